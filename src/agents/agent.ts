@@ -1,0 +1,34 @@
+import type { Cursor, Observation, RawSignal, Signal } from '../contract/signal.js'
+
+/** What the engine already knows of a session when it asks an adapter to look again. */
+export interface Known {
+  cursor: Cursor | null
+  subagentCursors: Record<string, Cursor>
+  model: string | null
+  /** The client's last own word about its window, kept from earlier signals (status line). */
+  window: number | null
+  process: { pid: number; startedAt: string } | null
+}
+
+/** What Baton wants said in the client's answer to one event. */
+export interface Say {
+  agent: string | null
+  user: string | null
+}
+
+/** Everything Baton knows about one coding agent's format lives behind this. No method throws on bad input. */
+export interface Agent {
+  readonly id: string
+  /** Environment variables the hook program passes along with a signal. */
+  readonly environment: readonly string[]
+  /** null: not a signal of this agent (undecodable, no session id). */
+  open(raw: RawSignal): Signal | null
+  /** Looks at transcript, live report, settings and process. Reads files, writes nothing. Work is bounded whatever the size of the transcript. */
+  observe(signal: Signal, raw: RawSignal, known: Known): Observation
+  /** The text the hook prints for this event; '' says nothing. Events that cannot carry a text to the agent drop it (see `carries`). */
+  answer(event: string, say: Say): string
+  /** Whom an answer to this event can reach. */
+  carries(event: string): { agent: boolean; user: boolean }
+  /** Whether the process that ran a session is still there. */
+  alive(process: { pid: number; startedAt: string }): boolean
+}

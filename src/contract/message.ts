@@ -1,0 +1,26 @@
+import type { Mode } from './level.js'
+
+export type MessageStatus = 'queued' | 'sent' | 'delivered' | 'cancelled'
+
+/** One thing to be told to a seat, once. `sent`: given to the client, not yet confirmed by its next event. */
+export interface Message {
+  message_id: string
+  seat_id: string
+  /** The session it speaks of; a warning reaches no other. */
+  session_id: string | null
+  sender: string
+  category: string
+  mode: Mode
+  /** For the agent; null: nothing for the agent. */
+  agent_text: string | null
+  /** For the person before the client; null: nothing for the person. */
+  user_text: string | null
+  status: MessageStatus
+  queued_at: string
+  sent_at: string | null
+  delivered_at: string | null
+  /** The client's event in whose answer it travelled. */
+  via: string | null
+  /** Given again because the client died before it could have asked the model. */
+  repeated: boolean
+}

@@ -1,0 +1,116 @@
+import type { Limits, Reading, Usage } from './reading.js'
+
+/** What arrived, before anybody looked inside. Built by the hook program or the server, opened only by an agent's adapter. */
+export interface RawSignal {
+  agent: string
+  /** `status-line` or the client's own event name. */
+  kind: string
+  /** The client's JSON, unopened. */
+  body: string
+  /** What the client's environment said: only the names an adapter asks for (see `Agent.environment`). */
+  env: Record<string, string>
+  /** Our time of arrival, milliseconds since the epoch. */
+  at: number
+}
+
+/** The client's events in our words. */
+export type SignalKind =
+  | 'status-line'
+  | 'session-start'
+  | 'prompt'
+  | 'tool-batch'
+  | 'turn-end'
+  | 'turn-failed'
+  | 'compact-start'
+  | 'compact-end'
+  | 'session-end'
+  | 'subagent-end'
+  | 'waiting'
+  | 'other'
+
+export type StartSource = 'startup' | 'resume' | 'clear' | 'compact' | 'fork'
+
+/** One event of one session, opened and named. Everything not told is null. */
+export interface Signal {
+  agent: string
+  kind: SignalKind
+  /** The client's own event name: answers must repeat it. */
+  event: string
+  at: number
+  sessionId: string
+  /** Set when the event happened inside a subagent: it never moves the main chain. */
+  subagent: { id: string; type: string | null; transcriptPath: string | null } | null
+  cwd: string | null
+  project: string | null
+  transcriptPath: string | null
+  model: string | null
+  agentVersion: string | null
+  pid: number | null
+  /** True: a person sits before it; false: an unattended run. */
+  attended: boolean | null
+  seat: string | null
+  parentSeat: string | null
+  jobId: string | null
+  start: { source: StartSource } | null
+  end: { reason: string } | null
+  compaction: { trigger: 'auto' | 'manual'; summary: string | null } | null
+  /** Ids of the tool calls in this batch: the transcript is up to date once it holds them. */
+  toolUseIds: string[]
+  toolCalls: number
+  reading: Reading | null
+  /** Running totals the client reports itself; null when it does not. */
+  costUsd: number | null
+  planLimits: PlanLimit[] | null
+  error: string | null
+}
+
+export interface PlanLimit {
+  name: string
+  usedPercent: number
+  resetsAt: string | null
+}
+
+/** How far a transcript has been read. The next read begins at `offset`. */
+export interface Cursor {
+  path: string
+  offset: number
+}
+
+/** One thing the transcript (or a live report) says happened, in the order it was written. */
+export type Observed =
+  | { type: 'answer'; reading: Reading; offset: number }
+  | { type: 'compaction'; trigger: 'auto' | 'manual'; before: number | null; after: number | null; durationMs: number | null; overflow: boolean; offset: number }
+
+/** What an agent's adapter found beside the signal: transcript, live report, settings, process. */
+export interface Observation {
+  /** What was new in the transcript since the cursor, oldest first. */
+  observed: Observed[]
+  /** Where the next read begins; null: no transcript was readable. */
+  cursor: Cursor | null
+  /** The cursor this observation started from: the engine refuses it if another process moved on meanwhile. */
+  from: Cursor | null
+  /** False when the transcript does not yet hold what the signal speaks of. */
+  settled: boolean
+  /** Tokens spent by the answers in `observed`, each counted once. */
+  spend: Usage & { answers: number }
+  /** A live report of the client itself (mod), newest only. */
+  live: Reading | null
+  limits: Limits
+  branch: string | null
+  subagents: SubagentObservation[]
+  /** Identity of the client's process: pid and start time, so that a reused pid is not mistaken. */
+  process: { pid: number; startedAt: string } | null
+  /** The session this one was forked from, where that can be known. */
+  forkedFrom: string | null
+}
+
+export interface SubagentObservation {
+  id: string
+  type: string | null
+  description: string | null
+  cursor: Cursor
+  from: Cursor | null
+  reading: Reading | null
+  limits: Limits
+  spend: Usage & { answers: number }
+}
