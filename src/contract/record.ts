@@ -1,0 +1,125 @@
+import type { Limits, Source, Usage } from './reading.js'
+import type { SessionState } from './session.js'
+import type { Cursor, PlanLimit } from './signal.js'
+
+/** A level reached in the current cycle. */
+export interface Latch {
+  name: string
+  atTokens: number
+  crossedAt: string
+}
+
+/** What the tracker knows of one climb. Everything here is judged by pure code in `tracker/`. */
+export interface Track {
+  /** Rises by one with each reset; the first climb is 1. */
+  cycle: number
+  cycleStartedAt: string
+  cycleReason: 'start' | 'resume' | 'compaction' | 'clear' | 'handoff' | 'enabled'
+  used: number | null
+  usage: Usage | null
+  exact: boolean
+  source: Source | null
+  model: string | null
+  answerId: string | null
+  /** Our time of the last accepted reading; null: none yet. */
+  readAt: string | null
+  /** The first figure of this cycle, to tell how much new work it holds. */
+  base: number | null
+  limits: Limits
+  latched: Latch[]
+  /** The merged sequence of figures in this cycle, newest last, bounded. */
+  seen: number[]
+  /** For each source: the index in `seen` it has reached. */
+  reached: Partial<Record<Source, number>>
+  /** The end of the cycle before: figures that may still arrive late. */
+  before: { seen: number[]; reached: Partial<Record<Source, number>> }
+  /** For each source: the highest stamp of its own clock. */
+  stamps: Partial<Record<Source, number>>
+  /** True from a reset until the transcript shows the first answer after it. */
+  fresh: boolean
+}
+
+/** How far the signs of one compaction have come in; each sign counts once. */
+export interface CompactionProgress {
+  startedAt: string
+  trigger: 'auto' | 'manual'
+  usedBefore: number | null
+  /** The signs seen so far; the first of session-start, compact-end and boundary resets the cycle. */
+  seen: ('compact-start' | 'session-start' | 'compact-end' | 'boundary')[]
+  after: number | null
+  durationMs: number | null
+  overflow: boolean
+  summary: string | null
+  completed: boolean
+}
+
+/** Everything the store keeps of one session. */
+export interface SessionRecord {
+  sessionId: string
+  agent: string
+  seatId: string
+  agentVersion: string | null
+  project: string | null
+  cwd: string | null
+  branch: string | null
+  model: string | null
+  state: SessionState
+  attended: boolean | null
+  jobId: string | null
+  process: { pid: number; startedAt: string } | null
+  transcriptPath: string | null
+  cursor: Cursor | null
+  startedAt: string
+  /** Our time of the last signal. */
+  seenAt: string
+  endedAt: string | null
+  track: Track
+  compaction: CompactionProgress | null
+  compactions: number
+  handoffs: number
+  lastHandoffPath: string | null
+  spend: Usage & { answers: number }
+  costUsd: number | null
+  planLimits: PlanLimit[] | null
+  /** Signs of work since the last reading: an enabled session without readings is an alarm. */
+  silence: { toolCalls: number; since: string; alarmed: boolean }
+  /** Ids of a batch the transcript did not hold yet when its hook was answered. */
+  unsettled: string[]
+  /** Why the configuration in force is not the one on disk; null: it is. */
+  configTrouble: string | null
+}
+
+export interface SubagentRecord {
+  sessionId: string
+  subagentId: string
+  type: string | null
+  description: string | null
+  model: string | null
+  used: number | null
+  limits: Limits
+  exact: boolean
+  cursor: Cursor
+  spend: Usage & { answers: number }
+  updatedAt: string
+}
+
+export interface SeatRecord {
+  seatId: string
+  /** Set when BATON_SEAT named it. */
+  name: string | null
+  parentSeatId: string | null
+  process: { pid: number; startedAt: string } | null
+  createdAt: string
+}
+
+export interface StoredReading {
+  sessionId: string
+  cycle: number
+  at: string
+  used: number
+  window: number | null
+  point: number | null
+  model: string | null
+  source: Source
+  exact: boolean
+}

@@ -1,0 +1,43 @@
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+
+/** Where everything of Baton's lives. One folder with BATON_HOME, else the XDG places. */
+export interface Home {
+  root: string
+  /** The user's configuration file. */
+  config: string
+  store: string
+  log: string
+  /** The stable launcher that agents' settings name. */
+  launcher: string
+  /** Written by a running server: port, token, pid. */
+  server: string
+  /** Signals taken while no server ran, one file each. */
+  spool: string
+  /** Answers the engine left for the next hook of a session. */
+  outbox: string
+  /** Reports of the mod inside a client, one file a session. */
+  live: string
+  /** Compiled copies of the configuration. */
+  compiled: string
+}
+
+type Env = Record<string, string | undefined>
+
+export function batonHome(env: Env = process.env): Home {
+  const own = env.BATON_HOME
+  const user = env.HOME || homedir()
+  const root = own || join(env.XDG_DATA_HOME || join(user, '.local', 'share'), 'baton')
+  return {
+    root,
+    config: join(own || join(env.XDG_CONFIG_HOME || join(user, '.config'), 'baton'), 'config.yaml'),
+    log: join(own || join(env.XDG_STATE_HOME || join(user, '.local', 'state'), 'baton'), 'baton.log'),
+    store: join(root, 'baton.db'),
+    launcher: join(root, 'bin', 'hook'),
+    server: join(root, 'run', 'server'),
+    spool: join(root, 'spool'),
+    outbox: join(root, 'outbox'),
+    live: join(root, 'live'),
+    compiled: join(root, 'run', 'config'),
+  }
+}

@@ -1,0 +1,41 @@
+import { createRequire } from 'node:module'
+
+/** The part of the `node:sqlite` API that Baton uses; both drivers offer it. */
+export interface Statement {
+  run(...values: unknown[]): { changes: number | bigint; lastInsertRowid: number | bigint }
+  get(...values: unknown[]): unknown
+  all(...values: unknown[]): unknown[]
+}
+
+export interface Database {
+  exec(sql: string): void
+  prepare(sql: string): Statement
+  close(): void
+}
+
+type Opener = new (path: string, options?: { readOnly?: boolean; timeout?: number }) => Database
+
+/** Built in from Node 22; on Node 20 the package with the same API. The built-in one warns that it is experimental on stderr, which a hook must not. */
+export function openDatabase(path: string, options: { readOnly?: boolean; timeout?: number } = {}): Database {
+  const Sqlite = builtin() ?? packaged()
+  return new Sqlite(path, options)
+}
+
+function builtin(): Opener | null {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  if (major < 22 || (major === 22 && minor < 13)) return null
+  const warn = process.emitWarning
+  process.emitWarning = () => {}
+  try {
+    const module = process.getBuiltinModule('node:sqlite' as 'node:fs') as unknown as { DatabaseSync: Opener }
+    return module.DatabaseSync
+  } finally {
+    process.emitWarning = warn
+  }
+}
+
+function packaged(): Opener {
+  // The literal call lets the bundler take the package in; outside a bundle there is no `require`.
+  const module = typeof require === 'function' ? require('@photostructure/sqlite') : createRequire(import.meta.url)('@photostructure/sqlite')
+  return module.DatabaseSync as Opener
+}

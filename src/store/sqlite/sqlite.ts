@@ -1,0 +1,211 @@
+import { statSync } from 'node:fs'
+import type { Event, EventType, NewEvent } from '../../contract/event.js'
+import type { Message } from '../../contract/message.js'
+import type { Source } from '../../contract/reading.js'
+import type { SeatRecord, SessionRecord, StoredReading, SubagentRecord } from '../../contract/record.js'
+import type { EventQuery, SessionQuery, Store, SwitchScope } from '../store.js'
+import type { Statement } from './driver.js'
+import { openSqlite } from './open.js'
+import { thinOut } from './thin.js'
+
+interface EventRow {
+  id: number
+  type: EventType
+  at: string
+  session_id: string | null
+  seat_id: string | null
+  job_id: string | null
+  data: string
+}
+
+interface SeatRow {
+  seat_id: string
+  name: string | null
+  parent_seat_id: string | null
+  pid: number | null
+  process_started_at: string | null
+  created_at: string
+}
+
+interface ReadingRow {
+  session_id: string
+  cycle: number
+  at: string
+  used: number
+  window_tokens: number | null
+  point: number | null
+  model: string | null
+  source: Source
+  exact: number
+}
+
+export function openStore(path: string, options: { busyMs?: number } = {}): Store {
+  const db = openSqlite(path, options)
+  const prepared = new Map<string, Statement>()
+  const sql = (text: string): Statement => {
+    let statement = prepared.get(text)
+    if (!statement) {
+      statement = db.prepare(text)
+      prepared.set(text, statement)
+    }
+    return statement
+  }
+  const body = <T>(row: unknown): T | null => (row ? (JSON.parse((row as { body: string }).body) as T) : null)
+  const bodies = <T>(rows: unknown[]): T[] => rows.map((row) => JSON.parse((row as { body: string }).body) as T)
+  let depth = 0
+
+  return {
+    transaction(work) {
+      if (depth > 0) return work()
+      db.exec('BEGIN IMMEDIATE')
+      depth++
+      try {
+        const result = work()
+        db.exec('COMMIT')
+        return result
+      } catch (error) {
+        try {
+          db.exec('ROLLBACK')
+        } catch (failed) {
+          // SQLite rolls back by itself when the disk is full; there is nothing left to undo then.
+          if (!/no transaction/i.test(String(failed))) throw failed
+        }
+        throw error
+      } finally {
+        depth--
+      }
+    },
+
+    session: (id) => body<SessionRecord>(sql('SELECT body FROM sessions WHERE session_id = ?').get(id)),
+    sessions(query: SessionQuery = {}) {
+      const rows = sql('SELECT body FROM sessions WHERE seen_at >= ? AND (? IS NULL OR project = ?) ORDER BY seen_at DESC, session_id')
+      return bodies<SessionRecord>(rows.all(query.seenSince ?? '', query.project ?? null, query.project ?? null))
+    },
+    chain: (seatId) => bodies<SessionRecord>(sql('SELECT body FROM sessions WHERE seat_id = ? ORDER BY started_at, session_id').all(seatId)),
+    putSession(record) {
+      sql(
+        `INSERT INTO sessions (session_id, seat_id, project, seen_at, started_at, body) VALUES (?, ?, ?, ?, ?, ?)
+         ON CONFLICT (session_id) DO UPDATE SET seat_id = excluded.seat_id, project = excluded.project, seen_at = excluded.seen_at, body = excluded.body`,
+      ).run(record.sessionId, record.seatId, record.project, record.seenAt, record.startedAt, JSON.stringify(record))
+    },
+
+    seat: (id) => seatOf(sql('SELECT * FROM seats WHERE seat_id = ?').get(id)),
+    seatNamed: (name) => seatOf(sql('SELECT * FROM seats WHERE name = ?').get(name)),
+    seatOfProcess: (pid, startedAt) =>
+      seatOf(sql('SELECT * FROM seats WHERE pid = ? AND process_started_at = ? ORDER BY created_at DESC LIMIT 1').get(pid, startedAt)),
+    putSeat(seat) {
+      sql(
+        `INSERT INTO seats (seat_id, name, parent_seat_id, pid, process_started_at, created_at) VALUES (?, ?, ?, ?, ?, ?)
+         ON CONFLICT (seat_id) DO UPDATE SET name = excluded.name, parent_seat_id = excluded.parent_seat_id, pid = excluded.pid,
+           process_started_at = excluded.process_started_at`,
+      ).run(seat.seatId, seat.name, seat.parentSeatId, seat.process?.pid ?? null, seat.process?.startedAt ?? null, seat.createdAt)
+    },
+
+    subagents: (id) => bodies<SubagentRecord>(sql('SELECT body FROM subagents WHERE session_id = ? ORDER BY subagent_id').all(id)),
+    putSubagent(record) {
+      sql(
+        `INSERT INTO subagents (session_id, subagent_id, updated_at, body) VALUES (?, ?, ?, ?)
+         ON CONFLICT (session_id, subagent_id) DO UPDATE SET updated_at = excluded.updated_at, body = excluded.body`,
+      ).run(record.sessionId, record.subagentId, record.updatedAt, JSON.stringify(record))
+    },
+
+    addReading(r) {
+      sql(
+        'INSERT INTO readings (session_id, cycle, at, used, window_tokens, point, model, source, exact) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+      ).run(r.sessionId, r.cycle, r.at, r.used, r.window, r.point, r.model, r.source, r.exact ? 1 : 0)
+    },
+    readings(id, limit = 1_000_000) {
+      const rows = sql('SELECT * FROM readings WHERE session_id = ? ORDER BY reading_id DESC LIMIT ?').all(id, limit) as ReadingRow[]
+      return rows.reverse().map(readingOf)
+    },
+
+    addEvent(event: NewEvent): Event {
+      const done = sql('INSERT INTO events (type, at, session_id, seat_id, job_id, data) VALUES (?, ?, ?, ?, ?, ?)').run(
+        event.type,
+        event.at,
+        event.session_id,
+        event.seat_id,
+        event.job_id,
+        JSON.stringify(event.data),
+      )
+      return { id: Number(done.lastInsertRowid), ...event }
+    },
+    events(query: EventQuery = {}) {
+      const forward = query.afterId !== undefined
+      const rows = sql(
+        `SELECT * FROM events WHERE id > ? AND (? IS NULL OR session_id = ?) AND at >= ? ORDER BY id ${forward ? 'ASC' : 'DESC'} LIMIT ?`,
+      ).all(query.afterId ?? 0, query.sessionId ?? null, query.sessionId ?? null, query.since ?? '', query.limit ?? 1_000_000) as EventRow[]
+      const events = rows.map((row) => ({ ...row, data: JSON.parse(row.data) as Record<string, unknown> }))
+      return forward ? events : events.reverse()
+    },
+
+    putMessage(m) {
+      sql(
+        `INSERT INTO messages (message_id, seat_id, session_id, status, queued_at, body) VALUES (?, ?, ?, ?, ?, ?)
+         ON CONFLICT (message_id) DO UPDATE SET status = excluded.status, body = excluded.body`,
+      ).run(m.message_id, m.seat_id, m.session_id, m.status, m.queued_at, JSON.stringify(m))
+    },
+    openMessages: (seatId) =>
+      bodies<Message>(
+        sql("SELECT body FROM messages WHERE seat_id = ? AND status IN ('queued', 'sent') ORDER BY queued_at, message_id").all(seatId),
+      ),
+    messages({ seatId, limit = 1000 } = {}) {
+      const rows = sql('SELECT body FROM messages WHERE (? IS NULL OR seat_id = ?) ORDER BY queued_at DESC, message_id DESC LIMIT ?')
+      return bodies<Message>(rows.all(seatId ?? null, seatId ?? null, limit)).reverse()
+    },
+
+    takeOnce: (id, at) => Number(sql('INSERT OR IGNORE INTO taken (signal_id, at) VALUES (?, ?)').run(id, at).changes) === 1,
+
+    switched(scope: SwitchScope, key: string) {
+      const row = sql('SELECT enabled FROM switches WHERE scope = ? AND key = ?').get(scope, key) as { enabled: number } | undefined
+      return row ? row.enabled === 1 : null
+    },
+    setSwitch(scope, key, enabled, at) {
+      sql(
+        'INSERT INTO switches (scope, key, enabled, at) VALUES (?, ?, ?, ?) ON CONFLICT (scope, key) DO UPDATE SET enabled = excluded.enabled, at = excluded.at',
+      ).run(scope, key, enabled ? 1 : 0, at)
+    },
+
+    thin: (now) => thinOut(db, now),
+    sizes() {
+      const count = (table: string): number => (sql(`SELECT count(*) AS n FROM ${table}`).get() as { n: number }).n
+      return {
+        sessions: count('sessions'),
+        readings: count('readings'),
+        events: count('events'),
+        messages: count('messages'),
+        bytes: statSync(path).size,
+      }
+    },
+    close() {
+      prepared.clear()
+      db.close()
+    },
+  }
+}
+
+function seatOf(row: unknown): SeatRecord | null {
+  if (!row) return null
+  const seat = row as SeatRow
+  return {
+    seatId: seat.seat_id,
+    name: seat.name,
+    parentSeatId: seat.parent_seat_id,
+    process: seat.pid === null ? null : { pid: seat.pid, startedAt: seat.process_started_at ?? '' },
+    createdAt: seat.created_at,
+  }
+}
+
+function readingOf(row: ReadingRow): StoredReading {
+  return {
+    sessionId: row.session_id,
+    cycle: row.cycle,
+    at: row.at,
+    used: row.used,
+    window: row.window_tokens,
+    point: row.point,
+    model: row.model,
+    source: row.source,
+    exact: row.exact === 1,
+  }
+}

@@ -1,0 +1,69 @@
+import type { Event, NewEvent } from '../contract/event.js'
+import type { Message } from '../contract/message.js'
+import type { SeatRecord, SessionRecord, StoredReading, SubagentRecord } from '../contract/record.js'
+
+/** Where `off` and `on` apply. `all` has no key. */
+export type SwitchScope = 'session' | 'project' | 'all'
+
+export interface EventQuery {
+  sessionId?: string
+  /** Only events with a higher id. */
+  afterId?: number
+  /** Only events at or after this ISO time. */
+  since?: string
+  limit?: number
+}
+
+export interface SessionQuery {
+  /** Only sessions seen at or after this ISO time. */
+  seenSince?: string
+  project?: string
+}
+
+/**
+ * The one place where state is kept. Synchronous, because a hook lives for milliseconds and one transaction decides it.
+ * Every write happens inside `transaction`; what a callback throws rolls everything back and is thrown on.
+ * Two processes may hold the same store open: a transaction sees and keeps all that others committed.
+ */
+export interface Store {
+  transaction<T>(work: () => T): T
+
+  session(sessionId: string): SessionRecord | null
+  sessions(query?: SessionQuery): SessionRecord[]
+  /** Sessions of a seat, oldest first. */
+  chain(seatId: string): SessionRecord[]
+  putSession(record: SessionRecord): void
+
+  seat(seatId: string): SeatRecord | null
+  seatNamed(name: string): SeatRecord | null
+  /** The newest seat of a process, so that `/clear` stays in its seat. */
+  seatOfProcess(pid: number, startedAt: string): SeatRecord | null
+  putSeat(record: SeatRecord): void
+
+  subagents(sessionId: string): SubagentRecord[]
+  putSubagent(record: SubagentRecord): void
+
+  addReading(reading: StoredReading): void
+  readings(sessionId: string, limit?: number): StoredReading[]
+
+  addEvent(event: NewEvent): Event
+  /** In the order of their ids. With a limit, the oldest that match when `afterId` is given, else the newest. */
+  events(query?: EventQuery): Event[]
+
+  putMessage(message: Message): void
+  /** Those still to be given or confirmed, oldest first. */
+  openMessages(seatId: string): Message[]
+  messages(query?: { seatId?: string; limit?: number }): Message[]
+
+  /** False when this id was taken before: a signal replayed after a crash counts once. */
+  takeOnce(signalId: string, at: string): boolean
+
+  /** null: never switched. */
+  switched(scope: SwitchScope, key: string): boolean | null
+  setSwitch(scope: SwitchScope, key: string, enabled: boolean, at: string): void
+
+  /** Drops readings that are finer than their age deserves, old taken-once marks and old reading events. Returns the rows removed. */
+  thin(now: Date): number
+  sizes(): { sessions: number; readings: number; events: number; messages: number; bytes: number }
+  close(): void
+}

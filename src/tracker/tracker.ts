@@ -1,0 +1,156 @@
+import type { ResolvedLevel } from '../contract/level.js'
+import type { Limits, Reading } from '../contract/reading.js'
+import type { Latch, Track } from '../contract/record.js'
+import { echoes, emptySequence, place } from './merge-sources.js'
+
+/**
+ * Readings become a climb, the climb has cycles, and a cycle reaches levels.
+ *
+ * A cycle begins at a start, a compaction, a clear, a handoff or when Baton is switched on, and only there; a lower figure
+ * alone begins nothing. From a reset until the first answer after it the figure is unknown. A level is reached once a
+ * cycle: the latch is kept in the track, so it survives restarts.
+ */
+
+export type Outcome = 'accepted' | 'confirmed' | 'late' | 'unknown' | 'unvouched'
+
+export const NO_LIMITS: Limits = { window: null, point: null, mode: 'proactive', exact: false, reason: 'not known yet' }
+
+export function startTrack(at: string, reason: Track['cycleReason']): Track {
+  return {
+    cycle: 1,
+    cycleStartedAt: at,
+    cycleReason: reason,
+    used: null,
+    usage: null,
+    exact: false,
+    source: null,
+    model: null,
+    answerId: null,
+    readAt: null,
+    base: null,
+    limits: NO_LIMITS,
+    latched: [],
+    ...emptySequence(),
+    before: emptySequence(),
+    stamps: {},
+    fresh: false,
+  }
+}
+
+/** A reset: the figure is unknown, the latches are open, and what the last cycle's sources may still say is remembered. */
+export function beginCycle(track: Track, at: string, reason: Track['cycleReason']): Track {
+  return {
+    ...startTrack(at, reason),
+    cycle: track.cycle + 1,
+    limits: track.limits,
+    model: track.model,
+    stamps: track.stamps,
+    before: { seen: track.seen, reached: track.reached },
+    fresh: true,
+  }
+}
+
+/** Opens the latches without forgetting the figure: what `baton on` does. */
+export function rearm(track: Track): Track {
+  return { ...track, latched: [] }
+}
+
+/** A resumed process starts its clocks anew; the conversation, and so the cycle, goes on. */
+export function restartClocks(track: Track): Track {
+  return { ...track, stamps: {} }
+}
+
+export interface Vouching {
+  /** The transcript was readable: in a fresh cycle it alone may tell the first figure. */
+  transcript: boolean
+}
+
+/** Takes one reading, or says why not. A late, repeated or unvouched reading changes neither the figure nor a latch. */
+export function takeReading(track: Track, reading: Reading, at: string, vouching: Vouching): { track: Track; outcome: Outcome } {
+  const lastStamp = track.stamps[reading.source]
+  if (reading.stamp !== null && lastStamp !== undefined && reading.stamp < lastStamp) return { track, outcome: 'late' }
+  const stamps = reading.stamp === null ? track.stamps : { ...track.stamps, [reading.source]: reading.stamp }
+
+  if (reading.used === null) return takeUnknown({ ...track, stamps }, reading, at)
+  if (track.fresh && reading.source !== 'transcript') {
+    if (echoes(track.before, reading.source, reading.used)) return { track, outcome: 'late' }
+    if (vouching.transcript) return { track, outcome: 'unvouched' }
+  }
+
+  const { verdict, sequence } = place(track, reading.source, reading.used)
+  const placed = { ...track, ...sequence, stamps }
+  if (verdict === 'late') return { track: placed, outcome: 'late' }
+  if (verdict === 'same') return { track: confirm(placed, reading), outcome: 'confirmed' }
+  return {
+    outcome: 'accepted',
+    track: {
+      ...placed,
+      used: reading.used,
+      usage: reading.usage,
+      exact: reading.exact,
+      source: reading.source,
+      model: reading.model ?? track.model,
+      answerId: reading.answerId,
+      readAt: at,
+      base: track.base ?? reading.used,
+      fresh: false,
+    },
+  }
+}
+
+/** A source that knew a figure and now knows none has been reset without telling: that is a new cycle too. */
+function takeUnknown(track: Track, reading: Reading, at: string): { track: Track; outcome: Outcome } {
+  const told = track.reached[reading.source] !== undefined
+  if (!told || track.used === null) return { track, outcome: 'unknown' }
+  return { track: beginCycle(track, at, 'compaction'), outcome: 'unknown' }
+}
+
+const RANK = { mod: 0, query: 1, 'status-line': 2, transcript: 3, sdk: 4 } as const
+
+/** The same answer from a better source: the figure stays, its origin improves. */
+function confirm(track: Track, reading: Reading): Track {
+  const better = track.source === null || RANK[reading.source] < RANK[track.source]
+  return {
+    ...track,
+    source: better ? reading.source : track.source,
+    exact: better ? reading.exact : track.exact,
+    usage: track.usage ?? reading.usage,
+    answerId: track.answerId ?? reading.answerId,
+    model: reading.source === 'transcript' ? track.model : (reading.model ?? track.model),
+    fresh: false,
+  }
+}
+
+/** New limits: when the point moves (another model), levels that now lie above the figure are open again. */
+export function setLimits(track: Track, limits: Limits, levels: readonly ResolvedLevel[]): Track {
+  const moved = limits.point !== track.limits.point
+  if (!moved) return { ...track, limits }
+  const used = track.used ?? Number.POSITIVE_INFINITY
+  const place = new Map(levels.map((level) => [level.name, level.atTokens]))
+  const latched = track.latched.flatMap((latch): Latch[] => {
+    const now = place.get(latch.name)
+    if (now === undefined || now === null) return [latch]
+    return now > used ? [] : [{ ...latch, atTokens: now }]
+  })
+  return { ...track, limits, latched }
+}
+
+/** The levels this figure reaches for the first time in this cycle, lowest first. */
+export function crossLevels(track: Track, levels: readonly ResolvedLevel[], at: string): { track: Track; crossed: ResolvedLevel[] } {
+  const used = track.used
+  if (used === null) return { track, crossed: [] }
+  const latched = new Set(track.latched.map((latch) => latch.name))
+  const crossed = levels
+    .filter((level) => level.atTokens !== null && used >= level.atTokens && !latched.has(level.name))
+    .sort((a, b) => a.atTokens! - b.atTokens!)
+  if (crossed.length === 0) return { track, crossed }
+  const added = crossed.map((level): Latch => ({ name: level.name, atTokens: level.atTokens!, crossedAt: at }))
+  return { track: { ...track, latched: [...track.latched, ...added] }, crossed }
+}
+
+/** The highest level reached in this cycle. */
+export function currentLevel(track: Track): string | null {
+  let top: Latch | null = null
+  for (const latch of track.latched) if (top === null || latch.atTokens >= top.atTokens) top = latch
+  return top?.name ?? null
+}
