@@ -58,6 +58,10 @@ export interface Signal {
   toolUseIds: string[]
   toolCalls: number
   reading: Reading | null
+  /** The client's own word about its window (status line); absent or null: this event does not say. */
+  window?: number | null
+  /** The text of the turn's last answer, where the client tells it: the transcript lags behind. */
+  lastAnswer?: string | null
   /** Running totals the client reports itself; null when it does not. */
   costUsd: number | null
   planLimits: PlanLimit[] | null
@@ -74,6 +78,16 @@ export interface PlanLimit {
 export interface Cursor {
   path: string
   offset: number
+  /** The newest answer already counted: its lines may be split over two reads. */
+  answerId?: string
+  /** Added to offsets to make stamps that also rise when the file was replaced by a shorter one. */
+  base?: number
+  /** The offset lies inside an unfinished line too long to keep: the next read drops up to its end. */
+  midLine?: boolean
+  /** The API refused a prompt as too long and no answer came since: a compaction now is an overflow. */
+  refused?: boolean
+  /** Bytes passed over unread: what was spent there is not counted. */
+  skipped?: number
 }
 
 /** One thing the transcript (or a live report) says happened, in the order it was written. */
