@@ -29,6 +29,8 @@ export interface Agent {
   answer(event: string, say: Say): string
   /** Whom an answer to this event can reach. */
   carries(event: string): { agent: boolean; user: boolean }
+  /** Whether the conversation on disk already holds a text that was given to it. */
+  heard(transcriptPath: string, text: string): boolean
   /** Whether the process that ran a session is still there. */
   alive(process: { pid: number; startedAt: string }): boolean
 }

@@ -15,6 +15,8 @@ export interface Message {
   agent_text: string | null
   /** For the person before the client; null: nothing for the person. */
   user_text: string | null
+  /** When the person was told; the agent's part may still wait for an answer that can carry it. */
+  user_told_at: string | null
   status: MessageStatus
   queued_at: string
   sent_at: string | null

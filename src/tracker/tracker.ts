@@ -121,15 +121,13 @@ function confirm(track: Track, reading: Reading): Track {
   }
 }
 
-/** New limits: when the point moves (another model), levels that now lie above the figure are open again. */
-export function setLimits(track: Track, limits: Limits, levels: readonly ResolvedLevel[]): Track {
-  const moved = limits.point !== track.limits.point
-  if (!moved) return { ...track, limits }
+/** New limits or new levels: a latched level that moved and now lies above the figure is open again. One that stayed put is not. */
+export function relevel(track: Track, limits: Limits, levels: readonly ResolvedLevel[]): Track {
   const used = track.used ?? Number.POSITIVE_INFINITY
-  const place = new Map(levels.map((level) => [level.name, level.atTokens]))
+  const positions = new Map(levels.map((level) => [level.name, level.atTokens]))
   const latched = track.latched.flatMap((latch): Latch[] => {
-    const now = place.get(latch.name)
-    if (now === undefined || now === null) return [latch]
+    const now = positions.get(latch.name) ?? null
+    if (now === null || now === latch.atTokens) return [latch]
     return now > used ? [] : [{ ...latch, atTokens: now }]
   })
   return { ...track, limits, latched }
@@ -153,4 +151,27 @@ export function currentLevel(track: Track): string | null {
   let top: Latch | null = null
   for (const latch of track.latched) if (top === null || latch.atTokens >= top.atTokens) top = latch
   return top?.name ?? null
+}
+
+/**
+ * Takes what the transcript newly shows, oldest first. Another source may already have told a later one of these answers;
+ * then the ones before it are history and only those after it are news.
+ */
+export function takeAnswers(track: Track, answers: readonly Reading[], at: string): { track: Track; accepted: Reading[] } {
+  let from = 0
+  for (let i = answers.length - 1; i > 0; i--) {
+    const used = answers[i]!.used
+    if (used !== null && place(track, 'transcript', used).verdict !== 'new') {
+      from = i
+      break
+    }
+  }
+  const accepted: Reading[] = []
+  let now = track
+  for (const reading of answers.slice(from)) {
+    const taken = takeReading(now, reading, at, { transcript: true })
+    now = taken.track
+    if (taken.outcome === 'accepted') accepted.push(reading)
+  }
+  return { track: now, accepted }
 }

@@ -1,0 +1,116 @@
+import type { CompactionProgress } from '../contract/record.js'
+import { percentOf, remainingPercent } from '../policy/percent.js'
+import { compactedText } from '../policy/texts.js'
+import { grouped } from '../policy/numbers.js'
+import { beginCycle } from '../tracker/tracker.js'
+import { type Draft, emit } from './draft.js'
+import { cancelStale, queue } from './messages.js'
+
+/**
+ * One compaction shows itself by up to four signs, in an order that differs by client and by how late the transcript is:
+ * its start, the session start that follows it, its end, and the boundary in the transcript. Each sign counts once. The
+ * first of the last three begins the new cycle; a sign that was already seen belongs to another compaction whose start
+ * nobody told.
+ */
+type Sign = CompactionProgress['seen'][number]
+
+export function compactionStarts(draft: Draft, trigger: 'auto' | 'manual'): void {
+  closeUnfinished(draft, 'unknown')
+  const { track } = draft.record
+  draft.record.compaction = {
+    startedAt: draft.at,
+    trigger,
+    usedBefore: track.used,
+    seen: ['compact-start'],
+    after: null,
+    durationMs: null,
+    overflow: false,
+    summary: null,
+    completed: false,
+  }
+  draft.record.state = 'compacting'
+  emit(draft, 'compaction_start', {
+    triggerReason: trigger === 'auto' ? 'threshold_exceeded' : 'manual',
+    contextUsedPercent: percentOf(track.used, track.limits.point),
+    contextRemainingPercent: remainingPercent(track.used, track.limits.point),
+    compactionTokens: track.limits.point,
+  })
+}
+
+export interface SignDetail {
+  trigger?: 'auto' | 'manual'
+  before?: number | null
+  after?: number | null
+  durationMs?: number | null
+  overflow?: boolean
+  summary?: string | null
+}
+
+export function compactionSign(draft: Draft, sign: Exclude<Sign, 'compact-start'>, detail: SignDetail): void {
+  const { record } = draft
+  const old = record.compaction
+  const untold = old === null || old.seen.includes(sign)
+  if (untold) compactionStarts(draft, detail.trigger ?? old?.trigger ?? 'auto')
+  const now = record.compaction!
+  const first = now.seen.every((seen) => seen === 'compact-start')
+  record.compaction = {
+    ...now,
+    seen: [...now.seen, sign],
+    usedBefore: now.usedBefore ?? detail.before ?? null,
+    after: detail.after ?? now.after,
+    durationMs: detail.durationMs ?? now.durationMs,
+    overflow: detail.overflow || now.overflow,
+    summary: detail.summary ?? now.summary,
+  }
+  if (first) resetCycle(draft)
+  if (record.compaction.seen.includes('boundary')) complete(draft, 'completed')
+}
+
+function resetCycle(draft: Draft): void {
+  const { record } = draft
+  cancelStale(draft, 'the conversation was compacted', ['context', 'silence'])
+  record.compactions++
+  record.track = beginCycle(record.track, draft.at, 'compaction')
+  record.state = 'working'
+  emit(draft, 'cycle_started', { cycle: record.track.cycle, reason: 'compaction' })
+  tell(draft)
+}
+
+function tell(draft: Draft): void {
+  const { record } = draft
+  if (!draft.enabled || record.jobId !== null) return
+  const before = record.compaction?.usedBefore ?? null
+  const speaker = { sessionId: record.sessionId, seatName: draft.seatName, project: record.project }
+  const text = compactedText(speaker, before === null ? '' : ` (${grouped(before)} tokens before)`)
+  queue(draft, { category: 'compaction', mode: 'sequential', agent_text: null, user_text: text }, { seatId: record.seatId, sessionId: record.sessionId })
+  if (draft.parentSeatId) {
+    queue(draft, { category: 'compaction', mode: 'sequential', agent_text: text, user_text: text }, { seatId: draft.parentSeatId, sessionId: null })
+  }
+}
+
+/** The pair of events ends exactly once, with what is known by then. */
+export function complete(draft: Draft, outcome: 'completed' | 'failed' | 'unknown'): void {
+  const progress = draft.record.compaction
+  if (!progress || progress.completed) return
+  draft.record.compaction = { ...progress, completed: true }
+  const { usedBefore, after } = progress
+  emit(draft, 'compaction_complete', {
+    outcome,
+    triggerReason: progress.trigger === 'auto' ? 'threshold_exceeded' : 'manual',
+    ...(progress.overflow ? { overflow: true } : {}),
+    summary: progress.summary,
+    tokensBefore: usedBefore,
+    tokensAfter: after,
+    tokensSaved: usedBefore !== null && after !== null ? usedBefore - after : null,
+    durationMs: progress.durationMs,
+    compactionTokens: draft.record.track.limits.point,
+  })
+}
+
+/** Work went on although a compaction had begun and none of its other signs came: it was blocked or it failed. */
+export function closeUnfinished(draft: Draft, outcome: 'failed' | 'unknown'): void {
+  const progress = draft.record.compaction
+  if (!progress || progress.completed) return
+  const happened = progress.seen.length > 1
+  complete(draft, happened ? 'completed' : outcome)
+}

@@ -1,0 +1,191 @@
+import type { Event } from '../contract/event.js'
+import type { SessionRecord } from '../contract/record.js'
+import type { Observation, RawSignal, Signal } from '../contract/signal.js'
+import { restartClocks } from '../tracker/tracker.js'
+import { closeUnfinished, compactionSign, compactionStarts } from './compactions.js'
+import { type Draft, emit, type Parts } from './draft.js'
+import { measure } from './measure.js'
+import { cancelStale, claim, confirm, queue, repeatUnheard } from './messages.js'
+import { identify, newRecord } from './records.js'
+import { seatFor } from './seats.js'
+import { isEnabled } from './switches.js'
+import { soundSilence, warn } from './warn.js'
+
+export interface Taken {
+  /** What the hook prints; '' says nothing. */
+  answer: string
+  /** null: the signal was not one of a known agent, or it had been taken before. */
+  record: SessionRecord | null
+  events: Event[]
+  /** The transcript lags by more than one batch: looking again in a moment may find a level crossed. */
+  behind: boolean
+}
+
+export interface TakeOptions {
+  /** Whether the client waits for the answer; if not, messages stay in the queue. */
+  answering: boolean
+  /** Set for a signal that may arrive twice (kept in a file and sent): it counts once. */
+  signalId?: string
+}
+
+const NOTHING: Taken = { answer: '', record: null, events: [], behind: false }
+
+/** One signal, one transaction: load, look, track, decide, write, and take what waits into the answer. */
+export function takeSignal(parts: Parts, raw: RawSignal, options: TakeOptions): Taken {
+  const agent = parts.agents[raw.agent]
+  const signal = agent?.open(raw)
+  if (!agent || !signal) {
+    parts.log('debug', 'not a signal', { agent: raw.agent, kind: raw.kind })
+    return NOTHING
+  }
+  return parts.store.transaction(() => {
+    const at = parts.now().toISOString()
+    if (options.signalId && !parts.store.takeOnce(options.signalId, at)) return NOTHING
+    const draft = openDraft(parts, raw, signal, at)
+    const { record } = draft
+    confirm(draft)
+    applyKind(draft)
+    const lagged = record.unsettled.length > 0 && draft.observation.observed.length === 0
+    const crossed = measure(draft, draft.observation)
+    noteActivity(draft, draft.observation)
+    closeCompaction(draft)
+    warn(draft, crossed)
+    soundSilence(draft)
+    const answer = options.answering ? claim(draft) : ''
+    parts.store.putSession(record)
+    const waits = signal.kind === 'tool-batch' && !signal.subagent && !draft.observation.settled && draft.observation.live === null
+    return { answer, record, events: draft.events, behind: waits && lagged && answer === '' }
+  })
+}
+
+function openDraft(parts: Parts, raw: RawSignal, signal: Signal, at: string): Draft & { observation: Observation } {
+  const agent = parts.agents[signal.agent]!
+  const known = parts.store.session(signal.sessionId)
+  const subagents = signal.kind === 'status-line' ? [] : parts.store.subagents(signal.sessionId)
+  const observation = agent.observe(
+    signal,
+    { ...raw, env: { ...raw.env, BATON_LIVE_DIR: parts.liveDir } },
+    {
+      cursor: known?.cursor ?? null,
+      subagentCursors: Object.fromEntries(subagents.map((s) => [s.subagentId, s.cursor])),
+      model: known?.model ?? null,
+      window: known?.track.limits.window ?? null,
+      process: known?.process ?? null,
+    },
+  )
+  const seat = seatFor(parts.store, signal, observation, known?.seatId ?? null, at, parts.newId)
+  const record = identify(known ?? newRecord(signal, seat, at), signal, observation, at)
+  const { policy, problems } = parts.policyOf({ agent: signal.agent, project: record.project, model: record.model, seat: seat.name ?? seat.seatId })
+  const enabled = isEnabled(parts.store, record, policy.enabled)
+  const draft = { parts, agent, signal, record, seatName: seat.name, parentSeatId: seat.parentSeatId, policy, enabled, at, events: [], observation }
+  for (const seen of observation.subagents) {
+    const before = subagents.find((s) => s.subagentId === seen.id)
+    const spend = before?.spend ?? { input: 0, cacheCreation: 0, cacheRead: 0, output: 0, answers: 0 }
+    parts.store.putSubagent({
+      sessionId: record.sessionId,
+      subagentId: seen.id,
+      type: seen.type ?? before?.type ?? null,
+      description: seen.description ?? before?.description ?? null,
+      model: seen.reading?.model ?? before?.model ?? null,
+      used: seen.reading?.used ?? before?.used ?? null,
+      limits: seen.limits,
+      exact: seen.reading?.exact ?? before?.exact ?? false,
+      cursor: seen.cursor,
+      spend: {
+        input: spend.input + seen.spend.input,
+        cacheCreation: spend.cacheCreation + seen.spend.cacheCreation,
+        cacheRead: spend.cacheRead + seen.spend.cacheRead,
+        output: spend.output + seen.spend.output,
+        answers: spend.answers + seen.spend.answers,
+      },
+      updatedAt: at,
+    })
+  }
+  if (!known) {
+    emit(draft, 'session_started', { source: signal.start?.source ?? 'seen', cwd: record.cwd, model: record.model })
+    emit(draft, 'cycle_started', { cycle: record.track.cycle, reason: record.track.cycleReason })
+  }
+  sayTrouble(draft, problems.map((p) => `${p.key}: ${p.reason}`).join('; '))
+  return draft
+}
+
+/** Running sessions go on with the last good configuration, and the person is told once that they do. */
+function sayTrouble(draft: Draft, trouble: string): void {
+  const { record } = draft
+  if ((record.configTrouble ?? '') === trouble) return
+  record.configTrouble = trouble === '' ? null : trouble
+  if (trouble === '') return
+  const text = `[baton] The configuration has errors and the last good one stays in force (${trouble}). Run baton config check.`
+  queue(draft, { category: 'config', mode: 'sequential', agent_text: null, user_text: text }, { seatId: record.seatId, sessionId: record.sessionId })
+}
+
+/** What the event itself says about the session, before any figure is looked at. */
+function applyKind(draft: Draft): void {
+  const { signal, record } = draft
+  if (signal.subagent) return
+  switch (signal.kind) {
+    case 'session-start':
+      return applyStart(draft)
+    case 'prompt':
+    case 'tool-batch':
+      record.state = 'working'
+      record.endedAt = null
+      return
+    case 'turn-end':
+    case 'turn-failed':
+      record.state = 'idle'
+      return
+    case 'waiting':
+      record.state = 'waiting'
+      return
+    case 'compact-start':
+      return compactionStarts(draft, signal.compaction?.trigger ?? 'auto')
+    case 'compact-end':
+      return compactionSign(draft, 'compact-end', { summary: signal.compaction?.summary ?? null })
+    case 'session-end':
+      record.state = 'ended'
+      record.endedAt = draft.at
+      if (signal.end?.reason === 'clear') cancelStale(draft, 'the conversation was cleared', ['context', 'silence', 'config'])
+      emit(draft, 'session_ended', { reason: signal.end?.reason ?? null })
+      return
+    default:
+      return
+  }
+}
+
+function applyStart(draft: Draft): void {
+  const { signal, record } = draft
+  const source = signal.start?.source
+  if (source === 'compact') return compactionSign(draft, 'session-start', {})
+  const again = record.startedAt !== draft.at
+  record.endedAt = null
+  record.state = 'idle'
+  if (source === 'clear') cancelStale(draft, 'the conversation was cleared')
+  if (!again || source === 'startup') return
+  emit(draft, 'session_started', { source: source ?? 'startup', cwd: record.cwd, model: record.model })
+  record.track = restartClocks(record.track)
+  repeatUnheard(draft)
+}
+
+/** Once work goes on, a compaction whose other signs never came was blocked or failed; at the end of a turn none is awaited any more. */
+function closeCompaction(draft: Draft): void {
+  const { signal, record } = draft
+  if (signal.subagent || !record.compaction || record.compaction.completed) return
+  const began = record.compaction.seen.length === 1
+  if (signal.kind === 'tool-batch' && began) closeUnfinished(draft, 'failed')
+  if (signal.kind === 'turn-end' || signal.kind === 'turn-failed') closeUnfinished(draft, 'failed')
+  if (signal.kind === 'session-end') closeUnfinished(draft, 'unknown')
+}
+
+function noteActivity(draft: Draft, observation: Observation): void {
+  const { signal, record } = draft
+  if (signal.subagent) return
+  if (observation.live?.used != null || signal.reading?.used != null || observation.observed.some((item) => item.type === 'answer')) {
+    record.silence = { toolCalls: 0, since: draft.at, alarmed: false }
+  }
+  if (signal.kind === 'tool-batch') {
+    const silent = record.silence
+    record.silence = { ...silent, toolCalls: silent.toolCalls + signal.toolCalls, since: silent.toolCalls === 0 ? draft.at : silent.since }
+    record.unsettled = observation.settled ? [] : signal.toolUseIds
+  }
+}

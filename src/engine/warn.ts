@@ -1,0 +1,66 @@
+import type { ResolvedLevel } from '../contract/level.js'
+import { decide } from '../policy/decide.js'
+import { percentOf, remainingPercent } from '../policy/percent.js'
+import { isSilent } from '../policy/silence.js'
+import { silenceText } from '../policy/texts.js'
+import { type Draft, emit } from './draft.js'
+import { cancelStale, queue } from './messages.js'
+
+const HOUR = 3_600_000
+
+/** One message for all levels one signal crossed, with the present figure; a warning still waiting from a lower level is replaced. */
+export function warn(draft: Draft, crossed: readonly ResolvedLevel[]): void {
+  if (crossed.length === 0) return
+  const { record, policy } = draft
+  const speaker = { sessionId: record.sessionId, seatName: draft.seatName, project: record.project }
+  const decision = decide(crossed, record.track, policy, { speaker, job: record.jobId !== null, recentResets: recentResets(draft) })
+  if (!decision) return
+  if (decision.guard) emit(draft, 'guard_tripped', { guard: decision.guard.name, reason: decision.guard.reason, level: decision.level.name })
+
+  let messageId: string | null = null
+  if (decision.agent !== null || decision.user !== null) {
+    cancelStale(draft, `level ${decision.level.name} was reached`)
+    const content = { category: 'context', mode: decision.mode, agent_text: decision.agent, user_text: decision.user }
+    messageId = queue(draft, content, { seatId: record.seatId, sessionId: record.sessionId }).message_id
+  }
+  if (decision.parent !== null && draft.parentSeatId) {
+    const content = { category: 'child-context', mode: decision.mode, agent_text: decision.parent, user_text: decision.parent }
+    queue(draft, content, { seatId: draft.parentSeatId, sessionId: null })
+  }
+  emitWarning(draft, crossed, messageId)
+}
+
+function emitWarning(draft: Draft, crossed: readonly ResolvedLevel[], messageId: string | null): void {
+  const { track } = draft.record
+  const used = percentOf(track.used, track.limits.point)
+  const within = used === null ? null : Math.min(100, used)
+  emit(draft, 'context_warning', {
+    contextUsedPercent: within,
+    contextRemainingPercent: remainingPercent(track.used, track.limits.point),
+    inputTokens: track.usage?.input ?? track.used,
+    cacheTokens: track.usage ? track.usage.cacheCreation + track.usage.cacheRead : null,
+    contextWindow: track.limits.window,
+    compactionTokens: track.limits.point,
+    usedTokens: track.used,
+    level: crossed.at(-1)!.name,
+    levels: crossed.map((level) => level.name),
+    messageId,
+  })
+}
+
+function recentResets(draft: Draft): number {
+  const since = new Date(Date.parse(draft.at) - HOUR).toISOString()
+  return draft.parts.store.events({ sessionId: draft.record.sessionId, since }).filter((event) => event.type === 'cycle_started').length - 1
+}
+
+/** Enabled, but no readings arrive: said once, to the person. */
+export function soundSilence(draft: Draft): void {
+  const { record } = draft
+  if (!draft.enabled || record.jobId !== null || !isSilent(record.silence, new Date(draft.at))) return
+  const minutes = Math.round((Date.parse(draft.at) - Date.parse(record.silence.since)) / 60_000)
+  const speaker = { sessionId: record.sessionId, seatName: draft.seatName, project: record.project }
+  record.silence = { ...record.silence, alarmed: true }
+  emit(draft, 'silence_alarm', { tool_calls: record.silence.toolCalls, minutes, since: record.silence.since })
+  const text = silenceText(speaker, record.silence.toolCalls, minutes)
+  queue(draft, { category: 'silence', mode: 'sequential', agent_text: null, user_text: text }, { seatId: record.seatId, sessionId: record.sessionId })
+}

@@ -1,0 +1,44 @@
+import type { Mode, ResolvedLevel } from '../contract/level.js'
+import type { Policy } from '../contract/policy.js'
+import type { Track } from '../contract/record.js'
+import { guardHandoff } from './guards.js'
+import { agentText, parentText, type Speaker, userText } from './texts.js'
+
+/** What to do about the levels one reading crossed: at most one message to each listener, with the present figure. */
+export interface Decision {
+  level: ResolvedLevel
+  mode: Mode
+  agent: string | null
+  user: string | null
+  parent: string | null
+  /** Set when an action was asked for and a guard stopped it. */
+  guard: { name: string; reason: string } | null
+}
+
+export interface Circumstances {
+  speaker: Speaker
+  /** Sessions Baton started itself are only measured: their runner decides. */
+  job: boolean
+  /** How many resets this seat had in the last hour. */
+  recentResets: number
+}
+
+/** null: nothing to say (levels without actions only appear on the timeline). */
+export function decide(crossed: readonly ResolvedLevel[], track: Track, policy: Policy, about: Circumstances): Decision | null {
+  const top = crossed.at(-1)
+  if (!top || about.job) return null
+  const wanted = new Set(crossed.flatMap((level) => level.actions))
+  if (wanted.size === 0) return null
+  const handoff = wanted.has('request-handoff') || wanted.has('hand-off')
+  const tellsAll = handoff || wanted.has('pause') || [...wanted].some((action) => action.startsWith('hook:') || action.startsWith('webhook:'))
+  const toAgent = wanted.has('agent') || tellsAll
+  const toUser = wanted.has('user') || tellsAll
+  return {
+    level: top,
+    mode: top.mode,
+    agent: toAgent ? agentText(track, top) : null,
+    user: toUser ? userText(track, top, about.speaker) : null,
+    parent: wanted.has('parent') ? parentText(track, top, about.speaker) : null,
+    guard: handoff ? guardHandoff(track, policy.guards, about.recentResets) : null,
+  }
+}

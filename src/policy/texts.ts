@@ -1,0 +1,70 @@
+import type { ResolvedLevel } from '../contract/level.js'
+import type { Track } from '../contract/record.js'
+import { grouped, percentText } from './numbers.js'
+import { percentOf } from './percent.js'
+
+/** Who a text speaks of. */
+export interface Speaker {
+  sessionId: string
+  seatName: string | null
+  project: string | null
+}
+
+/** `118,600 of 167,000 tokens, 71% of the way to compaction`, with the reason when the figure is not of the usual kind. */
+export function fullness(track: Track): string {
+  const { used, limits } = track
+  if (used === null) return 'context use is not known yet'
+  const tokens = grouped(used)
+  const ofPoint = percentOf(used, limits.point)
+  const ofWindow = percentOf(used, limits.window)
+  if (ofPoint === null) return ofWindow === null ? `${tokens} tokens used` : `${tokens} tokens used, ${percentText(ofWindow)} of the window`
+  const about = limits.exact ? '' : 'about '
+  const end = limits.mode === 'off' ? 'the refusal point (compaction is off)' : 'the compaction point'
+  const window = ofWindow === null ? '' : `; ${percentText(ofWindow)} of the ${grouped(limits.window!)} window`
+  return `${tokens} tokens used, ${percentText(ofPoint)} of ${end} (${about}${grouped(limits.point!)})${window}${beyond(track, ofPoint)}`
+}
+
+function beyond(track: Track, ofPoint: number): string {
+  if (ofPoint <= 100) return ''
+  if (track.limits.mode === 'reactive') return '; above 100% because this model compacts only when the API refuses a request'
+  return '; above 100% because the next request will be compacted or refused'
+}
+
+function ahead(track: Track): string {
+  if (track.limits.mode === 'off') return 'Past that point the client refuses to go on, because compaction is off.'
+  if (track.limits.mode === 'reactive') return 'This model is compacted when the API refuses a request: earlier conversation is then replaced by a summary.'
+  return 'At that point the client replaces the earlier conversation by a summary.'
+}
+
+const ADVICE = {
+  sequential: 'Nothing to do now; prefer narrow reads and finish steps you begin.',
+  important: 'Bring the current step to a clean end and write down goal, decisions, changed files and the next exact step where they survive.',
+  urgent: 'Little room is left: finish or stop the current step now and write down goal, decisions, changed files and the next exact step.',
+} as const
+
+/** What the agent is told. Reports figures and suggests; never orders, never stops it. */
+export function agentText(track: Track, level: ResolvedLevel): string {
+  return `[baton] Context level "${level.name}": ${fullness(track)}. ${ahead(track)} ${ADVICE[level.mode]} (A notice from Baton, once per level; \`baton off\` turns these off.)`
+}
+
+export function userText(track: Track, level: ResolvedLevel, speaker: Speaker): string {
+  return `[baton] ${level.name}: ${fullness(track)}. Details: baton show ${speaker.sessionId.slice(0, 8)} · turn off: baton off ${speaker.sessionId.slice(0, 8)}`
+}
+
+export function parentText(track: Track, level: ResolvedLevel, speaker: Speaker): string {
+  return `[baton] Session ${nameOf(speaker)} reached level "${level.name}" and is still running: ${fullness(track)}.`
+}
+
+export function compactedText(speaker: Speaker, detail: string): string {
+  return `[baton] Session ${nameOf(speaker)} was compacted and is still running${detail}.`
+}
+
+export function silenceText(speaker: Speaker, toolCalls: number, minutes: number): string {
+  return `[baton] Enabled, but no reading has arrived for session ${speaker.sessionId.slice(0, 8)} (${toolCalls} tool calls, ${minutes} min). Run baton doctor.`
+}
+
+function nameOf(speaker: Speaker): string {
+  const seat = speaker.seatName ? ` (seat ${speaker.seatName})` : ''
+  const where = speaker.project ? ` in ${speaker.project}` : ''
+  return `${speaker.sessionId}${seat}${where}`
+}
