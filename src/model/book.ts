@@ -1,0 +1,95 @@
+import type { ApiRequest } from './request.js'
+import { openingText, promptText } from './request.js'
+import type { Conversation, Reply, Script, Step, When } from './script.js'
+import { type Answer, type Defaults, follow, unroll } from './unroll.js'
+
+/** One conversation of the script, ready to be asked. */
+export interface Part {
+  name: string
+  when: When | null
+  defaults: Defaults
+  /** Answers of the first, second … cycle; the last serves all later ones. */
+  cycles: Answer[][]
+  rest: Step
+  summary: Step
+  replies: Reply[]
+  maximum: number | null
+  delayMs: number
+}
+
+/** `main`: the conversations, the script's own last. `sub`: the same for subagents. */
+export interface Book {
+  main: Part[]
+  sub: Part[]
+  side: Step
+}
+
+export type Shelf = 'main' | 'sub'
+
+export function toBook(script: Script): Book {
+  const own: Conversation = { ...script, name: script.name ?? 'main' }
+  const sub: Conversation = { name: 'subagent', rest: { text: 'The subagent is done.' }, start: 9008 }
+  return {
+    main: [...(script.conversations ?? []), own].map((c, i) => toPart(c, script, `conversation-${i + 1}`)),
+    sub: [...(script.subagents ?? []), sub].map((c, i) => toPart({ start: 9008, ...c }, script, `subagent-${i + 1}`)),
+    side: script.side ?? { text: 'Scripted.' },
+  }
+}
+
+function toPart(conversation: Conversation, script: Script, name: string): Part {
+  const defaults = { start: conversation.start ?? script.start ?? 20_008, grow: conversation.grow ?? script.grow ?? 1000 }
+  const cycles = [conversation.steps ?? [], ...(conversation.after_compaction ?? [[]])]
+  return {
+    name: conversation.name ?? name,
+    when: conversation.when ?? null,
+    defaults,
+    cycles: cycles.map((steps) => unroll(steps, defaults)),
+    rest: conversation.rest ?? { text: 'Nothing is left in the script (cycle {{cycle}}, step {{step}}).' },
+    summary: conversation.summary ?? script.summary ?? { text: 'A scripted summary of {{step}} steps.' },
+    replies: conversation.replies ?? script.replies ?? [],
+    maximum: conversation.maximum ?? script.maximum ?? null,
+    delayMs: conversation.delay_ms ?? script.delay_ms ?? 0,
+  }
+}
+
+/** The answer at a step of a cycle, both from 0. Beyond the end the figures go on growing. */
+export function answerAt(part: Part, cycle: number, step: number): Answer {
+  const answers = cycleOf(part, cycle)
+  const found = answers[step]
+  if (found) return found
+  const over = step - answers.length
+  const last = answers.at(-1) ?? null
+  const grow = part.rest.grow ?? part.defaults.grow
+  const before = last ? { ...last, used: last.used + over * grow } : over > 0 ? ground(part, over, grow) : null
+  return follow(part.rest, over + 1, before, part.defaults)
+}
+
+const ground = (part: Part, over: number, grow: number): Answer => ({
+  step: part.rest,
+  n: over,
+  used: part.defaults.start + (over - 1) * grow,
+  previous: 0,
+})
+
+function cycleOf(part: Part, cycle: number): Answer[] {
+  return part.cycles[Math.min(cycle, part.cycles.length - 1)] ?? []
+}
+
+/** The first conversation whose `when` holds; the last has none. */
+export function choosePart(parts: Part[], request: ApiRequest): number {
+  const found = parts.findIndex(({ when }, i) => i === parts.length - 1 || when === null || holds(when, request))
+  return found < 0 ? parts.length - 1 : found
+}
+
+function holds(when: When, request: ApiRequest): boolean {
+  if (when.prompt !== undefined && !contains(promptText(request), when.prompt)) return false
+  if (when.seen !== undefined && !contains(openingText(request), when.seen)) return false
+  return when.model === undefined || contains(request.model, when.model)
+}
+
+/** `"/a.c/i"` is a regular expression, anything else is looked for as it stands, in any case. */
+export function contains(text: string, wanted: string): boolean {
+  const pattern = /^\/(.+)\/([a-z]*)$/s.exec(wanted)
+  if (pattern) return new RegExp(pattern[1]!, pattern[2]).test(text)
+  return text.toLowerCase().includes(wanted.toLowerCase())
+}

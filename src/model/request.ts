@@ -1,0 +1,157 @@
+import { createHash } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+
+export type Block = {
+  type: string
+  text?: string
+  id?: string
+  name?: string
+  input?: unknown
+  content?: unknown
+  [key: string]: unknown
+}
+export interface Turn {
+  role: string
+  content: string | Block[]
+}
+
+/** The part of a Messages API request that matters here. */
+export interface ApiRequest {
+  model: string
+  stream: boolean
+  messages: Turn[]
+  system: string | Block[]
+  tools: { name?: string; type?: string }[]
+  raw: Record<string, unknown>
+}
+
+/** Null: not a request of the Messages API. */
+export function openRequest(body: string): ApiRequest | null {
+  let raw: Record<string, unknown>
+  try {
+    raw = JSON.parse(body)
+  } catch {
+    return null
+  }
+  if (raw === null || typeof raw !== 'object' || !Array.isArray(raw.messages)) return null
+  return {
+    model: typeof raw.model === 'string' ? raw.model : '',
+    stream: raw.stream === true,
+    messages: raw.messages.filter((m): m is Turn => typeof m === 'object' && m !== null && 'role' in m),
+    system: (raw.system ?? []) as ApiRequest['system'],
+    tools: Array.isArray(raw.tools) ? raw.tools : [],
+    raw,
+  }
+}
+
+/** Every text in a content, tool results included, in order. */
+export function textsIn(content: unknown): string[] {
+  if (typeof content === 'string') return [content]
+  if (!Array.isArray(content)) return []
+  return content.flatMap((block: Block) => {
+    if (typeof block === 'string') return [block]
+    if (block === null || typeof block !== 'object') return []
+    if (block.type === 'tool_result') return textsIn(block.content)
+    if (block.type === 'tool_use') return [JSON.stringify(block.input)]
+    if (block.type === 'thinking') return [String(block.thinking ?? '')]
+    return typeof block.text === 'string' ? [block.text] : []
+  })
+}
+
+export const blocksOf = (turn: Turn): Block[] =>
+  typeof turn.content === 'string' ? [{ type: 'text', text: turn.content }] : Array.isArray(turn.content) ? turn.content : []
+
+/** What was said since the model's last answer: prompt, tool results, notes of the client. */
+export function newestText(request: ApiRequest): string {
+  const last = request.messages.findLastIndex((m) => m.role === 'assistant')
+  return request.messages
+    .slice(last + 1)
+    .flatMap((m) => textsIn(m.content))
+    .join('\n')
+}
+
+/** Everything before the first answer. */
+export function openingText(request: ApiRequest): string {
+  return opening(request)
+    .flatMap((m) => textsIn(m.content))
+    .join('\n')
+}
+
+/** The first prompt as it was typed, without the client's own notes around it. */
+export function promptText(request: ApiRequest): string {
+  return opening(request)
+    .filter((m) => m.role === 'user')
+    .flatMap((m) => textsIn(m.content))
+    .filter((text) => !/^\s*<(system-reminder|local-command|command-name)/.test(text))
+    .join('\n')
+}
+
+function opening(request: ApiRequest): Turn[] {
+  const first = request.messages.findIndex((m) => m.role === 'assistant')
+  return first < 0 ? request.messages : request.messages.slice(0, first)
+}
+
+/** Where the client says it works; null: it does not say. */
+export function folderOf(request: ApiRequest): string | null {
+  for (const text of [...textsIn(request.system), ...request.messages.flatMap((m) => textsIn(m.content))]) {
+    const found = /Primary working directory: (.+)/.exec(text)
+    if (found) return found[1]!.trim()
+  }
+  return null
+}
+
+export const KINDS = ['main', 'subagent', 'compaction', 'side'] as const
+export type Kind = (typeof KINDS)[number]
+
+/** Who asks, and for what. */
+export interface Caller {
+  kind: Kind
+  session: string | null
+  agent: string | null
+  /** Tells conversations apart also where the client names no session. */
+  key: string
+}
+
+export function callerOf(request: ApiRequest, headers: IncomingHttpHeaders): Caller {
+  const session = header(headers, 'x-claude-code-session-id') ?? sessionInMetadata(request)
+  const agent = header(headers, 'x-claude-code-agent-id')
+  const key =
+    session ??
+    createHash('sha1')
+      .update(JSON.stringify(request.messages[0]) ?? '')
+      .digest('hex')
+  return { kind: kindOf(request, agent !== null), session, agent, key: `${key}/${agent ?? ''}` }
+}
+
+function kindOf(request: ApiRequest, subagent: boolean): Kind {
+  if (asksForSummary(request)) return 'compaction'
+  if (isSide(request)) return 'side'
+  return subagent ? 'subagent' : 'main'
+}
+
+/** The client's compaction prompt, in its three wordings: whole, recent part, up to a message. */
+function asksForSummary(request: ApiRequest): boolean {
+  const last = request.messages.at(-1)
+  if (!last || last.role === 'assistant') return false
+  return textsIn(last.content).some(
+    (text) => text.includes('Your task is to create a detailed summary of') && text.includes('<summary>'),
+  )
+}
+
+/** Titles, names and the like: no tools, and none of what every request of a conversation carries. */
+function isSide({ tools, raw }: ApiRequest): boolean {
+  if (tools.length > 0) return tools.every((tool) => tool.type?.startsWith('web_search') === true)
+  const claudeCode = typeof (raw.metadata as { user_id?: unknown } | undefined)?.user_id === 'string'
+  return claudeCode && raw.thinking === undefined && raw.context_management === undefined
+}
+
+function sessionInMetadata(request: ApiRequest): string | null {
+  const user = (request.raw.metadata as { user_id?: unknown } | undefined)?.user_id
+  if (typeof user !== 'string') return null
+  return /"session_id":"([^"]+)"/.exec(user)?.[1] ?? /session_([0-9a-f-]{36})/.exec(user)?.[1] ?? null
+}
+
+function header(headers: IncomingHttpHeaders, name: string): string | null {
+  const value = headers[name]
+  return typeof value === 'string' && value !== '' ? value : null
+}

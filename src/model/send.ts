@@ -1,0 +1,99 @@
+import type { ServerResponse } from 'node:http'
+import type { Fail } from './script.js'
+import { type ApiMessage, errorBody, event, toError, toEvents } from './wire.js'
+
+/** Resolves after `ms`, or false as soon as the client is gone. */
+export function waitFor(response: ServerResponse, ms: number): Promise<boolean> {
+  if (ms <= 0) return Promise.resolve(!response.destroyed)
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => done(true), ms)
+    const left = (): void => done(false)
+    const done = (there: boolean): void => {
+      clearTimeout(timer)
+      response.off('close', left)
+      resolve(there)
+    }
+    response.once('close', left)
+  })
+}
+
+const SSE = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' }
+const JSON_TYPE = { 'content-type': 'application/json' }
+
+export function sendMessage(
+  response: ServerResponse,
+  message: ApiMessage,
+  stream: boolean,
+  headers: Record<string, string>,
+): void {
+  response.writeHead(200, { ...(stream ? SSE : JSON_TYPE), 'request-id': `req_${message.id.slice(4)}`, ...headers })
+  response.end(stream ? toEvents(message).join('') : JSON.stringify(message))
+}
+
+export function sendJson(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {
+  response.writeHead(status, { ...JSON_TYPE, ...headers })
+  response.end(JSON.stringify(body))
+}
+
+/** Fails as the script wants it. Returns the status sent, null when there was none. A hang ends when the client leaves. */
+export async function sendFailure(
+  response: ServerResponse,
+  fail: Fail,
+  message: ApiMessage,
+  stream: boolean,
+): Promise<number | null> {
+  const error = toError(fail)
+  if (error) {
+    sendJson(
+      response,
+      error.status,
+      error.body,
+      fail.retry_after === undefined ? {} : { 'retry-after': String(fail.retry_after) },
+    )
+    return error.status
+  }
+  switch (fail.kind) {
+    case 'stream-error':
+      return sendStreamError(response, fail, message, stream)
+    case 'drop-midstream':
+      await half(response, message, stream)
+      response.socket?.destroy()
+      return 200
+    case 'stall':
+      await half(response, message, stream)
+      await gone(response)
+      return 200
+    case 'hang':
+      await gone(response)
+      return null
+    default:
+      response.socket?.destroy()
+      return null
+  }
+}
+
+function sendStreamError(response: ServerResponse, fail: Fail, message: ApiMessage, stream: boolean): number {
+  const body = errorBody('overloaded_error', fail.message ?? 'scripted stream error')
+  if (!stream) {
+    sendJson(response, 529, body)
+    return 529
+  }
+  response.writeHead(200, SSE)
+  response.end(toEvents(message)[0]! + event('error', { error: body.error }))
+  return 200
+}
+
+/** Sends the first half of the answer and lets it reach the wire. */
+function half(response: ServerResponse, message: ApiMessage, stream: boolean): Promise<void> {
+  const events = toEvents(message)
+  const text = stream
+    ? events.slice(0, Math.max(1, Math.floor(events.length / 2))).join('')
+    : JSON.stringify(message).slice(0, 20)
+  response.writeHead(200, stream ? SSE : JSON_TYPE)
+  return new Promise((resolve) => response.write(text, () => resolve()))
+}
+
+function gone(response: ServerResponse): Promise<void> {
+  if (response.destroyed) return Promise.resolve()
+  return new Promise((resolve) => response.once('close', () => resolve()))
+}

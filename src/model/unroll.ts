@@ -1,0 +1,73 @@
+import type { Step } from './script.js'
+
+/** One answer the script holds, with its figures. */
+export interface Answer {
+  step: Step
+  /** Which repetition of its step, from 1. */
+  n: number
+  /** Tokens in the window when it was given. */
+  used: number
+  /** The same for the answer before it in the cycle; 0 for the first. */
+  previous: number
+}
+
+export interface Usage {
+  input_tokens: number
+  cache_creation_input_tokens: number
+  cache_read_input_tokens: number
+  output_tokens: number
+}
+
+export interface Defaults {
+  start: number
+  grow: number
+}
+
+/** Spells out repetitions and growth: one entry for each answer of a cycle. */
+export function unroll(steps: readonly Step[], defaults: Defaults): Answer[] {
+  const answers: Answer[] = []
+  for (const step of steps) {
+    for (let n = 1; n <= (step.repeat ?? 1); n++) answers.push(follow(step, n, answers.at(-1) ?? null, defaults))
+  }
+  return answers
+}
+
+/** A step placed after an answer. */
+export function follow(step: Step, n: number, before: Answer | null, defaults: Defaults): Answer {
+  const grow = step.grow ?? defaults.grow
+  const given = step.iterations?.at(-1) ?? step.used
+  const next = before ? before.used + grow : defaults.start
+  const used = given === undefined ? next : given + (n - 1) * (step.grow ?? 0)
+  return { step, n, used: Math.max(0, used), previous: before?.used ?? 0 }
+}
+
+/** What the answer's `usage` says of the whole answer. */
+export function usageOf(answer: Answer): Usage & { iterations?: (Usage & { type: 'message' })[] } {
+  const { step } = answer
+  if (!step.iterations || step.iterations.length === 0) return split(answer.used, answer)
+  const iterations = step.iterations.map((used) => ({ type: 'message' as const, ...split(used, answer) }))
+  const whole = step.used === undefined ? iterations.reduce((sum, one) => add(sum, one), zero) : split(step.used, answer)
+  return { ...whole, iterations }
+}
+
+function split(used: number, { step, previous }: Answer): Usage {
+  const input = Math.min(step.input ?? 8, used)
+  const creation = Math.min(step.cache_creation ?? Math.max(0, used - previous), used - input)
+  return {
+    input_tokens: input,
+    cache_creation_input_tokens: creation,
+    cache_read_input_tokens: used - input - creation,
+    output_tokens: step.output ?? 50,
+  }
+}
+
+const zero: Usage = { input_tokens: 0, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 0 }
+
+function add(a: Usage, b: Usage): Usage {
+  return {
+    input_tokens: a.input_tokens + b.input_tokens,
+    cache_creation_input_tokens: a.cache_creation_input_tokens + b.cache_creation_input_tokens,
+    cache_read_input_tokens: a.cache_read_input_tokens + b.cache_read_input_tokens,
+    output_tokens: a.output_tokens + b.output_tokens,
+  }
+}

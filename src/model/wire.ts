@@ -1,0 +1,96 @@
+import type { Decision } from './decide.js'
+import { toolId } from './mark.js'
+import type { Fail } from './script.js'
+import { usageOf } from './unroll.js'
+
+export interface ApiMessage {
+  id: string
+  type: 'message'
+  role: 'assistant'
+  model: string
+  content: Record<string, unknown>[]
+  stop_reason: string
+  stop_sequence: null
+  usage: Record<string, unknown>
+}
+
+/** The answer as the Messages API sends it. `serial` is unlike that of any other answer. */
+export function toMessage(decision: Decision, model: string, serial: string): ApiMessage {
+  const { step } = decision.answer
+  const { text, thinking, tools } = decision.filled
+  const content: Record<string, unknown>[] = []
+  if (thinking !== undefined) content.push({ type: 'thinking', thinking, signature: `scripted${serial}` })
+  if (text !== undefined && text !== '') content.push({ type: 'text', text })
+  tools.forEach((tool, i) => {
+    content.push({ type: 'tool_use', id: toolId(decision.mark, i, serial), name: tool.name, input: tool.input })
+  })
+  content.push(...(step.blocks ?? []))
+  return {
+    id: `msg_${serial}`,
+    type: 'message',
+    role: 'assistant',
+    model,
+    content,
+    stop_reason: step.stop ?? (tools.length > 0 ? 'tool_use' : 'end_turn'),
+    stop_sequence: null,
+    usage: { ...usageOf(decision.answer), ...(step.server_tools ? { server_tool_use: step.server_tools } : {}) },
+  }
+}
+
+/** The same as server-sent events, one string each. */
+export function toEvents(message: ApiMessage): string[] {
+  const { usage } = message
+  const first = { ...usage, output_tokens: 1 }
+  return [
+    event('message_start', { message: { ...message, content: [], stop_reason: null, usage: first } }),
+    ...message.content.flatMap((block, index) => [
+      event('content_block_start', { index, content_block: opened(block) }),
+      ...deltas(block).map((delta) => event('content_block_delta', { index, delta })),
+      event('content_block_stop', { index }),
+    ]),
+    event('message_delta', { delta: { stop_reason: message.stop_reason, stop_sequence: null }, usage }),
+    event('message_stop', {}),
+  ]
+}
+
+function opened(block: Record<string, unknown>): Record<string, unknown> {
+  if (block.type === 'text') return { type: 'text', text: '' }
+  if (block.type === 'thinking') return { type: 'thinking', thinking: '', signature: '' }
+  return block.type === 'tool_use' ? { ...block, input: {} } : block
+}
+
+function deltas(block: Record<string, unknown>): Record<string, unknown>[] {
+  if (block.type === 'text') return [{ type: 'text_delta', text: block.text }]
+  if (block.type === 'tool_use') return [{ type: 'input_json_delta', partial_json: JSON.stringify(block.input) }]
+  if (block.type !== 'thinking') return []
+  return [
+    { type: 'thinking_delta', thinking: block.thinking },
+    { type: 'signature_delta', signature: block.signature },
+  ]
+}
+
+export const event = (type: string, data: Record<string, unknown>): string =>
+  `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`
+
+const TYPES: Record<number, string> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  529: 'overloaded_error',
+}
+
+export const errorBody = (type: string, message: string): { type: 'error'; error: { type: string; message: string } } => ({
+  type: 'error',
+  error: { type, message },
+})
+
+/** Status and body of a failure that is an answer; null: the failure is in the connection. */
+export function toError(fail: Fail): { status: number; body: ReturnType<typeof errorBody> } | null {
+  const status = fail.kind === 'too-long' ? 400 : typeof fail.kind === 'number' ? fail.kind : null
+  if (status === null) return null
+  const type = TYPES[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error')
+  return { status, body: errorBody(type, fail.message ?? `scripted ${status}`) }
+}
