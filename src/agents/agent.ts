@@ -14,6 +14,8 @@ export interface Known {
 export interface Say {
   agent: string | null
   user: string | null
+  /** Where the whole agent text can be read when it is longer than the client takes. */
+  agentFile?: string | null
 }
 
 /** Everything Baton knows about one coding agent's format lives behind this. No method throws on bad input. */

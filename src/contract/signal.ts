@@ -109,6 +109,8 @@ export interface Observation {
   spend: Usage & { answers: number }
   /** A live report of the client itself (mod), newest only. */
   live: Reading | null
+  /** What the session cost so far, where the live report says it. */
+  liveCostUsd?: number | null
   limits: Limits
   branch: string | null
   subagents: SubagentObservation[]

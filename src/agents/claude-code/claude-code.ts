@@ -1,0 +1,101 @@
+import type { Observation, RawSignal, Signal } from '../../contract/signal.js'
+import { isAlive, processInfo } from '../../lib/process-info.js'
+import type { Agent, Known } from '../agent.js'
+import { answer, carries } from './answer.js'
+import { readBranch } from './branch.js'
+import { argsOf, type ClientArgs } from './command-line.js'
+import { ENVIRONMENT } from './environment.js'
+import { heard } from './heard.js'
+import { deriveLimits, type LimitsInput } from './limits.js'
+import { type LiveReport, readLive } from './live.js'
+import { familyOf } from './models.js'
+import { open } from './open.js'
+import { configDirOf, readSettings } from './settings.js'
+import { isSettled } from './settled.js'
+import { observeSubagents } from './subagents.js'
+import { noSpend, readTranscript } from './transcript.js'
+
+export const claudeCode: Agent = {
+  id: 'claude-code',
+  environment: ENVIRONMENT,
+  open,
+  observe,
+  answer,
+  carries,
+  heard,
+  alive: isAlive,
+}
+
+function observe(signal: Signal, raw: RawSignal, known: Known): Observation {
+  const info = signal.pid === null ? null : processInfo(signal.pid)
+  const process = info === null ? null : { pid: info.pid, startedAt: info.startedAt }
+  const args = argsOf(process)
+  const from = known.cursor
+  const forkedAt = args.fork ? (info?.startedAtMs ?? null) : signal.start?.source === 'fork' ? signal.at : null
+  const read =
+    signal.transcriptPath === null
+      ? { observed: [], spend: noSpend(), cursor: null, branch: null }
+      : readTranscript(signal.transcriptPath, from, { chain: 'main', spentSince: from === null ? forkedAt : null })
+  const answered = read.observed.findLast((found) => found.type === 'answer')?.reading.model ?? null
+  const live = readLive(raw.env.BATON_LIVE_DIR, signal.sessionId, info?.startedAtMs ?? null)
+  const input = limitsInput(signal, raw, known, args, live, answered)
+  return {
+    observed: read.observed,
+    cursor: read.cursor,
+    from,
+    settled: isSettled(signal, from?.offset ?? 0),
+    spend: read.spend,
+    live: live?.reading ?? null,
+    liveCostUsd: live?.costUsd ?? null,
+    limits: deriveLimits(input),
+    branch: read.branch ?? readBranch(signal.cwd),
+    subagents: observeSubagents(signal, known.subagentCursors, (model) => subagentLimits(input, model)),
+    process,
+    forkedFrom: args.fork ? (args.resume ?? null) : null,
+  }
+}
+
+function limitsInput(
+  signal: Signal,
+  raw: RawSignal,
+  known: Known,
+  args: ClientArgs,
+  live: LiveReport | null,
+  answered: string | null,
+): LimitsInput {
+  const project = signal.project ?? signal.cwd
+  const settings = readSettings({
+    configDir: configDirOf(raw.env),
+    project,
+    flag: args.settings,
+    sources: args.settingSources,
+    cwd: signal.cwd,
+  })
+  const env = { ...settings.env, ...raw.env }
+  const models = [signal.model, live?.model, known.model, args.model, env.ANTHROPIC_MODEL, settings.model]
+  const current = signal.model ?? answered ?? known.model
+  // What the status line said earlier holds for the model it said it of.
+  const kept = known.model !== null && current !== null && familyOf(known.model) === familyOf(current) ? known.window : null
+  return {
+    models,
+    answered: signal.kind === 'status-line' ? null : answered,
+    window: signal.window ?? kept,
+    env,
+    settings,
+    args,
+    told: live?.told ?? null,
+  }
+}
+
+/** A subagent on its parent's model shares its window; on another model only the names tell. The client reports neither. */
+function subagentLimits(parent: LimitsInput, model: string | null): ReturnType<typeof deriveLimits> {
+  const own = parent.models.find((name) => typeof name === 'string' && name !== '')
+  const same = model !== null && own !== undefined && own !== null && familyOf(own) === familyOf(model)
+  return deriveLimits({
+    ...parent,
+    answered: model,
+    models: model === null ? [] : parent.models,
+    told: null,
+    window: same ? parent.window : null,
+  })
+}

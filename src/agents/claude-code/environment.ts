@@ -1,0 +1,45 @@
+/** What the hook program passes along from the client's environment. */
+export const ENVIRONMENT = [
+  'CLAUDE_PID',
+  'CLAUDE_PROJECT_DIR',
+  'CLAUDE_CODE_SESSION_ID',
+  'CLAUDE_CODE_SESSION_ATTENDED',
+  'CLAUDE_CODE_ENTRYPOINT',
+  'CLAUDE_CONFIG_DIR',
+  'HOME',
+  'AI_AGENT',
+  'TMUX_PANE',
+  'BATON_SEAT',
+  'BATON_PARENT_SEAT',
+  'BATON_JOB_ID',
+  'ANTHROPIC_MODEL',
+  'ANTHROPIC_DEFAULT_OPUS_MODEL',
+  'ANTHROPIC_DEFAULT_SONNET_MODEL',
+  'ANTHROPIC_DEFAULT_HAIKU_MODEL',
+  'ANTHROPIC_DEFAULT_FABLE_MODEL',
+  'DISABLE_AUTO_COMPACT',
+  'DISABLE_COMPACT',
+  'CLAUDE_AUTOCOMPACT_PCT_OVERRIDE',
+  'CLAUDE_CODE_AUTO_COMPACT_WINDOW',
+  'CLAUDE_CODE_MAX_CONTEXT_TOKENS',
+  'CLAUDE_CODE_MAX_OUTPUT_TOKENS',
+  'CLAUDE_CODE_DISABLE_1M_CONTEXT',
+] as const
+
+/** `claude-code_2-1-325_harness` names the version with dashes. */
+export function versionFrom(aiAgent: string | undefined): string | null {
+  const found = /^claude-code_(\d+(?:-\d+)*)(?:_|$)/.exec(aiAgent ?? '')
+  return found?.[1]?.replaceAll('-', '.') ?? null
+}
+
+export function pidFrom(value: string | undefined): number | null {
+  const pid = Number(value)
+  return Number.isSafeInteger(pid) && pid > 0 ? pid : null
+}
+
+/** The TUI says 1, `-p` and SDK runs say 0; older clients say only how they were entered. */
+export function attendedFrom(env: Record<string, string>): boolean | null {
+  if (env.CLAUDE_CODE_SESSION_ATTENDED === '1') return true
+  if (env.CLAUDE_CODE_SESSION_ATTENDED === '0') return false
+  return env.CLAUDE_CODE_ENTRYPOINT?.startsWith('sdk-') ? false : null
+}

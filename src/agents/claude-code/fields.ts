@@ -1,0 +1,32 @@
+/** Narrow looks at JSON of unknown shape. None throws; what does not fit is null. */
+export type Fields = Record<string, unknown>
+
+export function object(value: unknown): Fields | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : null
+}
+
+export function text(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null
+}
+
+export function number(value: unknown): number | null {
+  return typeof value === 'number' && Number.isFinite(value) ? value : null
+}
+
+/** A token count: a whole number, not negative. */
+export function count(value: unknown): number | null {
+  const n = number(value)
+  return n !== null && n >= 0 ? Math.trunc(n) : null
+}
+
+export function list(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+export function parseObject(json: string): Fields | null {
+  try {
+    return object(JSON.parse(json))
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,192 @@
+import type { CompactionMode, Limits } from '../../contract/reading.js'
+import { asksForLarge, familyOf, modelFacts, resolveAlias } from './models.js'
+
+/** What the client itself says about its compaction (mod, context-usage query). */
+export interface ToldLimits {
+  /** The model's own window, where told apart from the one compaction works with. */
+  window: number | null
+  /** The window compaction works with. */
+  effective: number | null
+  threshold: number | null
+  enabled: boolean
+  /** auto, model-default, unknown-model, env, settings. */
+  by: string | null
+}
+
+export interface LimitsInput {
+  /** Names of the model, best first: what the client said, its command line, environment, settings. */
+  models: (string | null | undefined)[]
+  /** Model of the newest answer: never carries `[1m]`. */
+  answered: string | null
+  /** The client's own word about this model's window (status line). */
+  window: number | null
+  /** Environment of the client, including what its settings put there. */
+  env: Record<string, string>
+  settings: { autoCompactEnabled?: boolean; autoCompactWindow?: number }
+  args: { autocompact?: string; betas?: string[] }
+  told: ToldLimits | null
+}
+
+const SMALL = 200_000
+const LARGE = 1_000_000
+const LEAST_SET = 100_000
+const MOST_SET = 1_000_000
+/** Above the reserve for the answer: proactive compaction keeps this much more free, a refusal this much. */
+const COMPACT_MARGIN = 13_000
+const REFUSE_MARGIN = 3_000
+
+/**
+ * Window and compaction point of one session. The client tells them only to a mod and to its own query; without those they follow
+ * from the model's name, settings, environment and command line by the client's own arithmetic, and are marked not exact.
+ */
+export function deriveLimits(input: LimitsInput): Limits {
+  if (input.told !== null) {
+    const told = fromTold(input.told, input)
+    if (told !== null) return told
+  }
+  const name = chooseModel(input)
+  if (name === null && input.window === null) {
+    return { window: null, point: null, mode: 'proactive', exact: false, reason: 'model and window not known' }
+  }
+  const facts = windowFacts(name, input)
+  const reserve = reserveOf(input.env, facts.reserve)
+  const off = whyOff(input)
+  if (off !== null) {
+    const point = facts.window - reserve - REFUSE_MARGIN
+    return {
+      window: facts.window,
+      point,
+      mode: 'off',
+      exact: false,
+      reason: `compaction off (${off}); refuses at the window − ${k(reserve + REFUSE_MARGIN)}`,
+    }
+  }
+  const set = setWindow(input)
+  const effective = Math.min(facts.window, set?.tokens ?? facts.window)
+  const mode: CompactionMode = set === null && facts.by === 'auto' ? 'reactive' : 'proactive'
+  const point = effective - reserve - COMPACT_MARGIN
+  const of = set === null ? facts.reason : `window set by ${set.from}`
+  const reason = `derived: ${of} − ${k(reserve + COMPACT_MARGIN)}`
+  return overridden({ window: facts.window, point, mode, exact: false, reason }, effective - reserve, input.env)
+}
+
+function fromTold(told: ToldLimits, input: LimitsInput): Limits | null {
+  const window = told.window ?? input.window ?? told.effective
+  if (window === null) return null
+  const reserve = reserveOf(input.env, modelFacts(chooseModel(input) ?? '').reserve)
+  if (!told.enabled) {
+    const point = window - reserve - REFUSE_MARGIN
+    return {
+      window,
+      point,
+      mode: 'off',
+      exact: false,
+      reason: `compaction off, told by the client; refuses at the window − ${k(reserve + REFUSE_MARGIN)}`,
+    }
+  }
+  if (told.threshold === null) return null
+  const limits: Limits = {
+    window,
+    point: told.threshold,
+    mode: told.by === 'auto' ? 'reactive' : 'proactive',
+    exact: true,
+    reason: `told by the client (${told.by ?? 'source not named'})`,
+  }
+  return overridden(limits, (told.effective ?? window) - reserve, input.env)
+}
+
+/** CLAUDE_AUTOCOMPACT_PCT_OVERRIDE only ever lowers the point, and only where the client compacts by itself. It tells nobody. */
+function overridden(limits: Limits, usable: number, env: Record<string, string>): Limits {
+  const percent = Number(env.CLAUDE_AUTOCOMPACT_PCT_OVERRIDE)
+  if (limits.mode !== 'proactive' || limits.point === null || !(percent > 0 && percent <= 100)) return limits
+  const point = Math.floor((usable * percent) / 100)
+  return point < limits.point
+    ? { ...limits, point, reason: `CLAUDE_AUTOCOMPACT_PCT_OVERRIDE: ${percent} % of ${k(usable)}` }
+    : limits
+}
+
+/** The fullest spelling known: the first name of the answering model's family, with `[1m]` if any of its names asks for it. */
+export function chooseModel(input: Pick<LimitsInput, 'models' | 'answered' | 'env'>): string | null {
+  const names = input.models
+    .filter((name) => typeof name === 'string' && name !== '')
+    .map((name) => resolveAlias(name as string, input.env))
+  const first = input.answered ?? names[0] ?? null
+  if (first === null) return null
+  const family = familyOf(first)
+  return names.find((name) => familyOf(name) === family && asksForLarge(name)) ?? first
+}
+
+interface WindowFacts {
+  window: number
+  by: 'auto' | 'model-default' | 'unknown-model'
+  reserve: number
+  reason: string
+}
+
+function windowFacts(name: string | null, input: LimitsInput): WindowFacts {
+  const facts = modelFacts(name ?? '')
+  const { env } = input
+  if (input.window !== null) {
+    // A model that is small by itself and large here was asked for as `[1m]`, whose compaction waits for a refusal.
+    const by = facts.window === SMALL && input.window === LARGE ? 'auto' : facts.by
+    return { window: input.window, by, reserve: facts.reserve, reason: 'window told by the status line' }
+  }
+  const told = wholeNumber(env.CLAUDE_CODE_MAX_CONTEXT_TOKENS)
+  if (told !== null && (facts.family === null || truthy(env.DISABLE_COMPACT))) {
+    return { window: told, by: facts.by, reserve: facts.reserve, reason: 'CLAUDE_CODE_MAX_CONTEXT_TOKENS' }
+  }
+  const beta = facts.window === SMALL && (input.args.betas ?? []).some((name) => name.startsWith('context-1m'))
+  const window = truthy(env.CLAUDE_CODE_DISABLE_1M_CONTEXT) ? SMALL : beta ? LARGE : facts.window
+  return {
+    window,
+    by: beta ? 'auto' : facts.by,
+    reserve: facts.reserve,
+    reason: facts.family === null ? 'window of an unknown model' : `window of ${facts.family}`,
+  }
+}
+
+/** The environment outranks the command line, which outranks settings; a value the client would refuse counts as not set. */
+function setWindow(input: LimitsInput): { tokens: number; from: string } | null {
+  const fromEnv = tokens(input.env.CLAUDE_CODE_AUTO_COMPACT_WINDOW)
+  if (fromEnv !== null && fromEnv > 0) return { tokens: Math.max(fromEnv, LEAST_SET), from: 'CLAUDE_CODE_AUTO_COMPACT_WINDOW' }
+  const { autocompact } = input.args
+  if (autocompact === 'auto') return null
+  const asked = tokens(autocompact)
+  // On the command line a bare small number means thousands.
+  const fromArgs = asked !== null && asked < 1000 ? asked * 1000 : asked
+  if (fromArgs !== null && fromArgs >= LEAST_SET && fromArgs <= MOST_SET) return { tokens: fromArgs, from: '--autocompact' }
+  const fromSettings = input.settings.autoCompactWindow
+  if (fromSettings !== undefined && fromSettings >= LEAST_SET && fromSettings <= MOST_SET)
+    return { tokens: fromSettings, from: 'settings' }
+  return null
+}
+
+function whyOff(input: LimitsInput): string | null {
+  if (truthy(input.env.DISABLE_COMPACT)) return 'DISABLE_COMPACT'
+  if (truthy(input.env.DISABLE_AUTO_COMPACT)) return 'DISABLE_AUTO_COMPACT'
+  return input.settings.autoCompactEnabled === false ? 'settings' : null
+}
+
+function reserveOf(env: Record<string, string>, usual: number): number {
+  return Math.min(usual, wholeNumber(env.CLAUDE_CODE_MAX_OUTPUT_TOKENS) ?? usual)
+}
+
+function truthy(value: string | undefined): boolean {
+  return ['1', 'true', 'yes', 'on'].includes((value ?? '').trim().toLowerCase())
+}
+
+function wholeNumber(value: string | undefined): number | null {
+  const n = Number.parseInt(value ?? '', 10)
+  return n > 0 ? n : null
+}
+
+function tokens(value: string | undefined): number | null {
+  const found = /^(\d+(?:\.\d+)?)([km]?)$/i.exec((value ?? '').trim())
+  if (found === null) return null
+  const unit = found[2]?.toLowerCase() === 'm' ? 1_000_000 : found[2] ? 1000 : 1
+  return Math.round(Number(found[1]) * unit)
+}
+
+function k(n: number): string {
+  return n % 1000 === 0 ? `${n / 1000}k` : String(n)
+}

@@ -1,0 +1,62 @@
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Reading } from '../../contract/reading.js'
+import { count, number, object, parseObject, text } from './fields.js'
+import type { ToldLimits } from './limits.js'
+
+/** What the mod last wrote about a session: the client's own figures, window and compaction point. */
+export interface LiveReport {
+  reading: Reading
+  told: ToldLimits | null
+  model: string | null
+  costUsd: number | null
+}
+
+/** The one format the mod of this version writes; another is left alone. */
+export const LIVE_FORMAT = 1
+const LARGEST_REPORT = 64 * 1024
+/** Slack between the clock of the process table and that of the file system. */
+const CLOCK_SLACK_MS = 2000
+
+/** null: no mod, a foreign file, or a report left by an earlier process of the same session. */
+export function readLive(dir: string | undefined, sessionId: string, processStartedAtMs: number | null): LiveReport | null {
+  if (dir === undefined || dir === '' || !/^[\w-]+$/.test(sessionId)) return null
+  try {
+    const path = join(dir, `${sessionId}.json`)
+    const stat = statSync(path)
+    if (!stat.isFile() || stat.size > LARGEST_REPORT) return null
+    if (processStartedAtMs !== null && stat.mtimeMs < processStartedAtMs - CLOCK_SLACK_MS) return null
+    return parseLive(readFileSync(path, 'utf8'), sessionId)
+  } catch {
+    return null
+  }
+}
+
+export function parseLive(json: string, sessionId: string): LiveReport | null {
+  const report = parseObject(json)
+  if (report === null || report.format !== LIVE_FORMAT || report.session !== sessionId) return null
+  const stamp = number(report.at)
+  if (stamp === null) return null
+  const model = text(report.model)
+  const compaction = object(report.compaction)
+  return {
+    reading: {
+      used: count(report.tokens) || null,
+      usage: null,
+      exact: true,
+      model,
+      source: 'mod',
+      answerId: null,
+      stamp,
+    },
+    told: compaction && {
+      window: count(report.window),
+      effective: count(compaction.effective),
+      threshold: count(compaction.threshold),
+      enabled: compaction.enabled !== false,
+      by: text(compaction.by),
+    },
+    model,
+    costUsd: number(report.cost),
+  }
+}

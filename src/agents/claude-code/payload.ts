@@ -1,0 +1,34 @@
+import { type Fields, parseObject } from './fields.js'
+import { elements, members, type Span } from './skim.js'
+
+/** Above this a body is skimmed: parsing it whole would cost more than all the rest of a signal. */
+const PARSE_WHOLE = 64 * 1024
+const KEEP_VALUE = 16 * 1024
+/** Read whatever their size: they are what the event is about. */
+const ALWAYS = new Set(['compact_summary', 'last_assistant_message'])
+
+/** The client's JSON as fields; of a large one only the members an event needs. null: not a JSON object. */
+export function openPayload(body: string): Fields | null {
+  if (body.length <= PARSE_WHOLE) return parseObject(body)
+  const found = members(body)
+  if (found.size === 0) return null
+  const fields: Fields = {}
+  for (const [key, span] of found) {
+    if (key === 'tool_calls') fields[key] = elements(body, span[0]).map((call) => toolCall(body, call))
+    else if (span[1] - span[0] <= KEEP_VALUE || ALWAYS.has(key)) fields[key] = value(body, span)
+  }
+  return fields
+}
+
+function toolCall(body: string, call: Span): Fields {
+  const id = members(body, call[0]).get('tool_use_id')
+  return id === undefined ? {} : { tool_use_id: value(body, id) }
+}
+
+function value(body: string, [start, end]: Span): unknown {
+  try {
+    return JSON.parse(body.slice(start, end))
+  } catch {
+    return null
+  }
+}

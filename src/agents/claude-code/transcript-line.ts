@@ -1,0 +1,76 @@
+import { count, type Fields, list, object, parseObject, text } from './fields.js'
+import { type MeasuredUsage, measureUsage } from './usage.js'
+
+/** What one line of a transcript says that matters to a measurement. */
+export type TranscriptLine =
+  | { type: 'answer'; id: string | null; model: string | null; measured: MeasuredUsage; branch: string | null; at: number | null }
+  | {
+      type: 'compaction'
+      trigger: 'auto' | 'manual'
+      before: number | null
+      after: number | null
+      durationMs: number | null
+      branch: string | null
+    }
+  | { type: 'refusal' }
+
+const USAGE = Buffer.from('"usage":')
+const BOUNDARY = Buffer.from('"compact_boundary"')
+
+/** Whether a line is worth parsing. Inside strings the quotes are escaped, so text about these words does not match. */
+export function isCandidate(buffer: Buffer, start: number, end: number): boolean {
+  return holds(buffer, USAGE, start, end) || holds(buffer, BOUNDARY, start, end)
+}
+
+function holds(buffer: Buffer, marker: Buffer, start: number, end: number): boolean {
+  return buffer.subarray(start, end).includes(marker)
+}
+
+/** null: nothing that counts (other line types, errors of the API, synthetic answers, lines of the other chain, invalid JSON). */
+export function readTranscriptLine(json: string, chain: 'main' | 'subagent'): TranscriptLine | null {
+  const entry = parseObject(json)
+  if (entry === null) return null
+  if (chain === 'main' && entry.isSidechain === true) return null
+  if (entry.type === 'system' && entry.subtype === 'compact_boundary') return compaction(entry)
+  if (entry.type !== 'assistant') return null
+  const message = object(entry.message)
+  if (entry.isApiErrorMessage === true) return isTooLong(entry, message) ? { type: 'refusal' } : null
+  if (message === null || message.model === '<synthetic>') return null
+  const measured = measureUsage(message.usage)
+  if (measured === null || measured.used === null) return null
+  return {
+    type: 'answer',
+    id: text(message.id) ?? text(entry.requestId) ?? text(entry.uuid),
+    model: text(message.model),
+    measured,
+    branch: branchOf(entry),
+    at: moment(entry.timestamp),
+  }
+}
+
+function compaction(entry: Fields): TranscriptLine {
+  const meta = object(entry.compactMetadata)
+  return {
+    type: 'compaction',
+    trigger: meta?.trigger === 'manual' ? 'manual' : 'auto',
+    before: count(meta?.preTokens),
+    after: count(meta?.postTokens),
+    durationMs: count(meta?.durationMs),
+    branch: branchOf(entry),
+  }
+}
+
+function isTooLong(entry: Fields, message: Fields | null): boolean {
+  const said = list(message?.content).map((block) => text(object(block)?.text) ?? '')
+  return [text(entry.errorDetails) ?? '', ...said].some((words) => /prompt is too long/i.test(words))
+}
+
+function branchOf(entry: Fields): string | null {
+  const branch = text(entry.gitBranch)
+  return branch === 'HEAD' ? null : branch
+}
+
+function moment(value: unknown): number | null {
+  const at = Date.parse(text(value) ?? '')
+  return Number.isNaN(at) ? null : at
+}

@@ -1,0 +1,187 @@
+import { closeSync, fstatSync, openSync } from 'node:fs'
+import type { Reading, Usage } from '../../contract/reading.js'
+import type { Cursor, Observed } from '../../contract/signal.js'
+import { type Scanned, scanLines, scanLinesBackwards } from '../../lib/json-lines.js'
+import { isCandidate, readTranscriptLine, type TranscriptLine } from './transcript-line.js'
+
+const MB = 1024 * 1024
+/** A file seen for the first time is read whole up to here; of a longer one only the newest answer. */
+const WHOLE = 4 * MB
+/** What one read takes in at most before it jumps to the end of the file. */
+const CATCH_UP = 64 * MB
+const LONGEST_LINE = 8 * MB
+/** How far a jump looks back from the end for the newest answer. */
+const LOOK_BACK = 64 * MB
+
+export interface TranscriptOptions {
+  chain: 'main' | 'subagent'
+  /** Answers given before this moment (a fork's copied history) are read, but not counted as spent. */
+  spentSince?: number | null
+}
+
+export interface TranscriptRead {
+  observed: Observed[]
+  spend: Usage & { answers: number }
+  /** null: no transcript was readable. */
+  cursor: Cursor | null
+  branch: string | null
+}
+
+export function noSpend(): Usage & { answers: number } {
+  return { input: 0, cacheCreation: 0, cacheRead: 0, output: 0, answers: 0 }
+}
+
+/**
+ * What a transcript says since `from`. The file only ever grows, a line at a time, so a read begins where the last one ended; an
+ * unfinished last line is left for the next. Work and memory are bounded whatever the file holds.
+ */
+export function readTranscript(path: string, from: Cursor | null, options: TranscriptOptions): TranscriptRead {
+  let fd: number | null = null
+  try {
+    fd = openSync(path, 'r')
+    const stat = fstatSync(fd)
+    if (!stat.isFile()) return nothing()
+    return read(fd, stat.size, path, from, options)
+  } catch {
+    return nothing()
+  } finally {
+    if (fd !== null) closeSync(fd)
+  }
+}
+
+function nothing(): TranscriptRead {
+  return { observed: [], spend: noSpend(), cursor: null, branch: null }
+}
+
+function read(fd: number, size: number, path: string, from: Cursor | null, options: TranscriptOptions): TranscriptRead {
+  const goesOn = from !== null && from.path === path && from.offset <= size
+  const start = goesOn ? from.offset : 0
+  // A file that shrank or moved was already counted once: take only its newest answer, with stamps above the old ones.
+  const base = goesOn || from === null ? (from?.base ?? 0) : (from.base ?? 0) + from.offset
+  const tooMuch = goesOn ? size - start > CATCH_UP : from !== null || size > WHOLE
+  const gather = new Gathering(base, goesOn ? from : null, options.spentSince ?? null)
+  const skipped = goesOn ? (from.skipped ?? 0) : 0
+  if (!tooMuch) {
+    const scanned = scanLines(
+      fd,
+      start,
+      size,
+      { longestLine: LONGEST_LINE, midLine: goesOn && from.midLine === true },
+      (buffer, s, e, at) => {
+        if (isCandidate(buffer, s, e)) gather.add(readTranscriptLine(buffer.toString('utf8', s, e), options.chain), at)
+      },
+    )
+    return gather.done(path, scanned, skipped)
+  }
+  const newest: [TranscriptLine, number][] = []
+  const end = scanLinesBackwards(
+    fd,
+    size,
+    { longestLine: LONGEST_LINE, most: Math.min(LOOK_BACK, size - start) },
+    (buffer, s, e, at) => {
+      if (at < start || !isCandidate(buffer, s, e)) return at < start
+      const line = readTranscriptLine(buffer.toString('utf8', s, e), options.chain)
+      if (line !== null) newest.push([line, at])
+      // A boundary is told with what refused before it: look one step further.
+      return line?.type === 'answer' || newest.length > 1
+    },
+  )
+  for (const [line, at] of keepNewest(newest)) gather.add(line, at)
+  const scanned = end === null ? { next: size, midLine: true } : { next: end, midLine: false }
+  return gather.done(path, scanned, skipped + scanned.next - start)
+}
+
+/** Met from the end backwards: the newest answer or boundary alone counts, refusals only where they explain it. */
+function keepNewest(met: [TranscriptLine, number][]): [TranscriptLine, number][] {
+  const stop = met.findIndex(([line]) => line.type !== 'refusal')
+  if (stop < 0) return met.reverse()
+  const before = met[stop + 1]
+  const explained = met[stop]?.[0].type === 'compaction' && before?.[0].type === 'refusal' ? stop + 2 : stop + 1
+  return met.slice(0, explained).reverse()
+}
+
+/** Collects what lines say, each answer once however many lines repeat it. */
+class Gathering {
+  readonly observed: Observed[] = []
+  readonly spend = noSpend()
+  private branch: string | null = null
+  private refused: boolean
+  private answerId: string | null
+  private readonly seen = new Set<string>()
+  private last: { id: string; output: number; counted: boolean } | null = null
+
+  constructor(
+    private readonly base: number,
+    from: Cursor | null,
+    private readonly spentSince: number | null,
+  ) {
+    this.refused = from?.refused === true
+    this.answerId = from?.answerId ?? null
+    if (this.answerId !== null) this.seen.add(this.answerId)
+  }
+
+  add(line: TranscriptLine | null, offset: number): void {
+    if (line === null) return
+    if (line.type === 'refusal') {
+      this.refused = true
+      return
+    }
+    this.branch = line.branch ?? this.branch
+    if (line.type === 'compaction') {
+      const { trigger, before, after, durationMs } = line
+      this.observed.push({
+        type: 'compaction',
+        trigger,
+        before,
+        after,
+        durationMs,
+        overflow: this.refused && trigger === 'auto',
+        offset,
+      })
+      this.refused = false
+    } else this.answer(line, offset)
+  }
+
+  private answer(line: TranscriptLine & { type: 'answer' }, offset: number): void {
+    const { id, measured } = line
+    if (id !== null && this.seen.has(id)) {
+      this.finishOutput(id, measured.spent.output)
+      return
+    }
+    if (id !== null) this.seen.add(id)
+    this.answerId = id
+    this.refused = false
+    const reading: Reading = {
+      used: measured.used,
+      usage: measured.usage,
+      exact: measured.exact,
+      model: line.model,
+      source: 'transcript',
+      answerId: id,
+      stamp: this.base + offset,
+    }
+    this.observed.push({ type: 'answer', reading, offset })
+    const counted = this.spentSince === null || line.at === null || line.at >= this.spentSince
+    this.last = id === null ? null : { id, output: measured.spent.output, counted }
+    if (!counted) return
+    this.spend.answers++
+    for (const key of ['input', 'cacheCreation', 'cacheRead', 'output'] as const) this.spend[key] += measured.spent[key]
+  }
+
+  /** A client that writes an answer's first lines while it still streams completes the output count on the last one. */
+  private finishOutput(id: string, output: number): void {
+    if (this.last?.id !== id || output <= this.last.output) return
+    if (this.last.counted) this.spend.output += output - this.last.output
+    this.last.output = output
+  }
+
+  done(path: string, scanned: Scanned, skipped: number): TranscriptRead {
+    const cursor: Cursor = { path, offset: scanned.next }
+    if (this.answerId !== null) cursor.answerId = this.answerId
+    if (this.base > 0) cursor.base = this.base
+    if (scanned.midLine) cursor.midLine = true
+    if (this.refused) cursor.refused = true
+    if (skipped > 0) cursor.skipped = skipped
+    return { observed: this.observed, spend: this.spend, cursor, branch: this.branch }
+  }
+}

@@ -1,0 +1,48 @@
+import type { Usage } from '../../contract/reading.js'
+import { count, list, object } from './fields.js'
+
+export interface MeasuredUsage {
+  /** Tokens the answer was given: what fills the window. null: all counts are zero or missing, which says nothing. */
+  used: number | null
+  /** The counts behind `used`. */
+  usage: Usage
+  /** What the answer cost in all, also over several iterations. */
+  spent: Usage
+  exact: boolean
+}
+
+function counts(value: Record<string, unknown>): Usage {
+  return {
+    input: count(value.input_tokens) ?? 0,
+    cacheCreation: count(value.cache_creation_input_tokens) ?? 0,
+    cacheRead: count(value.cache_read_input_tokens) ?? 0,
+    output: count(value.output_tokens) ?? 0,
+  }
+}
+
+function fed(usage: Usage): number {
+  return usage.input + usage.cacheCreation + usage.cacheRead
+}
+
+/**
+ * The usage object of one answer. A server-side tool makes the API call the model several times within one answer and
+ * add the calls up: then only the last iteration says how full the window is.
+ */
+export function measureUsage(value: unknown): MeasuredUsage | null {
+  const raw = object(value)
+  if (raw === null) return null
+  const spent = counts(raw)
+  if (fed(spent) === 0) return { used: null, usage: spent, spent, exact: true }
+  const iterations = list(raw.iterations)
+    .map(object)
+    .filter((entry) => entry !== null)
+  const answers = iterations.filter((entry) => entry.type === undefined || entry.type === 'message')
+  const last = answers.at(-1)
+  if (last !== undefined) {
+    const usage = counts(last)
+    if (fed(usage) > 0) return { used: fed(usage), usage, spent, exact: true }
+  }
+  const server = object(raw.server_tool_use)
+  const requests = server === null ? 0 : Object.values(server).reduce<number>((sum, n) => sum + (count(n) ?? 0), 0)
+  return { used: fed(spent), usage: spent, spent, exact: requests === 0 }
+}

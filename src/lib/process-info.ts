@@ -1,0 +1,70 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { platform, uptime } from 'node:os'
+
+/** A process told apart from any later one that got the same pid. */
+export interface ProcessIdentity {
+  pid: number
+  /** Opaque; equal only for the same process. */
+  startedAt: string
+}
+
+export interface ProcessInfo extends ProcessIdentity {
+  /** About when it started, milliseconds since the epoch; null: not known. */
+  startedAtMs: number | null
+}
+
+const TICKS_PER_SECOND = 100
+
+/** null: no such process (a zombie counts as gone). No subprocess on Linux. */
+export function processInfo(pid: number): ProcessInfo | null {
+  return platform() === 'linux' ? fromProc(pid) : fromPs(pid)
+}
+
+export function isAlive(process: ProcessIdentity): boolean {
+  return processInfo(process.pid)?.startedAt === process.startedAt
+}
+
+/** The arguments a process was started with, its own name first; null: not to be had. */
+export function commandLine(pid: number): string[] | null {
+  try {
+    if (platform() !== 'linux') return ps(pid, 'command=').split(/\s+/)
+    const args = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
+    return args.at(-1) === '' ? args.slice(0, -1) : args
+  } catch {
+    return null
+  }
+}
+
+function fromProc(pid: number): ProcessInfo | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    // The second field is the name in brackets and may hold anything, also brackets.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    const ticks = fields[19]
+    if (fields[0] === 'Z' || ticks === undefined) return null
+    const startedAtMs = Date.now() - uptime() * 1000 + (Number(ticks) / TICKS_PER_SECOND) * 1000
+    return { pid, startedAt: ticks, startedAtMs: Number.isFinite(startedAtMs) ? startedAtMs : null }
+  } catch {
+    return null
+  }
+}
+
+function fromPs(pid: number): ProcessInfo | null {
+  try {
+    const startedAt = ps(pid, 'lstart=')
+    if (startedAt === '') return null
+    const startedAtMs = Date.parse(startedAt)
+    return { pid, startedAt, startedAtMs: Number.isNaN(startedAtMs) ? null : startedAtMs }
+  } catch {
+    return null
+  }
+}
+
+function ps(pid: number, column: string): string {
+  return execFileSync('ps', ['-o', column, '-p', String(pid)], {
+    encoding: 'utf8',
+    timeout: 1000,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  }).trim()
+}
