@@ -27,4 +27,6 @@ export interface ConfigProblem {
   reason: string
   /** What to write instead; '' when there is nothing sensible to suggest. */
   hint: string
+  /** Where in the file, from 1; absent where there is no file or the line is not known. */
+  line?: number
 }

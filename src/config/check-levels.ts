@@ -1,0 +1,97 @@
+import type { Position } from '../contract/level.js'
+import { nearestName } from '../lib/nearest-name.js'
+import type { KeyPath } from '../lib/yaml-file.js'
+import type { Finding } from './finding.js'
+import { comparePositions, parsePosition } from './position.js'
+
+/** What a list of levels may refer to. null: cannot be told, so nothing is refused for it. */
+export interface Reach {
+  levels: ReadonlySet<string> | null
+  /** The hooks by name, with their type as written. */
+  hooks: ReadonlyMap<string, unknown>
+}
+
+type Entry = Record<string, unknown>
+
+/** What the schema cannot see in one entry alone. Works on the raw list, so that one wrong entry hides no other. */
+export function checkLevels(written: unknown, path: KeyPath, reach: Reach): Finding[] {
+  if (!Array.isArray(written)) return []
+  const entries = written.map((entry, index) => ({ entry: isEntry(entry) ? entry : {}, path: [...path, index] }))
+  return [
+    ...entries.flatMap(({ entry, path }) => [...checkWhole(entry, path, reach), ...checkHooks(entry, path, reach)]),
+    ...checkNames(entries),
+    ...checkRising(entries),
+  ]
+}
+
+function checkWhole(entry: Entry, path: KeyPath, { levels }: Reach): Finding[] {
+  const { name, at, actions, mode } = entry
+  if (typeof name !== 'string' || !levels) return []
+  if (!levels.has(name) && isNothing(at)) {
+    const nearest = nearestName(name, [...levels])
+    const hint = nearest
+      ? `did you mean the level \`${nearest}\`? A new one needs \`at\`, such as \`at: 70%\``
+      : 'add `at`, such as `at: 70%`'
+    return [{ path, reason: `there is no level \`${name}\` to change, and a new one needs \`at\``, hint }]
+  }
+  if (isNothing(at) && isNothing(actions) && isNothing(mode)) {
+    return [
+      { path, reason: `says nothing about \`${name}\` but its name`, hint: 'add `at`, `actions` or `mode`, or remove the entry' },
+    ]
+  }
+  return []
+}
+
+function checkHooks(entry: Entry, path: KeyPath, { hooks }: Reach): Finding[] {
+  if (!Array.isArray(entry.actions)) return []
+  return entry.actions.flatMap((action: unknown, index): Finding[] => {
+    const match = typeof action === 'string' ? /^(web)?hook:([^\s:]+)$/.exec(action) : null
+    if (!match) return []
+    const name = match[2]!
+    const here = [...path, 'actions', index]
+    if (!hooks.has(name)) {
+      const nearest = nearestName(name, [...hooks.keys()])
+      const hint = nearest
+        ? `did you mean \`${match[1] ?? ''}hook:${nearest}\`?`
+        : `add it: \`hooks: {${name}: {type: ${match[1] ? 'webhook, url: …' : 'shell, command: …'}}}\``
+      return [{ path: here, reason: `there is no hook \`${name}\``, hint }]
+    }
+    if (match[1] && hooks.get(name) === 'shell')
+      return [{ path: here, reason: `the hook \`${name}\` is a shell command`, hint: `write \`hook:${name}\`` }]
+    return []
+  })
+}
+
+function checkNames(entries: { entry: Entry; path: KeyPath }[]): Finding[] {
+  const seen = new Set<unknown>()
+  return entries.flatMap(({ entry: { name }, path }) => {
+    if (typeof name !== 'string') return []
+    if (seen.has(name))
+      return [{ path: [...path, 'name'], reason: `there are two levels \`${name}\``, hint: 'give each level a name of its own' }]
+    seen.add(name)
+    return []
+  })
+}
+
+/** Positions of different kinds can only be compared in a session; these wait until then. */
+function checkRising(entries: { entry: Entry; path: KeyPath }[]): Finding[] {
+  const highest: { at: Position; rule: string; name: unknown }[] = []
+  return entries.flatMap(({ entry, path }) => {
+    const parsed = parsePosition(entry.at)
+    if (!parsed.ok) return []
+    const { at, rule } = parsed
+    const below = highest.find((earlier) => (comparePositions(earlier.at, at) ?? -1) >= 0)
+    highest.push({ at, rule, name: entry.name })
+    if (!below) return []
+    const reason = `levels must rise: \`${rule}\` does not lie above \`${below.rule}\` of the level \`${below.name}\` before it`
+    return [{ path: [...path, 'at'], reason, hint: 'write the levels from the lowest to the highest' }]
+  })
+}
+
+export function isEntry(value: unknown): value is Entry {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isNothing(value: unknown): boolean {
+  return value === null || value === undefined
+}

@@ -1,0 +1,79 @@
+import type { CompiledConfig, LevelChange, Note } from './compiled.js'
+import { policyFor } from './policy-for.js'
+import { comparePositions } from './position.js'
+import { presetLevels } from './presets.js'
+import type { Written, WrittenPolicy } from './schema.js'
+
+/** What a key waits for. When a capability is built, its lines here go. */
+const HANDOFF = 'Baton carries out handoffs'
+const LATER = {
+  compaction: 'accepted; compactions are only recorded until Baton takes part in them',
+  must_survive: 'accepted; not yet given to the summariser: compactions are only recorded until Baton takes part in them',
+  handoff: `accepted; a level that asks for a handoff acts as a warning until ${HANDOFF}`,
+  archive: 'accepted; nothing is kept until Baton archives transcripts',
+  notify: 'accepted; you are told inside the client only until Baton notifies outside it',
+  budgets: 'accepted; not yet enforced: they bound jobs, which Baton does not run yet',
+  limits: 'accepted; not yet enforced: they bound jobs, which Baton does not run yet',
+  prices: "accepted; costs are the client's own figures until Baton reckons them itself",
+  hooks: 'accepted; an action that names a hook acts as a warning until Baton runs hooks',
+  agents: 'accepted; used by jobs, which Baton does not run yet',
+} satisfies Partial<Record<keyof Written, string>>
+
+const LATER_ACTIONS: [pattern: RegExp, text: string][] = [
+  [/^(request-handoff|hand-off)$/, `accepted; acts as a warning until ${HANDOFF}`],
+  [/^pause$/, 'accepted; acts as a warning until Baton runs jobs'],
+  [/^hook:/, 'accepted; acts as a warning until Baton runs hooks'],
+  [/^webhook:/, 'accepted; acts as a warning until Baton calls webhooks'],
+]
+
+/** What the written keys mean for now. Only what a person wrote is noted, never what a preset brings. */
+export function notesOn(written: Written, file: string): Note[] {
+  const top = (['notify', 'budgets', 'limits', 'prices', 'hooks', 'agents'] as const).filter((key) => written[key])
+  return [
+    ...notesOnPolicy(written, ''),
+    ...(written.overrides ?? []).flatMap((override, index) => notesOnPolicy(override, `overrides[${index}].`)),
+    ...top.map((key) => ({ key, text: LATER[key] })),
+  ].map((note) => ({ ...note, file }))
+}
+
+function notesOnPolicy(written: WrittenPolicy, prefix: string): Omit<Note, 'file'>[] {
+  const notes: Omit<Note, 'file'>[] = []
+  if (written.compaction && written.compaction !== 'allow') notes.push({ key: `${prefix}compaction`, text: LATER.compaction })
+  if (written.must_survive) notes.push({ key: `${prefix}must_survive`, text: LATER.must_survive })
+  for (const key of ['handoff', 'archive'] as const) {
+    for (const inner of Object.keys(written[key] ?? {})) notes.push({ key: `${prefix}${key}.${inner}`, text: LATER[key] })
+  }
+  written.levels?.forEach(({ actions }, level) => {
+    actions?.forEach((action, index) => {
+      const later = LATER_ACTIONS.find(([pattern]) => pattern.test(action))
+      if (later) notes.push({ key: `${prefix}levels[${level}].actions[${index}]`, text: later[1] })
+    })
+  })
+  return notes
+}
+
+/** Levels that a file moved past each other. Allowed, for each has its own position, but seldom meant. */
+export function notesOnOrder(config: CompiledConfig, changes: LevelChange[], file: string): Note[] {
+  const presets = config.layers.findLast(({ set }) => set.presets)?.set.presets ?? ['default']
+  const intended = [...presetLevels(presets).values()]
+  const base = { ...config, layers: config.layers.map((layer) => ({ ...layer, overrides: [] })) }
+  const levels = policyFor(base, { agent: '', project: null, model: null, seat: null }).levels
+  return changes.flatMap(({ name, key, rule }) => {
+    const own = intended.find((level) => level.name === name)
+    const now = levels.find((level) => level.name === name)
+    if (!own || !now || !rule) return []
+    return intended.flatMap((other) => {
+      const otherNow = levels.find((level) => level.name === other.name)
+      const meant = comparePositions(own.at, other.at) ?? 0
+      const is = otherNow ? (comparePositions(now.at, otherNow.at) ?? 0) : 0
+      if (!otherNow || meant * is >= 0) return []
+      return [
+        {
+          key,
+          file,
+          text: `\`${name}\` (${now.rule}) now comes ${is < 0 ? 'before' : 'after'} \`${other.name}\` (${otherNow.rule}, ${otherNow.from})`,
+        },
+      ]
+    })
+  })
+}

@@ -1,0 +1,104 @@
+import type { Level, Position } from '../contract/level.js'
+import type { Policy, PolicySubject } from '../contract/policy.js'
+import type { CompiledConfig, LevelChange, Settings, When } from './compiled.js'
+import { matchesPath, matchesText } from './match-pattern.js'
+import { presetLevels } from './presets.js'
+
+/**
+ * The configuration as it applies to one session: the layers from lowest to highest, each as a whole, first its plain keys, then
+ * those of its overrides that match, in the order written. On the hook's path: pure, and no YAML or schema library behind it.
+ * The result is the caller's own. Levels come in the order they have in a 200k window; only a session's limits decide the true one.
+ */
+export function policyFor(config: CompiledConfig, subject: PolicySubject): Policy {
+  const policy = defaultPolicy()
+  let levels = presetLevels(['default'])
+  for (const layer of config.layers) {
+    levels = apply(policy, levels, layer.set, `${layer.from}, `)
+    layer.overrides.forEach(({ when, set }, index) => {
+      if (applies(when, subject)) levels = apply(policy, levels, set, `${layer.from}, overrides[${index}].`)
+    })
+  }
+  policy.levels = [...levels.values()].sort((a, b) => nominal(a.at) - nominal(b.at))
+  return policy
+}
+
+function defaultPolicy(): Policy {
+  return {
+    enabled: true,
+    levels: [],
+    compaction: 'instruct',
+    mustSurvive: [],
+    handoff: { mode: 'auto', reviewSeconds: 0, bar: 0.8, fork: false },
+    guards: { minNewTokens: 20_000, maxUnattendedPerHour: 6, cooldownSeconds: 60, breakerAfter: 3 },
+    archive: { enabled: true, at: ['pre-compact', 'handoff'], keepDays: null, keepBytes: null, redact: [] },
+  }
+}
+
+/** Presets start the levels afresh; what must survive and what is redacted adds up, so that no project can drop a user's line. */
+function apply(policy: Policy, levels: Map<string, Level>, set: Settings, place: string): Map<string, Level> {
+  const { redact, ...archive } = set.archive ?? {}
+  if (set.enabled !== undefined) policy.enabled = set.enabled
+  if (set.compaction !== undefined) policy.compaction = set.compaction
+  policy.mustSurvive = union(policy.mustSurvive, set.mustSurvive)
+  Object.assign(policy.handoff, set.handoff)
+  Object.assign(policy.guards, set.guards)
+  Object.assign(policy.archive, archive)
+  policy.archive.at = [...policy.archive.at]
+  policy.archive.redact = union(policy.archive.redact, redact)
+  const result = set.presets ? presetLevels(set.presets) : levels
+  for (const change of set.levels ?? []) changeLevel(result, change, `${place}${change.key}`)
+  return result
+}
+
+function union(known: string[], more: string[] | undefined): string[] {
+  return more ? [...known, ...more.filter((text) => !known.includes(text))] : known
+}
+
+/** A change without a position to a level that is not there for this session changes nothing. */
+function changeLevel(levels: Map<string, Level>, change: LevelChange, place: string): void {
+  const known = levels.get(change.name)
+  const at = change.at ?? known?.at
+  if (!at) return
+  levels.set(change.name, {
+    name: change.name,
+    at: { ...at },
+    actions: [...(change.actions ?? known?.actions ?? [])],
+    mode: change.mode ?? known?.mode ?? 'sequential',
+    rule: change.rule ?? known?.rule ?? '',
+    from: change.at || !known ? place : `${known.from}; ${changed(change)} from ${place}`,
+  })
+}
+
+function changed({ actions, mode }: LevelChange): string {
+  return [actions && 'actions', mode && 'mode'].filter(Boolean).join(' and ')
+}
+
+function applies(when: When, subject: PolicySubject): boolean {
+  return (
+    some(when.agent, subject.agent, matchesText) &&
+    some(when.project, subject.project, matchesPath) &&
+    some(when.model, subject.model, matchesText) &&
+    some(when.seat, subject.seat, matchesText)
+  )
+}
+
+function some(
+  patterns: string[] | undefined,
+  value: string | null,
+  matches: (pattern: string, value: string) => boolean,
+): boolean {
+  return patterns === undefined || (value !== null && patterns.some((pattern) => matches(pattern, value)))
+}
+
+function nominal(at: Position): number {
+  switch (at.of) {
+    case 'compaction':
+      return at.percent * 1_670
+    case 'window':
+      return at.percent * 2_000
+    case 'tokens':
+      return at.tokens
+    case 'before-compaction':
+      return 167_000 - at.tokens
+  }
+}

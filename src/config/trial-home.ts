@@ -1,0 +1,44 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { stringify } from 'yaml'
+import { currentConfig } from './current-config.js'
+import { type Loaded, type LoadOptions, loadConfig } from './load-config.js'
+
+/** For tests: a folder with a user's home and a project of its own, and nothing of the machine's. */
+export function trialHome() {
+  const folder = mkdtempSync(join(tmpdir(), 'baton-config-'))
+  const user = join(folder, 'me')
+  const project = join(user, 'shop')
+  mkdirSync(join(project, '.git'), { recursive: true })
+  const home = { config: join(user, '.config', 'baton', 'config.yaml'), compiled: join(user, 'run', 'config') }
+  const put = (path: string, content: string | object) => {
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, typeof content === 'string' ? content : stringify(content))
+  }
+  const base = { home, project, env: { HOME: user } }
+  let loads = 0
+  return {
+    folder,
+    user,
+    project,
+    home,
+    projectFile: join(project, 'baton.yaml'),
+    put,
+    putUser: (content: string | object) => put(home.config, content),
+    putProject: (content: string | object) => put(join(project, 'baton.yaml'), content),
+    load: (options: Partial<LoadOptions> = {}): Loaded => loadConfig({ ...base, ...options }),
+    current: (env: Record<string, string> = {}) =>
+      currentConfig({
+        ...base,
+        env: { ...base.env, ...env },
+        load: (options) => {
+          loads += 1
+          return loadConfig(options)
+        },
+      }),
+    /** How often `current` had to load. */
+    loads: () => loads,
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}

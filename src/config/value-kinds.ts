@@ -1,0 +1,128 @@
+import * as v from 'valibot'
+import { nearestName } from '../lib/nearest-name.js'
+
+/** A schema's message carries two sentences: what is wrong, and what to write instead. */
+const BETWEEN = '\u0000'
+
+export function say(reason: string, hint = ''): string {
+  return `${reason}${BETWEEN}${hint}`
+}
+
+export function unsay(message: string): { reason: string; hint: string } {
+  const [reason = '', hint = ''] = message.split(BETWEEN)
+  return { reason, hint }
+}
+
+/** A value as a sentence names it. */
+export function shown(value: unknown): string {
+  if (value === null || value === undefined) return 'nothing'
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'object') return 'a map'
+  if (typeof value !== 'string') return String(value)
+  return `the text "${value.length > 40 ? `${value.slice(0, 39)}…` : value}"`
+}
+
+export const yesNo = v.boolean(({ input }) =>
+  say(
+    `expected true or false, got ${shown(input)}`,
+    input === 'yes' || input === 'on'
+      ? 'write `true`'
+      : input === 'no' || input === 'off'
+        ? 'write `false`'
+        : 'write `true` or `false`',
+  ),
+)
+
+interface Range {
+  least: number
+  most?: number
+  whole?: boolean
+  /** For the hint. */
+  example: number
+}
+
+/** A finite number within bounds. A text is not a number, even one that looks like it. */
+export function figure({ least, most = Number.MAX_SAFE_INTEGER, whole = true, example }: Range) {
+  const kind = whole ? 'a whole number' : 'a number'
+  const fits = (value: unknown): value is number =>
+    typeof value === 'number' &&
+    Number.isFinite(value) &&
+    (!whole || Number.isSafeInteger(value)) &&
+    value >= least &&
+    value <= most
+  return v.custom<number>(fits, ({ input }) => {
+    if (typeof input === 'string')
+      return say(`expected ${kind}, got ${shown(input)}`, `write \`${fits(Number(input)) ? Number(input) : example}\``)
+    if (typeof input !== 'number' || !Number.isFinite(input))
+      return say(`expected ${kind}, got ${shown(input)}`, `write \`${example}\``)
+    if (input < least) return say(`${input} is below ${least}`, `write ${least} or more`)
+    if (input > most) return say(`${input} is above ${most}`, `write ${most} or less`)
+    return say(`${input} is not a whole number`, `write \`${Math.round(input)}\``)
+  })
+}
+
+export const text = v.pipe(
+  v.string(({ input }) => say(`expected a text, got ${shown(input)}`, typeof input === 'number' ? `write \`'${input}'\`` : '')),
+  v.check((value) => value.trim() !== '', say('expected a text, got an empty one')),
+)
+
+export function oneOf<const T extends readonly string[]>(known: T, what: string) {
+  return v.picklist(known, ({ input }) => {
+    const nearest = typeof input === 'string' ? nearestName(input, known) : null
+    const reason = typeof input === 'string' ? `there is no ${what} \`${input}\`` : `expected a ${what}, got ${shown(input)}`
+    return say(reason, nearest ? `did you mean \`${nearest}\`?` : `write ${known.map((name) => `\`${name}\``).join(', ')}`)
+  })
+}
+
+export function listOf<const T extends v.GenericSchema>(item: T) {
+  return v.array(item, ({ input }) =>
+    say(
+      `expected a list, got ${shown(input)}`,
+      typeof input === 'string' || typeof input === 'number' ? `write \`[${input}]\`` : '',
+    ),
+  )
+}
+
+/** A list in which nothing stands twice. */
+export function setOf<const T extends v.GenericSchema>(item: T) {
+  return v.pipe(
+    listOf(item),
+    v.rawCheck(({ dataset, addIssue }) => {
+      // Runs on what is no list too: other schemas have said so already.
+      const values: unknown[] = Array.isArray(dataset.value) ? dataset.value : []
+      values.forEach((value, index) => {
+        if (values.indexOf(value) === index) return
+        addIssue({
+          message: say(`\`${value}\` is listed twice`, 'write it once'),
+          path: [{ type: 'array', origin: 'value', input: values, key: index, value }],
+        })
+      })
+    }),
+  )
+}
+
+/** The library's own object schemas take a list for a map; nobody else does. */
+// biome-ignore lint/suspicious/noExplicitAny: the next step of the pipe says what the map holds
+const anyMap = v.custom<any>((value) => typeof value === 'object' && value !== null && !Array.isArray(value), mapMessage)
+
+export function mapOf<const T extends v.ObjectEntries>(entries: T) {
+  return v.pipe(anyMap, v.object(entries, mapMessage))
+}
+
+export function looseMap() {
+  return v.pipe(anyMap, v.looseObject({}, mapMessage))
+}
+
+export function variantOf<const T extends v.VariantOptions<'type'>>(options: T, message: v.ErrorMessage<v.VariantIssue>) {
+  return v.pipe(anyMap, v.variant('type', options, message))
+}
+
+export function named<const T extends v.GenericSchema>(value: T) {
+  return v.pipe(anyMap, v.record(v.string(), value, mapMessage))
+}
+
+export function mapMessage({ input, expected, path }: v.BaseIssue<unknown>): string {
+  // A key that is missing is reported by its map, with the key as the last step of the path.
+  if (expected?.startsWith('"') && path?.at(-1)?.value === undefined) return say('is missing', 'every entry needs it')
+  return say(`expected a map of keys, got ${shown(input)}`)
+}
