@@ -1,0 +1,156 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import os from 'node:os'
+import path from 'node:path'
+import { onTestFinished } from 'vitest'
+import { alive, end, withEnvironment } from './processes.js'
+import { pause } from './wait.js'
+
+/** Every folder of a test bears this name, so that a trace of one in the real home can be told. */
+export const PREFIX = 'baton-test-'
+export const REPOSITORY = path.resolve(import.meta.dirname, '../..')
+
+/** A person's machine in a folder: home, the client's configuration, a project, Baton's state. */
+export interface Home {
+  /** Holds all the others. */
+  dir: string
+  home: string
+  /** The client's folder (`~/.claude`). */
+  configDir: string
+  /** A git repository with one commit. */
+  project: string
+  batonHome: string
+  /** The environment of everything run here; nothing of the test's own but PATH. */
+  env: Record<string, string>
+  /** Merges into the user's settings.json. */
+  settings(change: Record<string, unknown>): void
+  readSettings(): Record<string, unknown>
+  /** The client's transcript of a session; null: there is none. */
+  transcript(sessionId: string): string | null
+  /** Called when the home is disposed of, last added first. */
+  onDispose(clean: () => unknown): void
+  /** Ends what still runs here and removes the folder, unless the test failed or BATON_KEEP=1. Called by itself at the end of a test. */
+  dispose(failed?: boolean): Promise<void>
+}
+
+export interface HomeOptions {
+  /** The scripted model the client talks to. */
+  model?: { url: string }
+  env?: Record<string, string>
+  /** False: leave CLAUDE_CONFIG_DIR unset, as most people have it. */
+  explicitConfigDir?: boolean
+}
+
+export function makeHome(options: HomeOptions = {}): Home {
+  const dir = realpathSync(mkdtempSync(path.join(os.tmpdir(), PREFIX)))
+  const places = {
+    dir,
+    home: path.join(dir, 'home'),
+    configDir: path.join(dir, 'home', '.claude'),
+    project: path.join(dir, 'project'),
+    batonHome: path.join(dir, 'baton'),
+  }
+  for (const folder of [places.configDir, places.project, path.join(dir, 'tmp')]) mkdirSync(folder, { recursive: true })
+  const env: Record<string, string> = {
+    ...clientEnvironment(options.model?.url ?? 'http://127.0.0.1:9'),
+    HOME: places.home,
+    BATON_HOME: places.batonHome,
+    TMPDIR: path.join(dir, 'tmp'),
+    ...(options.explicitConfigDir === false ? {} : { CLAUDE_CONFIG_DIR: places.configDir }),
+    ...options.env,
+  }
+  prepareClient(places)
+  prepareProject(places.project, env)
+
+  const cleaners: (() => unknown)[] = []
+  let disposed = false
+  const settingsFile = path.join(places.configDir, 'settings.json')
+  const readSettings = (): Record<string, unknown> =>
+    existsSync(settingsFile) ? JSON.parse(readFileSync(settingsFile, 'utf8')) : {}
+  const home: Home = {
+    ...places,
+    env,
+    readSettings,
+    settings: (change) => writeFileSync(settingsFile, `${JSON.stringify({ ...readSettings(), ...change }, null, 2)}\n`),
+    transcript: (sessionId) => {
+      const file = path.join(places.configDir, 'projects', places.project.replace(/[^a-zA-Z0-9]/g, '-'), `${sessionId}.jsonl`)
+      return existsSync(file) ? readFileSync(file, 'utf8') : null
+    },
+    onDispose: (clean) => cleaners.unshift(clean),
+    dispose: async (failed = false) => {
+      if (disposed) return
+      disposed = true
+      for (const clean of cleaners) await clean()
+      await endAllIn(places.home)
+      if (failed || process.env.BATON_KEEP === '1') process.stderr.write(`kept ${dir}\n`)
+      else rmSync(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
+    },
+  }
+  disposeWithTest(home)
+  return home
+}
+
+/** The real client, from the SDK's own package. */
+export function clientBinary(): string {
+  const name = `@anthropic-ai/claude-agent-sdk-${process.platform}-${process.arch}`
+  return path.join(path.dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)), 'claude')
+}
+
+function clientEnvironment(modelUrl: string): Record<string, string> {
+  return {
+    PATH: process.env.PATH ?? '/usr/bin:/bin',
+    TERM: 'xterm-256color',
+    LANG: 'C.UTF-8',
+    ANTHROPIC_BASE_URL: modelUrl,
+    ANTHROPIC_API_KEY: 'sk-fake',
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    DISABLE_TELEMETRY: '1',
+    DISABLE_AUTOUPDATER: '1',
+    DISABLE_ERROR_REPORTING: '1',
+    IS_SANDBOX: '1',
+  }
+}
+
+/** Answers every question the client asks a person at the first start. */
+function prepareClient({ home, configDir, project }: { home: string; configDir: string; project: string }): void {
+  const state = {
+    hasCompletedOnboarding: true,
+    theme: 'dark',
+    customApiKeyResponses: { approved: ['sk-fake'], rejected: [] },
+    projects: { [project]: { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true } },
+  }
+  // the client reads the one in its own folder when CLAUDE_CONFIG_DIR is set, else the one in the home
+  for (const folder of [home, configDir]) writeFileSync(path.join(folder, '.claude.json'), JSON.stringify(state))
+  writeFileSync(
+    path.join(configDir, 'settings.json'),
+    `${JSON.stringify({ skipDangerousModePermissionPrompt: true }, null, 2)}\n`,
+  )
+}
+
+function prepareProject(project: string, env: Record<string, string>): void {
+  writeFileSync(path.join(project, 'README.md'), '# A project\n')
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-C', project, '-c', 'user.name=t', '-c', 'user.email=t@t', ...args], { env })
+  git('init', '-q', '-b', 'main')
+  git('add', '.')
+  git('commit', '-q', '-m', 'Begin')
+}
+
+async function endAllIn(home: string): Promise<void> {
+  // a process may start another while it ends
+  for (let round = 0; round < 5; round++) {
+    const left = withEnvironment(`HOME=${home}`)
+    if (left.length === 0) return
+    await Promise.all(left.filter(alive).map((pid) => end(pid)))
+    await pause(20)
+  }
+}
+
+function disposeWithTest(home: Home): void {
+  try {
+    onTestFinished(({ task }) => home.dispose(task.result?.state === 'fail'))
+  } catch {
+    // made outside a test: its maker disposes of it
+  }
+}

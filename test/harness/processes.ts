@@ -1,0 +1,56 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { until } from './wait.js'
+
+export function alive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return !isZombie(pid)
+  } catch {
+    return false
+  }
+}
+
+/** Asks the process (and its group, where it leads one) to end, then makes it. */
+export async function end(pid: number, graceMs = 2000): Promise<void> {
+  send(pid, 'SIGTERM')
+  await until('end', () => !alive(pid), graceMs).catch(() => send(pid, 'SIGKILL'))
+  await until(`process ${pid} ends`, () => !alive(pid), 2000)
+}
+
+function send(pid: number, signal: NodeJS.Signals): void {
+  for (const target of [-pid, pid]) {
+    try {
+      process.kill(target, signal)
+    } catch {
+      // not a group leader, or already gone
+    }
+  }
+}
+
+function isZombie(pid: number): boolean {
+  try {
+    return /^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+/** Processes whose environment holds `entry` (`NAME=value`): what was started in one home, also when its parent is gone. */
+export function withEnvironment(entry: string): number[] {
+  let names: string[]
+  try {
+    names = readdirSync('/proc')
+  } catch {
+    return []
+  }
+  return names
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .filter((name) => {
+      try {
+        return readFileSync(`/proc/${name}/environ`, 'utf8').split('\0').includes(entry)
+      } catch {
+        return false
+      }
+    })
+    .map(Number)
+}

@@ -1,0 +1,115 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { clientBinary, type Home } from './home.js'
+import { end } from './processes.js'
+
+export interface PrintOptions {
+  prompt?: string
+  /** The model's name, e.g. `claude-opus-4-6`. */
+  model?: string
+  args?: string[]
+  env?: Record<string, string>
+  cwd?: string
+  timeoutMs?: number
+  /** False: the client's own permission rules apply. */
+  bypass?: boolean
+  /** Sent to stdin, which is then closed. `open`: stays open for `send`, as JSON lines. */
+  stdin?: string | 'open'
+}
+
+/** One message of `--output-format stream-json`. */
+export type ClientMessage = { type: string; subtype?: string; session_id?: string; [key: string]: unknown }
+
+export interface PrintRun {
+  /** Null: ended by a signal. */
+  code: number | null
+  signal: NodeJS.Signals | null
+  stdout: string
+  stderr: string
+  /** Null: the client never said. */
+  sessionId: string | null
+  messages: ClientMessage[]
+  /** The last `result` message. */
+  result: ClientMessage | null
+  timedOut: boolean
+}
+
+export interface RunningPrint {
+  pid: number
+  messages: ClientMessage[]
+  /** One JSON line to stdin; only with `stdin: 'open'`. */
+  send(message: unknown): void
+  endInput(): void
+  kill(signal: NodeJS.Signals): void
+  done: Promise<PrintRun>
+}
+
+/** Runs `claude -p` to its end. Never throws for what the client does. */
+export function runPrint(home: Home, options: PrintOptions): Promise<PrintRun> {
+  return startPrint(home, options).done
+}
+
+export function startPrint(home: Home, options: PrintOptions): RunningPrint {
+  const child = spawn(clientBinary(), argumentsOf(options), {
+    cwd: options.cwd ?? home.project,
+    env: { ...home.env, ...options.env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+    detached: true,
+  })
+  child.stdin.on('error', () => {})
+  if (options.stdin !== 'open') child.stdin.end(options.stdin ?? '')
+  const messages: ClientMessage[] = []
+  const done = collect(child, messages, options.timeoutMs ?? 60_000)
+  home.onDispose(() => (child.exitCode === null && child.signalCode === null ? end(child.pid!) : undefined))
+  return {
+    pid: child.pid!,
+    messages,
+    send: (message) => child.stdin.write(`${JSON.stringify(message)}\n`),
+    endInput: () => child.stdin.end(),
+    kill: (signal) => child.kill(signal),
+    done,
+  }
+}
+
+function argumentsOf(options: PrintOptions): string[] {
+  return [
+    '-p',
+    ...(options.prompt === undefined ? [] : [options.prompt]),
+    ...['--output-format', 'stream-json', '--verbose'],
+    ...(options.stdin === 'open' ? ['--input-format', 'stream-json'] : []),
+    ...(options.model ? ['--model', options.model] : []),
+    ...(options.bypass === false ? [] : ['--dangerously-skip-permissions']),
+    ...(options.args ?? []),
+  ]
+}
+
+function collect(child: ChildProcess, messages: ClientMessage[], timeoutMs: number): Promise<PrintRun> {
+  let stdout = ''
+  let stderr = ''
+  let rest = ''
+  let timedOut = false
+  child.stdout!.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text
+    const lines = (rest + text).split('\n')
+    rest = lines.pop()!
+    for (const line of lines) if (line.startsWith('{')) messages.push(JSON.parse(line))
+  })
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  const timer = setTimeout(() => {
+    timedOut = true
+    void end(child.pid!)
+  }, timeoutMs)
+  return new Promise((resolve, reject) => {
+    child.on('error', (error) => {
+      clearTimeout(timer)
+      reject(error)
+    })
+    child.on('close', (code, signal) => {
+      clearTimeout(timer)
+      const sessionId = messages.findLast((m) => m.session_id)?.session_id ?? null
+      const result = messages.findLast((m) => m.type === 'result') ?? null
+      resolve({ code, signal, stdout, stderr, sessionId, messages, result, timedOut })
+    })
+  })
+}

@@ -1,0 +1,42 @@
+import { type Options, query } from '@anthropic-ai/claude-agent-sdk'
+import { clientBinary, type Home } from './home.js'
+import type { ClientMessage } from './run-print.js'
+
+export interface SdkRun {
+  messages: ClientMessage[]
+  sessionId: string | null
+  result: ClientMessage | null
+  /** What the iterator threw at its end; null: nothing. */
+  error: Error | null
+}
+
+/** Runs the Agent SDK's `query()` to its end, in this home only. */
+export async function runSdk(home: Home, run: { prompt: string; options?: Options; timeoutMs?: number }): Promise<SdkRun> {
+  const abort = new AbortController()
+  const timer = setTimeout(() => abort.abort(), run.timeoutMs ?? 60_000)
+  const messages: ClientMessage[] = []
+  let error: Error | null = null
+  try {
+    const options: Options = {
+      cwd: home.project,
+      // the SDK's own process would otherwise look into the real home
+      env: { ...home.env, CLAUDE_CONFIG_DIR: home.configDir },
+      pathToClaudeCodeExecutable: clientBinary(),
+      permissionMode: 'bypassPermissions',
+      allowDangerouslySkipPermissions: true,
+      abortController: abort,
+      ...run.options,
+    }
+    for await (const message of query({ prompt: run.prompt, options })) messages.push(message as unknown as ClientMessage)
+  } catch (thrown) {
+    error = thrown as Error
+  } finally {
+    clearTimeout(timer)
+  }
+  return {
+    messages,
+    sessionId: messages.findLast((m) => m.session_id)?.session_id ?? null,
+    result: messages.findLast((m) => m.type === 'result') ?? null,
+    error,
+  }
+}

@@ -1,0 +1,172 @@
+import { execFile } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { clientBinary, type Home } from './home.js'
+import { alive, end } from './processes.js'
+import { until } from './wait.js'
+
+const exec = promisify(execFile)
+
+export interface TuiOptions {
+  model?: string
+  args?: string[]
+  env?: Record<string, string>
+  cwd?: string
+  cols?: number
+  rows?: number
+  /** False: the client's own permission rules apply. */
+  bypass?: boolean
+  /** How long it may take to show its prompt. */
+  timeoutMs?: number
+}
+
+/** The client's live registry of one process (`sessions/<pid>.json`). */
+export interface Registry {
+  pid: number
+  sessionId: string
+  status: 'idle' | 'busy' | 'waiting'
+  statusUpdatedAt: number
+  updatedAt: number
+  tmux?: string
+  [key: string]: unknown
+}
+
+export interface Tui {
+  pid: number
+  /** Socket of its own tmux server. */
+  socket: string
+  /** The pane's id, `%0`. */
+  pane: string
+  /** Types as on a keyboard; sends nothing. */
+  type(text: string): Promise<void>
+  /** Pastes as one prompt, then Enter. */
+  submit(text: string): Promise<void>
+  /** A key as tmux names it: `Enter`, `Escape`, `C-c`. */
+  key(name: string): Promise<void>
+  screen(history?: boolean): Promise<string>
+  waitFor(wanted: RegExp | ((screen: string) => boolean), ms?: number): Promise<string>
+  /** Until the client says it is idle, after the last `submit` if there was one. */
+  waitIdle(ms?: number): Promise<void>
+  waitStatus(status: Registry['status'], ms?: number): Promise<Registry>
+  /** Null: the client is gone, or has not written it yet. */
+  registry(): Registry | null
+  sessionId(): string | null
+  /** Leaves by `/exit`, so that the client's own end-of-session work is done. */
+  exit(): Promise<void>
+  /** Ends the tmux server and the client. */
+  kill(): Promise<void>
+}
+
+let servers = 0
+
+/** Starts the real client in a tmux server of its own and waits for its prompt. */
+export async function startTui(home: Home, options: TuiOptions = {}): Promise<Tui> {
+  const socket = path.join(home.dir, `tmux-${++servers}`)
+  const config = path.join(home.dir, 'tmux.conf')
+  writeFileSync(
+    config,
+    'set -g default-terminal xterm-256color\nset -g history-limit 5000\nset -s escape-time 0\nset -g status off\n',
+  )
+  // tmux gives its own environment to what it starts: nothing of the test's is in it
+  const env = { ...home.env, ...options.env }
+  const tmux = async (...args: string[]): Promise<string> =>
+    (await exec('tmux', ['-S', socket, '-f', config, ...args], { env, timeout: 10_000, maxBuffer: 16 * 1024 * 1024 })).stdout
+  const size = ['-x', String(options.cols ?? 120), '-y', String(options.rows ?? 40)]
+  const command = [
+    clientBinary(),
+    ...(options.model ? ['--model', options.model] : []),
+    ...(options.bypass === false ? [] : ['--dangerously-skip-permissions']),
+    ...(options.args ?? []),
+  ]
+  await tmux('new-session', '-d', '-s', 'test', ...size, '-c', options.cwd ?? home.project, ...command)
+  const [pid, pane] = (await tmux('display-message', '-p', '#{pane_pid} #{pane_id}')).trim().split(' ') as [string, string]
+  const tui = control(home, tmux, socket, Number(pid), pane)
+  home.onDispose(() => tui.kill())
+  await tui.waitStatus('idle', options.timeoutMs ?? 20_000)
+  await tui.waitFor(/❯/, 5000)
+  return tui
+}
+
+function control(home: Home, tmux: (...args: string[]) => Promise<string>, socket: string, pid: number, pane: string): Tui {
+  const registryFile = path.join(home.configDir, 'sessions', `${pid}.json`)
+  let submittedAt = 0
+  const registry = (): Registry | null => {
+    try {
+      return JSON.parse(readFileSync(registryFile, 'utf8'))
+    } catch {
+      return null
+    }
+  }
+  const screen = (history = false): Promise<string> =>
+    tmux('capture-pane', '-p', '-J', '-t', pane, ...(history ? ['-S', '-5000'] : []))
+  const waitStatus = (
+    wanted: Registry['status'],
+    ms = 20_000,
+    fits: (now: Registry) => boolean = () => true,
+  ): Promise<Registry> =>
+    until(
+      () => `the client is ${wanted}, it says ${JSON.stringify(registry())}`,
+      () => {
+        const now = registry()
+        return now?.status === wanted && fits(now) ? now : null
+      },
+      ms,
+    )
+  // a turn shorter than a tenth of a second never shows as busy in the registry: then the transcript tells that it ended
+  const ended = (now: Registry): boolean => now.statusUpdatedAt >= submittedAt || turnEndedSince(home, now.sessionId, submittedAt)
+  const key = async (name: string): Promise<void> => void (await tmux('send-keys', '-t', pane, name))
+
+  const tui: Tui = {
+    pid,
+    socket,
+    pane,
+    registry,
+    screen,
+    key,
+    type: async (text) => void (await tmux('send-keys', '-t', pane, '-l', text)),
+    submit: async (text) => {
+      const file = path.join(home.dir, 'paste.txt')
+      writeFileSync(file, text)
+      submittedAt = Date.now()
+      await tmux('load-buffer', '-b', 'prompt', file)
+      await tmux('paste-buffer', '-p', '-d', '-b', 'prompt', '-t', pane)
+      await key('Enter')
+    },
+    waitFor: async (wanted, ms = 10_000) => {
+      let last = ''
+      const fits = typeof wanted === 'function' ? wanted : (text: string) => wanted.test(text)
+      return until(
+        () => `the screen shows ${wanted}, it shows\n${last}`,
+        async () => {
+          last = await screen()
+          return fits(last) ? last : null
+        },
+        ms,
+        50,
+      )
+    },
+    waitStatus: (wanted, ms) => waitStatus(wanted, ms),
+    waitIdle: async (ms) => void (await waitStatus('idle', ms, ended)),
+    sessionId: () => registry()?.sessionId ?? null,
+    exit: async () => {
+      await tui.submit('/exit')
+      await until('the client ends', () => !alive(pid), 10_000)
+      await tui.kill()
+    },
+    kill: async () => {
+      await tmux('kill-server').catch(() => {})
+      if (alive(pid)) await end(pid)
+    },
+  }
+  return tui
+}
+
+function turnEndedSince(home: Home, sessionId: string, time: number): boolean {
+  const lines = (home.transcript(sessionId) ?? '').slice(-200_000).split('\n')
+  return lines.some((line) => {
+    if (!/"subtype":"(turn_duration|compact_boundary)"/.test(line)) return false
+    const at = /"timestamp":"([^"]+)"/.exec(line)
+    return at !== null && Date.parse(at[1]!) >= time
+  })
+}

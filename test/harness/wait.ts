@@ -1,0 +1,17 @@
+/** Asks again and again until the answer is neither null, undefined nor false. Throws `what` after `ms`. */
+export async function until<T>(
+  what: string | (() => string),
+  ask: () => T | Promise<T>,
+  ms = 10_000,
+  every = 25,
+): Promise<Exclude<T, null | undefined | false>> {
+  const end = Date.now() + ms
+  for (;;) {
+    const answer = await ask()
+    if (answer !== null && answer !== undefined && answer !== false) return answer as Exclude<T, null | undefined | false>
+    if (Date.now() > end) throw new Error(`not within ${ms} ms: ${typeof what === 'string' ? what : what()}`)
+    await pause(every)
+  }
+}
+
+export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
