@@ -1,15 +1,11 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
 import { onTestFinished } from 'vitest'
+import { PREFIX } from './places.js'
 import { alive, end, withEnvironment } from './processes.js'
 import { pause } from './wait.js'
-
-/** Every folder of a test bears this name, so that a trace of one in the real home can be told. */
-export const PREFIX = 'baton-test-'
-export const REPOSITORY = path.resolve(import.meta.dirname, '../..')
 
 /** A person's machine in a folder: home, the client's configuration, a project, Baton's state. */
 export interface Home {
@@ -89,12 +85,6 @@ export function makeHome(options: HomeOptions = {}): Home {
   }
   disposeWithTest(home)
   return home
-}
-
-/** The real client, from the SDK's own package. */
-export function clientBinary(): string {
-  const name = `@anthropic-ai/claude-agent-sdk-${process.platform}-${process.arch}`
-  return path.join(path.dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)), 'claude')
 }
 
 function clientEnvironment(modelUrl: string): Record<string, string> {

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { clientBinary, type Home } from './home.js'
+import type { Home } from './home.js'
+import { clientBinary } from './places.js'
 import { end } from './processes.js'
 
 export interface PrintOptions {

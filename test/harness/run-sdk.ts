@@ -1,5 +1,6 @@
 import { type Options, query } from '@anthropic-ai/claude-agent-sdk'
-import { clientBinary, type Home } from './home.js'
+import type { Home } from './home.js'
+import { clientBinary } from './places.js'
 import type { ClientMessage } from './run-print.js'
 
 export interface SdkRun {
