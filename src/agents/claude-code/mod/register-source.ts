@@ -1,0 +1,127 @@
+/**
+ * The program of the mod, run by the client in a worker of its own. It reports what the client itself knows about the session and
+ * nothing else: no hook waits for a report, no failure reaches the session. Plain JavaScript, because the client loads the file as
+ * it is; `$` may only be handed to functions at the top level.
+ */
+export function registerSource(liveDir: string): string {
+  return `const LIVE = ${JSON.stringify(liveDir)}
+
+let reports = 0
+let stamp = 0
+let epoch = 0
+let running = false
+let waiting = null
+let told = null
+let toldFor = ''
+let figure = null
+let figureOf = ''
+let began = ''
+
+export const register = (on) => {
+  on('session.start', ($, e, next) => {
+    report($, { detail: true })
+    return next(e)
+  })
+  on('turn.start', ($, e, next) => {
+    if (e.agentId === undefined) report($, { detail: true })
+    return next(e)
+  })
+  on('tool.call', ($, e, next) => {
+    if (e.agentId === undefined) report($, {})
+    return next(e)
+  })
+  on('turn.complete', ($, e, next) => {
+    if (e.agentId === undefined) report($, {})
+    return next(e)
+  })
+  on('session.measure', ($, e, next) => {
+    report($, {})
+    return next(e)
+  })
+  on('session.compact', async ($, e, next) => {
+    const result = await next(e)
+    if (e.agentId === undefined && e.trigger !== 'precompute' && result.skip === undefined) {
+      epoch++
+      report($, { reset: true })
+    }
+    return result
+  })
+  on('session.end', async ($, e, next) => {
+    const result = await next(e)
+    // After /clear the session has a new id, but for a moment still the old figure.
+    if (e.reason === 'clear') report($, { detail: true, reset: true })
+    return result
+  })
+}
+
+// One report at a time: what comes meanwhile is folded into one more, so that a later figure is never overwritten by an earlier one.
+async function report($, wish) {
+  waiting = { detail: waiting?.detail || wish.detail, reset: waiting?.reset || wish.reset }
+  if (running) return
+  running = true
+  while (waiting !== null) {
+    const now = waiting
+    waiting = null
+    try {
+      await write($, now)
+    } catch (error) {
+      await complain($, error)
+    }
+  }
+  running = false
+}
+
+async function write($, wish) {
+  const session = await $.session.id()
+  // Only a beginning introduces a session: any other report about a new id may still carry the figure of the one before.
+  if (wish.detail) began = session
+  else if (began !== session) return
+  const model = await $.session.model()
+  const usage = await $.session.usage()
+  const { tokens, window } = usage.context
+  const key = model + ' ' + window
+  if (wish.detail || toldFor !== key) {
+    const detailed = await $.session.usage({ breakdown: 'summary' })
+    const { breakdown } = detailed.context
+    told = breakdown === undefined ? null : {
+      threshold: breakdown.autoCompactThreshold ?? null,
+      effective: breakdown.rawMaxTokens,
+      by: breakdown.autocompactSource,
+      enabled: breakdown.isAutoCompactEnabled,
+    }
+    toldFor = key
+  }
+  const chapter = session + ' ' + epoch
+  if (wish.reset || figureOf !== chapter) figure = null
+  figureOf = chapter
+  // While it shuts down the client knows no figure any more; only a new session or a compaction really takes it away.
+  if (!wish.reset) figure = tokens ?? figure
+  await put($, session, {
+    epoch,
+    tokens: figure,
+    window,
+    model,
+    cost: usage.cost?.usd ?? null,
+    compaction: told,
+    problem: null,
+  })
+}
+
+async function put($, session, figures) {
+  const now = await $.clock.now()
+  // Cleared meanwhile: the figures may belong to either session, so they are given to neither.
+  if ((await $.session.id()) !== session) return
+  stamp = Math.max(stamp + 1, now)
+  reports++
+  await $.fs.write(LIVE + '/' + session + '.json', JSON.stringify({ format: 1, session, seq: reports, at: stamp, ...figures }))
+}
+
+async function complain($, error) {
+  try {
+    await put($, await $.session.id(), { epoch, tokens: null, window: null, model: null, cost: null, compaction: null, problem: String(error) })
+  } catch {
+    // nothing is left to tell it with, and the session must not notice
+  }
+}
+`
+}
