@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto'
+import { existsSync, lstatSync, readdirSync, statSync } from 'node:fs'
+import { basename, dirname, isAbsolute, join } from 'node:path'
+import { readIfThere, realTarget } from '../lib/atomic-file.js'
+import { reasonOf } from '../lib/errors.js'
+import { homeFiles } from './home-files.js'
+import { InstallProblem } from './install-problem.js'
+import type { Identify } from './launcher-call.js'
+import { type FoundMod, MARKER, type ModFile } from './mod-folder.js'
+import type { FoundSettings } from './plan.js'
+import { readRecord } from './record.js'
+import type { Earlier } from './without-baton.js'
+
+/** Looks at the disk for the planners. Reads only. */
+export function lookAtSettings(path: string): FoundSettings {
+  const real = realTarget(path)
+  const stat = statSync(real, { throwIfNoEntry: false })
+  if (stat && !stat.isFile()) throw new InstallProblem(path, 'it is not a file', 'Move it away and try again.')
+  return {
+    path,
+    key: keyOf(path),
+    bytes: stat ? read(real) : null,
+    mode: stat ? stat.mode & 0o7777 : null,
+    missingFolders: missingFolders(dirname(real)),
+  }
+}
+
+/** Short, and the same for every spelling of the path. */
+export function keyOf(path: string): string {
+  return createHash('sha256').update(realTarget(path)).digest('hex').slice(0, 12)
+}
+
+export function lookAtEarlier(home: string, key: string): Earlier {
+  const files = homeFiles(home, key)
+  const recordText = read(files.record)?.toString() ?? null
+  const record = recordText === null ? null : readRecord(recordText)
+  const backup = record?.before ? (read(record.before.backup) ?? null) : null
+  const intact = backup !== null && createHash('sha256').update(backup).digest('hex') === record?.before?.sha256
+  const damaged = recordText !== null && record === null
+  return {
+    record,
+    recordText,
+    before: intact ? backup : null,
+    formerOf: (of) => (/^[0-9a-f]{12}$/.test(of) ? (read(homeFiles(home, of).former)?.toString() ?? null) : null),
+    notes: damaged ? [`${files.record} is damaged: what it said about the earlier install is not known.`] : [],
+  }
+}
+
+/** Keys of all settings files this home is installed in. */
+export function recordedKeys(home: string): string[] {
+  try {
+    return readdirSync(homeFiles(home, '').records).flatMap((name) => /^([0-9a-f]{12})\.json$/.exec(name)?.[1] ?? [])
+  } catch {
+    return []
+  }
+}
+
+export function lookAtMod(path: string, files: ModFile[]): FoundMod {
+  const stat = lstatSync(path, { throwIfNoEntry: false })
+  const marker = stat?.isDirectory() ? markedFiles(read(join(path, MARKER))?.toString()) : null
+  const listed = marker ?? []
+  const names = [MARKER, ...files.map((f) => f.path), ...listed]
+  return {
+    path,
+    state: !stat ? 'absent' : marker ? 'ours' : 'foreign',
+    texts: Object.fromEntries(marker ? names.map((n) => [n, read(join(path, n))?.toString() ?? null]) : []),
+    listed,
+    missingFolders: missingFolders(dirname(path)),
+  }
+}
+
+/** The launcher's text; '' when it is there but could not be started. */
+export function lookAtLauncher(path: string): string | null {
+  const stat = statSync(path, { throwIfNoEntry: false })
+  if (!stat) return null
+  return stat.mode & 0o100 ? (read(path)?.toString() ?? null) : ''
+}
+
+export function launcherIdentity(launcher: string): Identify {
+  const own = realTarget(launcher)
+  return (path) => {
+    if (!isAbsolute(path)) return 'foreign'
+    if (realTarget(path) === own) return 'ours'
+    if (basename(path) !== 'hook' || basename(dirname(path)) !== 'bin') return 'foreign'
+    return existsSync(path) ? 'other-home' : 'gone'
+  }
+}
+
+/** Outermost first. */
+function missingFolders(folder: string): string[] {
+  return existsSync(folder) || dirname(folder) === folder ? [] : [...missingFolders(dirname(folder)), folder]
+}
+
+/** null: no marker of ours. Paths that would lead out of the folder are not taken. */
+function markedFiles(text: string | undefined): string[] | null {
+  try {
+    const { by, files } = JSON.parse(text ?? '')
+    if (by !== 'baton') return null
+    return Array.isArray(files)
+      ? files.filter((f) => typeof f === 'string' && !isAbsolute(f) && !f.split('/').includes('..'))
+      : []
+  } catch {
+    return null
+  }
+}
+
+function read(path: string): Buffer | null {
+  try {
+    return readIfThere(path)
+  } catch (error) {
+    throw new InstallProblem(path, `it cannot be read: ${reasonOf(error)}`, 'Make it readable and try again.')
+  }
+}

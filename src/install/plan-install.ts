@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto'
+import { dirname, join } from 'node:path'
+import { insertBaton, otherHomes, sameEntries } from './claude-code-settings-change.js'
+import { backupName, homeFiles } from './home-files.js'
+import { InstallProblem } from './install-problem.js'
+import type { Recognise } from './launcher-call.js'
+import { type FoundMod, type ModFile, planMod } from './mod-folder.js'
+import type { FileChange, FoundSettings, Plan, Scope, Step } from './plan.js'
+import { type InstallRecord, printRecord } from './record.js'
+import { asText, checked, type Earlier, withoutBaton } from './without-baton.js'
+
+export interface InstallInput {
+  home: string
+  scope: Scope
+  settings: FoundSettings
+  earlier: Earlier
+  /** A status line of a file with lower rank, which one of ours would hide. */
+  inherited: string | null
+  mod: FoundMod
+  modFiles: ModFile[]
+  clientVersion: string | null
+  launcher: { wanted: string; found: string | null }
+  former: string | null
+  by: Recognise
+  now: Date
+}
+
+/** Judges what has to be written; writes nothing. Throws InstallProblem when the file must not be touched. */
+export function planInstall(input: InstallInput): Plan {
+  const { settings, earlier, by } = input
+  const files = homeFiles(input.home, settings.key)
+  const current = settings.bytes === null ? '' : asText(settings.path, settings.bytes)
+  const blank = withoutBaton(settings, earlier, by)
+  const others = checked(settings.path, () => otherHomes(current, by))
+  if (others.length > 0) throw calledFromElsewhere(settings.path, others[0]!)
+
+  const want = { launcher: files.launcher, key: settings.key, by, inherited: input.inherited }
+  const put = checked(settings.path, () => insertBaton(blank === null ? '' : asText(settings.path, blank), want))
+  const same = checked(settings.path, () => sameEntries(current, put.text, by))
+  const bytes = same && settings.bytes ? settings.bytes : Buffer.from(put.text)
+  const mod = planMod(input.mod, input.modFiles, input.clientVersion)
+
+  const backups = planBackups(input, blank, !same)
+  const known = same ? earlier.record : null
+  const record: InstallRecord = {
+    version: 1,
+    agent: 'claude-code',
+    scope: input.scope,
+    path: settings.path,
+    key: settings.key,
+    existed: blank !== null,
+    mode: settings.mode,
+    before: blank && { sha256: sha256(blank), backup: backups.blank ?? '' },
+    after: shasOver(earlier, blank, settings.bytes, bytes),
+    created: put.created,
+    former: put.former,
+    former_literal: put.formerLiteral,
+    installed_at: input.now.toISOString(),
+    ...known,
+    folders: [...new Set([...(earlier.record?.folders ?? []), ...settings.missingFolders, ...mod.folders])],
+  }
+
+  const former = changeOf(files.former, put.former || null, input.former)
+  const launcher = changeOf(files.launcher, input.launcher.wanted, input.launcher.found)
+  const change: FileChange = {
+    path: settings.path,
+    action: same ? 'unchanged' : settings.bytes === null ? 'created' : 'changed',
+    backup: backups.current,
+  }
+  const steps: Step[] = [
+    ...[input.home, files.bin, files.formers, files.records].map(privateFolder),
+    ...backups.steps,
+    ...(printRecord(record) === earlier.recordText ? [] : [write(files.record, printRecord(record))]),
+    ...(launcher.action === 'unchanged' ? [] : [write(files.launcher, input.launcher.wanted, 0o700)]),
+    ...(former.action === 'unchanged' ? [] : put.former ? [write(files.former, put.former)] : [gone(files.former)]),
+    ...settings.missingFolders.map((path): Step => ({ do: 'make-folder', path, mode: input.scope === 'user' ? 0o700 : 0o755 })),
+    ...mod.steps,
+    ...(same
+      ? []
+      : [{ do: 'write', path: settings.path, bytes, mode: settings.mode ?? 0o600, expect: settings.bytes } satisfies Step]),
+  ]
+  return {
+    steps: steps.every((s) => s.do === 'make-folder') ? [] : steps,
+    files: [change, launcher, ...(input.former === null && !put.former ? [] : [former]), ...mod.files],
+    notes: [...earlier.notes, ...put.notes, ...(mod.note ? [mod.note] : [])],
+    settings: [settings.path],
+  }
+}
+
+const privateFolder = (path: string): Step => ({ do: 'make-folder', path, mode: 0o700 })
+const write = (path: string, text: string | Buffer, mode = 0o600): Step => ({ do: 'write', path, bytes: Buffer.from(text), mode })
+const gone = (path: string): Step => ({ do: 'remove', path })
+const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
+
+function changeOf(path: string, wanted: string | null, found: string | null): FileChange {
+  const action = wanted === found ? 'unchanged' : wanted === null ? 'removed' : found === null ? 'created' : 'changed'
+  return { path, action, backup: null }
+}
+
+/** The bytes as they are, and beside them the file without Baton where that is something else; what an earlier backup holds is not kept again. */
+function planBackups(input: InstallInput, blank: Buffer | null, changes: boolean) {
+  const { settings, earlier } = input
+  const folder = homeFiles(input.home, settings.key).backups
+  const steps: Step[] = []
+  const keep = (bytes: Buffer | null): string | null => {
+    if (bytes === null) return null
+    if (earlier.before?.equals(bytes)) return earlier.record!.before!.backup
+    const path = join(folder, backupName(input.now, sha256(bytes)))
+    steps.push(write(path, bytes))
+    return path
+  }
+  const needed = changes || earlier.record === null
+  const current = changes ? keep(settings.bytes) : null
+  const kept = !needed ? null : current && blank?.equals(settings.bytes!) ? current : keep(blank)
+  return {
+    current,
+    blank: kept,
+    steps: steps.length > 0 ? [privateFolder(dirname(folder)), privateFolder(folder), ...steps] : [],
+  }
+}
+
+/** While the bytes beneath stay the same, a run that was cut off may have left any of these. */
+function shasOver(earlier: Earlier, blank: Buffer | null, current: Buffer | null, next: Buffer): string[] {
+  const beneath = earlier.record && (blank === null ? !earlier.record.existed : earlier.before?.equals(blank))
+  const before = beneath && current && earlier.record!.after.includes(sha256(current)) ? [sha256(current)] : []
+  return [...new Set([...before, sha256(next)])]
+}
+
+function calledFromElsewhere(path: string, launcher: string): InstallProblem {
+  const home = dirname(dirname(launcher))
+  return new InstallProblem(
+    path,
+    `it already calls Baton from another home, ${home}`,
+    `Run \`BATON_HOME='${home}' baton uninstall\` first, or install with that BATON_HOME: two at once would tell everything twice.`,
+  )
+}

@@ -1,0 +1,70 @@
+import { homeFiles } from './home-files.js'
+import type { Recognise } from './launcher-call.js'
+import { type FoundMod, planModRemoval } from './mod-folder.js'
+import type { FileChange, FoundSettings, Plan, Step } from './plan.js'
+import { type Earlier, withoutBaton } from './without-baton.js'
+
+export interface UninstallTarget {
+  settings: FoundSettings
+  earlier: Earlier
+  mod: FoundMod
+}
+
+export interface UninstallInput {
+  home: string
+  targets: UninstallTarget[]
+  by: Recognise
+  launcherFound: boolean
+  /** True: no settings file is left that calls the launcher. */
+  last: boolean
+}
+
+/** Judges what has to be taken back; changes nothing. Throws InstallProblem when one of the files must not be touched. */
+export function planUninstall(input: UninstallInput): Plan {
+  const plan: Plan = { steps: [], files: [], notes: [], settings: input.targets.map((t) => t.settings.path) }
+  const afterwards: Step[] = []
+  // All settings files first: once nobody calls the launcher any more, nothing that follows can disturb a client.
+  for (const { settings, earlier, mod } of input.targets) {
+    const blank = withoutBaton(settings, earlier, input.by)
+    const { change, step } = settingsChange(settings, blank, earlier)
+    plan.files.push(change)
+    if (step) plan.steps.push(step)
+    const modPlan = planModRemoval(mod)
+    plan.files.push(...modPlan.files)
+    plan.notes.push(...earlier.notes)
+    afterwards.push(...modPlan.steps, ...leftBehind(input.home, settings.key, earlier))
+  }
+  plan.steps.push(...afterwards)
+  if (!input.last) return plan
+  const { launcher, bin, formers, records } = homeFiles(input.home, '')
+  if (input.launcherFound) {
+    plan.files.push({ path: launcher, action: 'removed', backup: null })
+    plan.steps.push({ do: 'remove', path: launcher })
+  }
+  plan.steps.push(...[bin, formers, records].map((path): Step => ({ do: 'remove-folder-if-empty', path })))
+  return plan
+}
+
+function settingsChange(
+  settings: FoundSettings,
+  blank: Buffer | null,
+  earlier: Earlier,
+): { change: FileChange; step: Step | null } {
+  const { path, bytes, mode } = settings
+  const backup = earlier.record?.before?.backup ?? null
+  if (bytes === null || blank?.equals(bytes)) return { change: { path, action: 'unchanged', backup: null }, step: null }
+  if (blank === null) return { change: { path, action: 'removed', backup }, step: { do: 'remove', path, expect: bytes } }
+  const action = earlier.before?.equals(blank) ? 'restored' : 'changed'
+  return { change: { path, action, backup }, step: { do: 'write', path, bytes: blank, mode: mode ?? 0o600, expect: bytes } }
+}
+
+/** The record goes last: as long as it is there, a run that was cut off can be finished. */
+function leftBehind(home: string, key: string, earlier: Earlier): Step[] {
+  const files = homeFiles(home, key)
+  const folders = [...(earlier.record?.folders ?? [])].reverse()
+  return [
+    ...(earlier.formerOf(key) === null ? [] : [{ do: 'remove', path: files.former } satisfies Step]),
+    ...folders.map((path): Step => ({ do: 'remove-folder-if-empty', path })),
+    ...(earlier.recordText === null ? [] : [{ do: 'remove', path: files.record } satisfies Step]),
+  ]
+}

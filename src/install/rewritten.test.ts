@@ -1,0 +1,216 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { fixture, fixtureNames, type Machine, newMachine, photograph } from './fixtures/machine.js'
+
+let machine: Machine
+beforeEach(() => {
+  machine = newMachine()
+  mkdirSync(dirname(machine.userSettings))
+})
+afterEach(() => machine.remove())
+
+type Settings = Record<string, unknown> & { statusLine?: { command?: string }; hooks?: Record<string, unknown[]> }
+
+const read = (): Settings => JSON.parse(readFileSync(machine.userSettings, 'utf8').replace(/^\uFEFF/, ''))
+const write = (settings: unknown) => writeFileSync(machine.userSettings, `${JSON.stringify(settings, null, 2)}\n`)
+
+/** As the client writes its settings: whole, two spaces, keys in an order of its own. */
+function rewriteAsClient(change: (settings: Settings) => void = () => {}): void {
+  const settings = read()
+  change(settings)
+  write(Object.fromEntries(Object.entries(settings).reverse()))
+}
+
+const valid = fixtureNames.filter((n) => !n.startsWith('refused-') && !n.startsWith('already-'))
+const withValues = valid.filter(
+  (n) =>
+    Object.keys(
+      JSON.parse(
+        fixture(n, { home: '', link: '' } as Machine)
+          .toString()
+          .replace(/^\uFEFF/, '')
+          .trim() || '{}',
+      ),
+    ).length > 0,
+)
+
+describe('a file the client has rewritten since', () => {
+  it.each(withValues)('%s keeps every other value, and no entry of ours', (name) => {
+    const before = fixture(name, machine)
+    writeFileSync(machine.userSettings, before)
+    machine.install()
+    rewriteAsClient((s) => {
+      s.model = 'sonnet'
+      s.enabledPlugins = { 'p@market': true }
+    })
+    machine.uninstall()
+    const was = JSON.parse(before.toString().replace(/^\uFEFF/, ''))
+    expect(read()).toEqual(JSON.parse(JSON.stringify({ ...was, model: 'sonnet', enabledPlugins: { 'p@market': true } })))
+    expect(existsSync(join(machine.baton, 'bin', 'hook'))).toBe(false)
+  })
+
+  it('is left in the layout and order the client gave it', () => {
+    writeFileSync(machine.userSettings, '{"a":1,"b":2}')
+    machine.install()
+    rewriteAsClient()
+    machine.uninstall()
+    expect(readFileSync(machine.userSettings, 'utf8')).toBe('{\n  "b": 2,\n  "a": 1\n}\n')
+  })
+
+  it('that was not there before us and holds nothing else is removed', () => {
+    machine.install()
+    rewriteAsClient()
+    expect(machine.uninstall().files[0]).toMatchObject({ action: 'removed' })
+    expect(existsSync(machine.userSettings)).toBe(false)
+  })
+
+  it('that was empty before us and holds nothing else is empty again', () => {
+    writeFileSync(machine.userSettings, ' \n')
+    machine.install()
+    rewriteAsClient()
+    machine.uninstall()
+    expect(readFileSync(machine.userSettings, 'utf8')).toBe(' \n')
+  })
+
+  it('keeps hooks the user has added to our events and into our groups', () => {
+    machine.install()
+    rewriteAsClient((s) => {
+      s.hooks!.Stop!.push({ hooks: [{ type: 'command', command: 'mine' }] })
+      ;(s.hooks!.SessionStart![0] as { hooks: unknown[] }).hooks.unshift({ type: 'command', command: 'also mine' })
+    })
+    machine.uninstall()
+    expect(read()).toEqual({
+      hooks: {
+        SessionStart: [{ hooks: [{ type: 'command', command: 'also mine' }] }],
+        Stop: [{ hooks: [{ type: 'command', command: 'mine' }] }],
+      },
+    })
+  })
+
+  it('keeps containers that were empty before us', () => {
+    write({ hooks: { Stop: [], PreToolUse: [] } })
+    machine.install()
+    rewriteAsClient()
+    machine.uninstall()
+    expect(read()).toEqual({ hooks: { Stop: [], PreToolUse: [] } })
+  })
+
+  it('is completed again by install, from where an entry was lost', () => {
+    write({ model: 'opus' })
+    machine.install()
+    rewriteAsClient((s) => {
+      delete s.hooks!.Stop
+    })
+    expect(machine.install().changed).toBe(true)
+    expect(read().hooks!.Stop).toHaveLength(1)
+    expect(machine.install().changed).toBe(false)
+    machine.uninstall()
+    expect(read()).toEqual({ model: 'opus' })
+  })
+
+  it('is not changed by install while our entries are all there', () => {
+    write({ model: 'opus', statusLine: { type: 'command', command: 'echo mine' } })
+    machine.install()
+    rewriteAsClient()
+    const rewritten = readFileSync(machine.userSettings, 'utf8')
+    expect(machine.install().changed).toBe(false)
+    expect(readFileSync(machine.userSettings, 'utf8')).toBe(rewritten)
+  })
+
+  it('is freed of our entries even when all of Baton is gone, and the former status line comes back', () => {
+    write({ model: 'opus', statusLine: { type: 'command', command: 'echo mine', padding: 1 } })
+    machine.install()
+    rmSync(machine.baton, { recursive: true })
+    machine.uninstall()
+    expect(read()).toEqual({ model: 'opus', statusLine: { type: 'command', command: 'echo mine', padding: 1 } })
+    expect(photograph(machine.baton)).toEqual({})
+  })
+})
+
+describe('the status line', () => {
+  const former = () => readFileSync(join(machine.baton, 'former', key()), 'utf8')
+  const key = () => /status-line ([0-9a-f]{12})/.exec(read().statusLine!.command!)![1]!
+
+  it('keeps its other keys, and the former command is at hand for the launcher', () => {
+    write({ statusLine: { padding: 2, type: 'command', command: 'npx "it" \\ é\nline two', refreshInterval: 5 } })
+    machine.install()
+    expect(read().statusLine).toMatchObject({ padding: 2, type: 'command', refreshInterval: 5 })
+    expect(former()).toBe('npx "it" \\ é\nline two')
+  })
+
+  it('the user has chosen since stays', () => {
+    write({ statusLine: { type: 'command', command: 'echo old' } })
+    machine.install()
+    rewriteAsClient((s) => {
+      s.statusLine = { command: 'echo new', ...{ type: 'command' } }
+    })
+    machine.uninstall()
+    expect(read()).toEqual({ statusLine: { type: 'command', command: 'echo new' } })
+  })
+
+  it('the user has chosen since is composed by the next install', () => {
+    machine.install()
+    rewriteAsClient((s) => {
+      s.statusLine!.command = 'echo new'
+    })
+    machine.install()
+    expect(former()).toBe('echo new')
+    machine.uninstall()
+    expect(read()).toEqual({ statusLine: { type: 'command', command: 'echo new' } })
+  })
+
+  it('whose former part the user has edited inside ours keeps the edit', () => {
+    write({ statusLine: { type: 'command', command: 'echo old' } })
+    machine.install()
+    rewriteAsClient((s) => {
+      s.statusLine!.command = s.statusLine!.command!.replace('echo old', 'echo edited')
+    })
+    expect(machine.install().files.map((f) => f.action)).toContain('changed')
+    expect(former()).toBe('echo edited')
+    machine.uninstall()
+    expect(read().statusLine!.command).toBe('echo edited')
+  })
+
+  it.each([
+    ["'@BATON@/bin/hook' status-line 0123456789ab", null],
+    [
+      "[ ! -x '@LINK@/bin/hook' ] || exec '@LINK@/bin/hook' status-line 0123456789ab\n[ ! -x '@BATON@/bin/hook' ] || exec '@BATON@/bin/hook' status-line 0123456789ab\necho mine",
+      'echo mine',
+    ],
+  ])('never calls itself: %s', (command, tail) => {
+    write({
+      statusLine: { type: 'command', command: command.replaceAll('@BATON@', machine.baton).replaceAll('@LINK@', machine.link) },
+    })
+    machine.install()
+    const now = read().statusLine!.command!
+    expect(now.match(/status-line/g)).toHaveLength(1)
+    expect(now.split('\n')[1] ?? null).toBe(tail)
+  })
+
+  it.each(['~/line.sh | "$HOME/.baton/bin/hook" status-line x', 'printf "%s " "$(baton statusline --segment)"; date'])(
+    'of the user that calls Baton itself is left alone: %s',
+    (command) => {
+      write({ statusLine: { type: 'command', command } })
+      expect(machine.install().notes.join()).toContain('already calls Baton')
+      expect(read().statusLine!.command).toBe(command)
+    },
+  )
+
+  it('of a type we do not know is left alone, with a note', () => {
+    write({ statusLine: { type: 'static', text: 'x' } })
+    expect(machine.install().notes.join()).toContain('"static"')
+    expect(read().statusLine).toEqual({ type: 'static', text: 'x' })
+  })
+
+  it("of a project carries the user's on, which it would otherwise hide", () => {
+    write({ statusLine: { type: 'command', command: 'echo from user', padding: 3 } })
+    machine.install({ scope: 'project' })
+    const local = join(machine.project, '.claude', 'settings.local.json')
+    const { statusLine } = JSON.parse(readFileSync(local, 'utf8'))
+    expect(Object.keys(statusLine)).toEqual(['type', 'command'])
+    expect(statusLine.command.split('\n')[1]).toBe('echo from user')
+    machine.uninstall()
+    expect(photograph(machine.project)).toEqual({})
+  })
+})

@@ -1,0 +1,171 @@
+import {
+  chownSync,
+  closeSync,
+  fchmodSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { codeOf } from './errors.js'
+
+/** The file is no longer what the writer had read: somebody else wrote it meanwhile, and nothing was touched. */
+export class FileChanged extends Error {
+  constructor(readonly path: string) {
+    super(`${path} was changed by another program`)
+    this.name = 'FileChanged'
+  }
+}
+
+export interface AtomicWrite {
+  /** Mode of the new file. Left out: that of the file being replaced, else 0600. */
+  mode?: number
+  /** What the file must still hold just before it is replaced; null: it must not exist. Left out: whatever is there. */
+  expect?: Buffer | null
+  /** Called between the steps; a test ends the process there. */
+  step?: (name: string) => void
+}
+
+let count = 0
+
+/** Readers see the old bytes or the new ones, never a mixture, also after a power cut. A symbolic link stays: its target is replaced. */
+export function writeFileAtomic(path: string, bytes: Buffer | string, options: AtomicWrite = {}): void {
+  const target = realTarget(path)
+  const before = statOf(target)
+  const temp = join(dirname(target), `.${basename(target)}.baton-${process.pid}-${++count}`)
+  const step = options.step ?? (() => {})
+  try {
+    writeTemp(
+      temp,
+      typeof bytes === 'string' ? Buffer.from(bytes) : bytes,
+      options.mode ?? (before ? before.mode & 0o7777 : 0o600),
+    )
+    if (before && (before.uid !== process.getuid?.() || before.gid !== process.getgid?.())) keepOwner(temp, before)
+    step('temporary file written')
+    if (options.expect !== undefined) expectBytes(target, options.expect)
+    if (options.expect === null) {
+      linkSync(temp, target) // unlike rename, this refuses a file that has appeared meanwhile
+      unlinkSync(temp)
+    } else renameSync(temp, target)
+  } catch (error) {
+    removeQuietly(temp)
+    throw codeOf(error) === 'EEXIST' && options.expect === null ? new FileChanged(path) : error
+  }
+  syncFolder(dirname(target))
+}
+
+/** Removes a file that still holds what was expected. */
+export function removeFileIf(path: string, expect: Buffer): void {
+  const target = realTarget(path)
+  expectBytes(target, expect)
+  unlinkSync(target)
+  syncFolder(dirname(target))
+}
+
+/** The bytes, or null when there is no such file. Everything else that hinders reading is thrown. */
+export function readIfThere(path: string): Buffer | null {
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return null
+    throw error
+  }
+}
+
+/** Where a path really leads: every link followed, also when the last part, or a link's target, does not exist yet. */
+export function realTarget(path: string, depth = 0): string {
+  const full = resolve(path)
+  try {
+    return realpathSync.native(full)
+  } catch (error) {
+    if (depth > 40 || !['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return full
+  }
+  const parent = dirname(full) === full ? full : realTarget(dirname(full), depth + 1)
+  const here = join(parent, basename(full))
+  return isLink(here) ? realTarget(resolve(parent, readlinkSync(here)), depth + 1) : here
+}
+
+/** Temporary files in a folder whose writers were killed before they could rename them. */
+export function removeLeftovers(folder: string): void {
+  let names: string[] = []
+  try {
+    names = readdirSync(folder)
+  } catch {
+    return
+  }
+  for (const name of names) {
+    const pid = /^\..+\.baton-(\d+)-\d+$/.exec(name)?.[1]
+    if (pid && !isRunning(Number(pid))) removeQuietly(join(folder, name))
+  }
+}
+
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return codeOf(error) === 'EPERM'
+  }
+}
+
+function writeTemp(temp: string, bytes: Buffer, mode: number): void {
+  const fd = openSync(temp, 'wx', 0o600)
+  try {
+    for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done)
+    fchmodSync(fd, mode)
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function expectBytes(target: string, expect: Buffer | null): void {
+  const now = readIfThere(target)
+  const same = expect === null ? now === null : now?.equals(expect) === true
+  if (!same) throw new FileChanged(target)
+}
+
+function statOf(path: string) {
+  return statSync(path, { throwIfNoEntry: false })
+}
+
+function isLink(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
+}
+
+function keepOwner(path: string, { uid, gid }: { uid: number; gid: number }): void {
+  try {
+    chownSync(path, uid, gid)
+  } catch {
+    return // only root may give files away; the content matters more
+  }
+}
+
+function removeQuietly(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch {
+    return
+  }
+}
+
+function syncFolder(folder: string): void {
+  let fd: number | undefined
+  try {
+    fd = openSync(folder, 'r')
+    fsyncSync(fd)
+  } catch {
+    return // some file systems cannot sync a folder
+  } finally {
+    if (fd !== undefined) closeSync(fd)
+  }
+}
