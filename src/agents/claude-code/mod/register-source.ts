@@ -47,11 +47,21 @@ export const register = (on) => {
     return result
   })
   on('session.end', async ($, e, next) => {
+    const before = await $.session.id()
     const result = await next(e)
-    // After /clear the session has a new id, but for a moment still the old figure.
-    if (e.reason === 'clear') report($, { detail: true, reset: true })
+    if (e.reason === 'clear') introduce($, before)
     return result
   })
+}
+
+// After /clear the session gets a new id a moment later, and keeps the old figure for another: the new one is told as unknown.
+async function introduce($, before) {
+  try {
+    for (let tries = 0; tries < 50 && (await $.session.id()) === before; tries++) await $.clock.sleep(20)
+    if ((await $.session.id()) !== before) await report($, { detail: true, reset: true })
+  } catch {
+    // the client is going away
+  }
 }
 
 // One report at a time: what comes meanwhile is folded into one more, so that a later figure is never overwritten by an earlier one.
