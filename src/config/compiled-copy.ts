@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ConfigProblem } from '../contract/policy.js'
 import type { CompiledConfig } from './compiled.js'
@@ -36,8 +36,16 @@ export function writeCompiled(folder: string, paths: readonly string[], copy: Co
     renameSync(fresh, path)
     return true
   } catch {
-    rmSync(fresh, { force: true })
+    discard(fresh)
     return false
+  }
+}
+
+function discard(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch {
+    return
   }
 }
 

@@ -17,7 +17,18 @@ export function trialHome() {
     writeFileSync(path, typeof content === 'string' ? content : stringify(content))
   }
   const base = { home, project, env: { HOME: user } }
+  const load = (options: Partial<LoadOptions> = {}): Loaded => loadConfig({ ...base, ...options })
   let loads = 0
+  const currentIn = (folder: string, env: Record<string, string> = {}) =>
+    currentConfig({
+      home,
+      project: folder,
+      env: { ...base.env, ...env },
+      load: (options) => {
+        loads += 1
+        return loadConfig(options)
+      },
+    })
   return {
     folder,
     user,
@@ -27,16 +38,14 @@ export function trialHome() {
     put,
     putUser: (content: string | object) => put(home.config, content),
     putProject: (content: string | object) => put(join(project, 'baton.yaml'), content),
-    load: (options: Partial<LoadOptions> = {}): Loaded => loadConfig({ ...base, ...options }),
-    current: (env: Record<string, string> = {}) =>
-      currentConfig({
-        ...base,
-        env: { ...base.env, ...env },
-        load: (options) => {
-          loads += 1
-          return loadConfig(options)
-        },
-      }),
+    load,
+    /** Everything refused in such a user file, as `key: reason | hint`. */
+    refused: (content: string | object): string[] => {
+      put(home.config, content)
+      return load().problems.map(({ key, reason, hint }) => `${key}: ${reason} | ${hint}`)
+    },
+    current: (env: Record<string, string> = {}) => currentIn(project, env),
+    currentIn,
     /** How often `current` had to load. */
     loads: () => loads,
     remove: () => rmSync(folder, { recursive: true, force: true }),

@@ -49,9 +49,8 @@ function walk(schema: Shape, value: unknown, path: KeyPath, root: Shape): Findin
 
 function core(schema: Shape): Shape {
   if (schema.wrapped) return core(schema.wrapped)
-  const steps = schema.pipe?.filter(({ kind }) => kind === 'schema') ?? []
-  const last = steps.at(-1)
-  return last && last !== schema && steps.length > 1 ? core(last) : schema
+  const last = schema.pipe?.findLast(({ kind }) => kind === 'schema')
+  return last ? core(last) : schema
 }
 
 /** Among the forms a map may take, the one this map was meant to be: by its `type`, else by a key they share. */

@@ -1,0 +1,116 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { trialHome } from './trial-home.js'
+
+let trial: ReturnType<typeof trialHome>
+const refused = (content: string | object) => trial.refused(content)
+beforeEach(() => {
+  trial = trialHome()
+})
+afterEach(() => trial.remove())
+
+describe('levels that cannot be meant are refused', () => {
+  it.each<[object[], string]>([
+    [[{ at: '50%' }], 'levels[0].name: is missing | every entry needs it'],
+    [[{ name: 'a b', at: '50%' }], 'levels[0].name: `a b` is not a name'],
+    [[{ name: 'compaction', at: '50%' }], 'levels[0].name: `compaction` is where the agent compacts'],
+    [[{ name: 'early' }], 'levels[0]: there is no level `early` to change, and a new one needs `at` | add `at`'],
+    [[{ name: 'warnin', mode: 'urgent' }], 'did you mean the level `warning`?'],
+    [[{ name: 'warning' }], 'levels[0]: says nothing about `warning` but its name'],
+    [[{ name: 'early', at: 70 }], 'levels[0].at: `70` has no unit | write `70%` or `70k`'],
+    [[{ name: 'early', at: 0 }], 'levels[0].at: `0` must be above 0'],
+    [[{ name: 'early', at: '101%' }], 'levels[0].at: `101%` lies beyond 100%'],
+    [[{ name: 'early', at: true }], 'levels[0].at: expected a position'],
+    [
+      [{ name: 'early', at: '5%', actions: 'agent' }],
+      'levels[0].actions: expected a list, got the text "agent" | write `[agent]`',
+    ],
+    [[{ name: 'early', at: '5%', actions: ['agnt'] }], 'levels[0].actions[0]: there is no action `agnt` | did you mean `agent`?'],
+    [
+      [{ name: 'early', at: '5%', actions: ['email'] }],
+      'actions: user, agent, parent, request-handoff, hand-off, pause, hook:<name>',
+    ],
+    [[{ name: 'early', at: '5%', actions: ['handoff'] }], 'did you mean `hand-off`?'],
+    [[{ name: 'early', at: '5%', actions: ['user', 'user'] }], 'levels[0].actions[1]: `user` is listed twice'],
+    [[{ name: 'early', at: '5%', actions: ['hook:'] }], '`hook:` names no hook | write `hook:<name>`'],
+    [
+      [{ name: 'early', at: '5%', actions: ['hook:save'] }],
+      'levels[0].actions[0]: there is no hook `save` | add it: `hooks: {save: {type: shell',
+    ],
+    [[{ name: 'early', at: '5%', actions: ['webhook:x'] }], 'there is no hook `x` | add it: `hooks: {x: {type: webhook'],
+    [
+      [{ name: 'early', at: '5%', mode: 'fast' }],
+      'levels[0].mode: there is no mode `fast` | write `sequential`, `important`, `urgent`',
+    ],
+  ])('%j', (levels, problem) => {
+    const problems = refused({ levels })
+    expect(problems).toHaveLength(1)
+    expect(problems[0]).toContain(problem)
+  })
+
+  it.each([
+    [['70%', '50%'], 'levels[1].at: levels must rise: `50%` does not lie above `70%` of the level `l0` before it'],
+    [['70%', '70%'], 'levels[1].at'],
+    [['70% of window', '50% of window'], 'levels[1].at'],
+    [['150k', '0.1M'], 'levels[1].at'],
+    [['10k before compaction', '20k before compaction'], 'levels[1].at'],
+    [['50%', '100k', '90% of window', '40%'], 'levels[3].at: levels must rise: `40%` does not lie above `50%` of the level `l0`'],
+  ])('falling positions %j', (positions, problem) => {
+    const problems = refused({ levels: positions.map((at, index) => ({ name: `l${index}`, at })) })
+    expect(problems).toHaveLength(1)
+    expect(problems[0]).toContain(problem)
+  })
+
+  it('but positions that only a session can compare are left to it', () => {
+    const positions = ['50%', '10% of window', '1k', '100k before compaction', '60%']
+    expect(refused({ levels: positions.map((at, index) => ({ name: `l${index}`, at })) })).toEqual([])
+  })
+
+  it('names the second of two levels with one name', () => {
+    const levels = [
+      { name: 'a', at: '50%' },
+      { name: 'b', at: '60%' },
+      { name: 'a', at: '70%' },
+    ]
+    expect(refused({ levels })).toEqual(['levels[2].name: there are two levels `a` | give each level a name of its own'])
+  })
+
+  it('knows a level only from the presets that are chosen', () => {
+    expect(refused({ presets: ['sm'], levels: [{ name: 'critical', mode: 'important' }] })).toEqual([])
+    expect(refused({ presets: ['sm'], levels: [{ name: 'notice', mode: 'important' }] })[0]).toContain(
+      'there is no level `notice`',
+    )
+    expect(refused({ presets: [], levels: [{ name: 'critical', mode: 'important' }] })[0]).toContain(
+      'there is no level `critical`',
+    )
+    expect(refused({ presets: ['smm'], levels: [{ name: 'notice', mode: 'important' }] })).toEqual([
+      'presets[0]: there is no preset `smm` | did you mean `sm`?',
+    ])
+    expect(
+      refused({ overrides: [{ when: { seat: 'x' }, presets: ['mpm'], levels: [{ name: 'notice', mode: 'urgent' }] }] })[0],
+    ).toContain('overrides[0].levels[0]: there is no level `notice`')
+  })
+
+  it('a webhook action must name a hook that is called over the web', () => {
+    const hooks = { save: { type: 'shell', command: 'true' }, call: { type: 'webhook', url: 'https://example.com' } }
+    const level = (action: string) => ({ hooks, levels: [{ name: 'early', at: '5%', actions: [action] }] })
+    expect(refused(level('hook:save'))).toEqual([])
+    expect(refused(level('hook:call'))).toEqual([])
+    expect(refused(level('webhook:call'))).toEqual([])
+    expect(refused(level('webhook:save'))).toEqual([
+      'levels[0].actions[0]: the hook `save` is a shell command | write `hook:save`',
+    ])
+    expect(refused(level('hook:saev'))[0]).toContain('did you mean `hook:save`?')
+  })
+
+  it('figures of the context monitor must rise', () => {
+    expect(refused({ context_monitor: { warning_percentage: 70, critical_percentage: 60 } })[0]).toContain(
+      'context_monitor.critical_percentage: levels must rise',
+    )
+    expect(refused({ context_monitor: { warning_percentage: 65 } })[0]).toContain(
+      'context_monitor.warning_percentage: levels must rise',
+    )
+    expect(refused({ context_monitor: { critical_percentage: 40 } })[0]).toContain(
+      'context_monitor.critical_percentage: levels must rise',
+    )
+  })
+})

@@ -1,0 +1,163 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { emptyConfig } from './compiled.js'
+import { copyPath, readCompiled, writeCompiled } from './compiled-copy.js'
+import { policyFor } from './policy-for.js'
+import { trialHome } from './trial-home.js'
+
+let trial: ReturnType<typeof trialHome>
+beforeEach(() => {
+  trial = trialHome()
+})
+afterEach(() => trial.remove())
+
+const subject = { agent: 'claude-code', project: null, model: null, seat: null }
+const levelsNow = (env: Record<string, string> = {}) =>
+  policyFor(trial.current(env).config, subject).levels.map(({ name }) => name)
+const copies = () => readdirSync(trial.home.compiled)
+
+describe('currentConfig', () => {
+  it('with no files gives the defaults without loading, reading or writing anything', () => {
+    expect(trial.current()).toMatchObject({ config: emptyConfig(), problems: [], using: 'defaults' })
+    expect(trial.loads()).toBe(0)
+    expect(() => statSync(trial.home.compiled)).toThrow()
+  })
+
+  it('loads once, then uses the copy', () => {
+    trial.putUser({ presets: ['sm'] })
+    trial.putProject({ compaction: 'allow' })
+    const first = trial.current()
+    expect(first).toMatchObject({ problems: [], using: 'files' })
+    expect(trial.current()).toEqual(first)
+    expect(trial.current().config).toEqual(trial.load().config)
+    expect(trial.loads()).toBe(1)
+  })
+
+  it('loads again when either file changes, appears or goes', () => {
+    trial.putUser({ presets: ['sm'] })
+    expect(levelsNow()).toEqual(['warning', 'critical'])
+    trial.putUser({ presets: ['mpm'] })
+    expect(levelsNow()).toContain('auto_pause')
+    trial.putProject({ presets: ['sm'] })
+    expect(levelsNow()).toEqual(['warning', 'critical'])
+    trial.putProject({ presets: [] })
+    expect(levelsNow()).toEqual([])
+    rmSync(trial.projectFile)
+    expect(levelsNow()).toContain('auto_pause')
+    rmSync(trial.home.config)
+    expect(levelsNow()).toEqual(['notice', 'warning', 'handoff', 'critical'])
+  })
+
+  it('goes on with the last good configuration when the files are refused, and says so until they are mended', () => {
+    trial.putUser({ presets: ['sm'] })
+    trial.current()
+    trial.putUser({ presets: ['smm'] })
+    const bad = trial.current()
+    expect(bad).toMatchObject({ using: 'last-good', problems: [{ key: 'presets[0]', file: trial.home.config }] })
+    expect(policyFor(bad.config, subject).levels.map(({ name }) => name)).toEqual(['warning', 'critical'])
+    expect(trial.current()).toEqual(bad)
+    expect(trial.loads()).toBe(2)
+    trial.putUser('levels: [')
+    expect(trial.current()).toMatchObject({ using: 'last-good', config: bad.config })
+    expect(trial.current().mark).not.toBe(bad.mark)
+    trial.putUser({ presets: [] })
+    expect(trial.current()).toMatchObject({ using: 'files', problems: [] })
+    expect(levelsNow()).toEqual([])
+  })
+
+  it('refused from the start: what is valid alone, and it says so', () => {
+    trial.putUser({ presets: ['mpm'] })
+    trial.putProject({ presets: ['smm'] })
+    expect(trial.current()).toMatchObject({ using: 'valid-files', problems: [{ key: 'presets[0]', file: trial.projectFile }] })
+    expect(levelsNow()).toContain('auto_pause')
+    trial.putProject({ presets: ['snn'] })
+    expect(trial.current().using).toBe('valid-files')
+  })
+
+  it('keeps the last good configuration across projects that have no file of their own', () => {
+    trial.putUser({ presets: ['sm'] })
+    trial.current()
+    trial.putUser({ presets: ['smm'] })
+    mkdirSync(join(trial.user, 'other'))
+    const other = trial.currentIn(join(trial.user, 'other'))
+    expect(other.using).toBe('last-good')
+  })
+
+  it('keeps one copy for each project, apart from the others', () => {
+    trial.putUser({ presets: ['sm'] })
+    trial.putProject({ presets: ['mpm'] })
+    trial.put(join(trial.user, 'other', 'baton.yaml'), { presets: ['tens'] })
+    for (let i = 0; i < 2; i++) {
+      expect(policyFor(trial.current().config, subject).levels).toHaveLength(4)
+      expect(policyFor(trial.currentIn(join(trial.user, 'other')).config, subject).levels).toHaveLength(9)
+    }
+    expect(copies()).toHaveLength(2)
+    expect(trial.loads()).toBe(2)
+  })
+
+  it('adds the environment of each session, which the copy never holds', () => {
+    trial.putUser({ presets: ['sm'] })
+    expect(levelsNow({ BATON_PRESETS: 'none' })).toEqual([])
+    expect(levelsNow()).toEqual(['warning', 'critical'])
+    expect(trial.current({ BATON_ENABLED: 'perhaps' })).toMatchObject({ using: 'files', problems: [{ key: 'BATON_ENABLED' }] })
+    expect(trial.loads()).toBe(1)
+    rmSync(trial.home.config)
+    expect(levelsNow({ BATON_PRESETS: 'sm' })).toEqual(['warning', 'critical'])
+  })
+
+  it.each(['', '{', 'null', '[]', '{"version":1}', '{"version":2,"mark":"x","config":{"version":1,"layers":[]},"problems":[]}'])(
+    'makes a damaged copy again: %j',
+    (damage) => {
+      trial.putUser({ presets: ['sm'] })
+      trial.current()
+      const [name] = copies()
+      writeFileSync(join(trial.home.compiled, name!), damage)
+      expect(levelsNow()).toEqual(['warning', 'critical'])
+      expect(trial.loads()).toBe(2)
+      expect(levelsNow()).toEqual(['warning', 'critical'])
+      expect(trial.loads()).toBe(2)
+    },
+  )
+
+  it('works without a copy where none can be written', () => {
+    trial.putUser({ presets: ['sm'] })
+    mkdirSync(dirname(trial.home.compiled), { recursive: true })
+    writeFileSync(trial.home.compiled, 'a file where the folder should be')
+    expect(levelsNow()).toEqual(['warning', 'critical'])
+    expect(levelsNow()).toEqual(['warning', 'critical'])
+    expect(trial.loads()).toBe(2)
+  })
+
+  it('leaves only private files, and no strays', () => {
+    trial.putUser({ presets: ['sm'] })
+    for (let i = 0; i < 5; i++) {
+      trial.putUser({ presets: ['sm'], guards: { cooldown_seconds: i } })
+      trial.current()
+    }
+    expect(copies()).toEqual([expect.stringMatching(/^[0-9a-f]{16}\.json$/)])
+    expect(statSync(trial.home.compiled).mode & 0o777).toBe(0o700)
+    expect(statSync(join(trial.home.compiled, copies()[0]!)).mode & 0o777).toBe(0o600)
+  })
+})
+
+describe('the compiled copy', () => {
+  const copy = { version: 1 as const, mark: `${JSON.stringify(['/a', '/b'])}|x`, good: true, config: emptyConfig(), problems: [] }
+
+  it('is read back as it was written', () => {
+    expect(writeCompiled(trial.home.compiled, ['/a', '/b'], copy)).toBe(true)
+    expect(readCompiled(trial.home.compiled, ['/a', '/b'])).toEqual(copy)
+  })
+
+  it('of other files is not taken, even under the same name', () => {
+    writeCompiled(trial.home.compiled, ['/a', '/b'], copy)
+    const other = copyPath(trial.home.compiled, ['/a', '/c'])
+    writeFileSync(other, readFileSync(copyPath(trial.home.compiled, ['/a', '/b'])))
+    expect(readCompiled(trial.home.compiled, ['/a', '/c'])).toBeNull()
+  })
+
+  it('has a name of its own for each set of files', () => {
+    const names = Array.from({ length: 2_000 }, (_, i) => copyPath('/x', ['/home/me/config.yaml', `/home/me/p${i}/baton.yaml`]))
+    expect(new Set(names).size).toBe(2_000)
+  })
+})

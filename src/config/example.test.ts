@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { configSchema } from './schema.js'
+import { trialHome } from './trial-home.js'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+const example = readFileSync(join(ROOT, 'examples', 'config.yaml'), 'utf8')
+
+let trial: ReturnType<typeof trialHome>
+beforeEach(() => {
+  trial = trialHome()
+})
+afterEach(() => trial.remove())
+
+it('the example loads without a problem, as a user file and as a project file', () => {
+  trial.putUser(example)
+  expect(trial.load().problems).toEqual([])
+  trial.putProject(example)
+  expect(trial.load().problems).toEqual([])
+})
+
+it('the example shows every key of a file but those of a project or an older design', () => {
+  const known = Object.keys(configSchema.pipe[1].entries).filter((key) => key !== 'agents' && key !== 'context_monitor')
+  expect(Object.keys(parse(example)).sort()).toEqual(known.sort())
+})
+
+it('every block of the reference that is a whole file loads without a problem', () => {
+  const page = readFileSync(join(ROOT, 'docs', 'configuration.md'), 'utf8')
+  const blocks = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text]) => text!)
+  expect(blocks.length).toBeGreaterThanOrEqual(5)
+  for (const block of blocks) {
+    trial.putProject(block)
+    expect({ block, problems: trial.load().problems }).toEqual({ block, problems: [] })
+  }
+})
+
+it('the reference names every key', () => {
+  const page = readFileSync(join(ROOT, 'docs', 'configuration.md'), 'utf8')
+  for (const key of Object.keys(configSchema.pipe[1].entries)) expect(page).toContain(`\`${key}\``)
+})

@@ -1,0 +1,257 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { PolicySubject } from '../contract/policy.js'
+import { emptyConfig } from './compiled.js'
+import { policyFor } from './policy-for.js'
+import { trialHome } from './trial-home.js'
+
+let trial: ReturnType<typeof trialHome>
+beforeEach(() => {
+  trial = trialHome()
+})
+afterEach(() => trial.remove())
+
+const subject: PolicySubject = { agent: 'claude-code', project: null, model: null, seat: null }
+
+function policy(about: Partial<PolicySubject> = {}) {
+  const { problems, config } = trial.load()
+  expect(problems).toEqual([])
+  return policyFor(config, { ...subject, ...about })
+}
+
+const level = (name: string, about: Partial<PolicySubject> = {}) => policy(about).levels.find((each) => each.name === name)
+const names = (about: Partial<PolicySubject> = {}) => policy(about).levels.map(({ name }) => name)
+
+describe('policyFor without configuration', () => {
+  it('gives every default', () => {
+    const { levels, ...rest } = policyFor(emptyConfig(), subject)
+    expect(levels.map(({ name, rule, from }) => [name, rule, from])).toEqual([
+      ['notice', '50%', 'preset default'],
+      ['warning', '70%', 'preset default'],
+      ['handoff', '85%', 'preset default'],
+      ['critical', '95%', 'preset default'],
+    ])
+    expect(rest).toEqual({
+      enabled: true,
+      compaction: 'instruct',
+      mustSurvive: [],
+      handoff: { mode: 'auto', reviewSeconds: 0, bar: 0.8, fork: false },
+      guards: { minNewTokens: 20_000, maxUnattendedPerHour: 6, cooldownSeconds: 60, breakerAfter: 3 },
+      archive: { enabled: true, at: ['pre-compact', 'handoff'], keepDays: null, keepBytes: null, redact: [] },
+    })
+  })
+})
+
+describe('levels', () => {
+  it('a level of a preset keeps what is not written, and says where the rule stands', () => {
+    trial.putUser({ levels: [{ name: 'warning', at: '60% of window' }] })
+    expect(level('warning')).toEqual({
+      name: 'warning',
+      at: { of: 'window', percent: 60 },
+      actions: ['user', 'agent'],
+      mode: 'sequential',
+      rule: '60% of window',
+      from: 'user file ~/.config/baton/config.yaml, levels[0]',
+    })
+  })
+
+  it('a level whose position is left alone names both places', () => {
+    trial.putUser({ levels: [{ name: 'warning', actions: [], mode: 'urgent' }] })
+    expect(level('warning')).toMatchObject({
+      rule: '70%',
+      actions: [],
+      mode: 'urgent',
+      from: 'preset default; actions and mode from user file ~/.config/baton/config.yaml, levels[0]',
+    })
+  })
+
+  it('a new level is added in its place; without actions it stays on the timeline', () => {
+    trial.putUser({ levels: [{ name: 'early', at: '30%' }] })
+    expect(names()).toEqual(['early', 'notice', 'warning', 'handoff', 'critical'])
+    expect(level('early')).toMatchObject({ actions: [], mode: 'sequential' })
+  })
+
+  it('no presets and own levels: only these', () => {
+    trial.putUser({ presets: [], levels: [{ name: 'only', at: '20k before compaction', actions: ['agent'] }] })
+    expect(names()).toEqual(['only'])
+  })
+
+  it('the project changes levels of the user, and presets in the project start afresh', () => {
+    trial.putUser({ levels: [{ name: 'early', at: '30%', actions: ['user'] }] })
+    trial.putProject({ levels: [{ name: 'early', at: '40%' }] })
+    expect(level('early')).toMatchObject({ rule: '40%', actions: ['user'], from: 'project file ~/shop/baton.yaml, levels[0]' })
+    trial.putProject({ presets: ['sm'] })
+    expect(names()).toEqual(['warning', 'critical'])
+  })
+
+  it('reads every form of a position', () => {
+    const at = ['10%', '20% of window', '150k', '5k before compaction']
+    trial.putUser({ presets: [], levels: at.map((at, index) => ({ name: `l${index}`, at })) })
+    expect(
+      policy()
+        .levels.map(({ rule }) => rule)
+        .sort(),
+    ).toEqual([...at].sort())
+  })
+})
+
+describe('context_monitor', () => {
+  it('is the preset sm with its figures', () => {
+    trial.putUser('context_monitor:\n  enabled: true\n  warning_percentage: 40\n  critical_percentage: 55.5\n')
+    expect(policy().levels).toMatchObject([
+      { name: 'warning', at: { of: 'window', percent: 40 }, mode: 'sequential', rule: '40% of window' },
+      { name: 'critical', at: { of: 'window', percent: 55.5 }, mode: 'urgent', actions: ['user', 'agent', 'request-handoff'] },
+    ])
+    expect(level('critical')?.from).toBe('user file ~/.config/baton/config.yaml, context_monitor.critical_percentage')
+  })
+
+  it('without figures is sm itself', () => {
+    trial.putUser({ context_monitor: { enabled: true } })
+    expect(policy().levels).toMatchObject([{ rule: '50% of window', from: 'preset sm' }, { rule: '65% of window' }])
+  })
+
+  it('turned off turns Baton off, unless the file says otherwise', () => {
+    trial.putUser({ context_monitor: { enabled: false } })
+    expect(policy().enabled).toBe(false)
+    trial.putUser({ enabled: true, context_monitor: { enabled: false } })
+    expect(policy().enabled).toBe(true)
+  })
+
+  it('joins the presets beside it, and gives way to own levels', () => {
+    trial.putUser({
+      presets: ['tens'],
+      context_monitor: { warning_percentage: 30 },
+      levels: [{ name: 'critical', at: '90% of window' }],
+    })
+    expect(policy().levels).toHaveLength(11)
+    expect(level('warning')?.rule).toBe('30% of window')
+    expect(level('critical')?.rule).toBe('90% of window')
+  })
+})
+
+describe('what sources say together', () => {
+  it('maps are merged key by key', () => {
+    trial.putUser({
+      handoff: { mode: 'ask', bar: 0.5 },
+      guards: { cooldown_seconds: 5 },
+      archive: { keep_days: 30, keep_bytes: 5 },
+    })
+    trial.putProject({ handoff: { bar: 0.9, fork: true, review_seconds: 20 }, archive: { at: ['session-end'], keep_days: null } })
+    expect(policy()).toMatchObject({
+      handoff: { mode: 'ask', bar: 0.9, fork: true, reviewSeconds: 20 },
+      guards: { cooldownSeconds: 5, minNewTokens: 20_000 },
+      archive: { enabled: true, at: ['session-end'], keepDays: null, keepBytes: 5 },
+    })
+  })
+
+  it('what must survive and what is redacted adds up, each once', () => {
+    trial.putUser({ must_survive: ['a', 'b'], archive: { redact: ['x'] } })
+    trial.putProject({ must_survive: ['b', 'c'], archive: { redact: ['y'] } })
+    expect(policy().mustSurvive).toEqual(['a', 'b', 'c'])
+    expect(policy().archive.redact).toEqual(['x', 'y'])
+  })
+})
+
+describe('overrides', () => {
+  it.each<[object, Partial<PolicySubject>, boolean]>([
+    [{ agent: 'claude-code' }, {}, true],
+    [{ agent: 'codex' }, {}, false],
+    [{ model: '*opus*' }, { model: 'claude-opus-4-6' }, true],
+    [{ model: '*opus*' }, { model: 'claude-sonnet-5' }, false],
+    [{ model: '*' }, { model: null }, false],
+    [{ seat: ['reviewer-*', 'nightly'] }, { seat: 'nightly' }, true],
+    [{ seat: ['reviewer-*', 'nightly'] }, { seat: 'daily' }, false],
+    [{ project: 'shop' }, { project: '/srv/shop' }, true],
+    [{ project: '/srv/*' }, { project: '/srv/shop' }, true],
+    [{ model: '*opus*', seat: 'nightly' }, { model: 'claude-opus-4-6', seat: 'nightly' }, true],
+    [{ model: '*opus*', seat: 'nightly' }, { model: 'claude-opus-4-6', seat: 'daily' }, false],
+  ])('when %j and the session is %j: %s', (when, about, applied) => {
+    trial.putUser({ overrides: [{ when, enabled: false }] })
+    expect(policy(about).enabled).toBe(!applied)
+  })
+
+  it('a ~ in a project pattern is the home folder', () => {
+    trial.putUser({ overrides: [{ when: { project: '~/shop/**' }, enabled: false }] })
+    expect(policy({ project: trial.project }).enabled).toBe(false)
+    expect(policy({ project: '/elsewhere/shop' }).enabled).toBe(true)
+  })
+
+  it('later ones win, and change only what they name', () => {
+    trial.putUser({
+      overrides: [
+        { when: { model: '*opus*' }, compaction: 'allow', handoff: { mode: 'off' }, levels: [{ name: 'warning', at: '60%' }] },
+        { when: { seat: 'nightly' }, handoff: { mode: 'ask' }, levels: [{ name: 'warning', mode: 'urgent' }] },
+      ],
+    })
+    const about = { model: 'claude-opus-4-6', seat: 'nightly' }
+    expect(policy(about)).toMatchObject({ compaction: 'allow', handoff: { mode: 'ask', bar: 0.8 } })
+    const file = 'user file ~/.config/baton/config.yaml'
+    expect(level('warning', about)).toMatchObject({
+      rule: '60%',
+      mode: 'urgent',
+      from: `${file}, overrides[0].levels[0]; mode from ${file}, overrides[1].levels[0]`,
+    })
+    expect(policy()).toMatchObject({ compaction: 'instruct', handoff: { mode: 'auto' } })
+  })
+
+  it('win over the plain keys of their own file and lower ones, not over a higher source', () => {
+    trial.putUser({
+      compaction: 'allow',
+      overrides: [{ when: { agent: '*' }, compaction: 'block-and-hand-off', enabled: false }],
+    })
+    expect(policy()).toMatchObject({ compaction: 'block-and-hand-off', enabled: false })
+    trial.putProject({ compaction: 'instruct' })
+    expect(policy()).toMatchObject({ compaction: 'instruct', enabled: false })
+  })
+
+  it('presets in an override start the levels afresh for these sessions', () => {
+    trial.putUser({
+      levels: [{ name: 'early', at: '10%', actions: ['user'] }],
+      overrides: [{ when: { seat: 'x' }, presets: ['quiet'] }],
+    })
+    expect(names({ seat: 'x' })).toEqual(['notice', 'warning', 'handoff', 'critical'])
+    expect(names()).toContain('early')
+  })
+
+  it('a change to a level that an override took away changes nothing', () => {
+    trial.putUser({ overrides: [{ when: { seat: 'x' }, presets: [] }] })
+    trial.putProject({ levels: [{ name: 'warning', mode: 'urgent' }] })
+    expect(names({ seat: 'x' })).toEqual([])
+    expect(level('warning')?.mode).toBe('urgent')
+  })
+})
+
+describe('asked a thousand times', () => {
+  it('gives the same policy, of which nobody else holds a part', () => {
+    trial.putUser({
+      presets: ['default', 'tens'],
+      must_survive: ['a'],
+      levels: [{ name: 'warning', at: '60%', actions: ['user'] }],
+      archive: { at: ['handoff'], redact: ['x'] },
+      overrides: [{ when: { model: '*' }, handoff: { mode: 'ask' } }],
+    })
+    const { config } = trial.load()
+    const before = structuredClone(config)
+    const about = { ...subject, model: 'm' }
+    const first = structuredClone(policyFor(config, about))
+    for (let i = 0; i < 1_000; i++) {
+      const next = policyFor(config, about)
+      expect(next).toEqual(first)
+      next.enabled = false
+      next.levels[0]!.actions.push('pause')
+      for (const each of next.levels) each.at = Object.assign(each.at, { percent: 1 })
+      next.levels.pop()
+      next.mustSurvive.push('z')
+      next.archive.at.push('session-end')
+      next.archive.redact.push('z')
+      next.handoff.mode = 'off'
+      next.guards.breakerAfter = 0
+    }
+    expect(config).toEqual(before)
+  })
+
+  it('takes far less than a millisecond each', () => {
+    const before = performance.now()
+    for (let i = 0; i < 1_000; i++) policyFor(emptyConfig(), subject)
+    expect(performance.now() - before).toBeLessThan(500)
+  })
+})

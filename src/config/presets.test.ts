@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest'
+import { PRESET_NAMES, type PresetName } from './compiled.js'
+import { presetLevels } from './presets.js'
+
+const table = (...names: PresetName[]) =>
+  [...presetLevels(names).values()].map(({ name, rule, actions, mode }) => `${name} ${rule} [${actions}] ${mode}`)
+
+describe('presetLevels', () => {
+  it('default: four levels of the compaction point, telling user and agent', () => {
+    expect(table('default')).toEqual([
+      'notice 50% [user,agent] sequential',
+      'warning 70% [user,agent] sequential',
+      'handoff 85% [user,agent,request-handoff] important',
+      'critical 95% [user,agent,hand-off] urgent',
+    ])
+  })
+
+  it('sm: two levels of the window', () => {
+    expect(table('sm')).toEqual([
+      'warning 50% of window [user,agent] sequential',
+      'critical 65% of window [user,agent,request-handoff] urgent',
+    ])
+    expect(presetLevels(['sm']).get('critical')?.at).toEqual({ of: 'window', percent: 65 })
+  })
+
+  it('mpm: four levels, of which auto_pause asks for a handoff', () => {
+    expect(table('mpm')).toEqual([
+      'caution 70% [user,agent] sequential',
+      'warning 85% [user,agent] sequential',
+      'auto_pause 90% [user,agent,request-handoff] important',
+      'critical 95% [user,agent] urgent',
+    ])
+  })
+
+  it('tens: every tenth, on the timeline only', () => {
+    const levels = [...presetLevels(['tens']).values()]
+    expect(levels.map(({ name }) => name)).toEqual([90, 80, 70, 60, 50, 40, 30, 20, 10].map((left) => `remaining-${left}`))
+    expect(levels.map(({ at }) => at)).toEqual(
+      [10, 20, 30, 40, 50, 60, 70, 80, 90].map((percent) => ({ of: 'compaction', percent })),
+    )
+    expect(levels.every(({ actions }) => actions.length === 0)).toBe(true)
+  })
+
+  it('quiet alone: the default levels on the timeline, critical tells the user', () => {
+    expect(table('quiet')).toEqual([
+      'notice 50% [] sequential',
+      'warning 70% [] sequential',
+      'handoff 85% [] sequential',
+      'critical 95% [user] sequential',
+    ])
+  })
+
+  it('quiet silences whatever stands beside it, wherever it stands in the list', () => {
+    const silenced = ['warning 50% of window [] sequential', 'critical 65% of window [user] sequential']
+    expect(table('sm', 'quiet')).toEqual(silenced)
+    expect(table('quiet', 'sm')).toEqual(silenced)
+    expect(presetLevels(['quiet', 'sm']).get('warning')?.from).toBe('preset sm, silenced by preset quiet')
+  })
+
+  it('a later preset replaces a level of the same name and adds the others', () => {
+    expect(table('default', 'mpm')).toEqual([
+      'notice 50% [user,agent] sequential',
+      'warning 85% [user,agent] sequential',
+      'handoff 85% [user,agent,request-handoff] important',
+      'critical 95% [user,agent] urgent',
+      'caution 70% [user,agent] sequential',
+      'auto_pause 90% [user,agent,request-handoff] important',
+    ])
+    expect(presetLevels(['sm', 'default']).get('critical')?.from).toBe('preset default')
+    expect(presetLevels(['default', 'tens']).size).toBe(13)
+  })
+
+  it('no presets, no levels', () => {
+    expect(presetLevels([]).size).toBe(0)
+  })
+
+  it('names every level of every combination after where it came from, and gives away nothing of its own', () => {
+    for (const a of PRESET_NAMES) {
+      for (const b of PRESET_NAMES) {
+        for (const level of presetLevels([a, b]).values()) {
+          expect(level.from).toMatch(new RegExp(`^preset (${a}|${b}|default)(, silenced by preset quiet)?$`))
+          level.actions.push('pause')
+          level.at = { of: 'tokens', tokens: 1 }
+        }
+      }
+    }
+    expect(table('default')[0]).toBe('notice 50% [user,agent] sequential')
+  })
+})

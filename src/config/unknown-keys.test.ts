@@ -1,0 +1,71 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { trialHome } from './trial-home.js'
+
+let trial: ReturnType<typeof trialHome>
+const refused = (content: string | object) => trial.refused(content)
+beforeEach(() => {
+  trial = trialHome()
+})
+afterEach(() => trial.remove())
+
+describe('an unknown key is refused with the nearest known one, at every depth', () => {
+  it.each<[object, string]>([
+    [{ levles: [] }, 'levles: unknown key `levles` | did you mean `levels`?'],
+    [{ mustSurvive: [] }, 'mustSurvive: unknown key `mustSurvive` | did you mean `must_survive`?'],
+    [{ levels: [{ name: 'a', at: '5%', acton: [] }] }, 'levels[0].acton: unknown key `acton` | did you mean `actions`?'],
+    [{ handoff: { mod: 'auto' } }, 'handoff.mod: unknown key `mod` | did you mean `mode`?'],
+    [{ guards: { breaker: 3 } }, 'guards.breaker: unknown key `breaker` | known keys: min_new_tokens'],
+    [{ archive: { keepdays: 3 } }, 'archive.keepdays: unknown key `keepdays` | did you mean `keep_days`?'],
+    [
+      { context_monitor: { warning_percent: 3 } },
+      'context_monitor.warning_percent: unknown key `warning_percent` | did you mean `warning_percentage`?',
+    ],
+    [{ budgets: { dollars: 3 } }, 'budgets.dollars: unknown key `dollars` | known keys: usd, tokens, turns, minutes'],
+    [{ limits: { job: 3 } }, 'limits.job: unknown key `job` | did you mean `jobs`?'],
+    [{ prices: { 'claude-*': { inputs: 3 } } }, 'prices["claude-*"].inputs: unknown key `inputs` | did you mean `input`?'],
+    [{ hooks: { a: { type: 'shell', command: 'x', url: 'y' } } }, 'hooks.a.url: unknown key `url` | known keys: type, command'],
+    [
+      { hooks: { a: { type: 'webhook', url: 'http://x', timeuot: 1 } } },
+      'hooks.a.timeuot: unknown key `timeuot` | did you mean `timeout`?',
+    ],
+    [{ notify: [{ command: 'x', shell: true }] }, 'notify[0].shell: unknown key `shell` | known keys: command'],
+    [
+      { overrides: [{ when: { modle: 'x', seat: 'y' }, enabled: true }] },
+      'overrides[0].when.modle: unknown key `modle` | did you mean `model`?',
+    ],
+    [
+      { overrides: [{ when: { seat: 'y' }, preset: ['sm'] }] },
+      'overrides[0].preset: unknown key `preset` | did you mean `presets`?',
+    ],
+    [
+      { overrides: [{ when: { seat: 'y' }, levels: [{ name: 'warning', at: '5%', moed: 'x' }] }] },
+      'overrides[0].levels[0].moed: unknown key `moed` | did you mean `mode`?',
+    ],
+    [{ colour: 1 }, 'colour: unknown key `colour` | known keys: enabled, presets, levels'],
+    [{ '': 1 }, '[""]: unknown key `` | known keys'],
+    [{ 1: 2 }, '1: unknown key `1` | known keys'],
+    [{ constructor: 2 }, 'constructor: unknown key `constructor` | known keys'],
+  ])('%j', (content, problem) => {
+    const problems = refused(content)
+    expect(problems).toHaveLength(1)
+    expect(problems[0]).toContain(problem)
+  })
+
+  it('says under which key it belongs, or that it belongs at the top', () => {
+    expect(refused({ review_seconds: 5 })).toEqual(['review_seconds: unknown key `review_seconds` | write it under `handoff`'])
+    expect(refused({ overrides: [{ when: { seat: 'a' }, enabled: true, hooks: {} }] })[0]).toContain(
+      'overrides[0].hooks: `hooks` has no place here | write `hooks` at the top of the file',
+    )
+  })
+
+  it('names all of them, not only the first', () => {
+    expect(refused({ levles: [], prests: [], handoff: { mod: 1, brr: 2 } })).toHaveLength(4)
+  })
+
+  it('refuses keys of older designs with what took their place', () => {
+    expect(refused({ context_restart_threshold: 0.7, context_limit: 200_000 })).toEqual([
+      expect.stringMatching(/^context_restart_threshold: was removed: .* \| write `levels`/),
+      'context_limit: was removed: the window is measured, not configured | remove the key',
+    ])
+  })
+})
