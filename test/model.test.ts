@@ -1,10 +1,12 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { copies, type LogEntry } from '../src/model/log.js'
 import { type Model, startModel } from '../src/model/model.js'
 import type { ScriptInput } from '../src/model/script.js'
 import { type Home, makeHome } from './harness/home.js'
 import { runPrint } from './harness/run-print.js'
 import { startTui } from './harness/tui.js'
+
+vi.setConfig({ testTimeout: 60_000 })
 
 async function scripted(script: ScriptInput): Promise<{ model: Model; home: Home }> {
   const model = await startModel({ script })

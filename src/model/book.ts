@@ -31,7 +31,9 @@ export function toBook(script: Script): Book {
   const sub: Conversation = { name: 'subagent', rest: { text: 'The subagent is done.' }, start: 9008 }
   return {
     main: [...(script.conversations ?? []), own].map((c, i) => toPart(c, script, `conversation-${i + 1}`)),
-    sub: [...(script.subagents ?? []), sub].map((c, i) => toPart({ start: 9008, ...c }, script, `subagent-${i + 1}`)),
+    sub: [...(script.subagents ?? []), sub].map((c, i) =>
+      toPart({ start: 9008, replies: [], ...c }, script, `subagent-${i + 1}`),
+    ),
     side: script.side ?? { text: 'Scripted.' },
   }
 }

@@ -32,13 +32,18 @@ export function fill(answer: Answer, place: Place): Filled {
   const put = (text: string): string => text.replace(/\{\{(n|step|cycle|used|cwd)\}\}/g, (_, name: string) => values[name]!)
   const { text, thinking } = answer.step
   return {
-    text: text === undefined ? undefined : put(text),
+    text: text === undefined ? silent(answer.step) : put(text),
     thinking: thinking === undefined ? undefined : put(thinking),
     tools: toolsOf(answer.step, place.cwd).map((tool) => ({
       name: tool.name,
       input: deep(tool.input, put) as Record<string, unknown>,
     })),
   }
+}
+
+/** The API has no answer without content. */
+function silent(step: Step): string | undefined {
+  return step.thinking === undefined && !step.blocks?.length && toolsOf(step, null).length === 0 ? 'Done.' : undefined
 }
 
 function toolsOf(step: Step, cwd: string | null): ToolCall[] {

@@ -8,7 +8,7 @@ import { type LogEntry, RequestLog } from './log.js'
 import { toScript } from './parse-script.js'
 import { type ApiRequest, callerOf, openRequest } from './request.js'
 import type { Script, ScriptInput } from './script.js'
-import { sendFailure, sendJson, sendMessage, waitFor } from './send.js'
+import { delay, sendFailure, sendJson, sendMessage } from './send.js'
 import { type ApiMessage, errorBody, toMessage } from './wire.js'
 
 export interface ModelOptions {
@@ -37,9 +37,9 @@ const LARGEST_BODY = 64 * 1024 * 1024
 
 /** Starts the model on loopback. Throws ScriptError, or what `listen` throws when the port is taken. */
 export async function startModel(options: ModelOptions): Promise<Model> {
-  const house = new House(toBook(toScript(options.script)), options.keepBytes ?? LARGEST_BODY, options.now ?? Date.now)
+  const desk = new Desk(toBook(toScript(options.script)), options.keepBytes ?? LARGEST_BODY, options.now ?? Date.now)
   const server = createServer((request, response) => {
-    house.take(request, response).catch(() => response.destroy())
+    desk.take(request, response).catch(() => response.destroy())
   })
   server.keepAliveTimeout = 60_000
   await new Promise<void>((resolve, reject) => {
@@ -50,8 +50,8 @@ export async function startModel(options: ModelOptions): Promise<Model> {
   return {
     url: `http://127.0.0.1:${port}`,
     port,
-    log: () => house.log.all(),
-    waitFor: (fits, ms = 10_000) => house.waitFor(fits, ms),
+    log: () => desk.log.all(),
+    waitFor: (fits, ms = 10_000) => desk.waitFor(fits, ms),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
@@ -60,7 +60,8 @@ export async function startModel(options: ModelOptions): Promise<Model> {
   }
 }
 
-class House {
+/** Takes requests, answers by the book, writes the log. */
+class Desk {
   readonly log: RequestLog
   private readonly failures = new Failures()
   private readonly run = randomBytes(4).toString('hex')
@@ -108,7 +109,7 @@ class House {
       body,
     })
     const message = toMessage(decision, asked.model, `${this.run}${entry.n.toString(36)}`)
-    if (!(await waitFor(response, decision.delayMs))) return this.log.end(entry, 'client-left', this.time())
+    if (!(await delay(response, decision.delayMs))) return this.log.end(entry, 'client-left', this.time())
     const fail = this.failures.next(decision.key, decision.fails)
     if (fail) {
       entry.answer = { status: null, fail: String(fail.kind), used: null, usage: null, text: '', tools: [], stop_reason: null }

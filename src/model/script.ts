@@ -34,6 +34,7 @@ const failSchema = v.strictObject({
   /** Seconds, sent as the header `retry-after`. */
   retry_after: v.optional(v.pipe(v.number(), v.minValue(0))),
   message: v.optional(v.string()),
+  headers: v.optional(v.record(v.string(), v.string())),
 })
 
 const agentSchema = v.strictObject({
@@ -77,7 +78,7 @@ const stepEntries = {
 }
 
 const splits = (step: { used?: number; input?: number; cache_creation?: number }): boolean =>
-  step.used === undefined || (step.input ?? 0) + (step.cache_creation ?? 0) <= step.used
+  step.used === undefined || step.used < 0 || (step.input ?? 0) + (step.cache_creation ?? 0) <= step.used
 const SPLIT = 'input and cache_creation together are more than used'
 
 export const stepSchema = v.pipe(

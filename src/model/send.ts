@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http'
 import type { Fail } from './script.js'
 import { type ApiMessage, errorBody, event, toError, toEvents } from './wire.js'
 
-/** Resolves after `ms`, or false as soon as the client is gone. */
-export function waitFor(response: ServerResponse, ms: number): Promise<boolean> {
+/** True after `ms`, false as soon as the client is gone. */
+export function delay(response: ServerResponse, ms: number): Promise<boolean> {
   if (ms <= 0) return Promise.resolve(!response.destroyed)
   return new Promise((resolve) => {
     const timer = setTimeout(() => done(true), ms)
@@ -44,12 +44,8 @@ export async function sendFailure(
 ): Promise<number | null> {
   const error = toError(fail)
   if (error) {
-    sendJson(
-      response,
-      error.status,
-      error.body,
-      fail.retry_after === undefined ? {} : { 'retry-after': String(fail.retry_after) },
-    )
+    const retry: Record<string, string> = fail.retry_after === undefined ? {} : { 'retry-after': String(fail.retry_after) }
+    sendJson(response, error.status, error.body, { ...retry, ...fail.headers })
     return error.status
   }
   switch (fail.kind) {

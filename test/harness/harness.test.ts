@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { type Model, startModel } from '../../src/model/model.js'
 import type { ScriptInput } from '../../src/model/script.js'
 import { makeHome } from './home.js'
@@ -10,6 +10,8 @@ import { runPrint, startPrint } from './run-print.js'
 import { runSdk } from './run-sdk.js'
 import { startTui } from './tui.js'
 import { until } from './wait.js'
+
+vi.setConfig({ testTimeout: 60_000 })
 
 async function model(script: ScriptInput): Promise<Model> {
   const started = await startModel({ script })

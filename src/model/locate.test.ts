@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest'
+import { toBook } from './book.js'
+import { locate } from './locate.js'
+import { summaryMark, toolId } from './mark.js'
+import { toScript } from './parse-script.js'
+import { openRequest, type Turn } from './request.js'
+import type { ScriptInput } from './script.js'
+
+const at = (script: ScriptInput, messages: Turn[], shelf: 'main' | 'sub' = 'main') => {
+  const { cycle, step } = locate(openRequest(JSON.stringify({ messages }))!, shelf, toBook(toScript(script)))
+  return `${cycle}.${step}`
+}
+const user = (text: string): Turn => ({ role: 'user', content: [{ type: 'text', text }] })
+const said = (text: string): Turn => ({ role: 'assistant', content: [{ type: 'text', text }] })
+const call = (cycle: number, step: number, more: { part?: number; shelf?: 'main' | 'sub'; reply?: boolean } = {}): Turn[] => {
+  const id = toolId({ shelf: 'main', part: 0, reply: false, ...more, cycle, step }, 0, 'abc')
+  return [
+    { role: 'assistant', content: [{ type: 'tool_use', id, name: 'Bash', input: {} }] },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: 'ok' }] },
+  ]
+}
+const summary = (cycle: number, steps: number): Turn =>
+  user(`This session is being continued from a previous conversation.\nSummary:\nx ${summaryMark({ part: 0, cycle, steps })}`)
+
+const steps = [{ bash: 'a' }, { bash: 'b' }, 'Turn one.', 'Turn two.']
+
+test('the first request stands at the first step', () => {
+  expect(at({ steps }, [user('go')])).toBe('0.0')
+})
+
+test('tool calls tell their step by their id, texts are counted after them', () => {
+  expect(at({ steps }, [user('go'), ...call(0, 0)])).toBe('0.1')
+  expect(at({ steps }, [user('go'), ...call(0, 0), ...call(0, 1), said('Turn one.'), user('more')])).toBe('0.3')
+})
+
+test('messages dropped from the middle change nothing', () => {
+  expect(at({ steps }, [user('go'), ...call(0, 1), said('Turn one.'), user('more')])).toBe('0.3')
+})
+
+test('what the client says in the model’s name is not counted', () => {
+  expect(at({ steps }, [user('go'), ...call(0, 0), said('No response requested.'), user('more')])).toBe('0.1')
+})
+
+test('an answer out of turn is not counted, with or without a tool', () => {
+  const replies = [{ when: 'brief', text: 'The brief.' }]
+  expect(at({ steps, replies }, [user('go'), ...call(0, 0), said('The brief.'), user('more')])).toBe('0.1')
+  expect(at({ steps, replies }, [user('go'), ...call(0, 1), ...call(0, 0, { reply: true })])).toBe('0.2')
+})
+
+test('after a compaction the kept messages belong to the old cycle', () => {
+  expect(at({ steps }, [summary(1, 1), ...call(0, 1)])).toBe('1.0')
+  expect(at({ steps }, [summary(1, 1), ...call(0, 1), ...call(1, 0)])).toBe('1.1')
+})
+
+test('kept texts are told from new ones by what the old cycle had next', () => {
+  const script = { steps, after_compaction: ['Turn one.', 'Later.'] }
+  expect(at(script, [summary(1, 2), said('Turn one.'), user('go on')])).toBe('1.0')
+  expect(at(script, [summary(1, 1), ...call(0, 1), said('Turn one.'), user('go on')])).toBe('1.0')
+  expect(at(script, [summary(1, 2), said('Turn one.'), user('go on'), said('Turn one.'), user('and on')])).toBe('1.1')
+})
+
+test('each compaction is the next cycle, and a quoted older summary does not count', () => {
+  const second = user(
+    `This session is being continued from a previous conversation. ${summaryMark({ part: 0, cycle: 1, steps: 2 })} then ${summaryMark({ part: 0, cycle: 2, steps: 3 })}`,
+  )
+  expect(at({ steps }, [second])).toBe('2.0')
+  expect(at({ steps }, [user(`an old brief: ${summaryMark({ part: 0, cycle: 1, steps: 2 })}`)])).toBe('0.0')
+})
+
+test('a summary the model did not write begins a new cycle all the same', () => {
+  expect(at({ steps }, [user('This session is being continued from a previous conversation. Summary: by hand')])).toBe('1.0')
+})
+
+test('a subagent that inherits its parent’s messages begins at its own first step', () => {
+  const messages = [user('go'), ...call(0, 0), said('Turn one.'), ...call(0, 3), user('now you')]
+  expect(at({ steps }, messages, 'sub')).toBe('0.0')
+  expect(at({ steps }, [...messages, ...call(0, 0, { shelf: 'sub' })], 'sub')).toBe('0.1')
+})
+
+test('the conversation is chosen by its opening and kept by its own marks', () => {
+  const script: ScriptInput = {
+    conversations: [
+      { when: 'alpha', steps: ['A.'] },
+      { when: { seen: '/bet+a/' }, steps: ['B.'] },
+    ],
+  }
+  const part = (messages: Turn[]) => locate(openRequest(JSON.stringify({ messages }))!, 'main', toBook(toScript(script))).part
+  expect(part([user('Alpha please')])).toBe(0)
+  expect(part([user('<system-reminder>alpha</system-reminder>'), user('something')])).toBe(2)
+  expect(part([user('<system-reminder>betta</system-reminder>'), user('something')])).toBe(1)
+  expect(part([user('go'), said('alpha'), user('alpha')])).toBe(2)
+  expect(part([user('alpha'), ...call(0, 0, { part: 1 })])).toBe(1)
+})
