@@ -29,6 +29,8 @@ export interface Agent {
   observe(signal: Signal, raw: RawSignal, known: Known): Observation
   /** The text the hook prints for this event; '' says nothing. Events that cannot carry a text to the agent drop it (see `carries`). */
   answer(event: string, say: Say): string
+  /** The events whose answers reach the agent: where a text may be left for the next one to take along. */
+  readonly carriers: readonly string[]
   /** Whom an answer to this event can reach. */
   carries(event: string): { agent: boolean; user: boolean }
   /** Whether the conversation on disk already holds a text that was given to it. */

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync }
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { emptyConfig } from './compiled.js'
-import { copyPath, readCompiled, writeCompiled } from './compiled-copy.js'
+import { type CompiledCopy, copyPath, readCompiled, writeCompiled } from './compiled-copy.js'
 import { policyFor } from './policy-for.js'
 import { trialHome } from './trial-home.js'
 
@@ -127,6 +127,31 @@ describe('currentConfig', () => {
     expect(levelsNow()).toEqual(['warning', 'critical'])
     expect(levelsNow()).toEqual(['warning', 'critical'])
     expect(trial.loads()).toBe(2)
+  })
+
+  it('with a memory neither loads nor reads again, and sees every change', () => {
+    const memory = new Map<string, CompiledCopy>()
+    const now = () => trial.currentIn(trial.project, {}, memory)
+    trial.putUser({ presets: ['sm'] })
+    const first = now()
+    rmSync(trial.home.compiled, { recursive: true })
+    expect(now()).toEqual(first)
+    expect(trial.loads()).toBe(1)
+    trial.putUser({ presets: ['smm'] })
+    expect(now()).toMatchObject({ using: 'last-good', config: first.config })
+    trial.putUser({ presets: [] })
+    expect(now()).toMatchObject({ using: 'files', problems: [] })
+    expect(trial.loads()).toBe(3)
+  })
+
+  it('with a memory keeps the last good configuration even where no copy can be written', () => {
+    const memory = new Map<string, CompiledCopy>()
+    mkdirSync(dirname(trial.home.compiled), { recursive: true })
+    writeFileSync(trial.home.compiled, 'a file where the folder should be')
+    trial.putUser({ presets: ['sm'] })
+    const first = trial.currentIn(trial.project, {}, memory)
+    trial.putUser({ presets: ['smm'] })
+    expect(trial.currentIn(trial.project, {}, memory)).toMatchObject({ using: 'last-good', config: first.config })
   })
 
   it('leaves only private files, and no strays', () => {

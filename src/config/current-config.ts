@@ -13,6 +13,8 @@ export interface CurrentOptions {
   env: Env
   /** `loadConfig`, imported only when it is called: it brings the YAML and schema libraries. */
   load(options: LoadOptions): Loaded
+  /** For a process that lives on: what it knows already, so that unchanged files cost a look at their times and no reading. */
+  memory?: Map<string, CompiledCopy>
 }
 
 export interface Current {
@@ -30,21 +32,27 @@ export interface Current {
  * compiled copy; else they are loaded, and a new copy is left for the next process. Files that are refused never stop a session:
  * the last good configuration goes on, and `problems` says so. Never throws.
  */
-export function currentConfig({ home, project, env, load }: CurrentOptions): Current {
+export function currentConfig({ home, project, env, load, memory }: CurrentOptions): Current {
   const projectFile = project === null ? null : findProjectFile(project, env.HOME || homedir())
   const paths = projectFile === null ? [home.config] : [home.config, projectFile]
   const stamps = paths.map(stampOf)
-  const mark = `${namesMark(paths)}${stamps.map((stamp) => stamp.mark).join('|')}`
+  const names = namesMark(paths)
+  const mark = `${names}${stamps.map((stamp) => stamp.mark).join('|')}`
   if (!stamps.some(({ exists }) => exists)) return withEnv({ config: emptyConfig(), problems: [], using: 'defaults', mark }, env)
 
-  const kept = readCompiled(home.compiled, paths)
-  if (kept?.mark === mark) return withEnv(currentOf(kept), env)
+  const known = memory?.get(names)
+  const kept = known?.mark === mark ? known : (readCompiled(home.compiled, paths) ?? known)
+  if (kept?.mark === mark) {
+    memory?.set(names, kept)
+    return withEnv(currentOf(kept), env)
+  }
   // The copy holds what the files say; the environment differs from session to session and is added by each.
   const loaded = load({ home, project, env: { HOME: env.HOME } })
   const copy: CompiledCopy = loaded.ok
     ? { version: 1, mark, good: true, config: loaded.config, problems: [] }
     : { version: 1, mark, good: kept?.good === true, config: kept?.good ? kept.config : loaded.config, problems: loaded.problems }
   writeCompiled(home.compiled, paths, copy)
+  memory?.set(names, copy)
   return withEnv(currentOf(copy), env)
 }
 

@@ -168,7 +168,7 @@ describe('loadConfig', () => {
 
   it('a folder in the place of the file is a problem, not an absent file', () => {
     mkdirSync(trial.projectFile)
-    expect(trial.load().problems).toEqual([{ key: '', file: trial.projectFile, reason: 'is a folder, not a file', hint: '' }])
+    expect(trial.load().problems).toEqual([{ key: '', file: trial.projectFile, reason: 'is not a file', hint: '' }])
   })
 
   it('compiles to plain JSON', () => {

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { stringify } from 'yaml'
+import type { CompiledCopy } from './compiled-copy.js'
 import { currentConfig } from './current-config.js'
 import { type Loaded, type LoadOptions, loadConfig } from './load-config.js'
 
@@ -19,9 +20,10 @@ export function trialHome() {
   const base = { home, project, env: { HOME: user } }
   const load = (options: Partial<LoadOptions> = {}): Loaded => loadConfig({ ...base, ...options })
   let loads = 0
-  const currentIn = (folder: string, env: Record<string, string> = {}) =>
+  const currentIn = (folder: string, env: Record<string, string> = {}, memory?: Map<string, CompiledCopy>) =>
     currentConfig({
       home,
+      memory,
       project: folder,
       env: { ...base.env, ...env },
       load: (options) => {

@@ -58,6 +58,10 @@ describe('an unknown key is refused with the nearest known one, at every depth',
     )
   })
 
+  it('sees a key that objects have by nature', () => {
+    expect(refused('__proto__:\n  enabled: false\n')).toEqual([expect.stringContaining('__proto__: unknown key')])
+  })
+
   it('names all of them, not only the first', () => {
     expect(refused({ levles: [], prests: [], handoff: { mod: 1, brr: 2 } })).toHaveLength(4)
   })

@@ -6,6 +6,12 @@ import type { Signal } from '../contract/signal.js'
 import type { Log } from '../lib/log.js'
 import type { Store } from '../store/store.js'
 
+/** See `delivery/outbox.ts`; passed in, because the engine does not know how an answer travels. */
+export interface Outbox {
+  collect(sessionId: string): { given: { event: string; ids: string[] }[]; inFlight: string[] }
+  lay(sessionId: string, ids: readonly string[], answers: Record<string, string>): void
+}
+
 /** What the engine is built from; house.ts joins it. */
 export interface Parts {
   store: Store
@@ -15,6 +21,8 @@ export interface Parts {
   now(): Date
   newId(): string
   log: Log
+  /** Answers left for hooks that run without a server. */
+  outbox: Outbox
   /** Where the mod's reports lie. */
   liveDir: string
 }

@@ -7,6 +7,9 @@ import { type Draft, emit } from './draft.js'
  * conversation on disk already holds it.
  */
 
+/** `answer`: the client waits for this answer. `outbox`: nobody waits, the next hook takes it along. `keep`: it stays in the queue. */
+export type Delivery = 'answer' | 'outbox' | 'keep'
+
 export type Draftless = Pick<Message, 'category' | 'mode' | 'agent_text' | 'user_text'>
 
 export function queue(draft: Draft, content: Draftless, to: { seatId: string; sessionId: string | null }): Message {
@@ -31,8 +34,12 @@ export function queue(draft: Draft, content: Draftless, to: { seatId: string; se
 
 /** Alerts that no longer describe the session. */
 export function cancelStale(draft: Draft, reason: string, categories: readonly string[] = ['context']): void {
-  for (const message of draft.parts.store.openMessages(draft.record.seatId)) {
-    if (message.status !== 'queued' || message.sender !== 'baton' || !categories.includes(message.category)) continue
+  const { parts, record } = draft
+  const stale = (m: Message): boolean => m.status === 'queued' && m.sender === 'baton' && categories.includes(m.category)
+  if (!parts.store.openMessages(record.seatId).some(stale)) return
+  const inFlight = takeBack(draft)
+  for (const message of parts.store.openMessages(record.seatId).filter(stale)) {
+    if (inFlight.includes(message.message_id)) continue
     draft.parts.store.putMessage({ ...message, status: 'cancelled' })
     emit(draft, 'message_cancelled', { message_id: message.message_id, reason })
   }
@@ -92,15 +99,40 @@ export function markGiven(draft: Draft, messages: readonly Message[], event: str
   }
 }
 
-/** Takes what waits into the answer to this signal. A subagent's events carry nothing: it is not the seat. */
-export function claim(draft: Draft): string {
-  if (draft.signal.subagent) return ''
-  const carries = draft.agent.carries(draft.signal.event)
-  if (!carries.agent && !carries.user) return ''
-  const messages = waiting(draft.parts.store.openMessages(draft.record.seatId), draft.record.sessionId)
+/**
+ * Takes what waits into the answer to this signal; when nobody waits for an answer, leaves it for the next hook.
+ * A subagent's events carry nothing: it is not the seat.
+ */
+export function give(draft: Draft, how: Delivery): string {
+  const { parts, agent, record, signal } = draft
+  const open = (): Message[] => waiting(parts.store.openMessages(record.seatId), record.sessionId)
+  if (how === 'keep' || signal.subagent || open().length === 0) return ''
+  const inFlight = takeBack(draft)
+  const messages = open().filter((message) => !inFlight.includes(message.message_id))
   if (messages.length === 0) return ''
+  if (how === 'outbox') return lay(draft, messages)
+  const carries = agent.carries(signal.event)
   const say = sayOf(messages)
-  const answer = draft.agent.answer(draft.signal.event, { agent: carries.agent ? say.agent : null, user: carries.user ? say.user : null })
-  markGiven(draft, messages, draft.signal.event)
+  const answer = agent.answer(signal.event, { agent: carries.agent ? say.agent : null, user: carries.user ? say.user : null })
+  markGiven(draft, messages, signal.event)
   return answer
+}
+
+/** What lies for the next hook is taken back; what hooks gave meanwhile is noted. Returns the ids still in a hook's hands. */
+function takeBack(draft: Draft): string[] {
+  const { parts, record } = draft
+  const { given, inFlight } = parts.outbox.collect(record.sessionId)
+  for (const { event, ids } of given) {
+    const open = waiting(parts.store.openMessages(record.seatId), record.sessionId)
+    markGiven(draft, open.filter((message) => ids.includes(message.message_id)), event)
+  }
+  return inFlight
+}
+
+function lay(draft: Draft, messages: readonly Message[]): '' {
+  const { parts, agent, record } = draft
+  const ids = messages.map((message) => message.message_id)
+  const answers = Object.fromEntries(agent.carriers.map((event) => [event, agent.answer(event, sayOf(messages))]))
+  parts.outbox.lay(record.sessionId, ids, answers)
+  return ''
 }

@@ -1,6 +1,7 @@
 import type { SessionRecord } from '../contract/record.js'
-import { rearm } from '../tracker/tracker.js'
 import type { Store, SwitchScope } from '../store/store.js'
+import { rearm } from '../tracker/tracker.js'
+import type { Parts } from './draft.js'
 
 /** The nearest switch decides: the session's, then its project's, then the one for all, then the configuration. */
 export function isEnabled(store: Store, record: Pick<SessionRecord, 'sessionId' | 'project'>, configured: boolean): boolean {
@@ -13,12 +14,15 @@ export function isEnabled(store: Store, record: Pick<SessionRecord, 'sessionId' 
 }
 
 /** Switching on opens the latches of every session it concerns; switching off cancels what still waits to be told. */
-export function setEnabled(store: Store, scope: SwitchScope, key: string, enabled: boolean, at: string): void {
+export function setEnabled({ store, outbox }: Pick<Parts, 'store' | 'outbox'>, scope: SwitchScope, key: string, enabled: boolean, at: string): void {
   store.transaction(() => {
     store.setSwitch(scope, key, enabled, at)
     for (const record of concerned(store, scope, key)) {
       if (enabled) store.putSession({ ...record, track: rearm(record.track) })
-      else cancelWaiting(store, record, at)
+      else {
+        outbox.collect(record.sessionId)
+        cancelWaiting(store, record, at)
+      }
     }
   })
 }

@@ -5,7 +5,7 @@ import { restartClocks } from '../tracker/tracker.js'
 import { closeUnfinished, compactionSign, compactionStarts } from './compactions.js'
 import { type Draft, emit, type Parts } from './draft.js'
 import { measure } from './measure.js'
-import { cancelStale, claim, confirm, queue, repeatUnheard } from './messages.js'
+import { cancelStale, confirm, type Delivery, give, queue, repeatUnheard } from './messages.js'
 import { identify, newRecord } from './records.js'
 import { seatFor } from './seats.js'
 import { isEnabled } from './switches.js'
@@ -22,8 +22,7 @@ export interface Taken {
 }
 
 export interface TakeOptions {
-  /** Whether the client waits for the answer; if not, messages stay in the queue. */
-  answering: boolean
+  deliver: Delivery
   /** Set for a signal that may arrive twice (kept in a file and sent): it counts once. */
   signalId?: string
 }
@@ -51,7 +50,7 @@ export function takeSignal(parts: Parts, raw: RawSignal, options: TakeOptions): 
     closeCompaction(draft)
     warn(draft, crossed)
     soundSilence(draft)
-    const answer = options.answering ? claim(draft) : ''
+    const answer = give(draft, options.deliver)
     parts.store.putSession(record)
     const waits = signal.kind === 'tool-batch' && !signal.subagent && !draft.observation.settled && draft.observation.live === null
     return { answer, record, events: draft.events, behind: waits && lagged && answer === '' }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, lstatSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join } from 'node:path'
-import { readIfThere, realTarget } from '../lib/atomic-file.js'
+import { isLeftover, readIfThere, realTarget } from '../lib/atomic-file.js'
 import { reasonOf } from '../lib/errors.js'
 import { homeFiles } from './home-files.js'
 import { InstallProblem } from './install-problem.js'
@@ -62,11 +62,16 @@ export function lookAtMod(path: string, files: ModFile[]): FoundMod {
   const names = [MARKER, ...files.map((f) => f.path), ...listed]
   return {
     path,
-    state: !stat ? 'absent' : marker ? 'ours' : 'foreign',
+    state: marker ? 'ours' : !stat || isUnused(path) ? 'absent' : 'foreign',
     texts: Object.fromEntries(marker ? names.map((n) => [n, read(join(path, n))?.toString() ?? null]) : []),
     listed,
     missingFolders: missingFolders(dirname(path)),
   }
+}
+
+/** An empty folder belongs to nobody; a run killed before it could set its mark leaves one. */
+function isUnused(path: string): boolean {
+  return lstatSync(path).isDirectory() && readdirSync(path).every(isLeftover)
 }
 
 /** The launcher's text; '' when it is there but could not be started. */

@@ -56,25 +56,26 @@ export function planMod(found: FoundMod, files: ModFile[], clientVersion: string
       note: `${found.path} is not Baton's: it was left alone, so window and compaction point will be derived, not exact.`,
     }
   }
-  const marker = { path: MARKER, text: `${JSON.stringify({ by: 'baton', files: files.map((f) => f.path) }, null, 2)}\n` }
   const steps: Step[] = []
   const changes: FileChange[] = []
-  const folders = new Set([...found.missingFolders, found.path])
-  for (const file of [marker, ...files]) {
-    for (const folder of foldersTo(file.path)) folders.add(join(found.path, folder))
-    const before = found.texts[file.path] ?? null
-    const action = before === file.text ? 'unchanged' : before === null ? 'created' : 'changed'
-    if (file !== marker) changes.push({ path: join(found.path, file.path), action, backup: null })
-    if (action !== 'unchanged')
-      steps.push({ do: 'write', path: join(found.path, file.path), bytes: Buffer.from(file.text), mode: 0o600 })
-  }
+  // In this order a run that is cut off leaves nothing unlisted in the folder, and nothing in a folder without its mark.
   for (const path of found.listed) {
     if (files.some((f) => f.path === path) || (found.texts[path] ?? null) === null) continue
     steps.push({ do: 'remove', path: join(found.path, path) })
     changes.push({ path: join(found.path, path), action: 'removed', backup: null })
   }
-  const make: Step[] = steps.length > 0 ? [...folders].map((path) => ({ do: 'make-folder', path, mode: 0o700 })) : []
-  return { steps: [...make, ...steps], files: changes, note: null, folders: found.missingFolders }
+  const marker = { path: MARKER, text: `${JSON.stringify({ by: 'baton', files: files.map((f) => f.path) }, null, 2)}\n` }
+  for (const file of [marker, ...files]) {
+    const before = found.texts[file.path] ?? null
+    const path = join(found.path, file.path)
+    const action = before === file.text ? 'unchanged' : before === null ? 'created' : 'changed'
+    if (file !== marker) changes.push({ path, action, backup: null })
+    if (action === 'unchanged') continue
+    const folders = [...found.missingFolders, found.path, ...foldersTo(file.path).map((folder) => join(found.path, folder))]
+    steps.push(...folders.map((folder): Step => ({ do: 'make-folder', path: folder, mode: 0o700 })))
+    steps.push({ do: 'write', path, bytes: Buffer.from(file.text), mode: 0o600 })
+  }
+  return { steps, files: changes, note: null, folders: found.state === 'absent' ? [...found.missingFolders, found.path] : [] }
 }
 
 export function planModRemoval(found: FoundMod): ModPlan {

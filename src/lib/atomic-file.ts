@@ -36,6 +36,10 @@ export interface AtomicWrite {
 }
 
 let count = 0
+const TEMPORARY = /^\..+\.baton-(\d+)-\d+$/
+
+/** Whether a file name is that of a file on its way to being renamed. */
+export const isLeftover = (name: string) => TEMPORARY.test(name)
 
 /** Readers see the old bytes or the new ones, never a mixture, also after a power cut. A symbolic link stays: its target is replaced. */
 export function writeFileAtomic(path: string, bytes: Buffer | string, options: AtomicWrite = {}): void {
@@ -103,7 +107,7 @@ export function removeLeftovers(folder: string): void {
     return
   }
   for (const name of names) {
-    const pid = /^\..+\.baton-(\d+)-\d+$/.exec(name)?.[1]
+    const pid = TEMPORARY.exec(name)?.[1]
     if (pid && !isRunning(Number(pid))) removeQuietly(join(folder, name))
   }
 }

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,12 +18,14 @@ describe('readYaml', () => {
     expect(readYaml(path)).toMatchObject({ value: { a: 1, b: ['x'] }, faults: [] })
   })
 
-  it('names a folder, a missing file and an oversized file as faults', () => {
+  it('names a folder, a pipe, a missing file and an oversized file as faults', () => {
     mkdirSync(join(folder, 'd.yaml'))
-    writeFileSync(join(folder, 'big.yaml'), `a: "${'x'.repeat(1_000_001)}"\n`)
-    expect(readYaml(join(folder, 'd.yaml')).faults[0]?.reason).toBe('is a folder, not a file')
+    writeFileSync(join(folder, 'big.yaml'), `a: "${'x'.repeat(256_001)}"\n`)
+    expect(readYaml(join(folder, 'd.yaml')).faults[0]?.reason).toBe('is not a file')
+    execFileSync('mkfifo', [join(folder, 'pipe.yaml')])
+    expect(readYaml(join(folder, 'pipe.yaml')).faults[0]?.reason).toBe('is not a file')
     expect(readYaml(join(folder, 'none.yaml')).faults[0]?.reason).toMatch(/cannot be read: ENOENT/)
-    expect(readYaml(join(folder, 'big.yaml')).faults[0]?.reason).toBe('is larger than 1 MB')
+    expect(readYaml(join(folder, 'big.yaml')).faults[0]?.reason).toBe('is larger than 256 kB')
   })
 })
 
@@ -59,6 +62,17 @@ describe('parseYaml', () => {
     const { value, faults } = parseYaml('f', `x0: &x0 [lol]\n${rows.join('\n')}\n`)
     expect(value).toBeUndefined()
     expect(faults).toHaveLength(1)
+  })
+
+  it.each([`a: ${'['.repeat(200_000)}`, '- '.repeat(100_000), '? '.repeat(1_000), '{a: '.repeat(50_000)])(
+    'refuses what nests deeper than can be read, before it ends the process (%#)',
+    (text) => {
+      expect(parseYaml('f', text).faults).toEqual([{ line: null, reason: 'nests more than 60 deep', hint: '' }])
+    },
+  )
+
+  it('reads a file with a byte order mark', () => {
+    expect(parseYaml('f', '\uFEFFa: 1\n')).toMatchObject({ value: { a: 1 }, faults: [] })
   })
 
   it('says nothing on the console about keys that are maps', () => {

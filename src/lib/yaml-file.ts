@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
-import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml'
-import { codeOf, reasonOf } from './errors.js'
+import { readFileSync, statSync } from 'node:fs'
+import { type Document, isAlias, isMap, isNode, isScalar, isSeq, Lexer, LineCounter, Parser, parseDocument, visit } from 'yaml'
+import { reasonOf } from './errors.js'
 
 export type KeyPath = readonly (string | number)[]
 
@@ -13,22 +13,43 @@ export interface YamlFile {
   lineOf(path: KeyPath): number | null
 }
 
-const MAX_BYTES = 1_000_000
+const MAX_BYTES = 256_000
+const MAX_DEPTH = 60
 
 /** Never throws: whatever keeps the file from being read is a fault. */
 export function readYaml(path: string): YamlFile {
-  let text: string
   try {
-    text = readFileSync(path, 'utf8')
+    const stat = statSync(path)
+    // A pipe would be waited for without end, and a huge file read whole before it is refused.
+    if (!stat.isFile()) return unusable(path, { line: null, reason: 'is not a file', hint: '' })
+    if (stat.size > MAX_BYTES) return unusable(path, { line: null, reason: 'is larger than 256 kB', hint: '' })
+    return parseYaml(path, readFileSync(path, 'utf8'))
   } catch (error) {
-    const reason = codeOf(error) === 'EISDIR' ? 'is a folder, not a file' : `cannot be read: ${reasonOf(error)}`
-    return unusable(path, { line: null, reason, hint: '' })
+    return unusable(path, { line: null, reason: `cannot be read: ${reasonOf(error)}`, hint: '' })
   }
-  if (text.length > MAX_BYTES) return unusable(path, { line: null, reason: 'is larger than 1 MB', hint: '' })
-  return parseYaml(path, text)
 }
 
 export function parseYaml(path: string, text: string): YamlFile {
+  if (nestsTooDeep(text)) return unusable(path, { line: null, reason: `nests more than ${MAX_DEPTH} deep`, hint: '' })
+  try {
+    return parse(path, text)
+  } catch (error) {
+    // The library throws where aliases unfold without end.
+    return unusable(path, { line: null, reason: reasonOf(error), hint: '' })
+  }
+}
+
+/** The library builds its tree by recursion, and deep enough a nesting ends the whole process: no error, nothing to catch. */
+function nestsTooDeep(text: string): boolean {
+  const parser = new Parser()
+  for (const lexeme of new Lexer().lex(text)) {
+    for (const _ of parser.next(lexeme));
+    if (parser.stack.length > MAX_DEPTH) return true
+  }
+  return false
+}
+
+function parse(path: string, text: string): YamlFile {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' })
   const faults: YamlFile['faults'] = [...document.errors, ...document.warnings].map(({ message, pos, code }) => ({
@@ -40,20 +61,12 @@ export function parseYaml(path: string, text: string): YamlFile {
     Alias: (_, alias) => {
       if (alias.resolve(document)) return
       const line = alias.range ? lines.linePos(alias.range[0]).line : null
-      faults.push({
-        line,
-        reason: `\`*${alias.source}\` refers to an anchor that is not there`,
-        hint: `in quotes it is a text: '*${alias.source}'`,
-      })
+      const reason = `\`*${alias.source}\` refers to an anchor that is not there`
+      faults.push({ line, reason, hint: `in quotes it is a text: '*${alias.source}'` })
     },
   })
-  if (faults.length > 0) return { ...unusable(path), faults }
-  try {
-    return { path, value: document.toJS(), faults, lineOf: (key) => lineOf(document, lines, key) }
-  } catch (error) {
-    // The library refuses aliases that unfold without end.
-    return unusable(path, { line: null, reason: reasonOf(error), hint: '' })
-  }
+  if (faults.length > 0) return unusable(path, ...faults)
+  return { path, value: document.toJS(), faults, lineOf: (key) => lineOf(document, lines, key) }
 }
 
 const HINTS: Partial<Record<string, string>> = {

@@ -1,4 +1,5 @@
-import type { Observation, RawSignal, Signal } from '../../contract/signal.js'
+import type { Limits } from '../../contract/reading.js'
+import type { Observation, Observed, RawSignal, Signal } from '../../contract/signal.js'
 import { isAlive, processInfo } from '../../lib/process-info.js'
 import type { Agent, Known } from '../agent.js'
 import { answer, carries } from './answer.js'
@@ -22,6 +23,7 @@ export const claudeCode: Agent = {
   observe,
   answer,
   carries,
+  carriers: ['PostToolBatch', 'UserPromptSubmit', 'SessionStart'],
   heard,
   alive: isAlive,
 }
@@ -39,20 +41,26 @@ function observe(signal: Signal, raw: RawSignal, known: Known): Observation {
   const answered = read.observed.findLast((found) => found.type === 'answer')?.reading.model ?? null
   const live = readLive(raw.env.BATON_LIVE_DIR, signal.sessionId, info?.startedAtMs ?? null)
   const input = limitsInput(signal, raw, known, args, live, answered)
+  const limits = deriveLimits(input)
   return {
-    observed: read.observed,
+    observed: read.observed.map((found) => (isOverflow(found, limits) ? { ...found, overflow: true } : found)),
     cursor: read.cursor,
     from,
     settled: isSettled(signal, from?.offset ?? 0),
     spend: read.spend,
     live: live?.reading ?? null,
     liveCostUsd: live?.costUsd ?? null,
-    limits: deriveLimits(input),
+    limits,
     branch: read.branch ?? readBranch(signal.cwd),
     subagents: observeSubagents(signal, known.subagentCursors, (model) => subagentLimits(input, model)),
     process,
     forkedFrom: args.fork ? (args.resume ?? null) : null,
   }
+}
+
+/** The transcript keeps no trace of the refusal itself, but a model that compacts only when refused was refused. */
+function isOverflow(found: Observed, limits: Limits): found is Observed & { type: 'compaction' } {
+  return found.type === 'compaction' && found.trigger === 'auto' && limits.mode === 'reactive'
 }
 
 function limitsInput(

@@ -16,7 +16,7 @@ export interface ToldLimits {
 export interface LimitsInput {
   /** Names of the model, best first: what the client said, its command line, environment, settings. */
   models: (string | null | undefined)[]
-  /** Model of the newest answer: never carries `[1m]`. */
+  /** Model of the newest answer. Older clients write it without `[1m]`. */
   answered: string | null
   /** The client's own word about this model's window (status line). */
   window: number | null

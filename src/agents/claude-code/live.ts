@@ -26,7 +26,8 @@ export function readLive(dir: string | undefined, sessionId: string, processStar
     const stat = statSync(path)
     if (!stat.isFile() || stat.size > LARGEST_REPORT) return null
     if (processStartedAtMs !== null && stat.mtimeMs < processStartedAtMs - CLOCK_SLACK_MS) return null
-    return parseLive(readFileSync(path, 'utf8'), sessionId)
+    // The client writes in place: a report read while it is written is torn, and whole a moment later.
+    return parseLive(readFileSync(path, 'utf8'), sessionId) ?? parseLive(readFileSync(path, 'utf8'), sessionId)
   } catch {
     return null
   }

@@ -96,8 +96,13 @@ function openEvent(signal: Signal, body: Fields): Signal {
     toolCalls: kind !== 'tool-batch' ? 0 : Array.isArray(body.tool_calls) ? body.tool_calls.length : 1,
     lastAnswer:
       kind === 'turn-end' || kind === 'turn-failed' || kind === 'subagent-end' ? text(body.last_assistant_message) : null,
-    error: kind === 'turn-failed' ? (text(body.error) ?? 'unknown') : null,
+    error: kind === 'turn-failed' ? failure(body) : null,
   }
+}
+
+function failure(body: Fields): string {
+  const [code, said] = [text(body.error) ?? 'unknown', text(body.last_assistant_message)]
+  return said === null ? code : `${code}: ${said}`
 }
 
 function isPermissionPrompt(event: string, body: Fields): boolean {

@@ -1,4 +1,5 @@
 import { count, type Fields, list, object, parseObject, text } from './fields.js'
+import { asksForLarge, familyOf } from './models.js'
 import { type MeasuredUsage, measureUsage } from './usage.js'
 
 /** What one line of a transcript says that matters to a measurement. */
@@ -41,11 +42,19 @@ export function readTranscriptLine(json: string, chain: 'main' | 'subagent'): Tr
   return {
     type: 'answer',
     id: text(message.id) ?? text(entry.requestId) ?? text(entry.uuid),
-    model: text(message.model),
+    model: modelOf(entry, message),
     measured,
     branch: branchOf(entry),
     at: moment(entry.timestamp),
   }
+}
+
+/** The API's name for the model lacks `[1m]`; the name the client asked for has it. */
+function modelOf(entry: Fields, message: Fields): string | null {
+  const answered = text(message.model)
+  const asked = text(entry.requestedModel)
+  if (answered === null || asked === null) return answered
+  return asksForLarge(asked) && !asksForLarge(answered) && familyOf(asked) === familyOf(answered) ? `${answered}[1m]` : answered
 }
 
 function compaction(entry: Fields): TranscriptLine {

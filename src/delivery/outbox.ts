@@ -1,0 +1,67 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { codeOf } from '../lib/errors.js'
+
+/**
+ * Answers left for the next hook of a session when no server runs. The launcher cannot open the store in the milliseconds
+ * it has, so the engine lays a folder `<session>` with one ready answer per event, and the launcher takes it by renaming it
+ * to `<session>.taken.<pid>`: only one can win. It prints the answer and then leaves a mark, `given.<event>`. A folder
+ * taken but without the mark belonged to a launcher that was killed; after a moment it counts as not given.
+ * Called inside a store transaction, so that two engines never lay at once.
+ */
+export interface Outbox {
+  /** Takes back what lies there. Returns what launchers gave, by event, and the ids still in a launcher's hands. */
+  collect(sessionId: string): { given: { event: string; ids: string[] }[]; inFlight: string[] }
+  /** Lays answers by event for these messages. */
+  lay(sessionId: string, ids: readonly string[], answers: Record<string, string>): void
+}
+
+const IN_FLIGHT_MS = 3_000
+
+export function folderOutbox(dir: string, now: () => Date): Outbox {
+  const idsIn = (folder: string): string[] => {
+    try {
+      return readFileSync(join(folder, 'ids'), 'utf8').split('\n').filter(Boolean)
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return []
+      throw error
+    }
+  }
+
+  return {
+    collect(sessionId) {
+      const name = fileName(sessionId)
+      const given: { event: string; ids: string[] }[] = []
+      const inFlight: string[] = []
+      if (!existsSync(dir)) return { given, inFlight }
+      rmSync(join(dir, name), { recursive: true, force: true })
+      for (const entry of readdirSync(dir)) {
+        if (!entry.startsWith(`${name}.taken.`)) continue
+        const folder = join(dir, entry)
+        const mark = readdirSync(folder).find((file) => file.startsWith('given.'))
+        if (mark) given.push({ event: mark.slice('given.'.length), ids: idsIn(folder) })
+        else if (now().getTime() - statSync(folder).ctimeMs < IN_FLIGHT_MS) {
+          inFlight.push(...idsIn(folder))
+          continue
+        }
+        rmSync(folder, { recursive: true, force: true })
+      }
+      return { given, inFlight }
+    },
+
+    lay(sessionId, ids, answers) {
+      mkdirSync(dir, { recursive: true, mode: 0o700 })
+      const draft = join(dir, `.${fileName(sessionId)}.${process.pid}`)
+      rmSync(draft, { recursive: true, force: true })
+      mkdirSync(draft, { mode: 0o700 })
+      writeFileSync(join(draft, 'ids'), `${ids.join('\n')}\n`, { mode: 0o600 })
+      for (const [event, text] of Object.entries(answers)) writeFileSync(join(draft, event), text, { mode: 0o600 })
+      renameSync(draft, join(dir, fileName(sessionId)))
+    },
+  }
+}
+
+/** Session ids come from outside: only harmless characters reach a path. The launcher does the same. */
+export function fileName(sessionId: string): string {
+  return sessionId.replace(/[^A-Za-z0-9_-]/g, '')
+}

@@ -1,0 +1,78 @@
+import type { Event } from '../contract/event.js'
+import type { RawSignal } from '../contract/signal.js'
+import type { Parts } from './draft.js'
+import { type Taken, type TakeOptions, takeSignal } from './take-signal.js'
+
+export type Listener = (events: readonly Event[]) => void
+
+/** The hall: takes signals, one transaction each or many in one, and tells the listeners afterwards. */
+export interface Engine {
+  readonly parts: Parts
+  take(raw: RawSignal, options: TakeOptions): Taken
+  /** Many signals in one commit. One that fails is taken alone, so that it cannot spoil the others. */
+  takeAll(signals: readonly { raw: RawSignal; options: TakeOptions }[]): Taken[]
+  /** Whether the transcript already holds what this signal speaks of; looks, writes nothing. */
+  settled(raw: RawSignal): boolean
+  listen(listener: Listener): () => void
+}
+
+export function makeEngine(parts: Parts): Engine {
+  const listeners = new Set<Listener>()
+  const tell = (taken: readonly Taken[]): void => {
+    if (listeners.size === 0) return
+    const events = taken.flatMap((one) => one.events)
+    if (events.length > 0) for (const listener of listeners) listener(events)
+  }
+  const one = (raw: RawSignal, options: TakeOptions): Taken => takeSignal(parts, raw, options)
+
+  return {
+    parts,
+    take(raw, options) {
+      const taken = one(raw, options)
+      tell([taken])
+      return taken
+    },
+    takeAll(signals) {
+      let all: Taken[]
+      try {
+        all = parts.store.transaction(() => signals.map(({ raw, options }) => one(raw, options)))
+      } catch (error) {
+        parts.log('warn', 'a batch failed; its signals are taken one by one', { reason: String(error) })
+        all = signals.map(({ raw, options }) => alone(raw, options))
+      }
+      tell(all)
+      return all
+    },
+    settled(raw) {
+      const agent = parts.agents[raw.agent]
+      const signal = agent?.open(raw)
+      if (!agent || !signal) return true
+      const known = parts.store.session(signal.sessionId)
+      const seen = agent.observe(
+        signal,
+        { ...raw, env: { ...raw.env, BATON_LIVE_DIR: parts.liveDir } },
+        {
+          cursor: known?.cursor ?? null,
+          subagentCursors: {},
+          model: known?.model ?? null,
+          window: known?.track.limits.window ?? null,
+          process: known?.process ?? null,
+        },
+      )
+      return seen.settled || seen.live !== null
+    },
+    listen(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
+
+  function alone(raw: RawSignal, options: TakeOptions): Taken {
+    try {
+      return one(raw, options)
+    } catch (error) {
+      parts.log('error', 'a signal was lost', { kind: raw.kind, reason: String(error) })
+      return { answer: '', record: null, events: [], behind: false }
+    }
+  }
+}

@@ -1,0 +1,1 @@
+export { loadConfig } from '../config/load-config.js'

@@ -1,0 +1,178 @@
+/** What the launcher is told at install time. It changes with upgrades; the command string in the agent's settings does not. */
+export interface LauncherInput {
+  bash: string
+  home: string
+  node: string
+  engine: string
+  agent: string
+  /** Names of the environment variables that travel with a signal. */
+  environment: readonly string[]
+}
+
+const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+
+/**
+ * The program agents run for every event. Bash, because it starts in a millisecond and can speak to a server over /dev/tcp
+ * without starting anything else. It prints only what the client should read and always exits 0.
+ *
+ * With a server: the signal goes there and its answer is printed. Without one: the signal is written to the spool first,
+ * an engine is started beside it if none runs, and what an earlier engine left for this session is printed at once; so a
+ * warning travels at the latest with the second batch. The status line alone waits for the engine, to show the present
+ * figure.
+ *
+ * Nothing is forked on the way that is usual: `read` takes small inputs byte by byte cheaper than starting `cat`.
+ */
+export function launcherText(input: LauncherInput): string {
+  const names = input.environment.filter((name) => /^[A-Z0-9_]+$/.test(name))
+  return `#!${input.bash}
+# Baton's launcher: run by a coding agent for its events. Written by "baton install"; do not edit.
+home=\${BATON_HOME:-${quote(input.home)}} node=${quote(input.node)} engine=${quote(input.engine)} agent=${quote(input.agent)}
+${BODY.replace('@NAMES@', names.join(' '))}`
+}
+
+const BODY = String.raw`kind=$1 key=$2
+exec 2>/dev/null
+trap '' PIPE
+former=
+[ "$kind" = status-line ] && [ -n "$key" ] && [ -f "$home/former/$key" ] && IFS= read -r -d '' former <"$home/former/$key"
+
+if [ "$kind" = status-line ] && [ -n "$BATON_IN_STATUS_LINE" ]; then exit 0; fi
+if [ "$BATON_DISABLE" = 1 ]; then
+  [ -n "$former" ] && BATON_IN_STATUS_LINE=1 exec /bin/sh -c "$former"
+  exit 0
+fi
+
+locale=$LC_ALL
+LC_ALL=C
+now=$EPOCHSECONDS
+[ -n "$now" ] || now=$(date +%s)
+body= answer= heard=
+if [ "\${BASH_VERSINFO[0]}" -gt 3 ]; then
+  IFS= read -r -t 2 -N 4096 body
+  if [ \${#body} -eq 4096 ]; then
+    if command -v timeout >/dev/null; then body=$body$(timeout 5 cat); else body=$body$(cat); fi
+  fi
+else
+  body=$(cat)
+fi
+sid=$CLAUDE_CODE_SESSION_ID
+[[ \${body:0:600} =~ \"session_id\"[[:space:]]*:[[:space:]]*\"([^\"]+)\" ]] && sid=\${BASH_REMATCH[1]}
+sid=\${sid//[^A-Za-z0-9_-]/}
+[ -n "$sid" ] || sid=unknown
+id=$sid.\${EPOCHREALTIME:-$now.$RANDOM}.$$.$kind
+
+variables() { # one per line: NAME=value, no control characters
+  local name value
+  vars=
+  for name in @NAMES@; do
+    value=\${!name}
+    [ -n "$value" ] && vars=$vars$1$name$2\${value//[[:cntrl:]]/ }$3
+  done
+}
+
+ask() {
+  local port token until
+  read -r port token <"$home/run/server" || return 1
+  if read -r until <"$home/run/slow" && [ "$now" -lt "$until" ]; then return 1; fi
+  exec 3<>"/dev/tcp/127.0.0.1/$port" || return 1
+  variables X-Env- ': ' $'\r\n'
+  printf 'POST /signals/%s/%s HTTP/1.1\r\nHost: 127.0.0.1:%s\r\nConnection: close\r\nContent-Type: application/json\r\nX-Baton-Signal: %s\r\nX-Baton-Columns: %s\r\n%sContent-Length: %s\r\n\r\n%s' \
+    "$agent" "$kind" "$port" "$id" "\${COLUMNS:-0}" "$vars" "\${#body}" "$body" >&3
+}
+
+hear() { # the answer, or a note that this server is slow: then it is left alone for a minute
+  local line length=0
+  if ! read -r -t 1 -u 3 line; then
+    [ -z "$line" ] && printf '%s\n' "$((now + 60))" >"$home/run/slow"
+    return 1
+  fi
+  case $line in 'HTTP/1.1 200'*) ;; *) return 1 ;; esac
+  while read -r -t 1 -u 3 line; do
+    line=\${line%$'\r'}
+    [ -z "$line" ] && break
+    case $line in Content-Length:*|content-length:*) length=\${line#*: } ;; esac
+  done
+  [ "$length" -eq 0 ] && return 0
+  if [ "\${BASH_VERSINFO[0]}" -gt 3 ]; then IFS= read -r -t 1 -N "$length" -u 3 answer; else IFS= read -r -d '' -t 1 -u 3 answer; fi
+  [ \${#answer} -eq "$length" ]
+}
+
+if [ "$kind" = status-line ]; then
+  own=
+  ask && heard=1
+  if [ -n "$former" ]; then
+    own=$(LC_ALL=$locale; [ -n "$locale" ] || unset LC_ALL; BATON_IN_STATUS_LINE=1 exec /bin/sh -c "$former" <<<"$body") || own=
+  fi
+  if [ -n "$heard" ] && hear; then :; else
+    answer=
+    [ -x "$node" ] || node=$(command -v node)
+    [ -n "$node" ] && [ -f "$engine" ] && answer=$(BATON_HOME=$home BATON_SIGNAL=$id NODE_EXTRA_CA_CERTS= NODE_OPTIONS= exec "$node" "$engine" status-line <<<"$body")
+  fi
+  if [ -n "$own" ] && [ -n "$answer" ]; then
+    case $own in
+      *$'\n'*) printf '%s\n%s\n' "$own" "$answer" ;;
+      *) if [ $((\${#own} + \${#answer})) -le "\${COLUMNS:-120}" ]; then printf '%s  %s\n' "$own" "$answer"; else printf '%s\n%s\n' "$own" "$answer"; fi ;;
+    esac
+  elif [ -n "$own$answer" ]; then
+    printf '%s\n' "$own$answer"
+  fi
+  exit 0
+fi
+
+if ask && hear; then
+  [ -n "$answer" ] && printf '%s\n' "$answer"
+  exit 0
+fi
+exec 3>&-
+
+[ -f "$engine" ] || exit 0
+umask 077
+[ -d "$home/spool" ] || mkdir -p "$home/spool" "$home/run" || exit 0
+variables '' = $'\n'
+printf '%s\n%s\n%s\n%s\n\n%s\n#end\n' "$agent" "$kind" "$now" "$vars" "$body" >"$home/spool/$id"
+
+start() { # one engine at a time; it takes all that lies in the spool and ends
+  local lock=$home/run/drain pid until try
+  for try in 1 2; do
+    set -C
+    if printf '%s %s\n' "\${BASHPID:-$$}" "$((now + 35))" >"$lock"; then
+      set +C
+      [ -x "$node" ] || node=$(command -v node) || exit 0
+      BATON_HOME=$home NODE_EXTRA_CA_CERTS= NODE_OPTIONS= exec "$node" "$engine" drain
+    fi
+    set +C
+    read -r pid until <"$lock"
+    [ -n "$pid" ] && [ "$now" -le "\${until:-0}" ] && kill -0 "$pid" && exit 0
+    rm -f "$lock"
+  done
+}
+set -m
+(trap '' HUP; start) </dev/null >/dev/null 2>&1 3>&- &
+set +m
+
+case $body in *'"agent_id":"'*) exit 0 ;; esac
+tries=0
+while [ $tries -lt 60 ]; do # an engine still at work on this session's earlier signals is awaited for a moment
+  earlier=
+  for file in "$home/spool/$sid."*; do
+    [ "$file" = "$home/spool/$id" ] && break
+    [ -e "$file" ] && earlier=1 && break
+  done
+  [ -n "$earlier" ] || break
+  if [ -p "$home/run/tick" ] && [ "\${BASH_VERSINFO[0]}" -gt 3 ]; then
+    [ $tries -eq 0 ] && exec 9<>"$home/run/tick"
+    read -r -t 0.005 -u 9
+  else
+    sleep 0.01
+  fi
+  tries=$((tries + 1))
+done
+
+out=$home/outbox/$sid
+if [ -f "$out/$kind" ] && mv "$out" "$out.taken.$$"; then
+  IFS= read -r -d '' answer <"$out.taken.$$/$kind"
+  printf '%s\n' "$answer"
+  : >"$out.taken.$$/given.$kind"
+fi
+exit 0
+`.replaceAll('\\${', '${')

@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto'
+import { agents } from './agents/index.js'
+import type { LoadOptions, Loaded } from './config/load-config.js'
+import { currentConfig } from './config/current-config.js'
+import { policyFor } from './config/policy-for.js'
+import type { ConfigProblem, Policy, PolicySubject } from './contract/policy.js'
+import type { SessionRecord } from './contract/record.js'
+import type { Session } from './contract/session.js'
+import { folderOutbox } from './delivery/outbox.js'
+import { type Engine, makeEngine } from './engine/engine.js'
+import { isEnabled } from './engine/switches.js'
+import { viewSession } from './engine/view.js'
+import { batonHome, type Home } from './lib/home.js'
+import { fileLog, type Log } from './lib/log.js'
+import { openStore } from './store/sqlite/sqlite.js'
+import type { Store } from './store/store.js'
+
+export interface House {
+  home: Home
+  store: Store
+  engine: Engine
+  log: Log
+  policyOf(subject: PolicySubject): { policy: Policy; problems: ConfigProblem[] }
+  view(record: SessionRecord): Session
+  close(): void
+}
+
+export interface HouseOptions {
+  env?: Record<string, string | undefined>
+  /** Brings the YAML and schema libraries: the hook passes a function that loads them only when it is called. */
+  loadConfig(options: LoadOptions): Loaded
+  now?: () => Date
+  /** How long the configuration files are trusted without another look. */
+  configMs?: number
+  busyMs?: number
+}
+
+/** Joins the rooms. Throws a BatonError when the store cannot be opened. */
+export function openHouse(options: HouseOptions): House {
+  const env = options.env ?? process.env
+  const now = options.now ?? (() => new Date())
+  const home = batonHome(env)
+  const log = fileLog(home.log, env)
+  const store = openStore(home.store, options.busyMs === undefined ? {} : { busyMs: options.busyMs })
+  const policyOf = configured(home, env, options.loadConfig, options.configMs ?? 0)
+  const engine = makeEngine({
+    store,
+    agents,
+    policyOf,
+    now,
+    newId: () => randomUUID().replaceAll('-', '').slice(0, 16),
+    log,
+    outbox: folderOutbox(home.outbox, now),
+    liveDir: home.live,
+  })
+
+  return {
+    home,
+    store,
+    engine,
+    log,
+    policyOf,
+    view(record) {
+      const seat = store.seat(record.seatId)
+      const { policy } = policyOf({ agent: record.agent, project: record.project, model: record.model, seat: seat?.name ?? record.seatId })
+      const alive = record.process === null ? null : (agents[record.agent]?.alive(record.process) ?? null)
+      return viewSession(record, { seat, enabled: isEnabled(store, record, policy.enabled), alive, now: now() })
+    },
+    close: () => store.close(),
+  }
+}
+
+/** The configuration of each project, looked at again once it is older than `trustMs`. */
+function configured(home: Home, env: Record<string, string | undefined>, load: HouseOptions['loadConfig'], trustMs: number): House['policyOf'] {
+  const kept = new Map<string, { at: number; current: ReturnType<typeof currentConfig> }>()
+  return (subject) => {
+    const key = subject.project ?? ''
+    let entry = kept.get(key)
+    if (!entry || Date.now() - entry.at >= trustMs) {
+      if (kept.size > 500) kept.clear()
+      entry = { at: Date.now(), current: currentConfig({ home, project: subject.project, env, load }) }
+      kept.set(key, entry)
+    }
+    return { policy: policyFor(entry.current.config, subject), problems: entry.current.problems }
+  }
+}

@@ -1,0 +1,193 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { build } from 'esbuild'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { EVENTS } from './claude-code-settings.js'
+import { callsIn, fixture, LAUNCHER, type Machine, newMachine, photograph } from './fixtures/machine.js'
+
+let bundle: string
+let machine: Machine
+beforeAll(async () => {
+  bundle = join(mkdtempSync(join(tmpdir(), 'baton-crash-')), 'child.mjs')
+  const entry = new URL('fixtures/crash-child.ts', import.meta.url).pathname
+  await build({ entryPoints: [entry], outfile: bundle, bundle: true, platform: 'node', format: 'esm', logLevel: 'error' })
+})
+afterAll(() => rmSync(dirname(bundle), { recursive: true, force: true }))
+beforeEach(() => {
+  machine = newMachine()
+})
+afterEach(() => machine.remove())
+
+const mod = [{ path: 'hooks/register.js', text: 'export const register = () => {}\n' }]
+const everyEventOnce = Object.fromEntries(Object.keys(EVENTS).map((e) => [e, 1]))
+
+const optionsOf = (m: Machine, scope = 'user') =>
+  JSON.stringify({ home: m.baton, env: m.env, project: m.project, scope, launcher: LAUNCHER, mod, clientVersion: null })
+
+function child(what: string, at: number) {
+  const { stdout, signal, stderr } = spawnSync(process.execPath, [bundle, what, String(at), optionsOf(machine)], {
+    encoding: 'utf8',
+  })
+  return { steps: Number(stdout), killed: signal === 'SIGKILL', stderr }
+}
+
+const settings = () => (existsSync(machine.userSettings) ? readFileSync(machine.userSettings, 'utf8') : null)
+const strays = () => Object.keys(photograph(machine.root)).filter((p) => /\.baton-\d|install\.lock/.test(p))
+
+/** A fresh machine as it stands before the run that will be killed. */
+function prepare(before: string | null, installed: boolean): void {
+  machine.remove()
+  machine = newMachine()
+  if (before !== null) {
+    mkdirSync(dirname(machine.userSettings))
+    writeFileSync(machine.userSettings, before)
+  }
+  if (installed) machine.install({ mod })
+}
+
+describe('killed at any step', () => {
+  const cases = [null, 'status-line-with-keys.json'] as const
+
+  it.each(cases)(
+    'install (%s) leaves the old settings or the new ones, and running it again completes it',
+    { timeout: 120_000 },
+    (name) => {
+      const before = name && fixture(name, machine).toString()
+      prepare(before, false)
+      const { steps } = child('install', 0)
+      const whole = settings()!
+      expect(steps).toBeGreaterThan(10)
+      for (let at = 1; at <= steps; at++) {
+        prepare(before, false)
+        expect(child('install', at).killed).toBe(true)
+        expect([before, whole.replaceAll(/\/[^' ]*\/home/g, machine.home)]).toContain(settings())
+        machine.install({ mod })
+        expect(callsIn(machine.userSettings, join(machine.baton, 'bin', 'hook'))).toEqual(everyEventOnce)
+        expect(machine.install({ mod }).changed).toBe(false)
+        expect(strays()).toEqual([])
+        machine.uninstall()
+        expect(settings()).toBe(before)
+        expect(existsSync(join(machine.home, '.claude'))).toBe(before !== null)
+      }
+    },
+  )
+
+  it.each(cases)('install (%s) is taken back whole by uninstall', { timeout: 120_000 }, (name) => {
+    const before = name && fixture(name, machine).toString()
+    prepare(before, false)
+    const { steps } = child('install', 0)
+    for (let at = 1; at <= steps; at++) {
+      prepare(before, false)
+      expect(child('install', at).killed).toBe(true)
+      machine.uninstall()
+      expect(settings()).toBe(before)
+      expect(existsSync(join(machine.home, '.claude', 'skills'))).toBe(false)
+      expect(existsSync(join(machine.baton, 'bin'))).toBe(false)
+    }
+  })
+
+  it.each(cases)('uninstall (%s) is completed by running it again, or undone by install', { timeout: 120_000 }, (name) => {
+    const before = name && fixture(name, machine).toString()
+    prepare(before, true)
+    const { steps } = child('uninstall', 0)
+    expect(settings()).toBe(before)
+    expect(steps).toBeGreaterThan(4)
+    for (let at = 1; at <= steps; at++) {
+      for (const then of ['uninstall', 'install'] as const) {
+        prepare(before, true)
+        const installed = settings()
+        expect(child('uninstall', at).killed).toBe(true)
+        expect([before, installed]).toContain(settings())
+        if (then === 'install') {
+          machine.install({ mod })
+          expect(settings()).toBe(installed)
+        }
+        machine.uninstall()
+        expect(settings()).toBe(before)
+        expect(strays()).toEqual([])
+        expect(existsSync(join(machine.home, '.claude'))).toBe(before !== null)
+        expect(readdirSync(machine.baton)).toEqual(before === null ? [] : ['backups'])
+      }
+    }
+  })
+
+  it('an upgrade that was cut off still gives back the first bytes', { timeout: 120_000 }, () => {
+    const before = '{ "hooks": { }, "model": "opus" }'
+    const shorter = () => machine.install({ mod, launcher: '#!/bin/bash\nexit 0\n' })
+    prepare(before, false)
+    shorter()
+    const { steps } = child('install', 0)
+    for (let at = 1; at <= steps; at++) {
+      prepare(before, false)
+      shorter()
+      child('install', at)
+      machine.uninstall()
+      expect(settings()).toBe(before)
+    }
+  })
+})
+
+describe('at the same time', () => {
+  const finished = (what: string) =>
+    new Promise<{ code: number | null; err: string }>((resolve) => {
+      const run = spawn(process.execPath, [bundle, what, '0', optionsOf(machine)])
+      let err = ''
+      run.stderr.on('data', (d) => {
+        err += d
+      })
+      run.on('close', (code) => resolve({ code, err }))
+    })
+
+  it('four installs put every entry there once and lose nothing of the user', { timeout: 60_000 }, async () => {
+    const before = fixture('foreign-hooks.json', machine)
+    prepare(before.toString(), false)
+    const all = await Promise.all([1, 2, 3, 4].map(() => finished('install')))
+    expect(all).toEqual(all.map(() => ({ code: 0, err: '' })))
+    expect(callsIn(machine.userSettings, join(machine.baton, 'bin', 'hook'))).toEqual(everyEventOnce)
+    expect(strays()).toEqual([])
+    machine.uninstall()
+    expect(settings()).toBe(before.toString())
+  })
+
+  it('install and uninstall leave one of the two states', { timeout: 60_000 }, async () => {
+    prepare('{"a": 1}', false)
+    const all = await Promise.all(['install', 'uninstall', 'install', 'uninstall'].map(finished))
+    expect(all.map((r) => r.err)).toEqual(['', '', '', ''])
+    machine.uninstall()
+    expect(settings()).toBe('{"a": 1}')
+    expect(strays()).toEqual([])
+  })
+
+  it('a key somebody else writes between our reading and our writing is kept', () => {
+    prepare('{"a": 1}', false)
+    let written = false
+    machine.install({
+      step: (name) => {
+        if (written || name !== `write ${machine.userSettings}`) return
+        written = true
+        writeFileSync(machine.userSettings, '{"a": 1, "b": 2}')
+      },
+    })
+    expect(written).toBe(true)
+    expect(JSON.parse(settings()!)).toMatchObject({ a: 1, b: 2 })
+    machine.uninstall()
+    expect(settings()).toBe('{"a": 1, "b": 2}')
+  })
+
+  it('a file that appears where there was none is not written over', () => {
+    prepare(null, false)
+    let written = false
+    machine.install({
+      step: (name) => {
+        if (written || name !== `write ${machine.userSettings}`) return
+        written = true
+        writeFileSync(machine.userSettings, '{"theirs": true}')
+      },
+    })
+    expect(JSON.parse(settings()!)).toMatchObject({ theirs: true })
+    machine.uninstall()
+    expect(settings()).toBe('{"theirs": true}')
+  })
+})
