@@ -71,6 +71,10 @@ describe('parseYaml', () => {
     },
   )
 
+  it('refuses an anchor that holds itself', () => {
+    expect(parseYaml('f', 'levels: &x [*x]\n').faults).toMatchObject([{ reason: 'an anchor holds itself' }])
+  })
+
   it('reads a file with a byte order mark', () => {
     expect(parseYaml('f', '\uFEFFa: 1\n')).toMatchObject({ value: { a: 1 }, faults: [] })
   })

@@ -66,7 +66,18 @@ function parse(path: string, text: string): YamlFile {
     },
   })
   if (faults.length > 0) return unusable(path, ...faults)
-  return { path, value: document.toJS(), faults, lineOf: (key) => lineOf(document, lines, key) }
+  const value: unknown = document.toJS()
+  if (isCircular(value)) return unusable(path, { line: null, reason: 'an anchor holds itself', hint: 'write the values out' })
+  return { path, value, faults, lineOf: (key) => lineOf(document, lines, key) }
+}
+
+function isCircular(value: unknown): boolean {
+  try {
+    JSON.stringify(value)
+    return false
+  } catch {
+    return true
+  }
 }
 
 const HINTS: Partial<Record<string, string>> = {
