@@ -1,10 +1,15 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { copies, type LogEntry } from '../src/model/log.js'
 import { type Model, startModel } from '../src/model/model.js'
+import { parseScript } from '../src/model/parse-script.js'
 import type { ScriptInput } from '../src/model/script.js'
 import { type Home, makeHome } from './harness/home.js'
-import { runPrint } from './harness/run-print.js'
+import { REPOSITORY } from './harness/places.js'
+import { runPrint, startPrint } from './harness/run-print.js'
 import { startTui } from './harness/tui.js'
+import { until } from './harness/wait.js'
 
 vi.setConfig({ testTimeout: 60_000 })
 
@@ -181,8 +186,7 @@ test('an interactive session goes on with the steps over turns, a compaction by 
   const turns: string[] = []
   for (const prompt of ['one', 'two', '/compact keep the names', 'three', 'four', '/clear', 'five']) {
     await tui.submit(prompt)
-    if (prompt === '/clear') await tui.waitFor((screen) => !screen.includes('Fourth turn.'))
-    else await tui.waitIdle()
+    await tui.waitIdle()
     turns.push(main(model).at(-1)!.answer!.text)
   }
   expect(turns).toEqual([
@@ -195,4 +199,99 @@ test('an interactive session goes on with the steps over turns, a compaction by 
     'First turn.',
   ])
   expect(copies(model.log().find((e) => e.kind === 'compaction')!, 'keep the names')).toBe(1)
+})
+
+test('a compaction before a prompt keeps the last text, which counts for the old cycle', async () => {
+  const { model, home } = await scripted({
+    steps: [
+      { bash: 'echo 1', used: 150_008 },
+      { text: 'First turn.', used: 170_008 },
+    ],
+    after_compaction: [{ bash: 'echo 2', used: 30_008 }, 'Second turn.', 'Third turn.'],
+  })
+  const run = startPrint(home, { model: 'claude-opus-4-6', stdin: 'open' })
+  const results = () => run.messages.filter((m) => m.type === 'result').map((m) => m.result)
+  for (const [i, content] of ['one', 'two', 'three'].entries()) {
+    run.send({ type: 'user', message: { role: 'user', content } })
+    await until(`result ${i + 1}`, () => results().length > i)
+  }
+  run.endInput()
+  await run.done
+  expect(results()).toEqual(['First turn.', 'Second turn.', 'Third turn.'])
+  expect(model.log().map((e) => `${e.kind} ${e.cycle}.${e.step}`)).toEqual([
+    'main 0.0',
+    'main 0.1',
+    'compaction 0.null',
+    'main 1.0',
+    'main 1.1',
+    'main 1.2',
+  ])
+})
+
+test('a resumed and a forked session go on where the conversation stood', async () => {
+  const { model, home } = await scripted({ steps: [{ bash: 'echo 1' }, 'First.', { bash: 'echo 2' }, 'Second.', 'Third.'] })
+  const first = await runPrint(home, { prompt: 'go', model: 'claude-opus-5-5' })
+  const resumed = await runPrint(home, { prompt: 'on', model: 'claude-opus-5-5', args: ['--resume', first.sessionId!] })
+  const forked = await runPrint(home, {
+    prompt: 'on',
+    model: 'claude-opus-5-5',
+    args: ['--resume', first.sessionId!, '--fork-session'],
+  })
+  expect([first, resumed, forked].map((r) => r.result?.result)).toEqual(['First.', 'Second.', 'Third.'])
+  expect(forked.sessionId).not.toBe(first.sessionId)
+  expect(model.log()).toHaveLength(5)
+})
+
+test('subagents at once, in the background too, each get their own answers', async () => {
+  const { model, home } = await scripted({
+    steps: [
+      { agent: ['count alpha', { prompt: 'count beta', type: 'Explore' }], used: 40_008 },
+      { agent: { prompt: 'count gamma', background: true } },
+      'Waiting.',
+      'Done.',
+    ],
+    subagents: [
+      { when: 'alpha', steps: [{ bash: 'ls', used: 11_008, repeat: 3 }, 'Alpha is 1.'] },
+      { when: 'beta', steps: [{ bash: 'pwd', used: 12_008, repeat: 2 }, 'Beta is 2.'] },
+      { when: 'gamma', steps: [{ text: 'Gamma is 3.', used: 13_008, delay_ms: 300 }] },
+    ],
+  })
+  const run = await runPrint(home, { prompt: 'go', model: 'claude-opus-5-5' })
+  expect(run.result?.result).toBe('Done.')
+  const last = main(model).at(-1)!
+  for (const text of ['Alpha is 1.', 'Beta is 2.', 'Gamma is 3.']) expect(copies(last, text)).toBeGreaterThan(0)
+  const sub = model.log().filter((e) => e.kind === 'subagent')
+  expect(new Set(sub.map((e) => e.agent_id)).size).toBe(3)
+  expect(figures(sub).sort()).toEqual([11_008, 11_008, 11_008, 12_008, 12_008, 12_008, 13_008, 13_008])
+})
+
+test('asking for a name of the session takes no step', async () => {
+  const { model, home } = await scripted({ steps: ['First.', 'Second.'], side: 'scripted-name' })
+  const tui = await startTui(home, { model: 'claude-opus-5-5' })
+  await tui.submit('go')
+  await tui.waitIdle()
+  await tui.submit('/rename')
+  await model.waitFor((e) => e.kind === 'side')
+  await tui.waitFor(/scripted-name/)
+  await tui.submit('on')
+  await tui.waitFor(/Second\./)
+  expect(main(model).map((e) => e.step)).toEqual([0, 1])
+})
+
+test('a context the API refuses even after compaction ends the turn', async () => {
+  const { model, home } = await scripted({
+    steps: [{ bash: 'echo 1' }, { text: 'Never.', fail: 'too-long' }],
+    after_compaction: [{ text: 'Never.', fail: 'too-long' }],
+  })
+  const run = await runPrint(home, { prompt: 'go', model: 'claude-sonnet-4-5' })
+  expect(run.result).toMatchObject({ is_error: true, terminal_reason: 'prompt_too_long' })
+  expect(model.log().filter((e) => e.kind === 'compaction').length).toBeGreaterThan(0)
+})
+
+test('the script in the documentation does what is said of it', async () => {
+  const page = readFileSync(path.join(REPOSITORY, 'docs', 'model.md'), 'utf8')
+  const { model, home } = await scripted(parseScript(/```json\n([\s\S]*?)```/.exec(page)![1]!, 'docs/model.md') as ScriptInput)
+  const run = await runPrint(home, { prompt: 'go', model: 'claude-opus-4-6' })
+  expect(run.result?.result).toBe('Done again.')
+  expect(figures(main(model)).slice(-4)).toEqual([155_008, 170_008, 30_008, 31_008])
 })

@@ -291,3 +291,9 @@ test('a hundred and fifty conversations at once do not disturb each other', asyn
   for (const answers of all) expect(answers.map((a) => used(a.usage))).toEqual(wanted)
   expect(m.log()).toHaveLength(1500)
 })
+
+test('a port that is taken and a script that is wrong are errors', async () => {
+  const m = await model({ steps: ['One.'] })
+  await expect(startModel({ script: { steps: [] }, port: m.port })).rejects.toThrow(/EADDRINUSE/)
+  await expect(startModel({ script: { stepz: [] } as never })).rejects.toThrow(/stepz: unknown key/)
+})

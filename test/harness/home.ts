@@ -24,7 +24,7 @@ export interface Home {
   readSettings(): Record<string, unknown>
   /** The client's transcript of a session; null: there is none. */
   transcript(sessionId: string): string | null
-  /** Called when the home is disposed of, last added first. */
+  /** Called when the home is disposed of, before its processes are ended. */
   onDispose(clean: () => unknown): void
   /** Ends what still runs here and removes the folder, unless the test failed or BATON_KEEP=1. Called by itself at the end of a test. */
   dispose(failed?: boolean): Promise<void>
@@ -73,14 +73,17 @@ export function makeHome(options: HomeOptions = {}): Home {
       const file = path.join(places.configDir, 'projects', places.project.replace(/[^a-zA-Z0-9]/g, '-'), `${sessionId}.jsonl`)
       return existsSync(file) ? readFileSync(file, 'utf8') : null
     },
-    onDispose: (clean) => cleaners.unshift(clean),
+    onDispose: (clean) => void cleaners.push(clean),
     dispose: async (failed = false) => {
       if (disposed) return
       disposed = true
-      for (const clean of cleaners) await clean()
+      // whatever one of them could not do, the rest is still done
+      const results = await Promise.allSettled(cleaners.map(async (clean) => clean()))
       await endAllIn(places.home)
       if (failed || process.env.BATON_KEEP === '1') process.stderr.write(`kept ${dir}\n`)
       else rmSync(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
+      const broken = results.find((result) => result.status === 'rejected')
+      if (broken) throw broken.reason
     },
   }
   disposeWithTest(home)

@@ -92,6 +92,7 @@ export async function startTui(home: Home, options: TuiOptions = {}): Promise<Tu
 function control(home: Home, tmux: (...args: string[]) => Promise<string>, socket: string, pid: number, pane: string): Tui {
   const registryFile = path.join(home.configDir, 'sessions', `${pid}.json`)
   let submittedAt = 0
+  let submittedIn: string | null = null
   const registry = (): Registry | null => {
     try {
       return JSON.parse(readFileSync(registryFile, 'utf8'))
@@ -115,7 +116,8 @@ function control(home: Home, tmux: (...args: string[]) => Promise<string>, socke
       ms,
     )
   // a turn shorter than a tenth of a second never shows as busy in the registry: then the transcript tells that it ended
-  const ended = (now: Registry): boolean => now.statusUpdatedAt >= submittedAt || turnEndedSince(home, now.sessionId, submittedAt)
+  const ended = (now: Registry): boolean =>
+    submittedIn !== now.sessionId || now.statusUpdatedAt >= submittedAt || turnEndedSince(home, now.sessionId, submittedAt)
   const key = async (name: string): Promise<void> => void (await tmux('send-keys', '-t', pane, name))
 
   const tui: Tui = {
@@ -130,6 +132,7 @@ function control(home: Home, tmux: (...args: string[]) => Promise<string>, socke
       const file = path.join(home.dir, 'paste.txt')
       writeFileSync(file, text)
       submittedAt = Date.now()
+      submittedIn = registry()?.sessionId ?? null
       await tmux('load-buffer', '-b', 'prompt', file)
       await tmux('paste-buffer', '-p', '-d', '-b', 'prompt', '-t', pane)
       await key('Enter')

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, beforeAll, onTestFinished, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, onTestFinished, test } from 'vitest'
 import { ENVIRONMENT } from '../../src/agents/claude-code/environment.js'
 import { startModel } from '../../src/model/model.js'
 import type { ScriptInput } from '../../src/model/script.js'
@@ -12,16 +12,20 @@ import { startTui } from '../harness/tui.js'
 import { pause } from '../harness/wait.js'
 import { scrub, scrubTranscript } from './scrub.js'
 
-/** Filled while recording, then moved to the folder of the version that was met. */
+/** Filled while recording; moved to the folder of the version that was met once all went well. */
 const fresh = path.join(REPOSITORY, 'test', 'fixtures', 'claude-code', 'fresh')
 let version = 'unknown'
+let failed = false
 
 beforeAll(() => rmSync(fresh, { recursive: true, force: true }))
+afterEach(({ task }) => {
+  failed ||= task.result?.state === 'fail'
+})
 afterAll(() => {
+  if (failed) return
   const kept = path.join(path.dirname(fresh), version)
   rmSync(kept, { recursive: true, force: true })
   mkdirSync(path.dirname(kept), { recursive: true })
-  // renamed file by file so that a half recorded version is never mistaken for a whole one
   for (const name of readdirSync(fresh, { recursive: true, withFileTypes: true })) {
     if (!name.isFile()) continue
     const from = path.join(name.parentPath, name.name)
@@ -146,6 +150,8 @@ test('print mode: a refused prompt without compaction, and a 1M model', async ()
     ],
   })
   const run = await runPrint(home, { prompt: 'go', model: 'claude-sonnet-4-5', env: { DISABLE_AUTO_COMPACT: '1' } })
+  // the client does not wait for this hook when it ends
+  await tape.waitFor('the failure', (told) => told.some(({ event }) => event === 'StopFailure'), 5000)
   keepEvent(home, 'refused.StopFailure', first(tape, 'StopFailure'))
   keepTranscript(home, 'refused', run.sessionId)
 

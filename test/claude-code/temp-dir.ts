@@ -1,0 +1,11 @@
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { onTestFinished } from 'vitest'
+
+/** A folder of one test, removed after it. */
+export function tempDir(): string {
+  const dir = realpathSync(mkdtempSync(path.join(tmpdir(), 'baton-test-')))
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  return dir
+}
