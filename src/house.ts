@@ -2,16 +2,20 @@ import { randomUUID } from 'node:crypto'
 import { agents } from './agents/index.js'
 import type { LoadOptions, Loaded } from './config/load-config.js'
 import { currentConfig } from './config/current-config.js'
-import { policyFor } from './config/policy-for.js'
+import { policyFor as policyOfConfig } from './config/policy-for.js'
 import type { ConfigProblem, Policy, PolicySubject } from './contract/policy.js'
 import type { SessionRecord } from './contract/record.js'
 import type { Session } from './contract/session.js'
 import { folderOutbox } from './delivery/outbox.js'
 import { type Engine, makeEngine } from './engine/engine.js'
+import { detailOf, findSession, recentSessions } from './engine/queries.js'
 import { isEnabled } from './engine/switches.js'
 import { viewSession } from './engine/view.js'
+import { drainSpool } from './hook/drain.js'
+import { colours } from './hook/paint.js'
 import { batonHome, type Home } from './lib/home.js'
 import { fileLog, type Log } from './lib/log.js'
+import { statusText } from './policy/status-text.js'
 import { openStore } from './store/sqlite/sqlite.js'
 import type { Store } from './store/store.js'
 
@@ -22,6 +26,13 @@ export interface House {
   log: Log
   policyOf(subject: PolicySubject): { policy: Policy; problems: ConfigProblem[] }
   view(record: SessionRecord): Session
+  find(id: string): SessionRecord | null
+  detail(record: SessionRecord): Record<string, unknown>
+  recent(options: { all?: boolean; live?: boolean }): Session[]
+  statusLine(record: SessionRecord): string
+  /** Takes what hooks left in the spool while no server ran; every command that reads does this first. */
+  drain(): number
+  now(): Date
   close(): void
 }
 
@@ -54,18 +65,29 @@ export function openHouse(options: HouseOptions): House {
     liveDir: home.live,
   })
 
+  const policyFor = (record: SessionRecord): Policy => {
+    const seat = store.seat(record.seatId)?.name ?? record.seatId
+    return policyOf({ agent: record.agent, project: record.project, model: record.model, seat }).policy
+  }
+  const view = (record: SessionRecord): Session => {
+    const alive = record.process === null ? null : (agents[record.agent]?.alive(record.process) ?? null)
+    const enabled = isEnabled(store, record, policyFor(record).enabled)
+    return viewSession(record, { seat: store.seat(record.seatId), enabled, alive, now: now() })
+  }
+
   return {
     home,
     store,
     engine,
     log,
     policyOf,
-    view(record) {
-      const seat = store.seat(record.seatId)
-      const { policy } = policyOf({ agent: record.agent, project: record.project, model: record.model, seat: seat?.name ?? record.seatId })
-      const alive = record.process === null ? null : (agents[record.agent]?.alive(record.process) ?? null)
-      return viewSession(record, { seat, enabled: isEnabled(store, record, policy.enabled), alive, now: now() })
-    },
+    view,
+    find: (id) => findSession(store, id),
+    detail: (record) => detailOf(store, record, view(record), policyFor(record)),
+    recent: (which) => recentSessions(store, view, { ...which, now: now() }),
+    statusLine: (record) => statusText(view(record), colours(env)),
+    drain: () => drainSpool(engine, home.spool),
+    now,
     close: () => store.close(),
   }
 }
@@ -81,6 +103,6 @@ function configured(home: Home, env: Record<string, string | undefined>, load: H
       entry = { at: Date.now(), current: currentConfig({ home, project: subject.project, env, load }) }
       kept.set(key, entry)
     }
-    return { policy: policyFor(entry.current.config, subject), problems: entry.current.problems }
+    return { policy: policyOfConfig(entry.current.config, subject), problems: entry.current.problems }
   }
 }

@@ -1,7 +1,7 @@
 import type { Event } from '../contract/event.js'
-import type { RawSignal } from '../contract/signal.js'
+import type { RawSignal, Signal } from '../contract/signal.js'
 import type { Parts } from './draft.js'
-import { type Taken, type TakeOptions, takeSignal } from './take-signal.js'
+import { NOTHING, type Taken, type TakeOptions, takeOpened, takeSignal } from './take-signal.js'
 
 export type Listener = (events: readonly Event[]) => void
 
@@ -9,6 +9,8 @@ export type Listener = (events: readonly Event[]) => void
 export interface Engine {
   readonly parts: Parts
   take(raw: RawSignal, options: TakeOptions): Taken
+  /** A signal that no agent's format had to be opened for. */
+  takeSignal(signal: Signal, options: TakeOptions): Taken
   /** Many signals in one commit. One that fails is taken alone, so that it cannot spoil the others. */
   takeAll(signals: readonly { raw: RawSignal; options: TakeOptions }[]): Taken[]
   /** Whether the transcript already holds what this signal speaks of; looks, writes nothing. */
@@ -29,6 +31,12 @@ export function makeEngine(parts: Parts): Engine {
     parts,
     take(raw, options) {
       const taken = one(raw, options)
+      tell([taken])
+      return taken
+    },
+    takeSignal(signal, options) {
+      const raw: RawSignal = { agent: signal.agent, kind: signal.event, body: '', env: {}, at: signal.at }
+      const taken = takeOpened(parts, raw, signal, options)
       tell([taken])
       return taken
     },
@@ -72,7 +80,7 @@ export function makeEngine(parts: Parts): Engine {
       return one(raw, options)
     } catch (error) {
       parts.log('error', 'a signal was lost', { kind: raw.kind, reason: String(error) })
-      return { answer: '', record: null, events: [], behind: false }
+      return NOTHING
     }
   }
 }

@@ -3,7 +3,7 @@ import type { Limits, Reading } from '../contract/reading.js'
 import type { Observation } from '../contract/signal.js'
 import { resolveLevels } from '../policy/levels.js'
 import { percentOf } from '../policy/percent.js'
-import { crossLevels, relevel, takeAnswers, takeReading } from '../tracker/tracker.js'
+import { crossLevels, newsOf, relevel, takeReading } from '../tracker/tracker.js'
 import { compactionSign } from './compactions.js'
 import { type Draft, emit } from './draft.js'
 import { cancelStale } from './messages.js'
@@ -25,6 +25,15 @@ export function measure(draft: Draft, observation: Observation): ResolvedLevel[]
     for (const level of result.crossed) emitCrossing(draft, level)
     crossed = [...crossed, ...result.crossed]
   }
+  const take = (reading: Reading): void => {
+    const cycle = draft.record.track.cycle
+    const taken = takeReading(draft.record.track, reading, draft.at, { transcript: observation.cursor !== null })
+    draft.record.track = taken.track
+    if (taken.track.cycle !== cycle) untoldReset(draft)
+    if (taken.outcome !== 'accepted') return
+    emitReading(draft, reading)
+    cross()
+  }
   cross()
   for (const step of inSteps(draft, observation)) {
     if (step.compaction) {
@@ -33,24 +42,10 @@ export function measure(draft: Draft, observation: Observation): ResolvedLevel[]
       compactionSign(draft, 'boundary', { before, after, durationMs, overflow, trigger })
       continue
     }
-    const taken = takeAnswers(draft.record.track, step.answers, draft.at)
-    draft.record.track = taken.track
-    for (const reading of taken.accepted) {
-      emitReading(draft, reading)
-      cross()
-    }
+    for (const reading of newsOf(draft.record.track, step.answers)) take(reading)
   }
-  for (const reading of [observation.live, draft.signal.subagent ? null : draft.signal.reading]) {
-    if (!reading) continue
-    const cycle = draft.record.track.cycle
-    const taken = takeReading(draft.record.track, reading, draft.at, { transcript: observation.cursor !== null })
-    draft.record.track = taken.track
-    if (taken.track.cycle !== cycle) untoldReset(draft)
-    if (taken.outcome === 'accepted') {
-      emitReading(draft, reading)
-      cross()
-    }
-  }
+  if (observation.live) take(observation.live)
+  if (draft.signal.reading && !draft.signal.subagent) take(draft.signal.reading)
   return crossed
 }
 

@@ -19,41 +19,50 @@ export interface Taken {
   events: Event[]
   /** The transcript lags by more than one batch: looking again in a moment may find a level crossed. */
   behind: boolean
+  /** The transcript does not hold yet what this signal speaks of. */
+  unsettled: boolean
+  /** This signal had been taken before. */
+  repeated: boolean
 }
 
 export interface TakeOptions {
   deliver: Delivery
   /** Set for a signal that may arrive twice (kept in a file and sent): it counts once. */
   signalId?: string
+  /** Another look for the same signal: the figures may be newer, the event itself has been taken. */
+  again?: boolean
 }
 
-const NOTHING: Taken = { answer: '', record: null, events: [], behind: false }
+export const NOTHING: Taken = { answer: '', record: null, events: [], behind: false, unsettled: false, repeated: false }
 
 /** One signal, one transaction: load, look, track, decide, write, and take what waits into the answer. */
 export function takeSignal(parts: Parts, raw: RawSignal, options: TakeOptions): Taken {
-  const agent = parts.agents[raw.agent]
-  const signal = agent?.open(raw)
-  if (!agent || !signal) {
-    parts.log('debug', 'not a signal', { agent: raw.agent, kind: raw.kind })
-    return NOTHING
-  }
+  const signal = parts.agents[raw.agent]?.open(raw)
+  if (signal) return takeOpened(parts, raw, signal, options)
+  parts.log('debug', 'not a signal', { agent: raw.agent, kind: raw.kind })
+  return NOTHING
+}
+
+export function takeOpened(parts: Parts, raw: RawSignal, signal: Signal, options: TakeOptions): Taken {
   return parts.store.transaction(() => {
     const at = parts.now().toISOString()
-    if (options.signalId && !parts.store.takeOnce(options.signalId, at)) return NOTHING
+    if (options.signalId && !parts.store.takeOnce(options.signalId, at)) return { ...NOTHING, repeated: true }
     const draft = openDraft(parts, raw, signal, at)
-    const { record } = draft
-    confirm(draft)
-    applyKind(draft)
-    const lagged = record.unsettled.length > 0 && draft.observation.observed.length === 0
-    const crossed = measure(draft, draft.observation)
-    noteActivity(draft, draft.observation)
+    const { record, observation } = draft
+    const lagged = record.unsettled.length > 0 && observation.observed.length === 0
+    if (!options.again) {
+      confirm(draft)
+      applyKind(draft)
+    }
+    const crossed = measure(draft, observation)
+    if (!options.again) noteActivity(draft, observation)
     closeCompaction(draft)
     warn(draft, crossed)
     soundSilence(draft)
     const answer = give(draft, options.deliver)
     parts.store.putSession(record)
-    const waits = signal.kind === 'tool-batch' && !signal.subagent && !draft.observation.settled && draft.observation.live === null
-    return { answer, record, events: draft.events, behind: waits && lagged && answer === '' }
+    const unsettled = !observation.settled && observation.live === null && !signal.subagent
+    return { answer, record, events: draft.events, behind: unsettled && lagged && signal.kind === 'tool-batch' && answer === '', unsettled, repeated: false }
   })
 }
 

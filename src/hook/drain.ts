@@ -1,6 +1,5 @@
 import { rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import type { House } from '../house.js'
+import type { Engine } from '../engine/engine.js'
 import { dropSpooled, readSpool, type Spooled } from './spool.js'
 
 const LIFE_MS = 30_000
@@ -8,16 +7,16 @@ const SETTLE_MS = 250
 const STEP_MS = 10
 
 /** Takes everything the spool holds, oldest first, each signal in its own transaction and once, then removes its file. */
-export function drainSpool(house: House, options: { wait: boolean } = { wait: false }): number {
+export function drainSpool(engine: Engine, spool: string, options: { wait: boolean } = { wait: false }): number {
   let taken = 0
   const end = Date.now() + LIFE_MS
   for (;;) {
-    const spooled = readSpool(house.home.spool, new Date())
+    const spooled = readSpool(spool, new Date())
     if (spooled.length === 0 || Date.now() > end) return taken
     for (const [index, signal] of spooled.entries()) {
       const last = !spooled.slice(index + 1).some((later) => sessionOf(later) === sessionOf(signal))
-      if (options.wait && last) settle(house, signal)
-      house.engine.take(signal.raw, { deliver: 'outbox', signalId: signal.id })
+      if (options.wait && last) settle(engine, signal)
+      engine.take(signal.raw, { deliver: 'outbox', signalId: signal.id })
       dropSpooled(signal.path)
       taken++
       if (Date.now() > end) return taken
@@ -28,9 +27,9 @@ export function drainSpool(house: House, options: { wait: boolean } = { wait: fa
 const sessionOf = (signal: Spooled): string => signal.id.split('.', 1)[0]!
 
 /** The client writes its transcript a little after its events; nobody waits for this process, so it can. */
-function settle(house: House, signal: Spooled): void {
+function settle(engine: Engine, signal: Spooled): void {
   const end = Date.now() + SETTLE_MS
-  while (!house.engine.settled(signal.raw) && Date.now() < end) pause(STEP_MS)
+  while (!engine.settled(signal.raw) && Date.now() < end) pause(STEP_MS)
 }
 
 function pause(ms: number): void {
@@ -41,12 +40,11 @@ function pause(ms: number): void {
  * The launcher made the lock and this process took its place under the same pid. A signal written while the lock is being
  * given up would be left behind: so after giving it up the spool is looked at once more.
  */
-export function drainUnderLock(house: House): void {
-  const lock = join(house.home.root, 'run', 'drain')
+export function drainUnderLock(engine: Engine, spool: string, lock: string): void {
   for (;;) {
-    drainSpool(house, { wait: true })
+    drainSpool(engine, spool, { wait: true })
     rmSync(lock, { force: true })
-    if (readSpool(house.home.spool, new Date()).length === 0) return
+    if (readSpool(spool, new Date()).length === 0) return
     try {
       writeFileSync(lock, `${process.pid} ${Math.floor(Date.now() / 1000) + 35}\n`, { flag: 'wx', mode: 0o600 })
     } catch {

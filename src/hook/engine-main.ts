@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Loaded, LoadOptions } from '../config/load-config.js'
 import { agents } from '../agents/index.js'
 import { openHouse } from '../house.js'
 import { batonHome } from '../lib/home.js'
 import { fileLog } from '../lib/log.js'
-import { statusText } from '../policy/status-text.js'
-import { colours } from './paint.js'
 import { drainUnderLock } from './drain.js'
 
 /** The engine without a server. Prints only a status line, always exits 0; what goes wrong is in the log. */
@@ -14,7 +13,7 @@ function main(): void {
   const env = process.env
   try {
     if (mode === 'status-line') process.stdout.write(statusLine(env))
-    else if (mode === 'drain') drainUnderLock(openHouse({ env, loadConfig, busyMs: 4_000 }))
+    else if (mode === 'drain') drain(env)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     fileLog(batonHome(env).log, env)('error', reason, { mode })
@@ -24,13 +23,18 @@ function main(): void {
   process.exitCode = 0
 }
 
+function drain(env: Record<string, string | undefined>): void {
+  const house = openHouse({ env, loadConfig, busyMs: 4_000 })
+  drainUnderLock(house.engine, house.home.spool, join(house.home.root, 'run', 'drain'))
+}
+
 function statusLine(env: Record<string, string | undefined>): string {
   const house = openHouse({ env, loadConfig, busyMs: 900 })
   const agent = agents['claude-code']!
   const passed = Object.fromEntries(agent.environment.flatMap((name) => (env[name] ? [[name, env[name]]] : []))) as Record<string, string>
   const raw = { agent: agent.id, kind: 'status-line', body: readFileSync(0, 'utf8'), env: passed, at: Date.now() }
   const taken = house.engine.take(raw, { deliver: 'outbox', ...(env.BATON_SIGNAL ? { signalId: env.BATON_SIGNAL } : {}) })
-  return taken.record ? statusText(house.view(taken.record), colours(env)) : ''
+  return taken.record ? house.statusLine(taken.record) : ''
 }
 
 function loadConfig(options: LoadOptions): Loaded {

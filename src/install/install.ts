@@ -7,7 +7,7 @@ import { configFolder, projectSettings, statusLineCommandIn } from './claude-cod
 import { homeFiles } from './home-files.js'
 import { InstallProblem } from './install-problem.js'
 import type { Recognise } from './launcher-call.js'
-import { withLock } from './lock.js'
+import { isLocked, withLock } from './lock.js'
 import { launcherIdentity, lookAtEarlier, lookAtLauncher, lookAtMod, lookAtSettings, recordedKeys } from './look.js'
 import type { ModFile } from './mod-folder.js'
 import type { Plan, Scope } from './plan.js'
@@ -42,23 +42,24 @@ export interface UninstallOptions extends Where {
 /** Puts Baton into the client's settings. Throws InstallProblem; then no settings file was changed. */
 export function install(given: InstallOptions): Applied {
   const options = { ...given, home: plainHome(given.home) }
-  return carryOut(options, () => planOf(options), true)
+  return carryOut(options, () => planOf(options))
 }
 
 /** Takes Baton out again, wherever this home has put it. */
 export function uninstall(given: UninstallOptions): Applied {
   const options = { ...given, home: plainHome(given.home) }
-  const applied = carryOut(options, () => removalOf(options), existsSync(options.home))
+  const applied = carryOut(options, () => removalOf(options))
   if (!options.dryRun && options.purge) purge(options.home, options.purge)
   return applied
 }
 
 /** A first plan without the lock: a refusal, or nothing to do, leaves not even a folder behind. */
-function carryOut(options: Where, plan: () => Plan, locked: boolean): Applied {
+function carryOut(options: Where, plan: () => Plan): Applied {
   const first = plan()
   applyPlan(first, { dryRun: true })
-  if (options.dryRun || first.steps.length === 0) return applyPlan(first, options)
-  const work = () => {
+  const { lock } = homeFiles(options.home, '')
+  if (options.dryRun || (first.steps.length === 0 && !isLocked(lock))) return applyPlan(first, options)
+  return withLock(lock, () => {
     for (let tries = 1; ; tries++) {
       try {
         return applyPlan(plan(), options)
@@ -67,8 +68,7 @@ function carryOut(options: Where, plan: () => Plan, locked: boolean): Applied {
         if (tries === 5) throw new InstallProblem(error.path, 'another program keeps writing it', 'Try again when it is done.')
       }
     }
-  }
-  return locked ? withLock(homeFiles(options.home, '').lock, work) : work()
+  })
 }
 
 /** Only what is named: a home may be a folder with other things in it. */
@@ -104,6 +104,7 @@ function planOf(options: InstallOptions): Plan {
 
 function removalOf(options: UninstallOptions): Plan {
   const { home, scope } = options
+  const { launcher, bin, formers, records } = homeFiles(home, '')
   const targets = new Map<string, UninstallTarget>()
   const add = (path: string, key?: string) => {
     const real = realTarget(path)
@@ -113,16 +114,17 @@ function removalOf(options: UninstallOptions): Plan {
   }
   const keys = recordedKeys(home)
   const earlier = keys.map((key) => lookAtEarlier(home, key))
-  const records = earlier.flatMap((e) => e.record ?? [])
-  const meant = records.filter((r) => scope === undefined || r.scope === scope)
+  const known = earlier.flatMap((e) => e.record ?? [])
+  const meant = known.filter((r) => scope === undefined || r.scope === scope)
   for (const record of meant) add(record.path, record.key)
   for (const one of ['user', 'project'] as const) if (scope === undefined || scope === one) add(settingsPath(options, one))
   const plan = planUninstall({
     home,
     targets: [...targets.values()],
     by: recognise(home, options.env),
-    launcherFound: lookAtLauncher(homeFiles(home, '').launcher) !== null,
-    last: meant.length === records.length,
+    launcherFound: lookAtLauncher(launcher) !== null,
+    homeFolders: [bin, formers, records].filter((path) => existsSync(path)),
+    last: meant.length === known.length,
   })
   return { ...plan, notes: [...new Set([...plan.notes, ...earlier.flatMap((e) => e.notes)])] }
 }

@@ -1,18 +1,20 @@
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readlinkSync, rmdirSync, symlinkSync, unlinkSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { isRunning } from '../lib/atomic-file.js'
 import { codeOf } from '../lib/errors.js'
 import { InstallProblem } from './install-problem.js'
 
-const PATIENCE_MS = 5000
+const PATIENCE_MS = 10_000
 const PAUSE_MS = 25
 
 /**
- * One install at a time in one home. The lock of a process that is gone is taken over; should two take it over at once,
- * the comparison before each rename still keeps them from losing anything.
+ * One install or uninstall at a time in one home. The lock is a link that names its owner: made and filled in one go.
+ * That of a process that is gone is taken over; should two take it over at once, the comparison before each rename
+ * still keeps them from losing anything.
  */
 export function withLock<T>(path: string, work: () => T): T {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  const folder = dirname(path)
+  const existed = existsSync(folder)
   for (let waited = 0; !take(path); waited += PAUSE_MS) {
     if (waited >= PATIENCE_MS) {
       throw new InstallProblem(path, 'another install or uninstall is at work', 'Wait for it to end and try again.')
@@ -22,29 +24,35 @@ export function withLock<T>(path: string, work: () => T): T {
   try {
     return work()
   } finally {
-    rmSync(path, { force: true })
+    unless(['ENOENT'], () => unlinkSync(path))
+    if (!existed) unless(['ENOENT', 'ENOTEMPTY', 'EEXIST'], () => rmdirSync(folder))
   }
+}
+
+/** Also true for the lock of a run that was killed, which the next one clears away. */
+export function isLocked(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined
 }
 
 function take(path: string): boolean {
-  try {
-    const fd = openSync(path, 'wx', 0o600)
-    writeSync(fd, String(process.pid))
-    closeSync(fd)
-    return true
-  } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error
-  }
-  const owner = ownerOf(path)
-  if (owner !== null && !isRunning(owner)) rmSync(path, { force: true })
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  // ENOENT: whoever made the folder has just removed it again.
+  if (unless(['EEXIST', 'ENOENT'], () => symlinkSync(String(process.pid), path))) return true
+  let owner = ''
+  unless(['ENOENT', 'EINVAL'], () => {
+    owner = readlinkSync(path)
+  })
+  if (/^\d+$/.test(owner) && !isRunning(Number(owner))) unless(['ENOENT'], () => unlinkSync(path))
   return false
 }
 
-/** null: it is being written, or already gone. */
-function ownerOf(path: string): number | null {
+/** False when it failed in one of the ways that were to be expected. */
+function unless(expected: string[], work: () => void): boolean {
   try {
-    return Number.parseInt(readFileSync(path, 'utf8'), 10) || null
-  } catch {
-    return null
+    work()
+    return true
+  } catch (error) {
+    if (expected.includes(codeOf(error) ?? '')) return false
+    throw error
   }
 }

@@ -15,6 +15,8 @@ export interface UninstallInput {
   targets: UninstallTarget[]
   by: Recognise
   launcherFound: boolean
+  /** Folders of ours in the home that are there; what is empty in the end goes. */
+  homeFolders: string[]
   /** True: no settings file is left that calls the launcher. */
   last: boolean
 }
@@ -36,12 +38,12 @@ export function planUninstall(input: UninstallInput): Plan {
   }
   plan.steps.push(...afterwards)
   if (!input.last) return plan
-  const { launcher, bin, formers, records } = homeFiles(input.home, '')
+  const { launcher } = homeFiles(input.home, '')
   if (input.launcherFound) {
     plan.files.push({ path: launcher, action: 'removed', backup: null })
     plan.steps.push({ do: 'remove', path: launcher })
   }
-  plan.steps.push(...[bin, formers, records].map((path): Step => ({ do: 'remove-folder-if-empty', path })))
+  plan.steps.push(...input.homeFolders.map((path): Step => ({ do: 'remove-folder-if-empty', path })))
   return plan
 }
 

@@ -154,24 +154,13 @@ export function currentLevel(track: Track): string | null {
 }
 
 /**
- * Takes what the transcript newly shows, oldest first. Another source may already have told a later one of these answers;
- * then the ones before it are history and only those after it are news.
+ * Of what the transcript newly shows, oldest first, the part that is news. Another source may already have told a later one
+ * of these answers; then the ones before it are history.
  */
-export function takeAnswers(track: Track, answers: readonly Reading[], at: string): { track: Track; accepted: Reading[] } {
-  let from = 0
+export function newsOf(track: Track, answers: readonly Reading[]): readonly Reading[] {
   for (let i = answers.length - 1; i > 0; i--) {
     const used = answers[i]!.used
-    if (used !== null && place(track, 'transcript', used).verdict !== 'new') {
-      from = i
-      break
-    }
+    if (used !== null && place(track, 'transcript', used).verdict !== 'new') return answers.slice(i)
   }
-  const accepted: Reading[] = []
-  let now = track
-  for (const reading of answers.slice(from)) {
-    const taken = takeReading(now, reading, at, { transcript: true })
-    now = taken.track
-    if (taken.outcome === 'accepted') accepted.push(reading)
-  }
-  return { track: now, accepted }
+  return answers
 }

@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest'
+import { openPayload } from './payload.js'
+import { elements, members } from './skim.js'
+
+const batch = (result: unknown, more: object = {}) => ({
+  session_id: 's1',
+  hook_event_name: 'PostToolBatch',
+  tool_calls: [
+    { tool_name: 'Read', tool_input: { tool_use_id: 'not this' }, tool_response: result, tool_use_id: 'toolu_1' },
+    { tool_name: 'Bash', tool_input: {}, tool_use_id: 'toolu_2', tool_response: { usage: { tool_use_id: 'nor this' } } },
+  ],
+  ...more,
+})
+
+describe('a body of several megabytes', () => {
+  const nasty = `"tool_use_id":"toolu_fake" \\ \\" {[ ü \u2028 \n`.repeat(80_000)
+
+  test('gives the fields of the event and the ids of the calls, whatever the results hold', () => {
+    const fields = openPayload(JSON.stringify(batch({ stdout: nasty }, { agent_id: 'a1', cwd: '/p "quoted" \\' })))!
+    expect(fields).toMatchObject({
+      session_id: 's1',
+      agent_id: 'a1',
+      cwd: '/p "quoted" \\',
+      tool_calls: [{ tool_use_id: 'toolu_1' }, { tool_use_id: 'toolu_2' }],
+    })
+  })
+
+  test('is read the same with any spacing', () => {
+    const fields = openPayload(JSON.stringify(batch(nasty), null, 3))!
+    expect(fields).toMatchObject({ session_id: 's1', tool_calls: [{ tool_use_id: 'toolu_1' }, { tool_use_id: 'toolu_2' }] })
+  })
+
+  test('costs a fraction of a parse', () => {
+    const body = JSON.stringify(batch({ stdout: 'a line of output\n'.repeat(600_000) }))
+    const time = (work: () => unknown): number => {
+      const runs = Array.from({ length: 5 }, () => {
+        const start = performance.now()
+        work()
+        return performance.now() - start
+      })
+      return Math.min(...runs)
+    }
+    expect(time(() => openPayload(body))).toBeLessThan(time(() => JSON.parse(body)))
+  })
+
+  test('cut off in the middle still tells what stood before the cut', () => {
+    const body = JSON.stringify(batch(nasty))
+    expect(openPayload(body.slice(0, body.length / 2))).toMatchObject({ session_id: 's1', hook_event_name: 'PostToolBatch' })
+  })
+
+  test('keeps a long summary whole', () => {
+    const summary = 'what was done "so far"\n'.repeat(10_000)
+    expect(openPayload(JSON.stringify({ session_id: 's1', compact_summary: summary }))?.compact_summary).toBe(summary)
+  })
+})
+
+test.each(['', 'nonsense', '[1]', '"text"', 'null', '{"session_id":"s1"', '12'])('%j is no payload', (body) => {
+  expect(openPayload(body)).toBeNull()
+})
+
+test('a long text that is no JSON is no payload', () => {
+  expect(openPayload('x'.repeat(200_000))).toBeNull()
+})
+
+test('skimming agrees with parsing on every kind of value', () => {
+  const value = { a: 1.5e3, b: -2, c: true, d: null, e: '"\\', f: [], g: {}, h: [1, [2, { i: '}' }], ']'], j: { k: '{' } }
+  for (const json of [JSON.stringify(value), JSON.stringify(value, null, 2)]) {
+    const found = [...members(json)].map(([key, [start, end]]) => [key, JSON.parse(json.slice(start, end))])
+    expect(Object.fromEntries(found)).toEqual(value)
+  }
+  const list = [1, 'two', [3], { four: 4 }]
+  const json = JSON.stringify(list)
+  expect(elements(json).map(([start, end]) => JSON.parse(json.slice(start, end)))).toEqual(list)
+  expect(members('{}').size + elements('[]').length + members('').size).toBe(0)
+})

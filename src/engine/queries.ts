@@ -1,0 +1,90 @@
+import type { ResolvedLevel } from '../contract/level.js'
+import type { Policy } from '../contract/policy.js'
+import type { SessionRecord, SubagentRecord } from '../contract/record.js'
+import type { Session } from '../contract/session.js'
+import { resolveLevels } from '../policy/levels.js'
+import { percentOf } from '../policy/percent.js'
+import type { Store } from '../store/store.js'
+import { viewSpend } from './view.js'
+
+const DAY = 24 * 3_600_000
+
+/** A session by id or its unambiguous beginning, else the newest session of a seat by id or name. null: none, or several begin so. */
+export function findSession(store: Store, id: string): SessionRecord | null {
+  const exact = store.session(id)
+  if (exact) return exact
+  const seat = store.seat(id) ?? store.seatNamed(id)
+  if (seat) return store.chain(seat.seatId).at(-1) ?? null
+  if (id.length < 4) return null
+  const found = store.sessions().filter((record) => record.sessionId.startsWith(id) || record.seatId.startsWith(id))
+  return found.length === 1 ? found[0]! : null
+}
+
+/** Live ones and those of the last 24 hours, ended included, newest first. */
+export function recentSessions(store: Store, view: (record: SessionRecord) => Session, options: { all?: boolean; live?: boolean; now: Date }): Session[] {
+  const since = new Date(options.now.getTime() - DAY).toISOString()
+  const records = store.sessions()
+  const sessions = records.map((record) => ({ session: view(record), seenAt: record.seenAt }))
+  return sessions
+    .filter(({ session, seenAt }) => {
+      const live = session.state !== 'ended' && session.state !== 'unknown'
+      return options.live ? live : options.all || live || seenAt >= since
+    })
+    .map(({ session }) => session)
+}
+
+export interface LevelView {
+  name: string
+  at_tokens: number | null
+  crossed_at: string | null
+  reachable: boolean
+}
+
+export function levelViews(record: SessionRecord, policy: Policy): LevelView[] {
+  const crossed = new Map(record.track.latched.map((latch) => [latch.name, latch.crossedAt]))
+  return resolveLevels(policy.levels, record.track.limits).map((level: ResolvedLevel) => ({
+    name: level.name,
+    at_tokens: level.atTokens,
+    crossed_at: crossed.get(level.name) ?? null,
+    reachable: level.reachable,
+  }))
+}
+
+/** What `show` says: the session, its climb, its subagents, its chain. */
+export function detailOf(store: Store, record: SessionRecord, session: Session, policy: Policy): Record<string, unknown> {
+  return {
+    ...session,
+    cycle_started_at: record.track.cycleStartedAt,
+    cycle_reason: record.track.cycleReason,
+    limits_reason: record.track.limits.reason,
+    plan_limits: record.planLimits,
+    config_trouble: record.configTrouble,
+    levels: levelViews(record, policy),
+    subagents: store.subagents(record.sessionId).map(subagentView),
+    chain: store.chain(record.seatId).map((one) => ({
+      session_id: one.sessionId,
+      started_at: one.startedAt,
+      ended_at: one.endedAt,
+      compactions: one.compactions,
+      used_tokens: one.track.used,
+    })),
+    briefs: [],
+    archives: [],
+    losses: [],
+  }
+}
+
+function subagentView(record: SubagentRecord): Record<string, unknown> {
+  return {
+    subagent_id: record.subagentId,
+    type: record.type,
+    description: record.description,
+    model: record.model,
+    used_tokens: record.used,
+    window_tokens: record.limits.window,
+    used_percent: percentOf(record.used, record.limits.window),
+    exact: record.exact,
+    updated_at: record.updatedAt,
+    spend: viewSpend(record.spend, null),
+  }
+}

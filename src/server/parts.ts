@@ -1,0 +1,22 @@
+import type { SessionRecord } from '../contract/record.js'
+import type { Session } from '../contract/session.js'
+import type { Engine } from '../engine/engine.js'
+import type { Log } from '../lib/log.js'
+import type { Store } from '../store/store.js'
+
+/** What the server is built from; house.ts joins it. */
+export interface ServerParts {
+  engine: Engine
+  store: Store
+  view(record: SessionRecord): Session
+  /** A session, or the newest session of a seat, by id, name or unambiguous beginning. null: none. */
+  find(id: string): SessionRecord | null
+  /** What `show` says of a session. */
+  detail(record: SessionRecord): Record<string, unknown>
+  /** Live ones and those of the last 24 hours, newest first. */
+  recent(all: boolean): Session[]
+  statusLine(record: SessionRecord): string
+  version: string
+  log: Log
+  now(): Date
+}

@@ -1,0 +1,42 @@
+import { Hono } from 'hono'
+import type { ServerParts } from '../parts.js'
+
+/** Figures: sessions, their readings, the event stream's past. Need no token on loopback. */
+export function live(parts: ServerParts): Hono {
+  const app = new Hono()
+  const missing = (id: string) => ({ error: `No session or seat ${id}`, hint: 'baton status --all lists them' })
+
+  app.get('/health', (c) => c.json({ ok: true, version: parts.version, pid: process.pid, uptime_seconds: Math.round(process.uptime()) }))
+
+  app.get('/api/sessions', (c) => c.json({ sessions: parts.recent(c.req.query('all') !== undefined) }))
+
+  app.get('/api/sessions/:id', (c) => {
+    const record = parts.find(c.req.param('id'))
+    return record ? c.json(parts.detail(record)) : c.json(missing(c.req.param('id')), 404)
+  })
+
+  app.get('/api/sessions/:id/readings', (c) => {
+    const record = parts.find(c.req.param('id'))
+    if (!record) return c.json(missing(c.req.param('id')), 404)
+    const readings = parts.store.readings(record.sessionId).map((r) => ({
+      at: r.at,
+      cycle: r.cycle,
+      used_tokens: r.used,
+      window_tokens: r.window,
+      compaction_tokens: r.point,
+      model: r.model,
+      source: r.source,
+      exact: r.exact,
+    }))
+    return c.json({ session_id: record.sessionId, readings })
+  })
+
+  app.get('/api/events', (c) => {
+    const since = c.req.query('since')
+    const session = c.req.query('session')
+    const limit = Math.min(Number(c.req.query('limit') ?? 1000) || 1000, 10_000)
+    const query = since === undefined ? {} : /^\d+$/.test(since) ? { afterId: Number(since) } : { since: new Date(since).toISOString() }
+    return c.json({ events: parts.store.events({ ...query, ...(session ? { sessionId: session } : {}), limit }) })
+  })
+  return app
+}
