@@ -50,7 +50,7 @@ function attempt(step: Step, between?: (name: string) => void): void {
 
 function carryOut(step: Step, between?: (name: string) => void): void {
   if (step.do === 'make-folder') {
-    if (!existsSync(step.path)) mkdirSync(step.path, { recursive: true, mode: step.mode })
+    if (!existsSync(step.path)) mkdirSync(realTarget(step.path), { recursive: true, mode: step.mode })
   } else if (step.do === 'write') {
     writeFileAtomic(step.path, step.bytes, { mode: step.mode, expect: step.expect, step: between })
   } else if (step.do === 'remove') {

@@ -121,18 +121,38 @@ describe('killed at any step', () => {
 
   it('an upgrade that was cut off still gives back the first bytes', { timeout: 120_000 }, () => {
     const before = '{ "hooks": { }, "model": "opus" }'
-    const shorter = () => machine.install({ mod, launcher: '#!/bin/bash\nexit 0\n' })
+    const older = () => machine.install({ mod, home: machine.link, launcher: '#!/bin/bash\nexit 0\n' })
     prepare(before, false)
-    shorter()
+    older()
+    const first = settings()
     const { steps } = child('install', 0)
+    expect(settings()).not.toBe(first)
     for (let at = 1; at <= steps; at++) {
       prepare(before, false)
-      shorter()
+      older()
       child('install', at)
       machine.uninstall()
       expect(settings()).toBe(before)
     }
   })
+
+  it.each([null, '{\n  "model": "opus"\n}'])(
+    'a disk that fills while the settings are written leaves them as they were: %j',
+    (before) => {
+      prepare(before, false)
+      const limited = `trap '' XFSZ; ulimit -f 2; exec "$0" "$@"`
+      const run = spawnSync('bash', ['-c', limited, process.execPath, bundle, 'install', '0', optionsOf(machine)], {
+        encoding: 'utf8',
+      })
+      expect(run.status).toBe(1)
+      expect(run.stderr).toContain(`InstallProblem: ${machine.userSettings}: it could not be written`)
+      expect(settings()).toBe(before)
+      expect(strays()).toEqual([])
+      expect(machine.install({ mod }).changed).toBe(true)
+      machine.uninstall()
+      expectGone(before)
+    },
+  )
 })
 
 describe('at the same time', () => {

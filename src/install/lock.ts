@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, mkdirSync, readlinkSync, rmdirSync, symlinkSync, unlinkSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { isRunning } from '../lib/atomic-file.js'
+import { isRunning, realTarget } from '../lib/atomic-file.js'
 import { codeOf } from '../lib/errors.js'
 import { InstallProblem } from './install-problem.js'
 
@@ -13,9 +13,9 @@ const PAUSE_MS = 25
  * still keeps them from losing anything.
  */
 export function withLock<T>(path: string, work: () => T): T {
-  const folder = dirname(path)
+  const folder = realTarget(dirname(path))
   const existed = existsSync(folder)
-  for (let waited = 0; !take(path); waited += PAUSE_MS) {
+  for (let waited = 0; !take(path, folder); waited += PAUSE_MS) {
     if (waited >= PATIENCE_MS) {
       throw new InstallProblem(path, 'another install or uninstall is at work', 'Wait for it to end and try again.')
     }
@@ -34,8 +34,8 @@ export function isLocked(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined
 }
 
-function take(path: string): boolean {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+function take(path: string, folder: string): boolean {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
   // ENOENT: whoever made the folder has just removed it again.
   if (unless(['EEXIST', 'ENOENT'], () => symlinkSync(String(process.pid), path))) return true
   let owner = ''

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, lstatSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join } from 'node:path'
 import { isLeftover, readIfThere, realTarget } from '../lib/atomic-file.js'
-import { reasonOf } from '../lib/errors.js'
+import { codeOf, reasonOf } from '../lib/errors.js'
 import { homeFiles } from './home-files.js'
 import { InstallProblem } from './install-problem.js'
 import type { Identify } from './launcher-call.js'
@@ -14,7 +14,7 @@ import type { Earlier } from './without-baton.js'
 /** Looks at the disk for the planners. Reads only. */
 export function lookAtSettings(path: string): FoundSettings {
   const real = realTarget(path)
-  const stat = statSync(real, { throwIfNoEntry: false })
+  const stat = follow(real)
   if (stat && !stat.isFile()) throw new InstallProblem(path, 'it is not a file', 'Move it away and try again.')
   return {
     path,
@@ -56,7 +56,7 @@ export function recordedKeys(home: string): string[] {
 }
 
 export function lookAtMod(path: string, files: ModFile[]): FoundMod {
-  const stat = lstatSync(path, { throwIfNoEntry: false })
+  const stat = unlessHidden(() => lstatSync(path, { throwIfNoEntry: false }))
   const marker = stat?.isDirectory() ? markedFiles(read(join(path, MARKER))?.toString()) : null
   const listed = marker ?? []
   const names = [MARKER, ...files.map((f) => f.path), ...listed]
@@ -76,7 +76,7 @@ function isUnused(path: string): boolean {
 
 /** The launcher's text; '' when it is there but could not be started. */
 export function lookAtLauncher(path: string): string | null {
-  const stat = statSync(path, { throwIfNoEntry: false })
+  const stat = follow(path)
   if (!stat) return null
   return stat.mode & 0o100 ? (read(path)?.toString() ?? null) : ''
 }
@@ -106,6 +106,18 @@ function markedFiles(text: string | undefined): string[] | null {
       : []
   } catch {
     return null
+  }
+}
+
+const follow = (path: string) => unlessHidden(() => statSync(path, { throwIfNoEntry: false }))
+
+/** A file in the place of a folder hides what could be below it: nothing is there. */
+function unlessHidden<T>(look: () => T): T | undefined {
+  try {
+    return look()
+  } catch (error) {
+    if (codeOf(error) === 'ENOTDIR') return undefined
+    throw error
   }
 }
 

@@ -4,7 +4,6 @@ import {
   fchmodSync,
   fsyncSync,
   linkSync,
-  lstatSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -95,7 +94,8 @@ export function realTarget(path: string, depth = 0): string {
   }
   const parent = dirname(full) === full ? full : realTarget(dirname(full), depth + 1)
   const here = join(parent, basename(full))
-  return isLink(here) ? realTarget(resolve(parent, readlinkSync(here)), depth + 1) : here
+  const leads = linkAt(here)
+  return leads === null ? here : realTarget(resolve(parent, leads), depth + 1)
 }
 
 /** Temporary files in a folder whose writers were killed before they could rename them. */
@@ -142,8 +142,12 @@ function statOf(path: string) {
   return statSync(path, { throwIfNoEntry: false })
 }
 
-function isLink(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
+function linkAt(path: string): string | null {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return null
+  }
 }
 
 function keepOwner(path: string, { uid, gid }: { uid: number; gid: number }): void {

@@ -1,0 +1,222 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { fixture, LAUNCHER, type Machine, newMachine, photograph } from './fixtures/machine.js'
+import { InstallProblem } from './install-problem.js'
+
+let machine: Machine
+beforeEach(() => {
+  machine = newMachine()
+  mkdirSync(dirname(machine.userSettings))
+})
+afterEach(() => machine.remove())
+
+const launcher = () => join(machine.baton, 'bin', 'hook')
+const refusal = (run: () => unknown): InstallProblem => {
+  try {
+    run()
+  } catch (error) {
+    if (error instanceof InstallProblem) return error
+    throw error
+  }
+  throw new Error('it was not refused')
+}
+
+describe('install', () => {
+  it('says what it did, with a backup that holds the bytes from before', () => {
+    const before = fixture('two-spaces.json', machine)
+    writeFileSync(machine.userSettings, before)
+    const { changed, files } = machine.install()
+    expect(changed).toBe(true)
+    expect(files.map((f) => [f.path, f.action])).toEqual([
+      [machine.userSettings, 'changed'],
+      [launcher(), 'created'],
+    ])
+    expect(readFileSync(files[0]!.backup!).equals(before)).toBe(true)
+  })
+
+  it('keeps its own files to the user', () => {
+    writeFileSync(machine.userSettings, '{"statusLine":{"type":"command","command":"echo x"}}')
+    machine.install()
+    const modes = Object.entries(photograph(machine.baton)).map(
+      ([path, seen]) => [path, Number.parseInt(seen, 8) & 0o777] as const,
+    )
+    for (const [path, mode] of modes) {
+      expect([path, mode]).toEqual([path, statSync(path).isDirectory() || path === launcher() ? 0o700 : 0o600])
+    }
+    expect(modes.length).toBeGreaterThan(8)
+  })
+
+  it('with dry-run tells the same and touches nothing', () => {
+    writeFileSync(machine.userSettings, '{"statusLine":{"type":"command","command":"echo x"}}')
+    const before = photograph(machine.root)
+    const told = machine.install({ dryRun: true })
+    expect(photograph(machine.root)).toEqual(before)
+    expect(told.changed).toBe(true)
+    expect(machine.install().files.map((f) => [f.path, f.action])).toEqual(told.files.map((f) => [f.path, f.action]))
+    const installed = photograph(machine.root)
+    expect(machine.uninstall({ dryRun: true }).changed).toBe(true)
+    expect(photograph(machine.root)).toEqual(installed)
+  })
+
+  it('puts a new launcher in the place of an old one without touching the settings', () => {
+    machine.install()
+    const settings = readFileSync(machine.userSettings)
+    const { files } = machine.install({ launcher: `${LAUNCHER}# newer\n` })
+    expect(files.map((f) => f.action)).toEqual(['unchanged', 'changed'])
+    expect(readFileSync(launcher(), 'utf8')).toContain('# newer')
+    expect(readFileSync(machine.userSettings).equals(settings)).toBe(true)
+  })
+
+  it('mends a launcher that was deleted or can no longer be started', () => {
+    machine.install()
+    chmodSync(launcher(), 0o600)
+    expect(machine.install().changed).toBe(true)
+    expect(statSync(launcher()).mode & 0o777).toBe(0o700)
+  })
+
+  it('finds itself under another spelling of its home, and changes it without doubling', () => {
+    machine.install({ home: `${machine.link}/` })
+    const { hooks } = JSON.parse(readFileSync(machine.userSettings, 'utf8'))
+    expect(hooks.Stop[0].hooks[0].command).toContain(`'${machine.link}/bin/hook'`)
+    machine.install()
+    const now = JSON.parse(readFileSync(machine.userSettings, 'utf8'))
+    expect(now.hooks.Stop).toHaveLength(1)
+    expect(now.statusLine.command).not.toContain(machine.link)
+    machine.uninstall()
+    expect(existsSync(machine.userSettings)).toBe(false)
+  })
+
+  it('refuses settings that another living home is in, and says how to leave it', () => {
+    const other = join(machine.root, 'other')
+    machine.install({ home: other })
+    const before = photograph(machine.root)
+    const problem = refusal(() => machine.install())
+    expect(problem.reason).toContain(other)
+    expect(problem.hint).toContain(`BATON_HOME='${other}' baton uninstall`)
+    machine.uninstall()
+    expect(photograph(machine.root)).toEqual(before)
+  })
+
+  it('works in a home with a quote and spaces in its name', () => {
+    const home = join(machine.root, "it's a home")
+    writeFileSync(machine.userSettings, '{"a":1}')
+    machine.install({ home })
+    expect(machine.install({ home }).changed).toBe(false)
+    machine.uninstall({ home })
+    expect(readFileSync(machine.userSettings, 'utf8')).toBe('{"a":1}')
+  })
+
+  it.each(['relative/home', '/has\na/line break'])('refuses the home %j', (home) => {
+    expect(refusal(() => machine.install({ home })).reason).toContain("Baton's home")
+  })
+
+  it('passes on that the file turns all hooks off', () => {
+    writeFileSync(machine.userSettings, '{"disableAllHooks": true}')
+    expect(machine.install().notes.join()).toContain('disableAllHooks')
+  })
+})
+
+describe('what may not be written', () => {
+  const cases: [string, () => void, RegExp][] = [
+    ['a read-only settings file', () => chmodSync(machine.userSettings, 0o444), /read-only/],
+    ['a read-only folder', () => chmodSync(dirname(machine.userSettings), 0o555), /folder .* cannot be written/],
+    [
+      'a read-only file behind a link',
+      () => {
+        const real = join(machine.root, 'generated.json')
+        writeFileSync(real, '{}')
+        chmodSync(real, 0o444)
+        symlinkSync(real, join(machine.home, 'link'))
+        machine.userSettings = join(machine.home, 'link')
+        machine.env.CLAUDE_CONFIG_DIR = join(machine.home, 'conf')
+        mkdirSync(machine.env.CLAUDE_CONFIG_DIR)
+        symlinkSync(real, join(machine.env.CLAUDE_CONFIG_DIR, 'settings.json'))
+      },
+      /read-only/,
+    ],
+    [
+      "a read-only place for Baton's home",
+      () => {
+        mkdirSync(machine.baton)
+        chmodSync(machine.baton, 0o555)
+      },
+      /folder .* cannot be written/,
+    ],
+    ["a file where Baton's home should be", () => writeFileSync(machine.baton, ''), /is not a folder/],
+    [
+      'a folder where the settings should be',
+      () => mkdirSync(`${machine.project}/.claude/settings.local.json`, { recursive: true }),
+      /not a file/,
+    ],
+  ]
+
+  it.each(cases)('%s is refused before anything is changed', (name, arrange, reason) => {
+    writeFileSync(machine.userSettings, '{"a": 1}')
+    arrange()
+    const before = photograph(machine.root)
+    const problem = refusal(() => machine.install({ scope: name.startsWith('a folder') ? 'project' : 'user' }))
+    expect(problem.reason).toMatch(reason)
+    expect(problem.hint).not.toBe('')
+    expect(photograph(machine.root)).toEqual(before)
+    chmodSync(dirname(machine.userSettings), 0o755)
+    if (statSync(machine.baton, { throwIfNoEntry: false })?.isDirectory()) chmodSync(machine.baton, 0o755)
+  })
+})
+
+describe('uninstall', () => {
+  it('of what was never installed changes nothing and makes no folder', () => {
+    writeFileSync(machine.userSettings, fixture('foreign-hooks.json', machine))
+    const before = photograph(machine.root)
+    expect(machine.uninstall().changed).toBe(false)
+    expect(photograph(machine.root)).toEqual(before)
+  })
+
+  it('keeps data and backups, and with purge removes only what is named', () => {
+    writeFileSync(machine.userSettings, '{"a":1}')
+    machine.install()
+    writeFileSync(join(machine.baton, 'baton.db'), 'data')
+    writeFileSync(join(machine.baton, 'not ours.txt'), 'x')
+    machine.uninstall()
+    expect(existsSync(join(machine.baton, 'baton.db'))).toBe(true)
+    machine.install()
+    machine.uninstall({ purge: ['baton.db', 'backups', '..', '../project', ''] })
+    expect(Object.keys(photograph(machine.baton))).toEqual([join(machine.baton, 'not ours.txt')])
+    expect(existsSync(machine.project)).toBe(true)
+  })
+
+  it('purged of everything leaves no home', () => {
+    writeFileSync(machine.userSettings, '{"a":1}')
+    machine.install()
+    machine.uninstall({ purge: ['backups'] })
+    expect(existsSync(machine.baton)).toBe(false)
+  })
+
+  it('refuses settings that have become invalid, and changes nothing at all', () => {
+    machine.install()
+    machine.install({ scope: 'project' })
+    writeFileSync(machine.userSettings, '{ "hooks": ')
+    const before = photograph(machine.root)
+    expect(refusal(() => machine.uninstall()).path).toBe(machine.userSettings)
+    expect(photograph(machine.root)).toEqual(before)
+  })
+
+  it('takes our entries out by their look when backup or record are damaged', () => {
+    for (const damage of ['backups', 'installed']) {
+      writeFileSync(machine.userSettings, '{"a": 1, "statusLine": {"type": "command", "command": "echo é"}}')
+      const [changed] = machine.install().files
+      if (damage === 'backups') writeFileSync(changed!.backup!, 'damaged')
+      else for (const path of Object.keys(photograph(join(machine.baton, 'installed')))) writeFileSync(path, '{ "version": 99 }')
+      const { notes } = machine.uninstall()
+      expect(notes.join()).toContain(damage === 'installed' ? 'is damaged' : '')
+      expect(readFileSync(machine.userSettings, 'utf8')).toBe('{"a": 1, "statusLine": {"type": "command", "command": "echo é"}}')
+      expect(existsSync(join(machine.baton, 'installed'))).toBe(false)
+    }
+  })
+
+  it('finds the project it was installed in from anywhere', () => {
+    machine.install({ scope: 'project' })
+    machine.uninstall({ project: machine.root })
+    expect(photograph(machine.project)).toEqual({})
+  })
+})

@@ -1,0 +1,90 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { FileChanged, realTarget, removeFileIf, removeLeftovers, writeFileAtomic } from './atomic-file.js'
+
+let root: string
+let file: string
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), 'baton-atomic-')))
+  file = join(root, 'file')
+})
+afterEach(() => rmSync(root, { recursive: true, force: true }))
+
+describe('writing', () => {
+  it('keeps the mode of the file it replaces, and makes new ones private', () => {
+    writeFileAtomic(file, 'a')
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    writeFileAtomic(file, 'b', { mode: 0o640 })
+    writeFileAtomic(file, 'c')
+    expect([readFileSync(file, 'utf8'), statSync(file).mode & 0o777]).toEqual(['c', 0o640])
+  })
+
+  it('goes through links, also to where nothing is yet, and leaves no other file', () => {
+    mkdirSync(join(root, 'real'))
+    symlinkSync('real/target', file)
+    symlinkSync(file, join(root, 'again'))
+    writeFileAtomic(join(root, 'again'), 'x')
+    expect(readFileSync(join(root, 'real', 'target'), 'utf8')).toBe('x')
+    expect(readdirSync(root).sort()).toEqual(['again', 'file', 'real'])
+    expect(readdirSync(join(root, 'real'))).toEqual(['target'])
+  })
+
+  it('refuses when the file is not what was expected, and leaves it and the folder alone', () => {
+    writeFileSync(file, 'theirs')
+    expect(() => writeFileAtomic(file, 'ours', { expect: Buffer.from('old') })).toThrow(FileChanged)
+    expect(() => writeFileAtomic(file, 'ours', { expect: null })).toThrow(FileChanged)
+    expect(() => removeFileIf(file, Buffer.from('old'))).toThrow(FileChanged)
+    expect([readFileSync(file, 'utf8'), readdirSync(root)]).toEqual(['theirs', ['file']])
+  })
+
+  it('shows the old bytes until the new ones are whole', () => {
+    writeFileSync(file, 'old')
+    const seen: string[] = []
+    writeFileAtomic(file, 'new', { step: () => seen.push(readFileSync(file, 'utf8')) })
+    expect([...seen, readFileSync(file, 'utf8')]).toEqual(['old', 'new'])
+  })
+
+  it('says why when the folder is missing', () => {
+    expect(() => writeFileAtomic(join(root, 'no', 'file'), 'x')).toThrow(/ENOENT/)
+  })
+})
+
+describe('leftovers', () => {
+  it('of dead writers go, those of living ones and other files stay', () => {
+    const names = ['.file.baton-999999999-1', `.file.baton-${process.pid}-7`, '.file.baton-notes', 'file']
+    for (const name of names) writeFileSync(join(root, name), '')
+    removeLeftovers(root)
+    expect(readdirSync(root).sort()).toEqual(names.slice(1).sort())
+    removeLeftovers(join(root, 'nowhere'))
+  })
+})
+
+describe('where a path really leads', () => {
+  it('is found through links to folders, chains, and parts that do not exist', () => {
+    mkdirSync(join(root, 'a'))
+    symlinkSync('a', join(root, 'b'))
+    symlinkSync('b/none', join(root, 'c'))
+    expect(realTarget(join(root, 'b', 'x', 'y'))).toBe(join(root, 'a', 'x', 'y'))
+    expect(realTarget(join(root, 'c'))).toBe(join(root, 'a', 'none'))
+    expect(existsSync(join(root, 'a', 'none'))).toBe(false)
+  })
+
+  it('is the path itself when links go in a circle', () => {
+    symlinkSync('two', join(root, 'one'))
+    symlinkSync('one', join(root, 'two'))
+    expect(realTarget(join(root, 'one'))).toBe(join(root, 'one'))
+  })
+})
