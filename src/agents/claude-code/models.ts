@@ -15,12 +15,16 @@ const SMALL = 200_000
 const LARGE = 1_000_000
 const RESERVE = 20_000
 
-const BY_REFUSAL = ['opus-4', 'opus-4-1', 'opus-4-5', 'sonnet-4', 'sonnet-4-5', 'haiku-4-5']
-const BY_ITSELF = ['opus-4-6', 'sonnet-4-6']
+const BY_REFUSAL = ['opus-4', 'opus-4-1', 'opus-4-5', 'sonnet-4', 'sonnet-4-5', 'haiku-4-5'].map(named)
+const BY_ITSELF = ['opus-4-6', 'sonnet-4-6'].map(named)
 const BY_ITSELF_LARGE = [
   ...['opus-4-7', 'opus-4-8', 'opus-5', 'opus-5-5', 'sonnet-5', 'sonnet-5-5', 'haiku-5-5'],
   ...['fable-5', 'fable-5-1', 'fable-5-2', 'mythos-5'],
-]
+].map(named)
+
+function named(name: string): string {
+  return `claude-${name}`
+}
 
 /** Short names, and names the client replaces by a newer model. */
 const ALIASES: Record<string, string> = {
@@ -61,11 +65,11 @@ export function asksForLarge(name: string): boolean {
 export function familyOf(name: string): string {
   const bare = name.replace(LARGE_SUFFIX, '').toLowerCase()
   const old = /claude-3(-\d)?-(opus|sonnet|haiku)/.exec(bare)
-  if (old !== null) return `3${old[1] ?? ''}-${old[2]}`
+  if (old !== null) return named(`3${old[1] ?? ''}-${old[2]}`)
   const found = /claude-(opus|sonnet|haiku|fable|mythos)-(\d+)(?:-(\d{1,2}))?(?!\d)/.exec(bare)
   if (found === null) return bare
   const minor = found[3] === undefined || Number(found[3]) === 0 ? '' : `-${Number(found[3])}`
-  return `${found[1]}-${found[2]}${minor}`
+  return named(`${found[1]}-${found[2]}${minor}`)
 }
 
 export function modelFacts(name: string): ModelFacts {
@@ -74,7 +78,7 @@ export function modelFacts(name: string): ModelFacts {
   if (BY_ITSELF_LARGE.includes(family)) return { family, window: LARGE, by: 'model-default', reserve: RESERVE }
   if (BY_ITSELF.includes(family))
     return { family, window: large ? LARGE : SMALL, by: large ? 'auto' : 'model-default', reserve: RESERVE }
-  const old = /^3(-\d)?-(opus|sonnet|haiku)$/.exec(family)
+  const old = /^claude-3(-\d)?-(opus|sonnet|haiku)$/.exec(family)
   if (BY_REFUSAL.includes(family) || old !== null) {
     const reserve = old === null || old[1] === '-7' ? RESERVE : old[1] === undefined ? 4096 : 8192
     return { family, window: large ? LARGE : SMALL, by: 'auto', reserve }

@@ -87,8 +87,13 @@ function read(fd: number, size: number, path: string, from: Cursor | null, optio
     },
   )
   for (const [line, at] of keepNewest(newest)) gather.add(line, at)
-  const scanned = end === null ? { next: size, midLine: true } : { next: end, midLine: false }
+  const scanned = end !== null ? { next: end, midLine: false } : withoutLines(start, size)
   return gather.done(path, scanned, skipped + scanned.next - start)
+}
+
+/** Nothing but one unfinished line: kept for later, unless it is too long to be kept. */
+function withoutLines(start: number, size: number): Scanned {
+  return size - start > LONGEST_LINE ? { next: size, midLine: true } : { next: start, midLine: false }
 }
 
 /** Met from the end backwards: the newest answer or boundary alone counts, refusals only where they explain it. */
