@@ -56,7 +56,7 @@ export function readCall(command: string, by: Recognise, args: string[] = []): L
 
 /** Whether a command mentions our launcher or program at all, be it inside a script line of the user's own. */
 export function mentionsUs(command: string, by: Recognise): boolean {
-  if (/(^|[\s/;|&('"])baton['"]?\s+statusline\b/.test(command)) return true
+  if (/(^|[\s/;|&('"])baton(-cli)?(@[\w.-]+)?['"]?\s+statusline\b/.test(command)) return true
   return command
     .split(/[\n;|&()]/)
     .some((part) => shellWords(part.trim(), by.env)?.some((w) => by.identify(w) === 'ours') === true)

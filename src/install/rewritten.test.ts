@@ -188,14 +188,15 @@ describe('the status line', () => {
     expect(now.split('\n')[1] ?? null).toBe(tail)
   })
 
-  it.each(['~/line.sh | "$HOME/.baton/bin/hook" status-line x', 'printf "%s " "$(baton statusline --segment)"; date'])(
-    'of the user that calls Baton itself is left alone: %s',
-    (command) => {
-      write({ statusLine: { type: 'command', command } })
-      expect(machine.install().notes.join()).toContain('already calls Baton')
-      expect(read().statusLine!.command).toBe(command)
-    },
-  )
+  it.each([
+    '~/line.sh | "$HOME/.baton/bin/hook" status-line x',
+    'printf "%s " "$(baton statusline --segment)"; date',
+    'npx -y baton-cli@latest statusline',
+  ])('of the user that calls Baton itself is left alone: %s', (command) => {
+    write({ statusLine: { type: 'command', command } })
+    expect(machine.install().notes.join()).toContain('already calls Baton')
+    expect(read().statusLine!.command).toBe(command)
+  })
 
   it('of a type we do not know is left alone, with a note', () => {
     write({ statusLine: { type: 'static', text: 'x' } })
