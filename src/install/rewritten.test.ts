@@ -186,6 +186,7 @@ describe('the status line', () => {
     const now = read().statusLine!.command!
     expect(now.match(/status-line/g)).toHaveLength(1)
     expect(now.split('\n')[1] ?? null).toBe(tail)
+    if (tail) expect(former()).toBe(tail)
   })
 
   it.each([
