@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Home } from '../harness/home.js'
 import { until } from '../harness/wait.js'
@@ -26,6 +26,8 @@ export interface Told {
   env: Record<string, string>
   /** The session's live report at that moment; null: there was none. */
   live: string | null
+  /** Copy of the session's transcript at that moment; null: there was none. */
+  transcript: string | null
 }
 
 export interface Tape {
@@ -33,7 +35,7 @@ export interface Tape {
   waitFor(what: string, fits: (told: Told[]) => boolean, ms?: number): Promise<void>
 }
 
-/** Makes every hook of a home write down what it is given, beside a copy of the live reports. Call before the client starts. */
+/** Makes every hook of a home write down what it is given, beside copies of live report and transcript. Call before the client starts. */
 export function startTape(home: Home, liveDir: string): Tape {
   const dir = path.join(home.dir, 'tape')
   mkdirSync(dir, { recursive: true })
@@ -43,6 +45,7 @@ export function startTape(home: Home, liveDir: string): Tape {
     `n="${dir}/$(date +%s%N)-$1"
 cat > "$n.body"
 cat "${liveDir}/$CLAUDE_CODE_SESSION_ID.json" > "$n.live" 2>/dev/null
+cp "$(sed -n 's/.*"transcript_path":"\\([^"]*\\)".*/\\1/p' "$n.body")" "$n.transcript" 2>/dev/null
 env > "$n.env"
 mv "$n.body" "$n.json"
 [ "$1" = status-line ] && echo taped
@@ -81,5 +84,6 @@ function read(dir: string, name: string): Told {
     json,
     env: Object.fromEntries(env.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)])),
     live: live === '' ? null : live,
+    transcript: existsSync(path.join(dir, `${name}.transcript`)) ? path.join(dir, `${name}.transcript`) : null,
   }
 }

@@ -71,9 +71,12 @@ export function deriveLimits(input: LimitsInput): Limits {
 }
 
 function fromTold(told: ToldLimits, input: LimitsInput): Limits | null {
-  const window = told.window ?? input.window ?? told.effective
+  const name = chooseModel(input)
+  // Where a smaller window was set, the one compaction works with is not the model's own.
+  const own = told.by === 'env' || told.by === 'settings' ? windowFacts(name, input).window : told.effective
+  const window = told.window ?? input.window ?? own
   if (window === null) return null
-  const reserve = reserveOf(input.env, modelFacts(chooseModel(input) ?? '').reserve)
+  const reserve = reserveOf(input.env, modelFacts(name ?? '').reserve)
   if (!told.enabled) {
     const point = window - reserve - REFUSE_MARGIN
     return {

@@ -19,6 +19,7 @@ export function observeSubagents(
   const folder = join(dirname(signal.transcriptPath), basename(signal.transcriptPath, '.jsonl'), 'subagents')
   const one = signal.subagent
   if (one !== null) {
+    if (!/^[\w-]+$/.test(one.id)) return []
     const path = one.transcriptPath ?? join(folder, `agent-${one.id}.jsonl`)
     return [observeOne(one.id, path, known[one.id] ?? null, limitsOf)].filter((found) => found !== null)
   }

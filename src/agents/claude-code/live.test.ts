@@ -1,0 +1,79 @@
+import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { tempDir } from '../../../test/claude-code/temp-dir.js'
+import { parseLive, readLive } from './live.js'
+
+const report = {
+  format: 1,
+  session: 's1',
+  seq: 4,
+  at: 1_794_773_544_690,
+  epoch: 0,
+  tokens: 50_008,
+  window: 200_000,
+  model: 'claude-opus-4-6',
+  cost: 0.31,
+  compaction: { threshold: 167_000, effective: 200_000, by: 'model-default', enabled: true },
+  problem: null,
+}
+
+function put(value: unknown, name = 's1'): { dir: string; file: string } {
+  const dir = tempDir()
+  const file = path.join(dir, `${name}.json`)
+  writeFileSync(file, typeof value === 'string' ? value : JSON.stringify(value))
+  return { dir, file }
+}
+
+test('a report is an exact reading with the limits the client told', () => {
+  expect(readLive(put(report).dir, 's1', null)).toEqual({
+    reading: {
+      used: 50_008,
+      usage: null,
+      exact: true,
+      model: 'claude-opus-4-6',
+      source: 'mod',
+      answerId: null,
+      stamp: 1_794_773_544_690,
+    },
+    told: { window: 200_000, effective: 200_000, threshold: 167_000, enabled: true, by: 'model-default' },
+    model: 'claude-opus-4-6',
+    costUsd: 0.31,
+  })
+})
+
+test('without a figure it says not known, and still tells the limits', () => {
+  const live = readLive(put({ ...report, tokens: null }).dir, 's1', null)
+  expect(live?.reading.used).toBeNull()
+  expect(live?.told?.threshold).toBe(167_000)
+})
+
+test('a report left by an earlier process of the same session is not believed', () => {
+  const { dir, file } = put(report)
+  utimesSync(file, new Date(1_000_000_000_000), new Date(1_000_000_000_000))
+  expect(readLive(dir, 's1', 1_000_000_060_000)).toBeNull()
+  expect(readLive(dir, 's1', 999_999_990_000)?.reading.used).toBe(50_008)
+})
+
+test.each([
+  '',
+  '{"format":1',
+  '[]',
+  'null',
+  JSON.stringify({ ...report, format: 2 }),
+  JSON.stringify({ ...report, session: 'other' }),
+  JSON.stringify({ ...report, at: 'now' }),
+])('a torn or foreign report (%#) is none', (text) => {
+  expect(parseLive(text, 's1')).toBeNull()
+  expect(readLive(put(text).dir, 's1', null)).toBeNull()
+})
+
+test('no folder, no file, a folder of that name, a session id that is a path: no report', () => {
+  const { dir } = put(report)
+  expect(readLive(undefined, 's1', null)).toBeNull()
+  expect(readLive('', 's1', null)).toBeNull()
+  expect(readLive(path.join(dir, 'missing'), 's1', null)).toBeNull()
+  expect(readLive(path.join(dir, 'sub'), '../s1', null)).toBeNull()
+  mkdirSync(path.join(dir, 's2.json'))
+  expect(readLive(dir, 's2', null)).toBeNull()
+})

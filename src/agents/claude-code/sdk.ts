@@ -1,0 +1,152 @@
+import type { Limits, Reading, Usage } from '../../contract/reading.js'
+import { count, type Fields, number, object, text } from './fields.js'
+import { deriveLimits, type ToldLimits } from './limits.js'
+import { familyOf } from './models.js'
+import { measureUsage } from './usage.js'
+
+/** What one message of the Agent SDK, or of `claude -p --output-format stream-json`, says that matters to a measurement. */
+export type SdkNews =
+  | { type: 'session'; sessionId: string; model: string | null; agentVersion: string | null; cwd: string | null }
+  /** `spent.output` is not final while an answer streams; the transcript has the final count. */
+  | { type: 'answer'; sessionId: string | null; reading: Reading; spent: Usage }
+  | {
+      type: 'compaction'
+      sessionId: string | null
+      trigger: 'auto' | 'manual'
+      before: number | null
+      after: number | null
+      durationMs: number | null
+    }
+  /** `costUsd` and `windows` cover the session so far. `usage` of a result is a sum over its answers and never a fullness. */
+  | {
+      type: 'result'
+      sessionId: string | null
+      costUsd: number | null
+      windows: Record<string, number>
+      failed: boolean
+      terminalReason: string | null
+    }
+
+/** null: nothing to measure by (subagents' messages, synthetic answers, everything else). */
+export function observeSdkMessage(value: unknown): SdkNews | null {
+  const message = object(value)
+  if (message === null) return null
+  const sessionId = text(message.session_id)
+  if (message.type === 'assistant') return answerOf(message, sessionId)
+  if (message.type === 'result') return resultOf(message, sessionId)
+  if (message.type !== 'system') return null
+  if (message.subtype === 'init' && sessionId !== null) {
+    const agentVersion = text(message.claude_code_version)
+    return { type: 'session', sessionId, model: text(message.model), agentVersion, cwd: text(message.cwd) }
+  }
+  if (message.subtype !== 'compact_boundary') return null
+  const meta = object(message.compact_metadata)
+  return {
+    type: 'compaction',
+    sessionId,
+    trigger: meta?.trigger === 'manual' ? 'manual' : 'auto',
+    before: count(meta?.pre_tokens),
+    after: count(meta?.post_tokens),
+    durationMs: count(meta?.duration_ms),
+  }
+}
+
+/** Reads a stream of messages, each answer once: the client sends one message per content block, all with the same usage. */
+export function sdkReader(): (message: unknown) => SdkNews | null {
+  let lastAnswer: string | null = null
+  return (message) => {
+    const news = observeSdkMessage(message)
+    if (news?.type !== 'answer' || news.reading.answerId === null) return news
+    if (news.reading.answerId === lastAnswer) return null
+    lastAnswer = news.reading.answerId
+    return news
+  }
+}
+
+/** The window of a model in a result: its map also names helper models, in any order. */
+export function windowIn(windows: Record<string, number>, model: string | null): number | null {
+  if (model === null) return null
+  return windows[model] ?? Object.entries(windows).find(([name]) => familyOf(name) === familyOf(model))?.[1] ?? null
+}
+
+/** The reply to a context-usage query (`getContextUsage`, or the control request of the same name). */
+export interface ContextUsage {
+  reading: Reading
+  limits: Limits
+  /** What the next request will carry, by the client's own estimate: the last answer's figure and all that came after it. */
+  estimate: number | null
+}
+
+/** null: not such a reply. `env`: the client's environment, for what the reply does not say. */
+export function readContextUsage(
+  value: unknown,
+  env: Record<string, string> = {},
+  at: number | null = null,
+): ContextUsage | null {
+  const reply = innermost(value)
+  const effective = count(reply?.rawMaxTokens)
+  if (reply === null || effective === null) return null
+  const model = text(reply.model)
+  const measured = measureUsage(reply.apiUsage)
+  const told: ToldLimits = {
+    window: null,
+    effective,
+    threshold: count(reply.autoCompactThreshold),
+    enabled: reply.isAutoCompactEnabled !== false,
+    by: text(reply.autocompactSource),
+  }
+  return {
+    reading: {
+      used: measured?.used ?? null,
+      usage: measured?.used == null ? null : measured.usage,
+      exact: measured?.exact ?? true,
+      model,
+      source: 'query',
+      answerId: null,
+      stamp: at,
+    },
+    limits: deriveLimits({ models: [model], answered: null, window: null, env, settings: {}, args: {}, told }),
+    estimate: count(reply.totalTokens),
+  }
+}
+
+/** The SDK gives the reply bare; the stream wraps it twice. */
+function innermost(value: unknown): Fields | null {
+  let found = object(value)
+  while (found !== null && found.rawMaxTokens === undefined && object(found.response) !== null) found = object(found.response)
+  return found
+}
+
+function answerOf(message: Fields, sessionId: string | null): SdkNews | null {
+  const inner = object(message.message)
+  if (text(message.parent_tool_use_id) !== null || inner === null || inner.model === '<synthetic>') return null
+  const measured = measureUsage(inner.usage)
+  if (measured === null || measured.used === null) return null
+  const stamp = Date.parse(text(message.timestamp) ?? '')
+  const reading: Reading = {
+    used: measured.used,
+    usage: measured.usage,
+    exact: measured.exact,
+    model: text(inner.model),
+    source: 'sdk',
+    answerId: text(inner.id),
+    stamp: Number.isNaN(stamp) ? null : stamp,
+  }
+  return { type: 'answer', sessionId, reading, spent: measured.spent }
+}
+
+function resultOf(message: Fields, sessionId: string | null): SdkNews {
+  const windows: Record<string, number> = {}
+  for (const [name, usage] of Object.entries(object(message.modelUsage) ?? {})) {
+    const window = count(object(usage)?.contextWindow)
+    if (window !== null && window > 0) windows[name] = window
+  }
+  return {
+    type: 'result',
+    sessionId,
+    costUsd: number(message.total_cost_usd),
+    windows,
+    failed: message.is_error === true,
+    terminalReason: text(message.terminal_reason),
+  }
+}
