@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { agents } from './agents/index.js'
 import type { LoadOptions, Loaded } from './config/load-config.js'
 import { currentConfig } from './config/current-config.js'
@@ -6,6 +5,7 @@ import { policyFor as policyOfConfig } from './config/policy-for.js'
 import type { ConfigProblem, Policy, PolicySubject } from './contract/policy.js'
 import type { SessionRecord } from './contract/record.js'
 import type { Session } from './contract/session.js'
+import type { RawSignal } from './contract/signal.js'
 import { folderOutbox } from './delivery/outbox.js'
 import { type Engine, makeEngine } from './engine/engine.js'
 import { detailOf, findSession, recentSessions } from './engine/queries.js'
@@ -13,6 +13,7 @@ import { isEnabled } from './engine/switches.js'
 import { viewSession } from './engine/view.js'
 import { drainSpool } from './hook/drain.js'
 import { colours } from './hook/paint.js'
+import { dropSpooled, readSpooled } from './hook/spool.js'
 import { batonHome, type Home } from './lib/home.js'
 import { fileLog, type Log } from './lib/log.js'
 import { statusText } from './policy/status-text.js'
@@ -32,6 +33,8 @@ export interface House {
   statusLine(record: SessionRecord): string
   /** Takes what hooks left in the spool while no server ran; every command that reads does this first. */
   drain(): number
+  /** A signal a launcher left in the spool. */
+  spooled(id: string): { raw: RawSignal; drop(): void } | null
   now(): Date
   close(): void
 }
@@ -59,7 +62,8 @@ export function openHouse(options: HouseOptions): House {
     agents,
     policyOf,
     now,
-    newId: () => randomUUID().replaceAll('-', '').slice(0, 16),
+    // The global, because importing node:crypto costs a hook two milliseconds it rarely needs.
+    newId: () => crypto.randomUUID().replaceAll('-', '').slice(0, 16),
     log,
     outbox: folderOutbox(home.outbox, now),
     liveDir: home.live,
@@ -87,6 +91,10 @@ export function openHouse(options: HouseOptions): House {
     recent: (which) => recentSessions(store, view, { ...which, now: now() }),
     statusLine: (record) => statusText(view(record), colours(env)),
     drain: () => drainSpool(engine, home.spool),
+    spooled(id) {
+      const found = readSpooled(home.spool, id)
+      return found && { raw: found.raw, drop: () => dropSpooled(found.path) }
+    },
     now,
     close: () => store.close(),
   }

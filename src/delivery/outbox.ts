@@ -12,6 +12,8 @@ import { codeOf } from '../lib/errors.js'
 export interface Outbox {
   /** Takes back what lies there. Returns what launchers gave, by event, and the ids still in a launcher's hands. */
   collect(sessionId: string): { given: { event: string; ids: string[] }[]; inFlight: string[] }
+  /** Whether exactly these messages lie there already. */
+  holds(sessionId: string, ids: readonly string[]): boolean
   /** Lays answers by event for these messages. */
   lay(sessionId: string, ids: readonly string[], answers: Record<string, string>): void
 }
@@ -48,6 +50,8 @@ export function folderOutbox(dir: string, now: () => Date): Outbox {
       }
       return { given, inFlight }
     },
+
+    holds: (sessionId, ids) => idsIn(join(dir, fileName(sessionId))).join() === ids.join(),
 
     lay(sessionId, ids, answers) {
       mkdirSync(dir, { recursive: true, mode: 0o700 })

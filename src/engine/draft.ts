@@ -9,6 +9,7 @@ import type { Store } from '../store/store.js'
 /** See `delivery/outbox.ts`; passed in, because the engine does not know how an answer travels. */
 export interface Outbox {
   collect(sessionId: string): { given: { event: string; ids: string[] }[]; inFlight: string[] }
+  holds(sessionId: string, ids: readonly string[]): boolean
   lay(sessionId: string, ids: readonly string[], answers: Record<string, string>): void
 }
 

@@ -107,6 +107,7 @@ export function give(draft: Draft, how: Delivery): string {
   const { parts, agent, record, signal } = draft
   const open = (): Message[] => waiting(parts.store.openMessages(record.seatId), record.sessionId)
   if (how === 'keep' || signal.subagent || open().length === 0) return ''
+  if (how === 'outbox' && parts.outbox.holds(record.sessionId, open().map((message) => message.message_id))) return ''
   const inFlight = takeBack(draft)
   const messages = open().filter((message) => !inFlight.includes(message.message_id))
   if (messages.length === 0) return ''

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Loaded, LoadOptions } from '../config/load-config.js'
 import { agents } from '../agents/index.js'
@@ -6,34 +6,43 @@ import { openHouse } from '../house.js'
 import { batonHome } from '../lib/home.js'
 import { fileLog } from '../lib/log.js'
 import { drainUnderLock } from './drain.js'
+import { dropSpooled, readSpooled } from './spool.js'
 
 /** The engine without a server. Prints only a status line, always exits 0; what goes wrong is in the log. */
 function main(): void {
   const [mode] = process.argv.slice(2)
   const env = process.env
   try {
-    if (mode === 'status-line') process.stdout.write(statusLine(env))
+    if (mode === 'status-line') say(statusLine(env))
     else if (mode === 'drain') drain(env)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     fileLog(batonHome(env).log, env)('error', reason, { mode })
-    if (mode === 'status-line') process.stdout.write('baton: cannot use its store, run baton doctor')
+    if (mode === 'status-line') say('baton: cannot use its store, run baton doctor')
   }
   // No close: the operating system is faster, and WAL needs no farewell.
   process.exitCode = 0
 }
 
+/** Straight to the descriptor: the stream would cost four milliseconds. */
+function say(text: string): void {
+  if (text !== '') writeSync(1, text)
+}
+
 function drain(env: Record<string, string | undefined>): void {
-  const house = openHouse({ env, loadConfig, busyMs: 4_000 })
+  const house = openHouse({ env, loadConfig, busyMs: 4_000, configMs: 1_000 })
   drainUnderLock(house.engine, house.home.spool, join(house.home.root, 'run', 'drain'))
 }
 
 function statusLine(env: Record<string, string | undefined>): string {
-  const house = openHouse({ env, loadConfig, busyMs: 900 })
+  const house = openHouse({ env, loadConfig, busyMs: 900, configMs: 1_000 })
   const agent = agents['claude-code']!
   const passed = Object.fromEntries(agent.environment.flatMap((name) => (env[name] ? [[name, env[name]]] : []))) as Record<string, string>
-  const raw = { agent: agent.id, kind: 'status-line', body: readFileSync(0, 'utf8'), env: passed, at: Date.now() }
-  const taken = house.engine.take(raw, { deliver: 'outbox', ...(env.BATON_SIGNAL ? { signalId: env.BATON_SIGNAL } : {}) })
+  const id = env.BATON_SIGNAL
+  const spooled = env.BATON_SPOOLED && id ? readSpooled(house.home.spool, id) : null
+  const raw = spooled?.raw ?? { agent: agent.id, kind: 'status-line', body: readFileSync(0, 'utf8'), env: passed, at: Date.now() }
+  const taken = house.engine.take(raw, { deliver: 'outbox', ...(id ? { signalId: id } : {}) })
+  if (spooled) dropSpooled(spooled.path)
   return taken.record ? house.statusLine(taken.record) : ''
 }
 

@@ -46,12 +46,12 @@ locale=$LC_ALL
 LC_ALL=C
 now=$EPOCHSECONDS
 [ -n "$now" ] || now=$(date +%s)
-body= answer= heard=
+body= answer= heard= large=
+rest() { if command -v timeout >/dev/null; then timeout 5 cat; else cat; fi; }
 if [ "\${BASH_VERSINFO[0]}" -gt 3 ]; then
-  IFS= read -r -t 2 -N 4096 body
-  if [ \${#body} -eq 4096 ]; then
-    if command -v timeout >/dev/null; then body=$body$(timeout 5 cat); else body=$body$(cat); fi
-  fi
+  IFS= read -r -t 2 -N 3072 body
+  [ \${#body} -eq 3072 ] && large=1
+  [ -n "$large" ] && [ -n "$former" ] && large= body=$body$(rest)
 else
   body=$(cat)
 fi
@@ -61,7 +61,7 @@ sid=\${sid//[^A-Za-z0-9_-]/}
 [ -n "$sid" ] || sid=unknown
 id=$sid.\${EPOCHREALTIME:-$now.$RANDOM}.$$.$kind
 
-variables() { # one per line: NAME=value, no control characters
+variables() { # the client's environment, as far as an adapter wants it; no control characters
   local name value
   vars=
   for name in @NAMES@; do
@@ -70,12 +70,27 @@ variables() { # one per line: NAME=value, no control characters
   done
 }
 
+keep() { # into the spool; what does not fit a variable cheaply goes there straight
+  [ -d "$home/spool" ] || (umask 077; mkdir -p "$home/spool" "$home/run")
+  variables '' = $'\n'
+  local mask=$(umask)
+  umask 077
+  {
+    printf '%s\n%s\n%s\n%s\n\n%s' "$agent" "$kind" "$now" "$vars" "$body"
+    [ -n "$large" ] && rest
+    printf '\n#end\n'
+  } >"$home/spool/$id"
+  umask "$mask"
+}
+[ -n "$large" ] && keep
+
 ask() {
   local port token until
   read -r port token <"$home/run/server" || return 1
   if read -r until <"$home/run/slow" && [ "$now" -lt "$until" ]; then return 1; fi
   exec 3<>"/dev/tcp/127.0.0.1/$port" || return 1
   variables X-Env- ': ' $'\r\n'
+  [ -n "$large" ] && vars=\${vars}X-Baton-Spooled:\ 1$'\r\n' body=
   printf 'POST /signals/%s/%s HTTP/1.1\r\nHost: 127.0.0.1:%s\r\nConnection: close\r\nContent-Type: application/json\r\nX-Baton-Signal: %s\r\nX-Baton-Columns: %s\r\n%sContent-Length: %s\r\n\r\n%s' \
     "$agent" "$kind" "$port" "$id" "\${COLUMNS:-0}" "$vars" "\${#body}" "$body" >&3
 }
@@ -106,7 +121,11 @@ if [ "$kind" = status-line ]; then
   if [ -n "$heard" ] && hear; then :; else
     answer=
     [ -x "$node" ] || node=$(command -v node)
-    [ -n "$node" ] && [ -f "$engine" ] && answer=$(BATON_HOME=$home BATON_SIGNAL=$id NODE_EXTRA_CA_CERTS= NODE_OPTIONS= exec "$node" "$engine" status-line <<<"$body")
+    if [ -n "$node" ] && [ -f "$engine" ]; then
+      export BATON_HOME=$home BATON_SIGNAL=$id BATON_SPOOLED=$large NODE_EXTRA_CA_CERTS= NODE_OPTIONS=
+      [ -n "$former" ] || exec "$node" "$engine" status-line <<<"$body"
+      answer=$(exec "$node" "$engine" status-line <<<"$body")
+    fi
   fi
   if [ -n "$own" ] && [ -n "$answer" ]; then
     case $own in
@@ -126,10 +145,8 @@ fi
 exec 3>&-
 
 [ -f "$engine" ] || exit 0
+[ -n "$large" ] || keep
 umask 077
-[ -d "$home/spool" ] || mkdir -p "$home/spool" "$home/run" || exit 0
-variables '' = $'\n'
-printf '%s\n%s\n%s\n%s\n\n%s\n#end\n' "$agent" "$kind" "$now" "$vars" "$body" >"$home/spool/$id"
 
 start() { # one engine at a time; it takes all that lies in the spool and ends
   local lock=$home/run/drain pid until try

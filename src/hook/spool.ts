@@ -12,6 +12,15 @@ export interface Spooled {
 
 const TORN_MS = 15_000
 
+/** One signal by its id; null: not there, or not whole. */
+export function readSpooled(dir: string, id: string): Spooled | null {
+  if (!/^[\w.-]+$/.test(id)) return null
+  const path = join(dir, id)
+  const text = readIfThere(path)
+  const raw = text === null ? null : parse(text)
+  return raw ? { id, path, raw } : null
+}
+
 /** What lies in the spool, oldest first. A file still being written is left for later; one torn by a kill is dropped after a while. */
 export function readSpool(dir: string, now: Date): Spooled[] {
   if (!existsSync(dir)) return []

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { platform, uptime } from 'node:os'
 
@@ -21,8 +20,8 @@ export function processInfo(pid: number): ProcessInfo | null {
   return platform() === 'linux' ? fromProc(pid) : fromPs(pid)
 }
 
-export function isAlive(process: ProcessIdentity): boolean {
-  return processInfo(process.pid)?.startedAt === process.startedAt
+export function isAlive(identity: ProcessIdentity): boolean {
+  return processInfo(identity.pid)?.startedAt === identity.startedAt
 }
 
 /** The arguments a process was started with, its own name first; null: not to be had. */
@@ -62,6 +61,8 @@ function fromPs(pid: number): ProcessInfo | null {
 }
 
 function ps(pid: number, column: string): string {
+  // Not imported: only macOS comes here, and the module costs every hook three milliseconds.
+  const { execFileSync } = process.getBuiltinModule('node:child_process')
   return execFileSync('ps', ['-o', column, '-p', String(pid)], {
     encoding: 'utf8',
     timeout: 1000,

@@ -1,5 +1,6 @@
 import type { SessionRecord } from '../contract/record.js'
 import type { Session } from '../contract/session.js'
+import type { RawSignal } from '../contract/signal.js'
 import type { Engine } from '../engine/engine.js'
 import type { Log } from '../lib/log.js'
 import type { Store } from '../store/store.js'
@@ -16,6 +17,8 @@ export interface ServerParts {
   /** Live ones and those of the last 24 hours, newest first. */
   recent(all: boolean): Session[]
   statusLine(record: SessionRecord): string
+  /** A signal too large for a launcher to send, which it left in the spool; null: not there. Taken: `drop` it after the commit. */
+  spooled(id: string): { raw: RawSignal; drop(): void } | null
   version: string
   log: Log
   now(): Date

@@ -12,6 +12,8 @@ interface Waiting {
   raw: RawSignal
   options: TakeOptions
   response: ServerResponse
+  /** Forgets the copy in the spool. */
+  drop: (() => void) | null
 }
 
 /**
@@ -29,6 +31,7 @@ export function signalRoute(parts: ServerParts): (request: IncomingMessage, resp
   }
 
   const finish = (one: Waiting, taken: Taken): void => {
+    one.drop?.()
     if (taken.record === null) return reply(one.response, taken.repeated ? 200 : 400, taken.repeated ? '' : '{"error":"not a signal of this agent"}')
     if (one.raw.kind === 'status-line') return reply(one.response, 200, parts.statusLine(taken.record))
     if (taken.behind) return catchUp(one, Date.now() + BEHIND_MS)
@@ -71,7 +74,9 @@ export function signalRoute(parts: ServerParts): (request: IncomingMessage, resp
       const signalId = request.headers['x-baton-signal']
       const options: TakeOptions = { deliver: kind === 'status-line' ? 'keep' : 'answer' }
       if (typeof signalId === 'string' && signalId !== '') options.signalId = signalId
-      waiting.push({ raw: { agent, kind, body, env: environment(request.headers), at: parts.now().getTime() }, options, response })
+      const spooled = request.headers['x-baton-spooled'] && options.signalId ? parts.spooled(options.signalId) : null
+      const raw = spooled?.raw ?? { agent, kind, body, env: environment(request.headers), at: parts.now().getTime() }
+      waiting.push({ raw, options, response, drop: spooled?.drop ?? null })
       if (waiting.length === 1) setImmediate(flush)
     })
   }

@@ -1,5 +1,3 @@
-import { createRequire } from 'node:module'
-
 /** The part of the `node:sqlite` API that Baton uses; both drivers offer it. */
 export interface Statement {
   run(...values: unknown[]): { changes: number | bigint; lastInsertRowid: number | bigint }
@@ -36,6 +34,7 @@ function builtin(): Opener | null {
 
 function packaged(): Opener {
   // The literal call lets the bundler take the package in; outside a bundle there is no `require`.
-  const module = typeof require === 'function' ? require('@photostructure/sqlite') : createRequire(import.meta.url)('@photostructure/sqlite')
-  return module.DatabaseSync as Opener
+  if (typeof require === 'function') return require('@photostructure/sqlite').DatabaseSync as Opener
+  const { createRequire } = process.getBuiltinModule('node:module')
+  return createRequire(import.meta.url)('@photostructure/sqlite').DatabaseSync as Opener
 }
