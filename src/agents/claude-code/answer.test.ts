@@ -14,7 +14,7 @@ test.each(['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'Pos
   },
 )
 
-test.each(['Stop', 'PreCompact', 'PostCompact', 'SubagentStop'])(
+test.each(['Stop', 'PreCompact', 'PostCompact'])(
   '%s reaches the user alone: the agent would be forced on, or cannot be told',
   (event) => {
     expect(carries(event)).toEqual({ agent: false, user: true })
@@ -23,10 +23,13 @@ test.each(['Stop', 'PreCompact', 'PostCompact', 'SubagentStop'])(
   },
 )
 
-test.each(['SessionEnd', 'StopFailure', 'Notification', 'PermissionRequest', 'Telepathy'])('%s reaches nobody', (event) => {
-  expect(carries(event)).toEqual({ agent: false, user: false })
-  expect(answer(event, say)).toBe('')
-})
+test.each(['SessionEnd', 'StopFailure', 'SubagentStop', 'Notification', 'PermissionRequest', 'Telepathy'])(
+  '%s reaches nobody',
+  (event) => {
+    expect(carries(event)).toEqual({ agent: false, user: false })
+    expect(answer(event, say)).toBe('')
+  },
+)
 
 test('the status line is the text itself', () => {
   expect(carries('status-line')).toEqual({ agent: false, user: true })
