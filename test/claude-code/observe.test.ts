@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync } from 'node:fs'
+import { copyFileSync, mkdirSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { claudeCode } from '../../src/agents/claude-code/claude-code.js'
@@ -27,9 +27,14 @@ async function looks(script: ScriptInput, options: PrintOptions): Promise<Look[]
   const at = path.join(home.dir, 'then', 's.jsonl')
   mkdirSync(path.dirname(at))
   let cursor = null
+  let size = 0
   const found: Look[] = []
   for (const told of tape.told()) {
-    if (told.transcript !== null) copyFileSync(told.transcript, at)
+    // hooks of one moment run side by side: a copy may be older than the one before it
+    if (told.transcript !== null && statSync(told.transcript).size > size) {
+      size = statSync(told.transcript).size
+      copyFileSync(told.transcript, at)
+    }
     const body = JSON.stringify({ ...told.body, transcript_path: at })
     const raw = { agent: 'claude-code', kind: told.event, body, env: {}, at: 0 }
     const signal = claudeCode.open(raw)!

@@ -152,7 +152,8 @@ test('a fork names its parent, and what its parent spent is not its own', async 
   const { say, look } = stage()
   say(answer(50_000, 'claude-opus-4-6', { timestamp: '2020-01-01T00:00:00.000Z' }))
   const pid = await client('--resume', 'parent-session', '--fork-session')
-  say(answer(60_000))
+  // no client answers in its first moments, and the start of a process is known to a hundredth of a second only
+  say(answer(60_000, 'claude-opus-4-6', { timestamp: new Date(Date.now() + 500).toISOString() }))
   const found = look('Stop', {}, {}, { CLAUDE_PID: String(pid) })
   expect(found).toMatchObject({ forkedFrom: 'parent-session', spend: { answers: 1, input: 60_000 } })
   expect(found.observed).toHaveLength(2)

@@ -56,10 +56,10 @@ function nothing(): TranscriptRead {
 function read(fd: number, size: number, path: string, from: Cursor | null, options: TranscriptOptions): TranscriptRead {
   const goesOn = from !== null && from.path === path && from.offset <= size
   const start = goesOn ? from.offset : 0
-  // A file that shrank or moved was already counted once: take only its newest answer, with stamps above the old ones.
+  // A file that shrank or moved was already counted once: take only its newest answer, if it is another, with stamps above the old ones.
   const base = goesOn || from === null ? (from?.base ?? 0) : (from.base ?? 0) + from.offset
   const tooMuch = goesOn ? size - start > CATCH_UP : from !== null || size > WHOLE
-  const gather = new Gathering(base, goesOn ? from : null, options.spentSince ?? null)
+  const gather = new Gathering(base, from, options.spentSince ?? null)
   const skipped = goesOn ? (from.skipped ?? 0) : 0
   if (!tooMuch) {
     const scanned = scanLines(
