@@ -1,6 +1,6 @@
 import { agents } from './agents/index.js'
-import type { LoadOptions, Loaded } from './config/load-config.js'
 import { currentConfig } from './config/current-config.js'
+import type { Loaded, LoadOptions } from './config/load-config.js'
 import { policyFor as policyOfConfig } from './config/policy-for.js'
 import type { ConfigProblem, Policy, PolicySubject } from './contract/policy.js'
 import type { SessionRecord } from './contract/record.js'
@@ -30,7 +30,7 @@ export interface House {
   find(id: string): SessionRecord | null
   detail(record: SessionRecord): Record<string, unknown>
   recent(options: { all?: boolean; live?: boolean }): Session[]
-  statusLine(record: SessionRecord): string
+  statusLine(taken: { record: SessionRecord; enabled: boolean }): string
   /** Takes what hooks left in the spool while no server ran; every command that reads does this first. */
   drain(): number
   /** A signal a launcher left in the spool. */
@@ -47,6 +47,7 @@ export interface HouseOptions {
   /** How long the configuration files are trusted without another look. */
   configMs?: number
   busyMs?: number
+  checkpointPages?: number
 }
 
 /** Joins the rooms. Throws a BatonError when the store cannot be opened. */
@@ -55,7 +56,7 @@ export function openHouse(options: HouseOptions): House {
   const now = options.now ?? (() => new Date())
   const home = batonHome(env)
   const log = fileLog(home.log, env)
-  const store = openStore(home.store, options.busyMs === undefined ? {} : { busyMs: options.busyMs })
+  const store = openStore(home.store, options)
   const policyOf = configured(home, env, options.loadConfig, options.configMs ?? 0)
   const engine = makeEngine({
     store,
@@ -69,6 +70,7 @@ export function openHouse(options: HouseOptions): House {
     liveDir: home.live,
   })
 
+  const paint = colours(env)
   const policyFor = (record: SessionRecord): Policy => {
     const seat = store.seat(record.seatId)?.name ?? record.seatId
     return policyOf({ agent: record.agent, project: record.project, model: record.model, seat }).policy
@@ -89,7 +91,7 @@ export function openHouse(options: HouseOptions): House {
     find: (id) => findSession(store, id),
     detail: (record) => detailOf(store, record, view(record), policyFor(record)),
     recent: (which) => recentSessions(store, view, { ...which, now: now() }),
-    statusLine: (record) => statusText(view(record), colours(env)),
+    statusLine: ({ record, enabled }) => statusText(viewSession(record, { seat: null, enabled, alive: true, now: now() }), paint),
     drain: () => drainSpool(engine, home.spool),
     spooled(id) {
       const found = readSpooled(home.spool, id)
@@ -101,7 +103,12 @@ export function openHouse(options: HouseOptions): House {
 }
 
 /** The configuration of each project, looked at again once it is older than `trustMs`. */
-function configured(home: Home, env: Record<string, string | undefined>, load: HouseOptions['loadConfig'], trustMs: number): House['policyOf'] {
+function configured(
+  home: Home,
+  env: Record<string, string | undefined>,
+  load: HouseOptions['loadConfig'],
+  trustMs: number,
+): House['policyOf'] {
   const kept = new Map<string, { at: number; current: ReturnType<typeof currentConfig> }>()
   return (subject) => {
     const key = subject.project ?? ''

@@ -2,7 +2,15 @@ export const MODES = ['sequential', 'important', 'urgent'] as const
 export type Mode = (typeof MODES)[number]
 
 /** `user`, `agent`, … or `hook:<name>`, `webhook:<name>`. */
-export type Action = 'user' | 'agent' | 'parent' | 'request-handoff' | 'hand-off' | 'pause' | `hook:${string}` | `webhook:${string}`
+export type Action =
+  | 'user'
+  | 'agent'
+  | 'parent'
+  | 'request-handoff'
+  | 'hand-off'
+  | 'pause'
+  | `hook:${string}`
+  | `webhook:${string}`
 
 /** Where a level stands, before a session is known. */
 export type Position =

@@ -8,7 +8,13 @@ export interface Policy {
   mustSurvive: string[]
   handoff: { mode: 'auto' | 'ask' | 'off'; reviewSeconds: number; bar: number; fork: boolean }
   guards: { minNewTokens: number; maxUnattendedPerHour: number; cooldownSeconds: number; breakerAfter: number }
-  archive: { enabled: boolean; at: ('pre-compact' | 'handoff' | 'session-end')[]; keepDays: number | null; keepBytes: number | null; redact: string[] }
+  archive: {
+    enabled: boolean
+    at: ('pre-compact' | 'handoff' | 'session-end')[]
+    keepDays: number | null
+    keepBytes: number | null
+    redact: string[]
+  }
 }
 
 /** What a policy may depend on. */

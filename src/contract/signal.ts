@@ -53,13 +53,23 @@ export interface Signal {
   jobId: string | null
   start: { source: StartSource } | null
   end: { reason: string } | null
-  compaction: { trigger: 'auto' | 'manual'; summary: string | null } | null
+  compaction: {
+    trigger: 'auto' | 'manual'
+    summary: string | null
+    before?: number | null
+    after?: number | null
+    durationMs?: number | null
+  } | null
   /** Ids of the tool calls in this batch: the transcript is up to date once it holds them. */
   toolUseIds: string[]
   toolCalls: number
   reading: Reading | null
   /** The client's own word about its window (status line); absent or null: this event does not say. */
   window?: number | null
+  /** Window and point as the teller knows them, in place of derived ones; absent or null: they are looked up. */
+  limits?: Limits | null
+  /** What the event itself says was spent. Counts only while no transcript tells the same. */
+  spend?: Usage & { answers: number }
   /** The text of the turn's last answer, where the client tells it: the transcript lags behind. */
   lastAnswer?: string | null
   /** Running totals the client reports itself; null when it does not. */
@@ -93,7 +103,15 @@ export interface Cursor {
 /** One thing the transcript (or a live report) says happened, in the order it was written. */
 export type Observed =
   | { type: 'answer'; reading: Reading; offset: number }
-  | { type: 'compaction'; trigger: 'auto' | 'manual'; before: number | null; after: number | null; durationMs: number | null; overflow: boolean; offset: number }
+  | {
+      type: 'compaction'
+      trigger: 'auto' | 'manual'
+      before: number | null
+      after: number | null
+      durationMs: number | null
+      overflow: boolean
+      offset: number
+    }
 
 /** What an agent's adapter found beside the signal: transcript, live report, settings, process. */
 export interface Observation {

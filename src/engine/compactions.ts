@@ -1,7 +1,7 @@
 import type { CompactionProgress } from '../contract/record.js'
+import { grouped } from '../policy/numbers.js'
 import { percentOf, remainingPercent } from '../policy/percent.js'
 import { compactedText } from '../policy/texts.js'
-import { grouped } from '../policy/numbers.js'
 import { beginCycle } from '../tracker/tracker.js'
 import { type Draft, emit } from './draft.js'
 import { cancelStale, queue } from './messages.js'
@@ -82,9 +82,17 @@ function tell(draft: Draft): void {
   const before = record.compaction?.usedBefore ?? null
   const speaker = { sessionId: record.sessionId, seatName: draft.seatName, project: record.project }
   const text = compactedText(speaker, before === null ? '' : ` (${grouped(before)} tokens before)`)
-  queue(draft, { category: 'compaction', mode: 'sequential', agent_text: null, user_text: text }, { seatId: record.seatId, sessionId: record.sessionId })
+  queue(
+    draft,
+    { category: 'compaction', mode: 'sequential', agent_text: null, user_text: text },
+    { seatId: record.seatId, sessionId: record.sessionId },
+  )
   if (draft.parentSeatId) {
-    queue(draft, { category: 'compaction', mode: 'sequential', agent_text: text, user_text: text }, { seatId: draft.parentSeatId, sessionId: null })
+    queue(
+      draft,
+      { category: 'compaction', mode: 'sequential', agent_text: text, user_text: text },
+      { seatId: draft.parentSeatId, sessionId: null },
+    )
   }
 }
 

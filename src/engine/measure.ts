@@ -102,7 +102,17 @@ function emitReading(draft: Draft, reading: Reading): void {
   const used = reading.used!
   const model = record.model ?? reading.model
   const exact = reading.exact && limits.exact
-  parts.store.addReading({ sessionId: record.sessionId, cycle, at: draft.at, used, window: limits.window, point: limits.point, model, source: reading.source, exact })
+  parts.store.addReading({
+    sessionId: record.sessionId,
+    cycle,
+    at: draft.at,
+    used,
+    window: limits.window,
+    point: limits.point,
+    model,
+    source: reading.source,
+    exact,
+  })
   emit(draft, 'reading', {
     used_tokens: used,
     window_tokens: limits.window,

@@ -88,7 +88,8 @@ export function sayOf(messages: readonly Message[]): { agent: string | null; use
 export function markGiven(draft: Draft, messages: readonly Message[], event: string): void {
   const carries = draft.agent.carries(event)
   for (const message of messages) {
-    const told: Message = carries.user && message.user_text && message.user_told_at === null ? { ...message, user_told_at: draft.at } : message
+    const told: Message =
+      carries.user && message.user_text && message.user_told_at === null ? { ...message, user_told_at: draft.at } : message
     if (message.agent_text === null) {
       if (told !== message || message.user_text === null) deliver(draft, { ...told, sent_at: draft.at, via: event })
     } else if (carries.agent) {
@@ -107,7 +108,14 @@ export function give(draft: Draft, how: Delivery): string {
   const { parts, agent, record, signal } = draft
   const open = (): Message[] => waiting(parts.store.openMessages(record.seatId), record.sessionId)
   if (how === 'keep' || signal.subagent || open().length === 0) return ''
-  if (how === 'outbox' && parts.outbox.holds(record.sessionId, open().map((message) => message.message_id))) return ''
+  if (
+    how === 'outbox' &&
+    parts.outbox.holds(
+      record.sessionId,
+      open().map((message) => message.message_id),
+    )
+  )
+    return ''
   const inFlight = takeBack(draft)
   const messages = open().filter((message) => !inFlight.includes(message.message_id))
   if (messages.length === 0) return ''
@@ -125,7 +133,11 @@ function takeBack(draft: Draft): string[] {
   const { given, inFlight } = parts.outbox.collect(record.sessionId)
   for (const { event, ids } of given) {
     const open = waiting(parts.store.openMessages(record.seatId), record.sessionId)
-    markGiven(draft, open.filter((message) => ids.includes(message.message_id)), event)
+    markGiven(
+      draft,
+      open.filter((message) => ids.includes(message.message_id)),
+      event,
+    )
   }
   return inFlight
 }

@@ -21,7 +21,11 @@ export function findSession(store: Store, id: string): SessionRecord | null {
 }
 
 /** Live ones and those of the last 24 hours, ended included, newest first. */
-export function recentSessions(store: Store, view: (record: SessionRecord) => Session, options: { all?: boolean; live?: boolean; now: Date }): Session[] {
+export function recentSessions(
+  store: Store,
+  view: (record: SessionRecord) => Session,
+  options: { all?: boolean; live?: boolean; now: Date },
+): Session[] {
   const since = new Date(options.now.getTime() - DAY).toISOString()
   const records = store.sessions()
   const sessions = records.map((record) => ({ session: view(record), seenAt: record.seenAt }))

@@ -2,7 +2,7 @@ import type { SeatRecord, SessionRecord } from '../contract/record.js'
 import type { Observation, Signal } from '../contract/signal.js'
 import { startTrack } from '../tracker/tracker.js'
 
-const NO_SPEND = { input: 0, cacheCreation: 0, cacheRead: 0, output: 0, answers: 0 }
+export const NO_SPEND = { input: 0, cacheCreation: 0, cacheRead: 0, output: 0, answers: 0 }
 
 export function newRecord(signal: Signal, seat: SeatRecord, at: string): SessionRecord {
   const source = signal.start?.source
@@ -55,14 +55,27 @@ export function identify(record: SessionRecord, signal: Signal, observation: Obs
     transcriptPath: signal.transcriptPath ?? record.transcriptPath,
     cursor: observation.cursor ?? record.cursor,
     seenAt: at,
-    spend: {
-      input: record.spend.input + observation.spend.input,
-      cacheCreation: record.spend.cacheCreation + observation.spend.cacheCreation,
-      cacheRead: record.spend.cacheRead + observation.spend.cacheRead,
-      output: record.spend.output + observation.spend.output,
-      answers: record.spend.answers + observation.spend.answers,
-    },
+    spend: spendAfter(record, signal, observation),
     costUsd: signal.costUsd ?? record.costUsd,
     planLimits: signal.planLimits ?? record.planLimits,
+  }
+}
+
+/**
+ * An answer is counted once. Where there is a transcript, it alone tells what was spent; what signals told before it was
+ * found is in it too.
+ */
+function spendAfter(record: SessionRecord, signal: Signal, observation: Observation): SessionRecord['spend'] {
+  const found = record.cursor === null && observation.cursor !== null
+  const transcript = (observation.cursor ?? record.cursor) !== null
+  const told = signal.spend && !signal.subagent && !transcript ? signal.spend : NO_SPEND
+  const after = (key: keyof SessionRecord['spend']): number =>
+    found ? Math.max(record.spend[key], observation.spend[key]) : record.spend[key] + observation.spend[key] + told[key]
+  return {
+    input: after('input'),
+    cacheCreation: after('cacheCreation'),
+    cacheRead: after('cacheRead'),
+    output: after('output'),
+    answers: after('answers'),
   }
 }

@@ -16,6 +16,8 @@ export interface Taken {
   answer: string
   /** null: the signal was not one of a known agent, or it had been taken before. */
   record: SessionRecord | null
+  /** Whether the session is enabled, as it was judged for this signal. */
+  enabled: boolean
   events: Event[]
   /** The transcript lags by more than one batch: looking again in a moment may find a level crossed. */
   behind: boolean
@@ -33,7 +35,15 @@ export interface TakeOptions {
   again?: boolean
 }
 
-export const NOTHING: Taken = { answer: '', record: null, events: [], behind: false, unsettled: false, repeated: false }
+export const NOTHING: Taken = {
+  answer: '',
+  record: null,
+  enabled: true,
+  events: [],
+  behind: false,
+  unsettled: false,
+  repeated: false,
+}
 
 /** One signal, one transaction: load, look, track, decide, write, and take what waits into the answer. */
 export function takeSignal(parts: Parts, raw: RawSignal, options: TakeOptions): Taken {
@@ -62,7 +72,15 @@ export function takeOpened(parts: Parts, raw: RawSignal, signal: Signal, options
     const answer = give(draft, options.deliver)
     parts.store.putSession(record)
     const unsettled = !observation.settled && observation.live === null && !signal.subagent
-    return { answer, record, events: draft.events, behind: unsettled && lagged && signal.kind === 'tool-batch' && answer === '', unsettled, repeated: false }
+    return {
+      answer,
+      record,
+      enabled: draft.enabled,
+      events: draft.events,
+      behind: unsettled && lagged && signal.kind === 'tool-batch' && answer === '',
+      unsettled,
+      repeated: false,
+    }
   })
 }
 
@@ -70,7 +88,7 @@ function openDraft(parts: Parts, raw: RawSignal, signal: Signal, at: string): Dr
   const agent = parts.agents[signal.agent]!
   const known = parts.store.session(signal.sessionId)
   const subagents = signal.kind === 'status-line' ? [] : parts.store.subagents(signal.sessionId)
-  const observation = agent.observe(
+  const seen = agent.observe(
     signal,
     { ...raw, env: { ...raw.env, BATON_LIVE_DIR: parts.liveDir } },
     {
@@ -81,11 +99,29 @@ function openDraft(parts: Parts, raw: RawSignal, signal: Signal, at: string): Dr
       process: known?.process ?? null,
     },
   )
+  const observation = signal.limits && !seen.limits.exact ? { ...seen, limits: signal.limits } : seen
   const seat = seatFor(parts.store, signal, observation, known?.seatId ?? null, at, parts.newId)
   const record = identify(known ?? newRecord(signal, seat, at), signal, observation, at)
-  const { policy, problems } = parts.policyOf({ agent: signal.agent, project: record.project, model: record.model, seat: seat.name ?? seat.seatId })
+  const { policy, problems } = parts.policyOf({
+    agent: signal.agent,
+    project: record.project,
+    model: record.model,
+    seat: seat.name ?? seat.seatId,
+  })
   const enabled = isEnabled(parts.store, record, policy.enabled)
-  const draft = { parts, agent, signal, record, seatName: seat.name, parentSeatId: seat.parentSeatId, policy, enabled, at, events: [], observation }
+  const draft = {
+    parts,
+    agent,
+    signal,
+    record,
+    seatName: seat.name,
+    parentSeatId: seat.parentSeatId,
+    policy,
+    enabled,
+    at,
+    events: [],
+    observation,
+  }
   for (const seen of observation.subagents) {
     const before = subagents.find((s) => s.subagentId === seen.id)
     const spend = before?.spend ?? { input: 0, cacheCreation: 0, cacheRead: 0, output: 0, answers: 0 }
@@ -124,7 +160,11 @@ function sayTrouble(draft: Draft, trouble: string): void {
   record.configTrouble = trouble === '' ? null : trouble
   if (trouble === '') return
   const text = `[baton] The configuration has errors and the last good one stays in force (${trouble}). Run baton config check.`
-  queue(draft, { category: 'config', mode: 'sequential', agent_text: null, user_text: text }, { seatId: record.seatId, sessionId: record.sessionId })
+  queue(
+    draft,
+    { category: 'config', mode: 'sequential', agent_text: null, user_text: text },
+    { seatId: record.seatId, sessionId: record.sessionId },
+  )
 }
 
 /** What the event itself says about the session, before any figure is looked at. */
@@ -149,7 +189,7 @@ function applyKind(draft: Draft): void {
     case 'compact-start':
       return compactionStarts(draft, signal.compaction?.trigger ?? 'auto')
     case 'compact-end':
-      return compactionSign(draft, 'compact-end', { summary: signal.compaction?.summary ?? null })
+      return compactionSign(draft, 'compact-end', signal.compaction ?? {})
     case 'session-end':
       record.state = 'ended'
       record.endedAt = draft.at
@@ -188,12 +228,20 @@ function closeCompaction(draft: Draft): void {
 function noteActivity(draft: Draft, observation: Observation): void {
   const { signal, record } = draft
   if (signal.subagent) return
-  if (observation.live?.used != null || signal.reading?.used != null || observation.observed.some((item) => item.type === 'answer')) {
+  if (
+    observation.live?.used != null ||
+    signal.reading?.used != null ||
+    observation.observed.some((item) => item.type === 'answer')
+  ) {
     record.silence = { toolCalls: 0, since: draft.at, alarmed: false }
   }
   if (signal.kind === 'tool-batch') {
     const silent = record.silence
-    record.silence = { ...silent, toolCalls: silent.toolCalls + signal.toolCalls, since: silent.toolCalls === 0 ? draft.at : silent.since }
+    record.silence = {
+      ...silent,
+      toolCalls: silent.toolCalls + signal.toolCalls,
+      since: silent.toolCalls === 0 ? draft.at : silent.since,
+    }
     record.unsettled = observation.settled ? [] : signal.toolUseIds
   }
 }

@@ -1,6 +1,6 @@
+import type { Usage } from '../contract/reading.js'
 import type { SeatRecord, SessionRecord } from '../contract/record.js'
 import type { Session, Spend } from '../contract/session.js'
-import type { Usage } from '../contract/reading.js'
 import { percentOf, remainingPercent } from '../policy/percent.js'
 import { SILENT_MS } from '../policy/silence.js'
 import { currentLevel } from '../tracker/tracker.js'

@@ -13,9 +13,14 @@ export function warn(draft: Draft, crossed: readonly ResolvedLevel[]): void {
   if (crossed.length === 0) return
   const { record, policy } = draft
   const speaker = { sessionId: record.sessionId, seatName: draft.seatName, project: record.project }
-  const decision = decide(crossed, record.track, policy, { speaker, job: record.jobId !== null, recentResets: recentResets(draft) })
+  const decision = decide(crossed, record.track, policy, {
+    speaker,
+    job: record.jobId !== null,
+    recentResets: recentResets(draft),
+  })
   if (!decision) return
-  if (decision.guard) emit(draft, 'guard_tripped', { guard: decision.guard.name, reason: decision.guard.reason, level: decision.level.name })
+  if (decision.guard)
+    emit(draft, 'guard_tripped', { guard: decision.guard.name, reason: decision.guard.reason, level: decision.level.name })
 
   let messageId: string | null = null
   if (decision.agent !== null || decision.user !== null) {
@@ -50,7 +55,10 @@ function emitWarning(draft: Draft, crossed: readonly ResolvedLevel[], messageId:
 
 function recentResets(draft: Draft): number {
   const since = new Date(Date.parse(draft.at) - HOUR).toISOString()
-  return draft.parts.store.events({ sessionId: draft.record.sessionId, since }).filter((event) => event.type === 'cycle_started').length - 1
+  return (
+    draft.parts.store.events({ sessionId: draft.record.sessionId, since }).filter((event) => event.type === 'cycle_started')
+      .length - 1
+  )
 }
 
 /** Enabled, but no readings arrive: said once, to the person. */
@@ -62,5 +70,9 @@ export function soundSilence(draft: Draft): void {
   record.silence = { ...record.silence, alarmed: true }
   emit(draft, 'silence_alarm', { tool_calls: record.silence.toolCalls, minutes, since: record.silence.since })
   const text = silenceText(speaker, record.silence.toolCalls, minutes)
-  queue(draft, { category: 'silence', mode: 'sequential', agent_text: null, user_text: text }, { seatId: record.seatId, sessionId: record.sessionId })
+  queue(
+    draft,
+    { category: 'silence', mode: 'sequential', agent_text: null, user_text: text },
+    { seatId: record.seatId, sessionId: record.sessionId },
+  )
 }

@@ -1,7 +1,7 @@
 import { readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Loaded, LoadOptions } from '../config/load-config.js'
 import { agents } from '../agents/index.js'
+import type { Loaded, LoadOptions } from '../config/load-config.js'
 import { openHouse } from '../house.js'
 import { batonHome } from '../lib/home.js'
 import { fileLog } from '../lib/log.js'
@@ -37,13 +37,16 @@ function drain(env: Record<string, string | undefined>): void {
 function statusLine(env: Record<string, string | undefined>): string {
   const house = openHouse({ env, loadConfig, busyMs: 900, configMs: 1_000 })
   const agent = agents['claude-code']!
-  const passed = Object.fromEntries(agent.environment.flatMap((name) => (env[name] ? [[name, env[name]]] : []))) as Record<string, string>
+  const passed = Object.fromEntries(agent.environment.flatMap((name) => (env[name] ? [[name, env[name]]] : []))) as Record<
+    string,
+    string
+  >
   const id = env.BATON_SIGNAL
   const spooled = env.BATON_SPOOLED && id ? readSpooled(house.home.spool, id) : null
   const raw = spooled?.raw ?? { agent: agent.id, kind: 'status-line', body: readFileSync(0, 'utf8'), env: passed, at: Date.now() }
   const taken = house.engine.take(raw, { deliver: 'outbox', ...(id ? { signalId: id } : {}) })
   if (spooled) dropSpooled(spooled.path)
-  return taken.record ? house.statusLine(taken.record) : ''
+  return taken.record ? house.statusLine({ record: taken.record, enabled: taken.enabled }) : ''
 }
 
 function loadConfig(options: LoadOptions): Loaded {

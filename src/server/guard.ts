@@ -21,9 +21,12 @@ export function isLoopback(host: string): boolean {
 /** null: welcome; else why not. */
 export function refuse(asking: Asking, bound: Bound): { status: 401 | 403; reason: string } | null {
   const name = hostName(asking.host)
-  if (!isLoopback(name) && name !== bound.host && bound.token === null) return { status: 403, reason: `host ${name || '(none)'} is not this server` }
-  if (asking.origin !== undefined && !isOwnOrigin(asking.origin, asking.host)) return { status: 403, reason: `origin ${asking.origin} is not this server` }
-  if (bound.token !== null && asking.authorization !== `Bearer ${bound.token}`) return { status: 401, reason: 'a token is needed (Authorization: Bearer …)' }
+  if (!isLoopback(name) && name !== bound.host && bound.token === null)
+    return { status: 403, reason: `host ${name || '(none)'} is not this server` }
+  if (asking.origin !== undefined && !isOwnOrigin(asking.origin, asking.host))
+    return { status: 403, reason: `origin ${asking.origin} is not this server` }
+  if (bound.token !== null && asking.authorization !== `Bearer ${bound.token}`)
+    return { status: 401, reason: 'a token is needed (Authorization: Bearer …)' }
   return null
 }
 

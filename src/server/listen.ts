@@ -59,7 +59,11 @@ function bind(server: Server, { host, port }: ListenOptions): Promise<void> {
     server.once('error', (error) => {
       reject(
         codeOf(error) === 'EADDRINUSE'
-          ? new BatonError(`Port ${port} is taken.`, 'Another Baton may be running already (baton doctor tells); else use --port or BATON_PORT.', EXIT.refused)
+          ? new BatonError(
+              `Port ${port} is taken.`,
+              'Another Baton may be running already (baton doctor tells); else use --port or BATON_PORT.',
+              EXIT.refused,
+            )
           : error,
       )
     })

@@ -16,7 +16,7 @@ export interface ServerParts {
   detail(record: SessionRecord): Record<string, unknown>
   /** Live ones and those of the last 24 hours, newest first. */
   recent(all: boolean): Session[]
-  statusLine(record: SessionRecord): string
+  statusLine(taken: { record: SessionRecord; enabled: boolean }): string
   /** A signal too large for a launcher to send, which it left in the spool; null: not there. Taken: `drop` it after the commit. */
   spooled(id: string): { raw: RawSignal; drop(): void } | null
   version: string

@@ -32,8 +32,10 @@ export function signalRoute(parts: ServerParts): (request: IncomingMessage, resp
 
   const finish = (one: Waiting, taken: Taken): void => {
     one.drop?.()
-    if (taken.record === null) return reply(one.response, taken.repeated ? 200 : 400, taken.repeated ? '' : '{"error":"not a signal of this agent"}')
-    if (one.raw.kind === 'status-line') return reply(one.response, 200, parts.statusLine(taken.record))
+    if (taken.record === null)
+      return reply(one.response, taken.repeated ? 200 : 400, taken.repeated ? '' : '{"error":"not a signal of this agent"}')
+    if (one.raw.kind === 'status-line')
+      return reply(one.response, 200, parts.statusLine({ record: taken.record, enabled: taken.enabled }))
     if (taken.behind) return catchUp(one, Date.now() + BEHIND_MS)
     reply(one.response, 200, taken.answer)
     if (taken.unsettled) setTimeout(() => lookAgain(one.raw), LATER_MS).unref()
@@ -60,7 +62,8 @@ export function signalRoute(parts: ServerParts): (request: IncomingMessage, resp
 
   return (request, response) => {
     const [, , agent = '', kind = ''] = (request.url ?? '').split('?', 1)[0]!.split('/')
-    if (!(agent in parts.engine.parts.agents)) return reply(response, 404, `{"error":"no agent ${JSON.stringify(agent).slice(1, -1)}"}`)
+    if (!(agent in parts.engine.parts.agents))
+      return reply(response, 404, `{"error":"no agent ${JSON.stringify(agent).slice(1, -1)}"}`)
     const chunks: Buffer[] = []
     let size = 0
     request.on('data', (chunk: Buffer) => {

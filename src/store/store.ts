@@ -58,6 +58,8 @@ export interface Store {
   /** False when this id was taken before: a signal replayed after a crash counts once. */
   takeOnce(signalId: string, at: string): boolean
 
+  /** The nearest switch for a session: its own, then its project's, then the one for all. null: never switched. */
+  nearestSwitch(sessionId: string, project: string | null): boolean | null
   /** null: never switched. */
   switched(scope: SwitchScope, key: string): boolean | null
   setSwitch(scope: SwitchScope, key: string, enabled: boolean, at: string): void

@@ -23,8 +23,8 @@ export function readLive(dir: string | undefined, sessionId: string, processStar
   if (dir === undefined || dir === '' || !/^[\w-]+$/.test(sessionId)) return null
   try {
     const path = join(dir, `${sessionId}.json`)
-    const stat = statSync(path)
-    if (!stat.isFile() || stat.size > LARGEST_REPORT) return null
+    const stat = statSync(path, { throwIfNoEntry: false })
+    if (!stat?.isFile() || stat.size > LARGEST_REPORT) return null
     if (processStartedAtMs !== null && stat.mtimeMs < processStartedAtMs - CLOCK_SLACK_MS) return null
     // The client writes in place: a report read while it is written is torn, and whole a moment later.
     return parseLive(readFileSync(path, 'utf8'), sessionId) ?? parseLive(readFileSync(path, 'utf8'), sessionId)

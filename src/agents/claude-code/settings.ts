@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { platform } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
+import { rememberFor } from '../../lib/remember.js'
 import { type Fields, number, object, parseObject, text } from './fields.js'
 
 /** The settings a measurement depends on, merged as the client merges them. */
@@ -30,6 +31,12 @@ const MANAGED =
 
 /** User, project, local, `--settings`, managed: the later one wins key by key; `env` is merged name by name. */
 export function readSettings(places: SettingsPlaces): ClientSettings {
+  return remembered(JSON.stringify(places), () => mergeSettings(places))
+}
+
+const remembered = rememberFor<ClientSettings>(1000, 256)
+
+function mergeSettings(places: SettingsPlaces): ClientSettings {
   const { configDir, project, flag, sources, cwd } = places
   const wants = (source: string): boolean => sources === undefined || sources.includes(source)
   const layers = [
@@ -70,8 +77,8 @@ const cache = new Map<string, { stamp: string; fields: Fields | null }>()
 /** Kept by modification time and size, for a process that lives long. */
 function readFile(path: string): Fields | null {
   try {
-    const stat = statSync(path)
-    if (!stat.isFile() || stat.size > LARGEST_FILE) return null
+    const stat = statSync(path, { throwIfNoEntry: false })
+    if (!stat?.isFile() || stat.size > LARGEST_FILE) return null
     const stamp = `${stat.mtimeMs} ${stat.size} ${stat.ino}`
     const kept = cache.get(path)
     if (kept?.stamp === stamp) return kept.fields

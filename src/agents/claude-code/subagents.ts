@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Limits } from '../../contract/reading.js'
 import type { Cursor, Signal, SubagentObservation } from '../../contract/signal.js'
@@ -30,6 +30,7 @@ export function observeSubagents(
 }
 
 function subagentIds(folder: string, known: Record<string, Cursor>): string[] {
+  if (!existsSync(folder)) return []
   try {
     const ids = readdirSync(folder).flatMap((name) => /^agent-(.+)\.jsonl$/.exec(name)?.[1] ?? [])
     const met = Object.keys(known).reverse()

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, statSync } from 'node:fs'
 import type { Reading, Usage } from '../../contract/reading.js'
 import type { Cursor, Observed } from '../../contract/signal.js'
 import { type Scanned, scanLines, scanLinesBackwards } from '../../lib/json-lines.js'
@@ -38,6 +38,9 @@ export function noSpend(): Usage & { answers: number } {
 export function readTranscript(path: string, from: Cursor | null, options: TranscriptOptions): TranscriptRead {
   let fd: number | null = null
   try {
+    const size = statSync(path, { throwIfNoEntry: false })?.size
+    if (size === undefined) return nothing()
+    if (from !== null && from.path === path && from.offset === size) return { ...nothing(), cursor: from }
     fd = openSync(path, 'r')
     const stat = fstatSync(fd)
     if (!stat.isFile()) return nothing()

@@ -13,12 +13,16 @@ export function contextUsage(parts: ServerParts): Hono {
     const record = typeof data.session_id === 'string' ? parts.find(data.session_id) : null
     if (!record) return c.json({ status: 'unknown_session' })
     if (data.event === 'compaction') {
-      parts.engine.takeSignal(signalOf(record, parts.now(), 'compact-end', null, data.trigger === 'manual' ? 'manual' : 'auto'), { deliver: 'keep' })
+      parts.engine.takeSignal(signalOf(record, parts.now(), 'compact-end', null, data.trigger === 'manual' ? 'manual' : 'auto'), {
+        deliver: 'keep',
+      })
       return c.json({ status: 'compaction_logged' })
     }
     const reading = readingOf(data, record)
     if (reading === null) return c.json({ status: 'no_usage' })
-    parts.engine.takeSignal(signalOf(record, parts.now(), 'status-line', reading, 'auto', numberOf(data.context_window_size)), { deliver: 'keep' })
+    parts.engine.takeSignal(signalOf(record, parts.now(), 'status-line', reading, 'auto', numberOf(data.context_window_size)), {
+      deliver: 'keep',
+    })
     return c.json({ status: 'ok', used_percentage: numberOf(data.used_percentage) })
   })
 

@@ -6,7 +6,9 @@ export function live(parts: ServerParts): Hono {
   const app = new Hono()
   const missing = (id: string) => ({ error: `No session or seat ${id}`, hint: 'baton status --all lists them' })
 
-  app.get('/health', (c) => c.json({ ok: true, version: parts.version, pid: process.pid, uptime_seconds: Math.round(process.uptime()) }))
+  app.get('/health', (c) =>
+    c.json({ ok: true, version: parts.version, pid: process.pid, uptime_seconds: Math.round(process.uptime()) }),
+  )
 
   app.get('/api/sessions', (c) => c.json({ sessions: parts.recent(c.req.query('all') !== undefined) }))
 
@@ -35,7 +37,8 @@ export function live(parts: ServerParts): Hono {
     const since = c.req.query('since')
     const session = c.req.query('session')
     const limit = Math.min(Number(c.req.query('limit') ?? 1000) || 1000, 10_000)
-    const query = since === undefined ? {} : /^\d+$/.test(since) ? { afterId: Number(since) } : { since: new Date(since).toISOString() }
+    const query =
+      since === undefined ? {} : /^\d+$/.test(since) ? { afterId: Number(since) } : { since: new Date(since).toISOString() }
     return c.json({ events: parts.store.events({ ...query, ...(session ? { sessionId: session } : {}), limit }) })
   })
   return app

@@ -4,7 +4,6 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TABLE sessions (
     session_id TEXT PRIMARY KEY, seat_id TEXT NOT NULL, project TEXT, seen_at TEXT NOT NULL, started_at TEXT NOT NULL, body TEXT NOT NULL
   ) WITHOUT ROWID;
-  CREATE INDEX sessions_by_seen ON sessions (seen_at);
   CREATE INDEX sessions_by_seat ON sessions (seat_id, started_at);
 
   CREATE TABLE seats (

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, openSync, closeSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { BatonError, codeOf, EXIT, reasonOf } from '../../lib/errors.js'
 import { type Database, openDatabase } from './driver.js'
@@ -6,18 +6,24 @@ import { MIGRATIONS } from './migrations.js'
 
 const BUSY_MS = 5_000
 
+export interface OpenOptions {
+  busyMs?: number
+  /** How many pages may wait in the write-ahead log: a server that commits hundreds of times a second sets it high. */
+  checkpointPages?: number
+}
+
 /**
  * Opens the store and brings it up to this version. The file is never deleted, truncated or overwritten: one that is
  * damaged, newer or unreadable is refused with a sentence and stays as it is.
- * With `ready` the file was opened by this version before: no pragma beyond the cheap ones, no migration.
  */
-export function openSqlite(path: string, options: { busyMs?: number } = {}): Database {
+export function openSqlite(path: string, options: OpenOptions = {}): Database {
   const fresh = !existsSync(path)
   try {
     if (fresh) makeFile(path)
     const db = openDatabase(path, { timeout: options.busyMs ?? BUSY_MS })
     try {
       prepareFile(db, path)
+      if (options.checkpointPages) db.exec(`PRAGMA wal_autocheckpoint = ${options.checkpointPages}`)
       return db
     } catch (error) {
       db.close()
@@ -73,10 +79,16 @@ function explain(error: unknown, path: string): BatonError {
     )
   }
   if (/readonly|read-only|unable to open|permission/i.test(reason) || codeOf(error) === 'EACCES' || codeOf(error) === 'EROFS') {
-    return new BatonError(`The store ${path} cannot be written (${reason}).`, 'Check the owner and mode of the folder, or set BATON_HOME to a writable one.')
+    return new BatonError(
+      `The store ${path} cannot be written (${reason}).`,
+      'Check the owner and mode of the folder, or set BATON_HOME to a writable one.',
+    )
   }
   if (/full|ENOSPC/i.test(reason) || codeOf(error) === 'ENOSPC') {
-    return new BatonError(`No space is left for the store ${path} (${reason}).`, 'Free some space; nothing that was stored is lost.')
+    return new BatonError(
+      `No space is left for the store ${path} (${reason}).`,
+      'Free some space; nothing that was stored is lost.',
+    )
   }
   return new BatonError(`The store ${path} cannot be opened (${reason}).`, 'Run baton doctor to see what is wrong.')
 }

@@ -5,7 +5,7 @@ import type { Source } from '../../contract/reading.js'
 import type { SeatRecord, SessionRecord, StoredReading, SubagentRecord } from '../../contract/record.js'
 import type { EventQuery, SessionQuery, Store, SwitchScope } from '../store.js'
 import type { Statement } from './driver.js'
-import { openSqlite } from './open.js'
+import { type OpenOptions, openSqlite } from './open.js'
 import { thinOut } from './thin.js'
 
 interface EventRow {
@@ -39,7 +39,7 @@ interface ReadingRow {
   exact: number
 }
 
-export function openStore(path: string, options: { busyMs?: number } = {}): Store {
+export function openStore(path: string, options: OpenOptions = {}): Store {
   const db = openSqlite(path, options)
   const prepared = new Map<string, Statement>()
   const sql = (text: string): Statement => {
@@ -78,10 +78,13 @@ export function openStore(path: string, options: { busyMs?: number } = {}): Stor
 
     session: (id) => body<SessionRecord>(sql('SELECT body FROM sessions WHERE session_id = ?').get(id)),
     sessions(query: SessionQuery = {}) {
-      const rows = sql('SELECT body FROM sessions WHERE seen_at >= ? AND (? IS NULL OR project = ?) ORDER BY seen_at DESC, session_id')
+      const rows = sql(
+        'SELECT body FROM sessions WHERE seen_at >= ? AND (? IS NULL OR project = ?) ORDER BY seen_at DESC, session_id',
+      )
       return bodies<SessionRecord>(rows.all(query.seenSince ?? '', query.project ?? null, query.project ?? null))
     },
-    chain: (seatId) => bodies<SessionRecord>(sql('SELECT body FROM sessions WHERE seat_id = ? ORDER BY started_at, session_id').all(seatId)),
+    chain: (seatId) =>
+      bodies<SessionRecord>(sql('SELECT body FROM sessions WHERE seat_id = ? ORDER BY started_at, session_id').all(seatId)),
     putSession(record) {
       sql(
         `INSERT INTO sessions (session_id, seat_id, project, seen_at, started_at, body) VALUES (?, ?, ?, ?, ?, ?)
@@ -92,7 +95,9 @@ export function openStore(path: string, options: { busyMs?: number } = {}): Stor
     seat: (id) => seatOf(sql('SELECT * FROM seats WHERE seat_id = ?').get(id)),
     seatNamed: (name) => seatOf(sql('SELECT * FROM seats WHERE name = ?').get(name)),
     seatOfProcess: (pid, startedAt) =>
-      seatOf(sql('SELECT * FROM seats WHERE pid = ? AND process_started_at = ? ORDER BY created_at DESC LIMIT 1').get(pid, startedAt)),
+      seatOf(
+        sql('SELECT * FROM seats WHERE pid = ? AND process_started_at = ? ORDER BY created_at DESC LIMIT 1').get(pid, startedAt),
+      ),
     putSeat(seat) {
       sql(
         `INSERT INTO seats (seat_id, name, parent_seat_id, pid, process_started_at, created_at) VALUES (?, ?, ?, ?, ?, ?)
@@ -101,7 +106,8 @@ export function openStore(path: string, options: { busyMs?: number } = {}): Stor
       ).run(seat.seatId, seat.name, seat.parentSeatId, seat.process?.pid ?? null, seat.process?.startedAt ?? null, seat.createdAt)
     },
 
-    subagents: (id) => bodies<SubagentRecord>(sql('SELECT body FROM subagents WHERE session_id = ? ORDER BY subagent_id').all(id)),
+    subagents: (id) =>
+      bodies<SubagentRecord>(sql('SELECT body FROM subagents WHERE session_id = ? ORDER BY subagent_id').all(id)),
     putSubagent(record) {
       sql(
         `INSERT INTO subagents (session_id, subagent_id, updated_at, body) VALUES (?, ?, ?, ?)
@@ -115,7 +121,10 @@ export function openStore(path: string, options: { busyMs?: number } = {}): Stor
       ).run(r.sessionId, r.cycle, r.at, r.used, r.window, r.point, r.model, r.source, r.exact ? 1 : 0)
     },
     readings(id, limit = 1_000_000) {
-      const rows = sql('SELECT * FROM readings WHERE session_id = ? ORDER BY reading_id DESC LIMIT ?').all(id, limit) as ReadingRow[]
+      const rows = sql('SELECT * FROM readings WHERE session_id = ? ORDER BY reading_id DESC LIMIT ?').all(
+        id,
+        limit,
+      ) as ReadingRow[]
       return rows.reverse().map(readingOf)
     },
 
@@ -134,7 +143,13 @@ export function openStore(path: string, options: { busyMs?: number } = {}): Stor
       const forward = query.afterId !== undefined
       const rows = sql(
         `SELECT * FROM events WHERE id > ? AND (? IS NULL OR session_id = ?) AND at >= ? ORDER BY id ${forward ? 'ASC' : 'DESC'} LIMIT ?`,
-      ).all(query.afterId ?? 0, query.sessionId ?? null, query.sessionId ?? null, query.since ?? '', query.limit ?? 1_000_000) as EventRow[]
+      ).all(
+        query.afterId ?? 0,
+        query.sessionId ?? null,
+        query.sessionId ?? null,
+        query.since ?? '',
+        query.limit ?? 1_000_000,
+      ) as EventRow[]
       const events = rows.map((row) => ({ ...row, data: JSON.parse(row.data) as Record<string, unknown> }))
       return forward ? events : events.reverse()
     },
@@ -147,17 +162,30 @@ export function openStore(path: string, options: { busyMs?: number } = {}): Stor
     },
     openMessages: (seatId) =>
       bodies<Message>(
-        sql("SELECT body FROM messages WHERE seat_id = ? AND status IN ('queued', 'sent') ORDER BY queued_at, message_id").all(seatId),
+        sql("SELECT body FROM messages WHERE seat_id = ? AND status IN ('queued', 'sent') ORDER BY queued_at, message_id").all(
+          seatId,
+        ),
       ),
     messages({ seatId, limit = 1000 } = {}) {
-      const rows = sql('SELECT body FROM messages WHERE (? IS NULL OR seat_id = ?) ORDER BY queued_at DESC, message_id DESC LIMIT ?')
+      const rows = sql(
+        'SELECT body FROM messages WHERE (? IS NULL OR seat_id = ?) ORDER BY queued_at DESC, message_id DESC LIMIT ?',
+      )
       return bodies<Message>(rows.all(seatId ?? null, seatId ?? null, limit)).reverse()
     },
 
     takeOnce: (id, at) => Number(sql('INSERT OR IGNORE INTO taken (signal_id, at) VALUES (?, ?)').run(id, at).changes) === 1,
 
+    nearestSwitch(sessionId, project) {
+      const row = sql(
+        `SELECT enabled FROM switches WHERE (scope, key) IN (VALUES ('session', ?), ('project', ?), ('all', ''))
+         ORDER BY CASE scope WHEN 'session' THEN 0 WHEN 'project' THEN 1 ELSE 2 END LIMIT 1`,
+      ).get(sessionId, project ?? '') as { enabled: number } | undefined
+      return row ? row.enabled === 1 : null
+    },
     switched(scope: SwitchScope, key: string) {
-      const row = sql('SELECT enabled FROM switches WHERE scope = ? AND key = ?').get(scope, key) as { enabled: number } | undefined
+      const row = sql('SELECT enabled FROM switches WHERE scope = ? AND key = ?').get(scope, key) as
+        | { enabled: number }
+        | undefined
       return row ? row.enabled === 1 : null
     },
     setSwitch(scope, key, enabled, at) {
