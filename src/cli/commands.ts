@@ -1,0 +1,32 @@
+import type { Command } from './command.js'
+
+type Load = () => Promise<{ command: Command }>
+
+/** Every command and how it is loaded: calling one loads no other. The order is that of the help. */
+export const COMMANDS = {
+  install: () => import('./commands/install.js'),
+  uninstall: () => import('./commands/uninstall.js'),
+  status: () => import('./commands/status.js'),
+  show: () => import('./commands/show.js'),
+  events: () => import('./commands/events.js'),
+  messages: () => import('./commands/messages.js'),
+  off: () => import('./commands/off.js'),
+  on: () => import('./commands/on.js'),
+  config: () => import('./commands/config.js'),
+  statusline: () => import('./commands/statusline.js'),
+  serve: () => import('./commands/serve.js'),
+  model: () => import('./commands/model.js'),
+  completion: () => import('./commands/completion.js'),
+  help: () => import('./commands/help.js'),
+} satisfies Record<string, Load>
+
+export const COMMAND_NAMES: readonly string[] = Object.keys(COMMANDS)
+
+/** null: there is no such command. */
+export async function loadCommand(name: string): Promise<Command | null> {
+  return Object.hasOwn(COMMANDS, name) ? (await COMMANDS[name as keyof typeof COMMANDS]()).command : null
+}
+
+export async function loadAll(): Promise<Command[]> {
+  return Promise.all(Object.values(COMMANDS).map(async (load) => (await load()).command))
+}

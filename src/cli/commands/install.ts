@@ -1,0 +1,89 @@
+import { modFiles } from '../../agents/claude-code/mod/mod.js'
+import { install } from '../../install/install.js'
+import { EXIT } from '../../lib/errors.js'
+import { batonHome } from '../../lib/home.js'
+import { VERSION } from '../../version.js'
+import { clientVersion } from '../client-version.js'
+import type { Call, Cli, Command } from '../command.js'
+import { AGENT_NAMES, launcherFor, passingPlace } from '../launcher-for.js'
+import { prepareHome } from '../prepare-home.js'
+import { changeLines } from '../render/changes.js'
+
+export const command: Command = {
+  name: 'install',
+  summary: "put Baton into the agent's settings",
+  usage: ['[--agent claude-code] [--scope user|project] [--dry-run]'],
+  about:
+    'Adds hooks, a status line (yours goes on beside it) and, where the client knows them, a mod that tells the exact compaction point.\n' +
+    'Nothing else in the file changes; the bytes from before are kept, and baton uninstall gives them back. Twice is as good as once.',
+  options: {
+    agent: { type: 'string', value: 'NAME', oneOf: AGENT_NAMES, about: 'the agent' },
+    scope: {
+      type: 'string',
+      value: 'SCOPE',
+      oneOf: ['user', 'project'],
+      about: 'your settings, or those of the project in this folder',
+    },
+    'dry-run': { type: 'boolean', about: 'say what would be done, and do nothing' },
+  },
+  words: { min: 0, max: 0 },
+  examples: [
+    ['baton install', 'for you, in all projects'],
+    ['baton install --scope project', 'for the project in this folder only'],
+    ['baton install --dry-run', 'look first'],
+  ],
+  json: '{changed, files: [{path, action, backup}], notes, dry_run}',
+  run,
+}
+
+async function run(call: Call, cli: Cli): Promise<number> {
+  const home = batonHome(cli.env)
+  const agent = call.value('agent') ?? 'claude-code'
+  const scope = call.value('scope') === 'project' ? 'project' : 'user'
+  const dryRun = call.flag('dry-run')
+  const launcher = launcherFor(agent, home, cli)
+  const done = install({
+    home: home.root,
+    env: cli.env,
+    project: cli.cwd,
+    scope,
+    launcher,
+    mod: modFiles({ liveDir: home.live, version: VERSION }),
+    clientVersion: await clientVersion(cli.env),
+    clock: cli.now,
+    dryRun,
+  })
+  if (!dryRun) prepareHome(home, cli.env)
+  const passing = passingPlace(cli.program)
+  const notes = passing === null ? done.notes : [...done.notes, passing]
+  if (call.json) cli.print(JSON.stringify({ changed: done.changed, files: done.files, notes, dry_run: dryRun }))
+  else
+    cli.print(
+      report(done.changed, changeLines(done.files, cli.env.HOME, cli.screen.paint), notes, { scope, dryRun }, cli).join('\n'),
+    )
+  return EXIT.done
+}
+
+function report(changed: boolean, lines: string[], notes: string[], how: { scope: string; dryRun: boolean }, cli: Cli): string[] {
+  const { paint } = cli.screen
+  const where = how.scope === 'user' ? 'for you, in all projects' : 'for this project'
+  const head = how.dryRun
+    ? changed
+      ? 'This would be done (nothing was):'
+      : `Baton is installed ${where}; nothing would change.`
+    : changed
+      ? paint(`Baton is installed ${where}.`, 'green')
+      : `Baton was installed ${where} already; nothing changed.`
+  return [
+    head,
+    ...lines,
+    ...(notes.length > 0 ? ['', ...notes.map((note) => `Note: ${note}`)] : []),
+    ...(how.dryRun
+      ? []
+      : [
+          '',
+          `Next: open Claude Code in a new terminal and send a prompt; ${paint('baton status', 'bold')} shows the session.`,
+          `${paint('baton uninstall', 'bold')} takes it all out again.`,
+        ]),
+  ]
+}

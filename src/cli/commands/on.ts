@@ -1,0 +1,3 @@
+import { switchCommand } from '../switch-baton.js'
+
+export const command = switchCommand(true)

@@ -1,0 +1,113 @@
+import { readFileSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { loadConfig } from '../../config/load-config.js'
+import { type House, openHouse } from '../../house.js'
+import { BatonError, EXIT, reasonOf } from '../../lib/errors.js'
+import { isLoopback } from '../../server/guard.js'
+import { listen } from '../../server/listen.js'
+import type { ServerParts } from '../../server/parts.js'
+import { VERSION } from '../../version.js'
+import type { Call, Cli, Command } from '../command.js'
+import { drain } from '../open-house.js'
+import { portFrom } from '../port.js'
+import { runningServer } from '../running-server.js'
+import { takePlace } from '../serve-lock.js'
+import { untilStopped } from '../until-stopped.js'
+
+const PORT = 8420
+const DRAIN_MS = 3_000
+const HOUR = 3_600_000
+
+export const command: Command = {
+  name: 'serve',
+  summary: 'run the server: hooks become faster, other tools can read sessions and events',
+  usage: ['[--port N] [--host H] [--token-file F]'],
+  about:
+    'Runs in the foreground until Ctrl-C. Baton works without it; while it runs, hooks ask it instead of opening the store.\n' +
+    'It listens on 127.0.0.1 only; any other address needs a token, which every caller must then give.',
+  options: {
+    port: { type: 'string', value: 'N', about: `where to listen (default: BATON_PORT, else ${PORT}; 0: any free port)` },
+    host: { type: 'string', value: 'H', about: 'the address to listen on (default: 127.0.0.1)' },
+    'token-file': { type: 'string', value: 'F', about: 'a file with the token callers must give' },
+  },
+  words: { min: 0, max: 0 },
+  examples: [
+    ['baton serve', 'on 127.0.0.1:8420'],
+    ['baton serve --port 0 --json', 'on any free port; the first line says which'],
+    ['baton serve --host 0.0.0.0 --token-file ~/.baton-token', 'for other machines, with a token'],
+  ],
+  json: 'first line {url}',
+  run,
+}
+
+async function run(call: Call, cli: Cli): Promise<number> {
+  const port = portFrom(call.value('port'), cli.env, PORT)
+  const host = call.value('host') ?? '127.0.0.1'
+  const token = tokenFrom(call.value('token-file'), cli)
+  if (!isLoopback(host) && token === null) throw openToAll(host)
+  const house = openHouse({ env: cli.env, loadConfig, now: cli.now, configMs: 1000 })
+  const other = runningServer(house.home)
+  const leave = takePlace(join(dirname(house.home.server), 'serving'), () => (other ? ` at http://127.0.0.1:${other.port}` : ''))
+  try {
+    const server = await listen(partsOf(house), { host, port, token, serverFile: house.home.server })
+    const stopped = untilStopped()
+    cli.print(call.json ? JSON.stringify({ url: server.url }) : `Baton listens on ${server.url}. Ctrl-C ends it.`)
+    const chores = keepHouse(house)
+    await stopped
+    chores()
+    await server.close()
+  } finally {
+    leave()
+    house.close()
+  }
+  return EXIT.done
+}
+
+function partsOf(house: House): ServerParts {
+  return { ...house, recent: (all) => house.recent({ all }), version: VERSION }
+}
+
+/** What came while no server ran is taken now; what a hook could not hand over is taken soon; old readings are thinned. */
+function keepHouse(house: House): () => void {
+  drain(house)
+  const thin = (): void => {
+    try {
+      house.store.thin(house.now())
+    } catch (error) {
+      house.log('warn', 'old readings could not be thinned', { reason: reasonOf(error) })
+    }
+  }
+  const timers = [setInterval(() => drain(house), DRAIN_MS), setInterval(thin, HOUR), setTimeout(thin, 60_000)]
+  return () => timers.forEach(clearTimeout)
+}
+
+function openToAll(host: string): BatonError {
+  return new BatonError(
+    `Listening on ${host} would open Baton to other machines.`,
+    'Give --token-file FILE with a secret of your own, or leave --host out to stay on 127.0.0.1.',
+    EXIT.refused,
+  )
+}
+
+function tokenFrom(file: string | null, cli: Cli): string | null {
+  if (file === null) return null
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8').trim()
+  } catch (error) {
+    throw new BatonError(
+      `The token file cannot be read (${reasonOf(error)}).`,
+      `Make one: (umask 077; openssl rand -hex 32 > ${file})`,
+      EXIT.usage,
+    )
+  }
+  if (!/^[\x21-\x7e]{16,}$/.test(text)) {
+    throw new BatonError(
+      `The token in ${file} is too short or holds spaces.`,
+      'It needs at least 16 characters, all on one line: openssl rand -hex 32',
+      EXIT.usage,
+    )
+  }
+  if (statSync(file).mode & 0o077) cli.note(`Others may read ${file}: chmod 600 it.`)
+  return text
+}

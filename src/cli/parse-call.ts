@@ -1,0 +1,89 @@
+import { parseArgs } from 'node:util'
+import { BatonError, EXIT } from '../lib/errors.js'
+import { nearestName } from '../lib/nearest-name.js'
+import type { Call, Command, Option } from './command.js'
+
+/** What every command takes. */
+export const COMMON: Record<string, Option> = {
+  json: { type: 'boolean', about: 'print JSON and nothing else' },
+  help: { type: 'boolean', short: 'h', about: 'explain this command' },
+}
+
+/** null: help was asked for. Throws a BatonError that names what is wrong and the nearest valid name. */
+export function parseCall(command: Command, args: readonly string[]): Call | null {
+  const options: Record<string, Option> = { ...command.options, ...COMMON }
+  const { tokens } = parseArgs({
+    args: [...args],
+    options: Object.fromEntries(
+      Object.entries(options).map(([name, { type, short }]) => [name, { type, ...(short ? { short } : {}) }]),
+    ),
+    allowPositionals: true,
+    strict: false,
+    tokens: true,
+  })
+  const flags = new Set<string>()
+  const values = new Map<string, string>()
+  const words: string[] = []
+  for (const token of tokens) {
+    if (token.kind === 'positional') words.push(token.value)
+    if (token.kind !== 'option') continue
+    const option = Object.hasOwn(options, token.name) ? options[token.name] : undefined
+    if (!option) throw unknownOption(command, token.rawName, Object.keys(options))
+    if (option.type === 'boolean') {
+      if (token.value !== undefined) throw wrong(command, `${token.rawName} takes no value.`)
+      flags.add(token.name)
+    } else values.set(token.name, givenValue(command, option, token))
+  }
+  if (flags.has('help')) return null
+  checkWords(command, words)
+  return {
+    words,
+    json: flags.has('json'),
+    flag: (name) => flags.has(name),
+    value: (name) => values.get(name) ?? null,
+  }
+}
+
+/** An error of the command line: it points to the command's own help. */
+export function wrong(command: Pick<Command, 'name'>, message: string, hint?: string): BatonError {
+  return new BatonError(message, hint ?? `See baton ${command.name} --help.`, EXIT.usage)
+}
+
+function givenValue(
+  command: Command,
+  option: Option,
+  token: { rawName: string; value?: string | undefined; inlineValue?: boolean | undefined },
+): string {
+  const { value } = token
+  const missing = value === undefined || value === '' || (!token.inlineValue && /^-./.test(value))
+  if (missing) throw wrong(command, `${token.rawName} needs a value: ${token.rawName} ${option.value ?? 'VALUE'}.`)
+  if (option.oneOf && !option.oneOf.includes(value)) {
+    const nearest = nearestName(value, option.oneOf)
+    const hint = nearest ? `Did you mean ${nearest}?` : `Valid are: ${option.oneOf.join(', ')}.`
+    throw wrong(command, `${token.rawName} cannot be "${value}".`, hint)
+  }
+  return value
+}
+
+function unknownOption(command: Command, written: string, known: string[]): BatonError {
+  const nearest = nearestName(written, known)
+  return wrong(command, `baton ${command.name} has no option ${written}.`, nearest ? `Did you mean --${nearest}?` : undefined)
+}
+
+function checkWords(command: Command, words: readonly string[]): void {
+  const [first] = words
+  if (command.actions && (first === undefined || !command.actions.includes(first))) {
+    const valid = command.actions.join(', ')
+    if (first === undefined) throw wrong(command, `baton ${command.name} needs one of: ${valid}.`)
+    const nearest = nearestName(first, command.actions)
+    throw wrong(
+      command,
+      `baton ${command.name} knows no "${first}".`,
+      nearest ? `Did you mean ${nearest}?` : `Valid are: ${valid}.`,
+    )
+  }
+  if (words.length < command.words.min)
+    throw wrong(command, `baton ${command.name} needs more: baton ${command.name} ${command.usage[0]}.`)
+  if (words.length > command.words.max)
+    throw wrong(command, `baton ${command.name} does not know what to do with "${words[command.words.max]}".`)
+}

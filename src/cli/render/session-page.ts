@@ -1,0 +1,159 @@
+import type { Event } from '../../contract/event.js'
+import type { Session, Spend } from '../../contract/session.js'
+import { grouped, percentText } from '../../policy/numbers.js'
+import { eventLine } from './event-line.js'
+import { bar, heat } from './gauge.js'
+import { tilde } from './paths.js'
+import type { Paint } from './screen.js'
+import { stateText } from './session-table.js'
+import { age, stamp } from './times.js'
+import { cut, harmless, padEnd, padStart } from './width.js'
+
+/** What `show --json` prints, as far as the page reads it. */
+export interface Detail extends Session {
+  cycle_started_at: string
+  cycle_reason: string
+  limits_reason: string
+  plan_limits: { name: string; usedPercent: number; resetsAt: string | null }[] | null
+  config_trouble: string | null
+  levels: { name: string; at_tokens: number | null; crossed_at: string | null; reachable: boolean }[]
+  subagents: {
+    subagent_id: string
+    type: string | null
+    description: string | null
+    model: string | null
+    used_tokens: number | null
+    used_percent: number | null
+    exact: boolean
+    spend: Spend
+  }[]
+  chain: { session_id: string; started_at: string; ended_at: string | null; compactions: number; used_tokens: number | null }[]
+}
+
+export interface PageOptions {
+  seatName: string | null
+  events: readonly Event[]
+  columns: number
+  paint: Paint
+  now: Date
+  home: string | undefined
+}
+
+/** Everything about one session, for a person. */
+export function sessionPage(detail: Detail, options: PageOptions): string[] {
+  const { paint, columns } = options
+  const section = (title: string, lines: string[]): string[] =>
+    lines.length === 0 ? [] : ['', paint(title, 'bold'), ...lines.map((line) => `  ${line}`)]
+  const page = [
+    `${paint(harmless(detail.session_id), 'bold')}  ${stateText(detail, paint)}${detail.enabled ? '' : `  ${paint('Baton is off for it', 'yellow')}`}`,
+    ...identity(detail, options).map((line) => `  ${line}`),
+    ...section('Context', context(detail, options)),
+    ...section('Levels', levels(detail, options)),
+    ...section(
+      'Subagents',
+      detail.subagents.map((one) => subagentLine(one)),
+    ),
+    ...section('Seat', chain(detail, options)),
+    ...section('Spend', spend(detail)),
+    ...section(
+      'Last events',
+      options.events.map((event) => eventLine(event, { paint, fullTime: false })),
+    ),
+  ]
+  return page.map((line) => cut(line, columns))
+}
+
+function identity(detail: Detail, { seatName, home, now }: PageOptions): string[] {
+  const seat = seatName ? `${seatName} (${detail.seat_id})` : detail.seat_id
+  const rows: [string, string | null][] = [
+    ['seat', detail.parent_seat_id ? `${seat}, child of ${detail.parent_seat_id}` : seat],
+    ['project', detail.project === null ? null : `${tilde(detail.project, home)}${detail.branch ? ` on ${detail.branch}` : ''}`],
+    ['folder', detail.cwd !== null && detail.cwd !== detail.project ? tilde(detail.cwd, home) : null],
+    [
+      'agent',
+      `${detail.agent}${detail.agent_version ? ` ${detail.agent_version}` : ''}${detail.model ? `, ${detail.model}` : ''}`,
+    ],
+    ['transcript', detail.transcript_path === null ? null : tilde(detail.transcript_path, home)],
+    [
+      'reading',
+      detail.updated_at === null
+        ? 'none yet'
+        : `${stamp(detail.updated_at)} (${age(detail.updated_at, now)} ago)${detail.stale ? ', stale: run baton doctor' : ''}`,
+    ],
+    ['trouble', detail.config_trouble === null ? null : `the last good configuration is in force (${detail.config_trouble})`],
+  ]
+  return rows.flatMap(([name, value]) => (value === null ? [] : [`${padEnd(name, 11)}${harmless(value)}`]))
+}
+
+function context(detail: Detail, { paint, columns }: PageOptions): string[] {
+  const { used_tokens: used, compaction_tokens: point, window_tokens: window, compaction_percent: percent } = detail
+  const cells = Math.max(10, Math.min(40, columns - 40))
+  const about = detail.exact ? '' : 'about '
+  const end = detail.compaction_mode === 'off' ? 'the refusal point' : 'the compaction point'
+  const lines: string[] = []
+  if (percent !== null)
+    lines.push(
+      `${bar(percent, cells, paint)}  ${paint(`${detail.exact ? '' : '~'}${percentText(percent)}`, heat(percent))} of ${end}`,
+    )
+  if (used === null) lines.push('not known: no answer since the last reset')
+  else
+    lines.push(
+      `${grouped(used)} tokens used${detail.used_percent === null ? '' : `, ${percentText(detail.used_percent)} of the ${grouped(window!)} window`}, from the ${detail.source}`,
+    )
+  if (point !== null) lines.push(`${end} ${about}${grouped(point)} (${harmless(detail.limits_reason)}${modeText(detail)})`)
+  lines.push(
+    `cycle ${detail.cycle}, begun by ${detail.cycle_reason} ${stamp(detail.cycle_started_at)}${detail.compactions > 0 ? `, compacted ${detail.compactions}×` : ''}`,
+  )
+  for (const limit of detail.plan_limits ?? []) {
+    lines.push(
+      `plan limit ${harmless(limit.name)} ${percentText(limit.usedPercent)}${limit.resetsAt ? `, resets ${stamp(limit.resetsAt)}` : ''}`,
+    )
+  }
+  return lines
+}
+
+function modeText({ compaction_mode: mode }: Detail): string {
+  if (mode === 'reactive') return '; this model compacts only when the API refuses'
+  return ''
+}
+
+function levels(detail: Detail, { paint }: PageOptions): string[] {
+  const name = Math.max(0, ...detail.levels.map((level) => level.name.length))
+  return detail.levels.map((level) => {
+    const at = padStart(level.at_tokens === null ? '–' : grouped(level.at_tokens), 9)
+    const text = `${padEnd(harmless(level.name), name)}  ${at}`
+    if (level.crossed_at !== null) return `${paint('●', 'yellow')} ${text}  crossed ${stamp(level.crossed_at)}`
+    if (level.at_tokens === null) return `${paint('○', 'dim')} ${text}  cannot be placed: the window is not known`
+    if (!level.reachable) return `${paint('×', 'dim')} ${paint(`${text}  unreachable: at or beyond the compaction point`, 'dim')}`
+    const left = detail.used_tokens === null ? '' : `  ${grouped(Math.max(0, level.at_tokens - detail.used_tokens))} to go`
+    return `${paint('○', 'dim')} ${text}${left}`
+  })
+}
+
+function subagentLine(one: Detail['subagents'][number]): string {
+  const used = one.used_tokens === null ? '–' : `${one.exact ? '' : '~'}${grouped(one.used_tokens)} tokens`
+  const window = one.used_percent === null ? '' : ` (${percentText(one.used_percent)} of its window)`
+  return harmless(
+    `${padEnd(one.subagent_id.slice(0, 10), 10)}  ${padEnd(one.type ?? '–', 16)}  ${used}${window}${one.description ? `  ${one.description}` : ''}`,
+  )
+}
+
+/** Only where there is more than the session itself. */
+function chain({ chain: sessions, session_id }: Detail, { paint }: PageOptions): string[] {
+  if (sessions.length < 2) return []
+  return sessions.map((one) => {
+    const span = `${stamp(one.started_at)} – ${one.ended_at === null ? 'now' : stamp(one.ended_at)}`
+    const line = `${harmless(one.session_id.slice(0, 8))}  ${span}  compacted ${one.compactions}×`
+    return one.session_id === session_id ? `${line}  ${paint('this one', 'dim')}` : line
+  })
+}
+
+function spend({ spend: s }: Detail): string[] {
+  const sum = s.input_tokens + s.output_tokens + s.cache_creation_tokens + s.cache_read_tokens
+  if (sum === 0 && s.cost_usd === null) return []
+  const hit = s.cache_hit_rate === null ? '' : `, cache hit rate ${percentText(Math.round(s.cache_hit_rate * 1000) / 10)}`
+  const cost = s.cost_usd === null ? '' : `${s.cost_usd.toFixed(2)} USD (the client's figure); `
+  return [
+    `${cost}input ${grouped(s.input_tokens)}, cache written ${grouped(s.cache_creation_tokens)}, cache read ${grouped(s.cache_read_tokens)}, output ${grouped(s.output_tokens)}${hit}`,
+  ]
+}

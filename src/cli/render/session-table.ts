@@ -1,0 +1,118 @@
+import type { Session } from '../../contract/session.js'
+import { percentText, short } from '../../policy/numbers.js'
+import { bar, heat } from './gauge.js'
+import { projectName } from './paths.js'
+import type { Paint } from './screen.js'
+import { type Column, table } from './table.js'
+import { age } from './times.js'
+import { harmless } from './width.js'
+
+export interface SessionRow {
+  session: Session
+  /** null: the seat has no name. */
+  seatName: string | null
+}
+
+export interface TableOptions {
+  columns: number
+  paint: Paint
+  now: Date
+  /** The person's home, shown as `~`. */
+  home: string | undefined
+}
+
+const CELLS = 10
+
+/** One line a session. The percentage and the bar are of the compaction point. */
+export function sessionTable(rows: readonly SessionRow[], options: TableOptions): string[] {
+  const named = rows.some((row) => row.seatName !== null)
+  const columns: Column<SessionRow>[] = [
+    { title: 'SESSION', dropAt: 0, cell: ({ session }) => inRow(session, options.paint)(session.session_id.slice(0, 8), 'bold') },
+    { title: 'SEAT', dropAt: named ? 5 : 9, shrinkTo: 9, cell: (row) => dimIfEnded(row, options, seatText(row)) },
+    {
+      title: 'PROJECT',
+      dropAt: 4,
+      shrinkTo: 10,
+      cutFrom: 'start',
+      cell: (row) => dimIfEnded(row, options, projectName(row.session.project, options.home)),
+    },
+    { title: 'MODEL', dropAt: 7, shrinkTo: 12, cell: (row) => dimIfEnded(row, options, modelText(row.session.model)) },
+    { title: 'STATE', dropAt: 2, cell: ({ session }) => stateText(session, options.paint) },
+    { title: 'CONTEXT', dropAt: 3, cell: ({ session }) => bar(session.compaction_percent, CELLS, inRow(session, options.paint)) },
+    {
+      title: 'OF POINT',
+      dropAt: 0,
+      align: 'right',
+      cell: ({ session }) => percentOfPoint(session, inRow(session, options.paint)),
+    },
+    { title: 'TOKENS', dropAt: 6, cell: (row) => dimIfEnded(row, options, tokensText(row.session)) },
+    { title: 'LEVEL', dropAt: 1, shrinkTo: 8, cell: ({ session }) => levelText(session, inRow(session, options.paint)) },
+    { title: 'CYCLE', dropAt: 8, align: 'right', cell: (row) => dimIfEnded(row, options, String(row.session.cycle)) },
+    { title: 'AGE', dropAt: 6, align: 'right', cell: ({ session }) => ageText(session, options) },
+  ]
+  return table(rows, columns, options.columns, options.paint)
+}
+
+/** What the marks in the table mean, as far as they occur in it. */
+export function legend(rows: readonly SessionRow[]): string | null {
+  const parts = [
+    rows.some(({ session }) => !session.exact && session.compaction_percent !== null)
+      ? '~ the compaction point is derived, not told by the client'
+      : null,
+    rows.some(({ session }) => session.used_tokens === null) ? '– not known (no answer since the last reset)' : null,
+  ].filter((part) => part !== null)
+  return parts.length === 0 ? null : parts.join(' · ')
+}
+
+const inRow = (session: Session, paint: Paint): Paint => (session.state === 'ended' ? (text) => paint(text, 'dim') : paint)
+
+function dimIfEnded({ session }: SessionRow, { paint }: TableOptions, text: string): string {
+  return session.state === 'ended' ? paint(text, 'dim') : text
+}
+
+export function seatText({ session, seatName }: SessionRow): string {
+  return harmless(seatName ?? session.seat_id.slice(0, 9))
+}
+
+export function modelText(model: string | null): string {
+  return model === null ? '–' : harmless(model.replace(/^claude-/, ''))
+}
+
+export function stateText({ state }: Session, paint: Paint): string {
+  if (state === 'ended' || state === 'unknown') return paint(state, 'dim')
+  if (state === 'waiting') return paint(state, 'yellow')
+  if (state === 'compacting') return paint(state, 'cyan')
+  return state === 'working' ? paint(state, 'green') : state
+}
+
+export function percentOfPoint(session: Session, paint: Paint): string {
+  const percent = session.compaction_percent
+  if (percent === null) return paint('–', 'dim')
+  return paint(`${session.exact ? '' : '~'}${percentText(percent)}`, heat(percent))
+}
+
+/** `119k/~167k`, and why where the figure is not of the usual kind. */
+export function tokensText(session: Session): string {
+  const { used_tokens: used, compaction_tokens: point, window_tokens: window } = session
+  if (used === null && point === null) return '–'
+  const about = session.exact || used === null ? '' : '~'
+  const whole = point === null ? (window === null ? '' : `/${short(window)} window`) : `/${about}${short(point)}`
+  return `${used === null ? '–' : short(used)}${whole}${why(session)}`
+}
+
+function why({ compaction_mode: mode, compaction_percent: percent }: Session): string {
+  if (mode === 'off') return ' refuses'
+  if (percent === null || percent <= 100) return ''
+  return mode === 'reactive' ? ' reactive' : ' due'
+}
+
+function levelText(session: Session, paint: Paint): string {
+  if (!session.enabled) return paint('off', 'dim')
+  return session.level === null ? '' : harmless(session.level)
+}
+
+function ageText(session: Session, { now, paint }: TableOptions): string {
+  const text = age(session.updated_at, now)
+  if (session.state === 'ended') return paint(text, 'dim')
+  return session.stale ? paint(`${text} stale`, 'yellow') : text
+}
