@@ -47,7 +47,8 @@ export interface HouseOptions {
   /** How long the configuration files are trusted without another look. */
   configMs?: number
   busyMs?: number
-  checkpointPages?: number
+  /** For a process that lives long and takes many signals: trusts the configuration for a second, remembers what it read. */
+  resident?: boolean
 }
 
 /** Joins the rooms. Throws a BatonError when the store cannot be opened. */
@@ -56,8 +57,11 @@ export function openHouse(options: HouseOptions): House {
   const now = options.now ?? (() => new Date())
   const home = batonHome(env)
   const log = fileLog(home.log, env)
-  const store = openStore(home.store, options)
-  const policyOf = configured(home, env, options.loadConfig, options.configMs ?? 0)
+  const store = openStore(home.store, {
+    busyMs: options.busyMs,
+    ...(options.resident ? { checkpointPages: 8_000, remember: true } : {}),
+  })
+  const policyOf = configured(home, env, options.loadConfig, options.configMs ?? (options.resident ? 1_000 : 0))
   const engine = makeEngine({
     store,
     agents,
@@ -102,22 +106,35 @@ export function openHouse(options: HouseOptions): House {
   }
 }
 
-/** The configuration of each project, looked at again once it is older than `trustMs`. */
+/** The configuration of each project, looked at again once it is older than `trustMs`, and the policies made from it. */
 function configured(
   home: Home,
   env: Record<string, string | undefined>,
   load: HouseOptions['loadConfig'],
   trustMs: number,
 ): House['policyOf'] {
-  const kept = new Map<string, { at: number; current: ReturnType<typeof currentConfig> }>()
+  interface Kept {
+    at: number
+    current: ReturnType<typeof currentConfig>
+    policies: Map<string, Policy>
+  }
+  const kept = new Map<string, Kept>()
   return (subject) => {
     const key = subject.project ?? ''
     let entry = kept.get(key)
     if (!entry || Date.now() - entry.at >= trustMs) {
       if (kept.size > 500) kept.clear()
-      entry = { at: Date.now(), current: currentConfig({ home, project: subject.project, env, load }) }
+      const current = currentConfig({ home, project: subject.project, env, load })
+      const same = entry?.current.mark === current.mark && entry.policies.size < 5_000
+      entry = { at: Date.now(), current, policies: same ? entry!.policies : new Map() }
       kept.set(key, entry)
     }
-    return { policy: policyOfConfig(entry.current.config, subject), problems: entry.current.problems }
+    const name = `${subject.agent} ${subject.model} ${subject.seat}`
+    let policy = entry.policies.get(name)
+    if (!policy) {
+      policy = policyOfConfig(entry.current.config, subject)
+      entry.policies.set(name, policy)
+    }
+    return { policy, problems: entry.current.problems }
   }
 }

@@ -173,7 +173,8 @@ function applyKind(draft: Draft): void {
   if (signal.subagent) return
   switch (signal.kind) {
     case 'session-start':
-      return applyStart(draft)
+      applyStart(draft)
+      return
     case 'prompt':
     case 'tool-batch':
       record.state = 'working'
@@ -187,9 +188,11 @@ function applyKind(draft: Draft): void {
       record.state = 'waiting'
       return
     case 'compact-start':
-      return compactionStarts(draft, signal.compaction?.trigger ?? 'auto')
+      compactionStarts(draft, signal.compaction?.trigger ?? 'auto')
+      return
     case 'compact-end':
-      return compactionSign(draft, 'compact-end', signal.compaction ?? {})
+      compactionSign(draft, 'compact-end', signal.compaction ?? {})
+      return
     case 'session-end':
       record.state = 'ended'
       record.endedAt = draft.at
@@ -204,7 +207,10 @@ function applyKind(draft: Draft): void {
 function applyStart(draft: Draft): void {
   const { signal, record } = draft
   const source = signal.start?.source
-  if (source === 'compact') return compactionSign(draft, 'session-start', {})
+  if (source === 'compact') {
+    compactionSign(draft, 'session-start', {})
+    return
+  }
   const again = record.startedAt !== draft.at
   record.endedAt = null
   record.state = 'idle'

@@ -30,7 +30,8 @@ export function decide(crossed: readonly ResolvedLevel[], track: Track, policy: 
   const wanted = new Set(crossed.flatMap((level) => level.actions))
   if (wanted.size === 0) return null
   const handoff = wanted.has('request-handoff') || wanted.has('hand-off')
-  const tellsAll = handoff || wanted.has('pause') || [...wanted].some((action) => action.startsWith('hook:') || action.startsWith('webhook:'))
+  const tellsAll =
+    handoff || wanted.has('pause') || [...wanted].some((action) => action.startsWith('hook:') || action.startsWith('webhook:'))
   const toAgent = wanted.has('agent') || tellsAll
   const toUser = wanted.has('user') || tellsAll
   return {

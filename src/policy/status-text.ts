@@ -18,7 +18,9 @@ export function statusText(session: Session, paint: Paint): string {
   const bar = paint('▰'.repeat(filled), colour) + paint('▱'.repeat(CELLS - filled), 'dim')
   const end = point === null ? 'of window' : session.compaction_mode === 'off' ? 'to refusal' : 'to compaction'
   const about = point !== null && !session.exact ? '~' : ''
-  const notes = [session.level, session.compactions > 0 ? `compacted ${session.compactions}×` : null].filter((note) => note !== null)
+  const notes = [session.level, session.compactions > 0 ? `compacted ${session.compactions}×` : null].filter(
+    (note) => note !== null,
+  )
   const tail = notes.length > 0 ? paint(` · ${notes.join(' · ')}`, 'dim') : ''
   return `${bar} ${paint(percentText(percent), colour)} ${end} ${paint(`${short(used)}/${about}${short(whole)}`, 'dim')}${tail}`
 }

@@ -17,7 +17,8 @@ export function fullness(track: Track): string {
   const tokens = grouped(used)
   const ofPoint = percentOf(used, limits.point)
   const ofWindow = percentOf(used, limits.window)
-  if (ofPoint === null) return ofWindow === null ? `${tokens} tokens used` : `${tokens} tokens used, ${percentText(ofWindow)} of the window`
+  if (ofPoint === null)
+    return ofWindow === null ? `${tokens} tokens used` : `${tokens} tokens used, ${percentText(ofWindow)} of the window`
   const about = limits.exact ? '' : 'about '
   const end = limits.mode === 'off' ? 'the refusal point (compaction is off)' : 'the compaction point'
   const window = ofWindow === null ? '' : `; ${percentText(ofWindow)} of the ${grouped(limits.window!)} window`
@@ -32,14 +33,17 @@ function beyond(track: Track, ofPoint: number): string {
 
 function ahead(track: Track): string {
   if (track.limits.mode === 'off') return 'Past that point the client refuses to go on, because compaction is off.'
-  if (track.limits.mode === 'reactive') return 'This model is compacted when the API refuses a request: earlier conversation is then replaced by a summary.'
+  if (track.limits.mode === 'reactive')
+    return 'This model is compacted when the API refuses a request: earlier conversation is then replaced by a summary.'
   return 'At that point the client replaces the earlier conversation by a summary.'
 }
 
 const ADVICE = {
   sequential: 'Nothing to do now; prefer narrow reads and finish steps you begin.',
-  important: 'Bring the current step to a clean end and write down goal, decisions, changed files and the next exact step where they survive.',
-  urgent: 'Little room is left: finish or stop the current step now and write down goal, decisions, changed files and the next exact step.',
+  important:
+    'Bring the current step to a clean end and write down goal, decisions, changed files and the next exact step where they survive.',
+  urgent:
+    'Little room is left: finish or stop the current step now and write down goal, decisions, changed files and the next exact step.',
 } as const
 
 /** What the agent is told. Reports figures and suggests; never orders, never stops it. */

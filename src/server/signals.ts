@@ -27,18 +27,21 @@ export function signalRoute(parts: ServerParts): (request: IncomingMessage, resp
     const batch = waiting
     waiting = []
     const taken = parts.engine.takeAll(batch)
-    batch.forEach((one, index) => finish(one, taken[index]!))
+    for (const [index, one] of batch.entries()) finish(one, taken[index]!)
   }
 
   const finish = (one: Waiting, taken: Taken): void => {
     one.drop?.()
-    if (taken.record === null)
-      return reply(one.response, taken.repeated ? 200 : 400, taken.repeated ? '' : '{"error":"not a signal of this agent"}')
-    if (one.raw.kind === 'status-line')
-      return reply(one.response, 200, parts.statusLine({ record: taken.record, enabled: taken.enabled }))
-    if (taken.behind) return catchUp(one, Date.now() + BEHIND_MS)
-    reply(one.response, 200, taken.answer)
-    if (taken.unsettled) setTimeout(() => lookAgain(one.raw), LATER_MS).unref()
+    if (taken.record === null) {
+      reply(one.response, taken.repeated ? 200 : 400, taken.repeated ? '' : '{"error":"not a signal of this agent"}')
+    } else if (one.raw.kind === 'status-line') {
+      reply(one.response, 200, parts.statusLine({ record: taken.record, enabled: taken.enabled }))
+    } else if (taken.behind) {
+      catchUp(one, Date.now() + BEHIND_MS)
+    } else {
+      reply(one.response, 200, taken.answer)
+      if (taken.unsettled) setTimeout(() => lookAgain(one.raw), LATER_MS).unref()
+    }
   }
 
   /** The transcript is more than one batch behind: the answer waits for it a moment, so that no warning comes three batches late. */
@@ -72,7 +75,10 @@ export function signalRoute(parts: ServerParts): (request: IncomingMessage, resp
     })
     request.on('error', () => response.destroy())
     request.on('end', () => {
-      if (size > MAX_BODY) return reply(response, 413, '{"error":"too large"}')
+      if (size > MAX_BODY) {
+        reply(response, 413, '{"error":"too large"}')
+        return
+      }
       const body = chunks.length === 1 ? chunks[0]!.toString('utf8') : Buffer.concat(chunks).toString('utf8')
       const signalId = request.headers['x-baton-signal']
       const options: TakeOptions = { deliver: kind === 'status-line' ? 'keep' : 'answer' }

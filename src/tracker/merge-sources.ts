@@ -8,7 +8,7 @@ export interface Sequence {
 
 export type Verdict = 'new' | 'same' | 'late'
 
-const KEEP = 32
+const KEEP = 16
 
 export const emptySequence = (): Sequence => ({ seen: [], reached: {} })
 

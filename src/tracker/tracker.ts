@@ -134,7 +134,11 @@ export function relevel(track: Track, limits: Limits, levels: readonly ResolvedL
 }
 
 /** The levels this figure reaches for the first time in this cycle, lowest first. */
-export function crossLevels(track: Track, levels: readonly ResolvedLevel[], at: string): { track: Track; crossed: ResolvedLevel[] } {
+export function crossLevels(
+  track: Track,
+  levels: readonly ResolvedLevel[],
+  at: string,
+): { track: Track; crossed: ResolvedLevel[] } {
   const used = track.used
   if (used === null) return { track, crossed: [] }
   const latched = new Set(track.latched.map((latch) => latch.name))

@@ -3,7 +3,7 @@ export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE sessions (
     session_id TEXT PRIMARY KEY, seat_id TEXT NOT NULL, project TEXT, seen_at TEXT NOT NULL, started_at TEXT NOT NULL, body TEXT NOT NULL
-  ) WITHOUT ROWID;
+  );
   CREATE INDEX sessions_by_seat ON sessions (seat_id, started_at);
 
   CREATE TABLE seats (
@@ -14,7 +14,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TABLE subagents (
     session_id TEXT NOT NULL, subagent_id TEXT NOT NULL, updated_at TEXT NOT NULL, body TEXT NOT NULL,
     PRIMARY KEY (session_id, subagent_id)
-  ) WITHOUT ROWID;
+  );
 
   CREATE TABLE readings (
     reading_id INTEGER PRIMARY KEY, session_id TEXT NOT NULL, cycle INTEGER NOT NULL, at TEXT NOT NULL, used INTEGER NOT NULL,
@@ -30,7 +30,7 @@ export const MIGRATIONS: readonly string[] = [
 
   CREATE TABLE messages (
     message_id TEXT PRIMARY KEY, seat_id TEXT NOT NULL, session_id TEXT, status TEXT NOT NULL, queued_at TEXT NOT NULL, body TEXT NOT NULL
-  ) WITHOUT ROWID;
+  );
   CREATE INDEX messages_open ON messages (seat_id, queued_at) WHERE status IN ('queued', 'sent');
   CREATE INDEX messages_by_time ON messages (queued_at);
 

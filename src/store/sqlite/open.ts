@@ -10,6 +10,8 @@ export interface OpenOptions {
   busyMs?: number
   /** How many pages may wait in the write-ahead log: a server that commits hundreds of times a second sets it high. */
   checkpointPages?: number
+  /** Keep what was read until another process writes; for processes that live long. */
+  remember?: boolean
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Source } from '../../contract/reading.js'
 import type { SeatRecord, SessionRecord, StoredReading, SubagentRecord } from '../../contract/record.js'
 import type { EventQuery, SessionQuery, Store, SwitchScope } from '../store.js'
 import type { Statement } from './driver.js'
+import { makeMemory, NO_MEMORY } from './memory.js'
 import { type OpenOptions, openSqlite } from './open.js'
 import { thinOut } from './thin.js'
 
@@ -52,7 +53,10 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
   }
   const body = <T>(row: unknown): T | null => (row ? (JSON.parse((row as { body: string }).body) as T) : null)
   const bodies = <T>(rows: unknown[]): T[] => rows.map((row) => JSON.parse((row as { body: string }).body) as T)
+  const memory = options.remember ? makeMemory(db) : NO_MEMORY
   let depth = 0
+  /** Remembered inside transactions only: there the version was looked at. */
+  const recall = <T>(key: string, read: () => T): T => (depth > 0 ? memory.recall(key, read) : read())
 
   return {
     transaction(work) {
@@ -60,10 +64,12 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
       db.exec('BEGIN IMMEDIATE')
       depth++
       try {
+        memory.check()
         const result = work()
         db.exec('COMMIT')
         return result
       } catch (error) {
+        memory.forget()
         try {
           db.exec('ROLLBACK')
         } catch (failed) {
@@ -76,7 +82,8 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
       }
     },
 
-    session: (id) => body<SessionRecord>(sql('SELECT body FROM sessions WHERE session_id = ?').get(id)),
+    session: (id) =>
+      recall(`session ${id}`, () => body<SessionRecord>(sql('SELECT body FROM sessions WHERE session_id = ?').get(id))),
     sessions(query: SessionQuery = {}) {
       const rows = sql(
         'SELECT body FROM sessions WHERE seen_at >= ? AND (? IS NULL OR project = ?) ORDER BY seen_at DESC, session_id',
@@ -90,9 +97,10 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
         `INSERT INTO sessions (session_id, seat_id, project, seen_at, started_at, body) VALUES (?, ?, ?, ?, ?, ?)
          ON CONFLICT (session_id) DO UPDATE SET seat_id = excluded.seat_id, project = excluded.project, seen_at = excluded.seen_at, body = excluded.body`,
       ).run(record.sessionId, record.seatId, record.project, record.seenAt, record.startedAt, JSON.stringify(record))
+      memory.keep(`session ${record.sessionId}`, record)
     },
 
-    seat: (id) => seatOf(sql('SELECT * FROM seats WHERE seat_id = ?').get(id)),
+    seat: (id) => recall(`seat ${id}`, () => seatOf(sql('SELECT * FROM seats WHERE seat_id = ?').get(id))),
     seatNamed: (name) => seatOf(sql('SELECT * FROM seats WHERE name = ?').get(name)),
     seatOfProcess: (pid, startedAt) =>
       seatOf(
@@ -104,15 +112,19 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
          ON CONFLICT (seat_id) DO UPDATE SET name = excluded.name, parent_seat_id = excluded.parent_seat_id, pid = excluded.pid,
            process_started_at = excluded.process_started_at`,
       ).run(seat.seatId, seat.name, seat.parentSeatId, seat.process?.pid ?? null, seat.process?.startedAt ?? null, seat.createdAt)
+      memory.keep(`seat ${seat.seatId}`, seat)
     },
 
     subagents: (id) =>
-      bodies<SubagentRecord>(sql('SELECT body FROM subagents WHERE session_id = ? ORDER BY subagent_id').all(id)),
+      recall(`subagents ${id}`, () =>
+        bodies<SubagentRecord>(sql('SELECT body FROM subagents WHERE session_id = ? ORDER BY subagent_id').all(id)),
+      ),
     putSubagent(record) {
       sql(
         `INSERT INTO subagents (session_id, subagent_id, updated_at, body) VALUES (?, ?, ?, ?)
          ON CONFLICT (session_id, subagent_id) DO UPDATE SET updated_at = excluded.updated_at, body = excluded.body`,
       ).run(record.sessionId, record.subagentId, record.updatedAt, JSON.stringify(record))
+      memory.drop(`subagents ${record.sessionId}`)
     },
 
     addReading(r) {
@@ -159,11 +171,14 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
         `INSERT INTO messages (message_id, seat_id, session_id, status, queued_at, body) VALUES (?, ?, ?, ?, ?, ?)
          ON CONFLICT (message_id) DO UPDATE SET status = excluded.status, body = excluded.body`,
       ).run(m.message_id, m.seat_id, m.session_id, m.status, m.queued_at, JSON.stringify(m))
+      memory.drop(`open ${m.seat_id}`)
     },
     openMessages: (seatId) =>
-      bodies<Message>(
-        sql("SELECT body FROM messages WHERE seat_id = ? AND status IN ('queued', 'sent') ORDER BY queued_at, message_id").all(
-          seatId,
+      recall(`open ${seatId}`, () =>
+        bodies<Message>(
+          sql("SELECT body FROM messages WHERE seat_id = ? AND status IN ('queued', 'sent') ORDER BY queued_at, message_id").all(
+            seatId,
+          ),
         ),
       ),
     messages({ seatId, limit = 1000 } = {}) {
@@ -175,13 +190,14 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
 
     takeOnce: (id, at) => Number(sql('INSERT OR IGNORE INTO taken (signal_id, at) VALUES (?, ?)').run(id, at).changes) === 1,
 
-    nearestSwitch(sessionId, project) {
-      const row = sql(
-        `SELECT enabled FROM switches WHERE (scope, key) IN (VALUES ('session', ?), ('project', ?), ('all', ''))
-         ORDER BY CASE scope WHEN 'session' THEN 0 WHEN 'project' THEN 1 ELSE 2 END LIMIT 1`,
-      ).get(sessionId, project ?? '') as { enabled: number } | undefined
-      return row ? row.enabled === 1 : null
-    },
+    nearestSwitch: (sessionId, project) =>
+      recall(`switch ${sessionId} ${project ?? ''}`, () => {
+        const row = sql(
+          `SELECT enabled FROM switches WHERE (scope, key) IN (VALUES ('session', ?), ('project', ?), ('all', ''))
+           ORDER BY CASE scope WHEN 'session' THEN 0 WHEN 'project' THEN 1 ELSE 2 END LIMIT 1`,
+        ).get(sessionId, project ?? '') as { enabled: number } | undefined
+        return row ? row.enabled === 1 : null
+      }),
     switched(scope: SwitchScope, key: string) {
       const row = sql('SELECT enabled FROM switches WHERE scope = ? AND key = ?').get(scope, key) as
         | { enabled: number }
@@ -192,6 +208,7 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
       sql(
         'INSERT INTO switches (scope, key, enabled, at) VALUES (?, ?, ?, ?) ON CONFLICT (scope, key) DO UPDATE SET enabled = excluded.enabled, at = excluded.at',
       ).run(scope, key, enabled ? 1 : 0, at)
+      memory.forget()
     },
 
     thin: (now) => thinOut(db, now),

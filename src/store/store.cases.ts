@@ -1,0 +1,456 @@
+import { describe, expect, it } from 'vitest'
+import {
+  AT,
+  after,
+  sampleEvent,
+  sampleMessage,
+  sampleReading,
+  sampleSeat,
+  sampleSession,
+  sampleSubagent,
+} from './samples.cases.js'
+import type { Store } from './store.js'
+
+/** A place for one test: the store there can be opened several times, as several processes would. */
+export interface StorePlace {
+  open(): Store
+  remove(): void
+}
+
+const DAY = 24 * 3_600_000
+
+/** What every backend must do. */
+export function storeCases(backend: string, newPlace: () => StorePlace): void {
+  const inStore = (work: (store: Store, place: StorePlace) => void) => () => {
+    const place = newPlace()
+    try {
+      const store = place.open()
+      work(store, place)
+      store.close()
+    } finally {
+      place.remove()
+    }
+  }
+
+  describe(`${backend}: what is put in comes out`, () => {
+    it(
+      'a session comes back whole, and null when it is not known',
+      inStore((store) => {
+        const record = sampleSession('s1')
+        store.putSession(record)
+        expect(store.session('s1')).toEqual(record)
+        expect(store.session('S1')).toBeNull()
+        expect(store.session('')).toBeNull()
+      }),
+    )
+
+    it(
+      'what is kept survives closing and opening',
+      inStore((first, place) => {
+        first.putSession(sampleSession('s1'))
+        first.putSeat(sampleSeat('seat_1', { name: 'builder' }))
+        first.addEvent(sampleEvent('session_started'))
+        first.setSwitch('all', '', false, AT)
+        first.close()
+        const again = place.open()
+        expect(again.session('s1')).toEqual(sampleSession('s1'))
+        expect(again.seatNamed('builder')?.seatId).toBe('seat_1')
+        expect(again.events()).toHaveLength(1)
+        expect(again.nearestSwitch('s1', null)).toBe(false)
+        again.close()
+        first.close = () => {}
+      }),
+    )
+
+    it(
+      'putting a session again replaces it and moves it to its new seat and project',
+      inStore((store) => {
+        store.putSession(sampleSession('s1'))
+        store.putSession(sampleSession('s1', { seatId: 'seat_2', project: '/other', state: 'ended' }))
+        expect(store.session('s1')?.state).toBe('ended')
+        expect(store.chain('seat_1')).toEqual([])
+        expect(store.chain('seat_2').map((s) => s.sessionId)).toEqual(['s1'])
+        expect(store.sessions({ project: '/home/ü/shöp' })).toEqual([])
+        expect(store.sessions({ project: '/other' })).toHaveLength(1)
+        expect(store.sizes().sessions).toBe(1)
+      }),
+    )
+
+    it(
+      'lists sessions newest first, by project and by when they were seen',
+      inStore((store) => {
+        store.putSession(sampleSession('old', { seenAt: after(0) }))
+        store.putSession(sampleSession('new', { seenAt: after(2000) }))
+        store.putSession(sampleSession('mid', { seenAt: after(1000), project: null }))
+        const ids = (query?: Parameters<Store['sessions']>[0]) => store.sessions(query).map((s) => s.sessionId)
+        expect(ids()).toEqual(['new', 'mid', 'old'])
+        expect(ids({ seenSince: after(1000) })).toEqual(['new', 'mid'])
+        expect(ids({ project: '/home/ü/shöp' })).toEqual(['new', 'old'])
+        expect(ids({ project: '/nowhere' })).toEqual([])
+      }),
+    )
+
+    it(
+      "a seat's chain is in the order its sessions started, whatever was seen last",
+      inStore((store) => {
+        store.putSession(sampleSession('b', { startedAt: after(2000), seenAt: after(3000) }))
+        store.putSession(sampleSession('a', { startedAt: after(1000), seenAt: after(9000) }))
+        store.putSession(sampleSession('z', { seatId: 'seat_9' }))
+        expect(store.chain('seat_1').map((s) => s.sessionId)).toEqual(['a', 'b'])
+      }),
+    )
+
+    it(
+      'seats are found by id, by name and by process; a reused pid is another process',
+      inStore((store) => {
+        const process = { pid: 77, startedAt: 'boot+1' }
+        store.putSeat(sampleSeat('seat_a', { name: 'builder', parentSeatId: 'seat_p', process }))
+        store.putSeat(sampleSeat('seat_b'))
+        expect(store.seat('seat_a')).toEqual(sampleSeat('seat_a', { name: 'builder', parentSeatId: 'seat_p', process }))
+        expect(store.seat('seat_b')).toEqual(sampleSeat('seat_b'))
+        expect(store.seatNamed('builder')?.seatId).toBe('seat_a')
+        expect(store.seatNamed('Builder')).toBeNull()
+        expect(store.seatOfProcess(77, 'boot+1')?.seatId).toBe('seat_a')
+        expect(store.seatOfProcess(77, 'boot+2')).toBeNull()
+        store.putSeat(sampleSeat('seat_a', { name: 'builder', process: null }))
+        expect(store.seatOfProcess(77, 'boot+1')).toBeNull()
+      }),
+    )
+
+    it(
+      'two seats never share a name',
+      inStore((store) => {
+        store.putSeat(sampleSeat('seat_a', { name: 'builder' }))
+        expect(() => store.putSeat(sampleSeat('seat_b', { name: 'builder' }))).toThrow()
+        store.putSeat(sampleSeat('seat_c'))
+        store.putSeat(sampleSeat('seat_d'))
+        expect(store.seat('seat_d')?.name).toBeNull()
+      }),
+    )
+
+    it(
+      "a process's newest seat wins",
+      inStore((store) => {
+        const process = { pid: 77, startedAt: '1' }
+        store.putSeat(sampleSeat('seat_new', { process, createdAt: after(10) }))
+        store.putSeat(sampleSeat('seat_old', { process, createdAt: after(0) }))
+        expect(store.seatOfProcess(77, '1')?.seatId).toBe('seat_new')
+      }),
+    )
+
+    it(
+      "subagents belong to their session, and one session's say nothing of another's",
+      inStore((store) => {
+        store.putSubagent(sampleSubagent('s1', 'a2', 100))
+        store.putSubagent(sampleSubagent('s1', 'a1', null))
+        store.putSubagent(sampleSubagent('s2', 'a1', 7))
+        store.putSubagent(sampleSubagent('s1', 'a2', 200))
+        expect(store.subagents('s1')).toEqual([sampleSubagent('s1', 'a1', null), sampleSubagent('s1', 'a2', 200)])
+        expect(store.subagents('nobody')).toEqual([])
+      }),
+    )
+
+    it(
+      'readings keep their order, their nulls and whether they are exact; a limit keeps the newest',
+      inStore((store) => {
+        const known = { window: 1_000_000, point: 967_000, model: 'm', source: 'mod', exact: true, cycle: 3 } as const
+        store.addReading(sampleReading('s1', 10))
+        store.addReading(sampleReading('s1', 20, known))
+        store.addReading(sampleReading('s2', 5))
+        store.addReading(sampleReading('s1', 15))
+        expect(store.readings('s1')).toEqual([sampleReading('s1', 10), sampleReading('s1', 20, known), sampleReading('s1', 15)])
+        expect(store.readings('s1', 2).map((r) => r.used)).toEqual([20, 15])
+      }),
+    )
+  })
+
+  describe(`${backend}: events`, () => {
+    it(
+      'ids rise strictly, also over closing and opening',
+      inStore((store, place) => {
+        const ids = [1, 2, 3].map(() => store.addEvent(sampleEvent('reading')).id)
+        const other = place.open()
+        ids.push(other.addEvent(sampleEvent('reading')).id)
+        other.close()
+        ids.push(store.addEvent(sampleEvent('reading')).id)
+        expect(ids).toEqual([...ids].sort((a, b) => a - b))
+        expect(new Set(ids).size).toBe(5)
+        expect(store.events().map((e) => e.id)).toEqual(ids)
+      }),
+    )
+
+    it(
+      'an event comes back as it was told',
+      inStore((store) => {
+        const told = store.addEvent(sampleEvent('level_crossed', { session_id: null, seat_id: null, job_id: 'job_1' }))
+        expect(store.events()).toEqual([told])
+        expect(told.data).toEqual({ deep: [{ ö: null }] })
+      }),
+    )
+
+    it(
+      'after an id the oldest come first within a limit; without one the newest; both in the order of ids',
+      inStore((store) => {
+        const ids = [0, 1, 2, 3, 4].map((n) => store.addEvent(sampleEvent('reading', { at: after(n) })).id)
+        const found = (query: Parameters<Store['events']>[0]) => store.events(query).map((e) => e.id)
+        expect(found({ afterId: ids[0]!, limit: 2 })).toEqual([ids[1], ids[2]])
+        expect(found({ limit: 2 })).toEqual([ids[3], ids[4]])
+        expect(found({ afterId: 0 })).toEqual(ids)
+        expect(found({ afterId: ids[4]! })).toEqual([])
+        expect(found({ since: after(3) })).toEqual([ids[3], ids[4]])
+      }),
+    )
+
+    it(
+      'of one session only its own',
+      inStore((store) => {
+        const mine = store.addEvent(sampleEvent('reading', { session_id: 's1' }))
+        store.addEvent(sampleEvent('reading', { session_id: 's10' }))
+        store.addEvent(sampleEvent('reading', { session_id: null }))
+        expect(store.events({ sessionId: 's1' })).toEqual([mine])
+        expect(store.events({ sessionId: 's1', afterId: mine.id })).toEqual([])
+      }),
+    )
+
+    it(
+      'an id is never used again after its event was thinned out',
+      inStore((store) => {
+        const first = store.addEvent(sampleEvent('reading'))
+        store.thin(new Date(Date.parse(AT) + 30 * DAY))
+        expect(store.events()).toEqual([])
+        expect(store.addEvent(sampleEvent('reading')).id).toBeGreaterThan(first.id)
+      }),
+    )
+  })
+
+  describe(`${backend}: messages and switches`, () => {
+    it(
+      'open are those queued or sent, oldest first; all are listed until thinned never',
+      inStore((store) => {
+        store.putMessage(sampleMessage('m2', { queued_at: after(2) }))
+        store.putMessage(sampleMessage('m1', { queued_at: after(1), status: 'sent' }))
+        store.putMessage(sampleMessage('m3', { queued_at: after(3), status: 'delivered' }))
+        store.putMessage(sampleMessage('m4', { queued_at: after(4), status: 'cancelled' }))
+        store.putMessage(sampleMessage('m5', { queued_at: after(5), seat_id: 'seat_2' }))
+        expect(store.openMessages('seat_1').map((m) => m.message_id)).toEqual(['m1', 'm2'])
+        expect(store.messages({ seatId: 'seat_1' }).map((m) => m.message_id)).toEqual(['m1', 'm2', 'm3', 'm4'])
+        expect(store.messages({ limit: 2 }).map((m) => m.message_id)).toEqual(['m4', 'm5'])
+      }),
+    )
+
+    it(
+      'a message that moves on keeps its text and is no longer open',
+      inStore((store) => {
+        const told = sampleMessage('m1')
+        store.putMessage(told)
+        store.putMessage({ ...told, status: 'delivered', delivered_at: after(9), repeated: true })
+        expect(store.openMessages('seat_1')).toEqual([])
+        expect(store.messages()).toEqual([{ ...told, status: 'delivered', delivered_at: after(9), repeated: true }])
+      }),
+    )
+
+    it(
+      'a signal is taken once, by whoever comes first',
+      inStore((store, place) => {
+        const other = place.open()
+        expect(store.takeOnce('signal', AT)).toBe(true)
+        expect(other.takeOnce('signal', AT)).toBe(false)
+        expect(store.takeOnce('signal', AT)).toBe(false)
+        expect(other.takeOnce('another', AT)).toBe(true)
+        other.close()
+      }),
+    )
+
+    it(
+      'a signal whose transaction failed may be taken again',
+      inStore((store) => {
+        const failing = () => {
+          store.takeOnce('signal', AT)
+          throw new Error('no')
+        }
+        expect(() => store.transaction(failing)).toThrow('no')
+        expect(store.takeOnce('signal', AT)).toBe(true)
+      }),
+    )
+
+    it(
+      'the nearest switch decides: session, project, all',
+      inStore((store) => {
+        expect(store.nearestSwitch('s1', '/p')).toBeNull()
+        store.setSwitch('all', '', false, AT)
+        expect(store.nearestSwitch('s1', '/p')).toBe(false)
+        store.setSwitch('project', '/p', true, AT)
+        expect(store.nearestSwitch('s1', '/p')).toBe(true)
+        expect(store.nearestSwitch('s1', '/q')).toBe(false)
+        expect(store.nearestSwitch('s1', null)).toBe(false)
+        store.setSwitch('session', 's1', false, AT)
+        expect(store.nearestSwitch('s1', '/p')).toBe(false)
+        expect(store.nearestSwitch('s2', '/p')).toBe(true)
+        store.setSwitch('session', 's1', true, AT)
+        expect(store.switched('session', 's1')).toBe(true)
+        expect(store.switched('session', '/p')).toBeNull()
+      }),
+    )
+  })
+
+  describe(`${backend}: transactions`, () => {
+    it(
+      'what a callback throws is thrown on, and nothing of it stays',
+      inStore((store) => {
+        store.putSession(sampleSession('s1'))
+        const why = new Error('half way')
+        const halfWay = () => {
+          store.putSession(sampleSession('s1', { state: 'ended' }))
+          store.putSeat(sampleSeat('seat_x'))
+          store.addEvent(sampleEvent('reading'))
+          store.addReading(sampleReading('s1', 1))
+          store.putMessage(sampleMessage('m1'))
+          store.setSwitch('all', '', false, AT)
+          store.putSubagent(sampleSubagent('s1', 'a1', 1))
+          throw why
+        }
+        expect(() => store.transaction(halfWay)).toThrow(why)
+        expect(store.session('s1')?.state).toBe('working')
+        expect(store.seat('seat_x')).toBeNull()
+        expect([store.events(), store.readings('s1'), store.messages(), store.subagents('s1')]).toEqual([[], [], [], []])
+        expect(store.switched('all', '')).toBeNull()
+        expect(store.transaction(() => store.addEvent(sampleEvent('reading')).type)).toBe('reading')
+      }),
+    )
+
+    it(
+      'one inside another is part of it: a failure that reaches the outer one undoes both',
+      inStore((store) => {
+        const result = store.transaction(() => {
+          store.putSeat(sampleSeat('outer'))
+          return store.transaction(() => {
+            store.putSeat(sampleSeat('inner'))
+            return 42
+          })
+        })
+        expect(result).toBe(42)
+        expect([store.seat('outer'), store.seat('inner')]).not.toContain(null)
+        const failing = () => {
+          store.transaction(() => store.putSeat(sampleSeat('inner2')))
+          throw new Error('late')
+        }
+        expect(() => store.transaction(failing)).toThrow('late')
+        expect(store.seat('inner2')).toBeNull()
+      }),
+    )
+
+    it(
+      'nothing of an unfinished one is seen from outside, all of a finished one is',
+      inStore((store, place) => {
+        const other = place.open()
+        store.transaction(() => {
+          store.putSeat(sampleSeat('seat_1'))
+          expect(other.seat('seat_1')).toBeNull()
+        })
+        expect(other.seat('seat_1')).not.toBeNull()
+        other.close()
+      }),
+    )
+
+    it(
+      'what waits for the commit runs after it, once, and not after a failure',
+      inStore((store, place) => {
+        const other = place.open()
+        const ran: string[] = []
+        store.transaction(() => {
+          store.putSeat(sampleSeat('seat_1'))
+          store.transaction(() => store.afterCommit(() => ran.push(other.seat('seat_1') ? 'kept' : 'not yet')))
+          expect(ran).toEqual([])
+        })
+        expect(ran).toEqual(['kept'])
+        const failing = () => {
+          store.afterCommit(() => ran.push('failed'))
+          throw new Error('no')
+        }
+        expect(() => store.transaction(failing)).toThrow('no')
+        store.transaction(() => {})
+        store.afterCommit(() => ran.push('outside'))
+        expect(ran).toEqual(['kept', 'outside'])
+        other.close()
+      }),
+    )
+  })
+
+  describe(`${backend}: thinning`, () => {
+    const now = new Date(Date.parse(AT) + 8 * DAY)
+    const minutesAfter = (minutes: number): string => after(minutes * 60_000)
+
+    it(
+      'of readings older than a week the last of each hour and cycle stays; newer ones all stay',
+      inStore((store) => {
+        const put = (used: number, minutes: number, cycle = 1, sessionId = 's1') =>
+          store.addReading(sampleReading(sessionId, used, { at: minutesAfter(minutes), cycle }))
+        put(10, 0)
+        put(20, 20)
+        put(30, 59)
+        put(40, 61)
+        put(5, 30, 2)
+        put(77, 1, 1, 's2')
+        const recent = 7.5 * 24 * 60
+        put(50, recent)
+        put(60, recent + 1)
+        expect(store.thin(now)).toBe(2)
+        expect(store.readings('s1').map((r) => r.used)).toEqual([30, 40, 5, 50, 60])
+        expect(store.readings('s2').map((r) => r.used)).toEqual([77])
+        expect(store.thin(now)).toBe(0)
+      }),
+    )
+
+    it(
+      'of events only readings older than a week go; sessions, seats, messages and switches never',
+      inStore((store) => {
+        store.putSession(sampleSession('s1'))
+        store.putSeat(sampleSeat('seat_1'))
+        store.putMessage(sampleMessage('m1'))
+        store.setSwitch('all', '', false, AT)
+        store.putSubagent(sampleSubagent('s1', 'a1', 1))
+        for (const type of ['reading', 'level_crossed', 'compaction_complete', 'session_started'] as const)
+          store.addEvent(sampleEvent(type))
+        store.addEvent(sampleEvent('reading', { at: now.toISOString() }))
+        store.thin(now)
+        expect(store.events().map((e) => e.type)).toEqual(['level_crossed', 'compaction_complete', 'session_started', 'reading'])
+        expect(store.session('s1')).not.toBeNull()
+        expect(store.seat('seat_1')).not.toBeNull()
+        expect(store.messages()).toHaveLength(1)
+        expect(store.subagents('s1')).toHaveLength(1)
+        expect(store.nearestSwitch('s1', null)).toBe(false)
+      }),
+    )
+
+    it(
+      'a mark of a taken signal lasts a day',
+      inStore((store) => {
+        store.takeOnce('old', after(0))
+        store.takeOnce('young', after(2 * 3_600_000))
+        store.thin(new Date(Date.parse(AT) + DAY + 3_600_000))
+        expect(store.takeOnce('young', AT)).toBe(false)
+        expect(store.takeOnce('old', AT)).toBe(true)
+      }),
+    )
+
+    it(
+      'may be part of a transaction',
+      inStore((store) => {
+        store.addEvent(sampleEvent('reading'))
+        expect(store.transaction(() => store.thin(now))).toBe(1)
+      }),
+    )
+
+    it(
+      'sizes count what is there',
+      inStore((store) => {
+        store.putSession(sampleSession('s1'))
+        store.addReading(sampleReading('s1', 1))
+        store.addReading(sampleReading('s1', 2))
+        store.addEvent(sampleEvent('reading'))
+        expect(store.sizes()).toMatchObject({ sessions: 1, readings: 2, events: 1, messages: 0 })
+        expect(store.sizes().bytes).toBeGreaterThan(0)
+      }),
+    )
+  })
+}
