@@ -142,18 +142,21 @@ test('print mode: compaction by threshold and after a refusal', async () => {
   keepTranscript(reactive.home, 'compaction-reactive', refused.sessionId)
 })
 
-test('print mode: a refused prompt without compaction, and a 1M model', async () => {
+test('a refused prompt without compaction, and a 1M model', async () => {
   const { home, tape } = await stage({
     steps: [
       { bash: 'echo a', used: 150_008 },
       { fail: 'too-long', used: 151_008 },
     ],
   })
-  const run = await runPrint(home, { prompt: 'go', model: 'claude-sonnet-4-5', env: { DISABLE_AUTO_COMPACT: '1' } })
-  // the client does not wait for this hook when it ends
-  await tape.waitFor('the failure', (told) => told.some(({ event }) => event === 'StopFailure'), 5000)
+  // in print mode the client ends without waiting for this hook
+  const tui = await startTui(home, { model: 'claude-sonnet-4-5', env: { DISABLE_AUTO_COMPACT: '1' } })
+  const sessionId = tui.sessionId()
+  await tui.submit('go')
+  await tape.waitFor('the failure', (told) => told.some(({ event }) => event === 'StopFailure'))
+  await tui.exit()
   keepEvent(home, 'refused.StopFailure', first(tape, 'StopFailure'))
-  keepTranscript(home, 'refused', run.sessionId)
+  keepTranscript(home, 'refused', sessionId)
 
   const large = await stage({ steps: [{ bash: 'echo a', used: 250_008 }, 'Done.'] })
   const other = await runPrint(large.home, { prompt: 'go', model: 'claude-sonnet-4-5[1m]' })
@@ -219,11 +222,21 @@ test('the terminal: status line at its moments, compact, clear, permission, resu
     'terminal.SessionEnd.exit',
     first(tape, 'SessionEnd', (body) => body.reason === 'prompt_input_exit'),
   )
-  await startTui(home, { model: 'claude-opus-4-6', args: ['--resume', sessionId!] })
+  const again = await startTui(home, { model: 'claude-opus-4-6', args: ['--resume', sessionId!] })
   await keepLine('after-resume')
   keepEvent(
     home,
     'terminal.SessionStart.resume',
     first(tape, 'SessionStart', (body) => body.source === 'resume'),
   )
+  await again.submit('/branch')
+  await tape.waitFor('the branch', (told) => told.some(({ body }) => body.source === 'fork'))
+  const branch = first(tape, 'SessionStart', (body) => body.source === 'fork')
+  keepEvent(home, 'terminal.SessionStart.branch', branch)
+  keepEvent(
+    home,
+    'terminal.SessionEnd.branch',
+    first(tape, 'SessionEnd', (body) => body.reason === 'resume'),
+  )
+  keepTranscript(home, 'branch', String(branch?.body.session_id))
 })

@@ -111,18 +111,29 @@ test('the mod’s report settles limits and adds a reading', () => {
   })
 })
 
-test('settings, environment and the window of the status line move the limits', () => {
+test.each<[string, Record<string, object>, Record<string, string>, object]>([
+  ['settings', { 'home/.claude/settings.json': { autoCompactWindow: 300_000 } }, {}, { window: 1_000_000, point: 267_000 }],
+  [
+    'the environment in settings',
+    {
+      'home/.claude/settings.json': { autoCompactWindow: 300_000 },
+      'project/.claude/settings.local.json': { env: { CLAUDE_CODE_AUTO_COMPACT_WINDOW: '150000' } },
+    },
+    {},
+    { point: 117_000 },
+  ],
+  [
+    'the environment itself',
+    { 'project/.claude/settings.local.json': { env: { CLAUDE_CODE_AUTO_COMPACT_WINDOW: '150000' } } },
+    { CLAUDE_CODE_AUTO_COMPACT_WINDOW: '400000' },
+    { point: 367_000 },
+  ],
+  ['compaction switched off', {}, { DISABLE_AUTO_COMPACT: '1' }, { mode: 'off', point: 977_000 }],
+])('%s moves the limits', (_, files, env, limits) => {
   const { dir, say, look } = stage()
   say(answer(50_000, 'claude-opus-4-8'))
-  writeFileSync(path.join(dir, 'home/.claude/settings.json'), JSON.stringify({ autoCompactWindow: 300_000 }))
-  expect(look('Stop').limits).toMatchObject({ window: 1_000_000, point: 267_000 })
-  writeFileSync(
-    path.join(dir, 'project/.claude/settings.local.json'),
-    JSON.stringify({ env: { CLAUDE_CODE_AUTO_COMPACT_WINDOW: '150000' } }),
-  )
-  expect(look('Stop').limits.point).toBe(117_000)
-  expect(look('Stop', {}, {}, { CLAUDE_CODE_AUTO_COMPACT_WINDOW: '400000' }).limits.point).toBe(367_000)
-  expect(look('Stop', {}, {}, { DISABLE_AUTO_COMPACT: '1' }).limits).toMatchObject({ mode: 'off', point: 977_000 })
+  for (const [file, settings] of Object.entries(files)) writeFileSync(path.join(dir, file), JSON.stringify(settings))
+  expect(look('Stop', {}, {}, env).limits).toMatchObject(limits)
 })
 
 test('the window a status line told holds for its model, and not for the next one', () => {
@@ -148,15 +159,31 @@ test('what only the command line says is read from the process', async () => {
   expect(claudeCode.alive({ ...found.process!, startedAt: 'before' })).toBe(false)
 })
 
-test('a fork names its parent, and what its parent spent is not its own', async () => {
+test('a session forked on the command line names its parent, and what its parent spent is not its own', async () => {
   const { say, look } = stage()
-  say(answer(50_000, 'claude-opus-4-6', { timestamp: '2020-01-01T00:00:00.000Z' }))
   const pid = await client('--resume', 'parent-session', '--fork-session')
+  const env = { CLAUDE_PID: String(pid) }
+  expect(look('SessionStart', { source: 'fork' }, {}, env)).toMatchObject({ forkedFrom: 'parent-session', cursor: null })
+  say(answer(50_000, 'claude-opus-4-6', { timestamp: '2020-01-01T00:00:00.000Z' }))
   // no client answers in its first moments, and the start of a process is known to a hundredth of a second only
   say(answer(60_000, 'claude-opus-4-6', { timestamp: new Date(Date.now() + 500).toISOString() }))
-  const found = look('Stop', {}, {}, { CLAUDE_PID: String(pid) })
-  expect(found).toMatchObject({ forkedFrom: 'parent-session', spend: { answers: 1, input: 60_000 } })
+  const found = look('Stop', {}, {}, env)
+  expect(found.spend).toMatchObject({ answers: 1, input: 60_000 })
   expect(found.observed).toHaveLength(2)
+  expect(look('SessionStart', { source: 'clear' }, {}, env).forkedFrom).toBeNull()
+})
+
+test('a session branched in the terminal names its parent from its own transcript', () => {
+  const { say, look } = stage()
+  say(answer(50_000, 'claude-opus-4-6', { forkedFrom: { sessionId: 'trunk-session', messageUuid: 'u' } }))
+  const first = look('SessionStart', { source: 'fork' })
+  expect(first).toMatchObject({
+    forkedFrom: 'trunk-session',
+    observed: [{ reading: { used: 50_000 } }],
+    spend: { answers: 0, input: 0 },
+  })
+  say(answer(60_000))
+  expect(look('Stop', {}, { cursor: first.cursor })).toMatchObject({ forkedFrom: null, spend: { answers: 1 } })
 })
 
 test('a compaction of a model that waits for refusals was an overflow', () => {

@@ -14,7 +14,7 @@ import { open } from './open.js'
 import { configDirOf, readSettings } from './settings.js'
 import { isSettled } from './settled.js'
 import { observeSubagents } from './subagents.js'
-import { noSpend, readTranscript } from './transcript.js'
+import { nothing, readTranscript } from './transcript.js'
 
 export const claudeCode: Agent = {
   id: 'claude-code',
@@ -33,10 +33,11 @@ function observe(signal: Signal, raw: RawSignal, known: Known): Observation {
   const process = info === null ? null : { pid: info.pid, startedAt: info.startedAt }
   const args = argsOf(process)
   const from = known.cursor
-  const forkedAt = args.fork ? (info?.startedAtMs ?? null) : signal.start?.source === 'fork' ? signal.at : null
+  const forks = signal.start?.source === 'fork'
+  const forkedAt = forks ? signal.at : args.fork ? (info?.startedAtMs ?? null) : null
   const read =
     signal.transcriptPath === null
-      ? { observed: [], spend: noSpend(), cursor: null, branch: null }
+      ? nothing()
       : readTranscript(signal.transcriptPath, from, { chain: 'main', spentSince: from === null ? forkedAt : null })
   const answered = read.observed.findLast((found) => found.type === 'answer')?.reading.model ?? null
   const live = readLive(raw.env.BATON_LIVE_DIR, signal.sessionId, info?.startedAtMs ?? null)
@@ -54,7 +55,8 @@ function observe(signal: Signal, raw: RawSignal, known: Known): Observation {
     branch: read.branch ?? readBranch(signal.cwd),
     subagents: observeSubagents(signal, known.subagentCursors, (model) => subagentLimits(input, model)),
     process,
-    forkedFrom: args.fork ? (args.resume ?? null) : null,
+    // The command line speaks of the session the process began with, not of one cleared or branched later.
+    forkedFrom: read.copiedFrom ?? (forks && args.fork ? (args.resume ?? null) : null),
   }
 }
 

@@ -33,6 +33,8 @@ const EXPECTED: Record<string, Partial<Signal>> = {
   'terminal.SessionStart': { kind: 'session-start', start: { source: 'startup' }, model: 'claude-opus-4-6', attended: true },
   'terminal.SessionStart.clear': { kind: 'session-start', start: { source: 'clear' } },
   'terminal.SessionStart.resume': { kind: 'session-start', start: { source: 'resume' } },
+  'terminal.SessionStart.branch': { kind: 'session-start', start: { source: 'fork' }, model: 'claude-opus-4-6' },
+  'terminal.SessionEnd.branch': { kind: 'session-end', end: { reason: 'resume' } },
   'terminal.UserPromptSubmit': { kind: 'prompt' },
   'terminal.PostToolBatch': { kind: 'tool-batch', toolCalls: 1 },
   'terminal.PreCompact': { kind: 'compact-start', compaction: { trigger: 'manual', summary: null } },

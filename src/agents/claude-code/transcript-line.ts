@@ -4,7 +4,16 @@ import { type MeasuredUsage, measureUsage } from './usage.js'
 
 /** What one line of a transcript says that matters to a measurement. */
 export type TranscriptLine =
-  | { type: 'answer'; id: string | null; model: string | null; measured: MeasuredUsage; branch: string | null; at: number | null }
+  | {
+      type: 'answer'
+      id: string | null
+      model: string | null
+      measured: MeasuredUsage
+      branch: string | null
+      at: number | null
+      /** The session this line was copied from, when the conversation was branched. */
+      copiedFrom: string | null
+    }
   | {
       type: 'compaction'
       trigger: 'auto' | 'manual'
@@ -46,6 +55,7 @@ export function readTranscriptLine(json: string, chain: 'main' | 'subagent'): Tr
     measured,
     branch: branchOf(entry),
     at: moment(entry.timestamp),
+    copiedFrom: text(object(entry.forkedFrom)?.sessionId),
   }
 }
 

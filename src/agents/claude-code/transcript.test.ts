@@ -88,6 +88,13 @@ describe.each(VERSIONS)('transcripts of client %s', (version) => {
     expect(whole('large-window').observed.at(-1)).toMatchObject({ reading: { model: 'claude-sonnet-4-5[1m]' } })
   })
 
+  test("a branch's copied history names where it came from, and was not spent by it", () => {
+    const result = whole('branch')
+    expect(result.copiedFrom).toMatch(/^[0-9a-f-]{36}$/)
+    expect(result.observed.length).toBeGreaterThan(0)
+    expect(result.spend.answers).toBe(0)
+  })
+
   test("a fork's copied history is read, but was not spent by it", () => {
     const at = transcriptOf(version, 'fork')
     const parent = whole('parallel-and-subagent').observed.length

@@ -15,7 +15,7 @@ const LOOK_BACK = 64 * MB
 
 export interface TranscriptOptions {
   chain: 'main' | 'subagent'
-  /** Answers given before this moment (a fork's copied history) are read, but not counted as spent. */
+  /** Answers given before this moment (a fork's copied history, not always marked as such) are read, but not counted as spent. */
   spentSince?: number | null
 }
 
@@ -25,9 +25,11 @@ export interface TranscriptRead {
   /** null: no transcript was readable. */
   cursor: Cursor | null
   branch: string | null
+  /** The session these answers were copied from; null: they are its own, or the client did not mark them. */
+  copiedFrom: string | null
 }
 
-export function noSpend(): Usage & { answers: number } {
+function noSpend(): Usage & { answers: number } {
   return { input: 0, cacheCreation: 0, cacheRead: 0, output: 0, answers: 0 }
 }
 
@@ -52,8 +54,8 @@ export function readTranscript(path: string, from: Cursor | null, options: Trans
   }
 }
 
-function nothing(): TranscriptRead {
-  return { observed: [], spend: noSpend(), cursor: null, branch: null }
+export function nothing(): TranscriptRead {
+  return { observed: [], spend: noSpend(), cursor: null, branch: null, copiedFrom: null }
 }
 
 function read(fd: number, size: number, path: string, from: Cursor | null, options: TranscriptOptions): TranscriptRead {
@@ -113,6 +115,7 @@ class Gathering {
   readonly observed: Observed[] = []
   readonly spend = noSpend()
   private branch: string | null = null
+  private copiedFrom: string | null = null
   private refused: boolean
   private answerId: string | null
   private readonly seen = new Set<string>()
@@ -169,7 +172,9 @@ class Gathering {
       stamp: this.base + offset,
     }
     this.observed.push({ type: 'answer', reading, offset })
-    const counted = this.spentSince === null || line.at === null || line.at >= this.spentSince
+    const own = this.spentSince === null || line.at === null || line.at >= this.spentSince
+    const counted = own && line.copiedFrom === null
+    this.copiedFrom = line.copiedFrom ?? this.copiedFrom
     this.last = id === null ? null : { id, output: measured.spent.output, counted }
     if (!counted) return
     this.spend.answers++
@@ -190,6 +195,6 @@ class Gathering {
     if (scanned.midLine) cursor.midLine = true
     if (this.refused) cursor.refused = true
     if (skipped > 0) cursor.skipped = skipped
-    return { observed: this.observed, spend: this.spend, cursor, branch: this.branch }
+    return { observed: this.observed, spend: this.spend, cursor, branch: this.branch, copiedFrom: this.copiedFrom }
   }
 }
