@@ -1,0 +1,7 @@
+export type { ConfigProblem } from './contract/policy.js'
+export type { CompactionMode, Source } from './contract/reading.js'
+export { BatonError, type ExitCode } from './lib/errors.js'
+export type { AnswerUsage } from './library/answer-usage.js'
+export { Tracker } from './library/library.js'
+export type { TrackerOptions } from './library/options.js'
+export type { UsageState, UsageSummary, UsageUpdate } from './library/usage-state.js'

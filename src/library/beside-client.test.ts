@@ -1,0 +1,111 @@
+import { appendFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { loadConfig } from '../config/load-config.js'
+import { type House, openHouse } from '../house.js'
+import { BatonError } from '../lib/errors.js'
+import { type LibraryHome, libraryHome } from './fixtures/library-home.js'
+
+/** A session whose client runs Baton's hooks: a transcript, and an environment this process does not have. */
+function client(home: LibraryHome) {
+  const house: House = openHouse({ env: home.env, loadConfig })
+  onTestFinished(() => house.close())
+  const transcript = join(home.dir, 's1.jsonl')
+  writeFileSync(transcript, '')
+  let batch = 0
+  return {
+    hook(event: string, more: object = {}): void {
+      const body = JSON.stringify({
+        session_id: 's1',
+        hook_event_name: event,
+        transcript_path: transcript,
+        cwd: home.project,
+        ...more,
+      })
+      const env = { HOME: home.env.HOME!, CLAUDE_CODE_AUTO_COMPACT_WINDOW: '100000' }
+      house.engine.take({ agent: 'claude-code', kind: event, body, env, at: Date.now() }, { deliver: 'answer' })
+    },
+    answered(id: string, used: number): void {
+      const usage = { input_tokens: 8, cache_creation_input_tokens: 0, cache_read_input_tokens: used - 8, output_tokens: 50 }
+      const line = { type: 'assistant', message: { id, model: 'claude-opus-4-6', usage }, timestamp: new Date().toISOString() }
+      appendFileSync(transcript, `${JSON.stringify(line)}\n`)
+    },
+    batch(): void {
+      this.hook('PostToolBatch', { tool_calls: [{ tool_use_id: `t${batch++}` }] })
+    },
+  }
+}
+
+const sdk = (id: string, used: number) => ({
+  type: 'assistant',
+  session_id: 's1',
+  parent_tool_use_id: null,
+  message: { id, model: 'claude-opus-4-6', usage: { input_tokens: 8, cache_read_input_tokens: used - 8, output_tokens: 1 } },
+})
+
+test('an answer told by the library and by the transcript is one reading, one crossing, and spent once', () => {
+  const home = libraryHome()
+  const session = client(home)
+  session.hook('SessionStart', { source: 'startup', model: 'claude-opus-4-6' })
+  const tracker = home.open({ model: 'claude-opus-4-6' })
+  for (const [id, used] of [
+    ['m1', 20_008],
+    ['m2', 40_008],
+    ['m3', 50_008],
+  ] as const) {
+    tracker.observe(sdk(id, used))
+    session.answered(id, used)
+    session.batch()
+  }
+  expect(tracker.currentState()).toMatchObject({
+    used_tokens: 50_008,
+    answers: 3,
+    cumulative_output_tokens: 150,
+    level: 'warning',
+  })
+  const events = home.look((store) => store.events({ sessionId: 's1' }))
+  expect(events.filter((event) => event.type === 'reading').map((event) => event.data.used_tokens)).toEqual([
+    20_008, 40_008, 50_008,
+  ])
+  expect(events.filter((event) => event.type === 'level_crossed').map((event) => event.data.level)).toEqual(['notice', 'warning'])
+})
+
+test('the compaction point its client told stays, although this process has another environment', () => {
+  const home = libraryHome()
+  const session = client(home)
+  session.hook('SessionStart', { source: 'startup', model: 'claude-opus-4-6' })
+  session.answered('m1', 60_008)
+  session.batch()
+  const tracker = home.open({ project: home.dir })
+  expect(tracker.updateUsage({ input_tokens: 61_000, output_tokens: 1 })).toMatchObject({
+    compaction_tokens: 67_000,
+    crossed: [],
+  })
+  session.answered('m2', 62_008)
+  session.batch()
+  expect(tracker.currentState()).toMatchObject({ used_tokens: 62_008, compaction_tokens: 67_000, level: 'handoff' })
+  const crossings = home.look((store) => store.events({ sessionId: 's1' }).filter((event) => event.type === 'level_crossed'))
+  expect(crossings).toHaveLength(3)
+})
+
+test('a compaction its hooks tell is not told again by the messages', () => {
+  const home = libraryHome()
+  const session = client(home)
+  session.hook('SessionStart', { source: 'startup', model: 'claude-opus-4-6' })
+  session.answered('m1', 60_008)
+  session.batch()
+  session.hook('PreCompact', { trigger: 'auto' })
+  session.hook('PostCompact', { trigger: 'auto', compact_summary: 'so far so good' })
+  const tracker = home.open()
+  const compact_metadata = { trigger: 'auto', pre_tokens: 60_008, post_tokens: 2_000, duration_ms: 5 }
+  tracker.observe({ type: 'system', subtype: 'compact_boundary', session_id: 's1', uuid: 'u1', compact_metadata })
+  expect(tracker.currentState()).toMatchObject({ compactions: 1, cycle: 2, used_tokens: null })
+})
+
+test('a session that is measured in its client cannot be reset from outside', () => {
+  const home = libraryHome()
+  client(home).hook('SessionStart', { source: 'startup' })
+  const tracker = home.open({ session: 'other' })
+  expect(() => tracker.resetSession('s1')).toThrow(BatonError)
+  expect(tracker.sessionId).toBe('other')
+})
