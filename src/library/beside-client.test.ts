@@ -70,6 +70,22 @@ test('an answer told by the library and by the transcript is one reading, one cr
   expect(events.filter((event) => event.type === 'level_crossed').map((event) => event.data.level)).toEqual(['notice', 'warning'])
 })
 
+test('what the library counted before the transcript was found is not counted again from it', () => {
+  const home = libraryHome()
+  const tracker = home.open()
+  tracker.observe(sdk('m1', 20_008))
+  tracker.observe(sdk('m2', 30_008))
+  expect(tracker.currentState()).toMatchObject({ answers: 2, cumulative_input_tokens: 16 })
+  const session = client(home)
+  session.answered('m1', 20_008)
+  session.answered('m2', 30_008)
+  session.batch()
+  expect(tracker.currentState()).toMatchObject({ answers: 2, cumulative_input_tokens: 16, cumulative_output_tokens: 100 })
+  session.answered('m3', 31_008)
+  session.batch()
+  expect(tracker.currentState()).toMatchObject({ used_tokens: 31_008, answers: 3, cumulative_input_tokens: 24 })
+})
+
 test('the compaction point its client told stays, although this process has another environment', () => {
   const home = libraryHome()
   const session = client(home)
