@@ -5,7 +5,7 @@ import type { SeatRecord, SessionRecord, StoredReading, SubagentRecord } from '.
 /** Whole records for the cases, each with something a careless store would drop: nulls, nesting, letters beyond ASCII. */
 export const AT = '2026-03-01T10:00:00.000Z'
 /** `AT` plus so many milliseconds. */
-export const after = (ms: number): string => new Date(Date.parse(AT) + ms).toISOString()
+export const later = (ms: number): string => new Date(Date.parse(AT) + ms).toISOString()
 
 const spend = { input: 1, cacheCreation: 2, cacheRead: 3, output: 4, answers: 5 }
 const limits = { window: 200_000, point: 167_000, mode: 'proactive', exact: true, reason: 'told by the client' } as const

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
   AT,
-  after,
+  later,
   sampleEvent,
   sampleMessage,
   sampleReading,
@@ -79,12 +79,12 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
     it(
       'lists sessions newest first, by project and by when they were seen',
       inStore((store) => {
-        store.putSession(sampleSession('old', { seenAt: after(0) }))
-        store.putSession(sampleSession('new', { seenAt: after(2000) }))
-        store.putSession(sampleSession('mid', { seenAt: after(1000), project: null }))
+        store.putSession(sampleSession('old', { seenAt: later(0) }))
+        store.putSession(sampleSession('new', { seenAt: later(2000) }))
+        store.putSession(sampleSession('mid', { seenAt: later(1000), project: null }))
         const ids = (query?: Parameters<Store['sessions']>[0]) => store.sessions(query).map((s) => s.sessionId)
         expect(ids()).toEqual(['new', 'mid', 'old'])
-        expect(ids({ seenSince: after(1000) })).toEqual(['new', 'mid'])
+        expect(ids({ seenSince: later(1000) })).toEqual(['new', 'mid'])
         expect(ids({ project: '/home/ü/shöp' })).toEqual(['new', 'old'])
         expect(ids({ project: '/nowhere' })).toEqual([])
       }),
@@ -93,8 +93,8 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
     it(
       "a seat's chain is in the order its sessions started, whatever was seen last",
       inStore((store) => {
-        store.putSession(sampleSession('b', { startedAt: after(2000), seenAt: after(3000) }))
-        store.putSession(sampleSession('a', { startedAt: after(1000), seenAt: after(9000) }))
+        store.putSession(sampleSession('b', { startedAt: later(2000), seenAt: later(3000) }))
+        store.putSession(sampleSession('a', { startedAt: later(1000), seenAt: later(9000) }))
         store.putSession(sampleSession('z', { seatId: 'seat_9' }))
         expect(store.chain('seat_1').map((s) => s.sessionId)).toEqual(['a', 'b'])
       }),
@@ -132,8 +132,8 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
       "a process's newest seat wins",
       inStore((store) => {
         const process = { pid: 77, startedAt: '1' }
-        store.putSeat(sampleSeat('seat_new', { process, createdAt: after(10) }))
-        store.putSeat(sampleSeat('seat_old', { process, createdAt: after(0) }))
+        store.putSeat(sampleSeat('seat_new', { process, createdAt: later(10) }))
+        store.putSeat(sampleSeat('seat_old', { process, createdAt: later(0) }))
         expect(store.seatOfProcess(77, '1')?.seatId).toBe('seat_new')
       }),
     )
@@ -191,13 +191,13 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
     it(
       'after an id the oldest come first within a limit; without one the newest; both in the order of ids',
       inStore((store) => {
-        const ids = [0, 1, 2, 3, 4].map((n) => store.addEvent(sampleEvent('reading', { at: after(n) })).id)
+        const ids = [0, 1, 2, 3, 4].map((n) => store.addEvent(sampleEvent('reading', { at: later(n) })).id)
         const found = (query: Parameters<Store['events']>[0]) => store.events(query).map((e) => e.id)
         expect(found({ afterId: ids[0]!, limit: 2 })).toEqual([ids[1], ids[2]])
         expect(found({ limit: 2 })).toEqual([ids[3], ids[4]])
         expect(found({ afterId: 0 })).toEqual(ids)
         expect(found({ afterId: ids[4]! })).toEqual([])
-        expect(found({ since: after(3) })).toEqual([ids[3], ids[4]])
+        expect(found({ since: later(3) })).toEqual([ids[3], ids[4]])
       }),
     )
 
@@ -227,11 +227,11 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
     it(
       'open are those queued or sent, oldest first; all are listed until thinned never',
       inStore((store) => {
-        store.putMessage(sampleMessage('m2', { queued_at: after(2) }))
-        store.putMessage(sampleMessage('m1', { queued_at: after(1), status: 'sent' }))
-        store.putMessage(sampleMessage('m3', { queued_at: after(3), status: 'delivered' }))
-        store.putMessage(sampleMessage('m4', { queued_at: after(4), status: 'cancelled' }))
-        store.putMessage(sampleMessage('m5', { queued_at: after(5), seat_id: 'seat_2' }))
+        store.putMessage(sampleMessage('m2', { queued_at: later(2) }))
+        store.putMessage(sampleMessage('m1', { queued_at: later(1), status: 'sent' }))
+        store.putMessage(sampleMessage('m3', { queued_at: later(3), status: 'delivered' }))
+        store.putMessage(sampleMessage('m4', { queued_at: later(4), status: 'cancelled' }))
+        store.putMessage(sampleMessage('m5', { queued_at: later(5), seat_id: 'seat_2' }))
         expect(store.openMessages('seat_1').map((m) => m.message_id)).toEqual(['m1', 'm2'])
         expect(store.messages({ seatId: 'seat_1' }).map((m) => m.message_id)).toEqual(['m1', 'm2', 'm3', 'm4'])
         expect(store.messages({ limit: 2 }).map((m) => m.message_id)).toEqual(['m4', 'm5'])
@@ -243,9 +243,9 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
       inStore((store) => {
         const told = sampleMessage('m1')
         store.putMessage(told)
-        store.putMessage({ ...told, status: 'delivered', delivered_at: after(9), repeated: true })
+        store.putMessage({ ...told, status: 'delivered', delivered_at: later(9), repeated: true })
         expect(store.openMessages('seat_1')).toEqual([])
-        expect(store.messages()).toEqual([{ ...told, status: 'delivered', delivered_at: after(9), repeated: true }])
+        expect(store.messages()).toEqual([{ ...told, status: 'delivered', delivered_at: later(9), repeated: true }])
       }),
     )
 
@@ -378,7 +378,7 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
 
   describe(`${backend}: thinning`, () => {
     const now = new Date(Date.parse(AT) + 8 * DAY)
-    const minutesAfter = (minutes: number): string => after(minutes * 60_000)
+    const minutesAfter = (minutes: number): string => later(minutes * 60_000)
 
     it(
       'of readings older than a week the last of each hour and cycle stays; newer ones all stay',
@@ -425,8 +425,8 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
     it(
       'a mark of a taken signal lasts a day',
       inStore((store) => {
-        store.takeOnce('old', after(0))
-        store.takeOnce('young', after(2 * 3_600_000))
+        store.takeOnce('old', later(0))
+        store.takeOnce('young', later(2 * 3_600_000))
         store.thin(new Date(Date.parse(AT) + DAY + 3_600_000))
         expect(store.takeOnce('young', AT)).toBe(false)
         expect(store.takeOnce('old', AT)).toBe(true)

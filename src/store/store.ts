@@ -27,6 +27,8 @@ export interface SessionQuery {
  */
 export interface Store {
   transaction<T>(work: () => T): T
+  /** Runs once the outermost transaction is committed, never if it fails: for what no rollback can undo. Outside one, at once. */
+  afterCommit(work: () => void): void
 
   session(sessionId: string): SessionRecord | null
   sessions(query?: SessionQuery): SessionRecord[]

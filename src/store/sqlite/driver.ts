@@ -38,3 +38,21 @@ function packaged(): Opener {
   const { createRequire } = process.getBuiltinModule('node:module')
   return createRequire(import.meta.url)('@photostructure/sqlite').DatabaseSync as Opener
 }
+
+/** All of the work or nothing of it; what it throws is thrown on. */
+export function inTransaction<T>(db: Database, work: () => T): T {
+  db.exec('BEGIN IMMEDIATE')
+  try {
+    const result = work()
+    db.exec('COMMIT')
+    return result
+  } catch (error) {
+    try {
+      db.exec('ROLLBACK')
+    } catch (failed) {
+      // SQLite rolls back by itself when the disk is full; there is nothing left to undo then.
+      if (!/no transaction/i.test(String(failed))) throw failed
+    }
+    throw error
+  }
+}

@@ -1,7 +1,9 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
+import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { BatonError, codeOf, EXIT, reasonOf } from '../../lib/errors.js'
-import { type Database, openDatabase } from './driver.js'
+import { BatonError, EXIT, reasonOf } from '../../lib/errors.js'
+import { type Database, inTransaction, openDatabase } from './driver.js'
+import { damaged, explain, explained } from './explain.js'
+import { readHeader } from './header.js'
 import { MIGRATIONS } from './migrations.js'
 
 const BUSY_MS = 5_000
@@ -16,81 +18,89 @@ export interface OpenOptions {
 
 /**
  * Opens the store and brings it up to this version. The file is never deleted, truncated or overwritten: one that is
- * damaged, newer or unreadable is refused with a sentence and stays as it is.
+ * damaged, newer, foreign or unreadable is refused with a sentence and stays as it is.
  */
 export function openSqlite(path: string, options: OpenOptions = {}): Database {
-  const fresh = !existsSync(path)
   try {
-    if (fresh) makeFile(path)
+    lookFirst(path)
     const db = openDatabase(path, { timeout: options.busyMs ?? BUSY_MS })
     try {
       prepareFile(db, path)
       if (options.checkpointPages) db.exec(`PRAGMA wal_autocheckpoint = ${options.checkpointPages}`)
-      return db
+      return explained(db, path)
     } catch (error) {
       db.close()
       throw error
     }
   } catch (error) {
-    throw explain(error, path)
+    const told = explain(error, path)
+    if (told instanceof BatonError) throw told
+    throw new BatonError(`The store ${path} cannot be opened (${reasonOf(error)}).`, 'Run baton doctor to see what is wrong.')
   }
 }
 
+/** Before SQLite: when it lets go of a file it does not understand, it may still bring in the changes that lie beside it. */
+function lookFirst(path: string): void {
+  const header = readHeader(path)
+  if (header === null) {
+    makeFile(path)
+    return
+  }
+  if (header.empty && header.waiting) throw damaged(path, 'it is empty, but changes to it lie beside it')
+  if (header.empty) return
+  if (!header.sqlite) throw damaged(path, 'file is not a database')
+  if (header.cutOff) throw damaged(path, 'its end is missing')
+  if (header.version > MIGRATIONS.length) throw newer(path, header.version)
+}
+
 function makeFile(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  const folder = dirname(path)
+  // A umask takes bits away from the modes asked for, also the owner's own.
+  if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined) chmodSync(folder, 0o700)
   closeSync(openSync(path, 'a', 0o600))
   chmodSync(path, 0o600)
 }
 
 function prepareFile(db: Database, path: string): void {
-  if (version(db) < MIGRATIONS.length) migrate(db)
-  if (version(db) > MIGRATIONS.length) {
-    throw new BatonError(
-      `The store ${path} was written by a newer Baton (version ${version(db)}, this one knows ${MIGRATIONS.length}). It was not touched.`,
-      'Update Baton (npm install -g baton-cli), or point BATON_HOME at another folder.',
-      EXIT.refused,
-    )
-  }
+  if (version(db) < MIGRATIONS.length) migrate(db, path)
+  if (version(db) > MIGRATIONS.length) throw newer(path, version(db))
   db.exec('PRAGMA synchronous = NORMAL')
+}
+
+function newer(path: string, version: number): BatonError {
+  return new BatonError(
+    `The store ${path} was written by a newer Baton (version ${version}, this one knows ${MIGRATIONS.length}). It was not touched.`,
+    'Update Baton (npm install -g baton-cli), or point BATON_HOME at another folder.',
+    EXIT.refused,
+  )
 }
 
 function version(db: Database): number {
   return (db.prepare('PRAGMA user_version').get() as { user_version: number }).user_version
 }
 
-function migrate(db: Database): void {
+function migrate(db: Database, path: string): void {
+  refuseForeign(db, path)
   db.exec('PRAGMA journal_mode = WAL')
-  db.exec('BEGIN IMMEDIATE')
-  try {
-    for (let next = version(db); next < MIGRATIONS.length; next++) db.exec(MIGRATIONS[next]!)
+  inTransaction(db, () => {
+    const from = version(db)
+    // Another process, even of a newer Baton, may have been faster.
+    if (from >= MIGRATIONS.length) return
+    for (const migration of MIGRATIONS.slice(from)) db.exec(migration)
     db.exec(`PRAGMA user_version = ${MIGRATIONS.length}`)
-    db.exec('COMMIT')
-  } catch (error) {
-    db.exec('ROLLBACK')
-    throw error
-  }
+  })
 }
 
-function explain(error: unknown, path: string): BatonError {
-  if (error instanceof BatonError) return error
-  const reason = reasonOf(error)
-  if (/not a database|malformed|corrupt|disk image/i.test(reason)) {
-    return new BatonError(
-      `The store ${path} is damaged (${reason}). It was left as it is.`,
-      `Move it aside (mv '${path}' '${path}.damaged') and run the command again; a new store is made.`,
-    )
-  }
-  if (/readonly|read-only|unable to open|permission/i.test(reason) || codeOf(error) === 'EACCES' || codeOf(error) === 'EROFS') {
-    return new BatonError(
-      `The store ${path} cannot be written (${reason}).`,
-      'Check the owner and mode of the folder, or set BATON_HOME to a writable one.',
-    )
-  }
-  if (/full|ENOSPC/i.test(reason) || codeOf(error) === 'ENOSPC') {
-    return new BatonError(
-      `No space is left for the store ${path} (${reason}).`,
-      'Free some space; nothing that was stored is lost.',
-    )
-  }
-  return new BatonError(`The store ${path} cannot be opened (${reason}).`, 'Run baton doctor to see what is wrong.')
+/** Tables and version come into being in one transaction: tables without a version are another program's. */
+function refuseForeign(db: Database, path: string): void {
+  const found = db.prepare(
+    'SELECT count(*) AS tables, (SELECT user_version FROM pragma_user_version) AS version FROM sqlite_master',
+  )
+  const { tables, version } = found.get() as { tables: number; version: number }
+  if (version > 0 || tables === 0) return
+  throw new BatonError(
+    `${path} is a database of another program. It was not touched.`,
+    'Point BATON_HOME at a folder of its own.',
+    EXIT.refused,
+  )
 }

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { build } from 'esbuild'
+import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { openDatabase } from './driver.js'
+import { bundleChild } from './fixtures/bundle-child.js'
 import { MIGRATIONS } from './migrations.js'
 import { openStore } from './sqlite.js'
 
@@ -12,19 +12,9 @@ let bundle: string
 let folder: string
 let path: string
 beforeAll(async () => {
-  bundle = join(mkdtempSync(join(tmpdir(), 'baton-store-child-')), 'child.mjs')
-  await build({
-    entryPoints: [new URL('fixtures/store-child.ts', import.meta.url).pathname],
-    outfile: bundle,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    logLevel: 'error',
-    banner: { js: `import { createRequire as c } from 'node:module'; const require = c(${JSON.stringify(import.meta.url)});` },
-    external: ['@photostructure/sqlite'],
-  })
+  bundle = await bundleChild()
 })
-afterAll(() => rmSync(join(bundle, '..'), { recursive: true, force: true }))
+afterAll(() => rmSync(dirname(bundle), { recursive: true, force: true }))
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'baton-store-'))
   path = join(folder, 'state', 'baton.db')
@@ -62,7 +52,8 @@ it('twenty processes with twenty writes each: none is lost, and no file is left 
   const told = store.events().map((event) => event.data.answers)
   expect(told).toEqual(Array.from({ length: 400 }, (_, n) => n + 1))
   store.close()
-  expect(readdirSync(join(folder, 'state'))).toEqual(['baton.db'])
+  // The two beside it are SQLite's own and belong to it.
+  expect(readdirSync(join(folder, 'state'))).toEqual(['baton.db', 'baton.db-shm', 'baton.db-wal'])
 })
 
 it('processes that make the same new store at once all get it, migrated once', async () => {

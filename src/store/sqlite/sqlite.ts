@@ -4,7 +4,7 @@ import type { Message } from '../../contract/message.js'
 import type { Source } from '../../contract/reading.js'
 import type { SeatRecord, SessionRecord, StoredReading, SubagentRecord } from '../../contract/record.js'
 import type { EventQuery, SessionQuery, Store, SwitchScope } from '../store.js'
-import type { Statement } from './driver.js'
+import { inTransaction, type Statement } from './driver.js'
 import { makeMemory, NO_MEMORY } from './memory.js'
 import { type OpenOptions, openSqlite } from './open.js'
 import { thinOut } from './thin.js'
@@ -58,28 +58,36 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
   /** Remembered inside transactions only: there the version was looked at. */
   const recall = <T>(key: string, read: () => T): T => (depth > 0 ? memory.recall(key, read) : read())
 
-  return {
-    transaction(work) {
-      if (depth > 0) return work()
-      db.exec('BEGIN IMMEDIATE')
-      depth++
-      try {
-        memory.check()
-        const result = work()
-        db.exec('COMMIT')
-        return result
-      } catch (error) {
-        memory.forget()
+  let waiting: (() => void)[] = []
+  const transaction = <T>(work: () => T): T => {
+    if (depth > 0) return work()
+    let result: T
+    try {
+      result = inTransaction(db, () => {
+        depth++
         try {
-          db.exec('ROLLBACK')
-        } catch (failed) {
-          // SQLite rolls back by itself when the disk is full; there is nothing left to undo then.
-          if (!/no transaction/i.test(String(failed))) throw failed
+          memory.check()
+          return work()
+        } finally {
+          depth--
         }
-        throw error
-      } finally {
-        depth--
-      }
+      })
+    } catch (error) {
+      memory.forget()
+      waiting = []
+      throw error
+    }
+    const after = waiting
+    waiting = []
+    for (const one of after) one()
+    return result
+  }
+
+  return {
+    transaction,
+    afterCommit(work) {
+      if (depth > 0) waiting.push(work)
+      else work()
     },
 
     session: (id) =>
@@ -211,7 +219,7 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
       memory.forget()
     },
 
-    thin: (now) => thinOut(db, now),
+    thin: (now) => transaction(() => thinOut(db, now)),
     sizes() {
       const count = (table: string): number => (sql(`SELECT count(*) AS n FROM ${table}`).get() as { n: number }).n
       return {

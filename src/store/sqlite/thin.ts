@@ -11,20 +11,13 @@ export function thinOut(db: Database, now: Date): number {
   const run = (text: string, ...values: unknown[]): void => {
     removed += Number(db.prepare(text).run(...values).changes)
   }
-  db.exec('BEGIN IMMEDIATE')
-  try {
-    run(
-      `DELETE FROM readings WHERE at < ? AND reading_id NOT IN
-         (SELECT max(reading_id) FROM readings WHERE at < ? GROUP BY session_id, cycle, substr(at, 1, 13))`,
-      week,
-      week,
-    )
-    run("DELETE FROM events WHERE type = 'reading' AND at < ?", week)
-    run('DELETE FROM taken WHERE at < ?', day)
-    db.exec('COMMIT')
-  } catch (error) {
-    db.exec('ROLLBACK')
-    throw error
-  }
+  run(
+    `DELETE FROM readings WHERE at < ? AND reading_id NOT IN
+       (SELECT max(reading_id) FROM readings WHERE at < ? GROUP BY session_id, cycle, substr(at, 1, 13))`,
+    week,
+    week,
+  )
+  run("DELETE FROM events WHERE type = 'reading' AND at < ?", week)
+  run('DELETE FROM taken WHERE at < ?', day)
   return removed
 }
