@@ -16,6 +16,7 @@ export const COMMANDS = {
   statusline: () => import('./commands/statusline.js'),
   serve: () => import('./commands/serve.js'),
   model: () => import('./commands/model.js'),
+  demo: () => import('./commands/demo.js'),
   completion: () => import('./commands/completion.js'),
   help: () => import('./commands/help.js'),
 } satisfies Record<string, Load>

@@ -1,16 +1,22 @@
 import type { Command, Option } from './command.js'
 import { COMMON } from './parse-call.js'
-import type { Paint } from './render/screen.js'
+import type { Screen } from './render/screen.js'
+import { wrap } from './render/wrap.js'
+
+/** Lines longer than this are hard to read, however wide the terminal is. */
+const ROOM = 100
+/** An example longer than this does not push the others' notes aside. */
+const LONG = 48
 
 const GROUPS: readonly (readonly [title: string, names: readonly string[]])[] = [
   ['Begin', ['demo', 'install', 'uninstall', 'doctor']],
   ['See', ['status', 'show', 'events', 'messages', 'statusline']],
   ['Decide', ['off', 'on', 'config']],
-  ['Run', ['serve', 'model']],
+  ['Run', ['demo', 'serve', 'model']],
   ['More', ['completion', 'help']],
 ]
 
-export function overview(commands: readonly Command[], paint: Paint): string {
+export function overview(commands: readonly Command[], { paint, columns }: Screen): string {
   const placed = new Set(GROUPS.flatMap(([, names]) => names))
   const rest = commands.filter(({ name }) => !placed.has(name)).map(({ name }) => name)
   const width = Math.max(...commands.map(({ name }) => name.length))
@@ -21,36 +27,44 @@ export function overview(commands: readonly Command[], paint: Paint): string {
     const found = names.flatMap((name) => commands.find((command) => command.name === name) ?? [])
     return found.length === 0 ? [] : [paint(title, 'bold'), ...found.map((c) => `  ${c.name.padEnd(width)}  ${c.summary}`), '']
   })
+  const room = Math.min(columns, ROOM)
   return [
-    'Baton keeps long-running coding agents from losing the thread when their context window fills.',
+    ...wrap('Baton keeps long-running coding agents from losing the thread when their context window fills.', room, 0),
     '',
     `${paint('Usage', 'bold')}  baton <command> [options]`,
     '',
-    ...lines,
-    'Every command takes --json and --help.  baton help <command> explains one; baton --version tells the version.',
+    ...lines.flatMap((line) => wrap(line, room, width + 4)),
+    ...wrap(
+      'Every command takes --json and --help. baton help <command> explains one, baton --version tells the version.',
+      room,
+      0,
+    ),
   ].join('\n')
 }
 
-export function commandHelp(command: Command, paint: Paint): string {
+export function commandHelp(command: Command, { paint, columns }: Screen): string {
   const options = { ...command.options, ...COMMON }
   const left = Object.entries(options).map(([name, option]) => spelled(name, option))
   const width = Math.max(...left.map((text) => text.length))
+  const room = Math.min(columns, ROOM)
   const title = (text: string): string => paint(text, 'bold')
+  const option = (text: string, { about, oneOf }: Option): string =>
+    `  ${text.padEnd(width)}  ${about}${oneOf ? ` (${oneOf.join(', ')})` : ''}`
   return [
     command.summary,
     '',
     title('Usage'),
     ...command.usage.map((form) => `  baton ${command.name}${form === '' ? '' : ` ${form}`}`),
-    ...(command.about ? ['', command.about] : []),
+    ...(command.about ? ['', ...wrap(command.about, room, 0)] : []),
     '',
     title('Options'),
-    ...Object.values(options).map((option, index) => `  ${left[index]!.padEnd(width)}  ${option.about}${choices(option)}`),
+    ...Object.values(options).flatMap((one, index) => wrap(option(left[index]!, one), room, width + 4)),
     '',
     title('Examples'),
-    ...examples(command, paint),
+    ...command.examples.flatMap(([line, does]) => example(line, does, command, { paint, columns: room })),
     '',
     title('With --json'),
-    `  ${command.json}`,
+    ...wrap(`  ${command.json}`, room, 2),
   ].join('\n')
 }
 
@@ -58,11 +72,10 @@ function spelled(name: string, { short, type, value }: Option): string {
   return `${short ? `-${short}, ` : '    '}--${name}${type === 'string' ? ` ${value ?? 'VALUE'}` : ''}`
 }
 
-function choices({ oneOf }: Option): string {
-  return oneOf ? ` (${oneOf.join(', ')})` : ''
-}
-
-function examples(command: Command, paint: Paint): string[] {
-  const width = Math.max(...command.examples.map(([line]) => line.length))
-  return command.examples.map(([line, does]) => `  ${line.padEnd(width)}  ${paint(`# ${does}`, 'dim')}`)
+/** Beside its line what it does, or below it where there is no room. */
+function example(line: string, does: string, command: Command, { paint, columns }: Pick<Screen, 'paint' | 'columns'>): string[] {
+  const width = Math.max(...command.examples.map(([text]) => text.length).filter((length) => length <= LONG))
+  const note = paint(`# ${does}`, 'dim')
+  if (line.length > LONG || 2 + width + 2 + 2 + does.length > columns) return [`  ${note}`, `  ${line}`]
+  return [`  ${line.padEnd(width)}  ${note}`]
 }

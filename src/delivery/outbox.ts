@@ -14,6 +14,8 @@ export interface Outbox {
   collect(sessionId: string): { given: { event: string; ids: string[] }[]; inFlight: string[] }
   /** Whether exactly these messages lie there already. */
   holds(sessionId: string, ids: readonly string[]): boolean
+  /** Leaves word that a level is near: hooks of this event then wait for the engine instead of running ahead of it. null: none is. */
+  expect(sessionId: string, event: string | null): void
   /** Lays answers by event for these messages. */
   lay(sessionId: string, ids: readonly string[], answers: Record<string, string>): void
 }
@@ -52,6 +54,16 @@ export function folderOutbox(dir: string, now: () => Date): Outbox {
     },
 
     holds: (sessionId, ids) => idsIn(join(dir, fileName(sessionId))).join() === ids.join(),
+
+    expect(sessionId, event) {
+      const mark = join(dir, `${fileName(sessionId)}.near`)
+      if ((event !== null) === existsSync(mark)) return
+      if (event === null) rmSync(mark, { force: true })
+      else {
+        mkdirSync(dir, { recursive: true, mode: 0o700 })
+        writeFileSync(mark, `${event}\n`, { mode: 0o600 })
+      }
+    },
 
     lay(sessionId, ids, answers) {
       mkdirSync(dir, { recursive: true, mode: 0o700 })

@@ -10,6 +10,7 @@ import type { Store } from '../store/store.js'
 export interface Outbox {
   collect(sessionId: string): { given: { event: string; ids: string[] }[]; inFlight: string[] }
   holds(sessionId: string, ids: readonly string[]): boolean
+  expect(sessionId: string, event: string | null): void
   lay(sessionId: string, ids: readonly string[], answers: Record<string, string>): void
 }
 

@@ -18,7 +18,7 @@ const BOUNDARY_MS = 60_000
 export function measure(draft: Draft, observation: Observation): ResolvedLevel[] {
   let crossed: ResolvedLevel[] = []
   const cross = (): void => {
-    const levels = placeLevels(draft, mergedLimits(draft, observation.limits))
+    const levels = placeLevels(draft, mergedLimits(draft, observation))
     if (!draft.enabled) return
     const result = crossLevels(draft.record.track, levels, draft.at)
     draft.record.track = result.track
@@ -75,8 +75,10 @@ function awaitsBoundary(draft: Draft): boolean {
 }
 
 /** The client's exact word stays in force while only derived figures follow for the same model. */
-function mergedLimits(draft: Draft, limits: Limits): Limits {
+function mergedLimits(draft: Draft, { limits, process }: Observation): Limits {
   const known = draft.record.track.limits
+  // The command line cannot be read any more once its process has gone: what it told then still holds.
+  if (process === null && draft.record.process !== null && known.window !== null && !limits.exact) return known
   if (limits.exact || !known.exact) return limits
   return limits.window === known.window && limits.mode === known.mode ? known : limits
 }

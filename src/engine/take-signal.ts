@@ -1,6 +1,8 @@
 import type { Event } from '../contract/event.js'
 import type { SessionRecord } from '../contract/record.js'
 import type { Observation, RawSignal, Signal } from '../contract/signal.js'
+import { resolveLevels } from '../policy/levels.js'
+import { isNearLevel } from '../policy/near-level.js'
 import { restartClocks } from '../tracker/tracker.js'
 import { closeUnfinished, compactionSign, compactionStarts } from './compactions.js'
 import { type Draft, emit, type Parts } from './draft.js'
@@ -31,6 +33,8 @@ export interface TakeOptions {
   deliver: Delivery
   /** Set for a signal that may arrive twice (kept in a file and sent): it counts once. */
   signalId?: string
+  /** No server runs: the next hook is told whether to wait for the engine. */
+  unserved?: boolean
   /** Another look for the same signal: the figures may be newer, the event itself has been taken. */
   again?: boolean
 }
@@ -70,6 +74,7 @@ export function takeOpened(parts: Parts, raw: RawSignal, signal: Signal, options
     warn(draft, crossed)
     soundSilence(draft)
     const answer = give(draft, options.deliver)
+    if (options.unserved && !signal.subagent) expectLevel(draft)
     parts.store.putSession(record)
     const unsettled = !observation.settled && observation.live === null && !signal.subagent
     return {
@@ -229,6 +234,13 @@ function closeCompaction(draft: Draft): void {
   if (signal.kind === 'tool-batch' && began) closeUnfinished(draft, 'failed')
   if (signal.kind === 'turn-end' || signal.kind === 'turn-failed') closeUnfinished(draft, 'failed')
   if (signal.kind === 'session-end') closeUnfinished(draft, 'unknown')
+}
+
+function expectLevel(draft: Draft): void {
+  const { record, policy, parts } = draft
+  const speaks = draft.enabled && record.jobId === null && record.state !== 'ended'
+  const near = speaks && isNearLevel(record.track, resolveLevels(policy.levels, record.track.limits))
+  parts.outbox.expect(record.sessionId, near ? (draft.agent.carriers[0] ?? null) : null)
 }
 
 function noteActivity(draft: Draft, observation: Observation): void {

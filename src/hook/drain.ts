@@ -16,7 +16,7 @@ export function drainSpool(engine: Engine, spool: string, options: { wait: boole
     for (const [index, signal] of spooled.entries()) {
       const last = !spooled.slice(index + 1).some((later) => sessionOf(later) === sessionOf(signal))
       if (options.wait && last) settle(engine, signal)
-      engine.take(signal.raw, { deliver: 'outbox', signalId: signal.id })
+      engine.take(signal.raw, { deliver: 'outbox', signalId: signal.id, unserved: true })
       dropSpooled(signal.path)
       taken++
       if (Date.now() > end) return taken
@@ -34,6 +34,19 @@ function settle(engine: Engine, signal: Spooled): void {
 
 function pause(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+}
+
+/** Takes one signal whose hook waits, after the earlier ones of its session; its answer. */
+export function answerOne(engine: Engine, spool: string, id: string): string {
+  let answer = ''
+  for (const signal of readSpool(spool, new Date()).filter((one) => sessionOf(one) === id.split('.', 1)[0])) {
+    const waits = signal.id === id
+    if (waits) settle(engine, signal)
+    const taken = engine.take(signal.raw, { deliver: waits ? 'answer' : 'outbox', signalId: signal.id, unserved: true })
+    dropSpooled(signal.path)
+    if (waits) answer = taken.answer
+  }
+  return answer
 }
 
 /**

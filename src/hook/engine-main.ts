@@ -5,16 +5,17 @@ import type { Loaded, LoadOptions } from '../config/load-config.js'
 import { openHouse } from '../house.js'
 import { batonHome } from '../lib/home.js'
 import { fileLog } from '../lib/log.js'
-import { drainUnderLock } from './drain.js'
+import { answerOne, drainUnderLock } from './drain.js'
 import { dropSpooled, readSpooled } from './spool.js'
 
 /** The engine without a server. Prints only a status line, always exits 0; what goes wrong is in the log. */
 function main(): void {
-  const [mode] = process.argv.slice(2)
+  const [mode, id] = process.argv.slice(2)
   const env = process.env
   try {
     if (mode === 'status-line') say(statusLine(env))
     else if (mode === 'drain') drain(env)
+    else if (mode === 'answer' && id) say(answer(env, id))
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     fileLog(batonHome(env).log, env)('error', reason, { mode })
@@ -34,6 +35,11 @@ function drain(env: Record<string, string | undefined>): void {
   drainUnderLock(house.engine, house.home.spool, join(house.home.root, 'run', 'drain'))
 }
 
+function answer(env: Record<string, string | undefined>, id: string): string {
+  const house = openHouse({ env, loadConfig, busyMs: 900, configMs: 1_000 })
+  return answerOne(house.engine, house.home.spool, id)
+}
+
 function statusLine(env: Record<string, string | undefined>): string {
   const house = openHouse({ env, loadConfig, busyMs: 900, configMs: 1_000 })
   const agent = agents['claude-code']!
@@ -44,7 +50,7 @@ function statusLine(env: Record<string, string | undefined>): string {
   const id = env.BATON_SIGNAL
   const spooled = env.BATON_SPOOLED && id ? readSpooled(house.home.spool, id) : null
   const raw = spooled?.raw ?? { agent: agent.id, kind: 'status-line', body: readFileSync(0, 'utf8'), env: passed, at: Date.now() }
-  const taken = house.engine.take(raw, { deliver: 'outbox', ...(id ? { signalId: id } : {}) })
+  const taken = house.engine.take(raw, { deliver: 'outbox', unserved: true, ...(id ? { signalId: id } : {}) })
   if (spooled) dropSpooled(spooled.path)
   return taken.record ? house.statusLine({ record: taken.record, enabled: taken.enabled }) : ''
 }

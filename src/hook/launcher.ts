@@ -56,7 +56,8 @@ else
   body=$(cat)
 fi
 sid=$CLAUDE_CODE_SESSION_ID
-[[ \${body:0:600} =~ \"session_id\"[[:space:]]*:[[:space:]]*\"([^\"]+)\" ]] && sid=\${BASH_REMATCH[1]}
+begin=\${body:0:3072}
+[[ \${begin:0:600} =~ \"session_id\"[[:space:]]*:[[:space:]]*\"([^\"]+)\" ]] && sid=\${BASH_REMATCH[1]}
 sid=\${sid//[^A-Za-z0-9_-]/}
 [ -n "$sid" ] || sid=unknown
 id=$sid.\${EPOCHREALTIME:-$now.$RANDOM}.$$.$kind
@@ -71,28 +72,27 @@ variables() { # the client's environment, as far as an adapter wants it; no cont
 }
 
 keep() { # into the spool; what does not fit a variable cheaply goes there straight
-  [ -d "$home/spool" ] || (umask 077; mkdir -p "$home/spool" "$home/run")
-  variables '' = $'\n'
-  local mask=$(umask)
   umask 077
+  [ -d "$home/spool" ] || mkdir -p "$home/spool" "$home/run"
+  variables '' = $'\n'
   {
     printf '%s\n%s\n%s\n%s\n\n%s' "$agent" "$kind" "$now" "$vars" "$body"
     [ -n "$large" ] && rest
     printf '\n#end\n'
   } >"$home/spool/$id"
-  umask "$mask"
 }
 [ -n "$large" ] && keep
 
 ask() {
-  local port token until
-  read -r port token <"$home/run/server" || return 1
+  local port token pid until
+  read -r port token pid <"$home/run/server" || return 1
   if read -r until <"$home/run/slow" && [ "$now" -lt "$until" ]; then return 1; fi
   exec 3<>"/dev/tcp/127.0.0.1/$port" || return 1
   variables X-Env- ': ' $'\r\n'
+  [ "\${token:--}" = - ] || vars=\${vars}Authorization:\ Bearer\ $token$'\r\n'
   [ -n "$large" ] && vars=\${vars}X-Baton-Spooled:\ 1$'\r\n' body=
-  printf 'POST /signals/%s/%s HTTP/1.1\r\nHost: 127.0.0.1:%s\r\nConnection: close\r\nContent-Type: application/json\r\nX-Baton-Signal: %s\r\nX-Baton-Columns: %s\r\n%sContent-Length: %s\r\n\r\n%s' \
-    "$agent" "$kind" "$port" "$id" "\${COLUMNS:-0}" "$vars" "\${#body}" "$body" >&3
+  printf 'POST /signals/%s/%s HTTP/1.1\r\nHost: 127.0.0.1:%s\r\nConnection: close\r\nContent-Type: application/json\r\nX-Baton-Signal: %s\r\n%sContent-Length: %s\r\n\r\n%s' \
+    "$agent" "$kind" "$port" "$id" "$vars" "\${#body}" "$body" >&3
 }
 
 hear() { # the answer, or a note that this server is slow: then it is left alone for a minute
@@ -101,7 +101,7 @@ hear() { # the answer, or a note that this server is slow: then it is left alone
     [ -z "$line" ] && printf '%s\n' "$((now + 60))" >"$home/run/slow"
     return 1
   fi
-  case $line in 'HTTP/1.1 200'*) ;; *) return 1 ;; esac
+  case $line in 'HTTP/1.1 200'*) ;; 'HTTP/1.1 400'*) return 0 ;; *) return 1 ;; esac
   while read -r -t 1 -u 3 line; do
     line=\${line%$'\r'}
     [ -z "$line" ] && break
@@ -163,11 +163,23 @@ start() { # one engine at a time; it takes all that lies in the spool and ends
     rm -f "$lock"
   done
 }
-set -m
-(trap '' HUP; start) </dev/null >/dev/null 2>&1 3>&- &
-set +m
+case $begin in *'"agent_id":"'*) child=1 ;; *) child= ;; esac
+near=
+[ -z "$child" ] && read -r near <"$home/outbox/$sid.near"
+if [ "$near" = "$kind" ]; then # a level is near: the answer to this event is worth waiting for
+  [ -x "$node" ] || node=$(command -v node) || exit 0
+  answer=$(BATON_HOME=$home NODE_EXTRA_CA_CERTS= NODE_OPTIONS= exec "$node" "$engine" answer "$id" </dev/null)
+  if [ -n "$answer" ]; then
+    printf '%s\n' "$answer"
+    exit 0
+  fi
+else
+  set -m
+  (trap '' HUP; start) </dev/null >/dev/null 2>&1 3>&- &
+  set +m
+fi
 
-case $body in *'"agent_id":"'*) exit 0 ;; esac
+[ -z "$child" ] || exit 0
 tries=0
 while [ $tries -lt 60 ]; do # an engine still at work on this session's earlier signals is awaited for a moment
   earlier=

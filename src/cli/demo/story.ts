@@ -1,0 +1,78 @@
+import type { Event } from '../../contract/event.js'
+import { grouped, percentText, short } from '../../policy/numbers.js'
+import { bar } from '../render/gauge.js'
+import type { Paint } from '../render/screen.js'
+
+/** What the demo has seen so far, folded from Baton's own events. */
+export interface Story {
+  used: number | null
+  point: number | null
+  percent: number | null
+  exact: boolean
+  cycle: number
+  readings: number
+  compactions: number
+  levels: { name: string; cycle: number; used: number }[]
+  /** Messages the client confirmed. */
+  delivered: number
+}
+
+export const OPENING: Story = {
+  used: null,
+  point: null,
+  percent: null,
+  exact: false,
+  cycle: 1,
+  readings: 0,
+  compactions: 0,
+  levels: [],
+  delivered: 0,
+}
+
+/** One event: the story goes on, and a line is said where a person should see it. */
+export function tell(story: Story, event: Event, paint: Paint): { story: Story; line: string | null } {
+  const { data } = event
+  switch (event.type) {
+    case 'session_started':
+      return { story, line: `${paint('●', 'bold')} a session of the real Claude Code starts; its hooks are Baton's` }
+    case 'reading':
+      return {
+        line: null,
+        story: {
+          ...story,
+          used: data.used_tokens as number,
+          point: data.compaction_tokens as number | null,
+          percent: data.compaction_percent as number | null,
+          exact: data.exact === true,
+          readings: story.readings + 1,
+        },
+      }
+    case 'level_crossed': {
+      const level = { name: String(data.level), cycle: story.cycle, used: data.used_tokens as number }
+      const place = `${grouped(level.used)} tokens, ${percentText(data.compaction_percent as number)} of the compaction point`
+      const line = `${paint('▲', 'yellow')} ${paint(level.name.padEnd(9), 'bold')} reached: ${place}`
+      return { story: { ...story, levels: [...story.levels, level] }, line }
+    }
+    case 'message_delivered':
+      return { story: { ...story, delivered: story.delivered + 1 }, line: paint('  the agent was told, once', 'dim') }
+    case 'compaction_start':
+      return { story, line: `${paint('■', 'cyan')} the client compacts the conversation` }
+    case 'cycle_started':
+      if (data.reason !== 'compaction') return { story, line: null }
+      return {
+        story: { ...story, cycle: data.cycle as number, compactions: story.compactions + 1, used: null, percent: null },
+        line: `${paint('■', 'cyan')} compacted: the figure is unknown until the next answer; the levels are open again`,
+      }
+    case 'session_ended':
+      return { story, line: `${paint('●', 'bold')} the session ends` }
+    default:
+      return { story, line: null }
+  }
+}
+
+/** The gauge in its present state. */
+export function gaugeLine(story: Story, paint: Paint): string {
+  const figure = story.used === null ? '– ' : `${percentText(story.percent ?? 0)} `
+  const tokens = story.used === null ? '' : `${short(story.used)} of ${story.exact ? '' : '~'}${short(story.point ?? 0)}`
+  return `  ${bar(story.percent, 30, paint)} ${figure}${paint(tokens, 'dim')}${paint(`  cycle ${story.cycle}`, 'dim')}`
+}
