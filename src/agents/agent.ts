@@ -8,6 +8,8 @@ export interface Known {
   /** The client's last own word about its window, kept from earlier signals (status line). */
   window: number | null
   process: { pid: number; startedAt: string } | null
+  /** Stamp of the last live report taken in; absent: not kept. */
+  liveStamp?: number | null
 }
 
 /** What Baton wants said in the client's answer to one event. */

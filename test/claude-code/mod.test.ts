@@ -150,3 +150,22 @@ test('a resumed session is told at once, before any answer', async () => {
   })
   expect(after).toMatchObject({ tokens: 51_008, window: 200_000, compaction: { threshold: 167_000 } })
 })
+
+test('a switch of the model is told with the next turn', async () => {
+  const { home, liveDir } = await stage({
+    steps: [{ bash: 'echo a', used: 50_008 }, 'Done.', { bash: 'echo b', used: 60_008 }, 'Done.'],
+  })
+  const live = (id: string) => readLive(liveDir, id, null)
+  const tui = await startTui(home, { model: 'claude-opus-4-6' })
+  const id = tui.sessionId()!
+  await tui.submit('go')
+  await until('the first figure', () => live(id)?.reading.used === 51_008)
+  await tui.waitIdle()
+  await tui.submit('/model claude-opus-4-8')
+  await tui.waitFor(/Switch model\?/)
+  await tui.key('Enter')
+  await tui.waitFor(/Set model to Opus 4\.8/)
+  await tui.submit('go on')
+  await until('the new window', () => live(id)?.told?.threshold === 967_000)
+  expect(live(id)).toMatchObject({ model: 'claude-opus-4-8', told: { window: 1_000_000, effective: 1_000_000 } })
+})

@@ -111,6 +111,21 @@ test('the mod’s report settles limits and adds a reading', () => {
   })
 })
 
+test('a report about the model before a switch no longer tells the limits', () => {
+  const { look, liveDir } = stage()
+  writeFileSync(path.join(liveDir, 's1.json'), JSON.stringify(live))
+  const line = (id: string) => ({ model: { id }, context_window: { context_window_size: 1_000_000 } })
+  expect(look('status-line', line('claude-opus-4-8')).limits).toMatchObject({ window: 1_000_000, point: 967_000, exact: false })
+  expect(look('status-line', line('claude-opus-4-6[1m]')).limits).toMatchObject({ point: 967_000, exact: false })
+  expect(look('status-line', line('claude-opus-4-6')).limits).toMatchObject({ point: 67_000, exact: true })
+  const switched = { model: 'claude-opus-4-8', window: 1_000_000 }
+  expect(look('UserPromptSubmit', {}, { ...switched, liveStamp: live.at }).limits).toMatchObject({ point: 967_000, exact: false })
+  expect(look('UserPromptSubmit', {}, { ...switched, liveStamp: live.at - 1 }).limits).toMatchObject({
+    point: 67_000,
+    exact: true,
+  })
+})
+
 test.each<[string, Record<string, object>, Record<string, string>, object]>([
   ['settings', { 'home/.claude/settings.json': { autoCompactWindow: 300_000 } }, {}, { window: 1_000_000, point: 267_000 }],
   [

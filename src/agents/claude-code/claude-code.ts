@@ -9,7 +9,7 @@ import { ENVIRONMENT } from './environment.js'
 import { heard } from './heard.js'
 import { deriveLimits, type LimitsInput } from './limits.js'
 import { type LiveReport, readLive } from './live.js'
-import { familyOf } from './models.js'
+import { asksForLarge, familyOf } from './models.js'
 import { open } from './open.js'
 import { configDirOf, readSettings } from './settings.js'
 import { isSettled } from './settled.js'
@@ -93,8 +93,21 @@ function limitsInput(
     env,
     settings,
     args,
-    told: live?.told ?? null,
+    told: live !== null && !isOutdated(live, signal, known) ? live.told : null,
   }
+}
+
+/**
+ * The mod hears of a switch of the model with the next turn only. Until then the status line knows better, and what it said is
+ * what is known: a report that was taken in already and speaks of another model was written before the switch.
+ */
+function isOutdated(live: LiveReport, signal: Signal, known: Known): boolean {
+  const seen = typeof known.liveStamp === 'number' && live.reading.stamp !== null && live.reading.stamp <= known.liveStamp
+  const now = signal.kind === 'status-line' ? signal.model : seen ? known.model : null
+  if (now === null || live.model === null) return false
+  return (
+    familyOf(now) !== familyOf(live.model) || (signal.kind === 'status-line' && asksForLarge(now) !== asksForLarge(live.model))
+  )
 }
 
 /** A subagent on its parent's model shares its window; on another model only the names tell. The client reports neither. */

@@ -48,6 +48,11 @@ test('without a figure it says not known, and still tells the limits', () => {
   expect(live?.told?.threshold).toBe(167_000)
 })
 
+test('a mod that failed is believed only for what it knew before', () => {
+  expect(parseLive(JSON.stringify({ ...report, problem: 'Error: x' }), 's1')?.reading.used).toBe(50_008)
+  expect(parseLive(JSON.stringify({ ...report, tokens: null, problem: 'Error: x' }), 's1')).toBeNull()
+})
+
 test('a report left by an earlier process of the same session is not believed', () => {
   const { dir, file } = put(report)
   utimesSync(file, new Date(1_000_000_000_000), new Date(1_000_000_000_000))

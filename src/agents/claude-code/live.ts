@@ -38,6 +38,8 @@ export function parseLive(json: string, sessionId: string): LiveReport | null {
   if (report === null || report.format !== LIVE_FORMAT || report.session !== sessionId) return null
   const stamp = number(report.at)
   if (stamp === null) return null
+  // A mod that only failed so far knows nothing, which is not the same as a session without a figure.
+  if (text(report.problem) !== null && count(report.tokens) === null) return null
   const model = text(report.model)
   const compaction = object(report.compaction)
   return {

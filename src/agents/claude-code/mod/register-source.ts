@@ -16,14 +16,15 @@ let toldFor = ''
 let figure = null
 let figureOf = ''
 let began = ''
+let last = null
 
 export const register = (on) => {
   on('session.start', ($, e, next) => {
-    report($, { detail: true })
+    report($, { begins: true, detail: true })
     return next(e)
   })
   on('turn.start', ($, e, next) => {
-    if (e.agentId === undefined) report($, { detail: true })
+    if (e.agentId === undefined) report($, { begins: true, detail: true })
     return next(e)
   })
   on('tool.call', ($, e, next) => {
@@ -58,7 +59,7 @@ export const register = (on) => {
 async function introduce($, before) {
   try {
     for (let tries = 0; tries < 50 && (await $.session.id()) === before; tries++) await $.clock.sleep(20)
-    if ((await $.session.id()) !== before) await report($, { detail: true, reset: true })
+    if ((await $.session.id()) !== before) await report($, { begins: true, detail: true, reset: true })
   } catch {
     // the client is going away
   }
@@ -66,7 +67,7 @@ async function introduce($, before) {
 
 // One report at a time: what comes meanwhile is folded into one more, so that a later figure is never overwritten by an earlier one.
 async function report($, wish) {
-  waiting = { detail: waiting?.detail || wish.detail, reset: waiting?.reset || wish.reset }
+  waiting = { begins: waiting?.begins || wish.begins, detail: waiting?.detail || wish.detail, reset: waiting?.reset || wish.reset }
   if (running) return
   running = true
   while (waiting !== null) {
@@ -84,7 +85,7 @@ async function report($, wish) {
 async function write($, wish) {
   const session = await $.session.id()
   // Only a beginning introduces a session: any other report about a new id may still carry the figure of the one before.
-  if (wish.detail) began = session
+  if (wish.begins) began = session
   else if (began !== session) return
   const model = await $.session.model()
   const usage = await $.session.usage()
@@ -123,12 +124,16 @@ async function put($, session, figures) {
   if ((await $.session.id()) !== session) return
   stamp = Math.max(stamp + 1, now)
   reports++
+  last = { session, figures }
   await $.fs.write(LIVE + '/' + session + '.json', JSON.stringify({ format: 1, session, seq: reports, at: stamp, ...figures }))
 }
 
+// What was known stays in the report, beside what went wrong.
 async function complain($, error) {
   try {
-    await put($, await $.session.id(), { epoch, tokens: null, window: null, model: null, cost: null, compaction: null, problem: String(error) })
+    const session = await $.session.id()
+    const known = last?.session === session ? last.figures : { epoch, tokens: null, window: null, model: null, cost: null, compaction: null }
+    await put($, session, { ...known, problem: String(error) })
   } catch {
     // nothing is left to tell it with, and the session must not notice
   }
