@@ -1,0 +1,184 @@
+import { execFile, spawn } from 'node:child_process'
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { onTestFinished } from 'vitest'
+import type { Event, EventType } from '../../src/contract/event.js'
+import type { Message } from '../../src/contract/message.js'
+import type { Session } from '../../src/contract/session.js'
+import { copies, type LogEntry } from '../../src/model/log.js'
+import { type Model, startModel } from '../../src/model/model.js'
+import type { ScriptInput } from '../../src/model/script.js'
+import { type Home, type HomeOptions, makeHome } from '../harness/home.js'
+import { BATON } from '../harness/places.js'
+import { alive, end } from '../harness/processes.js'
+import { until } from '../harness/wait.js'
+
+/** A machine with Baton installed as a person would: the built command, the real client, the scripted model. */
+export interface Stage {
+  home: Home
+  model: Model
+  /** Runs the built command in this home; throws nothing for a wrong exit. */
+  baton(...args: string[]): Promise<BatonRun>
+  /** The same, its output opened; throws when the command fails. */
+  json<T = Record<string, unknown>>(...args: string[]): Promise<T>
+  sessions(): Promise<Session[]>
+  /** The only session there is. */
+  session(): Promise<Session>
+  show(id: string): Promise<Detail>
+  events(type?: EventType, session?: string): Promise<Event[]>
+  messages(): Promise<Message[]>
+  /** Starts `baton serve` on a free port; ended with the test. */
+  serve(): Promise<Server>
+  /** Writes the user's config.yaml. */
+  config(text: string): void
+  /** What is left in Baton's own folders that should be empty once everything is taken. */
+  strays(): string[]
+}
+
+export interface BatonRun {
+  code: number
+  stdout: string
+  stderr: string
+}
+
+export interface Server {
+  pid: number
+  url: string
+  /** As Ctrl-C does. */
+  stop(): Promise<void>
+  kill(signal: NodeJS.Signals): void
+}
+
+export type Detail = Session & {
+  cycle_reason: string
+  limits_reason: string
+  levels: { name: string; at_tokens: number | null; crossed_at: string | null; reachable: boolean }[]
+  subagents: Record<string, unknown>[]
+  chain: { session_id: string }[]
+}
+
+export interface StageOptions {
+  /** False: the client loads no mod, as an older one does not. */
+  mod?: boolean
+  /** True: `baton serve` runs beside it. */
+  server?: boolean
+  config?: string
+  settings?: Record<string, unknown>
+  env?: HomeOptions['env']
+}
+
+export async function stage(script: ScriptInput, options: StageOptions = {}): Promise<Stage> {
+  const model = await startModel({ script })
+  onTestFinished(() => model.close())
+  const home = makeHome({ model, ...(options.env ? { env: options.env } : {}) })
+  if (options.settings) home.settings(options.settings)
+  const it = control(home, model)
+  await it.json('install')
+  if (options.mod === false) rmSync(path.join(home.configDir, 'skills', 'baton'), { recursive: true })
+  if (options.config) it.config(options.config)
+  if (options.server) await it.serve()
+  return it
+}
+
+function control(home: Home, model: Model): Stage {
+  const baton = (...args: string[]): Promise<BatonRun> =>
+    new Promise((resolve) => {
+      const call = execFile(
+        process.execPath,
+        [BATON, ...args],
+        { env: home.env, cwd: home.project, timeout: 30_000, maxBuffer: 64 * 1024 * 1024 },
+        (error, stdout, stderr) => {
+          const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1
+          resolve({ code, stdout, stderr })
+        },
+      )
+      call.stdin?.end()
+    })
+  const json = async <T>(...args: string[]): Promise<T> => {
+    const run = await baton(...args, '--json')
+    if (run.code !== 0) throw new Error(`baton ${args.join(' ')} ended with ${run.code}: ${run.stdout}${run.stderr}`)
+    return JSON.parse(run.stdout) as T
+  }
+  const it: Stage = {
+    home,
+    model,
+    baton,
+    json,
+    sessions: async () => (await json<{ sessions: Session[] }>('status')).sessions,
+    session: async () => {
+      const all = await it.sessions()
+      if (all.length !== 1) throw new Error(`${all.length} sessions: ${JSON.stringify(all)}`)
+      return all[0]!
+    },
+    show: (id) => json<Detail>('show', id),
+    events: async (type, session) => {
+      const run = await baton('events', '--json', ...(session ? ['--session', session] : []))
+      if (run.code !== 0) throw new Error(run.stderr)
+      const events = run.stdout
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as Event)
+      return type === undefined ? events : events.filter((event) => event.type === type)
+    },
+    messages: async () => (await json<{ messages: Message[] }>('messages')).messages,
+    serve: () => serve(home),
+    config: (text) => writeFileSync(path.join(home.batonHome, 'config.yaml'), text),
+    strays: () =>
+      ['spool', 'outbox', 'run'].flatMap((folder) =>
+        readdirSync(path.join(home.batonHome, folder), { recursive: true })
+          .map((name) => path.join(folder, String(name)))
+          .filter((name) => !EXPECTED.test(name)),
+      ),
+  }
+  return it
+}
+
+/** The pipe launchers wait on, compiled configuration, and what a running server wrote down. */
+const EXPECTED = /^run\/(tick|config.*|server|serving)$/
+
+async function serve(home: Home): Promise<Server> {
+  const child = spawn(process.execPath, [BATON, 'serve', '--port', '0', '--json'], {
+    env: home.env,
+    cwd: home.project,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const pid = child.pid!
+  home.onDispose(() => (alive(pid) ? end(pid) : undefined))
+  let said = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    said += text
+  })
+  await until('the server listens', () => said.includes('\n'))
+  return {
+    pid,
+    url: (JSON.parse(said) as { url: string }).url,
+    stop: async () => {
+      child.kill('SIGINT')
+      await until('the server ends', () => !alive(pid))
+    },
+    kill: (signal) => child.kill(signal),
+  }
+}
+
+/** Requests of the main chain in the order they came. */
+export function mainRequests(model: Model, sessionId?: string): LogEntry[] {
+  return model.log().filter((entry) => entry.kind === 'main' && (sessionId === undefined || entry.session_id === sessionId))
+}
+
+/** What marks the warning of one level in a request. */
+export const levelMark = (level: string): string => `Context level "${level}"`
+
+/** How often each main request holds the warning of a level. */
+export function told(model: Model, level: string, sessionId?: string): number[] {
+  return mainRequests(model, sessionId).map((entry) => copies(entry, levelMark(level)))
+}
+
+/** With and without the mod, with and without a server. */
+export const VARIANTS: [string, { mod: boolean; server: boolean }][] = [
+  ['mod, no server', { mod: true, server: false }],
+  ['no mod, no server', { mod: false, server: false }],
+  ['mod, server', { mod: true, server: true }],
+  ['no mod, server', { mod: false, server: true }],
+]
+
+export const LEVELS = ['notice', 'warning', 'handoff', 'critical'] as const
