@@ -71,7 +71,8 @@ function resetCycle(draft: Draft): void {
   cancelStale(draft, 'the conversation was compacted', ['context', 'silence'])
   record.compactions++
   record.track = beginCycle(record.track, draft.at, 'compaction')
-  record.state = 'working'
+  // By hand it happens between turns; by the client within one.
+  record.state = record.compaction?.trigger === 'manual' ? 'idle' : 'working'
   emit(draft, 'cycle_started', { cycle: record.track.cycle, reason: 'compaction' })
   tell(draft)
 }

@@ -36,6 +36,14 @@ function pause(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }
 
+/** Takes what hooks of one session left before: its start, above all, comes before its first status line. */
+export function drainSession(engine: Engine, spool: string, session: string): void {
+  for (const signal of readSpool(spool, new Date()).filter((one) => sessionOf(one) === session)) {
+    engine.take(signal.raw, { deliver: 'outbox', signalId: signal.id, unserved: true })
+    dropSpooled(signal.path)
+  }
+}
+
 /** Takes one signal whose hook waits, after the earlier ones of its session; its answer. */
 export function answerOne(engine: Engine, spool: string, id: string): string {
   let answer = ''

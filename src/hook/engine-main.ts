@@ -5,7 +5,7 @@ import type { Loaded, LoadOptions } from '../config/load-config.js'
 import { openHouse } from '../house.js'
 import { batonHome } from '../lib/home.js'
 import { fileLog } from '../lib/log.js'
-import { answerOne, drainUnderLock } from './drain.js'
+import { answerOne, drainSession, drainUnderLock } from './drain.js'
 import { dropSpooled, readSpooled } from './spool.js'
 
 /** The engine without a server. Prints only a status line, always exits 0; what goes wrong is in the log. */
@@ -50,6 +50,7 @@ function statusLine(env: Record<string, string | undefined>): string {
   const id = env.BATON_SIGNAL
   const spooled = env.BATON_SPOOLED && id ? readSpooled(house.home.spool, id) : null
   const raw = spooled?.raw ?? { agent: agent.id, kind: 'status-line', body: readFileSync(0, 'utf8'), env: passed, at: Date.now() }
+  if (id && !spooled) drainSession(house.engine, house.home.spool, id.split('.', 1)[0]!)
   const taken = house.engine.take(raw, { deliver: 'outbox', unserved: true, ...(id ? { signalId: id } : {}) })
   if (spooled) dropSpooled(spooled.path)
   return taken.record ? house.statusLine({ record: taken.record, enabled: taken.enabled }) : ''

@@ -9,7 +9,8 @@ const LEAST_SHARE = 0.03
  * the agent hears of it in the same batch.
  */
 export function isNearLevel(track: Track, levels: readonly ResolvedLevel[]): boolean {
-  if (track.used === null) return false
+  // Nothing answered since the reset: a cycle may begin above a level.
+  if (track.used === null) return true
   const latched = new Set(track.latched.map((latch) => latch.name))
   const next = levels.find((level) => level.atTokens !== null && level.actions.length > 0 && !latched.has(level.name))
   if (!next) return false
