@@ -47,7 +47,7 @@ function observe(signal: Signal, raw: RawSignal, known: Known): Observation {
     observed: read.observed.map((found) => (isOverflow(found, limits) ? { ...found, overflow: true } : found)),
     cursor: read.cursor,
     from,
-    settled: isSettled(signal, from?.offset ?? 0),
+    settled: isSettled(signal, from?.offset ?? null),
     spend: read.spend,
     live: live?.reading ?? null,
     liveCostUsd: live?.costUsd ?? null,

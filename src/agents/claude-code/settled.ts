@@ -4,6 +4,7 @@ import { scanLinesBackwards } from '../../lib/json-lines.js'
 import { list, object, parseObject, text } from './fields.js'
 
 const KB = 1024
+const NEAR_END = 32 * KB
 const LOOK_BACK = 256 * KB
 const MOST = 8 * 1024 * KB
 
@@ -11,7 +12,7 @@ const MOST = 8 * 1024 * KB
  * Whether the transcript already holds what the signal speaks of. The client writes it up to a tenth of a second late, so at a tool
  * batch or the end of a turn the newest answer may still be missing. Other signals have nothing to wait for.
  */
-export function isSettled(signal: Signal, from: number): boolean {
+export function isSettled(signal: Signal, from: number | null): boolean {
   if (signal.subagent !== null || signal.transcriptPath === null) return true
   if (signal.kind === 'tool-batch')
     return (
@@ -37,12 +38,14 @@ function withFile(path: string, look: (fd: number, size: number) => boolean): bo
   }
 }
 
-/** The calls of one batch belong to one answer: any of them shows that it is written. */
-function holdsAny(fd: number, size: number, from: number, ids: string[]): boolean {
-  const length = Math.min(size, MOST, Math.max(LOOK_BACK, size - from + LOOK_BACK))
-  const buffer = Buffer.allocUnsafe(length)
-  const got = readSync(fd, buffer, 0, length, size - length)
-  return ids.some((id) => buffer.subarray(0, got).includes(`"${id}"`))
+/** The calls of one batch belong to one answer: any of them shows that it is written. Mostly it stands near the end. */
+function holdsAny(fd: number, size: number, from: number | null, ids: string[]): boolean {
+  const most = Math.min(size, MOST, Math.max(LOOK_BACK, from === null ? 0 : size - from + LOOK_BACK))
+  return [Math.min(NEAR_END, most), most].some((length) => {
+    const buffer = Buffer.allocUnsafe(length)
+    const got = readSync(fd, buffer, 0, length, size - length)
+    return ids.some((id) => buffer.subarray(0, got).includes(`"${id}"`))
+  })
 }
 
 /** The newest entry of the conversation is the answer the client speaks of, not the prompt or tool result before it. */
