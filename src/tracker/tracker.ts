@@ -1,5 +1,5 @@
 import type { ResolvedLevel } from '../contract/level.js'
-import type { Limits, Reading } from '../contract/reading.js'
+import type { Limits, Reading, Source } from '../contract/reading.js'
 import type { Latch, Track } from '../contract/record.js'
 import { echoes, emptySequence, place } from './merge-sources.js'
 
@@ -65,19 +65,28 @@ export interface Vouching {
   transcript: boolean
 }
 
+/** How long one source's figure may still be missing from another's reports. */
+const AHEAD_MS = 10_000
+/** How long a fresh cycle waits for the transcript: one that never shows an answer must not silence the others for good. */
+const VOUCH_MS = 60_000
+/** What comes with an older stamp after so long is not late: its producer's clock was set back. */
+const LATEST_MS = 10 * 60_000
+
 /** Takes one reading, or says why not. A late, repeated or unvouched reading changes neither the figure nor a latch. */
 export function takeReading(track: Track, reading: Reading, at: string, vouching: Vouching): { track: Track; outcome: Outcome } {
+  const quietMs = Date.parse(at) - Date.parse(track.readAt ?? track.cycleStartedAt)
   const lastStamp = track.stamps[reading.source]
-  if (reading.stamp !== null && lastStamp !== undefined && reading.stamp < lastStamp) return { track, outcome: 'late' }
+  const older = reading.stamp !== null && lastStamp !== undefined && reading.stamp < lastStamp
+  if (older && quietMs < LATEST_MS) return { track, outcome: 'late' }
   const stamps = reading.stamp === null ? track.stamps : { ...track.stamps, [reading.source]: reading.stamp }
 
   if (reading.used === null) return takeUnknown({ ...track, stamps }, reading, at)
-  if (track.fresh && reading.source !== 'transcript') {
-    if (echoes(track.before, reading.source, reading.used)) return { track, outcome: 'late' }
-    if (vouching.transcript) return { track, outcome: 'unvouched' }
+  if (reading.source !== 'transcript') {
+    if (isEcho(track, reading.source, reading.used)) return { track, outcome: 'late' }
+    if (track.fresh && vouching.transcript && quietMs < VOUCH_MS) return { track, outcome: 'unvouched' }
   }
 
-  const { verdict, sequence } = place(track, reading.source, reading.used)
+  const { verdict, sequence } = place(track, reading.source, reading.used, quietMs < AHEAD_MS)
   const placed = { ...track, ...sequence, stamps }
   if (verdict === 'late') return { track: placed, outcome: 'late' }
   if (verdict === 'same') return { track: confirm(placed, reading), outcome: 'confirmed' }
@@ -98,6 +107,11 @@ export function takeReading(track: Track, reading: Reading, at: string, vouching
   }
 }
 
+/** The first a source tells in a cycle, known only from the end of the cycle before. */
+function isEcho(track: Track, source: Source, used: number): boolean {
+  return track.reached[source] === undefined && !track.seen.includes(used) && echoes(track.before, source, used)
+}
+
 /** A source that knew a figure and now knows none has been reset without telling: that is a new cycle too. */
 function takeUnknown(track: Track, reading: Reading, at: string): { track: Track; outcome: Outcome } {
   const told = track.reached[reading.source] !== undefined
@@ -107,13 +121,17 @@ function takeUnknown(track: Track, reading: Reading, at: string): { track: Track
 
 const RANK = { mod: 0, query: 1, 'status-line': 2, transcript: 3, sdk: 4 } as const
 
-/** The same answer from a better source: the figure stays, its origin improves. */
+/** The client's own account of its window: it knows what an answer's counts only let guess. */
+const isClients = (source: Source | null): boolean => source === 'mod' || source === 'query'
+
+/** The same answer from another source: the figure stays, its origin can only improve, and what one of them doubts is in doubt. */
 function confirm(track: Track, reading: Reading): Track {
   const better = track.source === null || RANK[reading.source] < RANK[track.source]
+  const sure = isClients(track.source) ? track.exact : track.exact && reading.exact
   return {
     ...track,
     source: better ? reading.source : track.source,
-    exact: better ? reading.exact : track.exact,
+    exact: isClients(reading.source) ? reading.exact : sure,
     usage: track.usage ?? reading.usage,
     answerId: track.answerId ?? reading.answerId,
     model: reading.source === 'transcript' ? track.model : (reading.model ?? track.model),

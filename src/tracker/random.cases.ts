@@ -1,0 +1,31 @@
+import type { Source } from '../contract/reading.js'
+
+/** Numbers that look random and are the same in every run: `random(n)` is a whole number below n. */
+export function randomFrom(seed: number): (below: number) => number {
+  let state = (seed + 1) * 0x9e3779b1
+  return (below) => {
+    state = Math.imul(state ^ (state >>> 15), 0x2c1b3c6d)
+    state = Math.imul(state ^ (state >>> 12), 0x297a2d39)
+    state ^= state >>> 15
+    return (state >>> 0) % below
+  }
+}
+
+/** What several sources tell of one climb: each a part of it, in its order, sometimes twice, and each late in its own way. */
+export function told(
+  climb: readonly number[],
+  sources: readonly Source[],
+  random: (below: number) => number,
+): [Source, number][] {
+  const queues = sources.map((source) => {
+    const keep = 1 + random(4)
+    const part = climb.filter(() => random(4) < keep)
+    return part.flatMap((used): [Source, number][] => Array(random(5) === 0 ? 2 : 1).fill([source, used]))
+  })
+  const all: [Source, number][] = []
+  for (;;) {
+    const waiting = queues.filter((queue) => queue.length > 0)
+    if (waiting.length === 0) return all
+    all.push(waiting[random(waiting.length)]!.shift()!)
+  }
+}
