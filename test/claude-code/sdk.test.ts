@@ -40,7 +40,10 @@ function read(messages: unknown[]): SdkNews[] {
 }
 
 function expectClimb(news: SdkNews[], sessionId: string | null): void {
-  const climb = news.flatMap((one) => (one.type === 'answer' ? [one.reading.used] : one.type === 'compaction' ? [one.type] : []))
+  const climb = news.flatMap((one): (number | string | null)[] => {
+    if (one.type === 'answer') return [one.reading.used]
+    return one.type === 'compaction' ? [one.type] : []
+  })
   expect(climb).toEqual([150_008, 169_008, 'compaction', 30_008, 31_008])
   expect(news[0]).toMatchObject({ type: 'session', sessionId, model: 'claude-opus-4-6' })
   const result = news.at(-1)
