@@ -15,6 +15,8 @@ export interface Story {
   levels: { name: string; cycle: number; used: number }[]
   /** Messages the client confirmed. */
   delivered: number
+  /** Messages that speak to the agent; the others are for the person only. */
+  forAgent: readonly string[]
 }
 
 export const OPENING: Story = {
@@ -27,6 +29,7 @@ export const OPENING: Story = {
   compactions: 0,
   levels: [],
   delivered: 0,
+  forAgent: [],
 }
 
 /** One event: the story goes on, and a line is said where a person should see it. */
@@ -53,7 +56,11 @@ export function tell(story: Story, event: Event, paint: Paint): { story: Story; 
       const line = `${paint('▲', 'yellow')} ${paint(level.name.padEnd(9), 'bold')} reached: ${place}`
       return { story: { ...story, levels: [...story.levels, level] }, line }
     }
+    case 'message_queued':
+      if (data.category !== 'context') return { story, line: null }
+      return { story: { ...story, forAgent: [...story.forAgent, String(data.message_id)] }, line: null }
     case 'message_delivered':
+      if (!story.forAgent.includes(String(data.message_id))) return { story, line: null }
       return { story: { ...story, delivered: story.delivered + 1 }, line: paint('  the agent was told, once', 'dim') }
     case 'compaction_start':
       return { story, line: `${paint('■', 'cyan')} the client compacts the conversation` }
