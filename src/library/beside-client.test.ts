@@ -92,8 +92,9 @@ test('the compaction point its client told stays, although this process has anot
   session.hook('SessionStart', { source: 'startup', model: 'claude-opus-4-6' })
   session.answered('m1', 60_008)
   session.batch()
-  const tracker = home.open({ project: home.dir })
+  const tracker = home.open({ project: home.dir, model: 'opus' })
   expect(tracker.updateUsage({ input_tokens: 61_000, output_tokens: 1 })).toMatchObject({
+    model: 'claude-opus-4-6',
     compaction_tokens: 67_000,
     crossed: [],
   })

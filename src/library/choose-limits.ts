@@ -31,7 +31,7 @@ export function chooseLimits(known: LimitsKnown): Limits {
   if (known.compaction !== null) return toldLimits(known.compaction, known.window ?? firm?.window ?? known.derive().window)
   if (known.window !== null) return known.derive()
   const sameModel = known.model === null || known.model === known.record?.model
-  if (firm !== null && sameModel && (firm.reason === TOLD || isClients(known.record!))) return firm
+  if (firm !== null && sameModel && (firm.exact || firm.reason === TOLD || isClients(known.record!))) return firm
   const derived = known.derive()
   if (derived.window !== null) return derived
   return firm ?? assumedLimits(kept?.window ?? SMALL, known.used)

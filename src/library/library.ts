@@ -8,7 +8,7 @@ import { resolveLevels } from '../policy/levels.js'
 import { type AnswerUsage, measureAnswer } from './answer-usage.js'
 import { checkId, type Settled, settleOptions, type TrackerOptions } from './options.js'
 import { type Counted, count, toldBy } from './sdk-told.js'
-import { type Told, tellEngine } from './tell-engine.js'
+import { SDK_MESSAGE, type Told, tellEngine } from './tell-engine.js'
 import { blankState, stateOf, summaryOf, type UsageState, type UsageSummary, type UsageUpdate } from './usage-state.js'
 
 /** No client waits for the library, so it may wait for others: twenty processes at once all get their turn. */
@@ -59,7 +59,7 @@ export class Tracker {
     const told = toldBy(message, this.#session, this.#settled.env, this.#counted)
     if (told === null) return { ...this.currentState(), crossed: [] }
     this.#session = told.sessionId
-    return this.#tell(told)
+    return this.#tell({ ...told, event: SDK_MESSAGE })
   }
 
   /** The highest level the present figure has reached; null: none, or the figure is not known. */

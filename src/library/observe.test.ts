@@ -141,6 +141,24 @@ test('the reply to a context-usage query makes window and compaction point exact
   expect(tracker.observe(answer('m2', 51_008)).compaction_tokens).toBe(67_000)
 })
 
+test('exact limits stay, also where derived ones would speak of another kind of compaction', () => {
+  const tracker = libraryHome().open()
+  tracker.observe(init('s1', 'claude-sonnet-4-5'))
+  const told = { rawMaxTokens: 150_000, autoCompactThreshold: 117_000, autocompactSource: 'settings', model: 'claude-sonnet-4-5' }
+  expect(tracker.observe({ ...told, isAutoCompactEnabled: true, apiUsage: null })).toMatchObject({ compaction_tokens: 117_000 })
+  expect(tracker.observe(answer('m1', 50_008))).toMatchObject({ compaction_tokens: 117_000, exact: true })
+  expect(tracker.updateUsage({ input_tokens: 51_000, output_tokens: 1 })).toMatchObject({
+    compaction_tokens: 117_000,
+    exact: true,
+  })
+})
+
+test('the model the messages name stands, whatever the caller took it for', () => {
+  const tracker = libraryHome().open({ model: 'opus' })
+  expect(tracker.observe(init())).toMatchObject({ model: 'claude-opus-4-6', window_tokens: 200_000 })
+  expect(tracker.observe(answer('m1', 50_008))).toMatchObject({ model: 'claude-opus-4-6', window_tokens: 200_000 })
+})
+
 test('two sessions seen through one tracker stay apart', () => {
   const tracker = libraryHome().open()
   tracker.observe(answer('m1', 120_008))

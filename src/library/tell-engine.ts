@@ -23,6 +23,8 @@ export interface Heard {
 }
 
 const AGENT = 'claude-code'
+/** The event of what the client's own messages say. */
+export const SDK_MESSAGE = 'sdk-message'
 
 /** One call, one transaction: what the session is known by is read and the engine's answer is written without a gap. */
 export function tellEngine(house: House, settled: Settled, told: Told): Heard {
@@ -40,7 +42,7 @@ export function tellEngine(house: House, settled: Settled, told: Told): Heard {
 
 function signalOf(house: House, settled: Settled, { once, windowOf, ...told }: Told, known: SessionRecord | null): Signal {
   const at = house.now().getTime()
-  const model = told.model ?? settled.model ?? known?.model ?? told.reading?.model ?? null
+  const model = modelOf(settled, told, known)
   const signal: Signal = {
     agent: known?.agent ?? AGENT,
     kind: 'other',
@@ -72,6 +74,12 @@ function signalOf(house: House, settled: Settled, { once, windowOf, ...told }: T
   // The client's own hooks tell its turns and compactions; told twice they would count twice.
   const plain: Signal = known !== null && isClients(known) ? { ...signal, kind: 'other', compaction: null, start: null } : signal
   return { ...plain, limits: told.limits ?? limitsOf(house, settled, plain, known) }
+}
+
+/** What the client itself said of its model outranks what the caller took it for. */
+function modelOf(settled: Settled, told: Partial<Signal>, known: SessionRecord | null): string | null {
+  const said = known !== null && (told.event === SDK_MESSAGE || isClients(known)) ? known.model : null
+  return told.model ?? said ?? settled.model ?? known?.model ?? told.reading?.model ?? null
 }
 
 function limitsOf(house: House, settled: Settled, signal: Signal, record: SessionRecord | null): Limits {
