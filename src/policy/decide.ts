@@ -25,10 +25,10 @@ export interface Circumstances {
 
 /** null: nothing to say (levels without actions only appear on the timeline). */
 export function decide(crossed: readonly ResolvedLevel[], track: Track, policy: Policy, about: Circumstances): Decision | null {
-  const top = crossed.at(-1)
+  const speaking = crossed.filter((level) => level.actions.length > 0)
+  const top = speaking.at(-1)
   if (!top || about.job) return null
-  const wanted = new Set(crossed.flatMap((level) => level.actions))
-  if (wanted.size === 0) return null
+  const wanted = new Set(speaking.flatMap((level) => level.actions))
   const handoff = wanted.has('request-handoff') || wanted.has('hand-off')
   const tellsAll =
     handoff || wanted.has('pause') || [...wanted].some((action) => action.startsWith('hook:') || action.startsWith('webhook:'))

@@ -8,7 +8,7 @@ export function guardHandoff(
   guards: Policy['guards'],
   recentResets: number,
 ): { name: string; reason: string } | null {
-  const work = track.used === null || track.base === null ? 0 : track.used - track.base
+  const work = track.used === null || track.base === null ? 0 : Math.max(0, track.used - track.base)
   if (track.cycle > 1 && work < guards.minNewTokens) {
     return {
       name: 'min_new_tokens',

@@ -12,15 +12,25 @@ export function statusText(session: Session, paint: Paint): string {
   if (used === null) return paint(point === null ? 'ctx –' : `ctx – of ${short(point)}`, 'dim')
   const whole = point ?? window
   if (whole === null) return `ctx ${short(used)}`
-  const percent = point === null ? session.used_percent! : session.compaction_percent!
+  const percent = point === null ? session.used_percent : session.compaction_percent
+  if (percent === null) return `ctx ${short(used)}`
   const colour = percent >= 85 ? 'red' : percent >= 70 ? 'yellow' : 'green'
   const filled = Math.min(CELLS, Math.max(0, Math.round((percent / 100) * CELLS)))
   const bar = paint('▰'.repeat(filled), colour) + paint('▱'.repeat(CELLS - filled), 'dim')
   const end = point === null ? 'of window' : session.compaction_mode === 'off' ? 'to refusal' : 'to compaction'
   const about = point !== null && !session.exact ? '~' : ''
-  const notes = [session.level, session.compactions > 0 ? `compacted ${session.compactions}×` : null].filter(
-    (note) => note !== null,
-  )
+  const notes = [
+    percent > 100 ? beyond(session) : null,
+    session.level,
+    session.compactions > 0 ? `compacted ${session.compactions}×` : null,
+  ].filter((note) => note !== null)
   const tail = notes.length > 0 ? paint(` · ${notes.join(' · ')}`, 'dim') : ''
   return `${bar} ${paint(percentText(percent), colour)} ${end} ${paint(`${short(used)}/${about}${short(whole)}`, 'dim')}${tail}`
+}
+
+/** Why a figure is above 100 %. */
+function beyond({ compaction_tokens: point, compaction_mode: mode }: Session): string {
+  if (point === null) return 'window larger than known'
+  if (mode === 'reactive') return 'compacts when refused'
+  return mode === 'off' ? 'may be refused' : 'compacts next'
 }

@@ -17,8 +17,11 @@ export function fullness(track: Track): string {
   const tokens = grouped(used)
   const ofPoint = percentOf(used, limits.point)
   const ofWindow = percentOf(used, limits.window)
-  if (ofPoint === null)
-    return ofWindow === null ? `${tokens} tokens used` : `${tokens} tokens used, ${percentText(ofWindow)} of the window`
+  if (ofPoint === null) {
+    if (ofWindow === null) return `${tokens} tokens used`
+    const larger = ofWindow > 100 ? '; above 100% because the window is larger than known' : ''
+    return `${tokens} tokens used, ${percentText(ofWindow)} of the window${larger}`
+  }
   const about = limits.exact ? '' : 'about '
   const end = limits.mode === 'off' ? 'the refusal point (compaction is off)' : 'the compaction point'
   const window = ofWindow === null ? '' : `; ${percentText(ofWindow)} of the ${grouped(limits.window!)} window`
@@ -28,6 +31,7 @@ export function fullness(track: Track): string {
 function beyond(track: Track, ofPoint: number): string {
   if (ofPoint <= 100) return ''
   if (track.limits.mode === 'reactive') return '; above 100% because this model compacts only when the API refuses a request'
+  if (track.limits.mode === 'off') return '; above 100% because compaction is off and the next request may be refused'
   return '; above 100% because the next request will be compacted or refused'
 }
 

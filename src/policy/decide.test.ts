@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest'
+import type { Action, ResolvedLevel } from '../contract/level.js'
+import { type Circumstances, decide } from './decide.js'
+import { sampleLevel, samplePolicy, sampleSpeaker, sampleTrack } from './samples.cases.js'
+
+const about: Circumstances = { speaker: sampleSpeaker, job: false, recentResets: 0 }
+const judge = (crossed: ResolvedLevel[], changes: Partial<Circumstances> = {}, track = sampleTrack(120_000)) =>
+  decide(crossed, track, samplePolicy, { ...about, ...changes })
+const listeners = (...actions: Action[]) => {
+  const decision = judge([sampleLevel('one', actions)])
+  return decision && (['agent', 'user', 'parent'] as const).filter((who) => decision[who] !== null)
+}
+
+describe('who is told', () => {
+  it('nobody, when no level was crossed or none has anything to do', () => {
+    expect(judge([])).toBeNull()
+    expect(listeners()).toBeNull()
+  })
+
+  it('nobody in a session Baton started itself: its runner decides', () => {
+    expect(judge([sampleLevel('critical', ['user', 'agent', 'parent', 'request-handoff'])], { job: true })).toBeNull()
+  })
+
+  it('exactly those the level names', () => {
+    expect(listeners('user')).toEqual(['user'])
+    expect(listeners('agent')).toEqual(['agent'])
+    expect(listeners('parent')).toEqual(['parent'])
+    expect(listeners('user', 'parent')).toEqual(['user', 'parent'])
+  })
+
+  it.each(['request-handoff', 'hand-off', 'pause', 'hook:mine', 'webhook:ours'] as const)(
+    '%s warns the user and the agent until it can do more',
+    (action) => expect(listeners(action)).toEqual(['agent', 'user']),
+  )
+
+  it('all whom the jumped levels name together, in one message that names the highest', () => {
+    const decision = judge([
+      sampleLevel('notice', ['user'], 'sequential'),
+      sampleLevel('warning', ['parent'], 'sequential'),
+      sampleLevel('critical', ['agent'], 'urgent'),
+    ])!
+    expect([decision.level.name, decision.mode]).toEqual(['critical', 'urgent'])
+    for (const text of [decision.agent, decision.user, decision.parent]) expect(text).toContain('critical')
+    expect(decision.agent).toContain('120,000 tokens')
+  })
+
+  it('a higher level that only appears on the timeline lends the message neither name nor mode', () => {
+    const decision = judge([sampleLevel('critical', ['agent'], 'urgent'), sampleLevel('tick', [], 'sequential')])!
+    expect([decision.level.name, decision.mode]).toEqual(['critical', 'urgent'])
+    expect(decision.agent).toContain('"critical"')
+  })
+})
+
+describe('guards', () => {
+  const handoff = [sampleLevel('handoff', ['request-handoff'])]
+  const guard = (track = sampleTrack(120_000), recentResets = 0, levels = handoff) =>
+    judge(levels, { recentResets }, track)?.guard
+
+  it('do not speak in the first cycle, nor where no handoff is wanted', () => {
+    expect(guard()).toBeNull()
+    expect(guard(sampleTrack(120_000, { cycle: 5, base: 119_000 }), 99, [sampleLevel('warning', ['user'])])).toBeNull()
+  })
+
+  it('too little new work in this cycle', () => {
+    expect(guard(sampleTrack(120_000, { cycle: 2, base: 100_001 }))).toMatchObject({
+      name: 'min_new_tokens',
+      reason: 'only 19,999 new tokens in this cycle, 20,000 wanted',
+    })
+    expect(guard(sampleTrack(120_000, { cycle: 2, base: 100_000 }))).toBeNull()
+    expect(guard(sampleTrack(120_000, { cycle: 2, base: null }))?.reason).toMatch(/^only 0 new/)
+  })
+
+  it('never counts new work below zero', () => {
+    expect(guard(sampleTrack(50_000, { cycle: 2, base: 60_000 }))?.reason).toMatch(/^only 0 new tokens/)
+  })
+
+  it('too many resets in an hour', () => {
+    expect(guard(sampleTrack(120_000), 5)).toBeNull()
+    expect(guard(sampleTrack(120_000), 6)).toMatchObject({ name: 'max_unattended_per_hour' })
+  })
+})
