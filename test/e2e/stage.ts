@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest'
 import type { Event, EventType } from '../../src/contract/event.js'
 import type { Message } from '../../src/contract/message.js'
 import type { Session } from '../../src/contract/session.js'
-import { copies, type LogEntry } from '../../src/model/log.js'
+import { copies, type LogEntry, textsOf } from '../../src/model/log.js'
 import { type Model, startModel } from '../../src/model/model.js'
 import type { ScriptInput } from '../../src/model/script.js'
 import { type Home, type HomeOptions, makeHome } from '../harness/home.js'
@@ -182,3 +182,8 @@ export const VARIANTS: [string, { mod: boolean; server: boolean }][] = [
 ]
 
 export const LEVELS = ['notice', 'warning', 'handoff', 'critical'] as const
+
+/** Every match in what the model could see in one request. */
+export function words(entry: LogEntry, pattern: RegExp): string[] {
+  return textsOf(entry).flatMap((text) => text.match(pattern) ?? [])
+}
