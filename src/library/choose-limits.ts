@@ -27,7 +27,7 @@ export interface LimitsKnown {
  */
 export function chooseLimits(known: LimitsKnown): Limits {
   const kept = known.record?.track.limits ?? null
-  const firm = kept !== null && kept.window !== null && kept.reason !== ASSUMED ? kept : null
+  const firm = kept !== null && kept.point !== null && kept.reason !== ASSUMED ? kept : null
   if (known.compaction !== null) return toldLimits(known.compaction, known.window ?? firm?.window ?? known.derive().window)
   if (known.window !== null) return known.derive()
   const sameModel = known.model === null || known.model === known.record?.model

@@ -54,6 +54,13 @@ test('what the caller knows outranks the rest, and holds for other trackers of t
   })
 })
 
+test('a compaction point alone places the levels; the window stays unknown', () => {
+  const home = libraryHome()
+  const known = { compaction_tokens: 100_000, window_tokens: null, used_percent: null }
+  expect(home.open({ compaction: 100_000 }).updateUsage(answer(60_000))).toMatchObject({ ...known, compaction_percent: 60 })
+  expect(home.open().updateUsage(answer(71_000))).toMatchObject({ ...known, crossed: ['warning'] })
+})
+
 test.each([
   [{ window: 0 }, 'window must be'],
   [{ window: 1.5 }, 'window must be'],
