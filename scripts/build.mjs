@@ -48,10 +48,7 @@ try {
       js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
     },
   })
-  execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.types.json', '--outDir', `${fresh}/types`], {
-    cwd: root,
-    stdio: 'inherit',
-  })
+  execFileSync(process.execPath, ['scripts/types.mjs', `${fresh}/types`], { cwd: root, stdio: 'inherit' })
   const old = `${root}dist.${process.pid}.old`
   try {
     renameSync(`${root}dist`, old)

@@ -65,6 +65,7 @@ export function makeEngine(parts: Parts): Engine {
           model: known?.model ?? null,
           window: known?.track.limits.window ?? null,
           process: known?.process ?? null,
+          liveStamp: known?.track.stamps.mod ?? null,
         },
       )
       return seen.settled || seen.live !== null

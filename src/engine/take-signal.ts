@@ -102,6 +102,7 @@ function openDraft(parts: Parts, raw: RawSignal, signal: Signal, at: string): Dr
       model: known?.model ?? null,
       window: known?.track.limits.window ?? null,
       process: known?.process ?? null,
+      liveStamp: known?.track.stamps.mod ?? null,
     },
   )
   const observation = signal.limits && !seen.limits.exact ? { ...seen, limits: signal.limits } : seen

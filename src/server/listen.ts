@@ -1,13 +1,14 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { dirname } from 'node:path'
 import { getRequestListener } from '@hono/node-server'
 import { BatonError, codeOf, EXIT } from '../lib/errors.js'
 import { makeApp } from './app.js'
 import { type Bound, isLoopback, refuse } from './guard.js'
 import type { ServerParts } from './parts.js'
-import { signalRoute } from './signals.js'
+import { admit, type Door } from './signal-door.js'
+import { MAX_BODY, type Reply, type SignalRequest, takeSignals } from './signals.js'
 
 export interface ListenOptions {
   host: string
@@ -32,25 +33,37 @@ export async function listen(parts: ServerParts, options: ListenOptions): Promis
     )
   }
   const bound: Bound = { host: options.host, port: options.port, token: options.token }
-  const signals = signalRoute(parts)
+  const take = takeSignals(parts)
   const routed = getRequestListener(makeApp(parts).fetch)
-  const server = createServer((request, response) => {
+  const http = createHttpServer((request, response) => {
     const { host, origin, authorization } = request.headers
     const no = refuse({ host, origin, authorization }, bound)
-    if (no) {
-      response.writeHead(no.status, { 'Content-Type': 'application/json' })
-      response.end(JSON.stringify({ error: no.reason }))
-    } else if (request.method === 'POST' && request.url?.startsWith('/signals/')) signals(request, response)
+    if (no) answer(response, no.status, JSON.stringify({ error: no.reason }))
+    else if (request.method === 'POST' && request.url?.startsWith('/signals/')) receive(request, response, take)
     else void routed(request, response)
   })
-  server.keepAliveTimeout = 2_000
+  http.keepAliveTimeout = 2_000
+  const door: Door = {
+    refuse: (asking) => refuse(asking, bound),
+    take,
+    pass(socket, read) {
+      http.emit('connection', socket)
+      socket.unshift(read)
+    },
+  }
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+    admit(socket, door)
+  })
   await bind(server, options)
   const port = (server.address() as AddressInfo).port
   bound.port = port
   announce(options.serverFile, port, options.token)
   return {
     url: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
-    close: () => close(server, options.serverFile, port),
+    close: () => close(server, sockets, options.serverFile),
   }
 }
 
@@ -77,19 +90,43 @@ function announce(file: string, port: number, token: string | null): void {
   rmSync(`${dirname(file)}/slow`, { force: true })
 }
 
-async function close(server: Server, file: string, port: number): Promise<void> {
-  if (isOwn(file, port)) rmSync(file, { force: true })
+async function close(server: Server, sockets: ReadonlySet<Socket>, file: string): Promise<void> {
+  if (isOwn(file)) rmSync(file, { force: true })
   await new Promise<void>((resolve) => {
     server.close(() => resolve())
-    server.closeIdleConnections()
-    setTimeout(() => server.closeAllConnections(), 1_000).unref()
+    // What is being answered may finish; what merely stays open may not.
+    setTimeout(() => {
+      for (const socket of sockets) socket.destroy()
+    }, 200).unref()
   })
 }
 
-function isOwn(file: string, port: number): boolean {
+function isOwn(file: string): boolean {
   try {
-    return readFileSync(file, 'utf8') === `${port} - ${process.pid}\n` || readFileSync(file, 'utf8').endsWith(` ${process.pid}\n`)
+    return readFileSync(file, 'utf8').endsWith(` ${process.pid}\n`)
   } catch {
     return false
   }
+}
+
+/** The long way in: chunked, large or slow requests. */
+function receive(request: IncomingMessage, response: ServerResponse, take: (request: SignalRequest, reply: Reply) => void): void {
+  const chunks: Buffer[] = []
+  let size = 0
+  request.on('data', (chunk: Buffer) => {
+    size += chunk.length
+    if (size <= MAX_BODY) chunks.push(chunk)
+  })
+  request.on('error', () => response.destroy())
+  request.on('end', () => {
+    const reply: Reply = (status, body) => answer(response, status, body)
+    if (size > MAX_BODY) reply(413, '{"error":"too large"}')
+    else take({ path: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks) }, reply)
+  })
+}
+
+function answer(response: ServerResponse, status: number, body: string): void {
+  if (response.destroyed) return
+  response.writeHead(status, { 'Content-Length': Buffer.byteLength(body), Connection: 'close' })
+  response.end(body)
 }

@@ -1,26 +1,34 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { RawSignal } from '../contract/signal.js'
 import type { Taken, TakeOptions } from '../engine/take-signal.js'
 import type { ServerParts } from './parts.js'
 
-const MAX_BODY = 64 * 1024 * 1024
+export const MAX_BODY = 64 * 1024 * 1024
 const BEHIND_MS = 200
 const LATER_MS = 150
 const STEP_MS = 15
 
+export type Reply = (status: number, body: string) => void
+
+/** One request of a hook, whichever door it came through. Header names are lower case, values Latin-1 as HTTP has them. */
+export interface SignalRequest {
+  path: string
+  headers: Record<string, string | string[] | undefined>
+  body: Buffer
+}
+
 interface Waiting {
   raw: RawSignal
   options: TakeOptions
-  response: ServerResponse
+  reply: Reply
   /** Forgets the copy in the spool. */
   drop: (() => void) | null
 }
 
 /**
- * `POST /signals/{agent}/{kind}`, beside the router because every hook of every session comes this way. Signals that arrive
- * in the same turn of the event loop share one commit, and each is answered after it.
+ * `POST /signals/{agent}/{kind}`: every hook of every session comes this way. Signals that arrive in the same turn of the event
+ * loop share one commit, and each is answered after it.
  */
-export function signalRoute(parts: ServerParts): (request: IncomingMessage, response: ServerResponse) => void {
+export function takeSignals(parts: ServerParts): (request: SignalRequest, reply: Reply) => void {
   let waiting: Waiting[] = []
 
   const flush = (): void => {
@@ -33,13 +41,13 @@ export function signalRoute(parts: ServerParts): (request: IncomingMessage, resp
   const finish = (one: Waiting, taken: Taken): void => {
     one.drop?.()
     if (taken.record === null) {
-      reply(one.response, taken.repeated ? 200 : 400, taken.repeated ? '' : '{"error":"not a signal of this agent"}')
+      one.reply(taken.repeated ? 200 : 400, taken.repeated ? '' : '{"error":"not a signal of this agent"}')
     } else if (one.raw.kind === 'status-line') {
-      reply(one.response, 200, parts.statusLine({ record: taken.record, enabled: taken.enabled }))
+      one.reply(200, parts.statusLine({ record: taken.record, enabled: taken.enabled }))
     } else if (taken.behind) {
       catchUp(one, Date.now() + BEHIND_MS)
     } else {
-      reply(one.response, 200, taken.answer)
+      one.reply(200, taken.answer)
       if (taken.unsettled) setTimeout(() => lookAgain(one.raw), LATER_MS).unref()
     }
   }
@@ -50,59 +58,46 @@ export function signalRoute(parts: ServerParts): (request: IncomingMessage, resp
       setTimeout(() => catchUp(one, end), STEP_MS)
       return
     }
-    const taken = parts.engine.take(one.raw, { deliver: 'answer', again: true })
-    reply(one.response, 200, taken.answer)
+    one.reply(200, again(one.raw, 'answer'))
   }
 
   /** A turn's last answer reaches the transcript after the turn's end was told. */
   const lookAgain = (raw: RawSignal): void => {
+    again(raw, 'keep')
+  }
+
+  const again = (raw: RawSignal, deliver: TakeOptions['deliver']): string => {
     try {
-      parts.engine.take(raw, { deliver: 'keep', again: true })
+      return parts.engine.take(raw, { deliver, again: true }).answer
     } catch (error) {
       parts.log('warn', 'looking again failed', { reason: String(error) })
+      return ''
     }
   }
 
-  return (request, response) => {
-    const [, , agent = '', kind = ''] = (request.url ?? '').split('?', 1)[0]!.split('/')
-    if (!(agent in parts.engine.parts.agents))
-      return reply(response, 404, `{"error":"no agent ${JSON.stringify(agent).slice(1, -1)}"}`)
-    const chunks: Buffer[] = []
-    let size = 0
-    request.on('data', (chunk: Buffer) => {
-      size += chunk.length
-      if (size <= MAX_BODY) chunks.push(chunk)
-    })
-    request.on('error', () => response.destroy())
-    request.on('end', () => {
-      if (size > MAX_BODY) {
-        reply(response, 413, '{"error":"too large"}')
-        return
-      }
-      const body = chunks.length === 1 ? chunks[0]!.toString('utf8') : Buffer.concat(chunks).toString('utf8')
-      const signalId = request.headers['x-baton-signal']
-      const options: TakeOptions = { deliver: kind === 'status-line' ? 'keep' : 'answer' }
-      if (typeof signalId === 'string' && signalId !== '') options.signalId = signalId
-      const spooled = request.headers['x-baton-spooled'] && options.signalId ? parts.spooled(options.signalId) : null
-      const raw = spooled?.raw ?? { agent, kind, body, env: environment(request.headers), at: parts.now().getTime() }
-      waiting.push({ raw, options, response, drop: spooled?.drop ?? null })
-      if (waiting.length === 1) setImmediate(flush)
-    })
+  return ({ path, headers, body }, reply) => {
+    const [, , agent = '', kind = ''] = path.split('?', 1)[0]!.split('/')
+    if (!(agent in parts.engine.parts.agents)) {
+      reply(404, JSON.stringify({ error: `no agent ${agent}` }))
+      return
+    }
+    const options: TakeOptions = { deliver: kind === 'status-line' ? 'keep' : 'answer' }
+    const signalId = headers['x-baton-signal']
+    if (typeof signalId === 'string' && signalId !== '') options.signalId = signalId
+    const spooled = headers['x-baton-spooled'] && options.signalId ? parts.spooled(options.signalId) : null
+    const raw = spooled?.raw ?? { agent, kind, body: body.toString('utf8'), env: environment(headers), at: parts.now().getTime() }
+    waiting.push({ raw, options, reply, drop: spooled?.drop ?? null })
+    if (waiting.length === 1) setImmediate(flush)
   }
 }
 
 /** Header values arrive as Latin-1; paths in them are UTF-8. */
-function environment(headers: IncomingMessage['headers']): Record<string, string> {
+function environment(headers: SignalRequest['headers']): Record<string, string> {
   const env: Record<string, string> = {}
-  for (const [name, value] of Object.entries(headers)) {
+  for (const name in headers) {
+    const value = headers[name]
     if (!name.startsWith('x-env-') || typeof value !== 'string') continue
     env[name.slice('x-env-'.length).toUpperCase()] = Buffer.from(value, 'latin1').toString('utf8')
   }
   return env
-}
-
-function reply(response: ServerResponse, status: number, body: string): void {
-  if (response.destroyed) return
-  response.writeHead(status, { 'Content-Length': Buffer.byteLength(body), Connection: 'close' })
-  response.end(body)
 }

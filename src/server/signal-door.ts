@@ -1,0 +1,92 @@
+import type { Socket } from 'node:net'
+import type { Asking } from './guard.js'
+import type { Reply, SignalRequest } from './signals.js'
+
+/**
+ * The short way in for hooks. A launcher sends one small request per connection and waits for the answer; Node's HTTP server
+ * spends more on such a connection than the engine on its signal. So the first bytes are looked at: a plain
+ * `POST /signals/…` whose head is complete is read here, everything else goes to the HTTP server untouched.
+ */
+export interface Door {
+  refuse(asking: Asking): { status: number; reason: string } | null
+  take(request: SignalRequest, reply: Reply): void
+  /** Hands the connection to the HTTP server, with what was read of it. */
+  pass(socket: Socket, read: Buffer): void
+}
+
+const START = Buffer.from('POST /signals/')
+const HEAD_END = Buffer.from('\r\n\r\n')
+const MAX_SHORT_BODY = 1024 * 1024
+const IDLE_MS = 30_000
+
+export function admit(socket: Socket, door: Door): void {
+  socket.on('error', () => socket.destroy())
+  socket.once('data', (first: Buffer) => {
+    const head = first.length > START.length && first.subarray(0, START.length).equals(START) ? readHead(first) : null
+    if (head === null) door.pass(socket, first)
+    else receive(socket, first, head, door)
+  })
+}
+
+interface Head {
+  path: string
+  headers: Record<string, string>
+  length: number
+  bodyAt: number
+}
+
+/** null: not for this door (unfinished, chunked, expecting an interim answer, large). */
+function readHead(bytes: Buffer): Head | null {
+  const end = bytes.indexOf(HEAD_END)
+  if (end < 0) return null
+  const [request = '', ...lines] = bytes.toString('latin1', 0, end).split('\r\n')
+  const headers: Record<string, string> = {}
+  for (const line of lines) {
+    const colon = line.indexOf(':')
+    if (colon <= 0) return null
+    headers[line.slice(0, colon).toLowerCase()] = line.slice(colon + 1).trim()
+  }
+  const length = Number(headers['content-length'])
+  if (!Number.isInteger(length) || length < 0 || length > MAX_SHORT_BODY) return null
+  if (headers['transfer-encoding'] !== undefined || headers.expect !== undefined) return null
+  return { path: request.split(' ')[1] ?? '', headers, length, bodyAt: end + HEAD_END.length }
+}
+
+function receive(socket: Socket, first: Buffer, head: Head, door: Door): void {
+  const reply: Reply = (status, body) => {
+    if (socket.destroyed) return
+    socket.end(
+      `HTTP/1.1 ${status} ${PHRASES[status] ?? 'Done'}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    )
+  }
+  const { host, origin, authorization } = head.headers
+  const no = door.refuse({ host, origin, authorization })
+  if (no) {
+    reply(no.status, JSON.stringify({ error: no.reason }))
+    return
+  }
+  const parts = [first.subarray(head.bodyAt)]
+  let size = parts[0]!.length
+  const done = (): boolean => {
+    if (size < head.length) return false
+    const body = (parts.length === 1 ? parts[0]! : Buffer.concat(parts)).subarray(0, head.length)
+    door.take({ path: head.path, headers: head.headers, body }, reply)
+    return true
+  }
+  if (done()) {
+    socket.resume()
+    return
+  }
+  socket.setTimeout(IDLE_MS, () => socket.destroy())
+  const more = (chunk: Buffer): void => {
+    parts.push(chunk)
+    size += chunk.length
+    if (done()) {
+      socket.off('data', more)
+      socket.resume()
+    }
+  }
+  socket.on('data', more)
+}
+
+const PHRASES: Record<number, string> = { 200: 'OK', 400: 'Bad Request', 401: 'Unauthorized', 403: 'Forbidden', 404: 'Not Found' }
