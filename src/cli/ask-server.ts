@@ -32,7 +32,8 @@ export function askServer(server: RunningServer, raw: RawSignal, signalId: strin
     )
     asking.on('timeout', () => asking.destroy())
     asking.on('error', () => resolve(null))
-    asking.end(raw.body)
+    // Bytes, not a string: Node would write the headers together with a string, in the string's encoding.
+    asking.end(Buffer.from(raw.body))
   })
 }
 

@@ -86,7 +86,8 @@ function subjectOf(house: House, cli: Cli, named: string | null): { record: Sess
   const own = cli.env.CLAUDE_CODE_SESSION_ID ? house.store.session(cli.env.CLAUDE_CODE_SESSION_ID) : null
   if (own) return { record: own, because: title(own, ' (this one)') }
   const { spellings } = projectOf(house, cli.cwd)
-  const newest = house.store.sessions().find(({ project }) => project !== null && spellings.includes(project))
+  const here = house.store.sessions().filter(({ project }) => project !== null && spellings.includes(project))
+  const newest = here.find((record) => house.view(record).state !== 'ended') ?? here[0]
   if (newest) return { record: newest, because: title(newest, ' (the newest here)') }
   return { record: null, because: `A new session in ${tilde(cli.cwd, cli.env.HOME)}` }
 }

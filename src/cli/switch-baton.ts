@@ -26,9 +26,9 @@ export function switchCommand(enabled: boolean): Command {
       : 'keep Baton silent in a session, a project or everywhere',
     usage: ['[session]', '--project', '--all'],
     about:
-      'Without a word: the session this command runs in (CLAUDE_CODE_SESSION_ID, set by the agent), else the project of this folder.\n' +
+      'Without a word: the session this command runs in (CLAUDE_CODE_SESSION_ID, set by the agent), else the project of this folder. ' +
       "The nearest switch counts: a session's before its project's before the one for all. Sessions are measured either way." +
-      (enabled ? '\nSwitching on opens the levels again: those already passed are told once more.' : ''),
+      (enabled ? ' Switching on opens the levels again: those already passed are told once more.' : ''),
     options: {
       project: { type: 'boolean', about: 'every session of the project this folder belongs to' },
       all: { type: 'boolean', about: 'every session' },
@@ -79,13 +79,13 @@ function session(id: string, more: string): Target {
   return { scope: 'session', keys: [id], name: `session ${id.slice(0, 8)}${more}`, json: { session_id: id } }
 }
 
-/** Live sessions the switch covers and that go on as before, because a nearer one decides. */
+/** Sessions the switch covers and that go on as before, because a nearer one decides. */
 function keptApart(house: House, target: Target, enabled: boolean): string[] {
   const covered = (project: string | null): boolean =>
     target.scope === 'all' || (project !== null && target.keys.includes(project))
   if (target.scope === 'session') return []
   return house
-    .recent({ live: true })
-    .filter((one) => covered(one.project) && one.enabled !== enabled)
+    .recent({})
+    .filter((one) => one.state !== 'ended' && covered(one.project) && one.enabled !== enabled)
     .map((one) => one.session_id.slice(0, 8))
 }

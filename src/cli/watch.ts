@@ -1,5 +1,6 @@
 import type { Cli } from './command.js'
 import { type Screen, screenOf } from './render/screen.js'
+import { localTime } from './render/times.js'
 import { cut } from './render/width.js'
 
 const EVERY_MS = 1000
@@ -42,7 +43,7 @@ export function watch(cli: Cli, lines: (screen: Screen) => string[]): Promise<nu
       if (!open) return
       try {
         const screen = screenOf(stdout, cli.env)
-        stdout.write(frame(lines(screen), screen))
+        stdout.write(frame(lines(screen), screen, cli.now()))
       } catch (error) {
         leave()
         reject(error)
@@ -69,11 +70,11 @@ export function watch(cli: Cli, lines: (screen: Screen) => string[]): Promise<nu
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /** One picture: every line written over the old one, nothing cleared before it is replaced, shown at once where the terminal can. */
-export function frame(lines: readonly string[], screen: Pick<Screen, 'columns' | 'rows' | 'paint'>): string {
+export function frame(lines: readonly string[], screen: Pick<Screen, 'columns' | 'rows' | 'paint'>, now: Date): string {
   const room = Math.max(1, screen.rows - 1)
   const shown =
     lines.length <= room ? lines : [...lines.slice(0, Math.max(0, room - 1)), `… ${lines.length - room + 1} more lines`]
-  const foot = screen.paint('q ends', 'dim')
+  const foot = screen.paint(`${localTime(now)} · q ends`, 'dim')
   const texts = screen.rows > 2 ? [...shown, ...Array<string>(room - shown.length).fill(''), foot] : shown
   const body = texts.map((line) => `${cut(line, screen.columns)}\u001b[K`).join('\r\n')
   return `\u001b[?2026h\u001b[H${body}\u001b[J\u001b[?2026l`

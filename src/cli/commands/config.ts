@@ -6,8 +6,8 @@ export const command: Command = {
   summary: 'check the configuration, or explain what applies to a session',
   usage: ['check', 'explain [session]'],
   about:
-    'check reads the user file and the project file of this folder and names everything that is wrong; it ends with 2 then.\n' +
-    'explain tells where each level stands, which rule put it there and where that rule is written. Without a session: the one this\n' +
+    'check reads the user file and the project file of this folder and names everything that is wrong; it ends with 2 then. ' +
+    'explain tells where each level stands, which rule put it there and where that rule is written. Without a session: the one this ' +
     'command runs in, else the newest of this project, else only the rules.',
   options: {},
   actions: ['check', 'explain'],

@@ -18,7 +18,7 @@ export const command: Command = {
   summary: 'list what happened, or follow it',
   usage: ['[--session ID] [--since ID|TIME] [--follow]'],
   about:
-    'Oldest first. On a terminal the newest 50; in a pipe, with --json or with --since, all of them.\n' +
+    'Oldest first. On a terminal the newest 50; in a pipe, with --json or with --since, all of them. ' +
     '--since takes the id of an event (those after it), an ISO time, or a time ago such as 10m, 2h, 1d.',
   options: {
     session: { type: 'string', value: 'ID', about: 'only this session (or the newest of this seat)' },
@@ -96,6 +96,6 @@ function printer(call: Call, cli: Cli): (event: Event) => void {
   return (event) => {
     if (terminal && dayOf(event.at) !== day) cli.print(dayLine(event.at, paint))
     day = dayOf(event.at)
-    cli.print(cut(eventLine(event, { paint, fullTime: !terminal }), columns))
+    cli.print(cut(eventLine(event, { paint, fullTime: !terminal, session: true }), columns))
   }
 }

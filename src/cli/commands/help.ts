@@ -22,7 +22,7 @@ async function run(call: Call, cli: Cli): Promise<number> {
   const [name] = call.words
   if (name === undefined) {
     const all = await loadAll()
-    cli.print(call.json ? JSON.stringify({ commands: all.map(described) }) : overview(all, cli.screen.paint))
+    cli.print(call.json ? JSON.stringify({ commands: all.map(described) }) : overview(all, cli.screen))
     return EXIT.done
   }
   const found = await loadCommand(name)
@@ -34,7 +34,7 @@ async function run(call: Call, cli: Cli): Promise<number> {
       EXIT.usage,
     )
   }
-  cli.print(call.json ? JSON.stringify({ commands: [described(found)] }) : commandHelp(found, cli.screen.paint))
+  cli.print(call.json ? JSON.stringify({ commands: [described(found)] }) : commandHelp(found, cli.screen))
   return EXIT.done
 }
 

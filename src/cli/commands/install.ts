@@ -14,7 +14,7 @@ export const command: Command = {
   summary: "put Baton into the agent's settings",
   usage: ['[--agent claude-code] [--scope user|project] [--dry-run]'],
   about:
-    'Adds hooks, a status line (yours goes on beside it) and, where the client knows them, a mod that tells the exact compaction point.\n' +
+    'Adds hooks, a status line (yours goes on beside it) and, where the client knows them, a mod that tells the exact compaction point. ' +
     'Nothing else in the file changes; the bytes from before are kept, and baton uninstall gives them back. Twice is as good as once.',
   options: {
     agent: { type: 'string', value: 'NAME', oneOf: AGENT_NAMES, about: 'the agent' },
@@ -73,7 +73,7 @@ function report(changed: boolean, lines: string[], notes: string[], how: { scope
       : `Baton is installed ${where}; nothing would change.`
     : changed
       ? paint(`Baton is installed ${where}.`, 'green')
-      : `Baton was installed ${where} already; nothing changed.`
+      : `Baton is already installed ${where}; nothing changed.`
   return [
     head,
     ...lines,

@@ -20,10 +20,10 @@ const HOUR = 3_600_000
 
 export const command: Command = {
   name: 'serve',
-  summary: 'run the server: hooks become faster, other tools can read sessions and events',
+  summary: 'run the server, which makes hooks faster and answers other tools',
   usage: ['[--port N] [--host H] [--token-file F]'],
   about:
-    'Runs in the foreground until Ctrl-C. Baton works without it; while it runs, hooks ask it instead of opening the store.\n' +
+    'Runs in the foreground until Ctrl-C. Baton works without it; while it runs, hooks ask it instead of opening the store. ' +
     'It listens on 127.0.0.1 only; any other address needs a token, which every caller must then give.',
   options: {
     port: { type: 'string', value: 'N', about: `where to listen (default: BATON_PORT, else ${PORT}; 0: any free port)` },

@@ -11,7 +11,7 @@ export const command: Command = {
   summary: 'show one session: its context, levels, subagents, seat, spend',
   usage: ['<session|seat>'],
   about:
-    'Give the id of a session, its beginning (four characters or more), or a seat: then its newest session is meant.\n' +
+    'Give the id of a session, its beginning (four characters or more), or a seat: then its newest session is meant. ' +
     'Run by an agent (CLAUDE_CODE_SESSION_ID is set), it shows that session when none is named.',
   options: {},
   words: { min: 0, max: 1 },
@@ -34,6 +34,7 @@ async function run(call: Call, cli: Cli): Promise<number> {
     else {
       const lines = sessionPage(detail as unknown as Detail, {
         seatName: house.store.seat(record.seatId)?.name ?? null,
+        pointExact: record.track.limits.exact,
         events: house.store.events({ sessionId: record.sessionId, limit: EVENTS }),
         columns: cli.screen.columns,
         paint: cli.screen.paint,

@@ -1,9 +1,12 @@
 import { existsSync } from 'node:fs'
+import type { Session } from '../../contract/session.js'
 import type { House } from '../../house.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
 import type { Call, Cli, Command } from '../command.js'
 import { drain, inHouse } from '../open-house.js'
+import type { Colour } from '../render/screen.js'
 import { legend, type SessionRow, sessionTable } from '../render/session-table.js'
+import { wrap } from '../render/wrap.js'
 import { silentSessions } from '../silent-sessions.js'
 
 export const command: Command = {
@@ -11,7 +14,7 @@ export const command: Command = {
   summary: 'show how full every session is',
   usage: ['[--live] [--all] [--watch]'],
   about:
-    'Lists live sessions and those of the last 24 hours, newest first. The bar and the percentage are of the point where\n' +
+    'Lists live sessions and those of the last 24 hours, newest first. The bar and the percentage are of the point where ' +
     'the agent compacts; ~ marks a point that is derived, – a figure that is not known.',
   options: {
     live: { type: 'boolean', about: 'only sessions whose agent still runs' },
@@ -67,23 +70,27 @@ async function watchStatus(call: Call, cli: Cli, which: { live: boolean; all: bo
 
 /** The lines a person reads. */
 function page(house: House, cli: Cli, which: { live: boolean; all: boolean }): string[] {
-  const rows = house
-    .recent(which)
-    .map((session): SessionRow => ({ session, seatName: house.store.seat(session.seat_id)?.name ?? null }))
+  const rows = house.recent(which).map((session) => rowOf(house, session))
   if (rows.length === 0) return empty(house, which)
   const { paint, columns } = cli.screen
   const lines = sessionTable(rows, { columns, paint, now: cli.now(), home: cli.env.HOME })
-  const marks = cli.screen.terminal ? legend(rows) : null
   const alarms = silentSessions(
     house,
     rows.map(({ session }) => session),
-    cli.now(),
   )
-  return [
-    ...lines,
-    ...(marks ? ['', paint(marks, 'dim')] : []),
-    ...(alarms.length > 0 ? ['', ...alarms.map((line) => paint(line, 'yellow'))] : []),
-  ]
+  const below = (texts: readonly string[], colour: Colour): string[] =>
+    texts.length === 0 ? [] : ['', ...texts.flatMap((text) => wrap(text, columns, 2).map((line) => paint(line, colour)))]
+  return [...lines, ...below(alarms, 'yellow'), ...below(legend(rows), 'dim')]
+}
+
+function rowOf(house: House, session: Session): SessionRow {
+  const record = house.store.session(session.session_id)
+  return {
+    session,
+    seatName: house.store.seat(session.seat_id)?.name ?? null,
+    seenAt: record?.seenAt ?? house.now().toISOString(),
+    pointExact: record?.track.limits.exact ?? false,
+  }
 }
 
 function empty(house: House, which: { live: boolean; all: boolean }): string[] {

@@ -14,11 +14,11 @@ const WHOLE_MS = 5_000
 
 export const command: Command = {
   name: 'statusline',
-  summary: "print Baton's part of a status line from the client's JSON on standard input",
+  summary: "print Baton's segment for a status line of your own",
   usage: ['[--segment]'],
   about:
-    'For a status line of your own: pass it the JSON the client gave you. It also counts as a reading, so it keeps Baton up to date\n' +
-    'where the installed status line is not used. It prints one line or nothing and always ends with 0. (The one that baton install\n' +
+    'For a status line of your own: pass it the JSON the client gave you. It also counts as a reading, so it keeps Baton up to date ' +
+    'where the installed status line is not used. It prints one line or nothing and always ends with 0. (The one that baton install ' +
     'puts into the settings is faster, and runs your former status line beside it.)',
   options: {
     segment: { type: 'boolean', about: "only Baton's segment, to be embedded in another line (what it prints anyway)" },

@@ -21,7 +21,7 @@ export const command: Command = {
   summary: "take Baton out of the agent's settings",
   usage: ['[--agent claude-code] [--scope user|project] [--purge] [--dry-run]'],
   about:
-    'Gives back the bytes that were there if nobody has written the file since; otherwise exactly the entries of Baton go.\n' +
+    'Gives back the bytes that were there if nobody has written the file since; otherwise exactly the entries of Baton go. ' +
     'What was measured stays, unless --purge is given. Your configuration file always stays.',
   options: {
     agent: { type: 'string', value: 'NAME', oneOf: AGENT_NAMES, about: 'the agent' },

@@ -20,11 +20,11 @@ const COLOURS: Partial<Record<Event['type'], Colour>> = {
 }
 
 /** In a pipe every line bears its whole time; on a terminal the day stands above its lines. */
-export function eventLine(event: Event, options: { paint: Paint; fullTime: boolean }): string {
+export function eventLine(event: Event, options: { paint: Paint; fullTime: boolean; session: boolean }): string {
   const time = options.fullTime ? stamp(event.at) : localTime(new Date(event.at))
-  const session = padEnd(event.session_id?.slice(0, 8) ?? '–', 8)
+  const session = options.session ? `  ${padEnd(harmless(event.session_id?.slice(0, 8) ?? '–'), 8)}` : ''
   const what = options.paint(padEnd(event.type, 19), COLOURS[event.type] ?? 'bold')
-  return `${options.paint(time, 'dim')}  ${harmless(session)}  ${what}  ${harmless(detail(event))}`.trimEnd()
+  return `${options.paint(time, 'dim')}${session}  ${what}  ${harmless(detail(event))}`.trimEnd()
 }
 
 /** The line above the first event of a day. */
@@ -87,8 +87,7 @@ function detail({ type, data }: Event): string {
 const text = (value: unknown): string | null => (value === null || value === undefined ? null : String(value))
 const list = (parts: (string | null)[]): string => parts.filter((part) => part !== null && part !== '').join(' · ')
 const tokens = (value: unknown): string => (typeof value === 'number' ? grouped(value) : '–')
-const ofPoint = (value: unknown): string | null =>
-  typeof value === 'number' ? `${percentText(value)} of the compaction point` : null
+const ofPoint = (value: unknown): string | null => (typeof value === 'number' ? `${percentText(value)} of point` : null)
 const names = (value: unknown): string | null => (Array.isArray(value) ? value.join(', ') : null)
 const trigger = ({ triggerReason, overflow }: Record<string, unknown>): string =>
   overflow ? 'after a refusal' : triggerReason === 'manual' ? 'by hand' : 'by the client'

@@ -8,6 +8,7 @@ import type { Paint } from './screen.js'
 import { stateText } from './session-table.js'
 import { age, stamp } from './times.js'
 import { cut, harmless, padEnd, padStart } from './width.js'
+import { wrap } from './wrap.js'
 
 /** What `show --json` prints, as far as the page reads it. */
 export interface Detail extends Session {
@@ -32,6 +33,8 @@ export interface Detail extends Session {
 
 export interface PageOptions {
   seatName: string | null
+  /** Whether the client itself told the compaction point. */
+  pointExact: boolean
   events: readonly Event[]
   columns: number
   paint: Paint
@@ -44,28 +47,36 @@ export function sessionPage(detail: Detail, options: PageOptions): string[] {
   const { paint, columns } = options
   const section = (title: string, lines: string[]): string[] =>
     lines.length === 0 ? [] : ['', paint(title, 'bold'), ...lines.map((line) => `  ${line}`)]
-  const page = [
+  const events = options.events.map((event) => cut(eventLine(event, { paint, fullTime: false, session: false }), columns - 2))
+  return [
     `${paint(harmless(detail.session_id), 'bold')}  ${stateText(detail, paint)}${detail.enabled ? '' : `  ${paint('Baton is off for it', 'yellow')}`}`,
-    ...identity(detail, options).map((line) => `  ${line}`),
-    ...section('Context', context(detail, options)),
+    ...facts(identity(detail, options), columns).map((line) => `  ${line}`),
+    ...section('Context', [...gauge(detail, options), ...facts(context(detail, options), columns)]),
     ...section('Levels', levels(detail, options)),
     ...section(
       'Subagents',
       detail.subagents.map((one) => subagentLine(one)),
     ),
     ...section('Seat', chain(detail, options)),
-    ...section('Spend', spend(detail)),
-    ...section(
-      'Last events',
-      options.events.map((event) => eventLine(event, { paint, fullTime: false })),
-    ),
+    ...section('Spend', facts(spend(detail), columns)),
+    ...section('Last events', events),
   ]
-  return page.map((line) => cut(line, columns))
 }
 
-function identity(detail: Detail, { seatName, home, now }: PageOptions): string[] {
+type Fact = [name: string, value: string | null]
+const NAME_WIDTH = 12
+
+/** Names and values below each other; a value that is not there leaves no line. */
+function facts(rows: Fact[], columns: number): string[] {
+  return rows.flatMap(([name, value]) =>
+    value === null ? [] : wrap(padEnd(name, NAME_WIDTH) + harmless(value), columns - 2, NAME_WIDTH),
+  )
+}
+
+function identity(detail: Detail, { seatName, home, now }: PageOptions): Fact[] {
   const seat = seatName ? `${seatName} (${detail.seat_id})` : detail.seat_id
-  const rows: [string, string | null][] = [
+  const read = `${stamp(detail.updated_at)} (${age(detail.updated_at, now)} ago)${detail.stale ? ', stale: run baton doctor' : ''}`
+  return [
     ['seat', detail.parent_seat_id ? `${seat}, child of ${detail.parent_seat_id}` : seat],
     ['project', detail.project === null ? null : `${tilde(detail.project, home)}${detail.branch ? ` on ${detail.branch}` : ''}`],
     ['folder', detail.cwd !== null && detail.cwd !== detail.project ? tilde(detail.cwd, home) : null],
@@ -74,47 +85,54 @@ function identity(detail: Detail, { seatName, home, now }: PageOptions): string[
       `${detail.agent}${detail.agent_version ? ` ${detail.agent_version}` : ''}${detail.model ? `, ${detail.model}` : ''}`,
     ],
     ['transcript', detail.transcript_path === null ? null : tilde(detail.transcript_path, home)],
-    [
-      'reading',
-      detail.updated_at === null
-        ? 'none yet'
-        : `${stamp(detail.updated_at)} (${age(detail.updated_at, now)} ago)${detail.stale ? ', stale: run baton doctor' : ''}`,
-    ],
+    ['reading', detail.updated_at === null ? 'none in this cycle' : read],
     ['trouble', detail.config_trouble === null ? null : `the last good configuration is in force (${detail.config_trouble})`],
   ]
-  return rows.flatMap(([name, value]) => (value === null ? [] : [`${padEnd(name, 11)}${harmless(value)}`]))
 }
 
-function context(detail: Detail, { paint, columns }: PageOptions): string[] {
-  const { used_tokens: used, compaction_tokens: point, window_tokens: window, compaction_percent: percent } = detail
+function gauge(detail: Detail, { paint, columns }: PageOptions): string[] {
+  const percent = detail.compaction_percent
+  if (percent === null) return []
   const cells = Math.max(10, Math.min(40, columns - 40))
-  const about = detail.exact ? '' : 'about '
-  const end = detail.compaction_mode === 'off' ? 'the refusal point' : 'the compaction point'
-  const lines: string[] = []
-  if (percent !== null)
-    lines.push(
-      `${bar(percent, cells, paint)}  ${paint(`${detail.exact ? '' : '~'}${percentText(percent)}`, heat(percent))} of ${end}`,
-    )
-  if (used === null) lines.push('not known: no answer since the last reset')
-  else
-    lines.push(
-      `${grouped(used)} tokens used${detail.used_percent === null ? '' : `, ${percentText(detail.used_percent)} of the ${grouped(window!)} window`}, from the ${detail.source}`,
-    )
-  if (point !== null) lines.push(`${end} ${about}${grouped(point)} (${harmless(detail.limits_reason)}${modeText(detail)})`)
-  lines.push(
-    `cycle ${detail.cycle}, begun by ${detail.cycle_reason} ${stamp(detail.cycle_started_at)}${detail.compactions > 0 ? `, compacted ${detail.compactions}×` : ''}`,
-  )
-  for (const limit of detail.plan_limits ?? []) {
-    lines.push(
-      `plan limit ${harmless(limit.name)} ${percentText(limit.usedPercent)}${limit.resetsAt ? `, resets ${stamp(limit.resetsAt)}` : ''}`,
-    )
-  }
-  return lines
+  const figure = paint(`${detail.exact ? '' : '~'}${percentText(percent)}`, heat(percent))
+  return [`${bar(percent, cells, paint)}  ${figure} of the ${pointName(detail)}`]
 }
 
-function modeText({ compaction_mode: mode }: Detail): string {
-  if (mode === 'reactive') return '; this model compacts only when the API refuses'
-  return ''
+function context(detail: Detail, { pointExact }: PageOptions): Fact[] {
+  const { used_tokens: used, compaction_tokens: point, window_tokens: window, used_percent: ofWindow } = detail
+  const share = ofWindow === null ? '' : `, ${percentText(ofWindow)} of the ${grouped(window!)} window`
+  return [
+    [
+      'used',
+      used === null
+        ? 'not known: no answer since the last reset'
+        : `${grouped(used)} tokens${share} (by the ${detail.source?.replace('-', ' ')})`,
+    ],
+    ['note', beyond(detail)],
+    [
+      detail.compaction_mode === 'off' ? 'refuses at' : 'compacts at',
+      point === null ? 'not known yet' : `${pointExact ? '' : 'about '}${grouped(point)} (${detail.limits_reason})`,
+    ],
+    ['cycle', `${detail.cycle}, begun by ${detail.cycle_reason} ${stamp(detail.cycle_started_at)}`],
+    ['compactions', detail.compactions === 0 ? null : String(detail.compactions)],
+    ...(detail.plan_limits ?? []).map(
+      ({ name, usedPercent, resetsAt }): Fact => [
+        'plan limit',
+        `${name} ${percentText(usedPercent)}${resetsAt ? `, resets ${stamp(resetsAt)}` : ''}`,
+      ],
+    ),
+  ]
+}
+
+const pointName = ({ compaction_mode: mode }: Detail): string => (mode === 'off' ? 'refusal point' : 'compaction point')
+
+/** A figure above 100 comes with its reason. */
+function beyond({ compaction_percent: percent, compaction_mode: mode }: Detail): string | null {
+  if (percent === null || percent <= 100)
+    return mode === 'reactive' ? 'this model compacts only when the API refuses a request' : null
+  return mode === 'reactive'
+    ? 'above 100% because this model compacts only when the API refuses a request'
+    : 'above 100% because the next request will be compacted or refused'
 }
 
 function levels(detail: Detail, { paint }: PageOptions): string[] {
@@ -148,12 +166,17 @@ function chain({ chain: sessions, session_id }: Detail, { paint }: PageOptions):
   })
 }
 
-function spend({ spend: s }: Detail): string[] {
-  const sum = s.input_tokens + s.output_tokens + s.cache_creation_tokens + s.cache_read_tokens
-  if (sum === 0 && s.cost_usd === null) return []
-  const hit = s.cache_hit_rate === null ? '' : `, cache hit rate ${percentText(Math.round(s.cache_hit_rate * 1000) / 10)}`
-  const cost = s.cost_usd === null ? '' : `${s.cost_usd.toFixed(2)} USD (the client's figure); `
+function spend({ spend: s }: Detail): Fact[] {
+  const counted = s.input_tokens + s.output_tokens + s.cache_creation_tokens + s.cache_read_tokens > 0
+  const tokens = [
+    `input ${grouped(s.input_tokens)}`,
+    `cache written ${grouped(s.cache_creation_tokens)}`,
+    `cache read ${grouped(s.cache_read_tokens)}`,
+    `output ${grouped(s.output_tokens)}`,
+  ].join(', ')
   return [
-    `${cost}input ${grouped(s.input_tokens)}, cache written ${grouped(s.cache_creation_tokens)}, cache read ${grouped(s.cache_read_tokens)}, output ${grouped(s.output_tokens)}${hit}`,
+    ['cost', s.cost_usd === null ? null : `${s.cost_usd.toFixed(2)} USD (the client's own figure)`],
+    ['tokens', counted ? tokens : null],
+    ['cache hits', s.cache_hit_rate === null ? null : percentText(Math.round(s.cache_hit_rate * 1000) / 10)],
   ]
 }

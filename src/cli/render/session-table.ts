@@ -11,6 +11,10 @@ export interface SessionRow {
   session: Session
   /** null: the seat has no name. */
   seatName: string | null
+  /** Our time of the last signal. */
+  seenAt: string
+  /** Whether the client itself told the compaction point. */
+  pointExact: boolean
 }
 
 export interface TableOptions {
@@ -28,15 +32,15 @@ export function sessionTable(rows: readonly SessionRow[], options: TableOptions)
   const named = rows.some((row) => row.seatName !== null)
   const columns: Column<SessionRow>[] = [
     { title: 'SESSION', dropAt: 0, cell: ({ session }) => inRow(session, options.paint)(session.session_id.slice(0, 8), 'bold') },
-    { title: 'SEAT', dropAt: named ? 5 : 9, shrinkTo: 9, cell: (row) => dimIfEnded(row, options, seatText(row)) },
+    { title: 'SEAT', dropAt: named ? 7 : 10, shrinkTo: 9, cell: (row) => dimIfEnded(row, options, seatText(row)) },
     {
       title: 'PROJECT',
       dropAt: 4,
-      shrinkTo: 10,
+      shrinkTo: 14,
       cutFrom: 'start',
       cell: (row) => dimIfEnded(row, options, projectName(row.session.project, options.home)),
     },
-    { title: 'MODEL', dropAt: 7, shrinkTo: 12, cell: (row) => dimIfEnded(row, options, modelText(row.session.model)) },
+    { title: 'MODEL', dropAt: 8, shrinkTo: 12, cell: (row) => dimIfEnded(row, options, modelText(row.session.model)) },
     { title: 'STATE', dropAt: 2, cell: ({ session }) => stateText(session, options.paint) },
     { title: 'CONTEXT', dropAt: 3, cell: ({ session }) => bar(session.compaction_percent, CELLS, inRow(session, options.paint)) },
     {
@@ -45,24 +49,33 @@ export function sessionTable(rows: readonly SessionRow[], options: TableOptions)
       align: 'right',
       cell: ({ session }) => percentOfPoint(session, inRow(session, options.paint)),
     },
-    { title: 'TOKENS', dropAt: 6, cell: (row) => dimIfEnded(row, options, tokensText(row.session)) },
+    { title: 'TOKENS', dropAt: 5, cell: (row) => dimIfEnded(row, options, tokensText(row)) },
     { title: 'LEVEL', dropAt: 1, shrinkTo: 8, cell: ({ session }) => levelText(session, inRow(session, options.paint)) },
-    { title: 'CYCLE', dropAt: 8, align: 'right', cell: (row) => dimIfEnded(row, options, String(row.session.cycle)) },
-    { title: 'AGE', dropAt: 6, align: 'right', cell: ({ session }) => ageText(session, options) },
+    { title: 'CYCLE', dropAt: 9, align: 'right', cell: (row) => dimIfEnded(row, options, String(row.session.cycle)) },
+    { title: 'AGE', dropAt: 6, align: 'right', cell: (row) => ageText(row, options) },
   ]
   return table(rows, columns, options.columns, options.paint)
 }
 
 /** What the marks in the table mean, as far as they occur in it. */
-export function legend(rows: readonly SessionRow[]): string | null {
-  const parts = [
-    rows.some(({ session }) => !session.exact && session.compaction_percent !== null)
-      ? '~ the compaction point is derived, not told by the client'
+export function legend(rows: readonly SessionRow[]): string[] {
+  const some = (fits: (row: SessionRow) => boolean): boolean => rows.some(fits)
+  return [
+    some((row) => row.pointExact === false && row.session.compaction_tokens !== null)
+      ? '~ derived, not told by the client'
       : null,
-    rows.some(({ session }) => session.used_tokens === null) ? '– not known (no answer since the last reset)' : null,
+    some(({ session }) => session.used_tokens === null) ? '– not known: no answer since the last reset' : null,
+    some(({ session }) => isBeyond(session) && session.compaction_mode === 'reactive')
+      ? '* above 100% because this model compacts only when the API refuses'
+      : null,
+    some(({ session }) => isBeyond(session) && session.compaction_mode !== 'reactive')
+      ? '* above 100% because the next request will be compacted or refused'
+      : null,
+    some(({ session }) => session.compaction_mode === 'off') ? '† compaction is off: this is where the client refuses' : null,
   ].filter((part) => part !== null)
-  return parts.length === 0 ? null : parts.join(' · ')
 }
+
+const isBeyond = ({ compaction_percent: percent }: Session): boolean => percent !== null && percent > 100
 
 const inRow = (session: Session, paint: Paint): Paint => (session.state === 'ended' ? (text) => paint(text, 'dim') : paint)
 
@@ -88,22 +101,15 @@ export function stateText({ state }: Session, paint: Paint): string {
 export function percentOfPoint(session: Session, paint: Paint): string {
   const percent = session.compaction_percent
   if (percent === null) return paint('–', 'dim')
-  return paint(`${session.exact ? '' : '~'}${percentText(percent)}`, heat(percent))
+  return paint(`${session.exact ? '' : '~'}${percentText(percent)}${isBeyond(session) ? '*' : ''}`, heat(percent))
 }
 
-/** `119k/~167k`, and why where the figure is not of the usual kind. */
-export function tokensText(session: Session): string {
+/** `119k/~167k`: used, and the point where it ends. */
+export function tokensText({ session, pointExact }: SessionRow): string {
   const { used_tokens: used, compaction_tokens: point, window_tokens: window } = session
   if (used === null && point === null) return '–'
-  const about = session.exact || used === null ? '' : '~'
-  const whole = point === null ? (window === null ? '' : `/${short(window)} window`) : `/${about}${short(point)}`
-  return `${used === null ? '–' : short(used)}${whole}${why(session)}`
-}
-
-function why({ compaction_mode: mode, compaction_percent: percent }: Session): string {
-  if (mode === 'off') return ' refuses'
-  if (percent === null || percent <= 100) return ''
-  return mode === 'reactive' ? ' reactive' : ' due'
+  const whole = point === null ? (window === null ? '' : `/${short(window)} window`) : `/${pointExact ? '' : '~'}${short(point)}`
+  return `${used === null ? '–' : short(used)}${whole}${session.compaction_mode === 'off' ? '†' : ''}`
 }
 
 function levelText(session: Session, paint: Paint): string {
@@ -111,8 +117,8 @@ function levelText(session: Session, paint: Paint): string {
   return session.level === null ? '' : harmless(session.level)
 }
 
-function ageText(session: Session, { now, paint }: TableOptions): string {
-  const text = age(session.updated_at, now)
+function ageText({ session, seenAt }: SessionRow, { now, paint }: TableOptions): string {
+  const text = age(session.updated_at ?? seenAt, now)
   if (session.state === 'ended') return paint(text, 'dim')
   return session.stale ? paint(`${text} stale`, 'yellow') : text
 }

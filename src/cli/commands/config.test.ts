@@ -1,0 +1,116 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { newTrial, tell, tellEvent } from '../trial.js'
+
+const A = 'aaaaaaaa-ef1f-4334-9716-3be98836406b'
+
+test('without files the defaults apply, and it says where a file would be', async () => {
+  const trial = newTrial()
+  const file = join(trial.env.BATON_HOME!, 'config.yaml')
+  expect(await trial.run(['config', 'check'])).toMatchObject({
+    code: 0,
+    stdout: `There is no configuration file: the defaults apply. Yours would be ${file}.\n`,
+  })
+  expect((await trial.run(['config', 'check', '--json'])).json).toMatchObject({ ok: true, errors: [] })
+})
+
+test('everything wrong is named with key, file, reason and what to write; the exit code is 2', async () => {
+  const trial = newTrial()
+  const user = trial.put(join(trial.env.BATON_HOME!, 'config.yaml'), 'levles: []\nlevels:\n  - {name: warning, at: 101%}\n')
+  const project = trial.put(join(trial.project, 'baton.yaml'), 'enabled: "yes"\n')
+  const ran = await trial.run(['config', 'check', '--json'])
+  expect(ran).toMatchObject({ code: 2, stderr: '' })
+  expect(ran.json.ok).toBe(false)
+  expect(ran.json.errors.map((e: { key: string; file: string }) => [e.key, e.file])).toEqual([
+    ['levles', user],
+    ['levels[0].at', user],
+    ['enabled', project],
+  ])
+  expect(ran.json.errors[0]).toMatchObject({ reason: expect.stringContaining('unknown key'), hint: 'did you mean `levels`?' })
+  const text = await trial.run(['config', 'check'])
+  expect(text).toMatchObject({ code: 2, stderr: '' })
+  expect(text.stdout).toContain('3 things are wrong')
+  expect(text.stdout).toContain(`levles  ${user}:1\n  unknown key \`levles\`\n  did you mean \`levels\`?`)
+  expect(text.stdout).toContain('enabled  ~/shop/baton.yaml:1')
+})
+
+test('a right file is told so, with what it does not do yet', async () => {
+  const trial = newTrial()
+  trial.put(join(trial.env.BATON_HOME!, 'config.yaml'), 'handoff: {mode: ask}\nnotify: [bell]\n')
+  const { code, stdout } = await trial.run(['config', 'check'])
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/^The configuration is right \(/)
+  expect(stdout).toMatch(/Notes\n {2}handoff\.mode \(.*\): accepted; .*acts as a warning/)
+  expect((await trial.run(['config', 'check', '--json'])).json.notes).toHaveLength(2)
+  expect(await trial.run(['config', 'check', 'aaaa'])).toMatchObject({ code: 2, stdout: '' })
+})
+
+test('explain places the levels of a session and names the line that put them there', async () => {
+  const trial = newTrial()
+  const file = trial.put(
+    join(trial.env.BATON_HOME!, 'config.yaml'),
+    'levels:\n  - {name: warning, at: 60%}\n  - {name: far, at: 190k, actions: [user]}\noverrides:\n  - when: {model: "*sonnet*"}\n    levels: [{name: notice, at: 30k}]\n',
+  )
+  trial.fill((house) => tell(house, { session: A, project: trial.project, used: 10_000, model: 'claude-sonnet-4-6' }))
+  const { json } = await trial.run(['config', 'explain', 'aaaa', '--json'])
+  expect(json).toMatchObject({
+    session_id: A,
+    window_tokens: 200_000,
+    compaction_tokens: 167_000,
+    exact: false,
+    enabled: true,
+    enabled_by: 'configuration',
+    errors: [],
+  })
+  expect(json.levels.map((l: Record<string, unknown>) => [l.name, l.at_tokens, l.rule, l.reachable])).toEqual([
+    ['notice', 30_000, '30k', true],
+    ['warning', 100_200, '60%', true],
+    ['handoff', 141_950, '85%', true],
+    ['critical', 158_650, '95%', true],
+    ['far', 190_000, '190k', false],
+  ])
+  expect(json.levels[0].from).toBe(`user file ${file}, overrides[0].levels[0]`)
+  expect(json.levels[2].from).toBe('preset default')
+  const { stdout } = await trial.run(['config', 'explain', 'aaaa'])
+  expect(stdout).toContain('Compaction point about 167,000, window 200,000 (derived:')
+  expect(stdout).toMatch(/^notice +30,000 {2}30k .*overrides\[0\]\.levels\[0\]/m)
+  expect(stdout).toContain('Unreachable, because the agent compacts first (at 167,000): far.')
+})
+
+test('an unknown window leaves percentages without a place, and says why', async () => {
+  const trial = newTrial()
+  trial.fill((house) => tellEvent(house, 'SessionStart', A, trial.project, { source: 'startup' }))
+  const { json } = await trial.run(['config', 'explain', A, '--json'])
+  expect(json.levels[0]).toMatchObject({ name: 'notice', at_tokens: null, rule: '50%' })
+  expect((await trial.run(['config', 'explain', A])).stdout).toContain(
+    'Its window is not known yet: levels in percent cannot be placed.',
+  )
+})
+
+test('without a session: the own one, else the newest living one here, else only the rules', async () => {
+  const trial = newTrial()
+  const rules = await trial.run(['config', 'explain', '--json'])
+  expect(rules.json).toMatchObject({ session_id: null, window_tokens: null })
+  expect((await trial.run(['config', 'explain'])).stdout).toMatch(/^A new session in ~\/shop\nNo session was seen here/)
+  const C = 'cccccccc-ef1f-4334-9716-3be98836406b'
+  trial.fill((house) => {
+    tell(house, { session: A, project: trial.project, used: 10_000 })
+    tell(house, { session: C, project: trial.project, used: 10_000 })
+    tellEvent(house, 'SessionEnd', C, trial.project, { reason: 'other' })
+  })
+  expect((await trial.run(['config', 'explain', '--json'])).json.session_id).toBe(A)
+  expect((await trial.run(['config', 'explain', '--json'], { env: { CLAUDE_CODE_SESSION_ID: C } })).json.session_id).toBe(C)
+  expect(await trial.run(['config', 'explain', 'nobody'])).toMatchObject({ code: 3, stdout: '' })
+})
+
+test('what switched it off is named', async () => {
+  const trial = newTrial()
+  trial.fill((house) => tell(house, { session: A, project: trial.project, used: 10_000 }))
+  const by = async () => (await trial.run(['config', 'explain', A, '--json'])).json
+  await trial.run(['off', '--all'])
+  expect(await by()).toMatchObject({ enabled: false, enabled_by: 'baton off --all' })
+  await trial.run(['off', '--project'])
+  expect(await by()).toMatchObject({ enabled: false, enabled_by: 'baton off --project' })
+  await trial.run(['on', A])
+  expect(await by()).toMatchObject({ enabled: true, enabled_by: 'baton on for this session' })
+})

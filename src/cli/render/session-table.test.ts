@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest'
+import type { Session } from '../../contract/session.js'
+import { aSession } from './a-session.js'
+import { coloured, plain } from './screen.js'
+import { legend, type SessionRow, sessionTable } from './session-table.js'
+import { widthOf } from './width.js'
+
+const now = new Date('2026-03-01T12:00:00Z')
+const row = (change: Partial<Session> = {}, more: Partial<SessionRow> = {}): SessionRow => ({
+  session: aSession(change),
+  seatName: null,
+  seenAt: '2026-03-01T11:58:00.000Z',
+  pointExact: true,
+  ...more,
+})
+const draw = (rows: SessionRow[], columns = 200): string[] => sessionTable(rows, { columns, paint: plain, now, home: '/home/me' })
+
+test('a wide terminal shows everything', () => {
+  expect(draw([row()])).toEqual([
+    'SESSION   SEAT       PROJECT  MODEL     STATE    CONTEXT     OF POINT  TOKENS     LEVEL    CYCLE  AGE',
+    'd76d6c4d  seat_0123  ~/shop   opus-4-6  working  ▰▰▰▰▰▰▰▱▱▱       71%  119k/167k  warning      2  12s',
+  ])
+})
+
+test('a narrow terminal drops columns; session and percentage stay', () => {
+  expect(draw([row()], 80)[0]).toBe('SESSION   PROJECT  STATE    CONTEXT     OF POINT  TOKENS     LEVEL    AGE')
+  expect(draw([row({}, { seatName: 'api' })], 84)[0]).toContain('SEAT')
+  expect(draw([row()], 60)[0]).toBe('SESSION   PROJECT  STATE    CONTEXT     OF POINT  LEVEL')
+  expect(draw([row()], 30)).toEqual(['SESSION   OF POINT  LEVEL', 'd76d6c4d       71%  warning'])
+  expect(draw([row()], 10)).toEqual(['SESSION   OF POINT', 'd76d6c4d       71%'])
+})
+
+test('whatever the session, no line is wider than the terminal', () => {
+  const rows = [
+    row({
+      project: '/srv/客户/日本語のとても長いプロジェクト名フォルダ',
+      level: 'a-level-with-a-name-that-is-long',
+      model: 'x'.repeat(60),
+      stale: true,
+    }),
+    row(
+      { state: 'ended', used_tokens: null, compaction_percent: null, updated_at: null },
+      { seatName: 'a seat with a long name' },
+    ),
+  ]
+  for (let columns = 20; columns < 200; columns += 7) {
+    for (const line of sessionTable(rows, { columns, paint: coloured, now, home: undefined }))
+      expect(widthOf(line)).toBeLessThanOrEqual(columns)
+  }
+})
+
+test('what is derived is marked, what is not known is a dash, and the marks are explained', () => {
+  const derived = row({ exact: false }, { pointExact: false })
+  expect(draw([derived])[1]).toContain('~71%  119k/~167k')
+  expect(legend([derived])).toEqual(['~ derived, not told by the client'])
+  const unknown = row({ used_tokens: null, used_percent: null, compaction_percent: null, exact: false, updated_at: null })
+  expect(draw([unknown])[1]).toMatch(/▱{10} {9}– {2}–\/167k .* 2m$/)
+  expect(legend([unknown])).toEqual(['– not known: no answer since the last reset'])
+  expect(legend([row()])).toEqual([])
+})
+
+test('a figure above 100 comes with its reason, a refusal point with its name', () => {
+  const over = row({ compaction_percent: 101.9, compaction_mode: 'reactive' })
+  expect(draw([over])[1]).toContain('▰▰▰▰▰▰▰▰▰▰   101.9%*')
+  expect(legend([over])).toEqual(['* above 100% because this model compacts only when the API refuses'])
+  expect(legend([row({ compaction_percent: 104 })])[0]).toContain('the next request will be compacted or refused')
+  const off = row({ compaction_mode: 'off' })
+  expect(draw([off])[1]).toContain('119k/167k†')
+  expect(legend([off])).toEqual(['† compaction is off: this is where the client refuses'])
+})
+
+test('a session that is switched off, stale or without a model says so', () => {
+  expect(draw([row({ enabled: false })])[1]).toContain('  off  ')
+  expect(draw([row({ stale: true })])[1]).toMatch(/12s stale$/)
+  expect(draw([row({ model: null, project: null })])[1]).toContain('seat_0123  –        –      working')
+})
+
+test('names from outside cannot draw on the terminal', () => {
+  const evil = row({ project: '/srv/\u001b[2Jx', model: 'm\u0007', level: 'l\u001b]0;t' }, { seatName: 's\r\n' })
+  for (const line of draw([evil])) expect(line).not.toMatch(/[\u0000-\u001f]/)
+})
