@@ -1,5 +1,9 @@
-import { execFile } from 'node:child_process'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
+import { join } from 'node:path'
+import { hookCommand } from '../launcher-call.js'
+import type { Patient } from './patient.js'
+import { inTrialHome, run } from './trial-run.js'
 
 const PATIENCE_MS = 1_500
 
@@ -41,16 +45,15 @@ function readHealth(text: string, ms: number): Answer {
   return { kind: 'stranger' }
 }
 
-/** The way the launcher goes: bash alone, without another program. Milliseconds; null: this bash cannot. */
-export function askThroughBash(bash: string, port: number): Promise<number | null> {
-  const script = String.raw`exec 3<>"/dev/tcp/127.0.0.1/$1" || exit 1
-printf 'GET /health HTTP/1.1\r\nHost: 127.0.0.1:%s\r\nConnection: close\r\n\r\n' "$1" >&3
-read -r -t 1 -u 3 line && case $line in HTTP/1.1*) exit 0 ;; esac
-exit 1`
-  const began = performance.now()
-  return new Promise((resolve) => {
-    execFile(bash, ['-c', script, 'baton-doctor', String(port)], { timeout: PATIENCE_MS * 2 }, (error) => {
-      resolve(error ? null : Math.round(performance.now() - began))
-    })
+/**
+ * The way hooks go: the launcher with a signal that is none, which the server refuses and forgets. Where it finds no server it
+ * keeps the signal in its home, which is one made for this. Milliseconds; null: it did not reach the server.
+ */
+export function askThroughLauncher({ home, env }: Patient, announced: Buffer): Promise<number | null> {
+  return inTrialHome(env, async (trial, trialEnv) => {
+    mkdirSync(join(trial, 'run'), { mode: 0o700 })
+    writeFileSync(join(trial, 'run', 'server'), announced, { mode: 0o600 })
+    const { ms } = await run(hookCommand(home.launcher, 'SessionStart'), '{}', trialEnv, trial)
+    return readdirSync(trial).includes('spool') ? null : ms
   })
 }

@@ -5,8 +5,8 @@ import { broken, type Finding, fine, mends } from './finding.js'
 import type { Patient } from './patient.js'
 
 const OLD_MS = 7 * 24 * 3_600_000
-/** Half laid by an engine (`.session.pid`), laid, or taken by a launcher (`session.taken.pid`). */
-const NAME = /^(?:\.[\w-]+\.(\d+)|[\w-]+(?:\.taken\.\d+)?)$/
+/** Half laid by an engine (`.session.pid`), laid, taken by a launcher (`session.taken.pid`), or a word that a level is near. */
+const NAME = /^(?:\.[\w-]+\.(\d+)|[\w-]+(?:\.taken\.\d+|\.near)?)$/
 
 /** Answers laid for hooks that never came for them. Those of a living session are taken back by its next signal. */
 export function checkOutbox({ home, now }: Patient): Finding {
@@ -18,10 +18,10 @@ export function checkOutbox({ home, now }: Patient): Finding {
   }
   const entries = names.flatMap((name) => {
     const stat = statSync(join(home.outbox, name), { throwIfNoEntry: false })
-    return stat?.isDirectory() ? [{ name, at: stat.mtimeMs }] : []
+    return stat ? [{ name, at: stat.mtimeMs }] : []
   })
   const left = leftovers(entries, now().getTime(), isRunning)
-  if (left.length === 0) return fine(entries.length === 0 ? 'Empty.' : `${entries.length} answers wait for their sessions.`)
+  if (left.length === 0) return fine(entries.length === 0 ? 'Empty.' : `${entries.length} waiting for their sessions.`)
   const many = left.length === 1 ? '1 answer was' : `${left.length} answers were`
   return broken(`${many} left behind in ${home.outbox}.`, mends('removes what nobody will fetch'), () => {
     for (const name of left) rmSync(join(home.outbox, name), { recursive: true, force: true })

@@ -36,6 +36,7 @@ export interface Instruments {
   }
   /** Throws a BatonError with a sentence and a hint. */
   openHouse(env: Env): OpenHouse
+  /** What goes wrong while it is used is thrown as a BatonError. */
   openDatabase(path: string, options: { readOnly?: boolean; timeout?: number }): RawDatabase
   isSilent(silence: SessionRecord['silence'], now: Date): boolean
   /** Makes the folders that hooks write to, as install does. */

@@ -1,9 +1,9 @@
 import { dirname, join } from 'node:path'
 import { readIfThere, removeFileIf } from '../../lib/atomic-file.js'
-import { type Answer, askHealth, askThroughBash } from './ask-server.js'
+import { lookAtLauncher } from '../look.js'
+import { type Answer, askHealth, askThroughLauncher } from './ask-server.js'
 import { agoText, broken, type Finding, fine, mends } from './finding.js'
 import type { Patient } from './patient.js'
-import { installedParts } from './programs.js'
 
 const PORT = 8420
 const ALONE = 'None runs; none is needed.'
@@ -20,14 +20,14 @@ export async function checkServer(patient: Patient): Promise<Finding> {
   const answer = await askHealth(told.port, token === '-' ? null : (token ?? null))
   const judged = judgeServer(told, answer, patient.version, home.server, withdraw)
   if (judged.faults.length > 0 || answer.kind !== 'baton') return judged
-  const bash = installedParts(patient)?.bash
-  const ms = bash ? await askThroughBash(bash, told.port) : null
-  if (bash && ms === null)
+  if (!lookAtLauncher(home.launcher)) return judgeSlow(patient, judged.told)
+  const ms = await askThroughLauncher(patient, bytes)
+  if (ms === null)
     return broken(
-      `${bash} cannot reach the server (built without /dev/tcp?), so hooks go without it.`,
-      'Install another bash and run baton install with it first on the PATH.',
+      `The launcher does not reach the server on port ${told.port}, so hooks go without it.`,
+      'Run baton install with another bash first on the PATH: this one may be built without /dev/tcp.',
     )
-  return judgeSlow(patient, `${judged.told}${ms === null ? '' : ` Hooks reach it in ${ms} ms.`}`)
+  return judgeSlow(patient, `${judged.told} Hooks reach it in ${ms} ms.`)
 }
 
 interface Told {

@@ -1,8 +1,6 @@
-import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { isRunning, readIfThere } from '../../lib/atomic-file.js'
+import { readIfThere } from '../../lib/atomic-file.js'
 import { reasonOf } from '../../lib/errors.js'
 import { entries, openSettings, statusLineCommandIn } from '../claude-code-settings.js'
 import { hookCommand, readStatusLine, statusLineCommand } from '../launcher-call.js'
@@ -13,9 +11,8 @@ import { lastError, tailOf } from './log.js'
 import type { Env, Patient } from './patient.js'
 import { installedParts } from './programs.js'
 import { recognise, targetsOf } from './targets.js'
+import { awaitEngine, inTrialHome, run } from './trial-run.js'
 
-const PATIENCE_MS = 10_000
-const START_MS = 2_000
 const MEND = 'Mend what the other checks name; if they name nothing, the log says more.'
 
 /**
@@ -25,17 +22,10 @@ const MEND = 'Mend what the other checks name; if they name nothing, the log say
  */
 export async function checkSignal(patient: Patient): Promise<Finding> {
   if (!lookAtLauncher(patient.home.launcher)) return broken('No signal arrives: there is no launcher to send one.', MEND)
-  const home = mkdtempSync(join(tmpdir(), 'baton-doctor-'))
-  try {
-    return await send(patient, home, sampleSignals(home, crypto.randomUUID()))
-  } finally {
-    await awaitEngine(home)
-    rmSync(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
-  }
+  return inTrialHome(patient.env, (home, env) => send(patient, home, env, sampleSignals(home, crypto.randomUUID())))
 }
 
-async function send(patient: Patient, home: string, sample: Sample): Promise<Finding> {
-  const env = { ...without(patient.env), BATON_HOME: home }
+async function send(patient: Patient, home: string, env: Env, sample: Sample): Promise<Finding> {
   const commands = commandsOf(patient)
   const began = performance.now()
   const start = await run(commands.hook, sample.sessionStart, env, home)
@@ -44,7 +34,7 @@ async function send(patient: Patient, home: string, sample: Sample): Promise<Fin
   await awaitEngine(home)
   const stored = Math.round(performance.now() - began)
   const line = await run(commands.line, sample.statusLine, env, home)
-  const missing = look(patient, { ...env }, sample)
+  const missing = look(patient, env, sample)
   if (missing) return broken(`No signal arrives: ${missing}. ${await reason(patient, home, sample, env)}`.trim(), MEND)
   if (line.stdout.trim() === '') return broken('A signal arrives, but the status line shows nothing.', MEND)
   return fine(
@@ -99,56 +89,3 @@ async function reason(patient: Patient, home: string, sample: Sample, env: Env):
   const said = stderr.split('\n').find((one) => /error|cannot|not found/i.test(one))
   return said ? `The engine says: ${said.trim().slice(0, 300)}` : ''
 }
-
-/** As the client would: its own variables are not ours to pass on, and neither is a word that silences Baton. */
-function without(env: Env): Env {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^(BATON|CLAUDE)_|^AI_AGENT$/.test(name)))
-}
-
-interface Ran {
-  code: number | null
-  stdout: string
-  stderr: string
-  ms: number
-}
-
-function run(command: string, stdin: string, env: Env, cwd: string): Promise<Ran> {
-  const began = performance.now()
-  return new Promise((resolve) => {
-    const child = spawn('/bin/sh', ['-c', command], {
-      env: { ...env, COLUMNS: '200' },
-      cwd,
-      timeout: PATIENCE_MS,
-      killSignal: 'SIGKILL',
-    })
-    let [stdout, stderr] = ['', '']
-    child.stdout.on('data', (chunk) => (stdout += chunk))
-    child.stderr.on('data', (chunk) => (stderr += chunk))
-    child.stdin.on('error', () => {})
-    child.on('error', (error) => resolve({ code: null, stdout, stderr: reasonOf(error), ms: 0 }))
-    child.on('close', (code) => resolve({ code, stdout, stderr, ms: Math.round(performance.now() - began) }))
-    child.stdin.end(stdin)
-  })
-}
-
-/** The launcher starts the engine and leaves it; nothing may be left running in a home that is to be removed. */
-async function awaitEngine(home: string): Promise<void> {
-  const began = Date.now()
-  for (;;) {
-    const pid = Number(
-      readIfThere(join(home, 'run', 'drain'))
-        ?.toString()
-        .split(' ')[0],
-    )
-    const busy = pid > 0 && isRunning(pid)
-    const waited = Date.now() - began
-    if (!busy && (waited > START_MS || isEmpty(join(home, 'spool')))) return
-    if (waited > PATIENCE_MS) {
-      process.kill(pid, 'SIGKILL')
-      return
-    }
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
-}
-
-const isEmpty = (folder: string): boolean => !existsSync(folder) || readdirSync(folder).length === 0

@@ -7,8 +7,6 @@ const BUSY_MS = 2_000
 /** A larger store would keep a person waiting: then only the tables without which nothing works are looked through. */
 const WHOLE_CHECK = 256_000_000
 const VITAL = ['sessions', 'seats', 'messages', 'switches']
-const ASIDE = (path: string) => `Move it aside (mv '${path}' '${path}.damaged'); a new store is made. The file was left as it is.`
-
 /** Whether what was measured can be read and more can be written. Nothing is ever mended here: it is the person's data. */
 export function checkStore(patient: Patient): Finding {
   const { home, instruments, env } = patient
@@ -17,17 +15,19 @@ export function checkStore(patient: Patient): Finding {
   const modes = judgeFile(path)
   if (modes) return modes
   try {
-    const trouble = inspect(instruments.openDatabase(path, { readOnly: true, timeout: BUSY_MS }), statSync(path).size)
-    if (trouble) return broken(`The store ${path} is damaged (${trouble}).`, ASIDE(path))
+    // The house looks before SQLite touches the file, and has a sentence for most of what can be wrong.
     const house = instruments.openHouse(env)
     try {
+      const trouble = inspect(instruments.openDatabase(path, { readOnly: true, timeout: BUSY_MS }), statSync(path).size)
+      if (trouble) return broken(`The store ${path} is damaged (${trouble}).`, aside(path))
       tryWriting(instruments.openDatabase(path, { timeout: BUSY_MS }))
       return fine(told(path, house.store.sizes()))
     } finally {
       house.close()
     }
   } catch (error) {
-    return explain(error, path)
+    if (error instanceof BatonError) return broken(error.message, error.hint)
+    return broken(`The store ${path} cannot be used (${reasonOf(error)}).`, aside(path))
   }
 }
 
@@ -42,6 +42,8 @@ function judgeFile(path: string): Finding | null {
   if (mode & 0o077) return broken(`Others can read the store ${path} (mode ${shown}).`, mends('gives it mode 600'), repair)
   return null
 }
+
+const aside = (path: string) => `Move it aside (mv '${path}' '${path}.damaged'); a new store is made. Baton never removes it.`
 
 /** null: whole, as far as was looked. */
 function inspect(db: RawDatabase, size: number): string | null {
@@ -80,24 +82,4 @@ function told(
 ): string {
   const wal = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
   return `${path}, ${bytesText(bytes)}${wal > 0 ? ` and ${bytesText(wal)} on the way` : ''}: ${sessions} sessions, ${readings} readings, ${events} events, ${messages} messages.`
-}
-
-function explain(error: unknown, path: string): Finding {
-  if (error instanceof BatonError) return broken(error.message, error.hint)
-  const reason = reasonOf(error)
-  if (/locked|busy/i.test(reason))
-    return broken(
-      `Another process keeps the store ${path} busy (${reason}).`,
-      'Try again in a moment; if it stays so, end that process (fuser names it).',
-    )
-  if (/not a database|malformed|corrupt|disk image/i.test(reason))
-    return broken(`The store ${path} is damaged (${reason}).`, ASIDE(path))
-  if (/readonly|read-only|unable to open|permission/i.test(reason))
-    return broken(
-      `The store ${path} cannot be written (${reason}).`,
-      'Check the owner and mode of the folder, or set BATON_HOME to a writable one.',
-    )
-  if (/full|ENOSPC/i.test(reason))
-    return broken(`No space is left for the store ${path} (${reason}).`, 'Free some space; nothing that was stored is lost.')
-  return broken(`The store ${path} cannot be used (${reason}).`, 'Move it aside, or set BATON_HOME to another folder.')
 }

@@ -1,0 +1,52 @@
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { newTrial } from './fixtures/trial.js'
+
+test('an engine that does not run is found by the proof alone, with what it says', async () => {
+  const trial = newTrial()
+  trial.install()
+  const folder = join(trial.root, 'broken')
+  mkdirSync(folder)
+  writeFileSync(join(folder, 'hook-config.cjs'), '')
+  writeFileSync(join(folder, 'hook-engine.cjs'), "throw new Error('the database module is missing')\n")
+  trial.rewriteLauncher((text) => text.replace(trial.engine, join(folder, 'hook-engine.cjs')))
+  const report = await trial.examine()
+  expect(report.failed).toEqual(['signal'])
+  expect(report.of('signal').detail).toContain('No signal arrives: the engine made no store')
+  expect(report.of('signal').detail).toContain('the database module is missing')
+  expect(readdirSync(trial.env.TMPDIR!)).toEqual([])
+})
+
+test('the commands that stand in the settings are the ones that are run', async () => {
+  const trial = newTrial()
+  trial.install()
+  trial.edit(({ hooks }) => (hooks.SessionStart[0].hooks[0].command = `'${trial.home.launcher}' SessionStart; exit 7`))
+  const report = await trial.examine()
+  expect(report.failed).toEqual(['settings', 'signal'])
+  expect(report.of('signal').detail).toContain('ends with 7 instead of 0')
+})
+
+test('the proof works inside a session, and while Baton is disabled in this environment', async () => {
+  const trial = newTrial()
+  trial.install()
+  const env = {
+    ...trial.env,
+    BATON_DISABLE: '1',
+    CLAUDE_CODE_SESSION_ID: 'real',
+    CLAUDE_PID: '1',
+    BATON_SEAT: 'mine',
+    BATON_JOB_ID: 'j1',
+  }
+  const report = await trial.examine({ env })
+  expect(report.of('signal').detail).toContain('A signal arrives')
+})
+
+test('a person without room for temporary files is told so', async () => {
+  const trial = newTrial()
+  trial.install()
+  rmSync(trial.env.TMPDIR!, { recursive: true })
+  const report = await trial.examine()
+  expect(report.failed).toEqual(['signal'])
+  expect(report.of('signal').detail).toContain('ENOENT')
+})
