@@ -6,6 +6,7 @@ type Load = () => Promise<{ command: Command }>
 export const COMMANDS = {
   install: () => import('./commands/install.js'),
   uninstall: () => import('./commands/uninstall.js'),
+  doctor: () => import('./commands/doctor.js'),
   status: () => import('./commands/status.js'),
   show: () => import('./commands/show.js'),
   events: () => import('./commands/events.js'),

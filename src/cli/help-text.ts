@@ -55,7 +55,7 @@ export function commandHelp(command: Command, { paint, columns }: Screen): strin
     '',
     title('Usage'),
     ...command.usage.map((form) => `  baton ${command.name}${form === '' ? '' : ` ${form}`}`),
-    ...(command.about ? ['', ...wrap(command.about, room, 0)] : []),
+    ...(command.about ? ['', ...wrap(command.about.replace(/\s+/g, ' '), room, 0)] : []),
     '',
     title('Options'),
     ...Object.values(options).flatMap((one, index) => wrap(option(left[index]!, one), room, width + 4)),

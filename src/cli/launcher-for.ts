@@ -9,15 +9,34 @@ import { findProgram } from './find-program.js'
 
 export const AGENT_NAMES: readonly string[] = Object.keys(agents)
 
-/** The launcher's text for this machine. Throws when what it would start is not there. */
-export function launcherFor(agent: string, home: Home, cli: Cli): string {
-  const bash = findProgram('bash', cli.env)
-  if (bash === null) throw new BatonError('bash was not found: the hooks need it.', 'Install bash and run baton install again.')
-  const engine = join(cli.program, 'hook-engine.cjs')
-  if (!existsSync(engine))
-    throw new BatonError(`The package is not complete: ${engine} is missing.`, 'Install it again: npm install -g baton-cli')
-  return launcherText({ bash, home: home.root, node: process.execPath, engine, agent, environment: agents[agent]!.environment })
+/** The launcher's text for this machine, as far as its parts can be found. */
+export function launcherHere(agent: string, home: Home, cli: Cli): string {
+  const bash = findProgram('bash', cli.env) ?? '/bin/bash'
+  return launcherText({
+    bash,
+    home: home.root,
+    node: process.execPath,
+    engine: engineOf(cli),
+    agent,
+    environment: agents[agent]!.environment,
+  })
 }
+
+/** The same, for an install. Throws when what it would start is not there. */
+export function launcherFor(agent: string, home: Home, cli: Cli): string {
+  if (findProgram('bash', cli.env) === null) {
+    throw new BatonError('bash was not found: the hooks need it.', 'Install bash and run baton install again.')
+  }
+  if (!existsSync(engineOf(cli))) {
+    throw new BatonError(
+      `The package is not complete: ${engineOf(cli)} is missing.`,
+      'Install it again: npm install -g baton-cli',
+    )
+  }
+  return launcherHere(agent, home, cli)
+}
+
+const engineOf = ({ program }: Cli): string => join(program, 'hook-engine.cjs')
 
 /** Said when the program will not stay where it is: hooks would then do nothing. */
 export function passingPlace(program: string): string | null {

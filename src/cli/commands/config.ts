@@ -23,7 +23,7 @@ export const command: Command = {
 
 async function run(call: Call, cli: Cli): Promise<number> {
   const [action, session] = call.words
-  if (action === 'explain') return (await import('../config-explain.js')).explain(call, cli, session ?? null)
+  if (action === 'explain') return (await import('../config/explain.js')).explain(call, cli, session ?? null)
   if (session !== undefined) throw wrong(command, `baton config check does not know what to do with "${session}".`)
-  return (await import('../config-check.js')).check(call, cli)
+  return (await import('../config/check.js')).check(call, cli)
 }

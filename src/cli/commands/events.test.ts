@@ -103,7 +103,10 @@ test('--follow ends by itself when its reader leaves', async () => {
   })
   const ended = once(child, 'close')
   // head is gone after the first line; the next event finds nobody
-  const told = setInterval(() => trial.fill((house) => tellEvent(house, 'Stop', A, trial.project)), 300)
+  const told = setInterval(
+    () => trial.fill((house) => tellEvent(house, 'SessionEnd', A, trial.project, { reason: 'other' })),
+    300,
+  )
   trial.fill((house) => tell(house, { session: B, project: trial.project, used: 90_000, durationMs: 2000 }))
   const [code] = await ended
   clearInterval(told)

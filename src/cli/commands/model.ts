@@ -5,7 +5,7 @@ import { parseScript, ScriptError } from '../../model/parse-script.js'
 import type { Script } from '../../model/script.js'
 import type { Call, Cli, Command } from '../command.js'
 import { wrong } from '../parse-call.js'
-import { parse } from '../port.js'
+import { parse } from '../serving/port.js'
 import { untilStopped } from '../until-stopped.js'
 
 export const command: Command = {

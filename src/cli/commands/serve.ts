@@ -9,9 +9,9 @@ import type { ServerParts } from '../../server/parts.js'
 import { VERSION } from '../../version.js'
 import type { Call, Cli, Command } from '../command.js'
 import { drain } from '../open-house.js'
-import { portFrom } from '../port.js'
-import { runningServer } from '../running-server.js'
-import { takePlace } from '../serve-lock.js'
+import { portFrom } from '../serving/port.js'
+import { runningServer } from '../serving/running-server.js'
+import { takePlace } from '../serving/serve-lock.js'
 import { untilStopped } from '../until-stopped.js'
 
 const PORT = 8420

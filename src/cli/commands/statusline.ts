@@ -4,10 +4,10 @@ import type { RawSignal } from '../../contract/signal.js'
 import { EXIT, reasonOf } from '../../lib/errors.js'
 import { batonHome } from '../../lib/home.js'
 import { fileLog } from '../../lib/log.js'
-import { askServer } from '../ask-server.js'
 import type { Call, Cli, Command } from '../command.js'
 import { readInput } from '../read-input.js'
-import { runningServer } from '../running-server.js'
+import { askServer } from '../serving/ask-server.js'
+import { runningServer } from '../serving/running-server.js'
 
 const FIRST_BYTE_MS = 2_000
 const WHOLE_MS = 5_000

@@ -8,7 +8,7 @@ import { AGENT_NAMES } from '../launcher-for.js'
 import { wrong } from '../parse-call.js'
 import { changeLines } from '../render/changes.js'
 import { tilde } from '../render/paths.js'
-import { runningServer } from '../running-server.js'
+import { runningServer } from '../serving/running-server.js'
 
 /** What Baton makes in its home. The configuration is not among them: a person wrote it. */
 const OWN = [

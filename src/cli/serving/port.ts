@@ -1,4 +1,4 @@
-import { BatonError, EXIT } from '../lib/errors.js'
+import { BatonError, EXIT } from '../../lib/errors.js'
 
 /** The port from the command line, else from the environment, else the usual one. 0: any free one. */
 export function portFrom(flag: string | null, env: Record<string, string | undefined>, usual: number): number {

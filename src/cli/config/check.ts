@@ -1,11 +1,11 @@
-import type { Note } from '../config/compiled.js'
-import { loadConfig } from '../config/load-config.js'
-import type { ConfigProblem } from '../contract/policy.js'
-import { EXIT } from '../lib/errors.js'
-import { batonHome } from '../lib/home.js'
-import type { Call, Cli } from './command.js'
-import { tilde } from './render/paths.js'
-import { harmless } from './render/width.js'
+import type { Note } from '../../config/compiled.js'
+import { loadConfig } from '../../config/load-config.js'
+import type { ConfigProblem } from '../../contract/policy.js'
+import { EXIT } from '../../lib/errors.js'
+import { batonHome } from '../../lib/home.js'
+import type { Call, Cli } from '../command.js'
+import { tilde } from '../render/paths.js'
+import { harmless } from '../render/width.js'
 
 /** Everything wrong in the files that apply in this folder, and what is accepted but not yet acted on. */
 export function check(call: Call, cli: Cli): number {

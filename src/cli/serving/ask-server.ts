@@ -1,5 +1,5 @@
 import { request } from 'node:http'
-import type { RawSignal } from '../contract/signal.js'
+import type { RawSignal } from '../../contract/signal.js'
 import type { RunningServer } from './running-server.js'
 
 const PATIENCE_MS = 1_000

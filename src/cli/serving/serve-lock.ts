@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { BatonError, codeOf, EXIT } from '../lib/errors.js'
-import { isAlive, processInfo } from '../lib/process-info.js'
+import { BatonError, codeOf, EXIT } from '../../lib/errors.js'
+import { isAlive, processInfo } from '../../lib/process-info.js'
 
 /** One server for one home: two would answer the same hooks. Returns what gives the place up again. Throws when it is taken. */
 export function takePlace(path: string, describe: () => string): () => void {

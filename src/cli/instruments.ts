@@ -1,0 +1,23 @@
+import { loadConfig } from '../config/load-config.js'
+import { openHouse } from '../house.js'
+import type { Instruments } from '../install/doctor/patient.js'
+import type { Home } from '../lib/home.js'
+import { isSilent } from '../policy/silence.js'
+import { openDatabase } from '../store/sqlite/driver.js'
+import { explained } from '../store/sqlite/explain.js'
+import { clientVersion } from './client-version.js'
+import { findProgram } from './find-program.js'
+import { prepareHome } from './prepare-home.js'
+
+/** What doctor borrows from rooms it does not know. */
+export function instruments(home: Home, env: Record<string, string | undefined>): Instruments {
+  return {
+    loadConfig,
+    openHouse: (of) => openHouse({ env: of, loadConfig, busyMs: 2_000 }),
+    openDatabase: (path, options) => explained(openDatabase(path, options), path),
+    isSilent,
+    prepareHome: () => prepareHome(home, env),
+    findProgram: (name) => findProgram(name, env),
+    clientVersion: () => clientVersion(env),
+  }
+}
