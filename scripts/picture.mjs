@@ -6,7 +6,7 @@ const CELL = 8.4
 const LINE = 19
 const lines = readFileSync(0, 'utf8').replace(/\s+$/, '').split('\n')
 const width = Math.ceil(Math.max(...lines.map((line) => line.replace(/\u001b\[[\d;]*m/g, '').length)) * CELL + 40)
-const escape = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+const escaped = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
 const rows = lines.map((line, row) => {
   let style = { fill: '#d7dae0', bold: false, dim: false }
@@ -25,7 +25,7 @@ const rows = lines.map((line, row) => {
     const x = 20 + column * CELL
     column += [...part].length
     const look = `${style.bold ? ' font-weight="bold"' : ''}${style.dim ? ' opacity="0.6"' : ''}`
-    return `<text x="${x.toFixed(1)}" y="${52 + row * LINE}" fill="${style.fill}"${look} textLength="${([...part].length * CELL).toFixed(1)}" xml:space="preserve">${escape(part)}</text>`
+    return `<text x="${x.toFixed(1)}" y="${52 + row * LINE}" fill="${style.fill}"${look} textLength="${([...part].length * CELL).toFixed(1)}" xml:space="preserve">${escaped(part)}</text>`
   })
   return parts.join('')
 })

@@ -77,7 +77,7 @@ export function takeSignals(parts: ServerParts): (request: SignalRequest, reply:
 
   return ({ path, headers, body }, reply) => {
     const [, , agent = '', kind = ''] = path.split('?', 1)[0]!.split('/')
-    if (!(agent in parts.engine.parts.agents)) {
+    if (!Object.hasOwn(parts.engine.parts.agents, agent)) {
       reply(404, JSON.stringify({ error: `no agent ${agent}` }))
       return
     }

@@ -1,0 +1,256 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import type { Event } from '../contract/event.js'
+import type { Session } from '../contract/session.js'
+import { speak, statusLine, trialServer } from './trial-server.js'
+
+type Trial = Awaited<ReturnType<typeof trialServer>>
+const trials: Trial[] = []
+const start = async (options: Parameters<typeof trialServer>[0] = {}): Promise<Trial> => {
+  const trial = await trialServer(options)
+  trials.push(trial)
+  return trial
+}
+afterEach(async () => {
+  for (const trial of trials.splice(0)) await trial.end()
+})
+
+const batch = (session: string) => ({
+  session_id: session,
+  transcript_path: `/nowhere/${session}.jsonl`,
+  cwd: '/nowhere',
+  hook_event_name: 'PostToolBatch',
+  tool_calls: [{ tool_name: 'Bash', tool_input: {}, tool_use_id: 'toolu_1', tool_response: 'ok' }],
+})
+const sessions = async (trial: Trial): Promise<Session[]> => (await trial.get('/api/sessions')).body.sessions as Session[]
+const events = async (trial: Trial, query = ''): Promise<Event[]> =>
+  (await trial.get(`/api/events${query}`)).body.events as Event[]
+
+describe('signals', () => {
+  it('answers a status line with its text and the next hook with the warning, once', async () => {
+    const trial = await start()
+    const line = await trial.post('/signals/claude-code/status-line', statusLine('s1', 125_008, 1000))
+    expect(await line.text()).toContain('74.9%')
+    const first = (await (await trial.post('/signals/claude-code/PostToolBatch', batch('s1'))).json()) as Record<
+      string,
+      { additionalContext: string }
+    >
+    expect(first.hookSpecificOutput?.additionalContext).toContain('[baton] Context level "warning"')
+    expect(await (await trial.post('/signals/claude-code/PostToolBatch', batch('s1'))).text()).toBe('')
+    const types = (await events(trial)).map((event) => event.type)
+    expect(types.filter((type) => type === 'level_crossed')).toHaveLength(2)
+    expect(types.filter((type) => type === 'context_warning')).toHaveLength(1)
+    expect(types).toContain('message_delivered')
+  })
+
+  it('takes the same request whole, in pieces, chunked, and with its head torn', async () => {
+    const trial = await start()
+    const json = (session: string) => JSON.stringify(statusLine(session, 50_008, 1))
+    const head = (extra: string) =>
+      `POST /signals/claude-code/status-line HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n${extra}\r\n\r\n`
+    const length = (text: string) => `Content-Length: ${Buffer.byteLength(text)}`
+    const ways: Record<string, string[]> = {
+      whole: [head(length(json('whole'))) + json('whole')],
+      pieces: [head(length(json('pieces'))), json('pieces').slice(0, 40), json('pieces').slice(40)],
+      torn: [head(length(json('torn'))).slice(0, 30), head(length(json('torn'))).slice(30) + json('torn')],
+      chunked: [
+        `${head('Transfer-Encoding: chunked')}${Buffer.byteLength(json('chunked')).toString(16)}\r\n${json('chunked')}\r\n0\r\n\r\n`,
+      ],
+      'one-byte-first': ['P', head(length(json('one-byte-first'))).slice(1) + json('one-byte-first')],
+    }
+    for (const [name, chunks] of Object.entries(ways)) {
+      const heard = await speak(trial.url, ...chunks)
+      expect(heard.startsWith('HTTP/1.1 200'), `${name}: ${heard}`).toBe(true)
+      expect(heard, name).toContain('29.9%')
+    }
+    expect((await sessions(trial)).map((session) => session.session_id).sort()).toEqual(Object.keys(ways).sort())
+  })
+
+  it('refuses what is not a signal with a status that says so, and stores nothing', async () => {
+    const trial = await start()
+    expect((await trial.post('/signals/claude-code/Stop', 'not json')).status).toBe(400)
+    expect((await trial.post('/signals/claude-code/Stop', '{}')).status).toBe(400)
+    expect((await trial.post('/signals/codex/Stop', '{}')).status).toBe(404)
+    expect((await trial.post('/signals/__proto__/Stop', '{}')).status).toBe(404)
+    expect(await sessions(trial)).toEqual([])
+  })
+
+  it('refuses another origin and another host at both doors', async () => {
+    const trial = await start()
+    const body = JSON.stringify(statusLine('s1', 50_000, 1))
+    const request = (extra: string) =>
+      `POST /signals/claude-code/status-line HTTP/1.1\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${extra}\r\n\r\n${body}`
+    expect(await speak(trial.url, request('Host: evil.example'))).toMatch(/^HTTP\/1.1 403/)
+    expect(await speak(trial.url, request('Host: 127.0.0.1\r\nOrigin: http://evil.example'))).toMatch(/^HTTP\/1.1 403/)
+    expect(await speak(trial.url, 'GET /health HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n')).toMatch(
+      /^HTTP\/1.1 403/,
+    )
+    expect(await sessions(trial)).toEqual([])
+  })
+
+  it('counts a signal once that comes again under its id', async () => {
+    const trial = await start()
+    const send = () =>
+      trial.post('/signals/claude-code/PostToolBatch', batch('s1'), { 'X-Baton-Signal': 's1.1.1.1.PostToolBatch' })
+    expect((await send()).status).toBe(200)
+    expect((await send()).status).toBe(200)
+    expect(trial.house.store.session('s1')?.silence.toolCalls).toBe(1)
+  })
+
+  it('takes a large signal from the spool by its id and removes the file', async () => {
+    const trial = await start()
+    const id = 's9.1.1.1.status-line'
+    trial.house.drain()
+    const spool = trial.house.home.spool
+    const { mkdirSync } = await import('node:fs')
+    mkdirSync(spool, { recursive: true })
+    const body = JSON.stringify(statusLine('s9', 100_200, 1, { pad: 'x'.repeat(200_000) }))
+    writeFileSync(join(spool, id), `claude-code\nstatus-line\n1\nHOME=/nowhere\n\n\n${body}\n#end\n`)
+    const answer = await trial.post('/signals/claude-code/status-line', '', { 'X-Baton-Signal': id, 'X-Baton-Spooled': '1' })
+    expect(await answer.text()).toContain('60%')
+    expect(existsSync(join(spool, id))).toBe(false)
+  })
+
+  it('keeps five hundred signals of fifty sessions apart when they come at once', async () => {
+    const trial = await start()
+    const all = Array.from({ length: 500 }, (_, i) =>
+      trial.post('/signals/claude-code/status-line', statusLine(`s${i % 50}`, 20_000 + i * 100, i + 1)),
+    )
+    for (const response of await Promise.all(all)) expect(response.status).toBe(200)
+    const found = await sessions(trial)
+    expect(found).toHaveLength(50)
+    for (const session of found) {
+      const n = Number(session.session_id.slice(1))
+      expect(session.used_tokens).toBe(20_000 + (450 + n) * 100)
+    }
+  })
+})
+
+describe('figures', () => {
+  it('shows health, sessions, one session with its levels, its readings, and events since an id or a time', async () => {
+    const trial = await start()
+    await trial.post('/signals/claude-code/status-line', statusLine('abcd-1', 90_000, 1))
+    expect((await trial.get('/health')).body).toMatchObject({ ok: true, version: 'test', pid: process.pid })
+    const one = (await trial.get('/api/sessions/abcd-1')).body
+    expect(one).toMatchObject({
+      session_id: 'abcd-1',
+      used_tokens: 90_000,
+      used_percent: 45,
+      compaction_tokens: 167_000,
+      level: 'notice',
+    })
+    expect(one.levels).toHaveLength(4)
+    expect((await trial.get('/api/sessions/abcd-1/readings')).body.readings).toMatchObject([{ used_tokens: 90_000, cycle: 1 }])
+    const all = await events(trial)
+    expect(all.length).toBeGreaterThan(3)
+    expect((await events(trial, `?since=${all[1]!.id}`)).map((event) => event.id)).toEqual(all.slice(2).map((event) => event.id))
+    expect(await events(trial, '?since=2001-01-01')).toHaveLength(all.length)
+    expect(await events(trial, '?since=2999-01-01')).toEqual([])
+    expect((await trial.get('/api/events?since=yesterday-ish')).status).toBe(400)
+    expect((await trial.get('/api/sessions/none')).status).toBe(404)
+    expect((await trial.get('/nothing')).status).toBe(404)
+  })
+
+  it('needs the token where one is set, also for signals, and tells the launcher', async () => {
+    const trial = await start({ token: 'secret' })
+    expect((await fetch(`${trial.url}/health`)).status).toBe(401)
+    expect((await trial.post('/signals/claude-code/status-line', statusLine('s', 1, 1))).status).toBe(401)
+    const allowed = await trial.post('/signals/claude-code/status-line', statusLine('s', 50_000, 1), {
+      Authorization: 'Bearer secret',
+    })
+    expect(allowed.status).toBe(200)
+    expect(readFileSync(trial.house.home.server, 'utf8')).toMatch(new RegExp(`^\\d+ secret ${process.pid}\n$`))
+  })
+})
+
+describe('the endpoint of older context monitors', () => {
+  const usage = (session: string, percent: number, tokens: number, extra: Record<string, unknown> = {}) => ({
+    session_id: session,
+    used_percentage: percent,
+    total_input_tokens: tokens,
+    total_output_tokens: 5,
+    context_window_size: 200_000,
+    ...extra,
+  })
+  const known = async (): Promise<Trial> => {
+    const trial = await start()
+    await trial.post('/signals/claude-code/SessionStart', {
+      session_id: 's1',
+      cwd: '/nowhere',
+      hook_event_name: 'SessionStart',
+      source: 'startup',
+      model: 'claude-opus-4-6',
+    })
+    return trial
+  }
+  const send = async (trial: Trial, body: unknown) =>
+    (await (await trial.post('/hooks/context-usage', body)).json()) as Record<string, unknown>
+
+  it('answers ok, unknown_session, compaction_logged, and 204 to what it cannot read', async () => {
+    const trial = await known()
+    expect(await send(trial, usage('s1', 51, 102_000))).toMatchObject({ status: 'ok', used_percentage: 51 })
+    expect(await send(trial, usage('nobody', 51, 102_000))).toEqual({ status: 'unknown_session' })
+    expect(await send(trial, { used_percentage: 3 })).toEqual({ status: 'unknown_session' })
+    expect(await send(trial, { session_id: 's1', event: 'compaction', trigger: 'auto' })).toEqual({ status: 'compaction_logged' })
+    expect((await trial.post('/hooks/context-usage', 'not json')).status).toBe(204)
+    expect((await trial.get('/sessions/s1')).body).toMatchObject({
+      id: 's1',
+      tokens_used: null,
+      compactions: 1,
+      last_handoff_path: null,
+      session_id: 's1',
+    })
+    expect((await trial.get('/sessions/nobody')).status).toBe(404)
+  })
+
+  it('warns once a cycle, and again only after a compaction, even if the figure stays above the level', async () => {
+    const trial = await known()
+    const crossings = async () =>
+      (await events(trial)).filter((event) => event.type === 'level_crossed').map((event) => event.data.level)
+    await send(trial, usage('s1', 55, 110_000))
+    await send(trial, usage('s1', 40, 80_000))
+    await send(trial, usage('s1', 56, 112_000))
+    expect(await crossings()).toEqual(['notice'])
+    await send(trial, { session_id: 's1', event: 'compaction', trigger: 'auto' })
+    await send(trial, usage('s1', 52, 104_000))
+    expect(await crossings()).toEqual(['notice', 'notice'])
+  })
+
+  it('drops a reading whose own clock is behind, and follows a clock that is years behind', async () => {
+    const trial = await known()
+    await send(trial, usage('s1', 30, 60_000, { timestamp: '2011-01-01T00:00:10Z' }))
+    await send(trial, usage('s1', 35, 70_000, { timestamp: '2011-01-01T00:00:20Z' }))
+    await send(trial, usage('s1', 90, 180_000, { timestamp: '2011-01-01T00:00:05Z' }))
+    expect((await trial.get('/sessions/s1')).body).toMatchObject({ tokens_used: 70_000, level: null })
+  })
+
+  it('says nothing of null and 0, which mean that nothing was answered yet', async () => {
+    const trial = await known()
+    expect(await send(trial, { session_id: 's1', used_percentage: null, total_input_tokens: 0 })).toEqual({ status: 'no_usage' })
+    expect((await trial.get('/sessions/s1')).body.tokens_used).toBeNull()
+  })
+
+  it('finds a session by its seat', async () => {
+    const trial = await known()
+    const seat = trial.house.store.session('s1')!.seatId
+    expect(await send(trial, usage(seat, 20, 40_000))).toMatchObject({ status: 'ok' })
+    expect((await trial.get(`/sessions/${seat}`)).body).toMatchObject({ session_id: 's1', tokens_used: 40_000 })
+  })
+})
+
+describe('starting and ending', () => {
+  it('tells the launcher where it is, and takes the word back when it ends', async () => {
+    const trial = await trialServer()
+    const file = trial.house.home.server
+    expect(readFileSync(file, 'utf8')).toBe(`${new URL(trial.url).port} - ${process.pid}\n`)
+    await trial.end()
+    expect(existsSync(file)).toBe(false)
+  })
+
+  it('refuses to open itself to other machines without a token', async () => {
+    const { listen } = await import('./listen.js')
+    const options = { host: '0.0.0.0', port: 0, token: null, serverFile: '/nowhere/run/server' }
+    await expect(listen({} as never, options)).rejects.toMatchObject({ exit: 4 })
+  })
+})
