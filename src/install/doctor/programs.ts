@@ -47,10 +47,17 @@ export function checkEngine(patient: Patient): Finding {
   const engine = installedParts(patient)?.engine ?? own
   if (engine === undefined) return fine('')
   const missing = [engine, join(dirname(engine), 'hook-config.cjs')].filter((path) => !existsSync(path))
-  if (missing.length === 0) return fine(`${engine}.`)
+  if (missing.length === 0) return fine(`${engine}.${passing(engine)}`)
   const detail = `Hooks are silent and measure nothing: of the engine they start, ${missing.join(' and ')} is missing.`
   if (engine === own) return broken(detail, INSTALL_PACKAGE)
   return { told: '', faults: [byInstall(patient, detail, `makes the launcher start ${own}`)] }
+}
+
+/** Hooks go silent when npx clears its cache. */
+function passing(engine: string): string {
+  return /[\\/]_npx[\\/]/.test(engine)
+    ? ' That is a cache of npx, which may be cleared: npm install -g baton-cli, then baton install.'
+    : ''
 }
 
 /** null: there is no launcher, or none that can be started; its own check says so. */
