@@ -4,7 +4,7 @@ import { EXIT } from '../../lib/errors.js'
 import type { Call, Cli, Command } from '../command.js'
 import { inHouse, sessionNamed } from '../open-house.js'
 import { type Column, table } from '../render/table.js'
-import { stamp } from '../render/times.js'
+import { age, stamp } from '../render/times.js'
 import { harmless } from '../render/width.js'
 
 export const command: Command = {
@@ -28,7 +28,7 @@ async function run(call: Call, cli: Cli): Promise<number> {
     const messages = house.store.messages(seat === null ? {} : { seatId: seatNamed(house, seat) })
     if (call.json) cli.print(JSON.stringify({ messages }))
     else if (messages.length === 0) cli.print('No messages. Baton writes one when a session crosses a level or is compacted.')
-    else cli.print(table(messages, columns(house), cli.screen.columns, cli.screen.paint).join('\n'))
+    else cli.print(table(messages, columns(house, cli), cli.screen.columns, cli.screen.paint).join('\n'))
     return EXIT.done
   })
 }
@@ -39,9 +39,13 @@ function seatNamed(house: House, name: string): string {
   return seat?.seatId ?? sessionNamed(house, name).seatId
 }
 
-function columns(house: House): Column<Message>[] {
+/** A terminal has little room for times: there the age stands for them. */
+function columns(house: House, cli: Cli): Column<Message>[] {
+  const queued: Column<Message> = cli.screen.terminal
+    ? { title: 'AGE', dropAt: 3, align: 'right', cell: (m) => age(m.queued_at, cli.now()) }
+    : { title: 'QUEUED', dropAt: 3, cell: (m) => stamp(m.queued_at) }
   return [
-    { title: 'QUEUED', dropAt: 3, cell: (m) => stamp(m.queued_at) },
+    queued,
     { title: 'SEAT', dropAt: 2, shrinkTo: 9, cell: (m) => harmless(house.store.seat(m.seat_id)?.name ?? m.seat_id.slice(0, 9)) },
     { title: 'ABOUT', dropAt: 4, cell: (m) => m.session_id?.slice(0, 8) ?? '–' },
     { title: 'CATEGORY', dropAt: 0, cell: (m) => harmless(m.category) },

@@ -6,6 +6,7 @@ import { batonHome } from '../../lib/home.js'
 import type { Call, Cli } from '../command.js'
 import { tilde } from '../render/paths.js'
 import { harmless } from '../render/width.js'
+import { wrap } from '../render/wrap.js'
 
 /** Everything wrong in the files that apply in this folder, and what is accepted but not yet acted on. */
 export function check(call: Call, cli: Cli): number {
@@ -17,7 +18,7 @@ export function check(call: Call, cli: Cli): number {
 }
 
 function report(problems: ConfigProblem[], notes: Note[], files: { path: string; exists: boolean }[], cli: Cli): string[] {
-  const { paint } = cli.screen
+  const { paint, columns } = cli.screen
   const place = (file: string, line?: number): string => `${tilde(file, cli.env.HOME)}${line ? `:${line}` : ''}`
   const read = files.filter((file) => file.exists)
   const head =
@@ -34,10 +35,12 @@ function report(problems: ConfigProblem[], notes: Note[], files: { path: string;
     ...problems.flatMap(({ key, file, line, reason, hint }) => [
       '',
       `${paint(harmless(key === '' ? 'the whole file' : key), 'bold')}  ${paint(place(file, line), 'dim')}`,
-      `  ${harmless(reason)}`,
-      ...(hint === '' ? [] : [`  ${harmless(hint)}`]),
+      ...wrap(`  ${harmless(reason)}`, columns, 2),
+      ...(hint === '' ? [] : wrap(`  ${harmless(hint)}`, columns, 2)),
     ]),
-    ...(notes.length > 0 ? ['', paint('Notes', 'bold'), ...notes.map((note) => `  ${noteText(note, place(note.file))}`)] : []),
+    ...(notes.length > 0
+      ? ['', paint('Notes', 'bold'), ...notes.flatMap((note) => wrap(`  ${noteText(note, place(note.file))}`, columns, 4))]
+      : []),
   ]
 }
 

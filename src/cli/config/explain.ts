@@ -1,16 +1,15 @@
-import type { ResolvedLevel } from '../../contract/level.js'
 import type { Limits } from '../../contract/reading.js'
 import type { SessionRecord } from '../../contract/record.js'
 import type { House } from '../../house.js'
 import { EXIT } from '../../lib/errors.js'
 import { resolveLevels } from '../../policy/levels.js'
-import { grouped } from '../../policy/numbers.js'
 import type { Call, Cli } from '../command.js'
 import { inHouse, sessionNamed } from '../open-house.js'
 import { projectOf } from '../project-of.js'
+import { levelTable, limitsLine } from '../render/level-table.js'
 import { tilde } from '../render/paths.js'
-import { type Column, table } from '../render/table.js'
 import { harmless } from '../render/width.js'
+import { wrap } from '../render/wrap.js'
 
 const UNKNOWN: Limits = { window: null, point: null, mode: 'proactive', exact: false, reason: 'no session to measure' }
 
@@ -57,21 +56,18 @@ export function explain(call: Call, cli: Cli, named: string | null): Promise<num
       return EXIT.done
     }
     const { paint, columns } = cli.screen
-    cli.print(
-      [
-        `${paint(because, 'bold')}`,
-        limitsLine(limits, record),
-        enabled.enabled
-          ? `Baton is on (${enabled.enabled_by}).`
-          : `Baton is off (${enabled.enabled_by}): it measures and says nothing.`,
-        ...(problems.length > 0
-          ? [paint('The files have errors, so the last good configuration is in force: baton config check.', 'red')]
-          : []),
-        '',
-        ...(levels.length > 0 ? table(levels, levelColumns(cli), columns, paint) : ['There are no levels.']),
-        ...unplaced(levels, limits),
-      ].join('\n'),
-    )
+    const off = enabled.enabled ? '' : ': it measures and says nothing'
+    const lines = [
+      paint(because, 'bold'),
+      ...wrap(limitsLine(limits, record !== null), columns, 0),
+      `Baton is ${enabled.enabled ? 'on' : 'off'} (${enabled.enabled_by})${off}.`,
+      ...(problems.length > 0
+        ? [paint('The files have errors, so the last good configuration is in force: baton config check.', 'red')]
+        : []),
+      '',
+      ...levelTable(levels, limits, cli.screen),
+    ]
+    cli.print(lines.join('\n'))
     return EXIT.done
   })
 }
@@ -92,17 +88,6 @@ function subjectOf(house: House, cli: Cli, named: string | null): { record: Sess
   return { record: null, because: `A new session in ${tilde(cli.cwd, cli.env.HOME)}` }
 }
 
-function limitsLine(limits: Limits, record: SessionRecord | null): string {
-  if (limits.point === null) {
-    return record
-      ? 'Its window is not known yet: levels in percent cannot be placed.'
-      : 'No session was seen here: levels in percent get their place when one is measured.'
-  }
-  const end = limits.mode === 'off' ? 'Refusal point' : 'Compaction point'
-  const window = limits.window === null ? '' : `, window ${grouped(limits.window)}`
-  return `${end} ${limits.exact ? '' : 'about '}${grouped(limits.point)}${window} (${harmless(limits.reason)}${limits.mode === 'reactive' ? '; compacts only when the API refuses' : ''}).`
-}
-
 /** The nearest switch decides, then the configuration. */
 function switchFor(
   house: House,
@@ -118,32 +103,4 @@ function switchFor(
   const all = house.store.switched('all', '')
   if (all !== null) return { enabled: all, enabled_by: `${command(all)} --all` }
   return { enabled: configured, enabled_by: 'configuration' }
-}
-
-function levelColumns(cli: Cli): Column<ResolvedLevel>[] {
-  return [
-    { title: 'LEVEL', dropAt: 0, cell: (level) => harmless(level.name) },
-    { title: 'AT', dropAt: 0, align: 'right', cell: (level) => (level.atTokens === null ? '–' : grouped(level.atTokens)) },
-    { title: 'RULE', dropAt: 0, cell: (level) => harmless(level.rule) },
-    {
-      title: 'DOES',
-      dropAt: 2,
-      shrinkTo: 12,
-      cell: (level) => harmless(level.actions.length === 0 ? 'timeline only' : level.actions.join(', ')),
-    },
-    { title: 'TELLS', dropAt: 3, cell: (level) => (level.actions.length === 0 ? '' : level.mode) },
-    { title: 'WRITTEN IN', dropAt: 1, shrinkTo: 16, cutFrom: 'start', cell: (level) => harmless(level.from) },
-    {
-      title: '',
-      dropAt: 4,
-      cell: (level) => (level.reachable || level.atTokens === null ? '' : cli.screen.paint('unreachable', 'yellow')),
-    },
-  ]
-}
-
-function unplaced(levels: readonly ResolvedLevel[], limits: Limits): string[] {
-  const beyond = levels.filter((level) => level.atTokens !== null && !level.reachable).map((level) => level.name)
-  if (beyond.length === 0) return []
-  const end = limits.mode === 'off' ? 'refuses' : 'compacts'
-  return ['', `Unreachable, because the agent ${end} first (at ${grouped(limits.point ?? 0)}): ${harmless(beyond.join(', '))}.`]
 }
