@@ -44,8 +44,8 @@ export interface CompactionProgress {
   startedAt: string
   trigger: 'auto' | 'manual'
   usedBefore: number | null
-  /** The signs seen so far; the first of session-start, compact-end and boundary resets the cycle. */
-  seen: ('compact-start' | 'session-start' | 'compact-end' | 'boundary')[]
+  /** The signs seen so far; the first after compact-start resets the cycle. */
+  seen: ('compact-start' | 'session-start' | 'compact-end' | 'boundary' | 'figure-lost')[]
   after: number | null
   durationMs: number | null
   overflow: boolean

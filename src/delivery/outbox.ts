@@ -7,17 +7,27 @@ import { codeOf } from '../lib/errors.js'
  * it has, so the engine lays a folder `<session>` with one ready answer per event, and the launcher takes it by renaming it
  * to `<session>.taken.<pid>`: only one can win. It prints the answer and then leaves a mark, `given.<event>`. A folder
  * taken but without the mark belonged to a launcher that was killed; after a moment it counts as not given.
- * Called inside a store transaction, so that two engines never lay at once.
+ * Called inside a store transaction, so that two engines never lay at once. What cannot be undone when that transaction fails
+ * waits for its commit: marks are forgotten after it, and answers are laid only for messages that are kept.
  */
 export interface Outbox {
   /** Takes back what lies there. Returns what launchers gave, by event, and the ids still in a launcher's hands. */
-  collect(sessionId: string): { given: { event: string; ids: string[] }[]; inFlight: string[] }
+  collect(sessionId: string): { given: Given[]; inFlight: string[] }
+  /** To be called once what launchers gave has been noted for good; until then it is told again. */
+  forget(given: readonly Given[]): void
   /** Whether exactly these messages lie there already. */
   holds(sessionId: string, ids: readonly string[]): boolean
   /** Leaves word that a level is near: hooks of this event then wait for the engine instead of running ahead of it. null: none is. */
   expect(sessionId: string, event: string | null): void
   /** Lays answers by event for these messages. */
   lay(sessionId: string, ids: readonly string[], answers: Record<string, string>): void
+}
+
+export interface Given {
+  event: string
+  ids: string[]
+  /** The folder that says so. */
+  mark: string
 }
 
 const IN_FLIGHT_MS = 3_000
@@ -32,25 +42,28 @@ export function folderOutbox(dir: string, now: () => Date): Outbox {
     }
   }
 
+  const draftOf = (sessionId: string): string => join(dir, `.${fileName(sessionId)}.${process.pid}`)
+
   return {
     collect(sessionId) {
       const name = fileName(sessionId)
-      const given: { event: string; ids: string[] }[] = []
+      const given: Given[] = []
       const inFlight: string[] = []
       if (!existsSync(dir)) return { given, inFlight }
-      rmSync(join(dir, name), { recursive: true, force: true })
+      takeAway(join(dir, name), draftOf(sessionId))
       for (const entry of readdirSync(dir)) {
         if (!entry.startsWith(`${name}.taken.`)) continue
         const folder = join(dir, entry)
         const mark = readdirSync(folder).find((file) => file.startsWith('given.'))
-        if (mark) given.push({ event: mark.slice('given.'.length), ids: idsIn(folder) })
-        else if (now().getTime() - statSync(folder).ctimeMs < IN_FLIGHT_MS) {
-          inFlight.push(...idsIn(folder))
-          continue
-        }
-        rmSync(folder, { recursive: true, force: true })
+        if (mark) given.push({ event: mark.slice('given.'.length), ids: idsIn(folder), mark: folder })
+        else if (now().getTime() - statSync(folder).ctimeMs < IN_FLIGHT_MS) inFlight.push(...idsIn(folder))
+        else rmSync(folder, { recursive: true, force: true })
       }
       return { given, inFlight }
+    },
+
+    forget(given) {
+      for (const { mark } of given) rmSync(mark, { recursive: true, force: true })
     },
 
     holds: (sessionId, ids) => idsIn(join(dir, fileName(sessionId))).join() === ids.join(),
@@ -67,7 +80,7 @@ export function folderOutbox(dir: string, now: () => Date): Outbox {
 
     lay(sessionId, ids, answers) {
       mkdirSync(dir, { recursive: true, mode: 0o700 })
-      const draft = join(dir, `.${fileName(sessionId)}.${process.pid}`)
+      const draft = draftOf(sessionId)
       rmSync(draft, { recursive: true, force: true })
       mkdirSync(draft, { mode: 0o700 })
       writeFileSync(join(draft, 'ids'), `${ids.join('\n')}\n`, { mode: 0o600 })
@@ -77,7 +90,19 @@ export function folderOutbox(dir: string, now: () => Date): Outbox {
   }
 }
 
+/** By a rename, like the launcher: of a folder that is being removed it could still take a part. */
+function takeAway(folder: string, aside: string): void {
+  rmSync(aside, { recursive: true, force: true })
+  try {
+    renameSync(folder, aside)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return
+    throw error
+  }
+  rmSync(aside, { recursive: true, force: true })
+}
+
 /** Session ids come from outside: only harmless characters reach a path. The launcher does the same. */
 export function fileName(sessionId: string): string {
-  return sessionId.replace(/[^A-Za-z0-9_-]/g, '')
+  return sessionId.replace(/[^A-Za-z0-9_-]/g, '') || 'unknown'
 }

@@ -1,20 +1,29 @@
 import type { CompactionProgress } from '../contract/record.js'
 import { grouped } from '../policy/numbers.js'
-import { percentOf, remainingPercent } from '../policy/percent.js'
+import { remainingPercent, usedPercent } from '../policy/percent.js'
 import { compactedText } from '../policy/texts.js'
 import { beginCycle } from '../tracker/tracker.js'
 import { type Draft, emit } from './draft.js'
-import { cancelStale, queue } from './messages.js'
+import { cancelStale, ofSession, queue } from './messages.js'
 
 /**
- * One compaction shows itself by up to four signs, in an order that differs by client and by how late the transcript is:
- * its start, the session start that follows it, its end, and the boundary in the transcript. Each sign counts once. The
- * first of the last three begins the new cycle; a sign that was already seen belongs to another compaction whose start
- * nobody told.
+ * One compaction shows itself by up to five signs, in an order that differs by client and by how late the transcript is:
+ * its start, the session start that follows it, its end, the boundary in the transcript, and a source that knew the figure
+ * and knows none any more. Each sign counts once. The first of the last four begins the new cycle; a sign that was already
+ * seen belongs to another compaction whose start nobody told. Unless the signal that brings it is older than the cycle a
+ * compaction began: then it waited somewhere while the transcript told of it.
  */
 type Sign = CompactionProgress['seen'][number]
 
 export function compactionStarts(draft: Draft, trigger: 'auto' | 'manual'): void {
+  if (!isOvertaken(draft)) open(draft, trigger)
+}
+
+function isOvertaken({ signal, record: { track } }: Draft): boolean {
+  return track.cycleReason === 'compaction' && signal.at < Date.parse(track.cycleStartedAt)
+}
+
+function open(draft: Draft, trigger: 'auto' | 'manual'): void {
   closeUnfinished(draft, 'unknown')
   const { track } = draft.record
   draft.record.compaction = {
@@ -31,7 +40,7 @@ export function compactionStarts(draft: Draft, trigger: 'auto' | 'manual'): void
   draft.record.state = 'compacting'
   emit(draft, 'compaction_start', {
     triggerReason: trigger === 'auto' ? 'threshold_exceeded' : 'manual',
-    contextUsedPercent: percentOf(track.used, track.limits.point),
+    contextUsedPercent: usedPercent(track.used, track.limits.point),
     contextRemainingPercent: remainingPercent(track.used, track.limits.point),
     compactionTokens: track.limits.point,
   })
@@ -49,8 +58,10 @@ export interface SignDetail {
 export function compactionSign(draft: Draft, sign: Exclude<Sign, 'compact-start'>, detail: SignDetail): void {
   const { record } = draft
   const old = record.compaction
-  const untold = old === null || old.seen.includes(sign)
-  if (untold) compactionStarts(draft, detail.trigger ?? old?.trigger ?? 'auto')
+  if (old === null || !belongs(old, sign)) {
+    if (sign !== 'boundary' && sign !== 'figure-lost' && isOvertaken(draft)) return
+    open(draft, detail.trigger ?? old?.trigger ?? 'auto')
+  }
   const now = record.compaction!
   const first = now.seen.every((seen) => seen === 'compact-start')
   record.compaction = {
@@ -63,12 +74,21 @@ export function compactionSign(draft: Draft, sign: Exclude<Sign, 'compact-start'
     summary: detail.summary ?? now.summary,
   }
   if (first) resetCycle(draft)
-  if (record.compaction.seen.includes('boundary')) complete(draft, 'completed')
+  // The summary comes with the end, the figures with the boundary.
+  if (['compact-end', 'boundary'].every((last) => record.compaction!.seen.includes(last as Sign))) complete(draft, 'completed')
+}
+
+function belongs(progress: CompactionProgress, sign: Sign): boolean {
+  const happened = progress.seen.length > 1
+  // A figure that was known in this cycle and is lost ends this cycle, whatever ended the one before.
+  if (sign === 'figure-lost') return !happened && !progress.completed
+  const failed = !happened && progress.completed
+  return !failed && !progress.seen.includes(sign)
 }
 
 function resetCycle(draft: Draft): void {
   const { record } = draft
-  cancelStale(draft, 'the conversation was compacted', ['context', 'silence'])
+  cancelStale(draft, 'the conversation was compacted', ofSession(draft, ['context', 'silence']))
   record.compactions++
   record.track = beginCycle(record.track, draft.at, 'compaction')
   // By hand it happens between turns; by the client within one.

@@ -6,9 +6,16 @@ import type { Signal } from '../contract/signal.js'
 import type { Log } from '../lib/log.js'
 import type { Store } from '../store/store.js'
 
+interface Given {
+  event: string
+  ids: string[]
+  mark: string
+}
+
 /** See `delivery/outbox.ts`; passed in, because the engine does not know how an answer travels. */
 export interface Outbox {
-  collect(sessionId: string): { given: { event: string; ids: string[] }[]; inFlight: string[] }
+  collect(sessionId: string): { given: Given[]; inFlight: string[] }
+  forget(given: readonly Given[]): void
   holds(sessionId: string, ids: readonly string[]): boolean
   expect(sessionId: string, event: string | null): void
   lay(sessionId: string, ids: readonly string[], answers: Record<string, string>): void
@@ -44,7 +51,10 @@ export interface Draft {
   events: Event[]
 }
 
-export function emit(draft: Draft, type: EventType, data: Record<string, unknown>): void {
+/** The part of a draft that messages need: there are some without a signal. */
+export type Desk = Pick<Draft, 'parts' | 'agent' | 'record' | 'at' | 'events'>
+
+export function emit(draft: Desk, type: EventType, data: Record<string, unknown>): void {
   draft.events.push(
     draft.parts.store.addEvent({
       type,

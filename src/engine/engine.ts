@@ -23,7 +23,14 @@ export function makeEngine(parts: Parts): Engine {
   const tell = (taken: readonly Taken[]): void => {
     if (listeners.size === 0) return
     const events = taken.flatMap((one) => one.events)
-    if (events.length > 0) for (const listener of listeners) listener(events)
+    if (events.length === 0) return
+    for (const listener of listeners) {
+      try {
+        listener(events)
+      } catch (error) {
+        parts.log('error', 'a listener failed', { reason: String(error) })
+      }
+    }
   }
   const one = (raw: RawSignal, options: TakeOptions): Taken => takeSignal(parts, raw, options)
 
@@ -61,7 +68,7 @@ export function makeEngine(parts: Parts): Engine {
         { ...raw, env: { ...raw.env, BATON_LIVE_DIR: parts.liveDir } },
         {
           cursor: known?.cursor ?? null,
-          subagentCursors: {},
+          subagentCursors: Object.fromEntries(parts.store.subagents(signal.sessionId).map((s) => [s.subagentId, s.cursor])),
           model: known?.model ?? null,
           window: known?.track.limits.window ?? null,
           process: known?.process ?? null,

@@ -1,21 +1,23 @@
-import type { ResolvedLevel } from '../contract/level.js'
+import type { Level, ResolvedLevel } from '../contract/level.js'
+import type { Message } from '../contract/message.js'
 import type { Limits, Reading } from '../contract/reading.js'
 import type { Observation } from '../contract/signal.js'
 import { resolveLevels } from '../policy/levels.js'
 import { percentOf } from '../policy/percent.js'
-import { crossLevels, newsOf, relevel, takeReading } from '../tracker/tracker.js'
+import { addToPast, crossLevels, newsOf, relevel, takeReading } from '../tracker/tracker.js'
 import { compactionSign } from './compactions.js'
 import { type Draft, emit } from './draft.js'
-import { cancelStale } from './messages.js'
+import { cancelStale, ofSession } from './messages.js'
 
 /** How long a boundary may be missing from the transcript after the client told of a compaction. */
 const BOUNDARY_MS = 60_000
 
 /**
  * Folds everything one signal brought into the climb, in the order it happened: the transcript's news, then the client's
- * own live figures. Returns the levels reached, lowest first.
+ * own live figures.
  */
-export function measure(draft: Draft, observation: Observation): ResolvedLevel[] {
+export function measure(draft: Draft, observation: Observation): Measured {
+  let heard = false
   let crossed: ResolvedLevel[] = []
   const cross = (): void => {
     const levels = placeLevels(draft, mergedLimits(draft, observation))
@@ -26,16 +28,22 @@ export function measure(draft: Draft, observation: Observation): ResolvedLevel[]
     crossed = [...crossed, ...result.crossed]
   }
   const take = (reading: Reading): void => {
-    const cycle = draft.record.track.cycle
-    const taken = takeReading(draft.record.track, reading, draft.at, { transcript: observation.cursor !== null })
+    const { track } = draft.record
+    const taken = takeReading(track, reading, draft.at, { transcript: observation.cursor !== null })
+    if (taken.track.cycle !== track.cycle) {
+      crossed = []
+      draft.record.track = { ...track, stamps: taken.track.stamps }
+      compactionSign(draft, 'figure-lost', {})
+      return
+    }
     draft.record.track = taken.track
-    if (taken.track.cycle !== cycle) untoldReset(draft)
+    heard ||= taken.outcome === 'accepted' || taken.outcome === 'confirmed'
     if (taken.outcome !== 'accepted') return
     emitReading(draft, reading)
     cross()
   }
   cross()
-  for (const step of inSteps(draft, observation)) {
+  for (const step of presentOf(draft, observation)) {
     if (step.compaction) {
       crossed = []
       const { before, after, durationMs, overflow, trigger } = step.compaction
@@ -46,7 +54,14 @@ export function measure(draft: Draft, observation: Observation): ResolvedLevel[]
   }
   if (observation.live) take(observation.live)
   if (draft.signal.reading && !draft.signal.subagent) take(draft.signal.reading)
-  return crossed
+  return { crossed, heard }
+}
+
+export interface Measured {
+  /** The levels reached, lowest first. */
+  crossed: ResolvedLevel[]
+  /** A source told the present figure, new or again. */
+  heard: boolean
 }
 
 interface Step {
@@ -54,17 +69,40 @@ interface Step {
   compaction: Extract<Observation['observed'][number], { type: 'compaction' }> | null
 }
 
-/** Answers between boundaries, without those that a reset already told of has made history. */
-function inSteps(draft: Draft, observation: Observation): Step[] {
+/** Answers between boundaries. */
+function inSteps(observation: Observation): Step[] {
   const steps: Step[] = []
   for (const item of observation.observed) {
     if (item.type === 'compaction') steps.push({ answers: [], compaction: item })
     else if (steps.at(-1)?.compaction === null) steps.at(-1)!.answers.push(item.reading)
     else steps.push({ answers: [item.reading], compaction: null })
   }
-  if (!awaitsBoundary(draft)) return steps
+  return steps
+}
+
+/** What is new and not history: not what a reset already told of ended, nor the past of a conversation met only now. */
+function presentOf(draft: Draft, observation: Observation): Step[] {
+  const steps = inSteps(observation)
+  const awaits = awaitsBoundary(draft)
+  if (isMet(draft, observation)) {
+    const past = steps.filter((step) => step.compaction !== null).length
+    const last = steps.findLastIndex((step) => step.compaction !== null)
+    draft.record.compactions += awaits ? Math.max(0, past - 1) : past
+    return steps.slice(awaits && last >= 0 ? last : last + 1)
+  }
+  if (!awaits) return steps
   const boundary = steps.findIndex((step) => step.compaction !== null)
-  return boundary >= 0 ? steps.slice(boundary) : []
+  const present = boundary < 0 ? steps.length : boundary
+  const answers = steps.slice(0, present).flatMap((step) => step.answers)
+  draft.record.track = addToPast(draft.record.track, answers)
+  return steps.slice(present)
+}
+
+/** The first look at the transcript of a conversation that began before: resumed, forked, or under way when Baton came. */
+function isMet({ signal, record }: Draft, observation: Observation): boolean {
+  if (observation.from !== null) return false
+  const source = signal.start?.source
+  return source === undefined ? record.startedAt === record.seenAt : source !== 'startup' && source !== 'clear'
 }
 
 function awaitsBoundary(draft: Draft): boolean {
@@ -85,17 +123,25 @@ function mergedLimits(draft: Draft, { limits, process }: Observation): Limits {
 
 function placeLevels(draft: Draft, limits: Limits): ResolvedLevel[] {
   const levels = resolveLevels(draft.policy.levels, limits)
-  const key = levels.map((level) => `${level.name}@${level.rule}`).join(' ')
-  if (draft.record.levelsKey !== '' && draft.record.levelsKey !== key) cancelStale(draft, 'the levels were reconfigured')
+  const key = draft.policy.levels.map(lineOf).join('\n')
+  if (draft.record.levelsKey !== '' && draft.record.levelsKey !== key) reconfigure(draft, draft.record.levelsKey.split('\n'))
   draft.record.levelsKey = key
   draft.record.track = relevel(draft.record.track, limits, levels)
   return levels
 }
 
-/** A source lost its figure and nobody told why: the alerts of the old climb are stale. */
-function untoldReset(draft: Draft): void {
-  cancelStale(draft, 'the conversation was reset')
-  emit(draft, 'cycle_started', { cycle: draft.record.track.cycle, reason: draft.record.track.cycleReason })
+const lineOf = ({ name, rule, mode, actions }: Level): string => [name, rule, mode, ...actions].join(' | ')
+
+/** An alert still waiting is stale when every level it speaks of was changed; those are open again, to speak by their new rule. */
+function reconfigure(draft: Draft, before: string[]): void {
+  const { policy, record } = draft
+  const kept = new Set(policy.levels.filter((level) => before.includes(lineOf(level))).map((level) => level.name))
+  const stale = (message: Message): boolean =>
+    record.track.latched.every((latch) => latch.crossedAt !== message.queued_at || !kept.has(latch.name))
+  const own = ofSession(draft, ['context'])
+  const cancelled = cancelStale(draft, 'the levels were reconfigured', (message) => own(message) && stale(message))
+  const since = new Set(cancelled.map((message) => message.queued_at))
+  record.track = { ...record.track, latched: record.track.latched.filter((latch) => !since.has(latch.crossedAt)) }
 }
 
 function emitReading(draft: Draft, reading: Reading): void {

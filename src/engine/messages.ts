@@ -1,5 +1,6 @@
 import type { Message } from '../contract/message.js'
-import { type Draft, emit } from './draft.js'
+import type { SessionRecord } from '../contract/record.js'
+import { type Desk, type Draft, emit } from './draft.js'
 
 /**
  * A message is queued, given to the client in an answer it waits for (sent), and delivered once the client's next event
@@ -32,17 +33,37 @@ export function queue(draft: Draft, content: Draftless, to: { seatId: string; se
   return message
 }
 
-/** Alerts that no longer describe the session. */
-export function cancelStale(draft: Draft, reason: string, categories: readonly string[] = ['context']): void {
-  const { parts, record } = draft
-  const stale = (m: Message): boolean => m.status === 'queued' && m.sender === 'baton' && categories.includes(m.category)
-  if (!parts.store.openMessages(record.seatId).some(stale)) return
-  const inFlight = takeBack(draft)
-  for (const message of parts.store.openMessages(record.seatId).filter(stale)) {
-    if (inFlight.includes(message.message_id)) continue
-    draft.parts.store.putMessage({ ...message, status: 'cancelled' })
-    emit(draft, 'message_cancelled', { message_id: message.message_id, reason })
+/** Messages about the session at hand. */
+export function ofSession({ record }: Desk, categories: readonly string[]): (message: Message) => boolean {
+  return (m) => m.session_id === record.sessionId && categories.includes(m.category)
+}
+
+/** Messages about sessions this seat has left: ended ones, and those its process ran before. */
+export function ofLeftSessions({ parts, record }: Desk, categories: readonly string[]): (message: Message) => boolean {
+  const same = (one: SessionRecord['process']): boolean =>
+    one?.pid === record.process?.pid && one?.startedAt === record.process?.startedAt
+  return (m) => {
+    if (m.session_id === null || m.session_id === record.sessionId || !categories.includes(m.category)) return false
+    const left = parts.store.session(m.session_id)
+    return left === null || left.state === 'ended' || same(left.process)
   }
+}
+
+/** Cancels alerts that no longer describe anything, but for those a hook is just giving. Returns what was cancelled. */
+export function cancelStale(desk: Desk, reason: string, which: (message: Message) => boolean): Message[] {
+  const { parts, record } = desk
+  const stale = (): Message[] =>
+    parts.store.openMessages(record.seatId).filter((m) => m.status === 'queued' && m.sender === 'baton' && which(m))
+  const found = stale()
+  if (found.length === 0) return []
+  const sessions = new Set(found.map((message) => message.session_id ?? record.sessionId))
+  const inFlight = [...sessions].flatMap((sessionId) => takeBack(desk, sessionId))
+  const cancelled = stale().filter((message) => !inFlight.includes(message.message_id))
+  for (const message of cancelled) {
+    parts.store.putMessage({ ...message, status: 'cancelled' })
+    emit(desk, 'message_cancelled', { message_id: message.message_id, reason })
+  }
+  return cancelled
 }
 
 const GOES_ON = new Set(['tool-batch', 'turn-end', 'turn-failed', 'prompt', 'compact-start'])
@@ -56,18 +77,23 @@ export function confirm(draft: Draft): void {
   }
 }
 
-function deliver(draft: Draft, message: Message): void {
-  draft.parts.store.putMessage({ ...message, status: 'delivered', delivered_at: draft.at })
-  emit(draft, 'message_delivered', { message_id: message.message_id, via: message.via, repeated: message.repeated })
+function deliver(desk: Desk, message: Message): void {
+  desk.parts.store.putMessage({ ...message, status: 'delivered', delivered_at: desk.at })
+  emit(desk, 'message_delivered', { message_id: message.message_id, via: message.via, repeated: message.repeated })
 }
 
 /** After a restart: what was given but never confirmed is given again, unless the conversation holds it. */
 export function repeatUnheard(draft: Draft): void {
-  const path = draft.record.transcriptPath
-  for (const message of draft.parts.store.openMessages(draft.record.seatId)) {
-    if (message.status !== 'sent' || (message.session_id !== null && message.session_id !== draft.record.sessionId)) continue
-    if (path && message.agent_text && draft.agent.heard(path, message.agent_text)) deliver(draft, message)
-    else draft.parts.store.putMessage({ ...message, status: 'queued', sent_at: null, via: null, repeated: true })
+  const { parts, record, signal } = draft
+  if (parts.store.openMessages(record.seatId).length === 0) return
+  takeBack(draft, record.sessionId)
+  for (const message of parts.store.openMessages(record.seatId)) {
+    if (message.status !== 'sent' || (message.session_id !== null && message.session_id !== record.sessionId)) continue
+    const justNow = message.sent_at === draft.at && message.via === signal.event
+    if (justNow) continue
+    if (record.transcriptPath && message.agent_text && draft.agent.heard(record.transcriptPath, message.agent_text)) {
+      deliver(draft, message)
+    } else parts.store.putMessage({ ...message, status: 'queued', sent_at: null, via: null, repeated: true })
   }
 }
 
@@ -85,7 +111,7 @@ export function sayOf(messages: readonly Message[]): { agent: string | null; use
 }
 
 /** Marks messages as given in the answer to `event`, as far as that answer can carry them. */
-export function markGiven(draft: Draft, messages: readonly Message[], event: string): void {
+export function markGiven(draft: Desk, messages: readonly Message[], event: string): void {
   const carries = draft.agent.carries(event)
   for (const message of messages) {
     const told: Message =
@@ -100,26 +126,32 @@ export function markGiven(draft: Draft, messages: readonly Message[], event: str
   }
 }
 
+/** What every client takes whole; the rest waits for the next answer. */
+const LONGEST = 9_000
+
+function fitting(messages: readonly Message[]): Message[] {
+  let length = 0
+  const end = messages.findIndex((message, index) => {
+    length += (message.agent_text ?? '').length + REPEATED.length
+    return index > 0 && length > LONGEST
+  })
+  return messages.slice(0, end < 0 ? messages.length : end)
+}
+
 /**
  * Takes what waits into the answer to this signal; when nobody waits for an answer, leaves it for the next hook.
- * A subagent's events carry nothing: it is not the seat.
+ * A subagent's events carry nothing: it is not the seat. Nor do those of a job: its runner speaks to it.
  */
 export function give(draft: Draft, how: Delivery): string {
   const { parts, agent, record, signal } = draft
-  const open = (): Message[] => waiting(parts.store.openMessages(record.seatId), record.sessionId)
-  if (how === 'keep' || signal.subagent || open().length === 0) return ''
-  if (
-    how === 'outbox' &&
-    parts.outbox.holds(
-      record.sessionId,
-      open().map((message) => message.message_id),
-    )
-  )
+  if (how === 'keep' || signal.subagent || record.jobId !== null) return ''
+  if (waiting(parts.store.openMessages(record.seatId), record.sessionId).length === 0) return ''
+  if (how === 'outbox') {
+    parts.store.afterCommit(() => parts.store.transaction(() => lay(draft)))
     return ''
-  const inFlight = takeBack(draft)
-  const messages = open().filter((message) => !inFlight.includes(message.message_id))
+  }
+  const messages = toGive(draft)
   if (messages.length === 0) return ''
-  if (how === 'outbox') return lay(draft, messages)
   const carries = agent.carries(signal.event)
   const say = sayOf(messages)
   const answer = agent.answer(signal.event, { agent: carries.agent ? say.agent : null, user: carries.user ? say.user : null })
@@ -127,25 +159,34 @@ export function give(draft: Draft, how: Delivery): string {
   return answer
 }
 
+/** What waits, after taking back what lay for the next hook, and without what a hook has in its hands. */
+function toGive(desk: Desk): Message[] {
+  const inFlight = takeBack(desk, desk.record.sessionId)
+  const open = waiting(desk.parts.store.openMessages(desk.record.seatId), desk.record.sessionId)
+  return fitting(open.filter((message) => !inFlight.includes(message.message_id)))
+}
+
 /** What lies for the next hook is taken back; what hooks gave meanwhile is noted. Returns the ids still in a hook's hands. */
-function takeBack(draft: Draft): string[] {
-  const { parts, record } = draft
-  const { given, inFlight } = parts.outbox.collect(record.sessionId)
+function takeBack(desk: Desk, sessionId: string): string[] {
+  const { parts, record } = desk
+  const { given, inFlight } = parts.outbox.collect(sessionId)
   for (const { event, ids } of given) {
-    const open = waiting(parts.store.openMessages(record.seatId), record.sessionId)
-    markGiven(
-      draft,
-      open.filter((message) => ids.includes(message.message_id)),
-      event,
-    )
+    const open = waiting(parts.store.openMessages(record.seatId), sessionId)
+    const told = open.filter((message) => ids.includes(message.message_id))
+    markGiven(desk, told, event)
   }
+  if (given.length > 0) parts.store.afterCommit(() => parts.outbox.forget(given))
   return inFlight
 }
 
-function lay(draft: Draft, messages: readonly Message[]): '' {
-  const { parts, agent, record } = draft
-  const ids = messages.map((message) => message.message_id)
+/** In a transaction of its own, so that only what is kept for good is laid. */
+function lay(desk: Desk): void {
+  const { parts, agent, record } = desk
+  const idsOf = (messages: readonly Message[]): string[] => messages.map((message) => message.message_id)
+  const waits = fitting(waiting(parts.store.openMessages(record.seatId), record.sessionId))
+  if (parts.outbox.holds(record.sessionId, idsOf(waits))) return
+  const messages = toGive(desk)
+  if (messages.length === 0) return
   const answers = Object.fromEntries(agent.carriers.map((event) => [event, agent.answer(event, sayOf(messages))]))
-  parts.outbox.lay(record.sessionId, ids, answers)
-  return ''
+  parts.outbox.lay(record.sessionId, idsOf(messages), answers)
 }

@@ -16,8 +16,11 @@ export function findSession(store: Store, id: string): SessionRecord | null {
   const seat = store.seat(id) ?? store.seatNamed(id)
   if (seat) return store.chain(seat.seatId).at(-1) ?? null
   if (id.length < 4) return null
-  const found = store.sessions().filter((record) => record.sessionId.startsWith(id) || record.seatId.startsWith(id))
-  return found.length === 1 ? found[0]! : null
+  const all = store.sessions()
+  const sessions = all.filter((record) => record.sessionId.startsWith(id))
+  if (sessions.length > 0) return sessions.length === 1 ? sessions[0]! : null
+  const seats = new Set(all.filter((record) => record.seatId.startsWith(id)).map((record) => record.seatId))
+  return seats.size === 1 ? (store.chain([...seats][0]!).at(-1) ?? null) : null
 }
 
 /** Live ones and those of the last 24 hours, ended included, newest first. */

@@ -48,7 +48,7 @@ export function identify(record: SessionRecord, signal: Signal, observation: Obs
     project: signal.project ?? record.project ?? signal.cwd,
     cwd: signal.cwd ?? record.cwd,
     branch: observation.branch ?? record.branch,
-    model: signal.subagent ? record.model : (signal.model ?? record.model),
+    model: signal.subagent ? record.model : (signal.model ?? answering(observation, record.model)),
     attended: signal.attended ?? record.attended,
     jobId: signal.jobId ?? record.jobId,
     process: observation.process ?? record.process,
@@ -59,6 +59,13 @@ export function identify(record: SessionRecord, signal: Signal, observation: Obs
     costUsd: signal.costUsd ?? record.costUsd,
     planLimits: signal.planLimits ?? record.planLimits,
   }
+}
+
+/** The model of the newest answer; a fuller spelling of the same name is kept, because not every transcript has it. */
+function answering(observation: Observation, known: string | null): string | null {
+  const answer = observation.observed.findLast((found) => found.type === 'answer')
+  const model = answer?.type === 'answer' ? answer.reading.model : null
+  return model === null || known?.startsWith(model) ? known : model
 }
 
 /**

@@ -8,7 +8,8 @@ import { cancelWaiting } from './switches.js'
  * Starts a known session over because its owner says so: a new cycle, figure unknown, latches open, spend at zero. What was
  * told of it stays in its events. A session whose client reports itself cannot be talked back to zero. False: not known.
  */
-export function resetSession({ store, now }: Pick<Parts, 'store' | 'now'>, sessionId: string): boolean {
+export function resetSession(parts: Parts, sessionId: string): boolean {
+  const { store, now } = parts
   return store.transaction(() => {
     const record = store.session(sessionId)
     if (!record) return false
@@ -20,7 +21,7 @@ export function resetSession({ store, now }: Pick<Parts, 'store' | 'now'>, sessi
       )
     }
     const at = now().toISOString()
-    cancelWaiting(store, record, at, 'the session was reset')
+    cancelWaiting(parts, record, at, 'the session was reset')
     const track = {
       ...startTrack(at, 'clear'),
       cycle: record.track.cycle + 1,

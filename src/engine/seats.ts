@@ -2,6 +2,9 @@ import type { SeatRecord } from '../contract/record.js'
 import type { Observation, Signal } from '../contract/signal.js'
 import type { Store } from '../store/store.js'
 
+/** Signals that show a process at work in a session; the others may be stragglers of one it has left. */
+const SITS_DOWN = new Set(['session-start', 'prompt', 'tool-batch'])
+
 /**
  * Which seat a session belongs to. A known session keeps its seat, whatever process resumes it. Otherwise BATON_SEAT names
  * it, a fork gets a new one under the seat it was forked from, a process that already has a seat keeps it (so `/clear`
@@ -16,24 +19,37 @@ export function seatFor(
   newId: () => string,
 ): SeatRecord {
   const process = observation.process
+  const running = (): SeatRecord | null => (process === null ? null : store.seatOfProcess(process.pid, process.startedAt))
   const keep = (seat: SeatRecord): SeatRecord => {
-    const same = !process || (seat.process?.pid === process.pid && seat.process.startedAt === process.startedAt)
-    if (same) return seat
+    if (!process || (seat.process?.pid === process.pid && seat.process.startedAt === process.startedAt)) return seat
+    const other = running()
+    if (other && !SITS_DOWN.has(signal.kind)) return seat
+    // A process sits in one seat: when it resumes another's session, the next `/clear` belongs there.
+    if (other) store.putSeat({ ...other, process: null })
     const moved = { ...seat, process }
     store.putSeat(moved)
     return moved
+  }
+  /** A seat that was first heard of as somebody's parent learns of its own when it starts. */
+  const withParent = (seat: SeatRecord): SeatRecord => {
+    const parentSeatId = parentOf(store, signal, at, newId)
+    if (parentSeatId === null || parentSeatId === seat.seatId) return seat
+    const placed = { ...seat, parentSeatId }
+    store.putSeat(placed)
+    return placed
   }
   const known = knownSeatId === null ? null : store.seat(knownSeatId)
   if (known) return keep(known)
 
   const named = signal.seat === null ? null : (store.seatNamed(signal.seat) ?? store.seat(signal.seat))
-  if (named) return keep(named)
+  if (named) return keep(named.parentSeatId === null ? withParent(named) : named)
 
   const forked = observation.forkedFrom === null ? null : store.session(observation.forkedFrom)
   const fork = signal.start?.source === 'fork' || forked !== null
-  const running = process && !fork && signal.seat === null ? store.seatOfProcess(process.pid, process.startedAt) : null
-  if (running) return running
+  const other = running()
+  if (other && !fork && signal.seat === null) return other
 
+  if (other) store.putSeat({ ...other, process: null })
   const seat: SeatRecord = {
     seatId: `seat_${newId()}`,
     name: signal.seat,

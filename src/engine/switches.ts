@@ -2,6 +2,7 @@ import type { SessionRecord } from '../contract/record.js'
 import type { Store, SwitchScope } from '../store/store.js'
 import { rearm } from '../tracker/tracker.js'
 import type { Parts } from './draft.js'
+import { cancelStale } from './messages.js'
 
 /** The nearest switch decides: the session's, then its project's, then the one for all, then the configuration. */
 export function isEnabled(store: Store, record: Pick<SessionRecord, 'sessionId' | 'project'>, configured: boolean): boolean {
@@ -9,21 +10,13 @@ export function isEnabled(store: Store, record: Pick<SessionRecord, 'sessionId' 
 }
 
 /** Switching on opens the latches of every session it concerns; switching off cancels what still waits to be told. */
-export function setEnabled(
-  { store, outbox }: Pick<Parts, 'store' | 'outbox'>,
-  scope: SwitchScope,
-  key: string,
-  enabled: boolean,
-  at: string,
-): void {
+export function setEnabled(parts: Parts, scope: SwitchScope, key: string, enabled: boolean, at: string): void {
+  const { store } = parts
   store.transaction(() => {
     store.setSwitch(scope, key, enabled, at)
     for (const record of concerned(store, scope, key)) {
       if (enabled) store.putSession({ ...record, track: rearm(record.track) })
-      else {
-        outbox.collect(record.sessionId)
-        cancelWaiting(store, record, at, 'Baton was switched off')
-      }
+      else cancelWaiting(parts, record, at, 'Baton was switched off')
     }
   })
 }
@@ -35,17 +28,7 @@ function concerned(store: Store, scope: SwitchScope, key: string): SessionRecord
   return record ? [record] : []
 }
 
-export function cancelWaiting(store: Store, record: SessionRecord, at: string, reason: string): void {
-  for (const message of store.openMessages(record.seatId)) {
-    if (message.status !== 'queued' || message.sender !== 'baton' || message.session_id !== record.sessionId) continue
-    store.putMessage({ ...message, status: 'cancelled' })
-    store.addEvent({
-      type: 'message_cancelled',
-      at,
-      session_id: record.sessionId,
-      seat_id: record.seatId,
-      job_id: record.jobId,
-      data: { message_id: message.message_id, reason },
-    })
-  }
+export function cancelWaiting(parts: Parts, record: SessionRecord, at: string, reason: string): void {
+  const agent = parts.agents[record.agent]
+  if (agent) cancelStale({ parts, agent, record, at, events: [] }, reason, (message) => message.session_id === record.sessionId)
 }

@@ -7,7 +7,7 @@ import { restartClocks } from '../tracker/tracker.js'
 import { closeUnfinished, compactionSign, compactionStarts } from './compactions.js'
 import { type Draft, emit, type Parts } from './draft.js'
 import { measure } from './measure.js'
-import { cancelStale, confirm, type Delivery, give, queue, repeatUnheard } from './messages.js'
+import { cancelStale, confirm, type Delivery, give, ofLeftSessions, ofSession, queue, repeatUnheard } from './messages.js'
 import { identify, newRecord } from './records.js'
 import { seatFor } from './seats.js'
 import { isEnabled } from './switches.js'
@@ -64,12 +64,18 @@ export function takeOpened(parts: Parts, raw: RawSignal, signal: Signal, options
     const draft = openDraft(parts, raw, signal, at)
     const { record, observation } = draft
     const lagged = record.unsettled.length > 0 && observation.observed.length === 0
+    const begins = signal.kind === 'compact-start'
     if (!options.again) {
       confirm(draft)
-      applyKind(draft)
+      if (!begins) applyKind(draft)
     }
-    const crossed = measure(draft, observation)
-    if (!options.again) noteActivity(draft, observation)
+    const { crossed, heard } = measure(draft, observation)
+    if (heard && !signal.subagent) record.silence = { toolCalls: 0, since: at, alarmed: false }
+    if (!options.again) {
+      // What the transcript holds when a compaction begins came before it.
+      if (begins) applyKind(draft)
+      noteActivity(draft, observation)
+    }
     closeCompaction(draft)
     warn(draft, crossed)
     soundSilence(draft)
@@ -164,7 +170,7 @@ function sayTrouble(draft: Draft, trouble: string): void {
   const { record } = draft
   if ((record.configTrouble ?? '') === trouble) return
   record.configTrouble = trouble === '' ? null : trouble
-  if (trouble === '') return
+  if (trouble === '' || !draft.enabled || record.jobId !== null) return
   const text = `[baton] The configuration has errors and the last good one stays in force (${trouble}). Run baton config check.`
   queue(
     draft,
@@ -172,6 +178,9 @@ function sayTrouble(draft: Draft, trouble: string): void {
     { seatId: record.seatId, sessionId: record.sessionId },
   )
 }
+
+/** What is said of a conversation and of no other. */
+const CLEARED = ['context', 'silence', 'config']
 
 /** What the event itself says about the session, before any figure is looked at. */
 function applyKind(draft: Draft): void {
@@ -202,7 +211,7 @@ function applyKind(draft: Draft): void {
     case 'session-end':
       record.state = 'ended'
       record.endedAt = draft.at
-      if (signal.end?.reason === 'clear') cancelStale(draft, 'the conversation was cleared', ['context', 'silence', 'config'])
+      if (signal.end?.reason === 'clear') cancelStale(draft, 'the conversation was cleared', ofSession(draft, CLEARED))
       emit(draft, 'session_ended', { reason: signal.end?.reason ?? null })
       return
     default:
@@ -220,21 +229,23 @@ function applyStart(draft: Draft): void {
   const again = record.startedAt !== draft.at
   record.endedAt = null
   record.state = 'idle'
-  if (source === 'clear') cancelStale(draft, 'the conversation was cleared')
+  if (source === 'clear') cancelStale(draft, 'the conversation was cleared', ofLeftSessions(draft, CLEARED))
   if (!again || source === 'startup') return
   emit(draft, 'session_started', { source: source ?? 'startup', cwd: record.cwd, model: record.model })
   record.track = restartClocks(record.track)
   repeatUnheard(draft)
 }
 
+const WORK_GOES_ON = new Set(['tool-batch', 'turn-end', 'turn-failed', 'prompt'])
+
 /** Once work goes on, a compaction whose other signs never came was blocked or failed; at the end of a turn none is awaited any more. */
 function closeCompaction(draft: Draft): void {
   const { signal, record } = draft
   if (signal.subagent || !record.compaction || record.compaction.completed) return
-  const began = record.compaction.seen.length === 1
-  if (signal.kind === 'tool-batch' && began) closeUnfinished(draft, 'failed')
-  if (signal.kind === 'turn-end' || signal.kind === 'turn-failed') closeUnfinished(draft, 'failed')
   if (signal.kind === 'session-end') closeUnfinished(draft, 'unknown')
+  // A prompt can be typed while a compaction runs, so it shows nothing but that a finished one is over.
+  else if (signal.kind === 'prompt' && !record.compaction.seen.includes('boundary')) return
+  else if (WORK_GOES_ON.has(signal.kind)) closeUnfinished(draft, 'failed')
 }
 
 function expectLevel(draft: Draft): void {
@@ -246,21 +257,12 @@ function expectLevel(draft: Draft): void {
 
 function noteActivity(draft: Draft, observation: Observation): void {
   const { signal, record } = draft
-  if (signal.subagent) return
-  if (
-    observation.live?.used != null ||
-    signal.reading?.used != null ||
-    observation.observed.some((item) => item.type === 'answer')
-  ) {
-    record.silence = { toolCalls: 0, since: draft.at, alarmed: false }
+  if (signal.subagent || signal.kind !== 'tool-batch') return
+  const silent = record.silence
+  record.silence = {
+    ...silent,
+    toolCalls: silent.toolCalls + signal.toolCalls,
+    since: silent.toolCalls === 0 ? draft.at : silent.since,
   }
-  if (signal.kind === 'tool-batch') {
-    const silent = record.silence
-    record.silence = {
-      ...silent,
-      toolCalls: silent.toolCalls + signal.toolCalls,
-      since: silent.toolCalls === 0 ? draft.at : silent.since,
-    }
-    record.unsettled = observation.settled ? [] : signal.toolUseIds
-  }
+  record.unsettled = observation.settled ? [] : signal.toolUseIds
 }

@@ -1,10 +1,10 @@
 import type { ResolvedLevel } from '../contract/level.js'
 import { decide } from '../policy/decide.js'
-import { percentOf, remainingPercent } from '../policy/percent.js'
+import { remainingPercent, usedPercent } from '../policy/percent.js'
 import { isSilent } from '../policy/silence.js'
 import { silenceText } from '../policy/texts.js'
 import { type Draft, emit } from './draft.js'
-import { cancelStale, queue } from './messages.js'
+import { cancelStale, ofSession, queue } from './messages.js'
 
 const HOUR = 3_600_000
 
@@ -24,7 +24,7 @@ export function warn(draft: Draft, crossed: readonly ResolvedLevel[]): void {
 
   let messageId: string | null = null
   if (decision.agent !== null || decision.user !== null) {
-    cancelStale(draft, `level ${decision.level.name} was reached`)
+    cancelStale(draft, `level ${decision.level.name} was reached`, ofSession(draft, ['context']))
     const content = { category: 'context', mode: decision.mode, agent_text: decision.agent, user_text: decision.user }
     messageId = queue(draft, content, { seatId: record.seatId, sessionId: record.sessionId }).message_id
   }
@@ -32,22 +32,20 @@ export function warn(draft: Draft, crossed: readonly ResolvedLevel[]): void {
     const content = { category: 'child-context', mode: decision.mode, agent_text: decision.parent, user_text: decision.parent }
     queue(draft, content, { seatId: draft.parentSeatId, sessionId: null })
   }
-  emitWarning(draft, crossed, messageId)
+  emitWarning(draft, crossed, decision.level, messageId)
 }
 
-function emitWarning(draft: Draft, crossed: readonly ResolvedLevel[], messageId: string | null): void {
+function emitWarning(draft: Draft, crossed: readonly ResolvedLevel[], level: ResolvedLevel, messageId: string | null): void {
   const { track } = draft.record
-  const used = percentOf(track.used, track.limits.point)
-  const within = used === null ? null : Math.min(100, used)
   emit(draft, 'context_warning', {
-    contextUsedPercent: within,
+    contextUsedPercent: usedPercent(track.used, track.limits.point),
     contextRemainingPercent: remainingPercent(track.used, track.limits.point),
     inputTokens: track.usage?.input ?? track.used,
     cacheTokens: track.usage ? track.usage.cacheCreation + track.usage.cacheRead : null,
     contextWindow: track.limits.window,
     compactionTokens: track.limits.point,
     usedTokens: track.used,
-    level: crossed.at(-1)!.name,
+    level: level.name,
     levels: crossed.map((level) => level.name),
     messageId,
   })
@@ -55,10 +53,8 @@ function emitWarning(draft: Draft, crossed: readonly ResolvedLevel[], messageId:
 
 function recentResets(draft: Draft): number {
   const since = new Date(Date.parse(draft.at) - HOUR).toISOString()
-  return (
-    draft.parts.store.events({ sessionId: draft.record.sessionId, since }).filter((event) => event.type === 'cycle_started')
-      .length - 1
-  )
+  const events = draft.parts.store.events({ sessionId: draft.record.sessionId, since })
+  return events.filter(({ type, data }) => type === 'cycle_started' && data.reason !== 'start' && data.reason !== 'resume').length
 }
 
 /** Enabled, but no readings arrive: said once, to the person. */

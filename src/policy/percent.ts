@@ -4,6 +4,12 @@ export function percentOf(part: number | null, whole: number | null): number | n
   return Math.max(0, Math.round((part / whole) * 1000) / 10)
 }
 
+/** What is used of the whole, 0 to 100: with what remains it makes 100. */
+export function usedPercent(part: number | null, whole: number | null): number | null {
+  const used = percentOf(part, whole)
+  return used === null ? null : Math.min(100, used)
+}
+
 /** What is left of the whole, 0 to 100. */
 export function remainingPercent(part: number | null, whole: number | null): number | null {
   const used = percentOf(part, whole)

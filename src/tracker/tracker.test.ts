@@ -4,6 +4,7 @@ import { type Limits, type Reading, SOURCES } from '../contract/reading.js'
 import type { Track } from '../contract/record.js'
 import { randomFrom, told } from './random.cases.js'
 import {
+  addToPast,
   beginCycle,
   crossLevels,
   currentLevel,
@@ -197,6 +198,17 @@ describe('after a reset, a late echo neither warns nor mutes', () => {
     expect(c.tell(20, { transcript: true })).toBe('accepted')
     expect(c.tell(25, { source: 'status-line', transcript: true })).toBe('accepted')
     expect(c.crossed).toEqual([])
+  })
+
+  it('when the transcript itself showed that figure only after the reset', () => {
+    const c = climb()
+    c.tell(60)
+    c.reset()
+    c.crossed.length = 0
+    c.change((track) => addToPast(track, [reading(88), reading(null), reading(91)]))
+    c.tell(20)
+    expect(c.tell(91, { source: 'status-line' })).toBe('late')
+    expect(c.track).toMatchObject({ used: 20, latched: [] })
   })
 
   it('a transcript that never shows an answer does not silence the others for good', () => {

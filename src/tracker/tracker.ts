@@ -50,14 +50,22 @@ export function beginCycle(track: Track, at: string, reason: Track['cycleReason'
   }
 }
 
+/** Answers of the cycle before that its transcript shows only now: other sources may tell them later still. */
+export function addToPast(track: Track, answers: readonly Reading[]): Track {
+  let before = track.before
+  for (const { used } of answers) if (used !== null) before = place(before, 'transcript', used).sequence
+  return { ...track, before }
+}
+
 /** Opens the latches without forgetting the figure: what `baton on` does. */
 export function rearm(track: Track): Track {
   return { ...track, latched: [] }
 }
 
-/** A resumed process starts its clocks anew; the conversation, and so the cycle, goes on. */
+/** A resumed process starts its clocks anew, and at first may know no figure; the conversation, and so the cycle, goes on. */
 export function restartClocks(track: Track): Track {
-  return { ...track, stamps: {} }
+  const { transcript } = track.reached
+  return { ...track, stamps: {}, reached: transcript === undefined ? {} : { transcript } }
 }
 
 export interface Vouching {
