@@ -1,5 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 import { BATON } from '../../../test/harness/places.js'
 import { until } from '../../../test/harness/wait.js'
@@ -98,17 +97,10 @@ test('--follow goes on with what happens next and ends with 0 at Ctrl-C', async 
 
 test('--follow ends by itself when its reader leaves', async () => {
   const trial = happened()
-  const child = spawn('bash', ['-c', `node "${BATON}" events --follow --json | head -1; exit \${PIPESTATUS[0]}`], {
-    env: trial.env,
-  })
-  const ended = once(child, 'close')
-  // head is gone after the first line; the next event finds nobody
-  const told = setInterval(
-    () => trial.fill((house) => tellEvent(house, 'SessionEnd', A, trial.project, { reason: 'other' })),
-    300,
-  )
-  trial.fill((house) => tell(house, { session: B, project: trial.project, used: 90_000, durationMs: 2000 }))
-  const [code] = await ended
-  clearInterval(told)
-  expect(code).toBe(0)
+  const following = trial.start(['events', '--follow', '--json'])
+  await following.firstLine()
+  following.child.stdout!.destroy()
+  // the next event finds nobody
+  trial.fill((house) => tellEvent(house, 'SessionEnd', A, trial.project, { reason: 'other' }))
+  expect(await following.done).toMatchObject({ code: 0, stderr: '' })
 })
