@@ -1,0 +1,140 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { median, quantile, row, shuffled } from './figures.mjs'
+import { bundleSource } from './from-source.mjs'
+import { clientBinary, makeMachine, pause, start } from './machine.mjs'
+import { prose } from './samples.mjs'
+
+export const about = 'what hooks add to each tool batch in the real client, against none'
+
+const LONGEST_MS = 600_000
+const CALLS = 15
+const MODEL = 'claude-opus-4-6'
+
+/** With and without a server, with and without the mod. */
+const VARIANTS = [
+  { name: 'no hooks', install: false },
+  { name: 'server', server: true, bound: 10 },
+  { name: 'server, no mod', server: true, mod: false, bound: 10 },
+  { name: 'no server', bound: 15 },
+  { name: 'no server, no mod', mod: false, bound: 15 },
+]
+
+/** Small tool results and large ones, far from every level; the climb through all levels; a model that answers at once. */
+const SCENES = [
+  { name: '1 kB results', file: 'small.txt', used: 20_008, grow: 400, delay: 150, judged: true },
+  { name: '30 kB results', file: 'large.txt', used: 20_008, grow: 400, delay: 150, judged: true },
+  { name: 'levels crossed', file: 'small.txt', used: 60_008, grow: 6_500, delay: 150, part: 0.5 },
+  { name: 'instant model', file: 'small.txt', used: 20_008, grow: 400, delay: 0, part: 0.5 },
+]
+
+/** Sessions of the real client, one after the other in an order drawn anew each round; the model's own log tells the times. */
+export async function run({ quick, note }) {
+  const { startModel } = await import(await bundleSource(['model/model.ts']))
+  const until = Date.now() + LONGEST_MS
+  const cast = await prepare()
+  const gaps = new Map()
+  const rounds = quick ? 1 : 5
+  try {
+    for (let round = 0; round < rounds; round++) {
+      for (const scene of SCENES) {
+        if (round > 0 && round >= Math.ceil(rounds * (scene.part ?? 1))) continue
+        for (const actor of shuffled(cast)) {
+          if (Date.now() > until) throw new Error('the machine is too slow for this measurement; try --quick')
+          const key = `${scene.name}, ${actor.name}`
+          gaps.set(key, [...(gaps.get(key) ?? []), ...(await play(startModel, scene, actor))])
+        }
+      }
+      note(`  round ${round + 1} of ${rounds}`)
+    }
+  } finally {
+    for (const actor of cast) {
+      await actor.server?.stop()
+      actor.machine.remove()
+    }
+  }
+  return SCENES.flatMap((scene) => judge(scene, gaps))
+}
+
+async function prepare() {
+  const cast = []
+  for (const { name, install = true, server = false, mod = true, bound = null } of VARIANTS) {
+    const machine = makeMachine('batch', { install, mod })
+    writeFileSync(join(machine.project, 'small.txt'), `${prose(1_000)}\n`)
+    writeFileSync(join(machine.project, 'large.txt'), `${prose(29_000)}\n`)
+    cast.push({ name, bound, machine, server: server ? await machine.serve() : null })
+  }
+  return cast
+}
+
+/** One session of the client. Returns for each tool batch the milliseconds from the end of an answer to the next request. */
+async function play(startModel, scene, { machine }) {
+  const model = await startModel({
+    script: {
+      steps: [
+        { bash: `cat ${scene.file}`, used: scene.used, grow: scene.grow, repeat: CALLS + 1, delay_ms: scene.delay },
+        'Done.',
+      ],
+    },
+    // The log writes milliseconds: told a thousand times too fast, its times are in microseconds.
+    now: () => performance.now() * 1000,
+  })
+  try {
+    await runClient(machine, model.url)
+    const main = model.log().filter((entry) => entry.kind === 'main' && entry.outcome === 'answered')
+    const times = main.map((entry) => ({ asked: Date.parse(entry.at) / 1000, answered: Date.parse(entry.ended_at) / 1000 }))
+    if (times.length !== CALLS + 2) throw new Error(`${times.length} requests instead of ${CALLS + 2}`)
+    // The first batch starts what the client starts once.
+    return times.slice(2).map((time, i) => time.asked - times[i + 1].answered)
+  } finally {
+    await model.close()
+    // What a hook started beside itself may still be at work.
+    await pause(300)
+  }
+}
+
+function runClient(machine, url) {
+  const client = start(clientBinary(), ['-p', 'go', '--model', MODEL, '--dangerously-skip-permissions'], {
+    cwd: machine.project,
+    env: {
+      ...machine.env,
+      ANTHROPIC_BASE_URL: url,
+      ANTHROPIC_API_KEY: 'sk-fake',
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      DISABLE_TELEMETRY: '1',
+      DISABLE_AUTOUPDATER: '1',
+      DISABLE_ERROR_REPORTING: '1',
+      IS_SANDBOX: '1',
+    },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let said = ''
+  client.stderr.setEncoding('utf8').on('data', (text) => {
+    said += text
+  })
+  const timer = setTimeout(() => client.kill('SIGKILL'), 60_000)
+  return new Promise((resolve, reject) => {
+    client.once('error', reject)
+    client.once('close', (code) => {
+      clearTimeout(timer)
+      if (code === 0) resolve()
+      else reject(new Error(`the client ended with ${code}: ${said}`))
+    })
+  })
+}
+
+function judge(scene, gaps) {
+  const of = (name) => gaps.get(`${scene.name}, ${name}`) ?? []
+  const none = of('no hooks')
+  const base = median(none)
+  return VARIANTS.map(({ name, bound = null }) => {
+    const values = of(name)
+    if (name === 'no hooks')
+      return row(`${scene.name}: no hooks, whole batch`, base, { n: values.length, p90: quantile(values, 0.9) })
+    return row(`${scene.name}: ${name} adds`, median(values) - base, {
+      bound: scene.judged ? bound : null,
+      n: values.length,
+      p90: quantile(values, 0.9) - quantile(none, 0.9),
+    })
+  })
+}
