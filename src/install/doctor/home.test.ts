@@ -20,6 +20,14 @@ test('a home others can look into is named and closed', async () => {
   expect(statSync(trial.home.root).mode & 0o777).toBe(0o700)
 })
 
+test('a home that is shut even for its owner is opened', async () => {
+  const trial = installed()
+  chmodSync(trial.home.root, 0o000)
+  const report = await trial.examine()
+  expect(report.of('home').detail).toBe(`${trial.home.root} cannot be used by its owner (mode 000).`)
+  expect((await trial.fix()).failed).toEqual([])
+})
+
 test('a folder its owner cannot use, or others can write to, is named and mended', async () => {
   const trial = installed()
   chmodSync(trial.home.spool, 0o500)

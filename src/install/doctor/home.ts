@@ -14,9 +14,12 @@ export function checkHome(patient: Patient): Finding {
       faults: [{ detail: `${home.root} is not a folder.`, fix: 'Move it away, or set BATON_HOME to a folder.' }],
     }
   }
+  const closed = judgeFolder(home.root, true)
+  // While it is shut nothing can be said of what is in it.
+  if (closed.some(({ detail }) => detail.includes('cannot be used'))) return { told: '', faults: closed }
   const run = dirname(home.server)
   const wanted = [run, home.spool, home.outbox, home.live]
-  const faults: Fault[] = [home.root, ...wanted].flatMap((path) => judgeFolder(path, path === home.root))
+  const faults: Fault[] = [...closed, ...wanted.flatMap((path) => judgeFolder(path, false))]
   // Before install nothing needs them, and another check says that it was not done.
   if (existsSync(home.launcher)) faults.push(...judgeMissing(patient, wanted), ...judgeTick(patient, join(run, 'tick')))
   return { told: `${home.root}: ${sizes(home) || 'empty'}.`, faults }

@@ -19,9 +19,9 @@ test('a missing launcher is named and written', async () => {
   expect((await trial.fix()).failed).toEqual([])
 })
 
-test('a launcher that cannot be executed is named and mended', async () => {
+test.each([0o600, 0o000])('a launcher that cannot be executed (mode %o) is named and mended', async (mode) => {
   const trial = installed()
-  chmodSync(trial.home.launcher, 0o600)
+  chmodSync(trial.home.launcher, mode)
   const report = await trial.examine()
   expect(report.failed).toEqual(['launcher', 'signal'])
   expect(report.of('launcher').detail).toContain('cannot be executed')

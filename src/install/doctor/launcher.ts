@@ -12,7 +12,16 @@ const ANEW = 'writes it anew'
 export function checkLauncher(patient: Patient): Finding {
   const { launcher: path } = patient.home
   const text = lookAtLauncher(path)
-  const wrong = (detail: string, what = ANEW): Finding => ({ told: '', faults: [byInstall(patient, detail, what)] })
+  const wrong = (detail: string, what = ANEW): Finding => {
+    const fault = byInstall(patient, detail, what)
+    const { repair } = fault
+    // Install leaves a read-only file alone, for whoever made it so meant it; this one is nobody's but Baton's.
+    const anew = (): void | Promise<void> => {
+      chmodSync(path, 0o700)
+      return repair?.()
+    }
+    return { told: '', faults: [repair && text !== null ? { ...fault, repair: anew } : fault] }
+  }
   if (text === null) return wrong(`There is no launcher at ${path}: hooks are silent and measure nothing.`, 'writes it')
   if (text === '') return wrong(`The launcher ${path} cannot be executed: hooks are silent and measure nothing.`)
   const problem = judgeLauncher(text, patient.launcher, patient.home.root)

@@ -31,8 +31,10 @@ function judgeTarget(patient: Patient, target: Target): Fault[] {
     const damaged = rehearse(patient, target).notes.filter((note) => note.includes('is damaged'))
     return damaged.map((detail) => byInstall(patient, detail, `runs baton install --scope ${scope} again`, target))
   } catch (error) {
-    if (error instanceof InstallProblem) return [{ detail: `${path}: ${error.reason}.`, fix: error.hint }]
-    throw error
+    if (!(error instanceof InstallProblem)) throw error
+    // The launcher has a check of its own.
+    if (error.path !== patient.home.launcher) return [{ detail: `${error.path}: ${error.reason}.`, fix: error.hint }]
+    return []
   }
 }
 
