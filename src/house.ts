@@ -11,7 +11,7 @@ import { type Engine, makeEngine } from './engine/engine.js'
 import { detailOf, findSession, recentSessions } from './engine/queries.js'
 import { isEnabled } from './engine/switches.js'
 import { viewSession } from './engine/view.js'
-import { drainSpool } from './hook/drain.js'
+import { type DrainOptions, drainSpool } from './hook/drain.js'
 import { colours } from './hook/paint.js'
 import { dropSpooled, readSpooled } from './hook/spool.js'
 import { batonHome, type Home } from './lib/home.js'
@@ -32,7 +32,7 @@ export interface House {
   recent(options: { all?: boolean; live?: boolean }): Session[]
   statusLine(taken: { record: SessionRecord; enabled: boolean }): string
   /** Takes what hooks left in the spool while no server ran; every command that reads does this first. */
-  drain(): number
+  drain(options?: DrainOptions): number
   /** A signal a launcher left in the spool. */
   spooled(id: string): { raw: RawSignal; drop(): void } | null
   now(): Date
@@ -96,7 +96,7 @@ export function openHouse(options: HouseOptions): House {
     detail: (record) => detailOf(store, record, view(record), policyFor(record)),
     recent: (which) => recentSessions(store, view, { ...which, now: now() }),
     statusLine: ({ record, enabled }) => statusText(viewSession(record, { seat: null, enabled, alive: true, now: now() }), paint),
-    drain: () => drainSpool(engine, home.spool),
+    drain: (how) => drainSpool(engine, home.spool, how),
     spooled(id) {
       const found = readSpooled(home.spool, id)
       return found && { raw: found.raw, drop: () => dropSpooled(found.path) }

@@ -20,9 +20,9 @@ export async function inHouse<T>(
 }
 
 /** A signal that cannot be taken must not keep a person from reading what is there. */
-export function drain(house: House): void {
+export function drain(house: House, options: { youngestMs?: number } = {}): void {
   try {
-    house.drain()
+    house.drain(options)
   } catch (error) {
     house.log('warn', 'the spool could not be taken', { reason: String(error) })
   }

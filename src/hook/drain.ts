@@ -1,30 +1,43 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import type { Engine } from '../engine/engine.js'
-import { dropSpooled, readSpool, type Spooled } from './spool.js'
+import { dropSpooled, listSpool, readSpooled, type Spooled, sessionOf } from './spool.js'
 
 const LIFE_MS = 30_000
 const SETTLE_MS = 250
 const STEP_MS = 10
 
+export interface DrainOptions {
+  /** Wait for a transcript that lags. */
+  wait?: boolean
+  /** Leave younger ones: a hook may be telling a server of them this very moment. */
+  youngestMs?: number
+}
+
 /** Takes everything the spool holds, oldest first, each signal in its own transaction and once, then removes its file. */
-export function drainSpool(engine: Engine, spool: string, options: { wait: boolean } = { wait: false }): number {
+export function drainSpool(engine: Engine, spool: string, options: DrainOptions = {}): number {
   let taken = 0
   const end = Date.now() + LIFE_MS
   for (;;) {
-    const spooled = readSpool(spool, new Date())
-    if (spooled.length === 0 || Date.now() > end) return taken
-    for (const [index, signal] of spooled.entries()) {
-      const last = !spooled.slice(index + 1).some((later) => sessionOf(later) === sessionOf(signal))
-      if (options.wait && last) settle(engine, signal)
-      engine.take(signal.raw, { deliver: 'outbox', signalId: signal.id, unserved: true })
-      dropSpooled(signal.path)
-      taken++
+    const before = taken
+    const ids = listSpool(spool, new Date(), options.youngestMs)
+    for (const [index, id] of ids.entries()) {
       if (Date.now() > end) return taken
+      const signal = readSpooled(spool, id)
+      if (!signal) continue
+      const last = !ids.slice(index + 1).some((later) => sessionOf(later) === sessionOf(id))
+      if (options.wait && last) settle(engine, signal)
+      takeSpooled(engine, signal, 'outbox')
+      taken++
     }
+    if (taken === before) return taken
   }
 }
 
-const sessionOf = (signal: Spooled): string => signal.id.split('.', 1)[0]!
+function takeSpooled(engine: Engine, signal: Spooled, deliver: 'answer' | 'outbox'): string {
+  const { answer } = engine.take(signal.raw, { deliver, signalId: signal.id, unserved: true })
+  dropSpooled(signal.path)
+  return answer
+}
 
 /** The client writes its transcript a little after its events; nobody waits for this process, so it can. */
 function settle(engine: Engine, signal: Spooled): void {
@@ -38,23 +51,24 @@ function pause(ms: number): void {
 
 /** Takes what hooks of one session left before: its start, above all, comes before its first status line. */
 export function drainSession(engine: Engine, spool: string, session: string): void {
-  for (const signal of readSpool(spool, new Date()).filter((one) => sessionOf(one) === session)) {
-    engine.take(signal.raw, { deliver: 'outbox', signalId: signal.id, unserved: true })
-    dropSpooled(signal.path)
+  for (const id of listSpool(spool, new Date()).filter((one) => sessionOf(one) === session)) {
+    const signal = readSpooled(spool, id)
+    if (signal) takeSpooled(engine, signal, 'outbox')
   }
 }
 
 /** Takes one signal whose hook waits, after the earlier ones of its session; its answer. */
 export function answerOne(engine: Engine, spool: string, id: string): string {
-  let answer = ''
-  for (const signal of readSpool(spool, new Date()).filter((one) => sessionOf(one) === id.split('.', 1)[0])) {
-    const waits = signal.id === id
-    if (waits) settle(engine, signal)
-    const taken = engine.take(signal.raw, { deliver: waits ? 'answer' : 'outbox', signalId: signal.id, unserved: true })
-    dropSpooled(signal.path)
-    if (waits) answer = taken.answer
+  const session = sessionOf(id)
+  for (const other of listSpool(spool, new Date())) {
+    if (other === id || sessionOf(other) !== session) continue
+    const signal = readSpooled(spool, other)
+    if (signal) takeSpooled(engine, signal, 'outbox')
   }
-  return answer
+  const own = readSpooled(spool, id)
+  if (!own) return ''
+  settle(engine, own)
+  return takeSpooled(engine, own, 'answer')
 }
 
 /**
@@ -65,7 +79,7 @@ export function drainUnderLock(engine: Engine, spool: string, lock: string): voi
   for (;;) {
     drainSpool(engine, spool, { wait: true })
     rmSync(lock, { force: true })
-    if (readSpool(spool, new Date()).length === 0) return
+    if (!listSpool(spool, new Date()).some((id) => readSpooled(spool, id) !== null)) return
     try {
       writeFileSync(lock, `${process.pid} ${Math.floor(Date.now() / 1000) + 35}\n`, { flag: 'wx', mode: 0o600 })
     } catch {

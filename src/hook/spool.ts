@@ -12,28 +12,28 @@ export interface Spooled {
 
 const TORN_MS = 15_000
 
-/** One signal by its id; null: not there, or not whole. */
-export function readSpooled(dir: string, id: string): Spooled | null {
+/** Ids of what lies in the spool, oldest first over all sessions; without those younger than `youngestMs`. */
+export function listSpool(dir: string, now: Date, youngestMs = 0): string[] {
+  if (!existsSync(dir)) return []
+  const ids = readdirSync(dir).sort(bySequence)
+  return youngestMs === 0 ? ids : ids.filter((id) => now.getTime() / 1000 - Number(id.split('.')[1]) >= youngestMs / 1000)
+}
+
+/** One signal by its id; null: gone, not a spooled signal's name, or not whole. One torn by a kill is dropped after a while. */
+export function readSpooled(dir: string, id: string, now = new Date()): Spooled | null {
   if (!/^[\w.-]+$/.test(id)) return null
   const path = join(dir, id)
   const text = readIfThere(path)
-  const raw = text === null ? null : parse(text)
-  return raw ? { id, path, raw } : null
+  if (text === null) return null
+  const raw = parse(text)
+  if (raw) return { id, path, raw }
+  if (now.getTime() - mtimeOf(path) > TORN_MS) dropSpooled(path)
+  return null
 }
 
-/** What lies in the spool, oldest first. A file still being written is left for later; one torn by a kill is dropped after a while. */
-export function readSpool(dir: string, now: Date): Spooled[] {
-  if (!existsSync(dir)) return []
-  const found: Spooled[] = []
-  for (const id of readdirSync(dir).sort(bySequence)) {
-    const path = join(dir, id)
-    const text = readIfThere(path)
-    if (text === null) continue
-    const raw = parse(text)
-    if (raw) found.push({ id, path, raw })
-    else if (now.getTime() - mtimeOf(path) > TORN_MS) dropSpooled(path)
-  }
-  return found
+/** The session a spooled signal's name begins with. */
+export function sessionOf(id: string): string {
+  return id.split('.', 1)[0]!
 }
 
 export function dropSpooled(path: string): void {

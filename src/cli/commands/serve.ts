@@ -77,7 +77,11 @@ function keepHouse(house: House): () => void {
       house.log('warn', 'old readings could not be thinned', { reason: reasonOf(error) })
     }
   }
-  const timers = [setInterval(() => drain(house), DRAIN_MS), setInterval(thin, HOUR), setTimeout(thin, 60_000)]
+  const timers = [
+    setInterval(() => drain(house, { youngestMs: 2_000 }), DRAIN_MS),
+    setInterval(thin, HOUR),
+    setTimeout(thin, 60_000),
+  ]
   return () => timers.forEach(clearTimeout)
 }
 
