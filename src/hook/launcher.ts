@@ -82,6 +82,9 @@ keep() { # into the spool; what does not fit a variable cheaply goes there strai
   } >"$home/spool/$id"
 }
 [ -n "$large" ] && keep
+forget() { # the package is gone: nobody will ever take what was kept
+  [ -z "$large" ] || [ -f "$engine" ] || rm -f "$home/spool/$id"
+}
 
 ask() {
   local port token pid until
@@ -126,6 +129,7 @@ if [ "$kind" = status-line ]; then
       [ -n "$former" ] || exec "$node" "$engine" status-line <<<"$body"
       answer=$(exec "$node" "$engine" status-line <<<"$body")
     fi
+    forget
   fi
   if [ -n "$own" ] && [ -n "$answer" ]; then
     case $own in
@@ -144,6 +148,7 @@ if ask && hear; then
 fi
 exec 3>&-
 
+forget
 [ -f "$engine" ] || exit 0
 [ -n "$large" ] || keep
 umask 077
