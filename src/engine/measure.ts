@@ -101,8 +101,10 @@ function presentOf(draft: Draft, observation: Observation): Step[] {
 /** The first look at the transcript of a conversation that began before: resumed, forked, or under way when Baton came. */
 function isMet({ signal, record }: Draft, observation: Observation): boolean {
   if (observation.from !== null) return false
-  const source = signal.start?.source
-  return source === undefined ? record.startedAt === record.seenAt : source !== 'startup' && source !== 'clear'
+  // A fork's transcript appears only with its first prompt.
+  if (record.track.cycle === 1 && record.track.cycleReason === 'resume') return true
+  const first = record.startedAt === record.seenAt
+  return first && (signal.start === null || signal.start.source === 'compact')
 }
 
 function awaitsBoundary(draft: Draft): boolean {

@@ -6,7 +6,7 @@ export const NO_SPEND = { input: 0, cacheCreation: 0, cacheRead: 0, output: 0, a
 
 export function newRecord(signal: Signal, seat: SeatRecord, at: string): SessionRecord {
   const source = signal.start?.source
-  const reason = source === 'clear' ? 'clear' : source === 'resume' ? 'resume' : 'start'
+  const reason = source === 'clear' ? 'clear' : source === 'resume' || source === 'fork' ? 'resume' : 'start'
   return {
     sessionId: signal.sessionId,
     agent: signal.agent,

@@ -53,7 +53,7 @@ export function seatFor(
   const seat: SeatRecord = {
     seatId: `seat_${newId()}`,
     name: signal.seat,
-    parentSeatId: forked?.seatId ?? parentOf(store, signal, at, newId),
+    parentSeatId: forked?.seatId ?? (fork ? other?.seatId : null) ?? parentOf(store, signal, at, newId),
     process,
     createdAt: at,
   }
