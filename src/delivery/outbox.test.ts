@@ -1,0 +1,158 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { fileName, folderOutbox, type Outbox } from './outbox.js'
+
+let folder: string
+let dir: string
+let outbox: Outbox
+let waited: number
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'baton-outbox-'))
+  dir = join(folder, 'outbox')
+  waited = 0
+  outbox = folderOutbox(dir, () => new Date(Date.now() + waited))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const ANSWERS = { PostToolBatch: '{"for":"batch"}', UserPromptSubmit: '{"for":"prompt"}' }
+const names = () => (existsSync(dir) ? readdirSync(dir).sort() : [])
+
+/** What the launcher does with an event: takes the folder by renaming it, prints, and leaves a mark unless it is killed first. */
+function launch(sessionId: string, event: string, pid: number, killed = false): string | null {
+  const out = join(dir, sessionId)
+  if (!existsSync(join(out, event))) return null
+  const taken = `${out}.taken.${pid}`
+  try {
+    renameSync(out, taken)
+  } catch {
+    return null
+  }
+  const answer = readFileSync(join(taken, event), 'utf8')
+  if (!killed) writeFileSync(join(taken, `given.${event}`), '')
+  return answer
+}
+
+describe('what is laid', () => {
+  it('is there for every event that can carry it, once', () => {
+    outbox.lay('s1', ['m1', 'm2'], ANSWERS)
+    expect(outbox.holds('s1', ['m1', 'm2'])).toBe(true)
+    expect(launch('s1', 'Stop', 1)).toBeNull()
+    expect(launch('s1', 'UserPromptSubmit', 2)).toBe('{"for":"prompt"}')
+    expect(launch('s1', 'UserPromptSubmit', 3)).toBeNull()
+    expect(outbox.holds('s1', ['m1', 'm2'])).toBe(false)
+  })
+
+  it('is for its owner alone', () => {
+    outbox.lay('s1', ['m1'], ANSWERS)
+    const mode = (...path: string[]) => (statSync(join(dir, ...path)).mode & 0o777).toString(8)
+    expect([mode(), mode('s1'), mode('s1', 'ids'), mode('s1', 'PostToolBatch')]).toEqual(['700', '700', '600', '600'])
+  })
+
+  it('is taken back whole, so that no launcher finds a part of it', () => {
+    outbox.lay('s1', ['m1'], ANSWERS)
+    expect(outbox.collect('s1')).toEqual({ given: [], inFlight: [] })
+    expect(names()).toEqual([])
+    outbox.lay('s1', ['m1', 'm2'], ANSWERS)
+    expect(outbox.holds('s1', ['m1', 'm2'])).toBe(true)
+    expect(outbox.holds('s1', ['m1'])).toBe(false)
+  })
+
+  it('of one session says nothing of another, also when its name begins the same', () => {
+    outbox.lay('s1', ['m1'], ANSWERS)
+    outbox.lay('s10', ['m2'], ANSWERS)
+    launch('s10', 'PostToolBatch', 7)
+    expect(outbox.collect('s1')).toEqual({ given: [], inFlight: [] })
+    expect(outbox.collect('s10').given).toMatchObject([{ event: 'PostToolBatch', ids: ['m2'] }])
+  })
+})
+
+describe('what a launcher gave', () => {
+  it('is told, by event, until it is forgotten', () => {
+    outbox.lay('s1', ['m1', 'm2'], ANSWERS)
+    launch('s1', 'PostToolBatch', 42)
+    const first = outbox.collect('s1')
+    expect(first).toMatchObject({ given: [{ event: 'PostToolBatch', ids: ['m1', 'm2'] }], inFlight: [] })
+    expect(outbox.collect('s1')).toEqual(first)
+    outbox.forget(first.given)
+    expect(outbox.collect('s1')).toEqual({ given: [], inFlight: [] })
+    expect(names()).toEqual([])
+  })
+
+  it('by several launchers is told of each', () => {
+    outbox.lay('s1', ['m1'], ANSWERS)
+    launch('s1', 'PostToolBatch', 1)
+    outbox.lay('s1', ['m2'], ANSWERS)
+    launch('s1', 'UserPromptSubmit', 2)
+    outbox.lay('s1', ['m3'], ANSWERS)
+    const { given } = outbox.collect('s1')
+    expect(given.map(({ event, ids }) => [event, ...ids]).sort()).toEqual([
+      ['PostToolBatch', 'm1'],
+      ['UserPromptSubmit', 'm2'],
+    ])
+  })
+})
+
+describe('what a launcher has in its hands', () => {
+  it('is not given by anybody else for a moment; after that it was killed, and it is free again', () => {
+    outbox.lay('s1', ['m1'], ANSWERS)
+    launch('s1', 'PostToolBatch', 42, true)
+    expect(outbox.collect('s1')).toEqual({ given: [], inFlight: ['m1'] })
+    waited = 2_000
+    expect(outbox.collect('s1').inFlight).toEqual(['m1'])
+    waited = 4_000
+    expect(outbox.collect('s1')).toEqual({ given: [], inFlight: [] })
+    expect(names()).toEqual([])
+  })
+})
+
+describe('word that a level is near', () => {
+  it('lies beside the answers and is taken away again', () => {
+    outbox.expect('s1', 'PostToolBatch')
+    outbox.expect('s1', 'PostToolBatch')
+    outbox.lay('s1', ['m1'], ANSWERS)
+    expect(readFileSync(join(dir, 's1.near'), 'utf8')).toBe('PostToolBatch\n')
+    outbox.collect('s1')
+    expect(names()).toEqual(['s1.near'])
+    outbox.expect('s1', null)
+    outbox.expect('s2', null)
+    expect(names()).toEqual([])
+  })
+})
+
+describe('a session id from outside', () => {
+  it.each(['../../etc', '/', '...', '', ' \n'])('%j stays inside the outbox and spoils nobody else’s', (id) => {
+    mkdirSync(join(folder, 'etc'))
+    outbox.lay('s1', ['m1'], ANSWERS)
+    outbox.expect(id, 'PostToolBatch')
+    outbox.lay(id, ['m2'], ANSWERS)
+    expect(outbox.holds(id, ['m2'])).toBe(true)
+    outbox.collect(id)
+    outbox.expect(id, null)
+    expect(outbox.holds('s1', ['m1'])).toBe(true)
+    expect(names()).toEqual(['s1'])
+    expect(readdirSync(folder).sort()).toEqual(['etc', 'outbox'])
+  })
+
+  it('is never an empty name: the launcher calls it unknown too', () => {
+    expect(['', '../', 'ä'].map(fileName)).toEqual(['unknown', 'unknown', 'unknown'])
+    expect(fileName('0f-A_9')).toBe('0f-A_9')
+  })
+})
+
+it('an outbox that was never used is empty and is not made by looking', () => {
+  expect(outbox.collect('s1')).toEqual({ given: [], inFlight: [] })
+  expect(outbox.holds('s1', ['m1'])).toBe(false)
+  expect(existsSync(dir)).toBe(false)
+})

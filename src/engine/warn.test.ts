@@ -1,0 +1,101 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { LEVELS, POINT, type TrialHouse, type TrialSession, trialHouse, trialSession } from './trial-session.js'
+
+let house: TrialHouse
+let s: TrialSession
+beforeEach(() => {
+  house = trialHouse()
+  s = trialSession(house)
+  s.start()
+})
+afterEach(() => house.remove())
+
+it('each level speaks exactly at its own token', () => {
+  for (const [name, at] of Object.entries(LEVELS)) {
+    s.step(at - 1)
+    expect(s.events('level_crossed').some((event) => event.data.level === name)).toBe(false)
+    s.step(at)
+    expect(s.events('level_crossed').at(-1)?.data).toMatchObject({ level: name, at_tokens: at, used_tokens: at, cycle: 1 })
+  }
+})
+
+it('the warning’s event carries both percentages of the compaction point and where the figure comes from', () => {
+  s.step(120_000)
+  expect(s.events('context_warning')[0]?.data).toEqual({
+    contextUsedPercent: 71.9,
+    contextRemainingPercent: 28.1,
+    inputTokens: 8,
+    cacheTokens: 119_992,
+    contextWindow: 200_000,
+    compactionTokens: POINT,
+    usedTokens: 120_000,
+    level: 'warning',
+    levels: ['notice', 'warning'],
+    messageId: s.messages('context')[0]!.message_id,
+  })
+})
+
+it('beyond the point both percentages still make 100', () => {
+  s.step(190_000)
+  expect(s.events('context_warning')[0]?.data).toMatchObject({ contextUsedPercent: 100, contextRemainingPercent: 0 })
+})
+
+it('a level without actions appears on the timeline only, and lends a message above it no name', () => {
+  const quiet = { name: 'tick', at: { of: 'tokens', tokens: 100_000 }, actions: [], mode: 'urgent', rule: '100k', from: '' }
+  house.configure((policy) => ({ ...policy, levels: [...policy.levels, quiet as (typeof policy.levels)[0]] }))
+  s.step(101_000)
+  expect(s.events('level_crossed').map((event) => event.data.level)).toEqual(['notice', 'tick'])
+  expect(s.events('context_warning').map((event) => event.data.level)).toEqual(['notice'])
+  expect(s.messages('context')).toMatchObject([{ mode: 'sequential' }])
+})
+
+it('a guard that stops a handoff says so', () => {
+  s.step(150_000)
+  expect(s.events('guard_tripped')).toEqual([])
+  for (let n = 0; n < 6; n++) {
+    s.preCompact()
+    s.start('compact')
+    s.postCompact()
+    s.boundary()
+    s.step(30_000 + n)
+  }
+  s.step(150_001)
+  expect(s.events('guard_tripped').map((event) => event.data)).toEqual([
+    expect.objectContaining({ guard: 'max_unattended_per_hour', reason: expect.stringContaining('6 resets'), level: 'handoff' }),
+  ])
+})
+
+it('resets of more than an hour ago do not count, nor does the start', () => {
+  for (let n = 0; n < 5; n++) {
+    s.preCompact()
+    s.start('compact')
+    s.postCompact()
+    s.boundary()
+    s.step(30_000 + n)
+  }
+  house.wait(3500)
+  s.preCompact()
+  s.start('compact')
+  s.postCompact()
+  s.boundary()
+  s.step(30_009)
+  house.wait(200)
+  s.step(150_000)
+  expect(s.events('guard_tripped')).toEqual([])
+})
+
+it('a session known only from its status line warns as well', () => {
+  const bare = trialSession(house, 'bbbbbbbb-0002')
+  bare.statusLine(120_000)
+  expect(bare.messages('context')).toMatchObject([{ status: 'queued' }])
+  expect(bare.record()).toMatchObject({ costUsd: 0.5, agentVersion: '2.1.325', track: { source: 'status-line' } })
+})
+
+it('with the mod the point is exact, and stays so while only derived figures follow', () => {
+  s.reports(90_000, 1)
+  s.step(90_000)
+  expect(s.record().track).toMatchObject({ source: 'mod', limits: { exact: true, point: POINT } })
+  house.configure((policy) => policy)
+  s.stop()
+  expect(s.record().track.limits.exact).toBe(true)
+})
