@@ -25,8 +25,10 @@ export interface HookRun {
 
 export interface HookOptions {
   env?: Record<string, string>
-  /** What stdin gets instead of the event; `open`: nothing, and it stays open. */
-  stdin?: string | 'open'
+  /** What stdin gets instead of the event. */
+  stdin?: string
+  /** True: stdin is never closed. */
+  open?: boolean
 }
 
 let sessions = 0
@@ -61,6 +63,7 @@ export function pretend(home: Home, pid: number, project = home.project): Preten
         more.stdin ?? JSON.stringify({ ...common, permission_mode: 'default', hook_event_name: event, ...body }),
         { ...home.env, ...env, ...more.env },
         project,
+        more.open,
       ),
     batch: (used) => {
       const call = it.answer(used)
@@ -87,7 +90,7 @@ export function commandOf(home: Home, event: string): string {
   return event === 'status-line' ? settings.statusLine.command : settings.hooks[event]!.at(-1)!.hooks[0]!.command
 }
 
-function run(command: string, stdin: string, env: Record<string, string>, cwd: string): Promise<HookRun> {
+function run(command: string, stdin: string, env: Record<string, string>, cwd: string, open = false): Promise<HookRun> {
   const began = performance.now()
   const child = spawn('/bin/sh', ['-c', command], { env, cwd, stdio: ['pipe', 'pipe', 'pipe'] })
   let [stdout, stderr] = ['', '']
@@ -98,7 +101,8 @@ function run(command: string, stdin: string, env: Record<string, string>, cwd: s
     stderr += text
   })
   child.stdin.on('error', () => {})
-  if (stdin !== 'open') child.stdin.end(stdin)
+  if (open) child.stdin.write(stdin)
+  else child.stdin.end(stdin)
   return new Promise((resolve) => {
     child.on('close', (code) => {
       child.stdin.destroy()
