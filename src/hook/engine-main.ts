@@ -1,4 +1,4 @@
-import { readFileSync, writeSync } from 'node:fs'
+import { existsSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { agents } from '../agents/index.js'
 import type { Loaded, LoadOptions } from '../config/load-config.js'
@@ -6,6 +6,7 @@ import { openHouse } from '../house.js'
 import { batonHome } from '../lib/home.js'
 import { fileLog } from '../lib/log.js'
 import { answerOne, drainSession, drainUnderLock } from './drain.js'
+import { dropOldReports } from './old-reports.js'
 import { dropSpooled, readSpooled } from './spool.js'
 
 /** The engine without a server. Prints only a status line, always exits 0; what goes wrong is in the log. */
@@ -33,6 +34,7 @@ function say(text: string): void {
 function drain(env: Record<string, string | undefined>): void {
   const house = openHouse({ env, loadConfig, busyMs: 4_000, configMs: 1_000 })
   drainUnderLock(house.engine, house.home.spool, join(house.home.root, 'run', 'drain'))
+  if (existsSync(house.home.live)) dropOldReports(house.home.live, house.now())
 }
 
 function answer(env: Record<string, string | undefined>, id: string): string {

@@ -69,7 +69,7 @@ function readIfThere(path: string): string | null {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return null
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'EISDIR') return null
     throw error
   }
 }

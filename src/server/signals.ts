@@ -6,6 +6,8 @@ export const MAX_BODY = 64 * 1024 * 1024
 const BEHIND_MS = 200
 const LATER_MS = 150
 const STEP_MS = 15
+/** In a crowd, how long signals are gathered for one commit. A lone one never waits. */
+const GATHER_MS = 2
 
 export type Reply = (status: number, body: string) => void
 
@@ -25,15 +27,17 @@ interface Waiting {
 }
 
 /**
- * `POST /signals/{agent}/{kind}`: every hook of every session comes this way. Signals that arrive in the same turn of the event
- * loop share one commit, and each is answered after it.
+ * `POST /signals/{agent}/{kind}`: every hook of every session comes this way. Signals that arrive together share one commit, and
+ * each is answered after it.
  */
 export function takeSignals(parts: ServerParts): (request: SignalRequest, reply: Reply) => void {
   let waiting: Waiting[] = []
+  let flushed = 0
 
   const flush = (): void => {
     const batch = waiting
     waiting = []
+    flushed = performance.now()
     const taken = parts.engine.takeAll(batch)
     for (const [index, one] of batch.entries()) finish(one, taken[index]!)
   }
@@ -87,7 +91,9 @@ export function takeSignals(parts: ServerParts): (request: SignalRequest, reply:
     const spooled = headers['x-baton-spooled'] && options.signalId ? parts.spooled(options.signalId) : null
     const raw = spooled?.raw ?? { agent, kind, body: body.toString('utf8'), env: environment(headers), at: parts.now().getTime() }
     waiting.push({ raw, options, reply, drop: spooled?.drop ?? null })
-    if (waiting.length === 1) setImmediate(flush)
+    if (waiting.length > 1) return
+    if (performance.now() - flushed > GATHER_MS) setImmediate(flush)
+    else setTimeout(flush, GATHER_MS)
   }
 }
 
