@@ -100,7 +100,7 @@ function presentOf(draft: Draft, observation: Observation): Step[] {
 
 /** The first look at the transcript of a conversation that began before: resumed, forked, or under way when Baton came. */
 function isMet({ signal, record }: Draft, observation: Observation): boolean {
-  if (observation.from !== null) return false
+  if (observation.from?.answerId !== undefined) return false
   // A fork's transcript appears only with its first prompt.
   if (record.track.cycle === 1 && record.track.cycleReason === 'resume') return true
   const first = record.startedAt === record.seenAt

@@ -34,11 +34,13 @@ function observe(signal: Signal, raw: RawSignal, known: Known): Observation {
   const args = argsOf(process)
   const from = known.cursor
   const forks = signal.start?.source === 'fork'
-  const forkedAt = forks ? signal.at : args.fork ? (info?.startedAtMs ?? null) : null
+  const forkedAt = (args.fork ? info?.startedAtMs : null) ?? (forks ? signal.at : null)
+  // A fork's transcript begins with lines of its own; the past is copied in behind them.
+  const unread = from?.answerId === undefined
   const read =
     signal.transcriptPath === null
       ? nothing()
-      : readTranscript(signal.transcriptPath, from, { chain: 'main', spentSince: from === null ? forkedAt : null })
+      : readTranscript(signal.transcriptPath, from, { chain: 'main', spentSince: unread ? forkedAt : null })
   const answered = read.observed.findLast((found) => found.type === 'answer')?.reading.model ?? null
   const live = readLive(raw.env.BATON_LIVE_DIR, signal.sessionId, info?.startedAtMs ?? null)
   const input = limitsInput(signal, raw, known, args, live, answered)
