@@ -256,6 +256,30 @@ describe('around the reset', () => {
     expect(forBoss[0]?.agent_text).toContain('still running')
   })
 
+  it('a level reached by an answer that the same signal shows to be history is not warned of', () => {
+    const fresh = trialSession(house, 'dddddddd-0004')
+    fresh.start()
+    fresh.step(30_000)
+    fresh.statusLine(30_000)
+    fresh.answers(90_000)
+    fresh.statusLine(null)
+    expect(fresh.events('level_crossed')).toHaveLength(1)
+    expect(fresh.messages('context')).toEqual([])
+    expect(fresh.record().track).toMatchObject({ cycle: 2, used: null, latched: [] })
+  })
+
+  it('a resumed client that knows no figure yet has not been compacted', () => {
+    s.statusLine(160_000)
+    s.reports(160_000, 1)
+    s.batch()
+    s.end()
+    s.reports(null, 2)
+    s.start('resume')
+    s.statusLine(null)
+    expect(s.record()).toMatchObject({ compactions: 0, track: { cycle: 1, used: 160_000 } })
+    expect(s.record().track.latched).toHaveLength(4)
+  })
+
   it('what waited to be told of the old cycle is cancelled', () => {
     s.answers(163_000)
     const fresh = trialSession(house, 'dddddddd-0004')

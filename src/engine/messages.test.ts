@@ -169,6 +169,18 @@ describe('a warning that still waits is cancelled', () => {
     expect(warning().message_id).not.toBe(before.message_id)
   })
 
+  it('not by what another session in the seat finds reconfigured', () => {
+    const env = { BATON_SEAT: 'shared' }
+    const [one, two] = [trialSession(house, 'one-0001', env), trialSession(house, 'two-0002', env)]
+    one.start()
+    two.start()
+    one.step(90_000, { deliver: 'keep' })
+    two.step(30_000)
+    house.configure((policy) => ({ ...policy, levels: policy.levels.map((level) => ({ ...level, mode: 'urgent' })) }))
+    two.batch([], { deliver: 'keep' })
+    expect(one.messages('context')).toMatchObject([{ status: 'queued' }])
+  })
+
   it('not when another level is reconfigured', () => {
     house.configure((policy) => ({ ...policy, levels: policy.levels.filter((level) => level.name !== 'critical') }))
     expect(told(s.prompt()).agent).toEqual([expect.stringContaining('"notice"')])

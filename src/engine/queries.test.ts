@@ -1,0 +1,163 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { detailOf, findSession, levelViews, recentSessions } from './queries.js'
+import { type TrialHouse, trialHouse, trialSession } from './trial-session.js'
+import { viewSession } from './view.js'
+
+let house: TrialHouse
+beforeEach(() => {
+  house = trialHouse()
+})
+afterEach(() => house.remove())
+
+const session = (id: string, env: Record<string, string> = {}) => {
+  const one = trialSession(house, id, env)
+  one.start()
+  return one
+}
+const view = (one: ReturnType<typeof session>, alive: boolean | null = null, enabled = true) =>
+  viewSession(one.record(), { seat: house.store.seat(one.record().seatId), enabled, alive, now: house.now() })
+const found = (id: string) => findSession(house.store, id)?.sessionId ?? null
+
+describe('a session is found', () => {
+  it('by its id, by a beginning that only it has, and by nothing shorter than four letters', () => {
+    session('abcdef-1')
+    session('abcxyz-2')
+    expect([found('abcdef-1'), found('abcd'), found('abcx'), found('abc'), found('zzzz'), found('')]).toEqual([
+      'abcdef-1',
+      'abcdef-1',
+      'abcxyz-2',
+      null,
+      null,
+      null,
+    ])
+  })
+
+  it('not by a beginning that several have', () => {
+    session('abcdef-1')
+    session('abcdef-2')
+    expect([found('abcdef'), found('abcdef-')]).toEqual([null, null])
+    expect(found('abcdef-2')).toBe('abcdef-2')
+  })
+
+  it('by its seat’s name, id or beginning: then it is the seat’s newest', () => {
+    const one = session('one-0001', { BATON_SEAT: 'builder' })
+    session('two-0002', { BATON_SEAT: 'builder' })
+    const { seatId } = one.record()
+    expect([found('builder'), found(seatId), found(seatId.slice(0, -1))]).toEqual(['two-0002', 'two-0002', 'two-0002'])
+    session('three-0003')
+    expect(found('seat_')).toBeNull()
+  })
+
+  it('not by the name of a seat nobody sits in yet', () => {
+    session('child-0001', { BATON_PARENT_SEAT: 'boss' })
+    expect(found('boss')).toBeNull()
+  })
+})
+
+describe('a session as it is shown', () => {
+  it('has null for what is not known, never 0', () => {
+    const one = trialSession(house, 'bare-0001')
+    one.hook('Stop', { transcript_path: null })
+    expect(view(one)).toMatchObject({
+      used_tokens: null,
+      used_percent: null,
+      compaction_percent: null,
+      remaining_percent: null,
+      source: null,
+      exact: false,
+      level: null,
+      updated_at: null,
+      spend: { cache_hit_rate: null, cost_usd: null },
+    })
+  })
+
+  it('has each percentage of its own whole', () => {
+    const one = session('full-0001')
+    one.step(125_008)
+    expect(view(one)).toMatchObject({
+      used_tokens: 125_008,
+      window_tokens: 200_000,
+      compaction_tokens: 167_000,
+      compaction_mode: 'proactive',
+      used_percent: 62.5,
+      compaction_percent: 74.9,
+      remaining_percent: 25.1,
+      level: 'warning',
+      cycle: 1,
+      exact: false,
+    })
+    expect(view(one).spend).toEqual({
+      input_tokens: 8,
+      output_tokens: 50,
+      cache_creation_tokens: 1000,
+      cache_read_tokens: 124_000,
+      cache_hit_rate: 0.992,
+      cost_usd: null,
+    })
+  })
+
+  it('is ended when its process is gone, whatever it said last', () => {
+    const one = session('gone-0001')
+    one.prompt()
+    expect([view(one, null).state, view(one, true).state, view(one, false).state]).toEqual(['working', 'working', 'ended'])
+  })
+
+  it('is stale when it works for ten minutes without a reading, and not when it rests', () => {
+    const one = session('old-0001')
+    one.step(30_000)
+    house.wait(700)
+    expect(view(one).stale).toBe(false)
+    one.batch()
+    expect(view(one).stale).toBe(true)
+    expect(view(one, false).stale).toBe(false)
+    one.stop()
+    expect(view(one).stale).toBe(false)
+  })
+
+  it('in detail names its levels, its chain and its subagents', () => {
+    const one = session('deep-0001')
+    one.step(90_000)
+    const { policy } = house.engine.parts.policyOf({ agent: 'claude-code', project: null, model: null, seat: null })
+    expect(levelViews(one.record(), policy)).toMatchObject([
+      { name: 'notice', at_tokens: 83_500, crossed_at: expect.any(String), reachable: true },
+      { name: 'warning', at_tokens: 116_900, crossed_at: null, reachable: true },
+      { name: 'handoff' },
+      { name: 'critical' },
+    ])
+    expect(detailOf(house.store, one.record(), view(one), policy)).toMatchObject({
+      session_id: 'deep-0001',
+      cycle_reason: 'start',
+      chain: [{ session_id: 'deep-0001', used_tokens: 90_000 }],
+      subagents: [],
+      briefs: [],
+      archives: [],
+      losses: [],
+    })
+  })
+})
+
+describe('the list of sessions', () => {
+  const ids = (options: { all?: boolean; live?: boolean } = {}) =>
+    recentSessions(house.store, (record) => viewSession(record, { seat: null, enabled: true, alive: null, now: house.now() }), {
+      ...options,
+      now: house.now(),
+    }).map((one) => one.session_id)
+
+  it('holds the live ones and those of the last day, newest first; all of them when asked', () => {
+    const old = session('old-0001')
+    old.end()
+    house.wait(25 * 3600)
+    const ended = session('ended-0002')
+    ended.end()
+    session('live-0003')
+    expect(ids()).toEqual(['live-0003', 'ended-0002'])
+    expect(ids({ live: true })).toEqual(['live-0003'])
+    expect(ids({ all: true })).toEqual(['live-0003', 'ended-0002', 'old-0001'])
+  })
+
+  it('keeps a session that is still running, however long ago it was heard of', () => {
+    session('idle-0001')
+    house.wait(48 * 3600)
+    expect(ids()).toEqual(['idle-0001'])
+  })
+})
