@@ -2,14 +2,14 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { median, quantile, row, shuffled } from './figures.mjs'
 import { bundleSource } from './from-source.mjs'
-import { clientBinary, makeMachine, pause, start } from './machine.mjs'
+import { makeMachine, pause } from './machine.mjs'
+import { runClient } from './run-client.mjs'
 import { prose } from './samples.mjs'
 
 export const about = 'what hooks add to each tool batch in the real client, against none'
 
 const LONGEST_MS = 600_000
 const CALLS = 15
-const MODEL = 'claude-opus-4-6'
 
 /** With and without a server, with and without the mod. */
 const VARIANTS = [
@@ -80,7 +80,8 @@ async function play(startModel, scene, { machine }) {
     now: () => performance.now() * 1000,
   })
   try {
-    await runClient(machine, model.url)
+    const run = await runClient(machine, model.url)
+    if (run.code !== 0) throw new Error(`the client ended with ${run.code}: ${run.stderr}`)
     const main = model.log().filter((entry) => entry.kind === 'main' && entry.outcome === 'answered')
     const times = main.map((entry) => ({ asked: Date.parse(entry.at) / 1000, answered: Date.parse(entry.ended_at) / 1000 }))
     if (times.length !== CALLS + 2) throw new Error(`${times.length} requests instead of ${CALLS + 2}`)
@@ -91,36 +92,6 @@ async function play(startModel, scene, { machine }) {
     // What a hook started beside itself may still be at work.
     await pause(300)
   }
-}
-
-function runClient(machine, url) {
-  const client = start(clientBinary(), ['-p', 'go', '--model', MODEL, '--dangerously-skip-permissions'], {
-    cwd: machine.project,
-    env: {
-      ...machine.env,
-      ANTHROPIC_BASE_URL: url,
-      ANTHROPIC_API_KEY: 'sk-fake',
-      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-      DISABLE_TELEMETRY: '1',
-      DISABLE_AUTOUPDATER: '1',
-      DISABLE_ERROR_REPORTING: '1',
-      IS_SANDBOX: '1',
-    },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
-  let said = ''
-  client.stderr.setEncoding('utf8').on('data', (text) => {
-    said += text
-  })
-  const timer = setTimeout(() => client.kill('SIGKILL'), 60_000)
-  return new Promise((resolve, reject) => {
-    client.once('error', reject)
-    client.once('close', (code) => {
-      clearTimeout(timer)
-      if (code === 0) resolve()
-      else reject(new Error(`the client ended with ${code}: ${said}`))
-    })
-  })
 }
 
 function judge(scene, gaps) {

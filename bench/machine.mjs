@@ -34,11 +34,11 @@ export function cleanEnvironment(dir) {
 }
 
 /** A person's machine in a folder, with Baton installed by the built command. */
-export function makeMachine(what, { settings = {}, install = true, mod = true } = {}) {
+export function makeMachine(what, { settings = {}, install = true, mod = true, batonHome: chosen = null } = {}) {
   const dir = temporary(what)
   const home = join(dir, 'home')
   const project = join(dir, 'project')
-  const batonHome = join(dir, 'baton')
+  const batonHome = chosen ?? join(dir, 'baton')
   for (const folder of [join(home, '.claude'), project, join(dir, 'tmp')]) mkdirSync(folder, { recursive: true })
   const env = { ...cleanEnvironment(dir), BATON_HOME: batonHome }
   answerFirstQuestions(home, project)

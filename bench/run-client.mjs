@@ -1,0 +1,35 @@
+import { clientBinary, start } from './machine.mjs'
+
+/** One run of the real client against the scripted model. Never throws for what the client does. */
+export function runClient(machine, url, { prompt = 'go', model = 'claude-opus-4-6', env = {} } = {}) {
+  const client = start(clientBinary(), ['-p', prompt, '--model', model, '--dangerously-skip-permissions'], {
+    cwd: machine.project,
+    env: {
+      ...machine.env,
+      ANTHROPIC_BASE_URL: url,
+      ANTHROPIC_API_KEY: 'sk-fake',
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      DISABLE_TELEMETRY: '1',
+      DISABLE_AUTOUPDATER: '1',
+      DISABLE_ERROR_REPORTING: '1',
+      IS_SANDBOX: '1',
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let stdout = ''
+  let stderr = ''
+  client.stdout.setEncoding('utf8').on('data', (text) => {
+    stdout += text
+  })
+  client.stderr.setEncoding('utf8').on('data', (text) => {
+    stderr += text
+  })
+  const timer = setTimeout(() => client.kill('SIGKILL'), 90_000)
+  return new Promise((resolve) => {
+    client.once('close', (code) => {
+      clearTimeout(timer)
+      resolve({ code, stdout, stderr })
+    })
+  })
+}

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Heavy proofs, each bounded in time, a quarter of an hour together. Arguments name some of them; without any, all run.
+set -u
+cd "$(dirname "$0")/.."
+[ -f dist/baton.mjs ] || node scripts/build.mjs || exit 1
+
+# name, seconds at most
+proofs="kill-storm 300
+crowd 90
+long-transcript 120
+load 120
+full-disk 120
+client-runs 400"
+
+failed=
+while read -r name seconds; do
+  if [ $# -gt 0 ]; then case " $* " in *" $name "*) ;; *) continue ;; esac; fi
+  began=$SECONDS
+  if timeout "$seconds" env -u NODE_EXTRA_CA_CERTS node "test/soak/$name.mjs" </dev/null; then
+    echo "  $name: $((SECONDS - began)) s"
+  else
+    echo "  $name FAILED after $((SECONDS - began)) s"
+    failed="$failed $name"
+  fi
+done <<<"$proofs"
+
+if [ -n "$failed" ]; then echo "FAILED:$failed"; exit 1; fi
+echo "All proofs hold."

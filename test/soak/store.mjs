@@ -1,0 +1,31 @@
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+
+const { DatabaseSync } = createRequire(import.meta.url)('@photostructure/sqlite')
+
+/** Looks into a store after everybody has left it. */
+export function lookInto(batonHome) {
+  const db = new DatabaseSync(join(batonHome, 'baton.db'))
+  const all = (sql) => db.prepare(sql).all()
+  const events = (type) => all(`SELECT session_id, data FROM events WHERE type = '${type}' ORDER BY id`)
+  const seen = {
+    integrity: all('PRAGMA integrity_check')
+      .map((row) => row.integrity_check)
+      .join('; '),
+    taken: all('SELECT signal_id FROM taken').map((row) => row.signal_id),
+    /** One entry for each level a session was said to have crossed: `<session> <cycle> <level>`. */
+    crossings: events('level_crossed').map(({ session_id, data }) => {
+      const { cycle, level } = JSON.parse(data)
+      return `${session_id} ${cycle} ${level}`
+    }),
+    warnings: events('context_warning').flatMap(({ session_id, data }) =>
+      JSON.parse(data).levels.map((level) => `${session_id} ${level}`),
+    ),
+    sessions: all('SELECT body FROM sessions').map((row) => JSON.parse(row.body)),
+    readings: all('SELECT count(*) AS n FROM readings')[0].n,
+  }
+  db.close()
+  return seen
+}
+
+export const repeated = (list) => list.filter((one, i) => list.indexOf(one) !== i)
