@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { storeCases } from '../store.cases.js'
+import { transactionCases } from '../transactions.cases.js'
 import type { OpenOptions } from './open.js'
 import { openStore } from './sqlite.js'
 
@@ -15,5 +16,10 @@ function placeWith(options: OpenOptions) {
   }
 }
 
-storeCases('sqlite', placeWith({ busyMs: 200 }))
-storeCases('sqlite that remembers what it read', placeWith({ busyMs: 200, remember: true }))
+for (const [backend, options] of [
+  ['sqlite', { busyMs: 200 }],
+  ['sqlite that remembers what it read', { busyMs: 200, remember: true }],
+] as const) {
+  storeCases(backend, placeWith(options))
+  transactionCases(backend, placeWith(options))
+}

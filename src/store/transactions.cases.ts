@@ -1,0 +1,180 @@
+import { describe, expect, it } from 'vitest'
+import {
+  AT,
+  later,
+  sampleEvent,
+  sampleMessage,
+  sampleReading,
+  sampleSeat,
+  sampleSession,
+  sampleSubagent,
+} from './samples.cases.js'
+import { type StorePlace, storeIn } from './store.cases.js'
+
+const DAY = 24 * 3_600_000
+
+/** What every backend must do with transactions, and what it may forget with time. */
+export function transactionCases(backend: string, newPlace: () => StorePlace): void {
+  const inStore = storeIn(newPlace)
+
+  describe(`${backend}: transactions`, () => {
+    it(
+      'what a callback throws is thrown on, and nothing of it stays',
+      inStore((store) => {
+        store.putSession(sampleSession('s1'))
+        const why = new Error('half way')
+        const halfWay = () => {
+          store.putSession(sampleSession('s1', { state: 'ended' }))
+          store.putSeat(sampleSeat('seat_x'))
+          store.addEvent(sampleEvent('reading'))
+          store.addReading(sampleReading('s1', 1))
+          store.putMessage(sampleMessage('m1'))
+          store.setSwitch('all', '', false, AT)
+          store.putSubagent(sampleSubagent('s1', 'a1', 1))
+          throw why
+        }
+        expect(() => store.transaction(halfWay)).toThrow(why)
+        expect(store.session('s1')?.state).toBe('working')
+        expect(store.seat('seat_x')).toBeNull()
+        expect([store.events(), store.readings('s1'), store.messages(), store.subagents('s1')]).toEqual([[], [], [], []])
+        expect(store.switched('all', '')).toBeNull()
+        expect(store.transaction(() => store.addEvent(sampleEvent('reading')).type)).toBe('reading')
+      }),
+    )
+
+    it(
+      'one inside another is part of it: a failure that reaches the outer one undoes both',
+      inStore((store) => {
+        const result = store.transaction(() => {
+          store.putSeat(sampleSeat('outer'))
+          return store.transaction(() => {
+            store.putSeat(sampleSeat('inner'))
+            return 42
+          })
+        })
+        expect(result).toBe(42)
+        expect([store.seat('outer'), store.seat('inner')]).not.toContain(null)
+        const failing = () => {
+          store.transaction(() => store.putSeat(sampleSeat('inner2')))
+          throw new Error('late')
+        }
+        expect(() => store.transaction(failing)).toThrow('late')
+        expect(store.seat('inner2')).toBeNull()
+      }),
+    )
+
+    it(
+      'nothing of an unfinished one is seen from outside, all of a finished one is',
+      inStore((store, place) => {
+        const other = place.open()
+        store.transaction(() => {
+          store.putSeat(sampleSeat('seat_1'))
+          expect(other.seat('seat_1')).toBeNull()
+        })
+        expect(other.seat('seat_1')).not.toBeNull()
+        other.close()
+      }),
+    )
+
+    it(
+      'what waits for the commit runs after it, once, and not after a failure',
+      inStore((store, place) => {
+        const other = place.open()
+        const ran: string[] = []
+        store.transaction(() => {
+          store.putSeat(sampleSeat('seat_1'))
+          store.transaction(() => store.afterCommit(() => ran.push(other.seat('seat_1') ? 'kept' : 'not yet')))
+          expect(ran).toEqual([])
+        })
+        expect(ran).toEqual(['kept'])
+        const failing = () => {
+          store.afterCommit(() => ran.push('failed'))
+          throw new Error('no')
+        }
+        expect(() => store.transaction(failing)).toThrow('no')
+        store.transaction(() => {})
+        store.afterCommit(() => ran.push('outside'))
+        expect(ran).toEqual(['kept', 'outside'])
+        other.close()
+      }),
+    )
+  })
+
+  describe(`${backend}: thinning`, () => {
+    const now = new Date(Date.parse(AT) + 8 * DAY)
+    const minutesAfter = (minutes: number): string => later(minutes * 60_000)
+
+    it(
+      'of readings older than a week the last of each hour and cycle stays; newer ones all stay',
+      inStore((store) => {
+        const put = (used: number, minutes: number, cycle = 1, sessionId = 's1') =>
+          store.addReading(sampleReading(sessionId, used, { at: minutesAfter(minutes), cycle }))
+        put(10, 0)
+        put(20, 20)
+        put(30, 59)
+        put(40, 61)
+        put(5, 30, 2)
+        put(77, 1, 1, 's2')
+        const recent = 7.5 * 24 * 60
+        put(50, recent)
+        put(60, recent + 1)
+        expect(store.thin(now)).toBe(2)
+        expect(store.readings('s1').map((r) => r.used)).toEqual([30, 40, 5, 50, 60])
+        expect(store.readings('s2').map((r) => r.used)).toEqual([77])
+        expect(store.thin(now)).toBe(0)
+      }),
+    )
+
+    it(
+      'of events only readings older than a week go; sessions, seats, messages and switches never',
+      inStore((store) => {
+        store.putSession(sampleSession('s1'))
+        store.putSeat(sampleSeat('seat_1'))
+        store.putMessage(sampleMessage('m1'))
+        store.setSwitch('all', '', false, AT)
+        store.putSubagent(sampleSubagent('s1', 'a1', 1))
+        for (const type of ['reading', 'level_crossed', 'compaction_complete', 'session_started'] as const)
+          store.addEvent(sampleEvent(type))
+        store.addEvent(sampleEvent('reading', { at: now.toISOString() }))
+        store.thin(now)
+        expect(store.events().map((e) => e.type)).toEqual(['level_crossed', 'compaction_complete', 'session_started', 'reading'])
+        expect(store.session('s1')).not.toBeNull()
+        expect(store.seat('seat_1')).not.toBeNull()
+        expect(store.messages()).toHaveLength(1)
+        expect(store.subagents('s1')).toHaveLength(1)
+        expect(store.nearestSwitch('s1', null)).toBe(false)
+      }),
+    )
+
+    it(
+      'a mark of a taken signal lasts a day',
+      inStore((store) => {
+        store.takeOnce('old', later(0))
+        store.takeOnce('young', later(2 * 3_600_000))
+        store.thin(new Date(Date.parse(AT) + DAY + 3_600_000))
+        expect(store.takeOnce('young', AT)).toBe(false)
+        expect(store.takeOnce('old', AT)).toBe(true)
+      }),
+    )
+
+    it(
+      'may be part of a transaction',
+      inStore((store) => {
+        store.addEvent(sampleEvent('reading'))
+        expect(store.transaction(() => store.thin(now))).toBe(1)
+      }),
+    )
+
+    it(
+      'sizes count what is there',
+      inStore((store) => {
+        store.putSession(sampleSession('s1'))
+        store.addReading(sampleReading('s1', 1))
+        store.addReading(sampleReading('s1', 2))
+        store.addEvent(sampleEvent('reading'))
+        expect(store.sizes()).toMatchObject({ sessions: 1, readings: 2, events: 1, messages: 0 })
+        expect(store.sizes().bytes).toBeGreaterThan(0)
+      }),
+    )
+  })
+}

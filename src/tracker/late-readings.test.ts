@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest'
+import { SOURCES } from '../contract/reading.js'
+import { climb, LEVELS } from './climb.cases.js'
+import { randomFrom, told } from './random.cases.js'
+import { restartClocks } from './tracker.js'
+
+describe('late, repeated and out of order', () => {
+  it('a source’s older stamp is late, whatever the figure', () => {
+    const c = climb()
+    c.tell(60, { source: 'status-line', stamp: 200 })
+    expect(c.tell(96, { source: 'status-line', stamp: 199 })).toBe('late')
+    expect(c.tell(null, { source: 'status-line', stamp: 199 })).toBe('late')
+    expect(c.track.used).toBe(60)
+    expect(c.crossed).toEqual(['notice'])
+    expect(c.tell(61, { source: 'status-line', stamp: 200 })).toBe('accepted')
+  })
+
+  it('stamps of different sources are never compared: a clock years behind counts', () => {
+    const c = climb()
+    c.tell(60, { stamp: Date.parse('2026-03-01') })
+    expect(c.tell(70, { source: 'sdk', stamp: Date.parse('1999-01-01') })).toBe('accepted')
+    expect(c.tell(71, { source: 'mod', stamp: 3 })).toBe('accepted')
+    expect(c.track.used).toBe(71)
+  })
+
+  it('a clock that was set back is followed again once the source has been quiet too long to be merely late', () => {
+    const c = climb()
+    c.tell(60, { source: 'sdk', stamp: Date.parse('2031-01-01') })
+    expect(c.tell(65, { source: 'sdk', stamp: Date.parse('2026-03-01') })).toBe('late')
+    expect(c.tell(71, { source: 'sdk', stamp: Date.parse('2026-03-01'), after: 601 })).toBe('accepted')
+    expect(c.tell(72, { source: 'sdk', stamp: Date.parse('2026-03-02') })).toBe('accepted')
+    expect(c.tell(60, { source: 'sdk', stamp: Date.parse('2026-02-01') })).toBe('late')
+  })
+
+  it('a restarted client counts its time anew', () => {
+    const c = climb()
+    c.tell(60, { source: 'status-line', stamp: 500_000 })
+    c.change(restartClocks)
+    expect(c.tell(61, { source: 'status-line', stamp: 10 })).toBe('accepted')
+    expect(c.track).toMatchObject({ cycle: 1, latched: [{ name: 'notice' }] })
+  })
+
+  it('the same answer from a second source is confirmed and improves where the figure comes from', () => {
+    const c = climb()
+    c.tell(60, { source: 'sdk', answerId: null })
+    expect(c.tell(60, { answerId: 'msg_1', usage: { input: 1, cacheCreation: 2, cacheRead: 57, output: 4 } })).toBe('confirmed')
+    expect(c.track).toMatchObject({ source: 'transcript', answerId: 'msg_1', usage: { cacheRead: 57 } })
+    c.tell(60, { source: 'mod', model: 'big[1m]' })
+    expect(c.track).toMatchObject({ source: 'mod', model: 'big[1m]', answerId: 'msg_1' })
+    c.tell(60, { source: 'status-line', model: 'big' })
+    expect(c.track.source).toBe('mod')
+  })
+
+  it('a figure one source doubts is not exact because another repeats it, unless it is the client’s own account', () => {
+    const c = climb()
+    c.tell(60, { exact: false })
+    c.tell(60, { source: 'status-line', exact: true })
+    expect(c.track.exact).toBe(false)
+    c.tell(60, { source: 'mod', exact: true })
+    expect(c.track.exact).toBe(true)
+    c.tell(60, { exact: false })
+    expect(c.track.exact).toBe(true)
+    const other = climb()
+    other.tell(60, { source: 'status-line', exact: true })
+    other.tell(60, { exact: false })
+    expect(other.track.exact).toBe(false)
+  })
+
+  it('an answer told only after a later one changes nothing', () => {
+    const c = climb()
+    c.tell(60, { source: 'status-line' })
+    c.tell(80, { source: 'status-line' })
+    for (const used of [55, 60, 72]) expect(c.tell(used)).toBe('late')
+    expect(c.track.used).toBe(80)
+    expect(c.tell(80)).toBe('confirmed')
+    expect(c.tell(30)).toBe('accepted')
+  })
+
+  it('in any order and from any sources, every level is reached exactly once and the figure is the highest told', () => {
+    for (let seed = 0; seed < 300; seed++) {
+      const random = randomFrom(seed)
+      const c = climb()
+      const rising = Array.from({ length: 4 + random(10) }, (_, n) => 30 + n * 7 + random(6))
+      const figures = told(rising, SOURCES.slice(0, 1 + random(5)), random)
+      for (const [source, used] of figures) c.tell(used, { source, after: 0.05, transcript: true })
+      const highest = Math.max(0, ...figures.map(([, used]) => used))
+      const reached = LEVELS.filter((level) => level.atTokens! <= highest).map((level) => level.name)
+      expect({ seed, crossed: c.crossed, used: c.track.used ?? 0 }).toEqual({ seed, crossed: reached, used: highest })
+    }
+  })
+
+  it('in any order around a reset, no level of the new cycle is reached by a figure of the old one', () => {
+    for (let seed = 0; seed < 300; seed++) {
+      const random = randomFrom(seed)
+      const c = climb()
+      const old = Array.from({ length: 3 + random(6) }, (_, n) => 52 + n * 5)
+      const figures = told(old, ['status-line', 'mod'], random)
+      const cut = random(figures.length + 1)
+      for (const used of old) c.tell(used, { after: 0.05, transcript: true })
+      for (const [source, used] of figures.slice(0, cut)) c.tell(used, { source, after: 0.05, transcript: true })
+      c.reset()
+      c.crossed.length = 0
+      const fresh = [20, 25, 30]
+      for (const [source, used] of figures.slice(cut)) {
+        if (fresh.length > 0 && random(3) === 0) c.tell(fresh.shift()!, { after: 0.05, transcript: true })
+        c.tell(used, { source, after: 0.05, transcript: true })
+      }
+      for (const used of fresh) c.tell(used, { after: 0.05, transcript: true })
+      expect({ seed, crossed: c.crossed, used: c.track.used }).toEqual({ seed, crossed: [], used: 30 })
+      c.tell(51, { transcript: true })
+      expect(c.crossed).toEqual(['notice'])
+    }
+  })
+})
