@@ -12,7 +12,8 @@ export async function inHouse<T>(
 ): Promise<T> {
   const house = openHouse({ env: cli.env, loadConfig, now: cli.now, ...options })
   try {
-    drain(house)
+    // A hook's engine would wait for a transcript that lags: who takes its signal must too.
+    drain(house, { wait: true })
     return await work(house)
   } finally {
     house.close()
@@ -20,7 +21,7 @@ export async function inHouse<T>(
 }
 
 /** A signal that cannot be taken must not keep a person from reading what is there. */
-export function drain(house: House, options: { youngestMs?: number } = {}): void {
+export function drain(house: House, options: Parameters<House['drain']>[0] = {}): void {
   try {
     house.drain(options)
   } catch (error) {

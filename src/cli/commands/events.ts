@@ -82,7 +82,7 @@ async function follow(house: House, next: () => void): Promise<void> {
     }
   }
   const look = setInterval(guarded(next), EVERY_MS)
-  const take = setInterval(() => drain(house), DRAIN_MS)
+  const take = setInterval(() => drain(house, { youngestMs: 2_000 }), DRAIN_MS)
   await Promise.race([untilStopped(), broken])
   clearInterval(look)
   clearInterval(take)

@@ -58,7 +58,7 @@ async function watchStatus(call: Call, cli: Cli, which: { live: boolean; all: bo
       return watch(cli, (screen) => {
         // Hooks take their own spool; this only helps where one of them could not.
         if (cli.now().getTime() - drained > 5_000) {
-          drain(house)
+          drain(house, { youngestMs: 2_000 })
           drained = cli.now().getTime()
         }
         return page(house, { ...cli, screen }, which)
