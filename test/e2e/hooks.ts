@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { appendFileSync, mkdirSync } from 'node:fs'
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Home } from '../harness/home.js'
 
@@ -14,6 +14,8 @@ export interface Pretended {
   /** An answer with a tool, and its batch. */
   batch(used: number): Promise<HookRun>
   statusLine(used: number | null): Promise<HookRun>
+  /** What the mod would write, at a time of its own clock. */
+  live(used: number, at: number): void
 }
 
 export interface HookRun {
@@ -70,13 +72,11 @@ export function pretend(home: Home, pid: number, project = home.project): Preten
       const tool = { tool_name: 'Bash', tool_input: { command: 'ls' }, tool_use_id: call, tool_response: 'README.md' }
       return it.hook('PostToolBatch', { tool_calls: [tool] })
     },
-    statusLine: (used) =>
-      run(
-        commandOf(home, 'status-line'),
-        JSON.stringify({ ...common, ...line(project, used) }),
-        { ...home.env, ...env },
-        project,
-      ),
+    statusLine: (used) => {
+      const body = JSON.stringify({ ...common, ...line(project, used) })
+      return run(commandOf(home, 'status-line'), body, { ...home.env, ...env }, project)
+    },
+    live: (used, at) => writeFileSync(path.join(home.batonHome, 'live', `${id}.json`), JSON.stringify(report(id, used, at))),
   }
   return it
 }
@@ -180,4 +180,10 @@ function line(project: string, used: number | null): Record<string, unknown> {
     },
     exceeds_200k_tokens: false,
   }
+}
+
+function report(session: string, tokens: number, at: number): Record<string, unknown> {
+  const compaction = { threshold: 167_000, effective: 200_000, by: 'model-default', enabled: true }
+  const figures = { tokens, window: 200_000, model: 'claude-opus-4-6', cost: 0.1, compaction, problem: null }
+  return { format: 1, session, seq: at, at, epoch: 0, ...figures }
 }
