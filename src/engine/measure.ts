@@ -19,8 +19,8 @@ const BOUNDARY_MS = 60_000
 export function measure(draft: Draft, observation: Observation): Measured {
   let heard = false
   let crossed: ResolvedLevel[] = []
+  const levels = placeLevels(draft, mergedLimits(draft, observation))
   const cross = (): void => {
-    const levels = placeLevels(draft, mergedLimits(draft, observation))
     if (!draft.enabled) return
     const result = crossLevels(draft.record.track, levels, draft.at)
     draft.record.track = result.track
@@ -125,11 +125,21 @@ function mergedLimits(draft: Draft, { limits, process }: Observation): Limits {
 
 function placeLevels(draft: Draft, limits: Limits): ResolvedLevel[] {
   const levels = resolveLevels(draft.policy.levels, limits)
-  const key = draft.policy.levels.map(lineOf).join('\n')
+  const key = keyOf(draft.policy.levels)
   if (draft.record.levelsKey !== '' && draft.record.levelsKey !== key) reconfigure(draft, draft.record.levelsKey.split('\n'))
   draft.record.levelsKey = key
   draft.record.track = relevel(draft.record.track, limits, levels)
   return levels
+}
+
+/** A policy's levels are looked at with every signal and change with the configuration only. */
+const keys = new WeakMap<readonly Level[], string>()
+function keyOf(levels: readonly Level[]): string {
+  const known = keys.get(levels)
+  if (known !== undefined) return known
+  const key = levels.map(lineOf).join('\n')
+  keys.set(levels, key)
+  return key
 }
 
 const lineOf = ({ name, rule, mode, actions }: Level): string => [name, rule, mode, ...actions].join(' | ')

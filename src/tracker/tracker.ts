@@ -149,6 +149,7 @@ function confirm(track: Track, reading: Reading): Track {
 
 /** New limits or new levels: a latched level that moved and now lies above the figure is open again. One that stayed put is not. */
 export function relevel(track: Track, limits: Limits, levels: readonly ResolvedLevel[]): Track {
+  if (track.latched.length === 0) return { ...track, limits }
   const used = track.used ?? Number.POSITIVE_INFINITY
   const positions = new Map(levels.map((level) => [level.name, level.atTokens]))
   const latched = track.latched.flatMap((latch): Latch[] => {
