@@ -56,7 +56,7 @@ export function identify(record: SessionRecord, signal: Signal, observation: Obs
     cursor: observation.cursor ?? record.cursor,
     seenAt: at,
     spend: spendAfter(record, signal, observation),
-    costUsd: signal.costUsd ?? record.costUsd,
+    costUsd: signal.costUsd ?? highest(observation.liveCostUsd, record.costUsd),
     planLimits: signal.planLimits ?? record.planLimits,
   }
 }
@@ -66,6 +66,11 @@ function answering(observation: Observation, known: string | null): string | nul
   const answer = observation.observed.findLast((found) => found.type === 'answer')
   const model = answer?.type === 'answer' ? answer.reading.model : null
   return model === null || known?.startsWith(model) ? known : model
+}
+
+/** A running total: of two tellers the higher one is the later. */
+function highest(told: number | null | undefined, known: number | null): number | null {
+  return typeof told === 'number' ? Math.max(told, known ?? 0) : known
 }
 
 /**
