@@ -54,6 +54,7 @@ test.each(VARIANTS)('six answers up to 125,008 tokens read 62.5% of the window, 
   expect(read.at(-1)).toBe(125_008)
   expect([50_008, 65_008, 80_008, 95_008, 110_008, 125_008]).toEqual(expect.arrayContaining(read))
   expect(session.spend).toMatchObject(spent(it))
+  expect(session.spend.cost_usd).toBe(how.mod ? run.result!.total_cost_usd : null)
   expect(it.strays().filter((name) => !name.startsWith('outbox'))).toEqual([])
 })
 
@@ -119,3 +120,19 @@ test.each([VARIANTS[0]!, VARIANTS[1]!, VARIANTS[3]!])(
     expect([60_008, 70_008]).toEqual(expect.arrayContaining(figures(await it.events('reading'))))
   },
 )
+
+test.each([VARIANTS[0]!, VARIANTS[1]!])('an answer made in several rounds counts as its last one: %s', async (_, how) => {
+  const it = await stage(
+    {
+      steps: [
+        { bash: 'echo a', used: 50_008 },
+        { bash: 'echo b', iterations: [52_008, 60_008], server_tools: { web_search_requests: 1 } },
+        { text: 'Done.', used: 61_008 },
+      ],
+    },
+    how,
+  )
+  await runPrint(it.home, { prompt: 'go', model: 'claude-opus-4-6' })
+  expect(await it.session()).toMatchObject({ used_tokens: 61_008, level: null })
+  expect([50_008, 60_008, 61_008]).toEqual(expect.arrayContaining(figures(await it.events('reading'))))
+})
