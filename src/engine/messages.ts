@@ -147,7 +147,7 @@ export function give(draft: Draft, how: Delivery): string {
   if (how === 'keep' || signal.subagent || record.jobId !== null) return ''
   if (waiting(parts.store.openMessages(record.seatId), record.sessionId).length === 0) return ''
   if (how === 'outbox') {
-    parts.store.afterCommit(() => parts.store.transaction(() => lay(draft)))
+    parts.store.afterCommit(() => unhurt(draft, undefined, () => parts.store.transaction(() => lay(draft))))
     return ''
   }
   const messages = toGive(draft)
@@ -169,14 +169,24 @@ function toGive(desk: Desk): Message[] {
 /** What lies for the next hook is taken back; what hooks gave meanwhile is noted. Returns the ids still in a hook's hands. */
 function takeBack(desk: Desk, sessionId: string): string[] {
   const { parts, record } = desk
-  const { given, inFlight } = parts.outbox.collect(sessionId)
+  const { given, inFlight } = unhurt(desk, { given: [], inFlight: [] }, () => parts.outbox.collect(sessionId))
   for (const { event, ids } of given) {
     const open = waiting(parts.store.openMessages(record.seatId), sessionId)
     const told = open.filter((message) => ids.includes(message.message_id))
     markGiven(desk, told, event)
   }
-  if (given.length > 0) parts.store.afterCommit(() => parts.outbox.forget(given))
+  if (given.length > 0) parts.store.afterCommit(() => unhurt(desk, undefined, () => parts.outbox.forget(given)))
   return inFlight
+}
+
+/** Files that cannot be read or written must not keep a signal from being taken: what waits, waits for the next. */
+export function unhurt<T>({ parts }: Desk, otherwise: T, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    parts.log('warn', 'the outbox cannot be used', { reason: String(error) })
+    return otherwise
+  }
 }
 
 /** In a transaction of its own, so that only what is kept for good is laid. */

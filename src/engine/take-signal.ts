@@ -7,7 +7,7 @@ import { restartClocks } from '../tracker/tracker.js'
 import { closeUnfinished, compactionSign, compactionStarts } from './compactions.js'
 import { type Draft, emit, type Parts } from './draft.js'
 import { measure } from './measure.js'
-import { cancelStale, confirm, type Delivery, give, ofLeftSessions, ofSession, queue, repeatUnheard } from './messages.js'
+import { cancelStale, confirm, type Delivery, give, ofLeftSessions, ofSession, queue, repeatUnheard, unhurt } from './messages.js'
 import { identify, newRecord } from './records.js'
 import { seatFor } from './seats.js'
 import { isEnabled } from './switches.js'
@@ -252,7 +252,7 @@ function expectLevel(draft: Draft): void {
   const { record, policy, parts } = draft
   const speaks = draft.enabled && record.jobId === null && record.state !== 'ended'
   const near = speaks && isNearLevel(record.track, resolveLevels(policy.levels, record.track.limits))
-  parts.outbox.expect(record.sessionId, near ? (draft.agent.carriers[0] ?? null) : null)
+  unhurt(draft, undefined, () => parts.outbox.expect(record.sessionId, near ? (draft.agent.carriers[0] ?? null) : null))
 }
 
 function noteActivity(draft: Draft, observation: Observation): void {

@@ -119,6 +119,7 @@ export function trialSession(house: TrialHouse, sessionId = 'aaaaaaaa-0001', env
     const { deliver = 'answer', signalId, again } = sending
     return (sending.engine ?? house.engine).take(raw, {
       deliver,
+      unserved: deliver === 'outbox',
       ...(signalId === undefined ? {} : { signalId }),
       ...(again === undefined ? {} : { again }),
     })

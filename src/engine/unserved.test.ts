@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { setEnabled } from './switches.js'
@@ -183,6 +183,16 @@ describe('when a transaction fails', () => {
     expect(s.messages('context').map((message) => message.status)).toEqual(['sent', 'queued'])
     expect(launch('PostToolBatch').agent).not.toContain('"notice"')
   })
+})
+
+it('an outbox that cannot be used hinders neither the measuring nor an answer somebody waits for', () => {
+  rmSync(house.outbox, { recursive: true, force: true })
+  writeFileSync(house.outbox, 'not a folder')
+  s.step(90_000, unserved)
+  expect(s.record().track.used).toBe(90_000)
+  expect(warning().status).toBe('queued')
+  expect(house.logged).toContain('the outbox cannot be used')
+  expect(said(s.step(91_000).answer).agent).toContain('"notice"')
 })
 
 describe('two engines on one store', () => {
