@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { closeSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { hookEnvironment, statusLine, toolBatch, toolUseId, transcriptStep } from './samples.mjs'
@@ -19,9 +19,10 @@ export function prepareLoad(dir, { sessions, cwd, folder, port, growing = false 
   mkdirSync(folder, { recursive: true })
   const templates = join(dir, `templates-${growing}`)
   const out = openSync(templates, 'w')
+  const living = processes()
   for (let i = 0; i < sessions; i++) {
     const sessionId = `${String(i).padStart(8, '0')}-1111-4000-8000-000000000000`
-    const session = { sessionId, cwd, transcript: join(folder, `${sessionId}.jsonl`) }
+    const session = { sessionId, cwd, transcript: join(folder, `${sessionId}.jsonl`), pid: living[i % living.length] }
     writeFileSync(session.transcript, transcriptStep({ ...session, n: CALL, used: 15_008, size: 900, at: Date.now() }))
     for (const kind of KINDS) writeSync(out, template(kind, session, { port, growing }))
   }
@@ -34,6 +35,16 @@ export function prepareLoad(dir, { sessions, cwd, folder, port, growing = false 
       return JSON.parse(stdout)
     },
   }
+}
+
+/** Clients are looked up by their process: the ones that happen to live here stand for them. */
+function processes() {
+  const found = existsSync('/proc')
+    ? readdirSync('/proc')
+        .filter((name) => /^\d+$/.test(name))
+        .map(Number)
+    : []
+  return found.length > 0 ? found : [process.pid]
 }
 
 /** As load.c reads it: sizes and places to fill in, then the request, the transcript's path and the step appended to it. */

@@ -91,9 +91,9 @@ export function toolBatch({ sessionId, transcript, cwd, n, size }) {
 export const prose = (size) => WORDS.repeat(Math.ceil(size / WORDS.length)).slice(0, size)
 
 /** Variables the client gives its hooks. */
-export function hookEnvironment({ sessionId, cwd, attended = '1' }) {
+export function hookEnvironment({ sessionId, cwd, attended = '1', pid = process.pid }) {
   return {
-    CLAUDE_PID: String(process.pid),
+    CLAUDE_PID: String(pid),
     CLAUDE_PROJECT_DIR: cwd,
     CLAUDE_CODE_SESSION_ID: sessionId,
     CLAUDE_CODE_SESSION_ATTENDED: attended,
