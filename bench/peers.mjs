@@ -1,35 +1,49 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 
 const PEERS = [
-  { package: 'ccstatusline', arguments: '' },
-  { package: 'ccusage', arguments: ' statusline --offline' },
+  { name: 'ccstatusline', arguments: '' },
+  { name: 'ccusage', arguments: ' statusline --offline' },
 ]
 
 /** Status lines the npm registry offers, installed beside the measurement. Where the registry fails, it says so and goes on. */
 export function installPeers(dir, note) {
   const prefix = join(dir, 'peers')
-  return PEERS.flatMap((peer) => {
+  return PEERS.flatMap(({ name, arguments: words }) => {
     try {
-      execFileSync('npm', ['install', '--prefix', prefix, '--no-audit', '--no-fund', '--loglevel=error', peer.package], {
-        stdio: ['ignore', 'ignore', 'pipe'],
-        timeout: 90_000,
-      })
+      const { version } = install(prefix, name)
+      return [{ name: `${name} ${version}`, command: `'${join(prefix, 'node_modules', '.bin', name)}'${words}` }]
     } catch (error) {
-      note(`${peer.package} could not be installed: ${String(error.stderr ?? error.message).split('\n')[0]}`)
+      note(
+        `  ${name} could not be installed: ${
+          String(error.stderr || error.message)
+            .trim()
+            .split('\n')[0]
+        }`,
+      )
       return []
     }
-    const root = join(prefix, 'node_modules', peer.package)
-    const { version, bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-    const file = typeof bin === 'string' ? bin : (bin?.[peer.package] ?? Object.values(bin ?? {})[0])
-    if (!file || !existsSync(join(root, file))) return []
-    return [
-      {
-        name: `${peer.package} ${version}`,
-        command: `'${join(prefix, 'node_modules', '.bin', peer.package)}'${peer.arguments}`,
-        folder: dirname(root),
-      },
-    ]
+  })
+}
+
+function install(prefix, name) {
+  npm('install', '--prefix', prefix, '--no-audit', '--no-fund', name)
+  const read = (which) => join(prefix, 'node_modules', which, 'package.json')
+  const found = JSON.parse(readFileSync(read(name), 'utf8'))
+  const native = Object.keys(found.optionalDependencies ?? {}).find((one) => one.endsWith(`${process.platform}-${process.arch}`))
+  if (native === undefined || existsSync(read(native))) return found
+  // A mirror may have the newest package without its native part yet: then the newest that has it.
+  const version = npm('view', native, 'version').trim()
+  npm('install', '--prefix', prefix, '--no-audit', '--no-fund', `${name}@${version}`)
+  if (!existsSync(read(native))) throw new Error(`${native} is not in the registry`)
+  return { version }
+}
+
+function npm(...args) {
+  return execFileSync('npm', ['--loglevel=error', ...args], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 90_000,
   })
 }
