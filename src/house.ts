@@ -9,10 +9,10 @@ import type { RawSignal } from './contract/signal.js'
 import { folderOutbox } from './delivery/outbox.js'
 import { type Engine, makeEngine } from './engine/engine.js'
 import { detailOf, findSession, recentSessions } from './engine/queries.js'
-import { isEnabled } from './engine/switches.js'
+import { isEnabled, rearmSession } from './engine/switches.js'
 import { viewSession } from './engine/view.js'
 import { type DrainOptions, drainSpool } from './hook/drain.js'
-import { colours } from './hook/paint.js'
+import { COLOURS, WITHOUT_COLOURS } from './hook/paint.js'
 import { dropSpooled, readSpooled } from './hook/spool.js'
 import { batonHome, type Home } from './lib/home.js'
 import { fileLog, type Log } from './lib/log.js'
@@ -30,11 +30,14 @@ export interface House {
   find(id: string): SessionRecord | null
   detail(record: SessionRecord): Record<string, unknown>
   recent(options: { all?: boolean; live?: boolean }): Session[]
-  statusLine(taken: { record: SessionRecord; enabled: boolean }): string
+  /** `plain`: the session's own environment says NO_COLOR. */
+  statusLine(taken: { record: SessionRecord; enabled: boolean }, plain: boolean): string
   /** Takes what hooks left in the spool while no server ran; every command that reads does this first. */
   drain(options?: DrainOptions): number
   /** A signal a launcher left in the spool. */
   spooled(id: string): { raw: RawSignal; drop(): void } | null
+  /** Opens the latches of a session. */
+  rearm(sessionId: string): void
   now(): Date
   close(): void
 }
@@ -59,6 +62,7 @@ export function openHouse(options: HouseOptions): House {
   const log = fileLog(home.log, env)
   const store = openStore(home.store, {
     busyMs: options.busyMs,
+    complain: (error) => log('warn', 'after a commit', { reason: String(error) }),
     ...(options.resident ? { checkpointPages: 8_000, remember: true } : {}),
   })
   const policyOf = configured(home, env, options.loadConfig, options.configMs ?? (options.resident ? 1_000 : 0))
@@ -74,13 +78,13 @@ export function openHouse(options: HouseOptions): House {
     liveDir: home.live,
   })
 
-  const paint = colours(env)
   const policyFor = (record: SessionRecord): Policy => {
     const seat = store.seat(record.seatId)?.name ?? record.seatId
     return policyOf({ agent: record.agent, project: record.project, model: record.model, seat }).policy
   }
   const view = (record: SessionRecord): Session => {
-    const alive = record.process === null ? null : (agents[record.agent]?.alive(record.process) ?? null)
+    const asked = record.process !== null && record.state !== 'ended'
+    const alive = asked ? (agents[record.agent]?.alive(record.process!) ?? null) : null
     const enabled = isEnabled(store, record, policyFor(record).enabled)
     return viewSession(record, { seat: store.seat(record.seatId), enabled, alive, now: now() })
   }
@@ -95,12 +99,14 @@ export function openHouse(options: HouseOptions): House {
     find: (id) => findSession(store, id),
     detail: (record) => detailOf(store, record, view(record), policyFor(record)),
     recent: (which) => recentSessions(store, view, { ...which, now: now() }),
-    statusLine: ({ record, enabled }) => statusText(viewSession(record, { seat: null, enabled, alive: true, now: now() }), paint),
+    statusLine: ({ record, enabled }, plain) =>
+      statusText(viewSession(record, { seat: null, enabled, alive: true, now: now() }), plain ? WITHOUT_COLOURS : COLOURS),
     drain: (how) => drainSpool(engine, home.spool, how),
     spooled(id) {
       const found = readSpooled(home.spool, id)
       return found && { raw: found.raw, drop: () => dropSpooled(found.path) }
     },
+    rearm: (sessionId) => rearmSession(store, sessionId),
     now,
     close: () => store.close(),
   }
@@ -120,11 +126,17 @@ function configured(
   }
   const kept = new Map<string, Kept>()
   return (subject) => {
-    const key = subject.project ?? ''
+    const own = subject.env && Object.keys(subject.env).length > 0 ? subject.env : env
+    const key = `${subject.project ?? ''}\n${own.BATON_ENABLED ?? ''}\n${own.BATON_PRESETS ?? ''}`
     let entry = kept.get(key)
     if (!entry || Date.now() - entry.at >= trustMs) {
       if (kept.size > 500) kept.clear()
-      const current = currentConfig({ home, project: subject.project, env, load })
+      const current = currentConfig({
+        home,
+        project: subject.project,
+        env: { ...env, BATON_ENABLED: own.BATON_ENABLED, BATON_PRESETS: own.BATON_PRESETS },
+        load,
+      })
       const same = entry?.current.mark === current.mark && entry.policies.size < 5_000
       entry = { at: Date.now(), current, policies: same ? entry!.policies : new Map() }
       kept.set(key, entry)

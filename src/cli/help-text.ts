@@ -12,7 +12,7 @@ const GROUPS: readonly (readonly [title: string, names: readonly string[]])[] = 
   ['Begin', ['demo', 'install', 'uninstall', 'doctor']],
   ['See', ['status', 'show', 'events', 'messages', 'statusline']],
   ['Decide', ['off', 'on', 'config']],
-  ['Run', ['demo', 'serve', 'model']],
+  ['Run', ['serve', 'model']],
   ['More', ['completion', 'help']],
 ]
 

@@ -14,7 +14,7 @@ export function launcherHere(agent: string, home: Home, cli: Cli): string {
   const bash = findProgram('bash', cli.env) ?? '/bin/bash'
   return launcherText({
     bash,
-    home: home.root,
+    home,
     node: process.execPath,
     engine: engineOf(cli),
     agent,

@@ -23,6 +23,8 @@ export interface Message {
   delivered_at: string | null
   /** The client's event in whose answer it travelled. */
   via: string | null
+  /** The signal in whose answer it travelled, where that has an id: if its hook did not hear the answer, it waits again. */
+  sent_with?: string | null
   /** Given again because the client died before it could have asked the model. */
   repeated: boolean
 }

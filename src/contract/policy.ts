@@ -23,6 +23,8 @@ export interface PolicySubject {
   project: string | null
   model: string | null
   seat: string | null
+  /** The session's own environment: some variables are configuration. Absent: that of this process. */
+  env?: Record<string, string | undefined>
 }
 
 /** One thing wrong in a configuration file. */

@@ -85,6 +85,8 @@ export interface SessionRecord {
   silence: { toolCalls: number; since: string; alarmed: boolean }
   /** Ids of a batch the transcript did not hold yet when its hook was answered. */
   unsettled: string[]
+  /** As judged with the last signal; absent in records of before. */
+  enabled?: boolean
   /** Fingerprint of the levels in force: when it changes, alerts of the old ones are stale. */
   levelsKey: string
   /** Why the configuration in force is not the one on disk; null: it is. */

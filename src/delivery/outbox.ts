@@ -42,6 +42,16 @@ export function folderOutbox(dir: string, now: () => Date): Outbox {
     }
   }
 
+  /** null: another engine has just removed it. */
+  const filesIn = (folder: string): string[] | null => {
+    try {
+      return readdirSync(folder)
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return null
+      throw error
+    }
+  }
+
   const draftOf = (sessionId: string): string => join(dir, `.${fileName(sessionId)}.${process.pid}`)
 
   return {
@@ -54,9 +64,12 @@ export function folderOutbox(dir: string, now: () => Date): Outbox {
       for (const entry of readdirSync(dir)) {
         if (!entry.startsWith(`${name}.taken.`)) continue
         const folder = join(dir, entry)
-        const mark = readdirSync(folder).find((file) => file.startsWith('given.'))
+        const files = filesIn(folder)
+        if (files === null) continue
+        const mark = files.find((file) => file.startsWith('given.'))
         if (mark) given.push({ event: mark.slice('given.'.length), ids: idsIn(folder), mark: folder })
-        else if (now().getTime() - statSync(folder).ctimeMs < IN_FLIGHT_MS) inFlight.push(...idsIn(folder))
+        else if (now().getTime() - (statSync(folder, { throwIfNoEntry: false })?.ctimeMs ?? 0) < IN_FLIGHT_MS)
+          inFlight.push(...idsIn(folder))
         else rmSync(folder, { recursive: true, force: true })
       }
       return { given, inFlight }

@@ -119,6 +119,19 @@ describe('several compactions', () => {
     expectCompactions(2)
   })
 
+  it('whose signs are each incomplete are not taken for one', () => {
+    s.preCompact()
+    s.postCompact()
+    s.boundary()
+    s.step(30_000)
+    s.step(140_000)
+    s.start('compact')
+    expect(s.record().track).toMatchObject({ used: null, cycle: 3 })
+    s.boundary()
+    goOn()
+    expectCompactions(2)
+  })
+
   it('in a row whose first boundary is written only when the second begins are still two', () => {
     s.preCompact()
     s.start('compact')

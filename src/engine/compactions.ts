@@ -58,7 +58,7 @@ export interface SignDetail {
 export function compactionSign(draft: Draft, sign: Exclude<Sign, 'compact-start'>, detail: SignDetail): void {
   const { record } = draft
   const old = record.compaction
-  if (old === null || !belongs(old, sign)) {
+  if (old === null || !belongs(draft, old, sign)) {
     if (sign !== 'boundary' && sign !== 'figure-lost' && isOvertaken(draft)) return
     open(draft, detail.trigger ?? old?.trigger ?? 'auto')
   }
@@ -78,12 +78,14 @@ export function compactionSign(draft: Draft, sign: Exclude<Sign, 'compact-start'
   if (['compact-end', 'boundary'].every((last) => record.compaction!.seen.includes(last as Sign))) complete(draft, 'completed')
 }
 
-function belongs(progress: CompactionProgress, sign: Sign): boolean {
+function belongs({ signal, record: { track } }: Draft, progress: CompactionProgress, sign: Sign): boolean {
   const happened = progress.seen.length > 1
   // A figure that was known in this cycle and is lost ends this cycle, whatever ended the one before.
   if (sign === 'figure-lost') return !happened && !progress.completed
   const failed = !happened && progress.completed
-  return !failed && !progress.seen.includes(sign)
+  // The client tells before it goes on: what it tells after an answer of the new cycle is news.
+  const wentOn = happened && track.readAt !== null && signal.at > Date.parse(track.readAt)
+  return !failed && !progress.seen.includes(sign) && (sign === 'boundary' || !wentOn)
 }
 
 function resetCycle(draft: Draft): void {

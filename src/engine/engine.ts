@@ -87,8 +87,8 @@ export function makeEngine(parts: Parts): Engine {
     try {
       return one(raw, options)
     } catch (error) {
-      parts.log('error', 'a signal was lost', { kind: raw.kind, reason: String(error) })
-      return NOTHING
+      parts.log('error', 'a signal could not be taken', { kind: raw.kind, reason: String(error) })
+      return { ...NOTHING, failed: true }
     }
   }
 }

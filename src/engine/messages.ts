@@ -111,7 +111,7 @@ export function sayOf(messages: readonly Message[]): { agent: string | null; use
 }
 
 /** Marks messages as given in the answer to `event`, as far as that answer can carry them. */
-export function markGiven(draft: Desk, messages: readonly Message[], event: string): void {
+export function markGiven(draft: Desk, messages: readonly Message[], event: string, signalId: string | null = null): void {
   const carries = draft.agent.carries(event)
   for (const message of messages) {
     const told: Message =
@@ -119,7 +119,7 @@ export function markGiven(draft: Desk, messages: readonly Message[], event: stri
     if (message.agent_text === null) {
       if (told !== message || message.user_text === null) deliver(draft, { ...told, sent_at: draft.at, via: event })
     } else if (carries.agent) {
-      draft.parts.store.putMessage({ ...told, status: 'sent', sent_at: draft.at, via: event })
+      draft.parts.store.putMessage({ ...told, status: 'sent', sent_at: draft.at, via: event, sent_with: signalId })
     } else if (told !== message) {
       draft.parts.store.putMessage(told)
     }
@@ -142,7 +142,7 @@ function fitting(messages: readonly Message[]): Message[] {
  * Takes what waits into the answer to this signal; when nobody waits for an answer, leaves it for the next hook.
  * A subagent's events carry nothing: it is not the seat. Nor do those of a job: its runner speaks to it.
  */
-export function give(draft: Draft, how: Delivery): string {
+export function give(draft: Draft, how: Delivery, signalId: string | null): string {
   const { parts, agent, record, signal } = draft
   if (how === 'keep' || signal.subagent || record.jobId !== null) return ''
   if (waiting(parts.store.openMessages(record.seatId), record.sessionId).length === 0) return ''
@@ -155,7 +155,7 @@ export function give(draft: Draft, how: Delivery): string {
   const carries = agent.carries(signal.event)
   const say = sayOf(messages)
   const answer = agent.answer(signal.event, { agent: carries.agent ? say.agent : null, user: carries.user ? say.user : null })
-  markGiven(draft, messages, signal.event)
+  markGiven(draft, messages, signal.event, signalId)
   return answer
 }
 

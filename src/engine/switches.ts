@@ -21,6 +21,14 @@ export function setEnabled(parts: Parts, scope: SwitchScope, key: string, enable
   })
 }
 
+/** Opens the latches of one session without switching anything. */
+export function rearmSession(store: Store, sessionId: string): void {
+  store.transaction(() => {
+    const record = store.session(sessionId)
+    if (record) store.putSession({ ...record, track: rearm(record.track) })
+  })
+}
+
 function concerned(store: Store, scope: SwitchScope, key: string): SessionRecord[] {
   if (scope === 'all') return store.sessions()
   if (scope === 'project') return store.sessions({ project: key })

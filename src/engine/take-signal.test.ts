@@ -57,8 +57,18 @@ describe('one signal', () => {
     expect(s.batch([tool], { signalId: 'one' }).answer).not.toBe('')
     const before = s.types()
     const again = s.batch([tool], { signalId: 'one' })
-    expect(again).toMatchObject({ answer: '', record: null, repeated: true })
+    expect(again).toMatchObject({ answer: '', record: { sessionId: s.id }, repeated: true })
     expect(s.types()).toEqual(before)
+  })
+
+  it('whose answer its hook did not hear is kept by the hook, and what the answer carried waits again', () => {
+    s.start()
+    const tool = s.answers(90_000)
+    const first = s.batch([tool], { signalId: 'one' })
+    expect(first.answer).toContain('notice')
+    s.batch([tool], { signalId: 'one' })
+    expect(s.batch([s.answers(91_000)], { signalId: 'two' }).answer).toContain('notice')
+    expect(s.batch([s.answers(92_000)], { signalId: 'three' }).answer).toBe('')
   })
 
   it('that is not one changes nothing', () => {

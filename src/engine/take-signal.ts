@@ -3,14 +3,14 @@ import type { SessionRecord } from '../contract/record.js'
 import type { Observation, RawSignal, Signal } from '../contract/signal.js'
 import { resolveLevels } from '../policy/levels.js'
 import { isNearLevel } from '../policy/near-level.js'
-import { restartClocks } from '../tracker/tracker.js'
+import { rearm, restartClocks } from '../tracker/tracker.js'
 import { closeUnfinished, compactionSign, compactionStarts } from './compactions.js'
 import { type Draft, emit, type Parts } from './draft.js'
 import { measure } from './measure.js'
 import { cancelStale, confirm, type Delivery, give, ofLeftSessions, ofSession, queue, repeatUnheard, unhurt } from './messages.js'
 import { identify, newRecord } from './records.js'
 import { seatFor } from './seats.js'
-import { isEnabled } from './switches.js'
+import { cancelWaiting, isEnabled } from './switches.js'
 import { soundSilence, warn } from './warn.js'
 
 export interface Taken {
@@ -27,6 +27,8 @@ export interface Taken {
   unsettled: boolean
   /** This signal had been taken before. */
   repeated: boolean
+  /** The store did not keep it: whoever sent it must. */
+  failed?: boolean
 }
 
 export interface TakeOptions {
@@ -60,7 +62,7 @@ export function takeSignal(parts: Parts, raw: RawSignal, options: TakeOptions): 
 export function takeOpened(parts: Parts, raw: RawSignal, signal: Signal, options: TakeOptions): Taken {
   return parts.store.transaction(() => {
     const at = parts.now().toISOString()
-    if (options.signalId && !parts.store.takeOnce(options.signalId, at)) return { ...NOTHING, repeated: true }
+    if (options.signalId && !parts.store.takeOnce(options.signalId, at)) return repeated(parts, signal, options.signalId)
     const draft = openDraft(parts, raw, signal, at)
     const { record, observation } = draft
     const lagged = record.unsettled.length > 0 && observation.observed.length === 0
@@ -76,10 +78,11 @@ export function takeOpened(parts: Parts, raw: RawSignal, signal: Signal, options
       if (begins) applyKind(draft)
       noteActivity(draft, observation)
     }
-    closeCompaction(draft)
+    // Another look comes later than the event: what began since is not over because of it.
+    if (!options.again) closeCompaction(draft)
     warn(draft, crossed)
     soundSilence(draft)
-    const answer = give(draft, options.deliver)
+    const answer = give(draft, options.deliver, options.signalId ?? null)
     if (options.unserved && !signal.subagent) expectLevel(draft)
     parts.store.putSession(record)
     const unsettled = !observation.settled && observation.live === null && !signal.subagent
@@ -93,6 +96,17 @@ export function takeOpened(parts: Parts, raw: RawSignal, signal: Signal, options
       repeated: false,
     }
   })
+}
+
+/** It was taken, but its hook never heard the answer and kept it: what that answer carried waits again. */
+function repeated(parts: Parts, signal: Signal, signalId: string): Taken {
+  const record = parts.store.session(signal.sessionId)
+  for (const message of record ? parts.store.openMessages(record.seatId) : []) {
+    if (message.status === 'sent' && message.sent_with === signalId) {
+      parts.store.putMessage({ ...message, status: 'queued', sent_at: null, via: null, sent_with: null })
+    }
+  }
+  return { ...NOTHING, record, repeated: true }
 }
 
 function openDraft(parts: Parts, raw: RawSignal, signal: Signal, at: string): Draft & { observation: Observation } {
@@ -119,6 +133,7 @@ function openDraft(parts: Parts, raw: RawSignal, signal: Signal, at: string): Dr
     project: record.project,
     model: record.model,
     seat: seat.name ?? seat.seatId,
+    env: raw.env,
   })
   const enabled = isEnabled(parts.store, record, policy.enabled)
   const draft = {
@@ -161,8 +176,17 @@ function openDraft(parts: Parts, raw: RawSignal, signal: Signal, at: string): Dr
     emit(draft, 'session_started', { source: signal.start?.source ?? 'seen', cwd: record.cwd, model: record.model })
     emit(draft, 'cycle_started', { cycle: record.track.cycle, reason: record.track.cycleReason })
   }
+  if (known) noteSwitch(draft, known.enabled)
+  record.enabled = enabled
   sayTrouble(draft, problems.map((p) => `${p.key}: ${p.reason}`).join('; '))
   return draft
+}
+
+/** The configuration switched Baton on or off: the same as `baton on` and `baton off`. */
+function noteSwitch(draft: Draft, before: boolean | undefined): void {
+  if (before === undefined || before === draft.enabled) return
+  if (draft.enabled) draft.record.track = rearm(draft.record.track)
+  else cancelWaiting(draft.parts, draft.record, draft.at, 'Baton was switched off')
 }
 
 /** Running sessions go on with the last good configuration, and the person is told once that they do. */

@@ -1,6 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import type { Engine } from '../engine/engine.js'
-import { dropSpooled, listSpool, readSpooled, type Spooled, sessionOf } from './spool.js'
+import { BatonError, reasonOf } from '../lib/errors.js'
+import { dropSpooled, listSpool, putAside, readSpooled, type Spooled, sessionOf } from './spool.js'
 
 const LIFE_MS = 30_000
 const SETTLE_MS = 250
@@ -20,12 +21,12 @@ export function drainSpool(engine: Engine, spool: string, options: DrainOptions 
   for (;;) {
     const before = taken
     const ids = listSpool(spool, new Date(), options.youngestMs)
-    for (const [index, id] of ids.entries()) {
+    const lastOf = new Map(ids.map((id) => [sessionOf(id), id]))
+    for (const id of ids) {
       if (Date.now() > end) return taken
       const signal = readSpooled(spool, id)
       if (!signal) continue
-      const last = !ids.slice(index + 1).some((later) => sessionOf(later) === sessionOf(id))
-      if (options.wait && last) settle(engine, signal)
+      if (options.wait && lastOf.get(sessionOf(id)) === id) settle(engine, signal)
       takeSpooled(engine, signal, 'outbox')
       taken++
     }
@@ -34,9 +35,17 @@ export function drainSpool(engine: Engine, spool: string, options: DrainOptions 
 }
 
 function takeSpooled(engine: Engine, signal: Spooled, deliver: 'answer' | 'outbox'): string {
-  const { answer } = engine.take(signal.raw, { deliver, signalId: signal.id, unserved: true })
-  dropSpooled(signal.path)
-  return answer
+  try {
+    const { answer } = engine.take(signal.raw, { deliver, signalId: signal.id, unserved: true })
+    dropSpooled(signal.path)
+    return answer
+  } catch (error) {
+    // A store that cannot be used is everybody's trouble: the signal waits. Anything else is this one's.
+    if (error instanceof BatonError) throw error
+    engine.parts.log('error', 'a signal could not be taken and was put aside', { id: signal.id, reason: reasonOf(error) })
+    putAside(signal.path)
+    return ''
+  }
 }
 
 /** The client writes its transcript a little after its events; nobody waits for this process, so it can. */

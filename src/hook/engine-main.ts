@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeSync } from 'node:fs'
+import { readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { agents } from '../agents/index.js'
 import type { Loaded, LoadOptions } from '../config/load-config.js'
@@ -6,8 +6,8 @@ import { openHouse } from '../house.js'
 import { batonHome } from '../lib/home.js'
 import { fileLog } from '../lib/log.js'
 import { answerOne, drainSession, drainUnderLock } from './drain.js'
-import { dropOldReports } from './old-reports.js'
 import { dropSpooled, readSpooled } from './spool.js'
+import { tidyDaily } from './tidy.js'
 
 /** The engine without a server. Prints only a status line, always exits 0; what goes wrong is in the log. */
 function main(): void {
@@ -34,7 +34,7 @@ function say(text: string): void {
 function drain(env: Record<string, string | undefined>): void {
   const house = openHouse({ env, loadConfig, busyMs: 4_000, configMs: 1_000 })
   drainUnderLock(house.engine, house.home.spool, join(house.home.root, 'run', 'drain'))
-  if (existsSync(house.home.live)) dropOldReports(house.home.live, house.now())
+  tidyDaily(house.store, { live: house.home.live, mark: join(house.home.root, 'run', 'tidied') }, house.now())
 }
 
 function answer(env: Record<string, string | undefined>, id: string): string {
@@ -55,7 +55,7 @@ function statusLine(env: Record<string, string | undefined>): string {
   if (id && !spooled) drainSession(house.engine, house.home.spool, id.split('.', 1)[0]!)
   const taken = house.engine.take(raw, { deliver: 'outbox', unserved: true, ...(id ? { signalId: id } : {}) })
   if (spooled) dropSpooled(spooled.path)
-  return taken.record ? house.statusLine({ record: taken.record, enabled: taken.enabled }) : ''
+  return taken.record ? house.statusLine({ record: taken.record, enabled: taken.enabled }, Boolean(env.NO_COLOR)) : ''
 }
 
 function loadConfig(options: LoadOptions): Loaded {

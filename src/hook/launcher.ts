@@ -1,7 +1,10 @@
+import type { Home } from '../lib/home.js'
+
 /** What the launcher is told at install time. It changes with upgrades; the command string in the agent's settings does not. */
 export interface LauncherInput {
   bash: string
-  home: string
+  /** The places at install time; BATON_HOME in a client's environment goes before them. */
+  home: Pick<Home, 'root' | 'config' | 'log'>
   node: string
   engine: string
   agent: string
@@ -26,13 +29,14 @@ export function launcherText(input: LauncherInput): string {
   const names = input.environment.filter((name) => /^[A-Z0-9_]+$/.test(name))
   return `#!${input.bash}
 # Baton's launcher: run by a coding agent for its events. Written by "baton install"; do not edit.
-home=\${BATON_HOME:-${quote(input.home)}} node=${quote(input.node)} engine=${quote(input.engine)} agent=${quote(input.agent)}
+home=\${BATON_HOME:-${quote(input.home.root)}} config=${quote(input.home.config)} log=${quote(input.home.log)}
+node=${quote(input.node)} engine=${quote(input.engine)} agent=${quote(input.agent)}
 ${BODY.replace('@NAMES@', names.join(' '))}`
 }
 
 const BODY = String.raw`kind=$1 key=$2
 exec 2>/dev/null
-trap '' PIPE
+shopt -s extglob
 former=
 [ "$kind" = status-line ] && [ -n "$key" ] && [ -f "$home/former/$key" ] && IFS= read -r -d '' former <"$home/former/$key"
 
@@ -42,6 +46,7 @@ if [ "$BATON_DISABLE" = 1 ]; then
   exit 0
 fi
 
+trap '' PIPE # a server that goes away in the middle must not end this
 locale=$LC_ALL
 LC_ALL=C
 now=$EPOCHSECONDS
@@ -62,6 +67,10 @@ sid=\${sid//[^A-Za-z0-9_-]/}
 [ -n "$sid" ] || sid=unknown
 id=$sid.\${EPOCHREALTIME:-$now.$RANDOM}.$$.$kind
 
+places() { # for the engine: where things are, and nothing that slows Node's start
+  export BATON_DATA=$home BATON_CONFIG=$config BATON_LOG_FILE=$log NODE_EXTRA_CA_CERTS= NODE_OPTIONS=
+}
+
 variables() { # the client's environment, as far as an adapter wants it; no control characters
   local name value
   vars=
@@ -74,6 +83,8 @@ variables() { # the client's environment, as far as an adapter wants it; no cont
 keep() { # into the spool; what does not fit a variable cheaply goes there straight
   umask 077
   [ -d "$home/spool" ] || mkdir -p "$home/spool" "$home/run"
+  local all=("$home/spool/"*)
+  [ \${#all[@]} -lt 5000 ] || exit 0 # nobody has taken any for very long: the store is broken, and doctor says so
   variables '' = $'\n'
   {
     printf '%s\n%s\n%s\n%s\n\n%s' "$agent" "$kind" "$now" "$vars" "$body"
@@ -88,7 +99,7 @@ forget() { # the package is gone: nobody will ever take what was kept
 
 ask() {
   local port token pid until
-  read -r port token pid <"$home/run/server" || return 1
+  read -r port token pid <"$home/run/server" && kill -0 "$pid" || return 1
   if read -r until <"$home/run/slow" && [ "$now" -lt "$until" ]; then return 1; fi
   exec 3<>"/dev/tcp/127.0.0.1/$port" || return 1
   variables X-Env- ': ' $'\r\n'
@@ -104,12 +115,14 @@ hear() { # the answer, or a note that this server is slow: then it is left alone
     [ -z "$line" ] && printf '%s\n' "$((now + 60))" >"$home/run/slow"
     return 1
   fi
-  case $line in 'HTTP/1.1 200'*) ;; 'HTTP/1.1 400'*) return 0 ;; *) return 1 ;; esac
+  local status=$line ours=
   while read -r -t 1 -u 3 line; do
     line=\${line%$'\r'}
     [ -z "$line" ] && break
-    case $line in Content-Length:*|content-length:*) length=\${line#*: } ;; esac
+    case $line in Content-Length:*|content-length:*) length=\${line#*: } ;; X-Baton:*) ours=1 ;; esac
   done
+  [ -n "$ours" ] || return 1 # somebody else has the port
+  case $status in 'HTTP/1.1 200'*) ;; 'HTTP/1.1 400'*) return 0 ;; *) return 1 ;; esac
   [ "$length" -eq 0 ] && return 0
   if [ "\${BASH_VERSINFO[0]}" -gt 3 ]; then IFS= read -r -t 1 -N "$length" -u 3 answer; else IFS= read -r -d '' -t 1 -u 3 answer; fi
   [ \${#answer} -eq "$length" ]
@@ -119,13 +132,14 @@ if [ "$kind" = status-line ]; then
   own=
   ask && heard=1
   if [ -n "$former" ]; then
-    own=$(LC_ALL=$locale; [ -n "$locale" ] || unset LC_ALL; BATON_IN_STATUS_LINE=1 exec /bin/sh -c "$former" <<<"$body") || own=
+    own=$(trap - PIPE; LC_ALL=$locale; [ -n "$locale" ] || unset LC_ALL; BATON_IN_STATUS_LINE=1 exec /bin/sh -c "$former" <<<"$body") || own=
   fi
   if [ -n "$heard" ] && hear; then :; else
     answer=
     [ -x "$node" ] || node=$(command -v node)
     if [ -n "$node" ] && [ -f "$engine" ]; then
-      export BATON_HOME=$home BATON_SIGNAL=$id BATON_SPOOLED=$large NODE_EXTRA_CA_CERTS= NODE_OPTIONS=
+      places
+      export BATON_SIGNAL=$id BATON_SPOOLED=$large
       [ -n "$former" ] || exec "$node" "$engine" status-line <<<"$body"
       answer=$(exec "$node" "$engine" status-line <<<"$body")
     fi
@@ -134,7 +148,11 @@ if [ "$kind" = status-line ]; then
   if [ -n "$own" ] && [ -n "$answer" ]; then
     case $own in
       *$'\n'*) printf '%s\n%s\n' "$own" "$answer" ;;
-      *) if [ $((\${#own} + \${#answer})) -le "\${COLUMNS:-120}" ]; then printf '%s  %s\n' "$own" "$answer"; else printf '%s\n%s\n' "$own" "$answer"; fi ;;
+      *)
+        LC_ALL=C.UTF-8
+        cells=$own$answer
+        cells=\${cells//$'\e['*([0-9;])m/}
+        if [ \${#cells} -lt $((\${COLUMNS:-120} - 4)) ]; then printf '%s  %s\n' "$own" "$answer"; else printf '%s\n%s\n' "$own" "$answer"; fi ;;
     esac
   elif [ -n "$own$answer" ]; then
     printf '%s\n' "$own$answer"
@@ -160,7 +178,8 @@ start() { # one engine at a time; it takes all that lies in the spool and ends
     if printf '%s %s\n' "\${BASHPID:-$$}" "$((now + 35))" >"$lock"; then
       set +C
       [ -x "$node" ] || node=$(command -v node) || exit 0
-      BATON_HOME=$home NODE_EXTRA_CA_CERTS= NODE_OPTIONS= exec "$node" "$engine" drain
+      places
+      exec "$node" "$engine" drain
     fi
     set +C
     read -r pid until <"$lock"
@@ -168,12 +187,12 @@ start() { # one engine at a time; it takes all that lies in the spool and ends
     rm -f "$lock"
   done
 }
-case $begin in *'"agent_id":"'*) child=1 ;; *) child= ;; esac
+case \${begin%%'"tool_calls"'*} in *'"agent_id":"'*) child=1 ;; *) child= ;; esac
 near=
 [ -z "$child" ] && read -r near <"$home/outbox/$sid.near"
 if [ "$near" = "$kind" ]; then # a level is near: the answer to this event is worth waiting for
   [ -x "$node" ] || node=$(command -v node) || exit 0
-  answer=$(BATON_HOME=$home NODE_EXTRA_CA_CERTS= NODE_OPTIONS= exec "$node" "$engine" answer "$id" </dev/null)
+  answer=$(places; exec "$node" "$engine" answer "$id" </dev/null)
   if [ -n "$answer" ]; then
     printf '%s\n' "$answer"
     exit 0
@@ -190,7 +209,8 @@ while [ $tries -lt 60 ]; do # an engine still at work on this session's earlier 
   earlier=
   for file in "$home/spool/$sid."*; do
     [ "$file" = "$home/spool/$id" ] && break
-    [ -e "$file" ] && earlier=1 && break
+    old=\${file#"$home/spool/$sid."}
+    [ -e "$file" ] && [ $((now - \${old%%.*})) -le 3 ] && earlier=1 && break
   done
   [ -n "$earlier" ] || break
   if [ -p "$home/run/tick" ] && [ "\${BASH_VERSINFO[0]}" -gt 3 ]; then

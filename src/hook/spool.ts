@@ -1,5 +1,5 @@
-import { existsSync, readdirSync, readFileSync, statSync, unlinkSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, unlinkSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import type { RawSignal } from '../contract/signal.js'
 import { codeOf } from '../lib/errors.js'
 
@@ -36,6 +36,13 @@ export function sessionOf(id: string): string {
   return id.split('.', 1)[0]!
 }
 
+/** A signal that can never be taken is put where it blocks nobody and can be looked at. */
+export function putAside(path: string): void {
+  const aside = join(dirname(dirname(path)), 'aside')
+  mkdirSync(aside, { recursive: true, mode: 0o700 })
+  renameSync(path, join(aside, basename(path)))
+}
+
 export function dropSpooled(path: string): void {
   try {
     unlinkSync(path)
@@ -69,7 +76,8 @@ function readIfThere(path: string): string | null {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'EISDIR') return null
+    // Gone, or not ours to read (left by another user): others behind it must not wait for it.
+    if (['ENOENT', 'EISDIR', 'EACCES', 'EPERM'].includes(codeOf(error) ?? '')) return null
     throw error
   }
 }

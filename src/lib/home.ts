@@ -24,14 +24,20 @@ export interface Home {
 
 type Env = Record<string, string | undefined>
 
+/**
+ * The launcher hands on the places it was installed with (`BATON_DATA`, `BATON_CONFIG`, `BATON_LOG_FILE`): a client's environment
+ * need not be that of the shell Baton was installed from. `BATON_HOME` is the person's word and goes before all.
+ */
 export function batonHome(env: Env = process.env): Home {
   const own = env.BATON_HOME
   const user = env.HOME || homedir()
-  const root = own || join(env.XDG_DATA_HOME || join(user, '.local', 'share'), 'baton')
+  const root = own || env.BATON_DATA || join(env.XDG_DATA_HOME || join(user, '.local', 'share'), 'baton')
+  const config = join(own || join(env.XDG_CONFIG_HOME || join(user, '.config'), 'baton'), 'config.yaml')
+  const log = join(own || join(env.XDG_STATE_HOME || join(user, '.local', 'state'), 'baton'), 'baton.log')
   return {
     root,
-    config: join(own || join(env.XDG_CONFIG_HOME || join(user, '.config'), 'baton'), 'config.yaml'),
-    log: join(own || join(env.XDG_STATE_HOME || join(user, '.local', 'state'), 'baton'), 'baton.log'),
+    config: own ? config : env.BATON_CONFIG || config,
+    log: own ? log : env.BATON_LOG_FILE || log,
     store: join(root, 'baton.db'),
     launcher: join(root, 'bin', 'hook'),
     server: join(root, 'run', 'server'),

@@ -60,7 +60,8 @@ export async function listen(parts: ServerParts, options: ListenOptions): Promis
   await bind(server, options)
   const port = (server.address() as AddressInfo).port
   bound.port = port
-  announce(options.serverFile, port, options.token)
+  // Hooks ask 127.0.0.1 and nothing else: where that does not lead here, they work alone.
+  if (['127.0.0.1', 'localhost', '0.0.0.0', '::'].includes(options.host)) announce(options.serverFile, port, options.token)
   return {
     url: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
     close: () => close(server, sockets, options.serverFile),
@@ -127,6 +128,6 @@ function receive(request: IncomingMessage, response: ServerResponse, take: (requ
 
 function answer(response: ServerResponse, status: number, body: string): void {
   if (response.destroyed) return
-  response.writeHead(status, { 'Content-Length': Buffer.byteLength(body), Connection: 'close' })
+  response.writeHead(status, { 'Content-Length': Buffer.byteLength(body), Connection: 'close', 'X-Baton': '1' })
   response.end(body)
 }

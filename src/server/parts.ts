@@ -16,9 +16,11 @@ export interface ServerParts {
   detail(record: SessionRecord): Record<string, unknown>
   /** Live ones and those of the last 24 hours, newest first. */
   recent(all: boolean): Session[]
-  statusLine(taken: { record: SessionRecord; enabled: boolean }): string
+  statusLine(taken: { record: SessionRecord; enabled: boolean }, plain: boolean): string
   /** A signal too large for a launcher to send, which it left in the spool; null: not there. Taken: `drop` it after the commit. */
   spooled(id: string): { raw: RawSignal; drop(): void } | null
+  /** Opens the latches of a session. */
+  rearm(sessionId: string): void
   version: string
   log: Log
   now(): Date

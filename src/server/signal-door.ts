@@ -56,7 +56,7 @@ function receive(socket: Socket, first: Buffer, head: Head, door: Door): void {
   const reply: Reply = (status, body) => {
     if (socket.destroyed) return
     socket.end(
-      `HTTP/1.1 ${status} ${PHRASES[status] ?? 'Done'}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+      `HTTP/1.1 ${status} ${PHRASES[status] ?? 'Done'}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\nX-Baton: 1\r\n\r\n${body}`,
     )
   }
   const { host, origin, authorization } = head.headers
@@ -89,4 +89,12 @@ function receive(socket: Socket, first: Buffer, head: Head, door: Door): void {
   socket.on('data', more)
 }
 
-const PHRASES: Record<number, string> = { 200: 'OK', 400: 'Bad Request', 401: 'Unauthorized', 403: 'Forbidden', 404: 'Not Found' }
+const PHRASES: Record<number, string> = {
+  200: 'OK',
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  500: 'Internal Server Error',
+  503: 'Service Unavailable',
+}

@@ -39,15 +39,29 @@ export function takeSignals(parts: ServerParts): (request: SignalRequest, reply:
     waiting = []
     flushed = performance.now()
     const taken = parts.engine.takeAll(batch)
-    for (const [index, one] of batch.entries()) finish(one, taken[index]!)
+    for (const [index, one] of batch.entries()) guarded(one.reply, () => finish(one, taken[index]!))
+  }
+
+  /** Whatever goes wrong with one signal is that one's: its hook is told, and keeps it. */
+  const guarded = (reply: Reply, work: () => void): void => {
+    try {
+      work()
+    } catch (error) {
+      parts.log('error', 'a signal could not be answered', { reason: String(error) })
+      reply(503, '{"error":"not taken"}')
+    }
   }
 
   const finish = (one: Waiting, taken: Taken): void => {
+    if (taken.failed) {
+      one.reply(503, '{"error":"not taken"}')
+      return
+    }
     one.drop?.()
     if (taken.record === null) {
       one.reply(taken.repeated ? 200 : 400, taken.repeated ? '' : '{"error":"not a signal of this agent"}')
     } else if (one.raw.kind === 'status-line') {
-      one.reply(200, parts.statusLine({ record: taken.record, enabled: taken.enabled }))
+      one.reply(200, parts.statusLine({ record: taken.record, enabled: taken.enabled }, Boolean(one.raw.env.NO_COLOR)))
     } else if (taken.behind) {
       catchUp(one, Date.now() + BEHIND_MS)
     } else {
@@ -59,7 +73,7 @@ export function takeSignals(parts: ServerParts): (request: SignalRequest, reply:
   /** The transcript is more than one batch behind: the answer waits for it a moment, so that no warning comes three batches late. */
   const catchUp = (one: Waiting, end: number): void => {
     if (Date.now() < end && !parts.engine.settled(one.raw)) {
-      setTimeout(() => catchUp(one, end), STEP_MS)
+      setTimeout(() => guarded(one.reply, () => catchUp(one, end)), STEP_MS)
       return
     }
     one.reply(200, again(one.raw, 'answer'))
@@ -85,6 +99,10 @@ export function takeSignals(parts: ServerParts): (request: SignalRequest, reply:
       reply(404, JSON.stringify({ error: `no agent ${agent}` }))
       return
     }
+    guarded(reply, () => enqueue(agent, kind, headers, body, reply))
+  }
+
+  function enqueue(agent: string, kind: string, headers: SignalRequest['headers'], body: Buffer, reply: Reply): void {
     const options: TakeOptions = { deliver: kind === 'status-line' ? 'keep' : 'answer' }
     const signalId = headers['x-baton-signal']
     if (typeof signalId === 'string' && signalId !== '') options.signalId = signalId

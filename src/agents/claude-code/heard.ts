@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
 
 const MB = 1024 * 1024
 const LOOK_BACK = 64 * MB
@@ -12,6 +12,7 @@ export function heard(transcriptPath: string, text: string): boolean {
   const needle = Buffer.from(JSON.stringify(text.slice(0, LONGEST_NEEDLE)).slice(1, -1))
   let fd: number | null = null
   try {
+    if (!statSync(transcriptPath).isFile()) return false
     fd = openSync(transcriptPath, 'r')
     const { size } = fstatSync(fd)
     const least = Math.max(0, size - LOOK_BACK)

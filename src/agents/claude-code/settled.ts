@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import type { Signal } from '../../contract/signal.js'
 import { scanLinesBackwards } from '../../lib/json-lines.js'
 import { list, object, parseObject, text } from './fields.js'
@@ -25,7 +25,7 @@ export function isSettled(signal: Signal, from: number | null): boolean {
 
 function withFile(path: string, look: (fd: number, size: number) => boolean): boolean {
   // A transcript that does not exist is not late.
-  if (!existsSync(path)) return true
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return true
   let fd: number | null = null
   try {
     fd = openSync(path, 'r')

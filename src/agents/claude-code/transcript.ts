@@ -40,8 +40,10 @@ function noSpend(): Usage & { answers: number } {
 export function readTranscript(path: string, from: Cursor | null, options: TranscriptOptions): TranscriptRead {
   let fd: number | null = null
   try {
-    const size = statSync(path, { throwIfNoEntry: false })?.size
-    if (size === undefined) return nothing()
+    // Looked at before it is opened: opening a pipe would wait for its other end.
+    const found = statSync(path, { throwIfNoEntry: false })
+    if (!found?.isFile()) return nothing()
+    const size = found.size
     if (from !== null && from.path === path && from.offset === size) return { ...nothing(), cursor: from }
     fd = openSync(path, 'r')
     const stat = fstatSync(fd)

@@ -45,7 +45,7 @@ async function run(call: Call, cli: Cli): Promise<number> {
   const host = call.value('host') ?? '127.0.0.1'
   const token = tokenFrom(call.value('token-file'), cli)
   if (!isLoopback(host) && token === null) throw openToAll(host)
-  const house = openHouse({ env: cli.env, loadConfig, now: cli.now, configMs: 1000 })
+  const house = openHouse({ env: cli.env, loadConfig, now: cli.now, resident: true })
   const other = runningServer(house.home)
   const leave = takePlace(join(dirname(house.home.server), 'serving'), () => (other ? ` at http://127.0.0.1:${other.port}` : ''))
   try {

@@ -72,9 +72,9 @@ async function alone(cli: Cli, raw: RawSignal, signalId: string): Promise<string
   const [{ openHouse }, { loadConfig }] = await Promise.all([import('../../house.js'), import('../../config/load-config.js')])
   const house = openHouse({ env: cli.env, loadConfig, now: cli.now, busyMs: 900 })
   try {
-    const taken = house.engine.take(raw, { deliver: 'outbox', signalId })
+    const taken = house.engine.take(raw, { deliver: 'outbox', signalId, unserved: true })
     const record = taken.record ?? house.find(signalId.split('.', 1)[0]!)
-    return record ? house.statusLine({ record, enabled: house.view(record).enabled }) : ''
+    return record ? house.statusLine({ record, enabled: house.view(record).enabled }, Boolean(cli.env.NO_COLOR)) : ''
   } finally {
     house.close()
   }

@@ -12,6 +12,11 @@ export function contextUsage(parts: ServerParts): Hono {
     if (!isObject(data)) return c.body(null, 204)
     const record = typeof data.session_id === 'string' ? parts.find(data.session_id) : null
     if (!record) return c.json({ status: 'unknown_session' })
+    if (data.event === 'compaction' && record.process !== null) {
+      // The client's own hooks tell of this compaction too: it is counted there, and only what waits is judged anew here.
+      parts.rearm(record.sessionId)
+      return c.json({ status: 'compaction_logged' })
+    }
     if (data.event === 'compaction') {
       parts.engine.takeSignal(signalOf(record, parts.now(), 'compact-end', null, data.trigger === 'manual' ? 'manual' : 'auto'), {
         deliver: 'keep',
@@ -52,7 +57,15 @@ function readingOf(data: Record<string, unknown>, record: SessionRecord): Readin
   const counted = tokens !== null && tokens > 0
   const used = counted ? tokens : percent !== null && percent > 0 && window !== null ? Math.round((window * percent) / 100) : null
   if (used === null) return null
-  return { used, usage: null, exact: counted, model: null, source: 'status-line', answerId: null, stamp: stampOf(data.timestamp) }
+  return {
+    used,
+    usage: null,
+    exact: counted,
+    model: null,
+    source: 'status-line',
+    answerId: null,
+    stamp: record.process === null ? stampOf(data.timestamp) : null,
+  }
 }
 
 function signalOf(

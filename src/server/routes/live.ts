@@ -20,7 +20,7 @@ export function live(parts: ServerParts): Hono {
   app.get('/api/sessions/:id/readings', (c) => {
     const record = parts.find(c.req.param('id'))
     if (!record) return c.json(missing(c.req.param('id')), 404)
-    const readings = parts.store.readings(record.sessionId).map((r) => ({
+    const readings = parts.store.readings(record.sessionId, 10_000).map((r) => ({
       at: r.at,
       cycle: r.cycle,
       used_tokens: r.used,
@@ -36,7 +36,7 @@ export function live(parts: ServerParts): Hono {
   app.get('/api/events', (c) => {
     const since = c.req.query('since')
     const session = c.req.query('session')
-    const limit = Math.min(Number(c.req.query('limit') ?? 1000) || 1000, 10_000)
+    const limit = Math.max(1, Math.min(Math.floor(Number(c.req.query('limit') ?? 1000)) || 1000, 10_000))
     const query =
       since === undefined ? {} : /^\d+$/.test(since) ? { afterId: Number(since) } : { since: new Date(since).toISOString() }
     return c.json({ events: parts.store.events({ ...query, ...(session ? { sessionId: session } : {}), limit }) })

@@ -14,6 +14,8 @@ export interface OpenOptions {
   checkpointPages?: number
   /** Keep what was read until another process writes; for processes that live long. */
   remember?: boolean
+  /** Told of what goes wrong after a commit. */
+  complain?: (error: unknown) => void
 }
 
 /**

@@ -79,7 +79,14 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
     }
     const after = waiting
     waiting = []
-    for (const one of after) one()
+    // The transaction is done: what follows it must not look like its failure.
+    for (const one of after) {
+      try {
+        one()
+      } catch (error) {
+        options.complain?.(error)
+      }
+    }
     return result
   }
 

@@ -1,0 +1,124 @@
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { randomFrom } from '../tracker/random.cases.js'
+import { LEVELS, type Sending, said, type TrialHouse, type TrialSession, trialHouse, trialSession } from './trial-session.js'
+
+/** Lives one session at random: climbs, late and repeated figures, compactions with any of their signs, restarts, both ways to answer. */
+function live(house: TrialHouse, s: TrialSession, random: (below: number) => number) {
+  const told: string[] = []
+  const figures: number[] = []
+  let used = 20_000
+  let compactions = 0
+  let launchers = 0
+  const chance = (percent: number): boolean => random(100) < percent
+
+  const hear = (taken: { answer: string }): void => {
+    const { agent } = said(taken.answer)
+    if (agent !== null) told.push(agent)
+  }
+  /** What the launcher prints before the engine hears of the event, where no server runs. */
+  const launch = (event: string): void => {
+    const out = join(house.outbox, s.id)
+    if (!existsSync(join(out, event))) return
+    const taken = `${out}.taken.${++launchers}`
+    renameSync(out, taken)
+    hear({ answer: readFileSync(join(taken, event), 'utf8') })
+    writeFileSync(join(taken, `given.${event}`), '')
+  }
+  const how = (event: string): Sending => {
+    if (chance(50)) return {}
+    launch(event)
+    return { deliver: 'outbox' }
+  }
+
+  const climb = (): void => {
+    used += 1000 + random(20_000)
+    figures.push(used)
+    const early = chance(20)
+    if (early) s.statusLine(used, { clientMs: house.now().getTime() })
+    const tool = s.answers(used)
+    hear(s.batch([tool], how('PostToolBatch')))
+    // The status line lags behind, or a run of it from long ago comes through only now.
+    const before = figures.at(-2) ?? used
+    if (chance(15)) s.statusLine(before, { clientMs: early ? 1 : house.now().getTime() })
+    if (chance(30)) s.statusLine(used, { clientMs: house.now().getTime() })
+    if (chance(15)) s.reports(used, house.now().getTime())
+  }
+  const compact = (): void => {
+    const signs = [
+      () => hear(s.start('compact', how('SessionStart'))),
+      () => s.postCompact('auto', { deliver: 'keep' }),
+      () => s.statusLine(chance(50) ? null : used, { clientMs: house.now().getTime() }),
+    ].filter(() => chance(80))
+    if (chance(80)) s.preCompact('auto', { deliver: 'keep' })
+    if (chance(30)) s.boundary()
+    else signs.push(() => (s.boundary(), s.statusLine(null)))
+    while (signs.length > 0) signs.splice(random(signs.length), 1)[0]!()
+    s.reports(null, house.now().getTime())
+    compactions++
+    used = 15_000 + random(80_000)
+    figures.length = 0
+    figures.push(used)
+    hear(s.batch([s.answers(used)], how('PostToolBatch')))
+  }
+  const restart = (): void => {
+    s.end('other', { deliver: 'keep' })
+    for (const text of told) s.holds(text)
+    hear(s.start('resume', how('SessionStart')))
+  }
+
+  hear(s.start())
+  hear(s.prompt())
+  climb()
+  for (let n = 0; n < 25; n++) {
+    if (used > 150_000 || (n > 0 && chance(5))) compact()
+    else if (chance(8)) restart()
+    else if (chance(10)) {
+      hear(s.stop(how('Stop')))
+      hear(s.prompt(how('UserPromptSubmit')))
+    } else climb()
+  }
+  for (let n = 0; n < 3; n++) {
+    launch('UserPromptSubmit')
+    hear(s.prompt())
+    hear(s.stop())
+  }
+  return { told, used, compactions }
+}
+
+it.each(Array.from({ length: 60 }, (_, seed) => seed))(
+  'life %i: every level speaks once a cycle, every compaction counts once',
+  (seed) => {
+    const house = trialHouse()
+    try {
+      const s = trialSession(house)
+      const { told, used, compactions } = live(house, s, randomFrom(seed))
+      const record = s.record()
+      expect({ used: record.track.used, compactions: record.compactions }).toEqual({ used, compactions })
+      expect(record.track.cycle).toBe(compactions + 1)
+
+      const starts = s.events('compaction_start').map((event) => event.id)
+      const ends = s.events('compaction_complete').map((event) => event.id)
+      expect(ends).toHaveLength(starts.length)
+      for (const [index, end] of ends.entries()) {
+        expect(end).toBeGreaterThan(starts[index]!)
+        expect(end).toBeLessThan(starts[index + 1] ?? Number.POSITIVE_INFINITY)
+      }
+
+      const crossings = s.events('level_crossed').map((event) => `${event.data.cycle} ${event.data.level}`)
+      expect(new Set(crossings).size).toBe(crossings.length)
+      const reached = Object.entries(LEVELS)
+        .filter(([, at]) => used >= at)
+        .map(([name]) => name)
+      for (const name of reached) expect(record.track.latched.map((latch) => latch.name)).toContain(name)
+
+      expect(new Set(told).size).toBe(told.length)
+      const given = s.messages('context').filter((message) => message.status !== 'cancelled')
+      expect(given.map((message) => message.status)).toEqual(given.map(() => 'delivered'))
+      for (const message of given) expect(told.filter((text) => text.includes(message.agent_text!))).toHaveLength(1)
+    } finally {
+      house.remove()
+    }
+  },
+)
