@@ -12,7 +12,8 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { fileName, folderOutbox, type Outbox } from './outbox.js'
+import type { Outbox } from '../contract/outbox.js'
+import { fileName, folderOutbox } from './outbox.js'
 
 let folder: string
 let dir: string

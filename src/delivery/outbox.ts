@@ -1,6 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Given, Outbox } from '../contract/outbox.js'
 import { codeOf } from '../lib/errors.js'
+
+const IN_FLIGHT_MS = 3_000
 
 /**
  * Answers left for the next hook of a session when no server runs. The launcher cannot open the store in the milliseconds
@@ -10,28 +13,6 @@ import { codeOf } from '../lib/errors.js'
  * Called inside a store transaction, so that two engines never lay at once. What cannot be undone when that transaction fails
  * waits for its commit: marks are forgotten after it, and answers are laid only for messages that are kept.
  */
-export interface Outbox {
-  /** Takes back what lies there. Returns what launchers gave, by event, and the ids still in a launcher's hands. */
-  collect(sessionId: string): { given: Given[]; inFlight: string[] }
-  /** To be called once what launchers gave has been noted for good; until then it is told again. */
-  forget(given: readonly Given[]): void
-  /** Whether exactly these messages lie there already. */
-  holds(sessionId: string, ids: readonly string[]): boolean
-  /** Leaves word that a level is near: hooks of this event then wait for the engine instead of running ahead of it. null: none is. */
-  expect(sessionId: string, event: string | null): void
-  /** Lays answers by event for these messages. */
-  lay(sessionId: string, ids: readonly string[], answers: Record<string, string>): void
-}
-
-export interface Given {
-  event: string
-  ids: string[]
-  /** The folder that says so. */
-  mark: string
-}
-
-const IN_FLIGHT_MS = 3_000
-
 export function folderOutbox(dir: string, now: () => Date): Outbox {
   const idsIn = (folder: string): string[] => {
     try {

@@ -1,25 +1,11 @@
 import type { Agent } from '../agents/agent.js'
 import type { Event, EventType } from '../contract/event.js'
+import type { Outbox } from '../contract/outbox.js'
 import type { ConfigProblem, Policy, PolicySubject } from '../contract/policy.js'
 import type { SessionRecord } from '../contract/record.js'
 import type { Signal } from '../contract/signal.js'
 import type { Log } from '../lib/log.js'
 import type { Store } from '../store/store.js'
-
-interface Given {
-  event: string
-  ids: string[]
-  mark: string
-}
-
-/** See `delivery/outbox.ts`; passed in, because the engine does not know how an answer travels. */
-export interface Outbox {
-  collect(sessionId: string): { given: Given[]; inFlight: string[] }
-  forget(given: readonly Given[]): void
-  holds(sessionId: string, ids: readonly string[]): boolean
-  expect(sessionId: string, event: string | null): void
-  lay(sessionId: string, ids: readonly string[], answers: Record<string, string>): void
-}
 
 /** What the engine is built from; house.ts joins it. */
 export interface Parts {

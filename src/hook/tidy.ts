@@ -1,12 +1,11 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { Store } from '../store/store.js'
 
 const DAY_MS = 24 * 3_600_000
 const KEEP_REPORTS_MS = 7 * DAY_MS
 
 /** Once a day, whoever comes first: old readings are thinned, and live reports of sessions silent for a week are forgotten. */
-export function tidyDaily(store: Store, places: { live: string; mark: string }, now: Date): void {
+export function tidyDaily(store: { thin(now: Date): number }, places: { live: string; mark: string }, now: Date): void {
   const last = statSync(places.mark, { throwIfNoEntry: false })?.mtimeMs ?? 0
   if (now.getTime() - last < DAY_MS) return
   mkdirSync(dirname(places.mark), { recursive: true, mode: 0o700 })
