@@ -67,7 +67,8 @@ export function compactionSign(draft: Draft, sign: Exclude<Sign, 'compact-start'
   record.compaction = {
     ...now,
     seen: [...now.seen, sign],
-    usedBefore: now.usedBefore ?? detail.before ?? null,
+    // The transcript may have told of one more answer since the start was.
+    usedBefore: (first ? record.track.used : null) ?? now.usedBefore ?? detail.before ?? null,
     after: detail.after ?? now.after,
     durationMs: detail.durationMs ?? now.durationMs,
     overflow: detail.overflow || now.overflow,

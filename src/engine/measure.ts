@@ -95,6 +95,9 @@ function presentOf(draft: Draft, observation: Observation): Step[] {
   const present = boundary < 0 ? steps.length : boundary
   const answers = steps.slice(0, present).flatMap((step) => step.answers)
   draft.record.track = addToPast(draft.record.track, answers)
+  const progress = draft.record.compaction!
+  const figures = answers.flatMap(({ used }) => used ?? [])
+  if (figures.length > 0) draft.record.compaction = { ...progress, usedBefore: Math.max(progress.usedBefore ?? 0, ...figures) }
   return steps.slice(present)
 }
 

@@ -79,7 +79,7 @@ export function takeOpened(parts: Parts, raw: RawSignal, signal: Signal, options
       noteActivity(draft, observation)
     }
     // Another look comes later than the event: what began since is not over because of it.
-    if (!options.again) closeCompaction(draft)
+    if (!options.again) closeCompaction(draft, observation)
     warn(draft, crossed)
     soundSilence(draft)
     const answer = give(draft, options.deliver, options.signalId ?? null)
@@ -263,10 +263,12 @@ function applyStart(draft: Draft): void {
 const WORK_GOES_ON = new Set(['tool-batch', 'turn-end', 'turn-failed', 'prompt'])
 
 /** Once work goes on, a compaction whose other signs never came was blocked or failed; at the end of a turn none is awaited any more. */
-function closeCompaction(draft: Draft): void {
+function closeCompaction(draft: Draft, { settled }: Observation): void {
   const { signal, record } = draft
   if (signal.subagent || !record.compaction || record.compaction.completed) return
   if (signal.kind === 'session-end') closeUnfinished(draft, 'unknown')
+  // Its figures stand in the transcript, which lags: the next look finds them.
+  else if (!settled && record.compaction.seen.length > 1) return
   // A prompt can be typed while a compaction runs, so it shows nothing but that a finished one is over.
   else if (signal.kind === 'prompt' && !record.compaction.seen.includes('boundary')) return
   else if (WORK_GOES_ON.has(signal.kind)) closeUnfinished(draft, 'failed')
