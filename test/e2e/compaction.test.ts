@@ -54,7 +54,7 @@ test.each(VARIANTS)('compacted by itself at 167,000: a new cycle, warned of anew
     {
       data: {
         triggerReason: 'threshold_exceeded',
-        contextUsedPercent: 101.2,
+        contextUsedPercent: 100,
         contextRemainingPercent: 0,
         compactionTokens: 167_000,
       },
