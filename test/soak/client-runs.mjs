@@ -12,17 +12,17 @@ import { lookInto, repeated } from './store.mjs'
 const { values } = parseArgs({ options: { runs: { type: 'string', default: '50' } } })
 const runs = Number(values.runs)
 const LEVELS = { notice: 83_500, warning: 116_900, handoff: 141_950, critical: 158_650 }
-const FIRST = 64_008
-const GROW = 12_000
+const FIRST = 72_008
+const GROW = 5_500
 
 const { startModel, copies } = await import(await bundleSource(['model/model.ts', 'model/log.ts']))
 const model = await startModel({
-  // up to 160,008, past every level; then three batches more, so that a late word can still be heard
+  // Three steps at least between two levels, and after the last: a late word can still be heard before the next.
   script: {
     delay_ms: 60,
     steps: [
-      { bash: 'echo {{n}}', used: FIRST, grow: GROW, repeat: 9 },
-      { bash: 'echo {{n}}', used: 161_008, grow: 500, repeat: 3 },
+      { bash: 'echo {{n}}', used: FIRST, grow: GROW, repeat: 17 },
+      { bash: 'echo {{n}}', used: 160_508, grow: 500, repeat: 3 },
       'Done.',
     ],
   },
