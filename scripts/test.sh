@@ -2,7 +2,7 @@
 # Everything: build, types and style, all tests with the real client. Installs what it needs (tmux) by itself.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-[ -d node_modules ] || npm ci
+[ -d node_modules ] || npm install
 node scripts/build.mjs
 npm run --silent check
 exec npx --no-install vitest run "$@"

@@ -10,7 +10,7 @@ export function findClient(env: Record<string, string | undefined>, program: str
   if (found !== null) return found
   throw new BatonError(
     'The demo runs the real Claude Code, and none was found.',
-    'Install it (npm install -g @anthropic-ai/claude-code), or run the demo from a checkout: npm ci && npm run demo',
+    'Install it (npm install -g @anthropic-ai/claude-code), or run the demo from a checkout: npm install && npm run demo',
     EXIT.notFound,
   )
 }
