@@ -9,7 +9,7 @@ import { until } from './wait.js'
 /** Before all tests: tools are there, the command is built, the real home is remembered. After them: it is as it was. */
 export default async function setup(): Promise<() => void> {
   needTmux()
-  if (!existsSync(clientBinary())) throw new Error(`the real client is not installed (${clientBinary()}); run npm ci`)
+  if (!existsSync(clientBinary())) throw new Error(`the real client is not installed (${clientBinary()}); run npm install`)
   await build()
   const check = realHomeGuard()
   return () => {
