@@ -2,6 +2,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { randomFrom } from '../tracker/random.cases.js'
+import type { Taken } from './take-signal.js'
 import { LEVELS, type Sending, said, type TrialHouse, type TrialSession, trialHouse, trialSession } from './trial-session.js'
 
 /** Lives one session at random: climbs, late and repeated figures, compactions with any of their signs, restarts, both ways to answer. */
@@ -31,36 +32,60 @@ function live(house: TrialHouse, s: TrialSession, random: (below: number) => num
     launch(event)
     return { deliver: 'outbox' }
   }
+  /** Signals that wait for an engine, while the client goes on and its transcript grows. */
+  let spool: (() => void)[] | null = null
+  const send = (event: string, call: (sending: Sending) => Taken): void => {
+    if (spool === null) {
+      hear(call(how(event)))
+      return
+    }
+    launch(event)
+    house.wait(1)
+    const arrived = house.now().getTime()
+    spool.push(() => call({ deliver: 'outbox', spooled: (house.now().getTime() + 1000 - arrived) / 1000 }))
+  }
+  const statusLine = (used: number | null, clientMs = house.now().getTime()): void => {
+    if (spool === null) s.statusLine(used, { clientMs })
+  }
+  const drain = (): void => {
+    for (const take of spool ?? []) take()
+    spool = null
+  }
 
   const climb = (): void => {
     used += 1000 + random(20_000)
     figures.push(used)
     const early = chance(20)
-    if (early) s.statusLine(used, { clientMs: house.now().getTime() })
+    if (early) statusLine(used)
     const tool = s.answers(used)
-    hear(s.batch([tool], how('PostToolBatch')))
+    send('PostToolBatch', (sending) => s.batch([tool], sending))
     // The status line lags behind, or a run of it from long ago comes through only now.
     const before = figures.at(-2) ?? used
-    if (chance(15)) s.statusLine(before, { clientMs: early ? 1 : house.now().getTime() })
-    if (chance(30)) s.statusLine(used, { clientMs: house.now().getTime() })
+    if (chance(15)) statusLine(before, early ? 1 : house.now().getTime())
+    if (chance(30)) statusLine(used)
     if (chance(15)) s.reports(used, house.now().getTime())
   }
   const compact = (): void => {
     const signs = [
-      () => hear(s.start('compact', how('SessionStart'))),
-      () => s.postCompact('auto', { deliver: 'keep' }),
-      () => s.statusLine(chance(50) ? null : used, { clientMs: house.now().getTime() }),
+      () => send('SessionStart', (sending) => s.start('compact', sending)),
+      () => send('PostCompact', (sending) => s.postCompact('auto', { ...sending, deliver: 'keep' })),
+      () => statusLine(chance(50) ? null : used),
     ].filter(() => chance(80))
-    if (chance(80)) s.preCompact('auto', { deliver: 'keep' })
+    if (chance(80)) send('PreCompact', (sending) => s.preCompact('auto', { ...sending, deliver: 'keep' }))
+    const boundary = (): void => {
+      s.boundary()
+      statusLine(null)
+    }
     if (chance(30)) s.boundary()
-    else signs.push(() => (s.boundary(), s.statusLine(null)))
+    else signs.push(boundary)
     while (signs.length > 0) signs.splice(random(signs.length), 1)[0]!()
     s.reports(null, house.now().getTime())
     compactions++
     used = 15_000 + random(80_000)
     figures.length = 0
     figures.push(used)
-    hear(s.batch([s.answers(used)], how('PostToolBatch')))
+    const tool = s.answers(used)
+    send('PostToolBatch', (sending) => s.batch([tool], sending))
   }
   const restart = (): void => {
     s.end('other', { deliver: 'keep' })
@@ -72,13 +97,16 @@ function live(house: TrialHouse, s: TrialSession, random: (below: number) => num
   hear(s.prompt())
   climb()
   for (let n = 0; n < 25; n++) {
-    if (used > 150_000 || (n > 0 && chance(5))) compact()
-    else if (chance(8)) restart()
+    if (used > 150_000 || chance(5)) compact()
+    else if (spool === null && chance(8)) restart()
     else if (chance(10)) {
-      hear(s.stop(how('Stop')))
-      hear(s.prompt(how('UserPromptSubmit')))
+      send('Stop', (sending) => s.stop(sending))
+      send('UserPromptSubmit', (sending) => s.prompt(sending))
     } else climb()
+    if (spool === null && chance(10)) spool = []
+    else if (chance(30)) drain()
   }
+  drain()
   for (let n = 0; n < 3; n++) {
     launch('UserPromptSubmit')
     hear(s.prompt())

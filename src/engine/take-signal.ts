@@ -82,7 +82,8 @@ export function takeOpened(parts: Parts, raw: RawSignal, signal: Signal, options
     if (!options.again) closeCompaction(draft, observation)
     warn(draft, crossed)
     soundSilence(draft)
-    const answer = give(draft, options.deliver, options.signalId ?? null)
+    // Without a server the hook's own engine answers: another that holds the same signal must not take the answer back.
+    const answer = give(draft, options.deliver, options.unserved ? null : (options.signalId ?? null))
     if (options.unserved && !signal.subagent) expectLevel(draft)
     parts.store.putSession(record)
     const unsettled = !observation.settled && observation.live === null && !signal.subagent
