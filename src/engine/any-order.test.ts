@@ -115,7 +115,7 @@ function live(house: TrialHouse, s: TrialSession, random: (below: number) => num
   return { told, used, compactions }
 }
 
-it.each(Array.from({ length: 60 }, (_, seed) => seed))(
+it.each(Array.from({ length: 40 }, (_, seed) => seed))(
   'life %i: every level speaks once a cycle, every compaction counts once',
   (seed) => {
     const house = trialHouse()
