@@ -133,8 +133,8 @@ function control(home: Home, model: Model): Stage {
   return it
 }
 
-/** The pipe launchers wait on, compiled configuration, and what a running server wrote down. */
-const EXPECTED = /^run\/(tick|config.*|server|serving)$/
+/** The pipe launchers wait on, when was tidied up, compiled configuration, and what a running server wrote down. */
+const EXPECTED = /^run\/(tick|tidied|config.*|server|serving)$/
 
 async function serve(home: Home): Promise<Server> {
   const child = spawn(process.execPath, [BATON, 'serve', '--port', '0', '--json'], {

@@ -1,0 +1,50 @@
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { said, type TrialHouse, type TrialSession, trialHouse, trialSession } from '../engine/trial-session.js'
+import { answerOne, drainSpool } from './drain.js'
+import { readSpooled } from './spool.js'
+
+let house: TrialHouse
+let s: TrialSession
+let spool: string
+let signals = 0
+
+beforeEach(() => {
+  house = trialHouse()
+  s = trialSession(house)
+  spool = join(house.folder, 'spool')
+  mkdirSync(spool)
+  s.start('startup', { deliver: 'outbox' })
+})
+afterEach(() => house.remove())
+
+/** A tool batch as the launcher leaves it; its id. */
+function leave(used: number): string {
+  const body = { session_id: s.id, transcript_path: s.transcript, cwd: s.project, hook_event_name: 'PostToolBatch' }
+  const calls = [{ tool_name: 'Bash', tool_use_id: s.answers(used) }]
+  house.wait(1)
+  const seconds = Math.floor(house.now().getTime() / 1000)
+  const id = `${s.id}.${seconds}.000001.${++signals}.PostToolBatch`
+  const head = ['claude-code', 'PostToolBatch', seconds, `HOME=${house.folder}`, '']
+  writeFileSync(join(spool, id), `${head.join('\n')}\n${JSON.stringify({ ...body, tool_calls: calls })}\n#end\n`)
+  return id
+}
+
+it('an engine that holds the signal another has answered takes no word back', () => {
+  const id = leave(90_000)
+  const held = readSpooled(spool, id)!
+  expect(said(answerOne(house.engine, spool, id)).agent).toMatch(/Context level "notice"/)
+  house.secondEngine().take(held.raw, { deliver: 'outbox', signalId: id, unserved: true })
+  expect(s.messages('context').map((message) => message.status)).toEqual(['sent'])
+  expect(existsSync(join(house.outbox, s.id))).toBe(false)
+  expect(said(answerOne(house.engine, spool, leave(91_000))).agent).toBeNull()
+  expect(readdirSync(spool)).toEqual([])
+})
+
+it('a hook whose signal another engine took first finds the word in the outbox', () => {
+  const id = leave(90_000)
+  drainSpool(house.secondEngine(), spool)
+  expect(answerOne(house.engine, spool, id)).toBe('')
+  expect(existsSync(join(house.outbox, s.id, 'PostToolBatch'))).toBe(true)
+})
