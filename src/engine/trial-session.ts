@@ -1,4 +1,4 @@
-import { appendFileSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { agents } from '../agents/index.js'
@@ -18,17 +18,18 @@ export const POINT = 167_000
 export const LEVELS = { notice: 83_500, warning: 116_900, handoff: 141_950, critical: 158_650 }
 const START = Date.parse('2026-03-01T10:00:00.000Z')
 
-let emptyStore: string | null = null
+let emptyStore: Map<string, Buffer> | null = null
 
 /** Making a store costs more than all the rest of a test: each begins with a copy of an empty one. */
 function newStore(path: string): void {
   if (emptyStore === null) {
-    emptyStore = join(mkdtempSync(join(tmpdir(), 'baton-empty-')), 'baton.db')
-    const store = openStore(emptyStore)
-    store.close()
-    process.once('exit', () => rmSync(join(emptyStore!, '..'), { recursive: true, force: true }))
+    const folder = mkdtempSync(join(tmpdir(), 'baton-empty-'))
+    openStore(join(folder, 'baton.db')).close()
+    const parts = ['', '-wal'].filter((end) => existsSync(join(folder, `baton.db${end}`)))
+    emptyStore = new Map(parts.map((end) => [end, readFileSync(join(folder, `baton.db${end}`))]))
+    rmSync(folder, { recursive: true, force: true })
   }
-  for (const end of ['', '-wal']) copyFileSync(`${emptyStore}${end}`, `${path}${end}`)
+  for (const [end, bytes] of emptyStore) writeFileSync(`${path}${end}`, bytes, { mode: 0o600 })
 }
 
 /** For tests: an engine with a real store, the real adapter and a clock that only moves when told. */
