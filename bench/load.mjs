@@ -31,7 +31,7 @@ export function prepareLoad(dir, { sessions, cwd, folder, port, growing = false 
     /** `prefix`: a command that starts it, such as taskset. */
     async run({ rate, seconds, prefix = [] }) {
       const [name, ...args] = [...prefix, program, String(port), String(rate), String(seconds), templates]
-      const { stdout } = await promisify(execFile)(name, args, { timeout: (seconds + 30) * 1000 })
+      const { stdout } = await promisify(execFile)(name, args, { timeout: Math.ceil(seconds + 30) * 1000 })
       return JSON.parse(stdout)
     },
   }
