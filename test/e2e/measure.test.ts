@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest'
 import type { Event } from '../../src/contract/event.js'
 import { copies } from '../../src/model/log.js'
 import { runPrint } from '../harness/run-print.js'
-import { mainRequests, type Stage, stage, VARIANTS } from './stage.js'
+import { mainRequests, type Stage, stage, told, VARIANTS } from './stage.js'
 
 vi.setConfig({ testTimeout: 60_000 })
 
@@ -58,42 +58,41 @@ test.each(VARIANTS)('six answers up to 125,008 tokens read 62.5% of the window, 
   expect(it.strays().filter((name) => !name.startsWith('outbox'))).toEqual([])
 })
 
-test.each([VARIANTS[0]!, VARIANTS[3]!])(
-  'a subagent has figures of its own and moves its parent by nothing: %s',
-  async (_, how) => {
-    const it = await stage(
-      {
-        steps: [
-          { bash: 'echo a', used: 50_008 },
-          { agent: { prompt: 'SUB work', type: 'general-purpose', description: 'Look around' }, used: 60_008 },
-          { bash: 'echo b', used: 75_008 },
-          { text: 'Done.', used: 76_008 },
-        ],
-        subagents: [
-          {
-            steps: [
-              { bash: 'echo s', used: 20_008 },
-              { bash: 'echo s', used: 150_008, repeat: 3 },
-              { text: 'Ok.', used: 160_008 },
-            ],
-          },
-        ],
-      },
-      how,
-    )
-    const run = await runPrint(it.home, { prompt: 'go', model: 'claude-opus-4-6' })
-    expect(run.result?.result).toBe('Done.')
-    const session = await it.show(run.sessionId!)
-    expect(session).toMatchObject({ used_tokens: 76_008, used_percent: 38, level: null })
-    expect(session.spend).toMatchObject(spent(it))
-    expect(session.subagents).toMatchObject([
-      { type: 'general-purpose', description: 'Look around', used_tokens: 160_008, window_tokens: 200_000, used_percent: 80 },
-    ])
-    expect([50_008, 60_008, 75_008, 76_008]).toEqual(expect.arrayContaining(figures(await it.events('reading'))))
-    expect(await it.events('level_crossed')).toEqual([])
-    expect(it.model.log().filter((entry) => copies(entry, '[baton]') > 0)).toEqual([])
-  },
-)
+test.each(VARIANTS)('a subagent has figures of its own, moves its parent by nothing and is told nothing: %s', async (_, how) => {
+  const it = await stage(
+    {
+      steps: [
+        { bash: 'echo a', used: 50_008 },
+        { agent: { prompt: 'SUB work', type: 'general-purpose', description: 'Look around' }, used: 90_008 },
+        { bash: 'echo b', used: 91_008, grow: 1000, repeat: 2 },
+        { text: 'Done.', used: 93_008 },
+      ],
+      subagents: [
+        {
+          steps: [
+            { bash: 'echo s', used: 20_008 },
+            { bash: 'echo s', used: 150_008, repeat: 3 },
+            { text: 'Ok.', used: 160_008 },
+          ],
+        },
+      ],
+    },
+    how,
+  )
+  const run = await runPrint(it.home, { prompt: 'go', model: 'claude-opus-4-6' })
+  expect(run.result?.result).toBe('Done.')
+  const session = await it.show(run.sessionId!)
+  expect(session).toMatchObject({ used_tokens: 93_008, used_percent: 46.5, level: 'notice' })
+  expect(session.spend).toMatchObject(spent(it))
+  expect(session.subagents).toMatchObject([
+    { type: 'general-purpose', description: 'Look around', used_tokens: 160_008, window_tokens: 200_000, used_percent: 80 },
+  ])
+  expect([50_008, 90_008, 91_008, 92_008, 93_008]).toEqual(expect.arrayContaining(figures(await it.events('reading'))))
+  expect((await it.events('level_crossed')).map((event) => event.data.level)).toEqual(['notice'])
+  expect(told(it.model, 'notice').at(-1)).toBe(1)
+  const inside = it.model.log().filter((entry) => entry.kind === 'subagent')
+  expect(inside.map((entry) => copies(entry, '[baton]'))).toEqual([0, 0, 0, 0, 0])
+})
 
 test.each([VARIANTS[0]!, VARIANTS[1]!, VARIANTS[3]!])(
   'failed requests and the lines they leave never give 0: %s',

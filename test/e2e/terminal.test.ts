@@ -23,7 +23,7 @@ async function turn(it: Stage, tui: Tui, prompt: string): Promise<{ notice: numb
 async function expectLine(it: Stage, tui: Tui, line: RegExp): Promise<string> {
   const screen = await tui.waitFor(line)
   const session = await it.show(tui.sessionId()!)
-  const percent = /([\d.]+)% to compaction/.exec(screen)?.[1]
+  const percent = /([\d.]+)% of compaction point/.exec(screen)?.[1]
   expect(percent === undefined ? null : Number(percent)).toBe(session.compaction_percent)
   return screen
 }
