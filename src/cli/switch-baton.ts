@@ -56,8 +56,6 @@ function flip(house: House, command: Command, enabled: boolean, call: Call, cli:
     cli.print(
       `${cli.screen.paint(`baton ${enabled ? 'off' : 'on'}${back} turns it ${enabled ? 'off again' : 'back on'}.`, 'dim')}`,
     )
-    const others = keptApart(house, target, enabled)
-    if (others.length > 0) cli.print(`A nearer switch still says otherwise for: ${others.join(', ')}.`)
   }
   return EXIT.done
 }
@@ -77,15 +75,4 @@ function targetOf(house: House, command: Command, call: Call, cli: Cli): Target 
 
 function session(id: string, more: string): Target {
   return { scope: 'session', keys: [id], name: `session ${id.slice(0, 8)}${more}`, json: { session_id: id } }
-}
-
-/** Sessions the switch covers and that go on as before, because a nearer one decides. */
-function keptApart(house: House, target: Target, enabled: boolean): string[] {
-  const covered = (project: string | null): boolean =>
-    target.scope === 'all' || (project !== null && target.keys.includes(project))
-  if (target.scope === 'session') return []
-  return house
-    .recent({})
-    .filter((one) => one.state !== 'ended' && covered(one.project) && one.enabled !== enabled)
-    .map((one) => one.session_id.slice(0, 8))
 }

@@ -9,13 +9,26 @@ export function isEnabled(store: Store, record: Pick<SessionRecord, 'sessionId' 
   return store.nearestSwitch(record.sessionId, record.project) ?? configured
 }
 
-/** Switching on opens the latches of every session it concerns; switching off cancels what still waits to be told. */
+/**
+ * The last word wins: switches nearer than this one are forgotten. Switching on opens the latches of the sessions it really
+ * switches; switching off cancels what still waits to be told.
+ */
 export function setEnabled(parts: Parts, scope: SwitchScope, key: string, enabled: boolean, at: string): void {
   const { store } = parts
   store.transaction(() => {
+    const records = concerned(store, scope, key).filter((record) => record.state !== 'ended')
+    // What the configuration says is not asked here: a session never switched counts as it was last judged.
+    const changes = records.filter((record) => isEnabled(store, record, record.enabled ?? true) !== enabled)
+    if (scope === 'all') store.clearSwitches('project', 'all')
+    if (scope === 'all') store.clearSwitches('session', 'all')
+    if (scope === 'project')
+      store.clearSwitches(
+        'session',
+        concerned(store, scope, key).map((record) => record.sessionId),
+      )
     store.setSwitch(scope, key, enabled, at)
-    for (const record of concerned(store, scope, key)) {
-      if (enabled) store.putSession({ ...record, track: rearm(record.track) })
+    for (const record of changes) {
+      if (enabled) store.putSession({ ...record, enabled, track: rearm(record.track) })
       else cancelWaiting(parts, record, at, 'Baton was switched off')
     }
   })

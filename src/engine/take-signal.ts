@@ -77,7 +77,7 @@ export function takeOpened(parts: Parts, raw: RawSignal, signal: Signal, options
       // What the transcript holds when a compaction begins came before it.
       if (begins) applyKind(draft)
       noteActivity(draft, observation)
-    }
+    } else if (observation.settled) record.unsettled = []
     // Another look comes later than the event: what began since is not over because of it.
     if (!options.again) closeCompaction(draft, observation)
     warn(draft, crossed)
@@ -195,6 +195,7 @@ function sayTrouble(draft: Draft, trouble: string): void {
   const { record } = draft
   if ((record.configTrouble ?? '') === trouble) return
   record.configTrouble = trouble === '' ? null : trouble
+  cancelStale(draft, 'the configuration has changed', ofSession(draft, ['config']))
   if (trouble === '' || !draft.enabled || record.jobId !== null) return
   const text = `[baton] The configuration has errors and the last good one stays in force (${trouble}). Run baton config check.`
   queue(

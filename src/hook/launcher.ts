@@ -27,16 +27,19 @@ const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
  */
 export function launcherText(input: LauncherInput): string {
   const names = input.environment.filter((name) => /^[A-Z0-9_]+$/.test(name))
-  return `#!${input.bash}
+  // -p: a BASH_ENV, SHELLOPTS or exported function of the person's must not speak or act in here.
+  return `#!${input.bash} -p
 # Baton's launcher: run by a coding agent for its events. Written by "baton install"; do not edit.
-home=\${BATON_HOME:-${quote(input.home.root)}} config=${quote(input.home.config)} log=${quote(input.home.log)}
+home=${quote(input.home.root)} config=${quote(input.home.config)} log=${quote(input.home.log)}
 node=${quote(input.node)} engine=${quote(input.engine)} agent=${quote(input.agent)}
 ${BODY.replace('@NAMES@', names.join(' '))}`
 }
 
 const BODY = String.raw`kind=$1 key=$2
 exec 2>/dev/null
+set +o posix
 shopt -s extglob
+case $BATON_HOME in /*) home=$BATON_HOME ;; esac
 former=
 [ "$kind" = status-line ] && [ -n "$key" ] && [ -f "$home/former/$key" ] && IFS= read -r -d '' former <"$home/former/$key"
 
@@ -46,15 +49,15 @@ if [ "$BATON_DISABLE" = 1 ]; then
   exit 0
 fi
 
-trap '' PIPE # a server that goes away in the middle must not end this
+trap '' PIPE XFSZ # neither a server that goes away nor a full disk must end this
 locale=$LC_ALL
 LC_ALL=C
 now=$EPOCHSECONDS
 [ -n "$now" ] || now=$(date +%s)
 body= answer= heard= large=
-rest() { if command -v timeout >/dev/null; then timeout 5 cat; else cat; fi; }
+rest() { if command -v timeout >/dev/null; then timeout 2 cat; else cat; fi; }
 if [ "\${BASH_VERSINFO[0]}" -gt 3 ]; then
-  IFS= read -r -t 2 -N 3072 body
+  IFS= read -r -t 1 -N 3072 body
   [ \${#body} -eq 3072 ] && large=1
   [ -n "$large" ] && [ -n "$former" ] && large= body=$body$(rest)
 else
@@ -76,7 +79,9 @@ variables() { # the client's environment, as far as an adapter wants it; no cont
   vars=
   for name in @NAMES@; do
     value=\${!name}
-    [ -n "$value" ] && vars=$vars$1$name$2\${value//[[:cntrl:]]/ }$3
+    [ -n "$value" ] || continue
+    case $value in *[[:cntrl:]]*) value=\${value//[[:cntrl:]]/ } ;; esac
+    vars=$vars$1$name$2$value$3
   done
 }
 
@@ -92,7 +97,10 @@ keep() { # into the spool; what does not fit a variable cheaply goes there strai
     printf '\n#end\n'
   } >"$home/spool/$id"
 }
-[ -n "$large" ] && keep
+if [ -n "$large" ] && ! keep; then # nowhere to put it: then it is carried
+  large=
+  body=$body$(rest)
+fi
 forget() { # the package is gone: nobody will ever take what was kept
   [ -z "$large" ] || [ -f "$engine" ] || rm -f "$home/spool/$id"
 }
@@ -109,30 +117,25 @@ ask() {
     "$agent" "$kind" "$port" "$id" "$vars" "\${#body}" "$body" >&3
 }
 
-hear() { # the answer, or a note that this server is slow: then it is left alone for a minute
-  local line length=0
-  if ! read -r -t 1 -u 3 line; then
-    [ -z "$line" ] && printf '%s\n' "$((now + 60))" >"$home/run/slow"
-    return 1
-  fi
-  local status=$line ours=
-  while read -r -t 1 -u 3 line; do
-    line=\${line%$'\r'}
-    [ -z "$line" ] && break
-    case $line in Content-Length:*|content-length:*) length=\${line#*: } ;; X-Baton:*) ours=1 ;; esac
-  done
-  [ -n "$ours" ] || return 1 # somebody else has the port
-  case $status in 'HTTP/1.1 200'*) ;; 'HTTP/1.1 400'*) return 0 ;; *) return 1 ;; esac
-  [ "$length" -eq 0 ] && return 0
-  if [ "\${BASH_VERSINFO[0]}" -gt 3 ]; then IFS= read -r -t 1 -N "$length" -u 3 answer; else IFS= read -r -d '' -t 1 -u 3 answer; fi
-  [ \${#answer} -eq "$length" ]
+hear() { # the answer; a server that says nothing in time, or is not ours, is left alone for a minute
+  local all=
+  if [ "\${BASH_VERSINFO[0]}" -gt 3 ]; then IFS= read -r -t 1 -N 65535 -u 3 all; else IFS= read -r -d '' -t 1 -u 3 all; fi
+  local head=\${all%%$'\r\n\r\n'*}
+  case $head in
+    *$'\r\nX-Baton: 1'*) ;;
+    *)
+      printf '%s\n' "$((now + 60))" >"$home/run/slow"
+      return 1 ;;
+  esac
+  case $head in 'HTTP/1.1 200'*) answer=\${all#*$'\r\n\r\n'} ;; 'HTTP/1.1 400'*) ;; *) return 1 ;; esac
+  return 0
 }
 
 if [ "$kind" = status-line ]; then
   own=
   ask && heard=1
   if [ -n "$former" ]; then
-    own=$(trap - PIPE; LC_ALL=$locale; [ -n "$locale" ] || unset LC_ALL; BATON_IN_STATUS_LINE=1 exec /bin/sh -c "$former" <<<"$body") || own=
+    own=$(trap - PIPE XFSZ; LC_ALL=$locale; [ -n "$locale" ] || unset LC_ALL; BATON_IN_STATUS_LINE=1 exec /bin/sh -c "$former" <<<"$body") || own=
   fi
   if [ -n "$heard" ] && hear; then :; else
     answer=

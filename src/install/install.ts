@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, realpathSync, rmdirSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { FileChanged, readIfThere, realTarget } from '../lib/atomic-file.js'
@@ -76,7 +76,7 @@ function purge(home: string, names: string[]): void {
   for (const name of names) {
     if (!['', '.', '..'].includes(name) && !name.includes('/')) rmSync(join(home, name), { recursive: true, force: true })
   }
-  if (existsSync(home) && readdirSync(home).length === 0) rmdirSync(home)
+  if (existsSync(home) && readdirSync(home).length === 0) rmdirSync(realpathSync(home))
 }
 
 function planOf(options: InstallOptions): Plan {

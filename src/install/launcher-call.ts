@@ -23,7 +23,9 @@ export function statusLineCommand(launcher: string, key: string, former: string 
   return former ? `${own}\n${former}` : own
 }
 
-const call = (launcher: string, args: string) => `[ ! -x ${quote(launcher)} ] || exec ${quote(launcher)} ${args}`
+/** stderr is closed here already: bash complains about an unknown locale before it reads the launcher's first line. */
+const call = (launcher: string, args: string) =>
+  `[ ! -f ${quote(launcher)} ] || [ ! -x ${quote(launcher)} ] || exec ${quote(launcher)} ${args} 2>/dev/null`
 
 const PLUMBING = new Set('[ ] ! -x -f -e test || && ; exec exit 0 true : if then fi sh bash /bin/sh /bin/bash env'.split(' '))
 PLUMBING.add('2>').add('>').add('2>&1').add('/dev/null')

@@ -1,5 +1,5 @@
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 
 /** Where everything of Baton's lives. One folder with BATON_HOME, else the XDG places. */
 export interface Home {
@@ -29,7 +29,7 @@ type Env = Record<string, string | undefined>
  * need not be that of the shell Baton was installed from. `BATON_HOME` is the person's word and goes before all.
  */
 export function batonHome(env: Env = process.env): Home {
-  const own = env.BATON_HOME
+  const own = env.BATON_HOME && isAbsolute(env.BATON_HOME) ? env.BATON_HOME : undefined
   const user = env.HOME || homedir()
   const root = own || env.BATON_DATA || join(env.XDG_DATA_HOME || join(user, '.local', 'share'), 'baton')
   const config = join(own || join(env.XDG_CONFIG_HOME || join(user, '.config'), 'baton'), 'config.yaml')

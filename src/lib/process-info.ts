@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { platform, uptime } from 'node:os'
+import { rememberFor } from './remember.js'
 
 /** A process told apart from any later one that got the same pid. */
 export interface ProcessIdentity {
@@ -17,8 +18,11 @@ const TICKS_PER_SECOND = 100
 
 /** null: no such process (a zombie counts as gone). No subprocess on Linux. */
 export function processInfo(pid: number): ProcessInfo | null {
-  return platform() === 'linux' ? fromProc(pid) : fromPs(pid)
+  return remembered(String(pid), () => (platform() === 'linux' ? fromProc(pid) : fromPs(pid)))
 }
+
+/** A server is asked about the same processes thousands of times a second, and on macOS every answer starts `ps`. */
+const remembered = rememberFor<ProcessInfo | null>(500, 1024)
 
 export function isAlive(identity: ProcessIdentity): boolean {
   return processInfo(identity.pid)?.startedAt === identity.startedAt

@@ -59,13 +59,15 @@ const colours = (used: number) => {
 
 describe('the status line', () => {
   it('shows a bar, the percentage of the compaction point and the figures', () => {
-    expect(plain(118_600)).toBe('▰▰▰▰▰▰▰▱▱▱ 71% to compaction 119k/167k')
-    expect(plain(967, { window_tokens: 1_000_000, compaction_tokens: 967_000 })).toBe('▱▱▱▱▱▱▱▱▱▱ 0.1% to compaction 967/967k')
+    expect(plain(118_600)).toBe('▰▰▰▰▰▰▰▱▱▱ 71% of compaction point 119k/167k')
+    expect(plain(967, { window_tokens: 1_000_000, compaction_tokens: 967_000 })).toBe(
+      '▱▱▱▱▱▱▱▱▱▱ 0.1% of compaction point 967/967k',
+    )
   })
 
   it('marks a derived point, names the refusal point, and the window where there is no point', () => {
     expect(plain(118_600, { exact: false })).toContain('119k/~167k')
-    expect(plain(118_600, { compaction_mode: 'off' })).toContain('71% to refusal')
+    expect(plain(118_600, { compaction_mode: 'off' })).toContain('71% of refusal point')
     expect(plain(100_000, { compaction_tokens: null, exact: false })).toBe('▰▰▰▰▰▱▱▱▱▱ 50% of window 100k/200k')
     expect(plain(100_000, { compaction_tokens: null, window_tokens: null })).toBe('ctx 100k')
   })
@@ -77,12 +79,12 @@ describe('the status line', () => {
 
   it('never overflows its bar, and above 100 % says why', () => {
     expect(plain(230_000, { compaction_mode: 'reactive' })).toBe(
-      '▰▰▰▰▰▰▰▰▰▰ 137.7% to compaction 230k/167k · compacts when refused',
+      '▰▰▰▰▰▰▰▰▰▰ 137.7% of compaction point 230k/167k · compacts when refused',
     )
     expect(plain(170_000)).toContain('· compacts next')
     expect(plain(180_000, { compaction_mode: 'off', compaction_tokens: 177_000 })).toContain('· may be refused')
     expect(plain(230_000, { compaction_tokens: null })).toContain('· window larger than known')
-    expect(plain(167_000)).toBe('▰▰▰▰▰▰▰▰▰▰ 100% to compaction 167k/167k')
+    expect(plain(167_000)).toBe('▰▰▰▰▰▰▰▰▰▰ 100% of compaction point 167k/167k')
   })
 
   it('does not stumble over a point that cannot be', () => {

@@ -17,7 +17,7 @@ export function statusText(session: Session, paint: Paint): string {
   const colour = percent >= 85 ? 'red' : percent >= 70 ? 'yellow' : 'green'
   const filled = Math.min(CELLS, Math.max(0, Math.round((percent / 100) * CELLS)))
   const bar = paint('▰'.repeat(filled), colour) + paint('▱'.repeat(CELLS - filled), 'dim')
-  const end = point === null ? 'of window' : session.compaction_mode === 'off' ? 'to refusal' : 'to compaction'
+  const end = point === null ? 'of window' : session.compaction_mode === 'off' ? 'of refusal point' : 'of compaction point'
   const about = point !== null && !session.exact ? '~' : ''
   const notes = [
     percent > 100 ? beyond(session) : null,

@@ -43,7 +43,7 @@ function ahead(track: Track): string {
 }
 
 const ADVICE = {
-  sequential: 'Nothing to do now; prefer narrow reads and finish steps you begin.',
+  sequential: 'Prefer narrow reads, finish steps you begin, and keep in mind what must survive.',
   important:
     'Bring the current step to a clean end and write down goal, decisions, changed files and the next exact step where they survive.',
   urgent:

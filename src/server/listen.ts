@@ -43,6 +43,7 @@ export async function listen(parts: ServerParts, options: ListenOptions): Promis
     else void routed(request, response)
   })
   http.keepAliveTimeout = 2_000
+  http.timeout = 60_000
   const door: Door = {
     refuse: (asking) => refuse(asking, bound),
     take,

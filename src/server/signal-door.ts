@@ -21,6 +21,7 @@ const IDLE_MS = 30_000
 
 export function admit(socket: Socket, door: Door): void {
   socket.on('error', () => socket.destroy())
+  socket.setTimeout(IDLE_MS, () => socket.destroy())
   socket.once('data', (first: Buffer) => {
     const head = first.length > START.length && first.subarray(0, START.length).equals(START) ? readHead(first) : null
     if (head === null) door.pass(socket, first)
@@ -44,7 +45,10 @@ function readHead(bytes: Buffer): Head | null {
   for (const line of lines) {
     const colon = line.indexOf(':')
     if (colon <= 0) return null
-    headers[line.slice(0, colon).toLowerCase()] = line.slice(colon + 1).trim()
+    const name = line.slice(0, colon).toLowerCase()
+    // Said twice is for the HTTP server to judge.
+    if (headers[name] !== undefined) return null
+    headers[name] = line.slice(colon + 1).trim()
   }
   const length = Number(headers['content-length'])
   if (!Number.isInteger(length) || length < 0 || length > MAX_SHORT_BODY) return null
@@ -77,7 +81,6 @@ function receive(socket: Socket, first: Buffer, head: Head, door: Door): void {
     socket.resume()
     return
   }
-  socket.setTimeout(IDLE_MS, () => socket.destroy())
   const more = (chunk: Buffer): void => {
     parts.push(chunk)
     size += chunk.length

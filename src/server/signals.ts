@@ -107,6 +107,7 @@ export function takeSignals(parts: ServerParts): (request: SignalRequest, reply:
     const signalId = headers['x-baton-signal']
     if (typeof signalId === 'string' && signalId !== '') options.signalId = signalId
     const spooled = headers['x-baton-spooled'] && options.signalId ? parts.spooled(options.signalId) : null
+    if (headers['x-baton-spooled'] && !spooled && body.length === 0) throw new Error('a spooled signal is not there')
     const raw = spooled?.raw ?? { agent, kind, body: body.toString('utf8'), env: environment(headers), at: parts.now().getTime() }
     waiting.push({ raw, options, reply, drop: spooled?.drop ?? null })
     if (waiting.length > 1) return

@@ -64,6 +64,8 @@ export interface Store {
   nearestSwitch(sessionId: string, project: string | null): boolean | null
   /** null: never switched. */
   switched(scope: SwitchScope, key: string): boolean | null
+  /** Forgets switches nearer than this one that it covers: the last word wins. */
+  clearSwitches(scope: 'session' | 'project', keys: readonly string[] | 'all'): void
   setSwitch(scope: SwitchScope, key: string, enabled: boolean, at: string): void
 
   /** Drops readings that are finer than their age deserves, old taken-once marks and old reading events. Returns the rows removed. */

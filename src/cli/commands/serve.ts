@@ -53,9 +53,17 @@ async function run(call: Call, cli: Cli): Promise<number> {
     const stopped = untilStopped()
     cli.print(call.json ? JSON.stringify({ url: server.url }) : `Baton listens on ${server.url}. Ctrl-C ends it.`)
     const chores = keepHouse(house)
-    await stopped
+    const replaced = storeReplaced(house.home.store)
+    const end = await Promise.race([stopped, replaced.seen])
+    replaced.stop()
     chores()
     await server.close()
+    if (end === 'replaced') {
+      throw new BatonError(
+        `The store ${house.home.store} was removed or replaced while the server used it.`,
+        'Start baton serve again; meanwhile hooks work alone.',
+      )
+    }
   } finally {
     leave()
     house.close()
@@ -65,6 +73,18 @@ async function run(call: Call, cli: Cli): Promise<number> {
 
 function partsOf(house: House): ServerParts {
   return { ...house, recent: (all) => house.recent({ all }), version: VERSION }
+}
+
+/** A store that was moved away would go on being written where nobody reads it. */
+function storeReplaced(path: string): { seen: Promise<'replaced'>; stop(): void } {
+  const first = statSync(path).ino
+  let timer: NodeJS.Timeout | undefined
+  const seen = new Promise<'replaced'>((resolve) => {
+    timer = setInterval(() => {
+      if (statSync(path, { throwIfNoEntry: false })?.ino !== first) resolve('replaced')
+    }, 1_000)
+  })
+  return { seen, stop: () => clearInterval(timer) }
 }
 
 /** What came while no server ran is taken now; what a hook could not hand over is taken soon; old readings are thinned. */

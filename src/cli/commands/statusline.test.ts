@@ -12,7 +12,7 @@ test('it prints the segment and takes the reading', async () => {
   const trial = newTrial()
   const input = statusLineJson({ session: A, project: trial.project, used: 118_600 })
   const ran = await trial.run(['statusline', '--segment'], { input, env: { NO_COLOR: '1', BATON_SEAT: 'api' } })
-  expect(ran).toMatchObject({ code: 0, stdout: '▰▰▰▰▰▰▰▱▱▱ 71% to compaction 119k/~167k · warning\n', stderr: '' })
+  expect(ran).toMatchObject({ code: 0, stdout: '▰▰▰▰▰▰▰▱▱▱ 71% of compaction point 119k/~167k · warning\n', stderr: '' })
   expect((await trial.run(['show', 'api', '--json'])).json).toMatchObject({ session_id: A, used_tokens: 118_600 })
   const again = await trial.run(['statusline', '--json'], { input, env: { NO_COLOR: '1' } })
   expect(again.json).toEqual({ text: ran.stdout.trimEnd(), session_id: A })
@@ -26,7 +26,7 @@ test('with a server it is the server that takes it, whatever the environment hol
     input: statusLineJson({ session: A, project: trial.project, used: 118_600 }),
     env: { BATON_SEAT: 'größe\n日本' },
   })
-  expect(ran.stdout).toBe('▰▰▰▰▰▰▰▱▱▱ 71% to compaction 119k/~167k · warning\n')
+  expect(ran.stdout).toBe('▰▰▰▰▰▰▰▱▱▱ 71% of compaction point 119k/~167k · warning\n')
   const seen = (await (await fetch(`${url}/sessions/${A}`)).json()) as { friendly_name: string }
   expect(seen.friendly_name).toBe('größe 日本')
   await server.stop()
@@ -44,7 +44,7 @@ test('a server that is gone or does not answer is not waited for long, and nothi
     const ran = await trial.run(['statusline'], {
       input: statusLineJson({ session: A, project: trial.project, used, durationMs: port }),
     })
-    expect(ran).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('to compaction') })
+    expect(ran).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('of compaction point') })
     expect(Date.now() - started).toBeLessThan(4_000)
     expect((await trial.run(['show', A, '--json'])).json.used_tokens).toBe(used)
   }

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, realpathSync, rmdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { uninstall } from '../../install/install.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
@@ -107,7 +107,7 @@ function report(
 function removeLog(home: Home): void {
   for (const path of [home.log, `${home.log}.1`]) rmSync(path, { force: true })
   const folder = dirname(home.log)
-  if (existsSync(folder) && readdirSync(folder).length === 0) rmdirSync(folder)
+  if (existsSync(folder) && readdirSync(folder).length === 0) rmdirSync(realpathSync(folder))
 }
 
 function refuseWhileServing(home: Home): void {

@@ -9,13 +9,15 @@ export interface LauncherParts {
 }
 
 const QUOTED = "('(?:[^']|'\\\\'')*')"
-const HEAD = new RegExp(`^#!(.*)\\n([^\\n]*\\n)home=\\$\\{BATON_HOME:-${QUOTED}\\} node=${QUOTED} engine=${QUOTED} (?=agent=)`)
+const HEAD = new RegExp(
+  `^#!(.*) -p\\n([^\\n]*\\n)home=${QUOTED} config=${QUOTED} log=${QUOTED}\\nnode=${QUOTED} engine=${QUOTED} (?=agent=)`,
+)
 
 /** null: not a launcher as any version of ours has written it. */
 export function launcherParts(text: string): LauncherParts | null {
   const found = HEAD.exec(text)
   if (!found) return null
-  const [head, bash = '', comment = '', home = '', node = '', engine = ''] = found
+  const [head, bash = '', comment = '', home = '', , , node = '', engine = ''] = found
   return {
     bash,
     home: unquote(home),

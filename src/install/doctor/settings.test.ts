@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { homeFiles } from '../home-files.js'
+import { hookCommand } from '../launcher-call.js'
 import { keyOf } from '../look.js'
 import { newTrial } from './fixtures/trial.js'
 
@@ -89,7 +90,7 @@ test('entries of another home that is alive are named, with the command that tak
   const [trial, other] = [installed(), installed()]
   trial.edit(({ hooks }) =>
     hooks.Stop.push({
-      hooks: [{ type: 'command', command: `[ ! -x '${other.home.launcher}' ] || exec '${other.home.launcher}' Stop` }],
+      hooks: [{ type: 'command', command: hookCommand(other.home.launcher, 'Stop') }],
     }),
   )
   const report = await trial.fix()
@@ -100,9 +101,7 @@ test('entries of another home that is alive are named, with the command that tak
 
 test('entries of a home that is gone are taken out', async () => {
   const trial = installed()
-  trial.edit(({ hooks }) =>
-    hooks.Stop.push({ hooks: [{ type: 'command', command: `[ ! -x '/gone/bin/hook' ] || exec '/gone/bin/hook' Stop` }] }),
-  )
+  trial.edit(({ hooks }) => hooks.Stop.push({ hooks: [{ type: 'command', command: hookCommand('/gone/bin/hook', 'Stop') }] }))
   expect((await trial.examine()).failed).toEqual(['settings'])
   expect((await trial.fix()).failed).toEqual([])
   expect(readFileSync(trial.settings, 'utf8')).not.toContain('/gone')

@@ -35,7 +35,9 @@ export function live(parts: ServerParts): Hono {
 
   app.get('/api/events', (c) => {
     const since = c.req.query('since')
-    const session = c.req.query('session')
+    const asked = c.req.query('session')
+    const session = asked === undefined ? undefined : parts.find(asked)?.sessionId
+    if (asked !== undefined && session === undefined) return c.json(missing(asked), 404)
     const limit = Math.max(1, Math.min(Math.floor(Number(c.req.query('limit') ?? 1000)) || 1000, 10_000))
     const query =
       since === undefined ? {} : /^\d+$/.test(since) ? { afterId: Number(since) } : { since: new Date(since).toISOString() }

@@ -219,6 +219,11 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
         | undefined
       return row ? row.enabled === 1 : null
     },
+    clearSwitches(scope, keys) {
+      if (keys === 'all') sql('DELETE FROM switches WHERE scope = ?').run(scope)
+      else for (const key of keys) sql('DELETE FROM switches WHERE scope = ? AND key = ?').run(scope, key)
+      memory.forget()
+    },
     setSwitch(scope, key, enabled, at) {
       sql(
         'INSERT INTO switches (scope, key, enabled, at) VALUES (?, ?, ?, ?) ON CONFLICT (scope, key) DO UPDATE SET enabled = excluded.enabled, at = excluded.at',
