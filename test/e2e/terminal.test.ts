@@ -99,33 +99,35 @@ test.each([
   expect((await it.sessions()).map((session) => session.state)).toEqual(['ended', 'ended'])
 })
 
-test('switched off it is silent and says so; switched on it tells what was passed', async () => {
+test('switched off it is silent and says so; switched on every level is open again', async () => {
   const it = await stage({
     steps: [
-      { text: 'First.', used: 50_008 },
       { bash: 'echo a', used: 90_008, grow: 1000, repeat: 3 },
-      { text: 'Second.', used: 93_008 },
-      { bash: 'echo b', used: 94_008, grow: 1000, repeat: 3 },
-      { text: 'Third.', used: 97_008 },
+      { text: 'First.', used: 93_008 },
+      { bash: 'echo b', used: 120_008, grow: 1000, repeat: 3 },
+      { text: 'Second.', used: 123_008 },
+      { bash: 'echo c', used: 124_008, grow: 1000, repeat: 3 },
+      { text: 'Third.', used: 127_008 },
     ],
   })
   const tui = await startTui(it.home, { model: MODEL })
-  await turn(it, tui, 'go')
+  expect((await turn(it, tui, 'go')).notice.at(-1)).toBe(1)
   expect(await it.json('off', tui.sessionId()!)).toMatchObject({ scope: 'session', enabled: false })
-  await turn(it, tui, 'on')
+  const off = await turn(it, tui, 'on')
+  expect(off).toEqual({ notice: [1, 1, 1, 1], warning: [0, 0, 0, 0] })
   await tui.waitFor(/baton off/)
-  expect(mainRequests(it.model).every((entry) => copies(entry, '[baton]') === 0)).toBe(true)
   const silent = await until('the last figure', async () => {
     const session = await it.show(tui.sessionId()!)
-    return session.used_tokens === 93_008 && session
+    return session.used_tokens === 123_008 && session
   })
-  expect(silent).toMatchObject({ enabled: false, level: null })
+  expect(silent).toMatchObject({ enabled: false })
 
   await it.json('on', tui.sessionId()!)
-  const { notice } = await turn(it, tui, 'and on')
-  expect(notice.slice(-2)).toEqual([1, 1])
-  expect(await it.events('context_warning')).toHaveLength(1)
-  await tui.waitFor(/97k\/167k · notice/)
+  const on = await turn(it, tui, 'and on')
+  expect(on.warning.slice(-2)).toEqual([1, 1])
+  const warnings = await it.events('context_warning')
+  expect(warnings.map((event) => event.data.levels)).toEqual([['notice'], ['notice', 'warning']])
+  await tui.waitFor(/127k\/167k · warning/)
 })
 
 test('with BATON_DISABLE=1 only the former status line runs', async () => {
