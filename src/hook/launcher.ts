@@ -30,8 +30,7 @@ export function launcherText(input: LauncherInput): string {
   // -p: a BASH_ENV, SHELLOPTS or exported function of the person's must not speak or act in here.
   return `#!${input.bash} -p
 # Baton's launcher: run by a coding agent for its events. Written by "baton install"; do not edit.
-home=${quote(input.home.root)} config=${quote(input.home.config)} log=${quote(input.home.log)}
-node=${quote(input.node)} engine=${quote(input.engine)} agent=${quote(input.agent)}
+home=${quote(input.home.root)} config=${quote(input.home.config)} log=${quote(input.home.log)} node=${quote(input.node)} engine=${quote(input.engine)} agent=${quote(input.agent)}
 ${BODY.replace('@NAMES@', names.join(' '))}`
 }
 

@@ -108,7 +108,7 @@ describe('a settings file', () => {
       const { installed } = thereAndBack(machine.userSettings)
       put(join(machine.root, 'seen.json'), installed)
       expect(callsIn(join(machine.root, 'seen.json'), launcher())).toEqual(everyEventOnce)
-      expect(installed.toString().match(/bin\/+(\.\.\/bin\/)?hook/g)).toHaveLength(2 * (Object.keys(EVENTS).length + 1))
+      expect(installed.toString().match(/bin\/+(\.\.\/bin\/)?hook/g)).toHaveLength(3 * (Object.keys(EVENTS).length + 1))
       expect(readFileSync(machine.userSettings, 'utf8')).toBe(fixture(`${name}.without.json`, machine).toString())
     },
   )

@@ -27,6 +27,9 @@ export function statusLineCommand(launcher: string, key: string, former: string 
 const call = (launcher: string, args: string) =>
   `[ ! -f ${quote(launcher)} ] || [ ! -x ${quote(launcher)} ] || exec ${quote(launcher)} ${args} 2>/dev/null`
 
+/** As earlier versions wrote it. */
+const formerCall = (launcher: string, args: string) => `[ ! -x ${quote(launcher)} ] || exec ${quote(launcher)} ${args}`
+
 const PLUMBING = new Set('[ ] ! -x -f -e test || && ; exec exit 0 true : if then fi sh bash /bin/sh /bin/bash env'.split(' '))
 PLUMBING.add('2>').add('>').add('2>&1').add('/dev/null')
 
@@ -51,8 +54,9 @@ export function readCall(command: string, by: Recognise, args: string[] = []): L
   const given = rest.filter((w) => w !== launcher)
   if (given.length < 1 || given.length > 2 || !given.every((w) => /^[\w-]+$/.test(w))) return null
   const current = command === call(launcher, given.join(' '))
-  // Another home's launcher is known only by the exact form we write: a stranger may have a program named hook.
-  if (whose !== 'ours' && !current) return null
+  const exact = current || command === formerCall(launcher, given.join(' '))
+  // Another home's launcher is known only by the exact forms we write: a stranger may have a program named hook.
+  if (whose !== 'ours' && !exact) return null
   return { launcher, whose, args: given, current }
 }
 

@@ -18,14 +18,16 @@ const TICKS_PER_SECOND = 100
 
 /** null: no such process (a zombie counts as gone). No subprocess on Linux. */
 export function processInfo(pid: number): ProcessInfo | null {
-  return remembered(String(pid), () => (platform() === 'linux' ? fromProc(pid) : fromPs(pid)))
+  return remembered(String(pid), () => look(pid))
 }
+
+const look = (pid: number): ProcessInfo | null => (platform() === 'linux' ? fromProc(pid) : fromPs(pid))
 
 /** A server is asked about the same processes thousands of times a second, and on macOS every answer starts `ps`. */
 const remembered = rememberFor<ProcessInfo | null>(500, 1024)
 
 export function isAlive(identity: ProcessIdentity): boolean {
-  return processInfo(identity.pid)?.startedAt === identity.startedAt
+  return look(identity.pid)?.startedAt === identity.startedAt
 }
 
 /** The arguments a process was started with, its own name first; null: not to be had. */

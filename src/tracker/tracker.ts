@@ -153,8 +153,7 @@ export function relevel(track: Track, limits: Limits, levels: readonly ResolvedL
   const used = track.used ?? Number.POSITIVE_INFINITY
   const positions = new Map(levels.map((level) => [level.name, level.atTokens]))
   const latched = track.latched.flatMap((latch): Latch[] => {
-    const now = positions.get(latch.name)
-    if (now === undefined) return []
+    const now = positions.get(latch.name) ?? null
     if (now === null || now === latch.atTokens) return [latch]
     return now > used ? [] : [{ ...latch, atTokens: now }]
   })

@@ -20,11 +20,11 @@ test('it prints the segment and takes the reading', async () => {
 
 test('with a server it is the server that takes it, whatever the environment holds', async () => {
   const trial = newTrial()
-  const server = trial.start(['serve', '--port', '0', '--json'], { env: { NO_COLOR: '1' } })
+  const server = trial.start(['serve', '--port', '0', '--json'])
   const { url } = JSON.parse(await server.firstLine())
   const ran = await trial.run(['statusline'], {
     input: statusLineJson({ session: A, project: trial.project, used: 118_600 }),
-    env: { BATON_SEAT: 'größe\n日本' },
+    env: { BATON_SEAT: 'größe\n日本', NO_COLOR: '1' },
   })
   expect(ran.stdout).toBe('▰▰▰▰▰▰▰▱▱▱ 71% of compaction point 119k/~167k · warning\n')
   const seen = (await (await fetch(`${url}/sessions/${A}`)).json()) as { friendly_name: string }

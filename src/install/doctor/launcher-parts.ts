@@ -10,7 +10,7 @@ export interface LauncherParts {
 
 const QUOTED = "('(?:[^']|'\\\\'')*')"
 const HEAD = new RegExp(
-  `^#!(.*) -p\\n([^\\n]*\\n)home=${QUOTED} config=${QUOTED} log=${QUOTED}\\nnode=${QUOTED} engine=${QUOTED} (?=agent=)`,
+  `^#!(.*?)(?: -p)?\\n([^\\n]*\\n)home=${QUOTED} config=${QUOTED} log=${QUOTED} node=${QUOTED} engine=${QUOTED} (?=agent=)`,
 )
 
 /** null: not a launcher as any version of ours has written it. */

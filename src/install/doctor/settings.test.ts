@@ -60,7 +60,7 @@ type Hook = { command: string; timeout: number }
 test.each<[string, (hook: Hook, group: { matcher?: string }) => unknown]>([
   ['an older spelling', (hook) => (hook.command = hook.command.replace(/^.* exec /, ''))],
   ['another time limit', (hook) => (hook.timeout = 1)],
-  ['the name of another event', (hook) => (hook.command = hook.command.replace(/Stop$/, 'PostToolBatch'))],
+  ['the name of another event', (hook) => (hook.command = hook.command.replace(/ Stop /, ' PostToolBatch '))],
   ['a matcher', (_, group) => (group.matcher = 'startup')],
 ])('a hook with %s is named and mended', async (_, change) => {
   const trial = installed()
