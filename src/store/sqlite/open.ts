@@ -41,18 +41,33 @@ export function openSqlite(path: string, options: OpenOptions = {}): Database {
   }
 }
 
-/** Before SQLite: when it lets go of a file it does not understand, it may still bring in the changes that lie beside it. */
+const LOOKS = 6
+const BETWEEN_MS = 40
+
+/**
+ * Before SQLite: when it lets go of a file it does not understand, it may still bring in the changes that lie beside it.
+ * File and log are two looks, and another process may be making the store between them: only what stays wrong is wrong.
+ */
 function lookFirst(path: string): void {
+  for (let look = 1; ; look++) {
+    const wrong = troubleWith(path)
+    if (wrong === null) return
+    if (look === LOOKS) throw wrong
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BETWEEN_MS)
+  }
+}
+
+function troubleWith(path: string): BatonError | null {
   const header = readHeader(path)
   if (header === null) {
     makeFile(path)
-    return
+    return null
   }
-  if (header.empty && header.waiting) throw damaged(path, 'it is empty, but changes to it lie beside it')
-  if (header.empty) return
-  if (!header.sqlite) throw damaged(path, 'file is not a database')
-  if (header.cutOff) throw damaged(path, 'its end is missing')
-  if (header.version > MIGRATIONS.length) throw newer(path, header.version)
+  if (header.empty && header.waiting) return damaged(path, 'it is empty, but changes to it lie beside it')
+  if (header.empty) return null
+  if (!header.sqlite) return damaged(path, 'file is not a database')
+  if (header.cutOff) return damaged(path, 'its end is missing')
+  return header.version > MIGRATIONS.length ? newer(path, header.version) : null
 }
 
 function makeFile(path: string): void {
