@@ -63,8 +63,11 @@ export function makeEngine(parts: Parts): Engine {
       const signal = agent?.open(raw)
       if (!agent || !signal) return true
       const known = parts.store.session(signal.sessionId)
+      // A compaction begins right after a batch whose answer the transcript may still lack.
+      const lacking = signal.kind === 'compact-start' ? (known?.unsettled ?? []) : []
+      const awaited: Signal = lacking.length > 0 ? { ...signal, kind: 'tool-batch', toolUseIds: lacking } : signal
       const seen = agent.observe(
-        signal,
+        awaited,
         { ...raw, env: { ...raw.env, BATON_LIVE_DIR: parts.liveDir } },
         {
           cursor: known?.cursor ?? null,

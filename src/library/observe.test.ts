@@ -6,7 +6,7 @@ const init = (session_id = 's1', model = 'claude-opus-4-6') => ({
   subtype: 'init',
   session_id,
   model,
-  cwd: '/work/shop',
+  cwd: '/home/me/shop',
   claude_code_version: '2.1.325',
 })
 const answer = (id: string, used: number, more: object = {}) => ({
@@ -42,7 +42,7 @@ test('a tracker follows the session of the messages', () => {
   expect(home.look((store) => store.session('abc'))).toMatchObject({
     state: 'working',
     agentVersion: '2.1.325',
-    cwd: '/work/shop',
+    cwd: '/home/me/shop',
   })
 })
 

@@ -109,7 +109,20 @@ export function takeSignals(parts: ServerParts): (request: SignalRequest, reply:
     const spooled = headers['x-baton-spooled'] && options.signalId ? parts.spooled(options.signalId) : null
     if (headers['x-baton-spooled'] && !spooled && body.length === 0) throw new Error('a spooled signal is not there')
     const raw = spooled?.raw ?? { agent, kind, body: body.toString('utf8'), env: environment(headers), at: parts.now().getTime() }
-    waiting.push({ raw, options, reply, drop: spooled?.drop ?? null })
+    const one: Waiting = { raw, options, reply, drop: spooled?.drop ?? null }
+    // A compaction is told with the figure before it: rare enough to wait for a transcript that lags.
+    if (/compact/i.test(kind)) whenSettled(one, Date.now() + BEHIND_MS)
+    else gather(one)
+  }
+
+  function whenSettled(one: Waiting, end: number): void {
+    if (Date.now() < end && !parts.engine.settled(one.raw)) {
+      setTimeout(() => guarded(one.reply, () => whenSettled(one, end)), STEP_MS)
+    } else gather(one)
+  }
+
+  function gather(one: Waiting): void {
+    waiting.push(one)
     if (waiting.length > 1) return
     if (performance.now() - flushed > GATHER_MS) setImmediate(flush)
     else setTimeout(flush, GATHER_MS)
