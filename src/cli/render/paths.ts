@@ -3,7 +3,7 @@ import { harmless } from './width.js'
 
 const ROOM = 28
 
-/** `~/work/shop` for what lies in the person's home. */
+/** `~/code/shop` for what lies in the person's home. */
 export function tilde(path: string, home: string | undefined): string {
   const shown = home && (path === home || path.startsWith(`${home}/`)) ? `~${path.slice(home.length)}` : path
   return harmless(shown)
