@@ -4,6 +4,8 @@ import type { ServerParts } from './parts.js'
 
 export const MAX_BODY = 64 * 1024 * 1024
 const BEHIND_MS = 200
+/** The same before a compaction, which takes the client many seconds and happens rarely. */
+const BEFORE_COMPACTION_MS = 1_000
 const LATER_MS = 150
 const STEP_MS = 15
 /** In a crowd, how long signals are gathered for one commit. A lone one never waits. */
@@ -111,7 +113,7 @@ export function takeSignals(parts: ServerParts): (request: SignalRequest, reply:
     const raw = spooled?.raw ?? { agent, kind, body: body.toString('utf8'), env: environment(headers), at: parts.now().getTime() }
     const one: Waiting = { raw, options, reply, drop: spooled?.drop ?? null }
     // A compaction is told with the figure before it: rare enough to wait for a transcript that lags.
-    if (/compact/i.test(kind)) whenSettled(one, Date.now() + BEHIND_MS)
+    if (/compact/i.test(kind)) whenSettled(one, Date.now() + BEFORE_COMPACTION_MS)
     else gather(one)
   }
 

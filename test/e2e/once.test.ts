@@ -170,6 +170,9 @@ test.each(SERVED)('the client killed after it had asked: the conversation holds 
   run.kill('SIGKILL')
   const { sessionId } = await run.done
   await runPrint(it.home, { prompt: 'on', model: MODEL, args: ['--resume', sessionId!] })
-  expect(told(it.model, 'notice').slice(4)).toEqual([1])
+  // what the client had not written when it died it does again, so there may be more than one request
+  const after = told(it.model, 'notice').slice(4)
+  expect(after.length).toBeGreaterThan(0)
+  expect(after).toEqual(after.map(() => 1))
   expect(await it.messages()).toMatchObject([{ status: 'delivered' }])
 })
