@@ -6,6 +6,8 @@ interface At {
   line: number
   /** The producer's clock, milliseconds; null when the line carries none. */
   at: number | null
+  /** The branch the agent says it works on; told with the first entry and where it changed. It may lag behind a command. */
+  branch?: string
 }
 
 /** Something a person or the model said. Text of hooks, reminders and other programs is `other`: never a request of the user's. */
@@ -21,6 +23,8 @@ export interface Called extends At {
   callId: string
   tool: string
   act: Act
+  /** Where it was called; absent: not told. */
+  cwd?: string
 }
 
 /**
@@ -55,6 +59,10 @@ export interface Returned extends At {
   interrupted: boolean
   /** What the user answered to `ask`. */
   answers: string[]
+  /** The call was never carried out: denied, blocked, or not possible. */
+  refused?: boolean
+  /** The todos as they stand after the call, where it tells their ids. */
+  todos?: Todo[]
 }
 
 /** Everything before this line was replaced by the summary, but for the lines kept. */

@@ -5,6 +5,7 @@ import type { Agent, Known } from '../agent.js'
 import { answer, carries } from './answer.js'
 import { readBranch } from './branch.js'
 import { argsOf, type ClientArgs } from './command-line.js'
+import { readConversation } from './conversation.js'
 import { ENVIRONMENT } from './environment.js'
 import { heard } from './heard.js'
 import { deriveLimits, type LimitsInput } from './limits.js'
@@ -26,6 +27,7 @@ export const claudeCode: Agent = {
   carriers: ['PostToolBatch', 'UserPromptSubmit', 'SessionStart'],
   heard,
   alive: isAlive,
+  conversation: readConversation,
 }
 
 function observe(signal: Signal, raw: RawSignal, known: Known): Observation {

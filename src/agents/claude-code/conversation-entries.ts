@@ -1,0 +1,222 @@
+import type { Act, Called, Compacted, Entry, Returned } from '../../contract/conversation.js'
+import { askedEnd, type BackgroundEnd, noticedEnd, outcomeOf, textOf } from './conversation-results.js'
+import { actOf } from './conversation-tools.js'
+import { userWords } from './conversation-user.js'
+import { type Fields, list, object, text } from './fields.js'
+
+/** How many lines back a compaction can name the ones it kept; a bound on memory, far above any window. */
+const MOST_IDS = 50_000
+
+interface Call {
+  tool: string
+  act: Act
+  input: Fields | null
+}
+
+/** Turns the client's lines, in order, into entries. Knows what later lines refer back to, and nothing else of the past. */
+export class Conversing {
+  private readonly lineOf = new Map<string, number>()
+  private readonly calls = new Map<string, Call>()
+  private readonly background = new Map<string, string>()
+  /** Told with its summary, which stands a few lines below. */
+  private compacted: Compacted | null = null
+  /** Prompts that wait for the agent: given back at the end if it never took them. */
+  private queued: { text: string; line: number; at: number | null }[] = []
+  private ran: string | null = null
+  private branch: string | null = null
+  private untoldBranch: string | null = null
+
+  constructor(
+    private readonly give: (entry: Entry) => void,
+    private readonly chain: 'main' | 'subagent',
+  ) {}
+
+  take(entry: Fields, line: number): void {
+    if ((entry.isSidechain === true) !== (this.chain === 'subagent') && typeof entry.uuid === 'string') return
+    const at = Date.parse(text(entry.timestamp) ?? '')
+    const when = { line, at: Number.isNaN(at) ? null : at }
+    this.remember(entry, line)
+    if (entry.type === 'assistant') this.assistant(entry, when)
+    else if (entry.type === 'user') this.user(entry, when)
+    else if (entry.type === 'attachment') this.attachment(entry, when)
+    else if (entry.type === 'queue-operation') this.queue(entry, when)
+    else if (entry.type === 'system' && entry.subtype === 'compact_boundary') this.boundary(entry, when)
+  }
+
+  /** At the end of the transcript. */
+  end(): void {
+    this.flush()
+    for (const { text: words, line, at } of this.queued) {
+      const said = userWords({}, words)
+      if (said?.type === 'said') this.give({ kind: 'said', by: said.by, text: said.text, line, at })
+    }
+    this.queued = []
+  }
+
+  private out(entry: Entry): void {
+    this.flush()
+    if (this.untoldBranch !== null) entry.branch = this.untoldBranch
+    this.untoldBranch = null
+    this.give(entry)
+  }
+
+  private flush(): void {
+    const held = this.compacted
+    this.compacted = null
+    if (held !== null) this.give(held)
+  }
+
+  private remember(entry: Fields, line: number): void {
+    const branch = text(entry.gitBranch)
+    if (branch !== null && branch !== this.branch) {
+      this.branch = branch
+      if (branch !== 'HEAD') this.untoldBranch = branch
+    }
+    if (typeof entry.uuid !== 'string') return
+    this.lineOf.set(entry.uuid, line)
+    if (this.lineOf.size <= MOST_IDS) return
+    for (const oldest of this.lineOf.keys()) {
+      this.lineOf.delete(oldest)
+      break
+    }
+  }
+
+  private assistant(entry: Fields, when: { line: number; at: number | null }): void {
+    const message = object(entry.message)
+    // What the client says in the model's place (errors of the API) is not the agent's word.
+    const by = message?.model === '<synthetic>' || entry.isApiErrorMessage === true ? 'other' : 'agent'
+    const content = typeof message?.content === 'string' ? [{ type: 'text', text: message.content }] : list(message?.content)
+    for (const value of content) {
+      const block = object(value)
+      const words = block?.type === 'text' ? text(block.text) : null
+      if (words !== null && words.trim() !== '') this.out({ kind: 'said', by, text: words, ...when })
+      if (block?.type === 'tool_use') this.call(block, text(entry.cwd), when)
+    }
+  }
+
+  private call(block: Fields, cwd: string | null, when: { line: number; at: number | null }): void {
+    const callId = text(block.id)
+    const tool = text(block.name)
+    if (callId === null || tool === null) return
+    const input = object(block.input) ?? {}
+    const act = actOf(tool, input)
+    const refers = act.type === 'other' && /Output/.test(tool)
+    this.calls.set(callId, { tool, act, input: refers ? input : null })
+    const called: Called = { kind: 'called', callId, tool, act, ...when }
+    if (cwd !== null) called.cwd = cwd
+    this.out(called)
+  }
+
+  private user(entry: Fields, when: { line: number; at: number | null }): void {
+    const content = object(entry.message)?.content
+    if (entry.isCompactSummary === true) {
+      this.compacted ??= { kind: 'compacted', trigger: null, summary: null, keptLines: [], ...when }
+      this.compacted.summary = textOf(content)
+      this.flush()
+    } else if (typeof content === 'string') this.words(entry, content, when)
+    else {
+      const texts: string[] = []
+      for (const value of list(content)) {
+        const block = object(value)
+        if (block?.type === 'tool_result') this.result(entry, block, when)
+        else if (block?.type === 'text' && typeof block.text === 'string') texts.push(block.text)
+      }
+      this.blocks(entry, texts, when)
+    }
+  }
+
+  /** A prompt of several blocks is one prompt; blocks the client added beside it are not his. */
+  private blocks(entry: Fields, texts: string[], when: { line: number; at: number | null }): void {
+    const own = texts.flatMap((words) => {
+      const said = userWords(entry, words)
+      return said?.type === 'said' && said.by === 'user' ? [said.text] : []
+    })
+    if (own.length > 0) this.out({ kind: 'said', by: 'user', text: own.join('\n'), ...when })
+    else for (const words of texts) this.words(entry, words, when)
+  }
+
+  private words(entry: Fields, words: string, when: { line: number; at: number | null }): void {
+    const end = words.startsWith('<task-notification>') ? noticedEnd(words) : null
+    if (end !== null) this.ended(end, words, when)
+    const said = userWords(entry, words)
+    if (said?.type === 'said') this.out({ kind: 'said', by: said.by, text: said.text, ...when })
+    else if (said?.type === 'ran') {
+      this.ran = `user:${when.line}`
+      const act: Act = { type: 'command', command: said.command, background: false }
+      const called: Called = { kind: 'called', callId: this.ran, tool: '!', act, ...when }
+      if (typeof entry.cwd === 'string') called.cwd = entry.cwd
+      this.out(called)
+    } else if (said?.type === 'printed' && this.ran !== null) {
+      this.out({ ...plain(this.ran, said.text), ok: null, ...when })
+      this.ran = null
+    }
+  }
+
+  private result(entry: Fields, block: Fields, when: { line: number; at: number | null }): void {
+    const callId = text(block.tool_use_id)
+    if (callId === null) return
+    const call = this.calls.get(callId)
+    this.calls.delete(callId)
+    const outcome = outcomeOf(block, entry.toolUseResult, entry, call?.act ?? null)
+    this.out({ kind: 'returned', callId, ...outcome, ...when })
+    const taskId = text(object(entry.toolUseResult)?.backgroundTaskId)
+    if (taskId !== null) this.background.set(taskId, callId)
+    const end = call?.input ? askedEnd(call.tool, call.input, outcome.text) : null
+    if (end !== null) this.ended(end, outcome.text, when)
+  }
+
+  private ended(end: BackgroundEnd, words: string, when: { line: number; at: number | null }): void {
+    const callId = end.callId ?? this.background.get(end.taskId)
+    this.background.delete(end.taskId)
+    if (callId !== undefined) this.out({ ...plain(callId, words), ok: end.ok, exitCode: end.exitCode, ...when })
+  }
+
+  private attachment(entry: Fields, when: { line: number; at: number | null }): void {
+    const attachment = object(entry.attachment)
+    if (attachment?.type === 'queued_command') {
+      this.words({ ...attachment, cwd: entry.cwd }, textOf(attachment.prompt), when)
+    } else if (attachment?.type === 'file' && typeof attachment.filename === 'string') {
+      // A file the user named with @: the client read it to the agent.
+      const callId = `file:${when.line}`
+      const called: Called = { kind: 'called', callId, tool: '@', act: { type: 'read', path: attachment.filename }, ...when }
+      if (typeof entry.cwd === 'string') called.cwd = entry.cwd
+      this.out(called)
+      this.out({ ...plain(callId, ''), ok: true, ...when })
+    }
+  }
+
+  private queue(entry: Fields, when: { line: number; at: number | null }): void {
+    const words = text(entry.content)
+    if (entry.operation === 'enqueue') {
+      if (words !== null) this.queued.push({ text: words, ...when })
+    } else if (entry.operation === 'dequeue') this.queued.shift()
+    else if (entry.operation === 'remove' && words !== null) {
+      const found = this.queued.findIndex((waiting) => waiting.text === words)
+      if (found >= 0) this.queued.splice(found, 1)
+    } else this.queued = []
+  }
+
+  private boundary(entry: Fields, when: { line: number; at: number | null }): void {
+    this.flush()
+    const meta = object(entry.compactMetadata)
+    const trigger = meta?.trigger === 'auto' || meta?.trigger === 'manual' ? meta.trigger : null
+    this.compacted = { kind: 'compacted', trigger, summary: null, keptLines: this.kept(meta, when.line), ...when }
+  }
+
+  private kept(meta: Fields | null, before: number): number[] {
+    const messages = object(meta?.preservedMessages)
+    const named = list(messages?.allUuids ?? messages?.uuids)
+    const lines = named.flatMap((id) => (typeof id === 'string' ? (this.lineOf.get(id) ?? []) : []))
+    const segment = object(meta?.preservedSegment)
+    if (lines.length === 0 && segment !== null) {
+      const head = this.lineOf.get(String(segment.headUuid))
+      const tail = this.lineOf.get(String(segment.tailUuid))
+      if (head !== undefined && tail !== undefined) for (let line = head; line <= tail; line++) lines.push(line)
+    }
+    return [...new Set(lines)].filter((line) => line < before).sort((a, b) => a - b)
+  }
+}
+
+function plain(callId: string, words: string): Omit<Returned, 'line' | 'at'> {
+  return { kind: 'returned', callId, text: words, ok: null, exitCode: null, interrupted: false, answers: [] }
+}

@@ -1,0 +1,96 @@
+import type { Act, Returned, Todo } from '../../contract/conversation.js'
+import { wholeTodo } from './conversation-tools.js'
+import { between } from './conversation-user.js'
+import { type Fields, list, number, object, text } from './fields.js'
+
+type Outcome = Pick<Returned, 'text' | 'ok' | 'exitCode' | 'interrupted' | 'answers' | 'refused' | 'todos'>
+
+/** How a tool result came out. `told`: the client's own record beside it, of whatever shape. */
+export function outcomeOf(block: Fields, told: unknown, entry: Fields, act: Act | null): Outcome {
+  const words = textOf(block.content)
+  const record = object(told)
+  const failed = block.is_error === true
+  const refused = failed && (text(entry.toolDenialKind) !== null || REFUSED.test(words))
+  const interrupted = record?.interrupted === true || (failed && REJECTED.test(words))
+  const todos = todosOf(record)
+  return {
+    text: words,
+    ok: !failed,
+    exitCode: act?.type === 'command' && !refused ? exitCodeOf(act, words, failed, interrupted, record) : null,
+    interrupted,
+    answers: answersOf(record, words),
+    ...(refused ? { refused } : {}),
+    ...(todos.length > 0 ? { todos } : {}),
+  }
+}
+
+/** Never carried out. An interrupted command reads the same as one the user declined: whether it ran is not told. */
+const REFUSED =
+  /^(?:<tool_use_error>|The user doesn't want to (?:proceed with|take) this|Permission to use |Claude requested permissions? to |Hook \S+ (?:denied|blocked)|PreToolUse:\S+ hook (?:error|blocking)|This command (?:requires approval|was blocked)|\[Request interrupted by user)/
+const REJECTED =
+  /^(?:The user doesn't want to (?:proceed with|take) this|\[Request interrupted by user)|Request was aborted|was interrupted by the user/
+
+function exitCodeOf(act: Act, words: string, failed: boolean, interrupted: boolean, record: Fields | null): number | null {
+  const told = /^(?:Error: )?Exit code (\d+)/.exec(words)
+  if (told) return Number(told[1])
+  if (failed || interrupted) return null
+  // An exit status the client explains as usual for the command (grep without a match) is not 0, and not told either.
+  if (record !== null && text(record.returnCodeInterpretation) !== null) return null
+  const background = (act.type === 'command' && act.background) || text(record?.backgroundTaskId) !== null
+  return background ? null : 0
+}
+
+function answersOf(record: Fields | null, words: string): string[] {
+  const answers = object(record?.answers)
+  if (answers !== null) return Object.values(answers).filter((one) => typeof one === 'string')
+  return /^User has (?:answered|approved)/.test(words) ? [words] : []
+}
+
+function todosOf(record: Fields | null): Todo[] {
+  if (record === null) return []
+  return [...wholeTodo(record.task), ...list(record.tasks).flatMap(wholeTodo)].filter((todo) => todo.id !== null)
+}
+
+/** The background command a result or notice speaks of, and how it ended. */
+export interface BackgroundEnd {
+  taskId: string
+  callId: string | null
+  exitCode: number | null
+  ok: boolean
+}
+
+/** A notice the client gives the model when a background task is over. null: it is none, or the task goes on. */
+export function noticedEnd(words: string): BackgroundEnd | null {
+  const taskId = words.includes('<task-id>') ? between(words, 'task-id') : null
+  const status = between(words, 'status')
+  if (taskId === null || status === null || status === 'running') return null
+  const code = /exit code (\d+)/.exec(between(words, 'summary') ?? '')
+  const exitCode = code ? Number(code[1]) : null
+  return {
+    taskId,
+    callId: between(words, 'tool-use-id'),
+    exitCode,
+    ok: exitCode === null ? status === 'completed' : exitCode === 0,
+  }
+}
+
+/** The same when the agent asked for its output (tools of earlier clients and of this one). */
+export function askedEnd(tool: string, input: Fields, words: string): BackgroundEnd | null {
+  if (!/^(?:BashOutput|TaskOutput|AgentOutputTool)$/.test(tool)) return null
+  const taskId = text(input.bash_id) ?? text(input.task_id) ?? text(input.shell_id)
+  const status = between(words, 'status')?.trim()
+  if (taskId === null || status === undefined || status === 'running' || status === 'pending') return null
+  const code = number(Number.parseInt(between(words, 'exit_code') ?? '', 10))
+  return { taskId, callId: null, exitCode: code, ok: code === null ? status === 'completed' : code === 0 }
+}
+
+/** The text of a message or result: a string, or its text blocks. */
+export function textOf(content: unknown): string {
+  if (typeof content === 'string') return content
+  const parts: string[] = []
+  for (const block of list(content)) {
+    const words = text(object(block)?.text)
+    if (words !== null) parts.push(words)
+  }
+  return parts.length === 1 ? parts[0]! : parts.join('\n')
+}

@@ -1,0 +1,77 @@
+import type { Act, Todo } from '../../contract/conversation.js'
+import { type Fields, list, object, text } from './fields.js'
+
+/** What a call of one of the client's tools does. Tools it does not know are `other`, with the words of their input to search by. */
+export function actOf(tool: string, input: Fields): Act {
+  switch (tool) {
+    case 'Read':
+    case 'NotebookRead':
+      return withPath('read', input)
+    case 'Edit':
+    case 'Write':
+    case 'MultiEdit':
+    case 'NotebookEdit':
+      return withPath('change', input)
+    case 'Bash':
+      return { type: 'command', command: text(input.command) ?? '', background: input.run_in_background === true }
+    case 'TodoWrite':
+      return { type: 'todos', todos: list(input.todos).flatMap(wholeTodo), whole: true }
+    case 'TaskCreate':
+      return { type: 'todos', todos: wholeTodo({ ...input, id: null, status: 'pending' }), whole: false }
+    case 'TaskUpdate':
+      return { type: 'todos', todos: changedTodo(input), whole: false }
+    case 'AskUserQuestion':
+      return { type: 'ask', questions: list(input.questions).flatMap((one) => text(object(one)?.question) ?? []) }
+    case 'ExitPlanMode':
+      return { type: 'ask', questions: [planQuestion(text(input.plan))] }
+    case 'Agent':
+    case 'Task':
+      return { type: 'delegate', task: [text(input.description), text(input.prompt)].filter(Boolean).join('\n') }
+    default:
+      return { type: 'other', words: wordsOf(input) }
+  }
+}
+
+function withPath(type: 'read' | 'change', input: Fields): Act {
+  const path = text(input.file_path) ?? text(input.notebook_path) ?? text(input.path)
+  return path === null ? { type: 'other', words: wordsOf(input) } : { type, path }
+}
+
+const STATUS: Record<string, Todo['status']> = {
+  pending: 'open',
+  in_progress: 'doing',
+  completed: 'done',
+  deleted: 'dropped',
+  cancelled: 'dropped',
+}
+
+export const statusOf = (value: unknown): Todo['status'] => STATUS[String(value)] ?? 'open'
+
+/** A todo told in full: of the list written as a whole, or a task. */
+export function wholeTodo(value: unknown): Todo[] {
+  const todo = object(value)
+  const words = text(todo?.content) ?? text(todo?.subject)
+  return todo === null || words === null ? [] : [{ id: idOf(todo.id), text: words, status: statusOf(todo.status) }]
+}
+
+/** An update names the task and what changes; a text not told is ''. */
+function changedTodo(input: Fields): Todo[] {
+  const id = idOf(input.taskId)
+  if (id === null || (input.status === undefined && text(input.subject) === null)) return []
+  return [{ id, text: text(input.subject) ?? '', status: input.status === undefined ? 'open' : statusOf(input.status) }]
+}
+
+function idOf(value: unknown): string | null {
+  return typeof value === 'number' ? String(value) : text(value)
+}
+
+function planQuestion(plan: string | null): string {
+  const title = (plan ?? '').split('\n').find((line) => line.trim() !== '')
+  return title === undefined ? 'Approve the plan?' : `Approve the plan "${title.replace(/^#+\s*/, '').trim()}"?`
+}
+
+function wordsOf(input: Fields): string {
+  return Object.values(input)
+    .filter((value) => typeof value === 'string')
+    .join('\n')
+}
