@@ -1,3 +1,4 @@
+import type { ArchiveRecord, SegmentRecord } from '../contract/archive.js'
 import type { Event, NewEvent } from '../contract/event.js'
 import type { Message } from '../contract/message.js'
 import type { SeatRecord, SessionRecord, StoredReading, SubagentRecord } from '../contract/record.js'
@@ -17,6 +18,11 @@ export interface EventQuery {
 export interface SessionQuery {
   /** Only sessions seen at or after this ISO time. */
   seenSince?: string
+  project?: string
+}
+
+export interface ArchiveQuery {
+  sessionId?: string
   project?: string
 }
 
@@ -67,6 +73,23 @@ export interface Store {
   /** Forgets switches nearer than this one that it covers: the last word wins. */
   clearSwitches(scope: 'session' | 'project', keys: readonly string[] | 'all'): void
   setSwitch(scope: SwitchScope, key: string, enabled: boolean, at: string): void
+
+  archive(archiveId: string): ArchiveRecord | null
+  /** Oldest first. */
+  archives(query?: ArchiveQuery): ArchiveRecord[]
+  /** Those with something left to do: pending, to be tried again, or kept and not yet searchable. Oldest first. */
+  openArchives(): ArchiveRecord[]
+  /** Throws when another archive has the same stem. */
+  putArchive(record: ArchiveRecord): void
+  dropArchive(archiveId: string): void
+  /** In the order of their streams and bytes. */
+  segments(query?: { streamId?: string; sessionId?: string }): SegmentRecord[]
+  putSegment(record: SegmentRecord): void
+  dropSegment(file: string): void
+  /** What is no longer named anywhere and still has to be removed outside the store. */
+  leftovers(): string[]
+  putLeftover(item: string): void
+  dropLeftover(item: string): void
 
   /** Drops readings that are finer than their age deserves, old taken-once marks and old reading events. Returns the rows removed. */
   thin(now: Date): number

@@ -37,4 +37,20 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TABLE taken (signal_id TEXT PRIMARY KEY, at TEXT NOT NULL) WITHOUT ROWID;
   CREATE TABLE switches (scope TEXT NOT NULL, key TEXT NOT NULL, enabled INTEGER NOT NULL, at TEXT NOT NULL, PRIMARY KEY (scope, key)) WITHOUT ROWID;
   `,
+  `
+  CREATE TABLE archives (
+    archive_id TEXT PRIMARY KEY, session_id TEXT NOT NULL, project TEXT, created_at TEXT NOT NULL, stem TEXT NOT NULL UNIQUE,
+    open INTEGER NOT NULL, body TEXT NOT NULL
+  );
+  CREATE INDEX archives_by_session ON archives (session_id, created_at);
+  CREATE INDEX archives_open ON archives (created_at) WHERE open = 1;
+
+  CREATE TABLE archive_segments (
+    file TEXT PRIMARY KEY, stream_id TEXT NOT NULL, session_id TEXT NOT NULL, from_byte INTEGER NOT NULL, body TEXT NOT NULL
+  );
+  CREATE UNIQUE INDEX archive_segments_by_stream ON archive_segments (stream_id, from_byte);
+  CREATE INDEX archive_segments_by_session ON archive_segments (session_id);
+
+  CREATE TABLE archive_leftovers (item TEXT PRIMARY KEY) WITHOUT ROWID;
+  `,
 ]

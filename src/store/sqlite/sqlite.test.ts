@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { archiveCases } from '../archives.cases.js'
 import { storeCases } from '../store.cases.js'
 import { transactionCases } from '../transactions.cases.js'
 import type { OpenOptions } from './open.js'
@@ -22,4 +23,5 @@ for (const [backend, options] of [
 ] as const) {
   storeCases(backend, placeWith(options))
   transactionCases(backend, placeWith(options))
+  archiveCases(backend, placeWith(options))
 }

@@ -4,6 +4,7 @@ import type { Message } from '../../contract/message.js'
 import type { Source } from '../../contract/reading.js'
 import type { SeatRecord, SessionRecord, StoredReading, SubagentRecord } from '../../contract/record.js'
 import type { EventQuery, SessionQuery, Store, SwitchScope } from '../store.js'
+import { archiveRows } from './archives.js'
 import { inTransaction, type Statement } from './driver.js'
 import { makeMemory, NO_MEMORY } from './memory.js'
 import { type OpenOptions, openSqlite } from './open.js'
@@ -230,6 +231,8 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
       ).run(scope, key, enabled ? 1 : 0, at)
       memory.forget()
     },
+
+    ...archiveRows(sql),
 
     thin: (now) => transaction(() => thinOut(db, now)),
     sizes() {

@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest'
+import type { ArchiveRecord, SegmentRecord } from '../contract/archive.js'
+import { later } from './samples.cases.js'
+import { type StorePlace, storeIn } from './store.cases.js'
+
+export function sampleArchive(archiveId: string, changes: Partial<ArchiveRecord> = {}): ArchiveRecord {
+  return {
+    archiveId,
+    sessionId: 's1',
+    agent: 'claude-code',
+    project: '/home/ü/shöp',
+    trigger: 'auto',
+    createdAt: later(0),
+    stem: `stem of ${archiveId}`,
+    status: 'kept',
+    reason: null,
+    attempts: 1,
+    retryAt: null,
+    lease: null,
+    indexed: true,
+    parts: [
+      { name: '', path: '/t "1".jsonl', bytes: 7, mark: 'm', link: null, streamId: 'st1', sha256: 'aa', trouble: null },
+      { name: 'agent-ä', path: '/a', bytes: 0, mark: '', link: 'l', streamId: null, sha256: null, trouble: 'unreadable' },
+    ],
+    ...changes,
+  }
+}
+
+export function sampleSegment(streamId: string, from: number, to: number, sessionId = 's1'): SegmentRecord {
+  const file = `${streamId}-${from}.jsonl.br`
+  return { streamId, sessionId, name: '', from, to, file, storedBytes: 3, sha256: 'bb', blocks: [2, 1], blockBytes: 4 }
+}
+
+/** What every backend must do with archives. */
+export function archiveCases(backend: string, newPlace: () => StorePlace): void {
+  const inStore = storeIn(newPlace)
+  const ids = (records: ArchiveRecord[]): string[] => records.map(({ archiveId }) => archiveId)
+
+  describe(`${backend}: archives`, () => {
+    it(
+      'come back whole, also after closing and opening, and are replaced by what is put again',
+      inStore((store, place) => {
+        store.putArchive(sampleArchive('a1'))
+        store.putArchive(sampleArchive('a1', { reason: 'none', lease: { pid: 4, startedAt: '9' } }))
+        const other = place.open()
+        expect(other.archive('a1')).toEqual(sampleArchive('a1', { reason: 'none', lease: { pid: 4, startedAt: '9' } }))
+        expect(other.archive('A1')).toBeNull()
+        other.close()
+        store.dropArchive('a1')
+        expect(store.archive('a1')).toBeNull()
+      }),
+    )
+
+    it(
+      'are listed oldest first, by session and by project',
+      inStore((store) => {
+        store.putArchive(sampleArchive('a2', { createdAt: later(2) }))
+        store.putArchive(sampleArchive('a1', { createdAt: later(1), sessionId: 's2' }))
+        store.putArchive(sampleArchive('a3', { createdAt: later(3), project: null }))
+        expect(ids(store.archives())).toEqual(['a1', 'a2', 'a3'])
+        expect(ids(store.archives({ sessionId: 's1' }))).toEqual(['a2', 'a3'])
+        expect(ids(store.archives({ project: '/home/ü/shöp' }))).toEqual(['a1', 'a2'])
+        expect(ids(store.archives({ sessionId: 's2', project: '/nowhere' }))).toEqual([])
+      }),
+    )
+
+    it(
+      'never share a stem',
+      inStore((store) => {
+        store.putArchive(sampleArchive('a1', { stem: 'same' }))
+        expect(() => store.putArchive(sampleArchive('a2', { stem: 'same' }))).toThrow()
+        expect(ids(store.archives())).toEqual(['a1'])
+      }),
+    )
+
+    it(
+      'with something left to do are those that wait, may be tried again or cannot be searched yet',
+      inStore((store) => {
+        store.putArchive(sampleArchive('done'))
+        store.putArchive(sampleArchive('given up', { status: 'failed', indexed: false }))
+        store.putArchive(sampleArchive('unsearchable', { indexed: false, createdAt: later(3) }))
+        store.putArchive(sampleArchive('again', { status: 'failed', retryAt: later(9), createdAt: later(2) }))
+        store.putArchive(sampleArchive('waiting', { status: 'pending', indexed: false, createdAt: later(1) }))
+        expect(ids(store.openArchives())).toEqual(['waiting', 'again', 'unsearchable'])
+        store.putArchive(sampleArchive('waiting', { createdAt: later(1) }))
+        expect(ids(store.openArchives())).toEqual(['again', 'unsearchable'])
+      }),
+    )
+
+    it(
+      'have segments in the order of their bytes, by stream and by session',
+      inStore((store) => {
+        store.putSegment(sampleSegment('st2', 0, 5, 's2'))
+        store.putSegment(sampleSegment('st1', 10_000_000_000, 10_000_000_001))
+        store.putSegment(sampleSegment('st1', 9, 10))
+        expect(store.segments({ streamId: 'st1' }).map(({ from }) => from)).toEqual([9, 10_000_000_000])
+        expect(store.segments({ sessionId: 's2' })).toEqual([sampleSegment('st2', 0, 5, 's2')])
+        store.dropSegment('st1-9.jsonl.br')
+        expect(store.segments().map(({ file }) => file)).toEqual(['st1-10000000000.jsonl.br', 'st2-0.jsonl.br'])
+      }),
+    )
+
+    it(
+      'a stream never has two segments for the same bytes',
+      inStore((store) => {
+        store.putSegment(sampleSegment('st1', 0, 5))
+        store.putSegment({ ...sampleSegment('st1', 0, 9), file: 'other' })
+        expect(store.segments({ streamId: 'st1' })).toHaveLength(1)
+      }),
+    )
+
+    it(
+      'leave word of what is still to be removed, once each',
+      inStore((store) => {
+        store.putLeftover('file b')
+        store.putLeftover('file a')
+        store.putLeftover('file a')
+        expect(store.leftovers()).toEqual(['file a', 'file b'])
+        store.dropLeftover('file a')
+        expect(store.leftovers()).toEqual(['file b'])
+      }),
+    )
+
+    it(
+      'of a transaction that fails are as before',
+      inStore((store) => {
+        store.putArchive(sampleArchive('a1'))
+        expect(() =>
+          store.transaction(() => {
+            store.dropArchive('a1')
+            store.putSegment(sampleSegment('st1', 0, 5))
+            store.putLeftover('x')
+            throw new Error('no')
+          }),
+        ).toThrow('no')
+        expect([ids(store.archives()), store.segments(), store.leftovers()]).toEqual([['a1'], [], []])
+      }),
+    )
+  })
+}
