@@ -45,6 +45,8 @@ export interface Agent {
    * reason to stop. Absent: the agent keeps no transcript that can be read.
    */
   conversation?(transcriptPath: string, options: ConversationOptions): ConversationRead
+  /** The same for one line alone, as far as it can be told without the lines around it. */
+  entriesOfLine?(line: string, number: number, chain: 'main' | 'subagent'): Entry[]
 }
 
 export interface ConversationOptions {

@@ -6,6 +6,7 @@ import { answer, carries } from './answer.js'
 import { readBranch } from './branch.js'
 import { argsOf, type ClientArgs } from './command-line.js'
 import { readConversation } from './conversation.js'
+import { entriesOfLine } from './conversation-line.js'
 import { ENVIRONMENT } from './environment.js'
 import { heard } from './heard.js'
 import { deriveLimits, type LimitsInput } from './limits.js'
@@ -28,6 +29,7 @@ export const claudeCode: Agent = {
   heard,
   alive: isAlive,
   conversation: readConversation,
+  entriesOfLine,
 }
 
 function observe(signal: Signal, raw: RawSignal, known: Known): Observation {
