@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto'
+
+/** Names and times that look like the client's and come out the same whenever the scenario is built again. */
+export class Ids {
+  private count = 0
+  private now: number
+
+  constructor(
+    private readonly seed: string,
+    start: string,
+  ) {
+    this.now = Date.parse(start)
+  }
+
+  private hash(): string {
+    return createHash('sha256')
+      .update(`${this.seed}/${this.count++}`)
+      .digest('hex')
+  }
+
+  uuid(): string {
+    const h = this.hash()
+    return `${h.slice(0, 8)}-${h.slice(8, 12)}-4${h.slice(13, 16)}-a${h.slice(17, 20)}-${h.slice(20, 32)}`
+  }
+
+  digest(): string {
+    return this.hash()
+  }
+
+  /** Letters and digits, as in ids of messages, tools and tasks. */
+  word(length: number): string {
+    return BigInt(`0x${this.hash()}`).toString(36).slice(0, length)
+  }
+
+  /** The clock goes on by so many milliseconds, and says the time. */
+  tick(ms = 40): string {
+    this.now += ms
+    return new Date(this.now).toISOString()
+  }
+}

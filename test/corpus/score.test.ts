@@ -1,0 +1,122 @@
+import { expect, test } from 'vitest'
+import type { Label, Labels } from './build/label.js'
+import { type Score, score, type Told, total } from './score.js'
+
+const sheet = (facts: Omit<Label, 'line'>[], decoys: Labels['decoys'] = []): Labels => ({
+  name: 'x',
+  about: '',
+  language: 'en',
+  cwd: '/home/a/p',
+  facts: facts.map((fact) => ({ line: 1, ...fact })),
+  decoys,
+})
+const told = (kind: Told['kind'], text: string, state: Told['state'] = null, detail?: Told['detail']): Told => ({
+  kind,
+  text,
+  state,
+  line: 1,
+  detail,
+})
+const of = (scores: Score[], kind: string): Score => scores.find((one) => one.kind === kind)!
+
+test('what is missing lowers recall, what is made up lowers precision', () => {
+  const labels = sheet([
+    { kind: 'todo', text: 'Write it', state: 'open' },
+    { kind: 'todo', text: 'Test it', state: 'done' },
+  ])
+  const one = of(score(labels, [told('todo', 'Write  it', 'open'), told('todo', 'Paint it', 'open')]), 'todo')
+  expect(one).toMatchObject({ recall: 0.5, precision: 0.5 })
+  expect(one.misses.map(({ text }) => text)).toEqual(['Test it'])
+  expect(one.wrong).toMatchObject([{ text: 'Paint it', why: 'unknown' }])
+})
+
+test('a right text with a wrong state is a miss and a wrong report', () => {
+  const labels = sheet([{ kind: 'command', text: 'npm test', state: 'failed' }])
+  expect(of(score(labels, [told('command', 'npm test', 'ok')]), 'command')).toMatchObject({
+    recall: 0,
+    precision: 0,
+    wrong: [{ why: 'state' }],
+  })
+})
+
+test('an optional fact neither helps nor harms, but its state must be right', () => {
+  const labels = sheet([{ kind: 'question', text: 'Shall I commit?', state: 'answered', optional: true }])
+  expect(of(score(labels, []), 'question')).toMatchObject({ recall: null, precision: null })
+  expect(of(score(labels, [told('question', 'Shall I commit?', 'answered')]), 'question')).toMatchObject({
+    recall: null,
+    precision: 1,
+  })
+  expect(of(score(labels, [told('question', 'Shall I commit?', 'open')]), 'question')).toMatchObject({ precision: 0 })
+})
+
+test('a constraint is found in the sentence around it, not in a scrap of it', () => {
+  const labels = sheet([{ kind: 'constraint', text: 'never push to `main`', state: 'forbidden' }])
+  const recall = (text: string): number | null => of(score(labels, [told('constraint', text, 'forbidden')]), 'constraint').recall
+  expect(recall('And, please: Never push to main!')).toBe(1)
+  expect(recall('push to main')).toBe(1)
+  expect(recall('never')).toBe(0)
+  expect(recall('')).toBe(0)
+})
+
+test('one sentence finds all the constraints in it', () => {
+  const labels = sheet([
+    { kind: 'constraint', text: 'use tabs', state: 'required' },
+    { kind: 'constraint', text: 'never spaces', state: 'forbidden' },
+  ])
+  expect(of(score(labels, [told('constraint', 'use tabs, never spaces', 'required')]), 'constraint')).toMatchObject({
+    recall: 1,
+    precision: 1,
+  })
+})
+
+test('paths are the same from wherever they are written', () => {
+  const labels = sheet([
+    { kind: 'file', text: 'src/a.ts', state: 'changed' },
+    { kind: 'file', text: 'src/b.ts', state: 'read' },
+  ])
+  const facts = [told('file', '/home/a/p/src/a.ts', 'changed'), told('file', './src/b.ts', 'read')]
+  for (const one of score(labels, facts)) expect(one).toMatchObject({ recall: 1, precision: 1 })
+})
+
+test('a file that was read and then changed may be told as both, one only read never as changed', () => {
+  const labels = sheet([
+    { kind: 'file', text: 'a.ts', state: 'changed' },
+    { kind: 'file', text: 'b.ts', state: 'read' },
+  ])
+  const scores = score(labels, [told('file', 'a.ts', 'read'), told('file', 'a.ts', 'changed'), told('file', 'b.ts', 'changed')])
+  expect(of(scores, 'file-read')).toMatchObject({ precision: 1, recall: 0 })
+  expect(of(scores, 'file-changed')).toMatchObject({ precision: 0.5, recall: 1 })
+})
+
+test('a commit is known by its id, long or short, or by its subject', () => {
+  const labels = sheet([{ kind: 'commit', text: 'Fix it', state: null, id: 'abc1234' }])
+  expect(of(score(labels, [told('commit', 'other words', null, { id: 'abc1234def' })]), 'commit').recall).toBe(1)
+  expect(of(score(labels, [told('commit', 'Fix it')]), 'commit').recall).toBe(1)
+  expect(of(score(labels, [told('commit', 'Fix', null, { id: 'fff0000' })]), 'commit').recall).toBe(0)
+})
+
+test('a request must be word for word', () => {
+  const labels = sheet([{ kind: 'request', text: 'do it\nnow', state: null }])
+  expect(of(score(labels, [told('request', 'do it now')]), 'request').recall).toBe(1)
+  expect(of(score(labels, [told('request', 'do it')]), 'request').recall).toBe(0)
+})
+
+test('a report of a decoy is called one', () => {
+  const labels = sheet([], [{ kind: 'constraint', text: 'never use tabs', why: 'a comment' }])
+  expect(of(score(labels, [told('constraint', 'Never use tabs.', 'forbidden')]), 'constraint').wrong).toMatchObject([
+    { why: 'decoy' },
+  ])
+})
+
+test('errors are not judged by precision', () => {
+  const labels = sheet([{ kind: 'error', text: 'E0502', state: null }])
+  const scores = score(labels, [told('error', 'error[E0502]: cannot borrow'), told('error', 'something else')])
+  expect(of(scores, 'error')).toMatchObject({ recall: 1, precision: null, wrong: [] })
+})
+
+test('figures of many transcripts are those of their sums', () => {
+  const a = score(sheet([{ kind: 'branch', text: 'main', state: null }]), [told('branch', 'main')])
+  const b = score(sheet([{ kind: 'branch', text: 'dev', state: null }]), [told('branch', 'main'), told('branch', 'x')])
+  expect(total([...a, ...b])).toMatchObject([{ kind: 'branch', labels: 2, reports: 3, recall: 0.5, precision: 1 / 3 }])
+  expect(total([...a, ...b])[0]!.misses).toHaveLength(1)
+})
