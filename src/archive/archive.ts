@@ -1,0 +1,219 @@
+import { join } from 'node:path'
+import type { Archive, ArchiveRecord, Hit, SegmentRecord } from '../contract/archive.js'
+import { BatonError, EXIT, reasonOf } from '../lib/errors.js'
+import type { Log } from '../lib/log.js'
+import { isAlive, processInfo } from '../lib/process-info.js'
+import type { Store } from '../store/store.js'
+import { type Blocks, makeBlocks } from './blocks.js'
+import { chooseToDrop, needed, type Retention, sizeOf } from './choose-to-drop.js'
+import { finishArchives } from './finish-archives.js'
+import { archivePlaces, type Places } from './places.js'
+import { removeArchives, sweep } from './remove-archives.js'
+import { indexStream, type ReadLine, unindexStream } from './search/index-stream.js'
+import { type Index, indexBytes, openIndex } from './search/open-index.js'
+import { type SearchRequest, searchArchives } from './search/search-archives.js'
+import { type Verification, verifyArchives } from './verify-archives.js'
+import { viewArchives } from './view-archives.js'
+
+export interface ArchivesParts {
+  store: Store
+  /** The folder of everything of Baton's. */
+  root: string
+  now(): Date
+  newId(): string
+  log: Log
+  /** The entries of one line of an agent's transcript; null: nobody knows that agent's. */
+  readerOf(agent: string, chain: 'main' | 'subagent'): ReadLine | null
+}
+
+export interface FinishOptions {
+  /** Only this session's. */
+  sessionId?: string
+  /** Inside the transaction that settles an archive, kept or given up for good: for events that must not be lost. */
+  settled?(record: ArchiveRecord): void
+  /** Bytes read, so far so many more; `what` is being done with them. */
+  progress?(what: 'keep' | 'index', bytes: number): void
+}
+
+export interface Removed {
+  archives: Archive[]
+  freedBytes: number
+}
+
+/** Everything that is done with archives, but for planning them (`plan-archive.ts`), which a hook has to afford. */
+export interface Archives {
+  readonly places: Places
+  readonly blocks: Blocks
+  /** Keeps what is planned and makes it searchable. Takes as long as it takes: for a process nobody waits for, or one that shows progress. */
+  finish(options?: FinishOptions): ArchiveRecord[]
+  /** Whether there is anything to finish now. One look into the store. */
+  waiting(): boolean
+  /** Oldest first. */
+  view(records: readonly ArchiveRecord[]): Archive[]
+  /** By its id or the beginning of it. Throws a BatonError when there is none, or several begin so. */
+  find(id: string): ArchiveRecord
+  segments(streamId: string | null): SegmentRecord[]
+  search(request: SearchRequest): Hit[]
+  verify(records: readonly ArchiveRecord[], progress?: (bytes: number) => void): Verification
+  /** What a retention would drop, and what that would free. */
+  choose(retention: Retention, among?: (record: ArchiveRecord) => boolean): { records: ArchiveRecord[]; freesBytes: number }
+  /** Removes archives from the disk and from the index, and what others need stays. `thorough`: no word of them stays in the index either. */
+  remove(records: readonly ArchiveRecord[], options?: { thorough?: boolean }): Removed
+  sizes(): { archives: number; bytes: number; indexBytes: number }
+  close(): void
+}
+
+export function makeArchives(parts: ArchivesParts): Archives {
+  const { store, log } = parts
+  const places = archivePlaces(parts.root)
+  const blocks = makeBlocks(places.folder)
+  let opened: Index | null = null
+  const index = (): Index => {
+    if (opened) return opened
+    opened = openIndex(places.index)
+    if (opened.fresh) forgetIndexed(store)
+    return opened
+  }
+  const unindex = (streamId: string, from: number): boolean => {
+    try {
+      unindexStream(index(), streamId, from)
+      return true
+    } catch (error) {
+      log('warn', 'archives could not be taken out of the index', { reason: reasonOf(error) })
+      return false
+    }
+  }
+  const removing = { store, places, unindex }
+  const view = (records: readonly ArchiveRecord[]): Archive[] => {
+    const all = viewArchives(store.archives(), store.segments(), (file) => join(places.folder, file))
+    const wanted = new Set(records.map(({ archiveId }) => archiveId))
+    return all.filter(({ archive_id: id }) => wanted.has(id))
+  }
+
+  return {
+    places,
+    blocks,
+    view,
+    waiting() {
+      const now = parts.now().toISOString()
+      return store.leftovers().length > 0 || store.openArchives().some(({ retryAt }) => (retryAt ?? '') <= now)
+    },
+    finish(options = {}) {
+      const self = processInfo(process.pid) ?? { pid: process.pid, startedAt: '' }
+      const { sessionId, settled, progress } = options
+      const made = finishArchives(
+        {
+          ...{ store, places, self, isAlive, log, now: parts.now, newId: parts.newId },
+          ...(settled ? { settled } : {}),
+          ...(progress ? { progress: (bytes: number) => progress('keep', bytes) } : {}),
+        },
+        sessionId === undefined ? undefined : { sessionId },
+      )
+      if (store.leftovers().length > 0) sweep(removing)
+      makeSearchable(parts, blocks, index, (bytes) => progress?.('index', bytes))
+      return made
+    },
+    find: (id) => findArchive(store, id),
+    segments: (streamId) => (streamId === null ? [] : store.segments({ streamId })),
+    search(request) {
+      const known = new Map<string, SegmentRecord[]>()
+      return searchArchives(
+        {
+          index: index(),
+          blocks,
+          records: store.archives(),
+          readerOf: parts.readerOf,
+          segmentsOf(streamId) {
+            const segments = known.get(streamId) ?? store.segments({ streamId })
+            known.set(streamId, segments)
+            return segments
+          },
+        },
+        request,
+      )
+    },
+    verify: (records, progress) => verifyArchives(places, makeBlocks(places.folder, 0), records, store.segments(), progress),
+    choose(retention, among = () => true) {
+      const all = store.archives()
+      const segments = store.segments()
+      const records = chooseToDrop(all.filter(among), segments, retention)
+      const gone = new Set(records)
+      const left = needed(
+        all.filter((record) => !gone.has(record)),
+        segments,
+      )
+      return { records, freesBytes: sizeOf(needed(all, segments)) - sizeOf(left) }
+    },
+    remove(records, { thorough = false } = {}) {
+      const archives = view(records)
+      const freedBytes = removeArchives(removing, records)
+      if (thorough && records.length > 0) index().compact()
+      return { archives, freedBytes }
+    },
+    sizes: () => ({
+      archives: store.archives().length,
+      bytes: sizeOf(store.segments()),
+      indexBytes: indexBytes(places.index),
+    }),
+    close() {
+      opened?.close()
+      opened = null
+    },
+  }
+}
+
+/** An index that was lost or damaged is made again from the archives. */
+function forgetIndexed(store: Store): void {
+  store.transaction(() => {
+    for (const record of store.archives()) if (record.indexed) store.putArchive({ ...record, indexed: false })
+  })
+}
+
+/** Whatever goes wrong here costs only the search: the archives themselves are kept. */
+function makeSearchable(
+  { store, log, readerOf }: ArchivesParts,
+  blocks: Blocks,
+  index: () => Index,
+  progress: (bytes: number) => void,
+): void {
+  if (!store.openArchives().some(({ status }) => status === 'kept')) return
+  try {
+    index()
+  } catch (error) {
+    log('warn', 'archives cannot be made searchable', { reason: reasonOf(error) })
+    return
+  }
+  for (const record of store.openArchives()) {
+    if (record.status !== 'kept') continue
+    try {
+      for (const { streamId, name, bytes } of record.parts) {
+        const read = readerOf(record.agent, name === '' ? 'main' : 'subagent')
+        if (streamId !== null && read) indexStream(index(), blocks, store.segments({ streamId }), bytes, read, progress)
+      }
+    } catch (error) {
+      if (error instanceof BatonError) throw error
+      log('warn', 'an archive could not be made searchable', { archive: record.archiveId, reason: reasonOf(error) })
+      continue
+    }
+    store.transaction(() => {
+      const now = store.archive(record.archiveId)
+      if (now) store.putArchive({ ...now, indexed: true })
+    })
+  }
+}
+
+const LEAST = 4
+
+function findArchive(store: Store, id: string): ArchiveRecord {
+  const exact = store.archive(id) ?? store.archive(`arc_${id}`)
+  if (exact) return exact
+  const bare = id.replace(/^arc_/, '')
+  const alike = store.archives().filter(({ archiveId }) => archiveId.startsWith(`arc_${bare}`))
+  if (alike.length === 1 && bare.length >= LEAST) return alike[0]!
+  if (alike.length > 1 && bare.length >= LEAST) {
+    const names = alike.slice(0, 4).map(({ archiveId }) => archiveId)
+    throw new BatonError(`${alike.length} archives begin with "${id}".`, `Give more of the id: ${names.join(', ')}.`, EXIT.usage)
+  }
+  const short = bare.length < LEAST && alike.length > 0 ? 'Give at least four characters of the id. ' : ''
+  throw new BatonError(`There is no archive "${id}".`, `${short}baton archive list shows them all.`, EXIT.notFound)
+}

@@ -1,0 +1,147 @@
+import { readdirSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ArchivePart, ArchiveRecord } from '../contract/archive.js'
+import { removeLeftovers } from '../lib/atomic-file.js'
+import { BatonError, codeOf, reasonOf } from '../lib/errors.js'
+import type { Log } from '../lib/log.js'
+import { type ClaimParts, claimArchive } from './claim.js'
+import { dropLinks, isWhole, type KeepParts, type KeptPart, keepPart } from './keep-part.js'
+import { SourceTrouble } from './source-trouble.js'
+
+/**
+ * What becomes of an archive:
+ *
+ * - **pending**: planned. A process puts its name on it (the lease) and copies the first bytes of each transcript into files that get
+ *   their names only once they were read back. Whoever finds the lease of a dead process begins again.
+ * - **kept**: one transaction names the files, the hashes and the end of the work; then the links to the transcripts go. From here on nothing
+ *   changes but that it becomes searchable.
+ * - **failed** with a time: the disk is full or may not be written; tried again after it, a bounded number of times.
+ * - **failed** for good: the transcript is not what was planned any more. The reason stays.
+ */
+export interface FinishParts extends ClaimParts, KeepParts {
+  log: Log
+  /** Called inside the transaction that keeps an archive, or that gives one up for good: for events that must not be lost. */
+  settled?(record: ArchiveRecord): void
+}
+
+const MOST_ATTEMPTS = 5
+const FIRST_WAIT_MS = 60_000
+const ORPHAN_MS = 600_000
+
+/** Keeps everything that is planned. Returns what was settled. Throws only when the store cannot be used. */
+export function finishArchives(parts: FinishParts, only?: { sessionId: string }): ArchiveRecord[] {
+  const settled: ArchiveRecord[] = []
+  const passed = new Set<string>()
+  if (only)
+    for (const { archiveId, sessionId } of parts.store.openArchives()) if (sessionId !== only.sessionId) passed.add(archiveId)
+  for (;;) {
+    const record = claimArchive(parts, passed)
+    if (!record) break
+    passed.add(record.archiveId)
+    const done = finishOne(parts, record)
+    if (done) settled.push(done)
+  }
+  if (passed.size > 0) tidy(parts)
+  return settled
+}
+
+function finishOne(parts: FinishParts, record: ArchiveRecord): ArchiveRecord | null {
+  try {
+    const kept = record.parts.map((part) => (part.trouble === null ? keptOrTrouble(parts, record, part) : null))
+    return settle(parts, record, kept)
+  } catch (error) {
+    if (error instanceof BatonError) throw error
+    return giveUp(parts, record, error)
+  }
+}
+
+/** A subagent's transcript that is gone costs only itself. */
+function keptOrTrouble(parts: FinishParts, record: ArchiveRecord, part: ArchivePart): KeptPart | string {
+  try {
+    return keepPart(parts, record, part)
+  } catch (error) {
+    if (part.name === '' || !(error instanceof SourceTrouble)) throw error
+    return error.message
+  }
+}
+
+function settle(parts: FinishParts, record: ArchiveRecord, kept: (KeptPart | string | null)[]): ArchiveRecord | null {
+  const { store, places } = parts
+  const segments = kept.flatMap((one) => (typeof one === 'object' && one?.segment ? [one.segment] : []))
+  const done: ArchiveRecord = {
+    ...record,
+    ...{ status: 'kept', reason: null, retryAt: null, lease: null, indexed: false },
+    parts: record.parts.map((part, at) => {
+      const one = kept[at]!
+      if (one === null) return { ...part, link: null }
+      if (typeof one === 'string') return { ...part, link: null, bytes: 0, trouble: one }
+      return { ...part, link: null, streamId: one.streamId, sha256: one.sha256 }
+    }),
+  }
+  const committed = store.transaction(() => {
+    const now = store.archive(record.archiveId)
+    if (now?.lease?.pid !== record.lease!.pid || now.lease.startedAt !== record.lease!.startedAt) return false
+    for (const segment of segments) store.putSegment(segment)
+    const streams = new Set(done.parts.flatMap(({ streamId }) => streamId ?? []))
+    const broken = [...streams].some((streamId) => !holds(store.segments({ streamId }), done, streamId))
+    if (broken) throw new Error('older archives it builds on were removed meanwhile')
+    store.putArchive(done)
+    parts.settled?.(done)
+    return true
+  })
+  // Somebody forgot it meanwhile: what was written belongs to nobody.
+  if (!committed) for (const { file } of segments) rmSync(join(places.folder, file), { force: true })
+  dropLinks(places, record)
+  return committed ? done : null
+}
+
+function holds(segments: Parameters<typeof isWhole>[0], { parts }: ArchiveRecord, streamId: string): boolean {
+  const bytes = Math.max(...parts.flatMap((part) => (part.streamId === streamId ? [part.bytes] : [])))
+  return isWhole(segments) && (segments.at(-1)?.to ?? 0) >= bytes
+}
+
+function giveUp(parts: FinishParts, record: ArchiveRecord, error: unknown): ArchiveRecord | null {
+  const { store, now, log, places } = parts
+  const lost = error instanceof SourceTrouble || record.attempts >= MOST_ATTEMPTS
+  const wait = FIRST_WAIT_MS * 4 ** (record.attempts - 1)
+  const failed: ArchiveRecord = {
+    ...record,
+    ...{ status: 'failed', reason: told(error), lease: null },
+    retryAt: lost ? null : new Date(now().getTime() + wait).toISOString(),
+    parts: lost ? record.parts.map((part) => ({ ...part, link: null })) : record.parts,
+  }
+  log('warn', 'a transcript could not be kept', { archive: record.archiveId, reason: failed.reason, again: failed.retryAt })
+  const committed = store.transaction(() => {
+    if (store.archive(record.archiveId) === null) return false
+    store.putArchive(failed)
+    if (lost) parts.settled?.(failed)
+    return true
+  })
+  if (lost || !committed) dropLinks(places, record)
+  return lost && committed ? failed : null
+}
+
+function told(error: unknown): string {
+  const code = codeOf(error)
+  if (error instanceof SourceTrouble) return error.message
+  if (code === 'ENOSPC' || code === 'EDQUOT') return 'no space is left on the disk'
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') return `the archive folder cannot be written (${code})`
+  return reasonOf(error)
+}
+
+/** What processes left behind that were killed: files on their way to a name, and links whose archive was never written down. */
+function tidy({ store, places, now }: FinishParts): void {
+  removeLeftovers(places.folder)
+  let names: string[] = []
+  try {
+    names = readdirSync(places.links)
+  } catch {
+    return
+  }
+  for (const name of names) {
+    const path = join(places.links, name)
+    const known = store.archive(name.replace(/\.\d+$/, ''))?.parts.some(({ link }) => link === name)
+    const made = statSync(path, { throwIfNoEntry: false })?.ctimeMs ?? 0
+    if (!known && now().getTime() - made > ORPHAN_MS) rmSync(path, { force: true })
+  }
+}

@@ -1,0 +1,126 @@
+import type { Lines } from './restore-archive.js'
+
+export interface Pattern {
+  /** What the removed text is called in its place. */
+  name: string
+  expression: RegExp
+}
+
+/**
+ * What keys, tokens and passwords look like. Where a group `keep` matches, it stays in front: it tells what was removed.
+ * Each is linear in the length of the text.
+ */
+export const BUILT_IN: readonly Pattern[] = [
+  {
+    name: 'private key',
+    expression:
+      /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)/g,
+  },
+  { name: 'key', expression: /\bsk-[A-Za-z0-9_-]{16,}|\b[sr]k_(?:live|test)_[A-Za-z0-9]{10,}/g },
+  { name: 'token', expression: /\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_[A-Za-z0-9_]{20,}|\bglpat-[A-Za-z0-9_-]{16,}/g },
+  {
+    name: 'token',
+    expression: /\bxox[abeoprs]-[A-Za-z0-9-]{10,}|\bnpm_[A-Za-z0-9]{30,}|\bpypi-[A-Za-z0-9_-]{30,}|\bhf_[A-Za-z0-9]{20,}/g,
+  },
+  { name: 'key', expression: /\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{30,}|\bya29\.[A-Za-z0-9_-]{20,}/g },
+  { name: 'token', expression: /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g },
+  { name: 'password', expression: /(?<keep>\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@"'<>]{0,100}:)[^\s/@"'<>]{1,200}(?=@)/gi },
+  {
+    name: 'token',
+    expression: /(?<keep>\bauthorization["']?\s{0,3}[:=]\s{0,3}["']?(?:bearer|basic|token)\s+)[A-Za-z0-9._~+/=-]{6,}/gi,
+  },
+  { name: 'token', expression: /(?<keep>\bbearer\s+)[A-Za-z0-9._~+/=-]{16,}/gi },
+  {
+    name: 'secret',
+    expression:
+      /(?<keep>\b[A-Za-z0-9_.-]{0,40}(?:password|passwd|passphrase|secret|api[_-]?key|access[_-]?key|auth[_-]?token|access[_-]?token|private[_-]?key)[A-Za-z0-9_]{0,20}\\{0,3}["']?\s{0,3}[:=]\s{0,3}\\{0,3}["']?)[^\s"'\\,;&|<>(){}[\]]{6,}/gi,
+  },
+]
+
+export const E_MAIL: Pattern = {
+  name: 'e-mail',
+  expression: /\b[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,4}\b/g,
+}
+
+const OWN = 'removed'
+
+/** Patterns of the configuration. Throws what `RegExp` throws. */
+export function ownPatterns(written: readonly string[]): Pattern[] {
+  return written.map((source) => ({ name: OWN, expression: new RegExp(source, 'gu') }))
+}
+
+/** Counts are by name. */
+export function redactText(text: string, patterns: readonly Pattern[], counts: Map<string, number>): string {
+  let left = text
+  for (const { name, expression } of patterns) {
+    left = left.replace(expression, (...found) => {
+      // An expression that matches nothing at all would put a mark between all letters.
+      if (found[0] === '') return ''
+      const groups = found.at(-1) as { keep?: string } | string
+      return `${typeof groups === 'object' ? (groups.keep ?? '') : ''}${removed(name, counts)}`
+    })
+  }
+  return left
+}
+
+const NEWLINE = 10
+const LINE_END = Buffer.from('\n')
+
+/** Redacts a transcript on its way out, line by line: in the texts of each line's JSON, so that it stays JSON. Untouched lines stay as they are. */
+export function redactLines(patterns: readonly Pattern[], counts: Map<string, number>): Lines {
+  let rest: Buffer[] = []
+  return {
+    take(bytes) {
+      const end = bytes.lastIndexOf(NEWLINE)
+      if (end < 0) {
+        rest.push(Buffer.from(bytes))
+        return Buffer.alloc(0)
+      }
+      const whole = Buffer.concat([...rest, bytes.subarray(0, end)])
+      rest = [Buffer.from(bytes.subarray(end + 1))]
+      const out: Buffer[] = []
+      for (let at = 0; at <= whole.length; ) {
+        const next = whole.indexOf(NEWLINE, at)
+        const to = next < 0 ? whole.length : next
+        out.push(redactLine(whole.subarray(at, to), patterns, counts), LINE_END)
+        at = to + 1
+      }
+      return Buffer.concat(out)
+    },
+    end: () => redactLine(Buffer.concat(rest), patterns, counts),
+  }
+}
+
+/** What is called so is removed whatever it looks like. */
+const SECRET_KEY =
+  /^(?:.*[_-])?(?:password|passwd|passphrase|secret|api_?-?key|access_?-?key|private_?-?key|(?:auth|access|refresh|api)_?-?token|authorization)$/i
+
+function redactLine(bytes: Buffer, patterns: readonly Pattern[], counts: Map<string, number>): Buffer {
+  const text = bytes.toString('utf8')
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    const redacted = redactText(text, patterns, counts)
+    return redacted === text ? bytes : Buffer.from(redacted)
+  }
+  let changed = false
+  const walk = (one: unknown, key: string): unknown => {
+    if (typeof one === 'string') {
+      const redacted = one !== '' && SECRET_KEY.test(key) ? removed('secret', counts) : redactText(one, patterns, counts)
+      if (redacted !== one) changed = true
+      return redacted
+    }
+    if (Array.isArray(one)) return one.map((inner) => walk(inner, key))
+    if (typeof one === 'object' && one !== null)
+      return Object.fromEntries(Object.entries(one).map(([name, inner]) => [name, walk(inner, name)]))
+    return one
+  }
+  const redacted = walk(value, '')
+  return changed ? Buffer.from(JSON.stringify(redacted)) : bytes
+}
+
+function removed(name: string, counts: Map<string, number>): string {
+  counts.set(name, (counts.get(name) ?? 0) + 1)
+  return `[${name === OWN ? name : `${name} removed`}]`
+}

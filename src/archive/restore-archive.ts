@@ -1,0 +1,102 @@
+import { closeSync, fchmodSync, fsyncSync, linkSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import type { ArchivePart, SegmentRecord } from '../contract/archive.js'
+import { BatonError, codeOf, EXIT, reasonOf } from '../lib/errors.js'
+import { type Blocks, DamagedArchive } from './blocks.js'
+import { newHash } from './write-segment.js'
+
+export interface RestoreRequest {
+  part: ArchivePart
+  /** Those of its stream, in order. */
+  segments: readonly SegmentRecord[]
+  to: string
+  /** Replace a file that is there. */
+  force: boolean
+  progress?(bytes: number): void
+  /** Changes the lines on their way out; the hash is that of what was kept all the same. */
+  through?: Lines
+}
+
+export interface Lines {
+  /** Any piece of the transcript, not cut at line ends. */
+  take(bytes: Buffer): Buffer
+  end(): Buffer
+}
+
+/** Writes one kept transcript to a file of its owner's alone. It appears under its name whole and proven, or not at all. */
+export function restoreArchive(blocks: Blocks, { part, segments, to, force, progress, through }: RestoreRequest): void {
+  const there = statSync(to, { throwIfNoEntry: false })
+  if (there?.isDirectory()) throw new BatonError(`${to} is a folder.`, 'Name the file that is to be written.', EXIT.usage)
+  if (there && !force) throw exists(to)
+  const temporary = join(dirname(to), `.${basename(to)}.baton-${process.pid}-${Date.now()}`)
+  try {
+    const fd = openFor(temporary, to)
+    try {
+      fchmodSync(fd, 0o600)
+      const write = (bytes: Buffer): void => {
+        for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done)
+      }
+      unpackPart(blocks, part, segments, (raw) => {
+        write(through ? through.take(raw) : raw)
+        progress?.(raw.length)
+      })
+      if (through) write(through.end())
+      fsyncSync(fd)
+    } finally {
+      closeSync(fd)
+    }
+    if (force) renameSync(temporary, to)
+    else linkSync(temporary, to) // unlike a rename, this refuses a file that has appeared meanwhile
+  } catch (error) {
+    if (error instanceof DamagedArchive) throw damaged(error)
+    throw codeOf(error) === 'EEXIST' ? exists(to) : error
+  } finally {
+    rmSync(temporary, { force: true })
+  }
+}
+
+/** The bytes of a kept transcript, in order; throws DamagedArchive when they are not those that were kept. */
+export function unpackPart(
+  blocks: Blocks,
+  { bytes, sha256 }: ArchivePart,
+  segments: readonly SegmentRecord[],
+  visit: (raw: Buffer) => void,
+): void {
+  const hash = newHash()
+  let at = 0
+  for (const segment of segments) {
+    if (segment.from >= bytes) break
+    if (segment.from !== at) break
+    blocks.each(segment, (raw) => {
+      const wanted = raw.subarray(0, Math.max(0, bytes - at))
+      hash.update(wanted)
+      visit(wanted)
+      at += raw.length
+    })
+  }
+  if (at < bytes) throw new DamagedArchive(segments.at(-1)?.file ?? 'its file', 'missing', `bytes from ${at} on are in no file`)
+  if (hash.digest('hex') !== sha256)
+    throw new DamagedArchive(segments.at(-1)?.file ?? 'its file', 'damaged', 'it unpacks to something else than was kept')
+}
+
+function openFor(temporary: string, to: string): number {
+  try {
+    return openSync(temporary, 'wx', 0o600)
+  } catch (error) {
+    throw new BatonError(
+      `${to} cannot be written (${codeOf(error) ?? reasonOf(error)}).`,
+      'Name a file in a folder you may write to.',
+    )
+  }
+}
+
+function exists(to: string): BatonError {
+  return new BatonError(`${to} is already there.`, 'Name another file, or replace it with --force.', EXIT.refused)
+}
+
+function damaged(error: DamagedArchive): BatonError {
+  return new BatonError(
+    `The archive cannot be unpacked: ${error.message}.`,
+    'baton archive verify tells which archives are whole.',
+  )
+}

@@ -1,0 +1,47 @@
+import type { HitKind } from '../../contract/archive.js'
+import type { Act, Entry } from '../../contract/conversation.js'
+
+/** What can be found of an entry; null: nothing is said in it. */
+export function textOfEntry(entry: Entry): { kind: HitKind; text: string } | null {
+  const found = kindAndText(entry)
+  return found.text.trim() === '' ? null : found
+}
+
+function kindAndText(entry: Entry): { kind: HitKind; text: string } {
+  switch (entry.kind) {
+    case 'said':
+      return { kind: entry.by === 'user' ? 'prompt' : entry.by === 'agent' ? 'answer' : 'other', text: entry.text }
+    case 'called':
+      return { kind: entry.act.type === 'command' ? 'command' : 'call', text: wordsOf(entry.tool, entry.act) }
+    case 'returned':
+      return { kind: 'result', text: [entry.text, ...entry.answers].join('\n') }
+    case 'compacted':
+      return { kind: 'summary', text: entry.summary ?? '' }
+  }
+}
+
+function wordsOf(tool: string, act: Act): string {
+  switch (act.type) {
+    case 'command':
+      return act.command
+    case 'read':
+    case 'change':
+      return `${tool} ${act.path}`
+    case 'todos':
+      return [tool, ...act.todos.map(({ text }) => text)].join('\n')
+    case 'ask':
+      return [tool, ...act.questions].join('\n')
+    case 'delegate':
+      return `${tool} ${act.task}`
+    case 'other':
+      return `${tool} ${act.words}`
+  }
+}
+
+const HEAD = 65_536
+const TAIL = 16_384
+
+/** Of a longer text only the beginning and the end can be found: a listing or a picture would fill the index and help nobody. */
+export function searchable(text: string): string {
+  return text.length <= HEAD + TAIL ? text : `${text.slice(0, HEAD)}\n${text.slice(-TAIL)}`
+}

@@ -1,0 +1,111 @@
+import { HIT_KINDS, type HitKind } from '../../contract/archive.js'
+import type { Index } from './open-index.js'
+import { matchOf, type Term } from './parse-query.js'
+
+export interface Row {
+  id: number
+  off: number
+  len: number
+  line: number
+  kind: HitKind
+  nth: number
+  stream: string
+}
+
+/** A word in more places than this says little about any of them, and counting them all would take too long. */
+const COMMON = 5_000
+/** How many of the newest places are looked at when only such words are asked for. */
+const NEWEST = 2_000
+
+const WEIGHT: Record<HitKind, number> = { prompt: 1.5, answer: 1.25, command: 1.1, summary: 1, result: 1, call: 0.8, other: 0.5 }
+
+/**
+ * The rows in which every term stands, best first. Ranked by bm25 over the terms that are not common, and by who said it; where every term is
+ * common, by who said it and by how new it is, among the newest. `streams`: only these; null: all.
+ */
+export function findRows(index: Index, terms: readonly Term[], streams: ReadonlySet<string> | null): Row[] {
+  const matches = terms.map(matchOf)
+  const ranges = streams === null ? null : rangesOf(index, streams)
+  const rare = matches.filter((match) => !isCommon(index, match))
+  const ids = rare.length > 0 ? byRarity(index, matches, rare, ranges) : newestFirst(index, matches.join(' AND '), ranges)
+  return ids
+    .map(({ id, score }) => ({ row: rowOf(index, id), score }))
+    .flatMap(({ row, score }) => (row ? [{ row, score }] : []))
+    .map(({ row, score }) => ({ row, score: score * WEIGHT[row.kind] }))
+    .sort((a, b) => b.score - a.score || b.row.id - a.row.id)
+    .map(({ row }) => row)
+}
+
+interface Scored {
+  id: number
+  score: number
+}
+
+interface Range {
+  first: number
+  last: number
+}
+
+function isCommon(index: Index, match: string): boolean {
+  return index.sql('SELECT rowid FROM words WHERE words MATCH ? LIMIT 1 OFFSET ?').get(match, COMMON) !== undefined
+}
+
+function byRarity(index: Index, matches: readonly string[], rare: readonly string[], ranges: Range[] | null): Scored[] {
+  const scored = index
+    .sql('SELECT rowid AS id, -bm25(words) AS score FROM words WHERE words MATCH ?')
+    .all(rare.join(' AND ')) as Scored[]
+  const within = ranges === null ? scored : scored.filter(({ id }) => isWithin(ranges, id))
+  const best = within.sort((a, b) => b.score - a.score)
+  if (rare.length === matches.length) return best.slice(0, NEWEST)
+  const all = new Set(
+    (index.sql('SELECT rowid AS id FROM words WHERE words MATCH ?').all(matches.join(' AND ')) as Scored[]).map(({ id }) => id),
+  )
+  return best.filter(({ id }) => all.has(id)).slice(0, NEWEST)
+}
+
+function newestFirst(index: Index, match: string, ranges: Range[] | null): Scored[] {
+  const found: Scored[] = []
+  for (const { first, last } of (ranges ?? [{ first: 0, last: Number.MAX_SAFE_INTEGER }]).toReversed()) {
+    const rows = index
+      .sql('SELECT rowid AS id, 1 AS score FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?')
+      .all(match, first, last, NEWEST - found.length) as Scored[]
+    found.push(...rows)
+    if (found.length >= NEWEST) break
+  }
+  return found
+}
+
+/** Rows of the streams, neighbours joined, in order. */
+function rangesOf(index: Index, streams: ReadonlySet<string>): Range[] {
+  const all = [...streams].flatMap((stream) => index.sql('SELECT first, last FROM spans WHERE stream = ?').all(stream) as Range[])
+  const ranges: Range[] = []
+  for (const { first, last } of all.sort((a, b) => a.first - b.first)) {
+    const before = ranges.at(-1)
+    if (before && before.last + 1 === first) before.last = last
+    else ranges.push({ first, last })
+  }
+  return ranges
+}
+
+function isWithin(ranges: readonly Range[], id: number): boolean {
+  let low = 0
+  let high = ranges.length - 1
+  while (low <= high) {
+    const middle = (low + high) >> 1
+    const { first, last } = ranges[middle]!
+    if (id < first) high = middle - 1
+    else if (id > last) low = middle + 1
+    else return true
+  }
+  return false
+}
+
+function rowOf(index: Index, id: number): Row | null {
+  const row = index
+    .sql(
+      `SELECT id, off, len, line, kind, nth, (SELECT stream FROM spans WHERE first <= id ORDER BY first DESC LIMIT 1) AS stream
+       FROM entries WHERE id = ?`,
+    )
+    .get(id) as (Omit<Row, 'kind'> & { kind: number }) | undefined
+  return row ? { ...row, kind: HIT_KINDS[row.kind]! } : null
+}

@@ -1,0 +1,104 @@
+import { readdirSync } from 'node:fs'
+import type { ArchiveRecord, SegmentRecord } from '../contract/archive.js'
+import { type Blocks, DamagedArchive } from './blocks.js'
+import type { Places } from './places.js'
+import { streamsOf } from './view-archives.js'
+import { newHash } from './write-segment.js'
+
+export interface Verified {
+  archiveId: string
+  state: 'whole' | 'missing' | 'damaged'
+  /** '' when it is whole. */
+  reason: string
+}
+
+export interface Verification {
+  archives: Verified[]
+  /** Files in the archive folder that belong to no archive. */
+  extra: string[]
+}
+
+/** Unpacks every stream once and compares the hash at the end of each archive. `all`: every record, to know which files are extra. */
+export function verifyArchives(
+  places: Places,
+  blocks: Blocks,
+  records: readonly ArchiveRecord[],
+  segments: readonly SegmentRecord[],
+  progress: (bytes: number) => void = () => {},
+): Verification {
+  const wanted = new Set(records.flatMap(({ parts }) => parts.flatMap(({ streamId }) => streamId ?? [])))
+  const found = new Map<string, Walked>()
+  for (const [streamId, of] of streamsOf(segments)) {
+    if (wanted.has(streamId)) found.set(streamId, walk(blocks, of, cutsOf(records, streamId), progress))
+  }
+  const kept = records.filter(({ status }) => status === 'kept')
+  return { archives: kept.map((record) => judge(record, found)), extra: extraFiles(places, segments) }
+}
+
+interface Walked {
+  /** The hash of the stream's first so many bytes, at each cut that could be reached. */
+  hashes: Map<number, string>
+  trouble: DamagedArchive | null
+}
+
+function cutsOf(records: readonly ArchiveRecord[], streamId: string): number[] {
+  const cuts = records.flatMap(({ parts }) => parts.flatMap((part) => (part.streamId === streamId ? [part.bytes] : [])))
+  return [...new Set(cuts)].sort((a, b) => a - b)
+}
+
+function walk(blocks: Blocks, segments: readonly SegmentRecord[], cuts: number[], progress: (bytes: number) => void): Walked {
+  const hash = newHash()
+  const hashes = new Map<number, string>()
+  let at = 0
+  let next = 0
+  try {
+    for (const segment of segments) {
+      if (segment.from !== at) throw new DamagedArchive(segment.file, 'missing', `bytes ${at} to ${segment.from} are in no file`)
+      blocks.each(segment, (raw) => {
+        let rest = raw
+        while (next < cuts.length && cuts[next]! <= at + rest.length) {
+          const upTo = cuts[next]! - at
+          hash.update(rest.subarray(0, upTo))
+          hashes.set(cuts[next++]!, hash.copy().digest('hex'))
+          rest = rest.subarray(upTo)
+          at += upTo
+        }
+        hash.update(rest)
+        at += rest.length
+        progress(raw.length)
+      })
+    }
+    return { hashes, trouble: null }
+  } catch (error) {
+    if (error instanceof DamagedArchive) return { hashes, trouble: error }
+    throw error
+  }
+}
+
+function judge(record: ArchiveRecord, found: ReadonlyMap<string, Walked>): Verified {
+  const { archiveId } = record
+  for (const { streamId, bytes, sha256 } of record.parts) {
+    if (streamId === null) continue
+    const walked = found.get(streamId)
+    if (!walked) return { archiveId, state: 'missing', reason: 'none of its files is known any more' }
+    const hash = walked.hashes.get(bytes)
+    if (hash === sha256) continue
+    if (hash !== undefined) return { archiveId, state: 'damaged', reason: 'it unpacks to something else than was kept' }
+    if (walked.trouble) return { archiveId, state: walked.trouble.problem, reason: walked.trouble.message }
+    return { archiveId, state: 'missing', reason: 'its last file is not known any more' }
+  }
+  return { archiveId, state: 'whole', reason: '' }
+}
+
+function extraFiles({ folder }: Places, segments: readonly SegmentRecord[]): string[] {
+  const known = new Set(segments.map(({ file }) => file))
+  try {
+    const files = readdirSync(folder, { withFileTypes: true }).filter((entry) => !entry.isDirectory())
+    return files
+      .map(({ name }) => name)
+      .filter((name) => !known.has(name))
+      .sort()
+  } catch {
+    return []
+  }
+}

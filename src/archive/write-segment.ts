@@ -1,0 +1,94 @@
+import { createHash, type Hash } from 'node:crypto'
+import { closeSync, fchmodSync, fsyncSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { brotliCompressSync, constants } from 'node:zlib'
+import type { SegmentRecord } from '../contract/archive.js'
+import { makeBlocks } from './blocks.js'
+import { ensureFolder, syncFolder } from './places.js'
+import { SourceTrouble } from './source-trouble.js'
+
+/** Small enough to unpack one for every hit of a search, large enough to compress well. */
+export const BLOCK_BYTES = 256 * 1024
+const QUALITY = 1
+
+let count = 0
+
+export interface SegmentRequest {
+  folder: string
+  /** Where the bytes are read from. */
+  source: number
+  /** The hash of the stream's first `from` bytes; moved on to `to`. */
+  hash: Hash
+  segment: Pick<SegmentRecord, 'streamId' | 'sessionId' | 'name' | 'from' | 'to' | 'file'>
+  progress?(bytes: number): void
+}
+
+/**
+ * Puts bytes [from, to) of a source into a file of its own: compressed into one that nobody looks at, brought to the disk, read back and
+ * compared, and only then given its name. Whoever ends before that leaves nothing that counts.
+ */
+export function writeSegment({ folder, source, hash, segment, progress }: SegmentRequest): SegmentRecord {
+  ensureFolder(folder)
+  const temporary = `.${segment.file}.baton-${process.pid}-${++count}`
+  const before = hash.copy()
+  try {
+    const { blocks, storedBytes } = pack(join(folder, temporary), source, segment, hash, progress)
+    const sha256 = hash.copy().digest('hex')
+    const written: SegmentRecord = { ...segment, storedBytes, sha256, blocks, blockBytes: BLOCK_BYTES }
+    makeBlocks(folder, 0).each({ ...written, file: temporary }, (bytes) => void before.update(bytes))
+    if (before.digest('hex') !== sha256) throw new Error('what was written does not read back as it was')
+    renameSync(join(folder, temporary), join(folder, segment.file))
+    syncFolder(folder)
+    return written
+  } finally {
+    rmSync(join(folder, temporary), { force: true })
+  }
+}
+
+function pack(
+  path: string,
+  source: number,
+  { from, to }: { from: number; to: number },
+  hash: Hash,
+  progress: SegmentRequest['progress'],
+): { blocks: number[]; storedBytes: number } {
+  const fd = openSync(path, 'wx', 0o600)
+  try {
+    fchmodSync(fd, 0o600)
+    const blocks: number[] = []
+    let storedBytes = 0
+    hashBytes(source, from, to, hash, (raw) => {
+      const packed = brotliCompressSync(raw, {
+        params: { [constants.BROTLI_PARAM_QUALITY]: QUALITY, [constants.BROTLI_PARAM_SIZE_HINT]: raw.length },
+      })
+      for (let done = 0; done < packed.length; ) done += writeSync(fd, packed, done)
+      blocks.push(packed.length)
+      storedBytes += packed.length
+      progress?.(raw.length)
+    })
+    fsyncSync(fd)
+    return { blocks, storedBytes }
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** Moves a hash over bytes [from, to) of a file, block by block; each block is only valid during the visit. */
+export function hashBytes(fd: number, from: number, to: number, hash: Hash, visit: (raw: Buffer) => void = () => {}): void {
+  const room = Buffer.allocUnsafe(BLOCK_BYTES)
+  for (let at = from; at < to; ) {
+    const wanted = Math.min(BLOCK_BYTES, to - at)
+    let got = 0
+    while (got < wanted) {
+      const more = readSync(fd, room, got, wanted - got, at + got)
+      if (more === 0) throw new SourceTrouble('the transcript became shorter before it was kept')
+      got += more
+    }
+    const raw = room.subarray(0, wanted)
+    hash.update(raw)
+    visit(raw)
+    at += wanted
+  }
+}
+
+export const newHash = (): Hash => createHash('sha256')
