@@ -1,0 +1,92 @@
+import type { Demand } from './constraint-words.js'
+
+/**
+ * Whether an English sentence of the user's is a rule for the work. Orders are told by where they stand (the start of a clause), since
+ * the same words tell of faults further on: "don't cache it" forbids, "the tests don't pass" does not.
+ */
+export function englishDemand(sentence: string, question: boolean): Demand | null {
+  const plain = sentence.replace(/[’‘]/g, "'").replace(/[*_]+(?=\S)|(?<=\S)[*_]+/g, '')
+  if (question && !POLITE.test(plain)) return null
+  const words = plain.replace(POLITE, '')
+  if (ABOUT_THE_PAST.test(words) && !STRONG.test(words)) return null
+  if (FORBIDS.some((one) => one.test(words))) return 'forbidden'
+  if (REQUIRES.some((one) => one.test(words))) return 'required'
+  return null
+}
+
+const POLITE = /^(?:(?:and|so|ok|okay|also|but|then|please)[, ]+)*(?:can|could|would|will) you (?:please )?/i
+/** Told, not ordered. */
+const ABOUT_THE_PAST =
+  /^(?:(?:i|we|he|she|they|it|that|this|you) (?:was|were|had|have|has|did|tried|thought|saw|noticed|forgot|used)\b|yesterday|last (?:week|time|month)|the (?:build|test|tests|ci|server|page|app|log|logs|error|bug)\b[^,;:]{0,30}\b(?:fails?|failed|says?|said|shows?|crash\w*|never|always|only|still)\b)/i
+const STRONG = /\b(?:must|please|make sure|from now on|do not|don't|never)\b/i
+
+/** The start of a clause. */
+const CLAUSE =
+  '(?:^|[,;:(—–]\\s*|\\s-+\\s|\\b(?:and|but|so|then|please|pls|also|just|or|however|again|ok|okay|yes|yep|remember|note|important|still|first|therefore|hence|by the way|btw|though|to be clear|in any case|whatever you do|if possible|for now|for that|there|here|to)[,:]?\\s+)'
+const order = (source: string): RegExp => new RegExp(`${CLAUSE}(?:${source})`, 'i')
+
+const TOUCHING =
+  'touch|chang|break|add|us|modif|edit|remov|delet|renam|mov|install|introduc|alter|rewrit|refactor|reformat|bump|upgrad|updat|pull|requir|call|restart|rebuild|drop|los|merg|commit|push|ask|creat|depend|import|disturb|affect|block|increas|slow|writ'
+
+const FORBIDS: RegExp[] = [
+  order(
+    "(?:do not|don't|dont|do n't)(?: (?:you|ever|even|just|actually))? (?!worry|know|mind|hesitate|think|care|remember|understand|see|forget|have|need|believe|get why|bother me)\\w",
+  ),
+  order('never (?!mind|again did|worked|got|seen|heard|works?\\b|finish|end|return|complete|load|ran)\\w'),
+  /\b(?:must|should|shall|may|can|will|to|you|we|please|ever|ought to|and|but|or) never\b(?! (?:mind|worked|got|seen))/i,
+  /\b(?:must not|mustn't|mustnt|should not|shouldn't|shouldnt|shall not|shan't|may not|ought not|had better not)\b(?! have been| be (?:hard|difficult|a problem|too|possible|necessary))/i,
+  /\b(?:we|you) (?:can't|cannot|can not|cant) (?:change|touch|break|use|add|modify|move|drop|remove|rename|afford|depend|ship|rely|upgrade|install|require|lose|let|allow|have|introduce|go|exceed|push|merge|commit|rewrite|restart)/i,
+  /\b(?:can't|cannot|can not|must not|may not|are not to|is not to|isn't to|aren't to|not to) be (?:changed|touched|modified|moved|broken|removed|renamed|used|deleted|edited|altered|altered|exceeded|shared|committed|pushed|logged|cached|rounded|counted|restarted|upgraded)/i,
+  /\b(?:i|we) (?:do not|don't|dont|really don't|absolutely don't) (?:want|allow|support|accept|use|tolerate|commit|push|deploy|ship|like|do|add|touch|write|mock)\b(?! to (?:know|miss|sound|be rude))/i,
+  /\b(?:i'd|i would|we'd|we would) (?:rather|prefer)(?: that)?(?: you| we| it)? (?:not|no|didn't|don't|without)\b/i,
+  order(
+    "(?:absolutely |definitely |there (?:must|should|may|can) be |with |strictly |again )?no (?!one\\b|idea\\b|problem|worries|longer\\b|need\\b|way\\b|matter\\b|doubt|rush|thanks|hurry|sense|luck|i\\b|it\\b|it's|that\\b|that's|you\\b|we\\b|wait|the\\b|this\\b|they\\b|clue|wonder|big deal|results?\\b|errors? (?:in|are|were|is)|such\\b|output\\b)[\\w`.'/-]+(?: [\\w`.'/()-]+){0,7}(?:[.,;!)]|$)",
+  ),
+  /\b(?<!to )avoid(?:ing)?\b(?! (?:this|that|it) (?:happening|again))/i,
+  /\b(?:try|please|want|like|need|careful|important|have) to avoid\b/i,
+  new RegExp(`\\bwithout (?:ever |actually |also )?(?:${TOUCHING})\\w*ing\\b`, 'i'),
+  /\bwithout (?:any |a |an )?(?:new|extra|additional|breaking|external|third|further|my (?:ok|okay|approval|permission|consent)|asking|changes? to|downtime|adding)\b/i,
+  /\b(?:leave|keep)\b.{1,80}\b(?:alone|as[- ](?:it |they )?(?:is|are|was|were)|untouched|unchanged|intact|out of (?:it|this|the|scope))\b/i,
+  /\b(?:off[- ]limits|off the table|not (?:allowed|permitted|acceptable|an option|negotiable|ok to|okay to|to touch|to be touched)|forbidden|prohibited|taboo|a no[- ]go|no[- ]go|out of scope|out of bounds|hands off|stay away from|keep away from|keep your hands off|stay out of|steer clear|refrain from|banned|disallowed|verboten|read[- ]only for you|non-negotiable)\b/i,
+  order('(?:stop|quit) (?!the\\b|and\\b|here\\b|it\\b|there\\b)\\w+ing\\b'),
+  /\b(?:try|careful|want you|asked you|told you|remember|sure|prefer|mindful|like you) not to\b/i,
+  /\bnothing (?:newer|else|outside|beyond|more|in|under|may|should|must|can|gets?|is to|that|from)\b.{0,60}/i,
+  /\bnot (?:a single|one single|even a)\b/i,
+  order('not (?:in|on|with|via|through|before|until|yet|the|a|an|by)\\b(?! (?:sure|only|least|first|clear))'),
+  /\b(?:is|are) (?:frozen|untouchable|sacred)\b/i,
+]
+
+const REQUIRES: RegExp[] = [
+  /(?<!\b(?:do|does|did|would) (?:i|we|you|it|they) )\b(?:must|has to|have to|had to|shall|needs? to (?:stay|remain|keep|build|work|run|be (?:compatible|backwards?|able)|support|still|pass|fit|compile|hold|match|survive|continue|be \w+ed by)|(?:is|are) (?:required|mandatory|obligatory|a must))\b(?! (?:have been|have (?:changed|missed|forgotten|broken)|be (?:a bug|something|missing|wrong|because)|admit|say|go now|leave|know|understand|think))/i,
+  /\b(?:should|ought to) (?:always|only|still|stay|remain|keep|continue|at (?:least|most)|be (?:at most|at least|under|below|no (?:more|longer|larger)|kept|left|backwards?|compatible|limited|able to run))\b/i,
+  order('always (?!fails?|breaks?|returns?|been|the same|crash|get|gets|ends?|happens?|shows?|says?)\\w'),
+  /\b(?:must|should|shall|please|you|we|to|will|and|but) always\b(?! (?:fail|get|see|been|crash))/i,
+  order(
+    "(?:make (?:very |absolutely )?sure|ensure|be sure|be careful|take care|see to it|remember to|don't forget|do not forget|bear in mind|keep in mind)\\b",
+  ),
+  order(
+    '(?:only|solely|exclusively|strictly) (?!happens?|fails?|works?|when i|one of|the first|problem|thing|question|issue|then|that\\b|a few|shows?|occurs?|if i)[\\w`]',
+  ),
+  /\b(?:use|touch|change|edit|modify|add|work|run|commit|write|do|want|need|allow|support|accept|rely|depend|read|look|fix|test|take|go|be|allowed)\b[^.;]{0,40}\bonly\b/i,
+  /(?<!\b(?:is|are|was|not|it|read)\b.{0,3})\b[\w`.)+-]+(?: [\w`.)+-]+){0,4} only(?:[.,;!)]|$| please)/i,
+  order(
+    'keep (?!going|me\\b|us\\b|up\\b|trying|getting|seeing|asking|having|in touch|on\\b|an eye|looking|failing|losing|forgetting)[\\w`"\'./]+',
+  ),
+  order(
+    '(?:stick (?:to|with)|stay (?:on|in|with|within|under|below|compatible|consistent|close|inside)|adhere to|comply with|conform to|follow (?:the|our|these|this|semver|pep|conventional|my)|respect (?:the|our)|preserve|maintain|retain|honou?r|limit (?:yourself|it|the|this)|restrict|prefer|match (?:the|our))\\b',
+  ),
+  order('use [\\w`"\'@./-]'),
+  order(
+    '(?:work|do (?:it|this|that|everything|all)|stay|commit|develop|put (?:it|this|that|everything))\\b[^.;]{0,40}\\b(?:on|in|to|under|behind) (?:a |the |its |your )?(?:own |new |separate |feature )?(?:branch|flag|feature flag|worktree)\\b',
+  ),
+  order('(?:ask|check with|tell|show|wait for|warn|ping)\\b[^.;]{0,40}\\b(?:before|first|until)\\b'),
+  /\b(?:ask|check with|wait for|consult)\b (?:me|us|my|for my)\b/i,
+  /\b(?:before (?:you |any |each |every )?(?:commit|push|merg|deploy|delet|chang|releas|run|edit)\w*)\b[^.;]{0,60}\b(?:ask|run|show|wait|tell|check|let|make|get)\b/i,
+  /\b(?:from now on|going forward|from here on|henceforth|in (?:the )?future|at all times|in every|no matter what|under all circumstances|non-negotiable|without exception)\b(?=.)/i,
+  /\b(?:at most|at least|no (?:more|later|longer|larger|bigger|fewer|less|newer|older) than|not (?:more|longer|larger|slower|bigger) than|max(?:imum)?(?: of)? \d|up to \d+ (?:lines?|ms|kb|mb|seconds?)|(?:under|below|within|less than|fewer than) \d+\s?(?:%|lines?|ms|milliseconds?|k?b\b|mb|gb|s\b|sec\w*|min\w*|characters?|chars?|columns?|words?|tokens?|files?))/i,
+  /\b(?:rules?|constraints?|requirements?|conventions?|polic(?:y|ies)|conditions?|restrictions?|limitations?|house style|ground rules?|deal[- ]?breakers?)\b[^:.?!]{0,40}: ?\S/i,
+  /\b(?:i|we) (?:insist|require|demand|expect|only (?:support|want|use|allow|accept|ship|target)|want (?:it|this|that|them|everything|the \w+|all \w+) to (?:stay|remain|be (?:exactly|strictly)))\b/i,
+  /\b(?:backwards?|forwards?)[- ]compatib/i,
+  /\b(?:exactly|strictly|verbatim|word for word|byte for byte|to the letter) (?:as|like|the same|once|one|what)\b/i,
+  /\b\w+, not [\w`-]+(?:[.!,;]|$)/i,
+]

@@ -1,0 +1,54 @@
+import type { Fact } from '../contract/fact.js'
+import { sentencesOf } from './sentences.js'
+import type { Watcher } from './watcher.js'
+
+/** Choices somebody stated, with their reason where they stand in one sentence, and what the user chose in a dialog. */
+export function watchDecisions(): Watcher {
+  const found = new Map<string, Fact>()
+  const put = (text: string, line: number, at: number | null, by: string): void => {
+    found.delete(text)
+    found.set(text, { kind: 'decision', text, line, at, state: null, detail: { by } })
+  }
+  return {
+    said: ({ by, text, line, at }) => {
+      if (by === 'other') return
+      const signs = by === 'agent' ? AGENT : USER
+      for (const one of sentencesOf(text)) if (!one.question && isDecision(one.text, signs)) put(one.text, line, at, by)
+    },
+    returned: ({ answers, line, at }, { act }) => {
+      if (act.type !== 'ask' || answers.length === 0) return
+      for (const [i, question] of act.questions.entries()) if (answers[i]) put(`${question} ${answers[i]}`, line, at, 'user')
+    },
+    facts: () => [...found.values()],
+  }
+}
+
+const BOTH = [
+  /\b(?:i|we)(?:'ve| have)? (?:decided|chose|chosen|opted|settled|went|picked) (?:to|on|for|against|not|with|that|the|a|an)\b/i,
+  /\b(?:decision|decided|conclusion|verdict): /i,
+  /\b(?:let's|lets|let us) (?:go|stick|use|keep|do|take|stay|drop|settle|make) (?:with|to|it|the|on|a|this|that|for|\w+ instead)\b/i,
+  /\b(?:going|go|went|stick(?:ing)?) with (?!the flow)[\w`"']/i,
+  /\b(?:we|i) (?:agreed|agree) (?:on|to|that)\b/i,
+]
+const AGENT = [
+  ...BOTH,
+  /\b(?:i|we)(?:'ll| will|'m going to| am going to| keep| use| put| chose| made| make| leave| left| kept| store| stored| used| moved| write| wrote| do| did|'d| would)\b.{3,160}\b(?:rather than|instead of|because|since|so that|over the|not the)\b/i,
+  /\b(?:i|we)(?:'ll| will| have|'ve)? (?:reject(?:ed)?|ruled? out|rul(?:ed|ing) out|dropped|abandon(?:ed)?|discard(?:ed)?)\b/i,
+  /\b(?:is|are|was|were|will be|gets?|stays?|goes|go|lives?)\b[^.]{2,120}\b(?:rather than|instead)\b/i,
+  /\bthe (?:approach|plan|design|choice) (?:is|will be|i took|we take)\b/i,
+]
+const USER = [
+  ...BOTH,
+  /^(?:(?:yes|ok|okay|good|fine|no|hmm|alright|right|great)[,.! ]+)*(?:go (?:with|for)|take|choose|pick|use|do|option|variant|plan) (?:option |variant |plan |the )?(?:[a-d1-4]|first|second|third|latter|former)\b/i,
+  /\b(?:we|i)(?:'ll| will) (?:go|use|keep|stay|stick|take|drop|ship)\b/i,
+]
+
+/** Intentions of the next minute are no decisions. */
+const NEXT_STEP =
+  /^(?:(?:ok|okay|now|first|next|good|great|right|so|then|alright)[,.! ]+)*(?:let me|i'll (?:look|check|start|read|run|see|now|first|begin|try|take a look|go through|have a look|search|find|open|verify|fix (?:that|this|it)|add a test)|i will (?:look|check|start|read|run|now|first)|let's (?:see|look|check|start|run|try|find))\b/i
+
+function isDecision(sentence: string, signs: RegExp[]): boolean {
+  const plain = sentence.replace(/[’‘]/g, "'")
+  if (NEXT_STEP.test(plain) && !/\b(?:because|rather than|instead of)\b/i.test(plain)) return false
+  return signs.some((one) => one.test(plain))
+}

@@ -1,0 +1,58 @@
+import type { Called, Returned } from '../contract/conversation.js'
+import type { Fact } from '../contract/fact.js'
+import { resolvePath, shownPath } from './paths.js'
+import { filesOf } from './shell-files.js'
+import type { Watcher } from './watcher.js'
+
+/** Files read and changed, by tools and by what command lines evidently do. A file that was changed once stays changed. */
+export function watchFiles(): Watcher {
+  const found = new Map<string, Fact>()
+  /** Changes whose call did not come back: they may have been made. */
+  const open = new Map<string, Called>()
+  let root: string | null = null
+
+  const put = (path: string, changed: boolean, line: number, at: number | null, removed = false): void => {
+    const text = shownPath(path, root)
+    const before = found.get(path)
+    const detail = { reads: Number(before?.detail.reads ?? 0), changes: Number(before?.detail.changes ?? 0), removed: false }
+    if (changed) {
+      detail.changes++
+      detail.removed = removed
+    } else {
+      detail.reads++
+      detail.removed = before?.detail.removed === true
+    }
+    const state = changed || before?.state === 'changed' ? 'changed' : 'read'
+    found.set(path, { kind: 'file', text, line, at, state, detail })
+  }
+
+  return {
+    called: (call) => {
+      root ??= call.cwd ?? null
+      if (call.act.type === 'change') open.set(call.callId, call)
+    },
+    returned: (returned, call) => {
+      open.delete(call.callId)
+      const { act } = call
+      const cwd = call.cwd ?? root
+      if (act.type === 'read' || act.type === 'change') {
+        if (returned.ok !== false) put(resolvePath(act.path, cwd), act.type === 'change', returned.line, returned.at)
+      } else if (act.type === 'command' && !returned.refused) byCommand(act.command, cwd, returned)
+    },
+    facts: () => [...found.values(), ...[...open.values()].flatMap(unconfirmed)],
+  }
+
+  function byCommand(command: string, cwd: string | null, returned: Returned): void {
+    const { changed, read } = filesOf(command, cwd, returned.ok === false, returned.text)
+    for (const path of read) put(path, false, returned.line, returned.at)
+    for (const { path, removed } of changed) put(path, true, returned.line, returned.at, removed)
+  }
+
+  function unconfirmed(call: Called): Fact[] {
+    if (call.act.type !== 'change') return []
+    const path = resolvePath(call.act.path, call.cwd ?? root)
+    if (found.get(path)?.state === 'changed') return []
+    const detail = { reads: 0, changes: 1, removed: false, unconfirmed: true }
+    return [{ kind: 'file', text: shownPath(path, root), line: call.line, at: call.at, state: 'changed', detail }]
+  }
+}

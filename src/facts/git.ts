@@ -1,0 +1,14 @@
+import { baseName } from './paths.js'
+import { programOf, runsOf, type Word } from './shell.js'
+
+/** The git commands of a command line: what is asked of git, and its words from there on. */
+export function gitRuns(command: string): { verb: string; args: Word[] }[] {
+  if (!/\bgit\b/.test(command)) return []
+  return runsOf(command).flatMap((run) => {
+    const words = programOf(run)
+    if (baseName(words[0]?.text ?? '') !== 'git') return []
+    let rest = words.slice(1)
+    while (rest[0]?.text.startsWith('-')) rest = rest.slice(/^-[cC]$/.test(rest[0].text) ? 2 : 1)
+    return rest[0] === undefined ? [] : [{ verb: rest[0].text, args: rest.slice(1) }]
+  })
+}

@@ -1,0 +1,34 @@
+export type Language = 'en' | 'de' | 'es' | 'fr' | 'zh' | 'ja' | 'ru'
+
+const COMMON: [Language, RegExp][] = [
+  [
+    'de',
+    /(?<!\p{L})(?:der|die|das|und|nicht|ist|ein|eine|mit|für|auf|bitte|wir|kein|keine|muss|soll|auch|noch|den|dem|nur|wenn|aber|sich|bei)(?!\p{L})/giu,
+  ],
+  [
+    'es',
+    /(?<!\p{L})(?:el|la|los|las|que|por|para|con|una|del|está|pero|como|hay|favor|sin|más|debe|también|cuando|esto|nada)(?!\p{L})/giu,
+  ],
+  [
+    'fr',
+    /(?<!\p{L})(?:le|la|les|des|une|est|pas|que|pour|dans|avec|sur|faut|nous|vous|ne|sans|aussi|mais|du|il|plaît|doit|être)(?!\p{L})/giu,
+  ],
+  ['en', /(?<!\p{L})(?:the|and|to|of|is|it|in|that|for|with|not|this|we|you|please|be|on|are|should|but|do)(?!\p{L})/giu],
+]
+
+/** The language a text is written in, by its letters or its commonest words. Short texts without any are taken for English. */
+export function languageOf(text: string): Language {
+  if (/[\u3040-\u30ff]/.test(text)) return 'ja'
+  if (/[\u4e00-\u9fff]/.test(text)) return 'zh'
+  if ((text.match(/[\u0400-\u04ff]/g)?.length ?? 0) > 3) return 'ru'
+  let best: Language = 'en'
+  let most = 0
+  for (const [language, words] of COMMON) {
+    const count = text.match(words)?.length ?? 0
+    if (count > most || (count === most && language === 'en')) {
+      most = count
+      best = language
+    }
+  }
+  return best
+}

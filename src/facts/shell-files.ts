@@ -1,0 +1,171 @@
+import { baseName, resolvePath } from './paths.js'
+import { programOf, type Run, runsOf, type Word } from './shell.js'
+
+export interface ShellChange {
+  path: string
+  removed: boolean
+}
+
+/** What a command line tells of files without anybody looking: what it read, and what it wrote, moved or removed. */
+export interface ShellFiles {
+  changed: ShellChange[]
+  read: string[]
+}
+
+/** Cheap look: whether reading the command line word by word can tell anything. */
+const EVIDENT =
+  />|\b(?:sed|perl|mv|rm|cp|tee|touch|ln|truncate|dd|git|curl|wget|cat|head|tail|less|more|nl|bat|unlink|rsync|install|patch|awk)\b/
+
+export function filesOf(command: string, cwd: string | null, failed: boolean, output: string): ShellFiles {
+  const files: ShellFiles = { changed: [], read: [] }
+  if (!EVIDENT.test(command)) return files
+  let here = cwd
+  const runs = runsOf(command)
+  runs.forEach((run, i) => {
+    const words = programOf(run)
+    const program = baseName(words[0]?.text ?? '')
+    if (program === 'cd' || program === 'pushd') {
+      const to = words[1]
+      here = to === undefined || to.open ? null : resolvePath(to.text, here)
+      return
+    }
+    // Of a list that failed, the last program is the likely one; what opened a file to write to it did so all the same.
+    const done = !failed || (i < runs.length - 1 && !complains(program, output))
+    const at = (word: Word): string[] => (isPath(word) ? [resolvePath(word.text, here)] : [])
+    for (const { to } of run.redirects) {
+      for (const path of at(to)) if (done || run.after !== '&&') files.changed.push({ path, removed: false })
+    }
+    if (!done) return
+    const told = actOf(program, words.slice(1), run)
+    for (const word of told.written) for (const path of at(word)) files.changed.push({ path, removed: false })
+    for (const word of told.removed) for (const path of at(word)) files.changed.push({ path, removed: true })
+    for (const word of told.read) files.read.push(...at(word))
+  })
+  return files
+}
+
+function complains(program: string, output: string): boolean {
+  return new RegExp(`^(?:\\S*/)?${program.replace(/\W/g, '\\$&')}: |^(?:fatal|error): `, 'm').test(output)
+}
+
+function isPath({ text, open }: Word): boolean {
+  return !open && text !== '' && text !== '-' && !text.startsWith('/dev/') && !/^\w+:\/\//.test(text) && !/[\n]/.test(text)
+}
+
+interface Told {
+  written: Word[]
+  removed: Word[]
+  read: Word[]
+}
+
+const NOTHING: Told = { written: [], removed: [], read: [] }
+
+function actOf(program: string, args: Word[], run: Run): Told {
+  const plain = operands(args)
+  switch (program) {
+    case 'sed':
+      return sed(args)
+    case 'perl':
+      return args.some(({ text }) => /^-\w*i/.test(text)) ? { ...NOTHING, written: scriptOperands(args, /^-\w*[eE]$/) } : NOTHING
+    case 'mv':
+      return { ...NOTHING, removed: plain.slice(0, -1), written: into(plain) }
+    case 'cp':
+    case 'ln':
+    case 'rsync':
+    case 'install':
+      return isTree(args) ? NOTHING : { ...NOTHING, written: into(plain) }
+    case 'rm':
+    case 'unlink':
+      return isTree(args) ? { ...NOTHING, removed: plain.filter(looksLikeFile) } : { ...NOTHING, removed: plain }
+    case 'tee':
+    case 'touch':
+      return { ...NOTHING, written: plain }
+    case 'truncate':
+      return { ...NOTHING, written: optionOperands(args, /^(?:-s|--size)$/) }
+    case 'dd':
+      return {
+        ...NOTHING,
+        written: args.flatMap(({ text, open }) => (text.startsWith('of=') ? [{ text: text.slice(3), open }] : [])),
+      }
+    case 'curl':
+      return { ...NOTHING, written: valueAfter(args, /^(?:-o|--output)$/) }
+    case 'wget':
+      return { ...NOTHING, written: valueAfter(args, /^(?:-O|--output-document)$/) }
+    case 'git':
+      return git(args)
+    case 'cat':
+    case 'nl':
+    case 'bat':
+    case 'less':
+    case 'more':
+      return run.after === '|' ? NOTHING : { ...NOTHING, read: plain }
+    case 'head':
+    case 'tail':
+      return run.after === '|' ? NOTHING : { ...NOTHING, read: optionOperands(args, /^(?:-n|-c|--lines|--bytes)$/) }
+    default:
+      return NOTHING
+  }
+}
+
+function sed(args: Word[]): Told {
+  const inPlace = args.some(({ text }) => /^(?:-i|--in-place|-[nErs]*i)/.test(text))
+  // BSD's sed wants the suffix as a word of its own.
+  const files = scriptOperands(args, /^(?:-e|-f|--expression|--file)$/).filter(({ text }) => text !== '')
+  return inPlace ? { ...NOTHING, written: files } : { ...NOTHING, read: files }
+}
+
+function git(args: Word[]): Told {
+  let rest = args
+  while (rest[0]?.text.startsWith('-')) rest = rest.slice(/^-[cC]$/.test(rest[0].text) ? 2 : 1)
+  const plain = operands(rest.slice(1))
+  switch (rest[0]?.text) {
+    case 'mv':
+      return { ...NOTHING, removed: plain.slice(0, -1), written: into(plain) }
+    case 'rm':
+      return rest.some(({ text }) => text === '--cached') ? NOTHING : { ...NOTHING, removed: plain.filter(looksLikeFile) }
+    case 'restore':
+      return rest.some(({ text }) => text === '--staged') ? NOTHING : { ...NOTHING, written: plain.filter(looksLikeFile) }
+    case 'checkout': {
+      const dashes = rest.findIndex(({ text }) => text === '--')
+      return dashes < 0 ? NOTHING : { ...NOTHING, written: rest.slice(dashes + 1).filter(looksLikeFile) }
+    }
+    default:
+      return NOTHING
+  }
+}
+
+/** Into a folder several go under their own names; whether one name is a folder is only evident from its slash. */
+function into(plain: Word[]): Word[] {
+  const last = plain.at(-1)
+  if (last === undefined || plain.length < 2) return []
+  const folder = plain.length > 2 || /\/$|^\.{1,2}$/.test(last.text)
+  if (!folder) return [last]
+  const under = last.text.replace(/\/+$/, '')
+  return plain.slice(0, -1).map(({ text, open }) => ({ text: `${under}/${baseName(text)}`, open: open || last.open }))
+}
+
+const looksLikeFile = ({ text }: Word): boolean =>
+  /\.\w+$/.test(baseName(text)) || /^(?:Makefile|Dockerfile|LICENSE)$/.test(baseName(text))
+const isTree = (args: Word[]): boolean => args.some(({ text }) => /^-\w*[rRa]|^--(?:recursive|archive)$/.test(text))
+
+function operands(args: Word[]): Word[] {
+  const dashes = args.findIndex(({ text }) => text === '--')
+  const before = dashes < 0 ? args : args.slice(0, dashes)
+  return [...before.filter(({ text }) => !text.startsWith('-')), ...(dashes < 0 ? [] : args.slice(dashes + 1))]
+}
+
+/** Operands where some options take the next word as their value. */
+function optionOperands(args: Word[], valued: RegExp): Word[] {
+  return operands(args.filter((_, i) => !valued.test(args[i - 1]?.text ?? '')))
+}
+
+/** The first operand is the script, unless an option gave it. */
+function scriptOperands(args: Word[], valued: RegExp): Word[] {
+  const given = args.some(({ text }) => valued.test(text))
+  const rest = optionOperands(args, valued)
+  return given ? rest : rest.slice(1)
+}
+
+function valueAfter(args: Word[], option: RegExp): Word[] {
+  return args.filter((_, i) => option.test(args[i - 1]?.text ?? ''))
+}

@@ -1,0 +1,244 @@
+/** One program run by a command line: its words, where its output goes, and how it hangs on the one before. */
+export interface Run {
+  words: Word[]
+  redirects: { append: boolean; to: Word }[]
+  /** What stands before it: the beginning or `;` (always run), `&&`, `||`, `|`. */
+  after: '' | '&&' | '||' | '|'
+}
+
+export interface Word {
+  text: string
+  /** It holds variables, substitutions or patterns: what it stands for is not evident. */
+  open: boolean
+}
+
+const KEYWORDS = new Set([
+  'if',
+  'then',
+  'else',
+  'elif',
+  'fi',
+  'do',
+  'done',
+  'while',
+  'until',
+  'for',
+  '{',
+  '}',
+  '!',
+  'time',
+  'esac',
+])
+const WRAPPERS = new Set(['sudo', 'env', 'command', 'nohup', 'exec', 'time', 'nice', 'builtin'])
+
+/**
+ * Reads a command line as a shell would, as far as it is evident: quotes, lists, pipes, redirections, here-documents. Never throws;
+ * what it does not understand (functions, case) yields runs whose words mean nothing to anybody.
+ */
+export function runsOf(command: string): Run[] {
+  const reader = new Reader(command)
+  reader.read()
+  return reader.runs
+}
+
+/** The words of a run from its program on: without assignments and without what only starts another program. */
+export function programOf(run: Run): Word[] {
+  let { words } = run
+  while (words.length > 0) {
+    const first = words[0]!.text
+    if (/^\w+=/.test(first) || KEYWORDS.has(first)) words = words.slice(1)
+    else if (WRAPPERS.has(first)) words = words.slice(1)
+    else if (first === 'timeout') words = words.slice(2)
+    else break
+  }
+  return words
+}
+
+class Reader {
+  readonly runs: Run[] = []
+  private at = 0
+  private run: Run = { words: [], redirects: [], after: '' }
+  private word: Word | null = null
+  /** Ends of the here-documents that begin on the next line. */
+  private readonly documents: { end: string; indented: boolean }[] = []
+  private redirect: { append: boolean } | null = null
+
+  constructor(private readonly text: string) {}
+
+  read(): void {
+    while (this.at < this.text.length) this.step(this.text[this.at]!)
+    this.endRun('')
+  }
+
+  private step(char: string): void {
+    const { text } = this
+    const two = text.slice(this.at, this.at + 2)
+    if (char === '\\') {
+      if (text[this.at + 1] !== '\n') this.add(text[this.at + 1] ?? '')
+      this.at += 2
+    } else if (char === "'") {
+      const end = text.indexOf("'", this.at + 1)
+      const stop = end < 0 ? text.length : end
+      this.add(text.slice(this.at + 1, stop))
+      this.at = stop + 1
+    } else if (char === '"') this.quoted()
+    else if (char === '`' || two === '$(' || two === '${') this.substitution()
+    else if (char === '#' && this.word === null) this.at = this.lineEnd()
+    else if (char === '\n') this.newline()
+    else if (char === ' ' || char === '\t') {
+      this.endWord()
+      this.at++
+    } else if (two === '&&' || two === '||') {
+      this.endRun(two)
+      this.at += 2
+    } else if (char === ';' || char === '(' || char === ')') {
+      this.endRun('')
+      this.at++
+    } else if (char === '|') {
+      this.endRun('|')
+      this.at += text[this.at + 1] === '&' ? 2 : 1
+    } else if (char === '<' || char === '>' || two === '&>') this.redirection()
+    else if (char === '&') {
+      this.endRun('')
+      this.at++
+    } else {
+      this.add(char, char === '$' || char === '*' || char === '?' || char === '{' || char === '[')
+      this.at++
+    }
+  }
+
+  private quoted(): void {
+    const { text } = this
+    this.add('')
+    this.at++
+    while (this.at < text.length && text[this.at] !== '"') {
+      const char = text[this.at]!
+      if (char === '\\') {
+        const next = text[this.at + 1] ?? ''
+        this.add('"\\$`'.includes(next) ? next : next === '\n' ? '' : `\\${next}`)
+        this.at += 2
+      } else if (char === '`' || (char === '$' && '({'.includes(text[this.at + 1] ?? ' '))) this.substitution()
+      else {
+        this.add(char, char === '$')
+        this.at++
+      }
+    }
+    this.at++
+  }
+
+  /** Kept as it stands, so that a message made by `$(cat <<EOF …)` can be found in it. */
+  private substitution(): void {
+    const { text } = this
+    const start = this.at
+    if (text[start] === '`') {
+      const end = text.indexOf('`', start + 1)
+      this.at = end < 0 ? text.length : end + 1
+    } else {
+      const [open, close] = text[start + 1] === '(' ? ['(', ')'] : ['{', '}']
+      let depth = 0
+      let pos = start + 1
+      for (; pos < text.length; pos++) {
+        if (text[pos] === open) depth++
+        else if (text[pos] === close && --depth === 0) break
+        else if (text[pos] === '<' && text.startsWith('<<', pos) && text[pos + 2] !== '<') pos = pastDocument(text, pos) - 1
+      }
+      this.at = pos + 1
+    }
+    this.add(text.slice(start, this.at), true)
+  }
+
+  private redirection(): void {
+    const { text } = this
+    const both = text[this.at] === '&'
+    // The number before it is the stream's, not a word.
+    if (!both && this.word !== null && /^\d+$/.test(this.word.text)) this.word = null
+    this.endWord()
+    const op = /^(?:&>>|&>|<<<|<<-?|<>|<&|<\(|<|>>|>\||>&|>\(|>)/.exec(text.slice(this.at, this.at + 3))?.[0] ?? '<'
+    this.at += op.length
+    if (op === '<<' || op === '<<-') {
+      this.document(op === '<<-')
+      return
+    }
+    if (op === '<(' || op === '>(') {
+      this.endRun('')
+      return
+    }
+    if (op === '>&' || op === '<&') {
+      const to = /^\s*(?:\d+|-)/.exec(text.slice(this.at))
+      if (to !== null) {
+        this.at += to[0].length
+        return
+      }
+    }
+    this.redirect = op.includes('>') && op !== '<>' ? { append: op.includes('>>') } : null
+    if (this.redirect === null) this.skipTarget()
+  }
+
+  /** What is read from is no argument. */
+  private skipTarget(): void {
+    const { words } = this.run
+    const before = words.length
+    while (this.text[this.at] === ' ') this.at++
+    while (this.at < this.text.length && !/[\s;|&<>()]/.test(this.text[this.at]!)) this.step(this.text[this.at]!)
+    this.endWord()
+    words.splice(before)
+  }
+
+  private document(indented: boolean): void {
+    const end = /^\s*(?:'([^'\n]+)'|"([^"\n]+)"|\\?([^\s;|&<>()]+))/.exec(this.text.slice(this.at, this.at + 200))
+    if (end === null) return
+    this.at += end[0].length
+    this.documents.push({ end: (end[1] ?? end[2] ?? end[3])!, indented })
+  }
+
+  private newline(): void {
+    this.endRun('')
+    this.at++
+    for (const { end, indented } of this.documents.splice(0)) {
+      while (this.at < this.text.length) {
+        const stop = this.lineEnd()
+        const line = this.text.slice(this.at, stop)
+        this.at = stop + 1
+        if ((indented ? line.replace(/^\t+/, '') : line) === end) break
+      }
+    }
+  }
+
+  private lineEnd(): number {
+    const end = this.text.indexOf('\n', this.at)
+    return end < 0 ? this.text.length : end
+  }
+
+  private add(text: string, open = false): void {
+    this.word ??= { text: '', open: false }
+    this.word.text += text
+    if (open) this.word.open = true
+  }
+
+  private endWord(): void {
+    const { word } = this
+    this.word = null
+    if (word === null) return
+    if (this.redirect !== null) this.run.redirects.push({ append: this.redirect.append, to: word })
+    else this.run.words.push(word)
+    this.redirect = null
+  }
+
+  private endRun(next: Run['after']): void {
+    this.endWord()
+    this.redirect = null
+    const { words, redirects } = this.run
+    if (words.length > 0 || redirects.length > 0) {
+      this.runs.push(this.run)
+      this.run = { words: [], redirects: [], after: next }
+    } else if (next !== '') this.run.after = next
+  }
+}
+
+/** The position behind the here-document that is announced at `at`, or behind its sign when it has no end. */
+function pastDocument(text: string, at: number): number {
+  const sign = /^<<-?\s*(['"]?)([\w.-]+)\1/.exec(text.slice(at, at + 100))
+  if (sign === null) return at + 2
+  const end = new RegExp(`\\n[ \\t]*${sign[2]!.replace(/[.-]/g, '\\$&')}[ \\t]*(?=\\n|$|\\))`).exec(text.slice(at))
+  return end === null ? at + sign[0].length : at + end.index + end[0].length
+}

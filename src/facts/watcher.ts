@@ -1,0 +1,12 @@
+import type { Called, Returned, Said } from '../contract/conversation.js'
+import type { Fact } from '../contract/fact.js'
+
+/** Collects one kind of facts from entries as they come. Pure: no file, no clock. */
+export interface Watcher {
+  said?(entry: Said): void
+  called?(entry: Called): void
+  /** A call came back; a background command may come back twice: started, and ended. */
+  returned?(entry: Returned, call: Called): void
+  /** The facts as they stand now; may be asked at any time. */
+  facts(): Fact[]
+}
