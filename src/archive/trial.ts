@@ -3,30 +3,13 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { ArchiveRecord, Trigger } from '../contract/archive.js'
-import type { Entry } from '../contract/conversation.js'
 import { silentLog } from '../lib/log.js'
 import { openStore } from '../store/sqlite/sqlite.js'
 import { type ArchivesParts, makeArchives } from './archive.js'
+import { readTrialLine } from './fixtures/trial-line.js'
 import { archivePlaces } from './places.js'
 import { planArchive } from './plan-archive.js'
 import { restoreArchive } from './restore-archive.js'
-
-/** Transcripts of the trial: `{"by": "user" | "agent", "text": …}` or `{"run": …}` or `{"out": …}` a line. */
-export function readTrialLine(json: string, line: number): Entry[] {
-  try {
-    const told = JSON.parse(json) as { by?: 'user' | 'agent'; text?: string; run?: string; out?: string }
-    const when = { line, at: null }
-    if (told.by) return [{ kind: 'said', by: told.by, text: told.text ?? '', ...when }]
-    if (told.run !== undefined)
-      return [
-        { kind: 'called', callId: 'c', tool: 'Bash', act: { type: 'command', command: told.run, background: false }, ...when },
-      ]
-    if (told.out === undefined) return []
-    return [{ kind: 'returned', callId: 'c', text: told.out, ok: true, exitCode: 0, interrupted: false, answers: [], ...when }]
-  } catch {
-    return []
-  }
-}
 
 export const line = (value: object): string => `${JSON.stringify(value)}\n`
 
