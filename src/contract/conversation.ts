@@ -15,6 +15,8 @@ export interface Said extends At {
   kind: 'said'
   by: 'user' | 'agent' | 'other'
   text: string
+  /** The user stopped the agent here: what it was saying or doing before is not finished. */
+  stops?: boolean
 }
 
 /** The agent called a tool. */

@@ -2,7 +2,7 @@ import type { Fact } from '../contract/fact.js'
 import { sentencesOf } from './sentences.js'
 import type { Watcher } from './watcher.js'
 
-/** Choices somebody stated, with their reason where they stand in one sentence, and what the user chose in a dialog. */
+/** Choices somebody stated, with their reason where they stand in one sentence. What the user chose in a dialog stands with its question. */
 export function watchDecisions(): Watcher {
   const found = new Map<string, Fact>()
   const put = (text: string, line: number, at: number | null, by: string): void => {
@@ -15,10 +15,6 @@ export function watchDecisions(): Watcher {
       const signs = by === 'agent' ? AGENT : USER
       for (const one of sentencesOf(text)) if (!one.question && isDecision(one.text, signs)) put(one.text, line, at, by)
     },
-    returned: ({ answers, line, at }, { act }) => {
-      if (act.type !== 'ask' || answers.length === 0) return
-      for (const [i, question] of act.questions.entries()) if (answers[i]) put(`${question} ${answers[i]}`, line, at, 'user')
-    },
     facts: () => [...found.values()],
   }
 }
@@ -29,9 +25,16 @@ const BOTH = [
   /\b(?:let's|lets|let us) (?:go|stick|use|keep|do|take|stay|drop|settle|make) (?:with|to|it|the|on|a|this|that|for|\w+ instead)\b/i,
   /\b(?:going|go|went|stick(?:ing)?) with (?!the flow)[\w`"']/i,
   /\b(?:we|i) (?:agreed|agree) (?:on|to|that)\b/i,
+  /(?<!\p{L})(?:habe? (?:ich )?(?:mich|uns) (?:\S+ ){0,8}entschieden|entschieden (?:mich|uns)|habe (?:\S+ ){1,12}(?:gewählt|statt|anstatt)|(?:nehme|verwende|nutze|behalte)n? (?:ich|wir)? ?(?:\S+ ){0,12}(?:statt|anstatt|anstelle|weil))(?!\p{L})/iu,
+  /(?<!\p{L})(?:he(?:mos)? (?:preferido|decidido|optado|elegido)|decidí|opté|elegí|(?:uso|usaré|dejo|mantengo|prefiero) (?:\S+ ){0,12}(?:en lugar de|en vez de|porque))(?!\p{L})/iu,
+  /(?<!\p{L})(?:j['’]ai (?:choisi|décidé|opté|préféré|retenu)|nous avons (?:choisi|décidé|opté)|(?:j['’]utilise|je garde|je préfère|je prends) (?:\S+ ){0,12}(?:plutôt que|au lieu de|parce que|car))(?!\p{L})/iu,
+  /(?:我|我们)?(?:决定|选择了|选用|改用|最终采用|采用了?).{2,60}(?:而不是|而非|因为|代替)|(?:决定|选择)(?:不|用|采用|使用|把)/,
+  /(?:ことにし(?:ました|た|ます)|を選びました|を採用し|に決め(?:ました|た))|(?:の代わりに|ではなく).{1,40}(?:を使|にし|採用|選)/,
+  /(?<!\p{L})(?:я |мы )?(?:решил[аи]?|выбрал[аи]?|предпочёл|предпочел|предпочла)(?!\p{L})|(?<!\p{L})(?:использую|оставляю|сделал[аи]?|беру) (?:\S+ ){0,12}(?:вместо|потому что|так как)(?!\p{L})/iu,
 ]
 const AGENT = [
   ...BOTH,
+  /\b(?:i'd|we'd|i would|we would) rather\b.{3,160}\bthan\b/i,
   /\b(?:i|we)(?:'ll| will|'m going to| am going to| keep| use| put| chose| made| make| leave| left| kept| store| stored| used| moved| write| wrote| do| did|'d| would)\b.{3,160}\b(?:rather than|instead of|because|since|so that|over the|not the)\b/i,
   /\b(?:i|we)(?:'ll| will| have|'ve)? (?:reject(?:ed)?|ruled? out|rul(?:ed|ing) out|dropped|abandon(?:ed)?|discard(?:ed)?)\b/i,
   /\b(?:is|are|was|were|will be|gets?|stays?|goes|go|lives?)\b[^.]{2,120}\b(?:rather than|instead)\b/i,

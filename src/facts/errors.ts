@@ -45,7 +45,7 @@ const TELLING = [
   /\berror(?:\[\w+\]| TS\d+)?:/i,
   /^E\s{2,}\S/,
   /^\s*[\w./-]+:\d+(?::\d+)?:? /,
-  /\b(?:failed|cannot|can't|not found|no such file|denied|refused|undefined|unresolved|unexpected|invalid|timed out|missing|mismatch)\b/i,
+  /\b(?:CONFLICT|rejected|failed|cannot|can't|not found|no such file|denied|refused|undefined|unresolved|unexpected|invalid|timed out|missing|mismatch)\b/i,
   /\b(?:error|fail|[A-Z]{1,4}\d{3,4})\b/i,
 ]
 

@@ -14,6 +14,8 @@ export function watchQuestions(): Watcher {
   /** In the newest text of the agent: a question only counts when nothing more came from him. */
   let agents: Asked[] = []
   let users: Asked[] = []
+  /** Put off by the user: open until he speaks of it again. */
+  let left: Asked[] = []
   const dialogs = new Map<string, { call: Called; declined: boolean }>()
   let endsWithText = false
 
@@ -27,17 +29,17 @@ export function watchQuestions(): Watcher {
         agents = agentsQuestions(entry)
         endsWithText = true
       } else if (entry.by === 'user') {
-        settle(agents)
+        const declined = [...dialogs.values()].filter((one) => one.declined)
+        for (const { call } of declined) dialogs.delete(call.callId)
+        const asked = [...agents, ...declined.flatMap(({ call }) => dialogQuestions(call))]
         agents = []
-        for (const [id, { call, declined }] of dialogs) {
-          if (!declined) continue
-          settle(dialogQuestions(call))
-          dialogs.delete(id)
-        }
+        left = left.filter((one) => !speaksOf(entry.text, one.text))
+        if (PUTS_OFF.test(entry.text)) left.push(...asked)
+        else settle(asked)
         if (endsWithText) settle(users)
         users = [...(endsWithText ? [] : users), ...usersQuestions(entry)]
         endsWithText = false
-      }
+      } else if (entry.stops) endsWithText = false
     },
     called: (call) => {
       if (call.tool === '!' || call.tool === '@') return
@@ -49,18 +51,36 @@ export function watchQuestions(): Watcher {
       const dialog = dialogs.get(call.callId)
       if (dialog === undefined) return
       if (returned.ok !== false) {
-        settle(dialogQuestions(call))
+        const answers = dialogQuestions(call).map((one, i) => ({
+          ...one,
+          detail: { ...one.detail, answer: returned.answers[i] ?? null },
+        }))
+        settle(answers)
         dialogs.delete(call.callId)
       } else if (returned.interrupted) dialog.declined = true
       else dialogs.delete(call.callId)
     },
     facts: () => {
-      const open = [...[...dialogs.values()].flatMap(({ call }) => dialogQuestions(call)), ...agents]
+      const open = [...left, ...[...dialogs.values()].flatMap(({ call }) => dialogQuestions(call)), ...agents]
       if (endsWithText) return [...answered, ...users.map(close), ...open.map(leave)]
       return [...answered, ...[...open, ...users].map(leave)]
     },
   }
 }
+
+/** The user has read the question and answers later, or leaves it to others. */
+const PUTS_OFF =
+  /\b(?:(?:i|we)(?:'ll| will| have to| need to|'ve got to) (?:tell|let you know|get back|come back|decide|think|ask|check|see|find out|discuss|clarify|figure)|not sure(?: yet)?|don't know(?: yet)?|no idea(?: yet)?|let me (?:think|ask|check|sleep|get back)|(?:ask|decide|tell you|answer|discuss|talk about|come back to|get to) (?:me |that |this |it |about it )?(?:again )?(?:later|tomorrow|another time|next week|afterwards|after)|have to ask|need to ask|still (?:thinking|undecided|open)|leave (?:that|it|this) open|(?:that|this|the) (?:question|one) (?:stays|can wait|has to wait|is still open|must wait)|park (?:that|it|this))\b|\b(?:klären wir|kläre ich|weiß ich (?:noch )?nicht|sage ich dir|später|muss ich (?:noch )?(?:fragen|klären)|entscheide[n]? (?:ich|wir)|lo vemos|te digo|no sé|más tarde|luego te|je te dirai|je ne sais pas|plus tard|on verra|je demande)|稍后|以后再|还不确定|再说|后で|まだ(?:わから|決ま)|確認してから|позже|потом скажу|не знаю|уточню/i
+
+/** Whether a text takes up a question again: it shares words that carry meaning. */
+function speaksOf(text: string, question: string): boolean {
+  const words = new Set(text.toLowerCase().match(/\p{L}{4,}/gu))
+  const shared = (question.toLowerCase().match(/\p{L}{4,}/gu) ?? []).filter((word) => words.has(word) && !COMMON.test(word))
+  return shared.length >= 2 && !PUTS_OFF.test(text)
+}
+
+const COMMON =
+  /^(?:which|what|when|where|should|shall|would|could|want|have|that|this|with|there|from|them|they|then|into|also|like|soll|eine|oder|auch|para|como|pour|dans)$/
 
 const leave = (one: Asked): Fact => ({ ...one, kind: 'question', state: 'open' })
 const close = (one: Asked): Fact => ({ ...one, kind: 'question', state: 'answered' })

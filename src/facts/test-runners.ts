@@ -26,9 +26,10 @@ interface Runner {
 const RUNNERS: Runner[] = [
   // vitest
   {
-    summary: /^\s*(?:Test Files|Tests)\s+.*\b(?:passed|failed)\b/m,
-    failed: /^\s*(?:Test Files|Tests)\s+.*\b\d+ failed/m,
+    summary: /^\s*(?:Test Files|Tests)\s+.*\b(?:passed|failed)\b|^\s*FAIL\s+\S+\.(?:test|spec)\.\w+ (?:\[|>)/m,
+    failed: /^\s*(?:Test Files|Tests)\s+.*\b\d+ failed|^\s*FAIL\s/m,
     failing: [
+      /^\s*FAIL\s+(\S+\.(?:test|spec)\.\w+) \[/gm,
       /^\s*FAIL\s+(?:\|[^|]+\|\s*)?(\S.*?\s>\s.*?)(?:\s+\d+ms)?\s*$/gm,
       /^\s*[×✗]\s+(\S+\.(?:test|spec)\.\w+\s>\s.*?)(?:\s+\d+ms)?\s*$/gm,
     ],
@@ -38,14 +39,15 @@ const RUNNERS: Runner[] = [
   {
     summary: /^(?:Test Suites|Tests):\s+.*\btotal\b/m,
     failed: /^(?:Test Suites|Tests):\s+.*\b\d+ failed/m,
-    failing: [/^\s*●\s+((?!Console|Test suite failed)\S.*?)\s*$/gm],
+    failing: [/^\s*●\s+((?!Console|Test suite failed)\S.*?)\s*$/gm, /^FAIL\s+(\S+)\n\s*● Test suite failed to run/gm],
     passing: [/^\s*✓\s+(.+?)(?: \(\d+(?:\.\d+)? ?m?s\))?\s*$/gm],
   },
   // mocha
   {
     summary: /^\s*\d+ passing\b/m,
     failed: /^\s*[1-9]\d* failing\b/m,
-    failing: [/^\s*\d+\) (\S.*?):?\s*$/gm],
+    // In the list above its details; without a suite only there.
+    failing: [/^ {4,}\d+\) (\S.*?)\s*$/gm, /^ {2}\d+\) (\S.*?):\s*$/gm],
     passing: [/^\s*✔\s+(.+?)(?: \(\d+ms\))?\s*$/gm],
   },
   // pytest

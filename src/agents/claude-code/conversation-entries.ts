@@ -1,4 +1,4 @@
-import type { Act, Called, Compacted, Entry, Returned } from '../../contract/conversation.js'
+import type { Act, Called, Compacted, Entry, Returned, Todo } from '../../contract/conversation.js'
 import { askedEnd, type BackgroundEnd, noticedEnd, outcomeOf, textOf } from './conversation-results.js'
 import { actOf } from './conversation-tools.js'
 import { userWords } from './conversation-user.js'
@@ -6,6 +6,10 @@ import { type Fields, list, object, text } from './fields.js'
 
 /** How many lines back a compaction can name the ones it kept; a bound on memory, far above any window. */
 const MOST_IDS = 50_000
+
+const STOPPED = /^\[Request interrupted by user/
+/** How the client passes on what the user typed when he declined a call. */
+const TOLD_INSTEAD = /To tell you how to proceed, the user said:\n([\s\S]+)$/
 
 interface Call {
   tool: string
@@ -23,6 +27,7 @@ export class Conversing {
   /** Prompts that wait for the agent: given back at the end if it never took them. */
   private queued: { text: string; line: number; at: number | null }[] = []
   private ran: string | null = null
+  private readonly statuses = new Map<string, Todo['status']>()
   private branch: string | null = null
   private untoldBranch: string | null = null
 
@@ -100,11 +105,21 @@ export class Conversing {
     if (callId === null || tool === null) return
     const input = object(block.input) ?? {}
     const act = actOf(tool, input)
+    if (act.type === 'todos' && !act.whole) this.keepStatus(act.todos, input)
     const refers = act.type === 'other' && /Output/.test(tool)
     this.calls.set(callId, { tool, act, input: refers ? input : null })
     const called: Called = { kind: 'called', callId, tool, act, ...when }
     if (cwd !== null) called.cwd = cwd
     this.out(called)
+  }
+
+  /** An update that names no status leaves the task's as it was. */
+  private keepStatus(todos: Todo[], input: Fields): void {
+    for (const todo of todos) {
+      if (todo.id === null) continue
+      if (input.status === undefined) todo.status = this.statuses.get(todo.id) ?? 'open'
+      else this.statuses.set(todo.id, todo.status)
+    }
   }
 
   private user(entry: Fields, when: { line: number; at: number | null }): void {
@@ -139,8 +154,10 @@ export class Conversing {
     const end = words.startsWith('<task-notification>') ? noticedEnd(words) : null
     if (end !== null) this.ended(end, words, when)
     const said = userWords(entry, words)
-    if (said?.type === 'said') this.out({ kind: 'said', by: said.by, text: said.text, ...when })
-    else if (said?.type === 'ran') {
+    if (said?.type === 'said') {
+      const stops = STOPPED.test(words) ? { stops: true } : {}
+      this.out({ kind: 'said', by: said.by, text: said.text, ...stops, ...when })
+    } else if (said?.type === 'ran') {
       this.ran = `user:${when.line}`
       const act: Act = { type: 'command', command: said.command, background: false }
       const called: Called = { kind: 'called', callId: this.ran, tool: '!', act, ...when }
@@ -159,6 +176,8 @@ export class Conversing {
     this.calls.delete(callId)
     const outcome = outcomeOf(block, entry.toolUseResult, entry, call?.act ?? null)
     this.out({ kind: 'returned', callId, ...outcome, ...when })
+    const instead = outcome.refused ? TOLD_INSTEAD.exec(outcome.text)?.[1] : undefined
+    if (instead !== undefined) this.out({ kind: 'said', by: 'user', text: instead.trim(), ...when })
     const taskId = text(object(entry.toolUseResult)?.backgroundTaskId)
     if (taskId !== null) this.background.set(taskId, callId)
     const end = call?.input ? askedEnd(call.tool, call.input, outcome.text) : null
