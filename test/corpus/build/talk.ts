@@ -1,32 +1,13 @@
-import type { FactKind, FactState } from '../../../src/contract/fact.js'
-import type { Call } from './call.js'
-import { Sheet } from './label.js'
-import { type Setting, Tape } from './tape.js'
+import { Steps } from './steps.js'
+import type { Setting } from './tape.js'
 
-/** What goes before the calls in the same answer. */
-export interface Aside {
-  say?: string
-  think?: string
-}
-
-/** The conversation of a scenario: who said what, in lines and labels. Tools are added by `Day`. */
-export class Talk {
-  readonly tape: Tape
-  readonly sheet = new Sheet()
-  protected lastPrompt = ''
-  protected lastSaid = ''
-  private saidLine = 0
-  private promptLine = 0
+/** Everything that is not a step of the agent: the user, other programs, and the client itself. */
+export class Talk extends Steps {
   private prompts = 0
   private turns = 0
-  private messages = 0
-  private tools: string[] = []
-  /** What the next request repeats. */
-  private fresh: unknown = ''
-  private batch: { call: Call; aside: Aside }[] | null = null
 
-  constructor(readonly setting: Setting) {
-    this.tape = new Tape(setting)
+  constructor(setting: Setting) {
+    super(setting)
     if (this.tape.entry === 'cli') this.modes()
   }
 
@@ -92,6 +73,7 @@ export class Talk {
     tape.user({ role: 'user', content: text }, {}, human)
     this.heard(args === '' ? `/${name}` : `/${name} ${args}`)
     this.label('request', this.lastPrompt, null)
+    if (this.prompts === 1) this.opening()
     this.meta(body, true)
     tape.attachment({ type: 'command_permissions', allowedTools: [] })
     return this
@@ -232,110 +214,6 @@ export class Talk {
     return `/tmp/claude-1000/${this.setting.cwd.replace(/[^a-zA-Z0-9]/g, '-')}/${this.tape.sessionId}/tasks/${taskId}.output`
   }
 
-  /** The agent's words at the end of its turn. */
-  say(text: string, think?: string): this {
-    const request = this.tape.ask(this.fresh)
-    const blocks = [...(think ? [this.thinking(think)] : []), { type: 'text', text }]
-    const lines = this.tape.answer(blocks, 'end_turn', request)
-    this.spoke(text, lines.at(-1)!.line)
-    this.messages += 2
-    if (this.tape.entry === 'cli') {
-      this.tape.system('turn_duration', { durationMs: 4000 + this.messages * 37, messageCount: this.messages }, { isMeta: false })
-    }
-    return this
-  }
-
-  /** The user stops the agent in the middle of its words. */
-  cutOff(text: string): this {
-    const request = this.tape.ask(this.fresh)
-    const [line] = this.tape.answer([{ type: 'text', text }], 'end_turn', request, true)
-    this.spoke(text, line!.line)
-    const message = { role: 'user', content: [{ type: 'text', text: '[Request interrupted by user]' }] }
-    this.tape.user(message, {}, { interruptedMessageId: `msg_${this.tape.ids.word(9)}` }, true)
-    return this
-  }
-
-  private spoke(text: string, line: number): void {
-    this.lastSaid = text
-    this.saidLine = line
-  }
-
-  /** Calls in one answer. */
-  together(make: () => void, aside: Aside = {}): this {
-    this.batch = []
-    make()
-    const calls = this.batch
-    this.batch = null
-    this.run(
-      calls.map(({ call }) => call),
-      Object.assign({}, ...calls.map((one) => one.aside), aside),
-    )
-    return this
-  }
-
-  protected call(call: Call, aside: Aside): this {
-    if (this.batch !== null) this.batch.push({ call, aside })
-    else this.run([call], aside)
-    return this
-  }
-
-  private run(calls: Call[], aside: Aside): void {
-    const { tape } = this
-    const request = tape.ask(this.fresh)
-    const news = calls.map((call) => call.name).filter((name) => !this.tools.includes(name))
-    if (news.length > 0) {
-      this.tools = [...this.tools, ...new Set(news)]
-      tape.loose({ type: 'tools-used', tools: this.tools, sessionId: tape.sessionId })
-    }
-    const words = [
-      ...(aside.think ? [this.thinking(aside.think)] : []),
-      ...(aside.say ? [{ type: 'text', text: aside.say }] : []),
-    ]
-    const uses = calls.map((call) => ({ type: 'tool_use', id: `toolu_${tape.ids.word(22)}`, name: call.name, input: call.input }))
-    const lines = tape.answer([...words, ...uses], 'tool_use', request)
-    if (aside.say) this.spoke(aside.say, lines[words.length - 1]!.line)
-    const results = calls.map((call, i) => {
-      const { uuid, line } = lines[words.length + i]!
-      const result = this.result(call, uses[i]!.id, uuid)
-      call.learn?.(line, tape.line, uses[i]!.id)
-      return result
-    })
-    this.messages += 2
-    this.fresh = results
-    tape.ids.tick(200)
-    tape.attachment(
-      { type: 'total_tokens_reminder', text: `<total_tokens>${15_000_000 - tape.line * 900} tokens left</total_tokens>` },
-      '(left out)',
-      'system',
-      true,
-    )
-  }
-
-  private result(call: Call, id: string, source: string): unknown {
-    const block = call.error
-      ? { type: 'tool_result', content: call.content, is_error: true, tool_use_id: id }
-      : { tool_use_id: id, type: 'tool_result', content: call.content, ...(call.error === false ? { is_error: false } : {}) }
-    const after = {
-      toolUseResult: call.result,
-      ...call.more,
-      ...(call.sandboxed === undefined ? {} : { sandboxed: call.sandboxed }),
-      sourceToolAssistantUUID: source,
-      ...(call.undecided ? {} : { permissionDecision: { decision: 'accept', source: 'config', reasonType: 'mode' } }),
-    }
-    this.tape.user({ role: 'user', content: [block] }, {}, after, true)
-    return block
-  }
-
-  /** The user stops a tool that runs. */
-  protected stopped(): void {
-    const message = { role: 'user', content: [{ type: 'text', text: '[Request interrupted by user for tool use]' }] }
-    this.tape.user(message, {}, {}, true)
-  }
-
-  private thinking(text: string): Record<string, unknown> {
-    return { type: 'thinking', thinking: text, signature: this.tape.ids.word(24) }
-  }
-
   protected meta(text: string, companion: boolean): void {
     const message = { role: 'user', content: [{ type: 'text', text }] }
     this.tape.user(message, { isMeta: true, ...(companion ? { turnCompanion: true } : {}) })
@@ -447,87 +325,6 @@ export class Talk {
     tape.attachment({ type: 'session_context', context: { gitStatus: status } }, '(left out)', 'user')
     tape.attachment({ type: 'date', date: this.setting.start.slice(0, 10) }, '(left out)')
     this.sheet.decoy('commit', 'Fix typo in readme', 'made before the session')
-  }
-
-  protected label(
-    kind: FactKind,
-    text: string,
-    state: FactState | null,
-    more: { optional?: boolean; id?: string; note?: string; line?: number } = {},
-  ): void {
-    const { line, ...rest } = more
-    this.sheet.put({ kind, text, state, line: line ?? this.tape.line, ...rest })
-  }
-
-  // What a reader takes from the newest words of the user or the agent. Each must stand in them.
-
-  must(core: string, note?: string): this {
-    return this.fromPrompt('constraint', core, 'required', { note })
-  }
-
-  never(core: string, note?: string): this {
-    return this.fromPrompt('constraint', core, 'forbidden', { note })
-  }
-
-  wonders(core: string, state: 'open' | 'answered', optional = state === 'answered'): this {
-    return this.fromPrompt('question', core, state, optional ? { optional } : {})
-  }
-
-  /** Right to take as a constraint, and no loss to leave out: said before, or as much a wish as a rule. */
-  mayBind(core: string, state: 'required' | 'forbidden' = 'required'): this {
-    return this.fromPrompt('constraint', core, state, { optional: true })
-  }
-
-  /** A choice of the user's. */
-  settles(core: string): this {
-    return this.fromPrompt('decision', core, null, { optional: true })
-  }
-
-  /** An act with its reason: some would call it a decision. */
-  mayDecide(core: string): this {
-    return this.fromAgent('decision', core, null, { optional: true })
-  }
-
-  decides(core: string, note?: string): this {
-    return this.fromAgent('decision', core, null, { note })
-  }
-
-  asks(core: string, state: 'open' | 'answered', optional = state === 'answered'): this {
-    return this.fromAgent('question', core, state, optional ? { optional } : {})
-  }
-
-  /** Said before and no longer so. */
-  withdrawn(kind: FactKind, core: string, note: string): this {
-    const label = this.sheet.find(kind, core)
-    if (label === undefined) throw new Error(`nothing to withdraw: ${core}`)
-    label.optional = true
-    label.note = note
-    return this
-  }
-
-  /** A question asked before has its answer now. */
-  answered(core: string): this {
-    const label = this.sheet.find('question', core)
-    if (label === undefined) throw new Error(`not asked: ${core}`)
-    Object.assign(label, { state: 'answered', optional: true })
-    return this
-  }
-
-  decoy(kind: FactKind, text: string, why: string): this {
-    this.sheet.decoy(kind, text, why)
-    return this
-  }
-
-  private fromPrompt(kind: FactKind, core: string, state: FactState | null, more: { note?: string; optional?: boolean }): this {
-    if (!this.lastPrompt.includes(core)) throw new Error(`${this.setting.name}: the prompt does not say: ${core}`)
-    this.label(kind, core, state, { ...more, line: this.promptLine })
-    return this
-  }
-
-  private fromAgent(kind: FactKind, core: string, state: FactState | null, more: { note?: string; optional?: boolean }): this {
-    if (!this.lastSaid.includes(core)) throw new Error(`${this.setting.name}: the agent does not say: ${core}`)
-    this.label(kind, core, state, { ...more, line: this.saidLine })
-    return this
   }
 }
 

@@ -71,8 +71,17 @@ export default {
       'must also cover empty input',
       'a comment',
     )
+    d.queued(
+      'CI on mac says this, is it related?\n\n```\nld: warning: you must not link libstdc++ twice\nTODO: drop 10.13\n$ git commit -m "bump macos"\nerror: never reached\n```\n\nPlease keep the mac build working, whatever you do.',
+    )
+      .must('Please keep the mac build working')
+      .wonders('CI on mac says this, is it related?', 'answered')
+      .decoy('constraint', 'you must not link libstdc++ twice', 'a log pasted into the prompt')
+      .decoy('todo', 'drop 10.13', 'a log pasted into the prompt')
+      .decoy('commit', 'bump macos', 'a log pasted into the prompt')
+    d.bash('grep -n "stdc++" CMakeLists.txt', '12:target_link_libraries(codec PRIVATE stdc++)')
     d.say(
-      "huffman passes again. roundtrip still fails: the header writes the table length before the tables are sorted. I'd rather sort at construction than in the writer, because the reader then needs no change. Is it fine to change the constructor of Table, which is not part of codec.h?",
+      "The mac warning is unrelated: CMakeLists.txt links libstdc++ once too often. huffman passes again. roundtrip still fails: the header writes the table length before the tables are sorted. I'd rather sort at construction than in the writer, because the reader then needs no change. Is it fine to change the constructor of Table, which is not part of codec.h?",
     )
       .decides("I'd rather sort at construction than in the writer, because the reader then needs no change")
       .asks('Is it fine to change the constructor of Table, which is not part of codec.h?', 'open')

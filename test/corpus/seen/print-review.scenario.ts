@@ -60,6 +60,10 @@ export default {
         error: '3030 == 30.3',
       },
     )
+    d.noSuchTool('MultiEdit', {
+      file_path: '/builds/checkout/src/price.ts',
+      edits: [{ old_string: 'EUR', new_string: 'USD' }],
+    }).decoy('file', 'src/price.ts', 'the tool refused the change')
     d.queued('also check that vouchers cannot make the total negative')
     d.edit('src/cart.ts', 'item.count, 0)', 'item.count, 0) / 100')
     d.bash('npx mocha --reporter spec', '\n  cart\n    ✔ sums prices\n    ✔ sums cents exactly\n\n\n  2 passing (8ms)', {
