@@ -17,12 +17,12 @@ export function englishDemand(sentence: string, question: boolean): Demand | nul
 const POLITE = /^(?:(?:and|so|ok|okay|also|but|then|please)[, ]+)*(?:can|could|would|will) you (?:please )?/i
 /** Told, not ordered. */
 const ABOUT_THE_PAST =
-  /^(?:(?:i|we|he|she|they|it|that|this|you) (?:was|were|had|have|has|did|tried|thought|saw|noticed|forgot|used)\b|yesterday|last (?:week|time|month)|the (?:build|test|tests|ci|server|page|app|log|logs|error|bug)\b[^,;:]{0,30}\b(?:fails?|failed|says?|said|shows?|crash\w*|never|always|only|still)\b)/i
+  /^(?:(?:i|we|he|she|they|it|that|this|you) (?:was|were|had|have(?! to)|has(?! to)|did|tried|thought|saw|noticed|forgot|used)\b|yesterday|last (?:week|time|month)|the (?:build|test|tests|ci|server|page|app|log|logs|error|bug)\b[^,;:]{0,30}\b(?:fails?|failed|says?|said|shows?|crash\w*|never|always|only|still)\b)/i
 const STRONG = /\b(?:must|please|make sure|from now on|do not|don't|never)\b/i
 
 /** The start of a clause. */
 const CLAUSE =
-  '(?:^|[,;:(—–]\\s*|\\s-+\\s|\\b(?:and|but|so|then|please|pls|also|just|or|however|again|ok|okay|yes|yep|remember|note|important|still|first|therefore|hence|by the way|btw|though|to be clear|in any case|whatever you do|if possible|for now|for that|there|here|to)[,:]?\\s+)'
+  '(?:^|[,;:(—–]\\s*|\\s-+\\s|\\b(?:and|but|so|then|please|pls|also|just|or|however|again|ok|okay|yes|yep|remember|note|important|still|first|therefore|hence|by the way|btw|though|to be clear|in any case|whatever you do|if possible|for now|for that|there|here)[,:]?\\s+)'
 const order = (source: string): RegExp => new RegExp(`${CLAUSE}(?:${source})`, 'i')
 
 const TOUCHING =
@@ -35,7 +35,7 @@ const FORBIDS: RegExp[] = [
   order('never (?!mind|again did|worked|got|seen|heard|works?\\b|finish|end|return|complete|load|ran)\\w'),
   /\b(?:must|should|shall|may|can|will|to|you|we|please|ever|ought to|and|but|or) never\b(?! (?:mind|worked|got|seen))/i,
   /\b(?:must not|mustn't|mustnt|should not|shouldn't|shouldnt|shall not|shan't|may not|ought not|had better not)\b(?! have been| be (?:hard|difficult|a problem|too|possible|necessary))/i,
-  /\b(?:we|you) (?:can't|cannot|can not|cant) (?:change|touch|break|use|add|modify|move|drop|remove|rename|afford|depend|ship|rely|upgrade|install|require|lose|let|allow|have|introduce|go|exceed|push|merge|commit|rewrite|restart)/i,
+  /\b(?:we|you) (?:can't|cannot|can not|cant) (?!reproduce|find|see|tell|figure|get|log|connect|reach|open|build|run|explain|say|remember|believe|wait|imagine|access|start|even|know|understand|seem|really|be sure|think|recall|load|read\b|parse|resolve|deploy right)\w/i,
   /\b(?:can't|cannot|can not|must not|may not|are not to|is not to|isn't to|aren't to|not to) be (?:changed|touched|modified|moved|broken|removed|renamed|used|deleted|edited|altered|altered|exceeded|shared|committed|pushed|logged|cached|rounded|counted|restarted|upgraded)/i,
   /\b(?:i|we) (?:do not|don't|dont|really don't|absolutely don't) (?:want|allow|support|accept|use|tolerate|commit|push|deploy|ship|like|do|add|touch|write|mock)\b(?! to (?:know|miss|sound|be rude))/i,
   /\b(?:i'd|i would|we'd|we would) (?:rather|prefer)(?: that)?(?: you| we| it)? (?:not|no|didn't|don't|without)\b/i,
@@ -51,13 +51,17 @@ const FORBIDS: RegExp[] = [
   order('(?:stop|quit) (?!the\\b|and\\b|here\\b|it\\b|there\\b)\\w+ing\\b'),
   /\b(?:try|careful|want you|asked you|told you|remember|sure|prefer|mindful|like you) not to\b/i,
   /\bnothing (?:newer|else|outside|beyond|more|in|under|may|should|must|can|gets?|is to|that|from)\b.{0,60}/i,
+  /\b(?:under no circumstances|in no case|by no means|on no account|not? ever|not welcome|unwanted|undesirable|unacceptable)\b/i,
+  /\b(?:nobody|no one|none of)\b.{0,40}\b(?:may|can|should|must|is allowed|are allowed)\b/i,
+  order("(?:let's|let us|please|but|and) not \\w"),
+  order('skip (?:the|all|any|every)\\b'),
   /\bnot (?:a single|one single|even a)\b/i,
   order('not (?:in|on|with|via|through|before|until|yet|the|a|an|by)\\b(?! (?:sure|only|least|first|clear))'),
   /\b(?:is|are) (?:frozen|untouchable|sacred)\b/i,
 ]
 
 const REQUIRES: RegExp[] = [
-  /(?<!\b(?:do|does|did|would) (?:i|we|you|it|they) )\b(?:must|has to|have to|had to|shall|needs? to (?:stay|remain|keep|build|work|run|be (?:compatible|backwards?|able)|support|still|pass|fit|compile|hold|match|survive|continue|be \w+ed by)|(?:is|are) (?:required|mandatory|obligatory|a must))\b(?! (?:have been|have (?:changed|missed|forgotten|broken)|be (?:a bug|something|missing|wrong|because)|admit|say|go now|leave|know|understand|think))/i,
+  /(?<!\b(?:do|does|did|would) (?:i|we|you|it|they) )\b(?:must|has to|have to|had to|shall|needs? to (?:stay|remain|keep|build|work|run|be (?:compatible|backwards?|able)|support|still|pass|fit|compile|hold|match|survive|continue|be \w+ed by)|(?:is|are) (?:required|mandatory|obligatory|a must))\b(?! (?:have been|have (?:changed|missed|forgotten|broken)|be (?:the|a|an|some|something|missing|wrong|because)|admit|say|go now|leave|know|understand|think))/i,
   /\b(?:should|ought to) (?:always|only|still|stay|remain|keep|continue|at (?:least|most)|be (?:at most|at least|under|below|no (?:more|longer|larger)|kept|left|backwards?|compatible|limited|able to run))\b/i,
   order('always (?!fails?|breaks?|returns?|been|the same|crash|get|gets|ends?|happens?|shows?|says?)\\w'),
   /\b(?:must|should|shall|please|you|we|to|will|and|but) always\b(?! (?:fail|get|see|been|crash))/i,
@@ -75,7 +79,8 @@ const REQUIRES: RegExp[] = [
   order(
     '(?:stick (?:to|with)|stay (?:on|in|with|within|under|below|compatible|consistent|close|inside)|adhere to|comply with|conform to|follow (?:the|our|these|this|semver|pep|conventional|my)|respect (?:the|our)|preserve|maintain|retain|honou?r|limit (?:yourself|it|the|this)|restrict|prefer|match (?:the|our))\\b',
   ),
-  order('use [\\w`"\'@./-]'),
+  /^(?:no, |yes, |please )?just (?:a|an|the|plain|one|use|css|html|sql|bash)\b(?: [\w`-]+){0,5}[.!]?$/i,
+  order('use (?!case)[\\w`"\'@./-]'),
   order(
     '(?:work|do (?:it|this|that|everything|all)|stay|commit|develop|put (?:it|this|that|everything))\\b[^.;]{0,40}\\b(?:on|in|to|under|behind) (?:a |the |its |your )?(?:own |new |separate |feature )?(?:branch|flag|feature flag|worktree)\\b',
   ),
@@ -88,5 +93,23 @@ const REQUIRES: RegExp[] = [
   /\b(?:i|we) (?:insist|require|demand|expect|only (?:support|want|use|allow|accept|ship|target)|want (?:it|this|that|them|everything|the \w+|all \w+) to (?:stay|remain|be (?:exactly|strictly)))\b/i,
   /\b(?:backwards?|forwards?)[- ]compatib/i,
   /\b(?:exactly|strictly|verbatim|word for word|byte for byte|to the letter) (?:as|like|the same|once|one|what)\b/i,
-  /\b\w+, not [\w`-]+(?:[.!,;]|$)/i,
+  /[\w)`], (?:and )?not (?!sure|only|just|yet|that|so|really|to mention|bad|working|found)(?:[\w`'./-]+ ?){1,4}[.!,;]?$/i,
+  /\b(?:it is|it's|is|are) (?:very |really |absolutely )?(?:important|crucial|essential|vital|critical|imperative|key) (?:that|to)\b/i,
+  /\b(?:i|we) (?:want|need|expect) (?:every|each|all|any|zero|both)\b/i,
+  /\b(?:every|each|all|any)(?: new| single)?\b.{1,50}\b(?:needs?|gets?|requires?|has to|have to|must|goes|go|is to|are to)\b/i,
+  /\b(?:is|are) the (?:limit|maximum|max|minimum|cap|ceiling|budget)\b/i,
+  /\b(?:budget|limit|maximum|deadline|ceiling) (?:is|of|for)\b[^.]{0,30}\d/i,
+  /^(?:all )?(?:names?|comments?|commit messages?|commits?|variables?|docs?|documentation|tests?|identifiers?|messages?|errors?|logs?|files?|headings?|dates?|prices?|amounts?) (?:in|as) [\w`'-]+/i,
+  order(
+    '(?:answer|reply|respond|write|comment|document|report|speak|talk|summari[sz]e)\\b[^.;]{0,40}\\bin (?:english|german|french|spanish|italian|japanese|chinese|russian|portuguese|british|american|plain|simple|markdown)\\b',
+  ),
+  order(
+    '(?:do|work|write|implement|commit|make|solve|keep|put|ship|deliver|split)\\b[^.;]{0,40}\\b(?:in|as|into|with) (?:one|a single|small|separate|plain|pure|vanilla|individual|atomic)\\b',
+  ),
+  order('treat\\b.{1,40}\\bas\\b'),
+  /\bbelongs? (?:in|into|to|under|on)\b/i,
+  /^(?!(?:it|this|that|the (?:bug|problem|issue|error|test|failure|crash|page|app))\b).*\bonly (?:from|via|through|by|after|with|under|inside|within|behind)\b/i,
+  order(
+    '(?:write|run|add|start|do|show|fix|do)\\b.{1,40}\\b(?:first, then|first and then|before anything else|before (?:the|any) (?:code|implementation|change))',
+  ),
 ]

@@ -35,7 +35,9 @@ const OTHERS: Record<Exclude<Language, 'en'>, Words> = {
       word('(?:darf|dürfen|darfst|soll|sollen|sollst|sollte|sollten|muss nicht)(?: \\S+){0,8} (?:nicht|nie|kein\\p{L}*)'),
       order('kein(?:e|en|er|es|em)? \\p{L}+'),
       order('nie \\p{L}+|nicht \\p{L}+'),
-      word('bitte(?: \\S+){0,6} (?:nicht|kein\\p{L}*|nie)'),
+      word(
+        'bitte(?: \\S+){0,6} (?:nicht|nichts|kein\\p{L}*|nie)|(?:push|committ?|änder|lösch|install|fass)\\p{L}* (?:\\S+ ){0,3}nichts',
+      ),
       word('nicht \\p{Ll}+(?:en|ern|eln)(?=[.!,;]|$| und| oder)'),
       word('ohne (?:\\S+ ){0,4}zu \\p{Ll}+|ohne neue \\p{L}+'),
       word('vermeide\\p{L}*|lass(?:t|e)? (?:\\S+ ){1,5}(?:in ruhe|unverändert|wie|unangetastet)|in ruhe lassen'),
@@ -47,7 +49,7 @@ const OTHERS: Record<Exclude<Language, 'en'>, Words> = {
     requires: [
       word('muss|müssen|musst|unbedingt|zwingend|immer|ausschließlich|grundsätzlich|stets|pflicht|verpflichtend'),
       word('achte(?:t)? darauf|stell(?:e|t)? sicher|sicherstellen|denk daran'),
-      order('(?:verwende|benutze|nutze|nimm|behalte|halte?|bleib)\\p{L}* '),
+      order('(?:verwende|benutze|nutze|nimm|behalte|halte?|bleib|arbeite)\\p{L}*'),
       word('nur (?:noch |in |im |auf |mit |die |das |den |der |für )?\\p{L}+|höchstens|maximal|mindestens'),
       word('(?:soll|sollen|sollte|sollten)(?: \\S+){0,8} (?:bleiben|immer|nur|weiterhin)'),
     ],
@@ -66,7 +68,7 @@ const OTHERS: Record<Exclude<Language, 'en'>, Words> = {
         'debe|deben|debes|debería\\p{L}*|tiene que|tienen que|tienes que|hay que|es obligatorio|obligatori[oa]s?|imprescindible',
       ),
       word('siempre|solo|sólo|solamente|únicamente|exclusivamente|asegúrate|asegúrese|como máximo|como mínimo|a partir de ahora'),
-      order('(?:usa|utiliza|mantén|mantener|conserva|respeta|sigue) '),
+      order('(?:usa|utiliza|mantén|mantener|conserva|respeta|sigue|trabaja)'),
     ],
   },
   fr: {
@@ -84,7 +86,7 @@ const OTHERS: Record<Exclude<Language, 'en'>, Words> = {
       word(
         'toujours|uniquement|seulement|exclusivement|assure-toi|assurez-vous|veille\\p{L}* à|au maximum|au moins|désormais|à partir de maintenant',
       ),
-      order('(?:utilise|utilisez|garde|gardez|conserve|respecte|reste) '),
+      order('(?:utilise|utilisez|garde|gardez|conserve|respecte|reste|travaille)'),
     ],
   },
   zh: {

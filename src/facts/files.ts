@@ -37,14 +37,15 @@ export function watchFiles(): Watcher {
       const cwd = call.cwd ?? root
       if (act.type === 'read' || act.type === 'change') {
         if (returned.ok !== false) put(resolvePath(act.path, cwd), act.type === 'change', returned.line, returned.at)
-      } else if (act.type === 'command' && !returned.refused) byCommand(act.command, cwd, returned)
+      } else if (act.type === 'command' && !returned.refused) byCommand(act.command, cwd, returned, act.background)
     },
     facts: () => [...found.values(), ...[...open.values()].flatMap(unconfirmed)],
   }
 
-  function byCommand(command: string, cwd: string | null, returned: Returned): void {
+  function byCommand(command: string, cwd: string | null, returned: Returned, background: boolean): void {
     const { changed, read } = filesOf(command, cwd, returned.ok === false, returned.text)
-    for (const path of read) put(path, false, returned.line, returned.at)
+    // What goes on in the background may not have come to it yet.
+    if (!background) for (const path of read) put(path, false, returned.line, returned.at)
     for (const { path, removed } of changed) put(path, true, returned.line, returned.at, removed)
   }
 

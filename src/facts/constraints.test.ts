@@ -1,0 +1,171 @@
+import { expect, test } from 'vitest'
+import { said } from './a-conversation.js'
+import { watchConstraints } from './constraints.js'
+
+function constraints(text: string, by: 'user' | 'agent' | 'other' = 'user'): [string, string | null][] {
+  const watcher = watchConstraints()
+  watcher.said!(said(by, text))
+  return watcher.facts().map(({ text: words, state }) => [words, state])
+}
+
+test.each([
+  "Don't add any dependencies.",
+  'Please do not touch the generated files.',
+  'Never commit to main directly.',
+  'You must not log personal data.',
+  'The API should never return null here.',
+  'No new dependencies please.',
+  'Refactor the parser without changing its public API.',
+  'Leave the CSS as it is.',
+  'Keep the config format unchanged.',
+  'The legacy folder is off limits.',
+  "We can't use Redis here.",
+  "I don't want any global state.",
+  'Avoid regular expressions in the hot path.',
+  'Be careful not to break the Windows build.',
+  "Fix the flaky test, but don't skip it.",
+  'Stay away from the billing code.',
+  "I'd rather you didn't force push.",
+  'Nothing outside src/ may change.',
+  'Just refactor, no behaviour changes.',
+  'Stop using any in the types.',
+  'Existing migrations cannot be edited.',
+  'No bashisms, no GNU extensions.',
+  'Refrain from reformatting unrelated files.',
+  'The wire format is frozen.',
+  'Could you rename it without touching the tests?',
+])('forbids: %s', (sentence) => {
+  expect(constraints(sentence)).toEqual([[sentence, 'forbidden']])
+})
+
+test.each([
+  'It has to work on Node 18.',
+  'All public functions must have doc comments.',
+  'Always run the linter before you commit.',
+  'Make sure the old URLs still work.',
+  'Only touch files under docs/.',
+  'Use tabs, not spaces.',
+  'Keep the function under 40 lines.',
+  'Stick to the existing naming scheme.',
+  'Ask me before you delete anything.',
+  'From now on, write commit messages in English.',
+  'The response time needs to stay below 100 ms.',
+  'Python 3.9 only.',
+  'Prefer composition over inheritance.',
+  'Work on a branch called feature/login.',
+  'The output should stay backwards compatible.',
+  'One rule for all pages: sentence case in headings.',
+  'Remember to update the changelog.',
+  'Every endpoint is required to check the token.',
+  'At most one query per request.',
+  'Follow the style guide in docs/style.md.',
+  'Preserve the order of the keys.',
+  'Wait for my review before merging.',
+])('requires: %s', (sentence) => {
+  expect(constraints(sentence)).toEqual([[sentence, 'required']])
+})
+
+test.each([
+  'The tests do not pass on CI.',
+  "I don't know why it fails.",
+  'The loop never ends when the list is empty.',
+  'It always returns the first element.',
+  "The button doesn't work on mobile.",
+  'It only happens in production.',
+  'There is no output at all.',
+  'Fix the login form.',
+  "Why doesn't the cache expire?",
+  'Should we use Postgres or SQLite?',
+  'Must it be sorted?',
+  'No, that is fine.',
+  'No idea what broke.',
+  'Something must have changed since yesterday.',
+  'I forgot to mention the second bug.',
+  "Don't worry about it.",
+  'Never mind, I found it.',
+  'Looks good, thanks!',
+  'We tried to avoid that last year.',
+  'The server cannot connect to the database.',
+  'Add a dark mode to the settings page.',
+  'Explain how the scheduler works.',
+  'Yes, go ahead.',
+  'The page still shows the old name.',
+  'I was not able to reproduce it.',
+  'Rename foo to bar in all files.',
+  'Do I have to restart the server?',
+])('is no constraint: %s', (sentence) => {
+  expect(constraints(sentence)).toEqual([])
+})
+
+test('what the user pastes is not his word', () => {
+  const text = [
+    'CI is red, please fix it. Do not disable the job.',
+    '',
+    '```',
+    'WARNING: you must never run this as root',
+    'Always use --safe',
+    '```',
+    '',
+    '> Never merge on Fridays.',
+    '2026-10-01T10:00:00Z ERROR the cache must not be empty',
+    'TypeError: argument must be a string',
+    '    at must (src/never.ts:1:2)',
+    '<ticket>',
+    'The customer must always see a price.',
+    '</ticket>',
+  ].join('\n')
+  expect(constraints(text)).toEqual([['Do not disable the job.', 'forbidden']])
+})
+
+test('only the user’s prompts are asked', () => {
+  expect(constraints('Never push to main.', 'agent')).toEqual([])
+  expect(constraints('Never push to main.', 'other')).toEqual([])
+})
+
+test('a list of rules gives one constraint each, and a repeated one counts once, where it was last said', () => {
+  const watcher = watchConstraints()
+  watcher.said!(said('user', 'Rules:\n- never use any\n- always add tests\n1. Keep it small', { line: 3 }))
+  watcher.said!(said('user', 'Never use any', { line: 9 }))
+  expect(watcher.facts().map(({ text, line }) => [text, line])).toEqual([
+    ['always add tests', 3],
+    ['Keep it small', 3],
+    ['Never use any', 9],
+  ])
+})
+
+test('a wrapped sentence is told whole', () => {
+  expect(constraints('Whatever you do, please do not\nchange the public interface.')).toEqual([
+    ['Whatever you do, please do not change the public interface.', 'forbidden'],
+  ])
+})
+
+test.each([
+  ['de', 'Bitte die Tests nicht ändern.', 'forbidden'],
+  ['de', 'Die Schnittstelle muss gleich bleiben.', 'required'],
+  ['de', 'Verwende bitte nur die vorhandenen Pakete.', 'required'],
+  ['de', 'Ändere nichts an der Datenbank und füge keine neuen Pakete hinzu.', 'forbidden'],
+  ['es', 'No toques la configuración del servidor.', 'forbidden'],
+  ['es', 'Los tests deben pasar siempre en la CI.', 'required'],
+  ['es', 'Trabaja en la rama de pruebas.', 'required'],
+  ['fr', 'Ne modifie pas le schéma de la base.', 'forbidden'],
+  ['fr', "Il faut garder la compatibilité avec l'ancienne API.", 'required'],
+  ['fr', 'Corrige le bug sans ajouter de dépendance.', 'forbidden'],
+  ['zh', '不要修改数据库结构。', 'forbidden'],
+  ['zh', '必须兼容旧版本。', 'required'],
+  ['ja', '設定ファイルは変更しないでください。', 'forbidden'],
+  ['ja', '必ずテストを追加してください。', 'required'],
+  ['ru', 'Не меняй публичный интерфейс.', 'forbidden'],
+  ['ru', 'Код должен работать на старой версии.', 'required'],
+])('%s: %s', (_, sentence, state) => {
+  expect(constraints(sentence)).toEqual([[sentence, state]])
+})
+
+test.each([
+  'Der Test läuft nicht durch.',
+  'La página no carga bien.',
+  'Ça ne marche pas du tout.',
+  '这个功能不能运行。',
+  'Тест не проходит.',
+])('a fault told in another language is no constraint: %s', (sentence) => {
+  expect(constraints(sentence)).toEqual([])
+})
