@@ -91,6 +91,12 @@ export class Day extends Tools {
     this.label('commit', commit.subject, null, { line, ...(commit.id ? { id: commit.id } : {}) })
   }
 
+  /** A second commit of the command before. */
+  alsoCommitted(subject: string, id?: string): this {
+    this.label('commit', subject, null, id ? { id } : {})
+    return this
+  }
+
   private moveTo(branch: string): void {
     if (branch !== this.branch) this.label('branch', this.branch, null, { optional: true, note: 'left' })
     this.branch = branch
