@@ -15,6 +15,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   config: ['contract', 'lib'],
   agents: ['contract', 'lib'],
   store: ['contract', 'lib'],
+  archive: ['contract', 'lib', 'store'],
   delivery: ['contract', 'lib'],
   engine: ['contract', 'lib', 'tracker', 'policy', 'agents', 'store'],
   server: ['contract', 'lib', 'agents', 'store', 'engine'],
@@ -27,7 +28,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   'index.ts': ['contract', 'lib', 'library'],
   'version.ts': [],
   cli: [
-    ...['contract', 'lib', 'config', 'policy', 'agents', 'store', 'engine', 'model'],
+    ...['contract', 'lib', 'config', 'policy', 'agents', 'store', 'archive', 'engine', 'model'],
     ...['server', 'install', 'hook', 'house.ts', 'version.ts'],
   ],
 }

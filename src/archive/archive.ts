@@ -1,11 +1,15 @@
 import { join } from 'node:path'
 import type { Archive, ArchiveRecord, Hit, SegmentRecord } from '../contract/archive.js'
+import type { NewEvent } from '../contract/event.js'
+import type { Policy } from '../contract/policy.js'
 import { BatonError, EXIT, reasonOf } from '../lib/errors.js'
 import type { Log } from '../lib/log.js'
 import { isAlive, processInfo } from '../lib/process-info.js'
 import type { Store } from '../store/store.js'
 import { type Blocks, makeBlocks } from './blocks.js'
 import { chooseToDrop, needed, type Retention, sizeOf } from './choose-to-drop.js'
+import { configuredRounds } from './configured-retention.js'
+import { createdEvent } from './created-event.js'
 import { finishArchives } from './finish-archives.js'
 import { archivePlaces, type Places } from './places.js'
 import { removeArchives, sweep } from './remove-archives.js'
@@ -55,10 +59,16 @@ export interface Archives {
   segments(streamId: string | null): SegmentRecord[]
   search(request: SearchRequest): Hit[]
   verify(records: readonly ArchiveRecord[], progress?: (bytes: number) => void): Verification
-  /** What a retention would drop, and what that would free. */
-  choose(retention: Retention, among?: (record: ArchiveRecord) => boolean): { records: ArchiveRecord[]; freesBytes: number }
+  /** What a retention drops. */
+  choose(retention: Retention, among?: (record: ArchiveRecord) => boolean): ArchiveRecord[]
+  /** What removing archives would free. */
+  frees(records: readonly ArchiveRecord[]): number
   /** Removes archives from the disk and from the index, and what others need stays. `thorough`: no word of them stays in the index either. */
   remove(records: readonly ArchiveRecord[], options?: { thorough?: boolean }): Removed
+  /** Drops what the configuration says is too old or too much. For those who finish archives; cheap where it says nothing. */
+  retain(rulesOf: (project: string | null) => Pick<Policy['archive'], 'keepDays' | 'keepBytes'>): Removed
+  /** For `settled`: what tells others of an archive that was kept; null: this one was not. */
+  createdEvent(record: ArchiveRecord): NewEvent | null
   sizes(): { archives: number; bytes: number; indexBytes: number }
   close(): void
 }
@@ -85,9 +95,21 @@ export function makeArchives(parts: ArchivesParts): Archives {
   }
   const removing = { store, places, unindex }
   const view = (records: readonly ArchiveRecord[]): Archive[] => {
-    const all = viewArchives(store.archives(), store.segments(), (file) => join(places.folder, file))
+    // Archives of different sessions share nothing: one session's can be told without the others'.
+    const sessions = new Set(records.map(({ sessionId }) => sessionId))
+    const query = sessions.size === 1 ? { sessionId: [...sessions][0]! } : {}
+    const all = viewArchives(store.archives(query), store.segments(query), (file) => join(places.folder, file))
     const wanted = new Set(records.map(({ archiveId }) => archiveId))
     return all.filter(({ archive_id: id }) => wanted.has(id))
+  }
+
+  const choose: Archives['choose'] = (retention, among = () => true) =>
+    chooseToDrop(store.archives().filter(among), store.segments(), retention)
+  const remove: Archives['remove'] = (records, { thorough = false } = {}) => {
+    const archives = view(records)
+    const freedBytes = removeArchives(removing, records)
+    if (thorough && records.length > 0) index().compact()
+    return { archives, freedBytes }
   }
 
   return {
@@ -133,22 +155,27 @@ export function makeArchives(parts: ArchivesParts): Archives {
       )
     },
     verify: (records, progress) => verifyArchives(places, makeBlocks(places.folder, 0), records, store.segments(), progress),
-    choose(retention, among = () => true) {
-      const all = store.archives()
-      const segments = store.segments()
-      const records = chooseToDrop(all.filter(among), segments, retention)
-      const gone = new Set(records)
-      const left = needed(
-        all.filter((record) => !gone.has(record)),
-        segments,
-      )
-      return { records, freesBytes: sizeOf(needed(all, segments)) - sizeOf(left) }
+    choose,
+    frees(records) {
+      const gone = new Set(records.map(({ archiveId }) => archiveId))
+      const left = store.archives().filter(({ archiveId }) => !gone.has(archiveId))
+      return sizeOf(store.segments()) - sizeOf(needed(left, store.segments()))
     },
-    remove(records, { thorough = false } = {}) {
-      const archives = view(records)
-      const freedBytes = removeArchives(removing, records)
-      if (thorough && records.length > 0) index().compact()
-      return { archives, freedBytes }
+    remove,
+    retain(rulesOf) {
+      const total: Removed = { archives: [], freedBytes: 0 }
+      for (const { among, retention } of configuredRounds(store.archives(), rulesOf, parts.now())) {
+        const records = choose(retention, among)
+        if (records.length === 0) continue
+        const { archives, freedBytes } = remove(records)
+        total.archives.push(...archives)
+        total.freedBytes += freedBytes
+      }
+      return total
+    },
+    createdEvent(record) {
+      if (record.status !== 'kept') return null
+      return createdEvent(record, view([record])[0]!, store.session(record.sessionId), parts.now())
     },
     sizes: () => ({
       archives: store.archives().length,

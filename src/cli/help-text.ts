@@ -11,6 +11,7 @@ const LONG = 48
 const GROUPS: readonly (readonly [title: string, names: readonly string[]])[] = [
   ['Begin', ['demo', 'install', 'uninstall', 'doctor']],
   ['See', ['status', 'show', 'events', 'messages', 'statusline']],
+  ['Keep', ['archive', 'recall']],
   ['Decide', ['off', 'on', 'config']],
   ['Run', ['serve', 'model']],
   ['More', ['completion', 'help']],

@@ -15,7 +15,9 @@ export interface Row {
 /** A word in more places than this says little about any of them, and counting them all would take too long. */
 const COMMON = 5_000
 /** How many of the newest places are looked at when only such words are asked for. */
-const NEWEST = 2_000
+const NEWEST = 1_000
+/** How many of the best are weighed by who said it. */
+const BEST = 400
 
 const WEIGHT: Record<HitKind, number> = { prompt: 1.5, answer: 1.25, command: 1.1, summary: 1, result: 1, call: 0.8, other: 0.5 }
 
@@ -56,11 +58,11 @@ function byRarity(index: Index, matches: readonly string[], rare: readonly strin
     .all(rare.join(' AND ')) as Scored[]
   const within = ranges === null ? scored : scored.filter(({ id }) => isWithin(ranges, id))
   const best = within.sort((a, b) => b.score - a.score)
-  if (rare.length === matches.length) return best.slice(0, NEWEST)
+  if (rare.length === matches.length) return best.slice(0, BEST)
   const all = new Set(
     (index.sql('SELECT rowid AS id FROM words WHERE words MATCH ?').all(matches.join(' AND ')) as Scored[]).map(({ id }) => id),
   )
-  return best.filter(({ id }) => all.has(id)).slice(0, NEWEST)
+  return best.filter(({ id }) => all.has(id)).slice(0, BEST)
 }
 
 function newestFirst(index: Index, match: string, ranges: Range[] | null): Scored[] {

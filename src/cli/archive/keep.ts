@@ -1,0 +1,50 @@
+import { basename } from 'node:path'
+import { planArchive } from '../../archive/plan-archive.js'
+import { BatonError, EXIT } from '../../lib/errors.js'
+import type { Call, Cli } from '../command.js'
+import { sessionNamed } from '../open-house.js'
+import { wrong } from '../parse-call.js'
+import { bytesText } from '../render/bytes.js'
+import { finishAll, inArchives } from './open-archives.js'
+import { subagentTranscripts } from './subagent-transcripts.js'
+
+/** Keeps a session's transcript now. */
+export async function keep(call: Call, cli: Cli): Promise<number> {
+  const id = call.words[1] ?? cli.env.CLAUDE_CODE_SESSION_ID
+  if (!id) throw wrong({ name: 'archive' }, 'Which session? baton archive keep <session>.', 'baton status lists them.')
+  return inArchives(call, cli, (opened) => {
+    const { house, archives } = opened
+    const session = sessionNamed(house, id)
+    const { policy } = house.policyOf({ agent: session.agent, project: session.project, model: session.model, seat: null })
+    if (!policy.archive.enabled)
+      throw new BatonError(
+        'Archiving is turned off for this project (archive.enabled).',
+        'baton config explain tells where.',
+        EXIT.refused,
+      )
+    const parts = {
+      ...{ store: house.store, places: archives.places, now: house.now, log: house.log },
+      newId: () => crypto.randomUUID().replaceAll('-', '').slice(0, 16),
+    }
+    const planned = house.store.transaction(() =>
+      planArchive(parts, {
+        ...{ sessionId: session.sessionId, agent: session.agent, project: session.project, trigger: 'request' },
+        transcript: session.transcriptPath,
+        subagents: subagentTranscripts(session.transcriptPath),
+      }),
+    )!
+    finishAll(opened)
+    const record = archives.find(planned.archiveId)
+    const archive = archives.view([record])[0]!
+    if (call.json) cli.print(JSON.stringify(archive))
+    else if (archive.status === 'kept')
+      cli.print(
+        `Kept ${bytesText(archive.bytes)} as ${archive.archive_id}${archive.path === null ? '' : ` (${basename(archive.path)})`}.`,
+      )
+    if (archive.status === 'kept') return EXIT.done
+    throw new BatonError(
+      `${archive.archive_id} was not kept: ${archive.reason ?? 'another process is working on this session’s archives'}.`,
+      record.retryAt === null ? 'baton doctor tells what is wrong.' : 'It is tried again later.',
+    )
+  })
+}

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest'
+import { parseAge, parseLimit, parseSize } from './parse-limits.js'
+
+const NOW = new Date('2026-03-31T12:00:00.000Z')
+
+describe('limits on a command line', () => {
+  it('ages are hours, days, weeks or a date', () => {
+    expect(parseAge('12h', NOW)).toBe('2026-03-31T00:00:00.000Z')
+    expect(parseAge('30d', NOW)).toBe('2026-03-01T12:00:00.000Z')
+    expect(parseAge('2W', NOW)).toBe('2026-03-17T12:00:00.000Z')
+    expect(parseAge('2026-01-31', NOW)).toBe('2026-01-31T00:00:00.000Z')
+    for (const wrong of ['', '30', 'd', '-3d', '3y', '2026-13-01', 'soon'])
+      expect(() => parseAge(wrong, NOW)).toThrow('--older-than')
+  })
+
+  it('sizes are in bytes or their multiples', () => {
+    expect([parseSize('0'), parseSize('1500'), parseSize('10GB'), parseSize('1.5 mb'), parseSize('2GiB')]).toEqual([
+      0,
+      1500,
+      10_000_000_000,
+      1_500_000,
+      2 * 2 ** 30,
+    ])
+    for (const wrong of ['', 'GB', '-1', '10XB', '1e3']) expect(() => parseSize(wrong)).toThrow('--max-size')
+  })
+
+  it('a limit is a small number', () => {
+    expect([parseLimit(null, 20), parseLimit('7', 20)]).toEqual([20, 7])
+    for (const wrong of ['0', '-1', '1.5', 'all', '1001']) expect(() => parseLimit(wrong, 20)).toThrow('--limit')
+  })
+})

@@ -1,0 +1,38 @@
+import { parseQuery } from '../../archive/search/parse-query.js'
+import { EXIT } from '../../lib/errors.js'
+import type { Call, Cli } from '../command.js'
+import { wrong } from '../parse-call.js'
+import { hitLines } from '../render/hit-lines.js'
+import { among } from './choose.js'
+import { inArchives } from './open-archives.js'
+import { parseLimit } from './parse-limits.js'
+
+export async function search(call: Call, cli: Cli): Promise<number> {
+  const query = call.words.slice(1).join(' ')
+  const limit = parseLimit(call.value('limit'), 20)
+  refuseEmpty(query)
+  return inArchives(call, cli, ({ house, archives }) => {
+    const wanted = among(call, cli, house)
+    const hits = archives.search({ query, limit, ...(wanted ? { among: wanted } : {}) })
+    if (call.json) cli.print(JSON.stringify({ hits }))
+    else if (hits.length === 0) cli.print(nothing(house.store.archives().length))
+    else cli.print(hits.flatMap((hit) => hitLines(hit, query, cli)).join('\n'))
+    if (hits.length === limit) cli.note(`The best ${limit}; --limit N shows more.`)
+    return EXIT.done
+  })
+}
+
+export function refuseEmpty(query: string): void {
+  if (parseQuery(query).length === 0)
+    throw wrong(
+      { name: 'archive' },
+      `There is no word to look for in "${query}".`,
+      'Give words, a "phrase", or the beginning of a word with a star.',
+    )
+}
+
+export function nothing(archives: number): string {
+  return archives === 0
+    ? 'Nothing found: there are no archives yet.'
+    : 'Nothing found. All words must stand in the same prompt, answer, command or result; fewer words find more.'
+}

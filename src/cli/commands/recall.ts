@@ -1,0 +1,61 @@
+import type { Hit } from '../../contract/archive.js'
+import { EXIT } from '../../lib/errors.js'
+import { sessionsNamed } from '../archive/choose.js'
+import { inArchives, type Opened } from '../archive/open-archives.js'
+import { parseLimit } from '../archive/parse-limits.js'
+import { nothing, refuseEmpty } from '../archive/search.js'
+import type { Call, Cli, Command } from '../command.js'
+import { wholeHit } from '../render/hit-lines.js'
+
+export const command: Command = {
+  name: 'recall',
+  summary: 'fetch what was said or done before a compaction',
+  usage: ['<query> [--session ID] [--limit N]'],
+  about:
+    'Finds prompts, answers, commands and results in the archives and prints them whole. Run by an agent (CLAUDE_CODE_SESSION_ID is set), it looks ' +
+    'in the sessions of its own seat first, and everywhere only if nothing is found there. All words must stand in the same place; "a phrase" ' +
+    'stands together, and a star ends the beginning of a word.',
+  options: {
+    session: { type: 'string', value: 'ID', about: 'only this session, or all of a seat' },
+    limit: { type: 'string', value: 'N', about: 'so many (5)' },
+  },
+  words: { min: 1, max: 100 },
+  examples: [
+    ['baton recall "never touch the migrations"', 'words that stand in one place'],
+    ['baton recall \'"exit code 137"\' --limit 1', 'a phrase, the best place only'],
+    ["baton recall 'deploy*' --session d76d6c4d --json", 'for a script'],
+  ],
+  json: '{hits: [{archive_id, line, kind, text, …}], scope}; scope: session, seat or all',
+  run,
+}
+
+async function run(call: Call, cli: Cli): Promise<number> {
+  const query = call.words.join(' ')
+  const limit = parseLimit(call.value('limit'), 5)
+  refuseEmpty(query)
+  return inArchives(call, cli, (opened) => {
+    const { hits, scope } = look(opened, query, limit, call.value('session'), cli.env.CLAUDE_CODE_SESSION_ID)
+    if (call.json) cli.print(JSON.stringify({ hits, scope }))
+    else if (hits.length === 0) cli.print(nothing(opened.house.store.archives().length))
+    else cli.print(hits.map((hit) => wholeHit(hit, query, cli).join('\n')).join('\n\n'))
+    return EXIT.done
+  })
+}
+
+function look(
+  { house, archives }: Opened,
+  query: string,
+  limit: number,
+  session: string | null,
+  own: string | undefined,
+): { hits: Hit[]; scope: 'session' | 'seat' | 'all' } {
+  const within = (sessions: string[]): Hit[] => {
+    const wanted = new Set(sessions)
+    return archives.search({ query, limit, textLength: 10_000, among: ({ sessionId }) => wanted.has(sessionId) })
+  }
+  if (session !== null) return { hits: within(sessionsNamed(house, session)), scope: 'session' }
+  const record = own ? house.store.session(own) : null
+  const near = record ? within(house.store.chain(record.seatId).map(({ sessionId }) => sessionId)) : []
+  if (near.length > 0) return { hits: near, scope: 'seat' }
+  return { hits: archives.search({ query, limit, textLength: 10_000 }), scope: 'all' }
+}
