@@ -53,11 +53,16 @@ const USER = [
   /\b(?:we|i)(?:'ll| will) (?:go|use|keep|stay|stick|take|drop|ship)\b/i,
 ]
 
+/** Words one of which stands in every decision: most sentences hold none. */
+const CHEAP =
+  /decid|decis|choice|chose|choose|opted|settled|went|picked?|go(?:ing)? (?:with|for)|stick|rather|instead|because|since|so that|over|not|agree|reject|rul|drop|abandon|discard|conclusion|verdict|let.?s|let us|approach|design|take|option|variant|plan|will|.ll|[^\x00-\x7f]|statt|weil|nehme|verwende|nutze|behalte|habe|prefer|eleg|opt|uso|dejo|garde|prends|utilise/i
+
 /** Intentions of the next minute are no decisions. */
 const NEXT_STEP =
   /^(?:(?:ok|okay|now|first|next|good|great|right|so|then|alright)[,.! ]+)*(?:let me|i'll (?:look|check|start|read|run|see|now|first|begin|try|have to|take a look|go through|have a look|search|find|open|verify|fix (?:that|this|it)|add a test)|i will (?:look|check|start|read|run|now|first)|let's (?:see|look|check|start|run|try|find))\b/i
 
 function isDecision(sentence: string, signs: RegExp[]): boolean {
+  if (!CHEAP.test(sentence)) return false
   const plain = sentence.replace(/[’‘]/g, "'")
   if (NEXT_STEP.test(plain) && !/\b(?:because|rather than|instead of)\b/i.test(plain)) return false
   return signs.some((one) => one.test(plain))

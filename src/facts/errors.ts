@@ -6,6 +6,7 @@ import type { Watcher } from './watcher.js'
 /** How many lines of an output are told, and how long each may be. */
 const MOST_LINES = 3
 const LONGEST = 300
+const MOST_LOOKED_AT = 20_000
 
 /** Errors met, in the words of what failed, and whether the same was done again and worked. */
 export function watchErrors(): Watcher {
@@ -51,7 +52,7 @@ const TELLING = [
 
 function errorIn({ text }: Returned): string {
   const lines = text
-    .slice(0, 60_000)
+    .slice(0, MOST_LOOKED_AT)
     .replace(/^(?:Error: )?Exit code \d+\n?/, '')
     .replace(/<\/?tool_use_error>/g, '')
     .split('\n')

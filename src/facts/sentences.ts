@@ -5,9 +5,13 @@ export interface Sentence {
 }
 
 /** What a person wrote himself, sentence by sentence: without code, logs and what he quotes from elsewhere. */
-export function sentencesOf(text: string): Sentence[] {
-  return paragraphsOf(ownWords(text)).flatMap(split)
+export function sentencesOf(text: string): readonly Sentence[] {
+  if (text !== last.text) last = { text, sentences: paragraphsOf(ownWords(text)).flatMap(split) }
+  return last.sentences
 }
+
+/** Several kinds of facts look at the same text one after the other. */
+let last: { text: string; sentences: readonly Sentence[] } = { text: '', sentences: [] }
 
 const FENCE = /^[ \t]*(```+|~~~+)[^\n]*\n[\s\S]*?(?:^[ \t]*\1[ \t]*$|(?![\s\S]))/gm
 /** `<tag>…</tag>` around lines of their own: a document somebody pasted. */

@@ -35,11 +35,19 @@ const WRAPPERS = new Set(['sudo', 'env', 'command', 'nohup', 'exec', 'time', 'ni
  * Reads a command line as a shell would, as far as it is evident: quotes, lists, pipes, redirections, here-documents. Never throws;
  * what it does not understand (functions, case) yields runs whose words mean nothing to anybody.
  */
-export function runsOf(command: string): Run[] {
+export function runsOf(command: string): readonly Run[] {
+  if (command === last.command) return last.runs
   const reader = new Reader(command)
   reader.read()
+  last = { command, runs: reader.runs }
   return reader.runs
 }
+
+/** Several kinds of facts look at the same command one after the other. */
+let last: { command: string; runs: readonly Run[] } = { command: '', runs: [] }
+
+/** Characters that mean nothing but themselves. */
+const PLAIN = /[^\s\\'"`$#;&|()<>*?{[]+/y
 
 /** The words of a run from its program on: without assignments and without what only starts another program. */
 export function programOf(run: Run): Word[] {
@@ -72,6 +80,13 @@ class Reader {
 
   private step(char: string): void {
     const { text } = this
+    PLAIN.lastIndex = this.at
+    const plain = PLAIN.exec(text)
+    if (plain !== null) {
+      this.add(plain[0])
+      this.at += plain[0].length
+      return
+    }
     const two = text.slice(this.at, this.at + 2)
     if (char === '\\') {
       if (text[this.at + 1] !== '\n') this.add(text[this.at + 1] ?? '')
@@ -164,7 +179,7 @@ class Reader {
       return
     }
     if (op === '>&' || op === '<&') {
-      const to = /^\s*(?:\d+|-)/.exec(text.slice(this.at))
+      const to = /^\s*(?:\d+|-)/.exec(text.slice(this.at, this.at + 20))
       if (to !== null) {
         this.at += to[0].length
         return

@@ -26,29 +26,29 @@ interface Runner {
 const RUNNERS: Runner[] = [
   // vitest
   {
-    summary: /^\s*(?:Test Files|Tests)\s+.*\b(?:passed|failed)\b|^\s*FAIL\s+\S+\.(?:test|spec)\.\w+ (?:\[|>)/m,
-    failed: /^\s*(?:Test Files|Tests)\s+.*\b\d+ failed|^\s*FAIL\s/m,
+    summary: /^[ \t]*(?:Test Files|Tests)\s+.*\b(?:passed|failed)\b|^[ \t]*FAIL\s+\S+\.(?:test|spec)\.\w+ (?:\[|>)/m,
+    failed: /^[ \t]*(?:Test Files|Tests)\s+.*\b\d+ failed|^[ \t]*FAIL\s/m,
     failing: [
-      /^\s*FAIL\s+(\S+\.(?:test|spec)\.\w+) \[/gm,
-      /^\s*FAIL\s+(?:\|[^|]+\|\s*)?(\S.*?\s>\s.*?)(?:\s+\d+ms)?\s*$/gm,
-      /^\s*[×✗]\s+(\S+\.(?:test|spec)\.\w+\s>\s.*?)(?:\s+\d+ms)?\s*$/gm,
+      /^[ \t]*FAIL\s+(\S+\.(?:test|spec)\.\w+) \[/gm,
+      /^[ \t]*FAIL\s+(?:\|[^|]+\|\s*)?(\S.*?\s>\s.*?)(?:\s+\d+ms)?[ \t]*$/gm,
+      /^[ \t]*[×✗]\s+(\S+\.(?:test|spec)\.\w+\s>\s.*?)(?:\s+\d+ms)?[ \t]*$/gm,
     ],
-    passing: [/^\s*✓\s+(\S+\.(?:test|spec)\.\w+\s>\s.*?)(?:\s+\d+ms)?\s*$/gm],
+    passing: [/^[ \t]*✓\s+(\S+\.(?:test|spec)\.\w+\s>\s.*?)(?:\s+\d+ms)?[ \t]*$/gm],
   },
   // jest
   {
     summary: /^(?:Test Suites|Tests):\s+.*\btotal\b/m,
     failed: /^(?:Test Suites|Tests):\s+.*\b\d+ failed/m,
-    failing: [/^\s*●\s+((?!Console|Test suite failed)\S.*?)\s*$/gm, /^FAIL\s+(\S+)\n\s*● Test suite failed to run/gm],
-    passing: [/^\s*✓\s+(.+?)(?: \(\d+(?:\.\d+)? ?m?s\))?\s*$/gm],
+    failing: [/^[ \t]*●\s+((?!Console|Test suite failed)\S.*?)[ \t]*$/gm, /^FAIL\s+(\S+)\n\s*● Test suite failed to run/gm],
+    passing: [/^[ \t]*✓\s+(.+?)(?: \(\d+(?:\.\d+)? ?m?s\))?[ \t]*$/gm],
   },
   // mocha
   {
-    summary: /^\s*\d+ passing\b/m,
-    failed: /^\s*[1-9]\d* failing\b/m,
+    summary: /^[ \t]*\d+ passing\b/m,
+    failed: /^[ \t]*[1-9]\d* failing\b/m,
     // In the list above its details; without a suite only there.
-    failing: [/^ {4,}\d+\) (\S.*?)\s*$/gm, /^ {2}\d+\) (\S.*?):\s*$/gm],
-    passing: [/^\s*✔\s+(.+?)(?: \(\d+ms\))?\s*$/gm],
+    failing: [/^ {4,}\d+\) (\S.*?)[ \t]*$/gm, /^ {2}\d+\) (\S.*?):[ \t]*$/gm],
+    passing: [/^[ \t]*✔\s+(.+?)(?: \(\d+ms\))?[ \t]*$/gm],
   },
   // pytest
   {
@@ -68,28 +68,28 @@ const RUNNERS: Runner[] = [
   {
     summary: /^(?:ok\s+\S+|FAIL\s+\S+|---\s(?:PASS|FAIL):|PASS|FAIL|\?\s+\S+\s+\[no test files\])/m,
     failed: /^(?:FAIL\b|--- FAIL:)/m,
-    failing: [/^\s*--- FAIL: (\S+)/gm],
-    passing: [/^\s*--- PASS: (\S+)/gm],
+    failing: [/^[ \t]*--- FAIL: (\S+)/gm],
+    passing: [/^[ \t]*--- PASS: (\S+)/gm],
   },
   // cargo
   {
     summary: /^test result: (?:ok|FAILED)\./m,
     failed: /^test result: FAILED\./m,
-    failing: [/^test (\S+)(?: - .*)? \.\.\. FAILED/gm, /^\s*FAIL \[[^\]]+\]\s+(.+)$/gm],
+    failing: [/^test (\S+)(?: - .*)? \.\.\. FAILED/gm, /^[ \t]*FAIL \[[^\]]+\]\s+(.+)$/gm],
     passing: [/^test (\S+)(?: - .*)? \.\.\. ok/gm],
   },
   // ctest
   {
     summary: /^\d+% tests passed, \d+ tests failed out of \d+/m,
     failed: /^\d+% tests passed, [1-9]\d* tests failed/m,
-    failing: [/^\s*\d+ - (\S+) \((?:Failed|Timeout|SEGFAULT|Not Run|Exception|Subprocess aborted)\)/gm],
+    failing: [/^[ \t]*\d+ - (\S+) \((?:Failed|Timeout|SEGFAULT|Not Run|Exception|Subprocess aborted)\)/gm],
     passing: [/Test\s+#\d+: (\S+) \.+\s+Passed/gm],
   },
   // phpunit
   {
     summary: /^(?:OK \(\d+ tests?|FAILURES!|ERRORS!|Tests: \d+, Assertions: \d+)/m,
     failed: /^(?:FAILURES!|ERRORS!|Tests: .*\b(?:Failures|Errors): [1-9])/m,
-    failing: [/^\d+\) (\S+::\S+(?: with data set .*)?)\s*$/gm],
+    failing: [/^\d+\) (\S+::\S+(?: with data set .*)?)[ \t]*$/gm],
     passing: [],
   },
   // rspec
@@ -103,8 +103,8 @@ const RUNNERS: Runner[] = [
   {
     summary: /^(?:BUILD (?:SUCCESSFUL|FAILED)|\d+ tests completed)/m,
     failed: /^BUILD FAILED|tests completed, [1-9]\d* failed/m,
-    failing: [/^(\S.*? > \S.*?) FAILED\s*$/gm],
-    passing: [/^(\S.*? > \S.*?) PASSED\s*$/gm],
+    failing: [/^(\S.*? > \S.*?) FAILED[ \t]*$/gm],
+    passing: [/^(\S.*? > \S.*?) PASSED[ \t]*$/gm],
   },
   // maven
   {
@@ -115,17 +115,17 @@ const RUNNERS: Runner[] = [
   },
   // dotnet
   {
-    summary: /^\s*(?:Passed!|Failed!)\s+- Failed:|^Total tests: \d+/m,
-    failed: /^\s*Failed!\s+- Failed:|^\s+Failed: [1-9]/m,
-    failing: [/^\s*(?:Failed|\[xUnit\.net[^\]]*\])\s+(?!!)(\w[\w.<>+]*(?:\([^)]*\))?) \[/gm],
-    passing: [/^\s*Passed\s+(?!!)(\w[\w.<>+]*(?:\([^)]*\))?) \[/gm],
+    summary: /^[ \t]*(?:Passed!|Failed!)\s+- Failed:|^Total tests: \d+/m,
+    failed: /^[ \t]*Failed!\s+- Failed:|^\s+Failed: [1-9]/m,
+    failing: [/^[ \t]*(?:Failed|\[xUnit\.net[^\]]*\])\s+(?!!)(\w[\w.<>+]*(?:\([^)]*\))?) \[/gm],
+    passing: [/^[ \t]*Passed\s+(?!!)(\w[\w.<>+]*(?:\([^)]*\))?) \[/gm],
   },
   // node --test, TAP
   {
     summary: /^(?:# tests \d+|ℹ tests \d+|1\.\.\d+)/m,
     failed: /^(?:# fail [1-9]|ℹ fail [1-9]|not ok \d+)/m,
-    failing: [/^\s*not ok \d+ -? ?(.+?)(?: # .*)?$/gm, /^\s*✖ (?!failing tests)(.+?)(?: \([\d.]+ms\))?$/gm],
-    passing: [/^\s*ok \d+ -? ?(.+?)(?: # .*)?$/gm, /^\s*✔ (.+?)(?: \([\d.]+ms\))?$/gm],
+    failing: [/^[ \t]*not ok \d+ -? ?(.+?)(?: # .*)?$/gm, /^[ \t]*✖ (?!failing tests)(.+?)(?: \([\d.]+ms\))?$/gm],
+    passing: [/^[ \t]*ok \d+ -? ?(.+?)(?: # .*)?$/gm, /^[ \t]*✔ (.+?)(?: \([\d.]+ms\))?$/gm],
   },
 ]
 

@@ -9,6 +9,7 @@ import type { Watcher } from './watcher.js'
 export function watchTests(): Watcher {
   const runs = new Map<string, Fact>()
   const tests = new Map<string, Fact>()
+  const failing = new Set<string>()
 
   const take = (call: Called, { text, ok, exitCode, line, at }: Returned): void => {
     if (call.act.type !== 'command') return
@@ -21,22 +22,25 @@ export function watchTests(): Watcher {
     if (told === null) return
     settle(command, told, line, at)
     for (const name of told.failing) {
+      failing.add(name)
       tests.set(name, { kind: 'test', text: name, line, at, state: 'failed', detail: { command } })
     }
   }
 
   /** What failed before and was run again without failing now passes. */
   const settle = (command: string, told: TestRun, line: number, at: number | null): void => {
-    const filters = filtersOf(command)
-    const failing = new Set(told.failing)
-    for (const [name, fact] of tests) {
-      if (fact.state !== 'failed' || failing.has(name)) continue
+    const open = [...failing].filter((name) => !told.failing.includes(name))
+    const filters = open.length === 0 ? [] : filtersOf(command)
+    for (const name of open) {
+      const fact = tests.get(name)!
       const covered =
         told.passing.includes(name) ||
         fact.detail.command === command ||
         filters.length === 0 ||
         filters.some((filter) => name.includes(filter) || filter.includes(name))
-      if (covered) tests.set(name, { ...fact, state: 'passed', line, at, detail: { command } })
+      if (!covered) continue
+      failing.delete(name)
+      tests.set(name, { ...fact, state: 'passed', line, at, detail: { command } })
     }
   }
 

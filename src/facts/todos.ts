@@ -10,6 +10,8 @@ interface Kept extends Todo {
 /** The agent's todos, kept as one list or by id. What left the list unfinished was dropped. */
 export function watchTodos(): Watcher {
   let kept = new Map<string, Kept>()
+  /** No longer on the list that is written as a whole. */
+  const past = new Map<string, Kept>()
   const open = new Map<string, Called>()
 
   const put = (key: string, todo: Todo, line: number, at: number | null): void => {
@@ -37,8 +39,14 @@ export function watchTodos(): Watcher {
   const replace = (todos: Todo[], line: number, at: number | null): void => {
     const before = kept
     kept = new Map()
-    for (const [key, todo] of before) kept.set(key, key.startsWith('=') && isOpen(todo) ? { ...todo, status: 'dropped' } : todo)
-    for (const todo of todos) put(`=${todo.text}`, todo, line, at)
+    for (const [key, todo] of before) {
+      if (!key.startsWith('=')) kept.set(key, todo)
+      else past.set(key, isOpen(todo) ? { ...todo, status: 'dropped' } : todo)
+    }
+    for (const todo of todos) {
+      past.delete(`=${todo.text}`)
+      put(`=${todo.text}`, todo, line, at)
+    }
   }
 
   return {
@@ -50,12 +58,9 @@ export function watchTodos(): Watcher {
       if (returned.ok !== false && !returned.refused) apply(call, returned)
     },
     facts: () => {
-      const settled = kept
-      kept = new Map(kept)
+      // What was asked last and did not come back is taken for done: the list as the agent wanted it.
       for (const call of open.values()) apply(call, null)
-      const facts = [...kept.values()].map(factOf)
-      kept = settled
-      return facts
+      return [...past.values(), ...kept.values()].map(factOf)
     },
   }
 }

@@ -22,12 +22,12 @@ export interface LinesRead {
 
 /**
  * Visits the lines of [from, to) with their numbers, in memory bounded by `longest`. An unfinished last line is left for the next read.
- * `wanted` looks at a line's bytes first: what it refuses is counted, but never made into a string.
+ * `wanted` looks at a line's bytes first and makes the text of them; what it refuses (null) is counted, but never made into a string.
  */
 export function readLines(
   fd: number,
   range: { from: number; to: number; lines: number; longest: number },
-  wanted: (bytes: Buffer) => boolean,
+  wanted: (bytes: Buffer) => string | null,
   visit: (line: NumberedLine) => void,
 ): LinesRead {
   const chunk = Buffer.allocUnsafe(Math.max(1, Math.min(CHUNK, range.to - range.from)))
@@ -40,7 +40,8 @@ export function readLines(
 
   const give = (bytes: Buffer, whole: boolean): void => {
     lines++
-    if (bytes.length > 0 && wanted(bytes)) visit({ number: lines, text: bytes.toString('utf8'), whole })
+    const text = bytes.length === 0 ? null : wanted(bytes)
+    if (text !== null) visit({ number: lines, text, whole })
   }
   while (pos < range.to) {
     const got = readSync(fd, chunk, 0, Math.min(chunk.length, range.to - pos), pos)

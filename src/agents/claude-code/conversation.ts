@@ -27,7 +27,7 @@ export function readConversation(path: string, options: ConversationOptions): Co
     const to = Math.min(options.to ?? Number.POSITIVE_INFINITY, fstatSync(fd).size)
     const conversing = new Conversing(options.onEntry, options.chain ?? 'main')
     const range = { from: from.offset, to, lines: from.lines, longest: LONGEST_LINE }
-    const { next, lines } = readLines(fd, range, isWanted, ({ number, text, whole }) => {
+    const { next, lines } = readLines(fd, range, textOfLine, ({ number, text, whole }) => {
       if (!whole) read.cut++
       const entry = whole ? parse(text) : fromBeginning(text)
       if (entry !== null) conversing.take(entry, number)
@@ -52,6 +52,33 @@ function isWanted(bytes: Buffer): boolean {
   if (begins(bytes, BOOKKEEPING, 0)) return begins(bytes, QUEUE, 0) || !BOOKKEPT.test(bytes.toString('latin1', 9, 40))
   const at = bytes.subarray(0, NEAR).indexOf(ATTACHMENT)
   return at < 0 || TOLD.some((kind) => begins(bytes, kind, at + ATTACHMENT.length))
+}
+
+const RECORD = Buffer.from(',"toolUseResult":{')
+const BEHIND_RECORD = Buffer.from(',"sourceToolAssistantUUID":"')
+/** Records of reading and changing files: nothing in them is asked for. */
+const OF_FILES = ['"type":"text","file":', '"filePath":', '"type":"create"', '"type":"update"'].map((words) => Buffer.from(words))
+const OUTPUT = Buffer.from('"stdout":"')
+const BEHIND_OUTPUT = Buffer.from('","stderr":"')
+
+/**
+ * The text of a line, without what the client's own record of a tool result says a second time (the file, the output): half of most
+ * transcripts. Inside strings quotes are escaped, so these bytes only match where they are keys.
+ */
+function textOfLine(bytes: Buffer): string | null {
+  if (!isWanted(bytes)) return null
+  const at = bytes.length < WORTH_CUTTING ? -1 : bytes.lastIndexOf(RECORD)
+  if (at < 0) return bytes.toString('utf8')
+  const inside = at + RECORD.length
+  if (OF_FILES.some((words) => begins(bytes, words, inside))) return without(bytes, at, bytes.indexOf(BEHIND_RECORD, inside))
+  if (!begins(bytes, OUTPUT, inside)) return bytes.toString('utf8')
+  return without(bytes, inside + OUTPUT.length, bytes.indexOf(BEHIND_OUTPUT, inside))
+}
+
+const WORTH_CUTTING = 1000
+
+function without(bytes: Buffer, start: number, end: number): string {
+  return end < start ? bytes.toString('utf8') : bytes.toString('utf8', 0, start) + bytes.toString('utf8', end)
 }
 
 const BOOKKEPT =
