@@ -1,0 +1,46 @@
+import type { Fact } from '../contract/fact.js'
+import { type Written, writeBrief } from './brief.js'
+import { keyOf } from './loss.js'
+
+/** The client passes on ten thousand characters; other hooks' words may stand beside ours. */
+const FIRST_LONGEST = 7_500
+const SECOND_LONGEST = 3_500
+/** Facts below this weight can be looked up again more cheaply than read here. */
+const WORTH_TELLING = 40
+
+/** Said with the first request after a compaction, before anybody knows the summary: what further work depends on most. */
+export function firstStep(facts: readonly Fact[], where: { brief: string | null }): Written {
+  const { text, keys } = writeBrief(facts, FIRST_LONGEST)
+  if (text === '') return { text: '', keys: [] }
+  const more = where.brief === null ? '' : ` Whole list: ${where.brief}.`
+  return {
+    text: `[baton] This conversation was just compacted. From the transcript before it, taken by code, not by a model; where the summary says otherwise, this is what was said:\n\n${text}\nThe full transcript is kept: run \`baton recall <words>\` to fetch anything of it.${more}`,
+    keys,
+  }
+}
+
+/** Said once the summary is known: what neither it nor the first step carries. '' when nothing is missing. */
+export function secondStep(lost: readonly Fact[], said: readonly string[], weight: (fact: Fact) => number): Written {
+  const known = new Set(said)
+  const missing = lost.filter((fact) => !known.has(keyOf(fact)) && weight(fact) >= WORTH_TELLING)
+  const { text, keys } = writeBrief(missing, SECOND_LONGEST)
+  if (text === '') return { text: '', keys: [] }
+  return {
+    text: `[baton] The summary of the last compaction leaves out the following, which stands in the transcript:\n\n${text}`,
+    keys,
+  }
+}
+
+const INSTRUCTIONS_LONGEST = 4_000
+
+/** For the summariser: what has to survive, by the configuration and by what the user said. '' when there is nothing. */
+export function instructions(mustSurvive: readonly string[], facts: readonly Fact[] | null): string {
+  const configured = mustSurvive.map((text) => `- ${text}`).join('\n')
+  const { text } = writeBrief(
+    (facts ?? []).filter((fact) => fact.kind !== 'command'),
+    INSTRUCTIONS_LONGEST,
+  )
+  const parts = [configured === '' ? '' : `## Always\n${configured}\n`, text].filter((part) => part !== '')
+  if (parts.length === 0) return ''
+  return `[baton] The summary must carry all of the following; quote the user's words exactly:\n\n${parts.join('\n')}`
+}
