@@ -40,19 +40,22 @@ const BODY = String.raw`kind=$1 key=$2
 exec 2>/dev/null
 set +o posix
 case $BATON_HOME in /*) home=$BATON_HOME ;; esac
+locale=\${BATON_LC-$LC_ALL}
+LC_ALL=C
 former=
 if [ "$kind" = status-line ]; then
   [ -n "$key" ] && [ -f "$home/former/$key" ] && IFS= read -r -d '' former <"$home/former/$key"
   [ -z "$BATON_IN_STATUS_LINE" ] || exit 0
 fi
 if [ "$BATON_DISABLE" = 1 ]; then
+  LC_ALL=$locale
+  [ -n "$locale" ] || unset LC_ALL
+  unset BATON_LC
   [ -n "$former" ] && BATON_IN_STATUS_LINE=1 exec /bin/sh -c "$former"
   exit 0
 fi
 
 trap '' PIPE XFSZ # neither a server that goes away nor a full disk must end this
-locale=$LC_ALL
-LC_ALL=C
 now=$EPOCHSECONDS
 [ -n "$now" ] || now=$(date +%s)
 
@@ -65,15 +68,13 @@ if read -r port token pid <"$home/run/server" && kill -0 "$pid"; then
 fi
 
 body= answer= large=
-rest() { if command -v timeout >/dev/null; then timeout 2 cat; else cat; fi; }
 if [ "\${BASH_VERSINFO[0]}" -gt 3 ]; then
   IFS= read -r -t 1 -N 3072 body
   [ \${#body} -eq 3072 ] && large=1
-  [ -n "$large" ] && [ -n "$former" ] && large= body=$body$(rest)
 else
   body=$(cat)
 fi
-begin=\${body:0:3072} sid=\${body:0:600}
+sid=\${body:0:600}
 case $sid in
   *'"session_id":"'*) sid=\${sid#*'"session_id":"'} sid=\${sid%%\"*} ;;
   *) if [[ $sid =~ \"session_id\"[[:space:]]*:[[:space:]]*\"([^\"]+)\" ]]; then sid=\${BASH_REMATCH[1]}; else sid=$CLAUDE_CODE_SESSION_ID; fi ;;
@@ -81,6 +82,39 @@ esac
 case $sid in *[!A-Za-z0-9_-]*) sid=\${sid//[^A-Za-z0-9_-]/} ;; esac
 [ -n "$sid" ] || sid=unknown
 id=$sid.\${EPOCHREALTIME:-$now.$RANDOM}.$$.$kind
+
+plain=1
+case @VALUES@ in *[[:cntrl:]]*) plain= ;; esac
+ask() { # in one write: a head that comes in pieces costs the server more than the signal
+  local n=$'\r\n' text=$body$'\n'
+  if [ -n "$plain" ]; then vars=@HEADERS@; else variables X-Env- ': ' "$n"; fi
+  [ "\${token:--}" = - ] || vars=\${vars}Authorization:\ Bearer\ $token$n
+  [ -n "$large" ] && vars=\${vars}X-Baton-Spooled:\ 1$n text=
+  printf ' ' >&2 # a shell's first words are written line by line, later ones at once
+  printf %s "POST /signals/$agent/$kind HTTP/1.1\${n}Host: 127.0.0.1:$port\${n}Connection: close\${n}Content-Type: application/json\${n}X-Baton-Signal: $id$n\${vars}Content-Length: \${#text}$n$n$text" >&3
+}
+hear() { # the answer; a server that says nothing in time, or is not ours, is left alone for a minute
+  local all=
+  if [ "\${BASH_VERSINFO[0]}" -gt 3 ]; then IFS= read -r -t 1 -N 65535 -u 3 all; else IFS= read -r -d '' -t 1 -u 3 all; fi
+  case $all in
+    'HTTP/1.1 '*$'\r\nX-Baton: 1\r\n'*) ;;
+    *)
+      printf '%s\n' "$((now + 60))" >"$home/run/slow"
+      return 1 ;;
+  esac
+  case $all in 'HTTP/1.1 200'*) answer=\${all#*$'\r\n\r\n'} ;; 'HTTP/1.1 400'*) ;; *) return 1 ;; esac
+}
+if [ -n "$connected" ] && [ -n "$plain" ] && [ -z "$large$former" ]; then # the usual way, and all a shell has to read for it
+  if ask && hear; then
+    [ -n "$answer" ] && printf '%s\n' "$answer"
+    exit 0
+  fi
+  connected=
+fi
+
+begin=\${body:0:3072}
+rest() { if command -v timeout >/dev/null; then timeout 2 cat; else cat; fi; }
+[ -n "$large" ] && [ -n "$former" ] && large= body=$body$(rest)
 
 variables() { # the client's environment, as far as an adapter wants it; no control characters
   local name value
@@ -92,7 +126,6 @@ variables() { # the client's environment, as far as an adapter wants it; no cont
     vars=$vars$1$name$2$value$3
   done
 }
-
 keep() { # into the spool; what does not fit a variable cheaply goes there straight
   umask 077
   [ -d "$home/spool" ] || mkdir -p "$home/spool" "$home/run"
@@ -109,29 +142,6 @@ if [ -n "$large" ] && ! keep; then # nowhere to put it: then it is carried
   large=
   body=$body$(rest)
 fi
-
-ask() { # in one write: a head that comes in pieces costs the server more than the signal
-  [ -n "$connected" ] || return 1
-  local n=$'\r\n' text=$body$'\n'
-  case @VALUES@ in *[[:cntrl:]]*) variables X-Env- ': ' "$n" ;; *) vars=@HEADERS@ ;; esac
-  [ "\${token:--}" = - ] || vars=\${vars}Authorization:\ Bearer\ $token$n
-  [ -n "$large" ] && vars=\${vars}X-Baton-Spooled:\ 1$n text=
-  printf ' ' >&2 # a shell's first words are written line by line, later ones at once
-  printf %s "POST /signals/$agent/$kind HTTP/1.1\${n}Host: 127.0.0.1:$port\${n}Connection: close\${n}Content-Type: application/json\${n}X-Baton-Signal: $id$n\${vars}Content-Length: \${#text}$n$n$text" >&3
-}
-
-hear() { # the answer; a server that says nothing in time, or is not ours, is left alone for a minute
-  local all=
-  if [ "\${BASH_VERSINFO[0]}" -gt 3 ]; then IFS= read -r -t 1 -N 65535 -u 3 all; else IFS= read -r -d '' -t 1 -u 3 all; fi
-  case $all in
-    'HTTP/1.1 '*$'\r\nX-Baton: 1\r\n'*) ;;
-    *)
-      printf '%s\n' "$((now + 60))" >"$home/run/slow"
-      return 1 ;;
-  esac
-  case $all in 'HTTP/1.1 200'*) answer=\${all#*$'\r\n\r\n'} ;; 'HTTP/1.1 400'*) ;; *) return 1 ;; esac
-}
-
 forget() { # the package is gone: nobody will ever take what was kept
   [ -z "$large" ] || [ -f "$engine" ] || rm -f "$home/spool/$id"
 }
@@ -141,9 +151,9 @@ places() { # for the engine: where things are, and nothing that slows Node's sta
 
 if [ "$kind" = status-line ]; then
   own= heard=
-  ask && heard=1
+  [ -n "$connected" ] && ask && heard=1
   if [ -n "$former" ]; then
-    own=$(trap - PIPE XFSZ; LC_ALL=$locale; [ -n "$locale" ] || unset LC_ALL; BATON_IN_STATUS_LINE=1 exec /bin/sh -c "$former" <<<"$body" 3>&-) || own=
+    own=$(trap - PIPE XFSZ; LC_ALL=$locale; [ -n "$locale" ] || unset LC_ALL; unset BATON_LC; BATON_IN_STATUS_LINE=1 exec /bin/sh -c "$former" <<<"$body" 3>&-) || own=
   fi
   if [ -n "$heard" ] && hear; then :; else
     answer=
@@ -173,7 +183,7 @@ if [ "$kind" = status-line ]; then
   exit 0
 fi
 
-if ask && hear; then
+if [ -n "$connected" ] && ask && hear; then
   [ -n "$answer" ] && printf '%s\n' "$answer"
   exit 0
 fi
