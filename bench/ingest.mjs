@@ -130,7 +130,7 @@ const signal = (kind) => {
     .replace('"cache_read_input_tokens":20000', '"cache_read_input_tokens":' + used)
     .replace('"total_duration_ms":10000000', '"total_duration_ms":' + (10_000_000 + i))
   const raw = { agent: 'claude-code', kind, body, env: { CLAUDE_PID: String(process.pid) }, at: Date.now() }
-  return { raw, options: { deliver: kind === 'status-line' ? 'keep' : 'answer', signalId: 's.' + i + '.' + kind } }
+  return { raw, options: { deliver: kind === 'status-line' ? 'keep' : 'answer', signalId: 's' + (i % bodies.length) + '.' + (Date.now() / 1000).toFixed(6) + '.' + i + '.' + kind } }
 }
 const load = (kinds, count) => {
   let cpu = 0

@@ -90,6 +90,8 @@ export interface Cursor {
   offset: number
   /** The newest answer already counted: its lines may be split over two reads. */
   answerId?: string
+  /** The newest tool calls read of that answer: a batch that names one of them is written down. */
+  calls?: string[]
   /** Added to offsets to make stamps that also rise when the file was replaced by a shorter one. */
   base?: number
   /** The offset lies inside an unfinished line too long to keep: the next read drops up to its end. */

@@ -160,22 +160,11 @@ function reconfigure(draft: Draft, before: string[]): void {
 }
 
 function emitReading(draft: Draft, reading: Reading): void {
-  const { record, parts } = draft
+  const { record } = draft
   const { limits, cycle } = record.track
   const used = reading.used!
   const model = record.model ?? reading.model
   const exact = reading.exact && limits.exact
-  parts.store.addReading({
-    sessionId: record.sessionId,
-    cycle,
-    at: draft.at,
-    used,
-    window: limits.window,
-    point: limits.point,
-    model,
-    source: reading.source,
-    exact,
-  })
   emit(draft, 'reading', {
     used_tokens: used,
     window_tokens: limits.window,

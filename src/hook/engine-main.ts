@@ -10,7 +10,7 @@ import { dropSpooled, readSpooled } from './spool.js'
 import { tidyDaily } from './tidy.js'
 
 /** The engine without a server. Prints only a status line, always exits 0; what goes wrong is in the log. */
-function main(): void {
+export function run(beforeLeaving: () => void): void {
   const [mode, id] = process.argv.slice(2)
   const env = process.env
   try {
@@ -22,6 +22,7 @@ function main(): void {
     fileLog(batonHome(env).log, env)('error', reason, { mode })
     if (mode === 'status-line') say('baton: cannot use its store, run baton doctor')
   }
+  beforeLeaving()
   leave(batonHome(env).store)
 }
 
@@ -47,7 +48,12 @@ function drain(env: Record<string, string | undefined>): void {
   drainUnderLock(house.engine, house.home.spool, join(house.home.root, 'run', 'drain'))
   tidyDaily(
     house.store,
-    { live: house.home.live, outbox: house.home.outbox, mark: join(house.home.root, 'run', 'tidied') },
+    {
+      live: house.home.live,
+      outbox: house.home.outbox,
+      code: join(house.home.root, 'code'),
+      mark: join(house.home.root, 'run', 'tidied'),
+    },
     house.now(),
   )
 }
@@ -76,5 +82,3 @@ function statusLine(env: Record<string, string | undefined>): string {
 function loadConfig(options: LoadOptions): Loaded {
   return (require('./hook-config.cjs') as { loadConfig(options: LoadOptions): Loaded }).loadConfig(options)
 }
-
-main()

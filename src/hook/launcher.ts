@@ -27,51 +27,94 @@ const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
  */
 export function launcherText(input: LauncherInput): string {
   const names = input.environment.filter((name) => /^[A-Z0-9_]+$/.test(name))
+  const values = `"${names.map((name) => `$${name}`).join('')}"`
+  const headers = `"${names.map((name) => `\${${name}:+X-Env-${name}: $${name}$n}`).join('')}"`
   // -p: a BASH_ENV, SHELLOPTS or exported function of the person's must not speak or act in here.
   return `#!${input.bash} -p
 # Baton's launcher: run by a coding agent for its events. Written by "baton install"; do not edit.
 home=${quote(input.home.root)} config=${quote(input.home.config)} log=${quote(input.home.log)} node=${quote(input.node)} engine=${quote(input.engine)} agent=${quote(input.agent)}
-${BODY.replace('@NAMES@', names.join(' '))}`
+${BODY.replace('@NAMES@', names.join(' ')).replace('@VALUES@', values).replace('@HEADERS@', headers)}`
 }
 
 const BODY = String.raw`kind=$1 key=$2
 exec 2>/dev/null
 set +o posix
-shopt -s extglob
 case $BATON_HOME in /*) home=$BATON_HOME ;; esac
+locale=\${BATON_LC-$LC_ALL}
+LC_ALL=C
 former=
-[ "$kind" = status-line ] && [ -n "$key" ] && [ -f "$home/former/$key" ] && IFS= read -r -d '' former <"$home/former/$key"
-
-if [ "$kind" = status-line ] && [ -n "$BATON_IN_STATUS_LINE" ]; then exit 0; fi
+if [ "$kind" = status-line ]; then
+  [ -n "$key" ] && [ -f "$home/former/$key" ] && IFS= read -r -d '' former <"$home/former/$key"
+  [ -z "$BATON_IN_STATUS_LINE" ] || exit 0
+fi
 if [ "$BATON_DISABLE" = 1 ]; then
+  LC_ALL=$locale
+  [ -n "$locale" ] || unset LC_ALL
+  unset BATON_LC
   [ -n "$former" ] && BATON_IN_STATUS_LINE=1 exec /bin/sh -c "$former"
   exit 0
 fi
 
 trap '' PIPE XFSZ # neither a server that goes away nor a full disk must end this
-locale=$LC_ALL
-LC_ALL=C
 now=$EPOCHSECONDS
 [ -n "$now" ] || now=$(date +%s)
-body= answer= heard= large=
-rest() { if command -v timeout >/dev/null; then timeout 2 cat; else cat; fi; }
+
+# The connection comes first: the server takes it up while stdin is read.
+connected=
+if read -r port token pid <"$home/run/server" && kill -0 "$pid"; then
+  until=0
+  [ -e "$home/run/slow" ] && read -r until <"$home/run/slow"
+  [ "$now" -ge "\${until:-0}" ] && exec 3<>"/dev/tcp/127.0.0.1/$port" && connected=1
+fi
+
+body= answer= large=
 if [ "\${BASH_VERSINFO[0]}" -gt 3 ]; then
   IFS= read -r -t 1 -N 3072 body
   [ \${#body} -eq 3072 ] && large=1
-  [ -n "$large" ] && [ -n "$former" ] && large= body=$body$(rest)
 else
   body=$(cat)
 fi
-sid=$CLAUDE_CODE_SESSION_ID
-begin=\${body:0:3072}
-[[ \${begin:0:600} =~ \"session_id\"[[:space:]]*:[[:space:]]*\"([^\"]+)\" ]] && sid=\${BASH_REMATCH[1]}
-sid=\${sid//[^A-Za-z0-9_-]/}
+sid=\${body:0:600}
+case $sid in
+  *'"session_id":"'*) sid=\${sid#*'"session_id":"'} sid=\${sid%%\"*} ;;
+  *) if [[ $sid =~ \"session_id\"[[:space:]]*:[[:space:]]*\"([^\"]+)\" ]]; then sid=\${BASH_REMATCH[1]}; else sid=$CLAUDE_CODE_SESSION_ID; fi ;;
+esac
+case $sid in *[!A-Za-z0-9_-]*) sid=\${sid//[^A-Za-z0-9_-]/} ;; esac
 [ -n "$sid" ] || sid=unknown
 id=$sid.\${EPOCHREALTIME:-$now.$RANDOM}.$$.$kind
 
-places() { # for the engine: where things are, and nothing that slows Node's start
-  export BATON_DATA=$home BATON_CONFIG=$config BATON_LOG_FILE=$log NODE_EXTRA_CA_CERTS= NODE_OPTIONS=
+plain=1
+case @VALUES@ in *[[:cntrl:]]*) plain= ;; esac
+ask() { # in one write: a head that comes in pieces costs the server more than the signal
+  local n=$'\r\n' text=$body$'\n'
+  if [ -n "$plain" ]; then vars=@HEADERS@; else variables X-Env- ': ' "$n"; fi
+  [ "\${token:--}" = - ] || vars=\${vars}Authorization:\ Bearer\ $token$n
+  [ -n "$large" ] && vars=\${vars}X-Baton-Spooled:\ 1$n text=
+  printf ' ' >&2 # a shell's first words are written line by line, later ones at once
+  printf %s "POST /signals/$agent/$kind HTTP/1.1\${n}Host: 127.0.0.1:$port\${n}Connection: close\${n}Content-Type: application/json\${n}X-Baton-Signal: $id$n\${vars}Content-Length: \${#text}$n$n$text" >&3
 }
+hear() { # the answer; a server that says nothing in time, or is not ours, is left alone for a minute
+  local all=
+  if [ "\${BASH_VERSINFO[0]}" -gt 3 ]; then IFS= read -r -t 1 -N 65535 -u 3 all; else IFS= read -r -d '' -t 1 -u 3 all; fi
+  case $all in
+    'HTTP/1.1 '*$'\r\nX-Baton: 1\r\n'*) ;;
+    *)
+      printf '%s\n' "$((now + 60))" >"$home/run/slow"
+      return 1 ;;
+  esac
+  case $all in 'HTTP/1.1 200'*) answer=\${all#*$'\r\n\r\n'} ;; 'HTTP/1.1 400'*) ;; *) return 1 ;; esac
+}
+if [ -n "$connected" ] && [ -n "$plain" ] && [ -z "$large$former" ]; then # the usual way, and all a shell has to read for it
+  if ask && hear; then
+    [ -n "$answer" ] && printf '%s\n' "$answer"
+    exit 0
+  fi
+  connected=
+fi
+
+begin=\${body:0:3072}
+rest() { if command -v timeout >/dev/null; then timeout 2 cat; else cat; fi; }
+[ -n "$large" ] && [ -n "$former" ] && large= body=$body$(rest)
 
 variables() { # the client's environment, as far as an adapter wants it; no control characters
   local name value
@@ -83,7 +126,6 @@ variables() { # the client's environment, as far as an adapter wants it; no cont
     vars=$vars$1$name$2$value$3
   done
 }
-
 keep() { # into the spool; what does not fit a variable cheaply goes there straight
   umask 077
   [ -d "$home/spool" ] || mkdir -p "$home/spool" "$home/run"
@@ -103,41 +145,19 @@ fi
 forget() { # the package is gone: nobody will ever take what was kept
   [ -z "$large" ] || [ -f "$engine" ] || rm -f "$home/spool/$id"
 }
-
-ask() {
-  local port token pid until
-  read -r port token pid <"$home/run/server" && kill -0 "$pid" || return 1
-  if read -r until <"$home/run/slow" && [ "$now" -lt "$until" ]; then return 1; fi
-  exec 3<>"/dev/tcp/127.0.0.1/$port" || return 1
-  variables X-Env- ': ' $'\r\n'
-  [ "\${token:--}" = - ] || vars=\${vars}Authorization:\ Bearer\ $token$'\r\n'
-  [ -n "$large" ] && vars=\${vars}X-Baton-Spooled:\ 1$'\r\n' body=
-  printf 'POST /signals/%s/%s HTTP/1.1\r\nHost: 127.0.0.1:%s\r\nConnection: close\r\nContent-Type: application/json\r\nX-Baton-Signal: %s\r\n%sContent-Length: %s\r\n\r\n%s' \
-    "$agent" "$kind" "$port" "$id" "$vars" "\${#body}" "$body" >&3
-}
-
-hear() { # the answer; a server that says nothing in time, or is not ours, is left alone for a minute
-  local all=
-  if [ "\${BASH_VERSINFO[0]}" -gt 3 ]; then IFS= read -r -t 1 -N 65535 -u 3 all; else IFS= read -r -d '' -t 1 -u 3 all; fi
-  local head=\${all%%$'\r\n\r\n'*}
-  case $head in
-    *$'\r\nX-Baton: 1'*) ;;
-    *)
-      printf '%s\n' "$((now + 60))" >"$home/run/slow"
-      return 1 ;;
-  esac
-  case $head in 'HTTP/1.1 200'*) answer=\${all#*$'\r\n\r\n'} ;; 'HTTP/1.1 400'*) ;; *) return 1 ;; esac
-  return 0
+places() { # for the engine: where things are, and nothing that slows Node's start
+  export BATON_DATA=$home BATON_CONFIG=$config BATON_LOG_FILE=$log NODE_EXTRA_CA_CERTS= NODE_OPTIONS=
 }
 
 if [ "$kind" = status-line ]; then
-  own=
-  ask && heard=1
+  own= heard=
+  [ -n "$connected" ] && ask && heard=1
   if [ -n "$former" ]; then
-    own=$(trap - PIPE XFSZ; LC_ALL=$locale; [ -n "$locale" ] || unset LC_ALL; BATON_IN_STATUS_LINE=1 exec /bin/sh -c "$former" <<<"$body") || own=
+    own=$(trap - PIPE XFSZ; LC_ALL=$locale; [ -n "$locale" ] || unset LC_ALL; unset BATON_LC; BATON_IN_STATUS_LINE=1 exec /bin/sh -c "$former" <<<"$body" 3>&-) || own=
   fi
   if [ -n "$heard" ] && hear; then :; else
     answer=
+    exec 3>&-
     [ -x "$node" ] || node=$(command -v node)
     if [ -n "$node" ] && [ -f "$engine" ]; then
       places
@@ -152,6 +172,7 @@ if [ "$kind" = status-line ]; then
       *$'\n'*) printf '%s\n%s\n' "$own" "$answer" ;;
       *)
         LC_ALL=C.UTF-8
+        shopt -s extglob
         cells=$own$answer
         cells=\${cells//$'\e['*([0-9;])m/}
         if [ \${#cells} -lt $((\${COLUMNS:-120} - 4)) ]; then printf '%s  %s\n' "$own" "$answer"; else printf '%s\n%s\n' "$own" "$answer"; fi ;;
@@ -162,7 +183,7 @@ if [ "$kind" = status-line ]; then
   exit 0
 fi
 
-if ask && hear; then
+if [ -n "$connected" ] && ask && hear; then
   [ -n "$answer" ] && printf '%s\n' "$answer"
   exit 0
 fi

@@ -23,12 +23,15 @@ export function statusLineCommand(launcher: string, key: string, former: string 
   return former ? `${own}\n${former}` : own
 }
 
-/** stderr is closed here already: bash complains about an unknown locale before it reads the launcher's first line. */
+/** Bash loads the person's locale before it reads a line of the launcher, which takes as long as the rest of its start: it is told none. */
 const call = (launcher: string, args: string) =>
-  `[ ! -f ${quote(launcher)} ] || [ ! -x ${quote(launcher)} ] || exec ${quote(launcher)} ${args} 2>/dev/null`
+  `[ ! -f ${quote(launcher)} ] || [ ! -x ${quote(launcher)} ] || BATON_LC=$LC_ALL LC_ALL=C exec ${quote(launcher)} ${args} 2>/dev/null`
 
 /** As earlier versions wrote it. */
-const formerCall = (launcher: string, args: string) => `[ ! -x ${quote(launcher)} ] || exec ${quote(launcher)} ${args}`
+const formerCalls = (launcher: string, args: string) => [
+  `[ ! -x ${quote(launcher)} ] || exec ${quote(launcher)} ${args}`,
+  `[ ! -f ${quote(launcher)} ] || [ ! -x ${quote(launcher)} ] || exec ${quote(launcher)} ${args} 2>/dev/null`,
+]
 
 const PLUMBING = new Set('[ ] ! -x -f -e test || && ; exec exit 0 true : if then fi sh bash /bin/sh /bin/bash env'.split(' '))
 PLUMBING.add('2>').add('>').add('2>&1').add('/dev/null')
@@ -46,7 +49,7 @@ export interface LauncherCall {
 export function readCall(command: string, by: Recognise, args: string[] = []): LauncherCall | null {
   const words = shellWords(command, by.env)?.concat(args)
   if (!words) return null
-  const rest = words.filter((w) => !PLUMBING.has(w))
+  const rest = words.filter((w) => !PLUMBING.has(w) && !/^(BATON_LC|LC_ALL)=/.test(w))
   const launcher = rest[0]
   if (launcher === undefined || basename(launcher) !== 'hook') return null
   const whose = by.identify(launcher)
@@ -54,7 +57,7 @@ export function readCall(command: string, by: Recognise, args: string[] = []): L
   const given = rest.filter((w) => w !== launcher)
   if (given.length < 1 || given.length > 2 || !given.every((w) => /^[\w-]+$/.test(w))) return null
   const current = command === call(launcher, given.join(' '))
-  const exact = current || command === formerCall(launcher, given.join(' '))
+  const exact = current || formerCalls(launcher, given.join(' ')).includes(command)
   // Another home's launcher is known only by the exact forms we write: a stranger may have a program named hook.
   if (whose !== 'ours' && !exact) return null
   return { launcher, whose, args: given, current }

@@ -24,7 +24,7 @@ export function processInfo(pid: number): ProcessInfo | null {
 const look = (pid: number): ProcessInfo | null => (platform() === 'linux' ? fromProc(pid) : fromPs(pid))
 
 /** A server is asked about the same processes thousands of times a second, and on macOS every answer starts `ps`. */
-const remembered = rememberFor<ProcessInfo | null>(500, 1024)
+const remembered = rememberFor<ProcessInfo | null>(5_000, 1024)
 
 export function isAlive(identity: ProcessIdentity): boolean {
   return look(identity.pid)?.startedAt === identity.startedAt

@@ -5,7 +5,7 @@ import type { Reply, SignalRequest } from './signals.js'
 /**
  * The short way in for hooks. A launcher sends one small request per connection and waits for the answer; Node's HTTP server
  * spends more on such a connection than the engine on its signal. So the first bytes are looked at: a plain
- * `POST /signals/…` whose head is complete is read here, everything else goes to the HTTP server untouched.
+ * `POST /signals/…` is read here, everything else goes to the HTTP server untouched.
  */
 export interface Door {
   refuse(asking: Asking): { status: number; reason: string } | null
@@ -16,17 +16,27 @@ export interface Door {
 
 const START = Buffer.from('POST /signals/')
 const HEAD_END = Buffer.from('\r\n\r\n')
+const MAX_HEAD = 16 * 1024
 const MAX_SHORT_BODY = 1024 * 1024
 const IDLE_MS = 30_000
 
 export function admit(socket: Socket, door: Door): void {
   socket.on('error', () => socket.destroy())
   socket.setTimeout(IDLE_MS, () => socket.destroy())
-  socket.once('data', (first: Buffer) => {
-    const head = first.length > START.length && first.subarray(0, START.length).equals(START) ? readHead(first) : null
-    if (head === null) door.pass(socket, first)
-    else receive(socket, first, head, door)
-  })
+  let read: Buffer = Buffer.alloc(0)
+  const look = (chunk: Buffer): void => {
+    read = read.length === 0 ? chunk : Buffer.concat([read, chunk])
+    const start = Math.min(read.length, START.length)
+    const ours = read.subarray(0, start).equals(START.subarray(0, start))
+    const end = ours ? read.indexOf(HEAD_END) : -1
+    // A head may come in pieces.
+    if (ours && end < 0 && read.length < MAX_HEAD) return
+    socket.off('data', look)
+    const head = end < 0 ? null : readHead(read, end)
+    if (head === null) door.pass(socket, read)
+    else receive(socket, read, head, door)
+  }
+  socket.on('data', look)
 }
 
 interface Head {
@@ -36,10 +46,8 @@ interface Head {
   bodyAt: number
 }
 
-/** null: not for this door (unfinished, chunked, expecting an interim answer, large). */
-function readHead(bytes: Buffer): Head | null {
-  const end = bytes.indexOf(HEAD_END)
-  if (end < 0) return null
+/** null: not for this door (chunked, expecting an interim answer, large). */
+function readHead(bytes: Buffer, end: number): Head | null {
   const [request = '', ...lines] = bytes.toString('latin1', 0, end).split('\r\n')
   const headers: Record<string, string> = {}
   for (const line of lines) {

@@ -99,6 +99,13 @@ export function sampleReading(sessionId: string, used: number, changes: Partial<
   }
 }
 
+/** The event a reading is kept as. */
+export function readingEvent(reading: StoredReading): NewEvent {
+  const { sessionId, at, used, window, point, ...rest } = reading
+  const data = { used_tokens: used, window_tokens: window, compaction_tokens: point, ...rest }
+  return sampleEvent('reading', { at, session_id: sessionId, data })
+}
+
 export function sampleEvent(type: NewEvent['type'], changes: Partial<NewEvent> = {}): NewEvent {
   return { type, at: AT, session_id: 's1', seat_id: 'seat_1', job_id: null, data: { deep: [{ ö: null }] }, ...changes }
 }

@@ -51,7 +51,7 @@ export interface Store {
   subagents(sessionId: string): SubagentRecord[]
   putSubagent(record: SubagentRecord): void
 
-  addReading(reading: StoredReading): void
+  /** What the `reading` events of a session say, oldest first; with a limit the newest. */
   readings(sessionId: string, limit?: number): StoredReading[]
 
   addEvent(event: NewEvent): Event
@@ -91,7 +91,7 @@ export interface Store {
   putLeftover(item: string): void
   dropLeftover(item: string): void
 
-  /** Drops readings that are finer than their age deserves, old taken-once marks and old reading events. Returns the rows removed. */
+  /** Drops readings that are finer than their age deserves and old taken-once marks. Returns the rows removed. */
   thin(now: Date): number
   sizes(): { sessions: number; readings: number; events: number; messages: number; bytes: number }
   close(): void

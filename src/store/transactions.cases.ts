@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import {
   AT,
   later,
+  readingEvent,
   sampleEvent,
   sampleMessage,
   sampleReading,
@@ -27,7 +28,7 @@ export function transactionCases(backend: string, newPlace: () => StorePlace): v
           store.putSession(sampleSession('s1', { state: 'ended' }))
           store.putSeat(sampleSeat('seat_x'))
           store.addEvent(sampleEvent('reading'))
-          store.addReading(sampleReading('s1', 1))
+          store.addEvent(readingEvent(sampleReading('s1', 1)))
           store.putMessage(sampleMessage('m1'))
           store.setSwitch('all', '', false, AT)
           store.putSubagent(sampleSubagent('s1', 'a1', 1))
@@ -108,7 +109,7 @@ export function transactionCases(backend: string, newPlace: () => StorePlace): v
       'of readings older than a week the last of each hour and cycle stays; newer ones all stay',
       inStore((store) => {
         const put = (used: number, minutes: number, cycle = 1, sessionId = 's1') =>
-          store.addReading(sampleReading(sessionId, used, { at: minutesAfter(minutes), cycle }))
+          store.addEvent(readingEvent(sampleReading(sessionId, used, { at: minutesAfter(minutes), cycle })))
         put(10, 0)
         put(20, 20)
         put(30, 59)
@@ -126,7 +127,7 @@ export function transactionCases(backend: string, newPlace: () => StorePlace): v
     )
 
     it(
-      'of events only readings older than a week go; sessions, seats, messages and switches never',
+      'of events only readings go; sessions, seats, messages and switches never',
       inStore((store) => {
         store.putSession(sampleSession('s1'))
         store.putSeat(sampleSeat('seat_1'))
@@ -135,9 +136,16 @@ export function transactionCases(backend: string, newPlace: () => StorePlace): v
         store.putSubagent(sampleSubagent('s1', 'a1', 1))
         for (const type of ['reading', 'level_crossed', 'compaction_complete', 'session_started'] as const)
           store.addEvent(sampleEvent(type))
+        store.addEvent(sampleEvent('reading'))
         store.addEvent(sampleEvent('reading', { at: now.toISOString() }))
-        store.thin(now)
-        expect(store.events().map((e) => e.type)).toEqual(['level_crossed', 'compaction_complete', 'session_started', 'reading'])
+        expect(store.thin(now)).toBe(1)
+        expect(store.events().map((e) => e.type)).toEqual([
+          'level_crossed',
+          'compaction_complete',
+          'session_started',
+          'reading',
+          'reading',
+        ])
         expect(store.session('s1')).not.toBeNull()
         expect(store.seat('seat_1')).not.toBeNull()
         expect(store.messages()).toHaveLength(1)
@@ -160,8 +168,18 @@ export function transactionCases(backend: string, newPlace: () => StorePlace): v
     it(
       'may be part of a transaction',
       inStore((store) => {
-        store.addEvent(sampleEvent('reading'))
-        expect(store.transaction(() => store.thin(now))).toBe(1)
+        for (let n = 0; n < 3; n++) store.addEvent(sampleEvent('reading'))
+        expect(store.transaction(() => store.thin(now))).toBe(2)
+      }),
+    )
+
+    it(
+      'ids rise on, whatever was thinned out',
+      inStore((store) => {
+        for (let n = 0; n < 3; n++) store.addEvent(sampleEvent('reading'))
+        const last = store.addEvent(readingEvent(sampleReading('s1', 1)))
+        store.thin(now)
+        expect(store.addEvent(sampleEvent('session_ended')).id).toBeGreaterThan(last.id)
       }),
     )
 
@@ -169,10 +187,10 @@ export function transactionCases(backend: string, newPlace: () => StorePlace): v
       'sizes count what is there',
       inStore((store) => {
         store.putSession(sampleSession('s1'))
-        store.addReading(sampleReading('s1', 1))
-        store.addReading(sampleReading('s1', 2))
+        store.addEvent(readingEvent(sampleReading('s1', 1)))
+        store.addEvent(readingEvent(sampleReading('s1', 2)))
         store.addEvent(sampleEvent('reading'))
-        expect(store.sizes()).toMatchObject({ sessions: 1, readings: 2, events: 1, messages: 0 })
+        expect(store.sizes()).toMatchObject({ sessions: 1, readings: 3, events: 3, messages: 0 })
         expect(store.sizes().bytes).toBeGreaterThan(0)
       }),
     )

@@ -12,7 +12,7 @@ export function lookInto(batonHome) {
     integrity: all('PRAGMA integrity_check')
       .map((row) => row.integrity_check)
       .join('; '),
-    taken: all('SELECT signal_id FROM taken').map((row) => row.signal_id),
+    taken: all('SELECT signal_id FROM taken').map((row) => row.signal_id.split(' ').at(-1)),
     /** One entry for each level a session was said to have crossed: `<session> <cycle> <level>`. */
     crossings: events('level_crossed').map(({ session_id, data }) => {
       const { cycle, level } = JSON.parse(data)
@@ -22,7 +22,7 @@ export function lookInto(batonHome) {
       JSON.parse(data).levels.map((level) => `${session_id} ${level}`),
     ),
     sessions: all('SELECT body FROM sessions').map((row) => JSON.parse(row.body)),
-    readings: all('SELECT count(*) AS n FROM readings')[0].n,
+    readings: all("SELECT count(*) AS n FROM events WHERE type = 'reading'")[0].n,
   }
   db.close()
   return seen

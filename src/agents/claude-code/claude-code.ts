@@ -53,12 +53,13 @@ function observe(signal: Signal, raw: RawSignal, known: Known): Observation {
     observed: read.observed.map((found) => (isOverflow(found, limits) ? { ...found, overflow: true } : found)),
     cursor: read.cursor,
     from,
-    settled: isSettled(signal, from?.offset ?? null),
+    settled: isSettled(signal, from?.offset ?? null, read.cursor?.calls),
     spend: read.spend,
     live: live?.reading ?? null,
     liveCostUsd: live?.costUsd ?? null,
     limits,
-    branch: read.branch ?? readBranch(signal.cwd),
+    // A status line comes too often to ask again what the hooks ask.
+    branch: read.branch ?? (signal.kind === 'status-line' ? null : readBranch(signal.cwd)),
     subagents: observeSubagents(signal, known.subagentCursors, (model) => subagentLimits(input, model)),
     process,
     // The command line speaks of the session the process began with, not of one cleared or branched later.

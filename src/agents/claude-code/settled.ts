@@ -10,13 +10,16 @@ const MOST = 8 * 1024 * KB
 
 /**
  * Whether the transcript already holds what the signal speaks of. The client writes it up to a tenth of a second late, so at a tool
- * batch or the end of a turn the newest answer may still be missing. Other signals have nothing to wait for.
+ * batch or the end of a turn the newest answer may still be missing. Other signals have nothing to wait for. `read`: the newest
+ * calls already read, which saves a look into the file.
  */
-export function isSettled(signal: Signal, from: number | null): boolean {
+export function isSettled(signal: Signal, from: number | null, read: readonly string[] = []): boolean {
   if (signal.subagent !== null || signal.transcriptPath === null) return true
   if (signal.kind === 'tool-batch')
     return (
-      signal.toolUseIds.length === 0 || withFile(signal.transcriptPath, (fd, size) => holdsAny(fd, size, from, signal.toolUseIds))
+      signal.toolUseIds.length === 0 ||
+      signal.toolUseIds.some((id) => read.includes(id)) ||
+      withFile(signal.transcriptPath, (fd, size) => holdsAny(fd, size, from, signal.toolUseIds))
     )
   if (signal.kind === 'turn-end')
     return withFile(signal.transcriptPath, (fd, size) => endsWithAnswer(fd, size, signal.lastAnswer ?? null))

@@ -11,6 +11,8 @@ export type TranscriptLine =
       measured: MeasuredUsage
       branch: string | null
       at: number | null
+      /** Ids of the tools this line calls. */
+      calls: string[]
       /** The session this line was copied from, when the conversation was branched. */
       copiedFrom: string | null
     }
@@ -55,8 +57,16 @@ export function readTranscriptLine(json: string, chain: 'main' | 'subagent'): Tr
     measured,
     branch: branchOf(entry),
     at: moment(entry.timestamp),
+    calls: callsOf(message),
     copiedFrom: text(object(entry.forkedFrom)?.sessionId),
   }
+}
+
+function callsOf(message: Fields): string[] {
+  return list(message.content).flatMap((block) => {
+    const fields = object(block)
+    return fields?.type === 'tool_use' ? (text(fields.id) ?? []) : []
+  })
 }
 
 /** The API's name for the model lacks `[1m]`; the name the client asked for has it. */

@@ -12,6 +12,8 @@ const CATCH_UP = 64 * MB
 const LONGEST_LINE = 8 * MB
 /** How far a jump looks back from the end for the newest answer. */
 const LOOK_BACK = 64 * MB
+/** Any call of a batch shows that its answer is written, so a few are enough. */
+const MOST_CALLS = 4
 
 export interface TranscriptOptions {
   chain: 'main' | 'subagent'
@@ -120,6 +122,7 @@ class Gathering {
   private copiedFrom: string | null = null
   private refused: boolean
   private answerId: string | null
+  private calls: string[]
   private readonly seen = new Set<string>()
   private last: { id: string; output: number; counted: boolean } | null = null
 
@@ -130,6 +133,7 @@ class Gathering {
   ) {
     this.refused = from?.refused === true
     this.answerId = from?.answerId ?? null
+    this.calls = from?.calls ?? []
     if (this.answerId !== null) this.seen.add(this.answerId)
   }
 
@@ -157,6 +161,7 @@ class Gathering {
 
   private answer(line: TranscriptLine & { type: 'answer' }, offset: number): void {
     const { id, measured } = line
+    if (line.calls.length > 0) this.calls = [...(id === this.answerId ? this.calls : []), ...line.calls].slice(-MOST_CALLS)
     if (id !== null && this.seen.has(id)) {
       this.finishOutput(id, measured.spent.output)
       return
@@ -193,6 +198,7 @@ class Gathering {
   done(path: string, scanned: Scanned, skipped: number): TranscriptRead {
     const cursor: Cursor = { path, offset: scanned.next }
     if (this.answerId !== null) cursor.answerId = this.answerId
+    if (this.calls.length > 0) cursor.calls = this.calls
     if (this.base > 0) cursor.base = this.base
     if (scanned.midLine) cursor.midLine = true
     if (this.refused) cursor.refused = true

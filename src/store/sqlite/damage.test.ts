@@ -18,7 +18,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { BatonError, EXIT } from '../../lib/errors.js'
-import { sampleEvent, sampleReading, sampleSession } from '../samples.cases.js'
+import { readingEvent, sampleEvent, sampleReading, sampleSession } from '../samples.cases.js'
 import { openDatabase } from './driver.js'
 import { bundleChild } from './fixtures/bundle-child.js'
 import { MIGRATIONS } from './migrations.js'
@@ -64,7 +64,7 @@ function makeStore(): void {
   store.transaction(() => {
     store.putSession(sampleSession('s1'))
     for (let n = 0; n < 300; n++) {
-      store.addReading(sampleReading('s1', n))
+      store.addEvent(readingEvent(sampleReading('s1', n)))
       store.addEvent(sampleEvent('reading', { data: { n, padding: 'x'.repeat(100) } }))
     }
   })

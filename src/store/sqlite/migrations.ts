@@ -16,17 +16,10 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (session_id, subagent_id)
   );
 
-  CREATE TABLE readings (
-    reading_id INTEGER PRIMARY KEY, session_id TEXT NOT NULL, cycle INTEGER NOT NULL, at TEXT NOT NULL, used INTEGER NOT NULL,
-    window_tokens INTEGER, point INTEGER, model TEXT, source TEXT NOT NULL, exact INTEGER NOT NULL
-  );
-  CREATE INDEX readings_by_session ON readings (session_id, reading_id);
-
   CREATE TABLE events (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, type TEXT NOT NULL, at TEXT NOT NULL, session_id TEXT, seat_id TEXT, job_id TEXT, data TEXT NOT NULL
+    id INTEGER PRIMARY KEY, type TEXT NOT NULL, at TEXT NOT NULL, session_id TEXT, seat_id TEXT, job_id TEXT, data TEXT NOT NULL
   );
-  CREATE INDEX events_by_session ON events (session_id, id);
-  CREATE INDEX events_by_time ON events (at);
+  CREATE INDEX events_by_session ON events (session_id);
 
   CREATE TABLE messages (
     message_id TEXT PRIMARY KEY, seat_id TEXT NOT NULL, session_id TEXT, status TEXT NOT NULL, queued_at TEXT NOT NULL, body TEXT NOT NULL

@@ -29,16 +29,15 @@ interface SeatRow {
   created_at: string
 }
 
-interface ReadingRow {
-  session_id: string
-  cycle: number
-  at: string
-  used: number
+/** What the data of a `reading` event holds. */
+interface ReadingData {
+  used_tokens: number
   window_tokens: number | null
-  point: number | null
+  compaction_tokens: number | null
   model: string | null
   source: Source
-  exact: number
+  exact: boolean
+  cycle: number
 }
 
 export function openStore(path: string, options: OpenOptions = {}): Store {
@@ -109,10 +108,15 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
     chain: (seatId) =>
       bodies<SessionRecord>(sql('SELECT body FROM sessions WHERE seat_id = ? ORDER BY started_at, session_id').all(seatId)),
     putSession(record) {
-      sql(
-        `INSERT INTO sessions (session_id, seat_id, project, seen_at, started_at, body) VALUES (?, ?, ?, ?, ?, ?)
-         ON CONFLICT (session_id) DO UPDATE SET seat_id = excluded.seat_id, project = excluded.project, seen_at = excluded.seen_at, body = excluded.body`,
-      ).run(record.sessionId, record.seatId, record.project, record.seenAt, record.startedAt, JSON.stringify(record))
+      const json = JSON.stringify(record)
+      // Told apart from what follows because it leaves the index alone, and nearly every signal comes this way.
+      const known = sql('UPDATE sessions SET project = ?, seen_at = ?, body = ? WHERE session_id = ? AND seat_id = ?')
+      if (Number(known.run(record.project, record.seenAt, json, record.sessionId, record.seatId).changes) === 0) {
+        sql(
+          `INSERT INTO sessions (session_id, seat_id, project, seen_at, started_at, body) VALUES (?, ?, ?, ?, ?, ?)
+           ON CONFLICT (session_id) DO UPDATE SET seat_id = excluded.seat_id, project = excluded.project, seen_at = excluded.seen_at, body = excluded.body`,
+        ).run(record.sessionId, record.seatId, record.project, record.seenAt, record.startedAt, json)
+      }
       memory.keep(`session ${record.sessionId}`, record)
     },
 
@@ -143,17 +147,12 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
       memory.drop(`subagents ${record.sessionId}`)
     },
 
-    addReading(r) {
-      sql(
-        'INSERT INTO readings (session_id, cycle, at, used, window_tokens, point, model, source, exact) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
-      ).run(r.sessionId, r.cycle, r.at, r.used, r.window, r.point, r.model, r.source, r.exact ? 1 : 0)
-    },
     readings(id, limit = 1_000_000) {
-      const rows = sql('SELECT * FROM readings WHERE session_id = ? ORDER BY reading_id DESC LIMIT ?').all(
+      const rows = sql("SELECT at, data FROM events WHERE session_id = ? AND type = 'reading' ORDER BY id DESC LIMIT ?").all(
         id,
         limit,
-      ) as ReadingRow[]
-      return rows.reverse().map(readingOf)
+      ) as Pick<EventRow, 'at' | 'data'>[]
+      return rows.reverse().map((row) => readingOf(id, row.at, JSON.parse(row.data) as ReadingData))
     },
 
     addEvent(event: NewEvent): Event {
@@ -204,7 +203,8 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
       return bodies<Message>(rows.all(seatId ?? null, seatId ?? null, limit)).reverse()
     },
 
-    takeOnce: (id, at) => Number(sql('INSERT OR IGNORE INTO taken (signal_id, at) VALUES (?, ?)').run(id, at).changes) === 1,
+    takeOnce: (id, at) =>
+      Number(sql('INSERT OR IGNORE INTO taken (signal_id, at) VALUES (?, ?)').run(timeFirst(id), at).changes) === 1,
 
     nearestSwitch: (sessionId, project) =>
       recall(`switch ${sessionId} ${project ?? ''}`, () => {
@@ -236,10 +236,10 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
 
     thin: (now) => transaction(() => thinOut(db, now)),
     sizes() {
-      const count = (table: string): number => (sql(`SELECT count(*) AS n FROM ${table}`).get() as { n: number }).n
+      const count = (what: string): number => (sql(`SELECT count(*) AS n FROM ${what}`).get() as { n: number }).n
       return {
         sessions: count('sessions'),
-        readings: count('readings'),
+        readings: count("events WHERE type = 'reading'"),
         events: count('events'),
         messages: count('messages'),
         bytes: statSync(path).size,
@@ -250,6 +250,12 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
       db.close()
     },
   }
+}
+
+/** Ids are made of session, time, process and kind. With the time in front they are written side by side instead of all over the table. */
+function timeFirst(signalId: string): string {
+  const time = /\.(\d{9,}\.\d+)\./.exec(signalId)
+  return time === null ? signalId : `${time[1]} ${signalId}`
 }
 
 function seatOf(row: unknown): SeatRecord | null {
@@ -264,16 +270,16 @@ function seatOf(row: unknown): SeatRecord | null {
   }
 }
 
-function readingOf(row: ReadingRow): StoredReading {
+function readingOf(sessionId: string, at: string, data: ReadingData): StoredReading {
   return {
-    sessionId: row.session_id,
-    cycle: row.cycle,
-    at: row.at,
-    used: row.used,
-    window: row.window_tokens,
-    point: row.point,
-    model: row.model,
-    source: row.source,
-    exact: row.exact === 1,
+    sessionId,
+    cycle: data.cycle,
+    at,
+    used: data.used_tokens,
+    window: data.window_tokens,
+    point: data.compaction_tokens,
+    model: data.model,
+    source: data.source,
+    exact: data.exact,
   }
 }
