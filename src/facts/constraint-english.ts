@@ -6,6 +6,7 @@ import type { Demand } from './constraint-words.js'
  */
 export function englishDemand(sentence: string, question: boolean): Demand | null {
   const plain = sentence.replace(/[’‘]/g, "'").replace(/[*_]+(?=\S)|(?<=\S)[*_]+/g, '')
+  if (!CHEAP.test(plain)) return null
   if (question && !POLITE.test(plain)) return null
   const words = plain.replace(POLITE, '')
   if (ABOUT_THE_PAST.test(words) && !STRONG.test(words)) return null
@@ -13,6 +14,10 @@ export function englishDemand(sentence: string, question: boolean): Demand | nul
   if (REQUIRES.some((one) => one.test(words))) return 'required'
   return null
 }
+
+/** Words one of which stands in every rule: most sentences hold none. */
+const CHEAP =
+  /\b(?:not|\w+n't|dont|cant|mustnt|shouldnt|never|no|nobody|none|nothing|without|avoid\w*|leave|keep|off|limits|forbidden|prohibited|taboo|banned|frozen|untouchable|sacred|scope|away|stay|out|steer|refrain|stop|quit|skip|rather|unwanted|undesirable|unacceptable|disallowed|must|has|have|shall|needs?|required|mandatory|obligatory|should|ought|always|sure|ensure|careful|take|see|remember|forget|mind|only|solely|exclusively|strictly|stick|adhere|comply|conform|follow|respect|preserve|maintain|retain|honou?r|limit|restrict|prefer|match|just|use|work|do|commit|develop|put|ask|check|tell|show|wait|warn|ping|consult|before|now|forward|future|times|every|circumstances|exception|most|least|than|max(?:imum)?|up|under|below|within|less|fewer|rules?|constraints?|requirements?|conventions?|polic(?:y|ies)|conditions?|restrictions?|limitations?|style|insist|require|demand|expect|want|compatib\w*|\w+wards?|exactly|verbatim|word|byte|letter|important|crucial|essential|vital|critical|imperative|key|each|all|any|budget|deadline|ceiling|cap|minimum|names?|comments?|commits?|variables?|docs?|documentation|tests?|identifiers?|messages?|errors?|logs?|files?|headings?|dates?|prices?|amounts?|answer|reply|respond|write|document|report|speak|talk|summari[sz]e|implement|make|solve|ship|deliver|split|treat|belongs?|run|add|start|fix|first|non-negotiable|read-only)\b/i
 
 const POLITE = /^(?:(?:and|so|ok|okay|also|but|then|please)[, ]+)*(?:can|could|would|will) you (?:please )?/i
 /** Told, not ordered. */

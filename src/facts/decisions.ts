@@ -1,4 +1,5 @@
 import type { Fact } from '../contract/fact.js'
+import { type Language, languageOf } from './language.js'
 import { sentencesOf } from './sentences.js'
 import type { Watcher } from './watcher.js'
 
@@ -12,7 +13,8 @@ export function watchDecisions(): Watcher {
   return {
     said: ({ by, text, line, at }) => {
       if (by === 'other') return
-      const signs = by === 'agent' ? AGENT : USER
+      const language = languageOf(text)
+      const signs = language !== 'en' ? [OTHERS[language]] : by === 'agent' ? AGENT : USER
       for (const one of sentencesOf(text)) if (!one.question && isDecision(one.text, signs)) put(one.text, line, at, by)
     },
     facts: () => [...found.values()],
@@ -25,12 +27,6 @@ const BOTH = [
   /\b(?:let's|lets|let us) (?:go|stick|use|keep|do|take|stay|drop|settle|make) (?:with|to|it|the|on|a|this|that|for|\w+ instead)\b/i,
   /\b(?:going|go|went|stick(?:ing)?) with (?!the flow)[\w`"']/i,
   /\b(?:we|i) (?:agreed|agree) (?:on|to|that)\b/i,
-  /(?<!\p{L})(?:habe? (?:ich )?(?:mich|uns) (?:\S+ ){0,8}entschieden|entschieden (?:mich|uns)|habe (?:\S+ ){1,12}(?:gewählt|statt|anstatt)|(?:nehme|verwende|nutze|behalte)n? (?:ich|wir)? ?(?:\S+ ){0,12}(?:statt|anstatt|anstelle|weil))(?!\p{L})/iu,
-  /(?<!\p{L})(?:he(?:mos)? (?:preferido|decidido|optado|elegido)|decidí|opté|elegí|(?:uso|usaré|dejo|mantengo|prefiero) (?:\S+ ){0,12}(?:en lugar de|en vez de|porque))(?!\p{L})/iu,
-  /(?<!\p{L})(?:j['’]ai (?:choisi|décidé|opté|préféré|retenu)|nous avons (?:choisi|décidé|opté)|(?:j['’]utilise|je garde|je préfère|je prends) (?:\S+ ){0,12}(?:plutôt que|au lieu de|parce que|car))(?!\p{L})/iu,
-  /(?:我|我们)?(?:决定|选择了|选用|改用|最终采用|采用了?).{2,60}(?:而不是|而非|因为|代替)|(?:决定|选择)(?:不|用|采用|使用|把)/,
-  /(?:ことにし(?:ました|た|ます)|を選びました|を採用し|に決め(?:ました|た))|(?:の代わりに|ではなく).{1,40}(?:を使|にし|採用|選)/,
-  /(?<!\p{L})(?:я |мы )?(?:решил[аи]?|выбрал[аи]?|предпочёл|предпочел|предпочла)(?!\p{L})|(?<!\p{L})(?:использую|оставляю|сделал[аи]?|беру) (?:\S+ ){0,12}(?:вместо|потому что|так как)(?!\p{L})/iu,
 ]
 /** What an agent does by choice, with what it was preferred to or why. */
 const CHOOSES =
@@ -53,16 +49,25 @@ const USER = [
   /\b(?:we|i)(?:'ll| will) (?:go|use|keep|stay|stick|take|drop|ship)\b/i,
 ]
 
+const OTHERS: Record<Exclude<Language, 'en'>, RegExp> = {
+  de: /(?<!\p{L})(?:habe? (?:ich )?(?:mich|uns) (?:\S+ ){0,8}entschieden|entschieden (?:mich|uns)|habe (?:\S+ ){1,12}(?:gewählt|statt|anstatt)|(?:nehme|verwende|nutze|behalte)n? (?:ich|wir)? ?(?:\S+ ){0,12}(?:statt|anstatt|anstelle|weil))(?!\p{L})/iu,
+  es: /(?<!\p{L})(?:he(?:mos)? (?:preferido|decidido|optado|elegido)|decidí|opté|elegí|(?:uso|usaré|dejo|mantengo|prefiero) (?:\S+ ){0,12}(?:en lugar de|en vez de|porque))(?!\p{L})/iu,
+  fr: /(?<!\p{L})(?:j['’]ai (?:choisi|décidé|opté|préféré|retenu)|nous avons (?:choisi|décidé|opté)|(?:j['’]utilise|je garde|je préfère|je prends) (?:\S+ ){0,12}(?:plutôt que|au lieu de|parce que|car))(?!\p{L})/iu,
+  zh: /(?:我|我们)?(?:决定|选择了|选用|改用|最终采用|采用了?).{2,60}(?:而不是|而非|因为|代替)|(?:决定|选择)(?:不|用|采用|使用|把)/,
+  ja: /(?:ことにし(?:ました|た|ます)|を選びました|を採用し|に決め(?:ました|た))|(?:の代わりに|ではなく).{1,40}(?:を使|にし|採用|選)/,
+  ru: /(?<!\p{L})(?:я |мы )?(?:решил[аи]?|выбрал[аи]?|предпочёл|предпочел|предпочла)(?!\p{L})|(?<!\p{L})(?:использую|оставляю|сделал[аи]?|беру) (?:\S+ ){0,12}(?:вместо|потому что|так как)(?!\p{L})/iu,
+}
+
 /** Words one of which stands in every decision: most sentences hold none. */
 const CHEAP =
-  /decid|decis|choice|chose|choose|opted|settled|went|picked?|go(?:ing)? (?:with|for)|stick|rather|instead|because|since|so that|over|not|agree|reject|rul|drop|abandon|discard|conclusion|verdict|let.?s|let us|approach|design|take|option|variant|plan|will|.ll|[^\x00-\x7f]|statt|weil|nehme|verwende|nutze|behalte|habe|prefer|eleg|opt|uso|dejo|garde|prends|utilise/i
+  /decid|decis|choice|chose|choose|opted|settled|went|picked?|go(?:ing)? (?:with|for)|stick|rather|instead|because|since|so that|over|not|agree|reject|rul|drop|abandon|discard|conclusion|verdict|let.?s|let us|approach|design|take|option|variant|plan|will|.ll/i
 
 /** Intentions of the next minute are no decisions. */
 const NEXT_STEP =
   /^(?:(?:ok|okay|now|first|next|good|great|right|so|then|alright)[,.! ]+)*(?:let me|i'll (?:look|check|start|read|run|see|now|first|begin|try|have to|take a look|go through|have a look|search|find|open|verify|fix (?:that|this|it)|add a test)|i will (?:look|check|start|read|run|now|first)|let's (?:see|look|check|start|run|try|find))\b/i
 
 function isDecision(sentence: string, signs: RegExp[]): boolean {
-  if (!CHEAP.test(sentence)) return false
+  if (signs.length > 1 && !CHEAP.test(sentence)) return false
   const plain = sentence.replace(/[’‘]/g, "'")
   if (NEXT_STEP.test(plain) && !/\b(?:because|rather than|instead of)\b/i.test(plain)) return false
   return signs.some((one) => one.test(plain))

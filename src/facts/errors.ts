@@ -6,16 +6,19 @@ import type { Watcher } from './watcher.js'
 /** How many lines of an output are told, and how long each may be. */
 const MOST_LINES = 3
 const LONGEST = 300
+/** Of the same thing tried again and again the newest errors are told to be overcome; that is enough. */
+const MOST_STANDING = 20
 const MOST_LOOKED_AT = 20_000
 
 /** Errors met, in the words of what failed, and whether the same was done again and worked. */
 export function watchErrors(): Watcher {
   const found = new Map<string, Fact>()
+  /** Errors that stand, by what was tried. */
+  const standing = new Map<string, Fact[]>()
 
   const overcome = (key: string): void => {
-    for (const fact of found.values()) {
-      if (fact.detail.of === key && fact.detail.overcome === false) fact.detail = { ...fact.detail, overcome: true }
-    }
+    for (const fact of standing.get(key) ?? []) fact.detail = { ...fact.detail, overcome: true }
+    standing.delete(key)
   }
 
   return {
@@ -27,7 +30,9 @@ export function watchErrors(): Watcher {
       const text = errorIn(returned)
       if (text === '') return
       const detail = { of: key, tool: call.tool, exitCode: returned.exitCode, overcome: false }
-      found.set(`${key}\n${text}`, { kind: 'error', text, line: returned.line, at: returned.at, state: null, detail })
+      const fact: Fact = { kind: 'error', text, line: returned.line, at: returned.at, state: null, detail }
+      found.set(`${key}\n${text}`, fact)
+      standing.set(key, [...(standing.get(key) ?? []), fact].slice(-MOST_STANDING))
     },
     facts: () => [...found.values()],
   }
@@ -42,13 +47,17 @@ function keyOf(call: Called): string | null {
 }
 
 const TELLING = [
-  /\b(?:\w*Error|\w*Exception|panic|fatal|FATAL|Unhandled|Traceback)\b.*[:!]/,
+  /(?:Error|Exception|Failure|panic|fatal|FATAL|Unhandled|Traceback)\b.*[:!]|Failure at /,
   /\berror(?:\[\w+\]| TS\d+)?:/i,
   /^E\s{2,}\S/,
   /^\s*[\w./-]+:\d+(?::\d+)?:? /,
   /\b(?:CONFLICT|rejected|failed|cannot|can't|not found|no such file|denied|refused|undefined|unresolved|unexpected|invalid|timed out|missing|mismatch)\b/i,
   /\b(?:error|fail|[A-Z]{1,4}\d{3,4})\b/i,
 ]
+
+/** Something of this stands in every line that tells an error. */
+const CHEAP =
+  /error|exception|failure|panic|fatal|unhandled|traceback|^E\s|:\d|conflict|rejected|fail|cannot|can't|not found|no such|denied|refused|undefined|unresolved|unexpected|invalid|timed out|missing|mismatch|[A-Z]\d{3}/i
 
 function errorIn({ text }: Returned): string {
   const lines = text
@@ -59,8 +68,9 @@ function errorIn({ text }: Returned): string {
     .map((line) => line.trim().slice(0, LONGEST))
     .filter((line) => line !== '')
   const picked = new Set<string>()
+  const telling = lines.filter((line) => CHEAP.test(line))
   for (const sign of TELLING) {
-    for (const line of lines) {
+    for (const line of telling) {
       if (picked.size >= MOST_LINES) break
       if (sign.test(line)) picked.add(line)
     }

@@ -16,8 +16,11 @@ const COMMON: [Language, RegExp][] = [
   ['en', /(?<!\p{L})(?:the|and|to|of|is|it|in|that|for|with|not|this|we|you|please|be|on|are|should|but|do)(?!\p{L})/giu],
 ]
 
+const PLAINLY_ENGLISH = /\b(?:the|and|is|this|it|you|please|to)\b/i
+
 /** The language a text is written in, by its letters or its commonest words. Short texts without any are taken for English. */
 export function languageOf(text: string): Language {
+  if (PLAINLY_ENGLISH.test(text) && !/[^\x20-\x7e\s’‘“”–—…→]/.test(text)) return 'en'
   if (/[\u3040-\u30ff]/.test(text)) return 'ja'
   if (/[\u4e00-\u9fff]/.test(text)) return 'zh'
   if ((text.match(/[\u0400-\u04ff]/g)?.length ?? 0) > 3) return 'ru'

@@ -19,6 +19,15 @@ const DOCUMENT = /^[ \t]*<([a-zA-Z][\w-]*)(?:\s[^>\n]*)?>[ \t]*\n[\s\S]*?^[ \t]*
 const TRIPLE = /^[ \t]*("""|''')[\s\S]*?\1/gm
 const RULED = /^-{3,}\s*(?:BEGIN|START|8<|cut here)[\s\S]*?^-{3,}\s*(?:END|STOP|8<|cut here).*$/gim
 
+const BLOCKS: [string, RegExp][] = [
+  ['```', FENCE],
+  ['~~~', FENCE],
+  ['</', DOCUMENT],
+  ['"""', TRIPLE],
+  ["'''", TRIPLE],
+  ['---', RULED],
+]
+
 /** A line nobody writes as prose. */
 const PASTED = [
   /^\s*>/,
@@ -37,7 +46,8 @@ const PASTED = [
 ]
 
 function ownWords(text: string): string {
-  const prose = text.replace(FENCE, '\n\n').replace(DOCUMENT, '\n\n').replace(TRIPLE, '\n\n').replace(RULED, '\n\n')
+  let prose = text
+  for (const [sign, pasted] of BLOCKS) if (prose.includes(sign)) prose = prose.replace(pasted, '\n\n')
   const lines = prose.split('\n')
   return lines.map((line) => (PASTED.some((one) => one.test(line)) ? '' : line)).join('\n')
 }

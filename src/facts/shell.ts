@@ -36,15 +36,18 @@ const WRAPPERS = new Set(['sudo', 'env', 'command', 'nohup', 'exec', 'time', 'ni
  * what it does not understand (functions, case) yields runs whose words mean nothing to anybody.
  */
 export function runsOf(command: string): readonly Run[] {
-  if (command === last.command) return last.runs
+  const known = read.get(command)
+  if (known !== undefined) return known
   const reader = new Reader(command)
   reader.read()
-  last = { command, runs: reader.runs }
+  if (read.size >= MOST_READ) read.clear()
+  read.set(command, reader.runs)
   return reader.runs
 }
 
-/** Several kinds of facts look at the same command one after the other. */
-let last: { command: string; runs: readonly Run[] } = { command: '', runs: [] }
+/** Several kinds of facts look at the same command, and the same commands are run again and again. */
+const read = new Map<string, readonly Run[]>()
+const MOST_READ = 100
 
 /** Characters that mean nothing but themselves. */
 const PLAIN = /[^\s\\'"`$#;&|()<>*?{[]+/y

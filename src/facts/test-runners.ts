@@ -15,6 +15,8 @@ export function runsTests(command: string): boolean {
 }
 
 interface Runner {
+  /** One of these stands in its summary: looked for first, because it is cheap. */
+  signs: string[]
   /** How a line of its summary looks, and whether it tells of failures. */
   summary: RegExp
   failed: RegExp
@@ -26,6 +28,7 @@ interface Runner {
 const RUNNERS: Runner[] = [
   // vitest
   {
+    signs: ['Test Files', 'Tests ', 'FAIL '],
     summary: /^[ \t]*(?:Test Files|Tests)\s+.*\b(?:passed|failed)\b|^[ \t]*FAIL\s+\S+\.(?:test|spec)\.\w+ (?:\[|>)/m,
     failed: /^[ \t]*(?:Test Files|Tests)\s+.*\b\d+ failed|^[ \t]*FAIL\s/m,
     failing: [
@@ -37,6 +40,7 @@ const RUNNERS: Runner[] = [
   },
   // jest
   {
+    signs: ['Tests:', 'Test Suites:'],
     summary: /^(?:Test Suites|Tests):\s+.*\btotal\b/m,
     failed: /^(?:Test Suites|Tests):\s+.*\b\d+ failed/m,
     failing: [/^[ \t]*●\s+((?!Console|Test suite failed)\S.*?)[ \t]*$/gm, /^FAIL\s+(\S+)\n\s*● Test suite failed to run/gm],
@@ -44,6 +48,7 @@ const RUNNERS: Runner[] = [
   },
   // mocha
   {
+    signs: [' passing'],
     summary: /^[ \t]*\d+ passing\b/m,
     failed: /^[ \t]*[1-9]\d* failing\b/m,
     // In the list above its details; without a suite only there.
@@ -52,6 +57,7 @@ const RUNNERS: Runner[] = [
   },
   // pytest
   {
+    signs: [' passed', ' failed', ' error', ' skipped', ' deselected'],
     summary: /^=*\s*(?:\d+ (?:passed|failed|error|errors|skipped|xfailed|warnings?|deselected)\b[,\s]*)+.* in [\d.]+/m,
     failed: /^=*.*\b\d+ (?:failed|errors?)\b.* in [\d.]+/m,
     failing: [/^(?:FAILED|ERROR)\s+(\S+::.*?|\S+\.py)(?:\s+-\s.*)?$/gm],
@@ -59,6 +65,7 @@ const RUNNERS: Runner[] = [
   },
   // unittest
   {
+    signs: ['Ran '],
     summary: /^Ran \d+ tests? in /m,
     failed: /^FAILED \(/m,
     failing: [/^(?:FAIL|ERROR): (\S+(?: \([\w.]+\))?)/gm],
@@ -66,6 +73,7 @@ const RUNNERS: Runner[] = [
   },
   // go
   {
+    signs: ['ok ', 'ok\t', 'FAIL', 'PASS', '[no test files]'],
     summary: /^(?:ok\s+\S+|FAIL\s+\S+|---\s(?:PASS|FAIL):|PASS|FAIL|\?\s+\S+\s+\[no test files\])/m,
     failed: /^(?:FAIL\b|--- FAIL:)/m,
     failing: [/^[ \t]*--- FAIL: (\S+)/gm],
@@ -73,6 +81,7 @@ const RUNNERS: Runner[] = [
   },
   // cargo
   {
+    signs: ['test result:'],
     summary: /^test result: (?:ok|FAILED)\./m,
     failed: /^test result: FAILED\./m,
     failing: [/^test (\S+)(?: - .*)? \.\.\. FAILED/gm, /^[ \t]*FAIL \[[^\]]+\]\s+(.+)$/gm],
@@ -80,6 +89,7 @@ const RUNNERS: Runner[] = [
   },
   // ctest
   {
+    signs: ['% tests passed'],
     summary: /^\d+% tests passed, \d+ tests failed out of \d+/m,
     failed: /^\d+% tests passed, [1-9]\d* tests failed/m,
     failing: [/^[ \t]*\d+ - (\S+) \((?:Failed|Timeout|SEGFAULT|Not Run|Exception|Subprocess aborted)\)/gm],
@@ -87,6 +97,7 @@ const RUNNERS: Runner[] = [
   },
   // phpunit
   {
+    signs: ['OK (', 'FAILURES!', 'ERRORS!', 'Assertions:'],
     summary: /^(?:OK \(\d+ tests?|FAILURES!|ERRORS!|Tests: \d+, Assertions: \d+)/m,
     failed: /^(?:FAILURES!|ERRORS!|Tests: .*\b(?:Failures|Errors): [1-9])/m,
     failing: [/^\d+\) (\S+::\S+(?: with data set .*)?)[ \t]*$/gm],
@@ -94,6 +105,7 @@ const RUNNERS: Runner[] = [
   },
   // rspec
   {
+    signs: [' example'],
     summary: /^\d+ examples?, \d+ failures?/m,
     failed: /^\d+ examples?, [1-9]\d* failures?/m,
     failing: [/^rspec (\S+(?: # .*)?)$/gm],
@@ -101,6 +113,7 @@ const RUNNERS: Runner[] = [
   },
   // gradle
   {
+    signs: ['BUILD ', 'tests completed'],
     summary: /^(?:BUILD (?:SUCCESSFUL|FAILED)|\d+ tests completed)/m,
     failed: /^BUILD FAILED|tests completed, [1-9]\d* failed/m,
     failing: [/^(\S.*? > \S.*?) FAILED[ \t]*$/gm],
@@ -108,6 +121,7 @@ const RUNNERS: Runner[] = [
   },
   // maven
   {
+    signs: ['Tests run:'],
     summary: /^\[(?:INFO|ERROR|WARNING)\] Tests run: \d+/m,
     failed: /^\[ERROR\].*(?:Tests run: \d+, Failures: [1-9]|Failures: \d+, Errors: [1-9])|^\[INFO\] BUILD FAILURE/m,
     failing: [/^\[ERROR\]\s+(\w[\w.$]*\.\w+):\d+/gm, /^\[ERROR\] (\S+)\s+Time elapsed: .*(?:FAILURE|ERROR)!/gm],
@@ -115,6 +129,7 @@ const RUNNERS: Runner[] = [
   },
   // dotnet
   {
+    signs: ['Failed:', 'Total tests:'],
     summary: /^[ \t]*(?:Passed!|Failed!)\s+- Failed:|^Total tests: \d+/m,
     failed: /^[ \t]*Failed!\s+- Failed:|^\s+Failed: [1-9]/m,
     failing: [/^[ \t]*(?:Failed|\[xUnit\.net[^\]]*\])\s+(?!!)(\w[\w.<>+]*(?:\([^)]*\))?) \[/gm],
@@ -122,6 +137,7 @@ const RUNNERS: Runner[] = [
   },
   // node --test, TAP
   {
+    signs: ['# tests', 'ℹ tests', '1..'],
     summary: /^(?:# tests \d+|ℹ tests \d+|1\.\.\d+)/m,
     failed: /^(?:# fail [1-9]|ℹ fail [1-9]|not ok \d+)/m,
     failing: [/^[ \t]*not ok \d+ -? ?(.+?)(?: # .*)?$/gm, /^[ \t]*✖ (?!failing tests)(.+?)(?: \([\d.]+ms\))?$/gm],
@@ -129,9 +145,9 @@ const RUNNERS: Runner[] = [
   },
 ]
 
-/** What test runners print, whichever it was. null: no runner's summary is in it. */
-export function readTestRun(output: string): TestRun | null {
-  const told = RUNNERS.filter((runner) => runner.summary.test(output))
+/** What test runners print, whichever it was. null: no runner's summary is in it. Names of passed tests only where they are wanted. */
+export function readTestRun(output: string, wantPassing = true): TestRun | null {
+  const told = RUNNERS.filter(({ signs, summary }) => signs.some((sign) => output.includes(sign)) && summary.test(output))
   if (told.length === 0) return null
   const names = (kind: 'failing' | 'passing'): string[] => [
     ...new Set(
@@ -142,6 +158,7 @@ export function readTestRun(output: string): TestRun | null {
   ]
   const failing = names('failing').filter((name) => name !== '')
   const passed = !told.some((runner) => runner.failed.test(output)) && failing.length === 0
+  if (!wantPassing) return { passed, failing, passing: [] }
   const failed = new Set(failing)
   return { passed, failing, passing: names('passing').filter((name) => name !== '' && !failed.has(name)) }
 }

@@ -14,7 +14,7 @@ export function watchTests(): Watcher {
   const take = (call: Called, { text, ok, exitCode, line, at }: Returned): void => {
     if (call.act.type !== 'command') return
     const command = call.act.command.trim()
-    const told = readTestRun(text)
+    const told = readTestRun(text, failing.size > 0)
     const failed = ok === false || (exitCode ?? 0) !== 0 || told?.passed === false
     if (ok === null && told === null) return
     const detail = { exitCode, failing: told?.failing.length ?? null }

@@ -67,7 +67,7 @@ const BEHIND_OUTPUT = Buffer.from('","stderr":"')
  */
 function textOfLine(bytes: Buffer): string | null {
   if (!isWanted(bytes)) return null
-  const at = bytes.length < WORTH_CUTTING ? -1 : bytes.lastIndexOf(RECORD)
+  const at = bytes.length < WORTH_CUTTING ? -1 : bytes.indexOf(RECORD)
   if (at < 0) return bytes.toString('utf8')
   const inside = at + RECORD.length
   if (OF_FILES.some((words) => begins(bytes, words, inside))) return without(bytes, at, bytes.indexOf(BEHIND_RECORD, inside))
