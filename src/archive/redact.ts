@@ -33,7 +33,7 @@ export const BUILT_IN: readonly Pattern[] = [
   {
     name: 'secret',
     expression:
-      /(?<keep>\b[A-Za-z0-9_.-]{0,40}(?:password|passwd|passphrase|secret|api[_-]?key|access[_-]?key|auth[_-]?token|access[_-]?token|private[_-]?key)[A-Za-z0-9_]{0,20}\\{0,3}["']?\s{0,3}[:=]\s{0,3}\\{0,3}["']?)[^\s"'\\,;&|<>(){}[\]]{6,}/gi,
+      /(?<keep>\b[A-Za-z0-9_.-]{0,40}(?:password|passwd|passphrase|secret|api[_-]?key|access[_-]?key|auth[_-]?token|access[_-]?token|private[_-]?key)[A-Za-z0-9_]{0,20}\\{0,3}["']?\s{0,3}[:=]\s{0,3}\\{0,3}["']?)[^\s"'\\,;&|<>(){}[\]]{6,}(?![^\s"'\\,;&|<>){}[\]])/gi,
   },
 ]
 

@@ -22,20 +22,20 @@ const BEST = 400
 const WEIGHT: Record<HitKind, number> = { prompt: 1.5, answer: 1.25, command: 1.1, summary: 1, result: 1, call: 0.8, other: 0.5 }
 
 /**
- * The rows in which every term stands, best first. Ranked by bm25 over the terms that are not common, and by who said it; where every term is
- * common, by who said it and by how new it is, among the newest. `streams`: only these; null: all.
+ * The rows in which every term stands, best first. Ranked by bm25 over the terms that are not common, by who said it, and by whether all of it
+ * stands together; where every term is common, by who said it and by how new it is, among the newest. `streams`: only these; null: all.
  */
 export function findRows(index: Index, terms: readonly Term[], streams: ReadonlySet<string> | null): Row[] {
   const matches = terms.map(matchOf)
   const ranges = streams === null ? null : rangesOf(index, streams)
   const rare = matches.filter((match) => !isCommon(index, match))
+  const together = rare.length > 0 ? rowsTogether(index, terms) : new Set<number>()
   const ids = rare.length > 0 ? byRarity(index, matches, rare, ranges) : newestFirst(index, matches.join(' AND '), ranges)
-  return ids
-    .map(({ id, score }) => ({ row: rowOf(index, id), score }))
-    .flatMap(({ row, score }) => (row ? [{ row, score }] : []))
-    .map(({ row, score }) => ({ row, score: score * WEIGHT[row.kind] }))
-    .sort((a, b) => b.score - a.score || b.row.id - a.row.id)
-    .map(({ row }) => row)
+  const weighed = ids.flatMap(({ id, score }) => {
+    const row = rowOf(index, id)
+    return row ? [{ row, score: score * WEIGHT[row.kind] * (together.has(id) ? 2 : 1) }] : []
+  })
+  return weighed.sort((a, b) => b.score - a.score || b.row.id - a.row.id).map(({ row }) => row)
 }
 
 interface Scored {
@@ -46,6 +46,16 @@ interface Scored {
 interface Range {
   first: number
   last: number
+}
+
+/** Where all that was asked for stands in one piece, as typed. */
+function rowsTogether(index: Index, terms: readonly Term[]): ReadonlySet<number> {
+  if (terms.length < 2) return new Set()
+  const match = matchOf({ words: terms.map(({ words }) => words).join(' '), prefix: terms.at(-1)!.prefix })
+  const rows = index.sql('SELECT rowid AS id FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?').all(match, NEWEST) as {
+    id: number
+  }[]
+  return new Set(rows.map(({ id }) => id))
 }
 
 function isCommon(index: Index, match: string): boolean {

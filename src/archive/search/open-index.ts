@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, openSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, closeSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { codeOf, reasonOf } from '../../lib/errors.js'
 import { type Database, inTransaction, openDatabase, type Statement } from '../../store/sqlite/driver.js'
@@ -38,8 +38,19 @@ export function openIndex(path: string): Index {
     return opened(path, fresh)
   } catch (error) {
     if (!/not a database|malformed|corrupt|index version/i.test(reasonOf(error))) throw error
-    for (const end of ['', '-wal', '-shm']) rmSync(path + end, { force: true })
+    return made(path)
+  }
+}
+
+/** The old file goes only when the new one is there: SQLite may still remember its locks by its inode, which a new file could get. */
+function made(path: string): Index {
+  const aside = `${path}.damaged`
+  renameSync(path, aside)
+  for (const end of ['-wal', '-shm']) rmSync(path + end, { force: true })
+  try {
     return opened(path, true)
+  } finally {
+    rmSync(aside, { force: true })
   }
 }
 
@@ -91,6 +102,7 @@ function indexOf(db: Database, fresh: boolean): Index {
     },
     transaction: (work) => inTransaction(db, work),
     compact() {
+      db.exec('PRAGMA secure_delete = ON')
       inTransaction(db, () => db.exec("INSERT INTO words (words) VALUES ('optimize')"))
       db.exec('PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)')
     },

@@ -1,0 +1,157 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { removeArchives } from './remove-archives.js'
+import { line, newTrial, type Trial } from './trial.js'
+
+const said = (text: string): string => line({ by: 'user', text })
+const noise = (): string => line({ out: randomBytes(40_000).toString('hex') })
+const disk = (trial: Trial): number =>
+  trial.files().reduce((sum, file) => sum + statSync(join(trial.places.folder, file)).size, 0)
+const found = (trial: Trial, query: string): number => trial.archives.search({ query, limit: 9 }).length
+
+/** Three archives of s1, one of s2 with a subagent. */
+function filled() {
+  const trial = newTrial()
+  const kept = [1, 2, 3].map((n) => {
+    trial.write('s1', noise() + said(`stage${n}`))
+    return trial.keep('s1')
+  })
+  trial.pass(3_600_000)
+  trial.write('s2', noise() + said('other'))
+  trial.write('agent-a', said('helper'))
+  const other = trial.keep('s2', { subagents: ['agent-a'], project: '/other' })
+  const bytes = kept.map((record) => trial.restored(record))
+  return { trial, kept, other, bytes }
+}
+
+describe('removing archives', () => {
+  it('of a whole session takes its files and its words, nothing else, and tells what that freed', () => {
+    const { trial, kept, other } = filled()
+    const before = disk(trial)
+    const told = trial.archives.frees(kept)
+    const { archives, freedBytes } = trial.archives.remove(kept, { thorough: true })
+    expect(archives).toHaveLength(3)
+    expect(freedBytes).toBe(before - disk(trial))
+    expect(freedBytes).toBe(told)
+    expect(trial.files()).toHaveLength(2)
+    expect([found(trial, 'stage*'), found(trial, 'other'), found(trial, 'helper')]).toEqual([0, 1, 1])
+    expect(trial.archives.verify([other])).toMatchObject({ archives: [{ state: 'whole' }], extra: [] })
+    const words = readFileSync(trial.places.index).includes('stage1')
+    expect(words).toBe(false)
+  })
+
+  it('of one that later ones build on frees nothing and breaks nothing', () => {
+    const { trial, kept, bytes } = filled()
+    const before = disk(trial)
+    expect(trial.archives.remove([kept[0]!]).freedBytes).toBe(0)
+    expect(disk(trial)).toBe(before)
+    expect(trial.restored(kept[1]!).equals(bytes[1]!)).toBe(true)
+    expect(trial.restored(kept[2]!).equals(bytes[2]!)).toBe(true)
+    expect(trial.archives.search({ query: 'stage1', limit: 1 })[0]!.archive_id).toBe(kept[1]!.archiveId)
+    expect(trial.archives.view([kept[1]!])[0]!.stored_bytes).toBeGreaterThan(60_000)
+  })
+
+  it('of the newest takes what only it held, and the next archive of the session goes on from there', () => {
+    const { trial, kept, bytes } = filled()
+    expect(trial.archives.remove([kept[2]!]).freedBytes).toBeGreaterThan(30_000)
+    expect([found(trial, 'stage1'), found(trial, 'stage2'), found(trial, 'stage3')]).toEqual([1, 1, 0])
+    trial.write('s1', said('stage4'))
+    const again = trial.keep('s1')
+    expect(trial.restored(again).equals(Buffer.concat([bytes[2]!, Buffer.from(said('stage4'))]))).toBe(true)
+    expect([found(trial, 'stage1'), found(trial, 'stage2'), found(trial, 'stage3'), found(trial, 'stage4')]).toEqual([1, 1, 1, 1])
+    expect(trial.archives.search({ query: 'stage4', limit: 1 })[0]!.line).toBe(7)
+  })
+
+  it('that is interrupted is finished by the next one', () => {
+    const { trial, kept } = filled()
+    const cut = new Error('killed')
+    const parts = { store: trial.store, places: trial.places }
+    expect(() =>
+      removeArchives(
+        {
+          ...parts,
+          unindex: () => {
+            throw cut
+          },
+        },
+        kept,
+      ),
+    ).toThrow(cut)
+    expect(trial.store.archives({ sessionId: 's1' })).toEqual([])
+    expect(trial.store.leftovers().length).toBeGreaterThan(0)
+    expect(trial.archives.waiting()).toBe(true)
+    expect(found(trial, 'stage*')).toBe(0)
+    trial.archives.finish()
+    expect(trial.store.leftovers()).toEqual([])
+    expect(trial.files()).toHaveLength(2)
+    expect(found(trial, 'stage*')).toBe(0)
+    expect(found(trial, 'other')).toBe(1)
+  })
+
+  it('that were only planned takes their links too', () => {
+    const trial = newTrial()
+    trial.write('s1', said('x'))
+    const planned = trial.plan('s1')!
+    expect(trial.links()).toHaveLength(1)
+    trial.archives.remove([planned])
+    expect([trial.links(), trial.store.archives(), trial.archives.finish()]).toEqual([[], [], []])
+  })
+})
+
+describe('retention', () => {
+  it('drops what the configuration says is too old or too much, and nothing by default', () => {
+    const { trial } = filled()
+    expect(trial.archives.retain(() => ({ keepDays: null, keepBytes: null }))).toEqual({ archives: [], freedBytes: 0 })
+    trial.pass(10 * 24 * 3_600_000)
+    trial.write('s3', said('new'))
+    const fresh = trial.keep('s3')
+    const { archives } = trial.archives.retain((project) => ({ keepDays: project === '/shop' ? 5 : null, keepBytes: null }))
+    expect(archives).toHaveLength(3)
+    expect(trial.store.archives().map(({ sessionId }) => sessionId)).toEqual(['s2', 's3'])
+    trial.archives.retain(() => ({ keepDays: null, keepBytes: 1_000 }))
+    expect(trial.store.archives().map(({ archiveId }) => archiveId)).toEqual([fresh.archiveId])
+  })
+})
+
+describe('verifying', () => {
+  const states = (trial: Trial) => trial.archives.verify(trial.store.archives()).archives.map(({ state }) => state)
+
+  it('tells what is whole, damaged and missing, and which files belong to nobody', () => {
+    const { trial } = filled()
+    expect(states(trial)).toEqual(['whole', 'whole', 'whole', 'whole'])
+    const [first, second] = trial.files()
+    const path = join(trial.places.folder, second!)
+    const bytes = readFileSync(path)
+    bytes[bytes.length >> 1]! ^= 0xff
+    writeFileSync(path, bytes)
+    expect(states(trial)).toEqual(['whole', 'damaged', 'damaged', 'whole'])
+    rmSync(join(trial.places.folder, first!))
+    expect(states(trial)).toEqual(['missing', 'missing', 'missing', 'whole'])
+    writeFileSync(join(trial.places.folder, 'stray.txt'), '')
+    expect(trial.archives.verify(trial.store.archives()).extra).toEqual(['stray.txt'])
+  })
+
+  it('sees a file that is cut, longer, or replaced by another whole one', () => {
+    const { trial } = filled()
+    const [first, second, third] = trial.files().map((file) => join(trial.places.folder, file))
+    const keep = [first, second, third].map((path) => readFileSync(path!))
+    const judged = (change: () => void): string => {
+      change()
+      const [state] = states(trial)
+      writeFileSync(first!, keep[0]!)
+      return state!
+    }
+    expect(judged(() => truncateSync(first!, 100))).toBe('damaged')
+    expect(judged(() => writeFileSync(first!, Buffer.concat([keep[0]!, Buffer.from('x')])))).toBe('damaged')
+    expect(judged(() => writeFileSync(first!, keep[1]!))).toBe('damaged')
+    expect(states(trial)[0]).toBe('whole')
+  })
+
+  it('refuses to restore what is damaged, and leaves no file', () => {
+    const { trial, kept } = filled()
+    truncateSync(join(trial.places.folder, trial.files()[0]!), 100)
+    expect(() => trial.restored(kept[0]!)).toThrow(/cannot be unpacked/)
+  })
+})
