@@ -194,26 +194,34 @@ function writeTurn(put, turn, bookkeeping) {
     call('Bash', { command, description: 'Run it' }, shown, record, exit > 0)
   }
 
+  const work = () => {
+    read(path, 6000)
+    read(path.replace('.ts', '.test.ts'), 12_000)
+    read('/bench/project/README.md', 1500)
+    shell(`grep -rn "step${turn % 40}" src | head -50`, `src/part-3.ts:12: step${turn % 40}(input)\n`.repeat(40))
+    const todos = [`Fix part ${turn}`, `Test part ${turn}`].map((content) => ({
+      content,
+      status: 'pending',
+      activeForm: content,
+    }))
+    call('TodoWrite', { todos }, 'Todos have been modified successfully.', { oldTodos: [], newTodos: todos })
+    shell('npx vitest run', RED, 1)
+    edit()
+    edit()
+    shell('npx tsc --noEmit && cat package.json', CODE.slice(0, 3000))
+    shell('npx vitest run', GREEN)
+    shell(
+      `sed -i 's/a/b/' docs/part-${turn % 300}.md && git commit -am "Count part ${turn} right"`,
+      `[main ${(0x1000000 + turn).toString(16)}] Count part ${turn} right\n 1 file changed`,
+    )
+    shell('git log -30', 'commit abcdef0\n\n    Count what is left\n'.repeat(30))
+  }
+
   prompt(
     `Part ${turn} counts one too many when the list is empty. Please fix it. Do not change the signature, and keep the tests green. Is part ${turn + 1} affected too?`,
   )
   answer({ type: 'text', text: `I look at part ${turn} first.` })
-  read(path, 6000)
-  read(path.replace('.ts', '.test.ts'), 12_000)
-  read('/bench/project/README.md', 1500)
-  shell(`grep -rn "step${turn % 40}" src | head -50`, `src/part-3.ts:12: step${turn % 40}(input)\n`.repeat(40))
-  const todos = [`Fix part ${turn}`, `Test part ${turn}`].map((content) => ({ content, status: 'pending', activeForm: content }))
-  call('TodoWrite', { todos }, 'Todos have been modified successfully.', { oldTodos: [], newTodos: todos })
-  shell('npx vitest run', RED, 1)
-  edit()
-  edit()
-  shell('npx tsc --noEmit && cat package.json', CODE.slice(0, 3000))
-  shell('npx vitest run', GREEN)
-  shell(
-    `sed -i 's/a/b/' docs/part-${turn % 300}.md && git commit -am "Count part ${turn} right"`,
-    `[main ${(0x1000000 + turn).toString(16)}] Count part ${turn} right\n 1 file changed`,
-  )
-  shell('git log -30', 'commit abcdef0\n\n    Count what is left\n'.repeat(30))
+  for (let round = 0; round < 2; round++) work()
   answer({
     type: 'text',
     text: `Part ${turn} is right now: I keep the guard in the caller rather than in the loop, because the loop is hot. Part ${turn + 1} is not affected. Shall I go on with the next?`,

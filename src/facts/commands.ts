@@ -7,18 +7,20 @@ export function watchCommands(): Watcher {
   const found = new Map<string, Fact>()
   const open = new Map<string, Called>()
 
-  const put = (call: Called, state: FactState, line: number, at: number | null, more: Fact['detail'], again: boolean): void => {
-    const text = commandOf(call)
-    const before = found.get(text)
-    const runs = Number(before?.detail.runs ?? 0) + (again ? 0 : 1)
-    found.set(text, {
-      kind: 'command',
-      text,
-      line,
-      at,
-      state,
-      detail: { ...more, by: call.tool === '!' ? 'user' : 'agent', runs: Math.max(1, runs) },
-    })
+  const put = (call: Called, text: string, returned: Returned, first: boolean): void => {
+    let fact = found.get(text)
+    if (fact === undefined) {
+      fact = { kind: 'command', text, line: 0, at: null, state: null, detail: { exitCode: null, by: 'agent', runs: 0 } }
+      found.set(text, fact)
+    }
+    fact.line = returned.line
+    fact.at = returned.at
+    fact.state = stateOf(call, returned, first)
+    fact.detail.exitCode = returned.exitCode
+    fact.detail.by = call.tool === '!' ? 'user' : 'agent'
+    if (first) fact.detail.runs = Number(fact.detail.runs) + 1
+    if (returned.interrupted) fact.detail.interrupted = true
+    else if (fact.detail.interrupted === true) delete fact.detail.interrupted
   }
 
   return {
@@ -26,12 +28,10 @@ export function watchCommands(): Watcher {
       if (call.act.type === 'command' && commandOf(call) !== '') open.set(call.callId, call)
     },
     returned: (returned, call) => {
-      if (call.act.type !== 'command' || commandOf(call) === '') return
+      const text = commandOf(call)
+      if (text === '') return
       const first = open.delete(call.callId)
-      if (returned.refused && !returned.interrupted) return
-      const more: Fact['detail'] = { exitCode: returned.exitCode }
-      if (returned.interrupted) more.interrupted = true
-      put(call, stateOf(call, returned, first), returned.line, returned.at, more, !first)
+      if (!returned.refused || returned.interrupted) put(call, text, returned, first)
     },
     facts: () => {
       const unreturned = [...open.values()].map(
@@ -44,7 +44,8 @@ export function watchCommands(): Watcher {
           detail: { exitCode: null, by: 'agent', runs: 1 },
         }),
       )
-      return [...found.values(), ...unreturned.filter(({ text }) => !found.has(text))]
+      const told = [...found.values()].map((fact) => ({ ...fact, detail: { ...fact.detail } }))
+      return [...told, ...unreturned.filter(({ text }) => !found.has(text))]
     },
   }
 }

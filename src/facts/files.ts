@@ -12,18 +12,20 @@ export function watchFiles(): Watcher {
   let root: string | null = null
 
   const put = (path: string, changed: boolean, line: number, at: number | null, removed = false): void => {
-    const text = shownPath(path, root)
-    const before = found.get(path)
-    const detail = { reads: Number(before?.detail.reads ?? 0), changes: Number(before?.detail.changes ?? 0), removed: false }
-    if (changed) {
-      detail.changes++
-      detail.removed = removed
-    } else {
-      detail.reads++
-      detail.removed = before?.detail.removed === true
+    let fact = found.get(path)
+    if (fact === undefined) {
+      const detail = { reads: 0, changes: 0, removed: false }
+      fact = { kind: 'file', text: shownPath(path, root), line, at, state: 'read', detail }
+      found.set(path, fact)
     }
-    const state = changed || before?.state === 'changed' ? 'changed' : 'read'
-    found.set(path, { kind: 'file', text, line, at, state, detail })
+    const { detail } = fact
+    fact.line = line
+    fact.at = at
+    if (changed) {
+      fact.state = 'changed'
+      detail.changes = Number(detail.changes) + 1
+      detail.removed = removed
+    } else detail.reads = Number(detail.reads) + 1
   }
 
   return {
@@ -39,7 +41,10 @@ export function watchFiles(): Watcher {
         if (returned.ok !== false) put(resolvePath(act.path, cwd), act.type === 'change', returned.line, returned.at)
       } else if (act.type === 'command' && !returned.refused) byCommand(act.command, cwd, returned, act.background)
     },
-    facts: () => [...found.values(), ...[...open.values()].flatMap(unconfirmed)],
+    facts: () => [
+      ...[...found.values()].map((fact) => ({ ...fact, detail: { ...fact.detail } })),
+      ...[...open.values()].flatMap(unconfirmed),
+    ],
   }
 
   function byCommand(command: string, cwd: string | null, returned: Returned, background: boolean): void {

@@ -15,6 +15,8 @@ export function runsTests(command: string): boolean {
 }
 
 interface Runner {
+  /** How a command names it. */
+  named: RegExp
   /** One of these stands in its summary: looked for first, because it is cheap. */
   signs: string[]
   /** How a line of its summary looks, and whether it tells of failures. */
@@ -26,8 +28,8 @@ interface Runner {
 }
 
 const RUNNERS: Runner[] = [
-  // vitest
   {
+    named: /\b(?:vitest)/,
     signs: ['Test Files', 'Tests ', 'FAIL '],
     summary: /^[ \t]*(?:Test Files|Tests)\s+.*\b(?:passed|failed)\b|^[ \t]*FAIL\s+\S+\.(?:test|spec)\.\w+ (?:\[|>)/m,
     failed: /^[ \t]*(?:Test Files|Tests)\s+.*\b\d+ failed|^[ \t]*FAIL\s/m,
@@ -38,16 +40,16 @@ const RUNNERS: Runner[] = [
     ],
     passing: [/^[ \t]*✓\s+(\S+\.(?:test|spec)\.\w+\s>\s.*?)(?:\s+\d+ms)?[ \t]*$/gm],
   },
-  // jest
   {
+    named: /\b(?:jest)/,
     signs: ['Tests:', 'Test Suites:'],
     summary: /^(?:Test Suites|Tests):\s+.*\btotal\b/m,
     failed: /^(?:Test Suites|Tests):\s+.*\b\d+ failed/m,
     failing: [/^[ \t]*●\s+((?!Console|Test suite failed)\S.*?)[ \t]*$/gm, /^FAIL\s+(\S+)\n\s*● Test suite failed to run/gm],
     passing: [/^[ \t]*✓\s+(.+?)(?: \(\d+(?:\.\d+)? ?m?s\))?[ \t]*$/gm],
   },
-  // mocha
   {
+    named: /\b(?:mocha)/,
     signs: [' passing'],
     summary: /^[ \t]*\d+ passing\b/m,
     failed: /^[ \t]*[1-9]\d* failing\b/m,
@@ -55,88 +57,88 @@ const RUNNERS: Runner[] = [
     failing: [/^ {4,}\d+\) (\S.*?)[ \t]*$/gm, /^ {2}\d+\) (\S.*?):[ \t]*$/gm],
     passing: [/^[ \t]*✔\s+(.+?)(?: \(\d+ms\))?[ \t]*$/gm],
   },
-  // pytest
   {
+    named: /\b(?:pytest|py\.test)/,
     signs: [' passed', ' failed', ' error', ' skipped', ' deselected'],
     summary: /^=*\s*(?:\d+ (?:passed|failed|error|errors|skipped|xfailed|warnings?|deselected)\b[,\s]*)+.* in [\d.]+/m,
     failed: /^=*.*\b\d+ (?:failed|errors?)\b.* in [\d.]+/m,
     failing: [/^(?:FAILED|ERROR)\s+(\S+::.*?|\S+\.py)(?:\s+-\s.*)?$/gm],
     passing: [/^(?:PASSED\s+(\S+::\S+)|(\S+::\S.*?) PASSED\b.*)$/gm],
   },
-  // unittest
   {
+    named: /\b(?:unittest)/,
     signs: ['Ran '],
     summary: /^Ran \d+ tests? in /m,
     failed: /^FAILED \(/m,
     failing: [/^(?:FAIL|ERROR): (\S+(?: \([\w.]+\))?)/gm],
     passing: [/^(\w+ \([\w.]+\)) \.\.\. ok$/gm],
   },
-  // go
   {
+    named: /\b(?:go test|gotestsum)/,
     signs: ['ok ', 'ok\t', 'FAIL', 'PASS', '[no test files]'],
     summary: /^(?:ok\s+\S+|FAIL\s+\S+|---\s(?:PASS|FAIL):|PASS|FAIL|\?\s+\S+\s+\[no test files\])/m,
     failed: /^(?:FAIL\b|--- FAIL:)/m,
     failing: [/^[ \t]*--- FAIL: (\S+)/gm],
     passing: [/^[ \t]*--- PASS: (\S+)/gm],
   },
-  // cargo
   {
+    named: /\b(?:cargo)/,
     signs: ['test result:'],
     summary: /^test result: (?:ok|FAILED)\./m,
     failed: /^test result: FAILED\./m,
     failing: [/^test (\S+)(?: - .*)? \.\.\. FAILED/gm, /^[ \t]*FAIL \[[^\]]+\]\s+(.+)$/gm],
     passing: [/^test (\S+)(?: - .*)? \.\.\. ok/gm],
   },
-  // ctest
   {
+    named: /\b(?:ctest)/,
     signs: ['% tests passed'],
     summary: /^\d+% tests passed, \d+ tests failed out of \d+/m,
     failed: /^\d+% tests passed, [1-9]\d* tests failed/m,
     failing: [/^[ \t]*\d+ - (\S+) \((?:Failed|Timeout|SEGFAULT|Not Run|Exception|Subprocess aborted)\)/gm],
     passing: [/Test\s+#\d+: (\S+) \.+\s+Passed/gm],
   },
-  // phpunit
   {
+    named: /\b(?:phpunit|pest)/,
     signs: ['OK (', 'FAILURES!', 'ERRORS!', 'Assertions:'],
     summary: /^(?:OK \(\d+ tests?|FAILURES!|ERRORS!|Tests: \d+, Assertions: \d+)/m,
     failed: /^(?:FAILURES!|ERRORS!|Tests: .*\b(?:Failures|Errors): [1-9])/m,
     failing: [/^\d+\) (\S+::\S+(?: with data set .*)?)[ \t]*$/gm],
     passing: [],
   },
-  // rspec
   {
+    named: /\b(?:rspec)/,
     signs: [' example'],
     summary: /^\d+ examples?, \d+ failures?/m,
     failed: /^\d+ examples?, [1-9]\d* failures?/m,
     failing: [/^rspec (\S+(?: # .*)?)$/gm],
     passing: [],
   },
-  // gradle
   {
+    named: /\b(?:gradle)/,
     signs: ['BUILD ', 'tests completed'],
     summary: /^(?:BUILD (?:SUCCESSFUL|FAILED)|\d+ tests completed)/m,
     failed: /^BUILD FAILED|tests completed, [1-9]\d* failed/m,
     failing: [/^(\S.*? > \S.*?) FAILED[ \t]*$/gm],
     passing: [/^(\S.*? > \S.*?) PASSED[ \t]*$/gm],
   },
-  // maven
   {
+    named: /\b(?:mvn)/,
     signs: ['Tests run:'],
     summary: /^\[(?:INFO|ERROR|WARNING)\] Tests run: \d+/m,
     failed: /^\[ERROR\].*(?:Tests run: \d+, Failures: [1-9]|Failures: \d+, Errors: [1-9])|^\[INFO\] BUILD FAILURE/m,
     failing: [/^\[ERROR\]\s+(\w[\w.$]*\.\w+):\d+/gm, /^\[ERROR\] (\S+)\s+Time elapsed: .*(?:FAILURE|ERROR)!/gm],
     passing: [],
   },
-  // dotnet
   {
+    named: /\b(?:dotnet)/,
     signs: ['Failed:', 'Total tests:'],
     summary: /^[ \t]*(?:Passed!|Failed!)\s+- Failed:|^Total tests: \d+/m,
     failed: /^[ \t]*Failed!\s+- Failed:|^\s+Failed: [1-9]/m,
     failing: [/^[ \t]*(?:Failed|\[xUnit\.net[^\]]*\])\s+(?!!)(\w[\w.<>+]*(?:\([^)]*\))?) \[/gm],
     passing: [/^[ \t]*Passed\s+(?!!)(\w[\w.<>+]*(?:\([^)]*\))?) \[/gm],
   },
-  // node --test, TAP
   {
+    named: /\b(?:node --test)/,
     signs: ['# tests', 'ℹ tests', '1..'],
     summary: /^(?:# tests \d+|ℹ tests \d+|1\.\.\d+)/m,
     failed: /^(?:# fail [1-9]|ℹ fail [1-9]|not ok \d+)/m,
@@ -146,8 +148,12 @@ const RUNNERS: Runner[] = [
 ]
 
 /** What test runners print, whichever it was. null: no runner's summary is in it. Names of passed tests only where they are wanted. */
-export function readTestRun(output: string, wantPassing = true): TestRun | null {
-  const told = RUNNERS.filter(({ signs, summary }) => signs.some((sign) => output.includes(sign)) && summary.test(output))
+export function readTestRun(output: string, command: string, wantPassing = true): TestRun | null {
+  const own = RUNNERS.filter(({ named, summary }) => named.test(command) && summary.test(output))
+  const told =
+    own.length > 0
+      ? own
+      : RUNNERS.filter(({ signs, summary }) => signs.some((sign) => output.includes(sign)) && summary.test(output))
   if (told.length === 0) return null
   const names = (kind: 'failing' | 'passing'): string[] => [
     ...new Set(

@@ -14,7 +14,7 @@ export function watchTests(): Watcher {
   const take = (call: Called, { text, ok, exitCode, line, at }: Returned): void => {
     if (call.act.type !== 'command') return
     const command = call.act.command.trim()
-    const told = readTestRun(text, failing.size > 0)
+    const told = readTestRun(text, command, failing.size > 0)
     const failed = ok === false || (exitCode ?? 0) !== 0 || told?.passed === false
     if (ok === null && told === null) return
     const detail = { exitCode, failing: told?.failing.length ?? null }
@@ -47,7 +47,7 @@ export function watchTests(): Watcher {
   return {
     returned: (returned, call) => {
       if (call.act.type !== 'command' || returned.refused || returned.interrupted || !runsTests(call.act.command)) return
-      if (call.act.background && returned.exitCode === null && readTestRun(returned.text) === null) return
+      if (call.act.background && returned.exitCode === null && readTestRun(returned.text, call.act.command) === null) return
       take(call, returned)
     },
     facts: () => [...runs.values(), ...tests.values()],
