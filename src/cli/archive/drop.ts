@@ -6,6 +6,7 @@ import { BatonError, EXIT } from '../../lib/errors.js'
 import type { Call, Cli } from '../command.js'
 import { wrong } from '../parse-call.js'
 import { bytesText } from '../render/bytes.js'
+import { wrap } from '../render/wrap.js'
 import { ofProject, sessionsNamed } from './choose.js'
 import { archiveTable } from './list.js'
 import { inArchives } from './open-archives.js'
@@ -95,11 +96,10 @@ function drop(call: Call, cli: Cli, archives: Archives, records: readonly Archiv
     cli.print(archiveTable(shown, cli).join('\n'))
     const count = shown.length === 1 ? '1 archive' : `${shown.length} archives`
     const why = freed === 0 ? ', because later archives of the same sessions hold the same bytes' : ''
-    cli.print(
-      dry
-        ? `Would ${action} ${count} and free ${bytesText(freed)}${why}.`
-        : `${action === 'prune' ? 'Pruned' : 'Forgot'} ${count}; freed ${bytesText(freed)}${why} and ${bytesText(indexFreed!)} of the index.`,
-    )
+    const said = dry
+      ? `Would ${action} ${count} and free ${bytesText(freed)}${why}.`
+      : `${action === 'prune' ? 'Pruned' : 'Forgot'} ${count}; freed ${bytesText(freed)}${why} and ${bytesText(indexFreed!)} of the index.`
+    cli.print(wrap(said, cli.screen.columns, 0).join('\n'))
   }
   return EXIT.done
 }

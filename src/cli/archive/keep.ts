@@ -1,4 +1,5 @@
 import { basename } from 'node:path'
+import { subagentTranscripts } from '../../agents/claude-code/subagent-transcripts.js'
 import { planArchive } from '../../archive/plan-archive.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
 import type { Call, Cli } from '../command.js'
@@ -6,7 +7,6 @@ import { sessionNamed } from '../open-house.js'
 import { wrong } from '../parse-call.js'
 import { bytesText } from '../render/bytes.js'
 import { finishAll, inArchives } from './open-archives.js'
-import { subagentTranscripts } from './subagent-transcripts.js'
 
 /** Keeps a session's transcript now. */
 export async function keep(call: Call, cli: Cli): Promise<number> {

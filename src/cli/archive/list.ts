@@ -21,7 +21,8 @@ export async function list(call: Call, cli: Cli): Promise<number> {
       return EXIT.done
     }
     if (shown.length === 0) {
-      cli.print('No archives. A transcript is kept before it is compacted; baton archive keep <session> keeps one now.')
+      const none = 'No archives. A transcript is kept before it is compacted; baton archive keep <session> keeps one now.'
+      cli.print(wrap(none, cli.screen.columns, 0).join('\n'))
       return EXIT.done
     }
     const { columns, paint } = cli.screen
@@ -29,12 +30,8 @@ export async function list(call: Call, cli: Cli): Promise<number> {
     const troubles = shown.filter(({ reason }) => reason !== null)
     for (const { archive_id: id, reason } of troubles)
       cli.print(wrap(paint(harmless(`${id}: ${reason}`), 'yellow'), columns, 2).join('\n'))
-    cli.print(
-      paint(
-        `${bytesText(sizes.bytes)} on the disk for ${sizes.archives}, ${bytesText(sizes.indexBytes)} for searching them`,
-        'dim',
-      ),
-    )
+    const total = `${bytesText(sizes.bytes)} on the disk for ${sizes.archives}, ${bytesText(sizes.indexBytes)} for searching them`
+    cli.print(wrap(paint(total, 'dim'), columns, 0).join('\n'))
     return EXIT.done
   })
 }

@@ -3,6 +3,7 @@ import { EXIT } from '../../lib/errors.js'
 import type { Call, Cli } from '../command.js'
 import { wrong } from '../parse-call.js'
 import { hitLines } from '../render/hit-lines.js'
+import { wrap } from '../render/wrap.js'
 import { among } from './choose.js'
 import { inArchives } from './open-archives.js'
 import { parseLimit } from './parse-limits.js'
@@ -15,7 +16,7 @@ export async function search(call: Call, cli: Cli): Promise<number> {
     const wanted = among(call, cli, house)
     const hits = archives.search({ query, limit, ...(wanted ? { among: wanted } : {}) })
     if (call.json) cli.print(JSON.stringify({ hits }))
-    else if (hits.length === 0) cli.print(nothing(house.store.archives().length))
+    else if (hits.length === 0) cli.print(nothing(house.store.archives().length, cli.screen.columns))
     else cli.print(hits.flatMap((hit) => hitLines(hit, query, cli)).join('\n'))
     if (hits.length === limit) cli.note(`The best ${limit}; --limit N shows more.`)
     return EXIT.done
@@ -31,8 +32,10 @@ export function refuseEmpty(query: string): void {
     )
 }
 
-export function nothing(archives: number): string {
-  return archives === 0
-    ? 'Nothing found: there are no archives yet.'
-    : 'Nothing found. All words must stand in the same prompt, answer, command or result; fewer words find more.'
+export function nothing(archives: number, columns: number): string {
+  const text =
+    archives === 0
+      ? 'Nothing found: there are no archives yet.'
+      : 'Nothing found. All words must stand in the same prompt, answer, command or result; fewer words find more.'
+  return wrap(text, columns, 0).join('\n')
 }

@@ -36,7 +36,7 @@ async function run(call: Call, cli: Cli): Promise<number> {
   return inArchives(call, cli, (opened) => {
     const { hits, scope } = look(opened, query, limit, call.value('session'), cli.env.CLAUDE_CODE_SESSION_ID)
     if (call.json) cli.print(JSON.stringify({ hits, scope }))
-    else if (hits.length === 0) cli.print(nothing(opened.house.store.archives().length))
+    else if (hits.length === 0) cli.print(nothing(opened.house.store.archives().length, cli.screen.columns))
     else cli.print(hits.map((hit) => wholeHit(hit, query, cli).join('\n')).join('\n\n'))
     return EXIT.done
   })
