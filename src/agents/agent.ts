@@ -32,6 +32,10 @@ export interface Agent {
   observe(signal: Signal, raw: RawSignal, known: Known): Observation
   /** The text the hook prints for this event; '' says nothing. Events that cannot carry a text to the agent drop it (see `carries`). */
   answer(event: string, say: Say): string
+  /** What the hook prints for this event so that the summariser of the compaction that begins is told; null: it would not be. */
+  instruct?(event: string, text: string): string | null
+  /** The transcripts of a session's subagents. `name`: tells them apart. */
+  subagentTranscripts?(transcriptPath: string): { name: string; path: string }[]
   /** The events whose answers reach the agent: where a text may be left for the next one to take along. */
   readonly carriers: readonly string[]
   /** Whom an answer to this event can reach. */

@@ -18,13 +18,28 @@ export function watchBranch(): BranchWatcher {
     returned: ({ ok, refused, text, line, at }, { act }) => {
       if (act.type !== 'command' || refused) return
       const runs = gitRuns(act.command)
-      if (runs.length === 0) return
+      if (!runs.some(({ verb }) => TELLING.has(verb))) return
       const name = saidBy(text, runs) ?? (ok === false ? null : askedOf(runs))
       if (name !== null) put(name, line, at)
     },
     facts: () => (last === null ? [] : [last]),
   }
 }
+
+/** What can change the branch, or tells it. */
+const TELLING = new Set([
+  'checkout',
+  'switch',
+  'commit',
+  'merge',
+  'cherry-pick',
+  'revert',
+  'rebase',
+  'branch',
+  'status',
+  'pull',
+  'am',
+])
 
 type GitRuns = ReturnType<typeof gitRuns>
 

@@ -162,8 +162,8 @@ export function readTestRun(output: string, command: string, wantPassing = true)
       ),
     ),
   ]
-  const failing = names('failing').filter((name) => name !== '')
-  const passed = !told.some((runner) => runner.failed.test(output)) && failing.length === 0
+  const passed = !told.some((runner) => runner.failed.test(output))
+  const failing = passed ? [] : names('failing').filter((name) => name !== '')
   if (!wantPassing) return { passed, failing, passing: [] }
   const failed = new Set(failing)
   return { passed, failing, passing: names('passing').filter((name) => name !== '' && !failed.has(name)) }

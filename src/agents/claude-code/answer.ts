@@ -25,6 +25,11 @@ export function answer(event: string, say: Say): string {
   })
 }
 
+/** The client adds to its prompt for the summary whatever a PreCompact hook prints. */
+export function instruct(event: string, text: string): string | null {
+  return event === 'PreCompact' ? text : null
+}
+
 function within(text: string, file: string | null): string {
   if (text.length <= LONGEST_TEXT) return text
   const rest =

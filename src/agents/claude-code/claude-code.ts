@@ -2,7 +2,7 @@ import type { Limits } from '../../contract/reading.js'
 import type { Observation, Observed, RawSignal, Signal } from '../../contract/signal.js'
 import { isAlive, processInfo } from '../../lib/process-info.js'
 import type { Agent, Known } from '../agent.js'
-import { answer, carries } from './answer.js'
+import { answer, carries, instruct } from './answer.js'
 import { readBranch } from './branch.js'
 import { argsOf, type ClientArgs } from './command-line.js'
 import { readConversation } from './conversation.js'
@@ -15,6 +15,7 @@ import { asksForLarge, familyOf } from './models.js'
 import { open } from './open.js'
 import { configDirOf, readSettings } from './settings.js'
 import { isSettled } from './settled.js'
+import { subagentTranscripts } from './subagent-transcripts.js'
 import { observeSubagents } from './subagents.js'
 import { nothing, readTranscript } from './transcript.js'
 
@@ -25,6 +26,8 @@ export const claudeCode: Agent = {
   observe,
   answer,
   carries,
+  instruct,
+  subagentTranscripts,
   carriers: ['PostToolBatch', 'UserPromptSubmit', 'SessionStart'],
   heard,
   alive: isAlive,

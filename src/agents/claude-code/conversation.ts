@@ -42,16 +42,17 @@ export function readConversation(path: string, options: ConversationOptions): Co
 
 const BOOKKEEPING = Buffer.from('{"type":"')
 const QUEUE = Buffer.from('{"type":"queue-operation"')
-const ATTACHMENT = Buffer.from('"attachment":{"type":"')
-const TOLD = [Buffer.from('queued_command"'), Buffer.from('file"')]
+const ATTACHMENT = '"attachment":{"type":"'
+const TOLD = ['queued_command"', 'file"']
 /** Where an entry's kind stands at the latest: behind its ids. */
-const NEAR = 400
+const NEAR = 200
 
 /** Lines whose first bytes tell that they hold no part of the conversation are not parsed; they are most of a transcript. */
 function isWanted(bytes: Buffer): boolean {
   if (begins(bytes, BOOKKEEPING, 0)) return begins(bytes, QUEUE, 0) || !BOOKKEPT.test(bytes.toString('latin1', 9, 40))
-  const at = bytes.subarray(0, NEAR).indexOf(ATTACHMENT)
-  return at < 0 || TOLD.some((kind) => begins(bytes, kind, at + ATTACHMENT.length))
+  const head = bytes.toString('latin1', 0, NEAR)
+  const at = head.indexOf(ATTACHMENT)
+  return at < 0 || TOLD.some((kind) => head.startsWith(kind, at + ATTACHMENT.length))
 }
 
 const RECORD = Buffer.from(',"toolUseResult":{')

@@ -1,7 +1,9 @@
+import { COMPACTION_SOURCE } from './compaction-source.js'
+
 /**
- * The program of the mod, run by the client in a worker of its own. It reports what the client itself knows about the session and
- * nothing else: no hook waits for a report, no failure reaches the session. Plain JavaScript, because the client loads the file as
- * it is; `$` may only be handed to functions at the top level.
+ * The program of the mod, run by the client in a worker of its own. It reports what the client itself knows about the session: no
+ * hook waits for a report, no failure reaches the session. Only a compaction waits for it, and only for a moment. Plain JavaScript,
+ * because the client loads the file as it is; `$` may only be handed to functions at the top level.
  */
 export function registerSource(liveDir: string): string {
   return `const LIVE = ${JSON.stringify(liveDir)}
@@ -17,6 +19,7 @@ let figure = null
 let figureOf = ''
 let began = ''
 let last = null
+let trouble = null
 
 export const register = (on) => {
   on('session.start', ($, e, next) => {
@@ -39,20 +42,19 @@ export const register = (on) => {
     report($, {})
     return next(e)
   })
-  on('session.compact', async ($, e, next) => {
-    const result = await next(e)
-    if (e.agentId === undefined && e.trigger !== 'precompute' && result.skip === undefined) {
-      epoch++
-      report($, { reset: true })
-    }
-    return result
-  })
+  on('session.compact', compact)
   on('session.end', async ($, e, next) => {
     const before = await $.session.id()
     const result = await next(e)
     if (e.reason === 'clear') introduce($, before)
     return result
   })
+  try {
+    on('classic.SubagentStop', summarised)
+    on('classic.PostCompact', compacted)
+  } catch {
+    // a client without these tells the summary when the compaction has ended
+  }
 }
 
 // After /clear the session gets a new id a moment later, and keeps the old figure for another: the new one is told as unknown.
@@ -114,8 +116,9 @@ async function write($, wish) {
     model,
     cost: usage.cost?.usd ?? null,
     compaction: told,
-    problem: null,
+    problem: trouble,
   })
+  trouble = null
 }
 
 async function put($, session, figures) {
@@ -138,5 +141,5 @@ async function complain($, error) {
     // nothing is left to tell it with, and the session must not notice
   }
 }
-`
+${COMPACTION_SOURCE}`
 }
