@@ -41,6 +41,9 @@ const AGENT = [
   new RegExp(`\\b(?:instead of|rather than|since|because)\\b.{2,100}[, ](?:i|we)${CHOOSES}`, 'i'),
   /\b(?:i|we)(?:'ll| will| have|'ve)? (?:reject(?:ed)?|ruled? out|rul(?:ed|ing) out|dropped|abandon(?:ed)?|discard(?:ed)?|chose|chosen|picked)\b/i,
   /\b(?:is|are|was|were|will be|gets?|stays?|goes|go|lives?)\b[^.]{2,120}\b(?:rather than\b|instead[.!]?$)/i,
+  /^(?:so )?\w+(?:ed|t)\b[^.]{3,160}\b(?:rather than\b|instead of\b.*\b(?:because|so that|since)\b)/i,
+  /\b(?:i|we)(?:'m| am|'re| are) (?:dropping|rejecting|ruling out|abandoning|discarding|choosing|picking|opting|keeping|sticking|leaving out|skipping)\b/i,
+  /\b(?:i|we)(?:'d| would)? (?:recommend|suggest|propose|favou?r)\b.{3,160}\b(?:over|because|rather than|instead)\b/i,
   /\b(?:my|the|a) (?:better |best |right |safer |simpler )?(?:choice|decision|approach|design)(?: here)?(?:: | (?:is|was|will be|i took|we take)\b)/i,
 ]
 const USER = [
@@ -60,7 +63,7 @@ const OTHERS: Record<Exclude<Language, 'en'>, RegExp> = {
 
 /** Words one of which stands in every decision: most sentences hold none. */
 const CHEAP =
-  /decid|decis|choice|chose|choose|opted|settled|went|picked?|go(?:ing)? (?:with|for)|stick|rather|instead|because|since|so that|over|not|agree|reject|rul|drop|abandon|discard|conclusion|verdict|let.?s|let us|approach|design|take|option|variant|plan|will|.ll/i
+  /decid|decis|choice|chose|choose|opted|settled|went|picked?|go(?:ing)? (?:with|for)|stick|rather|instead|because|since|so that|over|not|agree|recommend|suggest|propos|favou?r|keep|skip|leav|pick|reject|rul|drop|abandon|discard|conclusion|verdict|let.?s|let us|approach|design|take|option|variant|plan|will|.ll/i
 
 /** Intentions of the next minute are no decisions. */
 const NEXT_STEP =

@@ -35,7 +35,11 @@ export function watchQuestions(): Watcher {
         agents = []
         left = left.filter((one) => !speaksOf(entry.text, one.text))
         if (PUTS_OFF.test(entry.text)) left.push(...asked)
-        else settle(asked)
+        else {
+          const unanswered = unansweredOf(asked, entry.text)
+          left.push(...unanswered)
+          settle(asked.filter((one) => !unanswered.includes(one)))
+        }
         if (endsWithText) settle(users)
         users = [...(endsWithText ? [] : users), ...usersQuestions(entry)]
         endsWithText = false
@@ -74,10 +78,28 @@ const PUTS_OFF =
 
 /** Whether a text takes up a question again: it shares words that carry meaning. */
 function speaksOf(text: string, question: string): boolean {
-  const words = new Set(text.toLowerCase().match(/\p{L}{4,}/gu))
-  const shared = (question.toLowerCase().match(/\p{L}{4,}/gu) ?? []).filter((word) => words.has(word) && !COMMON.test(word))
+  const words = new Set(carrying(text))
+  const shared = carrying(question).filter((word) => words.has(word))
   return shared.length >= 2 && !PUTS_OFF.test(text)
 }
+
+/**
+ * Of a list of questions those the reply leaves out: fewer sentences than questions, and no word in common. A reply to one or two
+ * questions is taken for an answer to both, and so is a general one.
+ */
+function unansweredOf(asked: Asked[], reply: string): Asked[] {
+  const told = sentencesOf(reply).length
+  if (asked.length < 3 || told >= asked.length || GENERAL.test(reply)) return []
+  const words = reply.toLowerCase()
+  const untouched = asked.filter(({ text }) => !carrying(text).some((word) => words.includes(word)))
+  return untouched.slice(Math.max(0, untouched.length - (asked.length - told)))
+}
+
+const GENERAL =
+  /\b(?:all|both|each|every|any|whatever|you decide|your call|up to you|as you|either|yes to|same|defaults?)\b|^(?:yes|no|ok|okay|sure|fine|go ahead|do it)\b/i
+
+/** The words of a sentence that carry meaning. */
+const carrying = (text: string): string[] => (text.toLowerCase().match(/\p{L}{4,}/gu) ?? []).filter((word) => !COMMON.test(word))
 
 const COMMON =
   /^(?:which|what|when|where|should|shall|would|could|want|have|that|this|with|there|from|them|they|then|into|also|like|soll|eine|oder|auch|para|como|pour|dans)$/
