@@ -13,7 +13,8 @@ import { createdEvent } from './created-event.js'
 import { finishArchives } from './finish-archives.js'
 import { archivePlaces, type Places } from './places.js'
 import { removeArchives, sweep } from './remove-archives.js'
-import { indexStream, type ReadLine, unindexStream } from './search/index-stream.js'
+import { type ReadLine, unindexStream } from './search/index-stream.js'
+import { makeSearchable } from './search/make-searchable.js'
 import { type Index, indexBytes, openIndex } from './search/open-index.js'
 import { type SearchRequest, searchArchives } from './search/search-archives.js'
 import { type Verification, verifyArchives } from './verify-archives.js'
@@ -118,7 +119,9 @@ export function makeArchives(parts: ArchivesParts): Archives {
     view,
     waiting() {
       const now = parts.now().toISOString()
-      return store.leftovers().length > 0 || store.openArchives().some(({ retryAt }) => (retryAt ?? '') <= now)
+      const open = store.openArchives().some(({ retryAt }) => (retryAt ?? '') <= now)
+      // What is left in the index waits for the next that comes: an index that cannot be opened must not call for work for ever.
+      return open || store.leftovers().some((item) => !item.startsWith('index '))
     },
     finish(options = {}) {
       const self = processInfo(process.pid) ?? { pid: process.pid, startedAt: '' }
@@ -132,7 +135,7 @@ export function makeArchives(parts: ArchivesParts): Archives {
         sessionId === undefined ? undefined : { sessionId },
       )
       if (store.leftovers().length > 0) sweep(removing)
-      makeSearchable(parts, blocks, index, (bytes) => progress?.('index', bytes))
+      makeSearchable({ ...parts, blocks, index }, (bytes) => progress?.('index', bytes))
       return made
     },
     find: (id) => findArchive(store, id),
@@ -192,41 +195,9 @@ export function makeArchives(parts: ArchivesParts): Archives {
 /** An index that was lost or damaged is made again from the archives. */
 function forgetIndexed(store: Store): void {
   store.transaction(() => {
-    for (const record of store.archives()) if (record.indexed) store.putArchive({ ...record, indexed: false })
+    for (const record of store.archives())
+      if (record.status === 'kept') store.putArchive({ ...record, indexed: false, reason: null, retryAt: null, attempts: 0 })
   })
-}
-
-/** Whatever goes wrong here costs only the search: the archives themselves are kept. */
-function makeSearchable(
-  { store, log, readerOf }: ArchivesParts,
-  blocks: Blocks,
-  index: () => Index,
-  progress: (bytes: number) => void,
-): void {
-  if (!store.openArchives().some(({ status }) => status === 'kept')) return
-  try {
-    index()
-  } catch (error) {
-    log('warn', 'archives cannot be made searchable', { reason: reasonOf(error) })
-    return
-  }
-  for (const record of store.openArchives()) {
-    if (record.status !== 'kept') continue
-    try {
-      for (const { streamId, name, bytes } of record.parts) {
-        const read = readerOf(record.agent, name === '' ? 'main' : 'subagent')
-        if (streamId !== null && read) indexStream(index(), blocks, store.segments({ streamId }), bytes, read, progress)
-      }
-    } catch (error) {
-      if (error instanceof BatonError) throw error
-      log('warn', 'an archive could not be made searchable', { archive: record.archiveId, reason: reasonOf(error) })
-      continue
-    }
-    store.transaction(() => {
-      const now = store.archive(record.archiveId)
-      if (now) store.putArchive({ ...now, indexed: true })
-    })
-  }
 }
 
 const LEAST = 4

@@ -6,6 +6,7 @@ import { BatonError, codeOf, reasonOf } from '../lib/errors.js'
 import type { Log } from '../lib/log.js'
 import { type ClaimParts, claimArchive } from './claim.js'
 import { dropLinks, isWhole, type KeepParts, type KeptPart, keepPart } from './keep-part.js'
+import { nextTry } from './next-try.js'
 import { SourceTrouble } from './source-trouble.js'
 
 /**
@@ -24,8 +25,6 @@ export interface FinishParts extends ClaimParts, KeepParts {
   settled?(record: ArchiveRecord): void
 }
 
-const MOST_ATTEMPTS = 5
-const FIRST_WAIT_MS = 60_000
 const ORPHAN_MS = 600_000
 
 /** Keeps everything that is planned. Returns what was settled. Throws only when the store cannot be used. */
@@ -70,7 +69,7 @@ function settle(parts: FinishParts, record: ArchiveRecord, kept: (KeptPart | str
   const segments = kept.flatMap((one) => (typeof one === 'object' && one?.segment ? [one.segment] : []))
   const done: ArchiveRecord = {
     ...record,
-    ...{ status: 'kept', reason: null, retryAt: null, lease: null, indexed: false },
+    ...{ status: 'kept', reason: null, retryAt: null, lease: null, indexed: false, attempts: 0 },
     parts: record.parts.map((part, at) => {
       const one = kept[at]!
       if (one === null) return { ...part, link: null }
@@ -102,12 +101,12 @@ function holds(segments: Parameters<typeof isWhole>[0], { parts }: ArchiveRecord
 
 function giveUp(parts: FinishParts, record: ArchiveRecord, error: unknown): ArchiveRecord | null {
   const { store, now, log, places } = parts
-  const lost = error instanceof SourceTrouble || record.attempts >= MOST_ATTEMPTS
-  const wait = FIRST_WAIT_MS * 4 ** (record.attempts - 1)
+  const retryAt = error instanceof SourceTrouble ? null : nextTry(record.attempts, now())
+  const lost = retryAt === null
   const failed: ArchiveRecord = {
     ...record,
     ...{ status: 'failed', reason: told(error), lease: null },
-    retryAt: lost ? null : new Date(now().getTime() + wait).toISOString(),
+    retryAt,
     parts: lost ? record.parts.map((part) => ({ ...part, link: null })) : record.parts,
   }
   log('warn', 'a transcript could not be kept', { archive: record.archiveId, reason: failed.reason, again: failed.retryAt })

@@ -81,7 +81,6 @@ describe('removing archives', () => {
     ).toThrow(cut)
     expect(trial.store.archives({ sessionId: 's1' })).toEqual([])
     expect(trial.store.leftovers().length).toBeGreaterThan(0)
-    expect(trial.archives.waiting()).toBe(true)
     expect(found(trial, 'stage*')).toBe(0)
     trial.archives.finish()
     expect(trial.store.leftovers()).toEqual([])

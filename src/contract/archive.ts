@@ -36,10 +36,11 @@ export interface ArchiveRecord {
   /** What its files' names begin with; unique in a store. */
   stem: string
   status: ArchiveStatus
-  /** Why it failed; null: it did not. */
+  /** Why it failed, or why it is kept and cannot be searched; null: nothing is wrong. */
   reason: string | null
+  /** How often it was tried to keep it, or once it is kept, to make it searchable. */
   attempts: number
-  /** When a failed one may be tried again; null: never. */
+  /** With a reason: when it may be tried again; null: never. */
   retryAt: string | null
   /** Who works on it now; counts only while that process lives. */
   lease: { pid: number; startedAt: string } | null

@@ -77,9 +77,10 @@ export function archiveCases(backend: string, newPlace: () => StorePlace): void 
       'with something left to do are those that wait, may be tried again or cannot be searched yet',
       inStore((store) => {
         store.putArchive(sampleArchive('done'))
-        store.putArchive(sampleArchive('given up', { status: 'failed', indexed: false }))
+        store.putArchive(sampleArchive('given up', { status: 'failed', reason: 'gone', indexed: false }))
+        store.putArchive(sampleArchive('never searchable', { reason: 'damaged', indexed: false }))
         store.putArchive(sampleArchive('unsearchable', { indexed: false, createdAt: later(3) }))
-        store.putArchive(sampleArchive('again', { status: 'failed', retryAt: later(9), createdAt: later(2) }))
+        store.putArchive(sampleArchive('again', { status: 'failed', reason: 'full', retryAt: later(9), createdAt: later(2) }))
         store.putArchive(sampleArchive('waiting', { status: 'pending', indexed: false, createdAt: later(1) }))
         expect(ids(store.openArchives())).toEqual(['waiting', 'again', 'unsearchable'])
         store.putArchive(sampleArchive('waiting', { createdAt: later(1) }))

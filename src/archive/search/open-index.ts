@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { codeOf, reasonOf } from '../../lib/errors.js'
-import { type Database, inTransaction, openDatabase, type Statement } from '../../store/sqlite/driver.js'
+import { type Database, inTransaction, openSearchable, type Statement } from '../../store/sqlite/driver.js'
 import { ensureFolder } from '../places.js'
 
 /** What makes archives searchable. Everything in it can be made again from the archives. */
@@ -63,7 +63,7 @@ function opened(path: string, fresh: boolean): Index {
   // Files beside it take over its mode; a umask would take bits away, or leave too many.
   closeSync(openSync(path, 'a', 0o600))
   if ((statSync(path).mode & 0o777) !== 0o600) chmodSync(path, 0o600)
-  const db = openDatabase(path, { timeout: BUSY_MS })
+  const db = openSearchable(path, { timeout: BUSY_MS })
   try {
     const made = prepare(db)
     return indexOf(db, fresh || made)

@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { makeArchives } from '../archive.js'
@@ -233,5 +233,32 @@ describe('a search', () => {
     const archives = makeArchives(trial.parts)
     expect(archives.search({ query: 'albatross', limit: 1 })).toEqual([])
     archives.close()
+  })
+})
+
+describe('what cannot be made searchable', () => {
+  it('is kept all the same, tried again a bounded number of times, and told', () => {
+    const trial = newTrial()
+    mkdirSync(trial.places.index)
+    trial.write('s1', said('albatross'))
+    const kept = trial.keep('s1')
+    expect(kept).toMatchObject({
+      status: 'kept',
+      indexed: false,
+      reason: expect.stringContaining('cannot be searched'),
+      attempts: 1,
+    })
+    for (let n = 0; n < 9; n++) {
+      trial.pass(24 * 3_600_000)
+      trial.archives.finish()
+    }
+    expect(trial.store.archive(kept.archiveId)).toMatchObject({ status: 'kept', indexed: false, attempts: 5, retryAt: null })
+    expect(trial.archives.waiting()).toBe(false)
+    expect(trial.restored(kept).toString()).toBe(said('albatross'))
+    rmdirSync(trial.places.index)
+    expect(trial.archives.search({ query: 'albatross', limit: 1 })).toEqual([])
+    trial.archives.finish()
+    expect(texts(trial, 'albatross')).toEqual(['albatross'])
+    expect(trial.store.archive(kept.archiveId)).toMatchObject({ indexed: true, reason: null })
   })
 })

@@ -1,6 +1,4 @@
 import { basename } from 'node:path'
-import { subagentTranscripts } from '../../agents/claude-code/subagent-transcripts.js'
-import { planArchive } from '../../archive/plan-archive.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
 import type { Call, Cli } from '../command.js'
 import { sessionNamed } from '../open-house.js'
@@ -22,16 +20,9 @@ export async function keep(call: Call, cli: Cli): Promise<number> {
         'baton config explain tells where.',
         EXIT.refused,
       )
-    const parts = {
-      ...{ store: house.store, places: archives.places, now: house.now, log: house.log },
-      newId: () => crypto.randomUUID().replaceAll('-', '').slice(0, 16),
-    }
+    const { sessionId, agent, project, transcriptPath } = session
     const planned = house.store.transaction(() =>
-      planArchive(parts, {
-        ...{ sessionId: session.sessionId, agent: session.agent, project: session.project, trigger: 'request' },
-        transcript: session.transcriptPath,
-        subagents: subagentTranscripts(session.transcriptPath),
-      }),
+      house.planArchive({ sessionId, agent, project, trigger: 'request', transcript: transcriptPath }),
     )!
     finishAll(opened)
     const record = archives.find(planned.archiveId)

@@ -70,6 +70,8 @@ export function archiveRows(sql: (text: string) => Statement): Pick<Store, Part>
   }
 }
 
-function isOpen({ status, retryAt, indexed }: ArchiveRecord): boolean {
-  return status === 'pending' || (status === 'failed' ? retryAt !== null : !indexed)
+/** What went wrong once is only open while it has a time to be tried again. */
+function isOpen({ status, reason, retryAt, indexed }: ArchiveRecord): boolean {
+  if (status === 'kept' && indexed) return false
+  return reason === null || retryAt !== null
 }

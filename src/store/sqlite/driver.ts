@@ -19,6 +19,25 @@ export function openDatabase(path: string, options: { readOnly?: boolean; timeou
   return new Sqlite(path, options)
 }
 
+/** The same where full-text search is needed: Node's own SQLite came without it for a while, the package always has it. */
+export function openSearchable(path: string, options: { timeout?: number } = {}): Database {
+  const own = builtin()
+  const Sqlite = own && hasFullText(own) ? own : packaged()
+  return new Sqlite(path, options)
+}
+
+function hasFullText(Sqlite: Opener): boolean {
+  const db = new Sqlite(':memory:')
+  try {
+    db.exec("CREATE VIRTUAL TABLE words USING fts5(text, content='', contentless_delete=1)")
+    return true
+  } catch {
+    return false
+  } finally {
+    db.close()
+  }
+}
+
 function builtin(): Opener | null {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   if (major < 22 || (major === 22 && minor < 13)) return null
