@@ -10,6 +10,7 @@ crowd 90
 long-transcript 120
 load 120
 full-disk 120
+archive 180
 client-runs 400"
 
 failed=
