@@ -1,0 +1,326 @@
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import type { Called, Compacted, Entry, Returned, Said } from '../../contract/conversation.js'
+import { readConversation } from './conversation.js'
+
+function folder(): string {
+  const dir = mkdtempSync(join(tmpdir(), 'baton-conversation-'))
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  return dir
+}
+
+function fileOf(...lines: (object | string)[]): string {
+  const file = join(folder(), 'session.jsonl')
+  writeFileSync(file, lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join(''))
+  return file
+}
+
+function read(file: string, more: { from?: { offset: number; lines: number }; to?: number; chain?: 'main' | 'subagent' } = {}) {
+  const entries: Entry[] = []
+  const told = readConversation(file, { ...more, onEntry: (entry) => entries.push(entry) })
+  return { entries, told, said: entries.filter((one): one is Said => one.kind === 'said') }
+}
+
+let ids = 0
+const tree = (more: object) => ({
+  parentUuid: null,
+  isSidechain: false,
+  uuid: `uuid-${++ids}`,
+  timestamp: '2026-11-15T20:39:05.460Z',
+  cwd: '/home/me/project',
+  gitBranch: 'main',
+  ...more,
+})
+const prompt = (content: unknown, more: object = {}) =>
+  tree({ type: 'user', message: { role: 'user', content }, origin: { kind: 'human' }, promptSource: 'typed', ...more })
+const answer = (block: object, more: object = {}) =>
+  tree({ type: 'assistant', message: { role: 'assistant', model: 'claude-opus-4-6', id: 'msg_1', content: [block] }, ...more })
+const call = (id: string, name: string, input: object) => answer({ type: 'tool_use', id, name, input })
+const result = (
+  id: string,
+  content: unknown,
+  more: { is_error?: boolean; toolUseResult?: unknown; toolDenialKind?: string } = {},
+) => {
+  const { is_error, ...rest } = more
+  return tree({
+    type: 'user',
+    message: { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content, is_error }] },
+    ...rest,
+  })
+}
+const one = (...lines: object[]): Entry[] => read(fileOf(...lines)).entries
+
+test('prompts are the user’s, answers the agent’s, one entry a block', () => {
+  const { said } = read(
+    fileOf(prompt('fix it\nplease'), answer({ type: 'thinking', thinking: 'hm' }), answer({ type: 'text', text: 'I look.' })),
+  )
+  expect(said.map(({ by, text, line }) => [by, text, line])).toEqual([
+    ['user', 'fix it\nplease', 1],
+    ['agent', 'I look.', 3],
+  ])
+  expect(said[0]).toMatchObject({ at: Date.parse('2026-11-15T20:39:05.460Z'), branch: 'main' })
+  expect(said[1]).not.toHaveProperty('branch')
+})
+
+test.each([
+  [
+    'a finished background task',
+    prompt('<task-notification>\n<task-id>b1</task-id>\n<status>completed</status>\n</task-notification>'),
+  ],
+  ['a prompt of another program', prompt('do this', { origin: { kind: 'peer' } })],
+  ['a text only the model sees', prompt('Fix issue 42. Never push.', { isMeta: true })],
+  ['a reminder', prompt('<system-reminder>\nThe file changed.\n</system-reminder>')],
+  ['an interruption', prompt([{ type: 'text', text: '[Request interrupted by user for tool use]' }])],
+  [
+    'a command of the client itself',
+    prompt('<command-name>/compact</command-name>\n<command-args>keep the names</command-args>'),
+  ],
+  ['what such a command printed', prompt('<local-command-stdout>Compacted</local-command-stdout>')],
+  ['feedback of a hook', prompt('Stop hook feedback:\nNever stop.')],
+  ['an error of the API in the agent’s place', { ...answer({ type: 'text', text: 'API Error: 500' }), isApiErrorMessage: true }],
+])('is nobody’s request: %s', (_, line) => {
+  expect(read(fileOf(line)).said.map(({ by }) => by)).toEqual(['other'])
+})
+
+test('lines of a subagent are left out, and are all there is in its own transcript', () => {
+  const file = fileOf(prompt('main'), prompt('sub', { isSidechain: true }))
+  expect(read(file).said.map(({ text }) => text)).toEqual(['main'])
+  expect(read(file, { chain: 'subagent' }).said.map(({ text }) => text)).toEqual(['sub'])
+})
+
+test('a prompt of several blocks is one, without what the client put beside it', () => {
+  const blocks = ['<system-reminder>x</system-reminder>', 'look at', '<ide_selection>code</ide_selection>', 'this'].map(
+    (text) => ({
+      type: 'text',
+      text,
+    }),
+  )
+  expect(read(fileOf(prompt(blocks))).said.map(({ by, text }) => [by, text])).toEqual([['user', 'look at\nthis']])
+})
+
+test('a command of the project is told as it was typed', () => {
+  const words = '<command-message>fix</command-message>\n<command-name>/fix</command-name>\n<command-args>42</command-args>'
+  expect(read(fileOf(prompt(words))).said).toMatchObject([{ by: 'user', text: '/fix 42' }])
+})
+
+test('a prompt sent while the agent worked counts once, and one it never took is not lost', () => {
+  const { said } = read(
+    fileOf(
+      { type: 'queue-operation', operation: 'enqueue', content: 'never touch x', timestamp: '2026-11-15T20:39:05.460Z' },
+      { type: 'queue-operation', operation: 'remove', content: 'never touch x' },
+      tree({
+        type: 'attachment',
+        attachment: { type: 'queued_command', prompt: 'never touch x', commandMode: 'prompt', origin: { kind: 'human' } },
+      }),
+      { type: 'queue-operation', operation: 'enqueue', content: 'too late' },
+    ),
+  )
+  expect(said.map(({ by, text, line }) => [by, text, line])).toEqual([
+    ['user', 'never touch x', 3],
+    ['user', 'too late', 4],
+  ])
+})
+
+test('what the user ran himself is a command whose end is not told', () => {
+  const entries = one(
+    prompt('<bash-input>git status</bash-input>'),
+    prompt('<bash-stdout>clean</bash-stdout><bash-stderr></bash-stderr>'),
+  )
+  expect(entries).toMatchObject([
+    { kind: 'called', tool: '!', act: { type: 'command', command: 'git status' } },
+    { kind: 'returned', text: 'clean', ok: null, exitCode: null },
+  ])
+})
+
+test.each<[string, object, Called['act']]>([
+  ['Read', { file_path: '/a' }, { type: 'read', path: '/a' }],
+  ['Edit', { file_path: '/a', old_string: 'x' }, { type: 'change', path: '/a' }],
+  ['Write', { file_path: '/a', content: 'x' }, { type: 'change', path: '/a' }],
+  ['MultiEdit', { file_path: '/a', edits: [] }, { type: 'change', path: '/a' }],
+  ['NotebookEdit', { notebook_path: '/n.ipynb', new_source: 'x' }, { type: 'change', path: '/n.ipynb' }],
+  ['Bash', { command: 'ls', run_in_background: true }, { type: 'command', command: 'ls', background: true }],
+  [
+    'TodoWrite',
+    { todos: [{ content: 'a', status: 'in_progress' }] },
+    { type: 'todos', whole: true, todos: [{ id: null, text: 'a', status: 'doing' }] },
+  ],
+  [
+    'TaskCreate',
+    { subject: 'a', description: 'b' },
+    { type: 'todos', whole: false, todos: [{ id: null, text: 'a', status: 'open' }] },
+  ],
+  [
+    'TaskUpdate',
+    { taskId: '1', status: 'deleted' },
+    { type: 'todos', whole: false, todos: [{ id: '1', text: '', status: 'dropped' }] },
+  ],
+  ['AskUserQuestion', { questions: [{ question: 'Which?' }] }, { type: 'ask', questions: ['Which?'] }],
+  ['ExitPlanMode', { plan: '# Move it\n1. copy' }, { type: 'ask', questions: ['Approve the plan "Move it"?'] }],
+  ['Agent', { description: 'Look', prompt: 'find it' }, { type: 'delegate', task: 'Look\nfind it' }],
+  ['Grep', { pattern: 'x', path: 'src' }, { type: 'other', words: 'x\nsrc' }],
+  ['mcp__db__query', { sql: 'select 1', limit: 3 }, { type: 'other', words: 'select 1' }],
+])('a call of %s', (name, input, act) => {
+  expect(one(call('t1', name, input))).toMatchObject([{ kind: 'called', callId: 't1', tool: name, act, cwd: '/home/me/project' }])
+})
+
+test.each<[string, object, Partial<Returned>]>([
+  [
+    'success',
+    result('t1', 'fine', { is_error: false, toolUseResult: { stdout: 'fine', stderr: '' } }),
+    { ok: true, exitCode: 0 },
+  ],
+  [
+    'an exit status',
+    result('t1', 'Exit code 3\nout', { is_error: true, toolUseResult: 'Error: Exit code 3\nout' }),
+    { ok: false, exitCode: 3 },
+  ],
+  ['a time limit', result('t1', 'Exit code 143\nCommand timed out after 1s', { is_error: true }), { ok: false, exitCode: 143 }],
+  [
+    'a status that is usual',
+    result('t1', '', { toolUseResult: { returnCodeInterpretation: 'No matches found' } }),
+    { ok: true, exitCode: null },
+  ],
+  [
+    'a block',
+    result('t1', '<tool_use_error>Blocked: sleep</tool_use_error>', { is_error: true }),
+    { ok: false, exitCode: null, refused: true },
+  ],
+  [
+    'a refusal',
+    result('t1', "The user doesn't want to proceed with this tool use.", { is_error: true, toolDenialKind: 'user-rejected' }),
+    { ok: false, refused: true, interrupted: true },
+  ],
+])('a command that came back with %s', (_, line, outcome) => {
+  expect(one(call('t1', 'Bash', { command: 'x' }), line)[1]).toMatchObject(outcome)
+})
+
+test('what the user typed when he declined a call is his', () => {
+  const words = "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\nuse pnpm"
+  const { said } = read(fileOf(call('t1', 'Bash', { command: 'npm i' }), result('t1', words, { is_error: true })))
+  expect(said).toMatchObject([{ by: 'user', text: 'use pnpm' }])
+})
+
+test('a background command comes back twice: started, and ended with its status', () => {
+  const notice =
+    '<task-notification>\n<task-id>b7</task-id>\n<tool-use-id>t1</tool-use-id>\n<status>failed</status>\n<summary>Background command "x" failed (exit code 4)</summary>\n</task-notification>'
+  const entries = one(
+    call('t1', 'Bash', { command: 'x', run_in_background: true }),
+    result('t1', 'Command running in background with ID: b7.', {
+      toolUseResult: { stdout: '', stderr: '', backgroundTaskId: 'b7' },
+    }),
+    prompt(notice, { origin: { kind: 'task-notification' } }),
+  )
+  expect(entries.filter(({ kind }) => kind === 'returned')).toMatchObject([
+    { callId: 't1', ok: true, exitCode: null },
+    { callId: 't1', ok: false, exitCode: 4 },
+  ])
+})
+
+test('a task gets its id with its result, and an update without a status keeps it', () => {
+  const entries = one(
+    call('t1', 'TaskCreate', { subject: 'first' }),
+    result('t1', 'Task #1 created successfully: first', { toolUseResult: { task: { id: '1', subject: 'first' } } }),
+    call('t2', 'TaskUpdate', { taskId: '1', status: 'completed' }),
+    call('t3', 'TaskUpdate', { taskId: '1', subject: 'the first' }),
+  )
+  expect(entries[1]).toMatchObject({ todos: [{ id: '1', text: 'first', status: 'open' }] })
+  expect(entries[3]).toMatchObject({ act: { todos: [{ id: '1', text: 'the first', status: 'done' }] } })
+})
+
+test('answers to a dialog are told', () => {
+  const told = { questions: [], answers: { 'Which?': 'Alpha', 'How many?': 'Two' } }
+  const entries = one(call('t1', 'AskUserQuestion', { questions: [] }), result('t1', 'Your questions…', { toolUseResult: told }))
+  expect(entries[1]).toMatchObject({ answers: ['Alpha', 'Two'] })
+})
+
+test('a file named with @ was read', () => {
+  const attachment = { type: 'file', filename: '/home/me/project/README.md', content: {} }
+  expect(one(tree({ type: 'attachment', attachment }))).toMatchObject([
+    { kind: 'called', tool: '@', act: { type: 'read', path: '/home/me/project/README.md' } },
+    { kind: 'returned', ok: true },
+  ])
+})
+
+test('a compaction is told with its summary and the lines that were kept', () => {
+  const kept = [prompt('first'), answer({ type: 'text', text: 'second' })]
+  const compactMetadata = {
+    trigger: 'auto',
+    preservedMessages: { uuids: [kept[1]!.uuid], allUuids: kept.map(({ uuid }) => uuid) },
+  }
+  const entries = one(
+    ...[prompt('gone'), ...kept, tree({ type: 'system', subtype: 'compact_boundary', compactMetadata })],
+    tree({ type: 'attachment', attachment: { type: 'date', date: '2026-11-15' } }),
+    prompt('This session is being continued. Summary: all.', { isCompactSummary: true }),
+    prompt('go on'),
+  )
+  const at = entries.findIndex(({ kind }) => kind === 'compacted')
+  expect(entries[at] as Compacted).toMatchObject({
+    line: 4,
+    trigger: 'auto',
+    keptLines: [2, 3],
+    summary: expect.stringContaining('all.'),
+  })
+  expect(entries[at + 1]).toMatchObject({ kind: 'said', by: 'user', text: 'go on' })
+  expect(entries).toHaveLength(5)
+})
+
+test('a compaction whose summary never came is told all the same', () => {
+  const boundary = tree({ type: 'system', subtype: 'compact_boundary', compactMetadata: { trigger: 'manual' } })
+  expect(one(boundary)).toMatchObject([{ kind: 'compacted', trigger: 'manual', summary: null, keptLines: [] }])
+})
+
+test('lines that cannot be read are counted, keep their numbers, and stop nothing', () => {
+  const { said, told } = read(fileOf('{"type":"user","mess', '', 'null', '[1,2]', prompt('still here'), '{"type":"unheard-of"}'))
+  expect(said).toMatchObject([{ text: 'still here', line: 5 }])
+  expect(told).toMatchObject({ lines: 6, unread: 3, cut: 0, problem: null })
+})
+
+test('a line of 50 MB is read from its beginning, in bounded memory', () => {
+  const long = 'x'.repeat(50 * 1024 * 1024)
+  const file = fileOf(call('t1', 'Bash', { command: 'cat big' }), result('t1', `head of it\n${long}`), prompt('after'))
+  const before = process.memoryUsage().rss
+  const { entries, told } = read(file)
+  expect(told).toMatchObject({ lines: 3, unread: 0, cut: 1 })
+  expect(entries[1]).toMatchObject({ kind: 'returned', callId: 't1', text: expect.stringMatching(/^head of it\nx/) })
+  expect((entries[1] as Returned).text.length).toBeLessThan(300_000)
+  expect(entries[2]).toMatchObject({ text: 'after', line: 3 })
+  expect(process.memoryUsage().rss - before).toBeLessThan(150 * 1024 * 1024)
+})
+
+test('a torn last line waits for the next read, which goes on where this one ended', () => {
+  const file = fileOf(prompt('one'))
+  const rest = JSON.stringify(prompt('two'))
+  appendFileSync(file, rest.slice(0, 40))
+  const first = read(file)
+  expect(first.said.map(({ text }) => text)).toEqual(['one'])
+  appendFileSync(file, `${rest.slice(40)}\n`)
+  const next = read(file, { from: first.told })
+  expect(next.said).toMatchObject([{ text: 'two', line: 2 }])
+  expect(next.told.lines).toBe(2)
+})
+
+test('nothing beyond `to` is looked at', () => {
+  const file = fileOf(prompt('one'), prompt('two'))
+  const { told } = read(file, { to: JSON.stringify(prompt('one')).length + 10 })
+  expect(told.lines).toBe(1)
+})
+
+test('records that say a result twice are not needed to read it', () => {
+  const content = 'line\n'.repeat(1000)
+  const file = { ...result('t1', content), toolUseResult: { type: 'text', file: { filePath: '/a', content } } }
+  const entries = one(call('t1', 'Read', { file_path: '/a' }), { ...file, sourceToolAssistantUUID: 'x' })
+  expect(entries[1]).toMatchObject({ ok: true, text: content })
+  const output = { ...result('t2', content), toolUseResult: { stdout: content, stderr: '', interrupted: true } }
+  expect(one(call('t2', 'Bash', { command: 'x' }), output)[1]).toMatchObject({ interrupted: true, exitCode: null })
+})
+
+test('what is no transcript is said to be none', () => {
+  const dir = folder()
+  expect(read(join(dir, 'missing')).told.problem).toBe('ENOENT')
+  mkdirSync(join(dir, 'folder'))
+  expect(read(join(dir, 'folder')).told.problem).toBe('not a file')
+  writeFileSync(join(dir, 'empty'), '')
+  expect(read(join(dir, 'empty')).told).toMatchObject({ lines: 0, offset: 0, problem: null })
+})
