@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { tempDir } from '../../../test/claude-code/temp-dir.js'
-import { addAfterCompaction, expectAfterCompaction, forgetLiveSummary, readLiveSummary } from './live-summary.js'
+import { forgetLiveSummary, readLiveSummary } from './live-summary.js'
 
 const note = {
   format: 1,
@@ -13,7 +13,6 @@ const note = {
   tokensAfter: 2703,
   summary: '<summary>The login is fixed.</summary>',
   kept: { messages: 2, text: 'Bash {"command":"echo b"}\n\nb', whole: true },
-  added: null,
 }
 
 function put(value: unknown): string {
@@ -73,40 +72,16 @@ test('no folder, no file, a folder of that name, a session id that is a path: no
   expect(readLiveSummary(dir, 's2', 0)).toBeNull()
 })
 
-test('what the mod is given is whole, readable by its owner only, and replaced by the next', () => {
-  const dir = tempDir()
-  expectAfterCompaction(dir, 's1')
-  addAfterCompaction(dir, 's1', 1, 'first')
-  addAfterCompaction(dir, 's1', 2, 'second')
-  expect(readdirSync(dir).sort()).toEqual(['s1.after.json', 's1.expect'])
-  expect(JSON.parse(readFileSync(path.join(dir, 's1.after.json'), 'utf8'))).toEqual({
-    format: 1,
-    session: 's1',
-    at: 2,
-    text: 'second',
-  })
-  for (const name of readdirSync(dir)) expect(statSync(path.join(dir, name)).mode & 0o777).toBe(0o600)
-})
-
-test('forgetting a session takes its notes and no other', () => {
+test('forgetting a session takes its note and nothing else', () => {
   const dir = put(note)
-  for (const id of ['s1', 's2']) {
-    expectAfterCompaction(dir, id)
-    addAfterCompaction(dir, id, 1, 'x')
-  }
-  writeFileSync(path.join(dir, 's1.json'), '{}')
-  forgetLiveSummary(dir, 's1')
-  forgetLiveSummary(dir, 's3')
-  expect(readdirSync(dir).sort()).toEqual(['s1.json', 's2.after.json', 's2.expect'])
+  for (const name of ['s1.json', 's2.summary.json']) writeFileSync(path.join(dir, name), '{}')
+  for (const id of ['s1', 's1', 's3']) forgetLiveSummary(dir, id)
+  expect(readdirSync(dir).sort()).toEqual(['s1.json', 's2.summary.json'])
 })
 
-test('a session id that is a path writes and removes nothing', () => {
-  const dir = tempDir()
-  const inside = path.join(dir, 'live')
-  mkdirSync(inside)
-  writeFileSync(path.join(dir, 'x.expect'), '')
-  expectAfterCompaction(inside, '../y')
-  addAfterCompaction(inside, '../y', 1, 'x')
-  forgetLiveSummary(inside, '../x')
-  expect([readdirSync(inside), existsSync(path.join(dir, 'x.expect')), readdirSync(dir).length]).toEqual([[], true, 2])
+test('a session id that is a path removes nothing', () => {
+  const dir = put(note)
+  mkdirSync(path.join(dir, 'live'))
+  forgetLiveSummary(path.join(dir, 'live'), '../s1')
+  expect(existsSync(path.join(dir, 's1.summary.json'))).toBe(true)
 })

@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { count, number, object, parseObject, text } from './fields.js'
 import { LIVE_FORMAT } from './live.js'
@@ -7,15 +7,13 @@ import { LIVE_FORMAT } from './live.js'
 export interface LiveSummary {
   /** As the client tells it at the end of the compaction. */
   summary: string
-  /** Null with `tokensAfter` and `kept` until the compaction has ended. */
+  /** Null, as `tokensAfter` and `kept`, while the compaction still runs. */
   tokensBefore: number | null
   tokensAfter: number | null
   trigger: string | null
   /** When it was written, by the client's clock. */
   at: number
   kept: KeptTail | null
-  /** Which of Baton's texts (its `at`) the mod put into the next request; null: none, and after the compaction none will be. */
-  added: number | null
 }
 
 /** The messages the client left standing after the summary. */
@@ -31,7 +29,7 @@ const LARGEST_SUMMARY = 1024 * 1024
 
 /** Null: no mod, nothing written since `sinceMs` (by the mod's clock), or not a note of this session. */
 export function readLiveSummary(dir: string | undefined, sessionId: string, sinceMs: number): LiveSummary | null {
-  const path = placeOf(dir, sessionId, 'summary.json')
+  const path = placeOf(dir, sessionId)
   if (path === null) return null
   try {
     const stat = statSync(path, { throwIfNoEntry: false })
@@ -57,35 +55,16 @@ function parseSummary(json: string, sessionId: string): LiveSummary | null {
     trigger: text(note.trigger),
     at,
     kept: kept && { messages: count(kept.messages) ?? 0, text: text(kept.text) ?? '', whole: kept.whole === true },
-    added: number(note.added),
   }
 }
 
-/** Asks the mod to wait a moment, at the end of the compaction now running, for a text of `addAfterCompaction`. */
-export function expectAfterCompaction(dir: string, sessionId: string): void {
-  const path = placeOf(dir, sessionId, 'expect')
-  if (path !== null) writeFileSync(path, '', { mode: 0o600 })
-}
-
-/** The text the mod puts into the next request; empty: it need not wait. `at` is above that of every text before. */
-export function addAfterCompaction(dir: string, sessionId: string, at: number, added: string): void {
-  const path = placeOf(dir, sessionId, 'after.json')
-  if (path === null) return
-  // The mod may be reading: it sees all of it or nothing.
-  const draft = `${path}.${process.pid}`
-  writeFileSync(draft, JSON.stringify({ format: LIVE_FORMAT, session: sessionId, at, text: added }), { mode: 0o600 })
-  renameSync(draft, path)
-}
-
-/** Removes what passed between Baton and the mod about a session's compactions: it is plain conversation. */
-export function forgetLiveSummary(dir: string, sessionId: string): void {
-  for (const name of ['summary.json', 'expect', 'after.json']) {
-    const path = placeOf(dir, sessionId, name)
-    if (path !== null) rmSync(path, { force: true })
-  }
+/** Removes the note of a session: it is plain conversation. */
+export function forgetLiveSummary(dir: string | undefined, sessionId: string): void {
+  const path = placeOf(dir, sessionId)
+  if (path !== null) rmSync(path, { force: true })
 }
 
 /** Null: no folder, or a session id that is no plain name. */
-function placeOf(dir: string | undefined, sessionId: string, name: string): string | null {
-  return dir === undefined || dir === '' || !/^[\w-]+$/.test(sessionId) ? null : join(dir, `${sessionId}.${name}`)
+function placeOf(dir: string | undefined, sessionId: string): string | null {
+  return dir === undefined || dir === '' || !/^[\w-]+$/.test(sessionId) ? null : join(dir, `${sessionId}.summary.json`)
 }

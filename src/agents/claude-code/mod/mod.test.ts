@@ -47,7 +47,7 @@ async function run(
   type Hook = ($: unknown, e: object, next: (e: object) => unknown) => unknown
   const hooks = new Map<string, Hook>()
   register((event: string, hook: Hook) => hooks.set(event, hook))
-  await script(client, async (event, e = {}) => hooks.get(event)!(client, e, (given) => ({ passed: given })))
+  await script(client, async (event, e = {}) => hooks.get(event)!(client, e, (given) => ({ passed: given, messages: [] })))
   await client.quiet()
   return client.written
 }
@@ -79,9 +79,12 @@ class Client {
       })
     },
   }
-  clock = { now: async () => this.now, sleep: async () => {} }
+  clock = { now: async () => this.now, sleep: (ms: number) => new Promise((resolve) => setTimeout(resolve, ms)) }
   fs = {
-    write: async (at: string, text: string) => void this.written.push(await this.slow({ path: at, report: JSON.parse(text) })),
+    write: async (at: string, text: string) => {
+      const call = await this.slow({ path: at, report: JSON.parse(text) })
+      if (!at.endsWith('.summary.json')) this.written.push(call)
+    },
   }
   async slow<T>(value: T): Promise<T> {
     this.busy++
@@ -214,7 +217,7 @@ test('every hook passes on what it was given, and a failure stays in the report'
       'session.end',
     ]) {
       const e = { event }
-      expect(await fire(event, e)).toEqual({ passed: e })
+      expect(await fire(event, e)).toEqual({ passed: e, messages: [] })
     }
   })
   expect(calls.at(-1)?.report).toMatchObject({ session: 's1', tokens: null, compaction: null, problem: 'Error: no usage' })
