@@ -178,6 +178,14 @@ test('a second compaction finds its own summary, not the first one’s', async (
   expect(second).toBeGreaterThan(first)
 })
 
+test('a summariser that also asks for a tool ends unheard: then the summary is told in the end', async () => {
+  const it = await stage({ ...PROACTIVE, summary: { text: 'So far.', bash: 'echo no' } })
+  await runPrint(it.home, { prompt: 'go', model: 'claude-opus-4-6' })
+  const [, start, end] = it.heard()
+  expect([start!.event, start!.note, end!.event]).toEqual(['SessionStart', null, 'PostCompact'])
+  expect(it.note()).toMatchObject({ summary: end!.body.compact_summary, kept: { whole: true } })
+})
+
 test('a compaction another hook blocks leaves no note', async () => {
   const it = await stage(PROACTIVE)
   const hooks = it.home.readSettings().hooks as Record<string, unknown[]>

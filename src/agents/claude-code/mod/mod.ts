@@ -9,7 +9,7 @@ export interface ModFile {
 /** The folder's name below `skills/` in Claude Code's own folder, where the client loads it without asking. */
 export const MOD_NAME = 'baton'
 
-/** The plugin that reports a session's figures from inside the client into `liveDir`. */
+/** The plugin that reports a session's figures and compactions from inside the client into `liveDir`. */
 export function modFiles(options: { liveDir: string; version?: string }): ModFile[] {
   const manifest = {
     name: MOD_NAME,
@@ -33,6 +33,7 @@ function json(value: unknown): string {
 const README = `# Baton's mod for Claude Code
 
 Written by \`baton install\`, removed by \`baton uninstall\`. Inside the client it reads the session's context usage, window and
-compaction point and writes them to one small file per session in Baton's own folder. It sends nothing anywhere, changes nothing
-in the session, and no turn waits for it. Without it Baton still works, with a compaction point that is derived instead of told.
+compaction point and writes them to one small file per session in Baton's own folder, and the summary of the last compaction to
+another. It sends nothing anywhere and changes nothing in the session. No turn waits for it; a compaction waits until the summary is
+written, some milliseconds and never a second. Without it Baton still works, with a compaction point that is derived, not told.
 `
