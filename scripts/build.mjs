@@ -33,12 +33,16 @@ try {
     minify: true,
     plugins: [prebuilt],
     outExtension: { '.js': '.cjs' },
-    external: ['./hook-config.cjs', '@photostructure/sqlite/package.json'],
+    external: ['./hook-config.cjs', './hook-keep.cjs', '@photostructure/sqlite/package.json'],
   }
   await build({
     ...hook,
     define: { 'import.meta.url': '""' },
-    entryPoints: { 'hook-engine-body': 'src/hook/engine-main.ts', 'hook-config': 'src/hook/config-main.ts' },
+    entryPoints: {
+      'hook-engine-body': 'src/hook/engine-main.ts',
+      'hook-config': 'src/hook/config-main.ts',
+      'hook-keep': 'src/hook/keep-main.ts',
+    },
   })
   const body = readFileSync(`${root}${fresh}/hook-engine-body.cjs`)
   const name = createHash('sha256').update(body).digest('hex').slice(0, 16)

@@ -12,28 +12,32 @@ const MAY_IMPORT: Record<string, string[]> = {
   model: [],
   tracker: ['contract'],
   policy: ['contract'],
+  facts: ['contract', 'lib'],
   config: ['contract', 'lib'],
   agents: ['contract', 'lib'],
   store: ['contract', 'lib'],
   archive: ['contract', 'lib', 'store'],
   delivery: ['contract', 'lib'],
-  engine: ['contract', 'lib', 'tracker', 'policy', 'agents', 'store'],
+  compaction: ['contract'],
+  engine: ['contract', 'lib', 'tracker', 'policy', 'facts', 'compaction', 'agents', 'store'],
   server: ['contract', 'lib', 'agents', 'store', 'engine'],
   install: ['contract', 'lib', 'agents'],
   hook: ['contract', 'lib', 'policy', 'engine'],
-  'house.ts': ['contract', 'lib', 'config', 'policy', 'agents', 'store', 'delivery', 'engine', 'hook'],
+  'house.ts': ['contract', 'lib', 'config', 'policy', 'agents', 'archive', 'store', 'delivery', 'engine', 'hook'],
   'hook/config-main.ts': ['config'],
   'hook/engine-start.ts': [],
-  'hook/engine-main.ts': ['contract', 'lib', 'config', 'agents', 'hook', 'house.ts'],
-  library: ['contract', 'lib', 'config', 'policy', 'agents', 'engine', 'house.ts'],
+  'hook/keep-main.ts': ['agents', 'archive', 'around.ts', 'house.ts'],
+  'around.ts': ['agents', 'engine'],
+  'hook/engine-main.ts': ['contract', 'lib', 'config', 'agents', 'engine', 'hook', 'house.ts'],
+  library: ['contract', 'lib', 'config', 'policy', 'agents', 'engine', 'around.ts', 'house.ts'],
   'index.ts': ['contract', 'lib', 'library'],
   'version.ts': [],
   cli: [
     ...['contract', 'lib', 'config', 'policy', 'agents', 'store', 'archive', 'engine', 'model'],
-    ...['server', 'install', 'hook', 'house.ts', 'version.ts'],
+    ...['server', 'install', 'hook', 'around.ts', 'house.ts', 'version.ts'],
   ],
 }
-const ENTRIES = ['hook/config-main.ts', 'hook/engine-main.ts', 'hook/engine-start.ts']
+const ENTRIES = ['hook/config-main.ts', 'hook/engine-main.ts', 'hook/engine-start.ts', 'hook/keep-main.ts']
 
 /** Packages, where they may be used at all. `@photostructure/sqlite` is loaded by name in the store's driver. */
 const PACKAGES: Record<string, string[]> = {

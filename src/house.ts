@@ -1,12 +1,19 @@
+import { join } from 'node:path'
 import { agents } from './agents/index.js'
+import { archivePlaces } from './archive/places.js'
+import { planArchive } from './archive/plan-archive.js'
+import { viewArchives } from './archive/view-archives.js'
 import { currentConfig } from './config/current-config.js'
 import type { Loaded, LoadOptions } from './config/load-config.js'
 import { policyFor as policyOfConfig } from './config/policy-for.js'
+import type { ArchiveRecord } from './contract/archive.js'
 import type { ConfigProblem, Policy, PolicySubject } from './contract/policy.js'
 import type { SessionRecord } from './contract/record.js'
 import type { Session } from './contract/session.js'
 import type { RawSignal } from './contract/signal.js'
 import { folderOutbox } from './delivery/outbox.js'
+import type { Around } from './engine/around.js'
+import type { ArchiveRequest } from './engine/draft.js'
 import { type Engine, makeEngine } from './engine/engine.js'
 import { detailOf, findSession, recentSessions } from './engine/queries.js'
 import { isEnabled, rearmSession } from './engine/switches.js'
@@ -36,6 +43,8 @@ export interface House {
   drain(options?: DrainOptions): number
   /** A signal a launcher left in the spool. */
   spooled(id: string): { raw: RawSignal; drop(): void } | null
+  /** Inside a transaction: what the session's transcripts hold now will be kept (`archive/` does it later). */
+  planArchive(request: ArchiveRequest): ArchiveRecord | null
   /** Opens the latches of a session. */
   rearm(sessionId: string): void
   now(): Date
@@ -50,6 +59,10 @@ export interface HouseOptions {
   /** How long the configuration files are trusted without another look. */
   configMs?: number
   busyMs?: number
+  /** What is done around a compaction; the hook passes a function that loads it only when it is called. */
+  around(): Around
+  /** Called when archives or long transcripts wait for a process that has time. Absent: whoever comes next sees to it. */
+  leaveWork?: () => void
   /** For a process that lives long and takes many signals: trusts the configuration for a second, remembers what it read. */
   resident?: boolean
 }
@@ -66,16 +79,27 @@ export function openHouse(options: HouseOptions): House {
     ...(options.resident ? { checkpointPages: 8_000, remember: true } : {}),
   })
   const policyOf = configured(home, env, options.loadConfig, options.configMs ?? (options.resident ? 1_000 : 0))
+  // The global, because importing node:crypto costs a hook two milliseconds it rarely needs.
+  const newId = (): string => crypto.randomUUID().replaceAll('-', '').slice(0, 16)
+  const plan = (request: ArchiveRequest): ArchiveRecord | null => {
+    const subagents = request.transcript === null ? [] : (agents[request.agent]?.subagentTranscripts?.(request.transcript) ?? [])
+    return planArchive({ store, places: archivePlaces(home.root), now, newId, log }, { ...request, subagents })
+  }
   const engine = makeEngine({
     store,
     agents,
     policyOf,
     now,
-    // The global, because importing node:crypto costs a hook two milliseconds it rarely needs.
-    newId: () => crypto.randomUUID().replaceAll('-', '').slice(0, 16),
+    newId,
     log,
     outbox: folderOutbox(home.outbox, now),
     liveDir: home.live,
+    planArchive(request) {
+      const planned = plan(request)
+      return planned?.status === 'pending' ? { archiveId: planned.archiveId, bytes: planned.parts[0]?.bytes ?? 0 } : null
+    },
+    leaveWork: options.leaveWork ?? (() => {}),
+    around: options.around,
   })
 
   const policyFor = (record: SessionRecord): Policy => {
@@ -97,7 +121,14 @@ export function openHouse(options: HouseOptions): House {
     policyOf,
     view,
     find: (id) => findSession(store, id),
-    detail: (record) => detailOf(store, record, view(record), policyFor(record)),
+    detail: (record) => ({
+      ...detailOf(store, record, view(record), policyFor(record)),
+      archives: viewArchives(
+        store.archives({ sessionId: record.sessionId }),
+        store.segments({ sessionId: record.sessionId }),
+        (file) => join(archivePlaces(home.root).folder, file),
+      ),
+    }),
     recent: (which) => recentSessions(store, view, { ...which, now: now() }),
     statusLine: ({ record, enabled }, plain) =>
       statusText(viewSession(record, { seat: null, enabled, alive: true, now: now() }), plain ? WITHOUT_COLOURS : COLOURS),
@@ -106,6 +137,7 @@ export function openHouse(options: HouseOptions): House {
       const found = readSpooled(home.spool, id)
       return found && { raw: found.raw, drop: () => dropSpooled(found.path) }
     },
+    planArchive: plan,
     rearm: (sessionId) => rearmSession(store, sessionId),
     now,
     close: () => store.close(),

@@ -1,3 +1,4 @@
+import { around } from '../around.js'
 import { loadConfig } from '../config/load-config.js'
 import { openHouse } from '../house.js'
 import type { Instruments } from '../install/doctor/patient.js'
@@ -13,7 +14,7 @@ import { prepareHome } from './prepare-home.js'
 export function instruments(home: Home, env: Record<string, string | undefined>): Instruments {
   return {
     loadConfig,
-    openHouse: (of) => openHouse({ env: of, loadConfig, busyMs: 2_000 }),
+    openHouse: (of) => openHouse({ env: of, loadConfig, around: () => around, busyMs: 2_000 }),
     openDatabase: (path, options) => explained(openDatabase(path, options), path),
     isSilent,
     prepareHome: () => prepareHome(home, env),

@@ -36,7 +36,7 @@ export function launcherFor(agent: string, home: Home, cli: Cli): string {
   return launcherHere(agent, home, cli)
 }
 
-const engineOf = ({ program }: Cli): string => join(program, 'hook-engine.cjs')
+export const engineOf = ({ program }: Cli): string => join(program, 'hook-engine.cjs')
 
 /** Said when the program will not stay where it is: hooks would then do nothing. */
 export function passingPlace(program: string): string | null {

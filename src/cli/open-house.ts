@@ -1,3 +1,4 @@
+import { around } from '../around.js'
 import { loadConfig } from '../config/load-config.js'
 import type { SessionRecord } from '../contract/record.js'
 import { type House, openHouse } from '../house.js'
@@ -10,7 +11,7 @@ export async function inHouse<T>(
   work: (house: House) => T | Promise<T>,
   options: { configMs?: number } = {},
 ): Promise<T> {
-  const house = openHouse({ env: cli.env, loadConfig, now: cli.now, ...options })
+  const house = openHouse({ env: cli.env, loadConfig, around: () => around, now: cli.now, ...options })
   try {
     // A hook's engine would wait for a transcript that lags: who takes its signal must too.
     drain(house, { wait: true })

@@ -6,6 +6,7 @@ import { onTestFinished } from 'vitest'
 import { BATON, PREFIX } from '../../test/harness/places.js'
 import { alive, end } from '../../test/harness/processes.js'
 import { until } from '../../test/harness/wait.js'
+import { around } from '../around.js'
 import { loadConfig } from '../config/load-config.js'
 import { type House, openHouse } from '../house.js'
 
@@ -103,7 +104,12 @@ export function newTrial() {
     },
     /** Puts into the store what a test needs, as the hooks would. */
     fill: <T>(work: (house: House) => T, options: { now?: Date; env?: Record<string, string> } = {}): T => {
-      const house = openHouse({ env: { ...env, ...options.env }, loadConfig, now: () => options.now ?? new Date() })
+      const house = openHouse({
+        env: { ...env, ...options.env },
+        loadConfig,
+        around: () => around,
+        now: () => options.now ?? new Date(),
+      })
       try {
         return work(house)
       } finally {

@@ -19,6 +19,8 @@ export interface CompactionRecord {
   /** Size of the transcript when it began: what was written later belongs to the next cycle. */
   bytes: number
   archiveId: string | null
+  /** Last line of the transcript that an earlier compaction replaced; 0: none did. */
+  sinceLine: number
   /** Ranked, most needed first; null: not read yet. */
   facts: Fact[] | null
   /** Why there are none; null: there are, or they are still being read. */

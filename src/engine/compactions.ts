@@ -44,6 +44,7 @@ function open(draft: Draft, trigger: 'auto' | 'manual'): void {
     contextRemainingPercent: remainingPercent(track.used, track.limits.point),
     compactionTokens: track.limits.point,
   })
+  draft.parts.around().keepBefore(draft, trigger)
 }
 
 export interface SignDetail {
@@ -137,6 +138,7 @@ export function complete(draft: Draft, outcome: 'completed' | 'failed' | 'unknow
     durationMs: progress.durationMs,
     compactionTokens: draft.record.track.limits.point,
   })
+  if (outcome === 'completed') draft.parts.around().recoverSecond(draft, progress.summary)
 }
 
 /** Work went on although a compaction had begun and none of its other signs came: it was blocked or it failed. */

@@ -1,4 +1,5 @@
 import type { Agent } from '../agents/agent.js'
+import type { Trigger } from '../contract/archive.js'
 import type { Event, EventType } from '../contract/event.js'
 import type { Outbox } from '../contract/outbox.js'
 import type { ConfigProblem, Policy, PolicySubject } from '../contract/policy.js'
@@ -6,6 +7,8 @@ import type { SessionRecord } from '../contract/record.js'
 import type { Signal } from '../contract/signal.js'
 import type { Log } from '../lib/log.js'
 import type { Store } from '../store/store.js'
+import type { Around } from './around.js'
+import type { ReadFacts } from './read-facts.js'
 
 /** What the engine is built from; house.ts joins it. */
 export interface Parts {
@@ -20,6 +23,20 @@ export interface Parts {
   outbox: Outbox
   /** Where the mod's reports lie. */
   liveDir: string
+  /** Makes sure that what a session's transcripts hold now is kept; called inside a transaction. null: there is nothing to keep. */
+  planArchive(request: ArchiveRequest): { archiveId: string; bytes: number } | null
+  /** What is done around a compaction. Loaded only then: it is large, and most hooks never see one. */
+  around(): Around
+  /** There is work that no hook should wait for: archives to be written, long transcripts to be read. */
+  leaveWork(): void
+}
+
+export interface ArchiveRequest {
+  sessionId: string
+  agent: string
+  project: string | null
+  trigger: Trigger
+  transcript: string | null
 }
 
 /** One signal being worked on, inside one transaction. */
@@ -35,6 +52,10 @@ export interface Draft {
   /** ISO time of this signal's handling: one clock for all it writes. */
   at: string
   events: Event[]
+  /** What the summariser of a compaction that begins is to be told; '' nothing. */
+  instructions: string
+  /** Facts read for a compaction that begins, before the transaction; null: none were. */
+  read: ReadFacts | null
 }
 
 /** The part of a draft that messages need: there are some without a signal. */

@@ -15,12 +15,14 @@ export interface Engine {
   takeAll(signals: readonly { raw: RawSignal; options: TakeOptions }[]): Taken[]
   /** Whether the transcript already holds what this signal speaks of; looks, writes nothing. */
   settled(raw: RawSignal): boolean
+  /** Reads what no hook could wait for (see `catch-up.ts`); as long as it takes. */
+  catchUp(): void
   listen(listener: Listener): () => void
 }
 
 export function makeEngine(parts: Parts): Engine {
   const listeners = new Set<Listener>()
-  const tell = (taken: readonly Taken[]): void => {
+  const tell = (taken: readonly Pick<Taken, 'events'>[]): void => {
     if (listeners.size === 0) return
     const events = taken.flatMap((one) => one.events)
     if (events.length === 0) return
@@ -79,6 +81,9 @@ export function makeEngine(parts: Parts): Engine {
         },
       )
       return seen.settled || seen.live !== null
+    },
+    catchUp() {
+      tell([{ events: parts.around().catchUp(parts) }])
     },
     listen(listener) {
       listeners.add(listener)

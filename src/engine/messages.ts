@@ -11,9 +11,9 @@ import { type Desk, type Draft, emit } from './draft.js'
 /** `answer`: the client waits for this answer. `outbox`: nobody waits, the next hook takes it along. `keep`: it stays in the queue. */
 export type Delivery = 'answer' | 'outbox' | 'keep'
 
-export type Draftless = Pick<Message, 'category' | 'mode' | 'agent_text' | 'user_text'>
+export type Draftless = Pick<Message, 'category' | 'mode' | 'agent_text' | 'user_text' | 'recovery'>
 
-export function queue(draft: Draft, content: Draftless, to: { seatId: string; sessionId: string | null }): Message {
+export function queue(draft: Desk, content: Draftless, to: { seatId: string; sessionId: string | null }): Message {
   const message: Message = {
     message_id: `msg_${draft.parts.newId()}`,
     seat_id: to.seatId,
@@ -80,6 +80,9 @@ export function confirm(draft: Draft): void {
 function deliver(desk: Desk, message: Message): void {
   desk.parts.store.putMessage({ ...message, status: 'delivered', delivered_at: desk.at })
   emit(desk, 'message_delivered', { message_id: message.message_id, via: message.via, repeated: message.repeated })
+  if (!message.recovery) return
+  const { compaction, step, facts } = message.recovery
+  emit(desk, 'recovery_delivered', { message_id: message.message_id, compaction_started_at: compaction, step, facts })
 }
 
 /** After a restart: what was given but never confirmed is given again, unless the conversation holds it. */

@@ -1,4 +1,5 @@
 import type { ResolvedLevel } from '../contract/level.js'
+import type { CompactionRecord } from '../contract/loss.js'
 import type { Policy } from '../contract/policy.js'
 import type { SessionRecord, SubagentRecord } from '../contract/record.js'
 import type { Session } from '../contract/session.js'
@@ -77,7 +78,7 @@ export function detailOf(store: Store, record: SessionRecord, session: Session, 
     })),
     briefs: [],
     archives: [],
-    losses: [],
+    losses: store.compactions(record.sessionId).flatMap(lossView),
   }
 }
 
@@ -94,4 +95,20 @@ function subagentView(record: SubagentRecord): Record<string, unknown> {
     updated_at: record.updatedAt,
     spend: viewSpend(record.spend, null),
   }
+}
+
+function lossView({ loss, startedAt, archiveId, trigger, first, second }: CompactionRecord): Record<string, unknown>[] {
+  if (loss === null) return []
+  return [
+    {
+      compaction_started_at: startedAt,
+      trigger,
+      archive_id: archiveId,
+      facts: loss.total,
+      facts_kept: loss.kept,
+      by_kind: loss.byKind,
+      lost: loss.lost.map(({ kind, text, state, line }) => ({ kind, text, state, line })),
+      put_back: (first?.keys.length ?? 0) + (second?.keys.length ?? 0),
+    },
+  ]
 }

@@ -6,8 +6,10 @@ import { isNearLevel } from '../policy/near-level.js'
 import { rearm, restartClocks } from '../tracker/tracker.js'
 import { closeUnfinished, compactionSign, compactionStarts } from './compactions.js'
 import { type Draft, emit, type Parts } from './draft.js'
+import { keepTranscript } from './keep-transcript.js'
 import { measure } from './measure.js'
 import { cancelStale, confirm, type Delivery, give, ofLeftSessions, ofSession, queue, repeatUnheard, unhurt } from './messages.js'
+import type { ReadFacts } from './read-facts.js'
 import { identify, newRecord } from './records.js'
 import { seatFor } from './seats.js'
 import { cancelWaiting, isEnabled } from './switches.js'
@@ -60,10 +62,11 @@ export function takeSignal(parts: Parts, raw: RawSignal, options: TakeOptions): 
 }
 
 export function takeOpened(parts: Parts, raw: RawSignal, signal: Signal, options: TakeOptions): Taken {
+  const read = options.again || signal.kind !== 'compact-start' ? null : parts.around().readAhead(parts.store, signal)
   return parts.store.transaction(() => {
     const at = parts.now().toISOString()
     if (options.signalId && !parts.store.takeOnce(options.signalId, at)) return repeated(parts, signal, options.signalId)
-    const draft = openDraft(parts, raw, signal, at)
+    const draft = openDraft(parts, raw, signal, at, read)
     const { record, observation } = draft
     const lagged = record.unsettled.length > 0 && observation.observed.length === 0
     const begins = signal.kind === 'compact-start'
@@ -83,7 +86,8 @@ export function takeOpened(parts: Parts, raw: RawSignal, signal: Signal, options
     warn(draft, crossed)
     soundSilence(draft)
     // Without a server the hook's own engine answers: another that holds the same signal must not take the answer back.
-    const answer = give(draft, options.deliver, options.unserved ? null : (options.signalId ?? null))
+    const told = options.deliver === 'answer' && draft.instructions !== '' ? instructed(draft) : null
+    const answer = told ?? give(draft, options.deliver, options.unserved ? null : (options.signalId ?? null))
     if (options.unserved && !signal.subagent) expectLevel(draft)
     parts.store.putSession(record)
     const unsettled = !observation.settled && observation.live === null && !signal.subagent
@@ -99,6 +103,11 @@ export function takeOpened(parts: Parts, raw: RawSignal, signal: Signal, options
   })
 }
 
+/** null: this event's answer is not heard by a summariser. */
+function instructed({ agent, signal, instructions }: Draft): string | null {
+  return agent.instruct?.(signal.event, instructions) ?? null
+}
+
 /** It was taken, but its hook never heard the answer and kept it: what that answer carried waits again. */
 function repeated(parts: Parts, signal: Signal, signalId: string): Taken {
   const record = parts.store.session(signal.sessionId)
@@ -110,7 +119,13 @@ function repeated(parts: Parts, signal: Signal, signalId: string): Taken {
   return { ...NOTHING, record, repeated: true }
 }
 
-function openDraft(parts: Parts, raw: RawSignal, signal: Signal, at: string): Draft & { observation: Observation } {
+function openDraft(
+  parts: Parts,
+  raw: RawSignal,
+  signal: Signal,
+  at: string,
+  read: ReadFacts | null,
+): Draft & { observation: Observation } {
   const agent = parts.agents[signal.agent]!
   const known = parts.store.session(signal.sessionId)
   const subagents = signal.kind === 'status-line' ? [] : parts.store.subagents(signal.sessionId)
@@ -148,6 +163,8 @@ function openDraft(parts: Parts, raw: RawSignal, signal: Signal, at: string): Dr
     enabled,
     at,
     events: [],
+    instructions: '',
+    read,
     observation,
   }
   for (const seen of observation.subagents) {
@@ -239,6 +256,7 @@ function applyKind(draft: Draft): void {
       record.endedAt = draft.at
       if (signal.end?.reason === 'clear') cancelStale(draft, 'the conversation was cleared', ofSession(draft, CLEARED))
       emit(draft, 'session_ended', { reason: signal.end?.reason ?? null })
+      keepTranscript(draft, 'session-end', 'session-end')
       return
     default:
       return
@@ -250,6 +268,7 @@ function applyStart(draft: Draft): void {
   const source = signal.start?.source
   if (source === 'compact') {
     compactionSign(draft, 'session-start', {})
+    draft.parts.around().recoverFirst(draft)
     return
   }
   const again = record.startedAt !== draft.at

@@ -2,6 +2,7 @@ import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { agents } from '../agents/index.js'
+import { around } from '../around.js'
 import { emptyConfig } from '../config/compiled.js'
 import { policyFor } from '../config/policy-for.js'
 import type { Event, EventType } from '../contract/event.js'
@@ -56,6 +57,9 @@ export function trialHouse() {
       // Launchers leave files with the true time on them; `outwait` makes them look old.
       outbox: folderOutbox(join(folder, 'outbox'), () => new Date(Date.now() + waited)),
       liveDir,
+      planArchive: () => null,
+      leaveWork: () => {},
+      around: () => around,
     })
 
   return {

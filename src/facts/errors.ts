@@ -34,7 +34,7 @@ export function watchErrors(): Watcher {
       found.set(`${key}\n${text}`, fact)
       standing.set(key, [...(standing.get(key) ?? []), fact].slice(-MOST_STANDING))
     },
-    facts: () => [...found.values()],
+    facts: () => [...found.values()].map((fact) => ({ ...fact })),
   }
 }
 

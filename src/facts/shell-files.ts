@@ -37,8 +37,8 @@ export function filesOf(command: string, cwd: string | null, failed: boolean, ou
     }
     if (!done) return
     const told = actOf(program, words.slice(1), run)
-    for (const word of told.written) for (const path of at(word)) files.changed.push({ path, removed: false })
     for (const word of told.removed) for (const path of at(word)) files.changed.push({ path, removed: true })
+    for (const word of told.written) for (const path of at(word)) files.changed.push({ path, removed: false })
     for (const word of told.read) files.read.push(...at(word))
   })
   return files

@@ -11,7 +11,7 @@ interface Kept extends Todo {
 export function watchTodos(): Watcher {
   let kept = new Map<string, Kept>()
   /** No longer on the list that is written as a whole. */
-  const past = new Map<string, Kept>()
+  let past = new Map<string, Kept>()
   const open = new Map<string, Called>()
 
   const put = (key: string, todo: Todo, line: number, at: number | null): void => {
@@ -58,9 +58,15 @@ export function watchTodos(): Watcher {
       if (returned.ok !== false && !returned.refused) apply(call, returned)
     },
     facts: () => {
-      // What was asked last and did not come back is taken for done: the list as the agent wanted it.
+      if (open.size === 0) return [...past.values(), ...kept.values()].map(factOf)
+      // What was asked last and did not come back is taken for made: the list as the agent wanted it. It may still come back otherwise.
+      const settled = { kept, past }
+      kept = new Map(kept)
+      past = new Map(past)
       for (const call of open.values()) apply(call, null)
-      return [...past.values(), ...kept.values()].map(factOf)
+      const facts = [...past.values(), ...kept.values()].map(factOf)
+      ;({ kept, past } = settled)
+      return facts
     },
   }
 }

@@ -2,7 +2,8 @@ import { readFileSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { agents } from '../agents/index.js'
 import type { Loaded, LoadOptions } from '../config/load-config.js'
-import { openHouse } from '../house.js'
+import type { Around } from '../engine/around.js'
+import { type House, openHouse } from '../house.js'
 import { batonHome } from '../lib/home.js'
 import { fileLog } from '../lib/log.js'
 import { answerOne, drainSession, drainUnderLock } from './drain.js'
@@ -17,6 +18,7 @@ export function run(beforeLeaving: () => void): void {
     if (mode === 'status-line') say(statusLine(env))
     else if (mode === 'drain') drain(env)
     else if (mode === 'answer' && id) say(answer(env, id))
+    else if (mode === 'keep') keep(openHouse({ env, loadConfig, around, configMs: 1_000 }))
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     fileLog(batonHome(env).log, env)('error', reason, { mode })
@@ -44,7 +46,7 @@ function say(text: string): void {
 }
 
 function drain(env: Record<string, string | undefined>): void {
-  const house = openHouse({ env, loadConfig, busyMs: 4_000, configMs: 1_000 })
+  const house = openHouse({ env, loadConfig, around, busyMs: 4_000, configMs: 1_000 })
   drainUnderLock(house.engine, house.home.spool, join(house.home.root, 'run', 'drain'))
   tidyDaily(
     house.store,
@@ -56,15 +58,23 @@ function drain(env: Record<string, string | undefined>): void {
     },
     house.now(),
   )
+  keep(house)
+}
+
+/** What compactions left to be done, if anything. */
+function keep(house: House): void {
+  const { store } = house
+  if (store.openArchives().length === 0 && store.openCompactions().length === 0 && store.leftovers().length === 0) return
+  keeping().keep(house)
 }
 
 function answer(env: Record<string, string | undefined>, id: string): string {
-  const house = openHouse({ env, loadConfig, busyMs: 900, configMs: 1_000 })
+  const house = openHouse({ env, loadConfig, around, busyMs: 900, configMs: 1_000 })
   return answerOne(house.engine, house.home.spool, id)
 }
 
 function statusLine(env: Record<string, string | undefined>): string {
-  const house = openHouse({ env, loadConfig, busyMs: 900, configMs: 1_000 })
+  const house = openHouse({ env, loadConfig, around, busyMs: 900, configMs: 1_000 })
   const agent = agents['claude-code']!
   const passed = Object.fromEntries(agent.environment.flatMap((name) => (env[name] ? [[name, env[name]]] : []))) as Record<
     string,
@@ -78,6 +88,9 @@ function statusLine(env: Record<string, string | undefined>): string {
   if (spooled) dropSpooled(spooled.path)
   return taken.record ? house.statusLine({ record: taken.record, enabled: taken.enabled }, Boolean(env.NO_COLOR)) : ''
 }
+
+const keeping = () => require('./hook-keep.cjs') as { keep(house: House): void; around: Around }
+const around = (): Around => keeping().around
 
 function loadConfig(options: LoadOptions): Loaded {
   return (require('./hook-config.cjs') as { loadConfig(options: LoadOptions): Loaded }).loadConfig(options)

@@ -210,20 +210,29 @@ start() { # one engine at a time; it takes all that lies in the spool and ends
     rm -f "$lock"
   done
 }
+later() {
+  set -m
+  (trap '' HUP; start) </dev/null >/dev/null 2>&1 3>&- &
+  set +m
+}
+after=
 case \${begin%%'"tool_calls"'*} in *'"agent_id":"'*) child=1 ;; *) child= ;; esac
 near=
 [ -z "$child" ] && read -r near <"$home/outbox/$sid.near"
-if [ "$near" = "$kind" ]; then # a level is near: the answer to this event is worth waiting for
+case $kind in # what is said around a compaction is said now or never
+  PreCompact) near=$kind after=1 ;;
+  SessionStart) case $begin in *'"source":"compact"'*) near=$kind ;; esac ;;
+esac
+if [ "$near" = "$kind" ]; then # a level is near, or a compaction: the answer to this event is worth waiting for
   [ -x "$node" ] || node=$(command -v node) || exit 0
   answer=$(places; exec "$node" "$engine" answer "$id" </dev/null)
+  [ -n "$after" ] && later # archives are written by a process nobody waits for
   if [ -n "$answer" ]; then
     printf '%s\n' "$answer"
     exit 0
   fi
 else
-  set -m
-  (trap '' HUP; start) </dev/null >/dev/null 2>&1 3>&- &
-  set +m
+  later
 fi
 
 [ -z "$child" ] || exit 0

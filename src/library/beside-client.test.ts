@@ -1,6 +1,7 @@
 import { appendFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { around } from '../around.js'
 import { loadConfig } from '../config/load-config.js'
 import { type House, openHouse } from '../house.js'
 import { BatonError } from '../lib/errors.js'
@@ -8,7 +9,7 @@ import { type LibraryHome, libraryHome } from './fixtures/library-home.js'
 
 /** A session whose client runs Baton's hooks: a transcript, and an environment this process does not have. */
 function client(home: LibraryHome) {
-  const house: House = openHouse({ env: home.env, loadConfig })
+  const house: House = openHouse({ env: home.env, loadConfig, around: () => around })
   onTestFinished(() => house.close())
   const transcript = join(home.dir, 's1.jsonl')
   writeFileSync(transcript, '')

@@ -1,3 +1,4 @@
+import { around } from '../around.js'
 import { loadConfig } from '../config/load-config.js'
 import type { ConfigProblem } from '../contract/policy.js'
 import type { SessionRecord } from '../contract/record.js'
@@ -34,7 +35,7 @@ export class Tracker {
   /** Throws a BatonError when the store is damaged, newer or not to be written (it stays as it is), RangeError for impossible figures. */
   static open(options: TrackerOptions = {}): Tracker {
     const settled = settleOptions(options)
-    return new Tracker(openHouse({ env: settled.env, loadConfig, busyMs: BUSY_MS }), settled)
+    return new Tracker(openHouse({ env: settled.env, loadConfig, around: () => around, busyMs: BUSY_MS }), settled)
   }
 
   /** The session the calls speak of. `resetSession` changes it, and so does a message of another session given to `observe`. */

@@ -124,7 +124,12 @@ export function takeSignals(parts: ServerParts): (request: SignalRequest, reply:
   function whenSettled(one: Waiting, end: number): void {
     if (Date.now() < end && !parts.engine.settled(one.raw)) {
       setTimeout(() => guarded(one.reply, () => whenSettled(one, end)), STEP_MS)
-    } else gather(one)
+    } else guarded(one.reply, () => alone(one))
+  }
+
+  /** Its transcript is read first, which must happen before the store is locked. */
+  function alone(one: Waiting): void {
+    finish(one, parts.engine.take(one.raw, one.options))
   }
 
   function gather(one: Waiting): void {

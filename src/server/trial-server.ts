@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { around } from '../around.js'
 import { loadConfig } from '../config/load-config.js'
 import { openHouse } from '../house.js'
 import { type Listening, listen } from './listen.js'
@@ -11,7 +12,7 @@ import type { ServerParts } from './parts.js'
 export async function trialServer(options: { token?: string; now?: () => Date } = {}) {
   const root = mkdtempSync(join(tmpdir(), 'baton-test-server-'))
   const env = { BATON_HOME: root, HOME: root }
-  const house = openHouse({ env, loadConfig, resident: true, ...(options.now ? { now: options.now } : {}) })
+  const house = openHouse({ env, loadConfig, around: () => around, resident: true, ...(options.now ? { now: options.now } : {}) })
   const parts: ServerParts = { ...house, recent: (all) => house.recent({ all }), version: 'test' }
   const listening: Listening = await listen(parts, {
     host: '127.0.0.1',

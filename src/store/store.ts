@@ -1,5 +1,6 @@
 import type { ArchiveRecord, SegmentRecord } from '../contract/archive.js'
 import type { Event, NewEvent } from '../contract/event.js'
+import type { CompactionRecord } from '../contract/loss.js'
 import type { Message } from '../contract/message.js'
 import type { SeatRecord, SessionRecord, StoredReading, SubagentRecord } from '../contract/record.js'
 
@@ -73,6 +74,14 @@ export interface Store {
   /** Forgets switches nearer than this one that it covers: the last word wins. */
   clearSwitches(scope: 'session' | 'project', keys: readonly string[] | 'all'): void
   setSwitch(scope: SwitchScope, key: string, enabled: boolean, at: string): void
+
+  /** null: nothing is known of it. */
+  compaction(sessionId: string, startedAt: string): CompactionRecord | null
+  /** Of one session, oldest first. */
+  compactions(sessionId: string): CompactionRecord[]
+  /** Those whose facts are still to be read. */
+  openCompactions(): CompactionRecord[]
+  putCompaction(record: CompactionRecord): void
 
   archive(archiveId: string): ArchiveRecord | null
   /** Oldest first. */

@@ -5,8 +5,6 @@ import type { Agent, Known } from '../agent.js'
 import { answer, carries, instruct } from './answer.js'
 import { readBranch } from './branch.js'
 import { argsOf, type ClientArgs } from './command-line.js'
-import { readConversation } from './conversation.js'
-import { entriesOfLine } from './conversation-line.js'
 import { ENVIRONMENT } from './environment.js'
 import { heard } from './heard.js'
 import { deriveLimits, type LimitsInput } from './limits.js'
@@ -31,8 +29,6 @@ export const claudeCode: Agent = {
   carriers: ['PostToolBatch', 'UserPromptSubmit', 'SessionStart'],
   heard,
   alive: isAlive,
-  conversation: readConversation,
-  entriesOfLine,
 }
 
 function observe(signal: Signal, raw: RawSignal, known: Known): Observation {

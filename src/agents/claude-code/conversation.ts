@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, statSync } from 'node:fs'
-import type { ConversationOptions, ConversationRead } from '../agent.js'
+import type { ConversationOptions, ConversationRead } from '../transcript-reader.js'
 import { Conversing } from './conversation-entries.js'
 import { readLines } from './conversation-lines.js'
 import { type Fields, object } from './fields.js'

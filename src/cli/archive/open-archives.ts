@@ -1,4 +1,4 @@
-import { agents } from '../../agents/index.js'
+import { readers } from '../../agents/readers.js'
 import { type Archives, makeArchives } from '../../archive/archive.js'
 import type { ArchiveRecord } from '../../contract/archive.js'
 import type { House } from '../../house.js'
@@ -51,7 +51,7 @@ export function archivesOf(house: House): Archives {
     newId: () => crypto.randomUUID().replaceAll('-', '').slice(0, 16),
     log: house.log,
     readerOf(agent, chain) {
-      const read = agents[agent]?.entriesOfLine
+      const read = readers[agent]?.entriesOfLine
       return read ? (line, number) => read(line, number, chain) : null
     },
   })

@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
+import { around } from '../../around.js'
 import { loadConfig } from '../../config/load-config.js'
 import type { Event } from '../../contract/event.js'
 import { type House, openHouse } from '../../house.js'
@@ -43,7 +44,7 @@ async function run(call: Call, cli: Cli): Promise<number> {
   const began = Date.now()
   const stage = setStage(cli)
   const model = await startModel({ script: DEMO_SCRIPT })
-  const house = openHouse({ env: stage.env, loadConfig })
+  const house = openHouse({ env: stage.env, loadConfig, around: () => around })
   try {
     const story = await play(stage, house, model, client, show)
     const summary = summarise(house, model, story, Date.now() - began)

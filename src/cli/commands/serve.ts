@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { around } from '../../around.js'
 import { loadConfig } from '../../config/load-config.js'
 import { type House, openHouse } from '../../house.js'
 import { BatonError, EXIT, reasonOf } from '../../lib/errors.js'
@@ -8,7 +9,9 @@ import { listen } from '../../server/listen.js'
 import type { ServerParts } from '../../server/parts.js'
 import { VERSION } from '../../version.js'
 import type { Call, Cli, Command } from '../command.js'
+import { engineOf } from '../launcher-for.js'
 import { drain } from '../open-house.js'
+import { type Keeper, makeKeeper } from '../serving/keeper.js'
 import { portFrom } from '../serving/port.js'
 import { runningServer } from '../serving/running-server.js'
 import { takePlace } from '../serving/serve-lock.js'
@@ -16,6 +19,7 @@ import { untilStopped } from '../until-stopped.js'
 
 const PORT = 8420
 const DRAIN_MS = 3_000
+const KEEP_MS = 10 * 60_000
 const HOUR = 3_600_000
 
 export const command: Command = {
@@ -45,18 +49,26 @@ async function run(call: Call, cli: Cli): Promise<number> {
   const host = call.value('host') ?? '127.0.0.1'
   const token = tokenFrom(call.value('token-file'), cli)
   if (!isLoopback(host) && token === null) throw openToAll(host)
-  const house = openHouse({ env: cli.env, loadConfig, now: cli.now, resident: true })
+  const keeper = makeKeeper(
+    engineOf(cli),
+    () => house.home,
+    (...said) => house.log(...said),
+  )
+  const house: House = openHouse({
+    ...{ env: cli.env, loadConfig, around: () => around, now: cli.now, resident: true, leaveWork: keeper.leave },
+  })
   const other = runningServer(house.home)
   const leave = takePlace(join(dirname(house.home.server), 'serving'), () => (other ? ` at http://127.0.0.1:${other.port}` : ''))
   try {
     const server = await listen(partsOf(house), { host, port, token, serverFile: house.home.server })
     const stopped = untilStopped()
     cli.print(call.json ? JSON.stringify({ url: server.url }) : `Baton listens on ${server.url}. Ctrl-C ends it.`)
-    const chores = keepHouse(house)
+    const chores = keepHouse(house, keeper)
     const replaced = storeReplaced(house.home.store)
     const end = await Promise.race([stopped, replaced.seen])
     replaced.stop()
     chores()
+    keeper.stop()
     await server.close()
     if (end === 'replaced') {
       throw new BatonError(
@@ -88,8 +100,12 @@ function storeReplaced(path: string): { seen: Promise<'replaced'>; stop(): void 
 }
 
 /** What came while no server ran is taken now; what a hook could not hand over is taken soon; old readings are thinned. */
-function keepHouse(house: House): () => void {
+function keepHouse(house: House, keeper: Keeper): () => void {
   drain(house)
+  const keep = (): void => {
+    if (house.store.openArchives().length > 0 || house.store.openCompactions().length > 0) keeper.leave()
+  }
+  keep()
   const thin = (): void => {
     try {
       house.store.thin(house.now())
@@ -100,6 +116,7 @@ function keepHouse(house: House): () => void {
   const timers = [
     setInterval(() => drain(house, { youngestMs: 2_000 }), DRAIN_MS),
     setInterval(thin, HOUR),
+    setInterval(keep, KEEP_MS),
     setTimeout(thin, 60_000),
   ]
   return () => timers.forEach(clearTimeout)

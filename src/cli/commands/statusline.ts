@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { agents } from '../../agents/index.js'
+import { around } from '../../around.js'
 import type { RawSignal } from '../../contract/signal.js'
 import { EXIT, reasonOf } from '../../lib/errors.js'
 import { batonHome } from '../../lib/home.js'
@@ -70,7 +71,7 @@ async function segment(cli: Cli): Promise<{ text: string; sessionId: string | nu
 /** No server: the engine in this process. Should a server have taken it after all, the id makes it count once. */
 async function alone(cli: Cli, raw: RawSignal, signalId: string): Promise<string> {
   const [{ openHouse }, { loadConfig }] = await Promise.all([import('../../house.js'), import('../../config/load-config.js')])
-  const house = openHouse({ env: cli.env, loadConfig, now: cli.now, busyMs: 900 })
+  const house = openHouse({ env: cli.env, loadConfig, around: () => around, now: cli.now, busyMs: 900 })
   try {
     const taken = house.engine.take(raw, { deliver: 'outbox', signalId, unserved: true })
     const record = taken.record ?? house.find(signalId.split('.', 1)[0]!)

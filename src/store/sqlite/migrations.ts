@@ -45,5 +45,10 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX archive_segments_by_session ON archive_segments (session_id);
 
   CREATE TABLE archive_leftovers (item TEXT PRIMARY KEY) WITHOUT ROWID;
+
+  CREATE TABLE compactions (
+    session_id TEXT NOT NULL, started_at TEXT NOT NULL, open INTEGER NOT NULL, body TEXT NOT NULL, PRIMARY KEY (session_id, started_at)
+  );
+  CREATE INDEX compactions_open ON compactions (started_at) WHERE open = 1;
   `,
 ]

@@ -5,6 +5,7 @@ import type { Source } from '../../contract/reading.js'
 import type { SeatRecord, SessionRecord, StoredReading, SubagentRecord } from '../../contract/record.js'
 import type { EventQuery, SessionQuery, Store, SwitchScope } from '../store.js'
 import { archiveRows } from './archives.js'
+import { compactionRows } from './compactions.js'
 import { inTransaction, type Statement } from './driver.js'
 import { makeMemory, NO_MEMORY } from './memory.js'
 import { type OpenOptions, openSqlite } from './open.js'
@@ -233,6 +234,7 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
     },
 
     ...archiveRows(sql),
+    ...compactionRows(sql),
 
     thin: (now) => transaction(() => thinOut(db, now)),
     sizes() {

@@ -1,0 +1,34 @@
+import type { Entry } from '../contract/conversation.js'
+
+/** Reads what was said and done in one agent's transcripts. Apart from `Agent`, because a hook rarely needs it and it is large. */
+export interface TranscriptReader {
+  /**
+   * What was said and done in a transcript, entry by entry, as `onEntry` is called. A line that cannot be read is counted, never a
+   * reason to stop.
+   */
+  conversation(transcriptPath: string, options: ConversationOptions): ConversationRead
+  /** The same for one line alone, as far as it can be told without the lines around it. */
+  entriesOfLine(line: string, number: number, chain: 'main' | 'subagent'): Entry[]
+}
+
+export interface ConversationOptions {
+  /** Where to begin: the end of an earlier read. Absent: at the beginning. */
+  from?: { offset: number; lines: number }
+  /** Bytes beyond this are not looked at. Absent: to the end of the file. */
+  to?: number
+  /** `subagent`: the transcript is a subagent's own. */
+  chain?: 'main' | 'subagent'
+  onEntry: (entry: Entry) => void
+}
+
+export interface ConversationRead {
+  /** Where the next read begins, after the last whole line, and how many lines lie before it. */
+  offset: number
+  lines: number
+  /** Lines that could not be read. */
+  unread: number
+  /** Lines too long to be read whole: what could be told from their beginning was told. */
+  cut: number
+  /** null: read. Otherwise why there is nothing: the file is not there, or is none. */
+  problem: string | null
+}

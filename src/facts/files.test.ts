@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest'
+import type { Entry } from '../contract/conversation.js'
+import { called, ran, returned } from './a-conversation.js'
+import { startFacts } from './facts.js'
+
+function files(...entries: Entry[]): Record<string, string | null> {
+  const facts = startFacts()
+  for (const entry of entries) facts.take(entry)
+  return Object.fromEntries(
+    facts
+      .facts()
+      .filter(({ kind }) => kind === 'file')
+      .map(({ text, state }) => [text, state]),
+  )
+}
+const changed = (command: string, more: Parameters<typeof ran>[2] = {}, output = ''): string[] =>
+  Object.entries(files(...ran(command, output, more))).flatMap(([path, state]) => (state === 'changed' ? [path] : []))
+
+test('files read and changed by tools, relative inside the folder the session began in', () => {
+  const read = called({ type: 'read', path: '/home/me/project/a.ts' })
+  const outside = called({ type: 'read', path: '/etc/hosts' })
+  const change = called({ type: 'change', path: '/home/me/project/src/b.ts' })
+  expect(files(read, returned(read, 'x'), outside, returned(outside, 'x'), change, returned(change, 'ok'))).toEqual({
+    'a.ts': 'read',
+    '/etc/hosts': 'read',
+    'src/b.ts': 'changed',
+  })
+})
+
+test('what was not there or failed is none; what was changed stays changed', () => {
+  const missing = called({ type: 'read', path: '/home/me/project/none' })
+  const change = called({ type: 'change', path: '/home/me/project/a.ts' })
+  const again = called({ type: 'read', path: '/home/me/project/a.ts' })
+  const refused = called({ type: 'change', path: '/home/me/project/b.ts' })
+  expect(
+    files(
+      ...[missing, returned(missing, 'File does not exist.', { ok: false })],
+      ...[change, returned(change, 'ok'), again, returned(again, 'x')],
+      ...[refused, returned(refused, 'no', { ok: false, refused: true })],
+    ),
+  ).toEqual({ 'a.ts': 'changed' })
+})
+
+test('a change that never came back may have been made, and says so', () => {
+  const facts = startFacts()
+  facts.take(called({ type: 'change', path: '/home/me/project/a.ts' }))
+  expect(facts.facts()).toMatchObject([{ text: 'a.ts', state: 'changed', detail: { unconfirmed: true } }])
+})
+
+test.each<[string, string[]]>([
+  ['echo x > out.txt', ['out.txt']],
+  ['echo x >> docs/log.md', ['docs/log.md']],
+  ["sed -i 's/a/b/' a.ts b.ts", ['a.ts', 'b.ts']],
+  ["sed -i '' -e 's/a/b/' a.ts", ['a.ts']],
+  ["perl -pi -e 's/a/b/' a.ts", ['a.ts']],
+  ['mv old.ts new.ts', ['old.ts', 'new.ts']],
+  ['git mv README README.md', ['README', 'README.md']],
+  ['mv a.ts b.ts lib/', ['a.ts', 'b.ts', 'lib/a.ts', 'lib/b.ts']],
+  ['cp a.ts b.ts', ['b.ts']],
+  ['rm -f a.ts', ['a.ts']],
+  ['git rm a.ts', ['a.ts']],
+  ['echo x | tee -a a.log', ['a.log']],
+  ['touch a b', ['a', 'b']],
+  ['cd src && touch a.ts && cd .. && touch b.ts', ['src/a.ts', 'b.ts']],
+  ["cat > db.sh <<'EOF'\npg_dump > /var/x.sql\nEOF", ['db.sh']],
+  ['curl -sSL -o install.sh https://example.org/i.sh', ['install.sh']],
+  ['git checkout -- src/a.ts', ['src/a.ts']],
+  ['npm test > /dev/null 2>&1', []],
+  ['rm -rf dist node_modules', []],
+  ['rm *.log "$TMP"', []],
+  ["sed -n '1,5p' a.ts", []],
+  ['git rm --cached a.ts', []],
+  ['grep -c x a.ts', []],
+])('%s changes', (command, expected) => {
+  expect(changed(command)).toEqual(expected)
+})
+
+test('a command that failed changed nothing but what it opened to write', () => {
+  const failed = { exitCode: 2, ok: false }
+  expect(changed("sed -i 's/x/y/' none.sh", failed, "sed: can't read none.sh")).toEqual([])
+  expect(changed('./run.sh > out.log', failed, 'no')).toEqual(['out.log'])
+  expect(changed("sed -i 's/x/y/' a.ts && npm test", failed, '1 failed')).toEqual(['a.ts'])
+  expect(changed("sed -i 's/x/y/' a.ts && npm test", failed, "sed: can't read a.ts")).toEqual([])
+  expect(changed('rm a.ts', { ok: false, refused: true })).toEqual([])
+})
+
+test('looking at a file in the shell is reading it', () => {
+  expect(files(...ran('cat a.ts && head -n 5 b.ts'))).toEqual({ 'a.ts': 'read', 'b.ts': 'read' })
+})
