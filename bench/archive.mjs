@@ -10,7 +10,7 @@ import { makeStopwatch } from './stopwatch.mjs'
 export const about = 'transcripts kept before a compaction, and found again'
 
 const MB = 1024 * 1024
-const ROOMS = ['archive/archive.ts', 'archive/plan-archive.ts', 'archive/places.ts', 'store/sqlite/sqlite.ts', 'agents/index.ts']
+const ROOMS = ['archive/archive.ts', 'archive/plan-archive.ts', 'archive/places.ts', 'store/sqlite/sqlite.ts', 'agents/readers.ts']
 
 export async function run({ quick, note }) {
   const file = await bundleSource(ROOMS)
@@ -67,7 +67,7 @@ function house(rooms, what) {
   let ids = 0
   const parts = {
     ...{ store, root, now: () => new Date(), newId: () => String(++ids).padStart(12, '0'), log() {} },
-    readerOf: (agent, chain) => (line, number) => rooms.agents[agent].entriesOfLine(line, number, chain),
+    readerOf: (agent, chain) => (line, number) => rooms.readers[agent].entriesOfLine(line, number, chain),
   }
   const archives = rooms.makeArchives(parts)
   const keep = (sessionId, transcript) => {

@@ -157,7 +157,8 @@ export function makeArchives(parts: ArchivesParts): Archives {
         request,
       )
     },
-    verify: (records, progress) => verifyArchives(places, makeBlocks(places.folder, 0), records, store.segments(), progress),
+    verify: (records, progress) =>
+      verifyArchives(places, makeBlocks(places.folder, 0), records, store.segments(), store.openArchives(), progress),
     choose,
     frees(records) {
       const gone = new Set(records.map(({ archiveId }) => archiveId))

@@ -40,7 +40,7 @@ export function finishArchives(parts: FinishParts, only?: { sessionId: string })
     const done = finishOne(parts, record)
     if (done) settled.push(done)
   }
-  if (passed.size > 0) tidy(parts)
+  tidy(parts)
   return settled
 }
 

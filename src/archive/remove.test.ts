@@ -132,6 +132,17 @@ describe('verifying', () => {
     expect(trial.archives.verify(trial.store.archives()).extra).toEqual(['stray.txt'])
   })
 
+  it('takes no offence at what another process is writing right now', () => {
+    const { trial } = filled()
+    trial.write('s4', said('now'))
+    const { stem } = trial.plan('s4')!
+    writeFileSync(join(trial.places.folder, `.${stem}.jsonl.br.baton-${process.pid}-1`), 'half')
+    writeFileSync(join(trial.places.folder, `.${stem}.jsonl.br.baton-999999-1`), 'half of a dead one')
+    writeFileSync(join(trial.places.folder, `${stem}.jsonl.br`), 'named, not yet told')
+    expect(trial.archives.verify(trial.store.archives()).extra).toEqual([])
+    expect(trial.files().filter((name) => name.includes('999999'))).toEqual([])
+  })
+
   it('sees a file that is cut, longer, or replaced by another whole one', () => {
     const { trial } = filled()
     const [first, second, third] = trial.files().map((file) => join(trial.places.folder, file))

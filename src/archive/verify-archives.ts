@@ -1,6 +1,8 @@
 import { readdirSync } from 'node:fs'
 import type { ArchiveRecord, SegmentRecord } from '../contract/archive.js'
+import { isLeftover, removeLeftovers } from '../lib/atomic-file.js'
 import { type Blocks, DamagedArchive } from './blocks.js'
+import { fileName } from './file-name.js'
 import type { Places } from './places.js'
 import { streamsOf } from './view-archives.js'
 import { newHash } from './write-segment.js'
@@ -18,12 +20,13 @@ export interface Verification {
   extra: string[]
 }
 
-/** Unpacks every stream once and compares the hash at the end of each archive. `all`: every record, to know which files are extra. */
+/** Unpacks every stream once and compares the hash at the end of each archive. `open`: what other processes may be working on right now. */
 export function verifyArchives(
   places: Places,
   blocks: Blocks,
   records: readonly ArchiveRecord[],
   segments: readonly SegmentRecord[],
+  open: readonly ArchiveRecord[],
   progress: (bytes: number) => void = () => {},
 ): Verification {
   const wanted = new Set(records.flatMap(({ parts }) => parts.flatMap(({ streamId }) => streamId ?? [])))
@@ -32,7 +35,7 @@ export function verifyArchives(
     if (wanted.has(streamId)) found.set(streamId, walk(blocks, of, cutsOf(records, streamId), progress))
   }
   const kept = records.filter(({ status }) => status === 'kept')
-  return { archives: kept.map((record) => judge(record, found)), extra: extraFiles(places, segments) }
+  return { archives: kept.map((record) => judge(record, found)), extra: extraFiles(places, segments, open) }
 }
 
 interface Walked {
@@ -90,13 +93,15 @@ function judge(record: ArchiveRecord, found: ReadonlyMap<string, Walked>): Verif
   return { archiveId, state: 'whole', reason: '' }
 }
 
-function extraFiles({ folder }: Places, segments: readonly SegmentRecord[]): string[] {
-  const known = new Set(segments.map(({ file }) => file))
+function extraFiles({ folder }: Places, segments: readonly SegmentRecord[], open: readonly ArchiveRecord[]): string[] {
+  removeLeftovers(folder)
+  const expected = open.flatMap(({ stem, parts }) => parts.map(({ name }) => fileName(stem, name)))
+  const known = new Set([...segments.map(({ file }) => file), ...expected])
   try {
     const files = readdirSync(folder, { withFileTypes: true }).filter((entry) => !entry.isDirectory())
     return files
       .map(({ name }) => name)
-      .filter((name) => !known.has(name))
+      .filter((name) => !known.has(name) && !isLeftover(name))
       .sort()
   } catch {
     return []
