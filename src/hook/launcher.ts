@@ -237,7 +237,7 @@ fi
 
 [ -z "$child" ] || exit 0
 tries=0
-while [ $tries -lt 60 ]; do # an engine still at work on this session's earlier signals is awaited for a moment
+while [ $tries -lt 160 ]; do # an engine still at work on this session's earlier signals is awaited, on a busy machine for a second
   earlier=
   for file in "$home/spool/$sid."*; do
     [ "$file" = "$home/spool/$id" ] && break
