@@ -11,6 +11,7 @@ import { chooseToDrop, needed, type Retention, sizeOf } from './choose-to-drop.j
 import { configuredRounds } from './configured-retention.js'
 import { createdEvent } from './created-event.js'
 import { finishArchives } from './finish-archives.js'
+import { hasWork } from './has-work.js'
 import { archivePlaces, type Places } from './places.js'
 import { removeArchives, sweep } from './remove-archives.js'
 import { type ReadLine, unindexStream } from './search/index-stream.js'
@@ -117,12 +118,7 @@ export function makeArchives(parts: ArchivesParts): Archives {
     places,
     blocks,
     view,
-    waiting() {
-      const now = parts.now().toISOString()
-      const open = store.openArchives().some(({ retryAt }) => (retryAt ?? '') <= now)
-      // What is left in the index waits for the next that comes: an index that cannot be opened must not call for work for ever.
-      return open || store.leftovers().some((item) => !item.startsWith('index '))
-    },
+    waiting: () => hasWork(store, parts.now()),
     finish(options = {}) {
       const self = processInfo(process.pid) ?? { pid: process.pid, startedAt: '' }
       const { sessionId, settled, progress } = options
@@ -136,6 +132,7 @@ export function makeArchives(parts: ArchivesParts): Archives {
       )
       if (store.leftovers().length > 0) sweep(removing)
       makeSearchable({ ...parts, blocks, index }, (bytes) => progress?.('index', bytes))
+      if (store.leftovers().length > 0) sweep(removing)
       return made
     },
     find: (id) => findArchive(store, id),

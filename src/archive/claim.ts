@@ -23,7 +23,7 @@ export function claimArchive(parts: ClaimParts, passed: ReadonlySet<string>): Ar
       (one) => !taken.has(one.sessionId) && !passed.has(one.archiveId) && (one.retryAt ?? '') <= now().toISOString(),
     )
     if (!next) return null
-    const claimed = { ...next, lease: { pid: self.pid, startedAt: self.startedAt }, attempts: next.attempts + 1 }
+    const claimed = { ...next, lease: { pid: self.pid, startedAt: self.startedAt } }
     store.putArchive(claimed)
     return claimed
   })

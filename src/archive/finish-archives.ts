@@ -101,11 +101,12 @@ function holds(segments: Parameters<typeof isWhole>[0], { parts }: ArchiveRecord
 
 function giveUp(parts: FinishParts, record: ArchiveRecord, error: unknown): ArchiveRecord | null {
   const { store, now, log, places } = parts
-  const retryAt = error instanceof SourceTrouble ? null : nextTry(record.attempts, now())
+  const attempts = record.attempts + 1
+  const retryAt = error instanceof SourceTrouble ? null : nextTry(attempts, now())
   const lost = retryAt === null
   const failed: ArchiveRecord = {
     ...record,
-    ...{ status: 'failed', reason: told(error), lease: null },
+    ...{ status: 'failed', reason: told(error), lease: null, attempts },
     retryAt,
     parts: lost ? record.parts.map((part) => ({ ...part, link: null })) : record.parts,
   }

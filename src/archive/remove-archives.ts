@@ -4,6 +4,7 @@ import type { ArchiveRecord } from '../contract/archive.js'
 import type { Store } from '../store/store.js'
 import { bytesNeeded } from './choose-to-drop.js'
 import { fileName } from './file-name.js'
+import { STUCK } from './has-work.js'
 import type { Places } from './places.js'
 import { streamsOf } from './view-archives.js'
 
@@ -48,9 +49,12 @@ export function removeArchives(parts: RemoveParts, records: readonly ArchiveReco
 export function sweep({ store, places, unindex }: RemoveParts): number {
   let freed = 0
   for (const item of store.leftovers()) {
-    const [what, name = '', from = '0'] = item.split(' ')
+    const [what, name = '', from = '0'] = item.replace(STUCK, '').split(' ')
     if (what === 'index') {
-      if (!unindex(name, Number(from))) continue
+      if (!unindex(name, Number(from))) {
+        if (!item.startsWith(STUCK)) rename(store, item, STUCK + item)
+        continue
+      }
       store.transaction(() => {
         store.dropLeftover(item)
         // What was added to the stream meanwhile went with it.
@@ -67,4 +71,11 @@ export function sweep({ store, places, unindex }: RemoveParts): number {
     store.transaction(() => store.dropLeftover(item))
   }
   return freed
+}
+
+function rename(store: Store, item: string, to: string): void {
+  store.transaction(() => {
+    store.dropLeftover(item)
+    store.putLeftover(to)
+  })
 }

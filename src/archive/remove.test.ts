@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { readTrialLine } from './fixtures/trial-line.js'
 import { removeArchives } from './remove-archives.js'
+import { openIndex } from './search/open-index.js'
 import { line, newTrial, type Trial } from './trial.js'
 
 const said = (text: string): string => line({ by: 'user', text })
@@ -81,12 +83,51 @@ describe('removing archives', () => {
     ).toThrow(cut)
     expect(trial.store.archives({ sessionId: 's1' })).toEqual([])
     expect(trial.store.leftovers().length).toBeGreaterThan(0)
+    expect(trial.archives.waiting()).toBe(true)
     expect(found(trial, 'stage*')).toBe(0)
     trial.archives.finish()
     expect(trial.store.leftovers()).toEqual([])
     expect(trial.files()).toHaveLength(2)
     expect(found(trial, 'stage*')).toBe(0)
     expect(found(trial, 'other')).toBe(1)
+  })
+
+  it('from an index that cannot be opened calls for no work for ever, and is made up for later', () => {
+    const { trial, kept } = filled()
+    trial.archives.close()
+    renameSync(trial.places.index, `${trial.places.index}.away`)
+    mkdirSync(trial.places.index)
+    trial.archives.remove(kept)
+    expect(trial.archives.waiting()).toBe(false)
+    expect(trial.store.leftovers()).toHaveLength(1)
+    rmdirSync(trial.places.index)
+    renameSync(`${trial.places.index}.away`, trial.places.index)
+    trial.archives.finish()
+    expect(trial.store.leftovers()).toEqual([])
+    expect([found(trial, 'stage*'), found(trial, 'other')]).toEqual([0, 1])
+  })
+
+  it('that are being made searchable leaves no word of them in the index', () => {
+    const forgotten: string[] = []
+    const trial: Trial = newTrial({
+      readerOf: () => (json, number) => {
+        const [archive] = trial.store.archives()
+        if (archive) {
+          forgotten.push(archive.archiveId)
+          trial.store.transaction(() => trial.store.dropArchive(archive.archiveId))
+        }
+        return readTrialLine(json, number)
+      },
+    })
+    trial.write('s1', said('unforgettable') + noise())
+    trial.plan('s1')
+    trial.archives.finish()
+    expect(forgotten).toHaveLength(1)
+    expect(trial.store.leftovers()).toEqual([])
+    const index = openIndex(trial.places.index)
+    for (const table of ['streams', 'spans', 'entries']) expect(index.sql(`SELECT * FROM ${table}`).all()).toEqual([])
+    expect(index.sql('SELECT rowid FROM words WHERE words MATCH ?').all('unforgettable')).toEqual([])
+    index.close()
   })
 
   it('that were only planned takes their links too', () => {

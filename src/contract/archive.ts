@@ -38,7 +38,7 @@ export interface ArchiveRecord {
   status: ArchiveStatus
   /** Why it failed, or why it is kept and cannot be searched; null: nothing is wrong. */
   reason: string | null
-  /** How often it was tried to keep it, or once it is kept, to make it searchable. */
+  /** How often it failed to be kept, or once it is kept, to be made searchable. */
   attempts: number
   /** With a reason: when it may be tried again; null: never. */
   retryAt: string | null

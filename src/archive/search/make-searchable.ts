@@ -3,6 +3,7 @@ import { BatonError, reasonOf } from '../../lib/errors.js'
 import type { Log } from '../../lib/log.js'
 import type { Store } from '../../store/store.js'
 import type { Blocks } from '../blocks.js'
+import { bytesNeeded } from '../choose-to-drop.js'
 import { nextTry } from '../next-try.js'
 import { indexStream, type ReadLine } from './index-stream.js'
 import type { Index } from './open-index.js'
@@ -20,7 +21,7 @@ export interface SearchableParts {
 /** Puts every kept archive into the index that is not in it yet. Whatever goes wrong costs only the search: the archives are kept. */
 export function makeSearchable(parts: SearchableParts, progress: (bytes: number) => void): void {
   const { store, now, log } = parts
-  for (const { archiveId, status, retryAt } of store.openArchives()) {
+  for (const { archiveId, status, retryAt, parts: transcripts } of store.openArchives()) {
     if (status !== 'kept' || (retryAt ?? '') > now().toISOString()) continue
     // Opening the index may have found it empty, and all archives waiting.
     let trouble: string | null = null
@@ -34,6 +35,11 @@ export function makeSearchable(parts: SearchableParts, progress: (bytes: number)
     store.transaction(() => {
       const record = store.archive(archiveId)
       if (record?.status === 'kept') store.putArchive(told(record, trouble, now()))
+      // Forgotten meanwhile: what was put into the index has to come out again.
+      if (record) return
+      const need = bytesNeeded(store.archives())
+      for (const { streamId } of transcripts)
+        if (streamId !== null) store.putLeftover(`index ${streamId} ${need.get(streamId) ?? 0}`)
     })
   }
 }

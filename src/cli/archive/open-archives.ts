@@ -23,7 +23,7 @@ export async function inArchives<T>(
     const archives = archivesOf(house)
     const progress = progressOn(process.stderr, !call.json)
     try {
-      if (finish && (archives.waiting() || house.store.leftovers().length > 0)) finishAll({ house, archives, progress })
+      if (finish && archives.waiting()) finishAll({ house, archives, progress })
       return await work({ house, archives, progress })
     } finally {
       progress.end()
