@@ -17,7 +17,7 @@ export function englishDemand(sentence: string, question: boolean): Demand | nul
 
 /** Words one of which stands in every rule: most sentences hold none. */
 const CHEAP =
-  /\b(?:not|cannot|\w+n't|dont|cant|mustnt|shouldnt|never|no|nobody|none|nothing|without|avoid\w*|leave|keep|off|limits|forbidden|prohibited|taboo|banned|frozen|untouchable|sacred|scope|away|stay|out|steer|refrain|stop|quit|skip|rather|unwanted|undesirable|unacceptable|disallowed|must|has|have|shall|needs?|required|mandatory|obligatory|should|ought|always|sure|ensure|careful|take|see|remember|forget|mind|only|solely|exclusively|strictly|stick|adhere|comply|conform|follow|respect|preserve|maintain|retain|honou?r|limit|restrict|prefer|match|just|use|work|do|commit|develop|put|ask|check|tell|show|wait|warn|ping|consult|before|now|forward|future|times|every|circumstances|exception|most|least|than|max(?:imum)?|up|under|below|within|less|fewer|rules?|constraints?|requirements?|conventions?|polic(?:y|ies)|conditions?|restrictions?|limitations?|style|insist|require|demand|expect|want|compatib\w*|\w+wards?|exactly|verbatim|word|byte|letter|important|crucial|essential|vital|critical|imperative|key|each|all|any|budget|deadline|ceiling|cap|minimum|names?|comments?|commits?|variables?|docs?|documentation|tests?|identifiers?|messages?|errors?|logs?|files?|headings?|dates?|prices?|amounts?|answer|reply|respond|write|document|report|speak|talk|summari[sz]e|implement|make|solve|ship|deliver|split|treat|belongs?|run|add|start|fix|first|non-negotiable|read-only)\b/i
+  /\b(?:not|cannot|\w+n't|dont|cant|mustnt|shouldnt|never|no|nobody|none|nothing|without|avoid\w*|leave|keep|off|limits|forbidden|prohibited|taboo|banned|frozen|untouchable|sacred|scope|away|stay|out|steer|refrain|stop|quit|skip|rather|unwanted|undesirable|unacceptable|disallowed|must|has|have|shall|needs?|required|mandatory|obligatory|should|ought|always|sure|ensure|careful|take|see|remember|forget|mind|only|solely|exclusively|strictly|stick|adhere|comply|conform|follow|respect|preserve|maintain|retain|honou?r|limit|restrict|prefer|match|just|use|work|do|commit|develop|put|ask|check|tell|show|wait|warn|ping|consult|before|now|forward|future|times|every|circumstances|exception|most|least|than|max(?:imum)?|up|under|below|within|less|fewer|rules?|constraints?|requirements?|conventions?|polic(?:y|ies)|conditions?|restrictions?|limitations?|style|insist|require|demand|expect|want|compatib\w*|\w+wards?|exactly|verbatim|word|byte|letter|important|crucial|essential|vital|critical|imperative|key|each|all|any|budget|deadline|ceiling|cap|minimum|names?|comments?|commits?|variables?|docs?|documentation|tests?|identifiers?|messages?|errors?|logs?|files?|headings?|dates?|prices?|amounts?|answer|reply|respond|write|document|report|speak|talk|summari[sz]e|implement|make|solve|ship|deliver|split|treat|belongs?|run|add|start|fix|first|hold|postpone|possible|one|let|everything|in|non-negotiable|read-only)\b/i
 
 const POLITE = /^(?:(?:and|so|ok|okay|also|but|then|please)[, ]+)*(?:can|could|would|will) you (?:please )?/i
 /** Told, not ordered. */
@@ -59,9 +59,15 @@ const FORBIDS: RegExp[] = [
   /\b(?:under no circumstances|in no case|by no means|on no account|not? ever|not welcome|unwanted|undesirable|unacceptable)\b/i,
   /\b(?:nobody|no one|none of)\b.{0,40}\b(?:may|can|should|must|is allowed|are allowed)\b/i,
   order("(?:let's|let us|please|but|and) not \\w"),
+  order('(?:hold off|wait with|postpone|put off|do not,|don.t,)\\b'),
+  /\bunder any circumstances\b/i,
+  /\bnothing (?:risky|fancy|new|clever|async|experimental|exotic|breaking|big|special)\b/i,
+  order(
+    '(?:do|write|implement|solve|make|build|get|finish|fix)\\b[^.;,]{0,40}\\bwithout (?!success|problems?|errors?|issues?|luck|me\\b)[\\w`-]+',
+  ),
   order('skip (?:the|all|any|every)\\b'),
   /\bnot (?:a single|one single|even a)\b/i,
-  order('not (?:in|on|with|via|through|before|until|yet|the|a|an|by)\\b(?! (?:sure|only|least|first|clear))'),
+  /^(?!.*\b(?:works?|worked|fails?|failed|happens?|occurs?|pass(?:es)?|runs?|is|are|was|were|does|did|returns?|shows?|gives?|prints?|gets?|takes?|sends?|loads?|displays?|accepts?)\b.*\bnot\b)(?:.*[,;:(] ?|.*\b(?:but|and|please) )?not (?:in|on|with|via|through|before|until|yet|the|a|an|by)\b(?! (?:sure|only|least|first|clear))/i,
   /\b(?:is|are) (?:frozen|untouchable|sacred)\b/i,
 ]
 
@@ -93,12 +99,12 @@ const REQUIRES: RegExp[] = [
   /\b(?:ask|check with|wait for|consult)\b (?:me|us|my|for my)\b/i,
   /\b(?:before (?:you |any |each |every )?(?:commit|push|merg|deploy|delet|chang|releas|run|edit)\w*)\b[^.;]{0,60}\b(?:ask|run|show|wait|tell|check|let|make|get)\b/i,
   /\b(?:from now on|going forward|from here on|henceforth|in (?:the )?future|at all times|in every|no matter what|under all circumstances|non-negotiable|without exception)\b(?=.)/i,
-  /\b(?:at most|at least|no (?:more|later|longer|larger|bigger|fewer|less|newer|older) than|not (?:more|longer|larger|slower|bigger) than|max(?:imum)?(?: of)? \d|up to \d+ (?:lines?|ms|kb|mb|seconds?)|(?:under|below|within|less than|fewer than) \d+\s?(?:%|lines?|ms|milliseconds?|k?b\b|mb|gb|s\b|sec\w*|min\w*|characters?|chars?|columns?|words?|tokens?|files?))/i,
+  /(?<!\b(?:takes?|took|was|were|happens?|happened|fails?|failed|seen|lost)\b.{0,20})\b(?:at most|at least|no (?:more|later|longer|larger|bigger|fewer|less|newer|older) than|not (?:more|longer|larger|slower|bigger) than|max(?:imum)?(?: of)? \d|up to \d+ (?:lines?|ms|kb|mb|seconds?)|(?:under|below|within|less than|fewer than) \d+\s?(?:%|lines?|ms|milliseconds?|k?b\b|mb|gb|s\b|sec\w*|min\w*|characters?|chars?|columns?|words?|tokens?|files?))/i,
   /\b(?:rules?|constraints?|requirements?|conventions?|polic(?:y|ies)|conditions?|restrictions?|limitations?|house style|ground rules?|deal[- ]?breakers?)\b[^:.?!]{0,40}: ?\S/i,
   /\b(?:i|we) (?:insist|require|demand|expect|only (?:support|want|use|allow|accept|ship|target)|want (?:it|this|that|them|everything|the \w+|all \w+) to (?:stay|remain|be (?:exactly|strictly)))\b/i,
   /\b(?:backwards?|forwards?)[- ]compatib/i,
   /\b(?:exactly|strictly|verbatim|word for word|byte for byte|to the letter) (?:as|like|the same|once|one|what)\b/i,
-  /[\w)`], (?:and )?not (?!sure|only|just|yet|that|so|really|to mention|bad|working|found)(?:[\w`'./-]+ ?){1,4}[.!,;]?$/i,
+  /^(?!.*\b(?:returns?|shows?|gives?|prints?|is|are|was|were|says?|gets?|takes?|does|loads?|sends?|contains?|displays?|accepts?|sees?|works?|fails?)\b.*, (?:and )?not\b).*[\w)`], (?:and )?not (?!sure|only|just|yet|that|so|really|to mention|bad|working|found)(?:[\w`'./-]+ ?){1,4}[.!,;]?$/i,
   /\b(?:it is|it's|is|are) (?:very |really |absolutely )?(?:important|crucial|essential|vital|critical|imperative|key) (?:that|to)\b/i,
   /\b(?:i|we) (?:want|need|expect) (?:every|each|all|any|zero|both)\b/i,
   /\b(?:every|each|all|any)(?: new| single)?\b.{1,50}\b(?:needs?|gets?|requires?|has to|have to|must|goes|go|is to|are to)\b/i,
@@ -112,6 +118,11 @@ const REQUIRES: RegExp[] = [
     '(?:do|work|write|implement|commit|make|solve|keep|put|ship|deliver|split)\\b[^.;]{0,40}\\b(?:in|as|into|with) (?:one|a single|small|separate|plain|pure|vanilla|individual|atomic)\\b',
   ),
   /\b\w+ first, then\b/i,
+  /\bas [\w-]+ as possible\b/i,
+  /^one [\w -]{2,30} per \w+/i,
+  order('let (?!us\\b|me\\b).{1,40}\\b(?:keep|stay|remain|continue)\\b'),
+  /^(?:everything|all of (?:it|this|that)|it all)\b.{0,20}\b(?:behind|under|through|via|inside|in)\b/i,
+  /^(?:[\w-]+ ){1,3}in (?:plain |simple |british |american )?(?:english|german|french|spanish|italian|japanese|chinese|russian|snake_case|camelcase|utc|markdown)\b/i,
   order('treat\\b.{1,40}\\bas\\b'),
   /\bbelongs? (?:in|into|to|under|on)\b/i,
   /^(?!(?:it|this|that|the (?:bug|problem|issue|error|test|failure|crash|page|app))\b).*\bonly (?:from|via|through|by|after|with|under|inside|within|behind)\b/i,

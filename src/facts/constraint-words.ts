@@ -40,6 +40,7 @@ const OTHERS: Record<Exclude<Language, 'en'>, Words> = {
       ),
       word('nicht \\p{Ll}+(?:en|ern|eln)(?=[.!,;]|$| und| oder)'),
       word('ohne (?:\\S+ ){0,4}zu \\p{Ll}+|ohne neue \\p{L}+'),
+      word('nichts (?:geändert|gelöscht|gepusht|committet|hinzugefügt|installiert|entfernt|umbenannt)'),
       word('vermeide\\p{L}*|lass(?:t|e)? (?:\\S+ ){1,5}(?:in ruhe|unverändert|wie|unangetastet)|in ruhe lassen'),
       word(
         '(?:ändere|fasse?|benutze|verwende|committe|pushe|lösche|nimm|füge|mach|schreib|installiere|rühr)\\p{L}*(?: \\S+){0,6} (?:nicht|nie|kein\\p{L}*)',
@@ -48,6 +49,7 @@ const OTHERS: Record<Exclude<Language, 'en'>, Words> = {
     ],
     requires: [
       word('muss|müssen|musst|unbedingt|zwingend|immer|ausschließlich|grundsätzlich|stets|pflicht|verpflichtend'),
+      word('auf (?:englisch|deutsch|französisch)'),
       word('achte(?:t)? darauf|stell(?:e|t)? sicher|sicherstellen|denk daran'),
       order('(?:verwende|benutze|nutze|nimm|behalte|halte?|bleib|arbeite)\\p{L}*'),
       word('nur (?:noch |in |im |auf |mit |die |das |den |der |für )?\\p{L}+|höchstens|maximal|mindestens'),
@@ -96,7 +98,7 @@ const OTHERS: Record<Exclude<Language, 'en'>, Words> = {
       /不应该?|不该|保持[^，。]*不变/,
     ],
     requires: [
-      /必须|务必|一定要|必需|只能|只用|只允许|只(?:改|修改|动|使用)|仅(?:限|使用|用|能|修改)|总是|始终|一律|保持|确保|请使用|要求|最多|至少|不超过|以后都/,
+      /必须|务必|一定要|必需|只能|只用|只允许|只(?:改|修改|动|使用)|仅(?:限|使用|用|能|修改)|总是|始终|一律|保持|确保|请使用|要求|最多|至少|不超过|以后都|之前先|先[^，。]{1,12}再|用(?:中文|英文|英语)/,
     ],
   },
   ja: {

@@ -3,18 +3,26 @@ export type Language = 'en' | 'de' | 'es' | 'fr' | 'zh' | 'ja' | 'ru'
 const COMMON: [Language, RegExp][] = [
   [
     'de',
-    /(?<!\p{L})(?:der|die|das|und|nicht|ist|ein|eine|mit|für|auf|bitte|wir|kein|keine|muss|soll|auch|noch|den|dem|nur|wenn|aber|sich|bei)(?!\p{L})/giu,
+    /(?<!\p{L})(?:der|die|das|und|nicht|ist|ein|eine|mit|für|auf|bitte|wir|kein|keine|muss|soll|auch|noch|den|dem|nur|wenn|aber|sich|bei|wird|im|am|zu|alle|nichts|immer|von)(?!\p{L})/giu,
   ],
   [
     'es',
-    /(?<!\p{L})(?:el|la|los|las|que|por|para|con|una|del|está|pero|como|hay|favor|sin|más|debe|también|cuando|esto|nada)(?!\p{L})/giu,
+    /(?<!\p{L})(?:el|la|los|las|que|por|para|con|una|del|está|pero|como|hay|favor|sin|más|debe|también|cuando|esto|nada|en|al|todo|nunca|solo|sólo)(?!\p{L})/giu,
   ],
   [
     'fr',
-    /(?<!\p{L})(?:le|la|les|des|une|est|pas|que|pour|dans|avec|sur|faut|nous|vous|ne|sans|aussi|mais|du|il|plaît|doit|être)(?!\p{L})/giu,
+    /(?<!\p{L})(?:le|la|les|des|une|est|pas|que|pour|dans|avec|sur|faut|nous|vous|ne|sans|aussi|mais|du|il|plaît|doit|être|aucun|aucune|uniquement|toujours|jamais|tout)(?!\p{L})/giu,
   ],
   ['en', /(?<!\p{L})(?:the|and|to|of|is|it|in|that|for|with|not|this|we|you|please|be|on|are|should|but|do)(?!\p{L})/giu],
 ]
+
+/** Letters and forms only one of them has. */
+const LETTERS: Partial<Record<Language, RegExp>> = {
+  de: /[äöüß]/gi,
+  es: /[ñ¿¡áíó]/gi,
+  fr: /[èêçàùœëîô]|(?<!\p{L})[ndlcjs]['’]\p{L}/giu,
+}
+const NONE = /(?!)/g
 
 const PLAINLY_ENGLISH = /\b(?:the|and|is|this|it|you|please|to)\b/i
 
@@ -27,7 +35,7 @@ export function languageOf(text: string): Language {
   let best: Language = 'en'
   let most = 0
   for (const [language, words] of COMMON) {
-    const count = text.match(words)?.length ?? 0
+    const count = (text.match(words)?.length ?? 0) + (text.match(LETTERS[language] ?? NONE)?.length ?? 0)
     if (count > most || (count === most && language === 'en')) {
       most = count
       best = language
