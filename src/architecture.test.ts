@@ -120,7 +120,8 @@ describe('who imports whom', () => {
 
   it('the engine and the server know agents only by their interface', () => {
     const inner = own.filter(
-      ({ from, to }) => /^(engine|server)\//.test(from) && to.startsWith('agents/') && !/^agents\/(agent|transcript-reader)\.ts$/.test(to),
+      ({ from, to }) =>
+        /^(engine|server)\//.test(from) && to.startsWith('agents/') && !/^agents\/(agent|transcript-reader)\.ts$/.test(to),
     )
     expect(inner).toEqual([])
   })

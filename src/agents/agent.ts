@@ -10,6 +10,8 @@ export interface Known {
   process: { pid: number; startedAt: string } | null
   /** Stamp of the last live report taken in; absent: not kept. */
   liveStamp?: number | null
+  /** When the compaction began that is not over yet, milliseconds; absent or null: there is none. */
+  compactingSince?: number | null
 }
 
 /** What Baton wants said in the client's answer to one event. */

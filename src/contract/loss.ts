@@ -21,6 +21,8 @@ export interface CompactionRecord {
   archiveId: string | null
   /** Last line of the transcript that an earlier compaction replaced; 0: none did. */
   sinceLine: number
+  /** Lines of the transcript when it began; 0: not counted. */
+  lines: number
   /** Ranked, most needed first; null: not read yet. */
   facts: Fact[] | null
   /** Why there are none; null: there are, or they are still being read. */

@@ -26,7 +26,7 @@ export interface Message {
   /** The signal in whose answer it travelled, where that has an id: if its hook did not hear the answer, it waits again. */
   sent_with?: string | null
   /** What it does, where somebody counts on its arrival: facts put back after the compaction that began then. */
-  recovery?: { compaction: string; step: 1 | 2; facts: number }
+  recovery?: { compaction: string; steps: { step: 1 | 2; facts: number }[] }
   /** Given again because the client died before it could have asked the model. */
   repeated: boolean
 }

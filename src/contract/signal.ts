@@ -131,6 +131,8 @@ export interface Observation {
   live: Reading | null
   /** What the session cost so far, where the live report says it. */
   liveCostUsd?: number | null
+  /** The summary of the compaction that is just ending, where the client's mod has told it already. */
+  summary?: string | null
   limits: Limits
   branch: string | null
   subagents: SubagentObservation[]

@@ -10,7 +10,8 @@ import type { Readers, ReadFacts } from './read-facts.js'
 export interface Around {
   readAhead(store: Store, signal: Signal): ReadFacts | null
   keepBefore(draft: Draft, trigger: 'auto' | 'manual'): void
-  recoverFirst(desk: KeepDesk): void
+  /** `summary`: where it is known already, what it lacks is put back in the same breath. */
+  recoverFirst(desk: KeepDesk, summary: string | null): void
   recoverSecond(desk: KeepDesk, summary: string | null): void
   catchUp(parts: Parts): Event[]
 }
@@ -19,7 +20,7 @@ export function makeAround(readers: Readers): Around {
   return {
     readAhead: (store, signal) => readAhead(readers, store, signal),
     keepBefore,
-    recoverFirst: (desk) => recoverFirst(readers, desk),
+    recoverFirst: (desk, summary) => recoverFirst(readers, desk, summary),
     recoverSecond: (desk, summary) => recoverSecond(readers, desk, summary),
     catchUp: (parts) => catchUp(readers, parts),
   }

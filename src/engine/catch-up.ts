@@ -26,6 +26,7 @@ function note(readers: Readers, parts: Parts, { sessionId, startedAt }: Compacti
     ...known,
     facts: read && trouble === null ? read.facts : null,
     sinceLine: read?.sinceLine ?? 0,
+    lines: read?.lines ?? 0,
     trouble,
   })
   const record = parts.store.session(sessionId)
@@ -42,7 +43,7 @@ function note(readers: Readers, parts: Parts, { sessionId, startedAt }: Compacti
     ...{ parts, agent, record, at: parts.now().toISOString(), events: [] as Event[] },
     enabled: isEnabled(parts.store, record, policy.enabled),
   }
-  if (record.compaction.seen.includes('session-start')) recoverFirst(readers, desk)
+  if (record.compaction.seen.includes('session-start')) recoverFirst(readers, desk, null)
   if (record.compaction.completed) recoverSecond(readers, desk, record.compaction.summary)
   return desk.events
 }

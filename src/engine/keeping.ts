@@ -1,7 +1,11 @@
+import type { Written } from '../compaction/brief.js'
 import { reportLoss } from '../compaction/loss.js'
 import { firstStep, instructions, secondStep } from '../compaction/recovery.js'
 import type { Entry } from '../contract/conversation.js'
-import type { CompactionRecord } from '../contract/loss.js'
+import type { Fact } from '../contract/fact.js'
+import type { Mode } from '../contract/level.js'
+import type { CompactionRecord, LossReport } from '../contract/loss.js'
+import type { Message } from '../contract/message.js'
 import type { Signal } from '../contract/signal.js'
 import { weightOf } from '../facts/rank.js'
 import type { Store } from '../store/store.js'
@@ -16,6 +20,8 @@ export type KeepDesk = Desk & Pick<Draft, 'enabled'>
 /** Up to this size the words of the kept tail are looked at too, not only its lines. */
 const READ_TAIL = 4 * 1024 * 1024
 const MOST_TOLD = 30
+/** Lines before a compaction that clients mostly leave standing. */
+const LIKELY_KEPT = 12
 /** An unfinished last line. */
 const LONGEST_END = 64 * 1024
 
@@ -42,6 +48,7 @@ export function keepBefore(draft: Draft, trigger: 'auto' | 'manual'): void {
     bytes,
     archiveId: planned?.archiveId ?? null,
     sinceLine: whole?.sinceLine ?? 0,
+    lines: whole?.lines ?? 0,
     facts: whole?.trouble === null ? whole.facts : null,
     trouble: whole?.trouble ?? null,
     loss: null,
@@ -63,17 +70,35 @@ function present(draft: KeepDesk): CompactionRecord | null {
   return record.compaction === null ? null : parts.store.compaction(record.sessionId, record.compaction.startedAt)
 }
 
-/** With the first request after it, before the client has told the summary: what further work depends on most. */
-export function recoverFirst(readers: Readers, draft: KeepDesk): void {
+/**
+ * With the first request after it: what further work depends on most. Where the summary is known by then, what it lacks goes along;
+ * the kept tail is not known yet, so the last lines before the compaction count as kept.
+ */
+export function recoverFirst(readers: Readers, draft: KeepDesk, summary: string | null): void {
   const known = present(draft)
   if (!known || known.first !== null || !speaks(draft)) return
   const read = known.facts === null ? readSmall(readers, draft, known) : null
   const facts = known.facts ?? read?.facts ?? null
   if (facts === null) return
-  const { text, keys } = firstStep(facts, { brief: null })
-  const { parts, at } = draft
-  parts.store.putCompaction({ ...known, facts, sinceLine: read?.sinceLine ?? known.sinceLine, first: { at, keys } })
-  if (text !== '') putBack(draft, known, 1, text, keys.length)
+  const { at } = draft
+  const { sinceLine, lines } = read ?? known
+  const first = firstStep(facts, { brief: null })
+  const tail = Array.from({ length: LIKELY_KEPT }, (_, i) => lines - i)
+  const loss = summary === null ? null : reportLoss(facts, { summary, kept: '', keptLines: tail, sinceLine })
+  const second = loss === null ? null : missing(facts, loss, first.keys)
+  const told = second !== null && second.text !== '' ? { at, keys: second.keys } : null
+  draft.parts.store.putCompaction({ ...known, facts, sinceLine, lines, first: { at, keys: first.keys }, second: told })
+  const text = [first.text, told === null ? '' : second!.text].filter((part) => part !== '').join('\n\n')
+  const steps = [
+    ...(first.text === '' ? [] : [{ step: 1 as const, facts: first.keys.length }]),
+    ...(told === null ? [] : [{ step: 2 as const, facts: told.keys.length }]),
+  ]
+  if (text !== '') putBack(draft, known, 'urgent', text, steps)
+}
+
+function missing(facts: readonly Fact[], loss: LossReport, said: readonly string[]): Written {
+  const lastRequest = facts.reduce((last, fact) => (fact.kind === 'request' ? Math.max(last, fact.line) : last), 0)
+  return secondStep(loss.lost, said, (fact) => weightOf(fact, lastRequest))
 }
 
 function readSmall(readers: Readers, { record }: KeepDesk, known: CompactionRecord): ReadFacts | null {
@@ -82,35 +107,34 @@ function readSmall(readers: Readers, { record }: KeepDesk, known: CompactionReco
   return read.trouble === null ? read : null
 }
 
-function putBack(draft: KeepDesk, known: CompactionRecord, step: 1 | 2, text: string, facts: number): void {
+function putBack(
+  draft: KeepDesk,
+  known: CompactionRecord,
+  mode: Mode,
+  text: string,
+  steps: NonNullable<Message['recovery']>['steps'],
+): void {
   const { record } = draft
-  if (step === 1) cancelStale(draft, 'the conversation was compacted again', ofSession(draft, ['recovery']))
+  if (mode === 'urgent') cancelStale(draft, 'the conversation was compacted again', ofSession(draft, ['recovery']))
   queue(
     draft,
-    {
-      category: 'recovery',
-      mode: step === 1 ? 'urgent' : 'important',
-      agent_text: text,
-      user_text: null,
-      recovery: { compaction: known.startedAt, step, facts },
-    },
+    { category: 'recovery', mode, agent_text: text, user_text: null, recovery: { compaction: known.startedAt, steps } },
     { seatId: record.seatId, sessionId: record.sessionId },
   )
 }
 
-/** It is over and its summary is known: what neither summary nor kept tail carries is told, and put back where the first step did not. */
+/** It is over and its summary is known: what neither summary nor kept tail carries is told, and put back where nobody has yet. */
 export function recoverSecond(readers: Readers, draft: KeepDesk, summary: string | null): void {
   const known = present(draft)
   if (!known || known.facts === null || known.loss !== null || summary === null) return
   const { parts, at } = draft
   const kept = keptTail(readers, draft, known)
   const loss = reportLoss(known.facts, { summary, ...kept, sinceLine: known.sinceLine })
-  const lastRequest = known.facts.reduce((last, fact) => (fact.kind === 'request' ? Math.max(last, fact.line) : last), 0)
-  const { text, keys } = secondStep(loss.lost, known.first?.keys ?? [], (fact) => weightOf(fact, lastRequest))
-  const tells = text !== '' && speaks(draft)
-  parts.store.putCompaction({ ...known, loss, second: tells ? { at, keys } : null })
+  const { text, keys } = missing(known.facts, loss, known.first?.keys ?? [])
+  const tells = text !== '' && known.second === null && speaks(draft)
+  parts.store.putCompaction({ ...known, loss, second: tells ? { at, keys } : known.second })
   emitLoss(draft, { ...known, loss })
-  if (tells) putBack(draft, known, 2, text, keys.length)
+  if (tells) putBack(draft, known, 'important', text, [{ step: 2, facts: keys.length }])
 }
 
 function emitLoss(desk: Desk, { loss, archiveId, startedAt }: CompactionRecord): void {

@@ -81,8 +81,9 @@ function deliver(desk: Desk, message: Message): void {
   desk.parts.store.putMessage({ ...message, status: 'delivered', delivered_at: desk.at })
   emit(desk, 'message_delivered', { message_id: message.message_id, via: message.via, repeated: message.repeated })
   if (!message.recovery) return
-  const { compaction, step, facts } = message.recovery
-  emit(desk, 'recovery_delivered', { message_id: message.message_id, compaction_started_at: compaction, step, facts })
+  const { compaction, steps } = message.recovery
+  for (const { step, facts } of steps)
+    emit(desk, 'recovery_delivered', { message_id: message.message_id, compaction_started_at: compaction, step, facts })
 }
 
 /** After a restart: what was given but never confirmed is given again, unless the conversation holds it. */

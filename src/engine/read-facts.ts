@@ -9,6 +9,7 @@ export interface ReadFacts {
   facts: Fact[]
   /** Last line an earlier compaction replaced; 0: none did. */
   sinceLine: number
+  lines: number
   /** How far it was read, in bytes. */
   reached: number
   /** null: all was read. */
@@ -25,10 +26,10 @@ export type Readers = Readonly<Record<string, TranscriptReader>>
 
 export function readFacts(readers: Readers, agent: string, transcript: string | null, bytes: number | undefined): ReadFacts {
   const reader = readers[agent]
-  if (transcript === null || !reader) return { facts: [], sinceLine: 0, reached: 0, trouble: 'no transcript is known' }
+  if (transcript === null || !reader) return { facts: [], sinceLine: 0, lines: 0, reached: 0, trouble: 'no transcript is known' }
   const facts = startFacts()
   let sinceLine = 0
-  const { problem, offset } = reader.conversation(transcript, {
+  const { problem, offset, lines } = reader.conversation(transcript, {
     ...(bytes === undefined ? {} : { to: bytes }),
     onEntry(entry) {
       if (entry.kind === 'compacted') sinceLine = entry.line
@@ -38,6 +39,7 @@ export function readFacts(readers: Readers, agent: string, transcript: string | 
   return {
     facts: rankFacts(facts.facts()).slice(0, MOST_KEPT),
     sinceLine,
+    lines,
     reached: offset,
     trouble: problem === null ? null : `the transcript could not be read (${problem})`,
   }

@@ -72,13 +72,13 @@ export function takeOpened(parts: Parts, raw: RawSignal, signal: Signal, options
     const begins = signal.kind === 'compact-start'
     if (!options.again) {
       confirm(draft)
-      if (!begins) applyKind(draft)
+      if (!begins) applyKind(draft, observation.summary ?? null)
     }
     const { crossed, heard } = measure(draft, observation)
     if (heard && !signal.subagent) record.silence = { toolCalls: 0, since: at, alarmed: false }
     if (!options.again) {
       // What the transcript holds when a compaction begins came before it.
-      if (begins) applyKind(draft)
+      if (begins) applyKind(draft, null)
       noteActivity(draft, observation)
     } else if (observation.settled) record.unsettled = []
     // Another look comes later than the event: what began since is not over because of it.
@@ -139,6 +139,7 @@ function openDraft(
       window: known?.track.limits.window ?? null,
       process: known?.process ?? null,
       liveStamp: known?.track.stamps.mod ?? null,
+      compactingSince: known?.compaction && !known.compaction.completed ? Date.parse(known.compaction.startedAt) : null,
     },
   )
   const observation = signal.limits && !seen.limits.exact ? { ...seen, limits: signal.limits } : seen
@@ -226,12 +227,12 @@ function sayTrouble(draft: Draft, trouble: string): void {
 const CLEARED = ['context', 'silence', 'config']
 
 /** What the event itself says about the session, before any figure is looked at. */
-function applyKind(draft: Draft): void {
+function applyKind(draft: Draft, summary: string | null): void {
   const { signal, record } = draft
   if (signal.subagent) return
   switch (signal.kind) {
     case 'session-start':
-      applyStart(draft)
+      applyStart(draft, summary)
       return
     case 'prompt':
     case 'tool-batch':
@@ -263,12 +264,12 @@ function applyKind(draft: Draft): void {
   }
 }
 
-function applyStart(draft: Draft): void {
+function applyStart(draft: Draft, summary: string | null): void {
   const { signal, record } = draft
   const source = signal.start?.source
   if (source === 'compact') {
     compactionSign(draft, 'session-start', {})
-    draft.parts.around().recoverFirst(draft)
+    draft.parts.around().recoverFirst(draft, summary)
     return
   }
   const again = record.startedAt !== draft.at

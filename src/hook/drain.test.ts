@@ -48,3 +48,28 @@ it('a hook whose signal another engine took first finds the word in the outbox',
   expect(answerOne(house.engine, spool, id)).toBe('')
   expect(existsSync(join(house.outbox, s.id, 'PostToolBatch'))).toBe(true)
 })
+
+/** A compaction's beginning as the launcher leaves it. */
+function leaveCompaction(age: number): string {
+  const seconds = Math.floor(Date.now() / 1000) - age
+  const id = `${s.id}.${seconds}.000001.${++signals}.PreCompact`
+  const body = { session_id: s.id, transcript_path: s.transcript, cwd: s.project, hook_event_name: 'PreCompact', trigger: 'auto' }
+  const head = ['claude-code', 'PreCompact', seconds, `HOME=${house.folder}`, '']
+  writeFileSync(join(spool, id), `${head.join('\n')}\n${JSON.stringify(body)}\n#end\n`)
+  return id
+}
+
+it('a compaction whose hook waits is left to it, and what comes behind it waits too', () => {
+  const id = leaveCompaction(0)
+  expect(drainSpool(house.engine, spool)).toBe(0)
+  expect(readdirSync(spool)).toEqual([id])
+  answerOne(house.engine, spool, id)
+  expect(readdirSync(spool)).toEqual([])
+  expect(s.record().state).toBe('compacting')
+})
+
+it('once its hook must be gone, anybody takes it', () => {
+  leaveCompaction(5)
+  expect(drainSpool(house.engine, spool)).toBe(1)
+  expect(s.record().state).toBe('compacting')
+})

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import type { Engine } from '../engine/engine.js'
 import { BatonError, reasonOf } from '../lib/errors.js'
-import { dropSpooled, listSpool, putAside, readSpooled, type Spooled, sessionOf } from './spool.js'
+import { dropSpooled, isAwaited, listSpool, putAside, readSpooled, type Spooled, sessionOf } from './spool.js'
 
 const LIFE_MS = 30_000
 const SETTLE_MS = 250
@@ -21,9 +21,11 @@ export function drainSpool(engine: Engine, spool: string, options: DrainOptions 
   for (;;) {
     const before = taken
     const ids = listSpool(spool, new Date(), options.youngestMs)
+    const held = new Set(ids.filter((id) => isAwaited(id, new Date())).map(sessionOf))
     const lastOf = new Map(ids.map((id) => [sessionOf(id), id]))
     for (const id of ids) {
       if (Date.now() > end) return taken
+      if (held.has(sessionOf(id))) continue
       const signal = readSpooled(spool, id)
       if (!signal) continue
       if (options.wait && lastOf.get(sessionOf(id)) === id) settle(engine, signal)
@@ -61,6 +63,7 @@ function pause(ms: number): void {
 /** Takes what hooks of one session left before: its start, above all, comes before its first status line. */
 export function drainSession(engine: Engine, spool: string, session: string): void {
   for (const id of listSpool(spool, new Date()).filter((one) => sessionOf(one) === session)) {
+    if (isAwaited(id, new Date())) return
     const signal = readSpooled(spool, id)
     if (signal) takeSpooled(engine, signal, 'outbox')
   }
@@ -71,6 +74,7 @@ export function answerOne(engine: Engine, spool: string, id: string): string {
   const session = sessionOf(id)
   for (const other of listSpool(spool, new Date())) {
     if (other === id || sessionOf(other) !== session) continue
+    if (isAwaited(other, new Date())) break
     const signal = readSpooled(spool, other)
     if (signal) takeSpooled(engine, signal, 'outbox')
   }
@@ -88,7 +92,7 @@ export function drainUnderLock(engine: Engine, spool: string, lock: string): voi
   for (;;) {
     drainSpool(engine, spool, { wait: true })
     rmSync(lock, { force: true })
-    if (!listSpool(spool, new Date()).some((id) => readSpooled(spool, id) !== null)) return
+    if (!listSpool(spool, new Date()).some((id) => !isAwaited(id, new Date()) && readSpooled(spool, id) !== null)) return
     try {
       writeFileSync(lock, `${process.pid} ${Math.floor(Date.now() / 1000) + 35}\n`, { flag: 'wx', mode: 0o600 })
     } catch {

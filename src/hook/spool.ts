@@ -19,6 +19,13 @@ export function listSpool(dir: string, now: Date, youngestMs = 0): string[] {
   return youngestMs === 0 ? ids : ids.filter((id) => now.getTime() / 1000 - Number(id.split('.')[1]) >= youngestMs / 1000)
 }
 
+const AWAITED_MS = 4_000
+
+/** Whether the hook that left it waits for its own engine's answer, which nobody else can give: the words for a summariser. */
+export function isAwaited(id: string, now: Date): boolean {
+  return id.endsWith('.PreCompact') && now.getTime() - Number(id.split('.')[1]) * 1000 < AWAITED_MS
+}
+
 /** One signal by its id; null: gone, not a spooled signal's name, or not whole. One torn by a kill is dropped after a while. */
 export function readSpooled(dir: string, id: string, now = new Date()): Spooled | null {
   if (!/^[\w.-]+$/.test(id)) return null

@@ -9,6 +9,7 @@ import { ENVIRONMENT } from './environment.js'
 import { heard } from './heard.js'
 import { deriveLimits, type LimitsInput } from './limits.js'
 import { type LiveReport, readLive } from './live.js'
+import { readLiveSummary } from './live-summary.js'
 import { asksForLarge, familyOf } from './models.js'
 import { open } from './open.js'
 import { configDirOf, readSettings } from './settings.js'
@@ -56,6 +57,7 @@ function observe(signal: Signal, raw: RawSignal, known: Known): Observation {
     spend: read.spend,
     live: live?.reading ?? null,
     liveCostUsd: live?.costUsd ?? null,
+    summary: justTold(signal, raw, known),
     limits,
     // A status line comes too often to ask again what the hooks ask.
     branch: read.branch ?? (signal.kind === 'status-line' ? null : readBranch(signal.cwd)),
@@ -64,6 +66,14 @@ function observe(signal: Signal, raw: RawSignal, known: Known): Observation {
     // The command line speaks of the session the process began with, not of one cleared or branched later.
     forkedFrom: read.copiedFrom ?? (forks && args.fork ? (args.resume ?? null) : null),
   }
+}
+
+/** Clocks of the client and of Baton are the same machine's, but not read at the same moment. */
+const SLACK_MS = 2_000
+
+function justTold(signal: Signal, raw: RawSignal, { compactingSince }: Known): string | null {
+  if (signal.start?.source !== 'compact' || typeof compactingSince !== 'number') return null
+  return readLiveSummary(raw.env.BATON_LIVE_DIR, signal.sessionId, compactingSince - SLACK_MS)?.summary ?? null
 }
 
 /** The transcript keeps no trace of the refusal itself, but a model that compacts only when refused was refused. */
