@@ -14,6 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { brotliDecompressSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { line, newTrial } from './trial.js'
 
@@ -112,13 +113,17 @@ describe('an archive', () => {
     trial.keep('s1')
     trial.write('s1', prompt('more'))
     trial.keep('s1')
-    try {
-      execFileSync('brotli', ['--version'], { stdio: 'ignore' })
-    } catch {
-      return
+    const files = trial.files().map((file) => readFileSync(join(trial.places.folder, file)))
+    let unpacked = ''
+    for (let rest = Buffer.concat(files); rest.length > 0; ) {
+      const { buffer, engine } = brotliDecompressSync(rest, { info: true }) as unknown as {
+        buffer: Buffer
+        engine: { bytesWritten: number }
+      }
+      unpacked += buffer.toString('latin1')
+      rest = rest.subarray(engine.bytesWritten)
     }
-    const all = execFileSync('sh', ['-c', 'cat *.br | brotli -dcK'], { cwd: trial.places.folder, maxBuffer: 1e8 })
-    expect(all.toString()).toBe(text + prompt('more'))
+    expect(unpacked).toBe(text + prompt('more'))
   })
 })
 

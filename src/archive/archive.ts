@@ -110,7 +110,13 @@ export function makeArchives(parts: ArchivesParts): Archives {
   const remove: Archives['remove'] = (records, { thorough = false } = {}) => {
     const archives = view(records)
     const freedBytes = removeArchives(removing, records)
-    if (thorough && records.length > 0) index().compact()
+    if (thorough && records.length > 0) {
+      try {
+        index().compact()
+      } catch (error) {
+        log('warn', 'the index could not be made smaller', { reason: reasonOf(error) })
+      }
+    }
     return { archives, freedBytes }
   }
 
