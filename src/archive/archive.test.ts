@@ -116,7 +116,7 @@ describe('an archive', () => {
     const files = trial.files().map((file) => readFileSync(join(trial.places.folder, file)))
     let unpacked = ''
     for (let rest = Buffer.concat(files); rest.length > 0; ) {
-      const { buffer, engine } = brotliDecompressSync(rest, { info: true }) as unknown as {
+      const { buffer, engine } = brotliDecompressSync(rest, { info: true } as object) as unknown as {
         buffer: Buffer
         engine: { bytesWritten: number }
       }
