@@ -63,7 +63,7 @@ console.log(JSON.stringify({ ...told, ms: performance.now() - began, mb: process
 
 function facts() {
   const collected = startFacts()
-  const { lines } = readConversation(file, { onEntry: collected.take })
+  const { lines } = readConversation(file, { withoutFiles: true, onEntry: collected.take })
   return { lines, facts: rankFacts(collected.facts()).length }
 }
 

@@ -39,7 +39,7 @@ function transcripts(part) {
 
 function factsOf(file) {
   const facts = startFacts()
-  const { problem } = readConversation(file, { onEntry: facts.take })
+  const { problem } = readConversation(file, { withoutFiles: true, onEntry: facts.take })
   if (problem !== null) throw new Error(`${file}: ${problem}`)
   return facts.facts()
 }

@@ -18,6 +18,8 @@ export interface ConversationOptions {
   to?: number
   /** `subagent`: the transcript is a subagent's own. */
   chain?: 'main' | 'subagent'
+  /** Files that were read come back without their text: faster for those who ask what was done, not what was seen. */
+  withoutFiles?: boolean
   onEntry: (entry: Entry) => void
 }
 

@@ -20,7 +20,7 @@ const ENGLISH: Judged[] = ['constraint', 'question', 'decision']
 
 const scored = load('seen').map(({ file, labels }) => {
   const facts = startFacts()
-  readConversation(file, { onEntry: facts.take })
+  readConversation(file, { withoutFiles: true, onEntry: facts.take })
   return { language: labels.language, scores: score(labels, facts.facts()) }
 })
 const figures = (only: (language: string) => boolean): Score[] =>

@@ -2,8 +2,21 @@ import { baseName } from './paths.js'
 import { programOf, runsOf, type Word } from './shell.js'
 
 /** The git commands of a command line: what is asked of git, and its words from there on. */
-export function gitRuns(command: string): { verb: string; args: Word[] }[] {
-  if (!/\bgit\b/.test(command)) return []
+export function gitRuns(command: string): GitRun[] {
+  if (command === last.command) return last.runs
+  last = { command, runs: /\bgit\b/.test(command) ? read(command) : [] }
+  return last.runs
+}
+
+export interface GitRun {
+  verb: string
+  args: Word[]
+}
+
+/** Commits and branch look at the same command one after the other. */
+let last: { command: string; runs: GitRun[] } = { command: '', runs: [] }
+
+function read(command: string): GitRun[] {
   return runsOf(command).flatMap((run) => {
     const words = programOf(run)
     if (baseName(words[0]?.text ?? '') !== 'git') return []

@@ -19,7 +19,7 @@ interface Call {
 
 /** Turns the client's lines, in order, into entries. Knows what later lines refer back to, and nothing else of the past. */
 export class Conversing {
-  private readonly lineOf = new Map<string, number>()
+  private recent: { id: string; line: number }[] = []
   private readonly calls = new Map<string, Call>()
   private readonly background = new Map<string, string>()
   /** Told with its summary, which stands a few lines below. */
@@ -78,12 +78,8 @@ export class Conversing {
       if (branch !== 'HEAD') this.untoldBranch = branch
     }
     if (typeof entry.uuid !== 'string') return
-    this.lineOf.set(entry.uuid, line)
-    if (this.lineOf.size <= MOST_IDS) return
-    for (const oldest of this.lineOf.keys()) {
-      this.lineOf.delete(oldest)
-      break
-    }
+    this.recent.push({ id: entry.uuid, line })
+    if (this.recent.length > 2 * MOST_IDS) this.recent = this.recent.slice(-MOST_IDS)
   }
 
   private assistant(entry: Fields, when: { line: number; at: number | null }): void {
@@ -223,13 +219,14 @@ export class Conversing {
   }
 
   private kept(meta: Fields | null, before: number): number[] {
+    const lineOf = new Map(this.recent.map(({ id, line }) => [id, line]))
     const messages = object(meta?.preservedMessages)
     const named = list(messages?.allUuids ?? messages?.uuids)
-    const lines = named.flatMap((id) => (typeof id === 'string' ? (this.lineOf.get(id) ?? []) : []))
+    const lines = named.flatMap((id) => (typeof id === 'string' ? (lineOf.get(id) ?? []) : []))
     const segment = object(meta?.preservedSegment)
     if (lines.length === 0 && segment !== null) {
-      const head = this.lineOf.get(String(segment.headUuid))
-      const tail = this.lineOf.get(String(segment.tailUuid))
+      const head = lineOf.get(String(segment.headUuid))
+      const tail = lineOf.get(String(segment.tailUuid))
       if (head !== undefined && tail !== undefined) for (let line = head; line <= tail; line++) lines.push(line)
     }
     return [...new Set(lines)].filter((line) => line < before).sort((a, b) => a - b)

@@ -316,6 +316,20 @@ test('records that say a result twice are not needed to read it', () => {
   expect(one(call('t2', 'Bash', { command: 'x' }), output)[1]).toMatchObject({ interrupted: true, exitCode: null })
 })
 
+test('files that were read come back without their text when nobody wants it', () => {
+  const content = 'line "x"\n'.repeat(300)
+  const toolUseResult = { type: 'text', file: { filePath: '/a', content } }
+  const block = { tool_use_id: 't1', type: 'tool_result', content }
+  const message = { role: 'user', content: [block] }
+  const line = { isSidechain: false, type: 'user', message, uuid: 'u', toolUseResult, sourceToolAssistantUUID: 'x' }
+  const file = fileOf(call('t1', 'Read', { file_path: '/a' }), line, prompt('next'))
+  const brief: Entry[] = []
+  readConversation(file, { withoutFiles: true, onEntry: (entry) => brief.push(entry) })
+  expect(brief[1]).toMatchObject({ kind: 'returned', callId: 't1', ok: true, text: '' })
+  expect(brief).toHaveLength(3)
+  expect(read(file).entries[1]).toMatchObject({ text: content })
+})
+
 test('what is no transcript is said to be none', () => {
   const dir = folder()
   expect(read(join(dir, 'missing')).told.problem).toBe('ENOENT')
