@@ -162,7 +162,9 @@ function writeTurn(put, turn, bookkeeping) {
   const call = (name, input, content, record, failed = false) => {
     const callId = `toolu_${turn}_${n}`
     answer({ type: 'tool_use', id: callId, name, input })
-    const message = { role: 'user', content: [{ tool_use_id: callId, type: 'tool_result', content, is_error: failed }] }
+    // The client tells of an error only where a tool can fail and go on.
+    const outcome = name === 'Bash' ? { is_error: failed } : {}
+    const message = { role: 'user', content: [{ tool_use_id: callId, type: 'tool_result', content, ...outcome }] }
     const source = { toolUseResult: record, sourceToolAssistantUUID: id() }
     put({ ...head(), promptId: id(), type: 'user', message, ...tail(), ...source, ...about })
     blob(message)

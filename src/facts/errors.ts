@@ -8,7 +8,7 @@ const MOST_LINES = 3
 const LONGEST = 300
 /** Of the same thing tried again and again the newest errors are told to be overcome; that is enough. */
 const MOST_STANDING = 20
-const MOST_LOOKED_AT = 20_000
+const MOST_LOOKED_AT = 10_000
 
 /** Errors met, in the words of what failed, and whether the same was done again and worked. */
 export function watchErrors(): Watcher {

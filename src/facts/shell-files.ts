@@ -17,6 +17,21 @@ const EVIDENT =
   />|\b(?:sed|perl|mv|rm|cp|tee|touch|ln|truncate|dd|git|curl|wget|cat|head|tail|less|more|nl|bat|unlink|rsync|install|patch|awk)\b/
 
 export function filesOf(command: string, cwd: string | null, failed: boolean, output: string): ShellFiles {
+  if (failed) return readFiles(command, cwd, true, output)
+  const key = `${cwd}\n${command}`
+  const known = told.get(key)
+  if (known !== undefined) return known
+  if (told.size >= MOST_TOLD) told.clear()
+  const files = readFiles(command, cwd, false, '')
+  told.set(key, files)
+  return files
+}
+
+/** The same commands are run again and again. */
+const told = new Map<string, ShellFiles>()
+const MOST_TOLD = 200
+
+function readFiles(command: string, cwd: string | null, failed: boolean, output: string): ShellFiles {
   const files: ShellFiles = { changed: [], read: [] }
   if (!EVIDENT.test(command)) return files
   let here = cwd

@@ -14,7 +14,7 @@ export function watchTests(): Watcher {
   const take = (call: Called, { text, ok, exitCode, line, at }: Returned): void => {
     if (call.act.type !== 'command') return
     const command = call.act.command.trim()
-    const told = readTestRun(text, command, failing.size > 0)
+    const told = readTestRun(text, command)
     const failed = ok === false || (exitCode ?? 0) !== 0 || told?.passed === false
     if (ok === null && told === null) return
     const detail = { exitCode, failing: told?.failing.length ?? null }
@@ -22,7 +22,7 @@ export function watchTests(): Watcher {
     if (told === null) {
       // A runner asked to be quiet says nothing when all is well.
       if (!failed && exitCode === 0 && !command.includes('|'))
-        settle(command, { passed: true, failing: [], passing: [] }, line, at)
+        settle(command, { passed: true, failing: [], passing: () => [] }, line, at)
       return
     }
     settle(command, told, line, at)
@@ -39,10 +39,10 @@ export function watchTests(): Watcher {
     for (const name of open) {
       const fact = tests.get(name)!
       const covered =
-        told.passing.includes(name) ||
         fact.detail.command === command ||
         filters.length === 0 ||
-        filters.some((filter) => name.includes(filter) || filter.includes(name))
+        filters.some((filter) => name.includes(filter) || filter.includes(name)) ||
+        told.passing().includes(name)
       if (!covered) continue
       failing.delete(name)
       tests.set(name, { ...fact, state: 'passed', line, at, detail: { command } })
