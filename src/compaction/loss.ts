@@ -19,7 +19,7 @@ export interface Remains {
 
 /** `facts`: ranked, most needed first; the report keeps their order. */
 export function reportLoss(facts: readonly Fact[], remains: Remains): LossReport {
-  const carrier = makeCarrier(`${remains.summary ?? ''}\n${remains.kept}`)
+  const carrier = makeCarrier(`${remains.summary ?? ''}\n${remains.kept}`, facts)
   const seen = new Set(remains.keptLines)
   const report: LossReport = { total: 0, kept: 0, byKind: {}, lost: [] }
   for (const fact of facts) {
@@ -43,5 +43,9 @@ function isPast(fact: Fact, sinceLine: number): boolean {
   return fact.state === 'done' || fact.state === 'dropped' || fact.state === 'answered'
 }
 
-/** Names a fact over several looks at the same conversation. */
-export const keyOf = (fact: Pick<Fact, 'kind' | 'text'>): string => `${fact.kind} ${fact.text.slice(0, 200)}`
+const KEY = 200
+
+/** Names a fact over several looks at the same conversation. Long texts that begin alike are told apart by their length. */
+export function keyOf({ kind, text }: Pick<Fact, 'kind' | 'text'>): string {
+  return text.length <= KEY ? `${kind} ${text}` : `${kind} ${text.slice(0, KEY)} #${text.length}`
+}

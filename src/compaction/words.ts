@@ -9,29 +9,49 @@ export function plain(text: string): string {
 }
 
 const LITTLE = new Set(
-  'the a an and or of to in on is are be it this that with for as at by from you we i please will can do not no but so if then all any der die das und oder ist sind nicht ein eine zu mit für el la los las de y o que en es un una le les des et ou est du dans pour'.split(
+  'the a an and or of to in on is are be it this that with for as at by from you we i please will can do not no but so if then all any der die das und oder ist sind nicht ein eine zu mit für el la los las de y o que en es un una le les des et ou est du dans pour never dont doesnt mustnt cant cannot nie niemals kein keine nunca jamais pas ne не никогда без'.split(
     ' ',
   ),
 )
 
+/** Writing that leaves no spaces between words, or hangs what belongs to the sentence on them. */
+const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u
+export const isUnspaced = (text: string): boolean => UNSPACED.test(text)
+
 /** The words that carry a meaning. Writing without spaces is taken two characters at a time. */
 export function meaningOf(text: string): Set<string> {
   const words = new Set<string>()
-  for (const [run] of plain(text).matchAll(/[\p{L}\p{N}][\p{L}\p{N}./:@#-]*/gu)) {
-    if (/[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]/u.test(run)) {
+  const unnumbered = text.replace(/^\s*\d+[.)]\s/gm, '')
+  for (const [run] of plain(unnumbered).matchAll(/[\p{L}\p{N}][\p{L}\p{M}\p{N}./:@#-]*/gu)) {
+    if (isUnspaced(run)) {
       const signs = [...run]
       for (let i = 0; i + 1 < signs.length; i++) words.add(signs[i]! + signs[i + 1]!)
       if (signs.length === 1) words.add(run)
       continue
     }
     const word = run.replace(/[./:@#-]+$/, '')
-    if (word.length > 1 && !LITTLE.has(word)) words.add(stem(word))
+    if ((word.length > 1 || /\p{N}/u.test(word)) && !LITTLE.has(word)) words.add(stem(word))
   }
   return words
 }
 
+/** Figures, files and addresses: with another one in its place a sentence says something else. */
+export function isFirm(word: string): boolean {
+  return /\p{N}|\.\p{L}{1,5}$|@/u.test(word) && !/^\p{L}\.\p{L}$/u.test(word)
+}
+
 /** Close enough to call "tests" and "testing" the same; paths and names with dots or digits stay whole. */
 function stem(word: string): string {
-  if (/[^\p{L}]/u.test(word) || word.length < 5) return word
-  return word.replace(/(ings?|ed|es|s|en|er|em)$/, '').replace(/(.)\1$/, '$1')
+  if (/[^\p{L}\p{M}]/u.test(word)) return word
+  if (/\p{sc=Cyrillic}|\p{sc=Greek}/u.test(word)) return word.length < 6 ? word : word.slice(0, -2)
+  return word
+    .replace(/(?<=..)(ings?|ed|er[ns]?|i?es|s|en|em|e)$/, '')
+    .replace(/(?<=..)y$/, '')
+    .replace(/(.)\1$/, '$1')
 }
+
+const DENIALS =
+  /(?<![\p{L}])(no|not|never|none|without|avoid\p{L}*|\p{L}+nt|forbid\p{L}*|prohibit\p{L}*|exclud\p{L}*|untouched|unchanged|nicht|nie|niemals|kein\p{L}*|ohne|verboten|nunca|jamás|sin|ni|pas|jamais|sans|aucun\p{L}*|não|nem|sem|non|mai|senza|не|нельзя|никогда|без|ни)(?![\p{L}])|[不别別勿莫禁没沒無无]|ない|ません|禁止|않|말[아고]|없|못/u
+
+/** Whether something is denied or forbidden in it. */
+export const denies = (text: string): boolean => DENIALS.test(plain(text))

@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest'
+import type { Fact } from '../contract/fact.js'
+import { makeCarrier } from './carries.js'
+import { aFact } from './trial.js'
+
+const forbidden = { state: 'forbidden' } as const
+const carried = (text: string, fact: Fact, among?: Fact[]): boolean => makeCarrier(text, among).carries(fact)
+
+describe('what was said in sentences', () => {
+  test.each([
+    ['word for word', 'He said: "Keep the public API as it is."', 'Keep the public API as it is.'],
+    ['in other forms', 'The public API has to be kept as is.', 'Keep the public API as it is.'],
+    ['over two bullets', '- API: public, keep as is\n- no changes there', 'Keep the public API as it is.'],
+    ['in German', 'Die Tests müssen immer mit vitest laufen.', 'Immer die Tests mit vitest laufen lassen'],
+    ['in Russian', 'Тесты запускаются только через vitest.', 'Запускай тесты только через vitest'],
+    ['in Chinese', '用户要求所有提交信息使用英文书写。', '提交信息使用英文'],
+    ['in Japanese', 'コミットメッセージは英語で書く必要がある。', 'コミットメッセージは英語で書く'],
+  ])('is carried %s', (_, text, said) => expect(carried(text, aFact('constraint', said))).toBe(true))
+
+  test.each([
+    ['not said', 'The user wants the login fixed.', 'Keep the public API as it is.'],
+    ['said with half of its meaning', 'The API was looked at.', 'Keep the public API as it is.'],
+    [
+      'scattered over the text',
+      'Keep going.\nx\ny\nz\nThe public likes it.\nx\ny\nz\nAn API exists.',
+      'Keep the public API as it is.',
+    ],
+    ['with another figure', 'Requests must take under 500 ms.', 'Requests must take under 200 ms.'],
+    ['about another file', 'Format src/b.ts with prettier.', 'Format src/a.ts with prettier.'],
+    ['in Japanese, about something else', 'ログインを修正する必要がある。', 'コミットメッセージは英語で書く'],
+  ])('is not carried when it is %s', (_, text, said) => expect(carried(text, aFact('constraint', said))).toBe(false))
+
+  test('what was forbidden is carried only as forbidden', () => {
+    const never = aFact('constraint', 'Do not commit to main.', forbidden)
+    expect(carried('Then commit to main and push.', never)).toBe(false)
+    expect(carried('Commits to main are not allowed.', never)).toBe(true)
+    const nie = aFact('constraint', 'Ändere nie die Migrationen.', forbidden)
+    expect(carried('Als Nächstes: ändere die Migrationen.', nie)).toBe(false)
+    expect(carried('Die Migrationen dürfen nicht geändert werden: ändere sie nie.', nie)).toBe(true)
+  })
+
+  test('a thought of a few words has to stand in one sentence', () => {
+    const todo = aFact('todo', 'Add tests')
+    expect(carried('We added a page. The tests ran.', todo)).toBe(false)
+    expect(carried('Next: tests will be added.', todo)).toBe(true)
+  })
+
+  test('a long request is carried when its sentences are, wherever each stands', () => {
+    const sentences = [
+      'Fix the login form.',
+      'Use the new session store.',
+      'Write a test for expired cookies.',
+      'Update the changelog.',
+    ]
+    const request = aFact('request', sentences.join(' '))
+    const far = '\nSomething else happened here.\nAnd here.\nAnd there.\n'
+    expect(carried(sentences.join(far), request)).toBe(true)
+    expect(carried(sentences.slice(0, 2).join(far), request)).toBe(false)
+  })
+})
+
+describe('files', () => {
+  test.each([
+    ['src/parse/date.ts', 'Changed `src/parse/date.ts:12`.'],
+    ['src/parse/date.ts', 'Changed ./src/parse/date.ts, then stopped'],
+    ['src/parse/date.ts', 'Changed /home/me/shop/src/parse/date.ts'],
+    ['src/parse/date.ts', 'The parser is in date.ts.'],
+    ['src/parse/index.ts', 'See (parse/index.ts)'],
+    ['notes/My Plan.md', 'It stands in notes/My Plan.md now'],
+  ])('%s is named in "%s"', (path, text) => expect(carried(text, aFact('file', path))).toBe(true))
+
+  test.each([
+    ['src/parse/date.ts', 'Changed lib/date.ts'],
+    ['src/parse/date.ts', 'Changed update.ts and date.tsx'],
+    ['src/parse/index.ts', 'The index.ts was changed'],
+    ['src/app.ts', 'web-app.ts'],
+  ])('%s is not named in "%s"', (path, text) => expect(carried(text, aFact('file', path))).toBe(false))
+
+  test('one of two files of the same name is not meant by that name alone', () => {
+    const both = [aFact('file', 'src/user/handler.ts'), aFact('file', 'src/order/handler.ts')]
+    expect(both.map((one) => carried('Changed handler.ts', one, both))).toEqual([false, false])
+    expect(both.map((one) => carried('Changed order/handler.ts', one, both))).toEqual([false, true])
+  })
+})
+
+describe('commands', () => {
+  test.each([
+    ['cd /srv/shop && npm test 2>&1 | tail -20', 'Ran `npm test`.'],
+    ['npm test', 'npm test passes'],
+    ['git commit -m "$(cat <<\'EOF\'\nLong text\nEOF\n)"', "git commit -m \"$(cat <<'EOF'"],
+    [
+      'docker compose -f deploy/prod.yml up --build --detach web',
+      'The web container came up with docker compose up --build --detach -f deploy/prod.yml.',
+    ],
+  ])('%j is carried by %j', (command, text) => expect(carried(text, aFact('command', command))).toBe(true))
+
+  test.each([
+    ['npm run build', 'npm test passes'],
+    ['npm test -- src/a.test.ts src/b.test.ts --run', 'npm test -- src/a.test.ts --run'],
+    ['ls', 'A list of tools'],
+  ])('%j is not carried by %j', (command, text) => expect(carried(text, aFact('command', command))).toBe(false))
+})
+
+test('a commit is known by its short id or its subject, a branch by its name', () => {
+  const commit = aFact('commit', 'Close sockets on shutdown', { detail: { id: '0dd0dd0a1b2c3' } })
+  expect(carried('Last commit 0dd0dd0.', commit)).toBe(true)
+  expect(carried('Committed "Close sockets on shutdown".', commit)).toBe(true)
+  expect(carried('Last commit 1234567.', commit)).toBe(false)
+  expect(carried('on feature/login-form', aFact('branch', 'feature/login'))).toBe(false)
+  expect(carried('on feature/login', aFact('branch', 'feature/login'))).toBe(true)
+})
+
+test('many facts and a long text are judged in a moment', () => {
+  const text = Array.from({ length: 30_000 }, (_, i) => `The test of part ${i} in src/part-${i}.ts was run again.`).join('\n')
+  const facts = Array.from({ length: 1_500 }, (_, i) =>
+    i % 2 ? aFact('file', `src/part-${i * 3}.ts`) : aFact('constraint', `Never run the test of part ${i * 50} twice.`, forbidden),
+  )
+  const began = performance.now()
+  const carrier = makeCarrier(text, facts)
+  expect(facts.filter((fact) => carrier.carries(fact)).length).toBeGreaterThan(700)
+  expect(performance.now() - began).toBeLessThan(10_000)
+})
