@@ -21,7 +21,9 @@ describe('notes', () => {
     expect(
       noted({
         enabled: true,
-        compaction: 'allow',
+        compaction: 'instruct',
+        must_survive: ['The API is frozen.'],
+        archive: { enabled: true, at: ['pre-compact', 'session-end'], keep_days: 30, keep_bytes: 1_000_000, redact: ['sk-.*'] },
         guards: { breaker_after: 2 },
         levels: [{ name: 'early', at: '5%', actions: ['user', 'agent', 'parent'] }],
       }),
@@ -30,11 +32,9 @@ describe('notes', () => {
   })
 
   it.each<[object, string]>([
-    [{ compaction: 'instruct' }, 'compaction: accepted; '],
-    [{ compaction: 'block-and-hand-off' }, 'compaction: accepted; '],
-    [{ must_survive: ['x'] }, 'must_survive: accepted; '],
+    [{ compaction: 'block-and-hand-off' }, 'compaction: accepted; `block-and-hand-off` acts as `instruct` until '],
+    [{ overrides: [{ when: { seat: 'x' }, compaction: 'block-and-hand-off' }] }, 'overrides[0].compaction: accepted; '],
     [{ handoff: { mode: 'ask' } }, 'handoff.mode: accepted; a level that asks for a handoff acts as a warning until '],
-    [{ archive: { keep_days: 3 } }, 'archive.keep_days: accepted; '],
     [{ notify: ['bell'] }, 'notify: accepted; '],
     [{ budgets: { usd: 3 } }, 'budgets: accepted; '],
     [{ limits: { jobs: 3 } }, 'limits: accepted; '],
@@ -68,7 +68,7 @@ describe('notes', () => {
 
   it('name the file', () => {
     trial.putUser({ notify: ['bell'] })
-    trial.putProject({ archive: { enabled: false } })
+    trial.putProject({ budgets: { usd: 3 } })
     expect(trial.load().notes.map(({ file }) => file)).toEqual([trial.home.config, trial.projectFile])
   })
 

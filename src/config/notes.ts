@@ -7,10 +7,8 @@ import type { Written, WrittenPolicy } from './schema.js'
 /** What a key waits for. When a capability is built, its lines here go. */
 const HANDOFF = 'Baton carries out handoffs'
 const LATER = {
-  compaction: 'accepted; compactions are only recorded until Baton takes part in them',
-  must_survive: 'accepted; not yet given to the summariser: compactions are only recorded until Baton takes part in them',
+  compaction: `accepted; \`block-and-hand-off\` acts as \`instruct\` until ${HANDOFF}: blocked without one, a session would only end`,
   handoff: `accepted; a level that asks for a handoff acts as a warning until ${HANDOFF}`,
-  archive: 'accepted; nothing is kept until Baton archives transcripts',
   notify: 'accepted; you are told inside the client only until Baton notifies outside it',
   budgets: 'accepted; not yet enforced: they bound jobs, which Baton does not run yet',
   limits: 'accepted; not yet enforced: they bound jobs, which Baton does not run yet',
@@ -38,11 +36,8 @@ export function notesOn(written: Written, file: string): Note[] {
 
 function notesOnPolicy(written: WrittenPolicy, prefix: string): Omit<Note, 'file'>[] {
   const notes: Omit<Note, 'file'>[] = []
-  if (written.compaction && written.compaction !== 'allow') notes.push({ key: `${prefix}compaction`, text: LATER.compaction })
-  if (written.must_survive) notes.push({ key: `${prefix}must_survive`, text: LATER.must_survive })
-  for (const key of ['handoff', 'archive'] as const) {
-    for (const inner of Object.keys(written[key] ?? {})) notes.push({ key: `${prefix}${key}.${inner}`, text: LATER[key] })
-  }
+  if (written.compaction === 'block-and-hand-off') notes.push({ key: `${prefix}compaction`, text: LATER.compaction })
+  for (const inner of Object.keys(written.handoff ?? {})) notes.push({ key: `${prefix}handoff.${inner}`, text: LATER.handoff })
   written.levels?.forEach(({ actions }, level) => {
     actions?.forEach((action, index) => {
       const later = LATER_ACTIONS.find(([pattern]) => pattern.test(action))

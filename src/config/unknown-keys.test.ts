@@ -66,10 +66,18 @@ describe('an unknown key is refused with the nearest known one, at every depth',
     expect(refused({ levles: [], prests: [], handoff: { mod: 1, brr: 2 } })).toHaveLength(4)
   })
 
-  it('refuses keys of older designs with what took their place', () => {
-    expect(refused({ context_restart_threshold: 0.7, context_limit: 200_000 })).toEqual([
-      expect.stringMatching(/^context_restart_threshold: was removed: .* \| write `levels`/),
-      'context_limit: was removed: the window is measured, not configured | remove the key',
+  it('refuses keys of older designs with the reason and what took their place, wherever they stand', () => {
+    const removed = [
+      expect.stringMatching(
+        /^context_restart_threshold: was removed: .*the client compacts by itself \| write `levels`, such as .*85%/,
+      ),
+      expect.stringMatching(
+        /^context_limit: was removed: .*read from the client.* \| remove the key; a level may stand at .*150k/,
+      ),
+    ]
+    expect(refused({ context_restart_threshold: 0.7, context_limit: 200_000 })).toEqual(removed)
+    expect(refused({ handoff: { context_limit: 200_000 } })).toEqual([
+      expect.stringMatching(/^handoff\.context_limit: was removed: /),
     ])
   })
 })

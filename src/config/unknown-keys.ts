@@ -6,10 +6,13 @@ import type { Finding } from './finding.js'
 /** Keys of older designs, with what took their place. */
 const REMOVED: Record<string, { reason: string; hint: string }> = {
   context_restart_threshold: {
-    reason: 'was removed: a session is not restarted at a number',
-    hint: 'write `levels`: a level with the action `request-handoff` or `hand-off`, such as {name: handoff, at: 85%, actions: [request-handoff]}',
+    reason: 'was removed: it restarted a session at a figure that was never its fullness; the client compacts by itself',
+    hint: 'write `levels`, such as {name: handoff, at: 85%, actions: [request-handoff]}: per cent of the real compaction point',
   },
-  context_limit: { reason: 'was removed: the window is measured, not configured', hint: 'remove the key' },
+  context_limit: {
+    reason: 'was removed: window and compaction point are read from the client, model by model',
+    hint: 'remove the key; a level may stand at a number of tokens, such as {name: early, at: 150k}',
+  },
 }
 
 /** The few parts of a schema that tell which keys a map may have. */
