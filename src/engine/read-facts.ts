@@ -30,6 +30,7 @@ export function readFacts(readers: Readers, agent: string, transcript: string | 
   const facts = startFacts()
   let sinceLine = 0
   const { problem, offset, lines } = reader.conversation(transcript, {
+    withoutFiles: true,
     ...(bytes === undefined ? {} : { to: bytes }),
     onEntry(entry) {
       if (entry.kind === 'compacted') sinceLine = entry.line
