@@ -132,7 +132,11 @@ export function openHouse(options: HouseOptions): House {
     recent: (which) => recentSessions(store, view, { ...which, now: now() }),
     statusLine: ({ record, enabled }, plain) =>
       statusText(viewSession(record, { seat: null, enabled, alive: true, now: now() }), plain ? WITHOUT_COLOURS : COLOURS),
-    drain: (how) => drainSpool(engine, home.spool, how),
+    drain(how) {
+      const taken = drainSpool(engine, home.spool, how)
+      engine.endAbandoned()
+      return taken
+    },
     spooled(id) {
       const found = readSpooled(home.spool, id)
       return found && { raw: found.raw, drop: () => dropSpooled(found.path) }

@@ -51,6 +51,12 @@ export interface CompactionProgress {
   overflow: boolean
   summary: string | null
   completed: boolean
+  /** Its summariser failed. */
+  failing?: boolean
+  /** It began after a single answer: there was nothing to cut. */
+  short?: boolean
+  /** Another hook was asked about it too. */
+  mayBeForbidden?: boolean
 }
 
 /** Everything the store keeps of one session. */

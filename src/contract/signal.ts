@@ -23,6 +23,8 @@ export type SignalKind =
   | 'turn-failed'
   | 'compact-start'
   | 'compact-end'
+  /** The summariser of a compaction failed; whether the compaction did shows by what comes next. */
+  | 'compact-failed'
   | 'session-end'
   | 'subagent-end'
   | 'waiting'
@@ -115,6 +117,9 @@ export type Observed =
       offset: number
     }
 
+/** How a compaction that did not come about ended, by the transcript's own word. `stopped`: the turn did, and it with it. */
+export type GaveUp = 'blocked' | 'failed' | 'thrashing' | 'stopped'
+
 /** What an agent's adapter found beside the signal: transcript, live report, settings, process. */
 export interface Observation {
   /** What was new in the transcript since the cursor, oldest first. */
@@ -131,6 +136,10 @@ export interface Observation {
   live: Reading | null
   /** What the session cost so far, where the live report says it. */
   liveCostUsd?: number | null
+  /** New in the transcript: a compaction was given up, and none came after it. */
+  gaveUp?: GaveUp | null
+  /** A hook that is not Baton's is asked about compactions too, and may forbid them. */
+  mayBeForbidden?: boolean
   /** The summary of the compaction that is just ending, where the client's mod has told it already. */
   summary?: string | null
   limits: Limits

@@ -177,18 +177,19 @@ describe('several compactions', () => {
 })
 
 describe('a compaction that does not happen', () => {
-  it('is over when work goes on, as failed, and resets nothing', () => {
+  it('is over when work goes on, as blocked, and resets nothing', () => {
     s.preCompact()
     s.step(161_000)
-    expect(s.events('compaction_complete').map((event) => event.data.outcome)).toEqual(['failed'])
+    expect(s.events('compaction_complete').map((event) => event.data.outcome)).toEqual(['blocked'])
     expect(s.record()).toMatchObject({ compactions: 0, state: 'working', track: { cycle: 1, used: 161_000 } })
   })
 
   it.each([
-    ['the turn ends', () => s.stop(), 'failed'],
-    ['the turn fails', () => s.hook('StopFailure', { error: 'invalid_request' }), 'failed'],
+    ['the turn ends', () => s.stop(), 'blocked'],
+    ['the turn fails', () => s.hook('StopFailure', { error: 'invalid_request' }), 'blocked'],
     ['the session ends', () => s.end(), 'unknown'],
-    ['another begins', () => s.preCompact(), 'unknown'],
+    ['another begins', () => s.preCompact(), 'blocked'],
+    ['its session is resumed', () => s.start('resume'), 'unknown'],
   ] as const)('is over when %s', (_, ends, outcome) => {
     s.preCompact()
     ends()
@@ -213,7 +214,7 @@ describe('a compaction that does not happen', () => {
       s.step(used)
     }
     expect(s.events('compaction_start')).toHaveLength(3)
-    expect(s.events('compaction_complete').map((event) => event.data.outcome)).toEqual(['failed', 'failed', 'failed'])
+    expect(s.events('compaction_complete').map((event) => event.data.outcome)).toEqual(['blocked', 'blocked', 'blocked'])
     s.start('compact')
     s.boundary()
     goOn()

@@ -1,9 +1,10 @@
-import type { CompactionProgress } from '../contract/record.js'
+import type { CompactionProgress, Track } from '../contract/record.js'
+import type { GaveUp } from '../contract/signal.js'
 import { grouped } from '../policy/numbers.js'
 import { remainingPercent, usedPercent } from '../policy/percent.js'
 import { compactedText } from '../policy/texts.js'
 import { beginCycle } from '../tracker/tracker.js'
-import { type Draft, emit } from './draft.js'
+import { type Desk, type Draft, emit } from './draft.js'
 import { cancelStale, ofSession, queue } from './messages.js'
 
 /**
@@ -16,7 +17,13 @@ import { cancelStale, ofSession, queue } from './messages.js'
 type Sign = CompactionProgress['seen'][number]
 
 export function compactionStarts(draft: Draft, trigger: 'auto' | 'manual'): void {
-  if (!isOvertaken(draft)) open(draft, trigger)
+  if (!isOvertaken(draft)) begin(draft, trigger)
+}
+
+/** Everything it may drop is kept first. */
+function begin(draft: Draft, trigger: 'auto' | 'manual'): void {
+  open(draft, trigger)
+  draft.parts.around().keepBefore(draft, trigger)
 }
 
 function isOvertaken({ signal, record: { track } }: Draft): boolean {
@@ -24,7 +31,7 @@ function isOvertaken({ signal, record: { track } }: Draft): boolean {
 }
 
 function open(draft: Draft, trigger: 'auto' | 'manual'): void {
-  closeUnfinished(draft, 'unknown')
+  closeUnfinished(draft, 'judged')
   const { track } = draft.record
   draft.record.compaction = {
     startedAt: draft.at,
@@ -36,6 +43,7 @@ function open(draft: Draft, trigger: 'auto' | 'manual'): void {
     overflow: false,
     summary: null,
     completed: false,
+    ...(isShort(track) ? { short: true } : {}),
   }
   draft.record.state = 'compacting'
   emit(draft, 'compaction_start', {
@@ -44,7 +52,6 @@ function open(draft: Draft, trigger: 'auto' | 'manual'): void {
     contextRemainingPercent: remainingPercent(track.used, track.limits.point),
     compactionTokens: track.limits.point,
   })
-  draft.parts.around().keepBefore(draft, trigger)
 }
 
 export interface SignDetail {
@@ -61,7 +68,7 @@ export function compactionSign(draft: Draft, sign: Exclude<Sign, 'compact-start'
   const old = record.compaction
   if (old === null || !belongs(draft, old, sign)) {
     if (sign !== 'boundary' && sign !== 'figure-lost' && isOvertaken(draft)) return
-    open(draft, detail.trigger ?? old?.trigger ?? 'auto')
+    begin(draft, detail.trigger ?? old?.trigger ?? 'auto')
   }
   const now = record.compaction!
   const first = now.seen.every((seen) => seen === 'compact-start')
@@ -81,7 +88,7 @@ export function compactionSign(draft: Draft, sign: Exclude<Sign, 'compact-start'
 }
 
 function belongs({ signal, record: { track } }: Draft, progress: CompactionProgress, sign: Sign): boolean {
-  const happened = progress.seen.length > 1
+  const happened = hasHappened(progress)
   // A figure that was known in this cycle and is lost ends this cycle, whatever ended the one before.
   if (sign === 'figure-lost') return !happened && !progress.completed
   const failed = !happened && progress.completed
@@ -121,8 +128,28 @@ function tell(draft: Draft): void {
   }
 }
 
+/** Its summariser failed. The client may have another way; if none of the other signs comes, the compaction failed with it. */
+export function summariserFailed({ record }: Draft): void {
+  const progress = record.compaction
+  if (progress && !progress.completed) record.compaction = { ...progress, failing: true }
+}
+
+/** The transcript says that one did not come about. */
+export function compactionGaveUp(draft: Draft, how: GaveUp): void {
+  const { record } = draft
+  const isOpen = record.compaction !== null && !record.compaction.completed && !hasHappened(record.compaction)
+  // After three in a row that did not help, the client begins no other and says so: that one ends with its beginning.
+  if (how === 'thrashing' && !isOpen) open(draft, 'auto')
+  else if (!isOpen) return
+  if (how === 'stopped') closeUnfinished(draft, 'judged')
+  else complete(draft, how)
+  if (record.state === 'compacting') record.state = 'idle'
+}
+
+type Outcome = 'completed' | 'failed' | 'blocked' | 'thrashing' | 'unknown'
+
 /** The pair of events ends exactly once, with what is known by then. */
-export function complete(draft: Draft, outcome: 'completed' | 'failed' | 'unknown'): void {
+export function complete(draft: CompactionDesk, outcome: Outcome): void {
   const progress = draft.record.compaction
   if (!progress || progress.completed) return
   draft.record.compaction = { ...progress, completed: true }
@@ -141,10 +168,33 @@ export function complete(draft: Draft, outcome: 'completed' | 'failed' | 'unknow
   if (outcome === 'completed') draft.parts.around().recoverSecond(draft, progress.summary)
 }
 
-/** Work went on although a compaction had begun and none of its other signs came: it was blocked or it failed. */
-export function closeUnfinished(draft: Draft, outcome: 'failed' | 'unknown'): void {
+/** What ending a pair needs: there may be no signal at hand. */
+export type CompactionDesk = Desk & Pick<Draft, 'enabled'>
+
+/**
+ * Nothing more is awaited of a compaction. Where it happened, that is how it ended; else `judged` says why it did not, and `unknown`
+ * that nobody can tell, because the client has gone.
+ */
+export function closeUnfinished(draft: CompactionDesk, otherwise: 'judged' | 'unknown'): void {
   const progress = draft.record.compaction
   if (!progress || progress.completed) return
-  const happened = progress.seen.length > 1
-  complete(draft, happened ? 'completed' : outcome)
+  complete(draft, hasHappened(progress) ? 'completed' : otherwise === 'unknown' ? 'unknown' : whyNot(progress))
+}
+
+/**
+ * Work went on, and none of the other signs had come. A summariser that fails says so. One asked for by hand and forbidden is told
+ * of in the transcript. So the client went on without asking a summariser: a hook forbade it, or a conversation of one answer was too
+ * short to cut.
+ */
+function whyNot(progress: CompactionProgress): 'failed' | 'blocked' {
+  if (progress.failing || progress.trigger === 'manual') return 'failed'
+  return progress.short && !progress.mayBeForbidden ? 'failed' : 'blocked'
+}
+
+function isShort(track: Track): boolean {
+  return (track.cycleReason === 'start' || track.cycleReason === 'clear') && track.seen.length < 2
+}
+
+function hasHappened(progress: CompactionProgress): boolean {
+  return progress.seen.length > 1
 }

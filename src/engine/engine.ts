@@ -1,6 +1,7 @@
 import type { Event } from '../contract/event.js'
 import type { RawSignal, Signal } from '../contract/signal.js'
 import type { Parts } from './draft.js'
+import { endAbandoned } from './end-abandoned.js'
 import { NOTHING, type Taken, type TakeOptions, takeOpened, takeSignal } from './take-signal.js'
 
 export type Listener = (events: readonly Event[]) => void
@@ -17,6 +18,8 @@ export interface Engine {
   settled(raw: RawSignal): boolean
   /** Reads what no hook could wait for (see `catch-up.ts`); as long as it takes. */
   catchUp(): void
+  /** Ends the compactions whose end no signal will tell (see `end-abandoned.ts`). */
+  endAbandoned(): void
   listen(listener: Listener): () => void
 }
 
@@ -84,6 +87,9 @@ export function makeEngine(parts: Parts): Engine {
     },
     catchUp() {
       tell([{ events: parts.around().catchUp(parts) }])
+    },
+    endAbandoned() {
+      tell([{ events: endAbandoned(parts) }])
     },
     listen(listener) {
       listeners.add(listener)

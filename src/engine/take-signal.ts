@@ -4,7 +4,7 @@ import type { Observation, RawSignal, Signal } from '../contract/signal.js'
 import { resolveLevels } from '../policy/levels.js'
 import { isNearLevel } from '../policy/near-level.js'
 import { rearm, restartClocks } from '../tracker/tracker.js'
-import { closeUnfinished, compactionSign, compactionStarts } from './compactions.js'
+import { closeUnfinished, compactionGaveUp, compactionSign, compactionStarts, summariserFailed } from './compactions.js'
 import { type Draft, emit, type Parts } from './draft.js'
 import { keepTranscript } from './keep-transcript.js'
 import { measure } from './measure.js'
@@ -75,10 +75,12 @@ export function takeOpened(parts: Parts, raw: RawSignal, signal: Signal, options
       if (!begins) applyKind(draft, observation.summary ?? null)
     }
     const { crossed, heard } = measure(draft, observation)
+    if (observation.gaveUp) compactionGaveUp(draft, observation.gaveUp)
     if (heard && !signal.subagent) record.silence = { toolCalls: 0, since: at, alarmed: false }
     if (!options.again) {
       // What the transcript holds when a compaction begins came before it.
       if (begins) applyKind(draft, null)
+      if (begins && observation.mayBeForbidden && record.compaction) record.compaction.mayBeForbidden = true
       noteActivity(draft, observation)
     } else if (observation.settled) record.unsettled = []
     // Another look comes later than the event: what began since is not over because of it.
@@ -229,6 +231,7 @@ const CLEARED = ['context', 'silence', 'config']
 /** What the event itself says about the session, before any figure is looked at. */
 function applyKind(draft: Draft, summary: string | null): void {
   const { signal, record } = draft
+  if (signal.kind === 'compact-failed') summariserFailed(draft)
   if (signal.subagent) return
   switch (signal.kind) {
     case 'session-start':
@@ -272,6 +275,8 @@ function applyStart(draft: Draft, summary: string | null): void {
     draft.parts.around().recoverFirst(draft, summary)
     return
   }
+  // Another process begins: the one that was compacting has gone.
+  closeUnfinished(draft, 'unknown')
   const again = record.startedAt !== draft.at
   record.endedAt = null
   record.state = 'idle'
@@ -292,8 +297,8 @@ function closeCompaction(draft: Draft, { settled }: Observation): void {
   // Its figures stand in the transcript, which lags: the next look finds them.
   else if (!settled && record.compaction.seen.length > 1) return
   // A prompt can be typed while a compaction runs, so it shows nothing but that a finished one is over.
-  else if (signal.kind === 'prompt' && !record.compaction.seen.includes('boundary')) return
-  else if (WORK_GOES_ON.has(signal.kind)) closeUnfinished(draft, 'failed')
+  else if (signal.kind === 'prompt' && !record.compaction.failing && !record.compaction.seen.includes('boundary')) return
+  else if (WORK_GOES_ON.has(signal.kind)) closeUnfinished(draft, 'judged')
 }
 
 function expectLevel(draft: Draft): void {

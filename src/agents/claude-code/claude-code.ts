@@ -12,7 +12,7 @@ import { type LiveReport, readLive } from './live.js'
 import { readLiveSummary } from './live-summary.js'
 import { asksForLarge, familyOf } from './models.js'
 import { open } from './open.js'
-import { configDirOf, readSettings } from './settings.js'
+import { type ClientSettings, configDirOf, readSettings } from './settings.js'
 import { isSettled } from './settled.js'
 import { subagentTranscripts } from './subagent-transcripts.js'
 import { observeSubagents } from './subagents.js'
@@ -57,6 +57,9 @@ function observe(signal: Signal, raw: RawSignal, known: Known): Observation {
     spend: read.spend,
     live: live?.reading ?? null,
     liveCostUsd: live?.costUsd ?? null,
+    // What a transcript met only now holds is the past.
+    gaveUp: from !== null && from.path === signal.transcriptPath ? read.gaveUp : null,
+    mayBeForbidden: (input.settings.askedToCompact ?? 0) > 1,
     summary: justTold(signal, raw, known),
     limits,
     // A status line comes too often to ask again what the hooks ask.
@@ -88,7 +91,7 @@ function limitsInput(
   args: ClientArgs,
   live: LiveReport | null,
   answered: string | null,
-): LimitsInput {
+): LimitsInput & { settings: ClientSettings } {
   const project = signal.project ?? signal.cwd
   const settings = readSettings({
     configDir: configDirOf(raw.env),

@@ -166,3 +166,13 @@ test('an event nobody knows is still a signal', () => {
   mkdirSync(path.join(tempDir(), 'x'))
   expect(open(raw('Telepathy', { session_id: 's' }))).toMatchObject({ kind: 'other', event: 'Telepathy' })
 })
+
+test('a summariser that fails is told apart from a turn and from a subagent that do', () => {
+  const failure = { session_id: 's', hook_event_name: 'StopFailure', error: 'unknown', last_assistant_message: 'API Error: 400' }
+  expect(open(raw('StopFailure', { ...failure, agent_id: 'a1' }))).toMatchObject({
+    kind: 'compact-failed',
+    subagent: { id: 'a1' },
+  })
+  expect(open(raw('StopFailure', { ...failure, agent_id: 'a1', agent_type: 'Explore' }))).toMatchObject({ kind: 'turn-failed' })
+  expect(open(raw('StopFailure', failure))).toMatchObject({ kind: 'turn-failed', subagent: null })
+})

@@ -80,10 +80,12 @@ function openEvent(signal: Signal, body: Fields): Signal {
   const kind = KINDS[signal.event] ?? (isPermissionPrompt(signal.event, body) ? 'waiting' : 'other')
   if (kind === 'subagent-end' && isCompactionsOwn(body)) return { ...signal, kind: 'other' }
   const agentId = text(body.agent_id)
+  // Only a compaction's summariser has no type; that it failed says nothing about the turn.
+  const summariser = kind === 'turn-failed' && agentId !== null && (text(body.agent_type) ?? '') === ''
   const toolUseIds = kind === 'tool-batch' ? toolUses(body) : []
   return {
     ...signal,
-    kind,
+    kind: summariser ? 'compact-failed' : kind,
     subagent:
       agentId === null ? null : { id: agentId, type: text(body.agent_type), transcriptPath: text(body.agent_transcript_path) },
     start: kind === 'session-start' ? { source: startSource(body.source) } : null,

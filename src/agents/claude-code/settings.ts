@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { platform } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
 import { rememberFor } from '../../lib/remember.js'
-import { type Fields, number, object, parseObject, text } from './fields.js'
+import { type Fields, list, number, object, parseObject, text } from './fields.js'
 
 /** The settings a measurement depends on, merged as the client merges them. */
 export interface ClientSettings {
@@ -10,6 +10,8 @@ export interface ClientSettings {
   autoCompactWindow?: number
   model?: string
   env: Record<string, string>
+  /** How many hooks are asked before a compaction, Baton's own among them. */
+  askedToCompact?: number
 }
 
 export interface SettingsPlaces {
@@ -62,7 +64,13 @@ function merge(into: ClientSettings, layer: Fields): void {
   if (window !== null) into.autoCompactWindow = window
   const model = text(layer.model)
   if (model !== null) into.model = model
+  const asked = hooksOf(layer, 'PreCompact')
+  if (asked > 0) into.askedToCompact = (into.askedToCompact ?? 0) + asked
   for (const [name, value] of Object.entries(object(layer.env) ?? {})) if (typeof value === 'string') into.env[name] = value
+}
+
+function hooksOf(layer: Fields, event: string): number {
+  return list(object(layer.hooks)?.[event]).reduce<number>((sum, group) => sum + list(object(group)?.hooks).length, 0)
 }
 
 function readFlag(flag: string, cwd: string | null): Fields | null {

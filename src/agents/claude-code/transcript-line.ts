@@ -1,3 +1,4 @@
+import type { GaveUp } from '../../contract/signal.js'
 import { count, type Fields, list, object, parseObject, text } from './fields.js'
 import { asksForLarge, familyOf } from './models.js'
 import { type MeasuredUsage, measureUsage } from './usage.js'
@@ -24,14 +25,18 @@ export type TranscriptLine =
       durationMs: number | null
       branch: string | null
     }
+  /** The turn ended because the API, or the client before it, refused the prompt as too long. */
   | { type: 'refusal' }
+  | { type: 'gave-up'; how: GaveUp }
 
 const USAGE = Buffer.from('"usage":')
 const BOUNDARY = Buffer.from('"compact_boundary"')
+const COMMAND = Buffer.from('"commandOutcome":')
+const INTERRUPTED = Buffer.from('"interruptedMessageId":')
 
 /** Whether a line is worth parsing. Inside strings the quotes are escaped, so text about these words does not match. */
 export function isCandidate(buffer: Buffer, start: number, end: number): boolean {
-  return holds(buffer, USAGE, start, end) || holds(buffer, BOUNDARY, start, end)
+  return [USAGE, BOUNDARY, COMMAND, INTERRUPTED].some((marker) => holds(buffer, marker, start, end))
 }
 
 function holds(buffer: Buffer, marker: Buffer, start: number, end: number): boolean {
@@ -44,8 +49,11 @@ export function readTranscriptLine(json: string, chain: 'main' | 'subagent'): Tr
   if (entry === null) return null
   if (chain === 'main' && entry.isSidechain === true) return null
   if (entry.type === 'system' && entry.subtype === 'compact_boundary') return compaction(entry)
+  if (entry.type === 'system' && entry.subtype === 'local_command') return command(entry)
+  if (entry.type === 'user' && text(entry.interruptedMessageId) !== null) return { type: 'gave-up', how: 'failed' }
   if (entry.type !== 'assistant') return null
   const message = object(entry.message)
+  if (entry.apiError === 'autocompact_thrashing') return { type: 'gave-up', how: 'thrashing' }
   if (entry.isApiErrorMessage === true) return isTooLong(entry, message) ? { type: 'refusal' } : null
   if (message === null || message.model === '<synthetic>') return null
   const measured = measureUsage(message.usage)
@@ -87,6 +95,13 @@ function compaction(entry: Fields): TranscriptLine {
     durationMs: count(meta?.durationMs),
     branch: branchOf(entry),
   }
+}
+
+/** Only a compaction asked for by hand leaves a trace when it does not come about. */
+function command(entry: Fields): TranscriptLine | null {
+  const failed = object(entry.commandOutcome)?.kind === 'failed'
+  if (!failed || object(entry.commandRun)?.command !== 'compact') return null
+  return { type: 'gave-up', how: /blocked by PreCompact hook/i.test(text(entry.content) ?? '') ? 'blocked' : 'failed' }
 }
 
 function isTooLong(entry: Fields, message: Fields | null): boolean {

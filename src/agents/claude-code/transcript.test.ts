@@ -305,3 +305,34 @@ test("a subagent's own transcript is read as its main chain", () => {
   const at = file(answer({ used: 20_008, more: { isSidechain: true } }))
   expect(readTranscript(at, null, { chain: 'subagent' }).observed).toMatchObject([{ reading: { used: 20_008 } }])
 })
+
+describe('a compaction that did not come about', () => {
+  const line = (entry: object): string => `${JSON.stringify(entry)}\n`
+  const command = (words: string, name = 'compact'): string =>
+    line({
+      type: 'system',
+      subtype: 'local_command',
+      content: `<local-command-stderr>${words}</local-command-stderr>`,
+      commandRun: { command: name },
+      commandOutcome: { kind: 'failed' },
+    })
+  const thrashing = line({
+    type: 'assistant',
+    apiError: 'autocompact_thrashing',
+    isApiErrorMessage: true,
+    message: { model: '<synthetic>', content: [], usage: { input_tokens: 0 } },
+  })
+
+  test.each([
+    ['blocked', command('Compaction blocked by PreCompact hook: [x]: no')],
+    ['failed', command('Error during compaction: API Error: 400')],
+    ['failed', line({ type: 'user', interruptedMessageId: 'msg_1', message: { role: 'user', content: [] } })],
+    ['thrashing', thrashing],
+    ['stopped', refusal],
+    [null, command('blocked by PreCompact hook', 'model')],
+    [null, user('"commandOutcome": compact "interruptedMessageId": x')],
+  ])('ended as %s', (how, text) => {
+    expect(read(file(answer({ used: 160_008 }) + text)).gaveUp).toBe(how)
+    expect(read(file(text + boundary())).gaveUp).toBeNull()
+  })
+})

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, statSync } from 'node:fs'
 import type { Reading, Usage } from '../../contract/reading.js'
-import type { Cursor, Observed } from '../../contract/signal.js'
+import type { Cursor, GaveUp, Observed } from '../../contract/signal.js'
 import { type Scanned, scanLines, scanLinesBackwards } from '../../lib/json-lines.js'
 import { isCandidate, readTranscriptLine, type TranscriptLine } from './transcript-line.js'
 
@@ -29,6 +29,8 @@ export interface TranscriptRead {
   branch: string | null
   /** The session these answers were copied from; null: they are its own, or the client did not mark them. */
   copiedFrom: string | null
+  /** How the last compaction that did not come about ended; null: none, or one came about after it. */
+  gaveUp: GaveUp | null
 }
 
 function noSpend(): Usage & { answers: number } {
@@ -59,7 +61,7 @@ export function readTranscript(path: string, from: Cursor | null, options: Trans
 }
 
 export function nothing(): TranscriptRead {
-  return { observed: [], spend: noSpend(), cursor: null, branch: null, copiedFrom: null }
+  return { observed: [], spend: noSpend(), cursor: null, branch: null, copiedFrom: null, gaveUp: null }
 }
 
 function read(fd: number, size: number, path: string, from: Cursor | null, options: TranscriptOptions): TranscriptRead {
@@ -90,7 +92,7 @@ function read(fd: number, size: number, path: string, from: Cursor | null, optio
     (buffer, s, e, at) => {
       if (at < start || !isCandidate(buffer, s, e)) return at < start
       const line = readTranscriptLine(buffer.toString('utf8', s, e), options.chain)
-      if (line !== null) newest.push([line, at])
+      if (line !== null && line.type !== 'gave-up') newest.push([line, at])
       // A boundary is told with what refused before it: look one step further.
       return line?.type === 'answer' || newest.length > 1
     },
@@ -120,6 +122,7 @@ class Gathering {
   readonly spend = noSpend()
   private branch: string | null = null
   private copiedFrom: string | null = null
+  private gaveUp: GaveUp | null = null
   private refused: boolean
   private answerId: string | null
   private calls: string[]
@@ -139,8 +142,9 @@ class Gathering {
 
   add(line: TranscriptLine | null, offset: number): void {
     if (line === null) return
-    if (line.type === 'refusal') {
-      this.refused = true
+    if (line.type === 'refusal' || line.type === 'gave-up') {
+      this.gaveUp = line.type === 'refusal' ? 'stopped' : line.how
+      this.refused ||= line.type === 'refusal'
       return
     }
     this.branch = line.branch ?? this.branch
@@ -156,6 +160,7 @@ class Gathering {
         offset,
       })
       this.refused = false
+      this.gaveUp = null
     } else this.answer(line, offset)
   }
 
@@ -203,6 +208,7 @@ class Gathering {
     if (scanned.midLine) cursor.midLine = true
     if (this.refused) cursor.refused = true
     if (skipped > 0) cursor.skipped = skipped
-    return { observed: this.observed, spend: this.spend, cursor, branch: this.branch, copiedFrom: this.copiedFrom }
+    const { observed, spend, branch, copiedFrom, gaveUp } = this
+    return { observed, spend, cursor, branch, copiedFrom, gaveUp }
   }
 }

@@ -1,0 +1,217 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type TrialHouse, type TrialSession, trialHouse, trialSession } from './trial-session.js'
+
+let house: TrialHouse
+let s: TrialSession
+beforeEach(() => {
+  house = trialHouse()
+  s = trialSession(house)
+  s.start()
+  s.prompt()
+  s.step(90_000)
+  s.step(160_000)
+})
+afterEach(() => house.remove())
+
+const outcomes = (session = s): unknown[] => session.events('compaction_complete').map((event) => event.data.outcome)
+const starts = (session = s): number => session.events('compaction_start').length
+
+/** The client's own way to say that its summariser failed: of an agent without a type. */
+const summariserFails = (): unknown =>
+  s.hook('StopFailure', { agent_id: 'a1', error: 'unknown', last_assistant_message: 'API Error: 400 scripted 400' })
+const command = (words: string): void =>
+  s.write({
+    type: 'system',
+    subtype: 'local_command',
+    content: `<local-command-stderr>${words}</local-command-stderr>`,
+    commandRun: { command: 'compact', args: '' },
+    commandOutcome: { kind: 'failed' },
+  })
+const synthetic = (text: string, more: object = {}): void =>
+  s.write({
+    type: 'assistant',
+    message: { model: '<synthetic>', content: [{ type: 'text', text }], usage: { input_tokens: 0, output_tokens: 0 } },
+    error: 'invalid_request',
+    isApiErrorMessage: true,
+    ...more,
+  })
+const thrashes = (): void => synthetic('Autocompact is thrashing: …', { apiError: 'autocompact_thrashing' })
+
+describe('a summariser that fails', () => {
+  it('makes the compaction a failed one once work goes on, and ends neither turn nor session', () => {
+    s.preCompact()
+    summariserFails()
+    expect(s.record().state).toBe('compacting')
+    expect(outcomes()).toEqual([])
+    s.step(161_000)
+    expect(outcomes()).toEqual(['failed'])
+    expect(s.record()).toMatchObject({ state: 'working', compactions: 0, track: { cycle: 1, used: 161_000 } })
+  })
+
+  it('is over with the next prompt when the compaction was asked for by hand', () => {
+    s.preCompact('manual')
+    summariserFails()
+    s.prompt()
+    expect(outcomes()).toEqual(['failed'])
+    expect(s.record().state).toBe('working')
+  })
+
+  it('fails nothing when the compaction comes about all the same', () => {
+    s.preCompact()
+    summariserFails()
+    s.start('compact')
+    s.postCompact()
+    s.boundary()
+    s.step(30_000)
+    expect(outcomes()).toEqual(['completed'])
+    expect(s.record().compactions).toBe(1)
+  })
+
+  it('of a subagent with a type says nothing about the session', () => {
+    s.hook('StopFailure', { agent_id: 'a1', agent_type: 'Explore', error: 'unknown' })
+    expect(s.record().state).toBe('working')
+    expect(starts()).toBe(0)
+  })
+})
+
+describe('the transcript’s own word', () => {
+  it.each([
+    ['blocked', 'Compaction blocked by PreCompact hook: [x.sh]: not now'],
+    ['failed', 'Error during compaction: API Error: 400 scripted 400'],
+  ])('of one asked for by hand: %s', (outcome, words) => {
+    s.preCompact('manual')
+    command(words)
+    s.statusLine(160_000)
+    expect(outcomes()).toEqual([outcome])
+    expect(s.record().state).toBe('idle')
+  })
+
+  it('interrupted by the person it failed', () => {
+    s.preCompact()
+    s.write({ type: 'user', interruptedMessageId: 'msg_2', message: { role: 'user', content: [] } })
+    s.prompt()
+    expect(outcomes()).toEqual(['failed'])
+    expect(s.record().state).toBe('working')
+  })
+
+  it('refused as too long, after a hook forbade to compact, the turn is over and it was blocked', () => {
+    s.preCompact()
+    synthetic('Prompt is too long')
+    s.statusLine(160_000)
+    expect(outcomes()).toEqual(['blocked'])
+    expect(s.record().state).toBe('idle')
+  })
+
+  it('without a compaction under way no such word means anything', () => {
+    command('Error during compaction: x')
+    synthetic('Prompt is too long')
+    s.write({ type: 'user', interruptedMessageId: 'msg_2', message: { role: 'user', content: [] } })
+    s.statusLine(160_000)
+    expect([starts(), outcomes()]).toEqual([0, []])
+  })
+
+  it('given up as thrashing is a pair of its own, told once, and begins no cycle', () => {
+    thrashes()
+    s.hook('StopFailure', { error: 'invalid_request', last_assistant_message: 'Autocompact is thrashing: …' })
+    s.statusLine(160_000)
+    s.end()
+    expect([starts(), outcomes()]).toEqual([1, ['thrashing']])
+    expect(s.events('compaction_complete')[0]!.data).toMatchObject({ tokensBefore: 160_000, tokensAfter: null, summary: null })
+    expect(s.record()).toMatchObject({ compactions: 0, track: { cycle: 1 } })
+  })
+
+  it('of a transcript met only now is the past', () => {
+    const other = trialSession(house, 'bbbbbbbb-0002')
+    other.write({ type: 'assistant', apiError: 'autocompact_thrashing', message: { usage: {} } })
+    other.start('resume')
+    other.statusLine(50_000)
+    expect(starts(other)).toBe(0)
+  })
+})
+
+describe('a conversation of one answer cannot be cut', () => {
+  const short = (home = house.folder): TrialSession => {
+    const other = trialSession(house, 'bbbbbbbb-0002', { HOME: home })
+    other.start()
+    other.step(168_000)
+    other.preCompact()
+    other.step(169_000)
+    return other
+  }
+
+  it('then its compaction failed', () => {
+    expect(outcomes(short())).toEqual(['failed'])
+  })
+
+  it('unless another hook was asked too', () => {
+    const hook = { hooks: [{ type: 'command', command: 'x' }] }
+    const home = join(house.folder, 'home')
+    mkdirSync(join(home, '.claude'), { recursive: true })
+    writeFileSync(join(home, '.claude', 'settings.json'), JSON.stringify({ hooks: { PreCompact: [hook, hook] } }))
+    expect(outcomes(short(home))).toEqual(['blocked'])
+  })
+})
+
+describe('without another signal', () => {
+  async function ofAProcess(): Promise<{ session: TrialSession; kill(): Promise<void> }> {
+    const child = spawn('sleep', ['60'], { stdio: 'ignore' })
+    const gone = once(child, 'exit')
+    const session = trialSession(house, 'cccccccc-0003', { CLAUDE_PID: String(child.pid) })
+    session.start()
+    session.step(160_000)
+    session.preCompact()
+    return {
+      session,
+      async kill() {
+        child.kill('SIGKILL')
+        await gone
+      },
+    }
+  }
+
+  it('it is ended when its process has gone, once, and nothing else of the session changes', async () => {
+    const { session, kill } = await ofAProcess()
+    house.engine.endAbandoned()
+    expect(outcomes(session)).toEqual([])
+    await kill()
+    const before = session.record()
+    house.wait(60)
+    house.engine.endAbandoned()
+    house.engine.endAbandoned()
+    expect(outcomes(session)).toEqual(['unknown'])
+    expect(session.record()).toEqual({ ...before, compaction: { ...before.compaction, completed: true } })
+  })
+
+  it('what the transcript still told of it counts', async () => {
+    const { session, kill } = await ofAProcess()
+    session.boundary()
+    await kill()
+    house.engine.endAbandoned()
+    expect(outcomes(session)).toEqual(['completed'])
+    expect(session.events('compaction_complete')[0]!.data).toMatchObject({
+      tokensBefore: 160_000,
+      tokensAfter: 3000,
+      durationMs: 700,
+    })
+    expect(session.record()).toMatchObject({ compactions: 1, track: { cycle: 2, used: null } })
+  })
+
+  it('one that was blocked is ended while its process lives', async () => {
+    const { session, kill } = await ofAProcess()
+    session.write({
+      type: 'system',
+      subtype: 'local_command',
+      content: 'Compaction blocked by PreCompact hook: x',
+      commandRun: { command: 'compact' },
+      commandOutcome: { kind: 'failed' },
+    })
+    house.engine.endAbandoned()
+    expect(outcomes(session)).toEqual(['blocked'])
+    expect(session.record().state).toBe('idle')
+    await kill()
+  })
+})

@@ -1,0 +1,69 @@
+import type { Event } from '../contract/event.js'
+import type { SessionRecord } from '../contract/record.js'
+import type { RawSignal, Signal } from '../contract/signal.js'
+import { closeUnfinished } from './compactions.js'
+import type { Parts } from './draft.js'
+import { isEnabled } from './switches.js'
+import { takeOpened } from './take-signal.js'
+
+/**
+ * Ends compactions nobody will tell the end of: the client was killed, or it gave one up without an event. For commands and the
+ * server, which come without a signal: what the transcript says meanwhile is taken first.
+ */
+export function endAbandoned(parts: Parts): Event[] {
+  const isOpen = ({ compaction }: SessionRecord): boolean => compaction !== null && !compaction.completed
+  const waiting = parts.store.sessions().filter(isOpen)
+  return waiting.flatMap((record) => parts.store.transaction(() => look(parts, record.sessionId)))
+}
+
+function look(parts: Parts, sessionId: string): Event[] {
+  const before = parts.store.session(sessionId)
+  const agent = parts.agents[before?.agent ?? '']
+  if (!before || !agent || before.compaction === null || before.compaction.completed) return []
+  const isAlive = before.process === null || agent.alive(before.process)
+  const signal = anotherLook(before, parts.now().getTime(), isAlive)
+  const raw: RawSignal = { agent: signal.agent, kind: signal.event, body: '', env: {}, at: signal.at }
+  const { record, events } = takeOpened(parts, raw, signal, { deliver: 'keep' })
+  if (record === null) return events
+  // Nobody was heard from.
+  const after = { ...record, seenAt: before.seenAt }
+  if (!isAlive) {
+    const policy = parts.policyOf({ agent: after.agent, project: after.project, model: after.model, seat: after.seatId })
+    const enabled = isEnabled(parts.store, after, policy.policy.enabled)
+    closeUnfinished({ parts, agent, record: after, at: parts.now().toISOString(), events, enabled }, 'unknown')
+  }
+  parts.store.putSession(after)
+  return events
+}
+
+/** What is known stays as it is: only the transcript is looked at. */
+function anotherLook(record: SessionRecord, at: number, isAlive: boolean): Signal {
+  return {
+    agent: record.agent,
+    kind: 'other',
+    event: 'look',
+    at,
+    sessionId: record.sessionId,
+    subagent: null,
+    cwd: null,
+    project: null,
+    transcriptPath: record.transcriptPath,
+    model: null,
+    agentVersion: null,
+    pid: isAlive ? (record.process?.pid ?? null) : null,
+    attended: null,
+    seat: null,
+    parentSeat: null,
+    jobId: null,
+    start: null,
+    end: null,
+    compaction: null,
+    toolUseIds: [],
+    toolCalls: 0,
+    reading: null,
+    limits: record.track.limits,
+    costUsd: null,
+    planLimits: null,
+    error: null,
+  }
+}
