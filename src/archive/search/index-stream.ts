@@ -110,22 +110,23 @@ function isWholeObject(chunk: Buffer, at: number, isLast: boolean): boolean {
   }
 }
 
-/** Forgets what a stream holds from a byte on. */
+/** Forgets what a stream holds from a byte on: a span in each transaction, so that others get their turn. Can be begun again at any point. */
 export function unindexStream(index: Index, stream: string, from: number): void {
+  const spans = index.sql('SELECT first, last FROM spans WHERE stream = ? ORDER BY first DESC').all(stream) as Span[]
+  for (const span of spans) index.transaction(() => dropRows(index, span, from))
   index.transaction(() => {
-    for (const { first, last } of index.sql('SELECT first, last FROM spans WHERE stream = ?').all(stream) as Span[]) {
-      const rows = 'SELECT id FROM entries WHERE id BETWEEN ? AND ? AND off + len > ?'
-      index.sql(`DELETE FROM words WHERE rowid IN (${rows})`).run(first, last, from)
-      index.sql(`DELETE FROM entries WHERE id IN (${rows})`).run(first, last, from)
-      const left = index.sql('SELECT max(id) AS id FROM entries WHERE id BETWEEN ? AND ?').get(first, last) as {
-        id: number | null
-      }
-      if (left.id === null) index.sql('DELETE FROM spans WHERE first = ?').run(first)
-      else index.sql('UPDATE spans SET last = ? WHERE first = ?').run(left.id, first)
-    }
     if (from === 0) index.sql('DELETE FROM streams WHERE stream = ?').run(stream)
     else rewind(index, stream, from)
   })
+}
+
+function dropRows(index: Index, { first, last }: Span, from: number): void {
+  const rows = 'SELECT id FROM entries WHERE id BETWEEN ? AND ? AND off + len > ?'
+  index.sql(`DELETE FROM words WHERE rowid IN (${rows})`).run(first, last, from)
+  index.sql(`DELETE FROM entries WHERE id IN (${rows})`).run(first, last, from)
+  const left = index.sql('SELECT max(id) AS id FROM entries WHERE id BETWEEN ? AND ?').get(first, last) as { id: number | null }
+  if (left.id === null) index.sql('DELETE FROM spans WHERE first = ?').run(first)
+  else index.sql('UPDATE spans SET last = ? WHERE first = ?').run(left.id, first)
 }
 
 interface Span {

@@ -12,6 +12,9 @@ import { archiveTable } from './list.js'
 import { inArchives } from './open-archives.js'
 import { parseAge, parseSize } from './parse-limits.js'
 
+/** From here on people would wonder what it is doing. */
+const LONG_BYTES = 20_000_000
+
 /** Removes what is too old or too much, as asked for or as configured. */
 export async function prune(call: Call, cli: Cli): Promise<number> {
   const [age, size] = [call.value('older-than'), call.value('max-size')]
@@ -79,6 +82,8 @@ function drop(call: Call, cli: Cli, archives: Archives, records: readonly Archiv
   const dry = call.flag('dry-run')
   const before = archives.sizes()
   const shown = archives.view(records)
+  if (!dry && shown.length > 0 && before.indexBytes > LONG_BYTES)
+    cli.note('Taking every word of it out of the index; that may take a minute …')
   const freed = dry ? archives.frees(records) : archives.remove(records, { thorough: true }).freedBytes
   const indexFreed = dry ? null : Math.max(0, before.indexBytes - archives.sizes().indexBytes)
   if (call.json) {
