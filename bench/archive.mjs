@@ -10,7 +10,13 @@ import { makeStopwatch } from './stopwatch.mjs'
 export const about = 'transcripts kept before a compaction, and found again'
 
 const MB = 1024 * 1024
-const ROOMS = ['archive/archive.ts', 'archive/plan-archive.ts', 'archive/places.ts', 'store/sqlite/sqlite.ts', 'agents/readers.ts']
+const ROOMS = [
+  'archive/archive.ts',
+  'archive/plan-archive.ts',
+  'archive/places.ts',
+  'store/sqlite/sqlite.ts',
+  'agents/readers.ts',
+]
 
 export async function run({ quick, note }) {
   const file = await bundleSource(ROOMS)
