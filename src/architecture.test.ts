@@ -28,7 +28,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   'hook/engine-start.ts': [],
   'hook/keep-main.ts': ['agents', 'archive', 'around.ts', 'house.ts'],
   'around.ts': ['agents', 'engine'],
-  'hook/engine-main.ts': ['contract', 'lib', 'config', 'agents', 'engine', 'hook', 'house.ts'],
+  'hook/engine-main.ts': ['contract', 'lib', 'config', 'agents', 'archive', 'engine', 'hook', 'house.ts'],
   library: ['contract', 'lib', 'config', 'policy', 'agents', 'engine', 'around.ts', 'house.ts'],
   'index.ts': ['contract', 'lib', 'library'],
   'version.ts': [],

@@ -77,7 +77,6 @@ export function detailOf(store: Store, record: SessionRecord, session: Session, 
       used_tokens: one.track.used,
     })),
     briefs: [],
-    archives: [],
     losses: store.compactions(record.sessionId).flatMap(lossView),
   }
 }

@@ -1,6 +1,7 @@
 import { readFileSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { agents } from '../agents/index.js'
+import { hasWork } from '../archive/has-work.js'
 import type { Loaded, LoadOptions } from '../config/load-config.js'
 import type { Around } from '../engine/around.js'
 import { type House, openHouse } from '../house.js'
@@ -64,7 +65,7 @@ function drain(env: Record<string, string | undefined>): void {
 /** What compactions left to be done, if anything. */
 function keep(house: House): void {
   const { store } = house
-  if (store.openArchives().length === 0 && store.openCompactions().length === 0 && store.leftovers().length === 0) return
+  if (!hasWork(store, house.now()) && store.openCompactions().length === 0) return
   keeping().keep(house)
 }
 

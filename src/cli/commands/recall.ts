@@ -5,33 +5,42 @@ import { inArchives, type Opened } from '../archive/open-archives.js'
 import { parseLimit } from '../archive/parse-limits.js'
 import { nothing, refuseEmpty } from '../archive/search.js'
 import type { Call, Cli, Command } from '../command.js'
+import { wrong } from '../parse-call.js'
+import { recallLost } from '../recall-lost.js'
 import { wholeHit } from '../render/hit-lines.js'
 
 export const command: Command = {
   name: 'recall',
   summary: 'fetch what was said or done before a compaction',
-  usage: ['<query> [--session ID] [--limit N]'],
+  usage: ['<query> [--session ID] [--limit N]', '--lost [query] [--session ID]'],
   about:
     'Finds prompts, answers, commands and results in the archives and prints them whole. Run by an agent (CLAUDE_CODE_SESSION_ID is set), it looks ' +
     'in the sessions of its own seat first, and everywhere only if nothing is found there. All words must stand in the same place; "a phrase" ' +
-    'stands together, and a star ends the beginning of a word.',
+    'stands together, and a star ends the beginning of a word.\n' +
+    'With --lost: the facts that the summary of the last compaction does not carry, most needed first; words leave those that have them all.',
   options: {
+    lost: { type: 'boolean', about: 'what the last compaction dropped' },
     session: { type: 'string', value: 'ID', about: 'only this session, or all of a seat' },
-    limit: { type: 'string', value: 'N', about: 'so many (5)' },
+    limit: { type: 'string', value: 'N', about: 'so many (5; with --lost all)' },
   },
-  words: { min: 1, max: 100 },
+  words: { min: 0, max: 100 },
   examples: [
     ['baton recall "never touch the migrations"', 'words that stand in one place'],
     ['baton recall \'"exit code 137"\' --limit 1', 'a phrase, the best place only'],
     ["baton recall 'deploy*' --session d76d6c4d --json", 'for a script'],
+    ['baton recall --lost', 'everything the last compaction dropped'],
+    ['baton recall --lost migrations --session api', 'of the seat api, only what names the migrations'],
   ],
-  json: '{hits: [{archive_id, line, kind, text, …}], scope}; scope: session, seat or all',
+  json: '{hits: [{archive_id, line, kind, text, …}], scope}; scope: session, seat or all. With --lost also {session_id, compaction_started_at, facts, facts_kept, by_kind}, each hit with state and put_back',
   run,
 }
 
 async function run(call: Call, cli: Cli): Promise<number> {
+  if (call.flag('lost')) return recallLost(call, cli)
   const query = call.words.join(' ')
   const limit = parseLimit(call.value('limit'), 5)
+  if (call.words.length === 0)
+    throw wrong(command, 'Which words? baton recall <query>.', 'baton recall --lost lists what was dropped.')
   refuseEmpty(query)
   return inArchives(call, cli, (opened) => {
     const { hits, scope } = look(opened, query, limit, call.value('session'), cli.env.CLAUDE_CODE_SESSION_ID)

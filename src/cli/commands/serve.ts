@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { hasWork } from '../../archive/has-work.js'
 import { around } from '../../around.js'
 import { loadConfig } from '../../config/load-config.js'
 import { type House, openHouse } from '../../house.js'
@@ -103,7 +104,7 @@ function storeReplaced(path: string): { seen: Promise<'replaced'>; stop(): void 
 function keepHouse(house: House, keeper: Keeper): () => void {
   drain(house)
   const keep = (): void => {
-    if (house.store.openArchives().length > 0 || house.store.openCompactions().length > 0) keeper.leave()
+    if (hasWork(house.store, house.now()) || house.store.openCompactions().length > 0) keeper.leave()
   }
   keep()
   const thin = (): void => {

@@ -8,7 +8,7 @@ const EVENTS = 8
 
 export const command: Command = {
   name: 'show',
-  summary: 'show one session: its context, levels, subagents, seat, spend',
+  summary: 'show one session: context, levels, archives, what compactions lost, spend',
   usage: ['<session|seat>'],
   about:
     'Give the id of a session, its beginning (four characters or more), or a seat: then its newest session is meant. ' +
@@ -19,6 +19,7 @@ export const command: Command = {
     ['baton show d76d6c4d', 'a session by the beginning of its id'],
     ['baton show api', 'the newest session of the seat named api'],
     ["baton show d76d --json | jq '.levels'", 'its levels and when they were crossed'],
+    ["baton show d76d --json | jq '.losses[-1].lost'", 'every fact its last compaction dropped'],
   ],
   json: 'Session and {cycle_started_at, cycle_reason, levels, subagents, chain, briefs, archives, losses}',
   run,
@@ -35,6 +36,7 @@ async function run(call: Call, cli: Cli): Promise<number> {
       const lines = sessionPage(detail as unknown as Detail, {
         seatName: house.store.seat(record.seatId)?.name ?? null,
         pointExact: record.track.limits.exact,
+        compactions: house.store.compactions(record.sessionId),
         events: house.store.events({ sessionId: record.sessionId, limit: EVENTS }),
         columns: cli.screen.columns,
         paint: cli.screen.paint,

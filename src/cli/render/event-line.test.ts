@@ -36,6 +36,20 @@ test('a line tells when, where, what and the figures that matter', () => {
   expect(line(compacted)).toContain('completed · after a refusal · 190,000 → –')
 })
 
+test('what is done around a compaction is told by its figures, the figure first', () => {
+  const archived = event('archive_created', { archive_id: 'a1b2', trigger: 'auto', bytes: 1_234_567, subagents: 2, path: '/x' })
+  expect(line(archived)).toMatch(/archive_created {6}auto · 1\.2 MB · and 2 subagents · a1b2$/)
+  const loss = event('loss_report', {
+    facts: 17,
+    facts_kept: 12,
+    by_kind: { constraint: { total: 5, kept: 2 }, file: { total: 8, kept: 6 }, request: { total: 4, kept: 4 } },
+    lost: [{ kind: 'constraint', text: 'Never touch the migrations' }],
+  })
+  expect(line(loss)).toMatch(/facts kept 12 of 17 · lost: constraint 3, file 2 · most needed: Never touch the migrations$/)
+  expect(line(event('recovery_delivered', { step: 1, facts: 8 }))).toMatch(/8 facts put back · with the next request$/)
+  expect(line(event('recovery_delivered', { step: 2, facts: 1 }))).toMatch(/1 fact put back · what the summary lacks$/)
+})
+
 test('every type of event has a line, also with data nobody foresaw', () => {
   for (const type of EVENT_TYPES) {
     expect(line(event(type))).toContain(type)

@@ -1,8 +1,9 @@
 import type { Event } from '../../contract/event.js'
 import { grouped, percentText } from '../../policy/numbers.js'
+import { bytesText } from './bytes.js'
 import type { Colour, Paint } from './screen.js'
 import { localDay, localTime, offset, stamp } from './times.js'
-import { harmless, padEnd } from './width.js'
+import { cut, harmless, padEnd } from './width.js'
 
 const COLOURS: Partial<Record<Event['type'], Colour>> = {
   level_crossed: 'yellow',
@@ -11,6 +12,9 @@ const COLOURS: Partial<Record<Event['type'], Colour>> = {
   guard_tripped: 'red',
   compaction_start: 'cyan',
   compaction_complete: 'cyan',
+  archive_created: 'cyan',
+  loss_report: 'cyan',
+  recovery_delivered: 'green',
   session_started: 'bold',
   session_ended: 'bold',
   reading: 'dim',
@@ -59,6 +63,21 @@ function detail({ type, data }: Event): string {
       return list([trigger(data), ofPoint(data.contextUsedPercent)])
     case 'compaction_complete':
       return list([text(data.outcome), trigger(data), `${tokens(data.tokensBefore)} → ${tokens(data.tokensAfter)}`])
+    case 'archive_created':
+      return list([
+        text(data.trigger),
+        typeof data.bytes === 'number' ? bytesText(data.bytes) : null,
+        data.subagents ? `and ${count(data.subagents, 'subagent')}` : null,
+        text(data.archive_id),
+      ])
+    case 'loss_report':
+      return list([
+        `facts kept ${text(data.facts_kept) ?? '–'} of ${text(data.facts) ?? '–'}`,
+        lostKinds(data.by_kind),
+        firstLost(data.lost),
+      ])
+    case 'recovery_delivered':
+      return list([`${count(data.facts, 'fact')} put back`, data.step === 2 ? 'what the summary lacks' : 'with the next request'])
     case 'cycle_started':
       return list([`cycle ${text(data.cycle)}`, text(data.reason)])
     case 'session_started':
@@ -91,3 +110,19 @@ const ofPoint = (value: unknown): string | null => (typeof value === 'number' ? 
 const names = (value: unknown): string | null => (Array.isArray(value) ? value.join(', ') : null)
 const trigger = ({ triggerReason, overflow }: Record<string, unknown>): string =>
   overflow ? 'after a refusal' : triggerReason === 'manual' ? 'by hand' : 'by the client'
+const count = (value: unknown, of: string): string => `${text(value) ?? '–'} ${of}${value === 1 ? '' : 's'}`
+
+/** Of each kind how many were lost. */
+function lostKinds(kinds: unknown): string | null {
+  if (typeof kinds !== 'object' || kinds === null) return null
+  const lost = Object.entries(kinds as Record<string, { total?: number; kept?: number } | null>).flatMap(([kind, one]) => {
+    const missing = (one?.total ?? 0) - (one?.kept ?? 0)
+    return missing > 0 ? [`${kind} ${missing}`] : []
+  })
+  return lost.length === 0 ? null : `lost: ${lost.join(', ')}`
+}
+
+function firstLost(lost: unknown): string | null {
+  const first: unknown = Array.isArray(lost) ? lost[0] : null
+  return typeof first === 'object' && first !== null && 'text' in first ? `most needed: ${cut(String(first.text), 60)}` : null
+}

@@ -19,11 +19,13 @@ const detail = (change: Partial<Detail> = {}): Detail => ({
   ],
   subagents: [],
   chain: [],
+  archives: [],
   ...change,
 })
 const options = (change: Partial<PageOptions> = {}): PageOptions => ({
   seatName: null,
   pointExact: true,
+  compactions: [],
   events: [],
   columns: 100,
   paint: plain,

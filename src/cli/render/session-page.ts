@@ -1,6 +1,9 @@
+import type { Archive } from '../../contract/archive.js'
 import type { Event } from '../../contract/event.js'
+import type { CompactionRecord } from '../../contract/loss.js'
 import type { Session, Spend } from '../../contract/session.js'
 import { grouped, percentText } from '../../policy/numbers.js'
+import { archiveLines, compactionLines } from './compaction-lines.js'
 import { eventLine } from './event-line.js'
 import { bar, heat } from './gauge.js'
 import { tilde } from './paths.js'
@@ -29,12 +32,15 @@ export interface Detail extends Session {
     spend: Spend
   }[]
   chain: { session_id: string; started_at: string; ended_at: string | null; compactions: number; used_tokens: number | null }[]
+  archives: Archive[]
 }
 
 export interface PageOptions {
   seatName: string | null
   /** Whether the client itself told the compaction point. */
   pointExact: boolean
+  /** Oldest first. */
+  compactions: readonly CompactionRecord[]
   events: readonly Event[]
   columns: number
   paint: Paint
@@ -56,6 +62,11 @@ export function sessionPage(detail: Detail, options: PageOptions): string[] {
     ...section(
       'Subagents',
       detail.subagents.map((one) => subagentLine(one)),
+    ),
+    ...section('Archives', archiveLines(detail.archives, { ...options, columns: columns - 2 })),
+    ...section(
+      'Compactions',
+      compactionLines(options.compactions, detail.session_id.slice(0, 8), { ...options, columns: columns - 2 }),
     ),
     ...section('Seat', chain(detail, options)),
     ...section('Spend', facts(spend(detail), columns)),
