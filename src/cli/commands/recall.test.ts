@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { keyOf } from '../../compaction/loss.js'
-import { aFact } from '../../compaction/trial.js'
+import { aCompaction, aFact } from '../../compaction/trial.js'
 import type { CompactionRecord } from '../../contract/loss.js'
 import { newTrial, tellEvent } from '../trial.js'
 
@@ -9,14 +9,14 @@ const B = 'bbbbbbbb-ef1f-4334-9716-3be98836406b'
 const NEVER = aFact('constraint', 'Never touch the migrations', { state: 'forbidden', line: 3 })
 const LOST = [NEVER, aFact('todo', 'Write the docs', { line: 9 }), aFact('file', 'src/login.ts', { line: 12 })]
 
-const compaction = (sessionId: string, startedAt: string, change: Partial<CompactionRecord> = {}): CompactionRecord => ({
-  ...{ sessionId, startedAt, trigger: 'auto', transcriptPath: null, bytes: 10, archiveId: 'a1', sinceLine: 0, facts: LOST },
-  trouble: null,
-  loss: { total: 5, kept: 2, byKind: { constraint: { total: 3, kept: 2 }, todo: { total: 1, kept: 0 } }, lost: LOST },
-  first: { at: startedAt, keys: [keyOf(NEVER)] },
-  second: null,
-  ...change,
-})
+const compaction = (sessionId: string, startedAt: string, change: Partial<CompactionRecord> = {}): CompactionRecord =>
+  aCompaction({
+    sessionId,
+    startedAt,
+    loss: { total: 5, kept: 2, byKind: { constraint: { total: 3, kept: 2 }, todo: { total: 1, kept: 0 } }, lost: LOST },
+    first: { at: startedAt, keys: [keyOf(NEVER)] },
+    ...change,
+  })
 
 /** Two seats; that of B compacted later. */
 function compacted() {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { keyOf } from '../../compaction/loss.js'
-import { aFact } from '../../compaction/trial.js'
+import { aCompaction, aFact } from '../../compaction/trial.js'
 import type { Archive } from '../../contract/archive.js'
 import type { CompactionRecord } from '../../contract/loss.js'
 import { archiveLines, compactionLines } from './compaction-lines.js'
@@ -17,26 +17,19 @@ const LOST = [
   ...Array.from({ length: 5 }, (_, i) => aFact('file', `src/part-${i}.ts`)),
 ]
 
-const compaction = (change: Partial<CompactionRecord> = {}): CompactionRecord => ({
-  sessionId: 'd76d6c4d',
-  startedAt: AT,
-  trigger: 'auto',
-  transcriptPath: '/t.jsonl',
-  bytes: 1000,
-  archiveId: 'a1',
-  sinceLine: 0,
-  facts: LOST,
-  trouble: null,
-  loss: {
-    total: 17,
-    kept: 10,
-    byKind: { file: { total: 12, kept: 7 }, request: { total: 2, kept: 1 }, constraint: { total: 3, kept: 2 } },
-    lost: LOST,
-  },
-  first: { at: AT, keys: [keyOf(LOST[0]!), keyOf(long)] },
-  second: { at: AT, keys: [keyOf(LOST[2]!)] },
-  ...change,
-})
+const compaction = (change: Partial<CompactionRecord> = {}): CompactionRecord =>
+  aCompaction({
+    startedAt: AT,
+    loss: {
+      total: 17,
+      kept: 10,
+      byKind: { file: { total: 12, kept: 7 }, request: { total: 2, kept: 1 }, constraint: { total: 3, kept: 2 } },
+      lost: LOST,
+    },
+    first: { at: AT, keys: [keyOf(LOST[0]!), keyOf(long)] },
+    second: { at: AT, keys: [keyOf(LOST[2]!)] },
+    ...change,
+  })
 const lines = (...all: CompactionRecord[]): string[] => compactionLines(all, 'd76d6c4d', on)
 
 test('a compaction shows its figure, the kinds, the most needed of what it lost and what was put back', () => {
