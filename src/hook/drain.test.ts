@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { said, type TrialHouse, type TrialSession, trialHouse, trialSession } from '../engine/trial-session.js'
@@ -72,4 +72,19 @@ it('once its hook must be gone, anybody takes it', () => {
   leaveCompaction(5)
   expect(drainSpool(house.engine, spool)).toBe(1)
   expect(s.record().state).toBe('compacting')
+})
+
+it('a signal bears the moment of its hook, finer than a second where the shell knows it', () => {
+  const id = leave(90_000)
+  const [, seconds] = id.split('.')
+  expect(readSpooled(spool, id)!.raw.at).toBe(Number(seconds) * 1000)
+  const text = readFileSync(join(spool, id), 'utf8')
+  for (const [part, ms] of [
+    ['437512', 437],
+    ['9113', 0],
+  ] as const) {
+    const other = `${s.id}.${seconds}.${part}.7.PostToolBatch`
+    writeFileSync(join(spool, other), text)
+    expect(readSpooled(spool, other)!.raw.at).toBe(Number(seconds) * 1000 + ms)
+  }
 })

@@ -33,7 +33,7 @@ export function readSpooled(dir: string, id: string, now = new Date()): Spooled 
   const text = readIfThere(path)
   if (text === null) return null
   const raw = parse(text)
-  if (raw) return { id, path, raw }
+  if (raw) return { id, path, raw: { ...raw, at: momentOf(id) ?? raw.at } }
   if (now.getTime() - mtimeOf(path) > TORN_MS) dropSpooled(path)
   return null
 }
@@ -41,6 +41,12 @@ export function readSpooled(dir: string, id: string, now = new Date()): Spooled 
 /** The session a spooled signal's name begins with. */
 export function sessionOf(id: string): string {
   return id.split('.', 1)[0]!
+}
+
+/** When the hook was run, in milliseconds: two compactions fit into one second. null: its shell knows no finer clock than seconds. */
+function momentOf(id: string): number | null {
+  const [, seconds = '', micros = ''] = id.split('.')
+  return /^\d+$/.test(seconds) && /^\d{6}$/.test(micros) ? Number(seconds) * 1000 + Math.floor(Number(micros) / 1000) : null
 }
 
 /** A signal that can never be taken is put where it blocks nobody and can be looked at. */

@@ -1,0 +1,180 @@
+import { expect, test, vi } from 'vitest'
+import type { ScriptInput } from '../../src/model/script.js'
+import { runPrint, startPrint } from '../harness/run-print.js'
+import { startTui } from '../harness/tui.js'
+import { pause, until } from '../harness/wait.js'
+import { addHook, archivesOf, boundaries, dialogue, expectWhole, pairsOf } from './compactions.js'
+import { type Stage, type StageOptions, stage, VARIANTS } from './stage.js'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+const PROACTIVE = 'claude-opus-4-6'
+const REACTIVE = 'claude-sonnet-4-5'
+const AFTER: ScriptInput['after_compaction'] = [
+  { bash: 'echo d', used: 30_008 },
+  { text: 'Done.', used: 32_008 },
+]
+const CLIMB: ScriptInput['steps'] = [
+  { bash: 'echo a', used: 100_008 },
+  { bash: 'echo b', used: 168_008, grow: 500, repeat: 3 },
+  { text: 'Done.', used: 172_000 },
+]
+const REFUSED: ScriptInput['steps'] = [
+  { bash: 'echo a', used: 100_008 },
+  { bash: 'echo c', used: 191_008 },
+  { text: 'Never.', fail: 'too-long' },
+]
+const TALK: ScriptInput['steps'] = [
+  { bash: 'echo a', used: 100_008 },
+  { text: 'One.', used: 101_008 },
+  { text: 'Two.', used: 102_008 },
+]
+const NO_SUMMARY: ScriptInput['summary'] = { text: 'x', fail: { kind: 400, times: 'always' } }
+
+async function blocking(script: ScriptInput, how: StageOptions): Promise<Stage> {
+  const it = await stage(script, how)
+  addHook(it.home, 'PreCompact', 'cat >/dev/null; echo "not now" >&2; exit 2')
+  return it
+}
+
+const outcomes = async (it: Stage): Promise<string[]> => (await pairsOf(it)).map(({ outcome }) => outcome)
+
+test.each(VARIANTS)('blocked by another hook before every request: a pair each time, and no new cycle: %s', async (_, how) => {
+  const it = await blocking({ steps: CLIMB }, how)
+  const run = await runPrint(it.home, { prompt: 'go', model: PROACTIVE })
+  expect(run.result).toMatchObject({ result: 'Done.' })
+  const pairs = await pairsOf(it)
+  expect(pairs.map(({ outcome }) => outcome)).toEqual(['blocked', 'blocked', 'blocked'])
+  expect(pairs.map(({ tokensBefore }) => tokensBefore)).toEqual([168_008, 168_508, 169_008])
+  for (const pair of pairs) {
+    expect(pair).toMatchObject({ triggerReason: 'threshold_exceeded', summary: null, tokensAfter: null, tokensSaved: null })
+  }
+  expect(await it.session()).toMatchObject({ compactions: 0, cycle: 1, used_tokens: 172_000, state: 'ended' })
+  expect(await it.events('recovery_delivered')).toEqual([])
+  expect(await it.events('loss_report')).toEqual([])
+  expect((await archivesOf(it)).every(({ status }) => status === 'kept')).toBe(true)
+})
+
+test('blocked until the client refuses to go on: ended without any event of the client', async () => {
+  const steps: ScriptInput['steps'] = [
+    { bash: 'echo a', used: 100_008 },
+    { bash: 'echo a', used: 168_008 },
+    { bash: 'echo b', used: 178_008 },
+    'Never.',
+  ]
+  const it = await blocking({ steps }, { mod: false })
+  const tui = await startTui(it.home, { model: PROACTIVE })
+  await tui.submit('go')
+  await tui.waitFor(/Prompt is too long|Context limit/)
+  await tui.waitIdle()
+  expect(await outcomes(it)).toEqual(['blocked', 'blocked'])
+  expect(await it.session()).toMatchObject({ state: 'idle', compactions: 0 })
+  await tui.exit()
+  expect(await outcomes(it)).toEqual(['blocked', 'blocked'])
+})
+
+test.each([VARIANTS[1]!, VARIANTS[2]!])('refused by the API and blocked by another hook: %s', async (_, how) => {
+  const it = await blocking({ steps: REFUSED, after_compaction: AFTER }, how)
+  const run = await runPrint(it.home, { prompt: 'go', model: REACTIVE })
+  expect(run.result).toMatchObject({ is_error: true, terminal_reason: 'prompt_too_long' })
+  expect(await pairsOf(it)).toMatchObject([{ outcome: 'blocked', tokensBefore: 191_008 }])
+})
+
+test.each([
+  ['blocked', { steps: TALK }, true],
+  ['failed', { steps: TALK, summary: NO_SUMMARY }, false],
+] as const)('asked for by hand and %s', async (outcome, script, blocked) => {
+  const how = { mod: false, server: !blocked }
+  const it = await (blocked ? blocking(script as ScriptInput, how) : stage(script as ScriptInput, how))
+  const talk = dialogue(it.home, PROACTIVE)
+  await talk.say('go')
+  await talk.say('/compact some words')
+  // no event of the client tells of it: a command is enough to find out
+  expect(await pairsOf(it)).toMatchObject([{ outcome, triggerReason: 'manual', tokensBefore: 101_008, summary: null }])
+  expect(await it.session()).toMatchObject({ state: 'idle', compactions: 0 })
+  await talk.say('on')
+  await talk.end()
+  expect(await outcomes(it)).toEqual([outcome])
+  expect(await it.session()).toMatchObject({ used_tokens: 102_008, cycle: 1 })
+})
+
+test.each(VARIANTS)('a summariser that fails ends neither turn nor session: %s', async (_, how) => {
+  const it = await stage({ steps: CLIMB, summary: NO_SUMMARY, after_compaction: AFTER }, how)
+  const run = await runPrint(it.home, { prompt: 'go', model: PROACTIVE })
+  expect(run.result).toMatchObject({ result: 'Done.' })
+  expect(await outcomes(it)).toEqual(['failed', 'failed', 'failed'])
+  expect(await it.session()).toMatchObject({ compactions: 0, cycle: 1, used_tokens: 172_000 })
+})
+
+test('a summariser that fails after the API refused', async () => {
+  const it = await stage({ steps: REFUSED, summary: NO_SUMMARY, after_compaction: AFTER }, { mod: false })
+  const run = await runPrint(it.home, { prompt: 'go', model: REACTIVE })
+  expect(run.result).toMatchObject({ is_error: true })
+  expect(await outcomes(it)).toEqual(['failed'])
+})
+
+test.each(VARIANTS)(
+  'compactions that do not help: each is told with its own figures, then that the client gave up: %s',
+  async (_, how) => {
+    const again: ScriptInput['steps'] = [{ bash: 'echo d', used: 168_008 }, 'Never.']
+    const it = await stage(
+      { steps: [{ bash: 'echo a', used: 100_008 }, ...again], after_compaction: [again, again, again, again] },
+      how,
+    )
+    const run = await runPrint(it.home, { prompt: 'go', model: PROACTIVE })
+    expect(run.result).toMatchObject({ is_error: true, terminal_reason: 'rapid_refill_breaker' })
+    const pairs = await pairsOf(it)
+    expect(pairs.map(({ outcome }) => outcome)).toEqual(['completed', 'completed', 'completed', 'thrashing'])
+    const told = boundaries(it.home.transcript(run.sessionId!)!)
+    expect(told).toHaveLength(3)
+    for (const [index, { postTokens, durationMs }] of told.entries()) {
+      expect(pairs[index]).toMatchObject({
+        tokensBefore: 168_008,
+        tokensAfter: postTokens,
+        tokensSaved: 168_008 - postTokens,
+        durationMs,
+      })
+      expect(pairs[index]!.summary).toContain(`[scripted summary 0.${index + 1}.1]`)
+    }
+    expect(pairs[3]).toMatchObject({ tokensBefore: 168_008, tokensAfter: null, tokensSaved: null, summary: null })
+    expect(await it.session()).toMatchObject({ compactions: 3, cycle: 4, state: 'ended' })
+    const archives = await archivesOf(it)
+    const kept = await Promise.all(archives.map((one) => expectWhole(it, one, it.home.transcript(run.sessionId!)!)))
+    expect(kept.map((text) => boundaries(text).length).sort()).toEqual([0, 1, 2])
+  },
+)
+
+test.each([VARIANTS[1]!, VARIANTS[2]!])(
+  'the client killed while it compacts: ended with the next command: %s',
+  async (_, how) => {
+    const it = await stage({ steps: CLIMB, summary: { text: 'x', fail: 'hang' } }, how)
+    const run = startPrint(it.home, { prompt: 'go', model: PROACTIVE })
+    await until('it compacts', () => it.model.log().some((entry) => entry.kind === 'compaction'))
+    await pause(300)
+    expect(await it.events('compaction_complete')).toEqual([])
+    expect(await it.session()).toMatchObject({ state: 'compacting' })
+    run.kill('SIGKILL')
+    await run.done
+    expect(await pairsOf(it)).toMatchObject([{ outcome: 'unknown', tokensBefore: 168_008, summary: null }])
+    expect(await it.session()).toMatchObject({ state: 'ended', compactions: 0 })
+    expect(await archivesOf(it)).toMatchObject([{ status: 'kept' }])
+  },
+)
+
+test('the client killed while it compacts and resumed: the pair ends with the first signal', async () => {
+  const it = await stage({ steps: CLIMB, summary: { text: 'x', fail: 'hang' } }, { server: true })
+  const run = startPrint(it.home, { prompt: 'go', model: PROACTIVE })
+  await until('it compacts', () => it.model.log().some((entry) => entry.kind === 'compaction'))
+  await pause(300)
+  run.kill('SIGKILL')
+  const { sessionId } = await run.done
+  const second = startPrint(it.home, { prompt: 'on', model: PROACTIVE, args: ['--resume', sessionId!] })
+  await until('it works on', () => it.model.log().some((entry) => entry.kind === 'compaction' && entry.outcome === 'open'))
+  const [first] = await it.events('compaction_complete')
+  expect(first!.data.outcome).toBe('unknown')
+  const resumed = (await it.events()).find((event) => event.type === 'session_started' && event.data.source === 'resume')
+  expect(first!.id).toBeLessThan(resumed!.id)
+  second.kill('SIGKILL')
+  await second.done
+  expect(await outcomes(it)).toEqual(['unknown', 'unknown'])
+})
