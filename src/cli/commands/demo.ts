@@ -4,23 +4,24 @@ import { loadConfig } from '../../config/load-config.js'
 import type { Event } from '../../contract/event.js'
 import { type House, openHouse } from '../../house.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
-import { copies } from '../../model/log.js'
 import { type Model, startModel } from '../../model/model.js'
-import { grouped } from '../../policy/numbers.js'
 import type { Call, Cli, Command } from '../command.js'
+import { Display } from '../demo/display.js'
 import { findClient } from '../demo/find-client.js'
-import { DEMO_MODEL, DEMO_SCRIPT } from '../demo/script.js'
+import { reportLines } from '../demo/report.js'
+import { DEMO_SCRIPT } from '../demo/script.js'
 import { type Stage, setStage } from '../demo/stage.js'
-import { gaugeLine, OPENING, type Story, tell } from '../demo/story.js'
+import { OPENING, type Story, tell } from '../demo/story.js'
+import { summarise } from '../demo/summary.js'
 import { untilStopped } from '../until-stopped.js'
 
 const LONGEST_MS = 180_000
 const LOOK_MS = 120
-const SETTLE_MS = 3_000
+const SETTLE_MS = 8_000
 
 export const command: Command = {
   name: 'demo',
-  summary: 'see it work: the real agent climbs, is warned, compacts, climbs again (no key, no account)',
+  summary: 'see it work: the real agent climbs, is warned, compacts, gets back what it lost (no key, no account)',
   usage: ['[--exit]'],
   about:
     'Runs the real Claude Code against the scripted model on loopback, in a home of its own that is removed afterwards.\n' +
@@ -31,7 +32,7 @@ export const command: Command = {
     ['baton demo', 'watch it, about 15 seconds'],
     ['baton demo --exit --json', 'the same as a check: exit 0 only if everything happened'],
   ],
-  json: '{ok, client, model, session_id, requests, readings, compactions, levels: [{name, cycle, used_tokens, told_in_request}], duration_ms}',
+  json: '{ok, missing, client, model, session_id, requests, readings, compactions, levels: [{name, cycle, used_tokens, told_in_request}], archives, losses, recovered: [{step, facts, in_request, copies}], duration_ms}',
   run,
 }
 
@@ -49,7 +50,11 @@ async function run(call: Call, cli: Cli): Promise<number> {
     const story = await play(stage, house, model, client, show)
     const summary = summarise(house, model, story, Date.now() - began)
     if (call.json) cli.print(JSON.stringify(summary))
-    else report(summary, stage, cli, show)
+    else {
+      for (const line of reportLines(summary, cli.screen.columns, cli.screen.paint)) show.line(line)
+      if (cli.screen.terminal)
+        show.line(cli.screen.paint(`While this waits, look around in it: ${lookAround(stage, summary.session_id)}`, 'dim'))
+    }
     if (!call.json && !call.flag('exit') && cli.screen.terminal) await pauseForKey(cli)
     return summary.ok ? EXIT.done : EXIT.failed
   } finally {
@@ -106,10 +111,11 @@ function ended(child: ChildProcess): Promise<{ code: number | null; said: string
 
 const late = (): Promise<'late'> => new Promise((resolve) => setTimeout(() => resolve('late'), LONGEST_MS).unref())
 
-/** The last hook's engine may still be at work when the client has gone. */
+/** The last hook's engine, and the process that keeps transcripts, may still be at work when the client has gone. */
 async function settled(house: House): Promise<void> {
   const end = Date.now() + SETTLE_MS
-  const over = (): boolean => house.store.events().some((event: Event) => event.type === 'session_ended')
+  const awaited: Event['type'][] = ['session_ended', 'archive_created']
+  const over = (): boolean => awaited.every((type) => house.store.events().some((event) => event.type === type))
   while (!over() && Date.now() < end) {
     house.drain()
     await new Promise((resolve) => setTimeout(resolve, 50))
@@ -125,95 +131,12 @@ async function stop(child: ChildProcess): Promise<void> {
   clearTimeout(force)
 }
 
-function summarise(house: House, model: Model, story: Story, durationMs: number) {
-  const session = house.recent({ all: true })[0] ?? null
-  const requests = model.log().filter((entry) => entry.kind === 'main')
-  const levels = story.levels.map((level) => ({
-    name: level.name,
-    cycle: level.cycle,
-    used_tokens: level.used,
-    told_in_request: toldIn(requests, level),
-  }))
-  const first = levels.filter((level) => level.cycle === 1 && level.told_in_request !== null)
-  const again = levels.some((level) => level.cycle === 2 && level.told_in_request !== null)
-  return {
-    ok: first.length === 4 && again && story.compactions === 1,
-    client: session?.agent_version ?? null,
-    model: DEMO_MODEL,
-    session_id: session?.session_id ?? null,
-    compaction_tokens: session?.compaction_tokens ?? null,
-    exact: session?.exact ?? false,
-    requests: requests.length,
-    readings: story.readings,
-    compactions: story.compactions,
-    levels,
-    duration_ms: durationMs,
-  }
-}
-
-/** The first request that held the text, counted from 1: proof that the model was given it. */
-function toldIn(requests: ReturnType<Model['log']>, level: Story['levels'][number]): number | null {
-  const index = requests.findIndex(
-    (entry) => entry.cycle === level.cycle - 1 && copies(entry, `[baton] Context level "${level.name}"`) > 0,
-  )
-  return index < 0 ? null : index + 1
-}
-
-function report(summary: ReturnType<typeof summarise>, stage: Stage, cli: Cli, show: Display): void {
-  const { paint } = cli.screen
-  show.clear()
-  const told = summary.levels.filter((level) => level.told_in_request !== null)
-  const lines = [
-    '',
-    paint(summary.ok ? 'What happened' : 'Not everything happened that should have', summary.ok ? 'green' : 'red'),
-    `  ${summary.requests} requests of Claude Code ${summary.client ?? ''}, ${summary.readings} readings, compaction point ${grouped(summary.compaction_tokens ?? 0)} (${summary.exact ? 'told by the client itself' : 'derived'})`,
-    ...told.map(
-      (level) =>
-        `  cycle ${level.cycle}  ${level.name.padEnd(9)} at ${grouped(level.used_tokens).padStart(7)} tokens; the agent read it in request ${level.told_in_request}`,
-    ),
-    `  ${summary.compactions} compaction; every level spoke once a cycle`,
-    '',
-    `Next: ${paint('baton install', 'bold')}, then work in Claude Code as before. ${paint('baton status', 'bold')} shows every session.`,
-  ]
-  if (cli.screen.terminal)
-    lines.push(paint(`While this waits, its store can be looked at: BATON_HOME=${stage.env.BATON_HOME} baton status`, 'dim'))
-  for (const line of lines) show.line(line)
-}
+const lookAround = ({ env }: Stage, session: string | null): string =>
+  `BATON_HOME=${env.BATON_HOME} baton ${session === null ? 'status' : `show ${session.slice(0, 8)}`}`
 
 function pauseForKey(cli: Cli): Promise<void> {
   cli.note('Enter ends the demo and removes its folder.')
   process.stdin.resume()
   const key = new Promise<void>((resolve) => process.stdin.once('data', () => resolve()).once('end', () => resolve()))
   return Promise.race([key, untilStopped()]).finally(() => process.stdin.pause())
-}
-
-/** Lines that stay, and below them, on a terminal, one gauge that is drawn anew. */
-class Display {
-  private drawn = false
-  constructor(
-    private readonly cli: Cli,
-    private readonly silent: boolean,
-  ) {}
-
-  get paint(): Cli['screen']['paint'] {
-    return this.cli.screen.paint
-  }
-
-  line(text: string): void {
-    if (this.silent) return
-    this.clear()
-    this.cli.print(text)
-  }
-
-  gauge(story: Story): void {
-    if (this.silent || !this.cli.screen.terminal) return
-    process.stdout.write(`\r\u001b[2K${gaugeLine(story, this.paint)}`)
-    this.drawn = true
-  }
-
-  clear(): void {
-    if (!this.drawn) return
-    process.stdout.write('\r\u001b[2K')
-    this.drawn = false
-  }
 }

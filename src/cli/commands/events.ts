@@ -29,6 +29,7 @@ export const command: Command = {
   examples: [
     ['baton events --since 1h', 'the last hour'],
     ['baton events --follow', 'watch everything as it happens'],
+    ['baton events --json | jq -c \'select(.type == "loss_report") | .data.lost[]\'', 'every fact a compaction dropped'],
     ['baton events --json | jq -c \'select(.type == "level_crossed")\'', 'every crossing so far'],
   ],
   json: 'one Event a line: {id, type, at, session_id, seat_id, job_id, data}',
@@ -41,7 +42,7 @@ async function run(call: Call, cli: Cli): Promise<number> {
   return inHouse(cli, async (house) => {
     const session = call.value('session')
     const query = session === null ? {} : { sessionId: sessionNamed(house, session).sessionId }
-    const print = printer(call, cli)
+    const print = printer(call, cli, session !== null)
     let last = since && 'afterId' in since ? since.afterId : 0
     if (since === null && cli.screen.terminal && !call.json) last = skipTo(house, query, cli)
     const from = since && 'since' in since ? since : {}
@@ -89,13 +90,14 @@ async function follow(house: House, next: () => void): Promise<void> {
   if (failed !== null) throw failed
 }
 
-function printer(call: Call, cli: Cli): (event: Event) => void {
+/** `one`: of a single session, whose name a narrow terminal has no room for in every line. */
+function printer(call: Call, cli: Cli, one: boolean): (event: Event) => void {
   if (call.json) return (event) => cli.print(JSON.stringify(event))
   const { terminal, paint, columns } = cli.screen
   let day = ''
   return (event) => {
     if (terminal && dayOf(event.at) !== day) cli.print(dayLine(event.at, paint))
     day = dayOf(event.at)
-    cli.print(cut(eventLine(event, { paint, fullTime: !terminal, session: true }), columns))
+    cli.print(cut(eventLine(event, { paint, fullTime: !terminal, session: !one || columns >= 80 }), columns))
   }
 }

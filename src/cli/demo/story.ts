@@ -1,5 +1,7 @@
 import type { Event } from '../../contract/event.js'
 import { grouped, percentText, short } from '../../policy/numbers.js'
+import { bytesText } from '../render/bytes.js'
+import { keptText } from '../render/compaction-lines.js'
 import { bar } from '../render/gauge.js'
 import type { Paint } from '../render/screen.js'
 
@@ -63,7 +65,16 @@ export function tell(story: Story, event: Event, paint: Paint): { story: Story; 
       if (!story.forAgent.includes(String(data.message_id))) return { story, line: null }
       return { story: { ...story, delivered: story.delivered + 1 }, line: paint('  the agent was told, once', 'dim') }
     case 'compaction_start':
-      return { story, line: `${paint('■', 'cyan')} the client compacts the conversation` }
+      return { story, line: `${paint('■', 'cyan')} the client compacts the conversation; its summariser hears what must survive` }
+    case 'archive_created':
+      return { story, line: `  ${paint('archived', 'green')}: the transcript as it was, ${bytesText(data.bytes as number)}` }
+    case 'loss_report':
+      return { story, line: lossLine(data, paint) }
+    case 'recovery_delivered': {
+      const facts = `${data.facts} fact${data.facts === 1 ? '' : 's'}`
+      const when = data.step === 1 ? 'with the very next request' : 'which the summary lacks'
+      return { story, line: `  ${paint('put back', 'green')}: ${facts}, ${when}` }
+    }
     case 'cycle_started':
       if (data.reason !== 'compaction') return { story, line: null }
       return {
@@ -75,6 +86,13 @@ export function tell(story: Story, event: Event, paint: Paint): { story: Story; 
     default:
       return { story, line: null }
   }
+}
+
+function lossLine(data: Record<string, unknown>, paint: Paint): string {
+  const lost = data.lost as { kind: string; text: string }[]
+  const worst = lost.find(({ kind }) => kind === 'constraint') ?? lost[0]
+  const figure = keptText({ kept: data.facts_kept as number, total: data.facts as number })
+  return `  ${paint(figure, 'yellow')}${worst ? `; the summary drops “${worst.text}”` : ''}`
 }
 
 /** The gauge in its present state. */

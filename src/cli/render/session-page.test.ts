@@ -136,6 +136,10 @@ test('subagents, the seat’s earlier sessions, plan limits and trouble are show
 test('on a narrow terminal long lines are broken between words', () => {
   const lines = sessionPage(detail({ compaction_mode: 'reactive', compaction_percent: 102 }), options({ columns: 60 }))
   expect(lines.find((line) => line.includes('above 100%'))).toBe('  note        above 100% because this model compacts only')
-  for (const line of lines.filter((line) => line.includes('note') || line.startsWith('              ')))
-    expect(widthOf(line)).toBeLessThanOrEqual(60)
+  const path = `/home/me/.claude/projects/${'deep-'.repeat(20)}/d76d6c4d.jsonl`
+  const shown = [...lines, ...sessionPage(detail({ transcript_path: path }), options({ columns: 60 }))]
+  for (const line of shown) expect(widthOf(line), line).toBeLessThanOrEqual(60)
+  const broken = shown.slice(lines.length).filter((line) => line.includes('deep-'))
+  expect(broken.length).toBeGreaterThan(1)
+  expect(broken.map((line) => line.slice(14)).join('')).toContain('deep-deep-deep-deep-deep-deep-deep-deep-deep-deep-deep')
 })

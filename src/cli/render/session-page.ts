@@ -52,8 +52,8 @@ export interface PageOptions {
 export function sessionPage(detail: Detail, options: PageOptions): string[] {
   const { paint, columns } = options
   const section = (title: string, lines: string[]): string[] =>
-    lines.length === 0 ? [] : ['', paint(title, 'bold'), ...lines.map((line) => `  ${line}`)]
-  const events = options.events.map((event) => cut(eventLine(event, { paint, fullTime: false, session: false }), columns - 2))
+    lines.length === 0 ? [] : ['', paint(title, 'bold'), ...lines.map((line) => `  ${cut(line, columns - 2)}`)]
+  const events = options.events.map((event) => eventLine(event, { paint, fullTime: false, session: false }))
   return [
     `${paint(harmless(detail.session_id), 'bold')}  ${stateText(detail, paint)}${detail.enabled ? '' : `  ${paint('Baton is off for it', 'yellow')}`}`,
     ...facts(identity(detail, options), columns).map((line) => `  ${line}`),
@@ -79,9 +79,16 @@ const NAME_WIDTH = 12
 
 /** Names and values below each other; a value that is not there leaves no line. */
 function facts(rows: Fact[], columns: number): string[] {
+  const room = Math.max(10, columns - 2 - NAME_WIDTH)
   return rows.flatMap(([name, value]) =>
-    value === null ? [] : wrap(padEnd(name, NAME_WIDTH) + harmless(value), columns - 2, NAME_WIDTH),
+    value === null ? [] : wrap(padEnd(name, NAME_WIDTH) + breakLong(harmless(value), room), columns - 2, NAME_WIDTH),
   )
+}
+
+/** Paths have no spaces to break them at. */
+function breakLong(text: string, room: number): string {
+  if (room === Number.POSITIVE_INFINITY) return text
+  return text.replace(/\S+/g, (word) => (word.length <= room ? word : word.match(new RegExp(`.{1,${room}}`, 'gu'))!.join(' ')))
 }
 
 function identity(detail: Detail, { seatName, home, now }: PageOptions): Fact[] {

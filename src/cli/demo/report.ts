@@ -1,0 +1,57 @@
+import { grouped } from '../../policy/numbers.js'
+import { bytesText } from '../render/bytes.js'
+import { keptText } from '../render/compaction-lines.js'
+import type { Paint } from '../render/screen.js'
+import { wrap } from '../render/wrap.js'
+import type { Summary } from './summary.js'
+
+/** The end of the demo, for a person: each claim with the request that proves it. */
+export function reportLines(summary: Summary, columns: number, paint: Paint): string[] {
+  const point = `compaction point ${grouped(summary.compaction_tokens ?? 0)} (${summary.exact ? 'told by the client itself' : 'derived'})`
+  const lines = [
+    `${summary.requests} requests of Claude Code ${summary.client ?? ''}, ${summary.readings} readings, ${point}`,
+    ...summary.levels
+      .filter((level) => level.told_in_request !== null)
+      .map(
+        (level) =>
+          `cycle ${level.cycle}  ${level.name.padEnd(9)} at ${grouped(level.used_tokens).padStart(7)} tokens; the agent read it in request ${level.told_in_request}`,
+      ),
+    `every level spoke once a cycle; ${summary.compactions} compaction`,
+    ...summary.archives
+      .filter(({ status }) => status === 'kept')
+      .map(
+        ({ bytes, archive_id: id }) =>
+          `before it, kept: the transcript, ${bytesText(bytes)}, proven byte by byte, searchable (${id})`,
+      ),
+    ...summary.losses.map(
+      ({ facts, facts_kept: kept, lost }) =>
+        `after it: ${keptText({ kept, total: facts })}${
+          lost[0]
+            ? `; lost: ${lost
+                .map(({ kind }) => kind)
+                .filter(first)
+                .join(', ')}`
+            : ''
+        }`,
+    ),
+    ...summary.recovered.map(
+      ({ facts, in_request: at, copies }) =>
+        `put back: ${facts} fact${facts === 1 ? '' : 's'}; the agent read ${facts === 1 ? 'it' : 'them'} in request ${at}, ${copies === 1 ? 'one copy' : `${copies} copies`}`,
+    ),
+  ]
+  const title = summary.ok ? 'What happened' : 'Not everything happened that should have'
+  return [
+    '',
+    paint(title, summary.ok ? 'green' : 'red'),
+    ...lines.flatMap((line) => wrap(`  ${line}`, columns, 4)),
+    ...summary.missing.flatMap((one) => wrap(`  ${paint('✗', 'red')} ${one}`, columns, 4)),
+    '',
+    ...wrap(
+      `Next: ${paint('baton install', 'bold')}, then work in Claude Code as before. ${paint('baton status', 'bold')} shows every session.`,
+      columns,
+      0,
+    ),
+  ]
+}
+
+const first = (one: string, index: number, all: string[]): boolean => all.indexOf(one) === index
