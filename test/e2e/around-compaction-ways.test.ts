@@ -1,0 +1,163 @@
+import { expect, test, vi } from 'vitest'
+import { textsOf } from '../../src/model/log.js'
+import type { ScriptInput } from '../../src/model/script.js'
+import { runPrint } from '../harness/run-print.js'
+import { runSdk } from '../harness/run-sdk.js'
+import { startTui } from '../harness/tui.js'
+import { archivesOf, boundaries, counts, dialogue, expectWhole, FIRST, order, pairsOf, SECOND } from './compactions.js'
+import { mainRequests, type Stage, stage, VARIANTS } from './stage.js'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+const PROACTIVE = 'claude-opus-4-6'
+const REACTIVE = 'claude-sonnet-4-5'
+const PROMPT = 'Fix the login. Never touch the file legacy/auth.ts, and keep the public API as it is.'
+
+const AFTER: ScriptInput['after_compaction'] = [
+  { bash: 'echo d', used: 30_008 },
+  { bash: 'echo e', used: 31_008 },
+  { bash: 'echo f', used: 32_008 },
+  { text: 'Done.', used: 33_008 },
+]
+const REFUSED: ScriptInput = {
+  steps: [
+    { bash: 'echo a > made.txt', used: 100_008 },
+    { bash: 'git status --short', used: 191_008 },
+    { text: 'Never.', fail: 'too-long' },
+  ],
+  summary: 'The user wants the login fixed.',
+  after_compaction: AFTER,
+}
+const CLIMB: ScriptInput = {
+  ...REFUSED,
+  steps: [
+    { bash: 'echo a > made.txt', used: 100_008 },
+    { bash: 'git status --short', used: 150_008 },
+    { bash: 'echo c', used: 169_008 },
+    'Never said.',
+  ],
+}
+const TALK: ScriptInput = {
+  ...CLIMB,
+  steps: [
+    { bash: 'echo a > made.txt', used: 100_008 },
+    { text: 'One.', used: 101_008 },
+  ],
+}
+
+interface Expected {
+  trigger: 'auto' | 'manual'
+  before: number
+  /** How many requests follow the compaction. */
+  requests?: number
+}
+
+/** Everything around one compaction, whatever brought it about. */
+async function expectAround(it: Stage, { trigger, before, requests = 4 }: Expected): Promise<void> {
+  const { session_id: id } = await it.session()
+  const transcript = it.home.transcript(id)!
+  const archives = (await archivesOf(it)).filter((one) => one.trigger === trigger)
+  expect(archives).toHaveLength(1)
+  const kept = await expectWhole(it, archives[0]!, transcript)
+  expect(boundaries(kept)).toEqual([])
+  // all that was said before it; the client may write some bookkeeping of its own in between
+  const between = transcript.slice(kept.length, transcript.indexOf('"compact_boundary"'))
+  expect(kept).toContain('echo a > made.txt')
+  expect(between).not.toMatch(/"type":"(user|assistant)"/)
+
+  const [figures, ...others] = boundaries(transcript)
+  expect(others).toEqual([])
+  const asked = it.model.log().filter((entry) => entry.kind === 'compaction')
+  expect(asked).toHaveLength(1)
+  expect(await pairsOf(it)).toMatchObject([
+    {
+      outcome: 'completed',
+      triggerReason: trigger === 'auto' ? 'threshold_exceeded' : 'manual',
+      tokensBefore: before,
+      tokensAfter: figures!.postTokens,
+      tokensSaved: before - figures!.postTokens,
+      durationMs: figures!.durationMs,
+      summary: asked[0]!.answer!.text,
+    },
+  ])
+  const events = await it.events()
+  const after = events.slice(events.findIndex(({ type }) => type === 'compaction_start'))
+  expect(order(after, 'compaction_start', 'cycle_started', 'compaction_complete', 'loss_report')).toEqual([
+    'compaction_start',
+    'cycle_started',
+    'compaction_complete',
+    'loss_report',
+  ])
+  expect(textsOf(asked[0]!).join('\n')).toMatch(/Additional Instructions:[\s\S]*\[baton\] The summary must carry/)
+  expect(counts(it, FIRST)).toEqual(Array(requests).fill(1))
+  const next = mainRequests(it.model).find((entry) => entry.cycle === 1)!
+  const told = textsOf(next).find((text) => text.includes(FIRST))!
+  expect(told.split(`> ${PROMPT}`)).toHaveLength(2)
+  // the client shows the words for a summariser asked for by hand, to person and agent
+  expect(counts(it, '[baton] The summary must carry')).toEqual(Array(requests).fill(trigger === 'manual' ? 1 : 0))
+}
+
+test.each(VARIANTS)('after the API refused: %s', async (_, how) => {
+  const it = await stage(REFUSED, how)
+  const run = await runPrint(it.home, { prompt: PROMPT, model: REACTIVE })
+  expect(run.result).toMatchObject({ result: 'Done.', is_error: false })
+  await expectAround(it, { trigger: 'auto', before: 191_008 })
+  expect(await pairsOf(it)).toMatchObject([{ overflow: true }])
+  expect(counts(it, SECOND)).toEqual([0, 0, 0, 0])
+})
+
+test.each([VARIANTS[1]!, VARIANTS[2]!])('a program on the Agent SDK: %s', async (_, how) => {
+  const it = await stage(CLIMB, how)
+  const run = await runSdk(it.home, { prompt: PROMPT, options: { model: PROACTIVE } })
+  expect([run.error, run.result?.result]).toEqual([null, 'Done.'])
+  await expectAround(it, { trigger: 'auto', before: 169_008 })
+})
+
+test.each([VARIANTS[0]!, VARIANTS[1]!, VARIANTS[3]!])('asked for by hand in -p, with words: %s', async (_, how) => {
+  const it = await stage(TALK, how)
+  const talk = dialogue(it.home, PROACTIVE)
+  await talk.say(PROMPT)
+  await talk.say('/compact keep the colour of the button')
+  await talk.say('on')
+  await talk.end()
+  await expectAround(it, { trigger: 'manual', before: 101_008 })
+  const asked = textsOf(it.model.log().find((entry) => entry.kind === 'compaction')!).join('\n')
+  expect(asked).toContain('keep the colour of the button')
+})
+
+test('compacted by hand again and again: what Baton said is not taken for what the user said', async () => {
+  const it = await stage({ ...TALK, after_compaction: [AFTER!, AFTER!] as ScriptInput['after_compaction'] }, { mod: false })
+  const talk = dialogue(it.home, PROACTIVE)
+  await talk.say(PROMPT)
+  await talk.say('/compact')
+  await talk.say('Now the logout, too.')
+  await talk.say('/compact')
+  await talk.say('on')
+  await talk.end()
+  const [, second] = it.model.log().filter((entry) => entry.kind === 'compaction')
+  const instructions = textsOf(second!).join('\n').split('Additional Instructions:').at(-1)!
+  expect(instructions).toContain('> Now the logout, too.')
+  expect(instructions.split('[baton]')).toHaveLength(2)
+  expect(instructions).not.toContain('local-command')
+  expect(counts(it, FIRST, 2)).toEqual([1, 1, 1, 1])
+  expect((await pairsOf(it)).map(({ outcome, tokensBefore }) => [outcome, tokensBefore])).toEqual([
+    ['completed', 101_008],
+    ['completed', 33_008],
+  ])
+  expect(await it.events('loss_report')).toHaveLength(2)
+})
+
+test.each([VARIANTS[0]!, VARIANTS[3]!])('asked for by hand in the terminal: %s', async (_, how) => {
+  const it = await stage(TALK, how)
+  const tui = await startTui(it.home, { model: PROACTIVE })
+  await tui.submit(PROMPT)
+  await tui.waitIdle()
+  await tui.submit('/compact keep the colour of the button')
+  await tui.waitFor(/Compacted/)
+  await tui.waitIdle()
+  expect(await it.session()).toMatchObject({ state: 'idle', compactions: 1, cycle: 2 })
+  await tui.submit('on')
+  await tui.waitIdle()
+  await expectAround(it, { trigger: 'manual', before: 101_008 })
+  await tui.exit()
+})
