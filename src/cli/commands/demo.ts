@@ -9,7 +9,7 @@ import type { Call, Cli, Command } from '../command.js'
 import { Display } from '../demo/display.js'
 import { findClient } from '../demo/find-client.js'
 import { reportLines } from '../demo/report.js'
-import { DEMO_SCRIPT } from '../demo/script.js'
+import { DEMO_PROMPT, DEMO_SCRIPT } from '../demo/script.js'
 import { type Stage, setStage } from '../demo/stage.js'
 import { OPENING, type Story, tell } from '../demo/story.js'
 import { summarise } from '../demo/summary.js'
@@ -42,6 +42,7 @@ async function run(call: Call, cli: Cli): Promise<number> {
   show.line(
     `${cli.screen.paint('baton demo', 'bold')}: the real Claude Code, a scripted model, no key, nothing leaves this machine`,
   )
+  show.line(cli.screen.paint(`its prompt: “${DEMO_PROMPT}”`, 'dim'))
   const began = Date.now()
   const stage = setStage(cli)
   const model = await startModel({ script: DEMO_SCRIPT })

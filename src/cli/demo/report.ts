@@ -3,6 +3,7 @@ import { bytesText } from '../render/bytes.js'
 import { keptText } from '../render/compaction-lines.js'
 import type { Paint } from '../render/screen.js'
 import { wrap } from '../render/wrap.js'
+import { DEMO_RULE } from './script.js'
 import type { Summary } from './summary.js'
 
 /** The end of the demo, for a person: each claim with the request that proves it. */
@@ -38,6 +39,7 @@ export function reportLines(summary: Summary, columns: number, paint: Paint): st
       ({ facts, in_request: at, copies }) =>
         `put back: ${facts} fact${facts === 1 ? '' : 's'}; the agent read ${facts === 1 ? 'it' : 'them'} in request ${at}, ${copies === 1 ? 'one copy' : `${copies} copies`}`,
     ),
+    ...(summary.rule_back ? [`so “${DEMO_RULE}” stands before the agent again`] : []),
   ]
   const title = summary.ok ? 'What happened' : 'Not everything happened that should have'
   return [

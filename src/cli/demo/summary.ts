@@ -30,10 +30,12 @@ export function summarise(house: House, model: Model, story: Story, durationMs: 
   const recovered = recoveries(house.store.events(), requests)
   const told = (cycle: number): number => levels.filter((level) => level.cycle === cycle && level.told_in_request !== null).length
   const after = requests.findIndex((entry) => entry.cycle === 1) + 1
+  const instructed = model.log().some((entry) => entry.kind === 'compaction' && copies(entry, MUST_SURVIVE) === 1)
   const missing = [
     told(1) === 4 ? null : 'a level of the first cycle was not told',
     told(2) > 0 ? null : 'no level of the second cycle was told',
     story.compactions === 1 ? null : 'there was not exactly one compaction',
+    instructed ? null : 'the summariser was not told what must survive',
     archives.some(({ status }) => status === 'kept') ? null : 'the transcript was not kept',
     losses.some(({ lost }) => lost.some(({ text }) => text.includes(DEMO_RULE))) ? null : 'the loss of the rule was not reported',
     recovered.some(({ step, in_request: at, copies: n }) => step === 1 && at === after && n === 1)
@@ -56,6 +58,8 @@ export function summarise(house: House, model: Model, story: Story, durationMs: 
     archives,
     losses,
     recovered,
+    /** Every request after the compaction held what the person forbade, although the summary does not. */
+    rule_back: backAgain(requests),
     duration_ms: durationMs,
   }
 }
@@ -70,6 +74,7 @@ function toldIn(requests: readonly LogEntry[], level: Story['levels'][number]): 
   return index < 0 ? null : index + 1
 }
 
+const MUST_SURVIVE = '[baton] The summary must carry'
 const OPENINGS = { 1: '[baton] This conversation was just compacted', 2: '[baton] The summary of the last compaction leaves out' }
 
 /** What was put back, the request that first held it, and how often it stands in the last one. */

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest'
+import type { Event, EventType } from '../../contract/event.js'
+import { plain } from '../render/screen.js'
+import { OPENING, type Story, tell } from './story.js'
+
+const play = (...events: [EventType, Record<string, unknown>][]): { story: Story; lines: string[] } => {
+  const lines: string[] = []
+  const story = events.reduce((so, [type, data], i) => {
+    const event: Event = { id: i + 1, type, at: '2026-03-01T12:00:00Z', session_id: 's', seat_id: 's', job_id: null, data }
+    const told = tell(so, event, plain)
+    if (told.line !== null) lines.push(told.line)
+    return told.story
+  }, OPENING)
+  return { story, lines }
+}
+
+test('around the compaction the story tells what is kept, what is lost and what is put back', () => {
+  const { story, lines } = play(
+    ['compaction_start', {}],
+    ['archive_created', { bytes: 325_000 }],
+    ['cycle_started', { reason: 'compaction', cycle: 2 }],
+    [
+      'loss_report',
+      {
+        facts: 6,
+        facts_kept: 2,
+        lost: [
+          { kind: 'request', text: 'x' },
+          { kind: 'constraint', text: 'Never y' },
+        ],
+      },
+    ],
+    ['recovery_delivered', { step: 1, facts: 4 }],
+    ['recovery_delivered', { step: 2, facts: 1 }],
+  )
+  expect(lines).toEqual([
+    expect.stringContaining('the client compacts'),
+    '  archived: the transcript as it was, 325 kB',
+    expect.stringContaining('compacted: the figure is unknown'),
+    '  facts kept 2 of 6; the summary drops “Never y”',
+    '  put back: 4 facts, with the very next request',
+    '  put back: 1 fact, which the summary lacks',
+  ])
+  expect(story).toMatchObject({ cycle: 2, compactions: 1, used: null })
+})
+
+test('only what speaks to the agent counts as told', () => {
+  const { story, lines } = play(
+    ['message_queued', { category: 'context', message_id: 'a' }],
+    ['message_queued', { category: 'compaction', message_id: 'b' }],
+    ['message_delivered', { message_id: 'b' }],
+    ['message_delivered', { message_id: 'a' }],
+  )
+  expect(story.delivered).toBe(1)
+  expect(lines).toEqual(['  the agent was told, once'])
+})
