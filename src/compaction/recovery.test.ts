@@ -40,14 +40,15 @@ test('the summariser hears what is configured even where the facts are not known
   expect(instructions(['The API is frozen.'], [never])).toMatch(/- The API is frozen\.[\s\S]*- Never touch legacy\//)
 })
 
-test('all of it stays within what a client takes whole', () => {
+test('both steps together stay within what a client takes whole', () => {
   const many = [
     { ...request, text: 'long '.repeat(10_000) },
     ...Array.from({ length: 300 }, (_, i) => aFact('constraint', `Rule ${i} ${'so '.repeat(200)}`)),
     ...Array.from({ length: 300 }, (_, i) => aFact('file', `src/${'deep/'.repeat(20)}${i}.ts`)),
   ]
   const first = firstStep(many, { brief: null })
-  expect(first.text.length).toBeLessThan(8_200)
-  expect(secondStep(many, first.keys, weight).text.length).toBeLessThan(3_700)
+  const second = secondStep(many, first.keys, weight)
+  expect(second.keys.filter((key) => first.keys.includes(key))).toEqual([])
+  expect(`${first.text}\n\n${second.text}`.length).toBeLessThan(9_000)
   expect(instructions(['x'], many).length).toBeLessThan(4_300)
 })

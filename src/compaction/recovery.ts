@@ -2,9 +2,9 @@ import type { Fact } from '../contract/fact.js'
 import { type Written, writeBrief } from './brief.js'
 import { keyOf } from './loss.js'
 
-/** The client passes on ten thousand characters; other hooks' words may stand beside ours. */
-const FIRST_LONGEST = 7_500
-const SECOND_LONGEST = 3_500
+/** Both may travel in one answer, of which the client passes on ten thousand characters. */
+const FIRST_LONGEST = 5_800
+const SECOND_LONGEST = 2_700
 /** Facts below this weight can be looked up again more cheaply than read here. */
 const WORTH_TELLING = 40
 
