@@ -200,6 +200,18 @@ describe('without another signal', () => {
     expect(session.record()).toMatchObject({ compactions: 1, track: { cycle: 2, used: null } })
   })
 
+  it('one whose figures never come is ended without them, after a moment', async () => {
+    const { session, kill } = await ofAProcess()
+    session.start('compact')
+    session.postCompact()
+    house.engine.endAbandoned()
+    expect(outcomes(session)).toEqual([])
+    house.wait(2)
+    house.engine.endAbandoned()
+    expect(outcomes(session)).toEqual(['completed'])
+    await kill()
+  })
+
   it('one that was blocked is ended while its process lives', async () => {
     const { session, kill } = await ofAProcess()
     session.write({

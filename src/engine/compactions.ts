@@ -195,6 +195,14 @@ function isShort(track: Track): boolean {
   return (track.cycleReason === 'start' || track.cycleReason === 'clear') && track.seen.length < 2
 }
 
-function hasHappened(progress: CompactionProgress): boolean {
+const FIGURES_MS = 2_000
+
+/** It happened, and its figures may still be on their way into the transcript. */
+export function awaitsFigures({ record: { compaction, track }, at }: CompactionDesk): boolean {
+  if (compaction === null || compaction.completed || !hasHappened(compaction)) return false
+  return Date.parse(at) - Date.parse(track.cycleStartedAt) < FIGURES_MS
+}
+
+export function hasHappened(progress: CompactionProgress): boolean {
   return progress.seen.length > 1
 }

@@ -1,14 +1,14 @@
 import type { Event } from '../contract/event.js'
 import type { SessionRecord } from '../contract/record.js'
 import type { RawSignal, Signal } from '../contract/signal.js'
-import { closeUnfinished } from './compactions.js'
+import { awaitsFigures, closeUnfinished } from './compactions.js'
 import type { Parts } from './draft.js'
 import { isEnabled } from './switches.js'
 import { takeOpened } from './take-signal.js'
 
 /**
- * Ends compactions nobody will tell the end of: the client was killed, or it gave one up without an event. For commands and the
- * server, which come without a signal: what the transcript says meanwhile is taken first.
+ * Ends compactions nobody will tell the end of: the client was killed, gave one up without an event, or left no figures. For commands
+ * and the server, which come without a signal: what the transcript says meanwhile is taken first.
  */
 export function endAbandoned(parts: Parts): Event[] {
   const isOpen = ({ compaction }: SessionRecord): boolean => compaction !== null && !compaction.completed
@@ -27,11 +27,11 @@ function look(parts: Parts, sessionId: string): Event[] {
   if (record === null) return events
   // Nobody was heard from.
   const after = { ...record, seenAt: before.seenAt }
-  if (!isAlive) {
-    const policy = parts.policyOf({ agent: after.agent, project: after.project, model: after.model, seat: after.seatId })
-    const enabled = isEnabled(parts.store, after, policy.policy.enabled)
-    closeUnfinished({ parts, agent, record: after, at: parts.now().toISOString(), events, enabled }, 'unknown')
-  }
+  const { policy } = parts.policyOf({ agent: after.agent, project: after.project, model: after.model, seat: after.seatId })
+  const enabled = isEnabled(parts.store, after, policy.enabled)
+  const desk = { parts, agent, record: after, at: parts.now().toISOString(), events, enabled }
+  const isTold = after.compaction!.seen.includes('compact-end') && !awaitsFigures(desk)
+  if (!isAlive || isTold) closeUnfinished(desk, 'unknown')
   parts.store.putSession(after)
   return events
 }

@@ -4,7 +4,14 @@ import type { Observation, RawSignal, Signal } from '../contract/signal.js'
 import { resolveLevels } from '../policy/levels.js'
 import { isNearLevel } from '../policy/near-level.js'
 import { rearm, restartClocks } from '../tracker/tracker.js'
-import { closeUnfinished, compactionGaveUp, compactionSign, compactionStarts, summariserFailed } from './compactions.js'
+import {
+  awaitsFigures,
+  closeUnfinished,
+  compactionGaveUp,
+  compactionSign,
+  compactionStarts,
+  summariserFailed,
+} from './compactions.js'
 import { type Draft, emit, type Parts } from './draft.js'
 import { keepTranscript } from './keep-transcript.js'
 import { measure } from './measure.js'
@@ -295,7 +302,7 @@ function closeCompaction(draft: Draft, { settled }: Observation): void {
   if (signal.subagent || !record.compaction || record.compaction.completed) return
   if (signal.kind === 'session-end') closeUnfinished(draft, 'unknown')
   // Its figures stand in the transcript, which lags: the next look finds them.
-  else if (!settled && record.compaction.seen.length > 1) return
+  else if (!settled && awaitsFigures(draft)) return
   // A prompt can be typed while a compaction runs, so it shows nothing but that a finished one is over.
   else if (signal.kind === 'prompt' && !record.compaction.failing && !record.compaction.seen.includes('boundary')) return
   else if (WORK_GOES_ON.has(signal.kind)) closeUnfinished(draft, 'judged')
