@@ -11,6 +11,11 @@ describe('what was said in sentences', () => {
     ['word for word', 'He said: "Keep the public API as it is."', 'Keep the public API as it is.'],
     ['in other forms', 'The public API has to be kept as is.', 'Keep the public API as it is.'],
     ['over two bullets', '- API: public, keep as is\n- no changes there', 'Keep the public API as it is.'],
+    [
+      'with the words joined',
+      'From now on, conventional commits with sign-off.',
+      'Use conventional commits from now on, and always sign off the commits.',
+    ],
     ['in German', 'Die Tests müssen immer mit vitest laufen.', 'Immer die Tests mit vitest laufen lassen'],
     ['in Russian', 'Тесты запускаются только через vitest.', 'Запускай тесты только через vitest'],
     ['in Chinese', '用户要求所有提交信息使用英文书写。', '提交信息使用英文'],
@@ -37,6 +42,12 @@ describe('what was said in sentences', () => {
     const nie = aFact('constraint', 'Ändere nie die Migrationen.', forbidden)
     expect(carried('Als Nächstes: ändere die Migrationen.', nie)).toBe(false)
     expect(carried('Die Migrationen dürfen nicht geändert werden: ändere sie nie.', nie)).toBe(true)
+  })
+
+  test('one word is enough for a "no", and for nothing else', () => {
+    expect(carried('Tokens stored hashed, no Redis.', aFact('constraint', 'We cannot use Redis here.', forbidden))).toBe(true)
+    expect(carried('Redis was restarted.', aFact('constraint', 'We cannot use Redis here.', forbidden))).toBe(false)
+    expect(carried('pnpm was looked at.', aFact('constraint', 'Always use pnpm!'))).toBe(false)
   })
 
   test('a thought of a few words has to stand in one sentence', () => {

@@ -43,6 +43,8 @@ test('figures, files and addresses are firm, other words are not', () => {
 test.each([
   "Don't touch it",
   'Never push',
+  'We cannot use it',
+  'This isn’t allowed',
   'leave it unchanged',
   'Ändere nichts und lösche keine Datei',
   'No toques esto',
@@ -53,7 +55,13 @@ test.each([
   '수정하지 않는다',
 ])('it is heard that something is denied: %s', (text) => expect(denies(text)).toBe(true))
 
-test.each(['Touch it', 'Now push', 'Lösche die Datei', 'Toca esto', 'трогай', '修改文件', '変更してください'])(
-  'nothing is denied: %s',
-  (text) => expect(denies(text)).toBe(false),
-)
+test.each([
+  'Touch it',
+  'I want the current client',
+  'Now push',
+  'Lösche die Datei',
+  'Toca esto',
+  'трогай',
+  '修改文件',
+  '変更してください',
+])('nothing is denied: %s', (text) => expect(denies(text)).toBe(false))

@@ -9,7 +9,7 @@ export function plain(text: string): string {
 }
 
 const LITTLE = new Set(
-  'the a an and or of to in on is are be it this that with for as at by from you we i please will can do not no but so if then all any der die das und oder ist sind nicht ein eine zu mit für el la los las de y o que en es un una le les des et ou est du dans pour never dont doesnt mustnt cant cannot nie niemals kein keine nunca jamais pas ne не никогда без'.split(
+  'the a an and or of to in on is are be it this that with for as at by from you we i please will can do not no but so if then all any der die das und oder ist sind nicht ein eine zu mit für el la los las de y o que en es un una le les des et ou est du dans pour use used using here there always just also now since because need ill lets bitte immer never dont doesnt mustnt cant cannot nie niemals kein keine nunca jamais pas ne не никогда без'.split(
     ' ',
   ),
 )
@@ -30,7 +30,9 @@ export function meaningOf(text: string): Set<string> {
       continue
     }
     const word = run.replace(/[./:@#-]+$/, '')
-    if ((word.length > 1 || /\p{N}/u.test(word)) && !LITTLE.has(word)) words.add(stem(word))
+    for (const part of /^[\p{L}\p{M}-]+$/u.test(word) ? word.split('-') : [word]) {
+      if ((part.length > 1 || /\p{N}/u.test(part)) && !LITTLE.has(part)) words.add(stem(part))
+    }
   }
   return words
 }
@@ -51,7 +53,7 @@ function stem(word: string): string {
 }
 
 const DENIALS =
-  /(?<![\p{L}])(no|not|never|none|without|avoid\p{L}*|\p{L}+nt|forbid\p{L}*|prohibit\p{L}*|exclud\p{L}*|untouched|unchanged|nicht|nie|niemals|kein\p{L}*|ohne|verboten|nunca|jamás|sin|ni|pas|jamais|sans|aucun\p{L}*|não|nem|sem|non|mai|senza|не|нельзя|никогда|без|ни)(?![\p{L}])|[不别別勿莫禁没沒無无]|ない|ません|禁止|않|말[아고]|없|못/u
+  /(?<![\p{L}])(no|not|never|none|without|avoid\p{L}*|(?:do|does|did|is|are|was|were|ca|could|must|should|would|wo|has|have|had)nt|cannot|forbid\p{L}*|prohibit\p{L}*|exclud\p{L}*|untouched|unchanged|nothing|nobody|nichts?|nie|niemals|kein\p{L}*|ohne|verboten|nunca|jamás|nada|sin|ni|pas|jamais|rien|sans|aucun\p{L}*|não|nem|sem|non|mai|senza|не|ничего|нельзя|никогда|без|ни)(?![\p{L}])|[不别別勿莫禁没沒無无]|ない|ません|禁止|않|말[아고]|없|못/u
 
 /** Whether something is denied or forbidden in it. */
 export const denies = (text: string): boolean => DENIALS.test(plain(text))

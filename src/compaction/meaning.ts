@@ -1,0 +1,63 @@
+import { denies, isFirm, meaningOf } from './words.js'
+
+/** How much of a sentence's meaning must stand close together to count as said. */
+const ENOUGH = 0.65
+/** How much of a text of many sentences must have been said. */
+const MOST = 0.8
+/** Sentences that count as close together. A thought of a few words has its place in one. */
+const NEAR = 3
+export const FEW_WORDS = 3
+
+export interface Strict {
+  /** Figures, files and addresses must be the same ones. */
+  firm?: boolean
+  /** What denies something must be denied. */
+  denied?: boolean
+}
+
+/** Whether a text says what a sentence, or most of several, means. */
+export function makeMeaning(text: string): (part: string, strict?: Strict) => boolean {
+  const sentences = sentencesOf(text)
+  const meanings = sentences.map(meaningOf)
+  const places = new Map<string, number[]>()
+  for (const [i, words] of meanings.entries()) {
+    for (const word of words) {
+      const known = places.get(word)
+      if (known) known.push(i)
+      else places.set(word, [i])
+    }
+  }
+  const count = (word: string): number => places.get(word)?.length ?? 0
+
+  const saidNear = (part: string, words: ReadonlySet<string>, strict: Strict): boolean => {
+    const near = words.size <= FEW_WORDS ? 1 : NEAR
+    const needed = words.size < FEW_WORDS ? words.size : Math.ceil(words.size * ENOUGH)
+    const firm = strict.firm ? [...words].filter(isFirm) : []
+    const denied = strict.denied === true && denies(part)
+    const holds = (start: number): boolean => {
+      const here = meanings.slice(start, start + near)
+      const has = (word: string): boolean => here.some((sentence) => sentence.has(word))
+      if ([...words].filter(has).length < needed || !firm.every(has)) return false
+      return !denied || denies(sentences.slice(start, start + near).join(' '))
+    }
+    // Where none of the rarest stands, too few of all can.
+    const rarest = [...words].sort((a, b) => count(a) - count(b)).slice(0, words.size - needed + 1)
+    const starts = new Set(rarest.flatMap((word) => places.get(word) ?? []).flatMap((at) => startsOf(at, near)))
+    return [...starts].some(holds)
+  }
+  return (part, strict = {}) => {
+    const parts = sentencesOf(part).map((sentence) => ({ sentence, words: meaningOf(sentence) }))
+    const all = parts.reduce((sum, { words }) => sum + words.size, 0)
+    // One word alone says little, but for "no Redis".
+    if (all < 2 && !(all === 1 && strict.denied && denies(part))) return false
+    const said = parts.filter(({ sentence, words }) => words.size > 0 && saidNear(sentence, words, strict))
+    const enough = said.reduce((sum, { words }) => sum + words.size, 0) >= all * MOST
+    return enough || saidNear(part, meaningOf(part), strict)
+  }
+}
+
+const startsOf = (at: number, near: number): number[] =>
+  Array.from({ length: near }, (_, back) => at - back).filter((start) => start >= 0)
+
+const sentencesOf = (text: string): string[] =>
+  text.split(/(?<=[.!?;])\s+|(?<=[。！？；])|\n+/).filter((one) => one.trim() !== '')
