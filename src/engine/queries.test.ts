@@ -130,7 +130,6 @@ describe('a session as it is shown', () => {
       chain: [{ session_id: 'deep-0001', used_tokens: 90_000 }],
       subagents: [],
       briefs: [],
-      archives: [],
       losses: [],
     })
   })

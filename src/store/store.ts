@@ -82,6 +82,8 @@ export interface Store {
   /** Those whose facts are still to be read. */
   openCompactions(): CompactionRecord[]
   putCompaction(record: CompactionRecord): void
+  /** Forgets what was read for a session's compactions. */
+  dropCompactions(sessionId: string): void
 
   archive(archiveId: string): ArchiveRecord | null
   /** Oldest first. */

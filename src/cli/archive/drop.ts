@@ -1,3 +1,4 @@
+import { forgetLiveSummary } from '../../agents/claude-code/live-summary.js'
 import type { Archives } from '../../archive/archive.js'
 import { configuredRounds } from '../../archive/configured-retention.js'
 import type { ArchiveRecord } from '../../contract/archive.js'
@@ -64,11 +65,20 @@ export async function forget(call: Call, cli: Cli): Promise<number> {
           'baton archive list shows what is kept.',
           EXIT.notFound,
         )
+      if (!call.flag('dry-run')) forgetFacts(house, new Set(records.map(({ sessionId }) => sessionId)))
       return drop(call, cli, archives, records, 'forget')
     },
     // What is only planned is forgotten too, so it need not be kept first.
     { finish: false },
   )
+}
+
+/** What was read from the transcripts are words of them too. */
+function forgetFacts(house: House, sessions: ReadonlySet<string>): void {
+  house.store.transaction(() => {
+    for (const sessionId of sessions) house.store.dropCompactions(sessionId)
+  })
+  for (const sessionId of sessions) forgetLiveSummary(house.home.live, sessionId)
 }
 
 function oneSession(house: House, id: string): (record: ArchiveRecord) => boolean {

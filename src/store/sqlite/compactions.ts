@@ -5,7 +5,7 @@ import type { Statement } from './driver.js'
 /** The store's part about compactions. */
 export function compactionRows(
   sql: (text: string) => Statement,
-): Pick<Store, 'compaction' | 'compactions' | 'openCompactions' | 'putCompaction'> {
+): Pick<Store, 'compaction' | 'compactions' | 'openCompactions' | 'putCompaction' | 'dropCompactions'> {
   const bodies = (rows: unknown[]): CompactionRecord[] =>
     rows.map((row) => JSON.parse((row as { body: string }).body) as CompactionRecord)
   return {
@@ -14,6 +14,9 @@ export function compactionRows(
     compactions: (sessionId) =>
       bodies(sql('SELECT body FROM compactions WHERE session_id = ? ORDER BY started_at').all(sessionId)),
     openCompactions: () => bodies(sql('SELECT body FROM compactions WHERE open = 1 ORDER BY started_at').all()),
+    dropCompactions(sessionId) {
+      sql('DELETE FROM compactions WHERE session_id = ?').run(sessionId)
+    },
     putCompaction(record) {
       const open = record.facts === null && record.trouble === null ? 1 : 0
       sql(

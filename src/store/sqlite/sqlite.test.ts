@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { archiveCases } from '../archives.cases.js'
+import { compactionCases } from '../compactions.cases.js'
 import { storeCases } from '../store.cases.js'
 import { transactionCases } from '../transactions.cases.js'
 import type { OpenOptions } from './open.js'
@@ -24,4 +25,5 @@ for (const [backend, options] of [
   storeCases(backend, placeWith(options))
   transactionCases(backend, placeWith(options))
   archiveCases(backend, placeWith(options))
+  compactionCases(backend, placeWith(options))
 }

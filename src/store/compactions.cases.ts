@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest'
+import type { CompactionRecord } from '../contract/loss.js'
+import { AT, later } from './samples.cases.js'
+import { type StorePlace, storeIn } from './store.cases.js'
+
+function sample(sessionId: string, changes: Partial<CompactionRecord> = {}): CompactionRecord {
+  return {
+    ...{ sessionId, startedAt: AT, trigger: 'auto', transcriptPath: null, bytes: 10, archiveId: null, sinceLine: 0, lines: 3 },
+    ...{ facts: null, trouble: null, loss: null, first: null, second: null, ...changes },
+  }
+}
+
+/** What every store must do with what is known of compactions. */
+export function compactionCases(backend: string, newPlace: () => StorePlace): void {
+  const inStore = storeIn(newPlace)
+  describe(`${backend}: compactions`, () => {
+    it(
+      'are found by session and beginning, and listed oldest first',
+      inStore((store) => {
+        store.putCompaction(sample('s1', { startedAt: later(1000) }))
+        store.putCompaction(sample('s1'))
+        store.putCompaction(sample('s2'))
+        expect(store.compactions('s1').map((one) => one.startedAt)).toEqual([AT, later(1000)])
+        expect(store.compaction('s1', later(1000))?.startedAt).toBe(later(1000))
+        expect(store.compaction('s2', later(1000))).toBeNull()
+      }),
+    )
+
+    it(
+      'are open until their facts are read or cannot be',
+      inStore((store) => {
+        for (const id of ['s1', 's2', 's3']) store.putCompaction(sample(id))
+        store.putCompaction(sample('s1', { facts: [] }))
+        store.putCompaction(sample('s2', { trouble: 'it is gone' }))
+        expect(store.openCompactions().map((one) => one.sessionId)).toEqual(['s3'])
+      }),
+    )
+
+    it(
+      'of one session can be forgotten',
+      inStore((store) => {
+        store.putCompaction(sample('s1'))
+        store.putCompaction(sample('s2'))
+        store.dropCompactions('s1')
+        expect([store.compactions('s1').length, store.compactions('s2').length]).toEqual([0, 1])
+      }),
+    )
+  })
+}
