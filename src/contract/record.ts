@@ -53,10 +53,10 @@ export interface CompactionProgress {
   completed: boolean
   /** Its summariser failed. */
   failing?: boolean
-  /** It began after a single answer: there was nothing to cut. */
-  short?: boolean
-  /** Another hook was asked about it too. */
+  /** Somebody else was asked about it too, and may have said no. */
   mayBeForbidden?: boolean
+  /** The last answer before it was not written yet when it began: its figure will be this one of the cycle's. */
+  lacks?: number
 }
 
 /** Everything the store keeps of one session. */

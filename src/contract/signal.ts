@@ -138,7 +138,7 @@ export interface Observation {
   liveCostUsd?: number | null
   /** New in the transcript: a compaction was given up, and none came after it. */
   gaveUp?: GaveUp | null
-  /** A hook that is not Baton's is asked about compactions too, and may forbid them. */
+  /** Somebody else (a hook, a plugin, the program that runs the client) is asked about compactions too, and may forbid them. */
   mayBeForbidden?: boolean
   /** The summary of the compaction that is just ending, where the client's mod has told it already. */
   summary?: string | null

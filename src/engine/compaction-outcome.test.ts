@@ -98,11 +98,11 @@ describe('the transcript’s own word', () => {
     expect(s.record().state).toBe('working')
   })
 
-  it('refused as too long, after a hook forbade to compact, the turn is over and it was blocked', () => {
+  it('refused as too long the turn is over, and it with it', () => {
     s.preCompact()
     synthetic('Prompt is too long')
     s.statusLine(160_000)
-    expect(outcomes()).toEqual(['blocked'])
+    expect(outcomes()).toEqual(['failed'])
     expect(s.record().state).toBe('idle')
   })
 
@@ -133,9 +133,13 @@ describe('the transcript’s own word', () => {
   })
 })
 
-describe('a conversation of one answer cannot be cut', () => {
-  const short = (home = house.folder): TrialSession => {
-    const other = trialSession(house, 'bbbbbbbb-0002', { HOME: home })
+describe('one that leaves no trace', () => {
+  const hook = { hooks: [{ type: 'command', command: 'x' }] }
+  const traceless = (settings: object, env: Record<string, string> = {}): TrialSession => {
+    const home = join(house.folder, 'home')
+    mkdirSync(join(home, '.claude'), { recursive: true })
+    writeFileSync(join(home, '.claude', 'settings.json'), JSON.stringify(settings))
+    const other = trialSession(house, 'bbbbbbbb-0002', { HOME: home, ...env })
     other.start()
     other.step(168_000)
     other.preCompact()
@@ -143,17 +147,49 @@ describe('a conversation of one answer cannot be cut', () => {
     return other
   }
 
-  it('then its compaction failed', () => {
-    expect(outcomes(short())).toEqual(['failed'])
+  it.each([
+    ['another hook', { hooks: { PreCompact: [hook, hook] } }, {}],
+    ['a plugin', { hooks: { PreCompact: [hook] }, enabledPlugins: { 'x@y': true } }, {}],
+    ['the program on the SDK', { hooks: { PreCompact: [hook] } }, { CLAUDE_CODE_ENTRYPOINT: 'sdk-ts' }],
+  ])('was blocked where %s was asked too', (_, settings, env) => {
+    expect(outcomes(traceless(settings, env as Record<string, string>))).toEqual(['blocked'])
   })
 
-  it('unless another hook was asked too', () => {
-    const hook = { hooks: [{ type: 'command', command: 'x' }] }
-    const home = join(house.folder, 'home')
-    mkdirSync(join(home, '.claude'), { recursive: true })
-    writeFileSync(join(home, '.claude', 'settings.json'), JSON.stringify({ hooks: { PreCompact: [hook, hook] } }))
-    expect(outcomes(short(home))).toEqual(['blocked'])
+  it('failed where only Baton was asked', () => {
+    const settings = { hooks: { PreCompact: [hook] }, enabledPlugins: { 'x@y': false } }
+    expect(outcomes(traceless(settings, { CLAUDE_CODE_ENTRYPOINT: 'sdk-cli' }))).toEqual(['failed'])
   })
+})
+
+it('another look for an older batch does not hide that a newer one still lacks its answer', () => {
+  const older = s.answers(160_500)
+  s.batch([older])
+  s.batch(['toolu_late'])
+  s.batch([older], { again: true })
+  expect(s.record().unsettled).toEqual(['toolu_late'])
+  const body = { session_id: s.id, transcript_path: s.transcript, cwd: s.project, trigger: 'auto' }
+  const raw = { agent: 'claude-code', kind: 'PreCompact', body: JSON.stringify(body), env: {}, at: house.now().getTime() }
+  expect(house.engine.settled(raw)).toBe(false)
+  s.reports(161_000, 1)
+  expect(house.engine.settled(raw)).toBe(false)
+  s.answers(161_000, { id: 'late' })
+  expect(house.engine.settled(raw)).toBe(true)
+})
+
+it('the figure before it is that of the last answer, also when that was written between batch and beginning', () => {
+  s.batch(['toolu_late'])
+  s.answers(161_000, { id: 'late' })
+  s.preCompact()
+  s.step(162_000)
+  expect(s.events('compaction_complete')[0]!.data).toMatchObject({ tokensBefore: 161_000 })
+})
+
+it('the figure before it is that of the last answer, also when that is written after it began', () => {
+  s.batch(['toolu_late'])
+  s.preCompact()
+  s.answers(161_000)
+  s.step(162_000)
+  expect(s.events('compaction_complete')[0]!.data).toMatchObject({ outcome: 'failed', tokensBefore: 161_000 })
 })
 
 describe('without another signal', () => {

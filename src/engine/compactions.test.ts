@@ -177,18 +177,18 @@ describe('several compactions', () => {
 })
 
 describe('a compaction that does not happen', () => {
-  it('is over when work goes on, as blocked, and resets nothing', () => {
+  it('is over when work goes on, as failed, and resets nothing', () => {
     s.preCompact()
     s.step(161_000)
-    expect(s.events('compaction_complete').map((event) => event.data.outcome)).toEqual(['blocked'])
+    expect(s.events('compaction_complete').map((event) => event.data.outcome)).toEqual(['failed'])
     expect(s.record()).toMatchObject({ compactions: 0, state: 'working', track: { cycle: 1, used: 161_000 } })
   })
 
   it.each([
-    ['the turn ends', () => s.stop(), 'blocked'],
-    ['the turn fails', () => s.hook('StopFailure', { error: 'invalid_request' }), 'blocked'],
+    ['the turn ends', () => s.stop(), 'failed'],
+    ['the turn fails', () => s.hook('StopFailure', { error: 'invalid_request' }), 'failed'],
     ['the session ends', () => s.end(), 'unknown'],
-    ['another begins', () => s.preCompact(), 'blocked'],
+    ['another begins', () => s.preCompact(), 'failed'],
     ['its session is resumed', () => s.start('resume'), 'unknown'],
   ] as const)('is over when %s', (_, ends, outcome) => {
     s.preCompact()
@@ -208,13 +208,13 @@ describe('a compaction that does not happen', () => {
     expectCompactions(1)
   })
 
-  it('blocked again and again ends each of its pairs, and the one that comes at last is counted', () => {
+  it('given up again and again ends each of its pairs, and the one that comes at last is counted', () => {
     for (const used of [161_000, 162_000, 163_000]) {
       s.preCompact()
       s.step(used)
     }
     expect(s.events('compaction_start')).toHaveLength(3)
-    expect(s.events('compaction_complete').map((event) => event.data.outcome)).toEqual(['blocked', 'blocked', 'blocked'])
+    expect(s.events('compaction_complete').map((event) => event.data.outcome)).toEqual(['failed', 'failed', 'failed'])
     s.start('compact')
     s.boundary()
     goOn()

@@ -43,7 +43,7 @@ function open(draft: Draft, trigger: 'auto' | 'manual'): void {
     overflow: false,
     summary: null,
     completed: false,
-    ...(isShort(track) ? { short: true } : {}),
+    ...(lacksAnswer(draft) ? { lacks: track.seen.length } : {}),
   }
   draft.record.state = 'compacting'
   emit(draft, 'compaction_start', {
@@ -52,6 +52,10 @@ function open(draft: Draft, trigger: 'auto' | 'manual'): void {
     contextRemainingPercent: remainingPercent(track.used, track.limits.point),
     compactionTokens: track.limits.point,
   })
+}
+
+function lacksAnswer({ record: { unsettled, cursor } }: Draft): boolean {
+  return unsettled.length > 0 && !unsettled.some((id) => cursor?.calls?.includes(id))
 }
 
 export interface SignDetail {
@@ -153,7 +157,8 @@ export function complete(draft: CompactionDesk, outcome: Outcome): void {
   const progress = draft.record.compaction
   if (!progress || progress.completed) return
   draft.record.compaction = { ...progress, completed: true }
-  const { usedBefore, after } = progress
+  const { after } = progress
+  const usedBefore = figureBefore(progress, draft.record.track)
   emit(draft, 'compaction_complete', {
     outcome,
     triggerReason: progress.trigger === 'auto' ? 'threshold_exceeded' : 'manual',
@@ -166,6 +171,12 @@ export function complete(draft: CompactionDesk, outcome: Outcome): void {
     compactionTokens: draft.record.track.limits.point,
   })
   if (outcome === 'completed') draft.parts.around().recoverSecond(draft, progress.summary)
+}
+
+/** What began before its last answer was written down learns of it while nothing has reset the cycle. */
+function figureBefore(progress: CompactionProgress, track: Track): number | null {
+  const late = progress.lacks === undefined || hasHappened(progress) ? undefined : track.seen[progress.lacks]
+  return late ?? progress.usedBefore
 }
 
 /** What ending a pair needs: there may be no signal at hand. */
@@ -182,17 +193,11 @@ export function closeUnfinished(draft: CompactionDesk, otherwise: 'judged' | 'un
 }
 
 /**
- * Work went on, and none of the other signs had come. A summariser that fails says so. One asked for by hand and forbidden is told
- * of in the transcript. So the client went on without asking a summariser: a hook forbade it, or a conversation of one answer was too
- * short to cut.
+ * Work went on, and none of the other signs had come. A compaction asked for by hand and forbidden is told of in the transcript. Any
+ * other that was forbidden leaves no trace at all; one whose summariser failed mostly does, but its word may come too late.
  */
 function whyNot(progress: CompactionProgress): 'failed' | 'blocked' {
-  if (progress.failing || progress.trigger === 'manual') return 'failed'
-  return progress.short && !progress.mayBeForbidden ? 'failed' : 'blocked'
-}
-
-function isShort(track: Track): boolean {
-  return (track.cycleReason === 'start' || track.cycleReason === 'clear') && track.seen.length < 2
+  return progress.mayBeForbidden && !progress.failing && progress.trigger === 'auto' ? 'blocked' : 'failed'
 }
 
 const FIGURES_MS = 2_000

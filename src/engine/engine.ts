@@ -83,7 +83,8 @@ export function makeEngine(parts: Parts): Engine {
           liveStamp: known?.track.stamps.mod ?? null,
         },
       )
-      return seen.settled || seen.live !== null
+      // A live figure is enough to go on with, but not to keep a transcript that lacks the answer it speaks of.
+      return seen.settled || (seen.live !== null && signal.kind !== 'compact-start')
     },
     catchUp() {
       tell([{ events: parts.around().catchUp(parts) }])

@@ -89,7 +89,10 @@ export function takeOpened(parts: Parts, raw: RawSignal, signal: Signal, options
       if (begins) applyKind(draft, null)
       if (begins && observation.mayBeForbidden && record.compaction) record.compaction.mayBeForbidden = true
       noteActivity(draft, observation)
-    } else if (observation.settled) record.unsettled = []
+    } else if (observation.settled) {
+      // A batch that came meanwhile may still lack its answer.
+      record.unsettled = record.unsettled.filter((id) => signal.kind === 'tool-batch' && !signal.toolUseIds.includes(id))
+    }
     // Another look comes later than the event: what began since is not over because of it.
     if (!options.again) closeCompaction(draft, observation)
     warn(draft, crossed)

@@ -53,13 +53,13 @@ function observe(signal: Signal, raw: RawSignal, known: Known): Observation {
     observed: read.observed.map((found) => (isOverflow(found, limits) ? { ...found, overflow: true } : found)),
     cursor: read.cursor,
     from,
-    settled: isSettled(signal, from?.offset ?? null, read.cursor?.calls),
+    settled: isSettled(signal, from?.offset ?? null, read.cursor?.calls, read.cursor?.offset),
     spend: read.spend,
     live: live?.reading ?? null,
     liveCostUsd: live?.costUsd ?? null,
     // What a transcript met only now holds is the past.
     gaveUp: from !== null && from.path === signal.transcriptPath ? read.gaveUp : null,
-    mayBeForbidden: (input.settings.askedToCompact ?? 0) > 1,
+    mayBeForbidden: mayBeForbidden(input.settings, raw.env.CLAUDE_CODE_ENTRYPOINT),
     summary: justTold(signal, raw, known),
     limits,
     // A status line comes too often to ask again what the hooks ask.
@@ -69,6 +69,11 @@ function observe(signal: Signal, raw: RawSignal, known: Known): Observation {
     // The command line speaks of the session the process began with, not of one cleared or branched later.
     forkedFrom: read.copiedFrom ?? (forks && args.fork ? (args.resume ?? null) : null),
   }
+}
+
+/** Hooks in the settings are counted; those of plugins, and of a program on the Agent SDK, cannot be seen. */
+function mayBeForbidden({ askedToCompact = 0, plugins }: ClientSettings, entrypoint = ''): boolean {
+  return askedToCompact > 1 || plugins === true || (entrypoint.startsWith('sdk-') && entrypoint !== 'sdk-cli')
 }
 
 /** Clocks of the client and of Baton are the same machine's, but not read at the same moment. */

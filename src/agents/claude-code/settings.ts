@@ -12,6 +12,8 @@ export interface ClientSettings {
   env: Record<string, string>
   /** How many hooks are asked before a compaction, Baton's own among them. */
   askedToCompact?: number
+  /** Plugins, whose hooks are not looked at, are switched on. */
+  plugins?: boolean
 }
 
 export interface SettingsPlaces {
@@ -65,6 +67,7 @@ function merge(into: ClientSettings, layer: Fields): void {
   const model = text(layer.model)
   if (model !== null) into.model = model
   const asked = hooksOf(layer, 'PreCompact')
+  if (Object.values(object(layer.enabledPlugins) ?? {}).includes(true)) into.plugins = true
   if (asked > 0) into.askedToCompact = (into.askedToCompact ?? 0) + asked
   for (const [name, value] of Object.entries(object(layer.env) ?? {})) if (typeof value === 'string') into.env[name] = value
 }

@@ -1,4 +1,4 @@
-import { appendFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { transcriptOf, VERSIONS } from '../../../test/claude-code/fixture.js'
@@ -72,4 +72,14 @@ test('other signals and those of subagents have nothing to wait for', () => {
 test.each(VERSIONS)('the real transcript of client %s ends settled', (version) => {
   const at = transcriptOf(version, 'parallel-and-subagent')
   expect(isSettled(signal('Stop', { last_assistant_message: 'Done.' }, at), 0)).toBe(true)
+})
+
+test('what was written after it was read does not count', () => {
+  const at = transcript(prompt)
+  const read = statSync(at).size
+  appendFileSync(at, `${JSON.stringify(call('toolu_1'))}\n`)
+  const late = signal('PostToolBatch', batch('toolu_1'), at)
+  expect([isSettled(late, 0, [], read), isSettled(late, 0)]).toEqual([false, true])
+  appendFileSync(at, `${JSON.stringify(said('Done.'))}\n`)
+  expect(isSettled(signal('Stop', { last_assistant_message: 'Done.' }, at), 0, [], read)).toBe(false)
 })

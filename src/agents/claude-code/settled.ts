@@ -11,29 +11,34 @@ const MOST = 8 * 1024 * KB
 /**
  * Whether the transcript already holds what the signal speaks of. The client writes it up to a tenth of a second late, so at a tool
  * batch or the end of a turn the newest answer may still be missing. Other signals have nothing to wait for. `read`: the newest
- * calls already read, which saves a look into the file.
+ * calls already read, which saves a look into the file. `upTo`: how far it was read; what was written since then does not count.
  */
-export function isSettled(signal: Signal, from: number | null, read: readonly string[] = []): boolean {
+export function isSettled(
+  signal: Signal,
+  from: number | null,
+  read: readonly string[] = [],
+  upTo = Number.POSITIVE_INFINITY,
+): boolean {
   if (signal.subagent !== null || signal.transcriptPath === null) return true
   if (signal.kind === 'tool-batch')
     return (
       signal.toolUseIds.length === 0 ||
       signal.toolUseIds.some((id) => read.includes(id)) ||
-      withFile(signal.transcriptPath, (fd, size) => holdsAny(fd, size, from, signal.toolUseIds))
+      withFile(signal.transcriptPath, upTo, (fd, size) => holdsAny(fd, size, from, signal.toolUseIds))
     )
   if (signal.kind === 'turn-end')
-    return withFile(signal.transcriptPath, (fd, size) => endsWithAnswer(fd, size, signal.lastAnswer ?? null))
+    return withFile(signal.transcriptPath, upTo, (fd, size) => endsWithAnswer(fd, size, signal.lastAnswer ?? null))
   return true
 }
 
-function withFile(path: string, look: (fd: number, size: number) => boolean): boolean {
+function withFile(path: string, upTo: number, look: (fd: number, size: number) => boolean): boolean {
   // A transcript that does not exist is not late.
   if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return true
   let fd: number | null = null
   try {
     fd = openSync(path, 'r')
     const stat = fstatSync(fd)
-    return stat.isFile() && look(fd, stat.size)
+    return stat.isFile() && look(fd, Math.min(stat.size, upTo))
   } catch {
     return false
   } finally {
