@@ -67,10 +67,13 @@ if read -r port token pid <"$home/run/server" && kill -0 "$pid"; then
   [ "$now" -ge "\${until:-0}" ] && exec 3<>"/dev/tcp/127.0.0.1/$port" && connected=1
 fi
 
-body= answer= large=
+body= answer= large= most=3072
+[ "$kind" = PostToolBatch ] && most=2048
 if [ "\${BASH_VERSINFO[0]}" -gt 3 ]; then
-  IFS= read -r -t 1 -N 3072 body
-  [ \${#body} -eq 3072 ] && large=1
+  IFS= read -r -t 1 -N $most body
+  [ \${#body} -eq $most ] && large=1
+  # What follows in a batch are tool results, which nobody asks for: the client takes no offence when they stay unread.
+  [ -n "$large" ] && [ "$kind" = PostToolBatch ] && case $body in *',"tool_calls":['*) large= ;; esac
 else
   body=$(cat)
 fi
@@ -132,11 +135,21 @@ keep() { # into the spool; what does not fit a variable cheaply goes there strai
   local all=("$home/spool/"*)
   [ \${#all[@]} -lt 5000 ] || exit 0 # nobody has taken any for very long: the store is broken, and doctor says so
   variables '' = $'\n'
-  {
-    printf '%s\n%s\n%s\n%s\n\n%s' "$agent" "$kind" "$now" "$vars" "$body"
-    [ -n "$large" ] && rest
-    printf '\n#end\n'
-  } >"$home/spool/$id"
+  if [ -z "$large" ] || [ "\${BASH_VERSINFO[0]}" -lt 5 ]; then
+    {
+      printf '%s\n%s\n%s\n%s\n\n%s' "$agent" "$kind" "$now" "$vars" "$body"
+      [ -n "$large" ] && rest
+      printf '\n#end\n'
+    } >"$home/spool/$id"
+    return
+  fi
+  printf '%s\n%s\n%s\n%s\n\n%s' "$agent" "$kind" "$now" "$vars" "$body" >"$home/spool/$id" || return 1
+  # One program instead of two: cat holds the other end of the pipe that is read here, for two seconds at most.
+  exec 5< <(exec 6>&1 >>"$home/spool/$id" 3>&-; exec cat)
+  read -r -t 2 -u 5
+  [ $? -le 128 ] || kill $!
+  exec 5<&-
+  printf '\n#end\n' >>"$home/spool/$id"
 }
 if [ -n "$large" ] && ! keep; then # nowhere to put it: then it is carried
   large=

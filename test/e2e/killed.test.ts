@@ -112,13 +112,18 @@ test('a client that never closes its pipe, or stops in the middle, does not hold
   const runs = await Promise.all([
     session.hook('PostToolBatch', {}, { stdin: '', open: true }),
     session.hook('Stop', {}, { stdin: begun.slice(0, 200), open: true }),
-    session.hook('PostToolBatch', {}, { stdin: begun.slice(0, 40_000), open: true }),
+    session.hook('UserPromptSubmit', {}, { stdin: begun.slice(0, 40_000), open: true }),
   ])
   for (const [i, run] of runs.entries()) {
     expect(run).toMatchObject({ code: 0, stdout: '', stderr: '' })
     expect(run.ms).toBeLessThan([3000, 3000, 6500][i]!)
   }
   expect(await it.sessions()).toEqual([])
+  // of a batch the beginning is all that is asked for
+  const batch = await session.hook('PostToolBatch', {}, { stdin: begun.slice(0, 40_000), open: true })
+  expect(batch).toMatchObject({ code: 0, stdout: '', stderr: '' })
+  expect(batch.ms).toBeLessThan(1000)
+  expect(await it.sessions()).toMatchObject([{ session_id: session.id, state: 'working' }])
 })
 
 test('the package removed without uninstall: hooks and status line are silent and keep nothing', async () => {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import type { RawSignal, Signal, SignalKind, StartSource } from '../../contract/signal.js'
 import { attendedFrom, pidFrom, versionFrom } from './environment.js'
 import { type Fields, object, text } from './fields.js'
-import { openPayload } from './payload.js'
+import { openBeginning, openPayload } from './payload.js'
 import { readStatusLine } from './status-line.js'
 
 const KINDS: Record<string, SignalKind> = {
@@ -24,7 +24,7 @@ const START_SOURCES = new Set<string>(['startup', 'resume', 'clear', 'compact', 
 
 /** Turns what the client sent into a signal; null when it is not one of Claude Code's. */
 export function open(raw: RawSignal): Signal | null {
-  const body = openPayload(raw.body)
+  const body = openPayload(raw.body) ?? (raw.kind === 'PostToolBatch' ? openBeginning(raw.body) : null)
   const sessionId = text(body?.session_id)
   if (body === null || sessionId === null) return null
   const signal = blankSignal(raw, body, sessionId)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { openPayload } from './payload.js'
+import { openBeginning, openPayload } from './payload.js'
 import { elements, members } from './skim.js'
 
 const batch = (result: unknown, more: object = {}) => ({
@@ -72,4 +72,32 @@ test('skimming agrees with parsing on every kind of value', () => {
   const json = JSON.stringify(list)
   expect(elements(json).map(([start, end]) => JSON.parse(json.slice(start, end)))).toEqual(list)
   expect(members('{}').size + elements('[]').length + members('').size).toBe(0)
+})
+
+describe('a batch that was left unread from somewhere within its tool calls on', () => {
+  const whole = JSON.stringify(batch('x'.repeat(5_000), { cwd: '/p' }))
+  const inOrder = JSON.stringify({
+    session_id: 's1',
+    cwd: '/p, "tool_calls":[',
+    agent_id: 'a1',
+    tool_calls: [{ tool_use_id: 't1' }, { x: 1 }],
+  })
+
+  test('still tells whose it is and which calls can be told', () => {
+    expect(openBeginning(inOrder.slice(0, -9))).toEqual({
+      session_id: 's1',
+      cwd: '/p, "tool_calls":[',
+      agent_id: 'a1',
+      tool_calls: [{ tool_use_id: 't1' }],
+    })
+  })
+
+  test('counts as one call when none can be told', () => {
+    expect(openBeginning(whole.slice(0, 2_000))).toMatchObject({ session_id: 's1', tool_calls: [{}] })
+  })
+
+  test('is nothing when it ends before them, or begins with something else', () => {
+    for (const body of ['', '{', whole.slice(0, 30), `[1,"tool_calls":[`, 'nonsense,"tool_calls":['])
+      expect(openBeginning(body)).toBeNull()
+  })
 })
