@@ -57,7 +57,9 @@ export function keepBefore(draft: Draft, trigger: 'auto' | 'manual'): void {
   }
   parts.store.putCompaction(known)
   if (known.facts === null) parts.store.afterCommit(() => parts.leaveWork())
-  if (speaks(draft) && policy.compaction !== 'allow') draft.instructions = instructions(policy.mustSurvive, known.facts)
+  if (!speaks(draft) || policy.compaction === 'allow') return
+  // By hand, the client keeps our words in the conversation and sends them with every later request: then only what was configured.
+  draft.instructions = instructions(policy.mustSurvive, trigger === 'manual' ? null : known.facts)
 }
 
 /** Baton takes part in what the agent is told. */

@@ -88,13 +88,14 @@ async function expectAround(it: Stage, { trigger, before, requests = 4 }: Expect
     'compaction_complete',
     'loss_report',
   ])
-  expect(textsOf(asked[0]!).join('\n')).toMatch(/Additional Instructions:[\s\S]*\[baton\] The summary must carry/)
+  // asked for by hand, the client would keep these words in the conversation: then only what was configured is said
+  const instructed = /Additional Instructions:[\s\S]*\[baton\] The summary must carry/.test(textsOf(asked[0]!).join('\n'))
+  expect(instructed).toBe(trigger === 'auto')
   expect(counts(it, FIRST)).toEqual(Array(requests).fill(1))
   const next = mainRequests(it.model).find((entry) => entry.cycle === 1)!
   const told = textsOf(next).find((text) => text.includes(FIRST))!
   expect(told.split(`> ${PROMPT}`)).toHaveLength(2)
-  // the client shows the words for a summariser asked for by hand, to person and agent
-  expect(counts(it, '[baton] The summary must carry')).toEqual(Array(requests).fill(trigger === 'manual' ? 1 : 0))
+  expect(counts(it, '[baton] The summary must carry')).toEqual(Array(requests).fill(0))
 }
 
 test.each(VARIANTS)('after the API refused: %s', async (_, how) => {
@@ -134,11 +135,10 @@ test('compacted by hand again and again: what Baton said is not taken for what t
   await talk.say('/compact')
   await talk.say('on')
   await talk.end()
-  const [, second] = it.model.log().filter((entry) => entry.kind === 'compaction')
-  const instructions = textsOf(second!).join('\n').split('Additional Instructions:').at(-1)!
-  expect(instructions).toContain('> Now the logout, too.')
-  expect(instructions.split('[baton]')).toHaveLength(2)
-  expect(instructions).not.toContain('local-command')
+  const next = mainRequests(it.model).find((entry) => entry.cycle === 2)!
+  const told = textsOf(next).findLast((text) => text.includes(FIRST))!
+  expect(told).toContain('> Now the logout, too.')
+  expect(told).not.toContain('local-command')
   expect(counts(it, FIRST, 2)).toEqual([1, 1, 1, 1])
   expect((await pairsOf(it)).map(({ outcome, tokensBefore }) => [outcome, tokensBefore])).toEqual([
     ['completed', 101_008],

@@ -98,7 +98,7 @@ function version(db: Database): number {
 
 function migrate(db: Database, path: string): void {
   refuseForeign(db, path)
-  db.exec('PRAGMA journal_mode = WAL')
+  useLog(db)
   inTransaction(db, () => {
     const from = version(db)
     // Another process, even of a newer Baton, may have been faster.
@@ -106,6 +106,21 @@ function migrate(db: Database, path: string): void {
     for (const migration of MIGRATIONS.slice(from)) db.exec(migration)
     db.exec(`PRAGMA user_version = ${MIGRATIONS.length}`)
   })
+}
+
+const LOG_MS = 2_000
+
+/** SQLite does not wait for others here, however long it was told to: two processes may be making the store at once. */
+function useLog(db: Database): void {
+  for (const end = Date.now() + LOG_MS; ; ) {
+    try {
+      db.exec('PRAGMA journal_mode = WAL')
+      return
+    } catch (error) {
+      if (!/locked|busy/i.test(reasonOf(error)) || Date.now() > end) throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BETWEEN_MS / 4)
+    }
+  }
 }
 
 /** Tables and version come into being in one transaction: tables without a version are another program's. */
