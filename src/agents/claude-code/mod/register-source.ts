@@ -31,7 +31,7 @@ export const register = (on) => {
     return next(e)
   })
   on('tool.call', ($, e, next) => {
-    if (e.agentId === undefined) report($, {})
+    if (e.agentId === undefined) report($, { inTurn: true })
     return next(e)
   })
   on('turn.complete', ($, e, next) => {
@@ -69,7 +69,12 @@ async function introduce($, before) {
 
 // One report at a time: what comes meanwhile is folded into one more, so that a later figure is never overwritten by an earlier one.
 async function report($, wish) {
-  waiting = { begins: waiting?.begins || wish.begins, detail: waiting?.detail || wish.detail, reset: waiting?.reset || wish.reset }
+  waiting = {
+    begins: waiting?.begins || wish.begins,
+    detail: waiting?.detail || wish.detail,
+    reset: waiting?.reset || wish.reset,
+    inTurn: wish.inTurn === true && (waiting === null || waiting.inTurn),
+  }
   if (running) return
   running = true
   while (waiting !== null) {
@@ -85,11 +90,13 @@ async function report($, wish) {
 }
 
 async function write($, wish) {
-  const session = await $.session.id()
+  // Within a turn neither session nor model changes, and every question holds the client up a little.
+  const same = wish.inTurn && last !== null && last.session === began
+  const session = same ? began : await $.session.id()
   // Only a beginning introduces a session: any other report about a new id may still carry the figure of the one before.
   if (wish.begins) began = session
   else if (began !== session) return
-  const model = await $.session.model()
+  const model = same ? last.figures.model : await $.session.model()
   const usage = await $.session.usage()
   const { tokens, window } = usage.context
   const key = model + ' ' + window
@@ -117,14 +124,14 @@ async function write($, wish) {
     cost: usage.cost?.usd ?? null,
     compaction: told,
     problem: trouble,
-  })
+  }, same)
   trouble = null
 }
 
-async function put($, session, figures) {
-  const now = await $.clock.now()
+async function put($, session, figures, same) {
+  const now = same ? Date.now() : await $.clock.now()
   // Cleared meanwhile: the figures may belong to either session, so they are given to neither.
-  if ((await $.session.id()) !== session) return
+  if (!same && (await $.session.id()) !== session) return
   stamp = Math.max(stamp + 1, now)
   reports++
   last = { session, figures }
