@@ -27,6 +27,8 @@ export interface Agent {
   readonly id: string
   /** Environment variables the hook program passes along with a signal. */
   readonly environment: readonly string[]
+  /** Of this event the hook program may leave unread what stands behind these words. */
+  readonly unread: { event: string; behind: string }
   /** null: not a signal of this agent (undecodable, no session id). */
   open(raw: RawSignal): Signal | null
   /** Looks at transcript, live report, settings and process. Reads files, writes nothing. Work is bounded whatever the size of the transcript. */

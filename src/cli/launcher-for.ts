@@ -19,6 +19,7 @@ export function launcherHere(agent: string, home: Home, cli: Cli): string {
     engine: engineOf(cli),
     agent,
     environment: agents[agent]!.environment,
+    unread: agents[agent]!.unread,
   })
 }
 

@@ -10,6 +10,8 @@ export interface LauncherInput {
   agent: string
   /** Names of the environment variables that travel with a signal. */
   environment: readonly string[]
+  /** Of this event nothing behind these words is asked for. */
+  unread: { event: string; behind: string }
 }
 
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
@@ -32,7 +34,7 @@ export function launcherText(input: LauncherInput): string {
   // -p: a BASH_ENV, SHELLOPTS or exported function of the person's must not speak or act in here.
   return `#!${input.bash} -p
 # Baton's launcher: run by a coding agent for its events. Written by "baton install"; do not edit.
-home=${quote(input.home.root)} config=${quote(input.home.config)} log=${quote(input.home.log)} node=${quote(input.node)} engine=${quote(input.engine)} agent=${quote(input.agent)}
+home=${quote(input.home.root)} config=${quote(input.home.config)} log=${quote(input.home.log)} node=${quote(input.node)} engine=${quote(input.engine)} agent=${quote(input.agent)} unread=${quote(input.unread.event)} behind=${quote(input.unread.behind)}
 ${BODY.replace('@NAMES@', names.join(' ')).replace('@VALUES@', values).replace('@HEADERS@', headers)}`
 }
 
@@ -68,12 +70,12 @@ if read -r port token pid <"$home/run/server" && kill -0 "$pid"; then
 fi
 
 body= answer= large= most=3072
-[ "$kind" = PostToolBatch ] && most=2048
+[ "$kind" = "$unread" ] && most=2048
 if [ "\${BASH_VERSINFO[0]}" -gt 3 ]; then
   IFS= read -r -t 1 -N $most body
   [ \${#body} -eq $most ] && large=1
-  # What follows in a batch are tool results, which nobody asks for: the client takes no offence when they stay unread.
-  [ -n "$large" ] && [ "$kind" = PostToolBatch ] && case $body in *',"tool_calls":['*) large= ;; esac
+  # What follows are tool results, which nobody asks for: the client takes no offence when they stay unread.
+  [ -n "$large" ] && [ "$kind" = "$unread" ] && case $body in *"$behind"*) large= ;; esac
 else
   body=$(cat)
 fi

@@ -12,6 +12,7 @@ import { type LiveReport, readLive } from './live.js'
 import { readLiveSummary } from './live-summary.js'
 import { asksForLarge, familyOf } from './models.js'
 import { open } from './open.js'
+import { BEFORE_CALLS } from './payload.js'
 import { type ClientSettings, configDirOf, readSettings } from './settings.js'
 import { isSettled } from './settled.js'
 import { subagentTranscripts } from './subagent-transcripts.js'
@@ -21,6 +22,7 @@ import { nothing, readTranscript } from './transcript.js'
 export const claudeCode: Agent = {
   id: 'claude-code',
   environment: ENVIRONMENT,
+  unread: { event: 'PostToolBatch', behind: BEFORE_CALLS },
   open,
   observe,
   answer,

@@ -20,14 +20,15 @@ export function openPayload(body: string): Fields | null {
   return fields
 }
 
-const CALLS = ',"tool_calls":['
+/** What stands before the calls of a batch. */
+export const BEFORE_CALLS = ',"tool_calls":['
 
 /**
  * The same of a body that was left unread from somewhere within its tool calls on: what stands before them, and the calls that can be
  * told apart. null: it was not.
  */
 export function openBeginning(body: string): Fields | null {
-  const at = body.indexOf(CALLS)
+  const at = body.indexOf(BEFORE_CALLS)
   const fields = at < 0 ? null : parseObject(`${body.slice(0, at)}}`)
   if (fields === null) return null
   const ids = [...body.slice(at).matchAll(/"tool_use_id":"([^"\\]+)"/g)].map(([, id]) => ({ tool_use_id: id }))
