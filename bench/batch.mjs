@@ -14,6 +14,12 @@ const CALLS = 15
 /** With and without a server, with and without the mod. */
 const VARIANTS = [
   { name: 'no hooks', install: false },
+  // What the client itself spends on having a hook at all.
+  {
+    name: 'a hook that does nothing',
+    install: false,
+    settings: { hooks: { PostToolBatch: [{ hooks: [{ type: 'command', command: ':' }] }] } },
+  },
   { name: 'server', server: true, bound: 10 },
   { name: 'server, no mod', server: true, mod: false, bound: 10 },
   { name: 'no server', bound: 15 },
@@ -58,8 +64,8 @@ export async function run({ quick, note }) {
 
 async function prepare() {
   const cast = []
-  for (const { name, install = true, server = false, mod = true, bound = null } of VARIANTS) {
-    const machine = makeMachine('batch', { install, mod })
+  for (const { name, install = true, server = false, mod = true, bound = null, settings = {} } of VARIANTS) {
+    const machine = makeMachine('batch', { install, mod, settings })
     writeFileSync(join(machine.project, 'small.txt'), `${prose(1_000)}\n`)
     writeFileSync(join(machine.project, 'large.txt'), `${prose(29_000)}\n`)
     cast.push({ name, bound, machine, server: server ? await machine.serve() : null })
