@@ -26,7 +26,8 @@ const MAY_IMPORT: Record<string, string[]> = {
   'house.ts': ['contract', 'lib', 'config', 'policy', 'agents', 'archive', 'store', 'delivery', 'engine', 'hook'],
   'hook/config-main.ts': ['config'],
   'hook/engine-start.ts': [],
-  'hook/keep-main.ts': ['agents', 'archive', 'around.ts', 'house.ts'],
+  'hook/keep-main.ts': ['archives-of.ts', 'around.ts', 'house.ts'],
+  'archives-of.ts': ['contract', 'agents', 'archive', 'house.ts'],
   'around.ts': ['agents', 'engine'],
   'hook/engine-main.ts': ['contract', 'lib', 'config', 'agents', 'archive', 'engine', 'hook', 'house.ts'],
   library: ['contract', 'lib', 'config', 'policy', 'agents', 'engine', 'around.ts', 'house.ts'],
@@ -34,7 +35,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   'version.ts': [],
   cli: [
     ...['contract', 'lib', 'config', 'policy', 'agents', 'store', 'archive', 'engine', 'model'],
-    ...['server', 'install', 'hook', 'around.ts', 'house.ts', 'version.ts'],
+    ...['server', 'install', 'hook', 'archives-of.ts', 'around.ts', 'house.ts', 'version.ts'],
   ],
 }
 const ENTRIES = ['hook/config-main.ts', 'hook/engine-main.ts', 'hook/engine-start.ts', 'hook/keep-main.ts']

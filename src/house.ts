@@ -45,6 +45,7 @@ export interface House {
   spooled(id: string): { raw: RawSignal; drop(): void } | null
   /** Inside a transaction: what the session's transcripts hold now will be kept (`archive/` does it later). */
   planArchive(request: ArchiveRequest): ArchiveRecord | null
+  newId(): string
   /** Opens the latches of a session. */
   rearm(sessionId: string): void
   now(): Date
@@ -142,6 +143,7 @@ export function openHouse(options: HouseOptions): House {
       return found && { raw: found.raw, drop: () => dropSpooled(found.path) }
     },
     planArchive: plan,
+    newId,
     rearm: (sessionId) => rearmSession(store, sessionId),
     now,
     close: () => store.close(),

@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, fsyncSync, lstatSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { chmodSync, lstatSync, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Where archives lie. */
@@ -20,17 +20,4 @@ export function archivePlaces(root: string): Places {
 export function ensureFolder(path: string): void {
   if (!statSync(path, { throwIfNoEntry: false })) mkdirSync(path, { recursive: true, mode: 0o700 })
   if ((lstatSync(path).mode & 0o777) !== 0o700) chmodSync(path, 0o700)
-}
-
-/** A rename is only for good once its folder is on the disk. */
-export function syncFolder(path: string): void {
-  let fd: number | undefined
-  try {
-    fd = openSync(path, 'r')
-    fsyncSync(fd)
-  } catch {
-    return // some file systems cannot sync a folder
-  } finally {
-    if (fd !== undefined) closeSync(fd)
-  }
 }

@@ -3,8 +3,9 @@ import { closeSync, fchmodSync, fsyncSync, openSync, readSync, renameSync, rmSyn
 import { join } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
 import type { SegmentRecord } from '../contract/archive.js'
+import { syncFolder } from '../lib/atomic-file.js'
 import { makeBlocks } from './blocks.js'
-import { ensureFolder, syncFolder } from './places.js'
+import { ensureFolder } from './places.js'
 import { SourceTrouble } from './source-trouble.js'
 
 /** Small enough to unpack one for every hit of a search, large enough to compress well. */

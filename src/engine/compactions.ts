@@ -157,6 +157,7 @@ export function complete(draft: CompactionDesk, outcome: Outcome): void {
   const progress = draft.record.compaction
   if (!progress || progress.completed) return
   draft.record.compaction = { ...progress, completed: true }
+  draft.parts.store.endCompaction(draft.record.sessionId, progress.startedAt)
   const { after } = progress
   const usedBefore = figureBefore(progress, draft.record.track)
   emit(draft, 'compaction_complete', {

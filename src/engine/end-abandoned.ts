@@ -1,3 +1,4 @@
+import { BLANK_SIGNAL } from '../contract/blank-signal.js'
 import type { Event } from '../contract/event.js'
 import type { SessionRecord } from '../contract/record.js'
 import type { RawSignal, Signal } from '../contract/signal.js'
@@ -11,9 +12,7 @@ import { takeOpened } from './take-signal.js'
  * and the server, which come without a signal: what the transcript says meanwhile is taken first.
  */
 export function endAbandoned(parts: Parts): Event[] {
-  const isOpen = ({ compaction }: SessionRecord): boolean => compaction !== null && !compaction.completed
-  const waiting = parts.store.sessions().filter(isOpen)
-  return waiting.flatMap((record) => parts.store.transaction(() => look(parts, record.sessionId)))
+  return parts.store.compacting().flatMap((sessionId) => parts.store.transaction(() => look(parts, sessionId)))
 }
 
 function look(parts: Parts, sessionId: string): Event[] {
@@ -39,31 +38,13 @@ function look(parts: Parts, sessionId: string): Event[] {
 /** What is known stays as it is: only the transcript is looked at. */
 function anotherLook(record: SessionRecord, at: number, isAlive: boolean): Signal {
   return {
+    ...BLANK_SIGNAL,
     agent: record.agent,
-    kind: 'other',
     event: 'look',
     at,
     sessionId: record.sessionId,
-    subagent: null,
-    cwd: null,
-    project: null,
     transcriptPath: record.transcriptPath,
-    model: null,
-    agentVersion: null,
     pid: isAlive ? (record.process?.pid ?? null) : null,
-    attended: null,
-    seat: null,
-    parentSeat: null,
-    jobId: null,
-    start: null,
-    end: null,
-    compaction: null,
-    toolUseIds: [],
-    toolCalls: 0,
-    reading: null,
     limits: record.track.limits,
-    costUsd: null,
-    planLimits: null,
-    error: null,
   }
 }

@@ -1,5 +1,4 @@
-import { readers } from '../agents/readers.js'
-import { makeArchives } from '../archive/archive.js'
+import { archivesOf, finishArchives } from '../archives-of.js'
 import type { House } from '../house.js'
 
 export { around } from '../around.js'
@@ -10,22 +9,10 @@ export { around } from '../around.js'
  */
 export function keep(house: House): void {
   house.engine.catchUp()
-  const archives = makeArchives({
-    ...{ store: house.store, root: house.home.root, now: house.now, log: house.log },
-    newId: () => crypto.randomUUID().replaceAll('-', '').slice(0, 16),
-    readerOf(agent, chain) {
-      const read = readers[agent]?.entriesOfLine
-      return read ? (line, number) => read(line, number, chain) : null
-    },
-  })
+  const archives = archivesOf(house)
   try {
     if (!archives.waiting()) return
-    archives.finish({
-      settled(record) {
-        const event = archives.createdEvent(record)
-        if (event) house.store.addEvent(event)
-      },
-    })
+    finishArchives(house, archives)
     archives.retain((project) => house.policyOf({ agent: 'claude-code', project, model: null, seat: null }).policy.archive)
   } finally {
     archives.close()

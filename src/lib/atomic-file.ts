@@ -166,7 +166,8 @@ function removeQuietly(path: string): void {
   }
 }
 
-function syncFolder(folder: string): void {
+/** A rename is only for good once its folder is on the disk. */
+export function syncFolder(folder: string): void {
   let fd: number | undefined
   try {
     fd = openSync(folder, 'r')

@@ -1,3 +1,4 @@
+import { BLANK_SIGNAL } from '../contract/blank-signal.js'
 import type { Limits } from '../contract/reading.js'
 import type { SessionRecord } from '../contract/record.js'
 import type { RawSignal, Signal } from '../contract/signal.js'
@@ -44,29 +45,14 @@ function signalOf(house: House, settled: Settled, { once, windowOf, ...told }: T
   const at = house.now().getTime()
   const model = modelOf(settled, told, known)
   const signal: Signal = {
+    ...BLANK_SIGNAL,
     agent: known?.agent ?? AGENT,
-    kind: 'other',
     event: 'library',
     at,
-    subagent: null,
     cwd: known === null ? settled.project : null,
     project: known?.project ?? settled.project,
     transcriptPath: known?.transcriptPath ?? null,
-    agentVersion: null,
-    pid: null,
-    attended: null,
     seat: settled.seat,
-    parentSeat: null,
-    jobId: null,
-    start: null,
-    end: null,
-    compaction: null,
-    toolUseIds: [],
-    toolCalls: 0,
-    reading: null,
-    costUsd: null,
-    planLimits: null,
-    error: null,
     ...told,
     model,
     window: settled.window ?? windowOf?.(model) ?? null,

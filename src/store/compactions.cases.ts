@@ -37,6 +37,16 @@ export function compactionCases(backend: string, newPlace: () => StorePlace): vo
     )
 
     it(
+      'are under way until their end is told, whatever is learned of them',
+      inStore((store) => {
+        for (const id of ['s1', 's2']) store.putCompaction(sample(id))
+        store.endCompaction('s1', AT)
+        store.putCompaction(sample('s1', { facts: [] }))
+        expect(store.compacting()).toEqual(['s2'])
+      }),
+    )
+
+    it(
       'of one session can be forgotten',
       inStore((store) => {
         store.putCompaction(sample('s1'))

@@ -81,7 +81,11 @@ export interface Store {
   compactions(sessionId: string): CompactionRecord[]
   /** Those whose facts are still to be read. */
   openCompactions(): CompactionRecord[]
+  /** Sessions with a compaction whose end is not told yet. */
+  compacting(): string[]
   putCompaction(record: CompactionRecord): void
+  /** Its end was told. */
+  endCompaction(sessionId: string, startedAt: string): void
   /** Forgets what was read for a session's compactions. */
   dropCompactions(sessionId: string): void
 

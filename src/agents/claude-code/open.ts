@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { BLANK_SIGNAL } from '../../contract/blank-signal.js'
 import type { RawSignal, Signal, SignalKind, StartSource } from '../../contract/signal.js'
 import { attendedFrom, pidFrom, versionFrom } from './environment.js'
 import { type Fields, object, text } from './fields.js'
@@ -48,12 +49,11 @@ export function open(raw: RawSignal): Signal | null {
 function blankSignal(raw: RawSignal, body: Fields, sessionId: string): Signal {
   const cwd = text(body.cwd)
   return {
+    ...BLANK_SIGNAL,
     agent: raw.agent,
-    kind: 'other',
     event: text(body.hook_event_name) ?? raw.kind,
     at: raw.at,
     sessionId,
-    subagent: null,
     cwd,
     project: text(raw.env.CLAUDE_PROJECT_DIR) ?? cwd,
     transcriptPath: text(body.transcript_path),
@@ -64,15 +64,6 @@ function blankSignal(raw: RawSignal, body: Fields, sessionId: string): Signal {
     seat: text(raw.env.BATON_SEAT),
     parentSeat: text(raw.env.BATON_PARENT_SEAT),
     jobId: text(raw.env.BATON_JOB_ID),
-    start: null,
-    end: null,
-    compaction: null,
-    toolUseIds: [],
-    toolCalls: 0,
-    reading: null,
-    costUsd: null,
-    planLimits: null,
-    error: null,
   }
 }
 

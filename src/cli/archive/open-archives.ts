@@ -1,5 +1,5 @@
-import { readers } from '../../agents/readers.js'
-import { type Archives, makeArchives } from '../../archive/archive.js'
+import type { Archives } from '../../archive/archive.js'
+import { archivesOf, finishArchives } from '../../archives-of.js'
 import type { ArchiveRecord } from '../../contract/archive.js'
 import type { House } from '../../house.js'
 import type { Call, Cli } from '../command.js'
@@ -34,25 +34,5 @@ export async function inArchives<T>(
 
 export function finishAll({ house, archives, progress }: Opened): ArchiveRecord[] {
   const doing = { keep: 'keeping transcripts:', index: 'making them searchable:' }
-  return archives.finish({
-    settled(record) {
-      const event = archives.createdEvent(record)
-      if (event) house.store.addEvent(event)
-    },
-    progress: (what, bytes) => progress.add(doing[what], bytes),
-  })
-}
-
-export function archivesOf(house: House): Archives {
-  return makeArchives({
-    store: house.store,
-    root: house.home.root,
-    now: house.now,
-    newId: () => crypto.randomUUID().replaceAll('-', '').slice(0, 16),
-    log: house.log,
-    readerOf(agent, chain) {
-      const read = readers[agent]?.entriesOfLine
-      return read ? (line, number) => read(line, number, chain) : null
-    },
-  })
+  return finishArchives(house, archives, (what, bytes) => progress.add(doing[what], bytes))
 }

@@ -1,4 +1,5 @@
 import { Hono } from 'hono'
+import { BLANK_SIGNAL } from '../../contract/blank-signal.js'
 import type { Reading } from '../../contract/reading.js'
 import type { SessionRecord } from '../../contract/record.js'
 import type { Signal } from '../../contract/signal.js'
@@ -77,32 +78,20 @@ function signalOf(
   window: number | null = null,
 ): Signal {
   return {
+    ...BLANK_SIGNAL,
     agent: record.agent,
     kind,
     event: 'context-usage',
     at: now.getTime(),
     sessionId: record.sessionId,
-    subagent: null,
     cwd: record.cwd,
     project: record.project,
     transcriptPath: record.transcriptPath,
     model: record.model,
-    agentVersion: null,
     pid: record.process?.pid ?? null,
-    attended: null,
-    seat: null,
-    parentSeat: null,
-    jobId: null,
-    start: null,
-    end: null,
     compaction: kind === 'compact-end' ? { trigger, summary: null } : null,
-    toolUseIds: [],
-    toolCalls: 0,
     reading,
     window,
-    costUsd: null,
-    planLimits: null,
-    error: null,
   }
 }
 

@@ -16,10 +16,17 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (session_id, subagent_id)
   );
 
-  CREATE TABLE events (
-    id INTEGER PRIMARY KEY, type TEXT NOT NULL, at TEXT NOT NULL, session_id TEXT, seat_id TEXT, job_id TEXT, data TEXT NOT NULL
+  CREATE TABLE readings (
+    reading_id INTEGER PRIMARY KEY, session_id TEXT NOT NULL, cycle INTEGER NOT NULL, at TEXT NOT NULL, used INTEGER NOT NULL,
+    window_tokens INTEGER, point INTEGER, model TEXT, source TEXT NOT NULL, exact INTEGER NOT NULL
   );
-  CREATE INDEX events_by_session ON events (session_id);
+  CREATE INDEX readings_by_session ON readings (session_id, reading_id);
+
+  CREATE TABLE events (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, type TEXT NOT NULL, at TEXT NOT NULL, session_id TEXT, seat_id TEXT, job_id TEXT, data TEXT NOT NULL
+  );
+  CREATE INDEX events_by_session ON events (session_id, id);
+  CREATE INDEX events_by_time ON events (at);
 
   CREATE TABLE messages (
     message_id TEXT PRIMARY KEY, seat_id TEXT NOT NULL, session_id TEXT, status TEXT NOT NULL, queued_at TEXT NOT NULL, body TEXT NOT NULL
@@ -31,6 +38,24 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TABLE switches (scope TEXT NOT NULL, key TEXT NOT NULL, enabled INTEGER NOT NULL, at TEXT NOT NULL, PRIMARY KEY (scope, key)) WITHOUT ROWID;
   `,
   `
+  -- Readings are events: one row instead of two with every signal. Ids go on from the newest event, which is never thinned out.
+  CREATE TABLE kept_events (
+    id INTEGER PRIMARY KEY, type TEXT NOT NULL, at TEXT NOT NULL, session_id TEXT, seat_id TEXT, job_id TEXT, data TEXT NOT NULL
+  );
+  INSERT INTO kept_events SELECT id, type, at, session_id, seat_id, job_id, data FROM events;
+  -- Those whose event was dropped long ago get ids below zero: before all others, and not on the timeline again.
+  INSERT INTO kept_events (id, type, at, session_id, seat_id, data)
+    SELECT r.reading_id - 1 - (SELECT max(reading_id) FROM readings), 'reading', r.at, r.session_id, s.seat_id, json_object('used_tokens', r.used, 'window_tokens', r.window_tokens,
+      'compaction_tokens', r.point, 'used_percent', round(100.0 * r.used / r.window_tokens, 1),
+      'compaction_percent', round(100.0 * r.used / r.point, 1), 'model', r.model, 'source', r.source,
+      'exact', json(CASE r.exact WHEN 1 THEN 'true' ELSE 'false' END), 'cycle', r.cycle)
+    FROM readings r LEFT JOIN sessions s ON s.session_id = r.session_id
+    WHERE NOT EXISTS (SELECT 1 FROM events e WHERE e.session_id = r.session_id AND e.type = 'reading' AND e.at = r.at);
+  DROP TABLE events;
+  DROP TABLE readings;
+  ALTER TABLE kept_events RENAME TO events;
+  CREATE INDEX events_by_session ON events (session_id);
+
   CREATE TABLE archives (
     archive_id TEXT PRIMARY KEY, session_id TEXT NOT NULL, project TEXT, created_at TEXT NOT NULL, stem TEXT NOT NULL UNIQUE,
     open INTEGER NOT NULL, body TEXT NOT NULL
@@ -47,8 +72,10 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TABLE archive_leftovers (item TEXT PRIMARY KEY) WITHOUT ROWID;
 
   CREATE TABLE compactions (
-    session_id TEXT NOT NULL, started_at TEXT NOT NULL, open INTEGER NOT NULL, body TEXT NOT NULL, PRIMARY KEY (session_id, started_at)
+    session_id TEXT NOT NULL, started_at TEXT NOT NULL, open INTEGER NOT NULL, ended INTEGER NOT NULL, body TEXT NOT NULL,
+    PRIMARY KEY (session_id, started_at)
   );
   CREATE INDEX compactions_open ON compactions (started_at) WHERE open = 1;
+  CREATE INDEX compactions_not_ended ON compactions (started_at) WHERE ended = 0;
   `,
 ]

@@ -1,0 +1,54 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { openDatabase } from './driver.js'
+import { MIGRATIONS } from './migrations.js'
+import { openStore } from './sqlite.js'
+
+let folder: string
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'baton-test-migrations-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+test('a store of the first version keeps its events and readings, and its ids rise on', () => {
+  const path = join(folder, 'baton.db')
+  const db = openDatabase(path)
+  db.exec('PRAGMA journal_mode = WAL')
+  db.exec(MIGRATIONS[0]!)
+  const old = "INSERT INTO readings (session_id, cycle, at, used, window_tokens, point, model, source, exact) VALUES ('s1', 1"
+  db.exec(`${old}, '2026-01-01T10:00:00.000Z', 50000, 200000, 167000, 'm', 'mod', 1)`)
+  db.exec(`${old}, '2026-03-01T10:00:00.000Z', 60000, NULL, NULL, NULL, 'transcript', 0)`)
+  db.exec(
+    "INSERT INTO events (id, type, at, session_id, data) VALUES (7, 'session_started', '2026-01-01T09:00:00.000Z', 's1', '{}')",
+  )
+  const data =
+    '{"used_tokens":60000,"window_tokens":null,"compaction_tokens":null,"model":null,"source":"transcript","exact":false,"cycle":1}'
+  db.exec(
+    `INSERT INTO events (id, type, at, session_id, data) VALUES (9, 'reading', '2026-03-01T10:00:00.000Z', 's1', '${data}')`,
+  )
+  db.exec('PRAGMA user_version = 1')
+  db.close()
+
+  const store = openStore(path)
+  expect(store.readings('s1')).toMatchObject([
+    { used: 50_000, window: 200_000, point: 167_000, model: 'm', source: 'mod', exact: true, cycle: 1 },
+    { used: 60_000, window: null, point: null, model: null, source: 'transcript', exact: false },
+  ])
+  expect(store.events().map(({ id, type }) => [id, type])).toEqual([
+    [7, 'session_started'],
+    [9, 'reading'],
+  ])
+  const next = store.addEvent({
+    type: 'session_ended',
+    at: '2026-03-02T10:00:00.000Z',
+    session_id: 's1',
+    seat_id: null,
+    job_id: null,
+    data: {},
+  })
+  expect(next.id).toBe(10)
+  store.close()
+})
