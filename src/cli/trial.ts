@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
@@ -9,6 +9,7 @@ import { until } from '../../test/harness/wait.js'
 import { around } from '../around.js'
 import { loadConfig } from '../config/load-config.js'
 import { type House, openHouse } from '../house.js'
+import { removeFolder } from '../lib/remove-folder.js'
 
 export class Ran {
   constructor(
@@ -57,7 +58,7 @@ export function newTrial() {
   const children: ChildProcess[] = []
   onTestFinished(async () => {
     for (const { pid } of children) if (pid && alive(pid)) await end(pid)
-    rmSync(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
+    removeFolder(dir)
   })
 
   const start = (args: string[], options: RunOptions = {}): Started => {

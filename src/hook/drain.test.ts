@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -49,29 +50,45 @@ it('a hook whose signal another engine took first finds the word in the outbox',
   expect(existsSync(join(house.outbox, s.id, 'PostToolBatch'))).toBe(true)
 })
 
-/** A compaction's beginning as the launcher leaves it. */
-function leaveCompaction(age: number): string {
-  const seconds = Math.floor(Date.now() / 1000) - age
-  const id = `${s.id}.${seconds}.000001.${++signals}.PreCompact`
-  const body = { session_id: s.id, transcript_path: s.transcript, cwd: s.project, hook_event_name: 'PreCompact', trigger: 'auto' }
-  const head = ['claude-code', 'PreCompact', seconds, `HOME=${house.folder}`, '']
-  writeFileSync(join(spool, id), `${head.join('\n')}\n${JSON.stringify(body)}\n#end\n`)
+/** What the launcher leaves around a compaction, by a hook of this pid. */
+function leaveCompaction(name: 'PreCompact' | 'SessionStart-compact', pid: number): string {
+  const seconds = Math.floor(Date.now() / 1000)
+  const [kind = name] = name.split('-')
+  const id = `${s.id}.${seconds}.${String(++signals).padStart(6, '0')}.${pid}.${name}`
+  const body = { session_id: s.id, transcript_path: s.transcript, cwd: s.project, hook_event_name: kind }
+  const more = kind === 'PreCompact' ? { trigger: 'auto' } : { source: 'compact', model: 'claude-opus-4-6' }
+  const head = ['claude-code', kind, seconds, `HOME=${house.folder}`, '']
+  writeFileSync(join(spool, id), `${head.join('\n')}\n${JSON.stringify({ ...body, ...more })}\n#end\n`)
   return id
 }
 
+const nobody = (): number => spawnSync('true').pid
+
 it('a compaction whose hook waits is left to it, and what comes behind it waits too', () => {
-  const id = leaveCompaction(0)
+  s.write({
+    type: 'user',
+    promptSource: 'typed',
+    turnOrigin: 'human',
+    message: { role: 'user', content: 'Never touch legacy/a.ts.' },
+  })
+  const begins = leaveCompaction('PreCompact', process.pid)
   expect(drainSpool(house.engine, spool)).toBe(0)
-  expect(readdirSync(spool)).toEqual([id])
-  answerOne(house.engine, spool, id)
+  expect(readdirSync(spool)).toEqual([begins])
+  answerOne(house.engine, spool, begins)
   expect(readdirSync(spool)).toEqual([])
   expect(s.record().state).toBe('compacting')
+  const goesOn = leaveCompaction('SessionStart-compact', process.pid)
+  expect(drainSpool(house.engine, spool)).toBe(0)
+  expect(said(answerOne(house.engine, spool, goesOn)).agent).toMatch(/This conversation was just compacted/)
+  expect(readdirSync(spool)).toEqual([])
 })
 
-it('once its hook must be gone, anybody takes it', () => {
-  leaveCompaction(5)
+it('once its hook is gone, anybody takes it', () => {
+  leaveCompaction('PreCompact', nobody())
   expect(drainSpool(house.engine, spool)).toBe(1)
   expect(s.record().state).toBe('compacting')
+  leaveCompaction('SessionStart-compact', nobody())
+  expect(drainSpool(house.engine, spool)).toBe(1)
 })
 
 it('a signal bears the moment of its hook, finer than a second where the shell knows it', () => {

@@ -86,7 +86,9 @@ case $sid in
 esac
 case $sid in *[!A-Za-z0-9_-]*) sid=\${sid//[^A-Za-z0-9_-]/} ;; esac
 [ -n "$sid" ] || sid=unknown
-id=$sid.\${EPOCHREALTIME:-$now.$RANDOM}.$$.$kind
+name=$kind
+[ "$kind" = SessionStart ] && case $body in *'"source":"compact"'*) name=$kind-compact ;; esac
+id=$sid.\${EPOCHREALTIME:-$now.$RANDOM}.$$.$name
 
 plain=1
 case @VALUES@ in *[[:cntrl:]]*) plain= ;; esac
@@ -234,9 +236,9 @@ after=
 case \${begin%%'"tool_calls"'*} in *'"agent_id":"'*) child=1 ;; *) child= ;; esac
 near=
 [ -z "$child" ] && read -r near <"$home/outbox/$sid.near"
-case $kind in # what is said around a compaction is said now or never
+case $name in # what is said around a compaction is said now or never
   PreCompact) near=$kind after=1 ;;
-  SessionStart) case $begin in *'"source":"compact"'*) near=$kind ;; esac ;;
+  SessionStart-compact) near=$kind ;;
 esac
 if [ "$near" = "$kind" ]; then # a level is near, or a compaction: the answer to this event is worth waiting for
   [ -x "$node" ] || node=$(command -v node) || exit 0

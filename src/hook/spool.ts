@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync,
 import { basename, dirname, join } from 'node:path'
 import type { RawSignal } from '../contract/signal.js'
 import { codeOf } from '../lib/errors.js'
+import { isRunning } from '../lib/process-info.js'
 
 /** A signal kept in a file until the store has it. */
 export interface Spooled {
@@ -19,11 +20,18 @@ export function listSpool(dir: string, now: Date, youngestMs = 0): string[] {
   return youngestMs === 0 ? ids : ids.filter((id) => now.getTime() / 1000 - Number(id.split('.')[1]) >= youngestMs / 1000)
 }
 
-const AWAITED_MS = 4_000
+/** The longest a hook waits for its engine; a pid that lives longer belongs to somebody else. */
+const AWAITED_MS = 30_000
 
-/** Whether the hook that left it waits for its own engine's answer, which nobody else can give: the words for a summariser. */
+/** Told by the names the launcher gives (`launcher.ts`): what is said to a summariser and to the session after it is said now or never. */
+export function isOfCompaction(id: string): boolean {
+  return /\.(PreCompact|SessionStart-compact)$/.test(id)
+}
+
+/** Whether the hook that left it waits for its own engine's answer, which nobody else can give. */
 export function isAwaited(id: string, now: Date): boolean {
-  return id.endsWith('.PreCompact') && now.getTime() - Number(id.split('.')[1]) * 1000 < AWAITED_MS
+  const [, seconds, , pid] = id.split('.')
+  return isOfCompaction(id) && now.getTime() - Number(seconds) * 1000 < AWAITED_MS && isRunning(Number(pid))
 }
 
 /** One signal by its id; null: gone, not a spooled signal's name, or not whole. One torn by a kill is dropped after a while. */

@@ -1,7 +1,8 @@
 import { existsSync, lstatSync, mkdirSync, readlinkSync, rmdirSync, symlinkSync, unlinkSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { isRunning, realTarget } from '../lib/atomic-file.js'
+import { realTarget } from '../lib/atomic-file.js'
 import { codeOf } from '../lib/errors.js'
+import { isRunning } from '../lib/process-info.js'
 import { InstallProblem } from './install-problem.js'
 
 const PATIENCE_MS = 10_000

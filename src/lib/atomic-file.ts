@@ -16,6 +16,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { codeOf } from './errors.js'
+import { isRunning } from './process-info.js'
 
 /** The file is no longer what the writer had read: somebody else wrote it meanwhile, and nothing was touched. */
 export class FileChanged extends Error {
@@ -109,15 +110,6 @@ export function removeLeftovers(folder: string): void {
   for (const name of names) {
     const pid = TEMPORARY.exec(name)?.[1]
     if (pid && !isRunning(Number(pid))) removeQuietly(join(folder, name))
-  }
-}
-
-export function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return codeOf(error) === 'EPERM'
   }
 }
 

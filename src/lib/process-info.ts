@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { platform, uptime } from 'node:os'
+import { codeOf } from './errors.js'
 import { rememberFor } from './remember.js'
 
 /** A process told apart from any later one that got the same pid. */
@@ -28,6 +29,16 @@ const remembered = rememberFor<ProcessInfo | null>(5_000, 1024)
 
 export function isAlive(identity: ProcessIdentity): boolean {
   return look(identity.pid)?.startedAt === identity.startedAt
+}
+
+/** Whether any process bears this pid now. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return codeOf(error) === 'EPERM'
+  }
 }
 
 /** The arguments a process was started with, its own name first; null: not to be had. */

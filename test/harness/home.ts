@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { onTestFinished } from 'vitest'
+import { removeFolder } from '../../src/lib/remove-folder.js'
 import { PREFIX } from './places.js'
 import { alive, end, withEnvironment } from './processes.js'
 import { pause } from './wait.js'
@@ -81,7 +82,7 @@ export function makeHome(options: HomeOptions = {}): Home {
       const results = await Promise.allSettled(cleaners.map(async (clean) => clean()))
       await endAllIn(places.home)
       if (failed || process.env.BATON_KEEP === '1') process.stderr.write(`kept ${dir}\n`)
-      else rmSync(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
+      else removeFolder(dir)
       const broken = results.find((result) => result.status === 'rejected')
       if (broken) throw broken.reason
     },

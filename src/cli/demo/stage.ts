@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { modFiles } from '../../agents/claude-code/mod/mod.js'
 import { install } from '../../install/install.js'
 import { batonHome, type Home } from '../../lib/home.js'
+import { removeFolder } from '../../lib/remove-folder.js'
 import { VERSION } from '../../version.js'
 import type { Cli } from '../command.js'
 import { launcherFor } from '../launcher-for.js'
@@ -48,7 +49,7 @@ export function setStage(cli: Cli): Stage {
         env: { ...env, ...isolation(url) },
         stdio: ['ignore', 'ignore', 'pipe'],
       }),
-    strike: () => rmSync(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }),
+    strike: () => removeFolder(root),
   }
 }
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { isRunning } from '../../lib/atomic-file.js'
 import type { Home } from '../../lib/home.js'
+import { isRunning } from '../../lib/process-info.js'
 
 export interface RunningServer {
   port: number

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { isRunning, readIfThere, removeFileIf } from '../../lib/atomic-file.js'
+import { readIfThere, removeFileIf } from '../../lib/atomic-file.js'
+import { isRunning } from '../../lib/process-info.js'
 import { broken, type Finding, fine, mends } from './finding.js'
 import type { Patient } from './patient.js'
 

@@ -1,6 +1,6 @@
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { isRunning } from '../../lib/atomic-file.js'
+import { isRunning } from '../../lib/process-info.js'
 import { broken, type Finding, fine, mends } from './finding.js'
 import type { Patient } from './patient.js'
 

@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isRunning, readIfThere } from '../../lib/atomic-file.js'
+import { readIfThere } from '../../lib/atomic-file.js'
 import { reasonOf } from '../../lib/errors.js'
+import { isRunning } from '../../lib/process-info.js'
+import { removeFolder } from '../../lib/remove-folder.js'
 import type { Env } from './patient.js'
 
 const PATIENCE_MS = 10_000
@@ -16,7 +18,7 @@ export async function inTrialHome<T>(env: Env, work: (home: string, env: Env) =>
     return await work(home, { ...without(env), BATON_HOME: home })
   } finally {
     await awaitEngine(home)
-    rmSync(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
+    removeFolder(home)
   }
 }
 

@@ -1,0 +1,21 @@
+import { rmSync } from 'node:fs'
+import { codeOf } from './errors.js'
+
+const TRIES = 40
+const PAUSE_MS = 50
+
+/**
+ * Removes a folder in which a process may still be writing its last files: `rmSync` tries the folder itself again, but not what
+ * has come into it since.
+ */
+export function removeFolder(path: string): void {
+  for (let left = TRIES; ; left--) {
+    try {
+      rmSync(path, { recursive: true, force: true })
+      return
+    } catch (error) {
+      if (left === 0 || codeOf(error) !== 'ENOTEMPTY') throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS)
+    }
+  }
+}
