@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { aFact } from '../facts/a-fact.js'
+import { keyOf } from '../facts/key-of.js'
 import { writeBrief } from './brief.js'
-import { keyOf } from './loss.js'
-import { aFact } from './trial.js'
 
 const last = aFact('request', 'Fix the login.\nThen the logout.', { detail: { last: true } })
 

@@ -1,5 +1,5 @@
 import type { Fact } from '../contract/fact.js'
-import { keyOf } from './loss.js'
+import { keyOf } from '../facts/key-of.js'
 
 export interface Written {
   text: string

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Fact } from '../contract/fact.js'
-import { keyOf } from './loss.js'
+import { aFact } from '../facts/a-fact.js'
+import { keyOf } from '../facts/key-of.js'
 import { firstStep, instructions, secondStep } from './recovery.js'
-import { aFact } from './trial.js'
 
 const request = aFact('request', 'Fix the login.', { detail: { last: true } })
 const never = aFact('constraint', 'Never touch legacy/', { state: 'forbidden' })

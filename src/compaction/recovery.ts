@@ -1,6 +1,6 @@
 import type { Fact } from '../contract/fact.js'
+import { keyOf } from '../facts/key-of.js'
 import { type Written, writeBrief } from './brief.js'
-import { keyOf } from './loss.js'
 
 /** Both may travel in one answer, of which the client passes on ten thousand characters. */
 const FIRST_LONGEST = 5_800

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
-import { keyOf } from '../../compaction/loss.js'
-import { aCompaction, aFact } from '../../compaction/trial.js'
+import { aCompaction } from '../../compaction/trial.js'
 import type { CompactionRecord } from '../../contract/loss.js'
+import { aFact } from '../../facts/a-fact.js'
+import { keyOf } from '../../facts/key-of.js'
 import { newTrial, tellEvent } from '../trial.js'
 
 const A = 'aaaaaaaa-ef1f-4334-9716-3be98836406b'

@@ -1,0 +1,92 @@
+/**
+ * The states of one handoff, in the order they are passed. Each is stored before anything is done about it.
+ *
+ * requested  the agent was or will be asked for a brief
+ * written    a brief was taken
+ * checked    it was compared with the facts, and what it lacked was appended
+ * review     it waits for a person, or for the time a person has to object
+ * waiting    everything is ready; the turn has not ended, or the session cannot be cleared just now
+ * clearing   the order to begin a fresh session was given
+ * confirmed  the client has begun one
+ * started    the fresh session has the brief and was told to go on
+ * done · failed · cancelled
+ */
+export const HANDOFF_STATES = [
+  'requested',
+  'written',
+  'checked',
+  'review',
+  'waiting',
+  'clearing',
+  'confirmed',
+  'started',
+  'done',
+  'failed',
+  'cancelled',
+] as const
+export type HandoffState = (typeof HANDOFF_STATES)[number]
+
+/** How the fresh session is begun. `mod`: by Baton's part inside the client. `tmux`: typed for the user. `start`: by the user's own clear or next start. */
+export type HandoffWay = 'mod' | 'tmux' | 'start'
+
+export type HandoffCause = 'level' | 'user' | 'agent' | 'parent' | 'compaction'
+
+/** Everything the store keeps of one handoff. */
+export interface HandoffRecord {
+  handoffId: string
+  seatId: string
+  /** The session that is handed over. */
+  sessionId: string
+  state: HandoffState
+  cause: HandoffCause
+  /** The level that asked for it; null: none did. */
+  level: string | null
+  reason: string | null
+  /** True: nobody confirmed it by hand; guards count these. */
+  unattended: boolean
+  requestedAt: string
+  /** When the present state began. */
+  stateAt: string
+  /** When somebody has to look at it again; null: only the next signal can move it. */
+  dueAt: string | null
+  /** How often the agent was asked for the brief. */
+  asked: number
+  briefId: string | null
+  way: HandoffWay | null
+  /** Ways that were tried and did not work. */
+  failedWays: HandoffWay[]
+  /** Names the order to clear: a second order of the same name is not carried out. */
+  orderId: string | null
+  newSessionId: string | null
+  /** Which handoff of this seat it is, from 1. */
+  number: number
+  /** The figures when it was asked for. */
+  usedTokens: number | null
+  windowTokens: number | null
+  pointTokens: number | null
+  /** Why it failed or was cancelled, in a sentence; null: it did not. */
+  trouble: string | null
+}
+
+/** What the part of Baton inside the client is asked to do, once, when the client is idle. Lies as a file in the live folder. */
+export interface Order {
+  format: 1
+  orderId: string
+  session: string
+  do: 'hand-off' | 'say'
+  /** `hand-off`: the prompt that begins the fresh session. `say`: the prompt to be given. Begins with `[baton]`. */
+  prompt: string
+  /** Milliseconds; an order is not begun after it. */
+  until: number
+}
+
+/** What became of an order: a file beside it. */
+export interface OrderAnswer {
+  format: 1
+  orderId: string
+  session: string
+  /** `begun`: from here on it cannot be withdrawn. */
+  state: 'begun' | 'done' | 'refused'
+  reason: string | null
+  at: number
+}
