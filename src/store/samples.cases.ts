@@ -1,4 +1,6 @@
+import type { BriefRecord } from '../contract/brief.js'
 import type { NewEvent } from '../contract/event.js'
+import type { HandoffRecord } from '../contract/handoff.js'
 import type { Message } from '../contract/message.js'
 import type { SeatRecord, SessionRecord, StoredReading, SubagentRecord } from '../contract/record.js'
 
@@ -127,6 +129,62 @@ export function sampleMessage(messageId: string, changes: Partial<Message> = {})
     delivered_at: null,
     via: null,
     repeated: false,
+    ...changes,
+  }
+}
+
+export function sampleBrief(briefId: string, sequence: number, changes: Partial<BriefRecord> = {}): BriefRecord {
+  return {
+    briefId,
+    seatId: 'seat_1',
+    sessionId: 's1',
+    parentBriefId: null,
+    sequence,
+    author: 'agent',
+    agent: 'claude-code',
+    model: null,
+    project: '/home/ü/shöp',
+    branch: 'main',
+    commit: null,
+    usedTokens: 142_000,
+    compactionTokens: null,
+    takenAt: AT,
+    status: 'written',
+    reason: 'the “level”',
+    path: `/briefs/seat_1/${briefId}.md`,
+    sha256: 'ab'.repeat(32),
+    coverage: { score: 0.75, missing: [{ kind: 'constraint', text: 'never touch ö' }], unsupported: ['71 %'], byKind: {} },
+    usedAt: null,
+    usedBySessionId: null,
+    addenda: [{ at: AT, path: '/briefs/seat_1/late.md', sha256: 'cd'.repeat(32) }],
+    ...changes,
+  }
+}
+
+export function sampleHandoff(handoffId: string, changes: Partial<HandoffRecord> = {}): HandoffRecord {
+  return {
+    handoffId,
+    seatId: 'seat_1',
+    sessionId: 's1',
+    state: 'requested',
+    cause: 'level',
+    level: 'handoff',
+    reason: null,
+    unattended: true,
+    requestedAt: AT,
+    stateAt: AT,
+    dueAt: null,
+    asked: 1,
+    briefId: null,
+    way: null,
+    failedWays: ['mod'],
+    orderId: null,
+    newSessionId: null,
+    number: 1,
+    usedTokens: 142_000,
+    windowTokens: 200_000,
+    pointTokens: null,
+    trouble: null,
     ...changes,
   }
 }

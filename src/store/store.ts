@@ -1,5 +1,7 @@
 import type { ArchiveRecord, SegmentRecord } from '../contract/archive.js'
+import type { BriefRecord } from '../contract/brief.js'
 import type { Event, NewEvent } from '../contract/event.js'
+import type { HandoffRecord } from '../contract/handoff.js'
 import type { CompactionRecord } from '../contract/loss.js'
 import type { Message } from '../contract/message.js'
 import type { SeatRecord, SessionRecord, StoredReading, SubagentRecord } from '../contract/record.js'
@@ -25,6 +27,13 @@ export interface SessionQuery {
 export interface ArchiveQuery {
   sessionId?: string
   project?: string
+}
+
+/** Of briefs and handoffs. With a limit, the newest. */
+export interface HandoffQuery {
+  seatId?: string
+  sessionId?: string
+  limit?: number
 }
 
 /**
@@ -88,6 +97,26 @@ export interface Store {
   endCompaction(sessionId: string, startedAt: string): void
   /** Forgets what was read for a session's compactions. */
   dropCompactions(sessionId: string): void
+
+  brief(briefId: string): BriefRecord | null
+  /** Oldest first; of one seat in their sequence. */
+  briefs(query?: HandoffQuery): BriefRecord[]
+  /** Throws when another brief of the seat has the same sequence. */
+  putBrief(record: BriefRecord): void
+  /** 1 for a seat's first brief; never one that was given before, also not that of a forgotten brief. Asked and used in one transaction. */
+  nextBriefSequence(seatId: string): number
+  /** Forgets the briefs of a session. Their files are another matter. */
+  dropBriefs(sessionId: string): void
+
+  handoff(handoffId: string): HandoffRecord | null
+  /** In the order they were asked for, oldest first. */
+  handoffs(query?: HandoffQuery): HandoffRecord[]
+  /** Those neither done nor failed nor cancelled, oldest first. */
+  openHandoffs(query?: { seatId?: string }): HandoffRecord[]
+  /** Open ones whose time to be looked at again has come, the longest overdue first. */
+  dueHandoffs(now: string): HandoffRecord[]
+  /** The seat of a handoff never changes. */
+  putHandoff(record: HandoffRecord): void
 
   archive(archiveId: string): ArchiveRecord | null
   /** Oldest first. */

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { AT, sampleBrief, sampleEvent, sampleHandoff, sampleMessage, sampleSeat, sampleSession } from '../samples.cases.js'
 import { openDatabase } from './driver.js'
 import { MIGRATIONS } from './migrations.js'
 import { openStore } from './sqlite.js'
@@ -50,5 +51,48 @@ test('a store of the first version keeps its events and readings, and its ids ri
     data: {},
   })
   expect(next.id).toBe(10)
+  store.close()
+})
+
+test('a store of the second version keeps all it holds, and briefs and handoffs find their place in it', () => {
+  const path = join(folder, 'baton.db')
+  const db = openDatabase(path)
+  db.exec('PRAGMA journal_mode = WAL')
+  for (const migration of MIGRATIONS.slice(0, 2)) db.exec(migration)
+  db.exec('PRAGMA user_version = 2')
+  const put = (table: string, row: Record<string, unknown>) =>
+    db
+      .prepare(`INSERT INTO ${table} (${Object.keys(row)}) VALUES (${Object.keys(row).map(() => '?')})`)
+      .run(...Object.values(row))
+  const body = (what: object) => ({ body: JSON.stringify(what) })
+  const session = sampleSession('s1')
+  put('sessions', {
+    session_id: 's1',
+    seat_id: 'seat_1',
+    project: session.project,
+    seen_at: AT,
+    started_at: AT,
+    ...body(session),
+  })
+  put('seats', { seat_id: 'seat_1', name: null, created_at: AT })
+  put('events', { id: 41, type: 'level_crossed', at: AT, session_id: 's1', data: '{"level":"notice"}' })
+  const message = sampleMessage('m1')
+  put('messages', { message_id: 'm1', seat_id: 'seat_1', status: 'queued', queued_at: AT, ...body(message) })
+  const compaction = { sessionId: 's1', startedAt: AT, facts: null, trouble: null }
+  put('compactions', { session_id: 's1', started_at: AT, open: 1, ended: 0, ...body(compaction) })
+  db.close()
+
+  const store = openStore(path)
+  expect([store.session('s1'), store.seat('seat_1')]).toEqual([session, sampleSeat('seat_1')])
+  expect(store.events()).toMatchObject([{ id: 41, type: 'level_crossed', data: { level: 'notice' } }])
+  expect(store.addEvent(sampleEvent('handoff_requested')).id).toBe(42)
+  expect(store.openMessages('seat_1')).toEqual([message])
+  expect(store.compacting()).toEqual(['s1'])
+  expect([store.briefs(), store.openHandoffs(), store.nextBriefSequence('seat_1')]).toEqual([[], [], 1])
+  store.transaction(() => {
+    store.putBrief(sampleBrief('b1', 1))
+    store.putHandoff(sampleHandoff('h1'))
+  })
+  expect([store.brief('b1'), store.handoff('h1')]).toEqual([sampleBrief('b1', 1), sampleHandoff('h1')])
   store.close()
 })

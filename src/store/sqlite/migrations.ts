@@ -78,4 +78,21 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX compactions_open ON compactions (started_at) WHERE open = 1;
   CREATE INDEX compactions_not_ended ON compactions (started_at) WHERE ended = 0;
   `,
+  `
+  CREATE TABLE briefs (
+    brief_id TEXT PRIMARY KEY, seat_id TEXT NOT NULL, sequence INTEGER NOT NULL, session_id TEXT NOT NULL, taken_at TEXT NOT NULL,
+    body TEXT NOT NULL, UNIQUE (seat_id, sequence)
+  );
+  CREATE INDEX briefs_by_session ON briefs (session_id);
+  -- The highest sequence of forgotten briefs: no later one gets it again.
+  CREATE TABLE forgotten_briefs (seat_id TEXT PRIMARY KEY, sequence INTEGER NOT NULL) WITHOUT ROWID;
+
+  CREATE TABLE handoffs (
+    handoff_id TEXT PRIMARY KEY, seat_id TEXT NOT NULL, session_id TEXT NOT NULL, requested_at TEXT NOT NULL, due_at TEXT,
+    open INTEGER NOT NULL, body TEXT NOT NULL
+  );
+  -- The first answers for one seat, which is asked with every signal; the second for all, and for what is due.
+  CREATE INDEX handoffs_by_seat ON handoffs (seat_id, open, requested_at);
+  CREATE INDEX handoffs_open ON handoffs (due_at) WHERE open = 1;
+  `,
 ]

@@ -56,6 +56,17 @@ it('twenty processes with twenty writes each: none is lost, and no file is left 
   expect(readdirSync(join(folder, 'state'))).toEqual(['baton.db', 'baton.db-shm', 'baton.db-wal'])
 })
 
+it('twenty processes with ten briefs each of one seat: every sequence is given once, and none is left out', async () => {
+  const ended = await Promise.all(Array.from({ length: 20 }, () => start('briefs', path, '10').ended))
+  expect(ended.filter((one) => one.code !== 0 || one.stderr !== '')).toEqual([])
+  const all = Array.from({ length: 200 }, (_, n) => n + 1)
+  const said = ended.flatMap(({ stdout }) => stdout.split('\n').slice(0, -2).map(Number))
+  expect(said.sort((a, b) => a - b)).toEqual(all)
+  const store = openStore(path)
+  expect(store.briefs({ seatId: 'seat_1' }).map(({ sequence }) => sequence)).toEqual(all)
+  store.close()
+})
+
 it('processes that make the same new store at once all get it, migrated once', async () => {
   for (let round = 0; round < 3; round++) {
     path = join(folder, `round-${round}`, 'baton.db')

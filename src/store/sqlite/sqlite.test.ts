@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { archiveCases } from '../archives.cases.js'
 import { compactionCases } from '../compactions.cases.js'
+import { briefCases, handoffCases } from '../handoffs.cases.js'
 import { storeCases } from '../store.cases.js'
 import { transactionCases } from '../transactions.cases.js'
 import type { OpenOptions } from './open.js'
@@ -26,4 +27,6 @@ for (const [backend, options] of [
   transactionCases(backend, placeWith(options))
   archiveCases(backend, placeWith(options))
   compactionCases(backend, placeWith(options))
+  briefCases(backend, placeWith(options))
+  handoffCases(backend, placeWith(options))
 }

@@ -7,6 +7,7 @@ import type { EventQuery, SessionQuery, Store, SwitchScope } from '../store.js'
 import { archiveRows } from './archives.js'
 import { compactionRows } from './compactions.js'
 import { inTransaction, type Statement } from './driver.js'
+import { briefRows, handoffRows } from './handoffs.js'
 import { makeMemory, NO_MEMORY } from './memory.js'
 import { type OpenOptions, openSqlite } from './open.js'
 import { thinOut } from './thin.js'
@@ -235,6 +236,8 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
 
     ...archiveRows(sql),
     ...compactionRows(sql),
+    ...briefRows(sql),
+    ...handoffRows(sql, { recall, drop: memory.drop }),
 
     thin: (now) => transaction(() => thinOut(db, now)),
     sizes() {
