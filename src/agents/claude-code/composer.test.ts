@@ -1,0 +1,109 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { readComposer } from './composer.js'
+
+const FOLDER = join(import.meta.dirname, 'fixtures', 'screens', '2.1.325')
+const screen = (name: string): string => readFileSync(join(FOLDER, `${name}.txt`), 'utf8')
+const LONG = '  indented third of many words so that it is longer than the whole width of the terminal and goes on and on and on'
+
+describe('screens of client 2.1.325', () => {
+  it.each([
+    'idle-empty',
+    'idle-after-turn',
+    'busy',
+    'after-refusal',
+    'after-clear',
+    'shortcuts',
+    'plan-mode',
+    'narrow-idle-empty',
+  ])('%s: nothing is typed', (name) => {
+    expect(readComposer(screen(name))).toEqual({ state: 'empty' })
+  })
+
+  it.each(['busy-queued', 'narrow-busy-queued'])('%s: a placeholder is not a draft', (name) => {
+    expect(screen(name)).toMatch(/ress up to edit queued messages/)
+    expect(readComposer(screen(name))).toEqual({ state: 'empty' })
+  })
+
+  it.each([
+    ['draft-one-line', 'fix the login', 13],
+    ['draft-many-lines', `fix the login\nand the logout\n\n${LONG}\nuntil it wraps`, 159],
+    ['draft-space', ' ', 1],
+    ['draft-glyph', '❯ odd  draft', 0],
+    ['draft-pasted', '[Pasted text #1 +29 lines]', 26],
+    ['busy-draft', 'meanwhile', 9],
+    ['bash-mode', '!', 1],
+    ['bash-mode-draft', '!ls', 3],
+    ['unfocused-draft', 'x', 1],
+    ['narrow-draft-pasted', '[Pasted text #1 +29 lines]', 26],
+  ])('%s: a draft with its caret', (name, text, caret) => {
+    expect(readComposer(screen(name))).toEqual({ state: 'draft', text, caret, menu: null })
+  })
+
+  it('a draft is told as it is wrapped on a narrow screen', () => {
+    const found = readComposer(screen('narrow-draft-many-lines'))
+    expect(found).toMatchObject({ state: 'draft', text: expect.stringMatching(/^fix the login\nand the logout\n\n {2}indented/) })
+    expect(found).toMatchObject({ text: expect.stringMatching(/\non until it wraps$/) })
+  })
+
+  it('the open command menu says what Enter would take', () => {
+    expect(readComposer(screen('slash-menu'))).toMatchObject({ state: 'draft', text: '/cl', caret: 3, menu: '/clear' })
+    expect(readComposer(screen('slash-clear'))).toMatchObject({ state: 'draft', text: '/clear', caret: 6, menu: '/clear' })
+    expect(readComposer(screen('narrow-slash-menu'))).toMatchObject({ state: 'draft', text: '/cl', menu: '/clear' })
+  })
+
+  it.each(['permission', 'model-dialog', 'transcript-view', 'history-search', 'narrow-permission', 'narrow-model-dialog'])(
+    '%s: it cannot be told',
+    (name) => {
+      expect(readComposer(screen(name))).toMatchObject({ state: 'unknown' })
+      expect(readComposer(screen(name), { x: 2, y: 37 })).toMatchObject({ state: 'unknown' })
+    },
+  )
+
+  it('without the focus the client shows no caret: only the terminal’s own tells whether something was typed', () => {
+    expect(readComposer(screen('unfocused'))).toMatchObject({ state: 'unknown' })
+    expect(readComposer(screen('unfocused'), { x: 2, y: 37 })).toEqual({ state: 'empty' })
+    expect(readComposer(screen('unfocused'), { x: 4, y: 37 })).toMatchObject({ state: 'draft', text: '  ' })
+    expect(readComposer(screen('unfocused'), { x: 2, y: 30 })).toMatchObject({ state: 'unknown' })
+    expect(readComposer(screen('unfocused'), { x: 0, y: 37 })).toMatchObject({ state: 'unknown' })
+  })
+})
+
+describe('drawn by hand', () => {
+  const rule = '─'.repeat(40)
+  const draw = (...rows: string[]): string => [rule, ...rows, rule, '  hints', ''].join('\n')
+
+  it('a placeholder is dim from its second letter on; a draft of the same words is not', () => {
+    expect(readComposer(draw('❯\u00a0\x1b[7mT\x1b[0;2mry "edit"\x1b[0m'))).toEqual({ state: 'empty' })
+    expect(readComposer(draw('❯\u00a0\x1b[7mT\x1b[0mry "edit"'))).toMatchObject({ text: 'Try "edit"', caret: 0 })
+    expect(readComposer(draw('❯\u00a0\x1b[7mT\x1b[0m'))).toMatchObject({ text: 'T', caret: 0 })
+  })
+
+  it('what the client would complete is not part of the draft', () => {
+    expect(readComposer(draw('❯ /com\x1b[7mp\x1b[0m\x1b[2mact\x1b[0m'))).toMatchObject({ text: '/com', caret: 4 })
+  })
+
+  it('a colour is not taken for dim', () => {
+    expect(readComposer(draw('❯ \x1b[38;2;2;2;2mred\x1b[7m \x1b[0m'))).toMatchObject({ text: 'red' })
+    expect(readComposer(draw('❯ \x1b[38:2::2:2:2mred\x1b[7m \x1b[0m'))).toMatchObject({ text: 'red' })
+  })
+
+  it('an empty second line was typed', () => {
+    expect(readComposer(draw('❯ ', '  \x1b[7m \x1b[0m'))).toMatchObject({ state: 'draft', text: '\n', caret: 1 })
+  })
+
+  it('a name in the rule and links in the hints do not hide it', () => {
+    const named = [`${'─'.repeat(20)} my session ──`, '❯ \x1b[7m \x1b[0m', rule, '\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\'].join(
+      '\n',
+    )
+    expect(readComposer(named)).toEqual({ state: 'empty' })
+  })
+
+  it('the lowest one counts, and a shell’s prompt is none', () => {
+    expect(readComposer(draw('❯ old') + draw('❯ new\x1b[7m \x1b[0m'))).toMatchObject({ text: 'new' })
+    expect(readComposer('$ ls\n❯ \x1b[7m \x1b[0m\n')).toMatchObject({ state: 'unknown' })
+    expect(readComposer('')).toMatchObject({ state: 'unknown' })
+    expect(readComposer(draw('  1. Yes', '❯ 2. No'))).toMatchObject({ state: 'unknown' })
+  })
+})
