@@ -1,0 +1,121 @@
+import { spawn } from 'node:child_process'
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { BatonError } from './errors.js'
+import { machineKey } from './machine-key.js'
+
+let root: string
+let file: string
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'baton-key-'))
+  file = join(root, 'home', 'key')
+})
+afterEach(() => rmSync(root, { recursive: true, force: true }))
+
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
+
+function refusal(): BatonError {
+  try {
+    machineKey(file)
+  } catch (error) {
+    expect(error).toBeInstanceOf(BatonError)
+    return error as BatonError
+  }
+  throw new Error('it was not refused')
+}
+
+describe('the key of a machine', () => {
+  it('is 32 bytes, the same whenever it is asked for, and another on another machine', () => {
+    const key = machineKey(file)
+    expect(key).toHaveLength(32)
+    expect(machineKey(file)).toEqual(key)
+    expect(machineKey(join(root, 'other', 'key'))).not.toEqual(key)
+    expect(readdirSync(join(root, 'home'))).toEqual(['key'])
+  })
+
+  it.each([0o000, 0o077, 0o777])('is for its owner alone under umask %o', (umask) => {
+    const before = process.umask(umask)
+    try {
+      machineKey(file)
+    } finally {
+      process.umask(before)
+    }
+    expect([modeOf(file), modeOf(join(root, 'home'))]).toEqual(['600', '700'])
+  })
+
+  it('leaves a folder that was there as it is, and closes a key that others could read', () => {
+    mkdirSync(join(root, 'home'))
+    chmodSync(join(root, 'home'), 0o755)
+    const key = machineKey(file)
+    chmodSync(file, 0o644)
+    expect(machineKey(file)).toEqual(key)
+    expect([modeOf(file), modeOf(join(root, 'home'))]).toEqual(['600', '755'])
+  })
+
+  it('may lie elsewhere, behind a link, also before it is made', () => {
+    mkdirSync(join(root, 'home'))
+    symlinkSync('../elsewhere', file)
+    const key = machineKey(file)
+    expect(machineKey(join(root, 'elsewhere'))).toEqual(key)
+  })
+
+  it.each([
+    ['empty', Buffer.alloc(0)],
+    ['too short', Buffer.from('ab'.repeat(31))],
+    ['too long', Buffer.from('ab'.repeat(33))],
+    ['zeros, as a power cut may leave it', Buffer.alloc(65)],
+    ['something else', Buffer.from('this is no key, but it is as long as one would have to be, here\n')],
+  ])('a file that is %s is told as damage and left as it is', (_, bytes) => {
+    mkdirSync(join(root, 'home'))
+    writeFileSync(file, bytes)
+    const error = refusal()
+    expect(error.message).toContain(file)
+    expect(error.message).toContain('damaged')
+    expect(error.hint).toContain('untrusted')
+    expect(readFileSync(file)).toEqual(bytes)
+    expect(readdirSync(join(root, 'home'))).toEqual(['key'])
+  })
+
+  it('a folder in its place, and a file in the place of its folder, are told', () => {
+    mkdirSync(file, { recursive: true })
+    expect(refusal().message).toContain('cannot be read')
+    writeFileSync(join(root, 'flat'), '')
+    file = join(root, 'flat', 'key')
+    expect(refusal().message).toContain(file)
+  })
+})
+
+it('twenty processes that ask at once get one key, and nothing else is left behind', async () => {
+  const bundle = join(root, 'key.mjs')
+  const entry = new URL('machine-key.ts', import.meta.url).pathname
+  await build({ entryPoints: [entry], outfile: bundle, bundle: true, platform: 'node', format: 'esm', logLevel: 'error' })
+  const ask = `import { machineKey } from ${JSON.stringify(bundle)}
+    await new Promise((go) => process.stdin.once('data', go).once('end', go))
+    process.stdout.write(machineKey(${JSON.stringify(file)}).toString('hex'))
+    process.stdin.destroy()`
+  const children = Array.from({ length: 20 }, () => spawn(process.execPath, ['--input-type=module', '-e', ask]))
+  const ended = children.map(async (child) => {
+    let said = ''
+    child.stdout.on('data', (chunk) => (said += chunk))
+    child.stderr.on('data', (chunk) => (said += chunk))
+    await new Promise((done) => child.on('close', done))
+    return said
+  })
+  await new Promise((ready) => setTimeout(ready, 1500))
+  for (const child of children) child.stdin.end('go')
+  expect([...new Set(await Promise.all(ended))]).toEqual([machineKey(file).toString('hex')])
+  expect(readdirSync(join(root, 'home'))).toEqual(['key'])
+})

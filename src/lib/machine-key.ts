@@ -1,0 +1,67 @@
+import { chmodSync, readFileSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { FileChanged, removeLeftovers, writeFileAtomic } from './atomic-file.js'
+import { BatonError, codeOf, reasonOf } from './errors.js'
+import { makePrivateFolder } from './private-folder.js'
+
+const BYTES = 32
+const WHOLE = /^[0-9a-f]{64}\n?$/
+
+/**
+ * The secret by which this machine knows its own briefs, made when it is first asked for; of several processes that ask at once, all get the
+ * same. A file that does not hold one is never replaced: everything signed before would become untrusted.
+ */
+export function machineKey(file: string): Buffer {
+  const known = readKey(file)
+  if (known !== null) return known
+  try {
+    makePrivateFolder(dirname(file))
+    removeLeftovers(dirname(file))
+    // The global, because importing node:crypto costs milliseconds where the key is only read.
+    const key = Buffer.from(crypto.getRandomValues(new Uint8Array(BYTES)))
+    writeFileAtomic(file, `${key.toString('hex')}\n`, { mode: 0o600, expect: null })
+    return key
+  } catch (error) {
+    const theirs = error instanceof FileChanged ? readKey(file) : null
+    if (theirs !== null) return theirs
+    throw new BatonError(
+      `The key that signs briefs cannot be kept in ${file} (${reasonOf(error)}).`,
+      'Check the owner, mode and free space of its folder, or set BATON_HOME to a writable one.',
+    )
+  }
+}
+
+/** null: there is none yet. */
+function readKey(file: string): Buffer | null {
+  let text: string
+  try {
+    if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) throw new Error('it is not a file')
+    text = readFileSync(file, 'latin1')
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null
+    throw new BatonError(
+      `The key ${file}, which signs briefs, cannot be read (${reasonOf(error)}).`,
+      'Check its owner and mode: it has to be a file that belongs to you, mode 600.',
+    )
+  }
+  if (!WHOLE.test(text)) throw damaged(file, text.length)
+  closeToOthers(file)
+  return Buffer.from(text.slice(0, BYTES * 2), 'hex')
+}
+
+function damaged(file: string, bytes: number): BatonError {
+  const what = bytes < BYTES * 2 ? `${bytes} bytes where ${BYTES * 2 + 1} belong` : 'it does not hold a key'
+  return new BatonError(
+    `The key ${file}, which signs briefs, is damaged (${what}). It was left as it is.`,
+    `Put it back from a backup. Without one, move it aside (mv '${file}' '${file}.damaged'): a new one is made, and briefs kept until now count as untrusted.`,
+  )
+}
+
+function closeToOthers(file: string): void {
+  try {
+    const mode = statSync(file).mode & 0o777
+    if ((mode & 0o077) !== 0) chmodSync(file, mode & 0o700)
+  } catch {
+    return // somebody else's file: it could be read, and that is all that was asked
+  }
+}

@@ -1,0 +1,50 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { keepFolderPrivate, makePrivateFolder } from './private-folder.js'
+
+let root: string
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'baton-private-'))
+})
+afterEach(() => rmSync(root, { recursive: true, force: true }))
+
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
+
+describe('a folder for the owner alone', () => {
+  it.each([0o000, 0o022, 0o077, 0o777])('is made with those above it under umask %o', (umask) => {
+    const path = join(root, 'a', 'b', 'c')
+    const before = process.umask(umask)
+    try {
+      makePrivateFolder(path)
+    } finally {
+      process.umask(before)
+    }
+    expect([path, dirname(path), dirname(dirname(path))].map(modeOf)).toEqual(['700', '700', '700'])
+  })
+
+  it('stays as it is when it is there, unless it is to be kept private; then it is closed, never opened', () => {
+    const path = join(root, 'a')
+    mkdirSync(path)
+    chmodSync(path, 0o755)
+    makePrivateFolder(path)
+    expect(modeOf(path)).toBe('755')
+    keepFolderPrivate(path)
+    expect(modeOf(path)).toBe('700')
+    chmodSync(path, 0o550)
+    keepFolderPrivate(path)
+    expect(modeOf(path)).toBe('500')
+  })
+
+  it('may be reached through a link, and is refused where a file is', () => {
+    mkdirSync(join(root, 'real'))
+    symlinkSync('real', join(root, 'link'))
+    makePrivateFolder(join(root, 'link', 'in'))
+    makePrivateFolder(join(root, 'link'))
+    expect(modeOf(join(root, 'real', 'in'))).toBe('700')
+    writeFileSync(join(root, 'file'), '')
+    expect(() => makePrivateFolder(join(root, 'file'))).toThrow(/EEXIST/)
+    expect(() => makePrivateFolder(join(root, 'file', 'in'))).toThrow(/ENOTDIR/)
+  })
+})
