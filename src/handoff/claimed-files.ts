@@ -1,0 +1,110 @@
+import type { Fact } from '../contract/fact.js'
+import { splitBrief } from './split-brief.js'
+
+type Mode = 'changed' | 'read' | null
+
+const CHANGED =
+  /\b(chang\p{L}*|modif\p{L}*|edited|edits|created?|written|new|added|deleted|removed|renamed|touched|geändert\p{L}*|neu|angelegt|gelöscht|cambiad\p{L}*|cread\p{L}*|créé\p{L}*)\b|变更|変更|修改|新增|измен/iu
+const READ =
+  /\b(read|unread|reading|look(ed)?( at)?|relevant|reference|related|see|gelesen|leídos?|lus?|consult\p{L}*|untouched|unchanged)\b|阅读|読|прочит/iu
+/** What is said of a file that was not changed, or not yet. */
+const NOT_YET =
+  /\b(unchanged|untouched|not (yet )?(changed|touched|modified|written|created)|read[- ]only|only read|planned|to be|to do|todo|next|still|will|should|must|needs?|pending|don'?t|never|nicht|unverändert|noch|sin cambios|pas)\b|未/iu
+const SAID_CHANGED = /[([–—|:-]\s*(changed|modified|created|new|edited|added|deleted|removed|renamed|rewritten)\b/i
+/** Written by tools along with other work. */
+const BY_TOOLS = /(^|[/.-])lock(\.\w+)?$|(^|\/)(package-lock|npm-shrinkwrap)\.json$|\.sum$|\.snap$|\.min\.\w+$/i
+/** Commands after which any file may have changed, or any that exists. */
+const CHANGES_ANY =
+  /\bgit (?:apply|am|merge|pull|cherry-pick|revert|rebase|stash pop|stash apply|checkout \S+ --)|\bpatch\b|\bunzip\b|\btar\b.*x|\bcp -|\brsync\b|\bcreate-|\bnpm (?:create|init)|\bgenerate\b|\bcodegen\b|\bprotoc\b|\bmakemigrations\b|\b(?:alembic|prisma|rails|flask|django-admin|manage\.py|jscodeshift|ast-grep|comby)\b/
+const FORMATS = /--write\b|--fix\b|\bfmt\b|\bblack\b|\bisort\b|\bformat\b|\bsed -i|\bperl -p?i/
+const READS_ONLY =
+  /^\s*(?:cat|head|tail|less|more|grep|rg|ls|wc|file|stat|diff|sed -n|git (?:diff|log|show|status|blame|grep|ls-files))\b/
+
+/** Files a brief lists as changed, as they are written there. Only what is listed under the section about files counts. */
+export function claimedFiles(body: string): string[] {
+  const claimed = new Set<string>()
+  for (const part of splitBrief(body)) {
+    if (part.name !== 'files' || part.added) continue
+    let mode = modeOf(part.heading)
+    const start = mode
+    for (const line of part.text.split('\n').slice(1)) {
+      if (line.length > 2_000) continue
+      const label = labelOf(line)
+      if (label !== null) {
+        const said = modeOf(label.words)
+        if (label.behind === '') {
+          mode = said ?? (READ.test(label.words) || !/^#/.test(line.trim()) ? null : start)
+          continue
+        }
+        if (said !== null && !/^\s*[-*+•]/.test(line)) mode = said
+        if (said === 'changed') for (const path of pathsAt(label.behind)) claimed.add(path)
+        if (said !== null || !pathsAt(line).length) continue
+      }
+      if (NOT_YET.test(line.replace(/`[^`]*`/g, ''))) continue
+      if (mode === 'changed' || (mode === null && SAID_CHANGED.test(line))) for (const path of pathsAt(line)) claimed.add(path)
+    }
+  }
+  return [...claimed]
+}
+
+/** Of those, the files nothing in the transcript supports. `said`: what else vouches for a path, such as the brief before this one. */
+export function unsupportedFiles(claimed: readonly string[], facts: readonly Fact[], said: string): string[] {
+  if (claimed.length === 0) return []
+  const files = facts.filter(({ kind }) => kind === 'file')
+  const commands = facts.filter(({ kind, state }) => kind === 'command' && state !== 'failed').map(({ text }) => text)
+  const acting = commands.filter((command) => !READS_ONLY.test(command))
+  if (acting.some((command) => CHANGES_ANY.test(command))) return []
+  const formatted = acting.some((command) => FORMATS.test(command))
+  const supported = (path: string): boolean =>
+    BY_TOOLS.test(path) ||
+    files.some(({ text, state }) => (state === 'changed' || formatted) && samePath(text, path)) ||
+    acting.some((command) => command.includes(lastOf(path))) ||
+    said.includes(path)
+  return claimed.filter((path) => !supported(path))
+}
+
+function modeOf(words: string): Mode {
+  const [changed, read] = [CHANGED.test(words), READ.test(words)]
+  return changed === read ? null : changed ? 'changed' : 'read'
+}
+
+/** A heading, a bold word or a word with a colon that says what follows it is. */
+function labelOf(line: string): { words: string; behind: string } | null {
+  const heading = /^\s{0,3}#{2,6}\s+(.*)$/.exec(line)
+  if (heading) return { words: heading[1]!, behind: '' }
+  const label = /^\s*(?:[-*+•]\s+)?(?:\*\*|__)?([\p{L}][\p{L} ,()/]{1,50}?)(?:\*\*|__)?\s*[:：](?:\*\*|__)?\s*(.*)$/u.exec(line)
+  if (label) return { words: label[1]!, behind: label[2]!.trim() }
+  const bold = /^\s*(?:[-*+•]\s+)?(?:\*\*|__)([^*_`]{2,60})(?:\*\*|__)\s*$/.exec(line)
+  return bold ? { words: bold[1]!, behind: '' } : null
+}
+
+const BEFORE =
+  /^\s*(?:[-*+•|]\s*|\d{1,3}[.)]\s+|\[[ xX]\]\s*|[MADRU?]{1,2}\s+(?=\S*[/.])|(?:modified|new file|deleted|changed|created|added|new|edited):?\s+)*/i
+
+/** The files a line begins with; those named further on are about something else. */
+function pathsAt(line: string): string[] {
+  const paths: string[] = []
+  let rest = line.replace(BEFORE, '')
+  for (;;) {
+    const token = /^(?:\*\*)?(?:`([^`\s]+)`|\[`?([^\]`\s]+)`?\]\([^)]*\)|([^\s`*|,;()]+))(?:\*\*)?/u.exec(rest)
+    const path = token && cleaned(token[1] ?? token[2] ?? token[3]!)
+    if (!token || path === null) return paths
+    paths.push(path)
+    const between = /^\s*(?:,|;|&|\+|→|->|and\b|und\b|y\b|et\b)\s*/u.exec(rest.slice(token[0].length))
+    if (!between) return paths
+    rest = rest.slice(token[0].length + between[0].length)
+  }
+}
+
+/** null: not a file. Folders, patterns, addresses and versions are none. */
+function cleaned(token: string): string | null {
+  const path = token.replace(/^(\.\/|@)/, '').replace(/(:\d[\d:,-]*|#L?\d[\w-]*)?[.:,;!?]*$/, '')
+  if (/[*{}<>$"'=]|:\/\/|\.\.\./.test(path) || /^v?\d+(\.\d+)+$/.test(path)) return null
+  return /^[^\s]*[^/\s.][^/\s]*\.[A-Za-z][A-Za-z0-9]{0,9}$|^\S*\/\.[\w.-]+$|^\.[a-z][\w.-]+$/u.test(path) ? path : null
+}
+
+function samePath(one: string, other: string): boolean {
+  return `/${one}`.endsWith(`/${other}`) || `/${other}`.endsWith(`/${one}`)
+}
+
+const lastOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)

@@ -1,0 +1,53 @@
+import type { Coverage } from '../contract/brief.js'
+import { SECTIONS, TITLE } from './sections.js'
+import { KIND_TITLES, oneLine } from './told-lines.js'
+
+export interface Requested {
+  /** How people call the seat that is handed over. */
+  seatName?: string | null
+  /** Of the brief given before: what it lacks, most needed first. Turns the text into the one repeated request. */
+  missing?: Coverage['missing']
+  /** Where the brief may be written instead of given as the answer. */
+  file?: string | null
+}
+
+const LONGEST = 3_000
+const MOST_NAMED = 14
+const LONGEST_NAMED = 160
+/** Left for what is missing; the rest of the text is known. */
+const ROOM = 1_500
+
+/** What an agent is told when a brief is asked of it. Below 3,000 characters. */
+export function requestText({ seatName, missing = [], file }: Requested = {}): string {
+  const seat = seatName ? ` for ${oneLine(seatName, 60)}` : ''
+  const path = file && file.length <= 300 ? file : '<file>'
+  const other = `If you cannot answer with it, write it to ${path === '<file>' ? 'a file' : path} and run \`baton handoff ${path}\`.`
+  const text =
+    missing.length > 0
+      ? [
+          `[baton] The handoff brief${seat} leaves out what stands in the transcript. Give it once more, whole, with these in it:`,
+          listOf(missing),
+          `As your whole answer, beginning with the line \`# ${TITLE}\`, same sections as before, no tools needed. What is left out this time Baton adds itself. ${other} \`baton off\` turns this off.`,
+        ]
+      : [
+          `[baton] A handoff brief${seat} is wanted: this context is filling, and a fresh session will go on with your work. Bring the step you are in to an end, then give the brief as your whole answer. No tools are needed for it.`,
+          `Begin with the line \`# ${TITLE}\`, then these sections, each as a \`##\` heading:`,
+          SECTIONS.map(({ title, wants }) => `- ${title}: ${wants}`).join('\n'),
+          `Whoever reads it knows nothing but it: name files, commands, errors and commits exactly, say what you did not verify, guess no figures. Keep it under 8,000 characters; write "none" where there is nothing. Baton checks it against the transcript.`,
+          `${other} \`baton off\` turns this off.`,
+        ]
+  return text.join('\n\n').slice(0, LONGEST - 1)
+}
+
+function listOf(missing: Coverage['missing']): string {
+  const lines: string[] = []
+  let room = ROOM
+  for (const { kind, text } of missing.slice(0, MOST_NAMED)) {
+    const line = `- ${KIND_TITLES[kind]}: ${oneLine(text, LONGEST_NAMED)}`
+    if (line.length > room) break
+    room -= line.length + 1
+    lines.push(line)
+  }
+  const more = missing.length - lines.length
+  return [...lines, ...(more > 0 ? [`- and ${more} more of the same kinds`] : [])].join('\n')
+}

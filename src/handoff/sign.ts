@@ -1,0 +1,48 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { splitFrontMatter } from './front-matter.js'
+
+const LINE = /^signature: (.*)$/
+/** So that this key's signature under something else never fits a brief. */
+const PURPOSE = 'baton brief 1\n'
+
+export type Verdict = 'genuine' | 'tampered' | 'unsigned'
+
+/** Puts a signature over everything else into the front matter, in place of one that stands there. Throws without front matter or key. */
+export function signBrief(text: string, key: Buffer): string {
+  const parts = splitFrontMatter(text)
+  if (parts === null) throw new Error('a brief without front matter cannot be signed')
+  const unsigned = assemble(
+    parts.lines.filter((line) => !LINE.test(line)),
+    text,
+  )
+  return assemble([...splitFrontMatter(unsigned)!.lines, `signature: ${signatureOf(unsigned, key)}`], unsigned)
+}
+
+/** Whether every character is as it was when it was signed with this key. */
+export function verifyBrief(text: string, key: Buffer): Verdict {
+  const lines = splitFrontMatter(text)?.lines ?? []
+  const signed = lines.filter((line) => /^\s*signature\s*:/.test(line))
+  if (signed.length === 0) return 'unsigned'
+  const given = LINE.exec(lines.at(-1)!)?.[1]
+  if (signed.length > 1 || given === undefined) return 'tampered'
+  const unsigned = assemble(lines.slice(0, -1), text)
+  // Anything that was read tolerantly (another line end, blanks behind a rule) would be lost in putting it together again.
+  if (assemble(lines, text) !== text) return 'tampered'
+  return same(given, signatureOf(unsigned, key)) ? 'genuine' : 'tampered'
+}
+
+/** The text with other lines in its front matter. */
+function assemble(lines: readonly string[], text: string): string {
+  const { body } = splitFrontMatter(text)!
+  return `---\n${lines.join('\n')}\n---\n\n${body}`
+}
+
+function signatureOf(text: string, key: Buffer): string {
+  if (key.length < 16) throw new Error('the key that signs briefs has at least 16 bytes')
+  return createHmac('sha256', key).update(PURPOSE).update(text, 'utf8').digest('hex')
+}
+
+function same(given: string, expected: string): boolean {
+  const [a, b] = [Buffer.from(given, 'utf8'), Buffer.from(expected, 'utf8')]
+  return a.length === b.length && timingSafeEqual(a, b)
+}
