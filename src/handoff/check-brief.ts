@@ -1,6 +1,6 @@
 import type { Coverage } from '../contract/brief.js'
 import type { Fact } from '../contract/fact.js'
-import { type Carrier, makeCarrier } from '../facts/carries.js'
+import { makeCarrying } from './carried.js'
 import { claimedFiles, unsupportedFiles } from './claimed-files.js'
 import { neededFacts } from './needed-facts.js'
 import { type TokenReading, unsupportedFigures } from './token-figures.js'
@@ -17,8 +17,6 @@ export interface Vouching {
 const LONGEST = 400_000
 const MOST_SAID = 200_000
 const MOST_UNSUPPORTED = 50
-/** A test's own name, without suite and file, tells it apart from this length on. */
-const TELLING_NAME = 8
 
 /** Compares a brief with what happened. What a brief says more than once, or elsewhere than asked, counts as said. */
 export function checkBrief(
@@ -29,10 +27,7 @@ export function checkBrief(
 ): Coverage {
   const text = body.slice(0, LONGEST)
   const needed = neededFacts(facts)
-  const carries = makeCarrying(
-    makeCarrier(text, facts),
-    needed.map(({ fact }) => fact),
-  )
+  const carries = makeCarrying(text, facts)
   const coverage: Coverage = { score: 1, missing: [], unsupported: [], byKind: {} }
   let [all, kept] = [0, 0]
   for (const { fact, weight } of needed) {
@@ -54,24 +49,6 @@ export function checkBrief(
   ].slice(0, MOST_UNSUPPORTED)
   return coverage
 }
-
-function makeCarrying(carrier: Carrier, needed: readonly Fact[]): (fact: Fact) => boolean {
-  const names = new Map<string, number>()
-  for (const fact of needed) if (fact.kind === 'test') names.set(nameOf(fact.text), (names.get(nameOf(fact.text)) ?? 0) + 1)
-  return (fact) => {
-    if (carrier.carries(fact)) return true
-    if (fact.kind !== 'test') return false
-    const name = nameOf(fact.text)
-    return name.length >= TELLING_NAME && names.get(name) === 1 && carrier.carries({ ...fact, kind: 'branch', text: name })
-  }
-}
-
-/** `tests/test_auth.py::TestLogin::test_expired` and `auth.test.ts > login > expired` are known by their last part. */
-const nameOf = (test: string): string =>
-  test
-    .split(/::| > |#/)
-    .at(-1)!
-    .trim()
 
 /** With what only the fact knows and whoever reads of it needs. */
 export function toldAs({ kind, text, state, detail }: Fact): string {

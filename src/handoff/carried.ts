@@ -1,0 +1,75 @@
+import type { Fact } from '../contract/fact.js'
+import { type Carrier, makeCarrier } from '../facts/carries.js'
+
+/** A test's own name, without suite and file, tells it apart from this length on. */
+const TELLING_NAME = 8
+/** Begins something of its own: a list's item, a heading, a row, a fence. */
+const BEGINS = /^\s*(?:[-*+•]\s|\d{1,3}[.)]\s|#{1,6}\s|\||```|~~~)/
+/** Two sentences without a word: nothing is read across them, and what is compared word for word does not see them. */
+const APART = '\n*\n*\n'
+const PATH = /(?:[\w@.-]+\/)+([\w@-]+(?:\.[\w-]+)+)/g
+/** What was said in sentences, where a file may be named with its folders or without. */
+const SENTENCES = new Set<Fact['kind']>(['todo', 'decision', 'question', 'constraint', 'request'])
+
+/**
+ * Whether a brief says what a fact says. Each paragraph and each item of a list is read by itself: what is added elsewhere can
+ * neither complete a thought by accident nor tear one apart. What is forbidden must be forbidden within one sentence.
+ */
+export function makeCarrying(body: string, facts: readonly Fact[]): (fact: Fact) => boolean {
+  const blocks = blocksOf(body)
+  const plain = makeCarrier(blocks.join(APART), facts)
+  const strict = once(() => makeCarrier(blocks.flatMap(sentencesOf).join(APART), facts))
+  const short = once(() => makeCarrier(blocks.join(APART).replace(PATH, '$1'), facts))
+  const strictShort = once(() => makeCarrier(blocks.flatMap(sentencesOf).join(APART).replace(PATH, '$1'), facts))
+  const bearers = countOf(facts.flatMap(({ kind, text }) => (kind === 'file' ? [text.slice(text.lastIndexOf('/') + 1)] : [])))
+  const names = countOf(facts.flatMap(({ kind, text, state }) => (kind === 'test' && state === 'failed' ? [nameOf(text)] : [])))
+  const verbatim = (text: string): boolean => plain.carries({ kind: 'branch', text, line: 0, at: null, state: null, detail: {} })
+
+  return (fact) => {
+    const forbids = fact.kind === 'constraint' && fact.state === 'forbidden'
+    if (forbids ? verbatim(fact.text) || strict().carries(fact) : plain.carries(fact)) return true
+    if (fact.kind === 'test') {
+      const name = nameOf(fact.text)
+      return name.length >= TELLING_NAME && names.get(name) === 1 && verbatim(name)
+    }
+    if (!SENTENCES.has(fact.kind) || !/\.\w/.test(fact.text)) return false
+    const text = fact.text.replace(PATH, (path, name) => ((bearers.get(name) ?? 0) > 1 ? path : name))
+    return (forbids ? strictShort() : short()).carries({ ...fact, text })
+  }
+}
+
+/** Paragraphs, items and rows, each on one line however it was wrapped; quotations without their marks. */
+function blocksOf(body: string): string[] {
+  const blocks: string[] = []
+  let open = false
+  for (const line of body.split('\n')) {
+    const text = line.replace(/^\s*(?:>\s?)+/, '').trimEnd()
+    if (text.trim() === '') open = false
+    else if (open && !BEGINS.test(text)) blocks[blocks.length - 1] += ` ${text.trim()}`
+    else {
+      blocks.push(text)
+      open = !/^\s*#{1,6}\s/.test(text)
+    }
+  }
+  return blocks
+}
+
+const sentencesOf = (block: string): string[] => block.split(/(?<=[.!?;])\s+|(?<=[。！？；])/)
+
+/** `tests/test_auth.py::TestLogin::test_expired` and `auth.test.ts > login > expired` are known by their last part. */
+const nameOf = (test: string): string =>
+  test
+    .split(/::| > |#/)
+    .at(-1)!
+    .trim()
+
+function countOf(all: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const one of all) counts.set(one, (counts.get(one) ?? 0) + 1)
+  return counts
+}
+
+function once(make: () => Carrier): () => Carrier {
+  let made: Carrier | undefined
+  return () => (made ??= make())
+}
