@@ -20,6 +20,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   delivery: ['contract', 'lib'],
   compaction: ['contract', 'facts'],
   handoff: ['contract', 'lib', 'facts'],
+  briefs: ['contract', 'lib', 'store', 'handoff'],
   engine: ['contract', 'lib', 'tracker', 'policy', 'facts', 'handoff', 'compaction', 'agents', 'store'],
   server: ['contract', 'lib', 'agents', 'store', 'engine'],
   install: ['contract', 'lib', 'agents'],

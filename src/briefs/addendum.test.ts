@@ -1,0 +1,65 @@
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { EXIT } from '../lib/errors.js'
+import { addAddendum, readAddendum } from './addendum.js'
+import { AT, KEY, sampleOrigin } from './fixtures/samples.js'
+import { keepBrief } from './keep-brief.js'
+import { readBrief } from './read-brief.js'
+
+const LATER = '2026-03-01T12:30:00.500+02:00'
+
+let folder: string
+let brief: { briefId: string; path: string; sha256: string }
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'baton-briefs-'))
+  brief = { briefId: 'brief_1', ...keepBrief({ folder, key: KEY }, sampleOrigin(1), 'done\n') }
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('an addendum', () => {
+  it('lies beside its brief, names it, reads back as it was, and leaves the brief as it is', () => {
+    const before = readFileSync(brief.path)
+    const text = '---\nnot: front matter\n---\nthe tests on the “other” branch fail\n'
+    const added = addAddendum(KEY, brief, LATER, text)
+    expect(added.at).toBe('2026-03-01T10:30:00.500Z')
+    expect(dirname(added.path)).toBe(dirname(brief.path))
+    expect(readAddendum(added.path, KEY, { briefId: 'brief_1', sha256: added.sha256 })).toEqual({
+      verdict: 'genuine',
+      body: text,
+      briefId: 'brief_1',
+      at: added.at,
+    })
+    expect((statSync(added.path).mode & 0o777).toString(8)).toBe('400')
+    expect(readFileSync(brief.path)).toEqual(before)
+  })
+
+  it('is added once, however often it is; other findings and times are others, in their order', () => {
+    const paths = [AT, AT, LATER].map((at) => addAddendum(KEY, brief, at, 'late').path)
+    paths.push(addAddendum(KEY, brief, LATER, 'later').path)
+    expect(paths[0]).toBe(paths[1])
+    expect(new Set(paths).size).toBe(3)
+    const addenda = readdirSync(dirname(brief.path)).filter((name) => name !== '0001-brief_1.md')
+    const times = addenda.sort().map((name) => /addendum-(\w+)-/.exec(name)?.[1])
+    expect(times).toEqual(['20260301T100000000Z', '20260301T103000500Z', '20260301T103000500Z'])
+  })
+
+  it('of another brief, a changed one, or a brief in its place is tampered with', () => {
+    const { path } = addAddendum(KEY, brief, AT, 'late')
+    expect(readAddendum(path, KEY, { briefId: 'brief_2' }).verdict).toBe('tampered')
+    expect(readAddendum(path, KEY, { sha256: brief.sha256 }).verdict).toBe('tampered')
+    expect(readAddendum(brief.path, KEY).verdict).toBe('tampered')
+    chmodSync(path, 0o600)
+    writeFileSync(path, `${readFileSync(path, 'utf8')}!`)
+    expect(readAddendum(path, KEY)).toMatchObject({ verdict: 'tampered', body: 'late!' })
+    expect(readAddendum(`${path}.no`, KEY).verdict).toBe('missing')
+    expect(readBrief(brief.path, KEY, brief.sha256).verdict).toBe('genuine')
+  })
+
+  it('cannot be added to a brief that is gone', () => {
+    rmSync(brief.path)
+    expect(() => addAddendum(KEY, brief, AT, 'late')).toThrow(expect.objectContaining({ exit: EXIT.notFound }))
+    expect(readdirSync(dirname(brief.path))).toEqual([])
+  })
+})

@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto'
+import type { BriefRecord } from '../contract/brief.js'
+import { splitFrontMatter } from '../handoff/front-matter.js'
+import { signBrief, verifyBrief } from '../handoff/sign.js'
+import { BatonError, EXIT } from '../lib/errors.js'
+import { addendumPath } from './file-name.js'
+import { keepFile } from './keep-file.js'
+import { type BriefVerdict, isNot, readKept } from './read-brief.js'
+
+export type Addendum = BriefRecord['addenda'][number]
+
+export interface KeptAddendum {
+  verdict: BriefVerdict
+  /** null: it is missing. */
+  body: string | null
+  /** The brief it was added to; null: it does not say. */
+  briefId: string | null
+  at: string | null
+}
+
+/**
+ * A late finding, in a file of its own beside the brief's, which never changes. `at`: ISO, UTC. The same finding of the same time is added
+ * once. Throws a BatonError when the brief is not there or the file cannot be written.
+ */
+export function addAddendum(
+  key: Buffer,
+  brief: Pick<BriefRecord, 'briefId' | 'path' | 'sha256'>,
+  at: string,
+  text: string,
+): Addendum {
+  if (readKept(brief.path) === null)
+    throw new BatonError(`The brief ${brief.briefId} is no longer there.`, 'Hand off again to have a new one.', EXIT.notFound)
+  const when = new Date(at).toISOString()
+  const head = ['format: 1', `addendum_to: ${brief.briefId}`, `brief_sha256: ${brief.sha256}`, `added_at: ${when}`]
+  const signed = signBrief(`---\n${head.join('\n')}\n---\n\n${text}`, key)
+  const name = addendumPath(brief.path, when, createHash('sha256').update(text).digest('hex'))
+  return { at: when, ...keepFile(name, signed) }
+}
+
+/** `of`: the brief it must belong to, and what the store knows of its file. Throws a BatonError when it is there and cannot be read. */
+export function readAddendum(path: string, key: Buffer, of: { briefId?: string; sha256?: string } = {}): KeptAddendum {
+  const bytes = readKept(path)
+  if (bytes === null) return { verdict: 'missing', body: null, briefId: null, at: null }
+  const text = bytes.toString('utf8')
+  const parts = splitFrontMatter(text)
+  const said = (name: string): string | null =>
+    parts?.lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2) ?? null
+  const briefId = said('addendum_to')
+  const verdict = verifyBrief(text, key)
+  const isOther = briefId === null || (of.briefId !== undefined && briefId !== of.briefId) || isNot(of.sha256, bytes)
+  return {
+    verdict: verdict === 'genuine' && isOther ? 'tampered' : verdict,
+    body: parts?.body ?? text,
+    briefId,
+    at: said('added_at'),
+  }
+}

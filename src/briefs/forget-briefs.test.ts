@@ -1,0 +1,77 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { addAddendum } from './addendum.js'
+import { AT, KEY, sampleOrigin } from './fixtures/samples.js'
+import { forgetBriefs } from './forget-briefs.js'
+import { keepBrief } from './keep-brief.js'
+
+let root: string
+let folder: string
+const kept: Record<string, string> = {}
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'baton-forget-'))
+  folder = join(root, 'briefs')
+  const keep = (seatId: string, sequence: number, sessionId: string) => {
+    const briefId = `${seatId}x${sequence}`
+    const one = keepBrief({ folder, key: KEY }, sampleOrigin(sequence, { briefId, seatId, sessionId }), 'done\n')
+    kept[briefId] = one.path
+    return { briefId, ...one }
+  }
+  addAddendum(KEY, keep('a', 1, 's1'), AT, 'late')
+  keep('a', 2, 's2')
+  addAddendum(KEY, keep('b', 1, 's3'), AT, 'late')
+})
+afterEach(() => rmSync(root, { recursive: true, force: true }))
+
+const left = () => (readdirSync(folder, { recursive: true }) as string[]).sort().map((name) => name.replace(/-2026.*/, ''))
+
+describe('forgetting', () => {
+  it('a session removes its briefs and their addenda, also those the store never heard of, and no others', () => {
+    expect(forgetBriefs(folder, { sessionId: 's1' })).toHaveLength(2)
+    expect(left()).toEqual(['a', 'a/0002-ax2.md', 'b', 'b/0001-bx1.addendum', 'b/0001-bx1.md'])
+    expect(forgetBriefs(folder, { sessionId: 's1' })).toEqual([])
+    expect(forgetBriefs(folder, { sessionId: 's3', seatId: 'a' })).toEqual([])
+  })
+
+  it('a seat removes all of it and its folder', () => {
+    expect(forgetBriefs(folder, { seatId: 'a' })).toHaveLength(3)
+    expect(left()).toEqual(['b', 'b/0001-bx1.addendum', 'b/0001-bx1.md'])
+  })
+
+  it('a brief the store names goes whatever stands in it', () => {
+    rmSync(kept.ax2!)
+    writeFileSync(kept.ax2!, 'something else')
+    expect(forgetBriefs(folder, { sessionId: 's2' })).toEqual([])
+    expect(forgetBriefs(folder, { sessionId: 's2', briefs: [{ path: kept.ax2!, addenda: [] }] })).toEqual([kept.ax2])
+  })
+
+  it('nothing in particular removes nothing', () => {
+    const before = left()
+    expect(forgetBriefs(folder, {})).toEqual([])
+    expect(forgetBriefs(join(root, 'nowhere'), { sessionId: 's1' })).toEqual([])
+    expect(left()).toEqual(before)
+  })
+
+  it('what killed writers left goes too', () => {
+    const name = (pid: number) => join(dirname(kept.ax1!), `.0001-ax1.md.baton-${pid}-1`)
+    for (const pid of [999_999_999, process.pid]) writeFileSync(name(pid), 'half')
+    forgetBriefs(folder, { sessionId: 's2' })
+    expect([existsSync(name(999_999_999)), existsSync(name(process.pid))]).toEqual([false, true])
+    forgetBriefs(folder, { sessionId: 's1' })
+    expect(left()).toEqual(['b', 'b/0001-bx1.addendum', 'b/0001-bx1.md'])
+  })
+
+  it('never touches other files, nor anything outside the folder, nor what a link leads to', () => {
+    const outside = keepBrief({ folder: join(root, 'outside'), key: KEY }, sampleOrigin(1), 'done\n').path
+    symlinkSync(dirname(outside), join(folder, 'linked'))
+    const notes = join(folder, 'a', 'notes.md')
+    writeFileSync(notes, 'mine')
+    const briefs = [outside, notes, join(folder, 'b', '..', '..', 'outside', 'seat_1', '0001-brief_1.md')]
+    forgetBriefs(folder, { seatId: 'a', briefs: briefs.map((path) => ({ path, addenda: [] })) })
+    forgetBriefs(folder, { sessionId: 's1' })
+    expect([existsSync(outside), existsSync(notes)]).toEqual([true, true])
+    expect(readdirSync(join(folder, 'a'))).toEqual(['notes.md'])
+  })
+})

@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { BatonError, EXIT } from '../lib/errors.js'
+import { KEY, longBody, sampleOrigin } from './fixtures/samples.js'
+import { keepBrief } from './keep-brief.js'
+import { readBrief } from './read-brief.js'
+
+let root: string
+let folder: string
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'baton-briefs-'))
+  folder = join(root, 'home', 'briefs')
+})
+afterEach(() => rmSync(root, { recursive: true, force: true }))
+
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
+const keep = (sequence: number, body = 'what was done\n', changes = {}) =>
+  keepBrief({ folder, key: KEY }, sampleOrigin(sequence, changes), body)
+
+function refusal(work: () => unknown): BatonError {
+  try {
+    work()
+  } catch (error) {
+    expect(error).toBeInstanceOf(BatonError)
+    return error as BatonError
+  }
+  throw new Error('it was not refused')
+}
+
+describe('a brief that is kept', () => {
+  it('lies under its seat, sequence and id, and reads back as it was', () => {
+    const { path, sha256 } = keep(12, longBody(12))
+    expect(path).toBe(join(folder, 'seat_1', '0012-brief_12.md'))
+    expect(sha256).toBe(createHash('sha256').update(readFileSync(path)).digest('hex'))
+    expect(readBrief(path, KEY, sha256)).toEqual({ verdict: 'genuine', body: longBody(12), origin: sampleOrigin(12) })
+    expect(keep(123_456).path).toBe(join(folder, 'seat_1', '123456-brief_123456.md'))
+  })
+
+  it.each([0o000, 0o077, 0o777])('is its owner’s alone, and read-only, under umask %o', (umask) => {
+    const before = process.umask(umask)
+    try {
+      const { path } = keep(1)
+      expect([path, dirname(path), folder, dirname(folder)].map(modeOf)).toEqual(['400', '700', '700', '700'])
+    } finally {
+      process.umask(before)
+    }
+  })
+
+  it('closes folders that others could look into', () => {
+    mkdirSync(join(folder, 'seat_1'), { recursive: true })
+    for (const one of [folder, join(folder, 'seat_1')]) chmodSync(one, 0o755)
+    keep(1)
+    expect([folder, join(folder, 'seat_1')].map(modeOf)).toEqual(['700', '700'])
+  })
+
+  it('may be kept again as it is, and is not touched', () => {
+    const first = keep(1)
+    const { mtimeMs, ino } = statSync(first.path)
+    chmodSync(first.path, 0o644)
+    expect(keep(1)).toEqual(first)
+    expect(statSync(first.path)).toMatchObject({ mtimeMs, ino })
+    expect(modeOf(first.path)).toBe('400')
+    expect(readdirSync(dirname(first.path))).toEqual(['0001-brief_1.md'])
+  })
+
+  it('is never replaced by another text, origin or key', () => {
+    const { path } = keep(1)
+    const before = readFileSync(path)
+    const others = [
+      () => keep(1, 'something else\n'),
+      () => keep(1, undefined, { sessionId: 's2' }),
+      () => keepBrief({ folder, key: Buffer.alloc(32, 8) }, sampleOrigin(1), 'what was done\n'),
+    ]
+    for (const other of others) expect(refusal(other)).toMatchObject({ exit: EXIT.refused })
+    expect(readFileSync(path)).toEqual(before)
+    expect(readdirSync(dirname(path))).toEqual(['0001-brief_1.md'])
+  })
+
+  it.each([
+    { seatId: '../other' },
+    { seatId: '' },
+    { seatId: '.hidden' },
+    { briefId: 'a/b' },
+    { briefId: 'x'.repeat(200) },
+    { sequence: 0 },
+  ])('is refused where its name would lead elsewhere: %o', (changes) => {
+    expect(() => keep(1, 'text', changes)).toThrow(RangeError)
+    expect(existsSync(folder)).toBe(false)
+  })
+
+  it('takes with it what a killed writer left, not what others put there', () => {
+    mkdirSync(join(folder, 'seat_1'), { recursive: true })
+    for (const name of ['.0001-brief_1.md.baton-999999999-1', 'notes.txt']) writeFileSync(join(folder, 'seat_1', name), 'half')
+    keep(1)
+    expect(readdirSync(join(folder, 'seat_1')).sort()).toEqual(['0001-brief_1.md', 'notes.txt'])
+  })
+
+  it('cannot be kept where something else is, and says so', () => {
+    mkdirSync(dirname(folder))
+    writeFileSync(folder, 'mine')
+    expect(refusal(() => keep(1)).hint).toContain('BATON_HOME')
+    expect(readFileSync(folder, 'utf8')).toBe('mine')
+  })
+})

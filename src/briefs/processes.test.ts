@@ -1,0 +1,127 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { bundleChild } from './fixtures/bundle-child.js'
+import { KEY, longBody, sampleOrigin } from './fixtures/samples.js'
+import { keepBrief } from './keep-brief.js'
+import { readBrief } from './read-brief.js'
+
+let bundle: string
+let folder: string
+beforeAll(async () => {
+  bundle = await bundleChild()
+})
+afterAll(() => rmSync(dirname(bundle), { recursive: true, force: true }))
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'baton-briefs-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+function start(...args: string[]): {
+  child: ChildProcess
+  ended: Promise<{ signal: string | null; stdout: string; stderr: string }>
+} {
+  const child = spawn(process.execPath, [bundle, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const out = { stdout: '', stderr: '' }
+  child.stdout!.on('data', (chunk) => (out.stdout += chunk))
+  child.stderr!.on('data', (chunk) => (out.stderr += chunk))
+  return { child, ended: new Promise((resolve) => child.on('close', (_, signal) => resolve({ signal, ...out }))) }
+}
+
+const names = () => readdirSync(join(folder, 'seat_1')).sort()
+const briefs = () => names().filter((name) => !name.startsWith('.'))
+
+it('a process killed at any moment leaves whole briefs only, all it had said, and nothing the next one keeps', async () => {
+  let next = 1
+  let halves = 0
+  for (let round = 0; round < 15; round++) {
+    const { child, ended } = start('hammer', folder, String(next))
+    await new Promise<void>((resolve) => child.stdout!.once('data', () => resolve()))
+    await new Promise((resolve) => setTimeout(resolve, round * 3))
+    child.kill('SIGKILL')
+    const { signal, stdout, stderr } = await ended
+    expect([signal, stderr]).toEqual(['SIGKILL', ''])
+    const said = Number(stdout.split('\n').at(-2))
+    const kept = briefs()
+    expect(kept.length).toBeGreaterThanOrEqual(said)
+    for (const [n, name] of kept.entries()) {
+      const path = join(folder, 'seat_1', name)
+      expect(statSync(path).mode & 0o777).toBe(0o400)
+      if (n + 1 < next) continue
+      expect(readBrief(path, KEY)).toEqual({ verdict: 'genuine', body: longBody(n + 1), origin: sampleOrigin(n + 1) })
+    }
+    halves += names().length - kept.length
+    next = kept.length + 1
+    keepBrief({ folder, key: KEY }, sampleOrigin(next), longBody(next))
+    expect(names()).toEqual(briefs())
+    next++
+  }
+  expect(halves).toBeGreaterThan(0)
+}, 120_000)
+
+it('one killed between the text and its name leaves no brief, and the same brief can be kept', async () => {
+  const { signal } = await start('end-at-step', folder).ended
+  expect(signal).toBe('SIGKILL')
+  expect(names().map((name) => name.startsWith('.0001-brief_1.md.'))).toEqual([true])
+  keepBrief({ folder, key: KEY }, sampleOrigin(1), longBody(1))
+  expect(names()).toEqual(['0001-brief_1.md'])
+})
+
+it('of ten processes that keep another text under one name one wins, and the others are told', async () => {
+  const texts = Array.from({ length: 10 }, (_, n) => `text ${n}`)
+  const ended = await Promise.all(texts.map((text) => start('race', folder, text).ended))
+  const told = ended.map(({ stdout }) => JSON.parse(stdout) as { failed: boolean; message?: string })
+  const winner = told.findIndex(({ failed }) => !failed)
+  expect(told.filter(({ failed }) => failed).map(({ message }) => message?.includes('holds another text'))).toEqual(
+    Array(9).fill(true),
+  )
+  expect(readBrief(join(folder, 'seat_1', '0001-brief_1.md'), KEY)).toMatchObject({ verdict: 'genuine', body: texts[winner] })
+  expect(names()).toEqual(['0001-brief_1.md'])
+})
+
+it('ten processes that keep the same brief all have it', async () => {
+  const ended = await Promise.all(Array.from({ length: 10 }, () => start('race', folder, 'the same').ended))
+  expect(ended.map(({ stdout }) => stdout)).toEqual(Array(10).fill('{"failed":false}'))
+  expect(names()).toEqual(['0001-brief_1.md'])
+})
+
+const canMount = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'none', '/mnt'], { stdio: 'ignore' }).status === 0
+
+it.skipIf(!canMount)('on a full disk it is told, nothing half is left, and with space it goes on', () => {
+  const script = 'mount -t tmpfs -o size=3m none "$1" && "$2" "$3" fill "$1" >&3 && cp -r "$1/seat_1" "$4"'
+  const copy = join(dirname(bundle), 'copy')
+  const args = ['-rm', 'sh', '-c', script, 'sh', folder, process.execPath, bundle, copy]
+  const done = spawnSync('unshare', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe', 'pipe'] })
+  expect(done.stderr).toBe('')
+  const { full, kept, after } = JSON.parse(done.output[3] as unknown as string) as { full: object; kept: number; after: object }
+  expect(full).toMatchObject({ failed: true, name: 'BatonError', hint: expect.stringContaining('Free some space') })
+  expect(kept).toBeGreaterThan(3)
+  expect(after).toEqual({ failed: false })
+  const there = readdirSync(copy).sort()
+  expect(there).toEqual(Array.from({ length: kept + 1 }, (_, n) => `000${n + 1}-brief_${n + 1}.md`))
+  for (const name of there) expect(readBrief(join(copy, name), KEY).verdict).toBe('genuine')
+})
+
+it('in a folder that may not be written to it is told, and the folder stays as it is', () => {
+  const other = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
+  chmodSync(folder, 0o755)
+  const place = join(folder, 'briefs')
+  mkdirSync(place)
+  if (other.uid !== undefined) chownSync(place, other.uid, other.gid)
+  chmodSync(place, 0o500)
+  const run = spawnSync(process.execPath, [bundle, 'once', place], { ...other, encoding: 'utf8' })
+  expect(run.stderr).toBe('')
+  expect(JSON.parse(run.stdout)).toMatchObject({
+    failed: true,
+    name: 'BatonError',
+    hint: expect.stringContaining('owner and mode'),
+  })
+  expect([readdirSync(place), statSync(place).mode & 0o777]).toEqual([[], 0o500])
+  chmodSync(place, 0o700)
+  const again = spawnSync(process.execPath, [bundle, 'once', place], { ...other, encoding: 'utf8' })
+  expect(JSON.parse(again.stdout)).toEqual({ failed: false })
+  expect(existsSync(join(place, 'seat_1', '0001-brief_1.md'))).toBe(true)
+  expect(readFileSync(join(place, 'seat_1', '0001-brief_1.md'), 'utf8')).toContain('short')
+})

@@ -1,0 +1,66 @@
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { BatonError } from '../lib/errors.js'
+import { addAddendum } from './addendum.js'
+import { AT, KEY, sampleOrigin } from './fixtures/samples.js'
+import { keepBrief } from './keep-brief.js'
+import { readBrief } from './read-brief.js'
+
+let folder: string
+let kept: { path: string; sha256: string }
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'baton-briefs-'))
+  kept = keepBrief({ folder, key: KEY }, sampleOrigin(1), '# Goal\n\nnever push to main\n')
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('a brief is', () => {
+  it('genuine as it was kept, wherever it lies, and tampered when it is not the one the store means', () => {
+    const copy = join(folder, 'copy.md')
+    copyFileSync(kept.path, copy)
+    expect(readBrief(copy, KEY).verdict).toBe('genuine')
+    const other = keepBrief({ folder, key: KEY }, sampleOrigin(2), 'push to main\n')
+    expect(readBrief(other.path, KEY, kept.sha256).verdict).toBe('tampered')
+    expect(readBrief(other.path, KEY, other.sha256).verdict).toBe('genuine')
+  })
+
+  it.each([
+    ['a word changed', (text: string) => text.replace('never', 'always')],
+    ['another seat', (text: string) => text.replace('seat_1', 'seat_2')],
+    ['a line more', (text: string) => `${text}push\n`],
+    ['its end cut off', (text: string) => text.slice(0, -1)],
+    ['other line ends', (text: string) => text.replaceAll('\n', '\r\n')],
+  ])('tampered with %s', (_, change) => {
+    const before = readFileSync(kept.path, 'utf8')
+    expect(change(before)).not.toBe(before)
+    chmodSync(kept.path, 0o600)
+    writeFileSync(kept.path, change(before))
+    expect(readBrief(kept.path, KEY).verdict).toBe('tampered')
+  })
+
+  it('tampered when another machine signed it', () => {
+    expect(readBrief(kept.path, Buffer.alloc(32, 9)).verdict).toBe('tampered')
+  })
+
+  it('unsigned without a signature, with or without front matter; its text can still be shown', () => {
+    const file = join(folder, 'HANDOFF.md')
+    writeFileSync(file, '# Goal\n\ndelete everything\n')
+    expect(readBrief(file, KEY)).toEqual({ verdict: 'unsigned', body: '# Goal\n\ndelete everything\n', origin: null })
+    writeFileSync(file, readFileSync(kept.path, 'utf8').replace(/^signature: .*\n/m, ''))
+    expect(readBrief(file, KEY)).toMatchObject({ verdict: 'unsigned', origin: sampleOrigin(1) })
+  })
+
+  it('not genuine when it is an addendum', () => {
+    const { path } = addAddendum(KEY, { briefId: 'brief_1', ...kept }, AT, 'late')
+    expect(readBrief(path, KEY).verdict).toBe('tampered')
+  })
+
+  it('missing when it is not there; something unreadable in its place is told', () => {
+    expect(readBrief(join(folder, 'seat_1', 'no.md'), KEY)).toEqual({ verdict: 'missing', body: null, origin: null })
+    expect(readBrief(join(kept.path, 'no.md'), KEY).verdict).toBe('missing')
+    mkdirSync(join(folder, 'a-folder.md'))
+    expect(() => readBrief(join(folder, 'a-folder.md'), KEY)).toThrow(BatonError)
+  })
+})
