@@ -129,3 +129,27 @@ function codesIn(attributes: string): number[] {
   }
   return kept
 }
+
+/** Where a pasted text stands in a draft. */
+export interface Pasted {
+  before: string
+  after: string
+  /** How many times BSpace right behind it takes it away. */
+  keys: number
+}
+
+/** null: the draft does not hold it, or it cannot be told where. The client shows a long paste as one word that a single key removes. */
+export function findPasted(draft: string, text: string): Pasted | null {
+  const short = /\[Pasted text #\d+(?: \+(\d+) lines)?\]/.exec(draft)
+  if (short && Number(short[1] ?? 0) === text.split('\n').length - 1) {
+    return { before: draft.slice(0, short.index), after: draft.slice(short.index + short[0].length), keys: 1 }
+  }
+  const keys = [...text].length
+  if (withoutBlanks(draft) === withoutBlanks(text)) return { before: '', after: '', keys }
+  const at = draft.indexOf(text)
+  if (at < 0 || draft.indexOf(text, at + 1) >= 0) return null
+  return { before: draft.slice(0, at), after: draft.slice(at + text.length), keys }
+}
+
+/** Lines are wrapped at blanks, and blanks at the end of a line are not to be seen. */
+const withoutBlanks = (text: string): string => text.replace(/\s+/g, '')

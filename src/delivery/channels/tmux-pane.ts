@@ -1,0 +1,105 @@
+import { startedWith } from './process-place.js'
+import { runBounded } from './run-bounded.js'
+
+/** One pane of one tmux server. */
+export interface PanePlace {
+  /** null: the server of the user's own default. */
+  socket: string | null
+  /** `%7`; stays the same when the pane is moved. */
+  pane: string
+}
+
+export interface PaneLook {
+  /** The process the pane was opened with. */
+  pid: number
+  /** Copy mode, a menu of tmux: keys do not reach what runs inside. */
+  inMode: boolean
+  /** Why nothing can be typed into just this pane; null: it can. */
+  barred: 'dead' | 'input-off' | 'synchronized' | null
+  cursor: { x: number; y: number }
+  /** What is on it, with colours; rows as the terminal has them. */
+  screen: string
+}
+
+const TIMEOUT_MS = 2000
+const LOOK = '#{pane_pid} #{pane_in_mode} #{pane_dead} #{pane_input_off} #{pane_synchronized} #{cursor_x} #{cursor_y}'
+
+/** Where a process shows its screen. `pane`: what is already known of it. null: it does not run in tmux. */
+export function paneOf(pid: number, pane: string | null): PanePlace | null {
+  const server = startedWith(pid, 'TMUX')
+  const found = pane ?? startedWith(pid, 'TMUX_PANE')
+  if (found === null || !/^%\d+$/.test(found)) return null
+  return { socket: server?.split(',', 1)[0] || null, pane: found }
+}
+
+/** State and screen in one question, so that they belong together. null: there is no such pane, or tmux does not answer. */
+export async function readPane(place: PanePlace): Promise<PaneLook | null> {
+  const target = ['-t', place.pane]
+  const run = await tmux(place, ['display-message', '-p', ...target, LOOK, ';', 'capture-pane', '-p', '-e', ...target])
+  if (run === null) return null
+  const end = run.indexOf('\n')
+  const [pid, mode, dead, off, synchronized, x, y] = run.slice(0, end).split(' ').map(Number)
+  if (!pid || y === undefined) return null
+  return {
+    pid,
+    inMode: mode !== 0,
+    barred: dead ? 'dead' : off ? 'input-off' : synchronized ? 'synchronized' : null,
+    cursor: { x: x ?? 0, y },
+    screen: run.slice(end + 1),
+  }
+}
+
+/** Lays a text ready to be pasted. */
+export async function layBuffer(place: PanePlace, name: string, text: string): Promise<boolean> {
+  return (await tmux(place, ['load-buffer', '-b', name, '-'], text)) !== null
+}
+
+export async function dropBuffer(place: PanePlace, name: string): Promise<void> {
+  await tmux(place, ['delete-buffer', '-b', name])
+}
+
+/** Pastes a laid text as one piece if the pane is still as it was looked at. null: tmux does not answer. */
+export function pasteBuffer(place: PanePlace, look: PaneLook, name: string): Promise<boolean | null> {
+  return ifUnchanged(place, look, `paste-buffer -p -d -b ${name} -t ${place.pane}`)
+}
+
+/** Presses keys if the pane is still as it was looked at. null: tmux does not answer. */
+export function pressKeys(place: PanePlace, look: PaneLook, keys: { name: string; times: number }[]): Promise<boolean | null> {
+  const orders = keys.filter(({ times }) => times > 0).map(({ name, times }) => `send-keys -t ${place.pane} -N ${times} ${name}`)
+  return ifUnchanged(place, look, orders.join(' ; '))
+}
+
+/**
+ * tmux does one thing after the other: between its own look at the cursor and the paste no key of the user can pass through it.
+ * What the client has not drawn yet is all that can be missed.
+ */
+async function ifUnchanged(place: PanePlace, look: PaneLook, order: string): Promise<boolean | null> {
+  const same = (name: string, value: number): string => `#{==:#{${name}},${value}}`
+  const pairs = [
+    same('pane_pid', look.pid),
+    same('pane_in_mode', 0),
+    same('cursor_x', look.cursor.x),
+    same('cursor_y', look.cursor.y),
+  ]
+  const condition = pairs.reduce((all, one) => `#{&&:${all},${one}}`)
+  const run = await tmux(place, [
+    'if-shell',
+    '-F',
+    '-t',
+    place.pane,
+    condition,
+    `${order} ; display-message -p did`,
+    'display-message -p not',
+  ])
+  return run === null ? null : run.trim() === 'did'
+}
+
+/** What tmux printed; null: it failed. `-u`: else it replaces every sign the locale does not have. */
+async function tmux(place: PanePlace, args: string[], input?: string): Promise<string | null> {
+  const server = place.socket === null ? [] : ['-S', place.socket]
+  const run = await runBounded('tmux', ['-u', ...server, ...args], {
+    timeoutMs: TIMEOUT_MS,
+    ...(input === undefined ? {} : { input }),
+  })
+  return run.code === 0 ? run.stdout : null
+}

@@ -1,0 +1,214 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { descends, placeOf } from './process-place.js'
+import { dropBuffer, layBuffer, type PaneLook, type PanePlace, paneOf, pasteBuffer, pressKeys, readPane } from './tmux-pane.js'
+
+export interface Live {
+  pid: number
+  sessionId: string
+  status: 'idle' | 'busy' | 'waiting' | 'unknown'
+  waitingFor: string | null
+  tmux: { pane: string } | null
+}
+
+/** What the channel has to know of the client whose terminal it types into; its agent's folder knows how. */
+export interface Terminal {
+  /** Asked again right before each step. null: it is gone. */
+  live(): Live | null
+  composer(
+    screen: string,
+    cursor: { x: number; y: number },
+  ):
+    | { state: 'empty' }
+    | { state: 'draft'; text: string; caret: number | null; menu: string | null }
+    | { state: 'unknown'; why: string }
+  /** Where a pasted text stands in a draft, and how many times BSpace behind it takes it away; null: it is not there. */
+  findPasted(draft: string, text: string): { before: string; after: string; keys: number } | null
+}
+
+export interface Wish {
+  /** The session it is meant for. */
+  sessionId: string
+  /** True: a turn may be under way; the client then keeps the prompt for the next tool boundary. */
+  queue?: boolean
+}
+
+export type Refusal =
+  /** It begins like a command, or is none; or nothing is left of it. */
+  | 'text'
+  | 'no-client'
+  | 'other-session'
+  | 'busy'
+  /** A dialog is open. */
+  | 'waiting'
+  /** The client does not say what it does. */
+  | 'status'
+  | 'no-pane'
+  /** The pane belongs to another process. */
+  | 'other-pane'
+  /** The client is stopped, or another program has its keyboard. */
+  | 'behind'
+  | 'copy-mode'
+  | 'barred'
+  /** The user has typed something. */
+  | 'draft'
+  /** It cannot be told what the composer holds. */
+  | 'screen'
+  /** tmux does not answer. */
+  | 'tmux'
+  /** The user typed while we did: nothing was sent. */
+  | 'raced'
+  /** The client did not show what was pasted, or did not take it. */
+  | 'not-taken'
+
+/** `left`: what of ours may still stand in the composer. Sent means Enter was pressed on exactly our text; the client's event confirms it. */
+export type Typed = { sent: true } | { sent: false; why: Refusal; detail: string; left: 'nothing' | 'text' }
+
+const EVERY_MS = 20
+/** A client that has just begun a fresh session still shows the frame before for a moment; a draft stays. */
+const LOOKS_TO_SETTLE = 12
+/** A client on a busy machine was seen to take a second for a key. */
+const LOOKS_FOR_CLIENT = 250
+
+let buffers = 0
+
+/** A command of the client, such as `/clear`. Only when the client is idle: what is queued cannot be withdrawn. */
+export function typeCommand(terminal: Terminal, command: string, wish: Pick<Wish, 'sessionId'>): Promise<Typed> {
+  if (!/^\/[a-z][\w:-]*(?: [^\x00-\x1f\x7f-\x9f]+)?$/i.test(command)) return Promise.resolve(refuse('text', 'not a command'))
+  return type(terminal, command, { sessionId: wish.sessionId, queue: false }, command.split(' ', 1)[0]!)
+}
+
+/** A prompt of any length, as one. */
+export function pastePrompt(terminal: Terminal, prompt: string, wish: Wish): Promise<Typed> {
+  const text = printable(prompt).trim()
+  if (text === '') return Promise.resolve(refuse('text', 'empty'))
+  if (/^[/!]/.test(text)) return Promise.resolve(refuse('text', `begins with ${text[0]}`))
+  return type(terminal, text, wish, null)
+}
+
+/** An escape sequence in a pasted text could end the paste early, and what follows would be keys. */
+export function printable(text: string): string {
+  return text
+    .replace(/\r\n?/g, '\n')
+    .replace(/\x1b\[[\d;?]*[ -/]*[@-~]/g, '')
+    .replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/g, '')
+}
+
+/** Who may be typed to now. */
+function judgeClient(live: Live | null, wish: Wish): Typed | null {
+  if (live === null) return refuse('no-client', 'the client does not run')
+  if (live.sessionId !== wish.sessionId) return refuse('other-session', `its session is ${live.sessionId}`)
+  if (live.status === 'waiting') return refuse('waiting', live.waitingFor ?? 'a dialog is open')
+  if (live.status === 'busy' && !wish.queue) return refuse('busy', 'a turn is under way')
+  if (live.status === 'unknown') return refuse('status', 'the client does not say what it does')
+  return null
+}
+
+function judgePane(look: PaneLook, pid: number): Typed | null {
+  if (look.inMode) return refuse('copy-mode', 'the pane is in a mode of tmux')
+  if (look.barred !== null) return refuse('barred', look.barred)
+  if (!descends(pid, look.pid)) return refuse('other-pane', `the pane belongs to process ${look.pid}`)
+  if (placeOf(pid)?.inFront !== true) return refuse('behind', 'the client does not have the keyboard')
+  return null
+}
+
+async function type(terminal: Terminal, text: string, wish: Wish, command: string | null): Promise<Typed> {
+  const live = terminal.live()
+  const wrong = judgeClient(live, wish)
+  if (wrong !== null) return wrong
+  const place = paneOf(live!.pid, live!.tmux?.pane ?? null)
+  if (place === null) return refuse('no-pane', 'the client does not run in tmux')
+  const buffer = `baton-${process.pid}-${++buffers}`
+  // laid before the look, so that nothing but the paste itself comes after it
+  if (!(await layBuffer(place, buffer, text))) return refuse('tmux', 'tmux does not take the text')
+  const refused = await paste(terminal, place, buffer, wish)
+  if (refused === null) return enter(terminal, place, text, wish, command)
+  await dropBuffer(place, buffer)
+  return refused
+}
+
+async function paste(terminal: Terminal, place: PanePlace, buffer: string, wish: Wish): Promise<Typed | null> {
+  let refused = refuse('raced', 'the screen does not hold still')
+  for (let looks = 0; looks < LOOKS_TO_SETTLE; looks++) {
+    if (looks > 0) await pause(EVERY_MS)
+    const look = await readPane(place)
+    if (look === null) return refuse('tmux', 'tmux does not show the pane')
+    const live = terminal.live()
+    const wrong = judgeClient(live, wish) ?? judgePane(look, live!.pid)
+    if (wrong !== null) return wrong
+    const composer = terminal.composer(look.screen, look.cursor)
+    if (composer.state === 'empty') {
+      const pasted = await pasteBuffer(place, look, buffer)
+      if (pasted === null) return refuse('tmux', 'tmux does not paste')
+      if (pasted) return null
+    } else refused = composer.state === 'draft' ? refuse('draft', composer.text) : refuse('screen', composer.why)
+  }
+  return refused
+}
+
+/** From here on our text is in the composer, or on its way there. */
+async function enter(terminal: Terminal, place: PanePlace, text: string, wish: Wish, command: string | null): Promise<Typed> {
+  let shown = false
+  for (let looks = 0; looks < LOOKS_FOR_CLIENT; looks++) {
+    const look = await readPane(place)
+    if (look === null) return leave('tmux', 'tmux does not show the pane')
+    const live = terminal.live()
+    const wrong = judgeClient(live, wish) ?? judgePane(look, live!.pid)
+    if (wrong !== null) return takeBack(terminal, place, look, text, wrong)
+    const composer = terminal.composer(look.screen, look.cursor)
+    if (composer.state === 'unknown') return leave('screen', composer.why)
+    const found = composer.state === 'draft' ? terminal.findPasted(composer.text, text) : null
+    if (composer.state === 'draft' && found !== null) {
+      shown = true
+      if (found.before !== '' || found.after !== '') return takeBack(terminal, place, look, text, refuse('raced', composer.text))
+      // Enter takes what the menu has chosen, and the menu may be a moment behind
+      const ready = command === null || composer.menu === null || composer.menu === command
+      const pressed = ready && (await pressKeys(place, look, [{ name: 'Enter', times: 1 }]))
+      if (pressed === null) return leave('tmux', 'tmux does not press Enter')
+      // never pressed twice: the first may only be late, and a second would answer whatever dialog the turn opens
+      if (pressed)
+        return (await isTaken(terminal, place, text, live!)) ? { sent: true } : leave('not-taken', 'Enter was not taken')
+    } else if (shown) return leave('raced', 'the text is no longer as it was pasted')
+    await pause(EVERY_MS)
+  }
+  return leave('not-taken', shown ? 'the screen does not hold still' : 'the text was not shown')
+}
+
+/** Whether the client took what stood in the composer: it is gone from there, or the client has gone on. False: it is still as it was. */
+async function isTaken(terminal: Terminal, place: PanePlace, text: string, before: Live): Promise<boolean> {
+  for (let looks = 0; looks < LOOKS_FOR_CLIENT; looks++) {
+    const live = terminal.live()
+    if (live?.sessionId !== before.sessionId || live.status !== before.status) return true
+    const look = await readPane(place)
+    const composer = look && terminal.composer(look.screen, look.cursor)
+    if (composer && (composer.state !== 'draft' || terminal.findPasted(composer.text, text) === null)) return true
+    await pause(EVERY_MS)
+  }
+  return false
+}
+
+/** Removes our own characters and nothing else; where that cannot be told they stay, unsent, for the user to see. */
+async function takeBack(terminal: Terminal, place: PanePlace, look: PaneLook, text: string, why: Typed): Promise<Typed> {
+  if (why.sent) return why
+  const composer = terminal.composer(look.screen, look.cursor)
+  const found = composer.state === 'draft' ? terminal.findPasted(composer.text, text) : null
+  if (composer.state !== 'draft' || found === null || composer.caret === null || look.inMode) return { ...why, left: 'text' }
+  const behind = composer.text.length - found.after.length
+  const aside = composer.caret === behind ? 0 : composer.caret === composer.text.length ? found.after.length : null
+  if (aside === null) return { ...why, left: 'text' }
+  const keys = [
+    { name: 'Left', times: aside },
+    { name: 'BSpace', times: found.keys },
+    { name: 'Right', times: aside },
+  ]
+  if ((await pressKeys(place, look, keys)) !== true) return { ...why, left: 'text' }
+  for (let looks = 0; looks < LOOKS_FOR_CLIENT; looks++) {
+    const now = await readPane(place)
+    const then = now && terminal.composer(now.screen, now.cursor)
+    if (then?.state === 'empty' || (then?.state === 'draft' && terminal.findPasted(then.text, text) === null)) return why
+    await pause(EVERY_MS)
+  }
+  return { ...why, left: 'text' }
+}
+
+const refuse = (why: Refusal, detail: string): Typed => ({ sent: false, why, detail, left: 'nothing' })
+const leave = (why: Refusal, detail: string): Typed => ({ sent: false, why, detail, left: 'text' })
