@@ -9,19 +9,22 @@ export interface ModFile {
 /** The folder's name below `skills/` in Claude Code's own folder, where the client loads it without asking. */
 export const MOD_NAME = 'baton'
 
-/** The plugin that reports a session's figures and compactions from inside the client into `liveDir`. */
-export function modFiles(options: { liveDir: string; version?: string }): ModFile[] {
+/**
+ * The plugin that reports a session's figures and compactions from inside the client into `liveDir`, and carries out the orders that
+ * lie there. `requestPrompt`: what the agent is told when the user types /handoff; left out: nothing, the request only lies there.
+ */
+export function modFiles(options: { liveDir: string; version?: string; requestPrompt?: string }): ModFile[] {
   const manifest = {
     name: MOD_NAME,
     version: options.version ?? '0.0.0',
-    description: 'Reports how full the session is, so that Baton can warn before it compacts',
+    description: 'Reports how full the session is and hands the work to a fresh one when Baton says so',
     author: { name: 'Baton' },
     license: 'MIT',
   }
   return [
     { path: '.claude-plugin/plugin.json', text: json(manifest) },
     { path: 'hooks/hooks.json', text: json({ modules: ['./register.js'] }) },
-    { path: 'hooks/register.js', text: registerSource(options.liveDir) },
+    { path: 'hooks/register.js', text: registerSource(options.liveDir, options.requestPrompt) },
     { path: 'README.md', text: README },
   ]
 }
@@ -34,6 +37,8 @@ const README = `# Baton's mod for Claude Code
 
 Written by \`baton install\`, removed by \`baton uninstall\`. Inside the client it reads the session's context usage, window and
 compaction point and writes them to one small file per session in Baton's own folder, and the summary of the last compaction to
-another. It sends nothing anywhere and changes nothing in the session. No turn waits for it; a compaction waits until the summary is
-written, some milliseconds and never a second. Without it Baton still works, with a compaction point that is derived, not told.
+another. In a terminal it also carries out the orders Baton leaves beside them, when the client is idle: clear the session and begin
+the next one with the brief, or give a prompt; and it offers \`/handoff\`, unless there is a command of that name. It sends nothing
+anywhere. No turn waits for it; a compaction waits until the summary is written, some milliseconds and never a second. Without it
+Baton still works, with a compaction point that is derived, not told, and a handoff that is carried out another way.
 `

@@ -1,12 +1,17 @@
+import { COMMAND_SOURCE } from './command-source.js'
 import { COMPACTION_SOURCE } from './compaction-source.js'
+import { IDLE_SOURCE } from './idle-source.js'
+import { ORDERS_SOURCE } from './orders-source.js'
 
 /**
- * The program of the mod, run by the client in a worker of its own. It reports what the client itself knows about the session: no
- * hook waits for a report, no failure reaches the session. Only a compaction waits for it, and only for a moment. Plain JavaScript,
- * because the client loads the file as it is; `$` may only be handed to functions at the top level.
+ * The program of the mod, run by the client in a worker of its own. It reports what the client itself knows about the session and
+ * carries out orders: no hook waits for either, no failure reaches the session. Only a compaction waits for it, and only for a moment.
+ * Plain JavaScript, because the client loads the file as it is; `$` may only be handed to functions at the top level.
+ * `requestPrompt`: what the agent is told when the user types /handoff; '': nothing.
  */
-export function registerSource(liveDir: string): string {
+export function registerSource(liveDir: string, requestPrompt = ''): string {
   return `const LIVE = ${JSON.stringify(liveDir)}
+const REQUEST = ${JSON.stringify(requestPrompt)}
 
 let reports = 0
 let stamp = 0
@@ -24,10 +29,18 @@ let trouble = null
 export const register = (on) => {
   on('session.start', ($, e, next) => {
     report($, { begins: true, detail: true })
+    if (e.isInteractive) {
+      watch($)
+      offerCommand($)
+    }
     return next(e)
   })
   on('turn.start', ($, e, next) => {
-    if (e.agentId === undefined) report($, { begins: true, detail: true })
+    if (e.agentId === undefined) {
+      turnStarts(e)
+      report($, { begins: true, detail: true })
+      watchIfTerminal($)
+    }
     return next(e)
   })
   on('tool.call', ($, e, next) => {
@@ -35,7 +48,11 @@ export const register = (on) => {
     return next(e)
   })
   on('turn.complete', ($, e, next) => {
-    if (e.agentId === undefined) report($, {})
+    if (e.agentId === undefined) {
+      turnEnds()
+      report($, {})
+      lookSoon($)
+    }
     return next(e)
   })
   on('session.measure', ($, e, next) => {
@@ -54,6 +71,12 @@ export const register = (on) => {
     on('classic.PostCompact', compacted)
   } catch {
     // a client without these tells the summary when the compaction has ended
+  }
+  try {
+    on('classic.Stop', stopped)
+    on('command.run', { command: 'handoff' }, handoffTyped)
+  } catch {
+    // a client without these knows no background tasks or takes no commands
   }
 }
 
@@ -148,5 +171,5 @@ async function complain($, error) {
     // nothing is left to tell it with, and the session must not notice
   }
 }
-${COMPACTION_SOURCE}`
+${COMPACTION_SOURCE}${IDLE_SOURCE}${ORDERS_SOURCE}${COMMAND_SOURCE}`
 }

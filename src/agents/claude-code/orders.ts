@@ -1,0 +1,142 @@
+import { readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Order, OrderAnswer } from '../../contract/handoff.js'
+import { writeFileAtomic } from '../../lib/atomic-file.js'
+import { codeOf } from '../../lib/errors.js'
+import { number, parseObject, text } from './fields.js'
+
+/**
+ * Orders to the mod, as files in the live folder:
+ *
+ *   <session>.order.json               the one order of a session; a newer one takes its place
+ *   <session>.<order>.answer.json      written by the mod; that it is there means the order was begun
+ *   <session>.request.json             the user typed /handoff
+ *
+ * The mod can neither rename nor remove a file, so both sides leave a mark first and look for the other's mark then: the mod writes
+ * its answer and looks whether the order still lies there, Baton takes the order away and looks whether there is an answer. At least
+ * one of them sees the other.
+ */
+
+/** What the user asked for by /handoff. */
+export interface HandoffRequest {
+  session: string
+  /** By the client's clock, milliseconds. */
+  at: number
+  /** What was typed behind the command; '': nothing. */
+  words: string
+}
+
+const NAME = /^[\w-]{1,100}$/
+const LARGEST = 1024 * 1024
+const KEEP_ANSWERS_MS = 24 * 60 * 60 * 1000
+
+/** Throws when the order cannot be written. */
+export function giveOrder(liveDir: string, order: Order): void {
+  for (const name of [order.session, order.orderId]) if (!NAME.test(name)) throw new RangeError(`not a plain name: ${name}`)
+  writeFileAtomic(orderFile(liveDir, order.session), `${JSON.stringify(order)}\n`, { mode: 0o600 })
+  removeOldAnswers(liveDir, order.session, Date.now() - KEEP_ANSWERS_MS)
+}
+
+/**
+ * True: it was taken back and will never be carried out. False: it was begun (its answer tells what became of it), is unknown, or
+ * another order has taken its place.
+ */
+export function withdrawOrder(liveDir: string, session: string, orderId: string): boolean {
+  if (!NAME.test(session) || !NAME.test(orderId)) return false
+  const file = orderFile(liveDir, session)
+  if (parseOrderId(readSmall(file)) !== orderId) return false
+  const away = `${file}.${orderId}.withdrawn`
+  try {
+    renameSync(file, away)
+  } catch {
+    return false
+  }
+  try {
+    // A newer order that was given between the look and the rename goes back to its place.
+    if (parseOrderId(readSmall(away)) !== orderId) {
+      renameSync(away, file)
+      return false
+    }
+    return statSync(answerFile(liveDir, session, orderId), { throwIfNoEntry: false }) === undefined
+  } finally {
+    rmSync(away, { force: true })
+  }
+}
+
+/** Null: not begun. An answer that cannot be read (yet) says `begun`: that it is there is what counts. */
+export function readOrderAnswer(liveDir: string, session: string, orderId: string): OrderAnswer | null {
+  if (!NAME.test(session) || !NAME.test(orderId)) return null
+  const file = answerFile(liveDir, session, orderId)
+  const begun = statSync(file, { throwIfNoEntry: false })
+  if (begun === undefined) return null
+  // The client writes in place: an answer read while it is written is torn, and whole a moment later.
+  const read = () => parseAnswer(readSmall(file), session, orderId)
+  return read() ?? read() ?? { format: 1, orderId, session, state: 'begun', reason: null, at: begun.mtimeMs }
+}
+
+/** Reads what the user asked for and takes it away: of two readers one gets it. Null: nothing was asked, or not by this session. */
+export function takeRequest(liveDir: string, session: string): HandoffRequest | null {
+  if (!NAME.test(session)) return null
+  const file = join(liveDir, `${session}.request.json`)
+  const request = parseRequest(readSmall(file), session)
+  if (request === null) return null
+  const away = `${file}.${process.pid}.taken`
+  try {
+    renameSync(file, away)
+  } catch {
+    return null
+  }
+  const taken = parseRequest(readSmall(away), session) ?? request
+  rmSync(away, { force: true })
+  return taken
+}
+
+/** Removes all that was ordered, answered and asked in a session: prompts are plain conversation. */
+export function forgetOrders(liveDir: string, session: string): void {
+  if (!NAME.test(session)) return
+  removeOldAnswers(liveDir, session, Number.POSITIVE_INFINITY)
+  for (const file of [orderFile(liveDir, session), join(liveDir, `${session}.request.json`)]) rmSync(file, { force: true })
+}
+
+const orderFile = (liveDir: string, session: string): string => join(liveDir, `${session}.order.json`)
+const answerFile = (liveDir: string, session: string, orderId: string): string =>
+  join(liveDir, `${session}.${orderId}.answer.json`)
+
+function removeOldAnswers(liveDir: string, session: string, before: number): void {
+  for (const name of readdirSync(liveDir)) {
+    if (!name.startsWith(`${session}.`) || !name.endsWith('.answer.json')) continue
+    const file = join(liveDir, name)
+    const stat = statSync(file, { throwIfNoEntry: false })
+    if (stat && stat.mtimeMs < before) rmSync(file, { force: true })
+  }
+}
+
+/** Null: not there, or larger than anything the mod or Baton writes. */
+function readSmall(file: string): string | null {
+  try {
+    const stat = statSync(file, { throwIfNoEntry: false })
+    return stat?.isFile() && stat.size <= LARGEST ? readFileSync(file, 'utf8') : null
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null
+    throw error
+  }
+}
+
+function parseOrderId(json: string | null): string | null {
+  return text(parseObject(json ?? '')?.orderId)
+}
+
+function parseAnswer(json: string | null, session: string, orderId: string): OrderAnswer | null {
+  const answer = parseObject(json ?? '')
+  if (answer === null || answer.format !== 1 || answer.session !== session || answer.orderId !== orderId) return null
+  const state = (['begun', 'done', 'refused'] as const).find((one) => one === answer.state)
+  const at = number(answer.at)
+  return state === undefined || at === null ? null : { format: 1, orderId, session, state, reason: text(answer.reason), at }
+}
+
+function parseRequest(json: string | null, session: string): HandoffRequest | null {
+  const request = parseObject(json ?? '')
+  const at = number(request?.at)
+  if (request === null || request.format !== 1 || request.session !== session || at === null) return null
+  return { session, at, words: text(request.words) ?? '' }
+}
