@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readComposer } from './composer.js'
+import { findPasted, readComposer } from './composer.js'
 
 const FOLDER = join(import.meta.dirname, 'fixtures', 'screens', '2.1.325')
 const screen = (name: string): string => readFileSync(join(FOLDER, `${name}.txt`), 'utf8')
@@ -105,5 +105,23 @@ describe('drawn by hand', () => {
     expect(readComposer('$ ls\n❯ \x1b[7m \x1b[0m\n')).toMatchObject({ state: 'unknown' })
     expect(readComposer('')).toMatchObject({ state: 'unknown' })
     expect(readComposer(draw('  1. Yes', '❯ 2. No'))).toMatchObject({ state: 'unknown' })
+  })
+})
+
+describe('a pasted text in a draft', () => {
+  it('a long one is shown as one word, which one key removes', () => {
+    const text = Array.from({ length: 30 }, (_, i) => `line ${i}`).join('\n')
+    expect(findPasted('[Pasted text #3 +29 lines]', text)).toEqual({ before: '', after: '', keys: 1 })
+    expect(findPasted('a[Pasted text #3 +29 lines]b', text)).toEqual({ before: 'a', after: 'b', keys: 1 })
+    expect(findPasted('[Pasted text #3 +12 lines]', text)).toBeNull()
+  })
+
+  it('a short one is found as it is wrapped, and between what the user typed', () => {
+    expect(findPasted('[baton] go\non', '[baton] go on')).toEqual({ before: '', after: '', keys: 13 })
+    expect(findPasted('x/clear', '/clear')).toEqual({ before: 'x', after: '', keys: 6 })
+    expect(findPasted('/clearx', '/clear')).toEqual({ before: '', after: 'x', keys: 6 })
+    expect(findPasted('/clear/clear', '/clear')).toBeNull()
+    expect(findPasted('/clea', '/clear')).toBeNull()
+    expect(findPasted('', '/clear')).toBeNull()
   })
 })

@@ -1,0 +1,81 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { layBuffer, type PaneLook, type PanePlace, pasteBuffer, pressKeys, readPane } from './tmux-pane.js'
+
+let dir: string
+let place: PanePlace
+const tmux = (...args: string[]): string =>
+  execFileSync('tmux', ['-S', join(dir, 's'), '-f', '/dev/null', ...args], { encoding: 'utf8' })
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'baton-tmux-'))
+  tmux('new-session', '-d', '-x', '60', '-y', '12', 'printf "\\033[2m❯ ünï\\033[0m\\n"; exec cat')
+  place = { socket: join(dir, 's'), pane: tmux('display-message', '-p', '#{pane_id}').trim() }
+})
+afterEach(() => {
+  tmux('kill-server')
+  rmSync(dir, { recursive: true })
+})
+
+const look = (fits: (now: PaneLook) => boolean): Promise<PaneLook> =>
+  vi.waitFor(async () => {
+    const now = await readPane(place)
+    if (now === null || !fits(now)) throw new Error(JSON.stringify(now))
+    return now
+  }, 5000)
+
+it('tells state, cursor and screen with its signs and dim letters, also where the locale knows no such signs', async () => {
+  const locale = { LANG: process.env.LANG, LC_ALL: process.env.LC_ALL }
+  Object.assign(process.env, { LANG: 'C', LC_ALL: 'C' })
+  try {
+    const now = await look(({ cursor }) => cursor.y === 1)
+    expect(now).toMatchObject({ inMode: false, barred: null, cursor: { x: 0, y: 1 } })
+    expect(now.pid).toBe(Number(tmux('display-message', '-p', '#{pane_pid}')))
+    expect(now.screen).toContain('\x1b[2m❯ ünï')
+  } finally {
+    for (const [name, value] of Object.entries(locale)) {
+      if (value === undefined) delete process.env[name]
+      else process.env[name] = value
+    }
+  }
+})
+
+it('pastes and presses only while the pane is as it was looked at', async () => {
+  const before = await look(({ cursor }) => cursor.y === 1)
+  expect(await layBuffer(place, 'b1', 'hello; "$(x)"')).toBe(true)
+  tmux('send-keys', '-t', place.pane, '-l', 'user')
+  const typed = await look(({ screen }) => screen.includes('user'))
+  expect(await pasteBuffer(place, before, 'b1')).toBe(false)
+  expect(await pressKeys(place, before, [{ name: 'x', times: 3 }])).toBe(false)
+  expect(await pasteBuffer(place, typed, 'b1')).toBe(true)
+  const pasted = await look(({ screen }) => screen.includes('userhello; "$(x)"'))
+  expect(
+    await pressKeys(place, pasted, [
+      { name: 'BSpace', times: 9 },
+      { name: 'Left', times: 0 },
+    ]),
+  ).toBe(true)
+  await look(({ screen }) => /userhell\s/.test(screen))
+  expect(tmux('list-buffers')).toBe('')
+})
+
+it('says when keys would not reach what runs inside, or reach more than that', async () => {
+  const before = await look(({ cursor }) => cursor.y === 1)
+  tmux('copy-mode', '-t', place.pane)
+  expect(await readPane(place)).toMatchObject({ inMode: true })
+  expect(await pressKeys(place, before, [{ name: 'x', times: 1 }])).toBe(false)
+  tmux('send-keys', '-t', place.pane, '-X', 'cancel')
+  tmux('set-option', '-w', 'synchronize-panes', 'on')
+  expect(await readPane(place)).toMatchObject({ inMode: false, barred: 'synchronized' })
+  tmux('set-option', '-w', 'synchronize-panes', 'off')
+  tmux('select-pane', '-d', '-t', place.pane)
+  expect(await readPane(place)).toMatchObject({ barred: 'input-off' })
+})
+
+it('a pane or server that is not there is no look', async () => {
+  expect(await readPane({ ...place, pane: '%99' })).toBeNull()
+  expect(await readPane({ socket: join(dir, 'none'), pane: '%0' })).toBeNull()
+  expect(await layBuffer({ socket: join(dir, 'none'), pane: '%0' }, 'b', 'x')).toBe(false)
+})
