@@ -25,7 +25,9 @@ function watch($) {
 // The program may have been loaded anew within a session: then nobody tells it how the session began.
 async function watchIfTerminal($) {
   try {
-    if (!watching && (await $.session.surface()) === 'terminal') watch($)
+    if (watching || (await $.session.surface()) !== 'terminal') return
+    watch($)
+    offerCommand($)
   } catch {
     // the next turn asks again
   }
@@ -122,7 +124,7 @@ function faultOf(order, session) {
 function parsed(json) {
   try {
     const order = JSON.parse(json)
-    return /^[\\w-]{1,100}$/.test(order?.orderId) ? order : null
+    return typeof order?.orderId === 'string' && /^[\\w-]{1,100}$/.test(order.orderId) ? order : null
   } catch {
     return null
   }

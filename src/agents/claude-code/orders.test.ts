@@ -1,0 +1,111 @@
+import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { tempDir } from '../../../test/claude-code/temp-dir.js'
+import type { Order, OrderAnswer } from '../../contract/handoff.js'
+import { forgetOrders, giveOrder, readOrderAnswer, takeRequest, withdrawOrder } from './orders.js'
+
+const order = (change: Partial<Order> = {}): Order => ({
+  format: 1,
+  orderId: 'o1',
+  session: 's1',
+  do: 'hand-off',
+  prompt: '[baton] Go on.',
+  until: 2000,
+  ...change,
+})
+
+/** As the mod does it. */
+const answer = (dir: string, change: Partial<OrderAnswer> = {}, orderId = 'o1'): void => {
+  const whole = { format: 1, orderId, session: 's1', state: 'begun', reason: null, at: 1000, ...change }
+  writeFileSync(join(dir, `s1.${orderId}.answer.json`), JSON.stringify(whole))
+}
+
+test('an order lies in one file only its owner can read, and nothing else is left', () => {
+  const dir = tempDir()
+  giveOrder(dir, order())
+  expect(readdirSync(dir)).toEqual(['s1.order.json'])
+  expect(JSON.parse(readFileSync(join(dir, 's1.order.json'), 'utf8'))).toEqual(order())
+  expect(statSync(join(dir, 's1.order.json')).mode & 0o777).toBe(0o600)
+})
+
+test.each(['../x', 'a/b', '', 'a.b'])('an order named %j is not written anywhere', (name) => {
+  const dir = tempDir()
+  expect(() => giveOrder(dir, order({ orderId: name }))).toThrow(RangeError)
+  expect(() => giveOrder(dir, order({ session: name }))).toThrow(RangeError)
+  expect(readdirSync(dir)).toEqual([])
+  expect([withdrawOrder(dir, name, 'o1'), readOrderAnswer(dir, 's1', name), takeRequest(dir, name)]).toEqual([false, null, null])
+})
+
+test('an order that was not begun can be withdrawn, once', () => {
+  const dir = tempDir()
+  giveOrder(dir, order())
+  expect([withdrawOrder(dir, 's1', 'o1'), withdrawOrder(dir, 's1', 'o1')]).toEqual([true, false])
+  expect(readdirSync(dir)).toEqual([])
+})
+
+test('an order that was begun is not withdrawn, however little of its answer is written', () => {
+  const dir = tempDir()
+  giveOrder(dir, order())
+  writeFileSync(join(dir, 's1.o1.answer.json'), '')
+  expect(withdrawOrder(dir, 's1', 'o1')).toBe(false)
+  expect(readOrderAnswer(dir, 's1', 'o1')).toMatchObject({ state: 'begun', orderId: 'o1', session: 's1' })
+})
+
+test('a newer order is not withdrawn in place of the older one', () => {
+  const dir = tempDir()
+  giveOrder(dir, order())
+  giveOrder(dir, order({ orderId: 'o2' }))
+  expect(withdrawOrder(dir, 's1', 'o1')).toBe(false)
+  expect(JSON.parse(readFileSync(join(dir, 's1.order.json'), 'utf8')).orderId).toBe('o2')
+  expect(withdrawOrder(dir, 's1', 'o2')).toBe(true)
+})
+
+test('an answer is told as the mod wrote it; another session or order has none', () => {
+  const dir = tempDir()
+  expect(readOrderAnswer(dir, 's1', 'o1')).toBeNull()
+  answer(dir, { state: 'refused', reason: 'draft' })
+  expect(readOrderAnswer(dir, 's1', 'o1')).toEqual({
+    format: 1,
+    orderId: 'o1',
+    session: 's1',
+    state: 'refused',
+    reason: 'draft',
+    at: 1000,
+  })
+  expect([readOrderAnswer(dir, 's2', 'o1'), readOrderAnswer(dir, 's1', 'o2')]).toEqual([null, null])
+})
+
+test('answers of the last day stay when the next order is given, older ones and only those of the session go', () => {
+  const dir = tempDir()
+  for (const name of ['o1', 'o2']) answer(dir, { state: 'done' }, name)
+  writeFileSync(join(dir, 's2.o1.answer.json'), '{}')
+  const old = new Date(Date.now() - 25 * 60 * 60 * 1000)
+  for (const name of ['s1.o1.answer.json', 's2.o1.answer.json']) utimesSync(join(dir, name), old, old)
+  giveOrder(dir, order({ orderId: 'o3' }))
+  expect(readdirSync(dir).sort()).toEqual(['s1.o2.answer.json', 's1.order.json', 's2.o1.answer.json'])
+})
+
+test('a request of the user is taken once, by its own session only, and not while it is half written', () => {
+  const dir = tempDir()
+  const file = join(dir, 's1.request.json')
+  expect(takeRequest(dir, 's1')).toBeNull()
+  writeFileSync(file, '{"format":1,"sess')
+  expect(takeRequest(dir, 's1')).toBeNull()
+  expect(existsSync(file)).toBe(true)
+  writeFileSync(file, JSON.stringify({ format: 1, session: 's1', at: 1000, words: 'mind the test' }))
+  expect(takeRequest(dir, 's2')).toBeNull()
+  expect(takeRequest(dir, 's1')).toEqual({ session: 's1', at: 1000, words: 'mind the test' })
+  expect(takeRequest(dir, 's1')).toBeNull()
+  expect(readdirSync(dir)).toEqual([])
+})
+
+test('all that was ordered in a session can be forgotten', () => {
+  const dir = tempDir()
+  giveOrder(dir, order())
+  giveOrder(dir, order({ session: 's2' }))
+  answer(dir)
+  writeFileSync(join(dir, 's1.request.json'), '{}')
+  forgetOrders(dir, 's1')
+  expect(readdirSync(dir)).toEqual(['s2.order.json'])
+})
