@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { build } from 'esbuild'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { BatonError } from './errors.js'
@@ -98,15 +98,22 @@ describe('the key of a machine', () => {
   })
 })
 
-it('twenty processes that ask at once get one key, and nothing else is left behind', async () => {
+it('twenty processes that ask at the same moment get one key, thirty times over, and nothing else is left behind', async () => {
   const bundle = join(root, 'key.mjs')
   const entry = new URL('machine-key.ts', import.meta.url).pathname
   await build({ entryPoints: [entry], outfile: bundle, bundle: true, platform: 'node', format: 'esm', logLevel: 'error' })
-  const ask = `import { machineKey } from ${JSON.stringify(bundle)}
-    await new Promise((go) => process.stdin.once('data', go).once('end', go))
-    process.stdout.write(machineKey(${JSON.stringify(file)}).toString('hex'))
-    process.stdin.destroy()`
+  const ask = `import { readFileSync } from 'node:fs'
+    import { machineKey } from ${JSON.stringify(bundle)}
+    process.stdout.write('ready ')
+    const start = Number(readFileSync(0, 'utf8'))
+    const asleep = new Int32Array(new SharedArrayBuffer(4))
+    const keys = Array.from({ length: 30 }, (_, n) => {
+      Atomics.wait(asleep, 0, 0, Math.max(0, start + n * 30 - Date.now()))
+      return machineKey(${JSON.stringify(join(root, 'home'))} + n + '/key').toString('hex')
+    })
+    process.stdout.write(keys.join(' '))`
   const children = Array.from({ length: 20 }, () => spawn(process.execPath, ['--input-type=module', '-e', ask]))
+  const ready = children.map((child) => new Promise((resolve) => child.stdout.once('data', resolve)))
   const ended = children.map(async (child) => {
     let said = ''
     child.stdout.on('data', (chunk) => (said += chunk))
@@ -114,8 +121,12 @@ it('twenty processes that ask at once get one key, and nothing else is left behi
     await new Promise((done) => child.on('close', done))
     return said
   })
-  await new Promise((ready) => setTimeout(ready, 1500))
-  for (const child of children) child.stdin.end('go')
-  expect([...new Set(await Promise.all(ended))]).toEqual([machineKey(file).toString('hex')])
-  expect(readdirSync(join(root, 'home'))).toEqual(['key'])
+  await Promise.all(ready)
+  for (const child of children) child.stdin.end(String(Date.now() + 100))
+  const files = Array.from({ length: 30 }, (_, n) => join(root, `home${n}`, 'key'))
+  const said = new Set(await Promise.all(ended))
+  const keys = files.map((one) => machineKey(one).toString('hex'))
+  expect([...said]).toEqual([`ready ${keys.join(' ')}`])
+  expect(new Set(keys).size).toBe(30)
+  for (const one of files) expect(readdirSync(dirname(one))).toEqual(['key'])
 })
