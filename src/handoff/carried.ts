@@ -1,5 +1,6 @@
 import type { Fact } from '../contract/fact.js'
 import { type Carrier, makeCarrier } from '../facts/carries.js'
+import { denies } from '../facts/words.js'
 
 /** A test's own name, without suite and file, tells it apart from this length on. */
 const TELLING_NAME = 8
@@ -8,6 +9,7 @@ const BEGINS = /^\s*(?:[-*+•]\s|\d{1,3}[.)]\s|#{1,6}\s|\||```|~~~)/
 /** Two sentences without a word: nothing is read across them, and what is compared word for word does not see them. */
 const APART = '\n*\n*\n'
 const PATH = /(?:[\w@.-]+\/)+([\w@-]+(?:\.[\w-]+)+)/g
+const FILE = /[\w@-]+(?:\.[\w-]+)+/g
 /** What was said in sentences, where a file may be named with its folders or without. */
 const SENTENCES = new Set<Fact['kind']>(['todo', 'decision', 'question', 'constraint', 'request'])
 
@@ -18,23 +20,24 @@ const SENTENCES = new Set<Fact['kind']>(['todo', 'decision', 'question', 'constr
 export function makeCarrying(body: string, facts: readonly Fact[]): (fact: Fact) => boolean {
   const blocks = blocksOf(body)
   const plain = makeCarrier(blocks.join(APART), facts)
-  const strict = once(() => makeCarrier(blocks.flatMap(sentencesOf).join(APART), facts))
-  const short = once(() => makeCarrier(blocks.join(APART).replace(PATH, '$1'), facts))
-  const strictShort = once(() => makeCarrier(blocks.flatMap(sentencesOf).join(APART).replace(PATH, '$1'), facts))
+  const sentences = blocks.flatMap(sentencesOf)
+  const strict = once(() => makeCarrier(sentences.filter(denies).join(APART), facts))
+  const short = once(() => makeCarrier(sentences.filter(namesFile).join(APART).replace(PATH, '$1'), facts))
   const bearers = countOf(facts.flatMap(({ kind, text }) => (kind === 'file' ? [text.slice(text.lastIndexOf('/') + 1)] : [])))
   const names = countOf(facts.flatMap(({ kind, text, state }) => (kind === 'test' && state === 'failed' ? [nameOf(text)] : [])))
   const verbatim = (text: string): boolean => plain.carries({ kind: 'branch', text, line: 0, at: null, state: null, detail: {} })
 
   return (fact) => {
-    const forbids = fact.kind === 'constraint' && fact.state === 'forbidden'
+    const forbids = fact.kind === 'constraint' && fact.state === 'forbidden' && denies(fact.text)
     if (forbids ? verbatim(fact.text) || strict().carries(fact) : plain.carries(fact)) return true
     if (fact.kind === 'test') {
       const name = nameOf(fact.text)
       return name.length >= TELLING_NAME && names.get(name) === 1 && verbatim(name)
     }
-    if (!SENTENCES.has(fact.kind) || !/\.\w/.test(fact.text)) return false
+    const files = SENTENCES.has(fact.kind) ? (fact.text.match(FILE) ?? []) : []
+    if (files.length === 0 || !files.every((name) => body.includes(name))) return false
     const text = fact.text.replace(PATH, (path, name) => ((bearers.get(name) ?? 0) > 1 ? path : name))
-    return (forbids ? strictShort() : short()).carries({ ...fact, text })
+    return short().carries({ ...fact, text })
   }
 }
 
@@ -54,6 +57,7 @@ function blocksOf(body: string): string[] {
   return blocks
 }
 
+const namesFile = (sentence: string): boolean => /[\w@-]\.[\w-]/.test(sentence)
 const sentencesOf = (block: string): string[] => block.split(/(?<=[.!?;])\s+|(?<=[。！？；])/)
 
 /** `tests/test_auth.py::TestLogin::test_expired` and `auth.test.ts > login > expired` are known by their last part. */

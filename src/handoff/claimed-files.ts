@@ -1,6 +1,9 @@
 import type { Fact } from '../contract/fact.js'
 import { splitBrief } from './split-brief.js'
 
+/** A list nobody could have meant is looked at no further. */
+const MOST_CLAIMED = 400
+
 type Mode = 'changed' | 'read' | null
 
 const CHANGED =
@@ -44,7 +47,7 @@ export function claimedFiles(body: string): string[] {
       if (mode === 'changed' || (mode === null && SAID_CHANGED.test(line))) for (const path of pathsAt(line)) claimed.add(path)
     }
   }
-  return [...claimed]
+  return [...claimed].slice(0, MOST_CLAIMED)
 }
 
 /** Of those, the files nothing in the transcript supports. `said`: what else vouches for a path, such as the brief before this one. */
@@ -54,11 +57,12 @@ export function unsupportedFiles(claimed: readonly string[], facts: readonly Fac
   const commands = facts.filter(({ kind, state }) => kind === 'command' && state !== 'failed').map(({ text }) => text)
   const acting = commands.filter((command) => !READS_ONLY.test(command))
   if (acting.some((command) => CHANGES_ANY.test(command))) return []
+  const did = acting.join('\n')
   const formatted = acting.some((command) => FORMATS.test(command))
   const supported = (path: string): boolean =>
     BY_TOOLS.test(path) ||
     files.some(({ text, state }) => (state === 'changed' || formatted) && samePath(text, path)) ||
-    acting.some((command) => command.includes(lastOf(path))) ||
+    did.includes(lastOf(path)) ||
     said.includes(path)
   return claimed.filter((path) => !supported(path))
 }

@@ -1,8 +1,9 @@
-import { ADDED_TITLE } from './sections.js'
+import { ADDED_TITLE, sectionNamed } from './sections.js'
 import { closes, headings } from './split-brief.js'
 
 /** A brief without a single section has at least this much to say; less is talk about one. */
 const SUBSTANCE = 200
+const MOST_TITLES = 20
 const FENCE = /^\s{0,3}(`{3,}|~{3,})(.*)$/
 /** `# Handoff brief`, at any level, bold or not, with a name behind it. */
 const TITLE_LINE = /^\s{0,3}(#{1,6})\s*(?:\*\*|__)?\s*(?:[^\p{L}\p{N}\s]{1,4}\s*)?handoff[ -]brief\b([^\n]*)$/iu
@@ -18,17 +19,19 @@ const NAME_BEHIND = /^\s*(?:(?:\*\*|__)?\s*)?(?:$|[:–—(#|/,.-]|(?:\*\*|__))/
 export function findBrief(answer: string): string | null {
   const lines = answer.replace(/\r\n?/g, '\n').split('\n')
   let best: string | null = null
-  let fence: { mark: string; from: number } | null = null
+  let fence: string | null = null
+  let looked = 0
   for (const [at, line] of lines.entries()) {
     const mark = FENCE.exec(line)
     if (mark) {
-      if (fence === null) fence = { mark: mark[1]!, from: at }
-      else if (closes(line, fence.mark)) fence = null
+      if (fence === null) fence = mark[1]!
+      else if (closes(line, fence)) fence = null
       continue
     }
     if (!isTitle(line, lines[at + 1])) continue
+    if (++looked > MOST_TITLES) break
     const brief = lines
-      .slice(at, fence === null ? lines.length : endOfFence(lines, at, fence.mark))
+      .slice(at, fence === null ? lines.length : endOfFence(lines, at, fence))
       .join('\n')
       .trimEnd()
     if ((best === null || brief.length > best.length) && saysSomething(brief)) best = brief
@@ -45,7 +48,7 @@ function isTitle(line: string, next: string | undefined): boolean {
 
 /**
  * Agents put code in fences into a brief that is itself in one, of the same length. A fence with a language opens, a bare one closes
- * the innermost; and where headings follow what looked like the end, it was not.
+ * the innermost; and where sections follow what looked like the end, it was not.
  */
 function endOfFence(lines: readonly string[], from: number, fence: string): number {
   const marks = [...lines.entries()].slice(from).filter(([, line]) => FENCE.exec(line)?.[1]?.startsWith(fence))
@@ -54,11 +57,13 @@ function endOfFence(lines: readonly string[], from: number, fence: string): numb
     depth += closes(line, fence) ? -1 : 1
     if (depth === 0) {
       const last = marks.findLast(([, one]) => closes(one, fence))![0]
-      return last > at && headings(lines.slice(at + 1, last)).some(({ level }) => level <= 6) ? last : at
+      return last > at && lines.slice(at + 1, last).some(isSection) ? last : at
     }
   }
   return marks.findLast(([, line]) => closes(line, fence))?.[0] ?? lines.length
 }
+
+const isSection = (line: string): boolean => /^\s{0,3}#{2,6}\s/.test(line) && line.length < 300 && sectionNamed(line) !== null
 
 function saysSomething(brief: string): boolean {
   const lines = brief.split('\n').slice(1)

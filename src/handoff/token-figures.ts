@@ -24,7 +24,7 @@ const SCALE = String.raw`(?:\s?(?:k|K|m|M|thousand|million|Tsd\.?|mil|mille))?`
 const TOKEN = String.raw`(?:[Tt]okens?|TOKENS?|toks?|トークン|токен\p{L}*|토큰|令牌)`
 const ABOUT = String.raw`(?:~|≈|about |around |roughly |etwa |ca\. )?`
 const COUNT = new RegExp(
-  String.raw`(?<![\p{L}\p{N}.,_/-])(${ABOUT})(${NUMBER})(${SCALE})(?:(?:\s?(?:\/|of|out of|von|de)\s?)(${NUMBER})(${SCALE}))?[\s-]?(${TOKEN})(?![\p{L}_])`,
+  String.raw`(?<![\p{sc=Latin}\p{sc=Cyrillic}\p{N}.,_/-])(${ABOUT})(${NUMBER})(${SCALE})(?:(?:\s?(?:\/|of|out of|von|de)\s?)(${NUMBER})(${SCALE}))?[\s-]?(${TOKEN})(?![\p{L}_])`,
   'gu',
 )
 const NAMED_COUNT = new RegExp(
@@ -40,7 +40,8 @@ const LEFT = /\bleft\b|remain|\bfree\b|until|before|übrig|restant|quedan|残|�
 /** Figures of tokens and of fullness in a text that neither a reading nor what was said in the session supports, as written. */
 export function unsupportedFigures(text: string, readings: readonly TokenReading[], said: string): string[] {
   const known = new Set(figuresIn(said, true).map(({ value, percent }) => `${value}${percent ? '%' : ''}`))
-  const wrong = figuresIn(text, false).filter(
+  const once = new Map(figuresIn(text, false).map((figure) => [`${figure.written} ${figure.value} ${figure.left}`, figure]))
+  const wrong = [...once.values()].filter(
     (figure) => !known.has(`${figure.value}${figure.percent ? '%' : ''}`) && !readings.some((one) => supports(one, figure)),
   )
   return [...new Set(wrong.map(({ written }) => written))]

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest'
+import type { Fact } from '../contract/fact.js'
+import { aFact } from '../facts/a-fact.js'
+import { makeCarrying } from './carried.js'
+
+const carries = (body: string, fact: Fact, others: Fact[] = []): boolean => makeCarrying(body, [fact, ...others])(fact)
+const forbidden = aFact('constraint', "Don't touch the ledger tables", { state: 'forbidden' })
+
+test('what is forbidden must be forbidden in one sentence, not beside it', () => {
+  expect(carries('- The ledger tables must not be touched.', forbidden)).toBe(true)
+  expect(carries('- Ledger tables may be touched.\n- No new dependencies.', forbidden)).toBe(false)
+  expect(carries('You may touch the ledger tables. Never push.', forbidden)).toBe(false)
+})
+
+test('a sentence broken over lines is one', () => {
+  expect(carries('- The ledger tables belong to others and must\n  not be touched by us', forbidden)).toBe(true)
+})
+
+test('two items of a list do not make one thought', () => {
+  const todo = aFact('todo', 'Describe parked batches in the changelog')
+  expect(carries('- describe the parser\n- parked batches\n- changelog', todo)).toBe(false)
+  expect(carries('- parked batches: describe them in the changelog', todo)).toBe(true)
+})
+
+test('a request of several lines is known in a quotation', () => {
+  const request = aFact('request', 'Fix it.\n\nThen push; 2nd line')
+  expect(carries('> Fix it.\n>\n> Then push; 2nd line', request)).toBe(true)
+})
+
+test('a file may be named with its folders or without, unless two bear the name', () => {
+  const todo = aFact('todo', 'Double the wait in retry.ts')
+  expect(carries('In src/invoices/retry.ts double the wait.', todo)).toBe(true)
+  const exact = aFact('todo', 'Double the wait in src/a/retry.ts')
+  expect(carries('double the wait in retry.ts', exact)).toBe(true)
+  const two = [aFact('file', 'src/a/retry.ts'), aFact('file', 'src/b/retry.ts')]
+  expect(carries('double the wait in src/b/retry.ts', exact, two)).toBe(false)
+})
+
+test('a failing test is known by its own name, unless two bear it', () => {
+  const test = aFact('test', 'tests/test_auth.py::TestLogin::test_expired_token')
+  expect(carries('`test_expired_token` fails', test)).toBe(true)
+  expect(carries('`test_expired` fails', test)).toBe(false)
+  const other = aFact('test', 'tests/test_api.py::test_expired_token')
+  expect(carries('`test_expired_token` fails', test, [other])).toBe(false)
+})

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { BY_NEED, SECTIONS, sectionNamed } from './sections.js'
+
+test('each title means its own section', () => {
+  expect(SECTIONS.map(({ title }) => sectionNamed(title))).toEqual(SECTIONS.map(({ name }) => name))
+})
+
+test('every section has its place by need, once', () => {
+  expect([...BY_NEED].sort()).toEqual(SECTIONS.map(({ name }) => name).sort())
+})
+
+test.each([
+  ['Next steps', 'next'],
+  ['**TODO**', 'next'],
+  ['Where things stand', 'state'],
+  ['Failed attempts and dead ends', 'failed'],
+  ['Modified files', 'files'],
+  ['User constraints (verbatim)', 'constraints'],
+  ['Decisions made, and why', 'decisions'],
+  ["User's last request", 'request'],
+  ['How to run the tests', 'verify'],
+  ['Offene Fragen', 'questions'],
+  ['次のステップ', 'next'],
+  ['Geänderte Dateien', 'files'],
+])('%s is understood as %s', (heading, name) => {
+  expect(sectionNamed(heading)).toBe(name)
+})
+
+test('a heading about something else means none', () => {
+  expect(sectionNamed('Notes')).toBeNull()
+  expect(sectionNamed('Architecture of the parser')).toBeNull()
+})
