@@ -148,17 +148,24 @@ async function paste(terminal: Terminal, place: PanePlace, buffer: string, wish:
 /** From here on our text is in the composer, or on its way there. */
 async function enter(terminal: Terminal, place: PanePlace, text: string, wish: Wish, command: string | null): Promise<Typed> {
   let shown = false
+  let last = 'the text was not shown'
   for (let looks = 0; looks < LOOKS_FOR_CLIENT; looks++) {
+    if (looks > 0) await pause(EVERY_MS)
     const look = await readPane(place)
     if (look === null) return leave('tmux', 'tmux does not show the pane')
     const live = terminal.live()
     const wrong = judgeClient(live, wish) ?? judgePane(look, live!.pid)
     if (wrong !== null) return takeBack(terminal, place, look, text, wrong)
     const composer = terminal.composer(look.screen, look.cursor)
-    if (composer.state === 'unknown') return leave('screen', composer.why)
+    // while it draws anew the client shows half a screen; a dialog is told by the client itself
+    if (composer.state === 'unknown') {
+      last = composer.why
+      continue
+    }
     const found = composer.state === 'draft' ? terminal.findPasted(composer.text, text) : null
     if (composer.state === 'draft' && found !== null) {
       shown = true
+      last = 'the screen does not hold still'
       if (found.before !== '' || found.after !== '') return takeBack(terminal, place, look, text, refuse('raced', composer.text))
       // Enter takes what the menu has chosen, and the menu may be a moment behind
       const ready = command === null || composer.menu === null || composer.menu === command
@@ -168,9 +175,8 @@ async function enter(terminal: Terminal, place: PanePlace, text: string, wish: W
       if (pressed)
         return (await isTaken(terminal, place, text, live!)) ? { sent: true } : leave('not-taken', 'Enter was not taken')
     } else if (shown) return leave('raced', 'the text is no longer as it was pasted')
-    await pause(EVERY_MS)
   }
-  return leave('not-taken', shown ? 'the screen does not hold still' : 'the text was not shown')
+  return leave('not-taken', last)
 }
 
 /** Whether the client took what stood in the composer: it is gone from there, or the client has gone on. False: it is still as it was. */
