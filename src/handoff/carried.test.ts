@@ -43,3 +43,18 @@ test('a failing test is known by its own name, unless two bear it', () => {
   const other = aFact('test', 'tests/test_api.py::test_expired_token')
   expect(carries('`test_expired_token` fails', test, [other])).toBe(false)
 })
+
+test('a request is not carried by the constraint in it', () => {
+  const request = aFact('request', 'Ask accounting about the old ones. Commit it, but never push anything.')
+  expect(carries('- Commit it, but never push anything.', request)).toBe(false)
+  expect(carries('He wants it committed but never pushed anything; the old ones accounting is to be asked about.', request)).toBe(
+    true,
+  )
+})
+
+test('a commit is known by its id or subject, not by what it did', () => {
+  const commit = aFact('commit', 'Rotate refresh tokens', { detail: { id: '4be91d2aaaa' } })
+  expect(carries('- refresh tokens are rotated', commit)).toBe(false)
+  expect(carries('- tokens are rotated (4be91d2)', commit)).toBe(true)
+  expect(carries('- committed: "Rotate refresh tokens"', commit)).toBe(true)
+})

@@ -1,9 +1,11 @@
 import type { Fact } from '../contract/fact.js'
 import { type Carrier, makeCarrier } from '../facts/carries.js'
-import { denies } from '../facts/words.js'
+import { denies, meaningOf } from '../facts/words.js'
 
 /** A test's own name, without suite and file, tells it apart from this length on. */
 const TELLING_NAME = 8
+const MANY = 6
+const MOST = 0.8
 /** Begins something of its own: a list's item, a heading, a row, a fence. */
 const BEGINS = /^\s*(?:[-*+•]\s|\d{1,3}[.)]\s|#{1,6}\s|\||```|~~~)/
 /** Two sentences without a word: nothing is read across them, and what is compared word for word does not see them. */
@@ -11,31 +13,47 @@ const APART = '\n*\n*\n'
 const PATH = /(?:[\w@.-]+\/)+([\w@-]+(?:\.[\w-]+)+)/g
 const FILE = /[\w@-]+(?:\.[\w-]+)+/g
 /** What was said in sentences, where a file may be named with its folders or without. */
-const SENTENCES = new Set<Fact['kind']>(['todo', 'decision', 'question', 'constraint', 'request'])
+const SENTENCES = new Set<Fact['kind']>(['todo', 'decision', 'question', 'constraint'])
 
 /**
  * Whether a brief says what a fact says. Each paragraph and each item of a list is read by itself: what is added elsewhere can
- * neither complete a thought by accident nor tear one apart. What is forbidden must be forbidden within one sentence.
+ * neither complete a thought by accident nor tear one apart. What is forbidden must be forbidden within one sentence; a commit is known
+ * by its id or its subject, not by what it did.
  */
 export function makeCarrying(body: string, facts: readonly Fact[]): (fact: Fact) => boolean {
   const blocks = blocksOf(body)
-  const plain = makeCarrier(blocks.join(APART), facts)
+  const files = facts.filter(({ kind }) => kind === 'file')
+  const plain = makeCarrier(blocks.join(APART), files)
   const sentences = blocks.flatMap(sentencesOf)
-  const strict = once(() => makeCarrier(sentences.filter(denies).join(APART), facts))
-  const short = once(() => makeCarrier(sentences.filter(namesFile).join(APART).replace(PATH, '$1'), facts))
-  const bearers = countOf(facts.flatMap(({ kind, text }) => (kind === 'file' ? [text.slice(text.lastIndexOf('/') + 1)] : [])))
+  const strict = once(() => makeCarrier(sentences.filter(denies).join(APART)))
+  const short = once(() => makeCarrier(sentences.filter(namesFile).join(APART).replace(PATH, '$1')))
+  const bearers = countOf(files.map(({ text }) => text.slice(text.lastIndexOf('/') + 1)))
   const names = countOf(facts.flatMap(({ kind, text, state }) => (kind === 'test' && state === 'failed' ? [nameOf(text)] : [])))
   const verbatim = (text: string): boolean => plain.carries({ kind: 'branch', text, line: 0, at: null, state: null, detail: {} })
 
+  /** A constraint quoted from a request is not the request: each of its sentences must be there, of many most. */
+  const saysEach = (fact: Fact): boolean => {
+    const telling = fact.text
+      .split('\n')
+      .flatMap(sentencesOf)
+      .filter((sentence) => meaningOf(sentence).size > 1)
+    const said = telling.filter((sentence) => plain.carries({ ...fact, text: sentence })).length
+    return telling.length > 0 && said >= (telling.length < MANY ? telling.length : telling.length * MOST)
+  }
+
   return (fact) => {
     const forbids = fact.kind === 'constraint' && fact.state === 'forbidden' && denies(fact.text)
+    if (fact.kind === 'commit' && typeof fact.detail.id === 'string') {
+      return verbatim(fact.detail.id.slice(0, 7)) || verbatim(fact.text)
+    }
+    if (fact.kind === 'request') return verbatim(fact.text) || saysEach(fact)
     if (forbids ? verbatim(fact.text) || strict().carries(fact) : plain.carries(fact)) return true
     if (fact.kind === 'test') {
       const name = nameOf(fact.text)
       return name.length >= TELLING_NAME && names.get(name) === 1 && verbatim(name)
     }
-    const files = SENTENCES.has(fact.kind) ? (fact.text.match(FILE) ?? []) : []
-    if (files.length === 0 || !files.every((name) => body.includes(name))) return false
+    const named = SENTENCES.has(fact.kind) ? (fact.text.match(FILE) ?? []) : []
+    if (named.length === 0 || !named.every((name) => body.includes(name))) return false
     const text = fact.text.replace(PATH, (path, name) => ((bearers.get(name) ?? 0) > 1 ? path : name))
     return short().carries({ ...fact, text })
   }
@@ -57,7 +75,8 @@ function blocksOf(body: string): string[] {
   return blocks
 }
 
-const namesFile = (sentence: string): boolean => /[\w@-]\.[\w-]/.test(sentence)
+/** With words round it: a path alone says nothing of what is to be done there. */
+const namesFile = (sentence: string): boolean => /[\w@-]\.[\w-]/.test(sentence) && /\S\s+\S+\s+\S/.test(sentence)
 const sentencesOf = (block: string): string[] => block.split(/(?<=[.!?;])\s+|(?<=[。！？；])/)
 
 /** `tests/test_auth.py::TestLogin::test_expired` and `auth.test.ts > login > expired` are known by their last part. */

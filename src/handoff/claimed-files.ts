@@ -53,7 +53,10 @@ export function claimedFiles(body: string): string[] {
 /** Of those, the files nothing in the transcript supports. `said`: what else vouches for a path, such as the brief before this one. */
 export function unsupportedFiles(claimed: readonly string[], facts: readonly Fact[], said: string): string[] {
   if (claimed.length === 0) return []
-  const files = facts.filter(({ kind }) => kind === 'file')
+  const files = new Map<string, Fact[]>()
+  for (const fact of facts) {
+    if (fact.kind === 'file') files.set(lastOf(fact.text), [...(files.get(lastOf(fact.text)) ?? []), fact])
+  }
   const commands = facts.filter(({ kind, state }) => kind === 'command' && state !== 'failed').map(({ text }) => text)
   const acting = commands.filter((command) => !READS_ONLY.test(command))
   if (acting.some((command) => CHANGES_ANY.test(command))) return []
@@ -61,7 +64,7 @@ export function unsupportedFiles(claimed: readonly string[], facts: readonly Fac
   const formatted = acting.some((command) => FORMATS.test(command))
   const supported = (path: string): boolean =>
     BY_TOOLS.test(path) ||
-    files.some(({ text, state }) => (state === 'changed' || formatted) && samePath(text, path)) ||
+    files.get(lastOf(path))?.some(({ text, state }) => (state === 'changed' || formatted) && samePath(text, path)) ||
     did.includes(lastOf(path)) ||
     said.includes(path)
   return claimed.filter((path) => !supported(path))

@@ -1,9 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import { load } from '../../test/corpus/load.js'
+import { readConversation } from '../agents/claude-code/conversation.js'
 import type { Coverage } from '../contract/brief.js'
 import type { Fact } from '../contract/fact.js'
-import { checkBrief } from './check-brief.js'
+import { startFacts } from '../facts/facts.js'
+import { checkBrief, toldAs } from './check-brief.js'
 import { completeBrief } from './complete-brief.js'
 import { findBrief } from './find-brief.js'
 import { withoutFrontMatter } from './front-matter.js'
@@ -81,6 +84,29 @@ test('a vague brief carries next to nothing', () => {
   expect(score).toBeLessThan(0.1)
   expect(missing.length).toBeGreaterThanOrEqual(neededFacts(facts).length - 1)
   expect(missing[0]?.kind).toBe('request')
+})
+
+test('in transcripts of all kinds, whatever single thing is left out is found', () => {
+  const undetected: string[] = []
+  let planted = 0
+  for (const { name, file } of load('seen')) {
+    const collected = startFacts()
+    readConversation(file, { withoutFiles: true, onEntry: collected.take })
+    const all = collected.facts()
+    const needed = neededFacts(all).map(({ fact }) => fact)
+    for (const fact of needed) {
+      const others = needed.filter((one) => one !== fact)
+      // A constraint stands in the request it was part of: nothing is missing then.
+      if (others.some(({ text }) => text.includes(fact.text))) continue
+      planted++
+      const body = `# Handoff brief\n\n${others.map(({ text }) => `- ${text.replace(/\s+/g, ' ')}`).join('\n')}`
+      const missing = checkBrief(body, all, []).missing.map(({ text }) => text)
+      if (!missing.includes(toldAs(fact))) undetected.push(`${name}: ${fact.kind} ${fact.text}`)
+      expect(missing.filter((text) => text !== toldAs(fact))).toEqual([])
+    }
+  }
+  expect(planted).toBeGreaterThan(150)
+  expect(undetected.length / planted, undetected.join('\n')).toBeLessThanOrEqual(0.05)
 })
 
 describe('the score only rises with what is added', () => {
