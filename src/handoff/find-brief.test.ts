@@ -15,6 +15,9 @@ test.each([
   ['# Handoff brief (session 3)'],
   ['# 🤝 Handoff brief — seat main'],
   ['# Handoff-brief'],
+  ['# Handoff brief for the export'],
+  ['# Handoff brief 3'],
+  ['## Updated handoff brief'],
   ['Handoff brief\n============='],
 ])('begins with %j', (title) => {
   expect(findBrief(`${title}${BODY}`)).toBe(`${title}${BODY}`)

@@ -6,11 +6,12 @@ const SUBSTANCE = 200
 const MOST_TITLES = 20
 const FENCE = /^\s{0,3}(`{3,}|~{3,})(.*)$/
 /** `# Handoff brief`, at any level, bold or not, with a name behind it. */
-const TITLE_LINE = /^\s{0,3}(#{1,6})\s*(?:\*\*|__)?\s*(?:[^\p{L}\p{N}\s]{1,4}\s*)?handoff[ -]brief\b([^\n]*)$/iu
+const TITLE_LINE =
+  /^\s{0,3}(#{1,6})\s*(?:\*\*|__)?\s*(?:[^\p{L}\p{N}\s]{1,4}\s*)?(?:(?:baton|session|updated|final) )?handoff[ -]brief\b([^\n]*)$/iu
 const BOLD_TITLE = /^\s{0,3}(?:\*\*|__)\s*handoff[ -]brief\b([^\n*_]{0,80})(?:\*\*|__)\s*:?\s*$/iu
 const UNDERLINED = /^\s{0,3}handoff[ -]brief\s*$/iu
 /** What may stand behind the words: nothing, or a mark and a name. "Handoff brief format" is about briefs. */
-const NAME_BEHIND = /^\s*(?:(?:\*\*|__)?\s*)?(?:$|[:–—(#|/,.-]|(?:\*\*|__))/u
+const NAME_BEHIND = /^\s*(?:(?:\*\*|__)?\s*)?(?:$|[:–—(#|/,.-]|(?:\*\*|__)|(?:for|of|no|v)\b|v?\d)/iu
 
 /**
  * The brief in an agent's answer: from its title to the end, or to the end of the code fence it stands in. null: there is none, or

@@ -12,6 +12,8 @@ interface Figure {
   /** What the last digit written stands for. */
   unit: number
   percent: boolean
+  /** Said of what is left, not of what is used. */
+  left: boolean
 }
 
 const MOST_FIGURES = 200
@@ -31,10 +33,18 @@ const NAMED_COUNT = new RegExp(
   String.raw`(?<![\p{L}_])[Tt]okens?(?: (?:used|left|remaining|so far|in use))?\s?[:=]\s?(${ABOUT})(${NUMBER})(${SCALE})(?![\p{L}\p{N}%])`,
   'gu',
 )
-const PERCENT = /(?<![\p{L}\p{N}.,])(~|≈)?(\d{1,3}(?:[.,]\d+)?)\s?%/gu
+const PERCENT = /(?<![\p{sc=Latin}\p{sc=Cyrillic}\p{N}.,])(~|≈)?(\d{1,3}(?:[.,]\d+)?)\s?%/gu
 /** Words that make a figure one about the context. */
 const CONTEXT =
   /\bcontext\b|\bwindow\b|compact(?:ion|ed)|kontext|fenster|contexto|ventana|contexte|fenêtre|コンテキスト|上下文|контекст/iu
+/** Of a percentage they stand right before or behind it: "context: 62 %", "62 % of the window". */
+const CONTEXT_BEFORE =
+  /(?:(?:context|kontext|contexto|contexte)(?: window| usage| use| budget| fullness)?[\s:=(~≈]*(?:(?:is|was|at|now|about|currently|used|usage|around|bei|stands?)[\s:=(~≈]*){0,3}|(?:コンテキスト|上下文|контекст).{0,10})$/iu
+const CONTEXT_BEHIND =
+  /^\s*(?:\p{L}+ ){0,3}?(?:the |our |my |its |this )?(?:context|window(?! (?:width|height|size))|compaction|kontext|contexto|contexte)|^.{0,8}(?:コンテキスト|上下文|контекст)/iu
+/** Tokens of texts, models and limits, not of this session. */
+const OF_THE_WORK =
+  /corpus|dataset|train|document|chunk|vocab|embedding|bucket|\bper (?:request|page|second|minute|hour|call|user)|rate limit|max_tokens|throughput/iu
 const LEFT = /\bleft\b|remain|\bfree\b|until|before|übrig|restant|quedan|残|剩|осталось/iu
 
 /** Figures of tokens and of fullness in a text that neither a reading nor what was said in the session supports, as written. */
@@ -48,18 +58,19 @@ export function unsupportedFigures(text: string, readings: readonly TokenReading
 }
 
 /** `any`: whatever they are about. */
-function figuresIn(text: string, any: boolean): (Figure & { left: boolean })[] {
-  const found: (Figure & { left: boolean })[] = []
+function figuresIn(text: string, any: boolean): Figure[] {
+  const found: Figure[] = []
   for (const line of text.split('\n')) {
     if (found.length >= MOST_FIGURES) break
     if (!/\d/.test(line) || !/tok|%|トークン|токен|토큰|令牌/i.test(line) || line.length > 20_000) continue
     for (const clause of line.split(/(?<=[.;!?])\s+/)) {
       const about = any || CONTEXT.test(clause)
       const left = LEFT.test(clause)
+      const bare = !OF_THE_WORK.test(clause)
       for (const match of clause.matchAll(COUNT)) {
         const [written, , first, scale, second, secondScale] = match
         const last = figure(written.trim(), second ?? first!, secondScale ?? scale!, left)
-        if (!about && last.value < FEW) continue
+        if (!about && (last.value < FEW || !bare)) continue
         found.push(last)
         // "125k/200k tokens": the first may leave its scale to the second.
         if (second !== undefined)
@@ -69,12 +80,13 @@ function figuresIn(text: string, any: boolean): (Figure & { left: boolean })[] {
       }
       for (const [written, , number, scale] of clause.matchAll(NAMED_COUNT)) {
         const one = figure(written.trim(), number!, scale!, left)
-        if (about || one.value >= FEW) found.push(one)
+        if (about || (one.value >= FEW && bare)) found.push(one)
       }
       if (!about) continue
       for (const match of clause.matchAll(PERCENT)) {
-        const near = clause.slice(Math.max(0, match.index - 40), match.index + match[0].length + 40)
-        if (!any && !CONTEXT.test(near)) continue
+        const before = clause.slice(Math.max(0, match.index - 60), match.index)
+        const behind = clause.slice(match.index + match[0].length, match.index + match[0].length + 60)
+        if (!any && !CONTEXT_BEFORE.test(before) && !CONTEXT_BEHIND.test(behind)) continue
         const [whole, decimals = ''] = match[2]!.split(/[.,]/)
         const value = Number(`${whole}.${decimals || 0}`)
         found.push({ written: match[0].trim(), value, unit: 10 ** -decimals.length, percent: true, left })
@@ -84,7 +96,7 @@ function figuresIn(text: string, any: boolean): (Figure & { left: boolean })[] {
   return found
 }
 
-function figure(written: string, number: string, scale: string, left: boolean): Figure & { left: boolean } {
+function figure(written: string, number: string, scale: string, left: boolean): Figure {
   const times = /^(k|thousand|tsd\.?|mil|mille)$/i.test(scale.trim()) ? 1_000 : scale.trim() === '' ? 1 : 1_000_000
   const grouped = /^\d{1,3}([,.'’\u00a0\u202f ]\d{3})+$/.test(number) && times === 1
   const plain = grouped ? number.replace(/\D/g, '') : number.replace(',', '.')
@@ -95,12 +107,12 @@ function figure(written: string, number: string, scale: string, left: boolean): 
   return { written, value: Math.round(Number(plain) * times), unit, percent: false, left }
 }
 
-function supports({ used, window, point }: TokenReading, one: Figure & { left: boolean }): boolean {
+function supports({ used, window, point }: TokenReading, one: Figure): boolean {
   const wholes = [window, point].filter((whole): whole is number => whole !== null && whole > 0)
-  const true_ = one.percent
+  const figures = one.percent
     ? wholes.flatMap((whole) => [(used / whole) * 100, ...(one.left ? [100 - (used / whole) * 100] : [])])
     : [used, ...wholes, ...(one.left ? wholes.map((whole) => whole - used) : [])]
-  return true_.some(
+  return figures.some(
     (value) =>
       Math.abs(value - one.value) <= Math.max(Math.abs(value) * NEAR, one.unit === 1 && !one.percent ? 0 : one.unit * 0.999),
   )
