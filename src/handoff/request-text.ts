@@ -30,7 +30,7 @@ export function requestText({ seatName, missing = [], file }: Requested = {}): s
           `As your whole answer, beginning with the line \`# ${TITLE}\`, same sections as before, no tools needed. What is left out this time Baton adds itself. ${other} \`baton off\` turns this off.`,
         ]
       : [
-          `[baton] A handoff brief${seat} is wanted: this context is filling, and a fresh session will go on with your work. Bring the step you are in to an end, then give the brief as your whole answer. No tools are needed for it.`,
+          `[baton] A handoff brief${seat} is wanted: a fresh session will go on with your work. Bring the step you are in to an end, then give the brief as your whole answer. No tools are needed for it.`,
           `Begin with the line \`# ${TITLE}\`, then these sections, each as a \`##\` heading:`,
           SECTIONS.map(({ title, wants }) => `- ${title}: ${wants}`).join('\n'),
           `Whoever reads it knows nothing but it: name files, commands, errors and commits exactly, say what you did not verify, guess no figures. Keep it under 8,000 characters; write "none" where there is nothing. Baton checks it against the transcript.`,

@@ -91,7 +91,7 @@ export const SECTIONS: readonly Section[] = [
   {
     name: 'request',
     title: 'Last user request',
-    wants: 'verbatim, as a quotation',
+    wants: 'verbatim, as a quotation: the user’s own, not this one',
     known:
       /\b(requests?|prompt|asked|letzte\p{L}* (anfrage|auftrag|bitte)|anfrage|auftrag|petición|solicitud|demande)\b|请求|依頼|リクエスト|запрос/iu,
   },
