@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { isRunning } from '../../lib/process-info.js'
 import { waiterHook, waiterScript } from './waiter.js'
 
 let dir: string
@@ -108,5 +109,21 @@ it('ended by the client it leaves no pipe', async () => {
   await waits(waiter)
   waiter.kill('SIGTERM')
   expect(await waiter.ended).toEqual({ code: 0, said: '' })
+  expect(readdirSync(folder)).toEqual([])
+})
+
+it('when its client was killed it goes by itself', async () => {
+  writeFileSync(join(dir, 'waiter.sh'), waiterScript(folder, 1))
+  const client = spawn('/bin/bash', ['-c', '/bin/bash "$0" & wait', join(dir, 'waiter.sh')], {
+    env: { PATH: process.env.PATH, CLAUDE_CODE_SESSION_ATTENDED: '1', CLAUDE_PID: '4711' },
+    stdio: 'ignore',
+  })
+  running.push(client)
+  await vi.waitFor(() => expect(pipes()).toHaveLength(1), 5000)
+  const waiter = Number(pipes()[0]!.split('.')[1])
+  await new Promise((resolve) => setTimeout(resolve, 1500))
+  expect(isRunning(waiter)).toBe(true)
+  client.kill('SIGKILL')
+  await vi.waitFor(() => expect(isRunning(waiter)).toBe(false), 5000)
   expect(readdirSync(folder)).toEqual([])
 })

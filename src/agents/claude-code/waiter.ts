@@ -26,8 +26,8 @@ export function waiterHook(path: string): { type: 'command'; command: string; as
 /** Seconds. Where it ends sooner the next turn begins another. */
 const A_WEEK = 7 * 24 * 60 * 60
 
-/** The waiter's program. `folder`: where the pipes lie; it is made with the first. */
-export function waiterScript(folder: string): string {
+/** The waiter's program. `folder`: where the pipes lie; it is made with the first. `every`: seconds between two looks at its parent. */
+export function waiterScript(folder: string, every = 300): string {
   const quoted = `'${folder.replaceAll("'", "'\\''")}'`
   return `#!/bin/bash
 # Sleeps until Baton has something to say to an idle session. Written by Baton; removed with it.
@@ -49,7 +49,7 @@ for old in "$CLAUDE_PID".*; do
   fi
 done
 while :; do
-  if read -r -t 300 word <&3; then break; fi
+  if read -r -t ${every} word <&3; then break; fi
   [ "$(ps -o ppid= -p $$ 2>/dev/null)" -eq "$PPID" ] 2>/dev/null || exit 0
 done
 case $word in

@@ -7,7 +7,12 @@ const LARGEST_TEXT = 1024 * 1024
 const TIMEOUT_MS = 2000
 const GONE = ['ENOENT', 'ECONNREFUSED', 'ENOTSOCK']
 
-/** Says something to a running client over its own socket. `token`: needed only where the client cannot see who is asking. */
+/**
+ * Says something to a running client over its own socket; the model is told that it comes from another session, not from the user.
+ * Not for a session that bypasses permission checks: its client opens a dialog and holds the message until a person lets it through.
+ * That question is the person's to answer; nothing here answers or avoids it.
+ * `token`: needed only where the client cannot see who is asking.
+ */
 export function sayOverSocket(path: string, token: string | null, text: string, timeoutMs = TIMEOUT_MS): Promise<SocketOutcome> {
   if (text.trim() === '' || text.length > LARGEST_TEXT) return Promise.resolve('text')
   const lines = [...(token === null ? [] : [{ type: 'auth', token }]), { type: 'user', message: { role: 'user', content: text } }]
