@@ -18,7 +18,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   store: ['contract', 'lib'],
   archive: ['contract', 'lib', 'store'],
   delivery: ['contract', 'lib'],
-  compaction: ['contract'],
+  compaction: ['contract', 'facts'],
   engine: ['contract', 'lib', 'tracker', 'policy', 'facts', 'compaction', 'agents', 'store'],
   server: ['contract', 'lib', 'agents', 'store', 'engine'],
   install: ['contract', 'lib', 'agents'],
@@ -64,7 +64,7 @@ const files = (readdirSync(SRC, { recursive: true }) as string[])
 /** Tests, what only tests use, and what is run by them. */
 const isForTests = (file: string): boolean =>
   /\.(test|cases)\.ts$|(^|\/)fixtures\/|(^|\/)trial(-home|-session|-server)?\.ts$/.test(file) ||
-  /^(cli\/render\/a-session|facts\/a-conversation)\.ts$/.test(file)
+  /^(cli\/render\/a-session|facts\/(a-conversation|a-fact))\.ts$/.test(file)
 const sources = files.filter((file) => !isForTests(file))
 const text = (file: string): string => readFileSync(join(SRC, file), 'utf8')
 const roomOf = (file: string): string => (ENTRIES.includes(file) || !file.includes('/') ? file : file.split('/', 1)[0]!)

@@ -24,8 +24,9 @@ export function recallLost(call: Call, cli: Cli): Promise<number> {
       return words.every((word) => all.includes(word))
     })
     const shown = lost.slice(0, limit)
+    const archived = found !== null && found.archiveId !== null && house.store.archive(found.archiveId)?.status === 'kept'
     if (call.json) cli.print(JSON.stringify({ ...view(found, shown), scope }))
-    else cli.print(page({ found, unreported, shown, matching: lost.length }, cli).join('\n'))
+    else cli.print(page({ found, unreported, shown, matching: lost.length, archived }, cli).join('\n'))
     return EXIT.done
   })
 }
@@ -77,9 +78,11 @@ function view(found: Reported | null, lost: LossReport['lost']): Record<string, 
 interface Found extends Omit<Newest, 'scope'> {
   shown: LossReport['lost']
   matching: number
+  /** Its archive is still there. */
+  archived: boolean
 }
 
-function page({ found, unreported, shown, matching }: Found, { screen }: Cli): string[] {
+function page({ found, unreported, shown, matching, archived }: Found, { screen }: Cli): string[] {
   const { columns, paint } = screen
   const note = unreported
     ? wrap(paint(`The compaction of ${stamp(unreported.startedAt)} has ${whyNoReport(unreported)}.`, 'yellow'), columns, 0)
@@ -87,7 +90,7 @@ function page({ found, unreported, shown, matching }: Found, { screen }: Cli): s
   if (found === null) return unreported ? note : wrap('No compaction is known here.', columns, 0)
   const back = putBack(found)
   const more = matching - shown.length
-  const place = found.archiveId === null ? '' : `; the transcript before it is archive ${found.archiveId}`
+  const place = archived ? `; the transcript before it is archive ${found.archiveId}` : ''
   const nothing = found.loss.lost.length === 0 ? 'Nothing was lost.' : 'Nothing that was lost has these words.'
   return [
     ...note,

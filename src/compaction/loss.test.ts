@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import { keyOf, type Remains, reportLoss } from './loss.js'
-import { aFact } from './trial.js'
+import { aFact } from '../facts/a-fact.js'
+import { keyOf } from '../facts/key-of.js'
+import { type Remains, reportLoss } from './loss.js'
 
 const remains = (change: Partial<Remains> = {}): Remains => ({ summary: '', kept: '', keptLines: [], sinceLine: 0, ...change })
 

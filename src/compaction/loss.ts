@@ -1,6 +1,6 @@
 import type { Fact, FactKind } from '../contract/fact.js'
 import type { LossReport } from '../contract/loss.js'
-import { makeCarrier } from './carries.js'
+import { makeCarrier } from '../facts/carries.js'
 
 /** What stays bound to the work however long ago it was said; the rest counts only in the cycle it happened in. */
 const LASTING = new Set<FactKind>(['request', 'constraint', 'todo', 'question', 'decision', 'branch'])
@@ -41,11 +41,4 @@ function isPast(fact: Fact, sinceLine: number): boolean {
   if (fact.line > sinceLine) return false
   if (!LASTING.has(fact.kind)) return true
   return fact.state === 'done' || fact.state === 'dropped' || fact.state === 'answered'
-}
-
-const KEY = 200
-
-/** Names a fact over several looks at the same conversation. Long texts that begin alike are told apart by their length. */
-export function keyOf({ kind, text }: Pick<Fact, 'kind' | 'text'>): string {
-  return text.length <= KEY ? `${kind} ${text}` : `${kind} ${text.slice(0, KEY)} #${text.length}`
 }

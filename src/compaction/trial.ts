@@ -1,19 +1,4 @@
-import type { Fact, FactKind } from '../contract/fact.js'
 import type { CompactionRecord } from '../contract/loss.js'
-
-/** For tests: a fact of a kind, as the transcript would give it. */
-export function aFact(kind: FactKind, text: string, change: Partial<Fact> = {}): Fact {
-  return { kind, text, line: 10, at: null, state: STATES[kind] ?? null, detail: {}, ...change }
-}
-
-const STATES: Partial<Record<FactKind, Fact['state']>> = {
-  constraint: 'required',
-  file: 'changed',
-  command: 'ok',
-  test: 'failed',
-  todo: 'open',
-  question: 'open',
-}
 
 /** For tests: a compaction that is over, with nothing lost. */
 export function aCompaction(change: Partial<CompactionRecord> = {}): CompactionRecord {

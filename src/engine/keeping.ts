@@ -7,7 +7,9 @@ import type { Mode } from '../contract/level.js'
 import type { CompactionRecord, LossReport } from '../contract/loss.js'
 import type { Message } from '../contract/message.js'
 import type { Signal } from '../contract/signal.js'
+import { keyOf } from '../facts/key-of.js'
 import { weightOf } from '../facts/rank.js'
+import { lossText } from '../policy/texts.js'
 import type { Store } from '../store/store.js'
 import { type Desk, type Draft, emit } from './draft.js'
 import { keepTranscript } from './keep-transcript.js'
@@ -84,7 +86,7 @@ export function recoverFirst(readers: Readers, draft: KeepDesk, summary: string 
   if (facts === null) return
   const { at } = draft
   const { sinceLine, lines } = read ?? known
-  const first = firstStep(facts, { brief: null })
+  const first = firstStep(facts, { brief: null, archived: known.archiveId !== null })
   const tail = Array.from({ length: LIKELY_KEPT }, (_, i) => lines - i)
   const loss = summary === null ? null : reportLoss(facts, { summary, kept: '', keptLines: tail, sinceLine })
   const second = loss === null ? null : missing(facts, loss, first.keys)
@@ -136,7 +138,23 @@ export function recoverSecond(readers: Readers, draft: KeepDesk, summary: string
   const tells = text !== '' && known.second === null && speaks(draft)
   parts.store.putCompaction({ ...known, loss, second: tells ? { at, keys } : known.second })
   emitLoss(draft, { ...known, loss })
+  if (speaks(draft)) tellLoss(draft, loss, [...(known.first?.keys ?? []), ...(tells ? keys : (known.second?.keys ?? []))])
   if (tells) putBack(draft, known, 'important', text, [{ step: 2, facts: keys.length }])
+}
+
+/** The person is told what the agent was told: how much the summary carries. */
+function tellLoss(desk: Desk, loss: LossReport, said: readonly string[]): void {
+  if (loss.lost.length === 0) return
+  const { record } = desk
+  const known = new Set(said)
+  const back = loss.lost.filter((fact) => known.has(keyOf(fact))).length
+  const speaker = { sessionId: record.sessionId, seatName: null, project: record.project }
+  const text = lossText(speaker, { total: loss.total, kept: loss.kept, back })
+  queue(
+    desk,
+    { category: 'compaction', mode: 'sequential', agent_text: null, user_text: text },
+    { seatId: record.seatId, sessionId: record.sessionId },
+  )
 }
 
 function emitLoss(desk: Desk, { loss, archiveId, startedAt }: CompactionRecord): void {

@@ -86,8 +86,8 @@ export interface Store {
   putCompaction(record: CompactionRecord): void
   /** Its end was told. */
   endCompaction(sessionId: string, startedAt: string): void
-  /** Forgets what was read for a session's compactions. */
-  dropCompactions(sessionId: string): void
+  /** What is quoted anywhere here of a session's conversation goes; that things happened stays. Returns how many entries held words. */
+  forgetWords(sessionId: string): number
 
   archive(archiveId: string): ArchiveRecord | null
   /** Oldest first. */

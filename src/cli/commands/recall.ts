@@ -1,9 +1,10 @@
+import type { SearchRequest } from '../../archive/search/search-archives.js'
 import type { Hit } from '../../contract/archive.js'
 import { EXIT } from '../../lib/errors.js'
 import { sessionsNamed } from '../archive/choose.js'
 import { inArchives, type Opened } from '../archive/open-archives.js'
 import { parseLimit } from '../archive/parse-limits.js'
-import { nothing, refuseEmpty } from '../archive/search.js'
+import { nothing, refuseEmpty, tellUnreadable } from '../archive/search.js'
 import type { Call, Cli, Command } from '../command.js'
 import { wrong } from '../parse-call.js'
 import { recallLost } from '../recall-lost.js'
@@ -31,7 +32,7 @@ export const command: Command = {
     ['baton recall --lost', 'everything the last compaction dropped'],
     ['baton recall --lost migrations --session api', 'of the seat api, only what names the migrations'],
   ],
-  json: '{hits: [{archive_id, line, kind, text, …}], scope}; scope: session, seat or all. With --lost also {session_id, compaction_started_at, facts, facts_kept, by_kind}, each hit with state and put_back',
+  json: '{hits: [{archive_id, line, kind, text, …}], scope, unreadable}; scope: session, seat or all. With --lost also {session_id, compaction_started_at, facts, facts_kept, by_kind}, each hit with state and put_back',
   run,
 }
 
@@ -43,8 +44,12 @@ async function run(call: Call, cli: Cli): Promise<number> {
     throw wrong(command, 'Which words? baton recall <query>.', 'baton recall --lost lists what was dropped.')
   refuseEmpty(query)
   return inArchives(call, cli, (opened) => {
-    const { hits, scope } = look(opened, query, limit, call.value('session'), cli.env.CLAUDE_CODE_SESSION_ID)
-    if (call.json) cli.print(JSON.stringify({ hits, scope }))
+    const lost = new Set<string>()
+    const asked = { query, limit, textLength: 10_000, unreadable: (id: string): void => void lost.add(id) }
+    const { hits, scope } = look(opened, asked, call.value('session'), cli.env.CLAUDE_CODE_SESSION_ID)
+    tellUnreadable(lost, cli)
+    if (call.json) cli.print(JSON.stringify({ hits, scope, unreadable: [...lost] }))
+    else if (hits.length === 0 && lost.size > 0) return EXIT.failed
     else if (hits.length === 0) cli.print(nothing(opened.house.store.archives().length, cli.screen.columns))
     else cli.print(hits.map((hit) => wholeHit(hit, query, cli).join('\n')).join('\n\n'))
     return EXIT.done
@@ -53,18 +58,17 @@ async function run(call: Call, cli: Cli): Promise<number> {
 
 function look(
   { house, archives }: Opened,
-  query: string,
-  limit: number,
+  asked: SearchRequest,
   session: string | null,
   own: string | undefined,
 ): { hits: Hit[]; scope: 'session' | 'seat' | 'all' } {
   const within = (sessions: string[]): Hit[] => {
     const wanted = new Set(sessions)
-    return archives.search({ query, limit, textLength: 10_000, among: ({ sessionId }) => wanted.has(sessionId) })
+    return archives.search({ ...asked, among: ({ sessionId }) => wanted.has(sessionId) })
   }
   if (session !== null) return { hits: within(sessionsNamed(house, session)), scope: 'session' }
   const record = own ? house.store.session(own) : null
   const near = record ? within(house.store.chain(record.seatId).map(({ sessionId }) => sessionId)) : []
   if (near.length > 0) return { hits: near, scope: 'seat' }
-  return { hits: archives.search({ query, limit, textLength: 10_000 }), scope: 'all' }
+  return { hits: archives.search(asked), scope: 'all' }
 }

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
-import { keyOf } from '../../compaction/loss.js'
-import { aCompaction, aFact } from '../../compaction/trial.js'
+import { aCompaction } from '../../compaction/trial.js'
 import type { Archive } from '../../contract/archive.js'
 import type { CompactionRecord } from '../../contract/loss.js'
+import { aFact } from '../../facts/a-fact.js'
+import { keyOf } from '../../facts/key-of.js'
 import { archiveLines, compactionLines } from './compaction-lines.js'
 import { plain } from './screen.js'
 import { stamp } from './times.js'
@@ -35,7 +36,7 @@ const lines = (...all: CompactionRecord[]): string[] => compactionLines(all, 'd7
 test('a compaction shows its figure, the kinds, the most needed of what it lost and what was put back', () => {
   expect(lines(compaction())).toEqual([
     `${stamp(AT)}  by the client`,
-    '  ▰▰▰▰▰▰▱▱▱▱ facts kept 10 of 17, 3 put back',
+    '  ▰▰▰▰▰▰▱▱▱▱ facts kept 10 of 17, 3 of the 7 lost put back',
     '  request 1/2 · constraint 2/3 · file 7/12',
     '  lost, most needed first (↩ put back):',
     '    constraint  Never touch the migrations ↩',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Fact } from '../contract/fact.js'
+import { aFact } from './a-fact.js'
 import { makeCarrier } from './carries.js'
-import { aFact } from './trial.js'
 
 const forbidden = { state: 'forbidden' } as const
 const carried = (text: string, fact: Fact, among?: Fact[]): boolean => makeCarrier(text, among).carries(fact)
