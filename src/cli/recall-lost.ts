@@ -16,8 +16,9 @@ type Reported = CompactionRecord & { loss: LossReport }
 /** `recall --lost`: what the newest compaction with a report dropped. */
 export function recallLost(call: Call, cli: Cli): Promise<number> {
   const limit = parseLimit(call.value('limit'), Number.POSITIVE_INFINITY)
+  const back = parseLimit(call.value('before-last'), 0)
   return inHouse(cli, (house) => {
-    const { found, unreported, scope } = newest(house, call.value('session'), cli.env.CLAUDE_CODE_SESSION_ID)
+    const { found, unreported, scope } = newest(house, call.value('session'), cli.env.CLAUDE_CODE_SESSION_ID, back)
     const words = call.words.join(' ').toLowerCase().split(/\s+/).filter(Boolean)
     const lost = (found?.loss.lost ?? []).filter(({ kind, text }) => {
       const all = `${kind} ${text}`.toLowerCase()
@@ -40,13 +41,14 @@ interface Newest {
 }
 
 /** Of the session or seat that is named; else of the agent's own seat; else of all. */
-function newest(house: House, named: string | null, own: string | undefined): Newest {
+function newest(house: House, named: string | null, own: string | undefined, back: number): Newest {
   const { store } = house
   const among = (ids: readonly string[]): Omit<Newest, 'scope'> => {
     const all = ids.flatMap((id) => store.compactions(id)).sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1))
-    const found = all.findLast((one): one is Reported => one.loss !== null) ?? null
+    const reported = all.filter((one): one is Reported => one.loss !== null)
+    const found = reported.at(-1 - back) ?? null
     const last = all.at(-1) ?? null
-    return { found, unreported: last === found ? null : last }
+    return { found, unreported: back > 0 || last === found ? null : last }
   }
   const chainOf = (seatId: string): string[] => store.chain(seatId).map(({ sessionId }) => sessionId)
   if (named !== null) {

@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
+import { join } from 'node:path'
 import { around } from '../../around.js'
 import { loadConfig } from '../../config/load-config.js'
 import type { Event } from '../../contract/event.js'
@@ -13,6 +14,7 @@ import { DEMO_PROMPT, DEMO_SCRIPT } from '../demo/script.js'
 import { type Stage, setStage } from '../demo/stage.js'
 import { OPENING, type Story, tell } from '../demo/story.js'
 import { summarise } from '../demo/summary.js'
+import { findProgram } from '../find-program.js'
 import { untilStopped } from '../until-stopped.js'
 
 const LONGEST_MS = 180_000
@@ -54,8 +56,10 @@ async function run(call: Call, cli: Cli): Promise<number> {
     if (call.json) cli.print(JSON.stringify(summary))
     else {
       for (const line of reportLines(summary, cli.screen.columns, cli.screen.paint)) show.line(line)
-      if (cli.screen.terminal)
-        show.line(cli.screen.paint(`While this waits, look around in it: ${lookAround(stage, summary.session_id)}`, 'dim'))
+      if (cli.screen.terminal) {
+        show.line(cli.screen.paint('While this waits, look around in it:', 'dim'))
+        cli.print(lookAround(stage, summary.session_id, cli))
+      }
     }
     if (!call.json && !call.flag('exit') && cli.screen.terminal) await pauseForKey(cli, stopped)
     return summary.ok ? EXIT.done : EXIT.failed
@@ -140,8 +144,11 @@ async function stop(child: ChildProcess): Promise<void> {
   clearTimeout(force)
 }
 
-const lookAround = ({ env }: Stage, session: string | null): string =>
-  `BATON_HOME=${env.BATON_HOME} baton ${session === null ? 'status' : `show ${session.slice(0, 8)}`}`
+/** To be copied: on a line of its own, and with a name that this shell knows. */
+function lookAround({ env }: Stage, session: string | null, cli: Cli): string {
+  const baton = findProgram('baton', cli.env) === null ? `node ${join(cli.program, 'baton.mjs')}` : 'baton'
+  return `BATON_HOME=${env.BATON_HOME} ${baton} ${session === null ? 'status' : `show ${session.slice(0, 8)}`}`
+}
 
 function pauseForKey(cli: Cli, stopped: Promise<void>): Promise<void> {
   cli.note('Enter ends the demo and removes its folder.')

@@ -13,7 +13,7 @@ import { wholeHit } from '../render/hit-lines.js'
 export const command: Command = {
   name: 'recall',
   summary: 'fetch what was said or done before a compaction',
-  usage: ['<query> [--session ID] [--limit N]', '--lost [query] [--session ID]'],
+  usage: ['<query> [--session ID] [--limit N]', '--lost [query] [--session ID] [--before-last N]'],
   about:
     'Finds prompts, answers, commands and results in the archives and prints them whole. Run by an agent (CLAUDE_CODE_SESSION_ID is set), it looks ' +
     'in the sessions of its own seat first, and everywhere only if nothing is found there. All words must stand in the same place; "a phrase" ' +
@@ -21,6 +21,7 @@ export const command: Command = {
     'With --lost: the facts that the summary of the last compaction does not carry, most needed first; words leave those that have them all.',
   options: {
     lost: { type: 'boolean', about: 'what the last compaction dropped' },
+    'before-last': { type: 'string', value: 'N', about: '--lost: the Nth compaction before the last one' },
     session: { type: 'string', value: 'ID', about: 'only this session, or all of a seat' },
     limit: { type: 'string', value: 'N', about: 'so many (5; with --lost all)' },
   },
