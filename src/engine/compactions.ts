@@ -172,7 +172,9 @@ export function complete(draft: CompactionDesk, outcome: Outcome): void {
     durationMs: progress.durationMs,
     compactionTokens: draft.record.track.limits.point,
   })
-  if (outcome === 'completed') draft.parts.around().recoverSecond(draft, progress.summary)
+  const around = draft.parts.around()
+  if (outcome === 'completed') around.recoverSecond(draft, progress.summary)
+  else around.keptForNothing(draft, outcome)
 }
 
 /** What began before its last answer was written down learns of it while nothing has reset the cycle. */

@@ -67,7 +67,7 @@ async function run(call: Call, cli: Cli): Promise<number> {
     show.clear()
     house.close()
     await model.close()
-    stage.strike()
+    await stage.strike()
   }
 }
 
