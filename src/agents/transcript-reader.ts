@@ -20,6 +20,8 @@ export interface ConversationOptions {
   chain?: 'main' | 'subagent'
   /** Files that were read come back without their text: faster for those who ask what was done, not what was seen. */
   withoutFiles?: boolean
+  /** After so many milliseconds it gives up where it is. Absent: it takes its time. */
+  withinMs?: number
   onEntry: (entry: Entry) => void
 }
 
@@ -31,6 +33,8 @@ export interface ConversationRead {
   unread: number
   /** Lines too long to be read whole: what could be told from their beginning was told. */
   cut: number
+  /** It took longer than it was given. */
+  gaveUp: boolean
   /** null: read. Otherwise why there is nothing: the file is not there, or is none. */
   problem: string | null
 }

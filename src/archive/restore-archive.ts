@@ -83,10 +83,10 @@ function openFor(temporary: string, to: string): number {
   try {
     return openSync(temporary, 'wx', 0o600)
   } catch (error) {
-    throw new BatonError(
-      `${to} cannot be written (${codeOf(error) ?? reasonOf(error)}).`,
-      'Name a file in a folder you may write to.',
-    )
+    const code = codeOf(error)
+    if (code === 'ENOENT')
+      throw new BatonError(`The folder ${dirname(to)} does not exist.`, 'Make it first, or name a file elsewhere.', EXIT.notFound)
+    throw new BatonError(`${to} cannot be written (${code ?? reasonOf(error)}).`, 'Name a file in a folder you may write to.')
   }
 }
 

@@ -1,3 +1,6 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { archivePlaces } from '../archive/places.js'
 import { around } from '../around.js'
 import { loadConfig } from '../config/load-config.js'
 import { openHouse } from '../house.js'
@@ -16,9 +19,17 @@ export function instruments(home: Home, env: Record<string, string | undefined>)
     loadConfig,
     openHouse: (of) => openHouse({ env: of, loadConfig, around: () => around, busyMs: 2_000 }),
     openDatabase: (path, options) => explained(openDatabase(path, options), path),
+    archiveFiles(house) {
+      const { folder } = archivePlaces(home.root)
+      const all = house.store.segments()
+      const gone = all.filter(({ file, storedBytes }) => sizeOf(join(folder, file)) !== storedBytes)
+      return { all: all.length, gone: gone.map(({ file }) => join(folder, file)) }
+    },
     isSilent,
     prepareHome: () => prepareHome(home, env),
     findProgram: (name) => findProgram(name, env),
     clientVersion: () => clientVersion(env),
   }
 }
+
+const sizeOf = (path: string): number | null => statSync(path, { throwIfNoEntry: false })?.size ?? null

@@ -77,10 +77,14 @@ function unknownCommand(name: string): BatonError {
 }
 
 // Whoever reads us may leave at any time (`baton events | head`): that is no failure.
+let left = false
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error) => {
-    if (codeOf(error) === 'EPIPE') process.exit(EXIT.done)
-    throw error
+    if (codeOf(error) !== 'EPIPE') throw error
+    if (left) return
+    left = true
+    // A command that has something to clean up listens for this, as if its terminal had gone.
+    if (!process.emit('SIGHUP')) process.exit(EXIT.done)
   })
 }
 

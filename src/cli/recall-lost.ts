@@ -16,16 +16,18 @@ type Reported = CompactionRecord & { loss: LossReport }
 /** `recall --lost`: what the newest compaction with a report dropped. */
 export function recallLost(call: Call, cli: Cli): Promise<number> {
   const limit = parseLimit(call.value('limit'), Number.POSITIVE_INFINITY)
+  const back = parseLimit(call.value('before-last'), 0)
   return inHouse(cli, (house) => {
-    const { found, unreported, scope } = newest(house, call.value('session'), cli.env.CLAUDE_CODE_SESSION_ID)
+    const { found, unreported, scope } = newest(house, call.value('session'), cli.env.CLAUDE_CODE_SESSION_ID, back)
     const words = call.words.join(' ').toLowerCase().split(/\s+/).filter(Boolean)
     const lost = (found?.loss.lost ?? []).filter(({ kind, text }) => {
       const all = `${kind} ${text}`.toLowerCase()
       return words.every((word) => all.includes(word))
     })
     const shown = lost.slice(0, limit)
+    const archived = found !== null && found.archiveId !== null && house.store.archive(found.archiveId)?.status === 'kept'
     if (call.json) cli.print(JSON.stringify({ ...view(found, shown), scope }))
-    else cli.print(page({ found, unreported, shown, matching: lost.length }, cli).join('\n'))
+    else cli.print(page({ found, unreported, shown, matching: lost.length, archived }, cli).join('\n'))
     return EXIT.done
   })
 }
@@ -39,13 +41,14 @@ interface Newest {
 }
 
 /** Of the session or seat that is named; else of the agent's own seat; else of all. */
-function newest(house: House, named: string | null, own: string | undefined): Newest {
+function newest(house: House, named: string | null, own: string | undefined, back: number): Newest {
   const { store } = house
   const among = (ids: readonly string[]): Omit<Newest, 'scope'> => {
     const all = ids.flatMap((id) => store.compactions(id)).sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1))
-    const found = all.findLast((one): one is Reported => one.loss !== null) ?? null
+    const reported = all.filter((one): one is Reported => one.loss !== null)
+    const found = reported.at(-1 - back) ?? null
     const last = all.at(-1) ?? null
-    return { found, unreported: last === found ? null : last }
+    return { found, unreported: back > 0 || last === found ? null : last }
   }
   const chainOf = (seatId: string): string[] => store.chain(seatId).map(({ sessionId }) => sessionId)
   if (named !== null) {
@@ -77,9 +80,11 @@ function view(found: Reported | null, lost: LossReport['lost']): Record<string, 
 interface Found extends Omit<Newest, 'scope'> {
   shown: LossReport['lost']
   matching: number
+  /** Its archive is still there. */
+  archived: boolean
 }
 
-function page({ found, unreported, shown, matching }: Found, { screen }: Cli): string[] {
+function page({ found, unreported, shown, matching, archived }: Found, { screen }: Cli): string[] {
   const { columns, paint } = screen
   const note = unreported
     ? wrap(paint(`The compaction of ${stamp(unreported.startedAt)} has ${whyNoReport(unreported)}.`, 'yellow'), columns, 0)
@@ -87,7 +92,7 @@ function page({ found, unreported, shown, matching }: Found, { screen }: Cli): s
   if (found === null) return unreported ? note : wrap('No compaction is known here.', columns, 0)
   const back = putBack(found)
   const more = matching - shown.length
-  const place = found.archiveId === null ? '' : `; the transcript before it is archive ${found.archiveId}`
+  const place = archived ? `; the transcript before it is archive ${found.archiveId}` : ''
   const nothing = found.loss.lost.length === 0 ? 'Nothing was lost.' : 'Nothing that was lost has these words.'
   return [
     ...note,

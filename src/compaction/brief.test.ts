@@ -75,7 +75,7 @@ test.each([600, 1_500, 3_500, 7_500])('it never exceeds %i characters, and every
 
 test('quoted words say where they were cut, and a list says how many it leaves out', () => {
   const long = writeBrief([{ ...last, text: 'word '.repeat(2_000) }], 5_000).text
-  expect(long).toMatch(/word…\n> \(cut here; \d+ more characters: baton recall fetches them\)/)
+  expect(long).toMatch(/word…\n> \(cut here; \d+ more characters\)/)
   const files = Array.from({ length: 55 }, (_, i) => aFact('file', `part-${i}.ts`))
   expect(writeBrief(files, 5_000).text).toContain('- part-39.ts\n- and 15 more\n')
 })

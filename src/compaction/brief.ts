@@ -124,7 +124,7 @@ function wholeOrCut(text: string, longest: number): string {
     .slice(0, longest)
     .replace(/(?<=\s)\S{0,40}$/, '')
     .trimEnd()
-  return `${kept}…\n(cut here; ${text.length - kept.length} more characters: baton recall fetches them)`
+  return `${kept}…\n(cut here; ${text.length - kept.length} more characters)`
 }
 
 export function shorten(text: string, longest: number): string {

@@ -9,13 +9,13 @@ const never = aFact('constraint', 'Never touch legacy/', { state: 'forbidden' })
 const weight = (fact: Fact): number => (fact.kind === 'file' ? 75 : fact.kind === 'command' ? 10 : 95)
 
 test('the first step tells what matters, where it is from and how to get the rest', () => {
-  const { text, keys } = firstStep([request, never], { brief: null })
+  const { text, keys } = firstStep([request, never], { brief: null, archived: true })
   expect(text).toMatch(/^\[baton\] This conversation was just compacted\./)
   expect(text).toContain('> Fix the login.')
   expect(text).toContain('- Never touch legacy/ (forbidden)')
   expect(text).toContain('baton recall <words>')
   expect(keys).toEqual([keyOf(request), keyOf(never)])
-  expect(firstStep([request], { brief: 'b.md' }).text).toContain('Whole list: b.md.')
+  expect(firstStep([request], { brief: 'b.md', archived: true }).text).toContain('Whole list: b.md.')
 })
 
 test('the second step tells only what the first did not, and only what is worth a line', () => {
@@ -28,7 +28,7 @@ test('the second step tells only what the first did not, and only what is worth 
 })
 
 test('with nothing to say nothing is said', () => {
-  expect(firstStep([], { brief: 'b.md' })).toEqual({ text: '', keys: [] })
+  expect(firstStep([], { brief: 'b.md', archived: true })).toEqual({ text: '', keys: [] })
   expect(instructions([], null)).toBe('')
   expect(instructions([], [aFact('command', 'npm test', { state: 'failed' })])).toBe('')
 })
@@ -46,7 +46,7 @@ test('both steps together stay within what a client takes whole', () => {
     ...Array.from({ length: 300 }, (_, i) => aFact('constraint', `Rule ${i} ${'so '.repeat(200)}`)),
     ...Array.from({ length: 300 }, (_, i) => aFact('file', `src/${'deep/'.repeat(20)}${i}.ts`)),
   ]
-  const first = firstStep(many, { brief: null })
+  const first = firstStep(many, { brief: null, archived: true })
   const second = secondStep(many, first.keys, weight)
   expect(second.keys.filter((key) => first.keys.includes(key))).toEqual([])
   expect(`${first.text}\n\n${second.text}`.length).toBeLessThan(9_000)

@@ -9,12 +9,15 @@ const SECOND_LONGEST = 2_700
 const WORTH_TELLING = 40
 
 /** Said with the first request after a compaction, before anybody knows the summary: what further work depends on most. */
-export function firstStep(facts: readonly Fact[], where: { brief: string | null }): Written {
+export function firstStep(facts: readonly Fact[], where: { brief: string | null; archived: boolean }): Written {
   const { text, keys } = writeBrief(facts, FIRST_LONGEST)
   if (text === '') return { text: '', keys: [] }
-  const more = where.brief === null ? '' : ` Whole list: ${where.brief}.`
+  const ends = [
+    where.archived ? 'The full transcript is kept: run `baton recall <words>` to fetch anything of it.' : '',
+    where.brief === null ? '' : `Whole list: ${where.brief}.`,
+  ].filter((part) => part !== '')
   return {
-    text: `[baton] This conversation was just compacted. From the transcript before it, taken by code, not by a model; where the summary says otherwise, this is what was said:\n\n${text}\nThe full transcript is kept: run \`baton recall <words>\` to fetch anything of it.${more}`,
+    text: `[baton] This conversation was just compacted. From the transcript before it, taken by code, not by a model; where the summary says otherwise, this is what was said:\n\n${text}${ends.length === 0 ? '' : `\n${ends.join(' ')}`}`,
     keys,
   }
 }

@@ -37,6 +37,8 @@ export function notesOn(written: Written, file: string): Note[] {
 function notesOnPolicy(written: WrittenPolicy, prefix: string): Omit<Note, 'file'>[] {
   const notes: Omit<Note, 'file'>[] = []
   if (written.compaction === 'block-and-hand-off') notes.push({ key: `${prefix}compaction`, text: LATER.compaction })
+  if (written.compaction === 'allow' && written.must_survive && written.must_survive.length > 0)
+    notes.push({ key: `${prefix}must_survive`, text: 'is told to nobody while `compaction` is `allow`' })
   for (const inner of Object.keys(written.handoff ?? {})) notes.push({ key: `${prefix}handoff.${inner}`, text: LATER.handoff })
   written.levels?.forEach(({ actions }, level) => {
     actions?.forEach((action, index) => {

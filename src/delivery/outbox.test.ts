@@ -149,6 +149,8 @@ describe('a session id from outside', () => {
   it('is never an empty name: the launcher calls it unknown too', () => {
     expect(['', '../', 'ä'].map(fileName)).toEqual(['unknown', 'unknown', 'unknown'])
     expect(fileName('0f-A_9')).toBe('0f-A_9')
+    const [one, other] = ['a', 'b'].map((end) => fileName('x'.repeat(300) + end))
+    expect([one!.length, one === other]).toEqual([120, false])
   })
 })
 

@@ -98,5 +98,6 @@ function takeAway(folder: string, aside: string): void {
 
 /** Session ids come from outside: only harmless characters reach a path. The launcher does the same. */
 export function fileName(sessionId: string): string {
-  return sessionId.replace(/[^A-Za-z0-9_-]/g, '') || 'unknown'
+  const name = sessionId.replace(/[^A-Za-z0-9_-]/g, '') || 'unknown'
+  return name.length > 120 ? name.slice(0, 100) + name.slice(-20) : name
 }

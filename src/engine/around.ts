@@ -3,7 +3,7 @@ import type { Signal } from '../contract/signal.js'
 import type { Store } from '../store/store.js'
 import { catchUp } from './catch-up.js'
 import type { Draft, Parts } from './draft.js'
-import { type KeepDesk, keepBefore, readAhead, recoverFirst, recoverSecond } from './keeping.js'
+import { type KeepDesk, keepBefore, keptForNothing, readAhead, recoverFirst, recoverSecond } from './keeping.js'
 import type { Readers, ReadFacts } from './read-facts.js'
 
 /** Everything around compactions that reads transcripts, in one piece, so that a hook can leave it unloaded. */
@@ -13,6 +13,7 @@ export interface Around {
   /** `summary`: where it is known already, what it lacks is put back in the same breath. */
   recoverFirst(desk: KeepDesk, summary: string | null): void
   recoverSecond(desk: KeepDesk, summary: string | null): void
+  keptForNothing(desk: KeepDesk, outcome: string): void
   catchUp(parts: Parts): Event[]
 }
 
@@ -22,6 +23,7 @@ export function makeAround(readers: Readers): Around {
     keepBefore,
     recoverFirst: (desk, summary) => recoverFirst(readers, desk, summary),
     recoverSecond: (desk, summary) => recoverSecond(readers, desk, summary),
+    keptForNothing,
     catchUp: (parts) => catchUp(readers, parts),
   }
 }

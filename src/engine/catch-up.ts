@@ -1,9 +1,9 @@
 import type { Event } from '../contract/event.js'
 import type { CompactionRecord } from '../contract/loss.js'
+import { deskFor } from './desk.js'
 import type { Parts } from './draft.js'
 import { recoverFirst, recoverSecond } from './keeping.js'
 import { type Readers, type ReadFacts, readFacts } from './read-facts.js'
-import { isEnabled } from './switches.js'
 
 /**
  * Reads the transcripts that were too long for a hook, and puts back what they tell as if it had been known then: what the first
@@ -12,7 +12,7 @@ import { isEnabled } from './switches.js'
 export function catchUp(readers: Readers, parts: Parts): Event[] {
   return parts.store.openCompactions().flatMap((known) => {
     const session = parts.store.session(known.sessionId)
-    const read = session ? readFacts(readers, session.agent, known.transcriptPath, known.bytes) : null
+    const read = session ? readFacts(readers, session.agent, known.transcriptPath, { bytes: known.bytes }) : null
     return parts.store.transaction(() => note(readers, parts, known, read))
   })
 }
@@ -32,17 +32,7 @@ function note(readers: Readers, parts: Parts, { sessionId, startedAt }: Compacti
   const record = parts.store.session(sessionId)
   const agent = parts.agents[record?.agent ?? '']
   if (!record || !agent || trouble !== null || record.compaction?.startedAt !== startedAt) return []
-  const seat = parts.store.seat(record.seatId)
-  const { policy } = parts.policyOf({
-    agent: record.agent,
-    project: record.project,
-    model: record.model,
-    seat: seat?.name ?? record.seatId,
-  })
-  const desk = {
-    ...{ parts, agent, record, at: parts.now().toISOString(), events: [] as Event[] },
-    enabled: isEnabled(parts.store, record, policy.enabled),
-  }
+  const desk = deskFor(parts, agent, record)
   if (record.compaction.seen.includes('session-start')) recoverFirst(readers, desk, null)
   if (record.compaction.completed) recoverSecond(readers, desk, record.compaction.summary)
   return desk.events

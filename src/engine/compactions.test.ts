@@ -260,14 +260,12 @@ describe('around the reset', () => {
     child.preCompact()
     const answers = [child.start('compact'), child.postCompact(), child.step(30_000)].map((taken) => said(taken.answer))
     const told = answers.map(({ user }) => user).filter((user) => user?.includes('compacted'))
-    expect(told).toEqual([
-      expect.stringMatching(/Session cccccccc-0003 \(seat child\) .* still running \(150,000 tokens before\)/),
-    ])
+    expect(told).toEqual(['[baton] This conversation was compacted (150,000 tokens before). Details: baton show cccccccc'])
     expect(answers.map(({ agent }) => agent).filter(Boolean)).toEqual([])
     const boss = house.store.seatNamed('boss')!
     const forBoss = house.store.openMessages(boss.seatId).filter((message) => message.category === 'compaction')
     expect(forBoss).toHaveLength(1)
-    expect(forBoss[0]?.agent_text).toContain('still running')
+    expect(forBoss[0]?.agent_text).toMatch(/Session cccccccc-0003 \(seat child\) .* still running \(150,000 tokens before\)/)
   })
 
   it('a level reached by an answer that the same signal shows to be history is not warned of', () => {

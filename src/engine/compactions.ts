@@ -2,7 +2,7 @@ import type { CompactionProgress, Track } from '../contract/record.js'
 import type { GaveUp } from '../contract/signal.js'
 import { grouped } from '../policy/numbers.js'
 import { remainingPercent, usedPercent } from '../policy/percent.js'
-import { compactedText } from '../policy/texts.js'
+import { compactedHereText, compactedText } from '../policy/texts.js'
 import { beginCycle } from '../tracker/tracker.js'
 import { type Desk, type Draft, emit } from './draft.js'
 import { cancelStale, ofSession, queue } from './messages.js'
@@ -117,13 +117,14 @@ function tell(draft: Draft): void {
   if (!draft.enabled || record.jobId !== null) return
   const before = record.compaction?.usedBefore ?? null
   const speaker = { sessionId: record.sessionId, seatName: draft.seatName, project: record.project }
-  const text = compactedText(speaker, before === null ? '' : ` (${grouped(before)} tokens before)`)
+  const detail = before === null ? '' : ` (${grouped(before)} tokens before)`
   queue(
     draft,
-    { category: 'compaction', mode: 'sequential', agent_text: null, user_text: text },
+    { category: 'compaction', mode: 'sequential', agent_text: null, user_text: compactedHereText(speaker, detail) },
     { seatId: record.seatId, sessionId: record.sessionId },
   )
   if (draft.parentSeatId) {
+    const text = compactedText(speaker, detail)
     queue(
       draft,
       { category: 'compaction', mode: 'sequential', agent_text: text, user_text: text },
@@ -171,7 +172,9 @@ export function complete(draft: CompactionDesk, outcome: Outcome): void {
     durationMs: progress.durationMs,
     compactionTokens: draft.record.track.limits.point,
   })
-  if (outcome === 'completed') draft.parts.around().recoverSecond(draft, progress.summary)
+  const around = draft.parts.around()
+  if (outcome === 'completed') around.recoverSecond(draft, progress.summary)
+  else around.keptForNothing(draft, outcome)
 }
 
 /** What began before its last answer was written down learns of it while nothing has reset the cycle. */

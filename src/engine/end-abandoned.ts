@@ -3,8 +3,8 @@ import type { Event } from '../contract/event.js'
 import type { SessionRecord } from '../contract/record.js'
 import type { RawSignal, Signal } from '../contract/signal.js'
 import { awaitsFigures, closeUnfinished } from './compactions.js'
+import { deskFor } from './desk.js'
 import type { Parts } from './draft.js'
-import { isEnabled } from './switches.js'
 import { takeOpened } from './take-signal.js'
 
 /**
@@ -14,6 +14,9 @@ import { takeOpened } from './take-signal.js'
 export function endAbandoned(parts: Parts): Event[] {
   return parts.store.compacting().flatMap((sessionId) => parts.store.transaction(() => look(parts, sessionId)))
 }
+
+/** No compaction takes this long: its end was not told, or the person stopped it, which tells nobody. */
+const LONGEST_MS = 15 * 60_000
 
 function look(parts: Parts, sessionId: string): Event[] {
   const before = parts.store.session(sessionId)
@@ -26,11 +29,11 @@ function look(parts: Parts, sessionId: string): Event[] {
   if (record === null) return events
   // Nobody was heard from.
   const after = { ...record, seenAt: before.seenAt }
-  const { policy } = parts.policyOf({ agent: after.agent, project: after.project, model: after.model, seat: after.seatId })
-  const enabled = isEnabled(parts.store, after, policy.enabled)
-  const desk = { parts, agent, record: after, at: parts.now().toISOString(), events, enabled }
+  const desk = deskFor(parts, agent, after, events)
   const isTold = after.compaction!.seen.includes('compact-end') && !awaitsFigures(desk)
-  if (!isAlive || isTold) closeUnfinished(desk, 'unknown')
+  const isOld = parts.now().getTime() - Date.parse(after.compaction!.startedAt) > LONGEST_MS
+  if (!isAlive || isTold || isOld) closeUnfinished(desk, 'unknown')
+  if (isOld && after.state === 'compacting') after.state = 'unknown'
   parts.store.putSession(after)
   return events
 }

@@ -7,7 +7,9 @@ import type { Mode } from '../contract/level.js'
 import type { CompactionRecord, LossReport } from '../contract/loss.js'
 import type { Message } from '../contract/message.js'
 import type { Signal } from '../contract/signal.js'
+import { keyOf } from '../facts/key-of.js'
 import { weightOf } from '../facts/rank.js'
+import { lossText } from '../policy/texts.js'
 import type { Store } from '../store/store.js'
 import { type Desk, type Draft, emit } from './draft.js'
 import { keepTranscript } from './keep-transcript.js'
@@ -17,8 +19,12 @@ import { READ_AT_ONCE, type Readers, type ReadFacts, readFacts } from './read-fa
 /** What is needed to put something back: there may be no signal at hand. */
 export type KeepDesk = Desk & Pick<Draft, 'enabled'>
 
-/** Up to this size the words of the kept tail are looked at too, not only its lines. */
-const READ_TAIL = 4 * 1024 * 1024
+/** How long a compaction waits for its transcript to be read; inside a transaction, how long the store does. */
+const AHEAD_MS = 500
+const LATE_MS = 150
+/** Where what a client leaves standing begins at the earliest, before a compaction, and its boundary at the latest, behind it. */
+const TAIL_BEFORE = 4 * 1024 * 1024
+const TAIL_BEHIND = 4 * 1024 * 1024
 const MOST_TOLD = 30
 /** Lines before a compaction that clients mostly leave standing. */
 const LIKELY_KEPT = 12
@@ -30,7 +36,7 @@ export function readAhead(readers: Readers, store: Store, signal: Signal): ReadF
   if (signal.subagent !== null) return null
   const cursor = store.session(signal.sessionId)?.cursor
   if (cursor?.path === signal.transcriptPath && cursor.offset > READ_AT_ONCE) return null
-  return readFacts(readers, signal.agent, signal.transcriptPath, READ_AT_ONCE)
+  return readFacts(readers, signal.agent, signal.transcriptPath, { bytes: READ_AT_ONCE, withinMs: AHEAD_MS })
 }
 
 /** A compaction begins: everything it may drop is kept, read, and told to the summariser as far as it must survive. */
@@ -84,7 +90,7 @@ export function recoverFirst(readers: Readers, draft: KeepDesk, summary: string 
   if (facts === null) return
   const { at } = draft
   const { sinceLine, lines } = read ?? known
-  const first = firstStep(facts, { brief: null })
+  const first = firstStep(facts, { brief: null, archived: known.archiveId !== null })
   const tail = Array.from({ length: LIKELY_KEPT }, (_, i) => lines - i)
   const loss = summary === null ? null : reportLoss(facts, { summary, kept: '', keptLines: tail, sinceLine })
   const second = loss === null ? null : missing(facts, loss, first.keys)
@@ -105,8 +111,8 @@ function missing(facts: readonly Fact[], loss: LossReport, said: readonly string
 
 function readSmall(readers: Readers, { record }: KeepDesk, known: CompactionRecord): ReadFacts | null {
   if (known.trouble !== null || known.bytes > READ_AT_ONCE) return null
-  const read = readFacts(readers, record.agent, known.transcriptPath, known.bytes || undefined)
-  return read.trouble === null ? read : null
+  const read = readFacts(readers, record.agent, known.transcriptPath, { bytes: known.bytes || undefined, withinMs: LATE_MS })
+  return read.trouble === null && read.lines > 0 ? read : null
 }
 
 function putBack(
@@ -134,9 +140,26 @@ export function recoverSecond(readers: Readers, draft: KeepDesk, summary: string
   const loss = reportLoss(known.facts, { summary, ...kept, sinceLine: known.sinceLine })
   const { text, keys } = missing(known.facts, loss, known.first?.keys ?? [])
   const tells = text !== '' && known.second === null && speaks(draft)
-  parts.store.putCompaction({ ...known, loss, second: tells ? { at, keys } : known.second })
+  // The report names what matters of them.
+  parts.store.putCompaction({ ...known, facts: [], loss, second: tells ? { at, keys } : known.second })
   emitLoss(draft, { ...known, loss })
+  if (speaks(draft)) tellLoss(draft, loss, [...(known.first?.keys ?? []), ...(tells ? keys : (known.second?.keys ?? []))])
   if (tells) putBack(draft, known, 'important', text, [{ step: 2, facts: keys.length }])
+}
+
+/** The person is told what the agent was told: how much the summary carries. */
+function tellLoss(desk: Desk, loss: LossReport, said: readonly string[]): void {
+  if (loss.lost.length === 0) return
+  const { record } = desk
+  const known = new Set(said)
+  const back = loss.lost.filter((fact) => known.has(keyOf(fact))).length
+  const speaker = { sessionId: record.sessionId, seatName: null, project: record.project }
+  const text = lossText(speaker, { total: loss.total, kept: loss.kept, back })
+  queue(
+    desk,
+    { category: 'compaction', mode: 'sequential', agent_text: null, user_text: text },
+    { seatId: record.seatId, sessionId: record.sessionId },
+  )
 }
 
 function emitLoss(desk: Desk, { loss, archiveId, startedAt }: CompactionRecord): void {
@@ -152,19 +175,37 @@ function emitLoss(desk: Desk, { loss, archiveId, startedAt }: CompactionRecord):
   })
 }
 
-/** What the agent went on seeing: the boundary names the lines, which stand before it. */
+/** It did not come about: nothing was lost, and its facts need not be kept. */
+export function keptForNothing({ parts, record }: Desk, outcome: string): void {
+  const known = record.compaction && parts.store.compaction(record.sessionId, record.compaction.startedAt)
+  if (known && known.loss === null)
+    parts.store.putCompaction({ ...known, facts: [], trouble: `it did not come about (${outcome})` })
+}
+
+/** What the agent went on seeing: the boundary names the lines, which stand shortly before it. */
 function keptTail(readers: Readers, { record }: KeepDesk, known: CompactionRecord): { kept: string; keptLines: number[] } {
   const reader = readers[record.agent]
-  if (known.transcriptPath === null || !reader || known.bytes > READ_AT_ONCE) return { kept: '', keptLines: [] }
-  let keptLines: number[] = []
+  const { transcriptPath: path, bytes } = known
+  if (path === null || !reader || known.lines === 0) return { kept: '', keptLines: [] }
+  const from = { offset: Math.max(0, bytes - TAIL_BEFORE), lines: 0 }
   const texts = new Map<number, string>()
-  reader.conversation(known.transcriptPath, {
+  // Begun within the file, lines are counted from there: the last one before the compaction tells by how many they differ.
+  const before = reader.conversation(path, { from, to: bytes, onEntry: () => {} }).lines
+  let keptLines: number[] | null = null
+  reader.conversation(path, {
+    from,
+    to: bytes + TAIL_BEHIND,
     onEntry(entry) {
-      if (entry.kind === 'compacted') keptLines = entry.keptLines
-      else if (known.bytes <= READ_TAIL) texts.set(entry.line, `${texts.get(entry.line) ?? ''}${wordsOf(entry)}\n`)
+      if (keptLines !== null) return
+      if (entry.kind !== 'compacted') texts.set(entry.line, `${texts.get(entry.line) ?? ''}${wordsOf(entry)}\n`)
+      else if (entry.line > before) keptLines = entry.keptLines
     },
   })
-  return { keptLines, kept: keptLines.map((line) => texts.get(line) ?? '').join('') }
+  const lines: number[] = keptLines ?? []
+  return {
+    keptLines: lines.map((line) => line + known.lines - before),
+    kept: lines.map((line) => texts.get(line) ?? '').join(''),
+  }
 }
 
 function wordsOf(entry: Entry): string {

@@ -69,7 +69,7 @@ export function takeSignal(parts: Parts, raw: RawSignal, options: TakeOptions): 
 }
 
 export function takeOpened(parts: Parts, raw: RawSignal, signal: Signal, options: TakeOptions): Taken {
-  const read = options.again || signal.kind !== 'compact-start' ? null : parts.around().readAhead(parts.store, signal)
+  const read = options.again || signal.kind !== 'compact-start' ? null : readAhead(parts, signal)
   return parts.store.transaction(() => {
     const at = parts.now().toISOString()
     if (options.signalId && !parts.store.takeOnce(options.signalId, at)) return repeated(parts, signal, options.signalId)
@@ -113,6 +113,17 @@ export function takeOpened(parts: Parts, raw: RawSignal, signal: Signal, options
       repeated: false,
     }
   })
+}
+
+/** null: nothing could be read now; a process nobody waits for reads it later. */
+function readAhead(parts: Parts, signal: Signal): ReadFacts | null {
+  try {
+    return parts.around().readAhead(parts.store, signal)
+  } catch (error) {
+    // The transcript is kept all the same: that matters most.
+    parts.log('error', 'the facts before a compaction could not be read', { session: signal.sessionId, reason: String(error) })
+    return null
+  }
 }
 
 /** null: this event's answer is not heard by a summariser. */

@@ -86,8 +86,10 @@ case $sid in
 esac
 case $sid in *[!A-Za-z0-9_-]*) sid=\${sid//[^A-Za-z0-9_-]/} ;; esac
 [ -n "$sid" ] || sid=unknown
-name=$kind
+[ \${#sid} -gt 120 ] && sid=\${sid:0:100}\${sid: -20} # names of files have an end
+name=$kind patience=1
 [ "$kind" = SessionStart ] && case $body in *'"source":"compact"'*) name=$kind-compact ;; esac
+case $name in PreCompact | SessionStart-compact) patience=4 ;; esac # rare, and the client itself takes many seconds
 id=$sid.\${EPOCHREALTIME:-$now.$RANDOM}.$$.$name
 
 plain=1
@@ -102,7 +104,7 @@ ask() { # in one write: a head that comes in pieces costs the server more than t
 }
 hear() { # the answer; a server that says nothing in time, or is not ours, is left alone for a minute
   local all=
-  if [ "\${BASH_VERSINFO[0]}" -gt 3 ]; then IFS= read -r -t 1 -N 65535 -u 3 all; else IFS= read -r -d '' -t 1 -u 3 all; fi
+  if [ "\${BASH_VERSINFO[0]}" -gt 3 ]; then IFS= read -r -t $patience -N 65535 -u 3 all; else IFS= read -r -d '' -t $patience -u 3 all; fi
   case $all in
     'HTTP/1.1 '*$'\r\nX-Baton: 1\r\n'*) ;;
     *)

@@ -1,4 +1,5 @@
 import { BatonError, reasonOf } from '../lib/errors.js'
+import { checkArchives } from './doctor/archives.js'
 import { checkClient } from './doctor/client.js'
 import { checkConfiguration } from './doctor/configuration.js'
 import { checkDisk } from './doctor/disk.js'
@@ -42,6 +43,7 @@ export const CHECKS: readonly Check[] = [
   { name: 'drain-lock', look: checkDrainLock },
   { name: 'spool', look: checkSpool },
   { name: 'outbox', look: checkOutbox },
+  { name: 'archives', look: checkArchives },
   { name: 'server', look: checkServer },
   { name: 'readings', look: checkReadings },
   { name: 'signal', look: checkSignal },

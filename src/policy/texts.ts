@@ -67,6 +67,22 @@ export function compactedText(speaker: Speaker, detail: string): string {
   return `[baton] Session ${nameOf(speaker)} was compacted and is still running${detail}.`
 }
 
+/** For the person before the client, who knows which session it is. */
+export function compactedHereText(speaker: Speaker, detail: string): string {
+  return `[baton] This conversation was compacted${detail}. Details: baton show ${speaker.sessionId.slice(0, 8)}`
+}
+
+export function lossText(speaker: Speaker, loss: { total: number; kept: number; back: number }): string {
+  const lost = loss.total - loss.kept
+  const back =
+    loss.back === lost
+      ? lost === 1
+        ? 'the other was put back'
+        : 'the others were put back'
+      : `${loss.back} of the ${lost} lost were put back`
+  return `[baton] The summary carries ${loss.kept} of ${loss.total} facts; ${back}. What it dropped: baton recall --lost --session ${speaker.sessionId.slice(0, 8)}`
+}
+
 export function silenceText(speaker: Speaker, toolCalls: number, minutes: number): string {
   return `[baton] Enabled, but no reading has arrived for session ${speaker.sessionId.slice(0, 8)} (${toolCalls} tool calls, ${minutes} min). Run baton doctor.`
 }

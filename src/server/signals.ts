@@ -5,7 +5,7 @@ import type { ServerParts } from './parts.js'
 export const MAX_BODY = 64 * 1024 * 1024
 const BEHIND_MS = 200
 /** The same before a compaction, which takes the client many seconds and happens rarely. */
-const BEFORE_COMPACTION_MS = 1_000
+const BEFORE_COMPACTION_MS = 700
 const LATER_MS = 150
 const STEP_MS = 15
 /** In a crowd, how long signals are gathered for one commit; in a large one longer, because there a commit is most of the work. A lone one never waits. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CompactionRecord } from '../contract/loss.js'
-import { AT, later } from './samples.cases.js'
+import { AT, later, sampleMessage } from './samples.cases.js'
 import { type StorePlace, storeIn } from './store.cases.js'
 
 function sample(sessionId: string, changes: Partial<CompactionRecord> = {}): CompactionRecord {
@@ -47,12 +47,32 @@ export function compactionCases(backend: string, newPlace: () => StorePlace): vo
     )
 
     it(
-      'of one session can be forgotten',
+      'of one session can be forgotten, with every word of it that events and messages quote',
       inStore((store) => {
-        store.putCompaction(sample('s1'))
-        store.putCompaction(sample('s2'))
-        store.dropCompactions('s1')
+        for (const id of ['s1', 's2']) {
+          store.putCompaction(sample(id))
+          const common = { at: AT, session_id: id, seat_id: 'seat_1', job_id: null }
+          store.addEvent({ ...common, type: 'loss_report', data: { facts: 3, lost: [{ kind: 'request', text: 'secret' }] } })
+          store.addEvent({ ...common, type: 'compaction_complete', data: { outcome: 'completed', summary: 'secret' } })
+          store.addEvent({ ...common, type: 'session_ended', data: { reason: 'other' } })
+          store.putMessage(sampleMessage(`m_${id}`, { session_id: id, category: 'recovery', agent_text: 'secret' }))
+          store.putMessage(sampleMessage(`w_${id}`, { session_id: id, category: 'context', agent_text: 'a warning' }))
+        }
+        expect(store.forgetWords('s1')).toBe(4)
+        expect(store.forgetWords('s1')).toBe(0)
         expect([store.compactions('s1').length, store.compactions('s2').length]).toEqual([0, 1])
+        const of = (id: string) =>
+          JSON.stringify([store.events({ sessionId: id }), store.messages().filter((m) => m.session_id === id)])
+        expect(of('s1')).not.toContain('secret')
+        expect(of('s2').match(/secret/g)).toHaveLength(3)
+        expect(store.events({ sessionId: 's1' }).map(({ type, data }) => [type, data.forgotten ?? null])).toEqual([
+          ['loss_report', true],
+          ['compaction_complete', true],
+          ['session_ended', null],
+        ])
+        const [recovery, warning] = store.messages().filter((m) => m.session_id === 's1')
+        expect(recovery).toMatchObject({ status: 'cancelled', agent_text: null })
+        expect(warning).toMatchObject({ status: 'queued', agent_text: 'a warning' })
       }),
     )
   })

@@ -95,8 +95,8 @@ export interface Store {
   putCompaction(record: CompactionRecord): void
   /** Its end was told. */
   endCompaction(sessionId: string, startedAt: string): void
-  /** Forgets what was read for a session's compactions. */
-  dropCompactions(sessionId: string): void
+  /** What is quoted anywhere here of a session's conversation goes; that things happened stays. Returns how many entries held words. */
+  forgetWords(sessionId: string): number
 
   brief(briefId: string): BriefRecord | null
   /** Oldest first; of one seat in their sequence. */

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import {
   appendFileSync,
   createWriteStream,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -122,6 +123,10 @@ test.each(SERVED)('two compactions of one session within a second: %s', async (_
   const archives = await archivesOf(it)
   expect(new Set(archives.map(({ bytes }) => bytes)).size).toBe(2)
   for (const one of archives) await expectWhole(it, one, readFileSync(session.transcript))
+  if (!server) {
+    await it.json('uninstall', '--purge')
+    expect(existsSync(it.home.batonHome) ? readdirSync(it.home.batonHome) : []).toEqual([])
+  }
   if (server) expect(ms).toBeLessThan(3000)
 })
 

@@ -9,13 +9,15 @@ const MB = 1024 * 1024
 /** Of a longer line only the beginning is looked at. Results the client keeps whole are far shorter; only pictures reach this. */
 const LONGEST_LINE = 16 * MB
 
+class TookTooLong extends Error {}
+
 /**
  * Gives the entries of a transcript in order, in memory bounded whatever the file holds. Never throws for what is in it: a line that
  * cannot be read is counted and left out. What `onEntry` throws is passed on.
  */
 export function readConversation(path: string, options: ConversationOptions): ConversationRead {
   const from = options.from ?? { offset: 0, lines: 0 }
-  const read: ConversationRead = { offset: from.offset, lines: from.lines, unread: 0, cut: 0, problem: null }
+  const read: ConversationRead = { offset: from.offset, lines: from.lines, unread: 0, cut: 0, gaveUp: false, problem: null }
   let fd: number
   try {
     // Looked at before it is opened: opening a pipe would wait for its other end.
@@ -28,11 +30,13 @@ export function readConversation(path: string, options: ConversationOptions): Co
     const to = Math.min(options.to ?? Number.POSITIVE_INFINITY, fstatSync(fd).size)
     const conversing = new Conversing(options.onEntry, options.chain ?? 'main')
     const range = { from: from.offset, to, lines: from.lines, longest: LONGEST_LINE }
+    const end = options.withinMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + options.withinMs
     const { next, lines } = readLines(
       fd,
       range,
       (bytes) => textOfLine(bytes, options.withoutFiles === true),
       ({ number, text, whole }) => {
+        if (performance.now() > end) throw new TookTooLong()
         if (!whole) read.cut++
         const entry = whole ? parse(text) : fromBeginning(text)
         if (entry !== null) conversing.take(entry, number)
@@ -41,6 +45,9 @@ export function readConversation(path: string, options: ConversationOptions): Co
     )
     conversing.end()
     return { ...read, offset: next, lines }
+  } catch (error) {
+    if (error instanceof TookTooLong) return { ...read, gaveUp: true }
+    throw error
   } finally {
     closeSync(fd)
   }

@@ -176,3 +176,13 @@ test('a summariser that fails is told apart from a turn and from a subagent that
   expect(open(raw('StopFailure', { ...failure, agent_id: 'a1', agent_type: 'Explore' }))).toMatchObject({ kind: 'turn-failed' })
   expect(open(raw('StopFailure', failure))).toMatchObject({ kind: 'turn-failed', subagent: null })
 })
+
+test.each([
+  ['/a b/shop', '/a\nb/shop', '/a\nb/shop'],
+  ['/a b/shop', '/a\nb/shop/src', '/a\nb/shop'],
+  ['/a b/shop', '/elsewhere', '/a b/shop'],
+  ['/a b/shop', '/a b/shop/src', '/a b/shop'],
+])('a project whose name has control characters is known by the working directory: %j in %j', (told, cwd, project) => {
+  const body = { session_id: 's1', cwd, hook_event_name: 'Stop' }
+  expect(open(raw('Stop', body, { CLAUDE_PROJECT_DIR: told }))?.project).toBe(project)
+})

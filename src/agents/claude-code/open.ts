@@ -55,7 +55,7 @@ function blankSignal(raw: RawSignal, body: Fields, sessionId: string): Signal {
     at: raw.at,
     sessionId,
     cwd,
-    project: text(raw.env.CLAUDE_PROJECT_DIR) ?? cwd,
+    project: projectIn(text(raw.env.CLAUDE_PROJECT_DIR), cwd),
     transcriptPath: text(body.transcript_path),
     model: text(body.model),
     agentVersion: versionFrom(raw.env.AI_AGENT),
@@ -116,4 +116,12 @@ function startSource(value: unknown): StartSource {
 function toolUses(body: Fields): string[] {
   const calls = Array.isArray(body.tool_calls) ? body.tool_calls : [body]
   return calls.map((call) => text(object(call)?.tool_use_id)).filter((id) => id !== null)
+}
+
+/** The launcher passes control characters on as spaces; where the working directory lies in the project, it has them as they are. */
+function projectIn(told: string | null, cwd: string | null): string | null {
+  if (told === null || cwd === null) return told ?? cwd
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  const passed = cwd.replace(/[\x00-\x1f\x7f]/g, ' ')
+  return passed !== cwd && (passed === told || passed.startsWith(`${told}/`)) ? cwd.slice(0, told.length) : told
 }

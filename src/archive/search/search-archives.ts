@@ -14,6 +14,8 @@ export interface SearchRequest {
   limit: number
   /** At most so many characters of each hit's text, around the first match. */
   textLength?: number
+  /** Told of each archive in which something was found that cannot be read any more. */
+  unreadable?: (archiveId: string) => void
 }
 
 export interface SearchParts {
@@ -27,7 +29,10 @@ export interface SearchParts {
 }
 
 /** Everything in the archives that matches, best first. The same words said twice are one hit. [] also when there is nothing to look for. */
-export function searchArchives(parts: SearchParts, { query, among, limit, textLength = 4_000 }: SearchRequest): Hit[] {
+export function searchArchives(
+  parts: SearchParts,
+  { query, among, limit, textLength = 4_000, unreadable = () => {} }: SearchRequest,
+): Hit[] {
   const terms = parseQuery(query)
   if (terms.length === 0 || limit < 1) return []
   const holders = holdersOf(among ? parts.records.filter(among) : parts.records)
@@ -35,7 +40,7 @@ export function searchArchives(parts: SearchParts, { query, among, limit, textLe
   const hits: Hit[] = []
   const seen = new Set<string>()
   for (const row of rows) {
-    const hit = hitOf(parts, holders.get(row.stream) ?? [], row, terms, textLength)
+    const hit = hitOf({ ...parts, unreadable }, holders.get(row.stream) ?? [], row, terms, textLength)
     const key = hit && `${hit.kind} ${hit.text}`
     if (!hit || seen.has(key!)) continue
     seen.add(key!)
@@ -67,11 +72,17 @@ function holdersOf(records: readonly ArchiveRecord[]): Map<string, Holder[]> {
 }
 
 /** null: what was found is in no archive any more, or its file is damaged. */
-function hitOf(parts: SearchParts, holders: readonly Holder[], row: Row, terms: readonly Term[], most: number): Hit | null {
+function hitOf(
+  parts: SearchParts & Required<Pick<SearchRequest, 'unreadable'>>,
+  holders: readonly Holder[],
+  row: Row,
+  terms: readonly Term[],
+  most: number,
+): Hit | null {
   const holder = holders.find(({ bytes }) => bytes >= row.off + row.len)
   if (!holder) return null
   const { record, name } = holder
-  const entry = entryOf(parts, record.agent, name, row)
+  const entry = entryOf(parts, record, name, row)
   const found = entry && textOfEntry(entry)
   if (!found) return null
   return {
@@ -87,13 +98,19 @@ function hitOf(parts: SearchParts, holders: readonly Holder[], row: Row, terms: 
   }
 }
 
-function entryOf(parts: SearchParts, agent: string, name: string, row: Row) {
+function entryOf(
+  parts: SearchParts & Required<Pick<SearchRequest, 'unreadable'>>,
+  { agent, archiveId }: ArchiveRecord,
+  name: string,
+  row: Row,
+) {
   try {
     const line = parts.blocks.read(parts.segmentsOf(row.stream), row.off, row.off + row.len)
     return parts.readerOf(agent, name === '' ? 'main' : 'subagent')?.(line.toString('utf8'), row.line)[row.nth] ?? null
   } catch (error) {
-    if (error instanceof DamagedArchive) return null
-    throw error
+    if (!(error instanceof DamagedArchive)) throw error
+    parts.unreadable(archiveId)
+    return null
   }
 }
 

@@ -16,7 +16,7 @@ export function among(call: Call, cli: Cli, house: House): ((record: ArchiveReco
 }
 
 /** The archives of a folder's project, however it is spelled; a folder that is gone is compared as it is written. */
-export function ofProject(cli: Cli, folder: string): (record: ArchiveRecord) => boolean {
+export function ofProject(cli: Cli, folder: string): (record: Pick<ArchiveRecord, 'project'>) => boolean {
   const written = resolve(cli.cwd, folder)
   const here = real(written)
   const known = new Map<string, boolean>()
@@ -50,5 +50,5 @@ export function sessionsNamed(house: House, id: string): string[] {
   }
   const known = house.find(id)
   if (known) return [known.sessionId]
-  throw new BatonError(`No archive is of a session "${id}".`, 'baton archive list shows them all.', EXIT.notFound)
+  throw new BatonError(`No session is known as "${id}".`, 'baton archive list shows them all.', EXIT.notFound)
 }

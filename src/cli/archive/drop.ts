@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { forgetLiveSummary } from '../../agents/claude-code/live-summary.js'
 import type { Archives } from '../../archive/archive.js'
 import { configuredRounds } from '../../archive/configured-retention.js'
@@ -33,6 +34,13 @@ function configured(house: House, archives: Archives): ArchiveRecord[] {
   const rules = (project: string | null) =>
     house.policyOf({ agent: 'claude-code', project, model: null, seat: null }).policy.archive
   const rounds = configuredRounds(house.store.archives(), rules, house.now())
+  const [problem] = house.policyOf({ agent: 'claude-code', project: null, model: null, seat: null }).problems
+  if (rounds.length === 0 && problem)
+    throw new BatonError(
+      `The configuration is wrong, so it is not known what to keep: ${problem.key} in ${problem.file} ${problem.reason}.`,
+      'baton config check tells more. Or say --older-than 30d or --max-size 10GB.',
+      EXIT.usage,
+    )
   if (rounds.length === 0)
     throw wrong(
       { name: 'archive' },
@@ -57,38 +65,54 @@ export async function forget(call: Call, cli: Cli): Promise<number> {
     call,
     cli,
     ({ house, archives }) => {
-      const wanted = project === null ? oneSession(house, session!) : ofProject(cli, project)
-      const records = house.store.archives().filter(wanted)
-      if (records.length === 0)
+      if (session?.startsWith('arc_')) return drop(call, cli, archives, [archives.find(session)], 'forget')
+      const sessions = project === null ? oneSession(house, session!) : sessionsOf(house, ofProject(cli, project))
+      const records = house.store.archives().filter(({ sessionId }) => sessions.has(sessionId))
+      const quoted = [...sessions].some((sessionId) => isQuoted(house, sessionId))
+      if (records.length === 0 && !quoted)
         throw new BatonError(
-          project === null ? `Nothing is kept of ${session}.` : `Nothing is kept of the project ${project}.`,
+          project === null ? `Nothing is kept of ${session}.` : `Nothing is kept of the project ${resolve(cli.cwd, project)}.`,
           'baton archive list shows what is kept.',
           EXIT.notFound,
         )
-      if (!call.flag('dry-run')) forgetFacts(house, new Set(records.map(({ sessionId }) => sessionId)))
-      return drop(call, cli, archives, records, 'forget')
+      if (!call.flag('dry-run')) forgetWords(house, sessions)
+      return drop(call, cli, archives, records, 'forget', quoted)
     },
     // What is only planned is forgotten too, so it need not be kept first.
     { finish: false },
   )
 }
 
-/** What was read from the transcripts are words of them too. */
-function forgetFacts(house: House, sessions: ReadonlySet<string>): void {
+/** What was read from the transcripts, and what of it was told, are words of them too. */
+function forgetWords(house: House, sessions: ReadonlySet<string>): void {
   house.store.transaction(() => {
-    for (const sessionId of sessions) house.store.dropCompactions(sessionId)
+    for (const sessionId of sessions) house.store.forgetWords(sessionId)
   })
   for (const sessionId of sessions) forgetLiveSummary(house.home.live, sessionId)
 }
 
-function oneSession(house: House, id: string): (record: ArchiveRecord) => boolean {
+const isQuoted = (house: House, sessionId: string): boolean => house.store.compactions(sessionId).length > 0
+
+/** Sessions of a project that have archives, and those that were only read. */
+function sessionsOf(house: House, wanted: (of: { project: string | null }) => boolean): Set<string> {
+  return new Set([...house.store.archives(), ...house.store.sessions()].filter(wanted).map(({ sessionId }) => sessionId))
+}
+
+function oneSession(house: House, id: string): Set<string> {
   const found = sessionsNamed(house, id)
   if (found.length > 1)
     throw new BatonError(`${id} is a seat of ${found.length} sessions.`, 'Name one session at a time.', EXIT.usage)
-  return ({ sessionId }) => sessionId === found[0]
+  return new Set(found)
 }
 
-function drop(call: Call, cli: Cli, archives: Archives, records: readonly ArchiveRecord[], action: 'prune' | 'forget'): number {
+function drop(
+  call: Call,
+  cli: Cli,
+  archives: Archives,
+  records: readonly ArchiveRecord[],
+  action: 'prune' | 'forget',
+  quoted = false,
+): number {
   const dry = call.flag('dry-run')
   const before = archives.sizes()
   const shown = archives.view(records)
@@ -106,7 +130,9 @@ function drop(call: Call, cli: Cli, archives: Archives, records: readonly Archiv
     )
     return EXIT.done
   }
-  if (shown.length === 0) cli.print('Nothing is too old or too much.')
+  const words = 'what was quoted of it in loss reports, summaries and messages'
+  if (shown.length === 0 && quoted) cli.print(dry ? `Would forget ${words}.` : `Forgot ${words}; there was no archive.`)
+  else if (shown.length === 0) cli.print('Nothing is too old or too much.')
   else {
     cli.print(archiveTable(shown, cli).join('\n'))
     const count = shown.length === 1 ? '1 archive' : `${shown.length} archives`
@@ -114,7 +140,9 @@ function drop(call: Call, cli: Cli, archives: Archives, records: readonly Archiv
     const said = dry
       ? `Would ${action} ${count} and free ${bytesText(freed)}${why}.`
       : `${action === 'prune' ? 'Pruned' : 'Forgot'} ${count}; freed ${bytesText(freed)}${why} and ${bytesText(indexFreed!)} of the index.`
-    cli.print(wrap(said, cli.screen.columns, 0).join('\n'))
+    cli.print(
+      wrap(quoted ? `${said} ${dry ? 'Would also forget' : 'Forgot also'} ${words}.` : said, cli.screen.columns, 0).join('\n'),
+    )
   }
   return EXIT.done
 }

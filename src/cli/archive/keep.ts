@@ -15,11 +15,7 @@ export async function keep(call: Call, cli: Cli): Promise<number> {
     const session = sessionNamed(house, id)
     const { policy } = house.policyOf({ agent: session.agent, project: session.project, model: session.model, seat: null })
     if (!policy.archive.enabled)
-      throw new BatonError(
-        'Archiving is turned off for this project (archive.enabled).',
-        'baton config explain tells where.',
-        EXIT.refused,
-      )
+      throw new BatonError('Archiving is turned off here (archive.enabled).', 'baton config explain tells where.', EXIT.refused)
     const { sessionId, agent, project, transcriptPath } = session
     const planned = house.store.transaction(() =>
       house.planArchive({ sessionId, agent, project, trigger: 'request', transcript: transcriptPath }),

@@ -30,7 +30,8 @@ export async function list(call: Call, cli: Cli): Promise<number> {
     const troubles = shown.filter(({ reason }) => reason !== null)
     for (const { archive_id: id, reason } of troubles)
       cli.print(wrap(paint(harmless(`${id}: ${reason}`), 'yellow'), columns, 2).join('\n'))
-    const total = `${bytesText(sizes.bytes)} on the disk for ${sizes.archives}, ${bytesText(sizes.indexBytes)} for searching them`
+    const all = wanted ? ' all' : ''
+    const total = `${bytesText(sizes.bytes)} on the disk for${all} ${sizes.archives}, ${bytesText(sizes.indexBytes)} for searching them`
     cli.print(wrap(paint(total, 'dim'), columns, 0).join('\n'))
     return EXIT.done
   })

@@ -13,15 +13,15 @@ describe('limits on a command line', () => {
       expect(() => parseAge(wrong, NOW)).toThrow('--older-than')
   })
 
-  it('sizes are in bytes or their multiples', () => {
-    expect([parseSize('0'), parseSize('1500'), parseSize('10GB'), parseSize('1.5 mb'), parseSize('2GiB')]).toEqual([
+  it('sizes are multiples of bytes, and a bare figure could mean any of them', () => {
+    expect([parseSize('0'), parseSize('1500b'), parseSize('10GB'), parseSize('1.5 mb'), parseSize('2GiB')]).toEqual([
       0,
       1500,
       10_000_000_000,
       1_500_000,
       2 * 2 ** 30,
     ])
-    for (const wrong of ['', 'GB', '-1', '10XB', '1e3']) expect(() => parseSize(wrong)).toThrow('--max-size')
+    for (const wrong of ['', 'GB', '-1', '10XB', '1e3', '10']) expect(() => parseSize(wrong)).toThrow('--max-size')
   })
 
   it('a limit is a small number', () => {

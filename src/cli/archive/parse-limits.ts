@@ -3,7 +3,7 @@ import { BatonError, EXIT } from '../../lib/errors.js'
 const HOUR_MS = 3_600_000
 const AGES: Record<string, number> = { h: HOUR_MS, d: 24 * HOUR_MS, w: 7 * 24 * HOUR_MS }
 const SIZES: Record<string, number> = {
-  ...{ '': 1, b: 1, k: 1e3, kb: 1e3, m: 1e6, mb: 1e6, g: 1e9, gb: 1e9, t: 1e12, tb: 1e12 },
+  ...{ b: 1, k: 1e3, kb: 1e3, m: 1e6, mb: 1e6, g: 1e9, gb: 1e9, t: 1e12, tb: 1e12 },
   ...{ kib: 2 ** 10, mib: 2 ** 20, gib: 2 ** 30, tib: 2 ** 40 },
 }
 
@@ -16,10 +16,10 @@ export function parseAge(written: string, now: Date): string {
   throw new BatonError(`--older-than cannot be "${written}".`, 'Give an age (12h, 30d, 8w) or a date (2026-01-31).', EXIT.usage)
 }
 
-/** `10GB`, `500MB`, `2GiB` or plain bytes. */
+/** `10GB`, `500MB`, `2GiB`. A figure without a unit is refused: one meant in gigabytes would remove everything. */
 export function parseSize(written: string): number {
   const [, figure, unit = ''] = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(written) ?? []
-  const times = SIZES[unit.toLowerCase()]
+  const times = Number(figure) === 0 && unit === '' ? 1 : SIZES[unit.toLowerCase()]
   if (figure !== undefined && times !== undefined) return Math.floor(Number(figure) * times)
   throw new BatonError(`--max-size cannot be "${written}".`, 'Give a size such as 10GB, 500MB or 2GiB.', EXIT.usage)
 }

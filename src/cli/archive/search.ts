@@ -14,13 +14,23 @@ export async function search(call: Call, cli: Cli): Promise<number> {
   refuseEmpty(query)
   return inArchives(call, cli, ({ house, archives }) => {
     const wanted = among(call, cli, house)
-    const hits = archives.search({ query, limit, ...(wanted ? { among: wanted } : {}) })
-    if (call.json) cli.print(JSON.stringify({ hits }))
-    else if (hits.length === 0) cli.print(nothing(house.store.archives().length, cli.screen.columns))
-    else cli.print(hits.flatMap((hit) => hitLines(hit, query, cli)).join('\n'))
+    const lost = new Set<string>()
+    const unreadable = (id: string): void => void lost.add(id)
+    const hits = archives.search({ query, limit, unreadable, ...(wanted ? { among: wanted } : {}) })
+    if (call.json) cli.print(JSON.stringify({ hits, unreadable: [...lost] }))
+    else if (hits.length === 0 && lost.size === 0) cli.print(nothing(house.store.archives().length, cli.screen.columns))
+    else if (hits.length > 0) cli.print(hits.flatMap((hit) => hitLines(hit, query, cli)).join('\n'))
+    tellUnreadable(lost, cli)
     if (hits.length === limit) cli.note(`The best ${limit}; --limit N shows more.`)
-    return EXIT.done
+    return hits.length === 0 && lost.size > 0 ? EXIT.failed : EXIT.done
   })
+}
+
+/** Something was found, but the file it stands in is gone or damaged. */
+export function tellUnreadable(archives: ReadonlySet<string>, cli: Cli): void {
+  if (archives.size === 0) return
+  const names = [...archives].join(', ')
+  cli.note(`What matches in ${names} cannot be shown: files are gone or damaged. baton archive verify tells more.`)
 }
 
 export function refuseEmpty(query: string): void {

@@ -14,6 +14,8 @@ import { inArchives, type Opened } from './open-archives.js'
 export async function takeOut(call: Call, cli: Cli, action: 'restore' | 'export'): Promise<number> {
   const written = call.value('to')
   if (written === null) throw wrong({ name: 'archive' }, `Where to? baton archive ${action} ${call.words[1]} --to FILE.`)
+  if (written === '-')
+    throw wrong({ name: 'archive' }, '--to needs a file: a transcript is not printed.', 'A file named - is ./-.')
   const to = resolve(cli.cwd, written)
   return inArchives(call, cli, (opened) => {
     const record = opened.archives.find(call.words[1]!)

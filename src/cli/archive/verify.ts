@@ -50,5 +50,5 @@ function summary(whole: number, wrong: number, extra: number): string {
   const kept = whole === 1 ? '1 archive is whole' : `${whole} archives are whole`
   if (wrong + extra === 0) return `${kept}.`
   const parts = [wrong === 0 ? '' : `${wrong} not`, extra === 0 ? '' : `${extra} extra ${extra === 1 ? 'file' : 'files'}`]
-  return `${kept}, ${parts.filter(Boolean).join(', ')}. What is damaged can be forgotten (baton archive forget); an extra file is yours to remove.`
+  return `${kept}, ${parts.filter(Boolean).join(', ')}. What is damaged can be dropped (baton archive forget <id>); an extra file is yours to remove.`
 }

@@ -195,7 +195,7 @@ describe('baton archive', () => {
     const last = await keep(trial, B)
     const disk = () => readdirSync(join(trial.env.BATON_HOME!, 'archive')).filter((name) => name.endsWith('.br'))
     expect((await trial.run(['archive', 'prune'])).code).toBe(2)
-    const dry = (await trial.run(['archive', 'prune', '--max-size', '1', '--dry-run', '--json'])).json
+    const dry = (await trial.run(['archive', 'prune', '--max-size', '1b', '--dry-run', '--json'])).json
     expect(dry).toMatchObject({ dry_run: true, archives: [{}, {}, {}], left: 0, left_bytes: 0 })
     expect(disk()).toHaveLength(3)
     const sizes = (await trial.run(['archive', 'list', '--json'])).json
@@ -221,6 +221,30 @@ describe('baton archive', () => {
     expect(existsSync(join(trial.user, 'site', `${B}.jsonl`))).toBe(true)
   })
 
+  it('forgets what was quoted of a session that has no archive, and not a word of it stays in the store', async () => {
+    const trial = newTrial()
+    session(trial, A, prompt('alpha'))
+    const secret = 'never-say-this-again'
+    const fact = { kind: 'request', text: secret, line: 1, at: null, state: null, detail: {} } as const
+    trial.fill(({ store }) =>
+      store.transaction(() =>
+        store.putCompaction({
+          ...{ sessionId: A, startedAt: '2026-03-01T10:00:00.000Z', trigger: 'auto', transcriptPath: null, bytes: 1, lines: 1 },
+          ...{ archiveId: null, sinceLine: 0, facts: [fact], trouble: null, first: null, second: null },
+          loss: { total: 1, kept: 0, byKind: { request: { total: 1, kept: 0 } }, lost: [fact] },
+        }),
+      ),
+    )
+    const words = () => readFileSync(join(trial.env.BATON_HOME!, 'baton.db'), 'latin1').includes(secret)
+    expect((await trial.run(['recall', '--lost'])).stdout).toContain(secret)
+    expect((await trial.run(['archive', 'forget', 'aaaa', '--dry-run'])).stdout).toContain('Would forget what was quoted')
+    expect((await trial.run(['recall', '--lost'])).stdout).toContain(secret)
+    expect((await trial.run(['archive', 'forget', '--project', '.'])).stdout).toContain('Forgot what was quoted')
+    expect((await trial.run(['recall', '--lost'])).stdout).not.toContain(secret)
+    expect(words()).toBe(false)
+    expect(await trial.run(['archive', 'forget', 'aaaa'])).toMatchObject({ code: 3 })
+  })
+
   it('refuses what does not fit together, and says what would', async () => {
     const trial = newTrial()
     const cases: [string[], number, RegExp][] = [
@@ -234,8 +258,9 @@ describe('baton archive', () => {
       [['archive', 'export', 'x', '--to', 'y', '--emails'], 2, /--emails needs --redact/],
       [['archive', 'prune', '--older-than', 'soon'], 2, /30d/],
       [['archive', 'prune', '--max-size', 'much'], 2, /10GB/],
+      [['archive', 'prune', '--max-size', '10'], 2, /10GB/],
       [['archive', 'search', 'x', '--limit', '0'], 2, /1 to 1000/],
-      [['archive', 'search', 'x', '--session', 'nobody'], 3, /No archive is of a session "nobody"/],
+      [['archive', 'search', 'x', '--session', 'nobody'], 3, /No session is known as "nobody"/],
       [['archive', 'forget'], 2, /Forget what\?/],
       [['archive', 'forget', 'x', '--project', '.'], 2, /Forget what\?/],
       [['archive', 'keep'], 2, /Which session\?/],
@@ -286,6 +311,7 @@ describe('baton recall', () => {
     const own = (await trial.run(['recall', 'deploy', '--json'], { env: { CLAUDE_CODE_SESSION_ID: A } })).json
     expect(own).toEqual({
       scope: 'seat',
+      unreadable: [],
       hits: [expect.objectContaining({ archive_id: id, line: 1, kind: 'prompt', text: long })],
     })
     const wide = (await trial.run(['recall', 'whenever', '--json'], { env: { CLAUDE_CODE_SESSION_ID: A } })).json
@@ -297,5 +323,36 @@ describe('baton recall', () => {
     expect((await trial.run(['recall', '"only on Fridays"'])).stdout).toContain(`  deploy only on Fridays\n  because because`)
     expect((await trial.run(['recall', 'nothing-like-it'])).stdout).toContain('Nothing found')
     expect((await trial.run(['recall', '"'])).code).toBe(2)
+  })
+
+  it('marks words with signs in them, whatever they mean elsewhere', async () => {
+    const trial = newTrial()
+    session(trial, A, prompt('run step-5 with --run and a/b (c) [d] $e ^f a+b*c? x|y {z} \\\\ path'))
+    await keep(trial, A)
+    for (const query of ['step-5', '--run', 'a/b', '(c)', '[d]', '$e', '^f', 'a+b', 'x|y', '{z}', '\\\\', '"step-5 with"']) {
+      const words = /[a-z]/.test(query) ? query : `${query} path`
+      expect(await trial.run(['recall', '--', words]), query).toMatchObject({
+        code: 0,
+        stdout: expect.stringContaining('run step-5'),
+      })
+    }
+  })
+
+  it('says when what it found lies in a file that is gone, and so does doctor', async () => {
+    const trial = newTrial()
+    session(trial, A, prompt('the tax rules'))
+    const id = await keep(trial, A)
+    const { archives } = (await trial.run(['archive', 'list', '--json'])).json
+    const checked = async () =>
+      (await trial.run(['doctor', '--json'])).json.checks.find(({ name }: { name: string }) => name === 'archives')
+    expect(await checked()).toMatchObject({ ok: true, detail: '1 file, each at its full length.' })
+    writeFileSync(archives[0].path, readFileSync(archives[0].path).subarray(0, 10))
+    for (const command of [['recall'], ['archive', 'search']]) {
+      expect(await trial.run([...command, 'tax'])).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(id) })
+      expect((await trial.run([...command, 'tax', '--json'])).json).toMatchObject({ hits: [], unreadable: [id] })
+    }
+    expect(await checked()).toMatchObject({ ok: false, fix: expect.stringContaining('archive verify') })
+    expect((await trial.run(['archive', 'forget', id])).stdout).toContain('Forgot 1 archive')
+    expect(await checked()).toMatchObject({ ok: true, detail: 'None.' })
   })
 })

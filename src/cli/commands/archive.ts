@@ -43,7 +43,7 @@ export const command: Command = {
     'search <query> [--session ID] [--project DIR] [--limit N]',
     'verify [id]',
     'prune [--older-than D] [--max-size S] [--dry-run]',
-    'forget <session> [--dry-run]',
+    'forget <session|id> [--dry-run]',
     'forget --project DIR [--dry-run]',
     'keep [session]',
     'finish',
@@ -52,7 +52,7 @@ export const command: Command = {
     'A transcript is kept before it is compacted: what stood in it at that moment, byte for byte. Archives are plain conversation, compressed, ' +
     'readable by you alone. An id may be shortened to four characters. search finds words that all stand in one prompt, answer, command ' +
     'or result; "a phrase" stands together, and a star ends the beginning of a word. prune without options does what the configuration says ' +
-    '(archive.keep_days, archive.keep_bytes). verify ends with 1 when anything is wrong. finish keeps at once what hooks only planned; every ' +
+    '(archive.keep_days, archive.keep_bytes). verify ends with 1 when anything is wrong. forget takes a session (or all of a project) with every word quoted of it, or a single archive by its id. keep keeps what a session has said so far. finish keeps at once what hooks only planned; every ' +
     'other action does that first.',
   options,
   actions: ACTIONS,
@@ -67,7 +67,7 @@ export const command: Command = {
   ],
   json:
     'list: {archives: [{archive_id, session_id, project, trigger, created_at, bytes, stored_bytes, sha256, path, status, reason, …}], total_bytes, …}; ' +
-    'search: {hits: [{archive_id, line, kind, text, snippet, …}]}; verify: {ok, archives: [{archive_id, state, reason}], extra, not_kept}; ' +
+    'search: {hits: [{archive_id, line, kind, text, snippet, …}], unreadable}; verify: {ok, archives: [{archive_id, state, reason}], extra, not_kept}; ' +
     'prune, forget: {dry_run, archives, freed_bytes, left_bytes, …}; restore, export: {archive_id, path, bytes, …}',
   run,
 }

@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
+import { join } from 'node:path'
 import { around } from '../../around.js'
 import { loadConfig } from '../../config/load-config.js'
 import type { Event } from '../../contract/event.js'
@@ -13,6 +14,7 @@ import { DEMO_PROMPT, DEMO_SCRIPT } from '../demo/script.js'
 import { type Stage, setStage } from '../demo/stage.js'
 import { OPENING, type Story, tell } from '../demo/story.js'
 import { summarise } from '../demo/summary.js'
+import { findProgram } from '../find-program.js'
 import { untilStopped } from '../until-stopped.js'
 
 const LONGEST_MS = 180_000
@@ -26,7 +28,7 @@ export const command: Command = {
   about:
     'Runs the real Claude Code against the scripted model on loopback, in a home of its own that is removed afterwards.\n' +
     'Nothing of yours is read or changed, and nothing leaves this machine.',
-  options: { exit: { type: 'boolean', about: 'end without waiting for a key, for scripts' } },
+  options: { exit: { type: 'boolean', about: 'end without waiting for Enter, for scripts' } },
   words: { min: 0, max: 0 },
   examples: [
     ['baton demo', 'watch it, about 15 seconds'],
@@ -44,30 +46,40 @@ async function run(call: Call, cli: Cli): Promise<number> {
   )
   show.line(cli.screen.paint(`its prompt: “${DEMO_PROMPT}”`, 'dim'))
   const began = Date.now()
+  const stopped = untilStopped()
   const stage = setStage(cli)
   const model = await startModel({ script: DEMO_SCRIPT })
   const house = openHouse({ env: stage.env, loadConfig, around: () => around })
   try {
-    const story = await play(stage, house, model, client, show)
+    const story = await play(stage, house, model, client, show, stopped)
     const summary = summarise(house, model, story, Date.now() - began)
     if (call.json) cli.print(JSON.stringify(summary))
     else {
       for (const line of reportLines(summary, cli.screen.columns, cli.screen.paint)) show.line(line)
-      if (cli.screen.terminal)
-        show.line(cli.screen.paint(`While this waits, look around in it: ${lookAround(stage, summary.session_id)}`, 'dim'))
+      if (cli.screen.terminal) {
+        show.line(cli.screen.paint('While this waits, look around in it:', 'dim'))
+        cli.print(lookAround(stage, summary.session_id, cli))
+      }
     }
-    if (!call.json && !call.flag('exit') && cli.screen.terminal) await pauseForKey(cli)
+    if (!call.json && !call.flag('exit') && cli.screen.terminal) await pauseForKey(cli, stopped)
     return summary.ok ? EXIT.done : EXIT.failed
   } finally {
     show.clear()
     house.close()
     await model.close()
-    stage.strike()
+    await stage.strike()
   }
 }
 
 /** Runs the client and tells what Baton's own events say, as they come. Ctrl-C ends the client and cleans up. */
-async function play(stage: Stage, house: House, model: Model, client: string, show: Display): Promise<Story> {
+async function play(
+  stage: Stage,
+  house: House,
+  model: Model,
+  client: string,
+  show: Display,
+  stopped: Promise<void>,
+): Promise<Story> {
   let story = OPENING
   let seen = 0
   const look = (): void => {
@@ -82,7 +94,7 @@ async function play(stage: Stage, house: House, model: Model, client: string, sh
   const child = stage.start(client, model.url)
   const timer = setInterval(look, LOOK_MS)
   try {
-    const end = await Promise.race([ended(child), untilStopped().then(() => 'stopped' as const), late()])
+    const end = await Promise.race([ended(child), stopped.then(() => 'stopped' as const), late()])
     if (end === 'stopped') throw new BatonError('The demo was stopped.', 'Nothing is left behind.', EXIT.failed)
     if (end === 'late') throw new BatonError('The demo took longer than three minutes.', 'Run it again on a calmer machine.')
     if (end.code !== 0)
@@ -132,12 +144,15 @@ async function stop(child: ChildProcess): Promise<void> {
   clearTimeout(force)
 }
 
-const lookAround = ({ env }: Stage, session: string | null): string =>
-  `BATON_HOME=${env.BATON_HOME} baton ${session === null ? 'status' : `show ${session.slice(0, 8)}`}`
+/** To be copied: on a line of its own, and with a name that this shell knows. */
+function lookAround({ env }: Stage, session: string | null, cli: Cli): string {
+  const baton = findProgram('baton', cli.env) === null ? `node ${join(cli.program, 'baton.mjs')}` : 'baton'
+  return `BATON_HOME=${env.BATON_HOME} ${baton} ${session === null ? 'status' : `show ${session.slice(0, 8)}`}`
+}
 
-function pauseForKey(cli: Cli): Promise<void> {
+function pauseForKey(cli: Cli, stopped: Promise<void>): Promise<void> {
   cli.note('Enter ends the demo and removes its folder.')
   process.stdin.resume()
   const key = new Promise<void>((resolve) => process.stdin.once('data', () => resolve()).once('end', () => resolve()))
-  return Promise.race([key, untilStopped()]).finally(() => process.stdin.pause())
+  return Promise.race([key, stopped]).finally(() => process.stdin.pause())
 }

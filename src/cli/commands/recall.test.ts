@@ -34,7 +34,7 @@ function compacted() {
 test('--lost lists what the last compaction dropped, with the mark of what was put back', async () => {
   const { code, stdout } = await compacted().run(['recall', '--lost', '--session', 'api'])
   expect(code).toBe(0)
-  expect(stdout).toBe(`aaaaaaaa compacted 2026-03-01 10:00:00 +00:00; the transcript before it is archive a1
+  expect(stdout).toBe(`aaaaaaaa compacted 2026-03-01 10:00:00 +00:00
 ▰▰▰▰▱▱▱▱▱▱ facts kept 2 of 5
 constraint 2/3 · todo 0/1
 

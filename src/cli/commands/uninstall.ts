@@ -12,8 +12,9 @@ import { runningServer } from '../serving/running-server.js'
 
 /** What Baton makes in its home. The configuration is not among them: a person wrote it. */
 const OWN = [
-  ...['baton.db', 'baton.db-wal', 'baton.db-shm', 'baton.db-journal', 'baton.log', 'baton.log.1'],
-  ...['spool', 'outbox', 'live', 'run', 'bin', 'former', 'installed', 'backups', 'install.lock'],
+  ...['baton.db', 'archive-index.db'].flatMap((name) => ['', '-wal', '-shm', '-journal'].map((end) => name + end)),
+  ...['baton.log', 'baton.log.1', 'archive', 'spool', 'aside', 'outbox', 'live', 'run', 'bin', 'code', 'former', 'installed'],
+  ...['backups', 'install.lock'],
 ]
 
 export const command: Command = {
@@ -31,7 +32,7 @@ export const command: Command = {
       oneOf: ['user', 'project'],
       about: 'only there (default: everywhere it was installed)',
     },
-    purge: { type: 'boolean', about: 'also remove everything Baton has stored, backups included' },
+    purge: { type: 'boolean', about: 'also remove everything Baton has stored, archives and backups included' },
     'keep-data': { type: 'boolean', about: 'keep what was stored (the default)' },
     'dry-run': { type: 'boolean', about: 'say what would be done, and do nothing' },
   },

@@ -1,3 +1,4 @@
+import type { Policy } from '../../contract/policy.js'
 import type { Limits } from '../../contract/reading.js'
 import type { SessionRecord } from '../../contract/record.js'
 import type { House } from '../../house.js'
@@ -6,6 +7,7 @@ import { resolveLevels } from '../../policy/levels.js'
 import type { Call, Cli } from '../command.js'
 import { inHouse, sessionNamed } from '../open-house.js'
 import { projectOf } from '../project-of.js'
+import { bytesText } from '../render/bytes.js'
 import { levelTable, limitsLine } from '../render/level-table.js'
 import { tilde } from '../render/paths.js'
 import { harmless } from '../render/width.js'
@@ -50,6 +52,14 @@ export function explain(call: Call, cli: Cli, named: string | null): Promise<num
           exact: limits.exact,
           limits_reason: limits.reason,
           ...enabled,
+          compaction: policy.compaction,
+          must_survive: policy.mustSurvive,
+          archive: {
+            enabled: policy.archive.enabled,
+            at: policy.archive.at,
+            keep_days: policy.archive.keepDays,
+            keep_bytes: policy.archive.keepBytes,
+          },
           errors: problems,
         }),
       )
@@ -64,12 +74,31 @@ export function explain(call: Call, cli: Cli, named: string | null): Promise<num
       ...(problems.length > 0
         ? [paint('The files have errors, so the last good configuration is in force: baton config check.', 'red')]
         : []),
+      ...wrap(compactionText(policy), columns, 0),
+      ...wrap(archiveText(policy.archive), columns, 0),
       '',
       ...levelTable(levels, limits, cli.screen),
     ]
     cli.print(lines.join('\n'))
     return EXIT.done
   })
+}
+
+function compactionText({ compaction, mustSurvive }: Policy): string {
+  const texts = mustSurvive.length === 0 ? '' : `; must survive: ${mustSurvive.map((text) => `“${harmless(text)}”`).join(', ')}`
+  if (compaction === 'allow')
+    return `Compactions are left alone (compaction: allow)${texts === '' ? '' : `${texts}, which nobody is told`}.`
+  const waits = compaction === 'instruct' ? '' : ', for now as instruct'
+  return `What must survive is told to the summariser (compaction: ${compaction}${waits})${texts}.`
+}
+
+function archiveText({ enabled, at, keepDays, keepBytes }: Policy['archive']): string {
+  if (!enabled) return 'Transcripts are not kept (archive.enabled: false).'
+  const least = [
+    ...(keepDays === null ? [] : [`${keepDays} days`]),
+    ...(keepBytes === null ? [] : [`at most ${bytesText(keepBytes)} in all`]),
+  ]
+  return `Transcripts are kept at ${at.join(', ')}: ${least.length === 0 ? 'until you prune or forget them' : least.join(', ')}.`
 }
 
 function subjectOf(house: House, cli: Cli, named: string | null): { record: SessionRecord | null; because: string } {

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { modFiles } from '../../agents/claude-code/mod/mod.js'
+import { awaitEngine } from '../../install/doctor/trial-run.js'
 import { install } from '../../install/install.js'
 import { batonHome, type Home } from '../../lib/home.js'
 import { removeFolder } from '../../lib/remove-folder.js'
@@ -19,7 +20,7 @@ export interface Stage {
   project: string
   /** Starts the client; its hooks are Baton's. */
   start(client: string, url: string): ChildProcess
-  strike(): void
+  strike(): Promise<void>
 }
 
 export function setStage(cli: Cli): Stage {
@@ -49,7 +50,11 @@ export function setStage(cli: Cli): Stage {
         env: { ...env, ...isolation(url) },
         stdio: ['ignore', 'ignore', 'pipe'],
       }),
-    strike: () => removeFolder(root),
+    async strike() {
+      // The last hooks' engine may still be at work.
+      await awaitEngine(home.root)
+      removeFolder(root)
+    },
   }
 }
 

@@ -36,7 +36,7 @@ const lines = (...all: CompactionRecord[]): string[] => compactionLines(all, 'd7
 test('a compaction shows its figure, the kinds, the most needed of what it lost and what was put back', () => {
   expect(lines(compaction())).toEqual([
     `${stamp(AT)}  by the client`,
-    '  ▰▰▰▰▰▰▱▱▱▱ facts kept 10 of 17, 3 put back',
+    '  ▰▰▰▰▰▰▱▱▱▱ facts kept 10 of 17, 3 of the 7 lost put back',
     '  request 1/2 · constraint 2/3 · file 7/12',
     '  lost, most needed first (↩ put back):',
     '    constraint  Never touch the migrations ↩',

@@ -49,10 +49,14 @@ function oneCompaction(one: CompactionRecord, session: string | null, { columns,
   const { loss } = one
   if (loss === null) return [head, ...wrap(`  ${paint(whyNoReport(one), 'dim')}`, columns, 2)]
   const back = putBack(one)
-  const named = (one.first?.keys.length ?? 0) + (one.second?.keys.length ?? 0)
+  const named = loss.lost.filter(back).length
   const lines = [
     head,
-    ...wrap(`  ${keptLine(loss, paint)}${named > 0 ? `, ${named} put back` : ''}`, columns, 2),
+    ...wrap(
+      `  ${keptLine(loss, paint)}${named > 0 ? `, ${named} of the ${loss.total - loss.kept} lost put back` : ''}`,
+      columns,
+      2,
+    ),
     ...wrap(`  ${kindsText(loss)}`, columns, 2),
   ]
   if (session === null || loss.lost.length === 0) return lines

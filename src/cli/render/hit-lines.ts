@@ -40,6 +40,6 @@ function marked(line: string, query: string, paint: Paint): string {
   if (words.length === 0) return line
   const longest = [...new Set(words)]
     .sort((a, b) => b.length - a.length)
-    .map((word) => word.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&'))
+    .map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
   return line.replace(new RegExp(`(?<![\\p{L}\\p{N}])(?:${longest.join('|')})`, 'giu'), (found) => paint(found, 'bold'))
 }

@@ -11,6 +11,7 @@ export interface OpenHouse {
   store: {
     session(sessionId: string): SessionRecord | null
     sessions(): SessionRecord[]
+    segments(): { file: string; storedBytes: number }[]
     switched(scope: 'session' | 'project' | 'all', key: string): boolean | null
     sizes(): { sessions: number; readings: number; events: number; messages: number; bytes: number }
   }
@@ -38,6 +39,8 @@ export interface Instruments {
   openHouse(env: Env): OpenHouse
   /** What goes wrong while it is used is thrown as a BatonError. */
   openDatabase(path: string, options: { readOnly?: boolean; timeout?: number }): RawDatabase
+  /** The files that archives need, and those that are not there at their full length. */
+  archiveFiles(house: OpenHouse): { all: number; gone: string[] }
   isSilent(silence: SessionRecord['silence'], now: Date): boolean
   /** Makes the folders that hooks write to, as install does. */
   prepareHome(): void

@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import type { ServerParts } from '../parts.js'
+import { detailWithoutWords, withoutWords } from '../withhold.js'
 
 /** Figures: sessions, their readings, the event stream's past. Need no token on loopback. */
 export function live(parts: ServerParts): Hono {
@@ -14,7 +15,7 @@ export function live(parts: ServerParts): Hono {
 
   app.get('/api/sessions/:id', (c) => {
     const record = parts.find(c.req.param('id'))
-    return record ? c.json(parts.detail(record)) : c.json(missing(c.req.param('id')), 404)
+    return record ? c.json(detailWithoutWords(parts.detail(record))) : c.json(missing(c.req.param('id')), 404)
   })
 
   app.get('/api/sessions/:id/readings', (c) => {
@@ -41,7 +42,8 @@ export function live(parts: ServerParts): Hono {
     const limit = Math.max(1, Math.min(Math.floor(Number(c.req.query('limit') ?? 1000)) || 1000, 10_000))
     const query =
       since === undefined ? {} : /^\d+$/.test(since) ? { afterId: Number(since) } : { since: new Date(since).toISOString() }
-    return c.json({ events: parts.store.events({ ...query, ...(session ? { sessionId: session } : {}), limit }) })
+    const events = parts.store.events({ ...query, ...(session ? { sessionId: session } : {}), limit })
+    return c.json({ events: events.map(withoutWords) })
   })
   return app
 }

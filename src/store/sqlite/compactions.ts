@@ -5,10 +5,7 @@ import type { Statement } from './driver.js'
 /** The store's part about compactions. */
 export function compactionRows(
   sql: (text: string) => Statement,
-): Pick<
-  Store,
-  'compaction' | 'compactions' | 'openCompactions' | 'compacting' | 'putCompaction' | 'endCompaction' | 'dropCompactions'
-> {
+): Pick<Store, 'compaction' | 'compactions' | 'openCompactions' | 'compacting' | 'putCompaction' | 'endCompaction'> {
   const bodies = (rows: unknown[]): CompactionRecord[] =>
     rows.map((row) => JSON.parse((row as { body: string }).body) as CompactionRecord)
   return {
@@ -23,9 +20,6 @@ export function compactionRows(
         .map((row) => (row as { session_id: string }).session_id),
     endCompaction(sessionId, startedAt) {
       sql('UPDATE compactions SET ended = 1 WHERE session_id = ? AND started_at = ?').run(sessionId, startedAt)
-    },
-    dropCompactions(sessionId) {
-      sql('DELETE FROM compactions WHERE session_id = ?').run(sessionId)
     },
     putCompaction(record) {
       const open = record.facts === null && record.trouble === null ? 1 : 0
