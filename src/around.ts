@@ -1,5 +1,14 @@
 import { readers } from './agents/readers.js'
+import { keepBrief } from './briefs/keep-brief.js'
+import { readBrief } from './briefs/read-brief.js'
 import { type Around, makeAround } from './engine/around.js'
+import { machineKey } from './lib/machine-key.js'
 
-/** What is done around a compaction, joined. Apart from house.ts, because a hook loads it only then. */
-export const around: Around = makeAround(readers)
+/** What is done around compactions and handoffs, joined. Apart from house.ts, because a hook loads it only then. */
+export const around: Around = makeAround(readers, ({ briefs: { folder, keyFile } }) => ({
+  keep: (origin, body) => keepBrief({ folder, key: machineKey(keyFile) }, origin, body),
+  read(brief) {
+    const { verdict, body } = readBrief(brief.path, machineKey(keyFile), brief.sha256)
+    return verdict === 'genuine' ? body : null
+  },
+}))

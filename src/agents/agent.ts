@@ -1,3 +1,4 @@
+import type { Order, OrderAnswer } from '../contract/handoff.js'
 import type { Cursor, Observation, RawSignal, Signal } from '../contract/signal.js'
 
 /** What the engine already knows of a session when it asks an adapter to look again. */
@@ -37,10 +38,22 @@ export interface Agent {
   answer(event: string, say: Say): string
   /** What the hook prints for this event so that the summariser of the compaction that begins is told; null: it would not be. */
   instruct?(event: string, text: string): string | null
+  /** What the hook prints at the end of a turn so that the agent goes on with this text; null: it would not. */
+  insist?(event: string, text: string): string | null
+  /** Gives an order to the part of Baton inside the client; throws when it cannot be written. */
+  order?(liveDir: string, order: Order): void
+  /** True: the order was taken back and will never be carried out. */
+  withdraw?(liveDir: string, sessionId: string, orderId: string): boolean
+  /** What became of an order; null: it was not begun. */
+  orderAnswer?(liveDir: string, sessionId: string, orderId: string): OrderAnswer | null
+  /** What the user asked for by a command inside the client, once; null: nothing. */
+  takeRequest?(liveDir: string, sessionId: string): { words: string } | null
   /** The transcripts of a session's subagents. `name`: tells them apart. */
   subagentTranscripts?(transcriptPath: string): { name: string; path: string }[]
   /** The events whose answers reach the agent: where a text may be left for the next one to take along. */
   readonly carriers: readonly string[]
+  /** The events that tell the end of a turn. */
+  readonly turnEnds: readonly string[]
   /** Whom an answer to this event can reach. */
   carries(event: string): { agent: boolean; user: boolean }
   /** Whether the conversation on disk already holds a text that was given to it. */

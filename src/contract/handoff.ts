@@ -51,6 +51,8 @@ export interface HandoffRecord {
   dueAt: string | null
   /** How often the agent was asked for the brief. */
   asked: number
+  /** What the agent gave first and was below the bar; null: nothing, or it is kept as a brief by now. */
+  draft: string | null
   briefId: string | null
   way: HandoffWay | null
   /** Ways that were tried and did not work. */

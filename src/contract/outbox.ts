@@ -7,7 +7,7 @@ export interface Outbox {
   /** Whether exactly these messages lie there already. */
   holds(sessionId: string, ids: readonly string[]): boolean
   /** Leaves word that a level is near: hooks of this event then wait for the engine instead of running ahead of it. null: none is. */
-  expect(sessionId: string, event: string | null): void
+  expect(sessionId: string, events: readonly string[]): void
   /** Lays answers by event for these messages. */
   lay(sessionId: string, ids: readonly string[], answers: Record<string, string>): void
 }

@@ -93,6 +93,8 @@ export interface SessionRecord {
   unsettled: string[]
   /** As judged with the last signal; absent in records of before. */
   enabled?: boolean
+  /** The handoff this session takes part in, as the old one or as the fresh one; absent or null: none. */
+  handoffId?: string | null
   /** Fingerprint of the levels in force: when it changes, alerts of the old ones are stale. */
   levelsKey: string
   /** Why the configuration in force is not the one on disk; null: it is. */

@@ -138,6 +138,8 @@ export interface Observation {
   liveCostUsd?: number | null
   /** New in the transcript: a compaction was given up, and none came after it. */
   gaveUp?: GaveUp | null
+  /** The client carries out orders by itself (a mod): it can clear a session and begin the next one. */
+  takesOrders?: boolean
   /** Somebody else (a hook, a plugin, the program that runs the client) is asked about compactions too, and may forbid them. */
   mayBeForbidden?: boolean
   /** The summary of the compaction that is just ending, where the client's mod has told it already. */

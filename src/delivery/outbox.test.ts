@@ -120,14 +120,14 @@ describe('what a launcher has in its hands', () => {
 
 describe('word that a level is near', () => {
   it('lies beside the answers and is taken away again', () => {
-    outbox.expect('s1', 'PostToolBatch')
-    outbox.expect('s1', 'PostToolBatch')
+    outbox.expect('s1', ['PostToolBatch'])
+    outbox.expect('s1', ['PostToolBatch'])
     outbox.lay('s1', ['m1'], ANSWERS)
     expect(readFileSync(join(dir, 's1.near'), 'utf8')).toBe('PostToolBatch\n')
     outbox.collect('s1')
     expect(names()).toEqual(['s1.near'])
-    outbox.expect('s1', null)
-    outbox.expect('s2', null)
+    outbox.expect('s1', [])
+    outbox.expect('s2', [])
     expect(names()).toEqual([])
   })
 })
@@ -136,11 +136,11 @@ describe('a session id from outside', () => {
   it.each(['../../etc', '/', '...', '', ' \n'])('%j stays inside the outbox and spoils nobody else’s', (id) => {
     mkdirSync(join(folder, 'etc'))
     outbox.lay('s1', ['m1'], ANSWERS)
-    outbox.expect(id, 'PostToolBatch')
+    outbox.expect(id, ['PostToolBatch', 'Stop'])
     outbox.lay(id, ['m2'], ANSWERS)
     expect(outbox.holds(id, ['m2'])).toBe(true)
     outbox.collect(id)
-    outbox.expect(id, null)
+    outbox.expect(id, [])
     expect(outbox.holds('s1', ['m1'])).toBe(true)
     expect(names()).toEqual(['s1'])
     expect(readdirSync(folder).sort()).toEqual(['etc', 'outbox'])

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Given, Outbox } from '../contract/outbox.js'
+import { readIfThere } from '../lib/atomic-file.js'
 import { codeOf } from '../lib/errors.js'
 
 const IN_FLIGHT_MS = 3_000
@@ -62,13 +63,14 @@ export function folderOutbox(dir: string, now: () => Date): Outbox {
 
     holds: (sessionId, ids) => idsIn(join(dir, fileName(sessionId))).join() === ids.join(),
 
-    expect(sessionId, event) {
+    expect(sessionId, events) {
       const mark = join(dir, `${fileName(sessionId)}.near`)
-      if ((event !== null) === existsSync(mark)) return
-      if (event === null) rmSync(mark, { force: true })
+      const text = `${events.join(' ')}\n`
+      if ((readIfThere(mark)?.toString() ?? '\n') === text) return
+      if (events.length === 0) rmSync(mark, { force: true })
       else {
         mkdirSync(dir, { recursive: true, mode: 0o700 })
-        writeFileSync(mark, `${event}\n`, { mode: 0o600 })
+        writeFileSync(mark, text, { mode: 0o600 })
       }
     },
 

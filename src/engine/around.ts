@@ -1,10 +1,12 @@
+import type { BriefRecord } from '../contract/brief.js'
 import type { Event } from '../contract/event.js'
 import type { Signal } from '../contract/signal.js'
 import type { Store } from '../store/store.js'
 import { catchUp } from './catch-up.js'
 import type { Draft, Parts } from './draft.js'
 import { type KeepDesk, keepBefore, keptForNothing, readAhead, recoverFirst, recoverSecond } from './keeping.js'
-import type { Readers, ReadFacts } from './read-facts.js'
+import { type BriefGround, type BriefKeeper, coverageOf, takeBrief, writeBrief } from './make-brief.js'
+import { type Readers, type ReadFacts, readFacts } from './read-facts.js'
 
 /** Everything around compactions that reads transcripts, in one piece, so that a hook can leave it unloaded. */
 export interface Around {
@@ -15,9 +17,16 @@ export interface Around {
   recoverSecond(desk: KeepDesk, summary: string | null): void
   keptForNothing(desk: KeepDesk, outcome: string): void
   catchUp(parts: Parts): Event[]
+  /** What a brief of this session is made from. */
+  briefGround(draft: Draft): BriefGround
+  coverageOf: typeof coverageOf
+  takeBrief: typeof takeBrief
+  writeBrief: typeof writeBrief
+  /** null: it is gone, or somebody has changed it. */
+  readBrief(parts: Parts, brief: BriefRecord): string | null
 }
 
-export function makeAround(readers: Readers): Around {
+export function makeAround(readers: Readers, keeperOf: (parts: Parts) => BriefKeeper): Around {
   return {
     readAhead: (store, signal) => readAhead(readers, store, signal),
     keepBefore,
@@ -25,5 +34,19 @@ export function makeAround(readers: Readers): Around {
     recoverSecond: (desk, summary) => recoverSecond(readers, desk, summary),
     keptForNothing,
     catchUp: (parts) => catchUp(readers, parts),
+    briefGround: (draft) => groundFor(readers, keeperOf(draft.parts), draft),
+    coverageOf,
+    takeBrief,
+    writeBrief,
+    readBrief: (parts, brief) => keeperOf(parts).read(brief),
   }
+}
+
+/** Long transcripts are read as far as a turn's end can wait for it. */
+const GROUND_MS = 1_500
+
+function groundFor(readers: Readers, keeper: BriefKeeper, { parts, record, read }: Draft): BriefGround {
+  const found = read ?? readFacts(readers, record.agent, record.transcriptPath, { withinMs: GROUND_MS })
+  const folder = record.cwd ?? record.project
+  return { keeper, facts: found.facts, repository: folder === null ? null : parts.repository(folder) }
 }

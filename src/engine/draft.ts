@@ -5,6 +5,7 @@ import type { Outbox } from '../contract/outbox.js'
 import type { ConfigProblem, Policy, PolicySubject } from '../contract/policy.js'
 import type { SessionRecord } from '../contract/record.js'
 import type { Signal } from '../contract/signal.js'
+import type { Repository } from '../handoff/mechanical-brief.js'
 import type { Log } from '../lib/log.js'
 import type { Store } from '../store/store.js'
 import type { Around } from './around.js'
@@ -21,6 +22,10 @@ export interface Parts {
   log: Log
   /** Answers left for hooks that run without a server. */
   outbox: Outbox
+  /** Where briefs are kept, and what they are signed with. */
+  briefs: { folder: string; keyFile: string }
+  /** What git tells of a folder; null: nothing. */
+  repository(folder: string): Repository | null
   /** Where the mod's reports lie. */
   liveDir: string
   /** Makes sure that what a session's transcripts hold now is kept; called inside a transaction. null: there is nothing to keep. */
@@ -54,7 +59,11 @@ export interface Draft {
   events: Event[]
   /** What the summariser of a compaction that begins is to be told; '' nothing. */
   instructions: string
-  /** Facts read for a compaction that begins, before the transaction; null: none were. */
+  /** What the agent is to go on with at the end of this turn; '' nothing. */
+  insistence: string
+  /** The client can clear a session and begin the next one by itself. */
+  takesOrders: boolean
+  /** Facts read before the transaction, for a compaction that begins or a brief that is due; null: none were. */
   read: ReadFacts | null
 }
 

@@ -13,6 +13,8 @@ import {
   summariserFailed,
 } from './compactions.js'
 import { type Draft, emit, type Parts } from './draft.js'
+import { beginFresh, followHandoff, handOverAtSessionEnd, handOverAtTurnEnd } from './hand-over.js'
+import { openHandoff } from './handoffs.js'
 import { keepTranscript } from './keep-transcript.js'
 import { measure } from './measure.js'
 import { cancelStale, confirm, type Delivery, give, ofLeftSessions, ofSession, queue, repeatUnheard, unhurt } from './messages.js'
@@ -98,7 +100,8 @@ export function takeOpened(parts: Parts, raw: RawSignal, signal: Signal, options
     warn(draft, crossed)
     soundSilence(draft)
     // Without a server the hook's own engine answers: another that holds the same signal must not take the answer back.
-    const told = options.deliver === 'answer' && draft.instructions !== '' ? instructed(draft) : null
+    if (!options.again) handOver(draft)
+    const told = options.deliver === 'answer' ? (instructed(draft) ?? insisted(draft)) : null
     const answer = told ?? give(draft, options.deliver, options.unserved ? null : (options.signalId ?? null))
     if (options.unserved && !signal.subagent) expectLevel(draft)
     parts.store.putSession(record)
@@ -126,8 +129,23 @@ function readAhead(parts: Parts, signal: Signal): ReadFacts | null {
   }
 }
 
-/** null: this event's answer is not heard by a summariser. */
+/** The signal moves a handoff on. */
+function handOver(draft: Draft): void {
+  const { signal } = draft
+  if (signal.subagent || draft.record.jobId !== null) return
+  followHandoff(draft)
+  if (signal.kind === 'turn-end') handOverAtTurnEnd(draft)
+  if (signal.kind === 'session-end' && signal.end?.reason !== 'clear') handOverAtSessionEnd(draft)
+}
+
+/** null: there is nothing to insist on, or this event's answer does not make the agent go on. */
+function insisted({ agent, signal, insistence }: Draft): string | null {
+  return insistence === '' ? null : (agent.insist?.(signal.event, insistence) ?? null)
+}
+
+/** null: there is nothing to tell a summariser, or this event's answer is not heard by one. */
 function instructed({ agent, signal, instructions }: Draft): string | null {
+  if (instructions === '') return null
   return agent.instruct?.(signal.event, instructions) ?? null
 }
 
@@ -188,6 +206,8 @@ function openDraft(
     at,
     events: [],
     instructions: '',
+    insistence: '',
+    takesOrders: observation.takesOrders ?? false,
     read,
     observation,
   }
@@ -247,7 +267,7 @@ function sayTrouble(draft: Draft, trouble: string): void {
 }
 
 /** What is said of a conversation and of no other. */
-const CLEARED = ['context', 'silence', 'config']
+const CLEARED = ['context', 'silence', 'config', 'handoff']
 
 /** What the event itself says about the session, before any figure is looked at. */
 function applyKind(draft: Draft, summary: string | null): void {
@@ -301,7 +321,10 @@ function applyStart(draft: Draft, summary: string | null): void {
   const again = record.startedAt !== draft.at
   record.endedAt = null
   record.state = 'idle'
-  if (source === 'clear') cancelStale(draft, 'the conversation was cleared', ofLeftSessions(draft, CLEARED))
+  if (source === 'clear') {
+    cancelStale(draft, 'the conversation was cleared', ofLeftSessions(draft, CLEARED))
+    beginFresh(draft)
+  }
   if (!again || source === 'startup') return
   emit(draft, 'session_started', { source: source ?? 'startup', cwd: record.cwd, model: record.model })
   record.track = restartClocks(record.track)
@@ -326,7 +349,8 @@ function expectLevel(draft: Draft): void {
   const { record, policy, parts } = draft
   const speaks = draft.enabled && record.jobId === null && record.state !== 'ended'
   const near = speaks && isNearLevel(record.track, resolveLevels(policy.levels, record.track.limits))
-  unhurt(draft, undefined, () => parts.outbox.expect(record.sessionId, near ? (draft.agent.carriers[0] ?? null) : null))
+  const awaited = [...(near ? draft.agent.carriers.slice(0, 1) : []), ...(openHandoff(draft) ? draft.agent.turnEnds : [])]
+  unhurt(draft, undefined, () => parts.outbox.expect(record.sessionId, awaited))
 }
 
 function noteActivity(draft: Draft, observation: Observation): void {

@@ -57,6 +57,8 @@ export function trialHouse() {
       // Launchers leave files with the true time on them; `outwait` makes them look old.
       outbox: folderOutbox(join(folder, 'outbox'), () => new Date(Date.now() + waited)),
       liveDir,
+      briefs: { folder: join(folder, 'briefs'), keyFile: join(folder, 'key') },
+      repository: () => null,
       planArchive: () => null,
       leaveWork: () => {},
       around: () => around,

@@ -8,7 +8,7 @@ import { type House, openHouse } from '../house.js'
 import { batonHome } from '../lib/home.js'
 import { fileLog } from '../lib/log.js'
 import { answerOne, drainSession, drainUnderLock } from './drain.js'
-import { dropSpooled, isOfCompaction, readSpooled } from './spool.js'
+import { dropSpooled, isSaidNow, readSpooled } from './spool.js'
 import { tidyDaily } from './tidy.js'
 
 /** The engine without a server. Prints only a status line, always exits 0; what goes wrong is in the log. */
@@ -71,7 +71,7 @@ function keep(house: House): void {
 
 function answer(env: Record<string, string | undefined>, id: string): string {
   // When many sessions are compacted at once, each waits for its turn rather than say nothing.
-  const busyMs = isOfCompaction(id) ? 5_000 : 900
+  const busyMs = isSaidNow(id) ? 5_000 : 900
   const house = openHouse({ env, loadConfig, around, busyMs, configMs: 1_000 })
   return answerOne(house.engine, house.home.spool, id)
 }

@@ -88,8 +88,8 @@ case $sid in *[!A-Za-z0-9_-]*) sid=\${sid//[^A-Za-z0-9_-]/} ;; esac
 [ -n "$sid" ] || sid=unknown
 [ \${#sid} -gt 120 ] && sid=\${sid:0:100}\${sid: -20} # names of files have an end
 name=$kind patience=1
-[ "$kind" = SessionStart ] && case $body in *'"source":"compact"'*) name=$kind-compact ;; esac
-case $name in PreCompact | SessionStart-compact) patience=4 ;; esac # rare, and the client itself takes many seconds
+[ "$kind" = SessionStart ] && case $body in *'"source":"compact"'*) name=$kind-compact ;; *'"source":"clear"'*) name=$kind-clear ;; esac
+case $name in PreCompact | Stop | SessionStart-compact | SessionStart-clear) patience=4 ;; esac # rare, and the client itself takes many seconds
 id=$sid.\${EPOCHREALTIME:-$now.$RANDOM}.$$.$name
 
 plain=1
@@ -238,11 +238,12 @@ after=
 case \${begin%%'"tool_calls"'*} in *'"agent_id":"'*) child=1 ;; *) child= ;; esac
 near=
 [ -z "$child" ] && read -r near <"$home/outbox/$sid.near"
-case $name in # what is said around a compaction is said now or never
+case $name in # what is said around a compaction, and to a fresh session, is said now or never
   PreCompact) near=$kind after=1 ;;
-  SessionStart-compact) near=$kind ;;
+  SessionStart-compact | SessionStart-clear) near=$kind ;;
 esac
-if [ "$near" = "$kind" ]; then # a level is near, or a compaction: the answer to this event is worth waiting for
+case " $near " in *" $kind "*) near=$kind ;; *) near= ;; esac
+if [ -n "$near" ]; then # a level is near, a brief is due, or a compaction: the answer to this event is worth waiting for
   [ -x "$node" ] || node=$(command -v node) || exit 0
   answer=$(places; exec "$node" "$engine" answer "$id" </dev/null)
   [ -n "$after" ] && later # archives are written by a process nobody waits for

@@ -24,14 +24,14 @@ export function listSpool(dir: string, now: Date, youngestMs = 0): string[] {
 const AWAITED_MS = 30_000
 
 /** Told by the names the launcher gives (`launcher.ts`): what is said to a summariser and to the session after it is said now or never. */
-export function isOfCompaction(id: string): boolean {
-  return /\.(PreCompact|SessionStart-compact)$/.test(id)
+export function isSaidNow(id: string): boolean {
+  return /\.(PreCompact|SessionStart-(compact|clear))$/.test(id)
 }
 
 /** Whether the hook that left it waits for its own engine's answer, which nobody else can give. */
 export function isAwaited(id: string, now: Date): boolean {
   const [, seconds, , pid] = id.split('.')
-  return isOfCompaction(id) && now.getTime() - Number(seconds) * 1000 < AWAITED_MS && isRunning(Number(pid))
+  return isSaidNow(id) && now.getTime() - Number(seconds) * 1000 < AWAITED_MS && isRunning(Number(pid))
 }
 
 /** One signal by its id; null: gone, not a spooled signal's name, or not whole. One torn by a kill is dropped after a while. */

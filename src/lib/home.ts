@@ -20,6 +20,10 @@ export interface Home {
   live: string
   /** Compiled copies of the configuration. */
   compiled: string
+  /** Briefs, one folder a seat. */
+  briefs: string
+  /** What briefs of this machine are signed with. */
+  key: string
 }
 
 type Env = Record<string, string | undefined>
@@ -45,5 +49,7 @@ export function batonHome(env: Env = process.env): Home {
     outbox: join(root, 'outbox'),
     live: join(root, 'live'),
     compiled: join(root, 'run', 'config'),
+    briefs: join(root, 'briefs'),
+    key: join(root, 'key'),
   }
 }

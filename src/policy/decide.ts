@@ -11,6 +11,8 @@ export interface Decision {
   agent: string | null
   user: string | null
   parent: string | null
+  /** A handoff is asked for. */
+  handoff: boolean
   /** Set when an action was asked for and a guard stopped it. */
   guard: { name: string; reason: string } | null
 }
@@ -39,6 +41,7 @@ export function decide(crossed: readonly ResolvedLevel[], track: Track, policy: 
     mode: top.mode,
     agent: toAgent ? agentText(track, top) : null,
     user: toUser ? userText(track, top, about.speaker) : null,
+    handoff,
     parent: wanted.has('parent') ? parentText(track, top, about.speaker) : null,
     guard: handoff ? guardHandoff(track, policy.guards, about.recentResets) : null,
   }

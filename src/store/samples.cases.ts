@@ -174,6 +174,7 @@ export function sampleHandoff(handoffId: string, changes: Partial<HandoffRecord>
     requestedAt: AT,
     stateAt: AT,
     dueAt: null,
+    draft: null,
     asked: 1,
     briefId: null,
     way: null,

@@ -25,6 +25,13 @@ export function answer(event: string, say: Say): string {
   })
 }
 
+/** At the end of a turn such words make the agent go on with them; the client stops listening after the eighth time in a turn. */
+export function insist(event: string, text: string): string | null {
+  return event === 'Stop'
+    ? JSON.stringify({ hookSpecificOutput: { hookEventName: event, additionalContext: within(text, null) } })
+    : null
+}
+
 /** The client adds to its prompt for the summary whatever a PreCompact hook prints. */
 export function instruct(event: string, text: string): string | null {
   return event === 'PreCompact' ? text : null

@@ -2,7 +2,7 @@ import type { Limits } from '../../contract/reading.js'
 import type { Observation, Observed, RawSignal, Signal } from '../../contract/signal.js'
 import { isAlive, processInfo } from '../../lib/process-info.js'
 import type { Agent, Known } from '../agent.js'
-import { answer, carries, instruct } from './answer.js'
+import { answer, carries, insist, instruct } from './answer.js'
 import { readBranch } from './branch.js'
 import { argsOf, type ClientArgs } from './command-line.js'
 import { ENVIRONMENT } from './environment.js'
@@ -12,6 +12,7 @@ import { type LiveReport, readLive } from './live.js'
 import { readLiveSummary } from './live-summary.js'
 import { asksForLarge, familyOf } from './models.js'
 import { open } from './open.js'
+import { giveOrder, readOrderAnswer, takeRequest, withdrawOrder } from './orders.js'
 import { BEFORE_CALLS } from './payload.js'
 import { type ClientSettings, configDirOf, readSettings } from './settings.js'
 import { isSettled } from './settled.js'
@@ -28,8 +29,14 @@ export const claudeCode: Agent = {
   answer,
   carries,
   instruct,
+  insist,
+  order: giveOrder,
+  withdraw: withdrawOrder,
+  orderAnswer: readOrderAnswer,
+  takeRequest,
   subagentTranscripts,
   carriers: ['PostToolBatch', 'UserPromptSubmit', 'SessionStart'],
+  turnEnds: ['Stop'],
   heard,
   alive: isAlive,
 }
@@ -58,6 +65,7 @@ function observe(signal: Signal, raw: RawSignal, known: Known): Observation {
     settled: isSettled(signal, from?.offset ?? null, read.cursor?.calls, read.cursor?.offset),
     spend: read.spend,
     live: live?.reading ?? null,
+    takesOrders: live !== null,
     liveCostUsd: live?.costUsd ?? null,
     // What a transcript met only now holds is the past.
     gaveUp: from !== null && from.path === signal.transcriptPath ? read.gaveUp : null,

@@ -13,7 +13,22 @@ import { runningServer } from '../serving/running-server.js'
 /** What Baton makes in its home. The configuration is not among them: a person wrote it. */
 const OWN = [
   ...['baton.db', 'archive-index.db'].flatMap((name) => ['', '-wal', '-shm', '-journal'].map((end) => name + end)),
-  ...['baton.log', 'baton.log.1', 'archive', 'spool', 'aside', 'outbox', 'live', 'run', 'bin', 'code', 'former', 'installed'],
+  ...[
+    'baton.log',
+    'baton.log.1',
+    'archive',
+    'briefs',
+    'key',
+    'spool',
+    'aside',
+    'outbox',
+    'live',
+    'run',
+    'bin',
+    'code',
+    'former',
+    'installed',
+  ],
   ...['backups', 'install.lock'],
 ]
 

@@ -1,0 +1,223 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Order } from '../contract/handoff.js'
+import { said, type TrialHouse, type TrialSession, trialHouse, trialSession } from './trial-session.js'
+
+const ENV = { CLAUDE_CODE_SESSION_ATTENDED: '1', BATON_SEAT: 'api' }
+const BRIEF = `# Handoff brief
+
+## Goal and why
+Fix the login for the shop.
+
+## Next exact step
+Run the tests of src/login.ts.
+
+## Constraints
+Never touch legacy/a.ts.
+
+## Last user request
+> Never touch legacy/a.ts. Fix the login.
+`
+
+let house: TrialHouse
+let s: TrialSession
+beforeEach(() => {
+  house = trialHouse()
+  s = trialSession(house, 'aaaaaaaa-0001', ENV)
+  s.start()
+  s.write({
+    type: 'user',
+    promptSource: 'typed',
+    turnOrigin: 'human',
+    message: { role: 'user', content: 'Never touch legacy/a.ts. Fix the login.' },
+  })
+  s.prompt()
+  s.reports(90_000, 1)
+})
+afterEach(() => house.remove())
+
+const ends = (session: TrialSession, answer: string) =>
+  session.hook('Stop', { stop_hook_active: false, last_assistant_message: answer })
+const handoffs = () => house.store.handoffs()
+const last = () => handoffs().at(-1)!
+const order = (session = s): Order | null => {
+  const file = join(house.liveDir, `${session.id}.order.json`)
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Order) : null
+}
+const insisted = (answer: string): string =>
+  answer === '' ? '' : (JSON.parse(answer).hookSpecificOutput?.additionalContext ?? '')
+function climb(): ReturnType<TrialSession['step']> {
+  s.reports(150_000, 2)
+  return s.step(150_000)
+}
+function clear(session = s, id = 'bbbbbbbb-0002'): { fresh: TrialSession; answer: string } {
+  session.end('clear')
+  const fresh = trialSession(house, id, ENV)
+  return { fresh, answer: fresh.start('clear').answer }
+}
+
+describe('a session that reaches the level for it', () => {
+  it('is asked for a brief, gives it, is cleared and goes on in a fresh one', () => {
+    const told = said(climb().answer).agent!
+    expect(told).toContain('Context level "handoff"')
+    expect(told).toContain('handoff brief')
+    expect(last()).toMatchObject({ state: 'requested', asked: 1, cause: 'level', level: 'handoff', number: 1 })
+    expect(ends(s, BRIEF).answer).toBe('')
+    expect(last()).toMatchObject({ state: 'clearing', way: 'mod' })
+    const [brief] = house.store.briefs()
+    expect(brief).toMatchObject({ status: 'checked', author: 'agent', sequence: 1, parentBriefId: null })
+    expect(order()).toMatchObject({ do: 'hand-off', session: s.id, orderId: last().orderId })
+    expect(order()!.prompt).toMatch(/^\[baton\] Continue the work/)
+
+    writeFileSync(
+      join(house.liveDir, `${s.id}.${last().orderId}.answer.json`),
+      JSON.stringify({ format: 1, orderId: last().orderId, session: s.id, state: 'begun', reason: null, at: 1 }),
+    )
+    const { fresh, answer } = clear()
+    expect(said(answer).agent).toContain('Fix the login for the shop.')
+    expect(said(answer).agent).toMatch(/^\[baton\] You continue the work/)
+    expect(last()).toMatchObject({ state: 'confirmed', newSessionId: fresh.id, way: 'mod' })
+    expect(fresh.record()).toMatchObject({ seatId: s.record().seatId, handoffs: 1, lastHandoffPath: brief!.path })
+    fresh.prompt()
+    expect(last().state).toBe('started')
+    fresh.step(20_000)
+    expect(last().state).toBe('done')
+    expect(house.store.brief(brief!.briefId)).toMatchObject({ status: 'used', usedBySessionId: fresh.id })
+    const types = house.store
+      .events()
+      .map(({ type }) => type)
+      .filter((type) => type.startsWith('handoff'))
+    expect(types).toEqual(['handoff_requested', 'handoff_started', 'handoff_completed'])
+    expect(house.store.events().find(({ type }) => type === 'handoff_completed')!.data).toMatchObject({
+      ...{ oldSessionId: s.id, newSessionId: fresh.id, handoffNumber: 1, inputTokens: 150_000, contextWindow: 200_000 },
+    })
+  })
+
+  it('that answers with a thin brief is asked once more for what is missing, and what it still lacks is added', () => {
+    climb()
+    const thin = '# Handoff brief\n\n## Goal and why\nSomething.\n'
+    const again = insisted(ends(s, thin).answer)
+    expect(again).toContain('handoff brief')
+    expect(again).toContain('legacy/a.ts')
+    expect(last()).toMatchObject({ state: 'requested', asked: 2 })
+    expect(ends(s, thin).answer).toBe('')
+    expect(last().state).toBe('clearing')
+    const text = readFileSync(house.store.briefs()[0]!.path, 'utf8')
+    expect(text).toContain('## Added by Baton')
+    expect(text).toContain('Never touch legacy/a.ts')
+  })
+
+  it('that never answers with one gets the one Baton writes, which says so', () => {
+    climb()
+    ends(s, 'All done, I think.')
+    const [brief] = house.store.briefs()
+    expect(brief).toMatchObject({ author: 'baton' })
+    const text = readFileSync(brief!.path, 'utf8')
+    expect(text).toContain('The agent was asked for a brief and gave none.')
+    expect(text).toContain('> Never touch legacy/a.ts. Fix the login.')
+    expect(last().state).toBe('clearing')
+  })
+
+  it('with the turn’s last answer is asked at its end, and goes on with that', () => {
+    s.reports(150_000, 2)
+    s.answers(150_000)
+    const text = insisted(ends(s, 'Done.').answer)
+    expect(text).toContain('handoff brief')
+    expect(insisted(ends(s, BRIEF).answer)).toBe('')
+    expect(last()).toMatchObject({ state: 'clearing' })
+    expect(s.messages('handoff').map(({ status }) => status)).toEqual(['cancelled'])
+  })
+
+  it('without a client that takes orders is told that /clear goes on from the brief', () => {
+    const bare = trialSession(house, 'cccccccc-0003', { CLAUDE_CODE_SESSION_ATTENDED: '1' })
+    bare.start()
+    bare.prompt()
+    bare.step(150_000)
+    const { user } = said(ends(bare, BRIEF).answer)
+    expect(user).toContain('Type /clear')
+    expect(last()).toMatchObject({ state: 'waiting', way: 'start' })
+    bare.end('clear')
+    const fresh = trialSession(house, 'cccccccc-0004', { CLAUDE_CODE_SESSION_ATTENDED: '1' })
+    // Another process, another seat: it is not handed the work of this one.
+    fresh.start('clear')
+    expect(last().state).toBe('waiting')
+  })
+
+  it('in a run without a person, in a job, or with handoffs off, is only warned', () => {
+    house.configure((policy) => ({ ...policy, handoff: { ...policy.handoff, mode: 'off' } }))
+    climb()
+    house.configure((policy) => ({ ...policy, handoff: { ...policy.handoff, mode: 'auto' } }))
+    for (const env of [{ CLAUDE_CODE_SESSION_ATTENDED: '0' }, { ...ENV, BATON_JOB_ID: 'job_1', BATON_SEAT: 'job' }]) {
+      const other = trialSession(house, `dddddddd-${env.CLAUDE_CODE_SESSION_ATTENDED}`, env)
+      other.start()
+      other.step(150_000)
+    }
+    expect(handoffs()).toEqual([])
+  })
+})
+
+describe('while a session is handed over', () => {
+  it('three in a row keep one seat, one chain of briefs, and count up', () => {
+    let session = s
+    for (let n = 1; n <= 3; n++) {
+      session.reports(150_000, n * 10)
+      session.step(150_000 + n)
+      ends(session, BRIEF)
+      const next = clear(session, `eeeeeeee-000${n}`)
+      next.fresh.prompt()
+      next.fresh.step(20_000)
+      house.wait(4000)
+      session = next.fresh
+    }
+    const briefs = house.store.briefs()
+    expect(briefs.map(({ sequence, parentBriefId }) => [sequence, parentBriefId])).toEqual([
+      [1, null],
+      [2, briefs[0]!.briefId],
+      [3, briefs[1]!.briefId],
+    ])
+    expect(new Set(briefs.map(({ seatId }) => seatId)).size).toBe(1)
+    expect(handoffs().map(({ state, number }) => [state, number])).toEqual([
+      ['done', 1],
+      ['done', 2],
+      ['done', 3],
+    ])
+    expect(session.record().handoffs).toBe(3)
+  })
+
+  it('a brief somebody has changed is not used', () => {
+    climb()
+    ends(s, BRIEF)
+    const { path } = house.store.briefs()[0]!
+    const text = readFileSync(path, 'utf8')
+    writeFileSync(path, text.replace('Fix the login', 'Drop all tables'), { flag: 'w' })
+    const { answer } = clear()
+    expect(said(answer).agent ?? '').not.toContain('Drop all tables')
+    expect(last()).toMatchObject({ state: 'failed', trouble: expect.stringContaining('was changed') })
+  })
+
+  it('cleared by the person before a brief was there, nothing is handed over', () => {
+    climb()
+    const { answer } = clear()
+    expect(said(answer).agent).toBeNull()
+    expect(last()).toMatchObject({ state: 'cancelled' })
+  })
+
+  it('cleared by the person with the brief ready, it is used, and the order is taken back', () => {
+    climb()
+    ends(s, BRIEF)
+    const { fresh, answer } = clear()
+    expect(said(answer).agent).toContain('Fix the login')
+    expect(order()).toBeNull()
+    expect(last()).toMatchObject({ state: 'confirmed', way: 'start' })
+    expect(order(fresh)).toMatchObject({ do: 'say', session: fresh.id })
+  })
+
+  it('the session that ends keeps its brief for the next start; without one there is nothing to keep', () => {
+    climb()
+    ends(s, BRIEF)
+    s.end('prompt_input_exit')
+    expect(last()).toMatchObject({ state: 'waiting', way: 'start' })
+    expect(order()).toBeNull()
+  })
+})

@@ -1,0 +1,119 @@
+import type { HandoffCause, HandoffRecord, HandoffState } from '../contract/handoff.js'
+import type { Message } from '../contract/message.js'
+import { type Desk, emit } from './draft.js'
+import { cancelStale } from './messages.js'
+
+const OVER = new Set<HandoffState>(['done', 'failed', 'cancelled'])
+
+export interface Asked {
+  cause: HandoffCause
+  level: string | null
+  reason: string | null
+  unattended: boolean
+}
+
+/** The handoff this session takes part in and that is not over; null: none. */
+export function openHandoff({ parts, record }: Pick<Desk, 'parts' | 'record'>): HandoffRecord | null {
+  const found = record.handoffId ? parts.store.handoff(record.handoffId) : null
+  return found && !OVER.has(found.state) ? found : null
+}
+
+/** Begins a handoff of this session. The last request wins: an earlier one of the seat is over. */
+export function beginHandoff(desk: Desk, asked: Asked): HandoffRecord {
+  const { parts, record, at } = desk
+  for (const earlier of parts.store.openHandoffs({ seatId: record.seatId }))
+    cancelHandoff(desk, earlier, 'a later request took its place')
+  const { used, limits } = record.track
+  const handoff: HandoffRecord = {
+    handoffId: `handoff_${parts.newId()}`,
+    seatId: record.seatId,
+    sessionId: record.sessionId,
+    state: 'requested',
+    ...asked,
+    requestedAt: at,
+    stateAt: at,
+    dueAt: null,
+    asked: 0,
+    draft: null,
+    briefId: null,
+    way: null,
+    failedWays: [],
+    orderId: null,
+    newSessionId: null,
+    number: parts.store.handoffs({ seatId: record.seatId }).filter(({ state }) => state === 'done').length + 1,
+    usedTokens: used,
+    windowTokens: limits.window,
+    pointTokens: limits.point,
+    trouble: null,
+  }
+  parts.store.putHandoff(handoff)
+  record.handoffId = handoff.handoffId
+  emit(desk, 'handoff_requested', {
+    ...{ handoff_id: handoff.handoffId, cause: asked.cause, level: asked.level, reason: asked.reason, number: handoff.number },
+  })
+  return handoff
+}
+
+/** Stored before anything is done about it. */
+export function moveHandoff(
+  { parts, at }: Pick<Desk, 'parts' | 'at'>,
+  handoff: HandoffRecord,
+  state: HandoffState,
+  change: Partial<HandoffRecord> = {},
+): HandoffRecord {
+  const moved = { ...handoff, dueAt: null, ...change, state, stateAt: at }
+  parts.store.putHandoff(moved)
+  return moved
+}
+
+export function cancelHandoff(desk: Desk, handoff: HandoffRecord, why: string): void {
+  withdraw(desk, handoff)
+  moveHandoff(desk, handoff, 'cancelled', { trouble: why })
+  markBrief(desk, handoff, 'cancelled')
+  hush(desk, why)
+  emit(desk, 'handoff_cancelled', { ...fieldsOf(handoff), handoff_id: handoff.handoffId, reason: why })
+}
+
+export function failHandoff(desk: Desk, handoff: HandoffRecord, why: string): void {
+  moveHandoff(desk, handoff, 'failed', { trouble: why })
+  markBrief(desk, handoff, 'failed')
+  hush(desk, why)
+  emit(desk, 'handoff_failed', { ...fieldsOf(handoff), handoff_id: handoff.handoffId, reason: why })
+}
+
+/** What was still to be said about it is not said any more. */
+function hush(desk: Desk, why: string): void {
+  cancelStale(desk, why, (message: Message) => message.category === 'handoff')
+}
+
+/** An order that was not begun is taken back. */
+export function withdraw({ parts, record }: Pick<Desk, 'parts' | 'record'>, handoff: HandoffRecord): boolean {
+  const agent = parts.agents[record.agent]
+  if (handoff.orderId === null || !agent?.withdraw) return true
+  try {
+    return agent.withdraw(parts.liveDir, handoff.sessionId, handoff.orderId)
+  } catch (error) {
+    parts.log('warn', 'an order could not be taken back', { handoff: handoff.handoffId, reason: String(error) })
+    return false
+  }
+}
+
+function markBrief({ parts }: Pick<Desk, 'parts'>, { briefId }: HandoffRecord, status: 'cancelled' | 'failed'): void {
+  const brief = briefId === null ? null : parts.store.brief(briefId)
+  if (brief && brief.status !== 'used') parts.store.putBrief({ ...brief, status })
+}
+
+/** What the events of a handoff tell. */
+export function fieldsOf(handoff: HandoffRecord): Record<string, unknown> {
+  const { usedTokens, windowTokens } = handoff
+  return {
+    agentName: null,
+    jobId: null,
+    oldSessionId: handoff.sessionId,
+    newSessionId: handoff.newSessionId,
+    usagePercent: usedTokens === null || windowTokens === null ? null : usedTokens / windowTokens,
+    inputTokens: usedTokens,
+    contextWindow: windowTokens,
+    handoffNumber: handoff.number,
+  }
+}

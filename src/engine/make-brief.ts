@@ -1,0 +1,90 @@
+import type { BriefAuthor, BriefOrigin, BriefRecord, Coverage } from '../contract/brief.js'
+import type { Fact } from '../contract/fact.js'
+import { checkBrief } from '../handoff/check-brief.js'
+import { completeBrief } from '../handoff/complete-brief.js'
+import { mechanicalBrief, type Repository } from '../handoff/mechanical-brief.js'
+import type { Desk } from './draft.js'
+
+/** Keeps the text of briefs; `briefs/` does, house.ts passes it in. */
+export interface BriefKeeper {
+  keep(origin: BriefOrigin, body: string): { path: string; sha256: string }
+  /** null: it is gone, or somebody has changed it. */
+  read(brief: Pick<BriefRecord, 'path' | 'sha256'>): string | null
+}
+
+/** What a brief is made from, beside the text. */
+export interface BriefGround {
+  keeper: BriefKeeper
+  facts: readonly Fact[]
+  repository: Repository | null
+}
+
+/** How much of what happened a text carries. */
+export function coverageOf(
+  desk: Pick<Desk, 'parts' | 'record'>,
+  { keeper, facts, repository }: BriefGround,
+  body: string,
+): Coverage {
+  const { parts, record } = desk
+  const readings = parts.store.readings(record.sessionId, 2_000)
+  const parent = parentOf(desk)
+  const earlier = parent === null ? null : keeper.read(parent)
+  return checkBrief(body, facts, readings, { earlier, dirty: repository?.dirty ?? [] })
+}
+
+/** A brief the agent or a person wrote, completed by what it lacks. Inside a transaction. */
+export function takeBrief(
+  desk: Desk,
+  ground: BriefGround,
+  given: { body: string; author: BriefAuthor; reason: string | null; coverage?: Coverage },
+): BriefRecord {
+  const coverage = given.coverage ?? coverageOf(desk, ground, given.body)
+  return keep(desk, ground, { ...given, coverage, body: completeBrief(given.body, coverage) })
+}
+
+/** A brief from transcript and repository alone. Inside a transaction. */
+export function writeBrief(
+  desk: Desk,
+  ground: BriefGround,
+  about: { reason: string | null; lastAnswer: string | null },
+): BriefRecord {
+  const body = mechanicalBrief(ground.facts, ground.repository, { reason: about.reason, lastAnswer: about.lastAnswer })
+  return keep(desk, ground, { body, author: 'baton', reason: about.reason, coverage: coverageOf(desk, ground, body) })
+}
+
+function keep(
+  desk: Desk,
+  { keeper, repository }: BriefGround,
+  given: { body: string; author: BriefAuthor; reason: string | null; coverage: Coverage },
+): BriefRecord {
+  const { parts, record, at } = desk
+  const { used, limits } = record.track
+  const origin: BriefOrigin = {
+    briefId: `brief_${parts.newId()}`,
+    seatId: record.seatId,
+    sessionId: record.sessionId,
+    parentBriefId: parentOf(desk)?.briefId ?? null,
+    sequence: parts.store.nextBriefSequence(record.seatId),
+    author: given.author,
+    agent: record.agent,
+    model: record.model,
+    project: record.project,
+    branch: repository?.branch ?? record.branch,
+    commit: repository?.commit ?? null,
+    usedTokens: used,
+    compactionTokens: limits.point,
+    takenAt: at,
+  }
+  const { path, sha256 } = keeper.keep(origin, given.body)
+  const brief: BriefRecord = {
+    ...{ ...origin, status: 'checked', reason: given.reason, path, sha256, coverage: given.coverage },
+    ...{ usedAt: null, usedBySessionId: null, addenda: [] },
+  }
+  parts.store.putBrief(brief)
+  return brief
+}
+
+/** The brief this seat was given last. */
+function parentOf({ parts, record }: Pick<Desk, 'parts' | 'record'>): BriefRecord | null {
+  return parts.store.briefs({ seatId: record.seatId }).findLast(({ status }) => status === 'used') ?? null
+}
