@@ -242,7 +242,7 @@ test('a mod that is replaced while the client runs still carries out an order, o
   expect(it.clears()).toBe(1)
 })
 
-test('the same order given twice is carried out once; a withdrawn, a late, a foreign and an unknown one never', async () => {
+test('the same order given twice is carried out once; a withdrawn, a late and an unknown one never', async () => {
   const it = await orderStage({ steps: ['Done.'], conversations: [FRESH] })
   const { tui, session } = await afterTurn(it)
   await tui.type('xyz')
