@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { withdrawOrder } from '../../src/agents/claude-code/orders.js'
@@ -211,7 +211,38 @@ test('a background task holds the order until it has ended', async () => {
   expect(it.model.log().some((entry) => entry.answer?.text === 'Seen that it ended.')).toBe(true)
 })
 
-test('the same order given twice is carried out once; a withdrawn, a late, a foreign and an unknown one never', async () => {
+test('a subagent in the background holds the order until it has ended', async () => {
+  const it = await orderStage({
+    steps: [{ agent: [{ prompt: 'SUB work', background: true }], used: 20_008 }, 'Started.', 'Seen that it ended.'],
+    subagents: [{ steps: [{ bash: 'sleep 8', used: 12_008 }, 'Sub done.'] }],
+    conversations: [FRESH],
+  })
+  const tui = await startTui(it.home, { model: MODEL })
+  await tui.submit('go')
+  await it.tape.waitFor('the turn', (all) => all.some(({ event }) => event === 'Stop'))
+  const order = it.order(tui.sessionId()!)
+  await pause(1500)
+  expect([it.clears(), it.answer(order)]).toEqual([0, null])
+  await until('the answer', () => it.answer(order)?.state === 'done', 20_000)
+  expect(it.model.log().some((entry) => entry.answer?.text === 'Sub done.')).toBe(true)
+})
+
+test('a mod that is replaced while the client runs still carries out an order, once', async () => {
+  const it = await orderStage({ steps: ['Done.', 'Done again.'], conversations: [FRESH] })
+  const { tui, session } = await afterTurn(it)
+  const program = path.join(it.home.configDir, 'skills', 'baton', 'hooks', 'register.js')
+  writeFileSync(program, `${readFileSync(program, 'utf8')}\n// newer\n`)
+  await pause(2000)
+  await tui.submit('once more')
+  await tui.waitIdle()
+  const order = it.order(session)
+  await until('the answer', () => it.answer(order)?.state === 'done')
+  await wentOn(it)
+  await pause(1500)
+  expect(it.clears()).toBe(1)
+})
+
+test('the same order given twice is carried out once; a withdrawn, a late and an unknown one never', async () => {
   const it = await orderStage({ steps: ['Done.'], conversations: [FRESH] })
   const { tui, session } = await afterTurn(it)
   await tui.type('xyz')

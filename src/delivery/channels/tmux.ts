@@ -60,8 +60,14 @@ export type Refusal =
   /** The client did not show what was pasted, or did not take it. */
   | 'not-taken'
 
-/** `left`: what of ours may still stand in the composer. Sent means Enter was pressed on exactly our text; the client's event confirms it. */
-export type Typed = { sent: true } | { sent: false; why: Refusal; detail: string; left: 'nothing' | 'text' }
+/** `left`: what of ours may still stand in the composer; with `text` a late client may even have taken it. */
+export type Refused = { sent: false; why: Refusal; detail: string; left: 'nothing' | 'text' }
+
+/**
+ * Sent: Enter was pressed on exactly our text, and the client went on. A key of the user's that the client had not drawn by then (it takes
+ * 10 to 40 ms) is behind our text: only the client's own event, which has the prompt as it was taken, confirms it.
+ */
+export type Typed = { sent: true } | Refused
 
 const EVERY_MS = 20
 /** A client that has just begun a fresh session still shows the frame before for a moment; a draft stays. */
@@ -94,7 +100,7 @@ export function printable(text: string): string {
 }
 
 /** Who may be typed to now. */
-function judgeClient(live: Live | null, wish: Wish): Typed | null {
+function judgeClient(live: Live | null, wish: Wish): Refused | null {
   if (live === null) return refuse('no-client', 'the client does not run')
   if (live.sessionId !== wish.sessionId) return refuse('other-session', `its session is ${live.sessionId}`)
   if (live.status === 'waiting') return refuse('waiting', live.waitingFor ?? 'a dialog is open')
@@ -103,7 +109,7 @@ function judgeClient(live: Live | null, wish: Wish): Typed | null {
   return null
 }
 
-function judgePane(look: PaneLook, pid: number): Typed | null {
+function judgePane(look: PaneLook, pid: number): Refused | null {
   if (look.inMode) return refuse('copy-mode', 'the pane is in a mode of tmux')
   if (look.barred !== null) return refuse('barred', look.barred)
   if (!descends(pid, look.pid)) return refuse('other-pane', `the pane belongs to process ${look.pid}`)
@@ -126,7 +132,7 @@ async function type(terminal: Terminal, text: string, wish: Wish, command: strin
   return refused
 }
 
-async function paste(terminal: Terminal, place: PanePlace, buffer: string, wish: Wish): Promise<Typed | null> {
+async function paste(terminal: Terminal, place: PanePlace, buffer: string, wish: Wish): Promise<Refused | null> {
   let refused = refuse('raced', 'the screen does not hold still')
   for (let looks = 0; looks < LOOKS_TO_SETTLE; looks++) {
     if (looks > 0) await pause(EVERY_MS)
@@ -138,7 +144,7 @@ async function paste(terminal: Terminal, place: PanePlace, buffer: string, wish:
     const composer = terminal.composer(look.screen, look.cursor)
     if (composer.state === 'empty') {
       const pasted = await pasteBuffer(place, look, buffer)
-      if (pasted === null) return refuse('tmux', 'tmux does not paste')
+      if (pasted === null) return leave('tmux', 'tmux does not say whether it pasted')
       if (pasted) return null
     } else refused = composer.state === 'draft' ? refuse('draft', composer.text) : refuse('screen', composer.why)
   }
@@ -154,8 +160,10 @@ async function enter(terminal: Terminal, place: PanePlace, text: string, wish: W
     const look = await readPane(place)
     if (look === null) return leave('tmux', 'tmux does not show the pane')
     const live = terminal.live()
-    const wrong = judgeClient(live, wish) ?? judgePane(look, live!.pid)
-    if (wrong !== null) return takeBack(terminal, place, look, text, wrong)
+    const wrong = judgeClient(live, wish)
+    if (wrong !== null) return takeBack(terminal, place, text, wrong)
+    const elsewhere = judgePane(look, live!.pid)
+    if (elsewhere !== null) return { ...elsewhere, left: 'text' }
     const composer = terminal.composer(look.screen, look.cursor)
     // while it draws anew the client shows half a screen; a dialog is told by the client itself
     if (composer.state === 'unknown') {
@@ -166,7 +174,7 @@ async function enter(terminal: Terminal, place: PanePlace, text: string, wish: W
     if (composer.state === 'draft' && found !== null) {
       shown = true
       last = 'the screen does not hold still'
-      if (found.before !== '' || found.after !== '') return takeBack(terminal, place, look, text, refuse('raced', composer.text))
+      if (found.before !== '' || found.after !== '') return takeBack(terminal, place, text, refuse('raced', composer.text))
       // Enter takes what the menu has chosen, and the menu may be a moment behind
       const ready = command === null || composer.menu === null || composer.menu === command
       const pressed = ready && (await pressKeys(place, look, [{ name: 'Enter', times: 1 }]))
@@ -193,28 +201,40 @@ async function isTaken(terminal: Terminal, place: PanePlace, text: string, befor
 }
 
 /** Removes our own characters and nothing else; where that cannot be told they stay, unsent, for the user to see. */
-async function takeBack(terminal: Terminal, place: PanePlace, look: PaneLook, text: string, why: Typed): Promise<Typed> {
-  if (why.sent) return why
-  const composer = terminal.composer(look.screen, look.cursor)
-  const found = composer.state === 'draft' ? terminal.findPasted(composer.text, text) : null
-  if (composer.state !== 'draft' || found === null || composer.caret === null || look.inMode) return { ...why, left: 'text' }
-  const behind = composer.text.length - found.after.length
-  const aside = composer.caret === behind ? 0 : composer.caret === composer.text.length ? found.after.length : null
-  if (aside === null) return { ...why, left: 'text' }
-  const keys = [
-    { name: 'Left', times: aside },
-    { name: 'BSpace', times: found.keys },
-    { name: 'Right', times: aside },
-  ]
-  if ((await pressKeys(place, look, keys)) !== true) return { ...why, left: 'text' }
-  for (let looks = 0; looks < LOOKS_FOR_CLIENT; looks++) {
-    const now = await readPane(place)
-    const then = now && terminal.composer(now.screen, now.cursor)
-    if (then?.state === 'empty' || (then?.state === 'draft' && terminal.findPasted(then.text, text) === null)) return why
+async function takeBack(terminal: Terminal, place: PanePlace, text: string, why: Refused): Promise<Refused> {
+  for (let looks = 0; looks < LOOKS_TO_SETTLE; looks++) {
+    const live = terminal.live()
+    const look = await readPane(place)
+    if (live === null || live.status === 'waiting' || look === null || judgePane(look, live.pid) !== null) break
+    const composer = terminal.composer(look.screen, look.cursor)
+    const keys = composer.state === 'draft' ? keysBack(composer, terminal.findPasted(composer.text, text), text) : null
+    if (keys === null) break
+    const pressed = await pressKeys(place, look, keys)
+    if (pressed === null) break
+    if (pressed) return { ...why, left: (await isTaken(terminal, place, text, live)) ? 'nothing' : 'text' }
     await pause(EVERY_MS)
   }
   return { ...why, left: 'text' }
 }
 
-const refuse = (why: Refusal, detail: string): Typed => ({ sent: false, why, detail, left: 'nothing' })
-const leave = (why: Refusal, detail: string): Typed => ({ sent: false, why, detail, left: 'text' })
+/** null: it cannot be told which keys would take back ours alone. A key goes over one sign, which is one letter only in plain text. */
+function keysBack(
+  draft: { text: string; caret: number | null },
+  found: ReturnType<Terminal['findPasted']>,
+  text: string,
+): { name: string; times: number }[] | null {
+  if (found === null || draft.caret === null) return null
+  const plain = (part: string): boolean => /^[\x20-\x7e\n]*$/.test(part)
+  const aside = draft.text.length - draft.caret
+  if (aside !== 0 && aside !== found.after.length) return null
+  const behind = aside === 0 ? found.after.length : 0
+  if (!plain(found.after) || (found.before !== '' && found.keys > 1 && !plain(text))) return null
+  return [
+    { name: 'Left', times: behind },
+    { name: 'BSpace', times: found.keys },
+    { name: 'Right', times: behind },
+  ]
+}
+
+const refuse = (why: Refusal, detail: string): Refused => ({ sent: false, why, detail, left: 'nothing' })
+const leave = (why: Refusal, detail: string): Refused => ({ sent: false, why, detail, left: 'text' })

@@ -13,7 +13,8 @@ const NEW_SESSION_TRIES = 500
 let watching = false
 let looking = false
 let settled = ''
-let held = ''
+// The order that waits, and what hindered it last.
+let held = null
 const handoffs = []
 
 function watch($) {
@@ -50,28 +51,28 @@ async function look($) {
 }
 
 async function takeOrder($, session, path) {
-  if (!(await $.fs.exists(path))) return
-  const { mtimeMs, size } = await $.fs.stat(path)
-  const mark = path + ' ' + mtimeMs + ' ' + size
+  const stat = await $.fs.stat(path).catch(() => null)
+  if (stat === null) return
+  const mark = path + ' ' + stat.mtimeMs + ' ' + stat.size
   if (mark === settled) return
-  const order = parsed(await $.fs.read(path))
+  const order = held?.mark === mark ? held.order : parsed(await $.fs.read(path))
   if (order === null) {
     settled = mark
     return grumble($, 'an order of unknown format lies in ' + path)
   }
-  if (await $.fs.exists(answerAt(session, order))) {
-    settled = mark
-    return
-  }
+  if (held?.mark !== mark) held = { mark, order, by: 'late' }
   const fault = faultOf(order, session)
   if (fault === null) {
+    // A draft may stand for hours: while it does, nothing else is asked.
+    if (held.by === 'draft' && (await $.prompt.read()).text !== '') return
     const hinder = await hindrance($, order.do, session)
     if (hinder !== null) {
-      held = order.orderId + ' ' + hinder
+      held.by = hinder
       return
     }
   }
   settled = mark
+  if (await $.fs.exists(answerAt(session, order))) return
   if (fault !== null) return answer($, session, order, 'refused', fault)
   await answer($, session, order, 'begun', null)
   let refused
@@ -114,7 +115,7 @@ function faultOf(order, session) {
   const known = order.format === 1 && ['hand-off', 'say'].includes(order.do) && typeof order.until === 'number'
   if (!known || typeof order.prompt !== 'string' || !order.prompt.startsWith('[baton]')) return 'format'
   if (order.session !== session) return 'session'
-  if (Date.now() > order.until) return held.startsWith(order.orderId + ' ') ? held.slice(order.orderId.length + 1) : 'late'
+  if (Date.now() > order.until) return held.by
   const lately = handoffs.filter((at) => Date.now() - at < HOUR_MS)
   if (order.do === 'hand-off' && lately.length >= HANDOFFS_AN_HOUR) return 'guard'
   return null
