@@ -30,13 +30,13 @@ const MAY_IMPORT: Record<string, string[]> = {
   'hook/engine-start.ts': [],
   'hook/keep-main.ts': ['archives-of.ts', 'around.ts', 'house.ts'],
   'archives-of.ts': ['contract', 'agents', 'archive', 'house.ts'],
-  'around.ts': ['agents', 'engine'],
+  'around.ts': ['lib', 'briefs', 'agents', 'engine'],
   'hook/engine-main.ts': ['contract', 'lib', 'config', 'agents', 'archive', 'engine', 'hook', 'house.ts'],
   library: ['contract', 'lib', 'config', 'policy', 'agents', 'engine', 'around.ts', 'house.ts'],
   'index.ts': ['contract', 'lib', 'library'],
   'version.ts': [],
   cli: [
-    ...['contract', 'lib', 'config', 'policy', 'agents', 'store', 'archive', 'engine', 'model'],
+    ...['contract', 'lib', 'config', 'policy', 'handoff', 'briefs', 'agents', 'store', 'archive', 'engine', 'model'],
     ...['server', 'install', 'hook', 'archives-of.ts', 'around.ts', 'house.ts', 'version.ts'],
   ],
 }

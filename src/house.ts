@@ -21,7 +21,6 @@ import { viewSession } from './engine/view.js'
 import { type DrainOptions, drainSpool } from './hook/drain.js'
 import { COLOURS, WITHOUT_COLOURS } from './hook/paint.js'
 import { dropSpooled, readSpooled } from './hook/spool.js'
-import { gitState } from './lib/git-state.js'
 import { batonHome, type Home } from './lib/home.js'
 import { fileLog, type Log } from './lib/log.js'
 import { statusText } from './policy/status-text.js'
@@ -97,7 +96,6 @@ export function openHouse(options: HouseOptions): House {
     outbox: folderOutbox(home.outbox, now),
     liveDir: home.live,
     briefs: { folder: home.briefs, keyFile: home.key },
-    repository: gitState,
     planArchive(request) {
       const planned = plan(request)
       return planned?.status === 'pending' ? { archiveId: planned.archiveId, bytes: planned.parts[0]?.bytes ?? 0 } : null

@@ -1,9 +1,19 @@
 import type { BriefRecord } from '../contract/brief.js'
 import type { Event } from '../contract/event.js'
 import type { Signal } from '../contract/signal.js'
+import type { Repository } from '../handoff/mechanical-brief.js'
 import type { Store } from '../store/store.js'
 import { catchUp } from './catch-up.js'
 import type { Draft, Parts } from './draft.js'
+import {
+  askForBrief,
+  beginFresh,
+  followHandoff,
+  handOverAtSessionEnd,
+  handOverAtTurnEnd,
+  lookAtDue,
+  takeTyped,
+} from './hand-over.js'
 import { type KeepDesk, keepBefore, keptForNothing, readAhead, recoverFirst, recoverSecond } from './keeping.js'
 import { type BriefGround, type BriefKeeper, coverageOf, takeBrief, writeBrief } from './make-brief.js'
 import { type Readers, type ReadFacts, readFacts } from './read-facts.js'
@@ -17,6 +27,14 @@ export interface Around {
   recoverSecond(desk: KeepDesk, summary: string | null): void
   keptForNothing(desk: KeepDesk, outcome: string): void
   catchUp(parts: Parts): Event[]
+  /** A handoff with the signals of a session (see `hand-over.ts`). */
+  askForBrief: typeof askForBrief
+  takeTyped: typeof takeTyped
+  followHandoff: typeof followHandoff
+  handOverAtTurnEnd: typeof handOverAtTurnEnd
+  handOverAtSessionEnd: typeof handOverAtSessionEnd
+  beginFresh: typeof beginFresh
+  lookAtDue: typeof lookAtDue
   /** What a brief of this session is made from. */
   briefGround(draft: Draft): BriefGround
   coverageOf: typeof coverageOf
@@ -26,7 +44,11 @@ export interface Around {
   readBrief(parts: Parts, brief: BriefRecord): string | null
 }
 
-export function makeAround(readers: Readers, keeperOf: (parts: Parts) => BriefKeeper): Around {
+export function makeAround(
+  readers: Readers,
+  keeperOf: (parts: Parts) => BriefKeeper,
+  repository: (folder: string) => Repository | null,
+): Around {
   return {
     readAhead: (store, signal) => readAhead(readers, store, signal),
     keepBefore,
@@ -34,7 +56,8 @@ export function makeAround(readers: Readers, keeperOf: (parts: Parts) => BriefKe
     recoverSecond: (desk, summary) => recoverSecond(readers, desk, summary),
     keptForNothing,
     catchUp: (parts) => catchUp(readers, parts),
-    briefGround: (draft) => groundFor(readers, keeperOf(draft.parts), draft),
+    briefGround: (draft) => groundFor(readers, keeperOf(draft.parts), repository, draft),
+    ...{ askForBrief, takeTyped, followHandoff, handOverAtTurnEnd, handOverAtSessionEnd, beginFresh, lookAtDue },
     coverageOf,
     takeBrief,
     writeBrief,
@@ -45,8 +68,13 @@ export function makeAround(readers: Readers, keeperOf: (parts: Parts) => BriefKe
 /** Long transcripts are read as far as a turn's end can wait for it. */
 const GROUND_MS = 1_500
 
-function groundFor(readers: Readers, keeper: BriefKeeper, { parts, record, read }: Draft): BriefGround {
+function groundFor(
+  readers: Readers,
+  keeper: BriefKeeper,
+  repository: (folder: string) => Repository | null,
+  { record, read }: Draft,
+): BriefGround {
   const found = read ?? readFacts(readers, record.agent, record.transcriptPath, { withinMs: GROUND_MS })
   const folder = record.cwd ?? record.project
-  return { keeper, facts: found.facts, repository: folder === null ? null : parts.repository(folder) }
+  return { keeper, facts: found.facts, repository: folder === null ? null : repository(folder) }
 }

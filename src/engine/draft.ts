@@ -5,7 +5,6 @@ import type { Outbox } from '../contract/outbox.js'
 import type { ConfigProblem, Policy, PolicySubject } from '../contract/policy.js'
 import type { SessionRecord } from '../contract/record.js'
 import type { Signal } from '../contract/signal.js'
-import type { Repository } from '../handoff/mechanical-brief.js'
 import type { Log } from '../lib/log.js'
 import type { Store } from '../store/store.js'
 import type { Around } from './around.js'
@@ -24,8 +23,6 @@ export interface Parts {
   outbox: Outbox
   /** Where briefs are kept, and what they are signed with. */
   briefs: { folder: string; keyFile: string }
-  /** What git tells of a folder; null: nothing. */
-  repository(folder: string): Repository | null
   /** Where the mod's reports lie. */
   liveDir: string
   /** Makes sure that what a session's transcripts hold now is kept; called inside a transaction. null: there is nothing to keep. */

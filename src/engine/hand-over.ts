@@ -28,11 +28,6 @@ const PROMPT_MS = 60_000
 /** The client passes ten thousand characters on whole, and other words may travel along. */
 const LONGEST_BRIEF = 8_500
 
-/** Interactive sessions alone: a run without a person is only warned, and a job's runner decides itself. */
-export function mayHandOver({ record, policy, enabled }: Pick<Draft, 'record' | 'policy' | 'enabled'>): boolean {
-  return enabled && record.jobId === null && record.attended === true && policy.handoff.mode === 'auto'
-}
-
 /** A brief is wanted of this session. */
 export function askForBrief(draft: Draft, asked: Asked): HandoffRecord {
   const handoff = beginHandoff(draft, asked)
@@ -42,6 +37,17 @@ export function askForBrief(draft: Draft, asked: Asked): HandoffRecord {
     { seatId: draft.record.seatId, sessionId: draft.record.sessionId },
   )
   return moveHandoff(draft, handoff, 'requested', { asked: 1 })
+}
+
+/** The person typed the command for it inside the client, which has asked the agent already. */
+export function takeTyped(draft: Draft, typed: { words: string }): void {
+  const handoff = beginHandoff(draft, {
+    cause: 'user',
+    level: null,
+    reason: typed.words === '' ? null : typed.words,
+    unattended: false,
+  })
+  moveHandoff(draft, handoff, 'requested', { asked: 1 })
 }
 
 /** The turn of the main agent is over: the moment a session can be left. */

@@ -1,9 +1,14 @@
 import type { HandoffCause, HandoffRecord, HandoffState } from '../contract/handoff.js'
 import type { Message } from '../contract/message.js'
-import { type Desk, emit } from './draft.js'
+import { type Desk, type Draft, emit } from './draft.js'
 import { cancelStale } from './messages.js'
 
 const OVER = new Set<HandoffState>(['done', 'failed', 'cancelled'])
+
+/** Interactive sessions alone: a run without a person is only warned, and a job's runner decides itself. */
+export function mayHandOver({ record, policy, enabled }: Pick<Draft, 'record' | 'policy' | 'enabled'>): boolean {
+  return enabled && record.jobId === null && record.attended === true && policy.handoff.mode === 'auto'
+}
 
 export interface Asked {
   cause: HandoffCause

@@ -13,7 +13,6 @@ import {
   summariserFailed,
 } from './compactions.js'
 import { type Draft, emit, type Parts } from './draft.js'
-import { beginFresh, followHandoff, handOverAtSessionEnd, handOverAtTurnEnd } from './hand-over.js'
 import { openHandoff } from './handoffs.js'
 import { keepTranscript } from './keep-transcript.js'
 import { measure } from './measure.js'
@@ -133,9 +132,15 @@ function readAhead(parts: Parts, signal: Signal): ReadFacts | null {
 function handOver(draft: Draft): void {
   const { signal } = draft
   if (signal.subagent || draft.record.jobId !== null) return
-  followHandoff(draft)
-  if (signal.kind === 'turn-end') handOverAtTurnEnd(draft)
-  if (signal.kind === 'session-end' && signal.end?.reason !== 'clear') handOverAtSessionEnd(draft)
+  const { parts, agent, record } = draft
+  const mayType = draft.enabled && record.attended === true && (signal.kind === 'prompt' || signal.kind === 'turn-end')
+  const typed = mayType ? (agent.takeRequest?.(parts.liveDir, record.sessionId) ?? null) : null
+  if (typed === null && openHandoff(draft) === null) return
+  const around = parts.around()
+  around.followHandoff(draft)
+  if (typed !== null) around.takeTyped(draft, typed)
+  if (signal.kind === 'turn-end') around.handOverAtTurnEnd(draft)
+  if (signal.kind === 'session-end' && signal.end?.reason !== 'clear') around.handOverAtSessionEnd(draft)
 }
 
 /** null: there is nothing to insist on, or this event's answer does not make the agent go on. */
@@ -323,7 +328,7 @@ function applyStart(draft: Draft, summary: string | null): void {
   record.state = 'idle'
   if (source === 'clear') {
     cancelStale(draft, 'the conversation was cleared', ofLeftSessions(draft, CLEARED))
-    beginFresh(draft)
+    if (draft.parts.store.openHandoffs({ seatId: record.seatId }).length > 0) draft.parts.around().beginFresh(draft)
   }
   if (!again || source === 'startup') return
   emit(draft, 'session_started', { source: source ?? 'startup', cwd: record.cwd, model: record.model })

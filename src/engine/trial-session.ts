@@ -58,7 +58,6 @@ export function trialHouse() {
       outbox: folderOutbox(join(folder, 'outbox'), () => new Date(Date.now() + waited)),
       liveDir,
       briefs: { folder: join(folder, 'briefs'), keyFile: join(folder, 'key') },
-      repository: () => null,
       planArchive: () => null,
       leaveWork: () => {},
       around: () => around,

@@ -4,8 +4,7 @@ import { remainingPercent, usedPercent } from '../policy/percent.js'
 import { isSilent } from '../policy/silence.js'
 import { silenceText } from '../policy/texts.js'
 import { type Draft, emit } from './draft.js'
-import { askForBrief, mayHandOver } from './hand-over.js'
-import { openHandoff } from './handoffs.js'
+import { mayHandOver, openHandoff } from './handoffs.js'
 import { cancelStale, ofSession, queue } from './messages.js'
 
 const HOUR = 3_600_000
@@ -36,7 +35,7 @@ export function warn(draft: Draft, crossed: readonly ResolvedLevel[]): void {
   }
   emitWarning(draft, crossed, decision.level, messageId)
   if (decision.handoff && decision.guard === null && mayHandOver(draft) && openHandoff(draft) === null)
-    askForBrief(draft, { cause: 'level', level: decision.level.name, reason: null, unattended: true })
+    draft.parts.around().askForBrief(draft, { cause: 'level', level: decision.level.name, reason: null, unattended: true })
 }
 
 function emitWarning(draft: Draft, crossed: readonly ResolvedLevel[], level: ResolvedLevel, messageId: string | null): void {

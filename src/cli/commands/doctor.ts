@@ -1,4 +1,3 @@
-import { modFiles } from '../../agents/claude-code/mod/mod.js'
 import { type CheckResult, runDoctor } from '../../install/doctor.js'
 import { EXIT } from '../../lib/errors.js'
 import { batonHome } from '../../lib/home.js'
@@ -6,6 +5,7 @@ import { VERSION } from '../../version.js'
 import type { Call, Cli, Command } from '../command.js'
 import { instruments } from '../instruments.js'
 import { launcherHere } from '../launcher-for.js'
+import { modHere } from '../mod-here.js'
 import { checkLines, verdict } from '../render/check-lines.js'
 
 export const command: Command = {
@@ -34,7 +34,7 @@ async function run(call: Call, cli: Cli): Promise<number> {
     cwd: cli.cwd,
     version: VERSION,
     launcher: launcherHere('claude-code', home, cli),
-    mod: modFiles({ liveDir: home.live, version: VERSION }),
+    mod: modHere(home),
     instruments: instruments(home, cli.env),
     now: cli.now,
     fix: call.flag('fix'),

@@ -1,11 +1,10 @@
-import { modFiles } from '../../agents/claude-code/mod/mod.js'
 import { install } from '../../install/install.js'
 import { EXIT } from '../../lib/errors.js'
 import { batonHome } from '../../lib/home.js'
-import { VERSION } from '../../version.js'
 import { clientVersion } from '../client-version.js'
 import type { Call, Cli, Command } from '../command.js'
 import { AGENT_NAMES, launcherFor, passingPlace } from '../launcher-for.js'
+import { modHere } from '../mod-here.js'
 import { prepareHome } from '../prepare-home.js'
 import { changeLines } from '../render/changes.js'
 
@@ -48,7 +47,7 @@ async function run(call: Call, cli: Cli): Promise<number> {
     project: cli.cwd,
     scope,
     launcher,
-    mod: modFiles({ liveDir: home.live, version: VERSION }),
+    mod: modHere(home),
     clientVersion: await clientVersion(cli.env),
     clock: cli.now,
     dryRun,

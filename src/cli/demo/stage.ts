@@ -2,14 +2,13 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { modFiles } from '../../agents/claude-code/mod/mod.js'
 import { awaitEngine } from '../../install/doctor/trial-run.js'
 import { install } from '../../install/install.js'
 import { batonHome, type Home } from '../../lib/home.js'
 import { removeFolder } from '../../lib/remove-folder.js'
-import { VERSION } from '../../version.js'
 import type { Cli } from '../command.js'
 import { launcherFor } from '../launcher-for.js'
+import { modHere } from '../mod-here.js'
 import { prepareHome } from '../prepare-home.js'
 import { DEMO_MODEL, DEMO_PROMPT } from './script.js'
 
@@ -37,7 +36,7 @@ export function setStage(cli: Cli): Stage {
   }
   const home = batonHome(env)
   const launcher = launcherFor('claude-code', home, { ...cli, env })
-  const mod = modFiles({ liveDir: home.live, version: VERSION })
+  const mod = modHere(home)
   install({ home: home.root, env, project, scope: 'user', launcher, mod, clientVersion: null, clock: cli.now, dryRun: false })
   prepareHome(home, env)
   return {

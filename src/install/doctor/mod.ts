@@ -69,7 +69,8 @@ export interface Report {
 function lookAtReports({ home }: Patient): Report[] {
   let names: string[] = []
   try {
-    names = readdirSync(home.live).filter((name) => name.endsWith('.json'))
+    // Orders, their answers and summaries have names of two parts.
+    names = readdirSync(home.live).filter((name) => /^[\w-]+\.json$/.test(name))
   } catch {
     return []
   }
