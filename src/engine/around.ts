@@ -5,16 +5,9 @@ import type { Repository } from '../handoff/mechanical-brief.js'
 import type { Store } from '../store/store.js'
 import { catchUp } from './catch-up.js'
 import type { Draft, Parts } from './draft.js'
-import {
-  askForBrief,
-  beginFresh,
-  followHandoff,
-  handOverAtSessionEnd,
-  handOverAtTurnEnd,
-  lookAtDue,
-  takeTyped,
-} from './hand-over.js'
+import { askForBrief, beginFresh, followHandoff, handOverAtSessionEnd, handOverAtTurnEnd, takeTyped } from './hand-over.js'
 import { type KeepDesk, keepBefore, keptForNothing, readAhead, recoverFirst, recoverSecond } from './keeping.js'
+import { lookAtDue } from './leave-session.js'
 import { type BriefGround, type BriefKeeper, coverageOf, takeBrief, writeBrief } from './make-brief.js'
 import { type Readers, type ReadFacts, readFacts } from './read-facts.js'
 

@@ -1,11 +1,12 @@
 import type { BriefRecord } from '../contract/brief.js'
-import type { HandoffRecord, HandoffWay } from '../contract/handoff.js'
+import type { HandoffRecord } from '../contract/handoff.js'
 import { stepAtTurnEnd } from '../handoff/at-turn-end.js'
 import { findBrief } from '../handoff/find-brief.js'
 import { requestText } from '../handoff/request-text.js'
 import { continuePrompt, resumeText } from '../handoff/resume-text.js'
 import { type Desk, type Draft, emit } from './draft.js'
 import { type Asked, beginHandoff, cancelHandoff, failHandoff, fieldsOf, moveHandoff, openHandoff, withdraw } from './handoffs.js'
+import { leaveSession } from './leave-session.js'
 import { cancelStale, ofSession, queue } from './messages.js'
 
 /**
@@ -21,8 +22,6 @@ import { cancelStale, ofSession, queue } from './messages.js'
  *   it works                          done
  */
 
-/** How long an order may wait for an idle moment: a person may be typing. */
-const ORDER_MS = 10 * 60_000
 /** From the clear to the first prompt. */
 const PROMPT_MS = 60_000
 /** The client passes ten thousand characters on whole, and other words may travel along. */
@@ -55,7 +54,7 @@ export function handOverAtTurnEnd(draft: Draft): void {
   const handoff = openHandoff(draft)
   if (!handoff || handoff.sessionId !== draft.record.sessionId) return
   if (handoff.state === 'requested') judgeAnswer(draft, unheard(draft) ? { ...handoff, asked: 0 } : handoff)
-  else if (handoff.state === 'checked' || handoff.state === 'waiting') leave(draft, handoff)
+  else if (handoff.state === 'checked' || handoff.state === 'waiting') leaveSession(draft, handoff)
 }
 
 /** The request still waits to be given: at the end of a turn it is given another way. */
@@ -88,8 +87,11 @@ function judgeAnswer(draft: Draft, handoff: HandoffRecord): void {
     insist(draft, handoff, requestText({ seatName: draft.seatName, missing: coverage!.missing }), body)
   else if (step === 'write') {
     const reason = 'The agent was asked for a brief and gave none.'
-    leave(draft, withBrief(draft, handoff, around.writeBrief(draft, ground, { reason, lastAnswer: signal.lastAnswer ?? null })))
-  } else leave(draft, withBrief(draft, handoff, taken(step === 'take' ? body! : handoff.draft!)))
+    leaveSession(
+      draft,
+      withBrief(draft, handoff, around.writeBrief(draft, ground, { reason, lastAnswer: signal.lastAnswer ?? null })),
+    )
+  } else leaveSession(draft, withBrief(draft, handoff, taken(step === 'take' ? body! : handoff.draft!)))
 }
 
 function insist(draft: Draft, handoff: HandoffRecord, text: string, given: string | null): void {
@@ -99,39 +101,6 @@ function insist(draft: Draft, handoff: HandoffRecord, text: string, given: strin
 
 export function withBrief(desk: Desk, handoff: HandoffRecord, { briefId }: BriefRecord): HandoffRecord {
   return moveHandoff(desk, handoff, 'checked', { briefId, draft: null })
-}
-
-/** Gives the order to leave the session, or tells the person that it can be left. */
-function leave(draft: Draft, handoff: HandoffRecord): void {
-  const brief = handoff.briefId === null ? null : draft.parts.store.brief(handoff.briefId)
-  if (brief === null) return failHandoff(draft, handoff, 'its brief is gone')
-  if (draft.takesOrders && draft.agent.order && !handoff.failedWays.includes('mod')) order(draft, handoff, brief)
-  else offer(draft, handoff, brief)
-}
-
-function order(draft: Draft, handoff: HandoffRecord, brief: BriefRecord): void {
-  const { parts, agent, record, at } = draft
-  const until = Date.parse(at) + ORDER_MS
-  const orderId = `order_${parts.newId()}`
-  const moved = moveHandoff(draft, handoff, 'clearing', { way: 'mod', orderId, dueAt: new Date(until + 5_000).toISOString() })
-  emit(draft, 'handoff_started', { handoff_id: moved.handoffId, brief_id: brief.briefId, way: 'mod', ...fieldsOf(moved) })
-  const prompt = continuePrompt({ path: brief.path, sequence: brief.sequence, seatName: draft.seatName })
-  // Stored first: an order that was given and is not known would be carried out behind our back.
-  parts.store.afterCommit(() => {
-    agent.order!(parts.liveDir, { format: 1, orderId, session: record.sessionId, do: 'hand-off', prompt, until })
-  })
-}
-
-/** The brief is ready, and the session is left when the person does it. */
-function offer(desk: Desk & Pick<Draft, 'seatName'>, handoff: HandoffRecord, brief: BriefRecord): void {
-  if (handoff.state === 'waiting' && handoff.way === 'start') return
-  moveHandoff(desk, handoff, 'waiting', { way: 'start', orderId: null })
-  const text = `[baton] The brief for a fresh session is ready (${brief.briefId}). Type /clear and the work goes on from it; baton handoffs cancel ${brief.briefId} drops it.`
-  queue(
-    desk,
-    { category: 'handoff', mode: 'sequential', agent_text: null, user_text: text },
-    { seatId: desk.record.seatId, sessionId: desk.record.sessionId },
-  )
 }
 
 const WITH_BRIEF = new Set<HandoffRecord['state']>(['written', 'checked', 'review', 'waiting', 'clearing'])
@@ -203,25 +172,4 @@ export function handOverAtSessionEnd(draft: Draft): void {
     withdraw(draft, handoff)
     moveHandoff(draft, handoff, 'waiting', { way: 'start', orderId: null })
   }
-}
-
-/** The moment at which somebody had to look at it has come, and no signal did. */
-export function lookAtDue(desk: Desk & Pick<Draft, 'seatName'>, handoff: HandoffRecord): void {
-  const { parts, agent } = desk
-  if (handoff.state === 'confirmed') {
-    // The fresh session has the brief; it was only not told to begin. The person's next prompt does that.
-    moveHandoff(desk, handoff, 'confirmed')
-    return
-  }
-  if (handoff.state !== 'clearing' || handoff.orderId === null) return
-  const answer = agent.orderAnswer?.(parts.liveDir, handoff.sessionId, handoff.orderId) ?? null
-  const begun = answer !== null && answer.state !== 'refused'
-  if (begun || (answer === null && !withdraw(desk, handoff))) {
-    failHandoff(desk, handoff, 'the client began to clear the session and no fresh one was seen')
-    return
-  }
-  const brief = handoff.briefId === null ? null : parts.store.brief(handoff.briefId)
-  if (brief === null) return failHandoff(desk, handoff, 'its brief is gone')
-  const failedWays: HandoffWay[] = [...handoff.failedWays, 'mod']
-  offer(desk, { ...handoff, failedWays }, brief)
 }

@@ -1,5 +1,6 @@
 import type { ResolvedLevel } from '../contract/level.js'
 import { decide } from '../policy/decide.js'
+import type { Lately } from '../policy/guards.js'
 import { remainingPercent, usedPercent } from '../policy/percent.js'
 import { isSilent } from '../policy/silence.js'
 import { silenceText } from '../policy/texts.js'
@@ -17,7 +18,7 @@ export function warn(draft: Draft, crossed: readonly ResolvedLevel[]): void {
   const decision = decide(crossed, record.track, policy, {
     speaker,
     job: record.jobId !== null,
-    recentResets: recentResets(draft),
+    lately: lately(draft),
   })
   if (!decision) return
   if (decision.guard)
@@ -54,10 +55,25 @@ function emitWarning(draft: Draft, crossed: readonly ResolvedLevel[], level: Res
   })
 }
 
-function recentResets(draft: Draft): number {
-  const since = new Date(Date.parse(draft.at) - HOUR).toISOString()
-  const events = draft.parts.store.events({ sessionId: draft.record.sessionId, since })
-  return events.filter(({ type, data }) => type === 'cycle_started' && data.reason !== 'start' && data.reason !== 'resume').length
+function lately({ parts, record, at }: Draft): Lately {
+  const now = Date.parse(at)
+  const since = new Date(now - HOUR).toISOString()
+  const events = parts.store.events({ sessionId: record.sessionId, since })
+  const cycles = events.filter(
+    ({ type, data }) => type === 'cycle_started' && data.reason !== 'start' && data.reason !== 'resume',
+  )
+  // A cycle that a handoff began is counted with it.
+  const compactions = cycles.filter(({ data }) => data.reason !== 'clear')
+  const handoffs = parts.store.handoffs({ seatId: record.seatId, limit: 50 })
+  const done = handoffs.filter(({ state }) => state === 'done')
+  const last = done.at(-1)
+  const over = handoffs.filter(({ state }) => state === 'done' || state === 'failed')
+  const failures = over.length - 1 - over.findLastIndex(({ state }) => state === 'done')
+  return {
+    resets: compactions.length + done.filter(({ unattended, stateAt }) => unattended && stateAt >= since).length,
+    sinceHandoff: last === undefined ? null : (now - Date.parse(last.stateAt)) / 1000,
+    failures,
+  }
 }
 
 /** Enabled, but no readings arrive: said once, to the person. */

@@ -3,7 +3,8 @@ import type { Action, ResolvedLevel } from '../contract/level.js'
 import { type Circumstances, decide } from './decide.js'
 import { sampleLevel, samplePolicy, sampleSpeaker, sampleTrack } from './samples.cases.js'
 
-const about: Circumstances = { speaker: sampleSpeaker, job: false, recentResets: 0 }
+const NOTHING = { resets: 0, sinceHandoff: null, failures: 0 }
+const about: Circumstances = { speaker: sampleSpeaker, job: false, lately: NOTHING }
 const judge = (crossed: ResolvedLevel[], changes: Partial<Circumstances> = {}, track = sampleTrack(120_000)) =>
   decide(crossed, track, samplePolicy, { ...about, ...changes })
 const listeners = (...actions: Action[]) => {
@@ -54,7 +55,7 @@ describe('who is told', () => {
 describe('guards', () => {
   const handoff = [sampleLevel('handoff', ['request-handoff'])]
   const guard = (track = sampleTrack(120_000), recentResets = 0, levels = handoff) =>
-    judge(levels, { recentResets }, track)?.guard
+    judge(levels, { lately: { ...NOTHING, resets: recentResets } }, track)?.guard
 
   it('do not speak in the first cycle, nor where no handoff is wanted', () => {
     expect(guard()).toBeNull()
@@ -77,5 +78,18 @@ describe('guards', () => {
   it('too many resets in an hour', () => {
     expect(guard(sampleTrack(120_000), 5)).toBeNull()
     expect(guard(sampleTrack(120_000), 6)).toMatchObject({ name: 'max_unattended_per_hour' })
+  })
+})
+
+describe('guards of a seat that was handed over', () => {
+  const handoff = [sampleLevel('handoff', ['request-handoff'])]
+  const guard = (lately: Partial<Circumstances['lately']>, used = 120_000) =>
+    judge(handoff, { lately: { ...NOTHING, ...lately } }, sampleTrack(used))?.guard?.name ?? null
+
+  it('let it cool down, want new work, and stop after some failures in a row', () => {
+    expect(guard({ sinceHandoff: 10 })).toBe('cooldown_seconds')
+    expect(guard({ sinceHandoff: 600 }, 1_000)).toBe('min_new_tokens')
+    expect(guard({ failures: 3 })).toBe('breaker_after')
+    expect(guard({ failures: 2 })).toBeNull()
   })
 })

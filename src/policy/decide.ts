@@ -1,7 +1,7 @@
 import type { Mode, ResolvedLevel } from '../contract/level.js'
 import type { Policy } from '../contract/policy.js'
 import type { Track } from '../contract/record.js'
-import { guardHandoff } from './guards.js'
+import { guardHandoff, type Lately } from './guards.js'
 import { agentText, parentText, type Speaker, userText } from './texts.js'
 
 /** What to do about the levels one reading crossed: at most one message to each listener, with the present figure. */
@@ -21,8 +21,7 @@ export interface Circumstances {
   speaker: Speaker
   /** Sessions Baton started itself are only measured: their runner decides. */
   job: boolean
-  /** How many resets this seat had in the last hour. */
-  recentResets: number
+  lately: Lately
 }
 
 /** null: nothing to say (levels without actions only appear on the timeline). */
@@ -43,6 +42,6 @@ export function decide(crossed: readonly ResolvedLevel[], track: Track, policy: 
     user: toUser ? userText(track, top, about.speaker) : null,
     handoff,
     parent: wanted.has('parent') ? parentText(track, top, about.speaker) : null,
-    guard: handoff ? guardHandoff(track, policy.guards, about.recentResets) : null,
+    guard: handoff ? guardHandoff(track, policy.guards, about.lately) : null,
   }
 }

@@ -2,23 +2,41 @@ import type { Policy } from '../contract/policy.js'
 import type { Track } from '../contract/record.js'
 import { grouped } from './numbers.js'
 
+/** What happened to a seat lately. */
+export interface Lately {
+  /** Resets and unattended handoffs in the last hour. */
+  resets: number
+  /** Seconds since its last handoff was over; null: there was none. */
+  sinceHandoff: number | null
+  /** Handoffs that failed since the last one that did not. */
+  failures: number
+}
+
 /** A guard that would stop an unattended handoff at this moment; null: none. */
-export function guardHandoff(
-  track: Track,
-  guards: Policy['guards'],
-  recentResets: number,
-): { name: string; reason: string } | null {
+export function guardHandoff(track: Track, guards: Policy['guards'], lately: Lately): { name: string; reason: string } | null {
   const work = track.used === null || track.base === null ? 0 : Math.max(0, track.used - track.base)
-  if (track.cycle > 1 && work < guards.minNewTokens) {
+  if (lately.failures >= guards.breakerAfter) {
+    return {
+      name: 'breaker_after',
+      reason: `${lately.failures} handoffs of this seat failed one after the other; /handoff or baton handoffs request tries again`,
+    }
+  }
+  if (lately.sinceHandoff !== null && lately.sinceHandoff < guards.cooldownSeconds) {
+    return {
+      name: 'cooldown_seconds',
+      reason: `the last handoff of this seat was ${Math.round(lately.sinceHandoff)} s ago, ${guards.cooldownSeconds} s wanted`,
+    }
+  }
+  if ((track.cycle > 1 || lately.sinceHandoff !== null) && work < guards.minNewTokens) {
     return {
       name: 'min_new_tokens',
       reason: `only ${grouped(work)} new tokens in this cycle, ${grouped(guards.minNewTokens)} wanted`,
     }
   }
-  if (recentResets >= guards.maxUnattendedPerHour) {
+  if (lately.resets >= guards.maxUnattendedPerHour) {
     return {
       name: 'max_unattended_per_hour',
-      reason: `${recentResets} resets of this seat in the last hour, ${guards.maxUnattendedPerHour} allowed`,
+      reason: `${lately.resets} resets of this seat in the last hour, ${guards.maxUnattendedPerHour} allowed`,
     }
   }
   return null

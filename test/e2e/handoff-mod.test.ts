@@ -29,11 +29,16 @@ Never change the file prices.csv.
 `
 const PROMPT = 'Work through the list and note each item in done.txt. Never change the file prices.csv.'
 const FRESH = {
-  when: 'You continue the work',
+  when: 'Continue the work',
   steps: [
     { bash: 'echo item-3 >> done.txt', used: 21_008 },
     { text: 'Item 3 is noted.', used: 22_008 },
   ],
+}
+
+const noted = (it: Stage): string => {
+  const file = path.join(it.home.project, 'done.txt')
+  return existsSync(file) ? readFileSync(file, 'utf8') : ''
 }
 
 const asked = (it: Stage): LogEntry[] => it.model.log().filter((entry) => copies(entry, 'A handoff brief') > 0)
@@ -59,11 +64,7 @@ test.each([
     const tui = await startTui(it.home, { model: MODEL, args: ['--permission-mode', 'bypassPermissions'] })
     const old = tui.sessionId()!
     await tui.submit(PROMPT)
-    await until(
-      'the fresh session works',
-      () => readFileSync(path.join(it.home.project, 'done.txt'), 'utf8').includes('item-3'),
-      60_000,
-    )
+    await until('the fresh session works', () => noted(it).includes('item-3'), 60_000)
     await tui.waitFor(/Item 3 is noted/)
     const fresh = tui.sessionId()!
     expect(fresh).not.toBe(old)
