@@ -116,7 +116,10 @@ export function beginFresh(draft: Draft): void {
     return
   }
   const body = parts.around().readBrief(parts, brief)
-  if (body === null) return failHandoff(draft, handoff, `the brief in ${brief.path} is gone or was changed`)
+  if (body === null) {
+    failHandoff(draft, handoff, `the brief in ${brief.path} is gone or was changed`)
+    return
+  }
   const ordered = handoff.state === 'clearing' && !withdraw(draft, handoff)
   const moved = moveHandoff(draft, handoff, 'confirmed', {
     newSessionId: record.sessionId,

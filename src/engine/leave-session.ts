@@ -11,7 +11,10 @@ const ORDER_MS = 10 * 60_000
 /** Gives the order to leave the session, or tells the person that it can be left. */
 export function leaveSession(draft: Draft, handoff: HandoffRecord): void {
   const brief = handoff.briefId === null ? null : draft.parts.store.brief(handoff.briefId)
-  if (brief === null) return failHandoff(draft, handoff, 'its brief is gone')
+  if (brief === null) {
+    failHandoff(draft, handoff, 'its brief is gone')
+    return
+  }
   if (draft.takesOrders && draft.agent.order && !handoff.failedWays.includes('mod')) order(draft, handoff, brief)
   else offer(draft, handoff, brief)
 }
@@ -57,7 +60,10 @@ export function lookAtDue(desk: Desk & Pick<Draft, 'seatName'>, handoff: Handoff
     return
   }
   const brief = handoff.briefId === null ? null : parts.store.brief(handoff.briefId)
-  if (brief === null) return failHandoff(desk, handoff, 'its brief is gone')
+  if (brief === null) {
+    failHandoff(desk, handoff, 'its brief is gone')
+    return
+  }
   const failedWays: HandoffWay[] = [...handoff.failedWays, 'mod']
   offer(desk, { ...handoff, failedWays }, brief)
 }
