@@ -38,6 +38,8 @@ export interface Agent {
   answer(event: string, say: Say): string
   /** What the hook prints for this event so that the summariser of the compaction that begins is told; null: it would not be. */
   instruct?(event: string, text: string): string | null
+  /** What the hook prints so that a compaction that begins does not come about; null: this event cannot. */
+  block?(event: string, reason: string): string | null
   /** What the hook prints at the end of a turn so that the agent goes on with this text; null: it would not. */
   insist?(event: string, text: string): string | null
   /** Gives an order to the part of Baton inside the client; throws when it cannot be written. */

@@ -5,7 +5,15 @@ import type { Repository } from '../handoff/mechanical-brief.js'
 import type { Store } from '../store/store.js'
 import { catchUp } from './catch-up.js'
 import type { Draft, Parts } from './draft.js'
-import { askForBrief, beginFresh, followHandoff, handOverAtSessionEnd, handOverAtTurnEnd, takeTyped } from './hand-over.js'
+import {
+  askForBrief,
+  beginFresh,
+  blockAndHandOver,
+  followHandoff,
+  handOverAtSessionEnd,
+  handOverAtTurnEnd,
+  takeTyped,
+} from './hand-over.js'
 import { type KeepDesk, keepBefore, keptForNothing, readAhead, recoverFirst, recoverSecond } from './keeping.js'
 import { lookAtDue } from './leave-session.js'
 import { type BriefGround, type BriefKeeper, coverageOf, takeBrief, writeBrief } from './make-brief.js'
@@ -22,6 +30,7 @@ export interface Around {
   catchUp(parts: Parts): Event[]
   /** A handoff with the signals of a session (see `hand-over.ts`). */
   askForBrief: typeof askForBrief
+  blockAndHandOver: typeof blockAndHandOver
   takeTyped: typeof takeTyped
   followHandoff: typeof followHandoff
   handOverAtTurnEnd: typeof handOverAtTurnEnd
@@ -50,7 +59,16 @@ export function makeAround(
     keptForNothing,
     catchUp: (parts) => catchUp(readers, parts),
     briefGround: (draft) => groundFor(readers, keeperOf(draft.parts), repository, draft),
-    ...{ askForBrief, takeTyped, followHandoff, handOverAtTurnEnd, handOverAtSessionEnd, beginFresh, lookAtDue },
+    ...{
+      askForBrief,
+      blockAndHandOver,
+      takeTyped,
+      followHandoff,
+      handOverAtTurnEnd,
+      handOverAtSessionEnd,
+      beginFresh,
+      lookAtDue,
+    },
     coverageOf,
     takeBrief,
     writeBrief,

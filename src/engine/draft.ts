@@ -29,8 +29,8 @@ export interface Parts {
   planArchive(request: ArchiveRequest): { archiveId: string; bytes: number } | null
   /** What is done around a compaction. Loaded only then: it is large, and most hooks never see one. */
   around(): Around
-  /** There is work that no hook should wait for: archives to be written, long transcripts to be read. */
-  leaveWork(): void
+  /** There is work that no hook should wait for: archives to be written, long transcripts to be read; or a terminal to be typed into. */
+  leaveWork(work?: 'handoff'): void
 }
 
 export interface ArchiveRequest {
@@ -56,6 +56,8 @@ export interface Draft {
   events: Event[]
   /** What the summariser of a compaction that begins is to be told; '' nothing. */
   instructions: string
+  /** Why the compaction that begins must not come about; '' it may. */
+  veto: string
   /** What the agent is to go on with at the end of this turn; '' nothing. */
   insistence: string
   /** The client can clear a session and begin the next one by itself. */

@@ -1,6 +1,7 @@
 import type { Event } from '../contract/event.js'
 import type { RawSignal, Signal } from '../contract/signal.js'
 import type { Parts } from './draft.js'
+import { lookAtHandoffs } from './drive-handoff.js'
 import { endAbandoned } from './end-abandoned.js'
 import { NOTHING, type Taken, type TakeOptions, takeOpened, takeSignal } from './take-signal.js'
 
@@ -20,6 +21,8 @@ export interface Engine {
   catchUp(): void
   /** Ends the compactions whose end no signal will tell (see `end-abandoned.ts`). */
   endAbandoned(): void
+  /** Handoffs that no signal moves on (see `drive-handoff.ts`). */
+  lookAtHandoffs(): void
   listen(listener: Listener): () => void
 }
 
@@ -91,6 +94,9 @@ export function makeEngine(parts: Parts): Engine {
     },
     endAbandoned() {
       tell([{ events: endAbandoned(parts) }])
+    },
+    lookAtHandoffs() {
+      tell([{ events: lookAtHandoffs(parts) }])
     },
     listen(listener) {
       listeners.add(listener)

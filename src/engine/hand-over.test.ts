@@ -221,3 +221,63 @@ describe('while a session is handed over', () => {
     expect(order()).toBeNull()
   })
 })
+
+describe('a compaction kept from coming about', () => {
+  beforeEach(() => house.configure((policy) => ({ ...policy, compaction: 'block-and-hand-off' })))
+
+  it('is followed by a handoff with Baton’s own brief, or the agent’s if it gives one in the room that is left', () => {
+    s.reports(166_000, 3)
+    s.step(20_000)
+    const { answer } = s.preCompact()
+    expect(JSON.parse(answer)).toMatchObject({ decision: 'block' })
+    expect(last()).toMatchObject({ state: 'clearing' })
+    expect(house.store.briefs()).toMatchObject([{ author: 'baton', status: 'checked' }])
+    expect(JSON.parse(s.preCompact().answer)).toMatchObject({ decision: 'block' })
+    expect(handoffs()).toHaveLength(1)
+    ends(s, BRIEF)
+    expect(house.store.briefs().map(({ author, status }) => [author, status])).toEqual([
+      ['baton', 'superseded'],
+      ['agent', 'checked'],
+    ])
+    expect(order()).toMatchObject({ orderId: last().orderId })
+    const { answer: fresh } = clear()
+    expect(said(fresh).agent).toContain('Fix the login for the shop.')
+  })
+
+  it('by hand, without a client that takes orders, or right after a handoff, comes about as ever', () => {
+    s.step(20_000)
+    expect(s.preCompact('manual').answer).not.toContain('block')
+    const bare = trialSession(house, 'cccccccc-0009', { CLAUDE_CODE_SESSION_ATTENDED: '1' })
+    bare.start()
+    bare.step(150_000)
+    expect(bare.preCompact().answer).not.toContain('block')
+  })
+})
+
+describe('the next start in the same folder', () => {
+  function leave(id: string): void {
+    const session = trialSession(house, id, { CLAUDE_CODE_SESSION_ATTENDED: '1' })
+    session.start()
+    session.prompt()
+    session.step(150_000)
+    ends(session, BRIEF)
+    session.end('prompt_input_exit')
+  }
+
+  it('takes up the only brief that waits there, in the same seat', () => {
+    leave('ffffffff-0001')
+    const next = trialSession(house, 'ffffffff-0002', { CLAUDE_CODE_SESSION_ATTENDED: '1' })
+    expect(said(next.start().answer).agent).toContain('Fix the login for the shop.')
+    expect(next.record().seatId).toBe(house.store.session('ffffffff-0001')!.seatId)
+    expect(last()).toMatchObject({ state: 'confirmed', newSessionId: next.id })
+  })
+
+  it('takes none of several, and none in a run without a person', () => {
+    leave('ffffffff-0001')
+    const run = trialSession(house, 'ffffffff-0003', { CLAUDE_CODE_SESSION_ATTENDED: '0' })
+    expect(said(run.start().answer).agent).toBeNull()
+    leave('ffffffff-0004')
+    const next = trialSession(house, 'ffffffff-0005', { CLAUDE_CODE_SESSION_ATTENDED: '1' })
+    expect(said(next.start().answer).agent).toBeNull()
+  })
+})

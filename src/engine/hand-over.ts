@@ -38,6 +38,30 @@ export function askForBrief(draft: Draft, asked: Asked): HandoffRecord {
   return moveHandoff(draft, handoff, 'requested', { asked: 1 })
 }
 
+/**
+ * The client wants to compact, and is kept from it: Baton's own brief is ready at once, the order to leave is given for the end of the
+ * turn, however it ends, and the agent is asked for a better brief in the room that is left.
+ */
+export function blockAndHandOver(draft: Draft): void {
+  const { parts, record } = draft
+  const open = openHandoff(draft)
+  if (open === null && wasJustHandedOver(draft)) return
+  const asked: Asked = { cause: 'compaction', level: null, reason: 'the context was full', unattended: true }
+  const handoff = open ?? askForBrief(draft, asked)
+  draft.veto = '[baton] The session is handed over to a fresh one instead.'
+  record.compaction = record.compaction && { ...record.compaction, mayBeForbidden: true }
+  if (handoff.briefId !== null) return
+  const around = parts.around()
+  const brief = around.writeBrief(draft, around.briefGround(draft), { reason: 'The context was full.', lastAnswer: null })
+  leaveSession(draft, withBrief(draft, handoff, brief))
+}
+
+/** Such a seat is compacted rather than handed over again and again. */
+function wasJustHandedOver({ parts, record, policy, at }: Draft): boolean {
+  const last = parts.store.handoffs({ seatId: record.seatId, limit: 20 }).findLast(({ state }) => state === 'done')
+  return last !== undefined && Date.parse(at) - Date.parse(last.stateAt) < policy.guards.cooldownSeconds * 1000
+}
+
 /** The person typed the command for it inside the client, which has asked the agent already. */
 export function takeTyped(draft: Draft, typed: { words: string }): void {
   const handoff = beginHandoff(draft, {
@@ -54,7 +78,20 @@ export function handOverAtTurnEnd(draft: Draft): void {
   const handoff = openHandoff(draft)
   if (!handoff || handoff.sessionId !== draft.record.sessionId) return
   if (handoff.state === 'requested') judgeAnswer(draft, unheard(draft) ? { ...handoff, asked: 0 } : handoff)
+  else if (handoff.state === 'clearing') improve(draft, handoff)
   else if (handoff.state === 'checked' || handoff.state === 'waiting') leaveSession(draft, handoff)
+}
+
+/** The agent's own brief takes the place of the one Baton wrote in haste, if the order to leave can still be changed. */
+function improve(draft: Draft, handoff: HandoffRecord): void {
+  const { parts, signal } = draft
+  const body = findBrief(signal.lastAnswer ?? '')
+  const hasty = handoff.briefId === null ? null : parts.store.brief(handoff.briefId)
+  if (body === null || hasty?.author !== 'baton' || !withdraw(draft, handoff)) return
+  const around = parts.around()
+  const brief = around.takeBrief(draft, around.briefGround(draft), { body, author: 'agent', reason: handoff.reason })
+  parts.store.putBrief({ ...hasty, status: 'superseded' })
+  leaveSession(draft, withBrief(draft, handoff, brief))
 }
 
 /** The request still waits to be given: at the end of a turn it is given another way. */

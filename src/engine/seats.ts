@@ -49,6 +49,9 @@ export function seatFor(
   const other = running()
   if (other && !fork && signal.seat === null) return other
 
+  const left = leftSeat(store, signal)
+  if (left && !other && !fork && signal.seat === null) return keep(left)
+
   if (other) store.putSeat({ ...other, process: null })
   const seat: SeatRecord = {
     seatId: `seat_${newId()}`,
@@ -70,4 +73,18 @@ function parentOf(store: Store, signal: Signal, at: string, newId: () => string)
   const seat: SeatRecord = { seatId: `seat_${newId()}`, name, parentSeatId: null, process: null, createdAt: at }
   store.putSeat(seat)
   return seat.seatId
+}
+
+/**
+ * A seat whose session ended with its brief ready: the next start in the same folder takes it up, if it is the only one there. Of several
+ * none is taken: nobody can tell which was meant.
+ */
+function leftSeat(store: Store, signal: Signal): SeatRecord | null {
+  if (signal.start?.source !== 'startup' || signal.attended !== true || signal.cwd === null || signal.jobId !== null) return null
+  const waiting = store.openHandoffs().filter(({ state, way }) => state === 'waiting' && way === 'start')
+  const here = waiting.filter(({ sessionId }) => {
+    const session = store.session(sessionId)
+    return session?.state === 'ended' && session.cwd === signal.cwd
+  })
+  return here.length === 1 ? store.seat(here[0]!.seatId) : null
 }

@@ -13,7 +13,7 @@ import {
   summariserFailed,
 } from './compactions.js'
 import { type Draft, emit, type Parts } from './draft.js'
-import { openHandoff } from './handoffs.js'
+import { mayHandOver, openHandoff } from './handoffs.js'
 import { keepTranscript } from './keep-transcript.js'
 import { measure } from './measure.js'
 import { cancelStale, confirm, type Delivery, give, ofLeftSessions, ofSession, queue, repeatUnheard, unhurt } from './messages.js'
@@ -100,7 +100,7 @@ export function takeOpened(parts: Parts, raw: RawSignal, signal: Signal, options
     soundSilence(draft)
     // Without a server the hook's own engine answers: another that holds the same signal must not take the answer back.
     if (!options.again) handOver(draft)
-    const told = options.deliver === 'answer' ? (instructed(draft) ?? insisted(draft)) : null
+    const told = options.deliver === 'answer' ? (vetoed(draft) ?? instructed(draft) ?? insisted(draft)) : null
     const answer = told ?? give(draft, options.deliver, options.unserved ? null : (options.signalId ?? null))
     if (options.unserved && !signal.subagent) expectLevel(draft)
     parts.store.putSession(record)
@@ -128,19 +128,37 @@ function readAhead(parts: Parts, signal: Signal): ReadFacts | null {
   }
 }
 
+/** A compaction is held up only where a handoff can really follow, and never one a person asked for. */
+function mayBlock(draft: Draft): boolean {
+  const { policy, record, signal } = draft
+  return (
+    policy.compaction === 'block-and-hand-off' &&
+    signal.compaction?.trigger === 'auto' &&
+    draft.takesOrders &&
+    mayHandOver(draft) &&
+    record.compaction !== null
+  )
+}
+
 /** The signal moves a handoff on. */
 function handOver(draft: Draft): void {
   const { signal } = draft
   if (signal.subagent || draft.record.jobId !== null) return
   const { parts, agent, record } = draft
+  if (signal.kind === 'compact-start' && mayBlock(draft)) parts.around().blockAndHandOver(draft)
   const mayType = draft.enabled && record.attended === true && (signal.kind === 'prompt' || signal.kind === 'turn-end')
   const typed = mayType ? (agent.takeRequest?.(parts.liveDir, record.sessionId) ?? null) : null
   if (typed === null && openHandoff(draft) === null) return
   const around = parts.around()
   around.followHandoff(draft)
   if (typed !== null) around.takeTyped(draft, typed)
-  if (signal.kind === 'turn-end') around.handOverAtTurnEnd(draft)
+  if (signal.kind === 'turn-end' || signal.kind === 'turn-failed') around.handOverAtTurnEnd(draft)
   if (signal.kind === 'session-end' && signal.end?.reason !== 'clear') around.handOverAtSessionEnd(draft)
+}
+
+/** null: it may come about. */
+function vetoed({ agent, signal, veto }: Draft): string | null {
+  return veto === '' ? null : (agent.block?.(signal.event, veto) ?? null)
 }
 
 /** null: there is nothing to insist on, or this event's answer does not make the agent go on. */
@@ -212,6 +230,7 @@ function openDraft(
     events: [],
     instructions: '',
     insistence: '',
+    veto: '',
     takesOrders: observation.takesOrders ?? false,
     read,
     observation,
@@ -330,6 +349,8 @@ function applyStart(draft: Draft, summary: string | null): void {
     cancelStale(draft, 'the conversation was cleared', ofLeftSessions(draft, CLEARED))
     if (draft.parts.store.openHandoffs({ seatId: record.seatId }).length > 0) draft.parts.around().beginFresh(draft)
   }
+  if (source === 'startup' && draft.parts.store.openHandoffs({ seatId: record.seatId }).length > 0)
+    draft.parts.around().beginFresh(draft)
   if (!again || source === 'startup') return
   emit(draft, 'session_started', { source: source ?? 'startup', cwd: record.cwd, model: record.model })
   record.track = restartClocks(record.track)

@@ -35,8 +35,20 @@ export function warn(draft: Draft, crossed: readonly ResolvedLevel[]): void {
     queue(draft, content, { seatId: draft.parentSeatId, sessionId: null })
   }
   emitWarning(draft, crossed, decision.level, messageId)
+  if (decision.handoff && draft.enabled && record.attended === true && policy.handoff.mode === 'ask') offerHandoff(draft)
   if (decision.handoff && decision.guard === null && mayHandOver(draft) && openHandoff(draft) === null)
     draft.parts.around().askForBrief(draft, { cause: 'level', level: decision.level.name, reason: null, unattended: true })
+}
+
+/** `handoff.mode: ask`: the person decides. */
+function offerHandoff(draft: Draft): void {
+  const { record } = draft
+  const text = `[baton] Time to hand over to a fresh session: type /handoff, or run baton handoffs request ${record.sessionId.slice(0, 8)}.`
+  queue(
+    draft,
+    { category: 'context', mode: 'sequential', agent_text: null, user_text: text },
+    { seatId: record.seatId, sessionId: record.sessionId },
+  )
 }
 
 function emitWarning(draft: Draft, crossed: readonly ResolvedLevel[], level: ResolvedLevel, messageId: string | null): void {

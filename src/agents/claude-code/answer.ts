@@ -25,6 +25,11 @@ export function answer(event: string, say: Say): string {
   })
 }
 
+/** The client asks again before every later request, until there is no room for one. */
+export function block(event: string, reason: string): string | null {
+  return event === 'PreCompact' ? JSON.stringify({ decision: 'block', reason }) : null
+}
+
 /** At the end of a turn such words make the agent go on with them; the client stops listening after the eighth time in a turn. */
 export function insist(event: string, text: string): string | null {
   return event === 'Stop'

@@ -2,7 +2,7 @@ import type { Limits } from '../../contract/reading.js'
 import type { Observation, Observed, RawSignal, Signal } from '../../contract/signal.js'
 import { isAlive, processInfo } from '../../lib/process-info.js'
 import type { Agent, Known } from '../agent.js'
-import { answer, carries, insist, instruct } from './answer.js'
+import { answer, block, carries, insist, instruct } from './answer.js'
 import { readBranch } from './branch.js'
 import { argsOf, type ClientArgs } from './command-line.js'
 import { ENVIRONMENT } from './environment.js'
@@ -30,6 +30,7 @@ export const claudeCode: Agent = {
   carries,
   instruct,
   insist,
+  block,
   order: giveOrder,
   withdraw: withdrawOrder,
   orderAnswer: readOrderAnswer,

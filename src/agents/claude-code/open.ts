@@ -4,6 +4,7 @@ import type { RawSignal, Signal, SignalKind, StartSource } from '../../contract/
 import { attendedFrom, pidFrom, versionFrom } from './environment.js'
 import { type Fields, object, text } from './fields.js'
 import { openBeginning, openPayload } from './payload.js'
+import { configDirOf } from './settings.js'
 import { readStatusLine } from './status-line.js'
 
 const KINDS: Record<string, SignalKind> = {
@@ -64,7 +65,14 @@ function blankSignal(raw: RawSignal, body: Fields, sessionId: string): Signal {
     seat: text(raw.env.BATON_SEAT),
     parentSeat: text(raw.env.BATON_PARENT_SEAT),
     jobId: text(raw.env.BATON_JOB_ID),
+    ...terminalFrom(raw.env),
   }
+}
+
+function terminalFrom(env: Record<string, string>): Pick<Signal, 'terminal'> {
+  const configDir = configDirOf(env)
+  const pane = env.TMUX_PANE ?? ''
+  return configDir !== null && /^%\d+$/.test(pane) ? { terminal: { configDir, pane } } : {}
 }
 
 function openEvent(signal: Signal, body: Fields): Signal {
