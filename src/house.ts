@@ -62,8 +62,8 @@ export interface HouseOptions {
   busyMs?: number
   /** What is done around a compaction; the hook passes a function that loads it only when it is called. */
   around(): Around
-  /** Called when archives or long transcripts wait for a process that has time. Absent: whoever comes next sees to it. */
-  leaveWork?: () => void
+  /** Called when archives, long transcripts or a handoff wait for a process that has time. Absent: whoever comes next sees to it. */
+  leaveWork?: (work?: 'handoff') => void
   /** For a process that lives long and takes many signals: trusts the configuration for a second, remembers what it read. */
   resident?: boolean
 }
@@ -137,6 +137,7 @@ export function openHouse(options: HouseOptions): House {
     drain(how) {
       const taken = drainSpool(engine, home.spool, how)
       engine.endAbandoned()
+      engine.lookAtHandoffs()
       return taken
     },
     spooled(id) {

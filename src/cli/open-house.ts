@@ -4,6 +4,8 @@ import type { SessionRecord } from '../contract/record.js'
 import { type House, openHouse } from '../house.js'
 import { BatonError, EXIT } from '../lib/errors.js'
 import type { Cli } from './command.js'
+import { engineOf } from './launcher-for.js'
+import { startDriver } from './serving/keeper.js'
 
 /** Opens the house for one command, with everything taken that hooks left in the spool, and closes it afterwards. */
 export async function inHouse<T>(
@@ -11,7 +13,10 @@ export async function inHouse<T>(
   work: (house: House) => T | Promise<T>,
   options: { configMs?: number } = {},
 ): Promise<T> {
-  const house = openHouse({ env: cli.env, loadConfig, around: () => around, now: cli.now, ...options })
+  const leaveWork = (work?: 'handoff'): void => {
+    if (work === 'handoff') startDriver(engineOf(cli), house.home)
+  }
+  const house: House = openHouse({ env: cli.env, loadConfig, around: () => around, now: cli.now, leaveWork, ...options })
   try {
     // A hook's engine would wait for a transcript that lags: who takes its signal must too.
     drain(house, { wait: true })

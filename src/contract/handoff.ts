@@ -31,6 +31,13 @@ export type HandoffWay = 'mod' | 'tmux' | 'start'
 
 export type HandoffCause = 'level' | 'user' | 'agent' | 'parent' | 'compaction'
 
+/** `sent`: Enter was pressed on it, and the client went on. False: a driver that is gone may have come to any point of it. */
+export interface Typing {
+  what: 'clear' | 'prompt'
+  since: string
+  sent: boolean
+}
+
 /** Everything the store keeps of one handoff. */
 export interface HandoffRecord {
   handoffId: string
@@ -60,6 +67,12 @@ export interface HandoffRecord {
   /** Names the order to clear: a second order of the same name is not carried out. */
   orderId: string | null
   newSessionId: string | null
+  /** The client, where its terminal can be typed into; absent or null: it cannot. */
+  client?: { pid: number; startedAt: string; configDir: string } | null
+  /** The process that types; absent or null: none does. */
+  driver?: { pid: number; startedAt: string } | null
+  /** What is typed, stored before the first key; absent or null: nothing of ours stands there. */
+  typing?: Typing | null
   /** Which handoff of this seat it is, from 1. */
   number: number
   /** The figures when it was asked for. */

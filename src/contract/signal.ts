@@ -53,6 +53,8 @@ export interface Signal {
   seat: string | null
   parentSeat: string | null
   jobId: string | null
+  /** Where the client says what it does, and where its screen is; absent or null: it does not sit in a terminal that can be typed into. */
+  terminal?: { configDir: string; pane: string } | null
   start: { source: StartSource } | null
   end: { reason: string } | null
   compaction: {
@@ -72,6 +74,8 @@ export interface Signal {
   limits?: Limits | null
   /** What the event itself says was spent. Counts only while no transcript tells the same. */
   spend?: Usage & { answers: number }
+  /** What a prompt says, where the client tells it. */
+  prompt?: string | null
   /** The text of the turn's last answer, where the client tells it: the transcript lags behind. */
   lastAnswer?: string | null
   /** Running totals the client reports itself; null when it does not. */

@@ -1,8 +1,8 @@
 import type { Event } from '../contract/event.js'
 import type { RawSignal, Signal } from '../contract/signal.js'
 import type { Parts } from './draft.js'
-import { lookAtHandoffs } from './drive-handoff.js'
 import { endAbandoned } from './end-abandoned.js'
+import { lookAtHandoffs } from './look-at-handoffs.js'
 import { NOTHING, type Taken, type TakeOptions, takeOpened, takeSignal } from './take-signal.js'
 
 export type Listener = (events: readonly Event[]) => void
@@ -21,7 +21,7 @@ export interface Engine {
   catchUp(): void
   /** Ends the compactions whose end no signal will tell (see `end-abandoned.ts`). */
   endAbandoned(): void
-  /** Handoffs that no signal moves on (see `drive-handoff.ts`). */
+  /** Handoffs that no signal moves on (see `look-at-handoffs.ts`). */
   lookAtHandoffs(): void
   listen(listener: Listener): () => void
 }

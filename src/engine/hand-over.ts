@@ -6,7 +6,7 @@ import { requestText } from '../handoff/request-text.js'
 import { continuePrompt, resumeText } from '../handoff/resume-text.js'
 import { type Desk, type Draft, emit } from './draft.js'
 import { type Asked, beginHandoff, cancelHandoff, failHandoff, fieldsOf, moveHandoff, openHandoff, withdraw } from './handoffs.js'
-import { leaveSession } from './leave-session.js'
+import { leaveSession, typeOn } from './leave-session.js'
 import { cancelStale, ofSession, queue } from './messages.js'
 
 /**
@@ -176,7 +176,7 @@ export function beginFresh(draft: Draft): void {
     { seatId: record.seatId, sessionId: record.sessionId },
   )
   // Whoever cleared by hand does not have to type on.
-  if (!ordered && draft.agent.order && record.attended === true) goOn(draft, moved, brief)
+  if (!ordered && record.attended === true && !typeOn(draft, moved) && draft.agent.order) goOn(draft, moved, brief)
 }
 
 function goOn(draft: Draft, handoff: HandoffRecord, brief: BriefRecord): void {

@@ -5,18 +5,26 @@ import { type Desk, type Draft, emit } from './draft.js'
 import { failHandoff, fieldsOf, moveHandoff, withdraw } from './handoffs.js'
 import { queue } from './messages.js'
 
+type NamedDesk = Desk & Pick<Draft, 'seatName'>
+
 /** How long an order may wait for an idle moment: a person may be typing. */
 const ORDER_MS = 10 * 60_000
+/** How soon somebody looks whether the process that types is still there. */
+const LOOK_MS = 2 * 60_000
 
-/** Gives the order to leave the session, or tells the person that it can be left. */
+/**
+ * Leaves the session by the best way there is: the part of Baton inside the client clears it; else a process types into its terminal (see
+ * `drive-handoff.ts`); else the person is told that it can be left.
+ */
 export function leaveSession(draft: Draft, handoff: HandoffRecord): void {
   const brief = handoff.briefId === null ? null : draft.parts.store.brief(handoff.briefId)
   if (brief === null) {
     failHandoff(draft, handoff, 'its brief is gone')
     return
   }
-  if (draft.takesOrders && draft.agent.order && !handoff.failedWays.includes('mod')) order(draft, handoff, brief)
-  else offer(draft, handoff, brief)
+  const known = { ...handoff, client: clientOf(draft) }
+  if (draft.takesOrders && draft.agent.order && !handoff.failedWays.includes('mod')) order(draft, known, brief)
+  else typeOrOffer(draft, known, brief)
 }
 
 function order(draft: Draft, handoff: HandoffRecord, brief: BriefRecord): void {
@@ -32,8 +40,28 @@ function order(draft: Draft, handoff: HandoffRecord, brief: BriefRecord): void {
   })
 }
 
+/** A person's client in a terminal that can be typed into; null: it is none. */
+function clientOf({ signal, record }: Draft): HandoffRecord['client'] {
+  if (!signal.terminal || record.process === null || record.attended !== true) return null
+  return { pid: record.process.pid, startedAt: record.process.startedAt, configDir: signal.terminal.configDir }
+}
+
+function typeOrOffer(desk: NamedDesk, handoff: HandoffRecord, brief: BriefRecord): void {
+  if (!handoff.client || handoff.failedWays.includes('tmux')) {
+    offer(desk, handoff, brief)
+    return
+  }
+  const { parts } = desk
+  const moved = moveHandoff(desk, handoff, 'clearing', {
+    ...{ way: 'tmux', orderId: `order_${parts.newId()}`, dueAt: later(desk, LOOK_MS), driver: null, typing: null },
+  })
+  if (handoff.state !== 'clearing')
+    emit(desk, 'handoff_started', { handoff_id: moved.handoffId, brief_id: brief.briefId, way: 'tmux', ...fieldsOf(moved) })
+  parts.store.afterCommit(() => parts.leaveWork('handoff'))
+}
+
 /** The brief is ready, and the session is left when the person does it. */
-function offer(desk: Desk & Pick<Draft, 'seatName'>, handoff: HandoffRecord, brief: BriefRecord): void {
+function offer(desk: NamedDesk, handoff: HandoffRecord, brief: BriefRecord): void {
   if (handoff.state === 'waiting' && handoff.way === 'start') return
   moveHandoff(desk, handoff, 'waiting', { way: 'start', orderId: null })
   const text = `[baton] The brief for a fresh session is ready (${brief.briefId}). Type /clear and the work goes on from it; baton handoffs cancel ${brief.briefId} drops it.`
@@ -44,26 +72,51 @@ function offer(desk: Desk & Pick<Draft, 'seatName'>, handoff: HandoffRecord, bri
   )
 }
 
+/** The fresh session begins by itself where its terminal can be typed into. False: it cannot, or a mod does it. */
+export function typeOn(draft: Draft, handoff: HandoffRecord): boolean {
+  const { parts } = draft
+  const client = clientOf(draft)
+  const hasMod = draft.takesOrders || parts.store.session(handoff.sessionId)?.track.stamps.mod !== undefined
+  if (!client || hasMod) return false
+  parts.store.putHandoff({ ...handoff, client, driver: null, typing: null })
+  parts.store.afterCommit(() => parts.leaveWork('handoff'))
+  return true
+}
+
+/** A way did not work: the next one is taken. */
+export function offerInstead(desk: NamedDesk, handoff: HandoffRecord, failed: HandoffWay): void {
+  const brief = handoff.briefId === null ? null : desk.parts.store.brief(handoff.briefId)
+  if (brief === null) failHandoff(desk, handoff, 'its brief is gone')
+  else typeOrOffer(desk, { ...handoff, failedWays: [...handoff.failedWays, failed] }, brief)
+}
+
+/** The fresh session ended before its first prompt: nobody has the brief, and the next one is given it. */
+export function waitForNextStart(desk: Desk, handoff: HandoffRecord): void {
+  const { store } = desk.parts
+  const brief = handoff.briefId === null ? null : store.brief(handoff.briefId)
+  if (brief) store.putBrief({ ...brief, status: 'checked', usedAt: null, usedBySessionId: null })
+  moveHandoff(desk, handoff, 'waiting', { way: 'start', orderId: null, newSessionId: null })
+}
+
 /** The moment at which somebody had to look at it has come, and no signal did. */
-export function lookAtDue(desk: Desk & Pick<Draft, 'seatName'>, handoff: HandoffRecord): void {
+export function lookAtDue(desk: NamedDesk, handoff: HandoffRecord): void {
   const { parts, agent } = desk
   if (handoff.state === 'confirmed') {
     // The fresh session has the brief; it was only not told to begin. The person's next prompt does that.
-    moveHandoff(desk, handoff, 'confirmed')
+    parts.store.putHandoff({ ...handoff, dueAt: null })
     return
   }
   if (handoff.state !== 'clearing' || handoff.orderId === null) return
+  if (handoff.way === 'tmux') {
+    // Whoever types gives up by itself; if nobody does, `look-at-handoffs.ts` has somebody begin.
+    parts.store.putHandoff({ ...handoff, dueAt: later(desk, LOOK_MS) })
+    return
+  }
   const answer = agent.orderAnswer?.(parts.liveDir, handoff.sessionId, handoff.orderId) ?? null
   const begun = answer !== null && answer.state !== 'refused'
-  if (begun || (answer === null && !withdraw(desk, handoff))) {
+  if (begun || (answer === null && !withdraw(desk, handoff)))
     failHandoff(desk, handoff, 'the client began to clear the session and no fresh one was seen')
-    return
-  }
-  const brief = handoff.briefId === null ? null : parts.store.brief(handoff.briefId)
-  if (brief === null) {
-    failHandoff(desk, handoff, 'its brief is gone')
-    return
-  }
-  const failedWays: HandoffWay[] = [...handoff.failedWays, 'mod']
-  offer(desk, { ...handoff, failedWays }, brief)
+  else offerInstead(desk, handoff, 'mod')
 }
+
+const later = ({ at }: Desk, ms: number): string => new Date(Date.parse(at) + ms).toISOString()

@@ -19,7 +19,14 @@ export function run(beforeLeaving: () => void): void {
     if (mode === 'status-line') say(statusLine(env))
     else if (mode === 'drain') drain(env)
     else if (mode === 'answer' && id) say(answer(env, id))
-    else if (mode === 'keep') keep(openHouse({ env, loadConfig, around, configMs: 1_000 }))
+    else if (mode === 'keep') keep(openHouse({ env, loadConfig, around, leaveWork, configMs: 1_000 }))
+    else if (mode === 'drive') {
+      void drive(env).finally(() => {
+        beforeLeaving()
+        leave(batonHome(env).store)
+      })
+      return
+    }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     fileLog(batonHome(env).log, env)('error', reason, { mode })
@@ -47,7 +54,7 @@ function say(text: string): void {
 }
 
 function drain(env: Record<string, string | undefined>): void {
-  const house = openHouse({ env, loadConfig, around, busyMs: 4_000, configMs: 1_000 })
+  const house = openHouse({ env, loadConfig, around, leaveWork, busyMs: 4_000, configMs: 1_000 })
   drainUnderLock(house.engine, house.home.spool, join(house.home.root, 'run', 'drain'))
   tidyDaily(
     house.store,
@@ -62,22 +69,39 @@ function drain(env: Record<string, string | undefined>): void {
   keep(house)
 }
 
-/** What compactions left to be done, if anything. */
+/** What compactions and handoffs left to be done, if anything. */
 function keep(house: House): void {
   const { store } = house
+  house.engine.lookAtHandoffs()
   if (!hasWork(store, house.now()) && store.openCompactions().length === 0) return
   keeping().keep(house)
+}
+
+/** Types into clients' terminals for as long as a handoff needs it. */
+async function drive(env: Record<string, string | undefined>): Promise<void> {
+  try {
+    await keeping().driveHandoffs(openHouse({ env, loadConfig, around, configMs: 1_000 }))
+  } catch (error) {
+    fileLog(batonHome(env).log, env)('error', String(error), { mode: 'drive' })
+  }
+}
+
+/** A terminal is typed into by a process no hook waits for. What else there is to do, this one or the next does. */
+function leaveWork(work?: 'handoff'): void {
+  if (work !== 'handoff') return
+  const { spawn } = process.getBuiltinModule('node:child_process')
+  spawn(process.execPath, [process.argv[1]!, 'drive'], { detached: true, stdio: 'ignore', cwd: '/' }).unref()
 }
 
 function answer(env: Record<string, string | undefined>, id: string): string {
   // When many sessions are compacted at once, each waits for its turn rather than say nothing.
   const busyMs = isSaidNow(id) ? 5_000 : 900
-  const house = openHouse({ env, loadConfig, around, busyMs, configMs: 1_000 })
+  const house = openHouse({ env, loadConfig, around, leaveWork, busyMs, configMs: 1_000 })
   return answerOne(house.engine, house.home.spool, id)
 }
 
 function statusLine(env: Record<string, string | undefined>): string {
-  const house = openHouse({ env, loadConfig, around, busyMs: 900, configMs: 1_000 })
+  const house = openHouse({ env, loadConfig, around, leaveWork, busyMs: 900, configMs: 1_000 })
   const agent = agents['claude-code']!
   const passed = Object.fromEntries(agent.environment.flatMap((name) => (env[name] ? [[name, env[name]]] : []))) as Record<
     string,
@@ -92,7 +116,13 @@ function statusLine(env: Record<string, string | undefined>): string {
   return taken.record ? house.statusLine({ record: taken.record, enabled: taken.enabled }, Boolean(env.NO_COLOR)) : ''
 }
 
-const keeping = () => require('./hook-keep.cjs') as { keep(house: House): void; around: Around }
+interface Keeping {
+  keep(house: House): void
+  driveHandoffs(house: House): Promise<void>
+  around: Around
+}
+
+const keeping = () => require('./hook-keep.cjs') as Keeping
 const around = (): Around => keeping().around
 
 function loadConfig(options: LoadOptions): Loaded {

@@ -2,6 +2,7 @@ import { archivesOf, finishArchives } from '../archives-of.js'
 import type { House } from '../house.js'
 
 export { around } from '../around.js'
+export { driveHandoffs } from '../hand-driver.js'
 
 /**
  * The work around compactions that no hook waits for: transcripts are kept and made searchable, long ones read, old archives dropped

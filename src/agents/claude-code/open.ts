@@ -95,6 +95,7 @@ function openEvent(signal: Signal, body: Fields): Signal {
         : null,
     toolUseIds,
     toolCalls: kind !== 'tool-batch' ? 0 : Array.isArray(body.tool_calls) ? body.tool_calls.length : 1,
+    prompt: kind === 'prompt' ? text(body.prompt) : null,
     lastAnswer:
       kind === 'turn-end' || kind === 'turn-failed' || kind === 'subagent-end' ? text(body.last_assistant_message) : null,
     error: kind === 'turn-failed' ? failure(body) : null,

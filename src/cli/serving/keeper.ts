@@ -3,26 +3,59 @@ import type { Home } from '../../lib/home.js'
 import type { Log } from '../../lib/log.js'
 
 export interface Keeper {
-  /** There is work: it is begun now, or once more when what runs is done. */
-  leave(): void
+  /** There is work: it is begun now, or once more when what runs is done. `handoff`: a terminal has to be typed into. */
+  leave(work?: 'handoff'): void
   stop(): void
 }
 
+type Places = Pick<Home, 'root' | 'config' | 'log'>
+
 /** Archives are written and long transcripts read in a process of their own: the server must go on answering meanwhile. */
-export function makeKeeper(engine: string, home: () => Pick<Home, 'root' | 'config' | 'log'>, log: Log): Keeper {
+export function makeKeeper(engine: string, home: () => Places, log: Log): Keeper {
+  const keeping = oneAtATime(
+    () => spawn(process.execPath, [engine, 'keep'], { env: environment(home()), stdio: 'ignore' }),
+    (reason) => log('error', 'keeping transcripts failed', { reason }),
+  )
+  const driving = oneAtATime(
+    () => startDriver(engine, home()),
+    (reason) => log('error', 'typing for handoffs failed', { reason }),
+  )
+  return {
+    leave: (work) => (work === 'handoff' ? driving : keeping).leave(),
+    stop() {
+      keeping.stop()?.kill()
+      // Half a handoff would be worse than one without a server.
+      driving.stop()
+    },
+  }
+}
+
+/** Types into clients' terminals until no handoff needs it, also when whoever started it has ended. */
+export function startDriver(engine: string, home: Places): ChildProcess {
+  const child = spawn(process.execPath, [engine, 'drive'], { env: environment(home), stdio: 'ignore', detached: true, cwd: '/' })
+  child.unref()
+  return child
+}
+
+function environment({ root, config, log }: Places): NodeJS.ProcessEnv {
+  return { ...process.env, BATON_DATA: root, BATON_CONFIG: config, BATON_LOG_FILE: log, NODE_OPTIONS: '' }
+}
+
+function oneAtATime(
+  start: () => ChildProcess,
+  complain: (reason: string) => void,
+): { leave(): void; stop(): ChildProcess | null } {
   let running: ChildProcess | null = null
   let again = false
   let stopped = false
   const begin = (): void => {
     again = false
-    const { root, config, log: file } = home()
-    const env = { ...process.env, BATON_DATA: root, BATON_CONFIG: config, BATON_LOG_FILE: file, NODE_OPTIONS: '' }
-    const child = spawn(process.execPath, [engine, 'keep'], { env, stdio: 'ignore' })
+    const child = start()
     running = child
     const ended = (trouble: string | null): void => {
       if (running !== child) return
       running = null
-      if (trouble !== null && !stopped) log('error', 'keeping transcripts failed', { reason: trouble })
+      if (trouble !== null && !stopped) complain(trouble)
       if (again && !stopped) begin()
     }
     child.once('error', (error) => ended(String(error)))
@@ -36,7 +69,7 @@ export function makeKeeper(engine: string, home: () => Pick<Home, 'root' | 'conf
     },
     stop() {
       stopped = true
-      running?.kill()
+      return running
     },
   }
 }

@@ -30,6 +30,8 @@ export interface Wish {
   sessionId: string
   /** True: a turn may be under way; the client then keeps the prompt for the next tool boundary. */
   queue?: boolean
+  /** True: a process that was killed may have left the text in the composer: then only Enter is missing. */
+  mayStand?: boolean
 }
 
 export type Refusal =
@@ -78,9 +80,31 @@ const LOOKS_FOR_CLIENT = 250
 let buffers = 0
 
 /** A command of the client, such as `/clear`. Only when the client is idle: what is queued cannot be withdrawn. */
-export function typeCommand(terminal: Terminal, command: string, wish: Pick<Wish, 'sessionId'>): Promise<Typed> {
+export function typeCommand(terminal: Terminal, command: string, wish: Omit<Wish, 'queue'>): Promise<Typed> {
   if (!/^\/[a-z][\w:-]*(?: [^\x00-\x1f\x7f-\x9f]+)?$/i.test(command)) return Promise.resolve(refuse('text', 'not a command'))
-  return type(terminal, command, { sessionId: wish.sessionId, queue: false }, command.split(' ', 1)[0]!)
+  return type(terminal, command, { ...wish, queue: false }, command.split(' ', 1)[0]!)
+}
+
+/** One look, for whoever waits for the moment to type. null: it can be tried now. */
+export async function whyNotNow(terminal: Terminal, text: string, wish: Wish): Promise<Refused | null> {
+  const live = terminal.live()
+  const wrong = judgeClient(live, wish)
+  if (wrong !== null) return wrong
+  const place = paneOf(live!.pid, live!.tmux?.pane ?? null)
+  if (place === null) return refuse('no-pane', 'the client does not run in tmux')
+  const look = await readPane(place)
+  if (look === null) return refuse('tmux', 'tmux does not show the pane')
+  const elsewhere = judgePane(look, live!.pid)
+  if (elsewhere !== null) return elsewhere
+  const composer = terminal.composer(look.screen, look.cursor)
+  if (composer.state === 'empty' || (wish.mayStand && stands(terminal, composer, text))) return null
+  return composer.state === 'draft' ? refuse('draft', composer.text) : refuse('screen', composer.why)
+}
+
+/** The composer holds exactly our text. */
+function stands(terminal: Terminal, composer: ReturnType<Terminal['composer']>, text: string): boolean {
+  const found = composer.state === 'draft' ? terminal.findPasted(composer.text, text) : null
+  return found !== null && found.before === '' && found.after === ''
 }
 
 /** A prompt of any length, as one. */
@@ -126,13 +150,18 @@ async function type(terminal: Terminal, text: string, wish: Wish, command: strin
   const buffer = `baton-${process.pid}-${++buffers}`
   // laid before the look, so that nothing but the paste itself comes after it
   if (!(await layBuffer(place, buffer, text))) return refuse('tmux', 'tmux does not take the text')
-  const refused = await paste(terminal, place, buffer, wish)
-  if (refused === null) return enter(terminal, place, text, wish, command)
-  await dropBuffer(place, buffer)
-  return refused
+  const done = await paste(terminal, place, buffer, text, wish)
+  if (done !== 'pasted') await dropBuffer(place, buffer)
+  return typeof done === 'string' ? enter(terminal, place, text, wish, command) : done
 }
 
-async function paste(terminal: Terminal, place: PanePlace, buffer: string, wish: Wish): Promise<Refused | null> {
+async function paste(
+  terminal: Terminal,
+  place: PanePlace,
+  buffer: string,
+  text: string,
+  wish: Wish,
+): Promise<Refused | 'pasted' | 'stands'> {
   let refused = refuse('raced', 'the screen does not hold still')
   for (let looks = 0; looks < LOOKS_TO_SETTLE; looks++) {
     if (looks > 0) await pause(EVERY_MS)
@@ -145,8 +174,9 @@ async function paste(terminal: Terminal, place: PanePlace, buffer: string, wish:
     if (composer.state === 'empty') {
       const pasted = await pasteBuffer(place, look, buffer)
       if (pasted === null) return leave('tmux', 'tmux does not say whether it pasted')
-      if (pasted) return null
-    } else refused = composer.state === 'draft' ? refuse('draft', composer.text) : refuse('screen', composer.why)
+      if (pasted) return 'pasted'
+    } else if (wish.mayStand && stands(terminal, composer, text)) return 'stands'
+    else refused = composer.state === 'draft' ? refuse('draft', composer.text) : refuse('screen', composer.why)
   }
   return refused
 }

@@ -1,0 +1,129 @@
+import type { HandoffRecord, Typing } from '../contract/handoff.js'
+import type { SessionRecord } from '../contract/record.js'
+import { continuePrompt } from '../handoff/resume-text.js'
+import type { ProcessIdentity } from '../lib/process-info.js'
+import { deskFor } from './desk.js'
+import type { Parts } from './draft.js'
+import { offerInstead, waitForNextStart } from './leave-session.js'
+import { isTyped, isUndriven } from './look-at-handoffs.js'
+
+/**
+ * What a process that types for handoffs (a driver) decides. Whatever it does is stored before:
+ *
+ *   clearing    `/clear` is typed into the session that is left; the client's own event moves the handoff on
+ *   confirmed   the prompt that begins the fresh session is pasted; the client's own event, again, moves it on
+ *
+ * A driver may be killed at any point, and another takes its place. What the first had typed, the second sees: the client tells of
+ * another session, or its event has come; or the text stands in the composer, and lacks Enter; or neither after a while, and it never
+ * came there.
+ */
+
+/** Together ten minutes: after that the person decides. */
+const CLEAR_MS = 8 * 60_000
+const PROMPT_MS = 2 * 60_000
+/** A client on a busy machine may be this late with what it was told. */
+const SETTLE_MS = 10_000
+/** From Enter to the client's own event. */
+const ANSWER_MS = 60_000
+
+export interface ToType {
+  what: Typing['what']
+  /** The session it is meant for. */
+  sessionId: string
+  text: string
+  /** A driver before this one may have left the text in the composer. */
+  mayStand: boolean
+}
+
+export interface DriveStep {
+  do: 'end' | 'wait' | 'give-up' | 'type'
+  agent: string
+  client: NonNullable<HandoffRecord['client']>
+  type: ToType | null
+}
+
+/** Puts this process's name on the handoffs nobody types for. */
+export function claimHandoffs({ store }: Parts, self: ProcessIdentity): string[] {
+  return store.transaction(() => {
+    const claimed = store.openHandoffs().filter(isUndriven)
+    for (const handoff of claimed) store.putHandoff({ ...handoff, driver: { pid: self.pid, startedAt: self.startedAt } })
+    return claimed.map(({ handoffId }) => handoffId)
+  })
+}
+
+/** null: this process has nothing to do with it any more. */
+export function nextStep(parts: Parts, self: ProcessIdentity, handoffId: string): DriveStep | null {
+  const { store } = parts
+  const handoff = own(parts, self, handoffId)
+  const record = handoff && store.session(handoff.sessionId)
+  if (!record) return null
+  const step = (what: DriveStep['do'], type: ToType | null = null): DriveStep => ({
+    ...{ do: what, agent: record.agent, client: handoff.client!, type },
+  })
+  const since = (at: string): number => parts.now().getTime() - Date.parse(at)
+  const what = handoff.state === 'clearing' ? 'clear' : 'prompt'
+  if (since(handoff.stateAt) > (what === 'clear' ? CLEAR_MS : PROMPT_MS)) return step('give-up')
+  const typing = handoff.typing?.what === what ? handoff.typing : null
+  if (typing?.sent) return step(since(typing.since) > ANSWER_MS ? 'give-up' : 'wait')
+  if (typing && since(typing.since) < SETTLE_MS) return step('wait')
+  const mayStand = typing !== null
+  if (what === 'clear') {
+    // Cleared already: the start of the fresh session is on its way.
+    if (record.state === 'ended') return step('wait')
+    return step('type', { what, sessionId: handoff.sessionId, text: '/clear', mayStand })
+  }
+  const brief = handoff.briefId === null ? null : store.brief(handoff.briefId)
+  if (brief === null || handoff.newSessionId === null) return step('give-up')
+  const seatName = store.seat(handoff.seatId)?.name ?? null
+  const text = continuePrompt({ path: brief.path, sequence: brief.sequence, seatName })
+  return step('type', { what, sessionId: handoff.newSessionId, text, mayStand })
+}
+
+/** Stored before the first key. False: meanwhile it is no longer wanted. */
+export function beginTyping(parts: Parts, self: ProcessIdentity, handoffId: string, type: ToType): boolean {
+  return parts.store.transaction(() => {
+    const still = nextStep(parts, self, handoffId)
+    if (still?.type?.what !== type.what || still.type.sessionId !== type.sessionId) return false
+    const typing: Typing = { what: type.what, since: parts.now().toISOString(), sent: false }
+    parts.store.putHandoff({ ...parts.store.handoff(handoffId)!, typing })
+    return true
+  })
+}
+
+/** `nothing`: refused, and nothing of ours is left. `text`: some may be. */
+export function endTyping(parts: Parts, self: ProcessIdentity, handoffId: string, left: 'sent' | 'nothing' | 'text'): void {
+  if (left === 'text') return
+  parts.store.transaction(() => {
+    const handoff = own(parts, self, handoffId)
+    if (handoff?.typing)
+      parts.store.putHandoff({ ...handoff, typing: left === 'sent' ? { ...handoff.typing, sent: true } : null })
+  })
+}
+
+/** The end of its time, or of the client. The brief stays ready for the next clear or start. */
+export function giveUpTyping(parts: Parts, self: ProcessIdentity, handoffId: string, isGone: boolean): void {
+  parts.store.transaction(() => {
+    const found = own(parts, self, handoffId)
+    const record = found && parts.store.session(found.newSessionId ?? found.sessionId)
+    const agent = record && parts.agents[record.agent]
+    if (!record || !agent) return
+    const handoff: HandoffRecord = { ...found, driver: null, typing: null, client: null }
+    const desk = { ...deskFor(parts, agent, record), seatName: parts.store.seat(record.seatId)?.name ?? null }
+    if (isGone) parts.store.putSession(ended(record, desk.at))
+    if (handoff.state === 'clearing') offerInstead(desk, handoff, 'tmux')
+    else if (isGone) waitForNextStart(desk, handoff)
+    // The fresh session has the brief, and the person's next prompt begins it.
+    else parts.store.putHandoff({ ...handoff, dueAt: null })
+  })
+}
+
+function own({ store }: Parts, self: ProcessIdentity, handoffId: string): HandoffRecord | null {
+  const handoff = store.handoff(handoffId)
+  if (!handoff || !isTyped(handoff)) return null
+  return handoff.driver?.pid === self.pid && handoff.driver.startedAt === self.startedAt ? handoff : null
+}
+
+/** Its process was killed, which tells nobody. */
+function ended(record: SessionRecord, at: string): SessionRecord {
+  return { ...record, state: 'ended', endedAt: record.endedAt ?? at }
+}

@@ -1,0 +1,33 @@
+import type { Event } from '../contract/event.js'
+import type { HandoffRecord } from '../contract/handoff.js'
+import { isAlive } from '../lib/process-info.js'
+import { deskFor } from './desk.js'
+import type { Parts } from './draft.js'
+
+/** Handoffs no signal moves on: those whose time has come are looked at, and those nobody types for get a process that does. */
+export function lookAtHandoffs(parts: Parts): Event[] {
+  const now = parts.now().toISOString()
+  const due = parts.store.dueHandoffs(now)
+  const events = due.flatMap(({ handoffId }) => parts.store.transaction(() => look(parts, handoffId, now)))
+  if (parts.store.openHandoffs().some(isUndriven)) parts.leaveWork('handoff')
+  return events
+}
+
+function look(parts: Parts, handoffId: string, now: string): Event[] {
+  const handoff = parts.store.handoff(handoffId)
+  const record = handoff && parts.store.session(handoff.sessionId)
+  const agent = record && parts.agents[record.agent]
+  if (!record || !agent || handoff.dueAt === null || handoff.dueAt > now) return []
+  const desk = deskFor(parts, agent, record)
+  parts.around().lookAtDue({ ...desk, seatName: parts.store.seat(record.seatId)?.name ?? null }, handoff)
+  return desk.events
+}
+
+/** Something has to be typed for it: the clear, or the prompt that begins a fresh session no mod begins. */
+export function isTyped({ state, way, client }: HandoffRecord): boolean {
+  return Boolean(client) && ((state === 'clearing' && way === 'tmux') || (state === 'confirmed' && way !== 'mod'))
+}
+
+export function isUndriven(handoff: HandoffRecord): boolean {
+  return isTyped(handoff) && !(handoff.driver && isAlive(handoff.driver))
+}

@@ -1,0 +1,102 @@
+import { dirname, join } from 'node:path'
+import { findPasted, readComposer } from './agents/claude-code/composer.js'
+import { liveClient } from './agents/claude-code/registry.js'
+import { type Changes, watchChanges } from './delivery/channels/changes.js'
+import { pastePrompt, type Terminal, type Typed, typeCommand, whyNotNow } from './delivery/channels/tmux.js'
+import {
+  beginTyping,
+  claimHandoffs,
+  type DriveStep,
+  endTyping,
+  giveUpTyping,
+  nextStep,
+  type ToType,
+} from './engine/drive-handoff.js'
+import type { House } from './house.js'
+import { isAlive, type ProcessIdentity, processInfo } from './lib/process-info.js'
+
+/** How the screen and the state of each agent's client are read. */
+const TERMINALS: Record<string, (client: DriveStep['client']) => Terminal> = {
+  'claude-code': ({ pid, configDir }) => ({ live: () => liveClient(configDir, pid), composer: readComposer, findPasted }),
+}
+
+/** A person who types is waited for more patiently than a client that finishes its turn. */
+const PROMPT_MS = 10_000
+
+/**
+ * Types for every handoff that needs it and that no other process types for, until none is left (see `engine/drive-handoff.ts`). Sleeps
+ * between looks: the clients' own state and the store wake it.
+ */
+export async function driveHandoffs(house: House): Promise<void> {
+  const self = processInfo(process.pid)
+  if (self === null) return
+  const driven = new Map<string, Promise<void>>()
+  for (;;) {
+    for (const id of claimHandoffs(house.engine.parts, self)) {
+      const driving = drive(house, self, id).catch((error) =>
+        house.log('error', 'typing for a handoff failed', { handoff: id, reason: String(error) }),
+      )
+      driven.set(
+        id,
+        driving.then(() => void driven.delete(id)),
+      )
+    }
+    if (driven.size === 0) return
+    const rest = new AbortController()
+    await Promise.race([...driven.values(), sleep(1_000, rest.signal)])
+    rest.abort()
+  }
+}
+
+async function drive(house: House, self: ProcessIdentity, id: string): Promise<void> {
+  const { parts } = house.engine
+  let changes: Changes | null = null
+  const began = Date.now()
+  let refused = ''
+  try {
+    for (;;) {
+      const step = nextStep(parts, self, id)
+      if (step === null) return
+      const isGone = !isAlive(step.client)
+      if (isGone || step.do === 'give-up') {
+        house.log('info', 'no more typing for a handoff', {
+          handoff: id,
+          reason: isGone ? 'the client is gone' : 'its time is over',
+        })
+        return giveUpTyping(parts, self, id, isGone)
+      }
+      changes ??= watchChanges([join(step.client.configDir, 'sessions'), dirname(house.home.store)])
+      if (step.type !== null) {
+        const typed = await tryToType(house, self, id, step, step.type)
+        const why = typed === null || typed.sent ? '' : `${typed.why}: ${typed.detail}`
+        if (why !== refused && why !== '') house.log('debug', 'not typed', { handoff: id, reason: why })
+        refused = why
+      }
+      const hurries = Date.now() - began < PROMPT_MS
+      await changes.next(hurries ? 250 : 1_000, hurries ? 20 : 250)
+    }
+  } finally {
+    changes?.close()
+  }
+}
+
+/** null: it is no longer wanted. */
+async function tryToType(house: House, self: ProcessIdentity, id: string, step: DriveStep, type: ToType): Promise<Typed | null> {
+  const { parts } = house.engine
+  const terminal = TERMINALS[step.agent]?.(step.client)
+  if (!terminal) return null
+  const wish = { sessionId: type.sessionId, mayStand: type.mayStand }
+  const not = await whyNotNow(terminal, type.text, wish)
+  if (not !== null) return not
+  if (!beginTyping(parts, self, id, type)) return null
+  const typed = await (type.what === 'clear' ? typeCommand : pastePrompt)(terminal, type.text, wish)
+  endTyping(parts, self, id, typed.sent ? 'sent' : typed.left)
+  return typed
+}
+
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    signal.addEventListener('abort', () => clearTimeout(timer))
+  })
+}
