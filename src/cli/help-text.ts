@@ -11,6 +11,7 @@ const LONG = 48
 const GROUPS: readonly (readonly [title: string, names: readonly string[]])[] = [
   ['Begin', ['demo', 'install', 'uninstall', 'doctor']],
   ['See', ['status', 'show', 'events', 'messages', 'statusline']],
+  ['Hand over', ['handoff', 'handoffs']],
   ['Keep', ['archive', 'recall']],
   ['Decide', ['off', 'on', 'config']],
   ['Run', ['serve', 'model']],

@@ -1,3 +1,4 @@
+import type { HandoffState } from './handoff.js'
 import type { CompactionMode, Source } from './reading.js'
 
 export type SessionState = 'working' | 'idle' | 'waiting' | 'compacting' | 'ended' | 'unknown'
@@ -45,6 +46,8 @@ export interface Session {
   stale: boolean
   enabled: boolean
   last_handoff_path: string | null
+  /** The handoff of its seat that is under way; null: none is. Told where sessions are listed or shown. */
+  handoff?: { handoff_id: string; state: HandoffState; state_at: string; session_id: string; brief_id: string | null } | null
   transcript_path: string | null
   spend: Spend
 }

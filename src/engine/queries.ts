@@ -8,6 +8,7 @@ import { resolveLevels } from '../policy/levels.js'
 import { percentOf } from '../policy/percent.js'
 import type { Store } from '../store/store.js'
 import { viewSpend } from './view.js'
+import { underWay, viewBrief } from './view-brief.js'
 
 const DAY = 24 * 3_600_000
 
@@ -39,7 +40,7 @@ export function recentSessions(
       const live = session.state !== 'ended' && session.state !== 'unknown'
       return options.live ? live : options.all || live || seenAt >= since
     })
-    .map(({ session }) => session)
+    .map(({ session }) => ({ ...session, handoff: underWay(store, session.seat_id) }))
 }
 
 export interface LevelView {
@@ -59,7 +60,7 @@ export function levelViews(record: SessionRecord, policy: Policy): LevelView[] {
   }))
 }
 
-/** What `show` says: the session, its climb, its subagents, its chain. */
+/** What `show` says: the session, its climb, its subagents, its seat's chain and briefs. */
 export function detailOf(store: Store, record: SessionRecord, session: Session, policy: Policy): Record<string, unknown> {
   return {
     ...session,
@@ -75,9 +76,11 @@ export function detailOf(store: Store, record: SessionRecord, session: Session, 
       started_at: one.startedAt,
       ended_at: one.endedAt,
       compactions: one.compactions,
+      handoffs: one.handoffs,
       used_tokens: one.track.used,
     })),
-    briefs: [],
+    handoff: underWay(store, record.seatId),
+    briefs: store.briefs({ seatId: record.seatId }).map(viewBrief),
     losses: store.compactions(record.sessionId).flatMap(lossView),
   }
 }

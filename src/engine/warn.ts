@@ -4,7 +4,7 @@ import type { Lately } from '../policy/guards.js'
 import { remainingPercent, usedPercent } from '../policy/percent.js'
 import { isSilent } from '../policy/silence.js'
 import { silenceText } from '../policy/texts.js'
-import { type Draft, emit } from './draft.js'
+import { type Desk, type Draft, emit } from './draft.js'
 import { mayHandOver, openHandoff } from './handoffs.js'
 import { cancelStale, ofSession, queue } from './messages.js'
 
@@ -67,7 +67,7 @@ function emitWarning(draft: Draft, crossed: readonly ResolvedLevel[], level: Res
   })
 }
 
-function lately({ parts, record, at }: Draft): Lately {
+export function lately({ parts, record, at }: Pick<Desk, 'parts' | 'record' | 'at'>): Lately {
   const now = Date.parse(at)
   const since = new Date(now - HOUR).toISOString()
   const events = parts.store.events({ sessionId: record.sessionId, since })

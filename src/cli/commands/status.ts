@@ -3,6 +3,7 @@ import type { Session } from '../../contract/session.js'
 import type { House } from '../../house.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
 import type { Call, Cli, Command } from '../command.js'
+import { handoffsUnderWay } from '../handoffs/under-way.js'
 import { drain, inHouse } from '../open-house.js'
 import type { Colour } from '../render/screen.js'
 import { legend, type SessionRow, sessionTable } from '../render/session-table.js'
@@ -70,7 +71,8 @@ async function watchStatus(call: Call, cli: Cli, which: { live: boolean; all: bo
 
 /** The lines a person reads. */
 function page(house: House, cli: Cli, which: { live: boolean; all: boolean }): string[] {
-  const rows = house.recent(which).map((session) => rowOf(house, session))
+  const sessions = house.recent(which)
+  const rows = sessions.map((session) => rowOf(house, session))
   if (rows.length === 0) return empty(house, which)
   const { paint, columns } = cli.screen
   const lines = sessionTable(rows, { columns, paint, now: cli.now(), home: cli.env.HOME })
@@ -80,7 +82,12 @@ function page(house: House, cli: Cli, which: { live: boolean; all: boolean }): s
   )
   const below = (texts: readonly string[], colour: Colour): string[] =>
     texts.length === 0 ? [] : ['', ...texts.flatMap((text) => wrap(text, columns, 2).map((line) => paint(line, colour)))]
-  return [...lines, ...below(alarms, 'yellow'), ...below(legend(rows), 'dim')]
+  return [
+    ...lines,
+    ...below(handoffsUnderWay(house, sessions, cli.now()), 'cyan'),
+    ...below(alarms, 'yellow'),
+    ...below(legend(rows), 'dim'),
+  ]
 }
 
 function rowOf(house: House, session: Session): SessionRow {

@@ -19,6 +19,8 @@ const detail = (change: Partial<Detail> = {}): Detail => ({
   ],
   subagents: [],
   chain: [],
+  handoff: null,
+  briefs: [],
   archives: [],
   ...change,
 })

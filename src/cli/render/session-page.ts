@@ -2,7 +2,9 @@ import type { Archive } from '../../contract/archive.js'
 import type { Event } from '../../contract/event.js'
 import type { CompactionRecord } from '../../contract/loss.js'
 import type { Session, Spend } from '../../contract/session.js'
+import type { BriefView, HandoffView } from '../../engine/view-brief.js'
 import { grouped, percentText } from '../../policy/numbers.js'
+import { seatHandoffLines } from './brief-lines.js'
 import { archiveLines, compactionLines } from './compaction-lines.js'
 import { eventLine } from './event-line.js'
 import { bar, heat } from './gauge.js'
@@ -14,7 +16,7 @@ import { cut, harmless, padEnd, padStart } from './width.js'
 import { wrap } from './wrap.js'
 
 /** What `show --json` prints, as far as the page reads it. */
-export interface Detail extends Session {
+export interface Detail extends Omit<Session, 'handoff'> {
   cycle_started_at: string
   cycle_reason: string
   limits_reason: string
@@ -32,6 +34,9 @@ export interface Detail extends Session {
     spend: Spend
   }[]
   chain: { session_id: string; started_at: string; ended_at: string | null; compactions: number; used_tokens: number | null }[]
+  handoff: HandoffView | null
+  /** Of the whole seat, in their sequence. */
+  briefs: BriefView[]
   archives: Archive[]
 }
 
@@ -63,6 +68,7 @@ export function sessionPage(detail: Detail, options: PageOptions): string[] {
       'Subagents',
       detail.subagents.map((one) => subagentLine(one)),
     ),
+    ...section('Handoffs', seatHandoffLines(detail.handoff, detail.briefs, { ...options, columns: columns - 2 })),
     ...section('Archives', archiveLines(detail.archives, { ...options, columns: columns - 2 })),
     ...section(
       'Compactions',
@@ -133,6 +139,7 @@ function context(detail: Detail, { pointExact }: PageOptions): Fact[] {
     ],
     ['cycle', `${detail.cycle}, begun by ${detail.cycle_reason} ${stamp(detail.cycle_started_at)}`],
     ['compactions', detail.compactions === 0 ? null : String(detail.compactions)],
+    ['handoffs', detail.handoffs === 0 ? null : String(detail.handoffs)],
     ...(detail.plan_limits ?? []).map(
       ({ name, usedPercent, resetsAt }): Fact => [
         'plan limit',

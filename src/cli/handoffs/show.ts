@@ -1,0 +1,34 @@
+import { readAddendum } from '../../briefs/addendum.js'
+import { readBrief } from '../../briefs/read-brief.js'
+import { viewBrief, viewHandoff } from '../../engine/view-brief.js'
+import { EXIT } from '../../lib/errors.js'
+import { machineKey } from '../../lib/machine-key.js'
+import type { Call, Cli } from '../command.js'
+import { inHouse } from '../open-house.js'
+import { addedIn, briefPage } from '../render/brief-page.js'
+import { briefNamed } from './find.js'
+
+export async function show(call: Call, cli: Cli): Promise<number> {
+  return inHouse(cli, (house) => {
+    const record = briefNamed(house, call.words[1]!)
+    const key = machineKey(house.home.key)
+    const { verdict, body: text, origin } = readBrief(record.path, key, record.sha256)
+    const addenda = record.addenda.map(({ at, path, sha256 }) => {
+      const late = readAddendum(path, key, { briefId: record.briefId, sha256 })
+      return { at, path, text: late.verdict === 'genuine' ? late.body : null }
+    })
+    const brief = viewBrief(record)
+    const last = house.store.handoffs({ seatId: record.seatId }).findLast(({ briefId }) => briefId === record.briefId)
+    const handoff = last ? viewHandoff(last) : null
+    if (call.json) {
+      const shown = { ...brief, addenda, verdict, text, added: addedIn(text), front_matter: origin, handoff }
+      cli.print(JSON.stringify(shown))
+      return EXIT.done
+    }
+    const seatName = house.store.seat(record.seatId)?.name ?? null
+    const { columns, paint } = cli.screen
+    const on = { columns, paint, now: cli.now(), home: cli.env.HOME }
+    cli.print(briefPage({ brief, verdict, text, addenda, handoff, seatName }, on).join('\n'))
+    return EXIT.done
+  })
+}

@@ -1,0 +1,290 @@
+import type { BriefRecord, Coverage } from '../contract/brief.js'
+import type { HandoffRecord } from '../contract/handoff.js'
+import { requestText } from '../handoff/request-text.js'
+import { oneLine } from '../handoff/told-lines.js'
+import { BatonError, EXIT } from '../lib/errors.js'
+import { guardHandoff } from '../policy/guards.js'
+import { deskFor } from './desk.js'
+import { type Desk, type Draft, emit, type Parts } from './draft.js'
+import { type Asked, beginHandoff, cancelHandoff, fieldsOf, moveHandoff, withdraw } from './handoffs.js'
+import type { BriefGround } from './make-brief.js'
+import { cancelStale, ofSession, queue, unhurt } from './messages.js'
+import type { ReadFacts } from './read-facts.js'
+import { lately } from './warn.js'
+import { admit, admitReviewer, type Caller, type Role } from './who-may.js'
+
+/**
+ * What people and agents ask of a handoff by a command, without a signal of the session. Each is one transaction that changes everything
+ * or, thrown out with a BatonError, nothing. What the session does next carries it on (`hand-over.ts`).
+ */
+
+type CallDesk = Desk & Pick<Draft, 'enabled'>
+
+export interface Offered {
+  brief: BriefRecord
+  handoff: HandoffRecord
+}
+
+/** A brief is given for a session: checked, completed, kept, and used at the end of the turn. The last one given counts. */
+export function offerBrief(
+  parts: Parts,
+  asked: { sessionId: string; caller: Caller; reason: string | null; body: string; read: ReadFacts },
+): Offered {
+  const role = admit(parts.store, asked.caller, deskOf(parts, asked.sessionId).record)
+  const ground = groundOf(parts, asked.sessionId, asked.read)
+  return parts.store.transaction(() => {
+    const desk = deskOf(parts, asked.sessionId)
+    const { record } = desk
+    const open = parts.store.openHandoffs({ seatId: record.seatId })
+    const wanted = open.find(({ state, sessionId }) => state === 'requested' && sessionId === record.sessionId) ?? null
+    refuseLeft(desk)
+    refuseOff(desk)
+    endArrived(desk, open)
+    if (wanted === null) refuseGuarded(desk, role)
+    for (const one of open) refuseBegun(desk, one)
+    const given = { body: asked.body, author: role === 'user' ? ('user' as const) : ('agent' as const), reason: asked.reason }
+    const brief = checkable(desk, parts.around().takeBrief(desk, ground, given), asked.read)
+    const replaced = open.flatMap(({ briefId }) => briefId ?? [])
+    const handoff = wanted ? takeOver(desk, wanted, role, asked.reason) : beginHandoff(desk, causeOf(role, asked.reason))
+    const { briefId } = brief
+    const checked = moveHandoff(desk, handoff, 'checked', { briefId, draft: null })
+    for (const id of replaced) supersede(parts, id)
+    parts.store.putSession(record)
+    // Nobody is there whose turn could end.
+    return { brief, handoff: isThere(desk) ? checked : moveHandoff(desk, checked, 'waiting', { briefId, way: 'start' }) }
+  })
+}
+
+/** The agent of a session is to be asked for its brief. */
+export function requestBrief(parts: Parts, asked: { sessionId: string; caller: Caller; reason: string | null }): HandoffRecord {
+  return parts.store.transaction(() => {
+    const desk = deskOf(parts, asked.sessionId)
+    const { record, agent } = desk
+    const role = admit(parts.store, asked.caller, record)
+    refuseLeft(desk)
+    refuseOff(desk)
+    if (!isThere(desk))
+      throw new BatonError(
+        `Session ${record.sessionId.slice(0, 8)} has ended: nobody is there to be asked.`,
+        'Give a brief for it yourself: baton handoff <file> --session ID.',
+        EXIT.refused,
+      )
+    const open = parts.store.openHandoffs({ seatId: record.seatId })
+    endArrived(desk, open)
+    refuseGuarded(desk, role)
+    for (const one of open) refuseBegun(desk, one)
+    const handoff = beginHandoff(desk, causeOf(role, asked.reason))
+    const seatName = parts.store.seat(record.seatId)?.name ?? null
+    const why = asked.reason === null ? '' : `\n\nThe reason that was given: ${oneLine(asked.reason, 500)}`
+    queue(
+      desk,
+      { category: 'handoff', mode: 'important', agent_text: `${requestText({ seatName })}${why}`, user_text: null },
+      { seatId: record.seatId, sessionId: record.sessionId },
+    )
+    const requested = moveHandoff(desk, handoff, 'requested', { asked: 1 })
+    parts.store.putSession(record)
+    // The end of the turn waits for the engine: what the agent said is looked at before it is over.
+    parts.store.afterCommit(() =>
+      unhurt(desk, undefined, () => parts.outbox.expect(record.sessionId, [...agent.carriers.slice(0, 1), ...agent.turnEnds])),
+    )
+    return requested
+  })
+}
+
+/** A handoff under way is not carried out. Its brief will not be used. */
+export function dropHandoff(parts: Parts, asked: { handoffId: string; caller: Caller }): HandoffRecord {
+  return parts.store.transaction(() => {
+    const handoff = parts.store.handoff(asked.handoffId)!
+    const desk = deskOf(parts, handoff.sessionId)
+    const role = admit(parts.store, asked.caller, desk.record)
+    if (handoff.newSessionId !== null || !parts.store.openHandoffs({ seatId: handoff.seatId }).some((h) => sameAs(h, handoff)))
+      throw new BatonError(
+        handoff.newSessionId === null ? `That handoff is over (${handoff.state}).` : 'The fresh session has begun already.',
+        'baton handoffs list --all shows what became of it.',
+        EXIT.refused,
+      )
+    refuseBegun(desk, handoff)
+    cancelHandoff(desk, handoff, role === 'user' ? 'the user cancelled it' : `the ${role} cancelled it`)
+    return parts.store.handoff(handoff.handoffId)!
+  })
+}
+
+/** A brief that no handoff holds will not be used. */
+export function dropBrief(parts: Parts, asked: { briefId: string; caller: Caller }): BriefRecord {
+  return parts.store.transaction(() => {
+    const brief = parts.store.brief(asked.briefId)!
+    admit(parts.store, asked.caller, brief)
+    refuseUsed(brief)
+    const dropped: BriefRecord = { ...brief, status: brief.status === 'superseded' ? 'superseded' : 'cancelled' }
+    parts.store.putBrief(dropped)
+    return dropped
+  })
+}
+
+/** A brief under review may be used. */
+export function approveBrief(parts: Parts, asked: { briefId: string; caller: Caller }): Offered {
+  return parts.store.transaction(() => {
+    const brief = parts.store.brief(asked.briefId)!
+    const desk = deskOf(parts, brief.sessionId)
+    admitReviewer(parts.store, asked.caller, desk.record)
+    const handoff = handoffOf(parts, brief)
+    if (handoff && brief.status === 'approved') return { brief, handoff }
+    if (handoff?.state !== 'review')
+      throw new BatonError(
+        `${brief.briefId} does not wait for a review: it is ${brief.status}${handoff ? `, its handoff is ${handoff.state}` : ''}.`,
+        'handoff.review_seconds in the configuration makes briefs wait for one.',
+        EXIT.refused,
+      )
+    const approved: BriefRecord = { ...brief, status: 'approved' }
+    parts.store.putBrief(approved)
+    return { brief: approved, handoff: moveHandoff(desk, handoff, 'waiting', { dueAt: desk.at }) }
+  })
+}
+
+/** Somebody edited a brief: the edited text is a brief of its own and takes the place of the first. What was struck out stays out. */
+export function reviseBrief(
+  parts: Parts,
+  asked: { briefId: string; caller: Caller; body: string; read: ReadFacts },
+): { brief: BriefRecord; handoff: HandoffRecord | null } {
+  const ground = groundOf(parts, parts.store.brief(asked.briefId)!.sessionId, asked.read)
+  return parts.store.transaction(() => {
+    const old = parts.store.brief(asked.briefId)!
+    const desk = deskOf(parts, old.sessionId)
+    admitReviewer(parts.store, asked.caller, desk.record)
+    refuseUsed(old)
+    const handoff = handoffOf(parts, old)
+    if (handoff) refuseBegun(desk, handoff)
+    const coverage = parts.around().coverageOf(desk, ground, asked.body)
+    const whole: Coverage = { ...coverage, missing: [], unsupported: [] }
+    const given = { body: asked.body, author: 'user' as const, reason: old.reason, coverage: whole }
+    const kept = checkable(desk, { ...parts.around().takeBrief(desk, ground, given), coverage }, asked.read)
+    const status = old.status === 'review' || old.status === 'approved' ? old.status : kept.status
+    const brief: BriefRecord = { ...kept, status }
+    parts.store.putBrief(brief)
+    supersede(parts, old.briefId)
+    if (!handoff) return { brief, handoff }
+    // An order names the brief it is given with.
+    const back = handoff.state === 'clearing'
+    const change = { briefId: brief.briefId, dueAt: handoff.dueAt }
+    const moved = back
+      ? moveHandoff(desk, handoff, 'checked', { briefId: brief.briefId, way: null, orderId: null })
+      : moveHandoff(desk, handoff, handoff.state, change)
+    return { brief, handoff: moved }
+  })
+}
+
+/** How much of a session a text carries. Changes nothing. */
+export function checkText(parts: Parts, asked: { sessionId: string; body: string; read: ReadFacts }): Coverage {
+  const ground = groundOf(parts, asked.sessionId, asked.read)
+  return parts.around().coverageOf(deskOf(parts, asked.sessionId), ground, asked.body)
+}
+
+/** Whether the client of a session still runs, as far as can be told. */
+export function isThere({ agent, record }: Pick<Desk, 'agent' | 'record'>): boolean {
+  return record.state !== 'ended' && (record.process === null || agent.alive(record.process))
+}
+
+function deskOf(parts: Parts, sessionId: string): CallDesk {
+  const record = parts.store.session(sessionId)
+  const agent = parts.agents[record?.agent ?? '']
+  if (!record || !agent)
+    throw new BatonError(`Baton knows nothing of session ${sessionId}.`, 'baton status --all lists them.', EXIT.notFound)
+  return deskFor(parts, agent, record)
+}
+
+/** Outside a transaction: it reads a repository. */
+function groundOf(parts: Parts, sessionId: string, read: ReadFacts): BriefGround {
+  return parts.around().briefGround({ ...deskOf(parts, sessionId), read } as unknown as Draft)
+}
+
+/** Where the transcript could not be read, that nothing is missing says nothing. */
+function checkable({ parts }: Desk, brief: BriefRecord, read: ReadFacts): BriefRecord {
+  if (read.trouble === null) return brief
+  const unchecked = { ...brief, coverage: null }
+  parts.store.putBrief(unchecked)
+  return unchecked
+}
+
+function causeOf(role: Role, reason: string | null): Asked {
+  return { cause: role, level: null, reason, unattended: role !== 'user' }
+}
+
+/** What was asked for is given now; who asked stays known, unless a person takes it into their own hands. */
+function takeOver(desk: CallDesk, wanted: HandoffRecord, role: Role, reason: string | null): HandoffRecord {
+  cancelStale(desk, 'the brief was given', ofSession(desk, ['handoff']))
+  desk.record.handoffId = wanted.handoffId
+  const byHand = role === 'user' ? { cause: role, unattended: false } : {}
+  return { ...wanted, ...byHand, reason: reason ?? wanted.reason }
+}
+
+/** A session that asks for the next handoff shows that the one before has arrived. */
+function endArrived(desk: CallDesk, open: readonly HandoffRecord[]): void {
+  for (const handoff of open) {
+    if (handoff.newSessionId === null) continue
+    const done = moveHandoff(desk, handoff, 'done')
+    emit(desk, 'handoff_completed', { handoff_id: done.handoffId, brief_id: done.briefId, way: done.way, ...fieldsOf(done) })
+  }
+}
+
+/** The last thing to be asked: an order that was taken back stays so, whatever is refused after it. */
+function refuseBegun(desk: CallDesk, handoff: HandoffRecord): void {
+  if (handoff.state !== 'clearing' || (handoff.orderId !== null && withdraw(desk, handoff))) return
+  throw new BatonError(
+    `Session ${handoff.sessionId.slice(0, 8)} is being cleared at this moment.`,
+    'Its brief goes to the fresh session; baton status shows it in a moment.',
+    EXIT.refused,
+  )
+}
+
+/** Another session has taken its place in the seat. */
+function refuseLeft({ parts, record }: CallDesk): void {
+  const later = parts.store.chain(record.seatId).findLast((one) => one.seenAt > record.seenAt)
+  if (record.state !== 'ended' || !later) return
+  throw new BatonError(
+    `Session ${record.sessionId.slice(0, 8)} was left; ${later.sessionId.slice(0, 8)} took its place in the seat.`,
+    `Name that one: --session ${later.sessionId.slice(0, 8)}.`,
+    EXIT.refused,
+  )
+}
+
+function refuseOff({ record, enabled }: CallDesk): void {
+  if (enabled) return
+  const id = record.sessionId.slice(0, 8)
+  throw new BatonError(`Baton is off for session ${id}.`, `baton on ${id} lets it act again.`, EXIT.refused)
+}
+
+/** Agents that hand over to each other without end are stopped; a person never is. */
+function refuseGuarded(desk: CallDesk, role: Role): void {
+  if (role === 'user') return
+  const { parts, record } = desk
+  const seat = parts.store.seat(record.seatId)?.name ?? record.seatId
+  const { policy } = parts.policyOf({ agent: record.agent, project: record.project, model: record.model, seat })
+  const guard = guardHandoff(record.track, policy.guards, lately(desk))
+  if (guard === null) return
+  throw new BatonError(
+    `A guard stops this handoff (${guard.name}): ${guard.reason}.`,
+    `The user may ask for it: /handoff in the client, or baton handoffs request ${record.sessionId.slice(0, 8)} in another terminal.`,
+    EXIT.refused,
+    { guard: guard.name },
+  )
+}
+
+function refuseUsed(brief: BriefRecord): void {
+  if (brief.status !== 'used') return
+  throw new BatonError(
+    `${brief.briefId} was used: session ${brief.usedBySessionId?.slice(0, 8) ?? 'unknown'} began with it.`,
+    'Tell that session what has changed, or ask for its own handoff.',
+    EXIT.refused,
+  )
+}
+
+function supersede(parts: Parts, briefId: string): void {
+  const brief = parts.store.brief(briefId)
+  if (brief && brief.status !== 'used') parts.store.putBrief({ ...brief, status: 'superseded' })
+}
+
+const sameAs = (a: HandoffRecord, b: HandoffRecord): boolean => a.handoffId === b.handoffId
+
+function handoffOf(parts: Parts, brief: BriefRecord): HandoffRecord | null {
+  return parts.store.openHandoffs({ seatId: brief.seatId }).find(({ briefId }) => briefId === brief.briefId) ?? null
+}
