@@ -40,8 +40,10 @@ export interface Agent {
   instruct?(event: string, text: string): string | null
   /** What the hook prints so that a compaction that begins does not come about; null: this event cannot. */
   block?(event: string, reason: string): string | null
-  /** What the hook prints at the end of a turn so that the agent goes on with this text; null: it would not. */
-  insist?(event: string, text: string): string | null
+  /** What the hook prints at the end of a turn so that the agent goes on with this text; null: it would not. `user`: told in the same breath. */
+  insist?(event: string, text: string, user?: string | null): string | null
+  /** Whether the part of Baton inside the client runs there and carries out orders; `process`: the client's. */
+  takesOrders?(liveDir: string, sessionId: string, process: { pid: number; startedAt: string }): boolean
   /** Gives an order to the part of Baton inside the client; throws when it cannot be written. */
   order?(liveDir: string, order: Order): void
   /** True: the order was taken back and will never be carried out. */

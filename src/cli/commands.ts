@@ -10,6 +10,7 @@ export const COMMANDS = {
   status: () => import('./commands/status.js'),
   show: () => import('./commands/show.js'),
   events: () => import('./commands/events.js'),
+  send: () => import('./commands/send.js'),
   messages: () => import('./commands/messages.js'),
   handoff: () => import('./commands/handoff.js'),
   handoffs: () => import('./commands/handoffs.js'),

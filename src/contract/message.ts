@@ -21,8 +21,14 @@ export interface Message {
   queued_at: string
   sent_at: string | null
   delivered_at: string | null
-  /** The client's event in whose answer it travelled. */
+  /** The client's event in whose answer it travelled; `order`: as a prompt of its own, by the part of Baton inside the client. */
   via: string | null
+  /** The session it was given to; absent or null: none yet, or the one it speaks of. */
+  sent_to?: string | null
+  /** The order that carries it, until the client shows the prompt; absent or null: none does. */
+  order_id?: string | null
+  /** Where the whole text lies when it is longer than a client takes. */
+  text_file?: string | null
   /** The signal in whose answer it travelled, where that has an id: if its hook did not hear the answer, it waits again. */
   sent_with?: string | null
   /** What it does, where somebody counts on its arrival: facts put back after the compaction that began then. */

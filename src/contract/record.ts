@@ -95,6 +95,8 @@ export interface SessionRecord {
   enabled?: boolean
   /** The handoff this session takes part in, as the old one or as the fresh one; absent or null: none. */
   handoffId?: string | null
+  /** How often in this turn the agent was made to go on with a message at its end; absent: never. */
+  insisted?: number
   /** Fingerprint of the levels in force: when it changes, alerts of the old ones are stale. */
   levelsKey: string
   /** Why the configuration in force is not the one on disk; null: it is. */

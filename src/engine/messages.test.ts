@@ -94,9 +94,11 @@ describe('after a crash of the client', () => {
     const again = said(s.start('resume').answer)
     expect(again.agent).toBe(`[baton] (repeated: the client stopped before this could be confirmed)\n${given}`)
     expect(again.user).toBeNull()
+    // between the start and the prompt the model was not asked
     s.prompt()
-    expect(warning()).toMatchObject({ status: 'delivered', repeated: true })
+    expect(warning()).toMatchObject({ status: 'sent', repeated: true })
     expect(told(s.step(91_000)).agent).toEqual([])
+    expect(warning()).toMatchObject({ status: 'delivered', repeated: true })
   })
 
   it('a warning the conversation holds is not given again', () => {

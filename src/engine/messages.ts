@@ -1,6 +1,9 @@
 import type { Message } from '../contract/message.js'
 import type { SessionRecord } from '../contract/record.js'
-import { type Desk, type Draft, emit } from './draft.js'
+import type { SignalKind } from '../contract/signal.js'
+import { type Desk, type Draft, emit, type Parts } from './draft.js'
+import { calls, fitting, inLine, rides, sayOf, signOf, waiting } from './waiting-messages.js'
+import { deliver, isLeft, mayWake, ordered, sameProcess, settleLost, settleOrders, wake } from './wake.js'
 
 /**
  * A message is queued, given to the client in an answer it waits for (sent), and delivered once the client's next event
@@ -11,26 +14,36 @@ import { type Desk, type Draft, emit } from './draft.js'
 /** `answer`: the client waits for this answer. `outbox`: nobody waits, the next hook takes it along. `keep`: it stays in the queue. */
 export type Delivery = 'answer' | 'outbox' | 'keep'
 
-export type Draftless = Pick<Message, 'category' | 'mode' | 'agent_text' | 'user_text' | 'recovery'>
+export type Draftless = Pick<Message, 'category' | 'mode' | 'agent_text' | 'user_text' | 'recovery' | 'text_file'>
 
 export function queue(draft: Desk, content: Draftless, to: { seatId: string; sessionId: string | null }): Message {
-  const message: Message = {
-    message_id: `msg_${draft.parts.newId()}`,
+  const { parts, at } = draft
+  const message = newMessage(parts, at, { ...content, sender: 'baton' }, to)
+  parts.store.putMessage(message)
+  emit(draft, 'message_queued', { message_id: message.message_id, to: to.seatId, category: message.category, mode: message.mode })
+  if (calls(message)) parts.store.afterCommit(() => unhurt(draft, undefined, () => bring(parts, to.seatId)))
+  return message
+}
+
+export function newMessage(
+  parts: Pick<Parts, 'newId'>,
+  at: string,
+  content: Draftless & Pick<Message, 'sender'>,
+  to: { seatId: string; sessionId: string | null },
+): Message {
+  return {
+    message_id: `msg_${parts.newId()}`,
     seat_id: to.seatId,
     session_id: to.sessionId,
-    sender: 'baton',
     ...content,
     user_told_at: null,
     status: 'queued',
-    queued_at: draft.at,
+    queued_at: at,
     sent_at: null,
     delivered_at: null,
     via: null,
     repeated: false,
   }
-  draft.parts.store.putMessage(message)
-  emit(draft, 'message_queued', { message_id: message.message_id, to: to.seatId, category: message.category, mode: message.mode })
-  return message
 }
 
 /** Messages about the session at hand. */
@@ -40,12 +53,10 @@ export function ofSession({ record }: Desk, categories: readonly string[]): (mes
 
 /** Messages about sessions this seat has left: ended ones, and those its process ran before. */
 export function ofLeftSessions({ parts, record }: Desk, categories: readonly string[]): (message: Message) => boolean {
-  const same = (one: SessionRecord['process']): boolean =>
-    one?.pid === record.process?.pid && one?.startedAt === record.process?.startedAt
   return (m) => {
     if (m.session_id === null || m.session_id === record.sessionId || !categories.includes(m.category)) return false
     const left = parts.store.session(m.session_id)
-    return left === null || left.state === 'ended' || same(left.process)
+    return left === null || left.state === 'ended' || sameProcess(left.process, record.process)
   }
 }
 
@@ -66,24 +77,34 @@ export function cancelStale(desk: Desk, reason: string, which: (message: Message
   return cancelled
 }
 
-const GOES_ON = new Set(['tool-batch', 'turn-end', 'turn-failed', 'prompt', 'compact-start'])
+const HEARS = new Set<SignalKind>([
+  ...(['tool-batch', 'turn-end', 'turn-failed', 'prompt', 'compact-start', 'session-start', 'session-end'] as const),
+])
 
 /** The client's next event on the main chain confirms what the answers before it carried. */
 export function confirm(draft: Draft): void {
-  if (draft.signal.subagent || !GOES_ON.has(draft.signal.kind)) return
-  for (const message of draft.parts.store.openMessages(draft.record.seatId)) {
-    if (message.status !== 'sent' || (message.session_id !== null && message.session_id !== draft.record.sessionId)) continue
-    deliver(draft, message)
+  const { parts, record, signal } = draft
+  if (signal.subagent || !HEARS.has(signal.kind)) return
+  if (signal.kind === 'prompt') delete record.insisted
+  const open = parts.store.openMessages(record.seatId)
+  if (open.length === 0) return
+  if (ordered(open)) settleOrders(draft, signal.prompt ?? null, true)
+  if (signal.kind === 'session-end') takeBack(draft, record.sessionId)
+  for (const message of parts.store.openMessages(record.seatId)) {
+    if (message.status !== 'sent' || message.order_id || (message.session_id ?? record.sessionId) !== record.sessionId) continue
+    const to = message.sent_to ?? record.sessionId
+    if (to !== record.sessionId) {
+      if (isLeft(draft, to)) settleLost(draft, message)
+    } else if (goesOn(draft, message)) deliver(draft, message)
   }
 }
 
-function deliver(desk: Desk, message: Message): void {
-  desk.parts.store.putMessage({ ...message, status: 'delivered', delivered_at: desk.at })
-  emit(desk, 'message_delivered', { message_id: message.message_id, via: message.via, repeated: message.repeated })
-  if (!message.recovery) return
-  const { compaction, steps } = message.recovery
-  for (const { step, facts } of steps)
-    emit(desk, 'recovery_delivered', { message_id: message.message_id, compaction_started_at: compaction, step, facts })
+/** Between a start and the first prompt the model is not asked, nor between a prompt and one typed behind it. */
+function goesOn({ agent, record, signal, at }: Draft, message: Message): boolean {
+  if (signal.kind === 'session-start') return false
+  if (signal.kind === 'session-end') return record.transcriptPath !== null && agent.heard(record.transcriptPath, signOf(message))
+  if (signal.kind !== 'prompt') return true
+  return message.via !== 'order' && !agent.carriers.slice(1).includes(message.via ?? '') && message.sent_at !== at
 }
 
 /** After a restart: what was given but never confirmed is given again, unless the conversation holds it. */
@@ -92,54 +113,39 @@ export function repeatUnheard(draft: Draft): void {
   if (parts.store.openMessages(record.seatId).length === 0) return
   takeBack(draft, record.sessionId)
   for (const message of parts.store.openMessages(record.seatId)) {
-    if (message.status !== 'sent' || (message.session_id !== null && message.session_id !== record.sessionId)) continue
+    if (message.status !== 'sent' || (message.session_id ?? record.sessionId) !== record.sessionId) continue
+    const elsewhere = (message.sent_to ?? record.sessionId) !== record.sessionId
     const justNow = message.sent_at === draft.at && message.via === signal.event
-    if (justNow) continue
-    if (record.transcriptPath && message.agent_text && draft.agent.heard(record.transcriptPath, message.agent_text)) {
-      deliver(draft, message)
-    } else parts.store.putMessage({ ...message, status: 'queued', sent_at: null, via: null, repeated: true })
+    if (!elsewhere && !justNow) settleLost(draft, message)
   }
 }
 
-const REPEATED = '[baton] (repeated: the client stopped before this could be confirmed)'
-
-/** What waits for this session and fits into the answer to this event. Nothing is marked. */
-export function waiting(messages: readonly Message[], sessionId: string): Message[] {
-  return messages.filter((m) => m.status === 'queued' && (m.session_id === null || m.session_id === sessionId))
-}
-
-export function sayOf(messages: readonly Message[]): { agent: string | null; user: string | null } {
-  const agent = messages.flatMap((m) => (m.agent_text ? [m.repeated ? `${REPEATED}\n${m.agent_text}` : m.agent_text] : []))
-  const user = messages.flatMap((m) => (m.user_text && m.user_told_at === null ? [m.user_text] : []))
-  return { agent: agent.length > 0 ? agent.join('\n\n') : null, user: user.length > 0 ? user.join('\n') : null }
-}
-
 /** Marks messages as given in the answer to `event`, as far as that answer can carry them. */
-export function markGiven(draft: Desk, messages: readonly Message[], event: string, signalId: string | null = null): void {
-  const carries = draft.agent.carries(event)
+export function markGiven(
+  draft: Desk,
+  messages: readonly Message[],
+  event: string,
+  signalId: string | null = null,
+  carries = draft.agent.carries(event),
+): void {
   for (const message of messages) {
     const told: Message =
       carries.user && message.user_text && message.user_told_at === null ? { ...message, user_told_at: draft.at } : message
     if (message.agent_text === null) {
       if (told !== message || message.user_text === null) deliver(draft, { ...told, sent_at: draft.at, via: event })
     } else if (carries.agent) {
-      draft.parts.store.putMessage({ ...told, status: 'sent', sent_at: draft.at, via: event, sent_with: signalId })
+      const sent = {
+        status: 'sent',
+        sent_at: draft.at,
+        via: event,
+        sent_to: draft.record.sessionId,
+        sent_with: signalId,
+      } as const
+      draft.parts.store.putMessage({ ...told, ...sent })
     } else if (told !== message) {
       draft.parts.store.putMessage(told)
     }
   }
-}
-
-/** What every client takes whole; the rest waits for the next answer. */
-const LONGEST = 9_000
-
-function fitting(messages: readonly Message[]): Message[] {
-  let length = 0
-  const end = messages.findIndex((message, index) => {
-    length += (message.agent_text ?? '').length + REPEATED.length
-    return index > 0 && length > LONGEST
-  })
-  return messages.slice(0, end < 0 ? messages.length : end)
 }
 
 /**
@@ -150,12 +156,19 @@ export function give(draft: Draft, how: Delivery, signalId: string | null): stri
   const { parts, agent, record, signal } = draft
   if (how === 'keep' || signal.subagent || record.jobId !== null) return ''
   if (waiting(parts.store.openMessages(record.seatId), record.sessionId).length === 0) return ''
+  const turnEnds = agent.turnEnds.includes(signal.event)
   if (how === 'outbox') {
-    parts.store.afterCommit(() => unhurt(draft, undefined, () => parts.store.transaction(() => lay(draft))))
+    const next = signal.kind === 'prompt' ? null : signal.kind
+    const work = () => (turnEnds ? bring(parts, record.seatId) : parts.store.transaction(() => lay(draft, next)))
+    parts.store.afterCommit(() => unhurt(draft, undefined, work))
     return ''
   }
-  const messages = toGive(draft)
+  const messages = toGive(draft, signal.kind).filter((message) => rides(agent, message, signal.event))
   if (messages.length === 0) return ''
+  const told = turnEnds ? goOnWith(draft, messages, signalId) : null
+  if (told !== null) return told
+  // Nobody makes the agent go on with them: it is idle in a moment, and told then.
+  if (turnEnds && messages.some(calls)) parts.store.afterCommit(() => unhurt(draft, undefined, () => bring(parts, record.seatId)))
   const carries = agent.carries(signal.event)
   const say = sayOf(messages)
   const answer = agent.answer(signal.event, { agent: carries.agent ? say.agent : null, user: carries.user ? say.user : null })
@@ -163,20 +176,65 @@ export function give(draft: Draft, how: Delivery, signalId: string | null): stri
   return answer
 }
 
+/** Clients stop listening to those who keep a turn from ending; a handoff may need to do so too. */
+const MOST_INSISTED = 5
+
+/** The turn ends, and the agent goes on with what it was sent. null: it cannot be made to, or has been too often. */
+function goOnWith(draft: Draft, messages: readonly Message[], signalId: string | null): string | null {
+  const { agent, record, signal } = draft
+  const called = messages.filter(calls)
+  const text = sayOf(called).agent
+  const times = record.insisted ?? 0
+  if (text === null || times >= MOST_INSISTED) return null
+  const answer = agent.insist?.(signal.event, text, sayOf(messages).user) ?? null
+  if (answer === null) return null
+  record.insisted = times + 1
+  markGiven(draft, called, signal.event, signalId, { agent: true, user: true })
+  markGiven(
+    draft,
+    messages.filter((message) => !calls(message)),
+    signal.event,
+    signalId,
+  )
+  return answer
+}
+
+/** Whether what is sent to the seat has to wait: the session is about to be left, has just begun from a brief, or is being compacted. */
+function isHeld({ parts, record, at }: Desk, kind: SignalKind | null): boolean {
+  const handoffs = parts.store.openHandoffs({ seatId: record.seatId })
+  const leaves = handoffs.some(({ state, sessionId }) => state === 'clearing' && sessionId === record.sessionId)
+  const begins = handoffs.some(
+    ({ state, newSessionId }) =>
+      newSessionId === record.sessionId && (state === 'confirmed' || (state === 'started' && kind === 'prompt')),
+  )
+  if (leaves || begins) return true
+  const compacts = record.compaction !== null && !record.compaction.completed
+  if (compacts && kind !== 'tool-batch' && kind !== 'turn-end') return true
+  // The prompt is one of ours: what waits behind it must not stand before it.
+  const own = (m: Message): boolean => m.status === 'sent' && m.via === 'order' && m.sent_at === at && !m.order_id
+  return kind === 'prompt' && parts.store.openMessages(record.seatId).some(own)
+}
+
 /** What waits, after taking back what lay for the next hook, and without what a hook has in its hands. */
-function toGive(desk: Desk): Message[] {
+function toGive(desk: Desk, kind: SignalKind | null, unsettled: readonly Message[] = []): Message[] {
   const inFlight = takeBack(desk, desk.record.sessionId)
+  return fitting(inLine(allowed(desk, kind), inFlight, unsettled))
+}
+
+function allowed(desk: Desk, kind: SignalKind | null): Message[] {
   const open = waiting(desk.parts.store.openMessages(desk.record.seatId), desk.record.sessionId)
-  return fitting(open.filter((message) => !inFlight.includes(message.message_id)))
+  return open.some((message) => message.session_id === null) && isHeld(desk, kind)
+    ? open.filter((message) => message.session_id !== null)
+    : open
 }
 
 /** What lies for the next hook is taken back; what hooks gave meanwhile is noted. Returns the ids still in a hook's hands. */
-function takeBack(desk: Desk, sessionId: string): string[] {
-  const { parts, record } = desk
+export function takeBack(desk: Desk, sessionId: string): string[] {
+  const { parts, agent, record } = desk
   const { given, inFlight } = unhurt(desk, { given: [], inFlight: [] }, () => parts.outbox.collect(sessionId))
   for (const { event, ids } of given) {
     const open = waiting(parts.store.openMessages(record.seatId), sessionId)
-    const told = open.filter((message) => ids.includes(message.message_id))
+    const told = open.filter((message) => ids.includes(message.message_id) && rides(agent, message, event))
     markGiven(desk, told, event)
   }
   if (given.length > 0) parts.store.afterCommit(() => unhurt(desk, undefined, () => parts.outbox.forget(given)))
@@ -184,7 +242,7 @@ function takeBack(desk: Desk, sessionId: string): string[] {
 }
 
 /** Files that cannot be read or written must not keep a signal from being taken: what waits, waits for the next. */
-export function unhurt<T>({ parts }: Desk, otherwise: T, work: () => T): T {
+export function unhurt<T>({ parts }: Pick<Desk, 'parts'>, otherwise: T, work: () => T): T {
   try {
     return work()
   } catch (error) {
@@ -194,13 +252,64 @@ export function unhurt<T>({ parts }: Desk, otherwise: T, work: () => T): T {
 }
 
 /** In a transaction of its own, so that only what is kept for good is laid. */
-function lay(desk: Desk): void {
+function lay(desk: Desk, kind: SignalKind | null): void {
   const { parts, agent, record } = desk
   const idsOf = (messages: readonly Message[]): string[] => messages.map((message) => message.message_id)
-  const waits = fitting(waiting(parts.store.openMessages(record.seatId), record.sessionId))
-  if (parts.outbox.holds(record.sessionId, idsOf(waits))) return
-  const messages = toGive(desk)
-  if (messages.length === 0) return
-  const answers = Object.fromEntries(agent.carriers.map((event) => [event, agent.answer(event, sayOf(messages))]))
-  parts.outbox.lay(record.sessionId, idsOf(messages), answers)
+  // If the client stops now, what it was given may have to be given again, before what stands behind it.
+  const unsettled = parts.store.openMessages(record.seatId).filter(({ status }) => status === 'sent')
+  if (parts.outbox.holds(record.sessionId, idsOf(fitting(inLine(allowed(desk, kind), [], unsettled))))) return
+  const messages = toGive(desk, kind, unsettled)
+  const answers = agent.carriers.flatMap((event) => {
+    const text = agent.answer(event, sayOf(messages.filter((message) => rides(agent, message, event))))
+    return text === '' ? [] : [[event, text] as const]
+  })
+  if (answers.length > 0) parts.outbox.lay(record.sessionId, idsOf(messages), Object.fromEntries(answers))
+}
+
+/**
+ * Brings what was sent to a seat on its way without waiting for its next event: by an order where it is idle and can be told so, else
+ * to where its next hook finds it. In a transaction of its own.
+ */
+export function bring(parts: Parts, seatId: string): void {
+  parts.store.transaction(() => {
+    const record = sitting(parts, seatId)
+    const agent = parts.agents[record?.agent ?? '']
+    if (!record || !agent || record.jobId !== null) return
+    const desk: Desk = { parts, agent, record, at: parts.now().toISOString(), events: [] }
+    settleOrders(desk, null, true)
+    if (record.process !== null && !agent.alive(record.process)) settleGone(desk)
+    // One that was begun is shown any moment, and what comes behind it goes with that turn.
+    const underway = ordered(parts.store.openMessages(seatId))
+    const called = underway ? [] : fitting(toGive(desk, null).filter(calls))
+    if (called.length > 0 && mayWake(desk)) wake(desk, called)
+    else {
+      // The next signal says more precisely what is worth waiting for.
+      parts.outbox.expect(record.sessionId, [...agent.carriers.slice(0, 1), ...agent.turnEnds])
+      lay(desk, null)
+    }
+  })
+}
+
+/** The client has gone, and its transcript says the last word about what it was given. */
+function settleGone(desk: Desk): void {
+  const { parts, record } = desk
+  takeBack(desk, record.sessionId)
+  const given = parts.store
+    .openMessages(record.seatId)
+    .filter(({ status, session_id }) => status === 'sent' && session_id === null)
+  for (const message of given) if ((message.sent_to ?? record.sessionId) === record.sessionId) settleLost(desk, message)
+}
+
+/** The session that sits in a seat; null: none does. */
+export function sitting({ store }: Pick<Parts, 'store'>, seatId: string): SessionRecord | null {
+  const process = store.seat(seatId)?.process ?? null
+  const there = store.chain(seatId).filter(({ state }) => state !== 'ended')
+  const own = process === null ? undefined : there.findLast((record) => sameProcess(record.process, process))
+  return own ?? there.at(-1) ?? null
+}
+
+/** Whether somebody's words wait for the end of this session's turn. */
+export function awaitsTurnEnd({ parts, record }: Desk): boolean {
+  if (record.state === 'ended' || record.jobId !== null) return false
+  return waiting(parts.store.openMessages(record.seatId), record.sessionId).some(calls)
 }

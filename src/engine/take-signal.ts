@@ -16,7 +16,18 @@ import { type Draft, emit, type Parts } from './draft.js'
 import { mayHandOver, openHandoff } from './handoffs.js'
 import { keepTranscript } from './keep-transcript.js'
 import { measure } from './measure.js'
-import { cancelStale, confirm, type Delivery, give, ofLeftSessions, ofSession, queue, repeatUnheard, unhurt } from './messages.js'
+import {
+  awaitsTurnEnd,
+  cancelStale,
+  confirm,
+  type Delivery,
+  give,
+  ofLeftSessions,
+  ofSession,
+  queue,
+  repeatUnheard,
+  unhurt,
+} from './messages.js'
 import type { ReadFacts } from './read-facts.js'
 import { identify, newRecord } from './records.js'
 import { seatFor } from './seats.js'
@@ -375,7 +386,10 @@ function expectLevel(draft: Draft): void {
   const { record, policy, parts } = draft
   const speaks = draft.enabled && record.jobId === null && record.state !== 'ended'
   const near = speaks && isNearLevel(record.track, resolveLevels(policy.levels, record.track.limits))
-  const awaited = [...(near ? draft.agent.carriers.slice(0, 1) : []), ...(openHandoff(draft) ? draft.agent.turnEnds : [])]
+  const awaited = [
+    ...(near ? draft.agent.carriers.slice(0, 1) : []),
+    ...(openHandoff(draft) || awaitsTurnEnd(draft) ? draft.agent.turnEnds : []),
+  ]
   unhurt(draft, undefined, () => parts.outbox.expect(record.sessionId, awaited))
 }
 

@@ -118,6 +118,7 @@ describe('without a server', () => {
     expect(laid()).toBe(false)
     expect(warning()).toMatchObject({ status: 'sent', via: 'SessionStart', repeated: false })
     s.prompt(unserved)
+    s.stop(unserved)
     expect(warning().status).toBe('delivered')
   })
 

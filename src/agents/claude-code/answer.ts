@@ -31,10 +31,12 @@ export function block(event: string, reason: string): string | null {
 }
 
 /** At the end of a turn such words make the agent go on with them; the client stops listening after the eighth time in a turn. */
-export function insist(event: string, text: string): string | null {
-  return event === 'Stop'
-    ? JSON.stringify({ hookSpecificOutput: { hookEventName: event, additionalContext: within(text, null) } })
-    : null
+export function insist(event: string, text: string, user: string | null = null): string | null {
+  if (event !== 'Stop') return null
+  return JSON.stringify({
+    ...(user === null ? {} : { systemMessage: within(user, null) }),
+    hookSpecificOutput: { hookEventName: event, additionalContext: within(text, null) },
+  })
 }
 
 /** The client adds to its prompt for the summary whatever a PreCompact hook prints. */

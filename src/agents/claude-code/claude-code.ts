@@ -34,6 +34,7 @@ export const claudeCode: Agent = {
   order: giveOrder,
   withdraw: withdrawOrder,
   orderAnswer: readOrderAnswer,
+  takesOrders: (liveDir, sessionId, { pid }) => readLive(liveDir, sessionId, processInfo(pid)?.startedAtMs ?? null) !== null,
   takeRequest,
   subagentTranscripts,
   carriers: ['PostToolBatch', 'UserPromptSubmit', 'SessionStart'],

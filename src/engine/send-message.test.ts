@@ -1,0 +1,270 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Mode } from '../contract/level.js'
+import type { Message } from '../contract/message.js'
+import { bring } from './messages.js'
+import { cancelMessage, messageOf, sendMessage } from './send-message.js'
+import { said, type TrialHouse, type TrialSession, trialHouse, trialSession } from './trial-session.js'
+
+const ATTENDED = { BATON_SEAT: 'api', CLAUDE_PID: String(process.pid), CLAUDE_CODE_SESSION_ATTENDED: '1' }
+
+let house: TrialHouse
+let s: TrialSession
+beforeEach(() => {
+  house = trialHouse()
+  s = trialSession(house, 'aaaaaaaa-0001', ATTENDED)
+  s.start()
+  s.prompt()
+})
+afterEach(() => house.remove())
+
+function send(text: string, mode: Mode = 'sequential', sender = 'lena'): Message {
+  return sendMessage(house.engine.parts, { seatId: s.record().seatId, sender, mode, text, file: null })
+}
+const now = (message: Message): Message => messageOf(house.engine.parts, message.message_id)!
+const heardIn = (...answers: { answer: string }[]): string[] =>
+  answers.flatMap(({ answer }) => said(answer).agent?.match(/(?<=Message from )\w+: .*/g) ?? [])
+
+describe('the moment a message is read', () => {
+  it('sequential: the agent goes on with it at the end of the turn', () => {
+    const message = send('look at the logs')
+    expect(s.batch().answer).toBe('')
+    const stop = s.stop()
+    expect(said(stop.answer).agent).toBe(`[baton] Message from lena: look at the logs\n(message ${message.message_id})`)
+    expect(now(message)).toMatchObject({ status: 'sent', via: 'Stop', sent_to: s.id })
+    s.batch()
+    expect(now(message)).toMatchObject({ status: 'delivered', repeated: false })
+    expect(s.stop().answer).toBe('')
+  })
+
+  it.each(['important', 'urgent'] as const)('%s: at the next tool boundary', (mode) => {
+    const message = send('stop', mode)
+    expect(heardIn(s.batch())).toEqual(['lena: stop'])
+    s.stop()
+    expect(now(message).status).toBe('delivered')
+  })
+
+  it('of an idle session that nobody can wake: with the next prompt', () => {
+    s.stop()
+    const message = send('when you are back')
+    expect(message.status).toBe('queued')
+    expect(heardIn(s.prompt(), s.stop())).toEqual(['lena: when you are back'])
+    expect(now(message).status).toBe('delivered')
+  })
+
+  it('several stay apart and in order, also when the clock stands still', () => {
+    for (const text of ['one', 'two', 'three']) send(text, 'important')
+    send('later')
+    expect(heardIn(s.batch())).toEqual(['lena: one', 'lena: two', 'lena: three'])
+    expect(heardIn(s.stop())).toEqual(['lena: later'])
+  })
+
+  it('a client is not kept from ending its turn for ever; the rest comes with the next prompt', () => {
+    const long = 'x'.repeat(8_000)
+    for (let n = 1; n <= 7; n++) send(`${n} ${long}`)
+    const stops = Array.from({ length: 6 }, () => s.stop())
+    expect(heardIn(...stops).map((text) => text[6])).toEqual(['1', '2', '3', '4', '5'])
+    expect(heardIn(s.prompt(), s.stop()).map((text) => text[6])).toEqual(['6', '7'])
+  })
+})
+
+describe('a message is held', () => {
+  it('while a compaction runs, and given after it', () => {
+    s.preCompact()
+    const message = send('meanwhile', 'urgent')
+    expect(heardIn(s.start('compact'), s.postCompact())).toEqual([])
+    expect(heardIn(s.step(30_000))).toEqual(['lena: meanwhile'])
+    expect(now(message).status).toBe('sent')
+  })
+
+  it('through a clear: it is for whoever sits in the seat', () => {
+    send('for the seat', 'important')
+    s.end('clear')
+    const fresh = trialSession(house, 'bbbbbbbb-0002', ATTENDED)
+    expect(heardIn(fresh.start('clear'))).toEqual(['lena: for the seat'])
+    expect(s.record().seatId).toBe(fresh.record().seatId)
+  })
+})
+
+describe('after a crash of the client', () => {
+  const again = (): string | null => said(s.start('resume').answer).agent
+
+  it('what is not in the conversation is given again, marked, before what came later', () => {
+    send('first', 'important')
+    s.batch()
+    send('second', 'important')
+    expect(again()).toMatch(
+      /^\[baton\] \(repeated: .*\)\n\[baton\] Message from lena: first\n.*\n\n\[baton\] Message from lena: second/,
+    )
+  })
+
+  it('the same words twice are two messages', () => {
+    const [one, two] = [send('ping', 'important'), send('pong', 'urgent')]
+    s.holds(said(s.batch().answer).agent!.replace(two.message_id, 'msg_other'))
+    expect(again()).toMatch(/^\[baton\] \(repeated/)
+    expect([now(one), now(two)]).toMatchObject([{ status: 'delivered' }, { status: 'sent', repeated: true }])
+  })
+
+  it('a fresh session in the same seat is told what the dead one may not have heard', () => {
+    const message = send('to the seat', 'important')
+    s.batch()
+    const other = trialSession(house, 'cccccccc-0003', ATTENDED)
+    expect(heardIn(other.start('startup'))).toEqual(['lena: to the seat'])
+    expect(now(message)).toMatchObject({ status: 'sent', repeated: true, sent_to: other.id })
+  })
+})
+
+describe('an idle session with the mod', () => {
+  beforeEach(() => {
+    s.stop()
+    s.reports(50_000, Date.now())
+  })
+  const orderFile = (): string => join(house.liveDir, `${s.id}.order.json`)
+  const order = (): { orderId: string; prompt: string; do: string } => JSON.parse(readFileSync(orderFile(), 'utf8'))
+  const lies = (): boolean => readdirSync(house.liveDir).includes(`${s.id}.order.json`)
+  const answer = (state: string, reason: string | null = null): void => {
+    const { orderId } = order()
+    const json = { format: 1, orderId, session: s.id, state, reason, at: house.now().getTime() }
+    writeFileSync(join(house.liveDir, `${s.id}.${orderId}.answer.json`), JSON.stringify(json))
+  }
+  const prompted = (prompt: string) => s.hook('UserPromptSubmit', { prompt })
+
+  it('is told by an order, and the client’s own events confirm it', () => {
+    const message = send('wake up')
+    expect(message).toMatchObject({ status: 'sent', via: 'order' })
+    expect(order()).toMatchObject({ do: 'say', prompt: expect.stringMatching(/^\[baton\] Message from lena: wake up\n/) })
+    answer('begun')
+    expect(prompted(order().prompt).answer).toBe('')
+    expect(now(message)).toMatchObject({ status: 'sent', order_id: null })
+    s.stop()
+    expect(now(message)).toMatchObject({ status: 'delivered', via: 'order', repeated: false })
+  })
+
+  it('a second message takes the place of the first order and carries both', () => {
+    const [one, two] = [send('one'), send('two')]
+    expect(order().prompt.match(/Message from/g)).toHaveLength(2)
+    expect(now(one).order_id).toBe(now(two).order_id)
+  })
+
+  it('one that comes while the first is carried out waits behind it', () => {
+    send('one')
+    answer('begun')
+    const two = send('two', 'urgent')
+    expect(two.status).toBe('queued')
+    expect(prompted(order().prompt).answer).toBe('')
+    expect(heardIn(s.batch())).toEqual(['lena: two'])
+  })
+
+  it('the person was faster: the order is taken back and the message goes with the prompt', () => {
+    const message = send('wake up')
+    expect(heardIn(prompted('my own words'))).toEqual(['lena: wake up'])
+    expect(lies()).toBe(false)
+    s.stop()
+    expect(now(message)).toMatchObject({ status: 'delivered', via: 'UserPromptSubmit', repeated: false })
+  })
+
+  it.each(['dialog', 'turn', 'session'])('an order refused (%s) leaves the message queued for the next way', (reason) => {
+    const message = send('wake up')
+    answer('refused', reason)
+    expect(heardIn(prompted('my own words'))).toEqual(['lena: wake up'])
+    expect(now(message).repeated).toBe(false)
+  })
+
+  it('an order that another took the place of leaves the message queued', () => {
+    const message = send('wake up')
+    writeFileSync(orderFile(), JSON.stringify({ ...order(), orderId: 'order_other' }))
+    expect(heardIn(s.prompt())).toEqual(['lena: wake up'])
+    expect(now(message).repeated).toBe(false)
+  })
+
+  it('the client died after it began: told again after the restart, marked, unless the conversation holds it', () => {
+    const message = send('wake up')
+    answer('begun')
+    expect(said(s.start('resume').answer).agent).toMatch(/^\[baton\] \(repeated/)
+    expect(now(message)).toMatchObject({ status: 'sent', via: 'SessionStart', repeated: true })
+  })
+
+  it('a notice of a child wakes its parent the same way', () => {
+    const child = trialSession(house, 'dddddddd-0004', { BATON_PARENT_SEAT: 'api' })
+    child.start()
+    child.preCompact()
+    child.start('compact')
+    expect(order().prompt).toMatch(/^\[baton\] .*dddddddd.*was compacted and is still running/)
+    expect(prompted(order().prompt).answer).toBe('')
+    s.stop()
+    const notices = house.store.messages({ seatId: s.record().seatId }).filter((m) => m.session_id === null)
+    expect(notices).toMatchObject([{ category: 'compaction', status: 'delivered', via: 'order' }])
+  })
+
+  it('a busy one is not: its next boundary carries it', () => {
+    s.prompt()
+    expect(send('later').status).toBe('queued')
+    expect(lies()).toBe(false)
+  })
+
+  it('one without a person is not', () => {
+    const alone = trialSession(house, 'eeeeeeee-0005', { ...ATTENDED, BATON_SEAT: 'run', CLAUDE_CODE_SESSION_ATTENDED: '0' })
+    alone.start()
+    alone.reports(1000, Date.now())
+    const { seatId } = alone.record()
+    const message = sendMessage(house.engine.parts, { seatId, sender: 'lena', mode: 'urgent', text: 'hello', file: null })
+    expect(message.status).toBe('queued')
+  })
+
+  it('is not told a message twice when several bring it', () => {
+    send('wake up')
+    const first = order().orderId
+    answer('begun')
+    bring(house.engine.parts, s.record().seatId)
+    expect(order().orderId).toBe(first)
+  })
+})
+
+describe('taking back', () => {
+  it('what waits is cancelled and never told; what was given is not', () => {
+    const [one, two] = [send('one', 'important'), send('two', 'important')]
+    expect(cancelMessage(house.engine.parts, one.message_id)).toMatchObject({ status: 'cancelled' })
+    expect(heardIn(s.batch())).toEqual(['lena: two'])
+    expect(cancelMessage(house.engine.parts, two.message_id)).toMatchObject({ status: 'sent' })
+    expect(cancelMessage(house.engine.parts, 'msg_none')).toBeNull()
+    expect(s.events('message_cancelled')).toHaveLength(1)
+  })
+
+  it('what lies in an order is cancelled, and the others of the order still go', () => {
+    s.stop()
+    s.reports(50_000, Date.now())
+    const [one] = [send('one'), send('two')]
+    expect(cancelMessage(house.engine.parts, one.message_id)).toMatchObject({ status: 'cancelled' })
+    expect(readFileSync(join(house.liveDir, `${s.id}.order.json`), 'utf8')).toMatch(/Message from lena: two/)
+    expect(readFileSync(join(house.liveDir, `${s.id}.order.json`), 'utf8')).not.toMatch(/Message from lena: one/)
+  })
+})
+
+describe('without a server', () => {
+  const unserved = { deliver: 'outbox' } as const
+  const laid = (event: string): string => {
+    try {
+      return said(readFileSync(join(house.outbox, s.id, event), 'utf8')).agent ?? ''
+    } catch {
+      return ''
+    }
+  }
+  const awaited = (): string => readFileSync(join(house.outbox, `${s.id}.near`), 'utf8')
+
+  it('a message lies where the next hook finds it, for the right moment, and the turn’s end waits for its engine', () => {
+    s.batch([], unserved)
+    send('now', 'important')
+    send('at the end')
+    expect(awaited()).toBe('PostToolBatch Stop\n')
+    expect(laid('PostToolBatch')).toMatch(/now/)
+    expect(laid('PostToolBatch')).not.toMatch(/at the end/)
+    expect(laid('UserPromptSubmit')).toMatch(/now.*at the end/s)
+  })
+
+  it('what only the end of the turn may carry is not taken by a tool boundary', () => {
+    s.batch([], unserved)
+    send('at the end')
+    expect(readdirSync(join(house.outbox, s.id)).sort()).toEqual(['SessionStart', 'UserPromptSubmit', 'ids'])
+  })
+})

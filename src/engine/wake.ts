@@ -1,0 +1,118 @@
+import type { Message } from '../contract/message.js'
+import type { SessionRecord } from '../contract/record.js'
+import { type Desk, emit } from './draft.js'
+import { sayOf, signOf } from './waiting-messages.js'
+
+/**
+ * An idle session is told by an order: the part of Baton inside the client gives the message as a prompt, when nothing hinders it. Such
+ * a message is sent, with the order's name, until the client's own event shows the prompt; from then on it is confirmed like any other.
+ * An order that was refused, came too late or was taken back leaves it queued; whoever can tell it sooner takes the order back.
+ */
+
+/** How long an order may lie: a dialog can stand open for hours, and it can be taken back at any time. */
+const ORDER_MS = 12 * 60 * 60_000
+/** Carried out, and no prompt was shown since. */
+const SHOWN_MS = 60_000
+/** A session that says nothing for so long has a long tool under way, or the person stopped its turn, which no event tells. */
+const QUIET_MS = 30_000
+
+/** False: it is not idle, or nobody in there carries out orders. */
+export function mayWake({ parts, agent, record, at }: Desk): boolean {
+  const { process, state } = record
+  if (!agent.order || record.attended !== true || process === null || state === 'ended') return false
+  const quiet = state === 'idle' || state === 'unknown' || Date.parse(at) - Date.parse(record.seenAt) > QUIET_MS
+  return quiet && agent.alive(process) && agent.takesOrders?.(parts.liveDir, record.sessionId, process) === true
+}
+
+/** One order for all of them. Stored first: an order that is not known would be carried out behind our back. */
+export function wake(desk: Desk, messages: readonly Message[]): void {
+  const { parts, agent, record, at } = desk
+  const prompt = sayOf(messages).agent
+  if (prompt === null) return
+  const orderId = `order_${parts.newId()}`
+  for (const message of messages) {
+    const sent = { status: 'sent', sent_at: at, via: 'order', sent_to: record.sessionId, order_id: orderId } as const
+    parts.store.putMessage({ ...message, ...sent })
+  }
+  const until = Date.parse(at) + ORDER_MS
+  parts.store.afterCommit(() => {
+    agent.order!(parts.liveDir, { format: 1, orderId, session: record.sessionId, do: 'say', prompt, until })
+  })
+}
+
+/** Whether an order is on its way to this seat. */
+export function ordered(messages: readonly Message[]): boolean {
+  return messages.some((message) => message.status === 'sent' && message.order_id)
+}
+
+/**
+ * What became of the orders to this seat. `prompt`: what the client was just given, which may be one of them. `takeBack`: those not begun
+ * are taken back.
+ */
+export function settleOrders(desk: Desk, prompt: string | null, takeBack: boolean): void {
+  const { parts, record, at } = desk
+  for (const message of parts.store.openMessages(record.seatId)) {
+    if (message.status !== 'sent' || !message.order_id) continue
+    if (prompt !== null && message.sent_to === record.sessionId && prompt.includes(signOf(message))) {
+      parts.store.putMessage({ ...message, sent_at: at, order_id: null })
+      continue
+    }
+    const fate = fateOf(desk, message, takeBack)
+    if (fate === 'not-done') requeue(desk, message, false)
+    else if (fate === 'unknown') settleLost(desk, message)
+  }
+}
+
+type Fate = 'on-its-way' | 'not-done' | 'unknown'
+
+function fateOf({ parts, agent, record, at }: Desk, message: Message, takeBack: boolean): Fate {
+  const session = message.sent_to ?? record.sessionId
+  const orderId = message.order_id!
+  const now = Date.parse(at)
+  const look = () => agent.orderAnswer?.(parts.liveDir, session, orderId) ?? null
+  let answer = look()
+  if (answer === null) {
+    const due = takeBack || session !== record.sessionId || now - Date.parse(message.sent_at!) > ORDER_MS
+    if (!due) return 'on-its-way'
+    if (agent.withdraw?.(parts.liveDir, session, orderId)) return 'not-done'
+    answer = look()
+    // It never lay there, or another order has taken its place.
+    if (answer === null) return 'not-done'
+  }
+  if (answer.state === 'refused') return answer.reason?.startsWith('failed') ? 'unknown' : 'not-done'
+  return session === record.sessionId && now - answer.at < SHOWN_MS ? 'on-its-way' : 'unknown'
+}
+
+/** It was given to a client that did not show what it made of it: again, unless the conversation holds it. */
+export function settleLost(desk: Desk, message: Message): void {
+  const { parts, agent, record } = desk
+  const to = message.sent_to ?? record.sessionId
+  const given = to === record.sessionId ? record : parts.store.session(to)
+  if (given?.transcriptPath && message.agent_text && agent.heard(given.transcriptPath, signOf(message))) deliver(desk, message)
+  else requeue(desk, message, true)
+}
+
+export function deliver(desk: Desk, message: Message): void {
+  desk.parts.store.putMessage({ ...message, status: 'delivered', delivered_at: desk.at, order_id: null })
+  emit(desk, 'message_delivered', { message_id: message.message_id, via: message.via, repeated: message.repeated })
+  if (!message.recovery) return
+  const { compaction, steps } = message.recovery
+  for (const { step, facts } of steps)
+    emit(desk, 'recovery_delivered', { message_id: message.message_id, compaction_started_at: compaction, step, facts })
+}
+
+function requeue({ parts }: Desk, message: Message, repeated: boolean): void {
+  const waits = { status: 'queued', sent_at: null, via: null, sent_to: null, order_id: null } as const
+  parts.store.putMessage({ ...message, ...waits, repeated: repeated || message.repeated })
+}
+
+/** A session nobody sits in any more, or that this one took the place of. */
+export function isLeft({ parts, agent, record }: Desk, sessionId: string): boolean {
+  const left = parts.store.session(sessionId)
+  if (left === null || left.state === 'ended' || left.process === null) return true
+  return sameProcess(left.process, record.process) || !agent.alive(left.process)
+}
+
+export function sameProcess(one: SessionRecord['process'], other: SessionRecord['process']): boolean {
+  return one?.pid === other?.pid && one?.startedAt === other?.startedAt
+}
