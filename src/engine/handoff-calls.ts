@@ -228,7 +228,10 @@ function endArrived(desk: CallDesk, open: readonly HandoffRecord[]): void {
 
 /** The last thing to be asked: an order that was taken back stays so, whatever is refused after it. */
 function refuseBegun(desk: CallDesk, handoff: HandoffRecord): void {
-  if (handoff.state !== 'clearing' || (handoff.orderId !== null && withdraw(desk, handoff))) return
+  if (handoff.state !== 'clearing') return
+  // Whoever types looks at the state before the first key.
+  const stopped = handoff.way === 'tmux' ? !handoff.typing : handoff.orderId !== null && withdraw(desk, handoff)
+  if (stopped) return
   throw new BatonError(
     `Session ${handoff.sessionId.slice(0, 8)} is being cleared at this moment.`,
     'Its brief goes to the fresh session; baton status shows it in a moment.',

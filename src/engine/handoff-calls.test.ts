@@ -1,0 +1,304 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { readers } from '../agents/readers.js'
+import type { HandoffRecord } from '../contract/handoff.js'
+import type { BatonError } from '../lib/errors.js'
+import { approveBrief, checkText, dropBrief, dropHandoff, offerBrief, requestBrief, reviseBrief } from './handoff-calls.js'
+import { readFacts } from './read-facts.js'
+import { said, type TrialHouse, type TrialSession, trialHouse, trialSession } from './trial-session.js'
+
+const ENV = { CLAUDE_CODE_SESSION_ATTENDED: '1', BATON_SEAT: 'api' }
+const REQUEST = 'Never touch legacy/a.ts. Fix the login.'
+const WHOLE = `# Handoff brief
+
+## Next exact step
+Run the tests of src/login.ts.
+
+## Constraints
+Never touch legacy/a.ts.
+
+## Last user request
+> ${REQUEST}
+`
+const THIN = '# Handoff brief\n\n## Next exact step\nRun the tests of src/login.ts.\n'
+
+let house: TrialHouse
+let s: TrialSession
+beforeEach(() => {
+  house = trialHouse()
+  s = begun('aaaaaaaa-0001', ENV)
+})
+afterEach(() => house.remove())
+
+function begun(id: string, env: Record<string, string>): TrialSession {
+  const session = trialSession(house, id, env)
+  session.start()
+  session.write({
+    ...{ type: 'user', promptSource: 'typed', turnOrigin: 'human', message: { role: 'user', content: REQUEST } },
+  })
+  session.prompt()
+  session.reports(90_000, 1)
+  session.step(90_000)
+  return session
+}
+const parts = () => house.engine.parts
+const read = (session = s) => readFacts(readers, 'claude-code', session.transcript, {})
+const offer = (body = WHOLE, { caller = s.id as string | null, session = s, reason = null as string | null } = {}) =>
+  offerBrief(parts(), { sessionId: session.id, caller, reason, body, read: read(session) })
+const ends = (answer: string, session = s) => session.hook('Stop', { stop_hook_active: false, last_assistant_message: answer })
+const last = (): HandoffRecord => house.store.handoffs().at(-1)!
+const order = (session = s) => existsSync(join(house.liveDir, `${session.id}.order.json`))
+const statuses = () => house.store.briefs().map(({ author, status }) => `${author} ${status}`)
+function begin(handoff: HandoffRecord): void {
+  const file = join(house.liveDir, `${handoff.sessionId}.${handoff.orderId}.answer.json`)
+  const answer = { format: 1, orderId: handoff.orderId, session: handoff.sessionId, state: 'begun', reason: null, at: 1 }
+  writeFileSync(file, JSON.stringify(answer))
+}
+function clear(session = s, id = 'bbbbbbbb-0002') {
+  session.end('clear')
+  const fresh = trialSession(house, id, session.env)
+  return { fresh, answer: fresh.start('clear').answer }
+}
+function thrown(work: () => unknown): BatonError {
+  const before = snapshot()
+  try {
+    work()
+  } catch (error) {
+    expect(snapshot()).toEqual(before)
+    return error as BatonError
+  }
+  throw new Error('it was not refused')
+}
+const snapshot = () => [
+  ...[house.store.handoffs(), house.store.briefs(), house.store.sessions(), house.store.messages(), house.store.events()],
+]
+
+describe('a brief that is given', () => {
+  it('is checked, completed, kept, and carried out when the turn ends', () => {
+    const { brief, handoff } = offer(THIN, { reason: 'half way' })
+    expect(handoff).toMatchObject({ state: 'checked', cause: 'agent', unattended: true, briefId: brief.briefId, number: 1 })
+    expect(brief).toMatchObject({ author: 'agent', status: 'checked', sequence: 1, reason: 'half way' })
+    expect(brief.coverage!.score).toBeLessThan(1)
+    expect(brief.coverage!.missing.map(({ kind }) => kind)).toContain('constraint')
+    expect(readFileSync(brief.path, 'utf8')).toContain('## Added by Baton')
+    expect(order()).toBe(false)
+    ends('I gave my brief.')
+    expect(last()).toMatchObject({ state: 'clearing', way: 'mod', briefId: brief.briefId })
+    begin(last())
+    const { fresh, answer } = clear()
+    expect(said(answer).agent).toContain('Run the tests of src/login.ts.')
+    expect(fresh.record()).toMatchObject({ handoffs: 1, lastHandoffPath: brief.path })
+  })
+
+  it('by a person counts as asked for by hand; one that carries all needs nothing added', () => {
+    const { brief, handoff } = offer(WHOLE, { caller: null })
+    expect(handoff).toMatchObject({ cause: 'user', unattended: false })
+    expect(brief).toMatchObject({ author: 'user', coverage: { score: 1, missing: [] } })
+    expect(readFileSync(brief.path, 'utf8')).not.toContain('Added by Baton')
+  })
+
+  it('answers the request of a level, which stays its cause; the request is not repeated', () => {
+    s.reports(150_000, 2)
+    s.step(150_000)
+    const asked = last()
+    expect(asked).toMatchObject({ state: 'requested', cause: 'level' })
+    const { handoff } = offer()
+    expect(handoff).toMatchObject({ handoffId: asked.handoffId, state: 'checked', cause: 'level', unattended: true })
+    expect(s.messages('handoff').filter(({ status }) => status === 'queued')).toEqual([])
+    expect(ends('done').answer).toBe('')
+    expect(last()).toMatchObject({ handoffId: asked.handoffId, state: 'clearing' })
+  })
+
+  it('twice: the last one counts and the first is superseded', () => {
+    const first = offer(THIN)
+    const second = offer(WHOLE)
+    expect(second.brief.sequence).toBe(2)
+    expect(statuses()).toEqual(['agent superseded', 'agent checked'])
+    expect(house.store.handoff(first.handoff.handoffId)).toMatchObject({ state: 'cancelled' })
+    expect(house.store.openHandoffs()).toMatchObject([{ briefId: second.brief.briefId }])
+  })
+
+  it('takes an order back that was not begun, and is refused once it was', () => {
+    offer(THIN)
+    ends('ready')
+    expect(order()).toBe(true)
+    const { brief } = offer(WHOLE)
+    expect(order()).toBe(false)
+    ends('ready')
+    expect(order()).toBe(true)
+    begin(last())
+    expect(thrown(() => offer(THIN))).toMatchObject({ exit: 4, message: expect.stringContaining('being cleared') })
+    expect(last()).toMatchObject({ state: 'clearing', briefId: brief.briefId })
+  })
+
+  it('for a session that has ended waits for the next start', () => {
+    s.end('prompt_input_exit')
+    expect(offer(WHOLE, { caller: null }).handoff).toMatchObject({ state: 'waiting', way: 'start' })
+  })
+
+  it('without a transcript is kept and says that it was not checked', () => {
+    const nothing = readFacts(readers, 'claude-code', null, {})
+    const { brief } = offerBrief(parts(), { sessionId: s.id, caller: null, reason: null, body: WHOLE, read: nothing })
+    expect(brief.coverage).toBeNull()
+    expect(house.store.brief(brief.briefId)!.coverage).toBeNull()
+  })
+})
+
+describe('who may', () => {
+  const CHILD = { CLAUDE_CODE_SESSION_ATTENDED: '1', BATON_SEAT: 'worker', BATON_PARENT_SEAT: 'api' }
+
+  it('the session itself, its parent seat and a person; nobody else, and then nothing changes', () => {
+    const child = begun('cccccccc-0003', CHILD)
+    const other = begun('dddddddd-0004', { ...ENV, BATON_SEAT: 'web' })
+    expect(offer(WHOLE, { caller: s.id, session: child }).handoff).toMatchObject({ cause: 'parent', unattended: true })
+    expect(requestBrief(parts(), { sessionId: child.id, caller: s.id, reason: null })).toMatchObject({ cause: 'parent' })
+    for (const caller of [other.id, child.id, 'eeeeeeee-never-seen']) {
+      expect(thrown(() => offer(WHOLE, { caller })).exit).toBe(4)
+      expect(thrown(() => requestBrief(parts(), { sessionId: s.id, caller, reason: null })).exit).toBe(4)
+    }
+    const { handoff, brief } = offer()
+    expect(thrown(() => dropHandoff(parts(), { handoffId: handoff.handoffId, caller: other.id })).exit).toBe(4)
+    expect(thrown(() => dropBrief(parts(), { briefId: brief.briefId, caller: other.id })).exit).toBe(4)
+  })
+
+  it('an earlier session of the seat was left: its place is named', () => {
+    const { fresh } = clear()
+    fresh.prompt()
+    const error = thrown(() => offer())
+    expect(error).toMatchObject({ exit: 4, hint: expect.stringContaining('bbbbbbbb') })
+    expect(offer(WHOLE, { caller: s.id, session: fresh }).handoff.state).toBe('checked')
+  })
+
+  it('nobody while Baton is off, and nothing of a session it never saw', () => {
+    house.store.transaction(() => house.store.setSwitch('session', s.id, false, house.now().toISOString()))
+    expect(thrown(() => offer(WHOLE, { caller: null }))).toMatchObject({ exit: 4, message: expect.stringContaining('off') })
+    expect(thrown(() => requestBrief(parts(), { sessionId: s.id, caller: null, reason: null })).exit).toBe(4)
+    expect(thrown(() => requestBrief(parts(), { sessionId: 'gone', caller: null, reason: null })).exit).toBe(3)
+  })
+
+  it('an agent that hands over again right after a handoff is stopped by a guard, a person is not', () => {
+    offer()
+    ends('ready')
+    begin(last())
+    const { fresh } = clear()
+    fresh.prompt()
+    expect(last().state).toBe('started')
+    const error = thrown(() => offer(WHOLE, { caller: fresh.id, session: fresh }))
+    expect(error).toMatchObject({ exit: 4, details: { guard: 'cooldown_seconds' } })
+    const { handoff } = offer(WHOLE, { caller: null, session: fresh })
+    expect(handoff).toMatchObject({ state: 'checked', number: 2 })
+    expect(house.store.handoffs().map(({ state }) => state)).toEqual(['done', 'checked'])
+    expect(house.store.events().filter(({ type }) => type === 'handoff_completed')).toHaveLength(1)
+  })
+})
+
+describe('a request', () => {
+  it('asks the agent with the next tool call, with the reason, and takes its answer at the end of the turn', () => {
+    const handoff = requestBrief(parts(), { sessionId: s.id, caller: null, reason: 'the model changes' })
+    expect(handoff).toMatchObject({ state: 'requested', cause: 'user', asked: 1, reason: 'the model changes' })
+    const told = said(s.step(91_000).answer).agent!
+    expect(told).toContain('handoff brief')
+    expect(told).toContain('the model changes')
+    ends(WHOLE)
+    expect(last()).toMatchObject({ handoffId: handoff.handoffId, state: 'clearing' })
+  })
+
+  it('replaces the one before: the last of two wins', () => {
+    const first = requestBrief(parts(), { sessionId: s.id, caller: null, reason: 'one' })
+    const second = requestBrief(parts(), { sessionId: s.id, caller: null, reason: 'two' })
+    expect(house.store.handoff(first.handoffId)!.state).toBe('cancelled')
+    expect(house.store.openHandoffs()).toMatchObject([{ handoffId: second.handoffId }])
+    const told = said(s.step(91_000).answer).agent!
+    expect(told).toContain('two')
+    expect(told).not.toContain('reason that was given: one')
+  })
+
+  it('to a session that has ended is refused', () => {
+    s.end('prompt_input_exit')
+    expect(thrown(() => requestBrief(parts(), { sessionId: s.id, caller: null, reason: null }))).toMatchObject({ exit: 4 })
+  })
+})
+
+describe('what was decided is taken back', () => {
+  it('cancelled: the order is withdrawn, the brief is not used, the session goes on', () => {
+    const { brief, handoff } = offer()
+    ends('ready')
+    expect(dropHandoff(parts(), { handoffId: handoff.handoffId, caller: null })).toMatchObject({
+      ...{ state: 'cancelled', trouble: 'the user cancelled it' },
+    })
+    expect(order()).toBe(false)
+    expect(house.store.brief(brief.briefId)!.status).toBe('cancelled')
+    expect(s.types()).toContain('handoff_cancelled')
+    expect(thrown(() => dropHandoff(parts(), { handoffId: handoff.handoffId, caller: null })).exit).toBe(4)
+    ends('on it goes')
+    expect(order()).toBe(false)
+  })
+
+  it('not once the fresh session has begun', () => {
+    const { brief, handoff } = offer()
+    ends('ready')
+    begin(last())
+    expect(thrown(() => dropHandoff(parts(), { handoffId: handoff.handoffId, caller: null })).exit).toBe(4)
+    clear()
+    expect(thrown(() => dropHandoff(parts(), { handoffId: handoff.handoffId, caller: null })).exit).toBe(4)
+    expect(thrown(() => dropBrief(parts(), { briefId: brief.briefId, caller: null })).exit).toBe(4)
+    expect(thrown(() => reviseBrief(parts(), { briefId: brief.briefId, caller: null, body: THIN, read: read() })).exit).toBe(4)
+  })
+})
+
+describe('a review', () => {
+  function underReview() {
+    const { brief, handoff } = offer()
+    house.store.transaction(() => {
+      house.store.putHandoff({ ...handoff, state: 'review', dueAt: '2026-03-01T11:00:00.000Z' })
+      house.store.putBrief({ ...brief, status: 'review' })
+    })
+    return brief.briefId
+  }
+
+  it('ends with an approval, by a person or the parent and not by the author', () => {
+    const briefId = underReview()
+    expect(thrown(() => approveBrief(parts(), { briefId, caller: s.id })).exit).toBe(4)
+    expect(approveBrief(parts(), { briefId, caller: null })).toMatchObject({
+      ...{ brief: { status: 'approved' }, handoff: { state: 'waiting' } },
+    })
+    expect(approveBrief(parts(), { briefId, caller: null }).brief.status).toBe('approved')
+    ends('ready')
+    expect(order()).toBe(true)
+  })
+
+  it('of a brief that does not wait for one is refused', () => {
+    const { brief } = offer()
+    expect(thrown(() => approveBrief(parts(), { briefId: brief.briefId, caller: null }))).toMatchObject({ exit: 4 })
+  })
+
+  it('may change the text: a new brief by the user, in the place of the old one, with nothing put back', () => {
+    const briefId = underReview()
+    const { brief, handoff } = reviseBrief(parts(), { briefId, caller: null, body: THIN, read: read() })
+    expect(brief).toMatchObject({ author: 'user', status: 'review', sequence: 2 })
+    expect(brief.coverage!.missing.length).toBeGreaterThan(0)
+    expect(readFileSync(brief.path, 'utf8')).not.toContain('Added by Baton')
+    expect(handoff).toMatchObject({ state: 'review', briefId: brief.briefId, dueAt: '2026-03-01T11:00:00.000Z' })
+    expect(statuses()).toEqual(['agent superseded', 'user review'])
+  })
+
+  it('also while the order waits: it is taken back and given again with the new text', () => {
+    const { brief: old } = offer()
+    ends('ready')
+    const { brief, handoff } = reviseBrief(parts(), { briefId: old.briefId, caller: null, body: THIN, read: read() })
+    expect(order()).toBe(false)
+    expect(handoff).toMatchObject({ state: 'checked', orderId: null })
+    ends('ready')
+    expect(order()).toBe(true)
+    expect(said(clear().answer).agent).toContain(brief.path)
+  })
+})
+
+it('a check compares any text with a session and changes nothing', () => {
+  const before = snapshot()
+  const score = (body: string) => checkText(parts(), { sessionId: s.id, body, read: read() }).score
+  expect(score(WHOLE)).toBe(1)
+  expect(score(THIN)).toBeLessThan(0.5)
+  expect(snapshot()).toEqual(before)
+})
