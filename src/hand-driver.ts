@@ -2,7 +2,16 @@ import { dirname, join } from 'node:path'
 import { findPasted, readComposer } from './agents/claude-code/composer.js'
 import { liveClient } from './agents/claude-code/registry.js'
 import { type Changes, watchChanges } from './delivery/channels/changes.js'
-import { pastePrompt, type Terminal, type Typed, typeCommand, whyNotNow } from './delivery/channels/tmux.js'
+import {
+  pastePrompt,
+  type Refused,
+  removeStanding,
+  type Terminal,
+  type Typed,
+  typeCommand,
+  type Wish,
+  whyNotNow,
+} from './delivery/channels/tmux.js'
 import {
   beginTyping,
   claimHandoffs,
@@ -86,7 +95,9 @@ async function tryToType(house: House, self: ProcessIdentity, id: string, step: 
   const terminal = TERMINALS[step.agent]?.(step.client)
   if (!terminal) return null
   const wish = { sessionId: type.sessionId, mayStand: type.mayStand }
-  const not = await whyNotNow(terminal, type.text, wish)
+  if (type.remains !== null && (await removeStanding(terminal, type.remains, wish)))
+    house.log('info', 'what stood in the composer of ours was taken away', { handoff: id })
+  const not = (await whyNotNow(terminal, type.text, wish)) ?? (await stillNot(terminal, type.text, wish))
   if (not !== null) return not
   if (!beginTyping(parts, self, id, type)) return null
   const typed = await (type.what === 'clear' ? typeCommand : pastePrompt)(terminal, type.text, wish)
@@ -94,9 +105,17 @@ async function tryToType(house: House, self: ProcessIdentity, id: string, step: 
   return typed
 }
 
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
+/** For a moment after the user pressed Enter the composer is empty and the client still calls itself idle. */
+const QUIET_MS = 300
+
+async function stillNot(terminal: Terminal, text: string, wish: Wish): Promise<Refused | null> {
+  await sleep(QUIET_MS)
+  return whyNotNow(terminal, text, wish)
+}
+
+function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms)
-    signal.addEventListener('abort', () => clearTimeout(timer))
+    signal?.addEventListener('abort', () => clearTimeout(timer))
   })
 }

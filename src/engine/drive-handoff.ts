@@ -25,6 +25,7 @@ const PROMPT_MS = 2 * 60_000
 const SETTLE_MS = 10_000
 /** From Enter to the client's own event. */
 const ANSWER_MS = 60_000
+const CLEAR = '/clear'
 
 export interface ToType {
   what: Typing['what']
@@ -33,6 +34,8 @@ export interface ToType {
   text: string
   /** A driver before this one may have left the text in the composer. */
   mayStand: boolean
+  /** What may still stand there of the step before; null: nothing. */
+  remains: string | null
 }
 
 export interface DriveStep {
@@ -70,13 +73,14 @@ export function nextStep(parts: Parts, self: ProcessIdentity, handoffId: string)
   if (what === 'clear') {
     // Cleared already: the start of the fresh session is on its way.
     if (record.state === 'ended') return step('wait')
-    return step('type', { what, sessionId: handoff.sessionId, text: '/clear', mayStand })
+    return step('type', { what, sessionId: handoff.sessionId, text: CLEAR, mayStand, remains: null })
   }
   const brief = handoff.briefId === null ? null : store.brief(handoff.briefId)
   if (brief === null || handoff.newSessionId === null) return step('give-up')
   const seatName = store.seat(handoff.seatId)?.name ?? null
   const text = continuePrompt({ path: brief.path, sequence: brief.sequence, seatName })
-  return step('type', { what, sessionId: handoff.newSessionId, text, mayStand })
+  const remains = handoff.typing?.what === 'clear' && !handoff.typing.sent ? CLEAR : null
+  return step('type', { what, sessionId: handoff.newSessionId, text, mayStand, remains })
 }
 
 /** Stored before the first key. False: meanwhile it is no longer wanted. */

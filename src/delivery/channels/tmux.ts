@@ -107,6 +107,17 @@ function stands(terminal: Terminal, composer: ReturnType<Terminal['composer']>, 
   return found !== null && found.before === '' && found.after === ''
 }
 
+/** Takes away a text that a process which is gone has left in the composer, if it stands there alone. False: it does not. */
+export async function removeStanding(terminal: Terminal, text: string, wish: Wish): Promise<boolean> {
+  if ((await whyNotNow(terminal, text, { ...wish, mayStand: true })) !== null) return false
+  const live = terminal.live()
+  const place = live && paneOf(live.pid, live.tmux?.pane ?? null)
+  const look = place && (await readPane(place))
+  const composer = look && terminal.composer(look.screen, look.cursor)
+  if (!composer || !stands(terminal, composer, text)) return false
+  return (await takeBack(terminal, place!, text, refuse('raced', text))).left === 'nothing'
+}
+
 /** A prompt of any length, as one. */
 export function pastePrompt(terminal: Terminal, prompt: string, wish: Wish): Promise<Typed> {
   const text = printable(prompt).trim()
@@ -232,28 +243,42 @@ async function isTaken(terminal: Terminal, place: PanePlace, text: string, befor
 
 /** Removes our own characters and nothing else; where that cannot be told they stay, unsent, for the user to see. */
 async function takeBack(terminal: Terminal, place: PanePlace, text: string, why: Refused): Promise<Refused> {
-  for (let looks = 0; looks < LOOKS_TO_SETTLE; looks++) {
+  for (let looks = 0; looks < LOOKS_FOR_CLIENT; looks++) {
     const live = terminal.live()
     const look = await readPane(place)
     if (live === null || live.status === 'waiting' || look === null || judgePane(look, live.pid) !== null) break
     const composer = terminal.composer(look.screen, look.cursor)
-    const keys = composer.state === 'draft' ? keysBack(composer, terminal.findPasted(composer.text, text), text) : null
-    if (keys === null) break
-    const pressed = await pressKeys(place, look, keys)
-    if (pressed === null) break
-    if (pressed) return { ...why, left: (await isTaken(terminal, place, text, live)) ? 'nothing' : 'text' }
+    const found = composer.state === 'draft' ? terminal.findPasted(composer.text, text) : null
+    // what was pasted a moment ago may not be drawn yet
+    if (composer.state === 'draft' && found !== null) {
+      const keys = keysBack(composer, found, text)
+      const pressed = keys && (await pressKeys(place, look, keys))
+      if (pressed === null) break
+      if (pressed) return { ...why, left: (await isGone(terminal, place, text)) ? 'nothing' : 'text' }
+    }
     await pause(EVERY_MS)
   }
   return { ...why, left: 'text' }
 }
 
+async function isGone(terminal: Terminal, place: PanePlace, text: string): Promise<boolean> {
+  for (let looks = 0; looks < LOOKS_FOR_CLIENT; looks++) {
+    const look = await readPane(place)
+    const composer = look && terminal.composer(look.screen, look.cursor)
+    const isShown = composer?.state === 'draft' && terminal.findPasted(composer.text, text) !== null
+    if (composer && composer.state !== 'unknown' && !isShown) return true
+    await pause(EVERY_MS)
+  }
+  return false
+}
+
 /** null: it cannot be told which keys would take back ours alone. A key goes over one sign, which is one letter only in plain text. */
 function keysBack(
   draft: { text: string; caret: number | null },
-  found: ReturnType<Terminal['findPasted']>,
+  found: NonNullable<ReturnType<Terminal['findPasted']>>,
   text: string,
 ): { name: string; times: number }[] | null {
-  if (found === null || draft.caret === null) return null
+  if (draft.caret === null) return null
   const plain = (part: string): boolean => /^[\x20-\x7e\n]*$/.test(part)
   const aside = draft.text.length - draft.caret
   if (aside !== 0 && aside !== found.after.length) return null
