@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readBrief } from '../../briefs/read-brief.js'
@@ -38,7 +38,7 @@ export async function edit(call: Call, cli: Cli): Promise<number> {
       return code
     } finally {
       // What somebody has just written is not thrown away because it could not be used.
-      if (kept) rmSync(folder, { recursive: true, force: true })
+      if (kept || readFileSync(copy, 'utf8') === text) rmSync(folder, { recursive: true, force: true })
       else cli.note(`Your text is still in ${copy}.`)
     }
   })

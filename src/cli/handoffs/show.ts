@@ -1,5 +1,6 @@
 import { readAddendum } from '../../briefs/addendum.js'
 import { readBrief } from '../../briefs/read-brief.js'
+import type { BriefOrigin } from '../../contract/brief.js'
 import { viewBrief, viewHandoff } from '../../engine/view-brief.js'
 import { EXIT } from '../../lib/errors.js'
 import { machineKey } from '../../lib/machine-key.js'
@@ -21,7 +22,7 @@ export async function show(call: Call, cli: Cli): Promise<number> {
     const last = house.store.handoffs({ seatId: record.seatId }).findLast(({ briefId }) => briefId === record.briefId)
     const handoff = last ? viewHandoff(last) : null
     if (call.json) {
-      const shown = { ...brief, addenda, verdict, text, added: addedIn(text), front_matter: origin, handoff }
+      const shown = { ...brief, addenda, verdict, text, added: addedIn(text), front_matter: origin && spelled(origin), handoff }
       cli.print(JSON.stringify(shown))
       return EXIT.done
     }
@@ -31,4 +32,10 @@ export async function show(call: Call, cli: Cli): Promise<number> {
     cli.print(briefPage({ brief, verdict, text, addenda, handoff, seatName }, on).join('\n'))
     return EXIT.done
   })
+}
+
+/** As it stands in the file. */
+function spelled(origin: BriefOrigin): Record<string, unknown> {
+  const snake = (key: string): string => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  return Object.fromEntries(Object.entries(origin).map(([key, value]) => [snake(key), value]))
 }

@@ -1,6 +1,6 @@
 import type { BriefVerdict } from '../../briefs/read-brief.js'
 import type { BriefView, HandoffView } from '../../engine/view-brief.js'
-import { splitBrief } from '../../handoff/split-brief.js'
+import { ADDED_TITLE } from '../../handoff/sections.js'
 import { grouped } from '../../policy/numbers.js'
 import { coverageLines, handoffText, scoreText, statusText } from './brief-lines.js'
 import { tilde } from './paths.js'
@@ -30,8 +30,8 @@ const VERDICTS: Record<BriefVerdict, string> = {
 
 /** What Baton itself put behind the words of a brief's author; null: nothing. */
 export function addedIn(text: string | null): string | null {
-  const parts = text === null ? [] : splitBrief(text).filter(({ added }) => added)
-  return parts.length === 0 ? null : parts.map((part) => part.text).join('\n\n')
+  const at = text?.lastIndexOf(`\n## ${ADDED_TITLE}\n`) ?? -1
+  return at < 0 ? null : text!.slice(at).trim()
 }
 
 export function briefPage(page: BriefPage, on: { columns: number; paint: Paint; now: Date; home: string | undefined }): string[] {
