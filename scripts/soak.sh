@@ -11,6 +11,7 @@ long-transcript 120
 load 120
 full-disk 120
 archive 180
+messages 420
 client-runs 400"
 
 failed=
