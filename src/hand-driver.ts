@@ -101,6 +101,7 @@ async function tryToType(house: House, self: ProcessIdentity, id: string, step: 
   if (not !== null) return not
   if (!beginTyping(parts, self, id, type)) return null
   const typed = await (type.what === 'clear' ? typeCommand : pastePrompt)(terminal, type.text, wish)
+  house.log('debug', typed.sent ? 'typed' : `refused, ${typed.left} left`, { handoff: id, what: type.what })
   endTyping(parts, self, id, typed.sent ? 'sent' : typed.left)
   return typed
 }
