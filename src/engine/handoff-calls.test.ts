@@ -115,8 +115,8 @@ describe('a brief that is given', () => {
     const second = offer(WHOLE)
     expect(second.brief.sequence).toBe(2)
     expect(statuses()).toEqual(['agent superseded', 'agent checked'])
-    expect(house.store.handoff(first.handoff.handoffId)).toMatchObject({ state: 'cancelled' })
-    expect(house.store.openHandoffs()).toMatchObject([{ briefId: second.brief.briefId }])
+    expect(second.handoff.handoffId).toBe(first.handoff.handoffId)
+    expect(house.store.handoffs()).toMatchObject([{ state: 'checked', briefId: second.brief.briefId }])
   })
 
   it('takes an order back that was not begun, and is refused once it was', () => {
@@ -130,6 +130,18 @@ describe('a brief that is given', () => {
     begin(last())
     expect(thrown(() => offer(THIN))).toMatchObject({ exit: 4, message: expect.stringContaining('being cleared') })
     expect(last()).toMatchObject({ state: 'clearing', briefId: brief.briefId })
+  })
+
+  it('takes the place of the one Baton wrote itself when it kept a compaction from coming about', () => {
+    house.configure((policy) => ({ ...policy, compaction: 'block-and-hand-off' }))
+    s.reports(166_000, 3)
+    s.step(166_000)
+    s.preCompact()
+    expect(statuses()).toEqual(['baton checked'])
+    expect(offer().handoff).toMatchObject({ state: 'checked', orderId: null })
+    expect(statuses()).toEqual(['baton superseded', 'agent checked'])
+    ends('ready')
+    expect(order()).toBe(true)
   })
 
   it('for a session that has ended waits for the next start', () => {

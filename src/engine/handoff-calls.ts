@@ -36,7 +36,7 @@ export function offerBrief(
     const desk = deskOf(parts, asked.sessionId)
     const { record } = desk
     const open = parts.store.openHandoffs({ seatId: record.seatId })
-    const wanted = open.find(({ state, sessionId }) => state === 'requested' && sessionId === record.sessionId) ?? null
+    const wanted = open.find((one) => one.sessionId === record.sessionId && one.newSessionId === null) ?? null
     refuseLeft(desk)
     refuseOff(desk)
     endArrived(desk, open)
@@ -47,7 +47,7 @@ export function offerBrief(
     const replaced = open.flatMap(({ briefId }) => briefId ?? [])
     const handoff = wanted ? takeOver(desk, wanted, role, asked.reason) : beginHandoff(desk, causeOf(role, asked.reason))
     const { briefId } = brief
-    const checked = moveHandoff(desk, handoff, 'checked', { briefId, draft: null })
+    const checked = moveHandoff(desk, handoff, 'checked', { briefId, draft: null, way: null, orderId: null })
     for (const id of replaced) supersede(parts, id)
     parts.store.putSession(record)
     // Nobody is there whose turn could end.
@@ -209,7 +209,7 @@ function causeOf(role: Role, reason: string | null): Asked {
   return { cause: role, level: null, reason, unattended: role !== 'user' }
 }
 
-/** What was asked for is given now; who asked stays known, unless a person takes it into their own hands. */
+/** What was asked for is given now, or once more; who asked stays known, unless a person takes it into their own hands. */
 function takeOver(desk: CallDesk, wanted: HandoffRecord, role: Role, reason: string | null): HandoffRecord {
   cancelStale(desk, 'the brief was given', ofSession(desk, ['handoff']))
   desk.record.handoffId = wanted.handoffId

@@ -28,8 +28,8 @@ test('messages are listed with their seat, mode and status, for all seats or one
   }
   expect((await trial.run(['messages', '--seat', 'lead', '--json'])).json).toEqual({ messages: [] })
   const { stdout } = await trial.run(['messages'])
-  expect(stdout).toMatch(/^QUEUED +SEAT +ABOUT +CATEGORY +MODE +STATUS +TEXT\n/)
-  expect(stdout).toMatch(/ api +aaaaaaaa {2}context +sequential {2}queued {2}notice: 90,000 tokens used/)
+  expect(stdout).toMatch(/^QUEUED +SEAT +ABOUT +FROM +CATEGORY +MODE +STATUS +TEXT +ID\n/)
+  expect(stdout).toMatch(/ api +aaaaaaaa +baton +context +sequential {2}queued {2}notice: 90,000 tokens used/)
 })
 
 test('none at all, and no such seat', async () => {

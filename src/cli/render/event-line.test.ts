@@ -56,3 +56,18 @@ test('every type of event has a line, also with data nobody foresaw', () => {
     expect(line(event(type, { surprise: '\u001b[2J', nested: { a: 1 } }))).not.toMatch(/\u001b/)
   }
 })
+
+test('a handoff is told from its request to its end', () => {
+  const told = (type: EventType, data: Record<string, unknown>): string =>
+    line(event(type, data)).split('  ').slice(3).join('  ').trim()
+  const fields = { handoffNumber: 2, oldSessionId: 'aaaaaaaa-1', newSessionId: 'bbbbbbbb-2', brief_id: 'brief_1', inputTokens: 5 }
+  expect(told('handoff_requested', { number: 2, cause: 'level', level: 'handoff', reason: null })).toBe(
+    'handoff 2 · by level handoff',
+  )
+  expect(told('handoff_requested', { number: 2, cause: 'user', reason: 'new model' })).toBe('handoff 2 · by user · new model')
+  expect(told('handoff_started', { ...fields, newSessionId: null, way: 'mod' })).toBe('handoff 2 · by mod · brief_1')
+  expect(told('handoff_completed', { ...fields, way: 'start' })).toBe(
+    'handoff 2 · by the person’s own clear or start · aaaaaaaa → bbbbbbbb · brief_1',
+  )
+  expect(told('handoff_failed', { ...fields, reason: 'its brief is gone' })).toBe('handoff 2 · its brief is gone')
+})

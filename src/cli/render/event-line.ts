@@ -15,6 +15,10 @@ const COLOURS: Partial<Record<Event['type'], Colour>> = {
   archive_created: 'cyan',
   loss_report: 'cyan',
   recovery_delivered: 'green',
+  handoff_requested: 'cyan',
+  handoff_started: 'cyan',
+  handoff_completed: 'green',
+  handoff_failed: 'red',
   session_started: 'bold',
   session_ended: 'bold',
   reading: 'dim',
@@ -92,6 +96,18 @@ function detail({ type, data }: Event): string {
       return list([text(data.reason), text(data.message_id)])
     case 'guard_tripped':
       return list([text(data.guard), text(data.reason)])
+    case 'handoff_requested':
+      return list([
+        `handoff ${text(data.number) ?? '–'}`,
+        data.cause === 'level' ? `by level ${text(data.level)}` : `by ${text(data.cause)}`,
+        text(data.reason),
+      ])
+    case 'handoff_started':
+    case 'handoff_completed':
+      return list([`handoff ${text(data.handoffNumber) ?? '–'}`, way(data.way), sessions(data), text(data.brief_id)])
+    case 'handoff_failed':
+    case 'handoff_cancelled':
+      return list([`handoff ${text(data.handoffNumber) ?? '–'}`, text(data.reason)])
     case 'silence_alarm':
       return `no reading for ${text(data.tool_calls)} tool calls, ${text(data.minutes)} min: run baton doctor`
     default:
@@ -111,6 +127,11 @@ const names = (value: unknown): string | null => (Array.isArray(value) ? value.j
 const trigger = ({ triggerReason, overflow }: Record<string, unknown>): string =>
   overflow ? 'after a refusal' : triggerReason === 'manual' ? 'by hand' : 'by the client'
 const count = (value: unknown, of: string): string => `${text(value) ?? '–'} ${of}${value === 1 ? '' : 's'}`
+
+const way = (value: unknown): string | null =>
+  value === 'start' ? 'by the person’s own clear or start' : value ? `by ${text(value)}` : null
+const sessions = ({ oldSessionId: old, newSessionId: fresh }: Record<string, unknown>): string | null =>
+  fresh ? `${text(old)?.slice(0, 8) ?? '–'} → ${text(fresh)!.slice(0, 8)}` : null
 
 /** Of each kind how many were lost. */
 function lostKinds(kinds: unknown): string | null {

@@ -1,0 +1,86 @@
+import { readFileSync, statSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { newTrial, tell } from '../trial.js'
+
+const A = 'aaaaaaaa-ef1f-4334-9716-3be98836406b'
+const B = 'bbbbbbbb-ef1f-4334-9716-3be98836406b'
+
+function withSeats() {
+  const trial = newTrial()
+  trial.fill((house) => {
+    tell(house, { session: A, project: trial.project, used: 20_000, env: { BATON_SEAT: 'api', BATON_PARENT_SEAT: 'lead' } })
+    tell(house, { session: B, project: trial.project, used: 20_000, env: { BATON_SEAT: 'web' } })
+  })
+  const listed = async (...args: string[]) => (await trial.run(['messages', '--json', ...args])).json.messages
+  return { trial, listed }
+}
+
+test('a seat, a session or its beginning, or a parent nobody has seen yet can be written to', async () => {
+  const { trial, listed } = withSeats()
+  for (const to of ['api', A, 'aaaa', 'lead']) {
+    const { code, json } = await trial.run(['send', to, `hello ${to}`, '--json'])
+    expect([code, json]).toEqual([0, expect.objectContaining({ message_id: expect.stringMatching(/^msg_/), status: 'queued' })])
+  }
+  expect((await listed('--seat', 'api')).map((m: { agent_text: string }) => m.agent_text)).toEqual([
+    '[baton] Message from user: hello api',
+    `[baton] Message from user: hello ${A}`,
+    '[baton] Message from user: hello aaaa',
+  ])
+  expect(await listed('--seat', 'lead')).toMatchObject([{ session_id: null, mode: 'sequential', category: 'message' }])
+})
+
+test('the sender is who is named, else the seat of the agent that runs the command, else the user', async () => {
+  const { trial, listed } = withSeats()
+  await trial.run(['send', 'api', 'one', '--from', 'Lena', '--mode', 'urgent'])
+  await trial.run(['send', 'api', 'two'], { env: { CLAUDE_CODE_SESSION_ID: B } })
+  await trial.run(['send', 'api', '-'], { input: 'three\nlines\nlong\n', env: { CLAUDE_CODE_SESSION_ID: 'unknown' } })
+  expect(await listed()).toMatchObject([
+    { sender: 'Lena', mode: 'urgent' },
+    { sender: 'web', agent_text: '[baton] Message from web: two' },
+    { sender: 'user', agent_text: '[baton] Message from user: three\nlines\nlong\n' },
+  ])
+  const { stdout } = await trial.run(['messages'])
+  expect(stdout).toMatch(/ api +– +Lena +message +urgent +queued +one /)
+})
+
+test('what cannot be sent is refused and changes nothing', async () => {
+  const { trial, listed } = withSeats()
+  const wrong: [string[], number, RegExp, string?][] = [
+    [['send', 'apj', 'hello'], 3, /Did you mean api\?/],
+    [['send', 'nobody-at-all', 'hello'], 3, /no session or seat/],
+    [['send', 'api', '  '], 2, /empty/],
+    [['send', 'api', '-'], 2, /empty/, '\n'],
+    [['send', 'api', '-'], 2, /longer than 1 MB/, 'x'.repeat(1024 * 1024 + 1)],
+    [['send', 'api', 'hello', '--mode', 'urgnt'], 2, /Did you mean urgent\?/],
+    [['send', 'api', 'hello', '--from', 'baton'], 2, /Baton itself/],
+    [['send', 'api', 'hello', '--from', 'a\nb'], 2, /one line/],
+    [['send', 'api', 'hello', '--now'], 4, /Without --now/],
+    [['send', 'api'], 2, /needs more/],
+  ]
+  for (const [args, code, said, input] of wrong) {
+    const ran = await trial.run(args, input === undefined ? {} : { input })
+    expect([args.join(' ').slice(0, 60), ran.code, ran.stderr]).toEqual([expect.anything(), code, expect.stringMatching(said)])
+  }
+  expect(await listed()).toEqual([])
+})
+
+test('a long text lies in a file for the owner alone, and the agent is told its beginning and where it is', async () => {
+  const { trial, listed } = withSeats()
+  const text = `begins ${'y'.repeat(12_000)} ends`
+  expect((await trial.run(['send', 'api', '-'], { input: text })).code).toBe(0)
+  const [{ text_file, agent_text }] = await listed()
+  expect(readFileSync(text_file, 'utf8')).toBe(text)
+  expect(statSync(text_file).mode & 0o777).toBe(0o600)
+  expect(agent_text).toContain(`Read all 12012 characters in ${text_file}`)
+  expect(agent_text.length).toBeLessThan(2_000)
+})
+
+test('a message that was not given yet can be taken back, once', async () => {
+  const { trial, listed } = withSeats()
+  const { message_id } = (await trial.run(['send', 'api', 'never mind', '--json'])).json
+  expect((await trial.run(['messages', 'cancel', message_id, '--json'])).json).toEqual({ message_id, status: 'cancelled' })
+  expect(await listed()).toMatchObject([{ status: 'cancelled' }])
+  expect((await trial.run(['messages', 'cancel', 'msg_none'])).code).toBe(3)
+  expect((await trial.run(['messages', 'cancel'])).code).toBe(2)
+  expect((await trial.run(['messages', 'cancle', message_id])).stderr).toContain('Did you mean cancel?')
+})
