@@ -59,7 +59,7 @@ test.each([
         ],
         conversations: [FRESH],
       },
-      { server },
+      { server, handoff: true },
     )
     const tui = await startTui(it.home, { model: MODEL, args: ['--permission-mode', 'bypassPermissions'] })
     const old = tui.sessionId()!

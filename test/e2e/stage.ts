@@ -63,6 +63,8 @@ export interface StageOptions {
   /** True: `baton serve` runs beside it. */
   server?: boolean
   config?: string
+  /** True: sessions hand over by themselves, as they do unless somebody turns it off; else they only climb. */
+  handoff?: boolean
   settings?: Record<string, unknown>
   env?: HomeOptions['env']
 }
@@ -75,7 +77,8 @@ export async function stage(script: ScriptInput, options: StageOptions = {}): Pr
   const it = control(home, model)
   await it.json('install')
   if (options.mod === false) rmSync(path.join(home.configDir, 'skills', 'baton'), { recursive: true })
-  if (options.config) it.config(options.config)
+  const config = options.config ?? (options.handoff ? '' : 'handoff: {mode: off}\n')
+  if (config) it.config(config)
   if (options.server) await it.serve()
   return it
 }
