@@ -132,7 +132,7 @@ export function approveBrief(parts: Parts, asked: { briefId: string; caller: Cal
     if (handoff?.state !== 'review')
       throw new BatonError(
         `${brief.briefId} does not wait for a review: it is ${brief.status}${handoff ? `, its handoff is ${handoff.state}` : ''}.`,
-        'handoff.review_seconds in the configuration makes briefs wait for one.',
+        'Only a brief whose handoff is in review has to be approved; baton handoffs show tells more.',
         EXIT.refused,
       )
     const approved: BriefRecord = { ...brief, status: 'approved' }

@@ -8,7 +8,7 @@ const EVENTS = 8
 
 export const command: Command = {
   name: 'show',
-  summary: 'show one session: context, levels, archives, what compactions lost, spend',
+  summary: 'show one session: context, levels, handoffs, archives, what compactions lost, spend',
   usage: ['<session|seat>'],
   about:
     'Give the id of a session, its beginning (four characters or more), or a seat: then its newest session is meant. ' +
@@ -19,9 +19,10 @@ export const command: Command = {
     ['baton show d76d6c4d', 'a session by the beginning of its id'],
     ['baton show api', 'the newest session of the seat named api'],
     ["baton show d76d --json | jq '.levels'", 'its levels and when they were crossed'],
+    ["baton show api --json | jq -r '.briefs[-1].path'", 'the newest brief of a seat'],
     ["baton show d76d --json | jq '.losses[-1].lost'", 'every fact its last compaction dropped'],
   ],
-  json: 'Session and {cycle_started_at, cycle_reason, levels, subagents, chain, briefs, archives, losses}',
+  json: 'Session and {cycle_started_at, cycle_reason, levels, subagents, chain, handoff, briefs, archives, losses}',
   run,
 }
 
