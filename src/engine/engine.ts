@@ -3,6 +3,7 @@ import type { RawSignal, Signal } from '../contract/signal.js'
 import type { Parts } from './draft.js'
 import { endAbandoned } from './end-abandoned.js'
 import { lookAtHandoffs } from './look-at-handoffs.js'
+import { lookAtMessages } from './look-at-messages.js'
 import { NOTHING, type Taken, type TakeOptions, takeOpened, takeSignal } from './take-signal.js'
 
 export type Listener = (events: readonly Event[]) => void
@@ -96,7 +97,7 @@ export function makeEngine(parts: Parts): Engine {
       tell([{ events: endAbandoned(parts) }])
     },
     lookAtHandoffs() {
-      tell([{ events: lookAtHandoffs(parts) }])
+      tell([{ events: [...lookAtHandoffs(parts), ...lookAtMessages(parts)] }])
     },
     listen(listener) {
       listeners.add(listener)

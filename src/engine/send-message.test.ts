@@ -212,6 +212,26 @@ describe('an idle session with the mod', () => {
     expect(message.status).toBe('queued')
   })
 
+  it('a refusal found without a signal is followed by another order', () => {
+    const message = send('wake up')
+    const first = order().orderId
+    answer('refused', 'dialog')
+    house.engine.lookAtHandoffs()
+    expect(order().orderId).not.toBe(first)
+    expect(now(message)).toMatchObject({ status: 'sent', order_id: order().orderId, repeated: false })
+    house.engine.lookAtHandoffs()
+    expect(now(message).order_id).toBe(order().orderId)
+  })
+
+  it('an order nobody began in time is taken back', () => {
+    const message = send('wake up')
+    const first = order().orderId
+    house.wait(13 * 60 * 60)
+    house.engine.lookAtHandoffs()
+    expect(order().orderId).not.toBe(first)
+    expect(now(message)).toMatchObject({ status: 'sent', order_id: order().orderId })
+  })
+
   it('is not told a message twice when several bring it', () => {
     send('wake up')
     const first = order().orderId

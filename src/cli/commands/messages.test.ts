@@ -8,7 +8,7 @@ test('messages are listed with their seat, mode and status, for all seats or one
   const trial = newTrial()
   trial.fill((house) => {
     tell(house, { session: A, project: trial.project, used: 90_000, env: { BATON_SEAT: 'api', BATON_PARENT_SEAT: 'lead' } })
-    tell(house, { session: B, project: trial.project, used: 150_000 })
+    tell(house, { session: B, project: trial.project, used: 120_000 })
   })
   const all = (await trial.run(['messages', '--json'])).json.messages
   expect(all).toHaveLength(2)

@@ -1,0 +1,30 @@
+import type { Event } from '../contract/event.js'
+import type { Desk, Parts } from './draft.js'
+import { bring, sitting } from './messages.js'
+import { calls } from './waiting-messages.js'
+import { mayWake, ordered, settleOrders } from './wake.js'
+
+/** Beyond these it is a matter for the seat's own events. */
+const NEWEST = 200
+
+/**
+ * Messages to seats that are on their way without a signal: orders that were refused or came too late leave theirs queued, and an idle
+ * session somebody could not tell before is told. For commands and the server, which come without a signal.
+ */
+export function lookAtMessages(parts: Parts): Event[] {
+  const { store } = parts
+  const open = store.messages({ limit: NEWEST }).filter((m) => calls(m) && (m.status === 'queued' || Boolean(m.order_id)))
+  return [...new Set(open.map(({ seat_id }) => seat_id))].flatMap((seatId) => store.transaction(() => look(parts, seatId)))
+}
+
+function look(parts: Parts, seatId: string): Event[] {
+  const record = sitting(parts, seatId)
+  const agent = parts.agents[record?.agent ?? '']
+  if (!record || !agent || record.jobId !== null) return []
+  const desk: Desk = { parts, agent, record, at: parts.now().toISOString(), events: [] }
+  settleOrders(desk, null, false)
+  const open = parts.store.openMessages(seatId)
+  const waits = open.some((message) => message.status === 'queued' && calls(message))
+  if (waits && !ordered(open) && mayWake(desk)) parts.store.afterCommit(() => bring(parts, seatId))
+  return desk.events
+}
