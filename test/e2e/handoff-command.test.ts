@@ -20,6 +20,13 @@ Note every item of the list in done.txt, because the shop opens on Monday.
 Note item 2 in done.txt.
 `
 const PROMPT = 'Work through the list and note each item in done.txt. Never change the file prices.csv.'
+const FRESH = {
+  when: 'Continue the work',
+  steps: [
+    { bash: 'echo item-2 >> done.txt', used: 21_008 },
+    { text: 'Item 2 is noted.', used: 22_008 },
+  ],
+}
 const baton = (...args: string[]): string => [process.execPath, BATON, ...args].map((word) => `'${word}'`).join(' ')
 
 const noted = (it: Stage): string => {
@@ -40,15 +47,7 @@ test.each([
           { bash: `${baton('handoff', 'brief.md', '--reason', 'half way', '--json')} > given.json; rm brief.md`, used: 31_008 },
           { text: 'The brief is given.', used: 32_008 },
         ],
-        conversations: [
-          {
-            when: 'Continue the work',
-            steps: [
-              { bash: 'echo item-2 >> done.txt', used: 21_008 },
-              { text: 'Item 2 is noted.', used: 22_008 },
-            ],
-          },
-        ],
+        conversations: [FRESH],
       },
       { server },
     )
@@ -98,4 +97,56 @@ test('in a run without a terminal the brief is kept, and waits when the run is o
   expect(given.next).toMatch(/^The run ends with its turn/)
   const { handoff } = await it.json<{ handoff: Record<string, unknown> }>('show', given.session_id)
   expect(handoff).toMatchObject({ state: 'waiting', way: 'start', brief_id: given.brief_id })
+})
+
+test('asked by the user from another terminal, the agent gives its brief and is handed over', async () => {
+  const it = await stage({
+    steps: [
+      { bash: 'echo item-1 >> done.txt; until [ -e go ]; do sleep 0.1; done', used: 30_008 },
+      { bash: 'ls', used: 31_008 },
+      { text: `${BRIEF}\n## Last user request\n> ${PROMPT}\n`, used: 32_008 },
+    ],
+    conversations: [FRESH],
+  })
+  const tui = await startTui(it.home, { model: MODEL })
+  const old = tui.sessionId()!
+  await tui.submit(PROMPT)
+  await until('it works', () => noted(it).includes('item-1'))
+  const asked = await it.json<Record<string, unknown>>('handoffs', 'request', old, '--reason', 'the model changes')
+  expect(asked).toMatchObject({ state: 'requested', cause: 'user', session_id: old })
+  writeFileSync(path.join(it.home.project, 'go'), '')
+  await until('the fresh session works', () => noted(it).includes('item-2'), 60_000)
+  const heard = it.model.log().filter((entry) => textsOf(entry).some((text) => text.includes('the model changes')))
+  expect(heard[0]!.session_id).toBe(old)
+  await until('it is done', async () => (await it.events('handoff_completed')).length === 1)
+  expect(await it.json('handoffs', 'list')).toMatchObject({
+    ...{ briefs: [{ author: 'agent', status: 'used', reason: 'the model changes', session_id: old }], handoffs: [] },
+  })
+})
+
+test('cancelled before the turn ends, nothing is cleared and the session goes on', async () => {
+  const it = await stage({
+    steps: [
+      { bash: `${baton('handoff', 'brief.md', '--json')} > given.json; until [ -e go ]; do sleep 0.1; done`, used: 31_008 },
+      { text: 'The brief is given.', used: 32_008 },
+      { text: 'Still here.', used: 33_008 },
+    ],
+  })
+  writeFileSync(path.join(it.home.project, 'brief.md'), BRIEF)
+  const tui = await startTui(it.home, { model: MODEL })
+  const old = tui.sessionId()!
+  await tui.submit(PROMPT)
+  const given = path.join(it.home.project, 'given.json')
+  await until('it is given', () => existsSync(given) && readFileSync(given, 'utf8').includes('}'))
+  expect(await it.json('handoffs', 'cancel', old)).toMatchObject({
+    handoff: { state: 'cancelled' },
+    brief: { status: 'cancelled' },
+  })
+  writeFileSync(path.join(it.home.project, 'go'), '')
+  await tui.waitFor(/The brief is given/, 30_000)
+  await tui.waitIdle()
+  await tui.submit('Are you there?')
+  await tui.waitFor(/Still here/, 30_000)
+  expect(tui.sessionId()).toBe(old)
+  expect(await it.events('handoff_started')).toEqual([])
 })
