@@ -62,6 +62,7 @@ async function drive(house: House, self: ProcessIdentity, id: string): Promise<v
   let changes: Changes | null = null
   const began = Date.now()
   let refused = ''
+  const quiet: Quiet = { since: null }
   try {
     for (;;) {
       const step = nextStep(parts, self, id)
@@ -76,7 +77,7 @@ async function drive(house: House, self: ProcessIdentity, id: string): Promise<v
       }
       changes ??= watchChanges([join(step.client.configDir, 'sessions'), dirname(house.home.store)])
       if (step.type !== null) {
-        const typed = await tryToType(house, self, id, step, step.type)
+        const typed = await tryToType(house, self, id, step, step.type, quiet)
         const why = typed === null || typed.sent ? '' : `${typed.why}: ${typed.detail}`
         if (why !== refused && why !== '') house.log('debug', 'not typed', { handoff: id, reason: why })
         refused = why
@@ -89,15 +90,30 @@ async function drive(house: House, self: ProcessIdentity, id: string): Promise<v
   }
 }
 
+/** Since when the composer was free whenever it was looked at; null: it was not. */
+interface Quiet {
+  since: number | null
+}
+
+/** For a moment after the user pressed Enter the composer is empty and the client still calls itself idle. */
+const QUIET_MS = 300
+
 /** null: it is no longer wanted. */
-async function tryToType(house: House, self: ProcessIdentity, id: string, step: DriveStep, type: ToType): Promise<Typed | null> {
+async function tryToType(
+  house: House,
+  self: ProcessIdentity,
+  id: string,
+  step: DriveStep,
+  type: ToType,
+  quiet: Quiet,
+): Promise<Typed | null> {
   const { parts } = house.engine
   const terminal = TERMINALS[step.agent]?.(step.client)
   if (!terminal) return null
   const wish = { sessionId: type.sessionId, mayStand: type.mayStand }
   if (type.remains !== null && (await removeStanding(terminal, type.remains, wish)))
     house.log('info', 'what stood in the composer of ours was taken away', { handoff: id })
-  const not = (await whyNotNow(terminal, type.text, wish)) ?? (await stillNot(terminal, type.text, wish))
+  const not = (await lookFor(terminal, type.text, wish, quiet)) ?? (await stillNot(terminal, type.text, wish, quiet))
   if (not !== null) return not
   if (!beginTyping(parts, self, id, type)) return null
   const typed = await (type.what === 'clear' ? typeCommand : pastePrompt)(terminal, type.text, wish)
@@ -106,12 +122,19 @@ async function tryToType(house: House, self: ProcessIdentity, id: string, step: 
   return typed
 }
 
-/** For a moment after the user pressed Enter the composer is empty and the client still calls itself idle. */
-const QUIET_MS = 300
+async function lookFor(terminal: Terminal, text: string, wish: Wish, quiet: Quiet): Promise<Refused | null> {
+  const began = Date.now()
+  const not = await whyNotNow(terminal, text, wish)
+  if (not === null || not.why === 'busy') quiet.since ??= began
+  else if (not.why !== 'screen') quiet.since = null
+  return not
+}
 
-async function stillNot(terminal: Terminal, text: string, wish: Wish): Promise<Refused | null> {
-  await sleep(QUIET_MS)
-  return whyNotNow(terminal, text, wish)
+async function stillNot(terminal: Terminal, text: string, wish: Wish, quiet: Quiet): Promise<Refused | null> {
+  const left = quiet.since === null ? QUIET_MS : quiet.since + QUIET_MS - Date.now()
+  if (left <= 0) return null
+  await sleep(left)
+  return lookFor(terminal, text, wish, quiet)
 }
 
 function sleep(ms: number, signal?: AbortSignal): Promise<void> {

@@ -85,10 +85,10 @@ export function typeCommand(terminal: Terminal, command: string, wish: Omit<Wish
   return type(terminal, command, { ...wish, queue: false }, command.split(' ', 1)[0]!)
 }
 
-/** One look, for whoever waits for the moment to type. null: it can be tried now. */
+/** One look, for whoever waits for the moment to type. null: it can be tried now. `busy`: as soon as the turn is over; the composer is free. */
 export async function whyNotNow(terminal: Terminal, text: string, wish: Wish): Promise<Refused | null> {
   const live = terminal.live()
-  const wrong = judgeClient(live, wish)
+  const wrong = judgeClient(live, { ...wish, queue: true })
   if (wrong !== null) return wrong
   const place = paneOf(live!.pid, live!.tmux?.pane ?? null)
   if (place === null) return refuse('no-pane', 'the client does not run in tmux')
@@ -97,7 +97,7 @@ export async function whyNotNow(terminal: Terminal, text: string, wish: Wish): P
   const elsewhere = judgePane(look, live!.pid)
   if (elsewhere !== null) return elsewhere
   const composer = terminal.composer(look.screen, look.cursor)
-  if (composer.state === 'empty' || (wish.mayStand && stands(terminal, composer, text))) return null
+  if (composer.state === 'empty' || (wish.mayStand && stands(terminal, composer, text))) return judgeClient(terminal.live(), wish)
   return composer.state === 'draft' ? refuse('draft', composer.text) : refuse('screen', composer.why)
 }
 
