@@ -38,7 +38,7 @@ export interface Around {
   beginFresh: typeof beginFresh
   lookAtDue: typeof lookAtDue
   /** What a brief of this session is made from. */
-  briefGround(draft: Draft): BriefGround
+  briefGround(of: Pick<Draft, 'parts' | 'record' | 'read'>): BriefGround
   coverageOf: typeof coverageOf
   takeBrief: typeof takeBrief
   writeBrief: typeof writeBrief
@@ -83,7 +83,7 @@ function groundFor(
   readers: Readers,
   keeper: BriefKeeper,
   repository: (folder: string) => Repository | null,
-  { record, read }: Draft,
+  { record, read }: Pick<Draft, 'record' | 'read'>,
 ): BriefGround {
   const found = read ?? readFacts(readers, record.agent, record.transcriptPath, { withinMs: GROUND_MS })
   const folder = record.cwd ?? record.project

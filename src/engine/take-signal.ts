@@ -13,7 +13,8 @@ import {
   summariserFailed,
 } from './compactions.js'
 import { type Draft, emit, type Parts } from './draft.js'
-import { mayHandOver, openHandoff } from './handoffs.js'
+import { insisted, moveHandoffs, vetoed } from './handoff-signals.js'
+import { openHandoff } from './handoffs.js'
 import { keepTranscript } from './keep-transcript.js'
 import { measure } from './measure.js'
 import {
@@ -110,7 +111,7 @@ export function takeOpened(parts: Parts, raw: RawSignal, signal: Signal, options
     warn(draft, crossed)
     soundSilence(draft)
     // Without a server the hook's own engine answers: another that holds the same signal must not take the answer back.
-    if (!options.again) handOver(draft)
+    if (!options.again) moveHandoffs(draft)
     const told = options.deliver === 'answer' ? (vetoed(draft) ?? instructed(draft) ?? insisted(draft)) : null
     const answer = told ?? give(draft, options.deliver, options.unserved ? null : (options.signalId ?? null))
     if (options.unserved && !signal.subagent) expectLevel(draft)
@@ -137,44 +138,6 @@ function readAhead(parts: Parts, signal: Signal): ReadFacts | null {
     parts.log('error', 'the facts before a compaction could not be read', { session: signal.sessionId, reason: String(error) })
     return null
   }
-}
-
-/** A compaction is held up only where a handoff can really follow, and never one a person asked for. */
-function mayBlock(draft: Draft): boolean {
-  const { policy, record, signal } = draft
-  return (
-    policy.compaction === 'block-and-hand-off' &&
-    signal.compaction?.trigger === 'auto' &&
-    draft.takesOrders &&
-    mayHandOver(draft) &&
-    record.compaction !== null
-  )
-}
-
-/** The signal moves a handoff on. */
-function handOver(draft: Draft): void {
-  const { signal } = draft
-  if (signal.subagent || draft.record.jobId !== null) return
-  const { parts, agent, record } = draft
-  if (signal.kind === 'compact-start' && mayBlock(draft)) parts.around().blockAndHandOver(draft)
-  const mayType = draft.enabled && record.attended === true && (signal.kind === 'prompt' || signal.kind === 'turn-end')
-  const typed = mayType ? (agent.takeRequest?.(parts.liveDir, record.sessionId) ?? null) : null
-  if (typed === null && openHandoff(draft) === null) return
-  const around = parts.around()
-  around.followHandoff(draft)
-  if (typed !== null) around.takeTyped(draft, typed)
-  if (signal.kind === 'turn-end' || signal.kind === 'turn-failed') around.handOverAtTurnEnd(draft)
-  if (signal.kind === 'session-end' && signal.end?.reason !== 'clear') around.handOverAtSessionEnd(draft)
-}
-
-/** null: it may come about. */
-function vetoed({ agent, signal, veto }: Draft): string | null {
-  return veto === '' ? null : (agent.block?.(signal.event, veto) ?? null)
-}
-
-/** null: there is nothing to insist on, or this event's answer does not make the agent go on. */
-function insisted({ agent, signal, insistence }: Draft): string | null {
-  return insistence === '' ? null : (agent.insist?.(signal.event, insistence) ?? null)
 }
 
 /** null: there is nothing to tell a summariser, or this event's answer is not heard by one. */
