@@ -77,8 +77,10 @@ export function takeTyped(draft: Draft, typed: { words: string }): void {
 export function handOverAtTurnEnd(draft: Draft): void {
   const handoff = openHandoff(draft)
   if (!handoff || handoff.sessionId !== draft.record.sessionId) return
-  if (handoff.state === 'requested') judgeAnswer(draft, unheard(draft) ? { ...handoff, asked: 0 } : handoff)
-  else if (handoff.state === 'clearing') improve(draft, handoff)
+  if (handoff.state === 'requested') {
+    // A turn that failed says nothing about the brief: it may be tried again.
+    if (draft.signal.kind === 'turn-end') judgeAnswer(draft, unheard(draft) ? { ...handoff, asked: 0 } : handoff)
+  } else if (handoff.state === 'clearing') improve(draft, handoff)
   else if (handoff.state === 'checked' || handoff.state === 'waiting') leaveSession(draft, handoff)
 }
 
