@@ -30,6 +30,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   'hook/engine-start.ts': [],
   'hook/keep-main.ts': ['archives-of.ts', 'around.ts', 'hand-driver.ts', 'house.ts'],
   'hand-driver.ts': ['lib', 'agents', 'delivery', 'engine', 'house.ts'],
+  'message-typist.ts': ['agents', 'delivery', 'engine', 'house.ts'],
   'archives-of.ts': ['contract', 'agents', 'archive', 'house.ts'],
   'around.ts': ['lib', 'briefs', 'agents', 'engine'],
   'hook/engine-main.ts': ['contract', 'lib', 'config', 'agents', 'archive', 'engine', 'hook', 'house.ts'],
@@ -38,7 +39,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   'version.ts': [],
   cli: [
     ...['contract', 'lib', 'config', 'policy', 'handoff', 'briefs', 'agents', 'store', 'archive', 'engine', 'model'],
-    ...['server', 'install', 'hook', 'archives-of.ts', 'around.ts', 'house.ts', 'version.ts'],
+    ...['server', 'install', 'hook', 'archives-of.ts', 'around.ts', 'house.ts', 'message-typist.ts', 'version.ts'],
   ],
 }
 const ENTRIES = ['hook/config-main.ts', 'hook/engine-main.ts', 'hook/engine-start.ts', 'hook/keep-main.ts']

@@ -3,7 +3,7 @@ import type { SessionRecord } from '../contract/record.js'
 import type { SignalKind } from '../contract/signal.js'
 import { type Desk, type Draft, emit, type Parts } from './draft.js'
 import { calls, fitting, inLine, rides, sayOf, signOf, waiting } from './waiting-messages.js'
-import { deliver, isLeft, mayWake, ordered, sameProcess, settleLost, settleOrders, wake } from './wake.js'
+import { deliver, isLeft, isPrompt, mayWake, ordered, sameProcess, settleLost, settleOrders, wake } from './wake.js'
 
 /**
  * A message is queued, given to the client in an answer it waits for (sent), and delivered once the client's next event
@@ -88,7 +88,7 @@ export function confirm(draft: Draft): void {
   if (signal.kind === 'prompt') delete record.insisted
   const open = parts.store.openMessages(record.seatId)
   if (open.length === 0) return
-  if (ordered(open)) settleOrders(draft, signal.prompt ?? null, true)
+  if (ordered(open) || signal.prompt?.includes('[baton]')) settleOrders(draft, signal.prompt ?? null, true)
   if (signal.kind === 'session-end') takeBack(draft, record.sessionId)
   for (const message of parts.store.openMessages(record.seatId)) {
     if (message.status !== 'sent' || message.order_id || (message.session_id ?? record.sessionId) !== record.sessionId) continue
@@ -104,7 +104,7 @@ function goesOn({ agent, record, signal, at }: Draft, message: Message): boolean
   if (signal.kind === 'session-start') return false
   if (signal.kind === 'session-end') return record.transcriptPath !== null && agent.heard(record.transcriptPath, signOf(message))
   if (signal.kind !== 'prompt') return true
-  return message.via !== 'order' && !agent.carriers.slice(1).includes(message.via ?? '') && message.sent_at !== at
+  return !isPrompt(message) && !agent.carriers.slice(1).includes(message.via ?? '') && message.sent_at !== at
 }
 
 /** After a restart: what was given but never confirmed is given again, unless the conversation holds it. */
@@ -211,8 +211,14 @@ function isHeld({ parts, record, at }: Desk, kind: SignalKind | null): boolean {
   const compacts = record.compaction !== null && !record.compaction.completed
   if (compacts && kind !== 'tool-batch' && kind !== 'turn-end') return true
   // The prompt is one of ours: what waits behind it must not stand before it.
-  const own = (m: Message): boolean => m.status === 'sent' && m.via === 'order' && m.sent_at === at && !m.order_id
+  const own = (m: Message): boolean => m.status === 'sent' && isPrompt(m) && m.sent_at === at && !m.order_id
   return kind === 'prompt' && parts.store.openMessages(record.seatId).some(own)
+}
+
+/** What of it may be said to an idle session now. */
+export function toSay(desk: Desk): Message[] {
+  const underway = ordered(desk.parts.store.openMessages(desk.record.seatId))
+  return underway ? [] : fitting(toGive(desk, null).filter(calls))
 }
 
 /** What waits, after taking back what lay for the next hook, and without what a hook has in its hands. */
@@ -279,8 +285,7 @@ export function bring(parts: Parts, seatId: string): void {
     settleOrders(desk, null, true)
     if (record.process !== null && !agent.alive(record.process)) settleGone(desk)
     // One that was begun is shown any moment, and what comes behind it goes with that turn.
-    const underway = ordered(parts.store.openMessages(seatId))
-    const called = underway ? [] : fitting(toGive(desk, null).filter(calls))
+    const called = toSay(desk)
     if (called.length > 0 && mayWake(desk)) wake(desk, called)
     else {
       // The next signal says more precisely what is worth waiting for.

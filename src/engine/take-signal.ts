@@ -1,8 +1,6 @@
 import type { Event } from '../contract/event.js'
 import type { SessionRecord } from '../contract/record.js'
 import type { Observation, RawSignal, Signal } from '../contract/signal.js'
-import { resolveLevels } from '../policy/levels.js'
-import { isNearLevel } from '../policy/near-level.js'
 import { rearm, restartClocks } from '../tracker/tracker.js'
 import {
   awaitsFigures,
@@ -13,22 +11,11 @@ import {
   summariserFailed,
 } from './compactions.js'
 import { type Draft, emit, type Parts } from './draft.js'
+import { expectAnswer } from './expect-answer.js'
 import { insisted, moveHandoffs, vetoed } from './handoff-signals.js'
-import { openHandoff } from './handoffs.js'
 import { keepTranscript } from './keep-transcript.js'
 import { measure } from './measure.js'
-import {
-  awaitsTurnEnd,
-  cancelStale,
-  confirm,
-  type Delivery,
-  give,
-  ofLeftSessions,
-  ofSession,
-  queue,
-  repeatUnheard,
-  unhurt,
-} from './messages.js'
+import { cancelStale, confirm, type Delivery, give, ofLeftSessions, ofSession, queue, repeatUnheard } from './messages.js'
 import type { ReadFacts } from './read-facts.js'
 import { identify, newRecord } from './records.js'
 import { seatFor } from './seats.js'
@@ -114,7 +101,7 @@ export function takeOpened(parts: Parts, raw: RawSignal, signal: Signal, options
     if (!options.again) moveHandoffs(draft)
     const told = options.deliver === 'answer' ? (vetoed(draft) ?? instructed(draft) ?? insisted(draft)) : null
     const answer = told ?? give(draft, options.deliver, options.unserved ? null : (options.signalId ?? null))
-    if (options.unserved && !signal.subagent) expectLevel(draft)
+    if (options.unserved && !signal.subagent) expectAnswer(draft)
     parts.store.putSession(record)
     const unsettled = !observation.settled && observation.live === null && !signal.subagent
     return {
@@ -343,17 +330,6 @@ function closeCompaction(draft: Draft, { settled }: Observation): void {
   // A prompt can be typed while a compaction runs, so it shows nothing but that a finished one is over.
   else if (signal.kind === 'prompt' && !record.compaction.failing && !record.compaction.seen.includes('boundary')) return
   else if (WORK_GOES_ON.has(signal.kind)) closeUnfinished(draft, 'judged')
-}
-
-function expectLevel(draft: Draft): void {
-  const { record, policy, parts } = draft
-  const speaks = draft.enabled && record.jobId === null && record.state !== 'ended'
-  const near = speaks && isNearLevel(record.track, resolveLevels(policy.levels, record.track.limits))
-  const awaited = [
-    ...(near ? draft.agent.carriers.slice(0, 1) : []),
-    ...(openHandoff(draft) || awaitsTurnEnd(draft) ? draft.agent.turnEnds : []),
-  ]
-  unhurt(draft, undefined, () => parts.outbox.expect(record.sessionId, awaited))
 }
 
 function noteActivity(draft: Draft, observation: Observation): void {

@@ -1,7 +1,7 @@
 import type { Message } from '../contract/message.js'
 import type { SessionRecord } from '../contract/record.js'
 import { type Desk, emit } from './draft.js'
-import { sayOf, signOf } from './waiting-messages.js'
+import { calls, sayOf, signOf } from './waiting-messages.js'
 
 /**
  * An idle session is told by an order: the part of Baton inside the client gives the message as a prompt, when nothing hinders it. Such
@@ -24,16 +24,22 @@ export function mayWake({ parts, agent, record, at }: Desk): boolean {
   return quiet && agent.alive(process) && agent.takesOrders?.(parts.liveDir, record.sessionId, process) === true
 }
 
+/** Sent as a prompt whose fate is not known yet. */
+export function markPrompted(desk: Desk, messages: readonly Message[], via: 'order' | 'keys', orderId: string): void {
+  const { parts, record, at } = desk
+  for (const message of messages) {
+    const sent = { status: 'sent', sent_at: at, via, sent_to: record.sessionId, order_id: orderId } as const
+    parts.store.putMessage({ ...message, ...sent })
+  }
+}
+
 /** One order for all of them. Stored first: an order that is not known would be carried out behind our back. */
 export function wake(desk: Desk, messages: readonly Message[]): void {
   const { parts, agent, record, at } = desk
   const prompt = sayOf(messages).agent
   if (prompt === null) return
   const orderId = `order_${parts.newId()}`
-  for (const message of messages) {
-    const sent = { status: 'sent', sent_at: at, via: 'order', sent_to: record.sessionId, order_id: orderId } as const
-    parts.store.putMessage({ ...message, ...sent })
-  }
+  markPrompted(desk, messages, 'order', orderId)
   const until = Date.parse(at) + ORDER_MS
   parts.store.afterCommit(() => {
     agent.order!(parts.liveDir, { format: 1, orderId, session: record.sessionId, do: 'say', prompt, until })
@@ -45,6 +51,14 @@ export function ordered(messages: readonly Message[]): boolean {
   return messages.some((message) => message.status === 'sent' && message.order_id)
 }
 
+/** Prompts of ours, given to an idle client: by an order, or by keys in its terminal. */
+const PROMPTED = ['order', 'keys']
+
+/** Travels as a prompt of its own. */
+export function isPrompt(message: Message): boolean {
+  return PROMPTED.includes(message.via ?? '')
+}
+
 /**
  * What became of the orders to this seat. `prompt`: what the client was just given, which may be one of them. `takeBack`: those not begun
  * are taken back.
@@ -52,11 +66,13 @@ export function ordered(messages: readonly Message[]): boolean {
 export function settleOrders(desk: Desk, prompt: string | null, takeBack: boolean): void {
   const { parts, record, at } = desk
   for (const message of parts.store.openMessages(record.seatId)) {
-    if (message.status !== 'sent' || !message.order_id) continue
-    if (prompt !== null && message.sent_to === record.sessionId && prompt.includes(signOf(message))) {
-      parts.store.putMessage({ ...message, sent_at: at, order_id: null })
+    // Also one that was given up: what was typed and left standing may be sent by the person much later.
+    if (prompt !== null && calls(message) && prompt.includes(signOf(message))) {
+      const via = message.via ?? 'keys'
+      parts.store.putMessage({ ...message, status: 'sent', via, sent_at: at, sent_to: record.sessionId, order_id: null })
       continue
     }
+    if (message.status !== 'sent' || !message.order_id) continue
     const fate = fateOf(desk, message, takeBack)
     if (fate === 'not-done') requeue(desk, message, false)
     else if (fate === 'unknown') settleLost(desk, message)
@@ -69,6 +85,8 @@ function fateOf({ parts, agent, record, at }: Desk, message: Message, takeBack: 
   const session = message.sent_to ?? record.sessionId
   const orderId = message.order_id!
   const now = Date.parse(at)
+  // Keys cannot be taken back: the client shows them in a moment, or never.
+  if (message.via === 'keys') return now - Date.parse(message.sent_at!) < SHOWN_MS ? 'on-its-way' : 'unknown'
   const look = () => agent.orderAnswer?.(parts.liveDir, session, orderId) ?? null
   let answer = look()
   if (answer === null) {
@@ -101,7 +119,7 @@ export function deliver(desk: Desk, message: Message): void {
     emit(desk, 'recovery_delivered', { message_id: message.message_id, compaction_started_at: compaction, step, facts })
 }
 
-function requeue({ parts }: Desk, message: Message, repeated: boolean): void {
+export function requeue({ parts }: Desk, message: Message, repeated: boolean): void {
   const waits = { status: 'queued', sent_at: null, via: null, sent_to: null, order_id: null } as const
   parts.store.putMessage({ ...message, ...waits, repeated: repeated || message.repeated })
 }

@@ -138,6 +138,10 @@ variables() { # the client's environment, as far as an adapter wants it; no cont
 keep() { # into the spool; what does not fit a variable cheaply goes there straight
   umask 077
   [ -d "$home/spool" ] || mkdir -p "$home/spool" "$home/run"
+  case \${begin%%'"tool_calls"'*} in *'"agent_id":"'*) child=1 ;; *) child= ;; esac
+  near=
+  [ -z "$child" ] && read -r near <"$home/outbox/$sid.near"
+  case "$id $near " in *-now\ *) ;; *" $kind "*) id=$id-now ;; esac # no other engine may take it: it would keep the answer
   local all=("$home/spool/"*)
   [ \${#all[@]} -lt 5000 ] || exit 0 # nobody has taken any for very long: the store is broken, and doctor says so
   variables '' = $'\n'
@@ -235,9 +239,6 @@ later() {
   set +m
 }
 after=
-case \${begin%%'"tool_calls"'*} in *'"agent_id":"'*) child=1 ;; *) child= ;; esac
-near=
-[ -z "$child" ] && read -r near <"$home/outbox/$sid.near"
 case $name in # what is said around a compaction, and to a fresh session, is said now or never
   PreCompact) near=$kind after=1 ;;
   SessionStart-compact | SessionStart-clear) near=$kind ;;

@@ -31,7 +31,7 @@ export function isSaidNow(id: string): boolean {
 /** Whether the hook that left it waits for its own engine's answer, which nobody else can give. */
 export function isAwaited(id: string, now: Date): boolean {
   const [, seconds, , pid] = id.split('.')
-  return isSaidNow(id) && now.getTime() - Number(seconds) * 1000 < AWAITED_MS && isRunning(Number(pid))
+  return (isSaidNow(id) || id.endsWith('-now')) && now.getTime() - Number(seconds) * 1000 < AWAITED_MS && isRunning(Number(pid))
 }
 
 /** One signal by its id; null: gone, not a spooled signal's name, or not whole. One torn by a kill is dropped after a while. */

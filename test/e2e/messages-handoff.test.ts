@@ -45,7 +45,7 @@ test.each([
           },
         ],
       },
-      { server, env: { BATON_SEAT: 'shop' } },
+      { server, handoff: true, env: { BATON_SEAT: 'shop' } },
     )
     const tui = await startTui(it.home, { model: 'claude-opus-4-6', args: ['--permission-mode', 'bypassPermissions'] })
     const old = tui.sessionId()!

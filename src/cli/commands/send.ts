@@ -3,11 +3,12 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Mode } from '../../contract/level.js'
 import { sitting } from '../../engine/messages.js'
-import { LONGEST_TEXT, sendMessage } from '../../engine/send-message.js'
+import { LONGEST_TEXT, messageOf, sendMessage } from '../../engine/send-message.js'
 import type { House } from '../../house.js'
 import { writeFileAtomic } from '../../lib/atomic-file.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
 import { makePrivateFolder } from '../../lib/private-folder.js'
+import { typeMessages } from '../../message-typist.js'
 import type { Call, Cli, Command } from '../command.js'
 import { inHouse } from '../open-house.js'
 import { wrong } from '../parse-call.js'
@@ -50,23 +51,31 @@ async function run(call: Call, cli: Cli): Promise<number> {
     throw wrong(command, 'The text is longer than 1 MB.', 'Write it to a file and send its path.')
   const named = call.value('from')
   if (named !== null) checkName(named)
-  return inHouse(cli, (house) => {
+  return inHouse(cli, async (house) => {
     const seatId = seatNamed(house, to)
     if (call.flag('now')) checkRunning(house, seatId, to)
     const sender = named ?? callerOf(house, cli)
     const mode = (call.value('mode') ?? 'sequential') as Mode
     const file = text.length > LONGEST_TEXT ? { path: keepText(house, text), characters: text.length } : null
     const said = file === null ? text : text.slice(0, LONGEST_TEXT / 10).trimEnd()
-    try {
-      const { message_id, status } = sendMessage(house.engine.parts, { seatId, sender, mode, text: said, file })
-      if (call.json) cli.print(JSON.stringify({ message_id, status, seat_id: seatId, mode, sender }))
-      else cli.print(`${message_id} ${status === 'sent' ? 'is given to the session now' : 'waits for the session'}.`)
-      return EXIT.done
-    } catch (error) {
-      if (file !== null) rmSync(file.path, { force: true })
-      throw error
-    }
+    const sent = keeping(file?.path ?? null, () => sendMessage(house.engine.parts, { seatId, sender, mode, text: said, file }))
+    const { message_id } = sent
+    const typed = sent.status === 'queued' && (await typeMessages(house, seatId, cli.env))
+    const status = typed ? (messageOf(house.engine.parts, message_id)?.status ?? sent.status) : sent.status
+    if (call.json) cli.print(JSON.stringify({ message_id, status, seat_id: seatId, mode, sender }))
+    else cli.print(`${message_id} ${status === 'queued' ? 'waits for the session' : 'is given to the session now'}.`)
+    return EXIT.done
   })
+}
+
+/** The file goes again if what speaks of it was not kept. */
+function keeping<T>(path: string | null, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (path !== null) rmSync(path, { force: true })
+    throw error
+  }
 }
 
 function checkName(name: string): void {
