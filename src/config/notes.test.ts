@@ -21,31 +21,26 @@ describe('notes', () => {
     expect(
       noted({
         enabled: true,
-        compaction: 'instruct',
+        compaction: 'block-and-hand-off',
         must_survive: ['The API is frozen.'],
         archive: { enabled: true, at: ['pre-compact', 'session-end'], keep_days: 30, keep_bytes: 1_000_000, redact: ['sk-.*'] },
         guards: { breaker_after: 2 },
-        levels: [{ name: 'early', at: '5%', actions: ['user', 'agent', 'parent'] }],
+        handoff: { mode: 'ask', bar: 0.5 },
+        levels: [{ name: 'early', at: '5%', actions: ['user', 'agent', 'parent', 'request-handoff', 'hand-off'] }],
       }),
     ).toEqual([])
     expect(noted({ handoff: null, archive: null, budgets: null })).toEqual([])
   })
 
   it.each<[object, string]>([
-    [{ compaction: 'block-and-hand-off' }, 'compaction: accepted; `block-and-hand-off` acts as `instruct` until '],
-    [{ overrides: [{ when: { seat: 'x' }, compaction: 'block-and-hand-off' }] }, 'overrides[0].compaction: accepted; '],
-    [{ handoff: { mode: 'ask' } }, 'handoff.mode: accepted; a level that asks for a handoff acts as a warning until '],
+    [{ handoff: { review_seconds: 30 } }, 'handoff.review_seconds: accepted; '],
+    [{ compaction: 'allow', must_survive: ['x'] }, 'must_survive: is told to nobody'],
     [{ notify: ['bell'] }, 'notify: accepted; '],
     [{ budgets: { usd: 3 } }, 'budgets: accepted; '],
     [{ limits: { jobs: 3 } }, 'limits: accepted; '],
     [{ prices: { 'x-*': { input: 3 } } }, 'prices: accepted; '],
     [{ hooks: { a: { type: 'shell', command: 'x' } } }, 'hooks: accepted; '],
     [{ agents: { a: {} } }, 'agents: accepted; '],
-    [
-      { levels: [{ name: 'warning', actions: ['user', 'request-handoff'] }] },
-      'levels[0].actions[1]: accepted; acts as a warning until ',
-    ],
-    [{ levels: [{ name: 'warning', actions: ['hand-off'] }] }, 'levels[0].actions[0]: accepted; acts as a warning until '],
     [
       { levels: [{ name: 'warning', actions: ['pause'] }] },
       'levels[0].actions[0]: accepted; acts as a warning until Baton runs jobs',

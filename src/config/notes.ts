@@ -5,10 +5,7 @@ import { presetLevels } from './presets.js'
 import type { Written, WrittenPolicy } from './schema.js'
 
 /** What a key waits for. When a capability is built, its lines here go. */
-const HANDOFF = 'Baton carries out handoffs'
 const LATER = {
-  compaction: `accepted; \`block-and-hand-off\` acts as \`instruct\` until ${HANDOFF}: blocked without one, a session would only end`,
-  handoff: `accepted; a level that asks for a handoff acts as a warning until ${HANDOFF}`,
   notify: 'accepted; you are told inside the client only until Baton notifies outside it',
   budgets: 'accepted; not yet enforced: they bound jobs, which Baton does not run yet',
   limits: 'accepted; not yet enforced: they bound jobs, which Baton does not run yet',
@@ -17,8 +14,12 @@ const LATER = {
   agents: 'accepted; used by jobs, which Baton does not run yet',
 } satisfies Partial<Record<keyof Written, string>>
 
+const LATER_HANDOFF = {
+  review_seconds: 'accepted; a brief is used without a review until Baton lets you look at it first',
+  fork: 'accepted; a brief the agent does not write is written by code until Baton can let a fork write it',
+}
+
 const LATER_ACTIONS: [pattern: RegExp, text: string][] = [
-  [/^(request-handoff|hand-off)$/, `accepted; acts as a warning until ${HANDOFF}`],
   [/^pause$/, 'accepted; acts as a warning until Baton runs jobs'],
   [/^hook:/, 'accepted; acts as a warning until Baton runs hooks'],
   [/^webhook:/, 'accepted; acts as a warning until Baton calls webhooks'],
@@ -36,10 +37,10 @@ export function notesOn(written: Written, file: string): Note[] {
 
 function notesOnPolicy(written: WrittenPolicy, prefix: string): Omit<Note, 'file'>[] {
   const notes: Omit<Note, 'file'>[] = []
-  if (written.compaction === 'block-and-hand-off') notes.push({ key: `${prefix}compaction`, text: LATER.compaction })
   if (written.compaction === 'allow' && written.must_survive && written.must_survive.length > 0)
     notes.push({ key: `${prefix}must_survive`, text: 'is told to nobody while `compaction` is `allow`' })
-  for (const inner of Object.keys(written.handoff ?? {})) notes.push({ key: `${prefix}handoff.${inner}`, text: LATER.handoff })
+  if (written.handoff?.review_seconds) notes.push({ key: `${prefix}handoff.review_seconds`, text: LATER_HANDOFF.review_seconds })
+  if (written.handoff?.fork) notes.push({ key: `${prefix}handoff.fork`, text: LATER_HANDOFF.fork })
   written.levels?.forEach(({ actions }, level) => {
     actions?.forEach((action, index) => {
       const later = LATER_ACTIONS.find(([pattern]) => pattern.test(action))

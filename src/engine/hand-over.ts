@@ -6,6 +6,7 @@ import { requestText } from '../handoff/request-text.js'
 import { continuePrompt, resumeText } from '../handoff/resume-text.js'
 import { type Desk, type Draft, emit } from './draft.js'
 import { type Asked, beginHandoff, cancelHandoff, failHandoff, fieldsOf, moveHandoff, openHandoff, withdraw } from './handoffs.js'
+import { keepTranscript } from './keep-transcript.js'
 import { leaveSession, typeOn } from './leave-session.js'
 import { cancelStale, ofSession, queue } from './messages.js'
 
@@ -114,6 +115,7 @@ function judgeAnswer(draft: Draft, handoff: HandoffRecord): void {
     bar: policy.handoff.bar,
     canAsk: draft.agent.insist !== undefined,
   })
+  if (step !== 'ask' && step !== 'ask-again') keepTranscript(draft, 'handoff', 'handoff')
   const taken = (text: string): BriefRecord =>
     around.takeBrief(draft, ground, {
       body: text,
