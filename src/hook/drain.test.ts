@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { said, type TrialHouse, type TrialSession, trialHouse, trialSession } from '../engine/trial-session.js'
@@ -88,6 +88,17 @@ it('once its hook is gone, anybody takes it', () => {
   expect(drainSpool(house.engine, spool)).toBe(1)
   expect(s.record().state).toBe('compacting')
   leaveCompaction('SessionStart-compact', nobody())
+  expect(drainSpool(house.engine, spool)).toBe(1)
+})
+
+it('a hook that waits for the answer to any event keeps it from other engines, for as long as it lives', () => {
+  const id = leave(90_000)
+  const [session, , micros, , kind] = id.split('.')
+  const waits = (pid: number) => `${session}.${Math.floor(Date.now() / 1000)}.${micros}.${pid}.${kind}-now`
+  renameSync(join(spool, id), join(spool, waits(process.pid)))
+  expect(drainSpool(house.secondEngine(), spool)).toBe(0)
+  expect(said(answerOne(house.engine, spool, readdirSync(spool)[0]!)).agent).toMatch(/Context level "notice"/)
+  renameSync(join(spool, leave(91_000)), join(spool, waits(nobody())))
   expect(drainSpool(house.engine, spool)).toBe(1)
 })
 
