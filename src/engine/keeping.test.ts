@@ -83,6 +83,8 @@ describe('before a compaction', () => {
     asks(`Look at this: ${'word '.repeat(100_000)}`)
     s.step(92_000)
     s.preCompact()
+    // On a busy machine it is too long for the hook.
+    house.engine.catchUp()
     const texts = compactions()[0]!.facts!.map(({ text }) => text.length)
     expect(Math.max(...texts)).toBeLessThan(100_010)
     expect(texts.reduce((sum, length) => sum + length, 0)).toBeLessThanOrEqual(1_000_000)
