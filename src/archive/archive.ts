@@ -18,8 +18,10 @@ import { type ReadLine, unindexStream } from './search/index-stream.js'
 import { makeSearchable } from './search/make-searchable.js'
 import { type Index, indexBytes, openIndex } from './search/open-index.js'
 import { type SearchRequest, searchArchives } from './search/search-archives.js'
+import { removeTemporary } from './temporary-files.js'
 import { type Verification, verifyArchives } from './verify-archives.js'
 import { viewArchives } from './view-archives.js'
+import { whereabouts } from './whereabouts.js'
 
 export interface ArchivesParts {
   store: Store
@@ -126,7 +128,7 @@ export function makeArchives(parts: ArchivesParts): Archives {
     view,
     waiting: () => hasWork(store, parts.now()),
     finish(options = {}) {
-      const self = processInfo(process.pid) ?? { pid: process.pid, startedAt: '' }
+      const self = { ...(processInfo(process.pid) ?? { pid: process.pid, startedAt: '' }), where: whereabouts() }
       const { sessionId, settled, progress } = options
       const made = finishArchives(
         {
@@ -160,8 +162,10 @@ export function makeArchives(parts: ArchivesParts): Archives {
         request,
       )
     },
-    verify: (records, progress) =>
-      verifyArchives(places, makeBlocks(places.folder, 0), records, store.segments(), store.openArchives(), progress),
+    verify(records, progress) {
+      removeTemporary(places.folder, whereabouts(), parts.now())
+      return verifyArchives(places, makeBlocks(places.folder, 0), records, store.segments(), store.openArchives(), progress)
+    },
     choose,
     frees(records) {
       const gone = new Set(records.map(({ archiveId }) => archiveId))
