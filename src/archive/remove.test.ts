@@ -124,7 +124,7 @@ describe('removing archives', () => {
     trial.archives.finish()
     expect(forgotten).toHaveLength(1)
     expect(trial.store.leftovers()).toEqual([])
-    const index = openIndex(trial.places.index)
+    const index = openIndex(trial.places.index, () => {})
     for (const table of ['streams', 'spans', 'entries']) expect(index.sql(`SELECT * FROM ${table}`).all()).toEqual([])
     expect(index.sql('SELECT rowid FROM words WHERE words MATCH ?').all('unforgettable')).toEqual([])
     index.close()
