@@ -63,12 +63,14 @@ function named(whole: string, part: string): boolean {
   return false
 }
 
+const LONGEST_CORE = 1_000
+
 /** What is run, without where, and without what only shortens its output; of a command with a text inside, its first line. */
 function coreOf(command: string): string {
-  const core = command
-    .trim()
+  const [first] = command.trim().split('\n', 1)
+  if (first!.length > LONGEST_CORE) return ''
+  const core = first!
     .replace(/^(cd\s+\S+\s*(&&|;)\s*)+/, '')
-    .replace(/\n[\s\S]*$/, '')
     .replace(/(\s*\|\s*(head|tail|less|cat|tee)\b[^|]*|\s*\d?>&?\s*(\d|\/dev\/null))+$/, '')
   return core.length < 4 ? '' : core
 }
