@@ -99,13 +99,14 @@ describe('a damaged index', () => {
 
   it.each(damages)('that holds %s keeps no word of what is forgotten, and all of the rest is found', (_name, change) => {
     const { trial, logged } = filled()
-    expect(indexFiles(trial)).toContain('albatross')
+    // Words are stored without the letters they share with the one before.
+    expect(indexFiles(trial)).toContain('tross')
     spoil(trial, change)
     const forgotten = trial.store.archives({ sessionId: 's1' })
     trial.archives.remove(forgotten, { thorough: true })
     expect(logged).toEqual([MADE_AGAIN])
     expect(trial.store.leftovers()).toEqual([])
-    expect(indexFiles(trial)).not.toContain('albatross')
+    expect(indexFiles(trial)).not.toContain('tross')
     trial.archives.finish()
     expect(found(trial, 'albatross')).toEqual(['albatross of s2'])
   })
