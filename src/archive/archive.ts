@@ -17,7 +17,7 @@ import { removeArchives, sweep } from './remove-archives.js'
 import { explainSearch } from './search/explain-search.js'
 import { healingIndex } from './search/healing-index.js'
 import { type ReadLine, unindexStream } from './search/index-stream.js'
-import { makeSearchable } from './search/make-searchable.js'
+import { makeSearchable, notSearchable } from './search/make-searchable.js'
 import { indexBytes } from './search/open-index.js'
 import { type SearchRequest, searchArchives } from './search/search-archives.js'
 import { removeTemporary } from './temporary-files.js'
@@ -63,7 +63,7 @@ export interface Archives {
   /** By its id or the beginning of it. Throws a BatonError when there is none, or several begin so. */
   find(id: string): ArchiveRecord
   segments(streamId: string | null): SegmentRecord[]
-  /** An index that is lost or damaged is made again first: that takes as long as it takes. */
+  /** What is kept and not searchable yet is made so first, also all of it where the index is lost or damaged: that takes as long as it takes. */
   search(request: SearchRequest): Hit[]
   verify(records: readonly ArchiveRecord[], progress?: (bytes: number) => void): Verification
   /** What a retention drops. */
@@ -155,7 +155,8 @@ export function makeArchives(parts: ArchivesParts): Archives {
       const before = index.changes()
       try {
         const hits = ask()
-        if (index.changes() === before) return hits
+        // Another process may be making it again right now.
+        if (index.changes() === before && notSearchable(store, parts.now()).length === 0) return hits
         makeSearchable({ ...parts, blocks, index }, (bytes) => request.progress?.(bytes))
         return ask()
       } catch (error) {

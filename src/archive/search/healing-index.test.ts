@@ -147,6 +147,15 @@ describe('an index that is gone', () => {
     expect(found(trial, 'zebra')).toHaveLength(2)
   })
 
+  it('and half made by another process is finished before it answers', () => {
+    const { trial } = filled()
+    remove(trial)
+    const other = healingIndex(trial.places.index, trial.store, trial.parts.log)
+    other.use(() => {})
+    expect(found(trial, 'zebra')).toHaveLength(2)
+    other.close()
+  })
+
   it('while archives are put into it leaves none that is said to be in it', () => {
     const { trial } = filled()
     const record = trial.store.archives()[0]!

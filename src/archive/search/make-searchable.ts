@@ -23,13 +23,17 @@ const ROUNDS = 3
 
 /** Puts every kept archive into the index that is not in it yet. Whatever goes wrong costs only the search: the archives are kept. */
 export function makeSearchable(parts: SearchableParts, progress: (bytes: number) => void): void {
-  const { store, now } = parts
   for (let round = 0; round < ROUNDS; round++) {
-    const due = now().toISOString()
-    const waiting = store.openArchives().filter(({ status, retryAt }) => status === 'kept' && (retryAt ?? '') <= due)
+    const waiting = notSearchable(parts.store, parts.now())
     if (waiting.length === 0) return
     for (const record of waiting) makeOne(parts, record, progress)
   }
+}
+
+/** What is kept and could be put into the index now. */
+export function notSearchable(store: Store, now: Date): ArchiveRecord[] {
+  const due = now.toISOString()
+  return store.openArchives().filter(({ status, retryAt }) => status === 'kept' && (retryAt ?? '') <= due)
 }
 
 function makeOne(parts: SearchableParts, planned: ArchiveRecord, progress: (bytes: number) => void): void {

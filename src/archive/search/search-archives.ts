@@ -16,7 +16,7 @@ export interface SearchRequest {
   textLength?: number
   /** Told of each archive in which something was found that cannot be read any more. */
   unreadable?: (archiveId: string) => void
-  /** Told of the bytes read where the index was lost or damaged and is made again first. */
+  /** Told of the bytes read where archives have to be made searchable first. */
   progress?: (bytes: number) => void
 }
 
