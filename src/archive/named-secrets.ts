@@ -12,15 +12,21 @@ const SECRET =
 export const NAMED: readonly Pattern[] = [
   { name: 'token', expression: authorization(), reach: afterAuthorization },
   { name: 'cookie', expression: new RegExp(`\\b(?:set-)?cookie2?${SIGN}|--cookie[ =]`, 'gi'), reach: cookies },
-  { name: 'cookie', expression: /(?<![\w-])-b[ \t]{0,3}/g, reach: inCommand(/\bcurl\b/, cookies) },
+  { name: 'cookie', expression: /(?<![\w-])-b[ \t]{0,3}/g, reach: inCommand(/\bcurl\b/, cookies), hint: /curl/ },
   {
     name: 'password',
     expression: /(?<![\w-])(?:-u|-U|--user|--proxy-user)[ \t=]{0,3}/g,
     reach: inCommand(/\bcurl\b|\bwget\b|\blftp\b/, afterUser),
+    hint: /curl|wget|lftp/,
   },
-  { name: 'password', expression: /(?<![\w-])-p(?=\S)/g, reach: inCommand(/\b(?:mysql|mariadb)[\w-]*|\bsshpass\b/, argument) },
-  { name: 'password', expression: /(?<![\w-])-p[ \t]{1,3}/g, reach: inCommand(/\bsshpass\b/, argument) },
-  { name: 'password', expression: /(?<![\w-])-a[ \t]{1,3}/g, reach: inCommand(/\bredis-cli\b/, argument) },
+  {
+    name: 'password',
+    expression: /(?<![\w-])-p(?=\S)/g,
+    reach: inCommand(/\b(?:mysql|mariadb)[\w-]*|\bsshpass\b/, argument),
+    hint: /mysql|mariadb|sshpass/,
+  },
+  { name: 'password', expression: /(?<![\w-])-p[ \t]{1,3}/g, reach: inCommand(/\bsshpass\b/, argument), hint: /sshpass/ },
+  { name: 'password', expression: /(?<![\w-])-a[ \t]{1,3}/g, reach: inCommand(/\bredis-cli\b/, argument), hint: /redis-cli/ },
   { name: 'password', expression: /(?<keep>-pass(?:in|out)?[ \t]{1,3}["']?pass:)[^\s"']+/g },
   { name: 'password', expression: /(?<keep>\blogin[ \t]{1,3}[^\s]{1,100}\s{1,3}password[ \t]{1,3})[^\s]+/g },
   { name: 'secret', expression: /(?<keep>secret_access_key[ \t]{1,20})[A-Za-z0-9/+=]{16,}/gi },
@@ -30,6 +36,7 @@ export const NAMED: readonly Pattern[] = [
     expression:
       /(?<![\w-])--?(?:[a-z0-9]{1,20}-){0,4}(?:password|passwd|passphrase|token|secret|api-?key|access-?key|secret-?key)[ \t]{1,3}/gi,
     reach: afterFlag,
+    hint: /-(?:pass|token|secret|api|access)/i,
   },
   { name: 'secret', expression: new RegExp(`${SECRET}(?:[A-Za-z0-9_]{0,20}|-key)${SIGN}`, 'gi'), reach: assigned(6) },
   { name: 'secret', expression: new RegExp(`(?:token\\d{0,2}|\\b_auth)${SIGN}`, 'gi'), reach: assignedToken },
