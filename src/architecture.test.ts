@@ -34,7 +34,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   'index.ts': ['contract', 'lib', 'library'],
   'version.ts': [],
   cli: [
-    ...['contract', 'lib', 'config', 'policy', 'agents', 'store', 'archive', 'engine', 'model'],
+    ...['contract', 'lib', 'config', 'policy', 'facts', 'agents', 'store', 'archive', 'engine', 'model'],
     ...['server', 'install', 'hook', 'archives-of.ts', 'around.ts', 'house.ts', 'version.ts'],
   ],
 }
