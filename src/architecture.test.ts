@@ -38,7 +38,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   'index.ts': ['contract', 'lib', 'library'],
   'version.ts': [],
   cli: [
-    ...['contract', 'lib', 'config', 'policy', 'handoff', 'briefs', 'agents', 'store', 'archive', 'engine', 'model'],
+    ...['contract', 'lib', 'config', 'policy', 'facts', 'handoff', 'briefs', 'agents', 'store', 'archive', 'engine', 'model'],
     ...['server', 'install', 'hook', 'archives-of.ts', 'around.ts', 'house.ts', 'message-typist.ts', 'version.ts'],
   ],
 }

@@ -14,12 +14,16 @@ import { finishArchives } from './finish-archives.js'
 import { hasWork } from './has-work.js'
 import { archivePlaces, type Places } from './places.js'
 import { removeArchives, sweep } from './remove-archives.js'
+import { explainSearch } from './search/explain-search.js'
+import { healingIndex } from './search/healing-index.js'
 import { type ReadLine, unindexStream } from './search/index-stream.js'
-import { makeSearchable } from './search/make-searchable.js'
-import { type Index, indexBytes, openIndex } from './search/open-index.js'
+import { makeSearchable, notSearchable } from './search/make-searchable.js'
+import { indexBytes } from './search/open-index.js'
 import { type SearchRequest, searchArchives } from './search/search-archives.js'
+import { removeTemporary } from './temporary-files.js'
 import { type Verification, verifyArchives } from './verify-archives.js'
 import { viewArchives } from './view-archives.js'
+import { whereabouts } from './whereabouts.js'
 
 export interface ArchivesParts {
   store: Store
@@ -59,6 +63,7 @@ export interface Archives {
   /** By its id or the beginning of it. Throws a BatonError when there is none, or several begin so. */
   find(id: string): ArchiveRecord
   segments(streamId: string | null): SegmentRecord[]
+  /** What is kept and not searchable yet is made so first, also all of it where the index is lost or damaged: that takes as long as it takes. */
   search(request: SearchRequest): Hit[]
   verify(records: readonly ArchiveRecord[], progress?: (bytes: number) => void): Verification
   /** What a retention drops. */
@@ -79,16 +84,10 @@ export function makeArchives(parts: ArchivesParts): Archives {
   const { store, log } = parts
   const places = archivePlaces(parts.root)
   const blocks = makeBlocks(places.folder)
-  let opened: Index | null = null
-  const index = (): Index => {
-    if (opened) return opened
-    opened = openIndex(places.index)
-    if (opened.fresh) forgetIndexed(store)
-    return opened
-  }
+  const index = healingIndex(places.index, store, log)
   const unindex = (streamId: string, from: number): boolean => {
     try {
-      unindexStream(index(), streamId, from)
+      index.use((open) => unindexStream(open, streamId, from))
       return true
     } catch (error) {
       log('warn', 'archives could not be taken out of the index', { reason: reasonOf(error) })
@@ -112,7 +111,7 @@ export function makeArchives(parts: ArchivesParts): Archives {
     const freedBytes = removeArchives(removing, records)
     if (thorough && records.length > 0) {
       try {
-        index().compact()
+        index.use((open) => open.compact())
       } catch (error) {
         log('warn', 'the index could not be made smaller', { reason: reasonOf(error) })
       }
@@ -126,7 +125,7 @@ export function makeArchives(parts: ArchivesParts): Archives {
     view,
     waiting: () => hasWork(store, parts.now()),
     finish(options = {}) {
-      const self = processInfo(process.pid) ?? { pid: process.pid, startedAt: '' }
+      const self = { ...(processInfo(process.pid) ?? { pid: process.pid, startedAt: '' }), where: whereabouts() }
       const { sessionId, settled, progress } = options
       const made = finishArchives(
         {
@@ -145,23 +144,29 @@ export function makeArchives(parts: ArchivesParts): Archives {
     segments: (streamId) => (streamId === null ? [] : store.segments({ streamId })),
     search(request) {
       const known = new Map<string, SegmentRecord[]>()
-      return searchArchives(
-        {
-          index: index(),
-          blocks,
-          records: store.archives(),
-          readerOf: parts.readerOf,
-          segmentsOf(streamId) {
-            const segments = known.get(streamId) ?? store.segments({ streamId })
-            known.set(streamId, segments)
-            return segments
-          },
-        },
-        request,
-      )
+      const segmentsOf = (streamId: string): SegmentRecord[] => {
+        const segments = known.get(streamId) ?? store.segments({ streamId })
+        known.set(streamId, segments)
+        return segments
+      }
+      const { readerOf } = parts
+      const ask = (): Hit[] =>
+        index.use((open) => searchArchives({ index: open, blocks, records: store.archives(), readerOf, segmentsOf }, request))
+      const before = index.changes()
+      try {
+        const hits = ask()
+        // Another process may be making it again right now.
+        if (index.changes() === before && notSearchable(store, parts.now()).length === 0) return hits
+        makeSearchable({ ...parts, blocks, index }, (bytes) => request.progress?.(bytes))
+        return ask()
+      } catch (error) {
+        throw explainSearch(error)
+      }
     },
-    verify: (records, progress) =>
-      verifyArchives(places, makeBlocks(places.folder, 0), records, store.segments(), store.openArchives(), progress),
+    verify(records, progress) {
+      removeTemporary(places.folder, whereabouts(), parts.now())
+      return verifyArchives(places, makeBlocks(places.folder, 0), records, store.segments(), store.openArchives(), progress)
+    },
     choose,
     frees(records) {
       const gone = new Set(records.map(({ archiveId }) => archiveId))
@@ -189,19 +194,8 @@ export function makeArchives(parts: ArchivesParts): Archives {
       bytes: sizeOf(store.segments()),
       indexBytes: indexBytes(places.index),
     }),
-    close() {
-      opened?.close()
-      opened = null
-    },
+    close: index.close,
   }
-}
-
-/** An index that was lost or damaged is made again from the archives. */
-function forgetIndexed(store: Store): void {
-  store.transaction(() => {
-    for (const record of store.archives())
-      if (record.status === 'kept') store.putArchive({ ...record, indexed: false, reason: null, retryAt: null, attempts: 0 })
-  })
 }
 
 const LEAST = 4

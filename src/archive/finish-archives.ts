@@ -1,25 +1,27 @@
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ArchivePart, ArchiveRecord } from '../contract/archive.js'
-import { removeLeftovers } from '../lib/atomic-file.js'
 import { BatonError, codeOf, reasonOf } from '../lib/errors.js'
 import type { Log } from '../lib/log.js'
-import { type ClaimParts, claimArchive } from './claim.js'
+import { type ClaimParts, claimArchive, isClaimed, keepClaimed, LostLease } from './claim.js'
+import { fileName } from './file-name.js'
 import { dropLinks, isWhole, type KeepParts, type KeptPart, keepPart } from './keep-part.js'
 import { nextTry } from './next-try.js'
 import { SourceTrouble } from './source-trouble.js'
+import { removeTemporary } from './temporary-files.js'
 
 /**
  * What becomes of an archive:
  *
  * - **pending**: planned. A process puts its name on it (the lease) and copies the first bytes of each transcript into files that get
- *   their names only once they were read back. Whoever finds the lease of a dead process begins again.
+ *   their names only once they were read back, and only while the lease is still its own. Whoever finds the lease of a dead process
+ *   begins again; who was wrongly taken for dead stops and touches nothing.
  * - **kept**: one transaction names the files, the hashes and the end of the work; then the links to the transcripts go. From here on nothing
  *   changes but that it becomes searchable.
  * - **failed** with a time: the disk is full or may not be written; tried again after it, a bounded number of times.
  * - **failed** for good: the transcript is not what was planned any more. The reason stays.
  */
-export interface FinishParts extends ClaimParts, KeepParts {
+export interface FinishParts extends ClaimParts, Omit<KeepParts, 'self' | 'name'> {
   log: Log
   /** Called inside the transaction that keeps an archive, or that gives one up for good: for events that must not be lost. */
   settled?(record: ArchiveRecord): void
@@ -45,8 +47,23 @@ export function finishArchives(parts: FinishParts, only?: { sessionId: string })
 }
 
 function finishOne(parts: FinishParts, record: ArchiveRecord): ArchiveRecord | null {
+  const { store } = parts
+  const stillMine = keepClaimed(parts, record)
+  const keeping: KeepParts = {
+    ...parts,
+    progress(bytes) {
+      stillMine()
+      parts.progress?.(bytes)
+    },
+    // In one transaction with the look at the lease: nobody can take the archive between the two and have its file replaced.
+    name: (give) =>
+      store.transaction(() => {
+        if (!isClaimed(store, record)) throw new LostLease()
+        give()
+      }),
+  }
   try {
-    const kept = record.parts.map((part) => (part.trouble === null ? keptOrTrouble(parts, record, part) : null))
+    const kept = record.parts.map((part) => (part.trouble === null ? keptOrTrouble(keeping, record, part) : null))
     return settle(parts, record, kept)
   } catch (error) {
     if (error instanceof BatonError) throw error
@@ -55,7 +72,7 @@ function finishOne(parts: FinishParts, record: ArchiveRecord): ArchiveRecord | n
 }
 
 /** A subagent's transcript that is gone costs only itself. */
-function keptOrTrouble(parts: FinishParts, record: ArchiveRecord, part: ArchivePart): KeptPart | string {
+function keptOrTrouble(parts: KeepParts, record: ArchiveRecord, part: ArchivePart): KeptPart | string {
   try {
     return keepPart(parts, record, part)
   } catch (error) {
@@ -78,8 +95,7 @@ function settle(parts: FinishParts, record: ArchiveRecord, kept: (KeptPart | str
     }),
   }
   const committed = store.transaction(() => {
-    const now = store.archive(record.archiveId)
-    if (now?.lease?.pid !== record.lease!.pid || now.lease.startedAt !== record.lease!.startedAt) return false
+    if (!isClaimed(store, record)) return false
     for (const segment of segments) store.putSegment(segment)
     const streams = new Set(done.parts.flatMap(({ streamId }) => streamId ?? []))
     const broken = [...streams].some((streamId) => !holds(store.segments({ streamId }), done, streamId))
@@ -88,10 +104,20 @@ function settle(parts: FinishParts, record: ArchiveRecord, kept: (KeptPart | str
     parts.settled?.(done)
     return true
   })
-  // Somebody forgot it meanwhile: what was written belongs to nobody.
-  if (!committed) for (const { file } of segments) rmSync(join(places.folder, file), { force: true })
+  if (!committed) return abandoned(parts, record)
   dropLinks(places, record)
-  return committed ? done : null
+  return done
+}
+
+/** What was written of an archive that somebody forgot meanwhile belongs to nobody; of one that another process took over it is that one's. */
+function abandoned({ store, places, log }: FinishParts, record: ArchiveRecord): null {
+  log('debug', new LostLease().message, { archive: record.archiveId })
+  if (store.archive(record.archiveId) !== null) return null
+  const needed = new Set(store.segments({ sessionId: record.sessionId }).map(({ file }) => file))
+  for (const file of record.parts.map(({ name }) => fileName(record.stem, name)))
+    if (!needed.has(file)) rmSync(join(places.folder, file), { force: true })
+  dropLinks(places, record)
+  return null
 }
 
 function holds(segments: Parameters<typeof isWhole>[0], { parts }: ArchiveRecord, streamId: string): boolean {
@@ -110,15 +136,16 @@ function giveUp(parts: FinishParts, record: ArchiveRecord, error: unknown): Arch
     retryAt,
     parts: lost ? record.parts.map((part) => ({ ...part, link: null })) : record.parts,
   }
-  log('warn', 'a transcript could not be kept', { archive: record.archiveId, reason: failed.reason, again: failed.retryAt })
   const committed = store.transaction(() => {
-    if (store.archive(record.archiveId) === null) return false
+    if (!isClaimed(store, record)) return false
     store.putArchive(failed)
     if (lost) parts.settled?.(failed)
     return true
   })
-  if (lost || !committed) dropLinks(places, record)
-  return lost && committed ? failed : null
+  if (!committed) return abandoned(parts, record)
+  log('warn', 'a transcript could not be kept', { archive: record.archiveId, reason: failed.reason, again: failed.retryAt })
+  if (lost) dropLinks(places, record)
+  return lost ? failed : null
 }
 
 function told(error: unknown): string {
@@ -130,8 +157,8 @@ function told(error: unknown): string {
 }
 
 /** What processes left behind that were killed: files on their way to a name, and links whose archive was never written down. */
-function tidy({ store, places, now }: FinishParts): void {
-  removeLeftovers(places.folder)
+function tidy({ store, places, self, now }: FinishParts): void {
+  removeTemporary(places.folder, self.where, now())
   let names: string[] = []
   try {
     names = readdirSync(places.links)

@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import type { ArchivePart, ArchiveRecord, SegmentRecord } from '../contract/archive.js'
 import { codeOf } from '../lib/errors.js'
 import type { Store } from '../store/store.js'
-import { type Blocks, makeBlocks } from './blocks.js'
+import { type Blocks, DamagedArchive, makeBlocks } from './blocks.js'
 import { fileName } from './file-name.js'
+import { isSound } from './is-sound.js'
 import { markOf, openSource } from './look-at-source.js'
 import type { Places } from './places.js'
 import { SourceTrouble } from './source-trouble.js'
@@ -14,7 +15,10 @@ export interface KeepParts {
   store: Store
   places: Places
   newId(): string
+  self: { where: string }
   progress?(bytes: number): void
+  /** Called when a file is ready, to give it its name; may throw instead. */
+  name?(give: () => void): void
 }
 
 export interface KeptPart {
@@ -26,7 +30,8 @@ export interface KeptPart {
 
 /**
  * Brings one transcript of an archive into its stream. The bytes that older archives hold are not stored again, once their hash has
- * proven that they are the same; a transcript that was rewritten begins a stream of its own.
+ * proven that they are the same and their files were looked at; a transcript that was rewritten, or whose older archives are damaged,
+ * begins a stream of its own.
  */
 export function keepPart(parts: KeepParts, record: ArchiveRecord, part: ArchivePart): KeptPart {
   if (part.bytes === 0) return { streamId: null, sha256: newHash().digest('hex'), segment: null }
@@ -39,7 +44,7 @@ export function keepPart(parts: KeepParts, record: ArchiveRecord, part: ArchiveP
   }
 }
 
-/** null: the stream begins otherwise than the transcript. */
+/** null: the stream begins otherwise than the transcript, or is damaged. */
 function extended(
   parts: KeepParts,
   record: ArchiveRecord,
@@ -55,6 +60,7 @@ function extended(
     const same = hashOfStream(makeBlocks(parts.places.folder, 0), known, part.bytes) === sha256
     return same ? { streamId: last.streamId, sha256, segment: null } : null
   }
+  if (!isSound(parts.places.folder, known, source)) return null
   hashBytes(source, 0, last.to, hash, ({ length }) => parts.progress?.(length))
   if (hash.copy().digest('hex') !== last.sha256) return null
   if (part.bytes === last.to) return { streamId: last.streamId, sha256: last.sha256, segment: null }
@@ -66,14 +72,18 @@ function fresh(parts: KeepParts, record: ArchiveRecord, part: ArchivePart, sourc
 }
 
 function written(
-  { places, progress }: KeepParts,
+  { places, self, progress, name: naming }: KeepParts,
   { sessionId, stem }: ArchiveRecord,
   { name, bytes }: ArchivePart,
   source: number,
   { streamId, from, hash }: { streamId: string; from: number; hash: ReturnType<typeof newHash> },
 ): KeptPart {
   const segment = { streamId, sessionId, name, from, to: bytes, file: fileName(stem, name) }
-  const made = writeSegment({ folder: places.folder, source, hash, segment, ...(progress ? { progress } : {}) })
+  const made = writeSegment({
+    ...{ folder: places.folder, where: self.where, source, hash, segment },
+    ...(progress ? { progress } : {}),
+    ...(naming ? { name: naming } : {}),
+  })
   return { streamId, sha256: made.sha256, segment: made }
 }
 
@@ -93,15 +103,21 @@ export function isWhole(segments: readonly SegmentRecord[]): boolean {
   return segments.every(({ from }, at) => from === (segments[at - 1]?.to ?? 0))
 }
 
-function hashOfStream(blocks: Blocks, segments: readonly SegmentRecord[], bytes: number): string {
+/** null: a file is not there or cannot be unpacked. */
+function hashOfStream(blocks: Blocks, segments: readonly SegmentRecord[], bytes: number): string | null {
   const hash = newHash()
   for (const segment of segments) {
     let left = bytes - segment.from
     if (left <= 0) break
-    blocks.each(segment, (raw) => {
-      if (left > 0) hash.update(raw.subarray(0, left))
-      left -= raw.length
-    })
+    try {
+      blocks.each(segment, (raw) => {
+        if (left > 0) hash.update(raw.subarray(0, left))
+        left -= raw.length
+      })
+    } catch (error) {
+      if (error instanceof DamagedArchive) return null
+      throw error
+    }
   }
   return hash.digest('hex')
 }

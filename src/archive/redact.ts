@@ -1,9 +1,14 @@
+import { NAMED, type Reach } from './named-secrets.js'
 import type { Lines } from './restore-archive.js'
 
 export interface Pattern {
   /** What the removed text is called in its place. */
   name: string
+  /** Removed is what it matches, or with `reach` what that finds behind it. */
   expression: RegExp
+  reach?: Reach
+  /** Where this stands nowhere in a text, the expression need not be tried: most texts hold none of it. */
+  hint?: RegExp
 }
 
 /**
@@ -23,18 +28,10 @@ export const BUILT_IN: readonly Pattern[] = [
     expression: /\bxox[abeoprs]-[A-Za-z0-9-]{10,}|\bnpm_[A-Za-z0-9]{30,}|\bpypi-[A-Za-z0-9_-]{30,}|\bhf_[A-Za-z0-9]{20,}/g,
   },
   { name: 'key', expression: /\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{30,}|\bya29\.[A-Za-z0-9_-]{20,}/g },
-  { name: 'token', expression: /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g },
+  { name: 'token', expression: /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g },
   { name: 'password', expression: /(?<keep>\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@"'<>]{0,100}:)[^\s/@"'<>]{1,200}(?=@)/gi },
-  {
-    name: 'token',
-    expression: /(?<keep>\bauthorization["']?\s{0,3}[:=]\s{0,3}["']?(?:bearer|basic|token)\s+)[A-Za-z0-9._~+/=-]{6,}/gi,
-  },
   { name: 'token', expression: /(?<keep>\bbearer\s+)[A-Za-z0-9._~+/=-]{16,}/gi },
-  {
-    name: 'secret',
-    expression:
-      /(?<keep>\b[A-Za-z0-9_.-]{0,40}(?:password|passwd|passphrase|secret|api[_-]?key|access[_-]?key|auth[_-]?token|access[_-]?token|private[_-]?key)[A-Za-z0-9_]{0,20}\\{0,3}["']?\s{0,3}[:=]\s{0,3}\\{0,3}["']?)[^\s"'\\,;&|<>(){}[\]]{6,}(?![^\s"'\\,;&|<>){}[\]])/gi,
-  },
+  ...NAMED,
 ]
 
 export const E_MAIL: Pattern = {
@@ -52,15 +49,34 @@ export function ownPatterns(written: readonly string[]): Pattern[] {
 /** Counts are by name. */
 export function redactText(text: string, patterns: readonly Pattern[], counts: Map<string, number>): string {
   let left = text
-  for (const { name, expression } of patterns) {
-    left = left.replace(expression, (...found) => {
-      // An expression that matches nothing at all would put a mark between all letters.
-      if (found[0] === '') return ''
-      const groups = found.at(-1) as { keep?: string } | string
-      return `${typeof groups === 'object' ? (groups.keep ?? '') : ''}${removed(name, counts)}`
-    })
+  for (const { name, expression, reach, hint } of patterns) {
+    if (hint && !hint.test(left)) continue
+    if (reach) left = redactBehind(left, expression, reach, () => removed(name, counts))
+    else
+      left = left.replace(expression, (...found) => {
+        // An expression that matches nothing at all would put a mark between all letters.
+        if (found[0] === '') return ''
+        const groups = found.at(-1) as { keep?: string } | string
+        return `${typeof groups === 'object' ? (groups.keep ?? '') : ''}${removed(name, counts)}`
+      })
   }
   return left
+}
+
+function redactBehind(text: string, expression: RegExp, reach: Reach, mark: () => string): string {
+  let out = ''
+  let done = 0
+  expression.lastIndex = 0
+  for (let found = expression.exec(text); found; found = expression.exec(text)) {
+    const span = reach(text, expression.lastIndex, found)
+    if (!span) continue
+    // Also what is spared is passed over: otherwise a long text of names would be read again from each of them.
+    expression.lastIndex = Math.max(expression.lastIndex, span.to)
+    if (span.spare) continue
+    out += text.slice(done, span.from) + mark()
+    done = span.to
+  }
+  return done === 0 ? text : out + text.slice(done)
 }
 
 const NEWLINE = 10
@@ -93,7 +109,7 @@ export function redactLines(patterns: readonly Pattern[], counts: Map<string, nu
 
 /** What is called so is removed whatever it looks like. */
 const SECRET_KEY =
-  /^(?:.*[_-])?(?:password|passwd|passphrase|secret|api_?-?key|access_?-?key|private_?-?key|(?:auth|access|refresh|api)_?-?token|authorization)$/i
+  /(?:password|passwd|passphrase|secret|(?:api|access|secret|private|auth|account)[_-]?key|token|authorization|(?:^|[_-])cookie)$/i
 
 function redactLine(bytes: Buffer, patterns: readonly Pattern[], counts: Map<string, number>): Buffer {
   const text = bytes.toString('utf8')

@@ -19,9 +19,11 @@ export interface RemoveParts {
  * Removes archives, and of their files those that no other archive needs. First one transaction that says what is to go, then the files and
  * the index: a process that ends between them leaves word, and `sweep` of the next one goes on. Returns the bytes freed.
  */
-export function removeArchives(parts: RemoveParts, records: readonly ArchiveRecord[]): number {
+export function removeArchives(parts: RemoveParts, chosen: readonly ArchiveRecord[]): number {
   const { store } = parts
   store.transaction(() => {
+    // As they are now: one may have been kept, and others built on it, since they were chosen.
+    const records = chosen.flatMap(({ archiveId }) => store.archive(archiveId) ?? [])
     for (const { archiveId, parts: transcripts, status, stem } of records) {
       store.dropArchive(archiveId)
       for (const { link, name } of transcripts) {

@@ -66,6 +66,29 @@ describe('removing archives', () => {
     expect(trial.archives.search({ query: 'stage4', limit: 1 })[0]!.line).toBe(7)
   })
 
+  it('that were kept after they were chosen takes everything all the same', () => {
+    const trial = newTrial()
+    trial.write('s1', said('one'))
+    trial.plan('s1')
+    const chosen = trial.store.archives()
+    expect(chosen).toMatchObject([{ status: 'pending' }])
+    trial.archives.finish()
+    expect(trial.archives.remove(chosen).freedBytes).toBeGreaterThan(0)
+    expect([trial.store.archives(), trial.store.segments(), trial.files(), found(trial, 'one')]).toEqual([[], [], [], 0])
+    trial.write('s1', said('two'))
+    expect(trial.restored(trial.keep('s1')).toString()).toBe(said('one') + said('two'))
+  })
+
+  it('that another process has removed already takes nothing else', () => {
+    const { trial, kept } = filled()
+    trial.archives.remove(kept)
+    trial.write('s1', said('later'))
+    const later = trial.keep('s1')
+    expect(trial.archives.remove(kept).freedBytes).toBe(0)
+    expect(trial.archives.verify([later]).archives).toMatchObject([{ state: 'whole' }])
+    expect(found(trial, 'later')).toBe(1)
+  })
+
   it('that is interrupted is finished by the next one', () => {
     const { trial, kept } = filled()
     const cut = new Error('killed')
@@ -124,7 +147,7 @@ describe('removing archives', () => {
     trial.archives.finish()
     expect(forgotten).toHaveLength(1)
     expect(trial.store.leftovers()).toEqual([])
-    const index = openIndex(trial.places.index)
+    const index = openIndex(trial.places.index, () => {})
     for (const table of ['streams', 'spans', 'entries']) expect(index.sql(`SELECT * FROM ${table}`).all()).toEqual([])
     expect(index.sql('SELECT rowid FROM words WHERE words MATCH ?').all('unforgettable')).toEqual([])
     index.close()

@@ -1,7 +1,18 @@
-import { closeSync, fchmodSync, fsyncSync, linkSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  fchmodSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeSync,
+} from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { ArchivePart, SegmentRecord } from '../contract/archive.js'
-import { BatonError, codeOf, EXIT, reasonOf } from '../lib/errors.js'
+import { BatonError, codeOf, EXIT } from '../lib/errors.js'
 import { type Blocks, DamagedArchive } from './blocks.js'
 import { newHash } from './write-segment.js'
 
@@ -25,12 +36,13 @@ export interface Lines {
 
 /** Writes one kept transcript to a file of its owner's alone. It appears under its name whole and proven, or not at all. */
 export function restoreArchive(blocks: Blocks, { part, segments, to, force, progress, through }: RestoreRequest): void {
-  const there = statSync(to, { throwIfNoEntry: false })
+  const there = lookAt(to)
   if (there?.isDirectory()) throw new BatonError(`${to} is a folder.`, 'Name the file that is to be written.', EXIT.usage)
   if (there && !force) throw exists(to)
-  const temporary = join(dirname(to), `.${basename(to)}.baton-${process.pid}-${Date.now()}`)
+  // Not made from the file's own name, which may be as long as a name can be.
+  const temporary = join(dirname(to), `.restored.baton-${process.pid}-${Date.now()}`)
   try {
-    const fd = openFor(temporary, to)
+    const fd = openSync(temporary, 'wx', 0o600)
     try {
       fchmodSync(fd, 0o600)
       const write = (bytes: Buffer): void => {
@@ -49,7 +61,8 @@ export function restoreArchive(blocks: Blocks, { part, segments, to, force, prog
     else linkSync(temporary, to) // unlike a rename, this refuses a file that has appeared meanwhile
   } catch (error) {
     if (error instanceof DamagedArchive) throw damaged(error)
-    throw codeOf(error) === 'EEXIST' ? exists(to) : error
+    if (error instanceof BatonError) throw error
+    throw codeOf(error) === 'EEXIST' ? exists(to) : unwritable(to, error)
   } finally {
     rmSync(temporary, { force: true })
   }
@@ -79,16 +92,34 @@ export function unpackPart(
     throw new DamagedArchive(segments.at(-1)?.file ?? 'its file', 'damaged', 'it unpacks to something else than was kept')
 }
 
-function openFor(temporary: string, to: string): number {
+function lookAt(to: string): Stats | undefined {
   try {
-    return openSync(temporary, 'wx', 0o600)
+    return statSync(to, { throwIfNoEntry: false })
   } catch (error) {
-    const code = codeOf(error)
-    if (code === 'ENOENT')
-      throw new BatonError(`The folder ${dirname(to)} does not exist.`, 'Make it first, or name a file elsewhere.', EXIT.notFound)
-    throw new BatonError(`${to} cannot be written (${code ?? reasonOf(error)}).`, 'Name a file in a folder you may write to.')
+    throw unwritable(to, error)
   }
 }
+
+function unwritable(to: string, error: unknown): unknown {
+  const folder = dirname(to)
+  const code = codeOf(error)
+  if (code === undefined || code.startsWith('ERR_')) return error
+  switch (code) {
+    case 'ENOENT':
+      return new BatonError(`The folder ${folder} does not exist.`, 'Make it first, or name a file elsewhere.', EXIT.notFound)
+    case 'ENOTDIR':
+      return new BatonError(`${folder} is no folder, so no file can be made in it.`, 'Name a file in a folder.', EXIT.usage)
+    case 'ENAMETOOLONG':
+      return new BatonError(`The name ${short(basename(to))} is too long.`, 'Name the file more briefly.', EXIT.usage)
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return new BatonError(`No space is left on the disk for ${to}.`, 'Free some space, or name a file on another disk.')
+    default:
+      return new BatonError(`${to} cannot be written (${code}).`, 'Name a file in a folder you may write to.')
+  }
+}
+
+const short = (name: string): string => (name.length > 40 ? `${name.slice(0, 40)}…` : name)
 
 function exists(to: string): BatonError {
   return new BatonError(`${to} is already there.`, 'Name another file, or replace it with --force.', EXIT.refused)

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import type { ArchiveRecord, SegmentRecord } from '../contract/archive.js'
-import { isLeftover, removeLeftovers } from '../lib/atomic-file.js'
+import { isLeftover } from '../lib/atomic-file.js'
 import { type Blocks, DamagedArchive } from './blocks.js'
 import { fileName } from './file-name.js'
 import type { Places } from './places.js'
@@ -94,7 +94,6 @@ function judge(record: ArchiveRecord, found: ReadonlyMap<string, Walked>): Verif
 }
 
 function extraFiles({ folder }: Places, segments: readonly SegmentRecord[], open: readonly ArchiveRecord[]): string[] {
-  removeLeftovers(folder)
   const expected = open.flatMap(({ stem, parts }) => parts.map(({ name }) => fileName(stem, name)))
   const known = new Set([...segments.map(({ file }) => file), ...expected])
   try {

@@ -7,30 +7,32 @@ import { syncFolder } from '../lib/atomic-file.js'
 import { makeBlocks } from './blocks.js'
 import { ensureFolder } from './places.js'
 import { SourceTrouble } from './source-trouble.js'
+import { temporaryName } from './temporary-files.js'
 
 /** Small enough to unpack one for every hit of a search, large enough to compress well. */
 export const BLOCK_BYTES = 256 * 1024
 const QUALITY = 1
 
-let count = 0
-
 export interface SegmentRequest {
   folder: string
+  /** Of this process: told in the names of files that are not yet whole. */
+  where: string
   /** Where the bytes are read from. */
   source: number
   /** The hash of the stream's first `from` bytes; moved on to `to`. */
   hash: Hash
   segment: Pick<SegmentRecord, 'streamId' | 'sessionId' | 'name' | 'from' | 'to' | 'file'>
   progress?(bytes: number): void
+  name?(give: () => void): void
 }
 
 /**
  * Puts bytes [from, to) of a source into a file of its own: compressed into one that nobody looks at, brought to the disk, read back and
  * compared, and only then given its name. Whoever ends before that leaves nothing that counts.
  */
-export function writeSegment({ folder, source, hash, segment, progress }: SegmentRequest): SegmentRecord {
+export function writeSegment({ folder, where, source, hash, segment, progress, name }: SegmentRequest): SegmentRecord {
   ensureFolder(folder)
-  const temporary = `.${segment.file}.baton-${process.pid}-${++count}`
+  const temporary = temporaryName(segment.file, where)
   const before = hash.copy()
   try {
     const { blocks, storedBytes } = pack(join(folder, temporary), source, segment, hash, progress)
@@ -38,7 +40,9 @@ export function writeSegment({ folder, source, hash, segment, progress }: Segmen
     const written: SegmentRecord = { ...segment, storedBytes, sha256, blocks, blockBytes: BLOCK_BYTES }
     makeBlocks(folder, 0).each({ ...written, file: temporary }, (bytes) => void before.update(bytes))
     if (before.digest('hex') !== sha256) throw new Error('what was written does not read back as it was')
-    renameSync(join(folder, temporary), join(folder, segment.file))
+    const give = (): void => renameSync(join(folder, temporary), join(folder, segment.file))
+    if (name) name(give)
+    else give()
     syncFolder(folder)
     return written
   } finally {

@@ -1,9 +1,10 @@
-import type { Fact } from '../contract/fact.js'
+import type { Fact, FactKind } from '../contract/fact.js'
 import { keyOf } from '../facts/key-of.js'
+import { asData, asSaid } from './quote.js'
 
 export interface Written {
   text: string
-  /** The facts it names. */
+  /** The facts it tells of. */
   keys: string[]
 }
 
@@ -58,37 +59,74 @@ const CUT = 90
 
 /**
  * A brief made by code from ranked facts, at most `longest` characters: what further work needs first, so that cutting it short costs
- * the least, and of every section something before any has all. '' when the facts hold nothing worth saying.
+ * the least, and of every section something before any has all. What the quoted request says word for word is not said again, and a
+ * command is named once. Only the user's words stand there as they are; those of tools and of the agent are marked as quoted.
+ * '' when the facts hold nothing worth saying.
  */
 export function writeBrief(facts: readonly Fact[], longest: number): Written {
   const sections = SECTIONS.map((section) => ({
     section,
     all: facts.filter(section.takes),
     said: new Map<string, string>(),
+    /** Told by another section. */
+    elsewhere: new Set<string>(),
     length: 0,
   }))
   let length = 0
+  let quoted = ''
+  const commands = new Set<string>()
   for (const sharing of [true, false]) {
     for (const one of sections) {
       for (const fact of one.all) {
         const key = keyOf(fact)
-        if (one.said.size === one.section.most) break
-        if (one.said.has(key)) continue
+        if (one.said.has(key) || one.elsewhere.has(key)) continue
+        if (isWithin(fact, quoted) || (isCommand(fact) && commands.has(fact.text))) {
+          one.elsewhere.add(key)
+          continue
+        }
+        if (one.said.size === one.section.most) continue
         const line = lineOf(fact, one.section, longest)
         const cost = line.length + 1 + (one.said.size === 0 ? one.section.title.length + AROUND : 0)
         if (length + cost > longest || (sharing && one.length + cost > longest * one.section.share)) continue
         one.said.set(key, line)
         one.length += cost
         length += cost
+        if (isLastRequest(fact)) quoted = spaced(line.replace(/^> /gm, ''))
+        if (isCommand(fact)) commands.add(fact.text)
       }
     }
   }
   const told = sections.filter(({ said }) => said.size > 0)
   return {
-    text: told.map(({ section, all, said }) => `## ${section.title}\n${linesOf(section, all, said).join('\n')}\n`).join('\n'),
-    keys: told.flatMap(({ said }) => [...said.keys()]),
+    text: told
+      .map(({ section, all, said, elsewhere }) => {
+        const lines = linesOf(
+          section,
+          all.filter((fact) => !elsewhere.has(keyOf(fact))),
+          said,
+        )
+        return `## ${section.title}\n${lines.join('\n')}\n`
+      })
+      .join('\n'),
+    keys: [...new Set(sections.flatMap(({ said, elsewhere }) => [...said.keys(), ...elsewhere]))],
   }
 }
+
+const SAID = new Set<FactKind>(['request', 'constraint', 'question', 'decision'])
+
+const spaced = (text: string): string => text.replace(/\s+/g, ' ').trim()
+
+/** Whether the words of the request that are shown say it, word for word. What was done, no request can say. */
+function isWithin(fact: Fact, quoted: string): boolean {
+  if (quoted === '' || !SAID.has(fact.kind)) return false
+  const words = spaced(asSaid(fact.text))
+  if (fact.kind === 'request') return !isLastRequest(fact) && words === quoted
+  const at = quoted.indexOf(words)
+  return at >= 0 && !/[\p{L}\p{N}]/u.test(`${quoted[at - 1] ?? ''}${quoted[at + words.length] ?? ''}`)
+}
+
+/** A command, or a run of tests, which is known by its command. */
+const isCommand = ({ kind, detail }: Fact): boolean => kind === 'command' || (kind === 'test' && detail.command === undefined)
 
 /** In the order the facts were given, whichever turn they were taken in. */
 function linesOf({ quoted }: Section, all: readonly Fact[], said: ReadonlyMap<string, string>): string[] {
@@ -102,10 +140,14 @@ function linesOf({ quoted }: Section, all: readonly Fact[], said: ReadonlyMap<st
 function lineOf(fact: Fact, { title, longest, share, quoted }: Section, whole: number): string {
   if (quoted) {
     const room = whole * share - title.length - AROUND - CUT
-    return wholeOrCut(fact.text.trim(), Math.max(CUT, Math.min(longest, Math.floor(room)))).replace(/^/gm, '> ')
+    return wholeOrCut(asSaid(fact.text).trim(), Math.max(CUT, Math.min(longest, Math.floor(room)))).replace(/^/gm, '> ')
   }
-  const text = shorten(fact.text, longest)
-  return `- ${text.replace(/\s*\n\s*/g, ' ')}${addition(fact)}`
+  const words = shorten(fact.text.slice(0, longest * 4), longest)
+  return `- ${isOfUser(fact) ? spaced(asSaid(words)) : asData(words)}${addition(fact)}`
+}
+
+function isOfUser({ kind, detail }: Fact): boolean {
+  return kind === 'constraint' || kind === 'request' || ((kind === 'question' || kind === 'decision') && detail.by === 'user')
 }
 
 function addition(fact: Fact): string {
@@ -113,6 +155,8 @@ function addition(fact: Fact): string {
   if (fact.kind === 'constraint') return fact.state === 'forbidden' ? ' (forbidden)' : ''
   if (fact.kind === 'commit' && typeof detail.id === 'string') return ` (${detail.id.slice(0, 9)})`
   if (fact.kind === 'branch') return ' (branch)'
+  if (fact.kind === 'test')
+    return typeof detail.exitCode === 'number' && detail.exitCode !== 0 ? ` (exit ${detail.exitCode})` : ''
   if (fact.kind === 'command') return typeof detail.exitCode === 'number' ? ` (exit ${detail.exitCode})` : ` (${fact.state})`
   return ''
 }

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { aFact } from '../facts/a-fact.js'
-import { keyOf } from '../facts/key-of.js'
 import { type Remains, reportLoss } from './loss.js'
 
 const remains = (change: Partial<Remains> = {}): Remains => ({ summary: '', kept: '', keptLines: [], sinceLine: 0, ...change })
@@ -48,10 +47,4 @@ test('a report names at most 200 and still counts all', () => {
   const report = reportLoss(many, remains())
   expect(report).toMatchObject({ total: 500, kept: 0, byKind: { file: { total: 500, kept: 0 } } })
   expect(report.lost).toHaveLength(200)
-})
-
-test('long texts that begin alike have names of their own', () => {
-  const template = 'x'.repeat(300)
-  expect(keyOf(aFact('request', `${template} a`))).not.toBe(keyOf(aFact('request', `${template} and b`)))
-  expect(keyOf(aFact('request', 'a'))).not.toBe(keyOf(aFact('todo', 'a')))
 })

@@ -42,8 +42,11 @@ export interface ArchiveRecord {
   attempts: number
   /** With a reason: when it may be tried again; null: never. */
   retryAt: string | null
-  /** Who works on it now; counts only while that process lives. */
-  lease: { pid: number; startedAt: string } | null
+  /**
+   * Who works on it now; counts only while that process lives. `where`: among which processes its pid means something; `at`: when it last
+   * said so. Of one elsewhere, on another machine or in a container, nobody here can tell whether it lives: it counts while `at` is recent.
+   */
+  lease: { pid: number; startedAt: string; where?: string; at?: string } | null
   /** Whether everything in it can be searched. */
   indexed: boolean
   /** The session's own transcript first. */

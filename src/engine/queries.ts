@@ -3,7 +3,7 @@ import type { CompactionRecord } from '../contract/loss.js'
 import type { Policy } from '../contract/policy.js'
 import type { SessionRecord, SubagentRecord } from '../contract/record.js'
 import type { Session } from '../contract/session.js'
-import { keyOf } from '../facts/key-of.js'
+import { namedBy } from '../facts/key-of.js'
 import { resolveLevels } from '../policy/levels.js'
 import { percentOf } from '../policy/percent.js'
 import type { Store } from '../store/store.js'
@@ -102,7 +102,7 @@ function subagentView(record: SubagentRecord): Record<string, unknown> {
 
 function lossView({ loss, startedAt, archiveId, trigger, first, second }: CompactionRecord): Record<string, unknown>[] {
   if (loss === null) return []
-  const back = new Set([...(first?.keys ?? []), ...(second?.keys ?? [])])
+  const back = namedBy([...(first?.keys ?? []), ...(second?.keys ?? [])])
   return [
     {
       compaction_started_at: startedAt,
@@ -112,7 +112,7 @@ function lossView({ loss, startedAt, archiveId, trigger, first, second }: Compac
       facts_kept: loss.kept,
       by_kind: loss.byKind,
       lost: loss.lost.map(({ kind, text, state, line }) => ({ kind, text, state, line })),
-      put_back: loss.lost.filter((fact) => back.has(keyOf(fact))).length,
+      put_back: loss.lost.filter(back).length,
     },
   ]
 }

@@ -47,7 +47,7 @@ function saidBy(output: string, runs: GitRuns): string | null {
   let name: string | null = null
   for (const pattern of [
     /^(?:Switched to (?:a new )?branch|Already on) '([^']+)'/gm,
-    /^\s*\[([^\s\]]+)(?: \(root-commit\))? [0-9a-f]{7,40}\] /gm,
+    /^[ \t]*\[([^\s\]]+)(?: \(root-commit\))? [0-9a-f]{7,40}\] /gm,
   ]) {
     for (const match of output.matchAll(pattern)) if (match[1] !== 'detached') name = match[1]!
   }

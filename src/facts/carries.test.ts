@@ -44,6 +44,33 @@ describe('what was said in sentences', () => {
     expect(carried('Die Migrationen dürfen nicht geändert werden: ändere sie nie.', nie)).toBe(true)
   })
 
+  test.each([
+    ['Never push to main.', 'Push to main when ready, never wait for review.'],
+    ['Never push to main.', 'Push to main when ready and never wait for review.'],
+    ['Never push to main.', 'No, push to main.'],
+    ['Use port 8420.', 'The app does not use port 8420.'],
+    ['Use port 8420.', 'Never use port 8420.'],
+    ['Run the tests with vitest before each commit.', 'Do not run the tests with vitest before each commit.'],
+    ['Fix the parser, but add no dependency.', 'Fix the parser, and add a dependency.'],
+    ['Keep the public API as it is, and never rename the tables.', 'Keep the public API as it is. Rename the tables, never ask.'],
+    ['Verwende Port 8420.', 'Die App soll nicht Port 8420 verwenden.'],
+  ])('"%s" is not carried by its contradiction "%s"', (said, text) =>
+    expect(carried(text, aFact('constraint', said))).toBe(false),
+  )
+
+  test.each([
+    ['Never push to main.', 'Wait for review, never push to main.'],
+    ['Never push to main.', 'Never, ever push to main.'],
+    ['Never push to main.', 'Pushing to main is not allowed, even when all is green.'],
+    ['Use port 8420.', 'The app must use port 8420, not 8080.'],
+    ['Use port 8420.', 'No, use port 8420.'],
+    ['Use port 8420.', 'It was not done.\nUse port 8420.'],
+    ['Use tabs, not spaces.', 'Indent with tabs, not with spaces.'],
+    ['Fix the parser, but add no dependency.', 'The parser is to be fixed and no dependency added.'],
+  ])('"%s" is carried by "%s", whatever else is denied there', (said, text) =>
+    expect(carried(text, aFact('constraint', said))).toBe(true),
+  )
+
   test('one word is enough for a "no", and for nothing else', () => {
     expect(carried('Tokens stored hashed, no Redis.', aFact('constraint', 'We cannot use Redis here.', forbidden))).toBe(true)
     expect(carried('Redis was restarted.', aFact('constraint', 'We cannot use Redis here.', forbidden))).toBe(false)

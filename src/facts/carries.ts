@@ -1,7 +1,7 @@
 import type { Fact } from '../contract/fact.js'
 import { FEW_WORDS, makeMeaning } from './meaning.js'
 import { makeMentions } from './mentions.js'
-import { isUnspaced, meaningOf, plain } from './words.js'
+import { denies, isUnspaced, meaningOf, plain } from './words.js'
 
 const FIRM = { firm: true }
 
@@ -12,8 +12,8 @@ export interface Carrier {
 
 /**
  * Whether a text says what a fact says. Names (files, commits, branches, commands, tests) must stand there; what was said in sentences
- * must stand there word for word or with most of its meaning within a few sentences, its figures and names unchanged, and a
- * constraint that denies something as denied. Errs towards "not carried": what is put back twice costs a line, what is lost costs the work.
+ * must stand there word for word or with most of its meaning within a few sentences, its figures and names unchanged, and what
+ * a constraint denies as denied, and nothing else of it. Errs towards "not carried": what is put back twice costs a line, what is lost costs the work.
  *
  * `among`: the facts that could be confused with each other; one of two files of the same name is not meant by that name alone.
  */
@@ -21,6 +21,9 @@ export function makeCarrier(text: string, among: readonly Fact[] = []): Carrier 
   const whole = plain(text)
   const runs = new Set(whole.match(/[\p{L}\p{N}]+/gu))
   const says = (part: string): boolean => part !== '' && mayHold(runs, part) && named(whole, part)
+  /** Word for word, and not as the end of a denial. */
+  const saysAs = (part: string): boolean =>
+    part !== '' && mayHold(runs, part) && named(whole, part, (at) => denies(part) || !denies(clauseBefore(whole, at)))
   const mentions = makeMentions(whole, among)
   const means = makeMeaning(text)
   return {
@@ -40,7 +43,7 @@ export function makeCarrier(text: string, among: readonly Fact[] = []): Carrier 
         case 'request':
           return says(words) || means(fact.text)
         case 'constraint':
-          return says(words) || means(fact.text, { firm: true, denied: true })
+          return saysAs(words) || means(fact.text, { firm: true, denied: true })
         default:
           return says(words) || means(fact.text, FIRM)
       }
@@ -53,22 +56,32 @@ function mayHold(runs: ReadonlySet<string>, part: string): boolean {
   return isUnspaced(part) || (part.match(/[\p{L}\p{N}]+/gu) ?? []).every((run) => runs.has(run))
 }
 
+/** What stands before a place in the same clause. */
+const clauseBefore = (whole: string, at: number): string =>
+  whole
+    .slice(Math.max(0, at - 100), at)
+    .split(/[.,;:!?()–—。，；：！？]/)
+    .at(-1)!
+
 /** As a word of its own: `app.ts` is not named by `web-app.tsx`. */
-function named(whole: string, part: string): boolean {
+function named(whole: string, part: string, holds: (at: number) => boolean = () => true): boolean {
+  const unspaced = isUnspaced(part)
   for (let at = whole.indexOf(part); at >= 0; at = whole.indexOf(part, at + 1)) {
     const before = whole[at - 1] ?? ' '
     const after = whole[at + part.length] ?? ' '
-    if (isUnspaced(part) || !(/[\p{L}\p{N}_-]/u.test(before) || /[\p{L}\p{N}_-]/u.test(after))) return true
+    if ((unspaced || !(/[\p{L}\p{N}_-]/u.test(before) || /[\p{L}\p{N}_-]/u.test(after))) && holds(at)) return true
   }
   return false
 }
 
+const LONGEST_CORE = 1_000
+
 /** What is run, without where, and without what only shortens its output; of a command with a text inside, its first line. */
 function coreOf(command: string): string {
-  const core = command
-    .trim()
+  const [first] = command.trim().split('\n', 1)
+  if (first!.length > LONGEST_CORE) return ''
+  const core = first!
     .replace(/^(cd\s+\S+\s*(&&|;)\s*)+/, '')
-    .replace(/\n[\s\S]*$/, '')
     .replace(/(\s*\|\s*(head|tail|less|cat|tee)\b[^|]*|\s*\d?>&?\s*(\d|\/dev\/null))+$/, '')
   return core.length < 4 ? '' : core
 }

@@ -4,7 +4,7 @@ import type { Word } from './shell.js'
 import type { Watcher } from './watcher.js'
 
 /** Git's own words: `[main 1a2b3c4] Subject`. */
-const MADE = /^\s*\[(?:(detached HEAD)|([^\s\]]+))(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.*)$/gm
+const MADE = /^[ \t]*\[(?:(detached HEAD)|([^\s\]]+))(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.*)$/gm
 const COMMITTING = new Set(['commit', 'cherry-pick', 'revert', 'merge', 'am', 'rebase'])
 
 /** Commits made and kept: an amended one replaces the last, one that is reset away is none, nor is one a hook refused. */

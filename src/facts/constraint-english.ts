@@ -5,13 +5,15 @@ import type { Demand } from './constraint-words.js'
  * the same words tell of faults further on: "don't cache it" forbids, "the tests don't pass" does not.
  */
 export function englishDemand(sentence: string, question: boolean): Demand | null {
-  const plain = sentence.replace(/[’‘]/g, "'").replace(/[*_]+(?=\S)|(?<=\S)[*_]+/g, '')
+  const straight = sentence.replace(/[’‘]/g, "'")
+  const plain = /[*_]/.test(straight) ? straight.replace(/[*_]+(?=\S)|(?<=\S)[*_]+/g, '') : straight
   if (!CHEAP.test(plain)) return null
   if (question && !POLITE.test(plain)) return null
   const words = plain.replace(POLITE, '')
   if (ABOUT_THE_PAST.test(words) && !STRONG.test(words)) return null
-  if (FORBIDS.some((one) => one.test(words))) return 'forbidden'
-  if (REQUIRES.some((one) => one.test(words))) return 'required'
+  const starts = clauseStarts(words)
+  if (ordered(FORBIDDING, words, starts) || FORBIDS.some((holds) => holds(words))) return 'forbidden'
+  if (ordered(REQUIRING, words, starts) || REQUIRES.some((holds) => holds(words))) return 'required'
   return null
 }
 
@@ -25,108 +27,189 @@ const ABOUT_THE_PAST =
   /^(?:(?:i|we|he|she|they|it|that|this|you) (?:was|were|had|have(?! to)|has(?! to)|did|tried|thought|saw|noticed|forgot|used)\b|yesterday|last (?:week|time|month)|the (?:build|test|tests|ci|server|page|app|log|logs|error|bug)\b[^,;:]{0,30}\b(?:fails?|failed|says?|said|shows?|crash\w*|never|always|only|still)\b)/i
 const STRONG = /\b(?:must|please|make sure|from now on|do not|don't|never)\b/i
 
-/** The start of a clause. */
-const CLAUSE =
-  '(?:^|[,;:(—–]\\s*|\\s-+\\s|\\b(?:and|but|so|then|please|pls|also|just|or|however|again|ok|okay|yes|yep|remember|note|important|still|first|therefore|hence|by the way|btw|though|to be clear|in any case|whatever you do|if possible|for now|for that|there|here)[,:]?\\s+)'
-const order = (source: string): RegExp => new RegExp(`${CLAUSE}(?:${source})`, 'i')
+/** What a clause begins behind, other than the beginning of the sentence. */
+const BEFORE_A_CLAUSE =
+  /[,;:(—–]\s*|\s-+\s|\b(?:and|but|so|then|please|pls|also|just|or|however|again|ok|okay|yes|yep|remember|note|important|still|first|therefore|hence|by the way|btw|though|to be clear|in any case|whatever you do|if possible|for now|for that|there|here)[,:]?\s+/gi
+
+function clauseStarts(words: string): number[] {
+  const starts = [0]
+  BEFORE_A_CLAUSE.lastIndex = 0
+  for (let found = BEFORE_A_CLAUSE.exec(words); found !== null; found = BEFORE_A_CLAUSE.exec(words)) {
+    starts.push(found.index + found[0].length)
+    // One may begin within another: "but - no".
+    BEFORE_A_CLAUSE.lastIndex = found.index + 1
+  }
+  return starts
+}
+
+/** Whether one of the orders begins where a clause does. */
+function ordered(orders: RegExp, words: string, starts: readonly number[]): boolean {
+  return starts.some((start) => {
+    orders.lastIndex = start
+    return orders.test(words)
+  })
+}
+
+const orders = (...sources: string[]): RegExp => new RegExp(sources.join('|'), 'iy')
+
+type Rule = (words: string) => boolean
+
+const says =
+  (pattern: RegExp): Rule =>
+  (words) =>
+    pattern.test(words)
+
+/** Dear patterns are asked only where a cheap one holds. */
+const saysWith =
+  (cheap: RegExp, pattern: RegExp): Rule =>
+  (words) =>
+    cheap.test(words) && pattern.test(words)
+
+/** `pattern` holds, unless the sentence tells what something does before it says `not`: then it is no order. */
+const unlessTold =
+  (pattern: RegExp, verbs: RegExp, not: RegExp): Rule =>
+  (words) => {
+    if (!pattern.test(words)) return false
+    const verb = words.search(verbs)
+    return verb < 0 || ![...words.matchAll(not)].some(({ index }) => index > verb)
+  }
 
 const TOUCHING =
   'touch|chang|break|add|us|modif|edit|remov|delet|renam|mov|install|introduc|alter|rewrit|refactor|reformat|bump|upgrad|updat|pull|requir|call|restart|rebuild|drop|los|merg|commit|push|ask|creat|depend|import|disturb|affect|block|increas|slow|writ'
 
-const FORBIDS: RegExp[] = [
-  order(
-    "(?:do not|don't|dont|do n't)(?: (?:you|ever|even|just|actually))? (?!worry|know|mind|hesitate|think|care|remember|understand|see|forget|have|need|believe|get why|bother me)\\w",
+const FORBIDDING = orders(
+  "(?:do not|don't|dont|do n't)(?: (?:you|ever|even|just|actually))? (?!worry|know|mind|hesitate|think|care|remember|understand|see|forget|have|need|believe|get why|bother me)\\w",
+  'never (?!mind|again did|worked|got|seen|heard|works?\\b|finish|end|return|complete|load|ran)\\w',
+  "(?:absolutely |definitely |there (?:must|should|may|can) be |with |strictly |again )?no (?!one\\b|idea\\b|problem|worries|longer\\b|need\\b|way\\b|matter\\b|doubt|rush|thanks|hurry|sense|luck|i\\b|it\\b|it's|that\\b|that's|you\\b|we\\b|wait|the\\b|this\\b|they\\b|clue|wonder|big deal|results?\\b|errors? (?:in|are|were|is)|such\\b|output\\b)[\\w`.'/-]+(?: [\\w`.'/()-]+){0,7}(?:[.,;!)]|$)",
+  '(?:stop|quit) (?!the\\b|and\\b|here\\b|it\\b|there\\b)\\w+ing\\b',
+  "(?:let's|let us|please|but|and) not \\w",
+  '(?:hold off|wait with|postpone|put off|do not,|don.t,)\\b',
+  '(?:do|write|implement|solve|make|build|get|finish|fix)\\b[^.;,]{0,40}\\bwithout (?!success|problems?|errors?|issues?|luck|me\\b)[\\w`-]+',
+  'skip (?:the|all|any|every)\\b',
+)
+
+const FORBIDS: Rule[] = [
+  says(/\b(?:must|should|shall|may|can|will|to|you|we|please|ever|ought to|and|but|or) never\b(?! (?:mind|worked|got|seen))/i),
+  says(
+    /\b(?:must not|mustn't|mustnt|should not|shouldn't|shouldnt|shall not|shan't|may not|ought not|had better not)\b(?! have been| be (?:hard|difficult|a problem|too|possible|necessary))/i,
   ),
-  order('never (?!mind|again did|worked|got|seen|heard|works?\\b|finish|end|return|complete|load|ran)\\w'),
-  /\b(?:must|should|shall|may|can|will|to|you|we|please|ever|ought to|and|but|or) never\b(?! (?:mind|worked|got|seen))/i,
-  /\b(?:must not|mustn't|mustnt|should not|shouldn't|shouldnt|shall not|shan't|may not|ought not|had better not)\b(?! have been| be (?:hard|difficult|a problem|too|possible|necessary))/i,
-  /\b(?:we|you) (?:can't|cannot|can not|cant) (?!reproduce|find|see|tell|figure|get|log|connect|reach|open|build|run|explain|say|remember|believe|wait|imagine|access|start|even|know|understand|seem|really|be sure|think|recall|load|read\b|parse|resolve|deploy right)\w/i,
-  /\b(?:can't|cannot|can not|must not|may not|are not to|is not to|isn't to|aren't to|not to) be (?:changed|touched|modified|moved|broken|removed|renamed|used|deleted|edited|altered|altered|exceeded|shared|committed|pushed|logged|cached|rounded|counted|restarted|upgraded)/i,
-  /\b(?:i|we) (?:do not|don't|dont|really don't|absolutely don't) (?:want|allow|support|accept|use|tolerate|commit|push|deploy|ship|like|do|add|touch|write|mock)\b(?! to (?:know|miss|sound|be rude))/i,
-  /\b(?:i'd|i would|we'd|we would) (?:rather|prefer)(?: that)?(?: you| we| it)? (?:not|no|didn't|don't|without)\b/i,
-  order(
-    "(?:absolutely |definitely |there (?:must|should|may|can) be |with |strictly |again )?no (?!one\\b|idea\\b|problem|worries|longer\\b|need\\b|way\\b|matter\\b|doubt|rush|thanks|hurry|sense|luck|i\\b|it\\b|it's|that\\b|that's|you\\b|we\\b|wait|the\\b|this\\b|they\\b|clue|wonder|big deal|results?\\b|errors? (?:in|are|were|is)|such\\b|output\\b)[\\w`.'/-]+(?: [\\w`.'/()-]+){0,7}(?:[.,;!)]|$)",
+  says(
+    /\b(?:we|you) (?:can't|cannot|can not|cant) (?!reproduce|find|see|tell|figure|get|log|connect|reach|open|build|run|explain|say|remember|believe|wait|imagine|access|start|even|know|understand|seem|really|be sure|think|recall|load|read\b|parse|resolve|deploy right)\w/i,
   ),
-  /\b(?<!to )avoid(?:ing)?\b(?! (?:this|that|it) (?:happening|again))/i,
-  /\b(?:try|please|want|like|need|careful|important|have) to avoid\b/i,
-  new RegExp(`\\bwithout (?:ever |actually |also )?(?:${TOUCHING})\\w*ing\\b`, 'i'),
-  /\bwithout (?:any |a |an )?(?:new|extra|additional|breaking|external|third|further|my (?:ok|okay|approval|permission|consent)|asking|changes? to|downtime|adding)\b/i,
-  /\b(?:leave|keep)\b.{1,80}\b(?:alone|as[- ](?:it |they )?(?:is|are|was|were)|untouched|unchanged|intact|out of (?:it|this|the|scope))\b/i,
-  /\b(?:off[- ]limits|off the table|not (?:allowed|permitted|acceptable|an option|negotiable|ok to|okay to|to touch|to be touched)|forbidden|prohibited|taboo|a no[- ]go|no[- ]go|out of scope|out of bounds|hands off|stay away from|keep away from|keep your hands off|stay out of|steer clear|refrain from|banned|disallowed|verboten|read[- ]only for you|non-negotiable)\b/i,
-  order('(?:stop|quit) (?!the\\b|and\\b|here\\b|it\\b|there\\b)\\w+ing\\b'),
-  /\b(?:try|careful|want you|asked you|told you|remember|sure|prefer|mindful|like you) not to\b/i,
-  /\bnothing (?:newer|else|outside|beyond|more|in|under|may|should|must|can|gets?|is to|that|from)\b.{0,60}/i,
-  /\b(?:under no circumstances|in no case|by no means|on no account|not? ever|not welcome|unwanted|undesirable|unacceptable)\b/i,
-  /\b(?:nobody|no one|none of)\b.{0,40}\b(?:may|can|should|must|is allowed|are allowed)\b/i,
-  order("(?:let's|let us|please|but|and) not \\w"),
-  order('(?:hold off|wait with|postpone|put off|do not,|don.t,)\\b'),
-  /\bunder any circumstances\b/i,
-  /\bnothing (?:risky|fancy|new|clever|async|experimental|exotic|breaking|big|special)\b/i,
-  order(
-    '(?:do|write|implement|solve|make|build|get|finish|fix)\\b[^.;,]{0,40}\\bwithout (?!success|problems?|errors?|issues?|luck|me\\b)[\\w`-]+',
+  says(
+    /\b(?:can't|cannot|can not|must not|may not|are not to|is not to|isn't to|aren't to|not to) be (?:changed|touched|modified|moved|broken|removed|renamed|used|deleted|edited|altered|altered|exceeded|shared|committed|pushed|logged|cached|rounded|counted|restarted|upgraded)/i,
   ),
-  order('skip (?:the|all|any|every)\\b'),
-  /\bnot (?:a single|one single|even a)\b/i,
-  /^(?!.*\b(?:works?|worked|fails?|failed|happens?|occurs?|pass(?:es)?|runs?|is|are|was|were|does|did|returns?|shows?|gives?|prints?|gets?|takes?|sends?|loads?|displays?|accepts?)\b.*\bnot\b)(?:.*[,;:(] ?|.*\b(?:but|and|please) )?not (?:in|on|with|via|through|before|until|yet|the|a|an|by)\b(?! (?:sure|only|least|first|clear))/i,
-  /\b(?:is|are) (?:frozen|untouchable|sacred)\b/i,
+  says(
+    /\b(?:i|we) (?:do not|don't|dont|really don't|absolutely don't) (?:want|allow|support|accept|use|tolerate|commit|push|deploy|ship|like|do|add|touch|write|mock)\b(?! to (?:know|miss|sound|be rude))/i,
+  ),
+  says(/\b(?:i'd|i would|we'd|we would) (?:rather|prefer)(?: that)?(?: you| we| it)? (?:not|no|didn't|don't|without)\b/i),
+  says(/\b(?<!to )avoid(?:ing)?\b(?! (?:this|that|it) (?:happening|again))/i),
+  says(/\b(?:try|please|want|like|need|careful|important|have) to avoid\b/i),
+  says(new RegExp(`\\bwithout (?:ever |actually |also )?(?:${TOUCHING})\\w*ing\\b`, 'i')),
+  says(
+    /\bwithout (?:any |a |an )?(?:new|extra|additional|breaking|external|third|further|my (?:ok|okay|approval|permission|consent)|asking|changes? to|downtime|adding)\b/i,
+  ),
+  saysWith(
+    /\b(?:alone|as[- ]|un|intact|out of)/i,
+    /\b(?:leave|keep)\b.{1,80}\b(?:alone|as[- ](?:it |they )?(?:is|are|was|were)|untouched|unchanged|intact|out of (?:it|this|the|scope))\b/i,
+  ),
+  says(
+    /\b(?:off[- ]limits|off the table|not (?:allowed|permitted|acceptable|an option|negotiable|ok to|okay to|to touch|to be touched)|forbidden|prohibited|taboo|a no[- ]go|no[- ]go|out of scope|out of bounds|hands off|stay away from|keep away from|keep your hands off|stay out of|steer clear|refrain from|banned|disallowed|verboten|read[- ]only for you|non-negotiable)\b/i,
+  ),
+  says(/\b(?:try|careful|want you|asked you|told you|remember|sure|prefer|mindful|like you) not to\b/i),
+  says(/\bnothing (?:newer|else|outside|beyond|more|in|under|may|should|must|can|gets?|is to|that|from)\b/i),
+  says(
+    /\b(?:under no circumstances|in no case|by no means|on no account|not? ever|not welcome|unwanted|undesirable|unacceptable)\b/i,
+  ),
+  says(/\b(?:nobody|no one|none of)\b.{0,40}\b(?:may|can|should|must|is allowed|are allowed)\b/i),
+  says(/\bunder any circumstances\b/i),
+  says(/\bnothing (?:risky|fancy|new|clever|async|experimental|exotic|breaking|big|special)\b/i),
+  says(/\bnot (?:a single|one single|even a)\b/i),
+  unlessTold(
+    /(?:^|[,;:(] ?|\b(?:but|and|please) )not (?:in|on|with|via|through|before|until|yet|the|a|an|by)\b(?! (?:sure|only|least|first|clear))/i,
+    /\b(?:works?|worked|fails?|failed|happens?|occurs?|pass(?:es)?|runs?|is|are|was|were|does|did|returns?|shows?|gives?|prints?|gets?|takes?|sends?|loads?|displays?|accepts?)\b/i,
+    /\bnot\b/gi,
+  ),
+  says(/\b(?:is|are) (?:frozen|untouchable|sacred)\b/i),
 ]
 
-const REQUIRES: RegExp[] = [
-  /(?<!\b(?:do|does|did|would) (?:i|we|you|it|they) )\b(?:must|has to|have to|had to|shall|needs? to (?:stay|remain|keep|build|work|run|be (?:compatible|backwards?|able)|support|still|pass|fit|compile|hold|match|survive|continue|be \w+ed by)|(?:is|are) (?:required|mandatory|obligatory|a must))\b(?! (?:have been|have (?:changed|missed|forgotten|broken)|be (?:the|a|an|some|something|missing|wrong|because)|admit|say|go now|leave|know|understand|think))/i,
-  /\b(?:should|ought to) (?:always|only|still|stay|remain|keep|continue|at (?:least|most)|be (?:at most|at least|under|below|no (?:more|longer|larger)|kept|left|backwards?|compatible|limited|able to run))\b/i,
-  order('always (?!fails?|breaks?|returns?|been|the same|crash|get|gets|ends?|happens?|shows?|says?)\\w'),
-  /\b(?:must|should|shall|please|you|we|to|will|and|but) always\b(?! (?:fail|get|see|been|crash))/i,
-  order(
-    "(?:make (?:very |absolutely )?sure|ensure|be sure|be careful|take care|see to it|remember to|don't forget|do not forget|bear in mind|keep in mind)\\b",
+const REQUIRING = orders(
+  'always (?!fails?|breaks?|returns?|been|the same|crash|get|gets|ends?|happens?|shows?|says?)\\w',
+  "(?:make (?:very |absolutely )?sure|ensure|be sure|be careful|take care|see to it|remember to|don't forget|do not forget|bear in mind|keep in mind)\\b",
+  '(?:only|solely|exclusively|strictly) (?!happens?|fails?|works?|when i|one of|the first|problem|thing|question|issue|then|that\\b|a few|shows?|occurs?|if i)[\\w`]',
+  'keep (?!going|me\\b|us\\b|up\\b|trying|getting|seeing|asking|having|in touch|on\\b|an eye|looking|failing|losing|forgetting)[\\w`"\'./]+',
+  '(?:stick (?:to|with)|stay (?:on|in|with|within|under|below|compatible|consistent|close|inside)|adhere to|comply with|conform to|follow (?:the|our|these|this|semver|pep|conventional|my)|respect (?:the|our)|preserve|maintain|retain|honou?r|limit (?:yourself|it|the|this)|restrict|prefer|match (?:the|our))\\b',
+  'use (?!case)[\\w`"\'@./-]',
+  '(?:work|do (?:it|this|that|everything|all)|stay|commit|develop|put (?:it|this|that|everything))\\b[^.;]{0,40}\\b(?:on|in|to|under|behind) (?:a |the |its |your )?(?:own |new |separate |feature )?(?:branch|flag|feature flag|worktree)\\b',
+  '(?:ask|check with|tell|show|wait for|warn|ping)\\b[^.;]{0,40}\\b(?:before|first|until)\\b',
+  '(?:answer|reply|respond|write|comment|document|report|speak|talk|summari[sz]e)\\b[^.;]{0,40}\\bin (?:english|german|french|spanish|italian|japanese|chinese|russian|portuguese|british|american|plain|simple|markdown)\\b',
+  '(?:do|work|write|implement|commit|make|solve|keep|put|ship|deliver|split)\\b[^.;]{0,40}\\b(?:in|as|into|with) (?:one|a single|small|separate|plain|pure|vanilla|individual|atomic)\\b',
+  'let (?!us\\b|me\\b).{1,40}\\b(?:keep|stay|remain|continue)\\b',
+  'treat\\b.{1,40}\\bas\\b',
+  '(?:write|run|add|start|do|show|fix|do)\\b.{1,40}\\b(?:first, then|first and then|before anything else|before (?:the|any) (?:code|implementation|change))',
+)
+
+const REQUIRES: Rule[] = [
+  says(
+    /(?<!\b(?:do|does|did|would) (?:i|we|you|it|they) )\b(?:must|has to|have to|had to|shall|needs? to (?:stay|remain|keep|build|work|run|be (?:compatible|backwards?|able)|support|still|pass|fit|compile|hold|match|survive|continue|be \w+ed by)|(?:is|are) (?:required|mandatory|obligatory|a must))\b(?! (?:have been|have (?:changed|missed|forgotten|broken)|be (?:the|a|an|some|something|missing|wrong|because)|admit|say|go now|leave|know|understand|think))/i,
   ),
-  order(
-    '(?:only|solely|exclusively|strictly) (?!happens?|fails?|works?|when i|one of|the first|problem|thing|question|issue|then|that\\b|a few|shows?|occurs?|if i)[\\w`]',
+  says(
+    /\b(?:should|ought to) (?:always|only|still|stay|remain|keep|continue|at (?:least|most)|be (?:at most|at least|under|below|no (?:more|longer|larger)|kept|left|backwards?|compatible|limited|able to run))\b/i,
   ),
-  /\b(?:use|touch|change|edit|modify|add|work|run|commit|write|do|want|need|allow|support|accept|rely|depend|read|look|fix|test|take|go|be|allowed)\b[^.;]{0,40}\bonly\b/i,
-  /(?<!\b(?:is|are|was|not|it|read)\b.{0,3})\b[\w`.)+-]+(?: [\w`.)+-]+){0,4} only(?:[.,;!)]|$| please)/i,
-  order(
-    'keep (?!going|me\\b|us\\b|up\\b|trying|getting|seeing|asking|having|in touch|on\\b|an eye|looking|failing|losing|forgetting)[\\w`"\'./]+',
+  says(/\b(?:must|should|shall|please|you|we|to|will|and|but) always\b(?! (?:fail|get|see|been|crash))/i),
+  saysWith(
+    /\bonly\b/i,
+    /\b(?:use|touch|change|edit|modify|add|work|run|commit|write|do|want|need|allow|support|accept|rely|depend|read|look|fix|test|take|go|be|allowed)\b[^.;]{0,40}\bonly\b/i,
   ),
-  order(
-    '(?:stick (?:to|with)|stay (?:on|in|with|within|under|below|compatible|consistent|close|inside)|adhere to|comply with|conform to|follow (?:the|our|these|this|semver|pep|conventional|my)|respect (?:the|our)|preserve|maintain|retain|honou?r|limit (?:yourself|it|the|this)|restrict|prefer|match (?:the|our))\\b',
+  saysWith(
+    / only(?:[.,;!)]|$| please)/i,
+    /\b(?=[\w`.)+-]{1,60}(?: [\w`.)+-]{1,60}){0,4} only(?:[.,;!)]|$| please))(?<!\b(?:is|are|was|not|it|read)\b.{0,3})/i,
   ),
-  /^(?:no, |yes, |please )?just (?:a|an|the|plain|one|use|css|html|sql|bash)\b(?: [\w`-]+){0,5}[.!]?$/i,
-  order('use (?!case)[\\w`"\'@./-]'),
-  order(
-    '(?:work|do (?:it|this|that|everything|all)|stay|commit|develop|put (?:it|this|that|everything))\\b[^.;]{0,40}\\b(?:on|in|to|under|behind) (?:a |the |its |your )?(?:own |new |separate |feature )?(?:branch|flag|feature flag|worktree)\\b',
+  says(/^(?:no, |yes, |please )?just (?:a|an|the|plain|one|use|css|html|sql|bash)\b(?: [\w`-]+){0,5}[.!]?$/i),
+  says(/\b(?:ask|check with|wait for|consult)\b (?:me|us|my|for my)\b/i),
+  says(
+    /\b(?:before (?:you |any |each |every )?(?:commit|push|merg|deploy|delet|chang|releas|run|edit)\w*)\b[^.;]{0,60}\b(?:ask|run|show|wait|tell|check|let|make|get)\b/i,
   ),
-  order('(?:ask|check with|tell|show|wait for|warn|ping)\\b[^.;]{0,40}\\b(?:before|first|until)\\b'),
-  /\b(?:ask|check with|wait for|consult)\b (?:me|us|my|for my)\b/i,
-  /\b(?:before (?:you |any |each |every )?(?:commit|push|merg|deploy|delet|chang|releas|run|edit)\w*)\b[^.;]{0,60}\b(?:ask|run|show|wait|tell|check|let|make|get)\b/i,
-  /\b(?:from now on|going forward|from here on|henceforth|in (?:the )?future|at all times|in every|no matter what|under all circumstances|non-negotiable|without exception)\b(?=.)/i,
-  /(?<!\b(?:takes?|took|was|were|happens?|happened|fails?|failed|seen|lost)\b.{0,20})\b(?:at most|at least|no (?:more|later|longer|larger|bigger|fewer|less|newer|older) than|not (?:more|longer|larger|slower|bigger) than|max(?:imum)?(?: of)? \d|up to \d+ (?:lines?|ms|kb|mb|seconds?)|(?:under|below|within|less than|fewer than) \d+\s?(?:%|lines?|ms|milliseconds?|k?b\b|mb|gb|s\b|sec\w*|min\w*|characters?|chars?|columns?|words?|tokens?|files?))/i,
-  /\b(?:rules?|constraints?|requirements?|conventions?|polic(?:y|ies)|conditions?|restrictions?|limitations?|house style|ground rules?|deal[- ]?breakers?)\b[^:.?!]{0,40}: ?\S/i,
-  /\b(?:i|we) (?:insist|require|demand|expect|only (?:support|want|use|allow|accept|ship|target)|want (?:it|this|that|them|everything|the \w+|all \w+) to (?:stay|remain|be (?:exactly|strictly)))\b/i,
-  /\b(?:backwards?|forwards?)[- ]compatib/i,
-  /\b(?:exactly|strictly|verbatim|word for word|byte for byte|to the letter) (?:as|like|the same|once|one|what)\b/i,
-  /^(?!.*\b(?:returns?|shows?|gives?|prints?|is|are|was|were|says?|gets?|takes?|does|loads?|sends?|contains?|displays?|accepts?|sees?|works?|fails?)\b.*, (?:and )?not\b).*[\w)`], (?:and )?not (?!sure|only|just|yet|that|so|really|to mention|bad|working|found)(?:[\w`'./-]+ ?){1,4}[.!,;]?$/i,
-  /\b(?:it is|it's|is|are) (?:very |really |absolutely )?(?:important|crucial|essential|vital|critical|imperative|key) (?:that|to)\b/i,
-  /\b(?:i|we) (?:want|need|expect) (?:every|each|all|any|zero|both)\b/i,
-  /\b(?:every|each|all|any)(?: new| single)?\b.{1,50}\b(?:needs?|gets?|requires?|has to|have to|must|goes|go|is to|are to)\b/i,
-  /\b(?:is|are) the (?:limit|maximum|max|minimum|cap|ceiling|budget)\b/i,
-  /\b(?:budget|limit|maximum|deadline|ceiling) (?:is|of|for)\b[^.]{0,30}\d/i,
-  /^(?:all )?(?:names?|comments?|commit messages?|commits?|variables?|docs?|documentation|tests?|identifiers?|messages?|errors?|logs?|files?|headings?|dates?|prices?|amounts?) (?:in|as) [\w`'-]+/i,
-  order(
-    '(?:answer|reply|respond|write|comment|document|report|speak|talk|summari[sz]e)\\b[^.;]{0,40}\\bin (?:english|german|french|spanish|italian|japanese|chinese|russian|portuguese|british|american|plain|simple|markdown)\\b',
+  says(
+    /\b(?:from now on|going forward|from here on|henceforth|in (?:the )?future|at all times|in every|no matter what|under all circumstances|non-negotiable|without exception)\b(?=.)/i,
   ),
-  order(
-    '(?:do|work|write|implement|commit|make|solve|keep|put|ship|deliver|split)\\b[^.;]{0,40}\\b(?:in|as|into|with) (?:one|a single|small|separate|plain|pure|vanilla|individual|atomic)\\b',
+  says(
+    /\b(?=(?:at most|at least|no (?:more|later|longer|larger|bigger|fewer|less|newer|older) than|not (?:more|longer|larger|slower|bigger) than|max(?:imum)?(?: of)? \d|up to \d+ (?:lines?|ms|kb|mb|seconds?)|(?:under|below|within|less than|fewer than) \d+\s?(?:%|lines?|ms|milliseconds?|k?b\b|mb|gb|s\b|sec\w*|min\w*|characters?|chars?|columns?|words?|tokens?|files?)))(?<!\b(?:takes?|took|was|were|happens?|happened|fails?|failed|seen|lost)\b.{0,20})/i,
   ),
-  /\b\w+ first, then\b/i,
-  /\bas [\w-]+ as possible\b/i,
-  /^one [\w -]{2,30} per \w+/i,
-  order('let (?!us\\b|me\\b).{1,40}\\b(?:keep|stay|remain|continue)\\b'),
-  /^(?:everything|all of (?:it|this|that)|it all)\b.{0,20}\b(?:behind|under|through|via|inside|in)\b/i,
-  /^(?:[\w-]+ ){1,3}in (?:plain |simple |british |american )?(?:english|german|french|spanish|italian|japanese|chinese|russian|snake_case|camelcase|utc|markdown)\b/i,
-  order('treat\\b.{1,40}\\bas\\b'),
-  /\bbelongs? (?:in|into|to|under|on)\b/i,
-  /^(?!(?:it|this|that|the (?:bug|problem|issue|error|test|failure|crash|page|app))\b).*\bonly (?:from|via|through|by|after|with|under|inside|within|behind)\b/i,
-  order(
-    '(?:write|run|add|start|do|show|fix|do)\\b.{1,40}\\b(?:first, then|first and then|before anything else|before (?:the|any) (?:code|implementation|change))',
+  says(
+    /\b(?:rules?|constraints?|requirements?|conventions?|polic(?:y|ies)|conditions?|restrictions?|limitations?|house style|ground rules?|deal[- ]?breakers?)\b[^:.?!]{0,40}: ?\S/i,
+  ),
+  says(
+    /\b(?:i|we) (?:insist|require|demand|expect|only (?:support|want|use|allow|accept|ship|target)|want (?:it|this|that|them|everything|the \w+|all \w+) to (?:stay|remain|be (?:exactly|strictly)))\b/i,
+  ),
+  says(/\b(?:backwards?|forwards?)[- ]compatib/i),
+  says(/\b(?:exactly|strictly|verbatim|word for word|byte for byte|to the letter) (?:as|like|the same|once|one|what)\b/i),
+  unlessTold(
+    /[\w)`], (?:and )?not (?!sure|only|just|yet|that|so|really|to mention|bad|working|found)(?:[\w`'./-]+ ){0,3}[\w`'./-]+ ?[.!,;]?$/i,
+    /\b(?:returns?|shows?|gives?|prints?|is|are|was|were|says?|gets?|takes?|does|loads?|sends?|contains?|displays?|accepts?|sees?|works?|fails?)\b/i,
+    /, (?:and )?not\b/gi,
+  ),
+  says(
+    /\b(?:it is|it's|is|are) (?:very |really |absolutely )?(?:important|crucial|essential|vital|critical|imperative|key) (?:that|to)\b/i,
+  ),
+  says(/\b(?:i|we) (?:want|need|expect) (?:every|each|all|any|zero|both)\b/i),
+  says(
+    /\b(?:every|each|all|any)(?: new| single)?\b.{1,50}\b(?:needs?|gets?|requires?|has to|have to|must|goes|go|is to|are to)\b/i,
+  ),
+  says(/\b(?:is|are) the (?:limit|maximum|max|minimum|cap|ceiling|budget)\b/i),
+  says(/\b(?:budget|limit|maximum|deadline|ceiling) (?:is|of|for)\b[^.]{0,30}\d/i),
+  says(
+    /^(?:all )?(?:names?|comments?|commit messages?|commits?|variables?|docs?|documentation|tests?|identifiers?|messages?|errors?|logs?|files?|headings?|dates?|prices?|amounts?) (?:in|as) [\w`'-]+/i,
+  ),
+  says(/\b\w+ first, then\b/i),
+  says(/\bas [\w-]+ as possible\b/i),
+  says(/^one [\w -]{2,30} per \w+/i),
+  says(/^(?:everything|all of (?:it|this|that)|it all)\b.{0,20}\b(?:behind|under|through|via|inside|in)\b/i),
+  says(
+    /^(?:[\w-]+ ){1,3}in (?:plain |simple |british |american )?(?:english|german|french|spanish|italian|japanese|chinese|russian|snake_case|camelcase|utc|markdown)\b/i,
+  ),
+  says(/\bbelongs? (?:in|into|to|under|on)\b/i),
+  says(
+    /^(?!(?:it|this|that|the (?:bug|problem|issue|error|test|failure|crash|page|app))\b).*\bonly (?:from|via|through|by|after|with|under|inside|within|behind)\b/i,
   ),
 ]

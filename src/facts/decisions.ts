@@ -33,19 +33,23 @@ const CHOOSES =
   "(?:'ll| will|'m going to| am going to|'m| am|'d| would)?(?: (?:now|also|still|therefore|deliberately))? (?:keep|kept|use|used|using|put|made|make|leave|left|store|stored|storing|moved?|moving|write|wrote|do|did|load|loaded|read|parse|hash|sort|sorted|decode|split|stay|stayed|stick|stuck|prefer|preferred|take|took|add|added|avoid|avoided|subscribe|subscribed|call|called|cache|cached|build|built|return|handle|handled|wrap|wrapped|place|placed|do it|did it|did this|went|go|pass|passed|treat|treated|rename|renamed|pin|pinned|model|modelled|choose|chose|implement|implemented|run|hold|held|skip|skipped|revert|reverted|merge|merged|turn|turned|let|limit|limited|set|drop|dropped|require|required|compute|computed|generate|generated|catch|caught|raise|raised|log|logged|switch|switched|replace|replaced|extend|extended|copy|copied|check|checked|validate|validated|round|rounded)\\b"
 const AGENT = [
   ...BOTH,
+  /\b(?:i|we)(?:'ll| will| have|'ve)? (?:reject(?:ed)?|ruled? out|rul(?:ed|ing) out|dropped|abandon(?:ed)?|discard(?:ed)?|chose|chosen|picked)\b/i,
+  /\b(?:i|we)(?:'m| am|'re| are) (?:dropping|rejecting|ruling out|abandoning|discarding|choosing|picking|opting|keeping|sticking|leaving out|skipping)\b/i,
+  /\b(?:my|the|a) (?:better |best |right |safer |simpler )?(?:choice|decision|approach|design)(?: here)?(?:: | (?:is|was|will be|i took|we take)\b)/i,
+]
+/** Those that name a reason or what was not taken. */
+const REASONED = [
   /\b(?:i'd|we'd|i would|we would) rather\b.{3,160}\bthan\b/i,
   new RegExp(
     `\\b(?:i|we)${CHOOSES}(?! (?:not|with (?:the )?(?:failing|first)))\\b.{2,200}\\b(?:rather than|instead of|instead$|because|since|so that|over|and not|not the)\\b`,
     'i',
   ),
   new RegExp(`\\b(?:instead of|rather than|since|because)\\b.{2,100}[, ](?:i|we)${CHOOSES}`, 'i'),
-  /\b(?:i|we)(?:'ll| will| have|'ve)? (?:reject(?:ed)?|ruled? out|rul(?:ed|ing) out|dropped|abandon(?:ed)?|discard(?:ed)?|chose|chosen|picked)\b/i,
   /\b(?:is|are|was|were|will be|gets?|stays?|goes|go|lives?)\b[^.]{2,120}\b(?:rather than\b|instead[.!]?$)/i,
   /^(?:so )?\w+(?:ed|t)\b[^.]{3,160}\b(?:rather than\b|instead of\b.*\b(?:because|so that|since)\b)/i,
-  /\b(?:i|we)(?:'m| am|'re| are) (?:dropping|rejecting|ruling out|abandoning|discarding|choosing|picking|opting|keeping|sticking|leaving out|skipping)\b/i,
   /\b(?:i|we)(?:'d| would)? (?:recommend|suggest|propose|favou?r)\b.{3,160}\b(?:over|because|rather than|instead)\b/i,
-  /\b(?:my|the|a) (?:better |best |right |safer |simpler )?(?:choice|decision|approach|design)(?: here)?(?:: | (?:is|was|will be|i took|we take)\b)/i,
 ]
+const REASON = /rather|instead|because|since|so that|over|and not|not the/i
 const USER = [
   ...BOTH,
   /^(?:(?:yes|ok|okay|good|fine|no|hmm|alright|right|great)[,.! ]+)*(?:go (?:with|for)|take|choose|pick|use|do|option|variant|plan) (?:option |variant |plan |the )?(?:[a-d1-4]|first|second|third|latter|former)\b/i,
@@ -73,5 +77,6 @@ function isDecision(sentence: string, signs: RegExp[]): boolean {
   if (signs.length > 1 && !CHEAP.test(sentence)) return false
   const plain = sentence.replace(/[’‘]/g, "'")
   if (NEXT_STEP.test(plain) && !/\b(?:because|rather than|instead of)\b/i.test(plain)) return false
-  return signs.some((one) => one.test(plain))
+  if (signs.some((one) => one.test(plain))) return true
+  return signs === AGENT && REASON.test(plain) && REASONED.some((one) => one.test(plain))
 }

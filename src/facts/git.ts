@@ -20,8 +20,14 @@ function read(command: string): GitRun[] {
   return runsOf(command).flatMap((run) => {
     const words = programOf(run)
     if (baseName(words[0]?.text ?? '') !== 'git') return []
-    let rest = words.slice(1)
-    while (rest[0]?.text.startsWith('-')) rest = rest.slice(/^-[cC]$/.test(rest[0].text) ? 2 : 1)
+    const rest = fromVerb(words.slice(1))
     return rest[0] === undefined ? [] : [{ verb: rest[0].text, args: rest.slice(1) }]
   })
+}
+
+/** Git's words without its own options before what is asked of it. */
+export function fromVerb(words: readonly Word[]): Word[] {
+  let first = 0
+  while (words[first]?.text.startsWith('-')) first += /^-[cC]$/.test(words[first]!.text) ? 2 : 1
+  return words.slice(first)
 }

@@ -1,8 +1,24 @@
 import type { Fact } from '../contract/fact.js'
 
+type Named = Pick<Fact, 'kind' | 'text'>
+
 const KEY = 200
 
-/** Names a fact over several looks at the same conversation. Long texts that begin alike are told apart by their length. */
-export function keyOf({ kind, text }: Pick<Fact, 'kind' | 'text'>): string {
-  return text.length <= KEY ? `${kind} ${text}` : `${kind} ${text.slice(0, KEY)} #${text.length}`
+/** Names a fact over several looks at the same conversation. Long texts that begin alike are told apart by all of their words. */
+export function keyOf({ kind, text }: Named): string {
+  return text.length <= KEY ? `${kind} ${text}` : `${beginning({ kind, text })} ${digest(text)}`
+}
+
+/** Whether one of `keys` names a fact: as it is named now, or as it was before long texts were told apart by all of their words. */
+export function namedBy(keys: Iterable<string>): (fact: Named) => boolean {
+  const known = new Set(keys)
+  return (fact) => known.has(keyOf(fact)) || (fact.text.length > KEY && known.has(beginning(fact)))
+}
+
+const beginning = ({ kind, text }: Named): string => `${kind} ${text.slice(0, KEY)} #${text.length}`
+
+function digest(text: string): string {
+  let sum = 0x811c9dc5
+  for (let i = 0; i < text.length; i++) sum = Math.imul(sum ^ text.charCodeAt(i), 0x01000193)
+  return (sum >>> 0).toString(36)
 }

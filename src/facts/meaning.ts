@@ -1,3 +1,4 @@
+import { agrees, type Clause, clausesOf } from './clauses.js'
 import { denies, isFirm, meaningOf } from './words.js'
 
 /** How much of a sentence's meaning must stand close together to count as said. */
@@ -11,7 +12,7 @@ export const FEW_WORDS = 3
 export interface Strict {
   /** Figures, files and addresses must be the same ones. */
   firm?: boolean
-  /** What denies something must be denied. */
+  /** What is denied must be denied there, and what is not must not. */
   denied?: boolean
 }
 
@@ -22,10 +23,16 @@ export function makeMeaning(text: string): (part: string, strict?: Strict) => bo
   const places = new Map<string, number[]>()
   for (const [i, words] of meanings.entries()) {
     for (const word of words) {
-      const known = places.get(word)
-      if (known) known.push(i)
+      const at = places.get(word)
+      if (at) at.push(i)
       else places.set(word, [i])
     }
+  }
+  const known = new Map<number, Clause[]>()
+  const clausesAt = (i: number): Clause[] => {
+    const clauses = known.get(i) ?? clausesOf(sentences[i]!)
+    known.set(i, clauses)
+    return clauses
   }
   const count = (word: string): number => places.get(word)?.length ?? 0
 
@@ -33,12 +40,18 @@ export function makeMeaning(text: string): (part: string, strict?: Strict) => bo
     const near = words.size <= FEW_WORDS ? 1 : NEAR
     const needed = words.size < FEW_WORDS ? words.size : Math.ceil(words.size * ENOUGH)
     const firm = strict.firm ? [...words].filter(isFirm) : []
-    const denied = strict.denied === true && denies(part)
+    const clauses = strict.denied === true ? sentencesOf(part).flatMap(clausesOf) : null
     const holds = (start: number): boolean => {
       const here = meanings.slice(start, start + near)
       const has = (word: string): boolean => here.some((sentence) => sentence.has(word))
       if ([...words].filter(has).length < needed || !firm.every(has)) return false
-      return !denied || denies(sentences.slice(start, start + near).join(' '))
+      return (
+        clauses === null ||
+        agrees(
+          clauses,
+          here.flatMap((_, i) => clausesAt(start + i)),
+        )
+      )
     }
     // Where none of the rarest stands, too few of all can.
     const rarest = [...words].sort((a, b) => count(a) - count(b)).slice(0, words.size - needed + 1)

@@ -67,6 +67,15 @@ test('the user’s question is open until a turn ends with a text', () => {
   expect(questions(asked, ...ran('ls'), said('agent', 'No, it is not.'))).toEqual([[text, 'answered']])
 })
 
+test('the user’s question stays answered when he speaks again, and open when no text answered it', () => {
+  const asked = said('user', 'Is the same bug in the other limiter?')
+  const text = 'Is the same bug in the other limiter?'
+  const goOn = said('user', 'Go on.')
+  expect(questions(asked, said('agent', 'No, it is not.'), goOn)).toEqual([[text, 'answered']])
+  expect(questions(asked, ...ran('ls'), goOn)).toEqual([[text, 'open']])
+  expect(questions(asked, ...ran('ls'), goOn, said('agent', 'No, it is not.'), goOn)).toEqual([[text, 'answered']])
+})
+
 test('a request in the form of a question asks for deeds', () => {
   expect(questions(said('user', 'Could you please fix the login form?'))).toEqual([])
 })

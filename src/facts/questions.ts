@@ -20,7 +20,7 @@ export function watchQuestions(): Watcher {
   let endsWithText = false
 
   const settle = (questions: Asked[]): void => {
-    answered.push(...questions.map((one): Fact => ({ ...one, kind: 'question', state: 'answered' })))
+    for (const one of questions) answered.push(close(one))
   }
 
   return {
@@ -33,15 +33,19 @@ export function watchQuestions(): Watcher {
         for (const { call } of declined) dialogs.delete(call.callId)
         const asked = [...agents, ...declined.flatMap(({ call }) => dialogQuestions(call))]
         agents = []
-        left = left.filter((one) => !speaksOf(entry.text, one.text))
-        if (PUTS_OFF.test(entry.text)) left.push(...asked)
+        const putsOff = (left.length > 0 || asked.length > 0) && PUTS_OFF.test(entry.text)
+        if (putsOff) left = [...left, ...asked]
         else {
+          left = unspoken(left, entry.text)
           const unanswered = unansweredOf(asked, entry.text)
           left.push(...unanswered)
           settle(asked.filter((one) => !unanswered.includes(one)))
         }
-        if (endsWithText) settle(users)
-        users = [...(endsWithText ? [] : users), ...usersQuestions(entry)]
+        if (endsWithText) {
+          settle(users)
+          users = []
+        }
+        for (const one of usersQuestions(entry)) users.push(one)
         endsWithText = false
       } else if (entry.stops) endsWithText = false
     },
@@ -76,11 +80,11 @@ export function watchQuestions(): Watcher {
 const PUTS_OFF =
   /\b(?:(?:i|we)(?:'ll| will| have to| need to|'ve got to) (?:tell|let you know|get back|come back|decide|think|ask|check|see|find out|discuss|clarify|figure)|not sure(?: yet)?|don't know(?: yet)?|no idea(?: yet)?|let me (?:think|ask|check|sleep|get back)|(?:ask|decide|tell you|answer|discuss|talk about|come back to|get to) (?:me |that |this |it |about it )?(?:again )?(?:later|tomorrow|another time|next week|afterwards|after)|have to ask|need to ask|still (?:thinking|undecided|open)|leave (?:that|it|this) open|(?:that|this|the) (?:question|one) (?:stays|can wait|has to wait|is still open|must wait)|park (?:that|it|this))\b|\b(?:klären wir|kläre ich|weiß ich (?:noch )?nicht|sage ich dir|später|muss ich (?:noch )?(?:fragen|klären)|entscheide[n]? (?:ich|wir)|lo vemos|te digo|no sé|más tarde|luego te|je te dirai|je ne sais pas|plus tard|on verra|je demande)|稍后|以后再|还不确定|再说|后で|まだ(?:わから|決ま)|確認してから|позже|потом скажу|не знаю|уточню/i
 
-/** Whether a text takes up a question again: it shares words that carry meaning. */
-function speaksOf(text: string, question: string): boolean {
+/** The questions a text does not take up again: it shares few words with them that carry meaning. */
+function unspoken(questions: Asked[], text: string): Asked[] {
+  if (questions.length === 0) return questions
   const words = new Set(carrying(text))
-  const shared = carrying(question).filter((word) => words.has(word))
-  return shared.length >= 2 && !PUTS_OFF.test(text)
+  return questions.filter((one) => carrying(one.text).filter((word) => words.has(word)).length < 2)
 }
 
 /**
@@ -89,11 +93,15 @@ function speaksOf(text: string, question: string): boolean {
  */
 function unansweredOf(asked: Asked[], reply: string): Asked[] {
   const told = sentencesOf(reply).length
-  if (asked.length < 3 || told >= asked.length || GENERAL.test(reply)) return []
-  const words = reply.toLowerCase()
+  if (asked.length < 3 || asked.length > MOST_ASKED || told >= asked.length || GENERAL.test(reply)) return []
+  const words = reply.slice(0, MOST_READ).toLowerCase()
   const untouched = asked.filter(({ text }) => !carrying(text).some((word) => words.includes(word)))
   return untouched.slice(Math.max(0, untouched.length - (asked.length - told)))
 }
+
+/** Nobody answers more one by one. */
+const MOST_ASKED = 50
+const MOST_READ = 20_000
 
 const GENERAL =
   /\b(?:all|both|each|every|any|whatever|you decide|your call|up to you|as you|either|yes to|same|defaults?)\b|^(?:yes|no|ok|okay|sure|fine|go ahead|do it)\b/i

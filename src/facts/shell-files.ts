@@ -1,3 +1,4 @@
+import { fromVerb } from './git.js'
 import { baseName, resolvePath } from './paths.js'
 import { programOf, type Run, runsOf, type Word } from './shell.js'
 
@@ -130,8 +131,7 @@ function sed(args: Word[]): Told {
 }
 
 function git(args: Word[]): Told {
-  let rest = args
-  while (rest[0]?.text.startsWith('-')) rest = rest.slice(/^-[cC]$/.test(rest[0].text) ? 2 : 1)
+  const rest = fromVerb(args)
   const plain = operands(rest.slice(1))
   switch (rest[0]?.text) {
     case 'mv':

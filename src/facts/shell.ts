@@ -54,15 +54,15 @@ const PLAIN = /[^\s\\'"`$#;&|()<>*?{[]+/y
 
 /** The words of a run from its program on: without assignments and without what only starts another program. */
 export function programOf(run: Run): Word[] {
-  let { words } = run
-  while (words.length > 0) {
-    const first = words[0]!.text
-    if (/^\w+=/.test(first) || KEYWORDS.has(first)) words = words.slice(1)
-    else if (WRAPPERS.has(first)) words = words.slice(1)
-    else if (first === 'timeout') words = words.slice(2)
+  const { words } = run
+  let at = 0
+  while (at < words.length) {
+    const first = words[at]!.text
+    if (/^\w+=/.test(first) || KEYWORDS.has(first) || WRAPPERS.has(first)) at++
+    else if (first === 'timeout') at += 2
     else break
   }
-  return words
+  return words.slice(at)
 }
 
 class Reader {
@@ -73,6 +73,8 @@ class Reader {
   /** Ends of the here-documents that begin on the next line. */
   private readonly documents: { end: string; indented: boolean }[] = []
   private redirect: { append: boolean } | null = null
+  /** Here-documents that were looked for and have no end. */
+  private readonly endless = new Set<string>()
 
   constructor(private readonly text: string) {}
 
@@ -158,11 +160,23 @@ class Reader {
       for (; pos < text.length; pos++) {
         if (text[pos] === open) depth++
         else if (text[pos] === close && --depth === 0) break
-        else if (text[pos] === '<' && text.startsWith('<<', pos) && text[pos + 2] !== '<') pos = pastDocument(text, pos) - 1
+        else if (text[pos] === '<' && text.startsWith('<<', pos) && text[pos + 2] !== '<') pos = this.pastDocument(pos) - 1
       }
       this.at = pos + 1
     }
     this.add(text.slice(start, this.at), true)
+  }
+
+  /** The position behind the here-document that is announced at `at`, or behind its sign when it has no end. */
+  private pastDocument(at: number): number {
+    const sign = /^<<-?\s*(['"]?)([\w.-]+)\1/.exec(this.text.slice(at, at + 100))
+    if (sign === null) return at + 2
+    const name = sign[2]!
+    const rest = this.endless.has(name) ? '' : this.text.slice(at)
+    const end = new RegExp(`\\n[ \\t]*${name.replace(/[.-]/g, '\\$&')}[ \\t]*(?=\\n|$|\\))`).exec(rest)
+    if (end !== null) return at + end.index + end[0].length
+    this.endless.add(name)
+    return at + sign[0].length
   }
 
   private redirection(): void {
@@ -251,12 +265,4 @@ class Reader {
       this.run = { words: [], redirects: [], after: next }
     } else if (next !== '') this.run.after = next
   }
-}
-
-/** The position behind the here-document that is announced at `at`, or behind its sign when it has no end. */
-function pastDocument(text: string, at: number): number {
-  const sign = /^<<-?\s*(['"]?)([\w.-]+)\1/.exec(text.slice(at, at + 100))
-  if (sign === null) return at + 2
-  const end = new RegExp(`\\n[ \\t]*${sign[2]!.replace(/[.-]/g, '\\$&')}[ \\t]*(?=\\n|$|\\))`).exec(text.slice(at))
-  return end === null ? at + sign[0].length : at + end.index + end[0].length
 }

@@ -8,7 +8,7 @@ export interface TestRun {
 
 /** Commands that run tests, as people write them. */
 const RUNS_TESTS =
-  /(?:^|[\s;&|(])(?:(?:npx|bunx|pnpm(?: exec| dlx)?|yarn|uv run|poetry run|pipenv run|bundle exec|python3? -m|\.\/vendor\/bin\/|vendor\/bin\/|\.?\/?node_modules\/\.bin\/|\.\/)\s*)?(?:vitest|jest|mocha|ava|jasmine|karma|cypress run|playwright test|pytest|py\.test|unittest|nosetests|tox|nox|go test|gotestsum|cargo (?:\+\S+ )?(?:test|nextest)|ctest|phpunit|pest|rspec|rake (?:test|spec)|rails test|(?:\.\/)?gradlew?\b[^;&|]*\b(?:test|check)\w*|mvnw?\b[^;&|]*\b(?:test|verify)|dotnet (?:test|vstest)|swift test|mix test|sbt\b[^;&|]*\btest|deno test|bun (?:run )?test|node --test|npm (?:run[ -])?t(?:est)?\b|npm run test|pnpm (?:run )?test|yarn (?:run )?test|make (?:\S+ )*(?:test|check)s?\b|composer (?:run )?test|bazel test|meson test|zig build test|flutter test|dart test|busted|bats)(?=[\s;&|):]|$)/
+  /(?:^|[\s;&|(])(?:(?:npx|bunx|pnpm(?: exec| dlx)?|yarn|uv run|poetry run|pipenv run|bundle exec|python3? -m|\.\/vendor\/bin\/|vendor\/bin\/|\.?\/?node_modules\/\.bin\/|\.\/)\s*)?(?:vitest|jest|mocha|ava|jasmine|karma|cypress run|playwright test|pytest|py\.test|unittest|nosetests|tox|nox|go test|gotestsum|cargo (?:\+\S+ )?(?:test|nextest)|ctest|phpunit|pest|rspec|rake (?:test|spec)|rails test|(?:\.\/)?gradlew?\b[^;&|]{0,300}\b(?:test|check)\w*|mvnw?\b[^;&|]{0,300}\b(?:test|verify)|dotnet (?:test|vstest)|swift test|mix test|sbt\b[^;&|]{0,300}\btest|deno test|bun (?:run )?test|node --test|npm (?:run[ -])?t(?:est)?\b|npm run test|pnpm (?:run )?test|yarn (?:run )?test|make (?:\S{1,300} ){0,30}(?:test|check)s?\b|composer (?:run )?test|bazel test|meson test|zig build test|flutter test|dart test|busted|bats)(?=[\s;&|):]|$)/
 
 export function runsTests(command: string): boolean {
   return RUNS_TESTS.test(command)
@@ -60,8 +60,8 @@ const RUNNERS: Runner[] = [
   {
     named: /\b(?:pytest|py\.test)/,
     signs: [' passed', ' failed', ' error', ' skipped', ' deselected'],
-    summary: /^=*\s*(?:\d+ (?:passed|failed|error|errors|skipped|xfailed|warnings?|deselected)\b[,\s]*)+.* in [\d.]+/m,
-    failed: /^=*.*\b\d+ (?:failed|errors?)\b.* in [\d.]+/m,
+    summary: /^=*[ \t]*(?:\d+ (?:passed|failed|error|errors|skipped|xfailed|warnings?|deselected)\b[, \t]*)+.* in [\d.]+/m,
+    failed: /^.*\b\d+ (?:failed|errors?)\b.* in [\d.]/m,
     failing: [/^(?:FAILED|ERROR)\s+(\S+::.*?|\S+\.py)(?:\s+-\s.*)?$/gm],
     passing: [/^(?:PASSED\s+(\S+::\S+)|(\S+::\S.*?) PASSED\b.*)$/gm],
   },
@@ -133,7 +133,7 @@ const RUNNERS: Runner[] = [
     named: /\b(?:dotnet)/,
     signs: ['Failed:', 'Total tests:'],
     summary: /^[ \t]*(?:Passed!|Failed!)\s+- Failed:|^Total tests: \d+/m,
-    failed: /^[ \t]*Failed!\s+- Failed:|^\s+Failed: [1-9]/m,
+    failed: /^[ \t]*Failed!\s+- Failed:|^[ \t]+Failed: [1-9]/m,
     failing: [/^[ \t]*(?:Failed|\[xUnit\.net[^\]]*\])\s+(?!!)(\w[\w.<>+]*(?:\([^)]*\))?) \[/gm],
     passing: [/^[ \t]*Passed\s+(?!!)(\w[\w.<>+]*(?:\([^)]*\))?) \[/gm],
   },
@@ -148,7 +148,8 @@ const RUNNERS: Runner[] = [
 ]
 
 /** What test runners print, whichever it was. null: no runner's summary is in it. */
-export function readTestRun(output: string, command: string): TestRun | null {
+export function readTestRun(printed: string, command: string): TestRun | null {
+  const output = tidied(printed)
   const own = RUNNERS.filter(({ named, summary }) => named.test(command) && summary.test(output))
   const told =
     own.length > 0
@@ -166,3 +167,25 @@ export function readTestRun(output: string, command: string): TestRun | null {
   const failing = passed ? [] : names('failing').filter((name) => name !== '')
   return { passed, failing, passing: () => names('passing') }
 }
+
+/** No line of a runner's own is longer. */
+const LONGEST_LINE = 500
+
+/** Without long lines and wide gaps, in which patterns would look again and again. */
+function tidied(printed: string): string {
+  const lined = printed.includes('\r') ? printed.replace(/\r+\n?/g, '\n') : printed
+  const output = lined.replace(/[ \t]{9,}/g, '        ').replace(/\n{3,}/g, '\n\n')
+  for (let start = 0; start < output.length; ) {
+    const end = output.indexOf('\n', start)
+    const stop = end < 0 ? output.length : end
+    if (stop - start > LONGEST_LINE) return cutLines(output)
+    start = stop + 1
+  }
+  return output
+}
+
+const cutLines = (output: string): string =>
+  output
+    .split('\n')
+    .map((line) => line.slice(0, LONGEST_LINE))
+    .join('\n')

@@ -21,7 +21,7 @@ export const isUnspaced = (text: string): boolean => UNSPACED.test(text)
 /** The words that carry a meaning. Writing without spaces is taken two characters at a time. */
 export function meaningOf(text: string): Set<string> {
   const words = new Set<string>()
-  const unnumbered = text.replace(/^\s*\d+[.)]\s/gm, '')
+  const unnumbered = text.replace(/^[ \t]*\d+[.)]\s/gm, '')
   for (const [run] of plain(unnumbered).matchAll(/[\p{L}\p{N}][\p{L}\p{M}\p{N}./:@#-]*/gu)) {
     if (isUnspaced(run)) {
       const signs = [...run]
@@ -29,12 +29,19 @@ export function meaningOf(text: string): Set<string> {
       if (signs.length === 1) words.add(run)
       continue
     }
-    const word = run.replace(/[./:@#-]+$/, '')
+    const word = withoutEnd(run, './:@#-')
     for (const part of /^[\p{L}\p{M}-]+$/u.test(word) ? word.split('-') : [word]) {
       if ((part.length > 1 || /\p{N}/u.test(part)) && !LITTLE.has(part)) words.add(stem(part))
     }
   }
   return words
+}
+
+/** Without the signs it ends with; by hand, because a pattern would begin anew at each of many. */
+export function withoutEnd(text: string, signs: string): string {
+  let end = text.length
+  while (end > 0 && signs.includes(text[end - 1]!)) end--
+  return text.slice(0, end)
 }
 
 /** Figures, files and addresses: with another one in its place a sentence says something else. */

@@ -62,6 +62,7 @@ function drain(env: Record<string, string | undefined>): void {
       live: house.home.live,
       outbox: house.home.outbox,
       code: join(house.home.root, 'code'),
+      aside: join(house.home.root, 'aside'),
       mark: join(house.home.root, 'run', 'tidied'),
     },
     house.now(),

@@ -9,7 +9,13 @@ export { driveHandoffs } from '../hand-driver.js'
  * where the configuration says so. Its own bundle, because it is needed a few times a day.
  */
 export function keep(house: House): void {
-  house.engine.catchUp()
+  try {
+    house.engine.catchUp()
+  } catch (error) {
+    // One compaction that cannot be read must not keep any transcript from being kept.
+    const reason = error instanceof Error ? error.message : String(error)
+    house.log('error', 'what compactions left to be done could not be caught up with', { reason })
+  }
   const archives = archivesOf(house)
   try {
     if (!archives.waiting()) return

@@ -5,11 +5,11 @@ const DAY_MS = 24 * 3_600_000
 const KEEP_MS = 7 * DAY_MS
 
 /**
- * Once a day, whoever comes first: old readings are thinned, and what sessions silent for a week left in files, and other builds in
- * compiled code, is forgotten. */
+ * Once a day, whoever comes first: old readings are thinned, and what sessions silent for a week left in files, what could not be
+ * taken, and what other builds compiled, is forgotten. */
 export function tidyDaily(
   store: { thin(now: Date): number },
-  places: { live: string; outbox: string; code: string; mark: string },
+  places: { live: string; outbox: string; code: string; aside: string; mark: string },
   now: Date,
 ): void {
   const last = statSync(places.mark, { throwIfNoEntry: false })?.mtimeMs ?? 0
@@ -17,7 +17,7 @@ export function tidyDaily(
   mkdirSync(dirname(places.mark), { recursive: true, mode: 0o700 })
   writeFileSync(places.mark, '', { mode: 0o600 })
   store.thin(now)
-  for (const folder of [places.live, places.outbox, places.code]) if (existsSync(folder)) forgetOld(folder, now)
+  for (const folder of [places.live, places.outbox, places.code, places.aside]) if (existsSync(folder)) forgetOld(folder, now)
 }
 
 function forgetOld(folder: string, now: Date): void {

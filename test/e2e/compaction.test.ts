@@ -69,7 +69,7 @@ test.each(VARIANTS)('compacted by itself at 167,000: a new cycle, warned of anew
   const levels = (await it.events('level_crossed')).map((event) => [event.data.cycle, event.data.level])
   expect(levels.filter(([cycle]) => cycle === 1).map(([, level]) => level)).toEqual(['notice', 'warning', 'handoff', 'critical'])
   const said = run.messages.filter(
-    (m) => m.subtype === 'informational' && /was compacted and is still running/.test(String(m.content)),
+    (m) => m.subtype === 'informational' && /This conversation was compacted/.test(String(m.content)),
   )
   expect(said).toHaveLength(1)
 })

@@ -10,13 +10,16 @@ export interface Index {
   transaction<T>(work: () => T): T
   /** Gives back the room of what was deleted, and the words of it with it. */
   compact(): void
-  /** It was made just now: nothing is in it yet. */
-  readonly fresh: boolean
+  /** False once another file, or none, lies where it was opened: what is written to it then is lost. */
+  isCurrent(): boolean
   close(): void
 }
 
 const BUSY_MS = 30_000
-const VERSION = 1
+/** SQLite's codes. */
+const [GENERAL, CORRUPT, NOT_A_DATABASE] = [1, 11, 26]
+const DAMAGED = /not a database|malformed|corrupt|invalid fts5 file format|vtable constructor failed|no such table/i
+const VERSION = 2
 
 /**
  * `entries`: one row for each thing said or done; `off` and `len` are the line's place in its stream, `nth` the entry's place in the line.
@@ -31,67 +34,69 @@ const SCHEMA = `
   PRAGMA user_version = ${VERSION};
 `
 
-/** Throws when there is no place for it, or when SQLite lacks its full-text search. A damaged one is made again. */
-export function openIndex(path: string): Index {
-  const fresh = !isMade(path)
-  try {
-    return opened(path, fresh)
-  } catch (error) {
-    if (!/not a database|malformed|corrupt|index version/i.test(reasonOf(error))) throw error
-    return made(path)
-  }
-}
-
-/** The old file goes only when the new one is there: SQLite may still remember its locks by its inode, which a new file could get. */
-function made(path: string): Index {
-  const aside = `${path}.damaged`
-  renameSync(path, aside)
-  for (const end of ['-wal', '-shm']) rmSync(path + end, { force: true })
-  try {
-    return opened(path, true)
-  } finally {
-    rmSync(aside, { force: true })
-  }
-}
-
-function isMade(path: string): boolean {
-  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0
-}
-
-function opened(path: string, fresh: boolean): Index {
+/**
+ * Throws when there is no place for it, when SQLite lacks its full-text search, or when it is damaged (`isDamage`). `emptied` is called before
+ * one is made, because a process that ends between the two must not leave an empty one that everybody takes for full.
+ */
+export function openIndex(path: string, emptied: () => void): Index {
   ensureFolder(dirname(path))
   // Files beside it take over its mode; a umask would take bits away, or leave too many.
   closeSync(openSync(path, 'a', 0o600))
   if ((statSync(path).mode & 0o777) !== 0o600) chmodSync(path, 0o600)
+  const file = fileAt(path)
   const db = openSearchable(path, { timeout: BUSY_MS })
   try {
-    const made = prepare(db)
-    return indexOf(db, fresh || made)
+    prepare(db, emptied)
+    rmSync(asideOf(path), { force: true })
+    return indexOf(db, () => file !== null && file === fileAt(path))
   } catch (error) {
     db.close()
     throw error
   }
 }
 
-/** True: its tables were made now. */
-function prepare(db: Database): boolean {
+/** Whether an error means that the index has to be made again. */
+export function isDamage(error: unknown): boolean {
+  if (error instanceof OtherVersion) return true
+  if (codeOf(error) !== 'ERR_SQLITE_ERROR') return false
+  const code = Number((error as { errcode?: unknown }).errcode ?? GENERAL) & 0xff
+  if (code === CORRUPT || code === NOT_A_DATABASE) return true
+  return code === GENERAL && DAMAGED.test(reasonOf(error))
+}
+
+class OtherVersion extends Error {}
+
+/** The old file goes only when the new one is there: SQLite may still remember its locks by its inode, which a new file could get. */
+export function putAside(path: string): void {
+  renameSync(path, asideOf(path))
+  for (const end of ['-wal', '-shm']) rmSync(path + end, { force: true })
+}
+
+const asideOf = (path: string): string => `${path}.damaged`
+
+/** Which file lies there now; null: none does. */
+export function fileAt(path: string): string | null {
+  const stat = statSync(path, { throwIfNoEntry: false })
+  return stat ? `${stat.dev} ${stat.ino}` : null
+}
+
+function prepare(db: Database, emptied: () => void): void {
   const version = (): number => (db.prepare('PRAGMA user_version').get() as { user_version: number }).user_version
   db.exec('PRAGMA cache_size = -32768; PRAGMA mmap_size = 1073741824; PRAGMA synchronous = NORMAL')
   const found = version()
-  if (found === VERSION) return false
-  if (found !== 0) throw new Error('index version')
+  if (found === VERSION) return
+  if (found !== 0) throw new OtherVersion(`its version is ${found}`)
+  emptied()
   db.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL')
-  return inTransaction(db, () => {
-    if (version() === VERSION) return false
-    db.exec(SCHEMA)
-    return true
+  inTransaction(db, () => {
+    if (version() !== VERSION) db.exec(SCHEMA)
   })
 }
 
-function indexOf(db: Database, fresh: boolean): Index {
+function indexOf(db: Database, isCurrent: () => boolean): Index {
   const prepared = new Map<string, Statement>()
   return {
-    fresh,
+    isCurrent,
     sql(text) {
       let statement = prepared.get(text)
       if (!statement) {

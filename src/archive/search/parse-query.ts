@@ -7,7 +7,8 @@ export interface Term {
 }
 
 const PIECES = /"([^"]*)"?(\*?)|([^\s"]+)/g
-const HAS_WORD = /[\p{L}\p{N}\p{Co}]/u
+/** Letters but for a few the index takes for marks between words: asked for by themselves, they would be found nowhere. */
+const HAS_WORD = /(?![\u19b0-\u19c0\u19c8\u19c9\u1cf2\u1cf3])[\p{L}\p{N}\p{Co}]/u
 
 /** Words, "phrases" and beginnings* of words; everything else is taken for what it is, never for an operator. [] : nothing to look for. */
 export function parseQuery(query: string): Term[] {

@@ -16,6 +16,8 @@ export interface SearchRequest {
   textLength?: number
   /** Told of each archive in which something was found that cannot be read any more. */
   unreadable?: (archiveId: string) => void
+  /** Told of the bytes read where archives have to be made searchable first. */
+  progress?: (bytes: number) => void
 }
 
 export interface SearchParts {

@@ -135,6 +135,21 @@ describe('a search', () => {
     expect(texts(trial, 'text:umn')).toEqual([])
   })
 
+  it('finds what stands after a NUL', () => {
+    const trial = holding(said('before \u0000 walrus\u0000after'))
+    for (const query of ['before', 'walrus', 'after', '"walrus after"']) expect(texts(trial, query), query).toHaveLength(1)
+  })
+
+  it('passes over a word of signs the index takes for no word', () => {
+    const trial = holding(said('albatross'), ...Array.from({ length: 5_001 }, (_, n) => answered(`common ${n}`)))
+    for (const sign of ['\u19b0', '\u19c9\u19b0', '\u1cf2']) {
+      expect(texts(trial, `${sign} albatross`)).toEqual(['albatross'])
+      expect(texts(trial, `common ${sign}*`, 1)).toHaveLength(1)
+      expect(texts(trial, sign)).toEqual([])
+    }
+    expect(texts(trial, 'ꟑ albatross')).toEqual([])
+  })
+
   it('puts what says more first: rare words, what people said, what stands together', () => {
     const trial = holding(
       line({ out: `zebra ${'filler '.repeat(200)}` }),
@@ -208,8 +223,6 @@ describe('a search', () => {
     const again = (spoil: () => void): string[] => {
       trial.archives.close()
       spoil()
-      trial.archives.search({ query: 'x', limit: 1 })
-      trial.archives.finish()
       return texts(trial, 'albatross')
     }
     const remove = (): void => {
@@ -256,8 +269,6 @@ describe('what cannot be made searchable', () => {
     expect(trial.archives.waiting()).toBe(false)
     expect(trial.restored(kept).toString()).toBe(said('albatross'))
     rmdirSync(trial.places.index)
-    expect(trial.archives.search({ query: 'albatross', limit: 1 })).toEqual([])
-    trial.archives.finish()
     expect(texts(trial, 'albatross')).toEqual(['albatross'])
     expect(trial.store.archive(kept.archiveId)).toMatchObject({ indexed: true, reason: null })
   })

@@ -118,6 +118,7 @@ function drop(
   const shown = archives.view(records)
   if (!dry && shown.length > 0 && before.indexBytes > LONG_BYTES)
     cli.note('Taking every word of it out of the index; that may take a minute …')
+  const shared = isShared(archives, records)
   const freed = dry ? archives.frees(records) : archives.remove(records, { thorough: true }).freedBytes
   const indexFreed = dry ? null : Math.max(0, before.indexBytes - archives.sizes().indexBytes)
   if (call.json) {
@@ -136,7 +137,7 @@ function drop(
   else {
     cli.print(archiveTable(shown, cli).join('\n'))
     const count = shown.length === 1 ? '1 archive' : `${shown.length} archives`
-    const why = freed === 0 ? ', because later archives of the same sessions hold the same bytes' : ''
+    const why = freed === 0 && shared ? ', because other archives of the same sessions hold the same bytes' : ''
     const said = dry
       ? `Would ${action} ${count} and free ${bytesText(freed)}${why}.`
       : `${action === 'prune' ? 'Pruned' : 'Forgot'} ${count}; freed ${bytesText(freed)}${why} and ${bytesText(indexFreed!)} of the index.`
@@ -145,4 +146,10 @@ function drop(
     )
   }
   return EXIT.done
+}
+
+/** Whether archives that stay need everything these hold. What was never kept, or holds nothing, frees nothing for another reason. */
+function isShared(archives: Archives, records: readonly ArchiveRecord[]): boolean {
+  const holds = records.some(({ parts }) => parts.some(({ streamId }) => streamId !== null))
+  return holds && archives.frees(records) === 0
 }

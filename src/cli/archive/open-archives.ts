@@ -20,8 +20,8 @@ export async function inArchives<T>(
   { finish = true }: { finish?: boolean } = {},
 ): Promise<T> {
   return inHouse(cli, async (house) => {
-    const archives = archivesOf(house)
     const progress = progressOn(process.stderr, !call.json)
+    const archives = showing(archivesOf(house), progress)
     try {
       if (finish && archives.waiting()) finishAll({ house, archives, progress })
       return await work({ house, archives, progress })
@@ -32,7 +32,20 @@ export async function inArchives<T>(
   })
 }
 
+const DOING = { keep: 'keeping transcripts:', index: 'making them searchable:' }
+
+/** A search may find its index gone and make it again, which takes long enough to be shown. */
+function showing(archives: Archives, progress: Progress): Archives {
+  return {
+    ...archives,
+    search(request) {
+      const hits = archives.search({ progress: (bytes) => progress.add(DOING.index, bytes), ...request })
+      progress.end()
+      return hits
+    },
+  }
+}
+
 export function finishAll({ house, archives, progress }: Opened): ArchiveRecord[] {
-  const doing = { keep: 'keeping transcripts:', index: 'making them searchable:' }
-  return finishArchives(house, archives, (what, bytes) => progress.add(doing[what], bytes))
+  return finishArchives(house, archives, (what, bytes) => progress.add(DOING[what], bytes))
 }

@@ -1,4 +1,5 @@
-import type { Archive, ArchiveRecord } from '../../contract/archive.js'
+import { join } from 'node:path'
+import type { Archive, ArchiveRecord, SegmentRecord } from '../../contract/archive.js'
 import { EXIT } from '../../lib/errors.js'
 import type { Call, Cli } from '../command.js'
 import { bytesText } from '../render/bytes.js'
@@ -14,22 +15,15 @@ export async function show(call: Call, cli: Cli): Promise<number> {
   return inArchives(call, cli, ({ archives }) => {
     const record = archives.find(call.words[1]!)
     const archive = archives.view([record])[0]!
-    const files = [
-      ...new Set(
-        record.parts.flatMap(({ streamId, bytes }) => (streamId === null ? [] : filesOf(archives.segments(streamId), bytes))),
-      ),
-    ]
+    const segments = record.parts.flatMap(({ streamId, bytes }) => archives.segments(streamId).filter(({ from }) => from < bytes))
+    const files = segments.map(({ file }) => file)
     if (call.json) cli.print(JSON.stringify({ ...archive, transcript_path: record.parts[0]?.path ?? null, files }))
-    else cli.print(page(record, archive, files, cli).join('\n'))
+    else cli.print(page(record, archive, segments, archives.places.folder, cli).join('\n'))
     return EXIT.done
   })
 }
 
-function filesOf(segments: readonly { file: string; from: number }[], bytes: number): string[] {
-  return segments.filter(({ from }) => from < bytes).map(({ file }) => file)
-}
-
-function page(record: ArchiveRecord, archive: Archive, files: string[], cli: Cli): string[] {
+function page(record: ArchiveRecord, archive: Archive, segments: readonly SegmentRecord[], folder: string, cli: Cli): string[] {
   const { paint, columns } = cli.screen
   const facts: [string, string | null][] = [
     ['session', archive.session_id],
@@ -40,7 +34,7 @@ function page(record: ArchiveRecord, archive: Archive, files: string[], cli: Cli
     ],
     ['transcript', record.parts[0] ? tilde(record.parts[0].path, cli.env.HOME) : null],
     ['size', archive.status === 'failed' ? null : `${bytesText(archive.bytes)} (${archive.bytes} bytes)`],
-    ['stored', archive.status === 'kept' ? `${bytesText(archive.stored_bytes)} beyond older archives of it` : null],
+    ['stored', archive.status === 'kept' ? storedText(archive.stored_bytes, segments) : null],
     ['sha256', archive.sha256],
     ['searchable', archive.status === 'kept' ? (archive.indexed ? 'yes' : 'not yet') : null],
     ['reason', archive.reason],
@@ -49,14 +43,29 @@ function page(record: ArchiveRecord, archive: Archive, files: string[], cli: Cli
       'subagent',
       `${name}  ${trouble ?? bytesText(bytes)}`,
     ]),
-    ...files.map((file): [string, string] => ['file', file]),
+    ...segments.map(({ file }): [string, string] => ['file', tilde(join(folder, file), cli.env.HOME)]),
   ]
   return [
     `${paint(archive.archive_id, 'bold')}  ${archive.status}`,
     ...facts.flatMap(([name, value]) =>
-      value === null ? [] : wrap(`  ${padEnd(name, NAME_WIDTH)}${harmless(value)}`, columns, NAME_WIDTH + 2),
+      value === null ? [] : factLines(name, harmless(value), columns - 2).map((line) => `  ${line}`),
     ),
   ]
+}
+
+function storedText(own: number, segments: readonly SegmentRecord[]): string {
+  const all = segments.reduce((sum, { storedBytes }) => sum + storedBytes, 0)
+  if (own === all) return bytesText(own)
+  return `${own === 0 ? 'nothing' : bytesText(own)} beyond older archives of it, ${bytesText(all)} with them`
+}
+
+/** A value without spaces to break it at, as paths are, is broken where the line ends: beside its name, never below it. */
+function factLines(name: string, value: string, width: number): string[] {
+  const room = Math.max(10, width - NAME_WIDTH)
+  const pieces = (word: string): string => word.match(new RegExp(`.{1,${room}}`, 'gu'))!.join(' ')
+  const text =
+    room === Number.POSITIVE_INFINITY ? value : value.replace(/\S+/g, (word) => (word.length > room ? pieces(word) : word))
+  return wrap(padEnd(name, NAME_WIDTH) + text, width, NAME_WIDTH)
 }
 
 function trigger(name: Archive['trigger']): string {

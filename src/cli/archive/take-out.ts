@@ -16,6 +16,12 @@ export async function takeOut(call: Call, cli: Cli, action: 'restore' | 'export'
   if (written === null) throw wrong({ name: 'archive' }, `Where to? baton archive ${action} ${call.words[1]} --to FILE.`)
   if (written === '-')
     throw wrong({ name: 'archive' }, '--to needs a file: a transcript is not printed.', 'A file named - is ./-.')
+  if (written.endsWith('/'))
+    throw wrong(
+      { name: 'archive' },
+      `${written} names a folder.`,
+      `Name the file that is to be written, such as ${written}transcript.jsonl.`,
+    )
   const to = resolve(cli.cwd, written)
   return inArchives(call, cli, (opened) => {
     const record = opened.archives.find(call.words[1]!)

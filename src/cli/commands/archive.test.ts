@@ -285,16 +285,37 @@ describe('baton archive', () => {
   it('fits a narrow terminal and shows no control characters', async () => {
     const trial = newTrial()
     session(trial, A, prompt('bell \u0007 and \u001b[31mred'))
-    await keep(trial, A)
+    const id = await keep(trial, A)
     const inTerminal = (args: string) =>
       spawnSync('script', ['-qec', `stty cols 40; ${process.execPath} ${BATON} ${args}`, '/dev/null'], {
         ...{ cwd: trial.project, env: { ...trial.env, TERM: 'xterm', NO_COLOR: '1' }, encoding: 'utf8' },
       }).stdout.replaceAll('\r', '')
-    for (const args of ['archive list', 'archive search bell', 'recall bell', 'archive verify']) {
+    for (const args of ['archive list', 'archive search bell', 'recall bell', 'archive verify', `archive show ${id}`]) {
       const shown = inTerminal(args)
       expect(shown).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/)
       for (const line of shown.split('\n')) expect(line.length, `${args}: ${line}`).toBeLessThanOrEqual(40)
     }
+    const labels = inTerminal(`archive show ${id}`)
+      .split('\n')
+      .filter((line) => /^ {2}\S/.test(line))
+    expect(labels.length).toBeGreaterThan(7)
+    for (const line of labels) expect(line).toMatch(/^ {2}[a-z0-9]+ +\S/)
+  })
+
+  it('shows where its files are, and what it takes: alone, with older ones, or nothing at all', async () => {
+    const trial = newTrial()
+    session(trial, A, prompt('one'))
+    const first = await keep(trial, A)
+    const same = await keep(trial, A)
+    session(trial, A, prompt('two'))
+    const last = await keep(trial, A)
+    const shown = async (id: string): Promise<string> => (await trial.run(['archive', 'show', id])).stdout
+    expect(await shown(first)).toMatch(/^ {2}stored +\d+ B$/m)
+    expect(await shown(same)).toMatch(/^ {2}stored +nothing beyond older archives of it, \d+ B with them$/m)
+    expect(await shown(last)).toMatch(/^ {2}stored +\d+ B beyond older archives of it, \d+ B with them$/m)
+    const files = [...(await shown(last)).matchAll(/^ {2}file +(.*)$/gm)].map(([, file]) => file!.replace(/^~/, trial.env.HOME!))
+    expect(files).toHaveLength(2)
+    for (const file of files) expect(existsSync(file)).toBe(true)
   })
 })
 

@@ -1,8 +1,9 @@
 import { readFileSync, statSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { hasWork } from '../../archive/has-work.js'
-import { around } from '../../around.js'
 import { loadConfig } from '../../config/load-config.js'
+import type { Around } from '../../engine/around.js'
 import { type House, openHouse } from '../../house.js'
 import { BatonError, EXIT, reasonOf } from '../../lib/errors.js'
 import { isLoopback } from '../../server/guard.js'
@@ -56,7 +57,7 @@ async function run(call: Call, cli: Cli): Promise<number> {
     (...said) => house.log(...said),
   )
   const house: House = openHouse({
-    ...{ env: cli.env, loadConfig, around: () => around, now: cli.now, resident: true, leaveWork: keeper.leave },
+    ...{ env: cli.env, loadConfig, around: () => aroundIn(cli), now: cli.now, resident: true, leaveWork: keeper.leave },
   })
   const other = runningServer(house.home)
   const leave = takePlace(join(dirname(house.home.server), 'serving'), () => (other ? ` at http://127.0.0.1:${other.port}` : ''))
@@ -152,4 +153,10 @@ function tokenFrom(file: string | null, cli: Cli): string | null {
   }
   if (statSync(file).mode & 0o077) cli.note(`Others may read ${file}: chmod 600 it.`)
   return text
+}
+
+/** Most servers see a compaction a few times a day: what is done around one is loaded then, as in a hook. */
+function aroundIn({ program }: Cli): Around {
+  const load = createRequire(import.meta.url)
+  return (load(join(program, 'hook-keep.cjs')) as { around: Around }).around
 }

@@ -12,12 +12,13 @@ import { runningServer } from '../serving/running-server.js'
 
 /** What Baton makes in its home. The configuration is not among them: a person wrote it. */
 const OWN = [
-  ...['baton.db', 'archive-index.db'].flatMap((name) => ['', '-wal', '-shm', '-journal'].map((end) => name + end)),
+  ...['baton.db', 'archive-index.db'].flatMap((name) => ['', '-wal', '-shm', '-journal', '.damaged'].map((end) => name + end)),
   ...[
     'baton.log',
     'baton.log.1',
     'archive',
     'briefs',
+    'messages',
     'key',
     'spool',
     'aside',

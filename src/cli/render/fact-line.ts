@@ -1,5 +1,6 @@
 import type { Fact } from '../../contract/fact.js'
 import type { CompactionRecord } from '../../contract/loss.js'
+import { namedBy } from '../../facts/key-of.js'
 import type { Paint } from './screen.js'
 import { cut, harmless, padEnd } from './width.js'
 import { wrap } from './wrap.js'
@@ -27,10 +28,7 @@ export function factLines(fact: Shown, back: boolean, columns: number, paint: Pa
   })
 }
 
-/** Whether one of the two steps of recovery named a fact; they name it by kind and text, a long one by its beginning. */
+/** Whether one of the two steps of recovery told a fact. */
 export function putBack({ first, second }: Pick<CompactionRecord, 'first' | 'second'>): (fact: Shown) => boolean {
-  const keys = [...(first?.keys ?? []), ...(second?.keys ?? [])]
-  const short = new Set(keys)
-  return ({ kind, text }) =>
-    short.has(`${kind} ${text}`) || keys.some((key) => key === `${kind} ${text.slice(0, 200)} #${text.length}`)
+  return namedBy([...(first?.keys ?? []), ...(second?.keys ?? [])])
 }

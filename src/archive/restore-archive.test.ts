@@ -1,0 +1,57 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { BatonError, EXIT } from '../lib/errors.js'
+import { restoreArchive } from './restore-archive.js'
+import { line, newTrial } from './trial.js'
+
+function kept() {
+  const trial = newTrial()
+  const text = line({ by: 'user', text: 'hello' })
+  trial.write('s1', text)
+  const part = trial.keep('s1').parts[0]!
+  const folder = join(trial.dir, 'out')
+  mkdirSync(folder)
+  const restore = (to: string): BatonError | null => {
+    try {
+      restoreArchive(trial.archives.blocks, { part, segments: trial.archives.segments(part.streamId), to, force: false })
+      return null
+    } catch (error) {
+      expect(error).toBeInstanceOf(BatonError)
+      return error as BatonError
+    }
+  }
+  return { folder, restore, text }
+}
+
+describe('restoring', () => {
+  it('takes a name as long as a name can be, and says when one is too long', () => {
+    const { folder, restore, text } = kept()
+    const longest = join(folder, 'x'.repeat(255))
+    expect(restore(longest)).toBeNull()
+    expect(readFileSync(longest, 'utf8')).toBe(text)
+    expect(restore(join(folder, 'x'.repeat(256)))).toMatchObject({
+      message: expect.stringContaining('too long'),
+      exit: EXIT.usage,
+    })
+    expect(readdirSync(folder)).toHaveLength(1)
+  })
+
+  it('says what is wrong with the place it is to write to, and leaves nothing there', () => {
+    const { folder, restore } = kept()
+    const file = join(folder, 'file')
+    writeFileSync(file, 'mine')
+    expect(restore(join(file, 'x'))).toMatchObject({
+      message: `${file} is no folder, so no file can be made in it.`,
+      exit: EXIT.usage,
+    })
+    expect(restore(join(folder, 'none', 'x'))).toMatchObject({
+      message: expect.stringContaining('does not exist'),
+      exit: EXIT.notFound,
+    })
+    expect(restore(folder)).toMatchObject({ message: `${folder} is a folder.`, exit: EXIT.usage })
+    expect(restore(file)).toMatchObject({ exit: EXIT.refused })
+    expect(readFileSync(file, 'utf8')).toBe('mine')
+    expect(readdirSync(folder)).toEqual(['file'])
+  })
+})

@@ -1,0 +1,213 @@
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { BatonError } from '../../lib/errors.js'
+import { makeArchives } from '../archive.js'
+import { line, newTrial, type Trial } from '../trial.js'
+import { explainSearch } from './explain-search.js'
+import { healingIndex } from './healing-index.js'
+import { type Index, openIndex } from './open-index.js'
+
+const PAGE = 4096
+const said = (text: string): string => line({ by: 'user', text })
+
+/** Two sessions with an index of many pages, and what was written to the log. */
+function filled(): { trial: Trial; logged: string[] } {
+  const logged: string[] = []
+  const trial = newTrial({ log: (_level, text) => void logged.push(text) })
+  for (const id of ['s1', 's2']) {
+    const filler = Array.from({ length: 400 }, (_, n) =>
+      said(`filler ${n} ${(n * 7919).toString(36)} ${'lorem ipsum '.repeat(20)}`),
+    )
+    trial.write(id, said(`albatross of ${id}`) + filler.join('') + said(`zebra of ${id}`))
+    trial.keep(id)
+  }
+  trial.archives.close()
+  const index = openIndex(trial.places.index, () => {})
+  index.compact()
+  index.close()
+  expect(logged).toEqual([])
+  return { trial, logged }
+}
+
+const MADE_AGAIN = 'the index of the archives is damaged and is made again'
+
+/** Bytes that look random and are the same every time. */
+function scrambled(bytes: Buffer, from: number): Buffer {
+  let state = 12345
+  for (let at = from; at < bytes.length; at++) {
+    state = (state * 1103515245 + 12345) & 0x7fffffff
+    bytes[at] = state >> 16
+  }
+  return bytes
+}
+
+/** As another file: SQLite still remembers the one this process had open. */
+function spoil({ places }: Trial, change: (bytes: Buffer) => Buffer): void {
+  const bytes = change(readFileSync(places.index))
+  for (const end of ['', '-wal', '-shm']) rmSync(places.index + end, { force: true })
+  writeFileSync(`${places.index}.new`, bytes)
+  renameSync(`${places.index}.new`, places.index)
+}
+
+const damages: [name: string, change: (bytes: Buffer) => Buffer][] = [
+  ['pages of nothing', (bytes) => bytes.fill(0, 2 * PAGE)],
+  ['pages of noise', (bytes) => scrambled(bytes, 2 * PAGE)],
+  ['half of it', (bytes) => bytes.subarray(0, Math.floor(bytes.length / 2 / PAGE) * PAGE)],
+  ['noise from the beginning', (bytes) => scrambled(bytes, 0)],
+]
+
+const found = (trial: Trial, query: string): string[] =>
+  trial.archives
+    .search({ query, limit: 9 })
+    .map(({ text }) => text)
+    .sort()
+
+/** Every file of Baton's but the archives, in one piece. */
+const indexFiles = ({ root }: Trial): string =>
+  readdirSync(root)
+    .filter((name) => name.startsWith('archive-index'))
+    .map((name) => readFileSync(join(root, name), 'latin1'))
+    .join('')
+
+describe('a damaged index', () => {
+  it.each(damages)('that holds %s is made again by the first search, which finds everything', (_name, change) => {
+    const { trial, logged } = filled()
+    spoil(trial, change)
+    let bytes = 0
+    const hits = trial.archives.search({ query: 'albatross', limit: 9, progress: (more) => (bytes += more) })
+    expect(hits.map(({ session_id: id }) => id).sort()).toEqual(['s1', 's2'])
+    expect(bytes).toBe(statSync(trial.path('s1')).size + statSync(trial.path('s2')).size)
+    expect(logged).toEqual([MADE_AGAIN])
+    expect(found(trial, 'zebra')).toEqual(['zebra of s1', 'zebra of s2'])
+    expect(trial.store.archives().map(({ indexed, reason }) => [indexed, reason])).toEqual([
+      [true, null],
+      [true, null],
+    ])
+    expect(readdirSync(trial.root).filter((name) => name.includes('damaged'))).toEqual([])
+  })
+
+  it.each(damages)('that holds %s is made again when the next archive is kept', (_name, change) => {
+    const { trial, logged } = filled()
+    spoil(trial, change)
+    trial.write('s2', said('walrus'))
+    expect(trial.keep('s2')).toMatchObject({ status: 'kept', indexed: true, reason: null })
+    expect(logged).toEqual([MADE_AGAIN])
+    expect(trial.archives.waiting()).toBe(false)
+    expect([found(trial, 'walrus'), found(trial, 'albatross')]).toEqual([['walrus'], ['albatross of s1', 'albatross of s2']])
+  })
+
+  it.each(damages)('that holds %s keeps no word of what is forgotten, and all of the rest is found', (_name, change) => {
+    const { trial, logged } = filled()
+    // Words are stored without the letters they share with the one before.
+    expect(indexFiles(trial)).toContain('tross')
+    spoil(trial, change)
+    const forgotten = trial.store.archives({ sessionId: 's1' })
+    trial.archives.remove(forgotten, { thorough: true })
+    expect(logged).toEqual([MADE_AGAIN])
+    expect(trial.store.leftovers()).toEqual([])
+    expect(indexFiles(trial)).not.toContain('tross')
+    trial.archives.finish()
+    expect(found(trial, 'albatross')).toEqual(['albatross of s2'])
+  })
+
+  it('is made again once, also when another process has replaced it while this one was at work', () => {
+    const { trial, logged } = filled()
+    spoil(trial, damages[0]![1])
+    const [one, other] = [1, 2].map(() => healingIndex(trial.places.index, trial.store, trial.parts.log))
+    const rows = (index: Index): number => index.sql('SELECT rowid FROM words WHERE words MATCH ?').all('albatross').length
+    try {
+      let tries = 0
+      const found = one!.use((index) => {
+        if (++tries === 1) other!.use(rows)
+        return rows(index)
+      })
+      expect([found, tries, one!.changes()]).toEqual([0, 2, 1])
+      expect(logged).toEqual([MADE_AGAIN])
+      expect(trial.store.archives().map(({ indexed }) => indexed)).toEqual([false, false])
+    } finally {
+      one!.close()
+      other!.close()
+    }
+    trial.archives.finish()
+    expect(found(trial, 'albatross')).toHaveLength(2)
+  })
+})
+
+describe('an index that is gone', () => {
+  const remove = ({ places }: Trial): void => {
+    for (const end of ['', '-wal', '-shm']) rmSync(places.index + end, { force: true })
+  }
+
+  it('is made again by the first search, also in a process that has it open', () => {
+    const { trial } = filled()
+    remove(trial)
+    expect(found(trial, 'zebra')).toHaveLength(2)
+    remove(trial)
+    expect(found(trial, 'zebra')).toHaveLength(2)
+  })
+
+  it('and half made by another process is finished before it answers', () => {
+    const { trial } = filled()
+    remove(trial)
+    const other = healingIndex(trial.places.index, trial.store, trial.parts.log)
+    other.use(() => {})
+    expect(found(trial, 'zebra')).toHaveLength(2)
+    other.close()
+  })
+
+  it('while archives are put into it leaves none that is said to be in it', () => {
+    const { trial } = filled()
+    const record = trial.store.archives()[0]!
+    const read = trial.parts.readerOf('trial', 'main')!
+    let removed = false
+    const archives = makeArchives({
+      ...trial.parts,
+      readerOf: () => (text, number) => {
+        if (!removed) remove(trial)
+        removed = true
+        return read(text, number)
+      },
+    })
+    try {
+      trial.write('s1', said('walrus'))
+      trial.plan('s1')
+      archives.finish()
+      expect(removed).toBe(true)
+      expect(archives.search({ query: 'walrus', limit: 9 })).toHaveLength(1)
+      expect(archives.search({ query: 'albatross', limit: 9 })).toHaveLength(2)
+      expect(trial.store.archive(record.archiveId)!.indexed).toBe(true)
+    } finally {
+      archives.close()
+    }
+  })
+
+  it('and whose maker ended before it could say so is not taken for full', () => {
+    const { trial } = filled()
+    remove(trial)
+    const killed = new Error('killed')
+    expect(() =>
+      openIndex(trial.places.index, () => {
+        throw killed
+      }),
+    ).toThrow(killed)
+    expect(found(trial, 'zebra')).toHaveLength(2)
+  })
+})
+
+describe('what keeps archives from being searched', () => {
+  it.each([
+    ['database or disk is full', /No space is left on the disk.*cannot be searched/],
+    ['unable to open database file', /index cannot be opened/],
+    ['disk I/O error', /index cannot be read/],
+  ])('is told in a sentence: %s', (message, says) => {
+    const told = explainSearch(Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR' }))
+    expect(told).toBeInstanceOf(BatonError)
+    expect((told as BatonError).message).toMatch(says)
+  })
+
+  it('is left as it is when it is something else', () => {
+    const error = new Error('something else')
+    expect(explainSearch(error)).toBe(error)
+  })
+})

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+import { aFact } from './a-fact.js'
+import { keyOf, namedBy } from './key-of.js'
+
+const long = 'Never touch the tables of the shop. '.repeat(10)
+
+test('long texts that begin alike have names of their own, wherever they differ', () => {
+  const texts = [
+    `${long}Not in May.`,
+    `${long}Not in Mai.`,
+    `${long}Not in May and June.`,
+    `${long.slice(0, 250)}X${long.slice(251)}Not in May.`,
+  ]
+  expect(new Set(texts.map((text) => keyOf(aFact('constraint', text)))).size).toBe(texts.length)
+  expect(keyOf(aFact('request', 'a'))).not.toBe(keyOf(aFact('todo', 'a')))
+})
+
+test('a fact is named by its key, and by the key records of before have', () => {
+  const fact = aFact('constraint', `${long}Not in May.`)
+  const before = `constraint ${fact.text.slice(0, 200)} #${fact.text.length}`
+  expect([namedBy([keyOf(fact)])(fact), namedBy([before])(fact)]).toEqual([true, true])
+  expect(namedBy([keyOf(aFact('constraint', `${long}Not in Mai.`))])(fact)).toBe(false)
+  expect(namedBy(['constraint Keep it.'])(aFact('constraint', 'Keep it.'))).toBe(true)
+  expect(namedBy(['todo Keep it.'])(aFact('constraint', 'Keep it.'))).toBe(false)
+})
