@@ -96,7 +96,7 @@ interface Quiet {
 }
 
 /** For a moment after the user pressed Enter the composer is empty and the client still calls itself idle. */
-const QUIET_MS = 300
+const QUIET_MS = 200
 
 /** null: it is no longer wanted. */
 async function tryToType(
