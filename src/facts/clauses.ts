@@ -28,13 +28,20 @@ export function clausesOf(sentence: string): Clause[] {
 
 /**
  * Whether `there` denies what `here` denies, and nothing else of it: each clause is held against those that share most of its words.
- * A denial that has no such clause is not there.
+ * A denial that has no such clause is not there. One clause may say both: "accounting owns it and it must not be touched".
  */
 export function agrees(here: readonly Clause[], there: readonly Clause[]): boolean {
-  return here.every(({ words, denied }) => {
-    const shared = there.map((clause) => [...words].filter((word) => clause.words.has(word)).length)
-    const most = shared.reduce((best, one) => Math.max(best, one), 0)
-    if (most === 0) return !denied
-    return there.some((clause, i) => shared[i] === most && clause.denied === denied)
+  const denials = new Set(here.filter(({ denied }) => denied).flatMap((clause) => nearest(clause, there)))
+  return here.every((clause) => {
+    const found = nearest(clause, there)
+    if (found.length === 0) return !clause.denied
+    return found.some((one) => one.denied === clause.denied || (!clause.denied && denials.has(one)))
   })
+}
+
+/** Those that share most of its words; none shares any: []. */
+function nearest({ words }: Clause, there: readonly Clause[]): Clause[] {
+  const shared = there.map((clause) => [...words].filter((word) => clause.words.has(word)).length)
+  const most = Math.max(0, ...shared)
+  return most === 0 ? [] : there.filter((_, i) => shared[i] === most)
 }
