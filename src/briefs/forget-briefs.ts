@@ -40,7 +40,7 @@ export function forgetBriefs(folder: string, { seatId, sessionId, briefs = [] }:
     if (gone.length > 0) leave(place)
     removed.push(...gone)
   }
-  syncFolder(folder)
+  if (removed.length > 0) syncFolder(folder)
   return removed
 }
 

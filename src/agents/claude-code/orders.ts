@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Order, OrderAnswer } from '../../contract/handoff.js'
 import { writeFileAtomic } from '../../lib/atomic-file.js'
@@ -103,7 +103,7 @@ const answerFile = (liveDir: string, session: string, orderId: string): string =
   join(liveDir, `${session}.${orderId}.answer.json`)
 
 function removeOldAnswers(liveDir: string, session: string, before: number): void {
-  for (const name of readdirSync(liveDir)) {
+  for (const name of existsSync(liveDir) ? readdirSync(liveDir) : []) {
     if (!name.startsWith(`${session}.`) || !name.endsWith('.answer.json')) continue
     const file = join(liveDir, name)
     const stat = statSync(file, { throwIfNoEntry: false })

@@ -1,7 +1,9 @@
 import { resolve } from 'node:path'
 import { forgetLiveSummary } from '../../agents/claude-code/live-summary.js'
+import { forgetOrders } from '../../agents/claude-code/orders.js'
 import type { Archives } from '../../archive/archive.js'
 import { configuredRounds } from '../../archive/configured-retention.js'
+import { forgetBriefs } from '../../briefs/forget-briefs.js'
 import type { ArchiveRecord } from '../../contract/archive.js'
 import type { House } from '../../house.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
@@ -88,10 +90,16 @@ function forgetWords(house: House, sessions: ReadonlySet<string>): void {
   house.store.transaction(() => {
     for (const sessionId of sessions) house.store.forgetWords(sessionId)
   })
-  for (const sessionId of sessions) forgetLiveSummary(house.home.live, sessionId)
+  for (const sessionId of sessions) {
+    forgetLiveSummary(house.home.live, sessionId)
+    forgetOrders(house.home.live, sessionId)
+    forgetBriefs(house.home.briefs, { sessionId, briefs: house.store.briefs({ sessionId }) })
+    house.store.transaction(() => house.store.dropBriefs(sessionId))
+  }
 }
 
-const isQuoted = (house: House, sessionId: string): boolean => house.store.compactions(sessionId).length > 0
+const isQuoted = ({ store }: House, sessionId: string): boolean =>
+  store.compactions(sessionId).length > 0 || store.briefs({ sessionId, limit: 1 }).length > 0
 
 /** Sessions of a project that have archives, and those that were only read. */
 function sessionsOf(house: House, wanted: (of: { project: string | null }) => boolean): Set<string> {
@@ -131,7 +139,7 @@ function drop(
     )
     return EXIT.done
   }
-  const words = 'what was quoted of it in loss reports, summaries and messages'
+  const words = 'what was quoted of it in loss reports, summaries, briefs and messages'
   if (shown.length === 0 && quoted) cli.print(dry ? `Would forget ${words}.` : `Forgot ${words}; there was no archive.`)
   else if (shown.length === 0) cli.print('Nothing is too old or too much.')
   else {
