@@ -272,6 +272,16 @@ describe('the next start in the same folder', () => {
     expect(last()).toMatchObject({ state: 'confirmed', newSessionId: next.id })
   })
 
+  it('takes up the brief of a fresh session that ended before anybody spoke to it', () => {
+    climb()
+    ends(s, BRIEF)
+    const { fresh } = clear()
+    expect(last().state).toBe('confirmed')
+    fresh.end('prompt_input_exit')
+    expect(last()).toMatchObject({ state: 'waiting', way: 'start', newSessionId: null })
+    expect(house.store.briefs()).toMatchObject([{ status: 'checked', usedAt: null }])
+  })
+
   it('takes none of several, and none in a run without a person', () => {
     leave('ffffffff-0001')
     const run = trialSession(house, 'ffffffff-0003', { CLAUDE_CODE_SESSION_ATTENDED: '0' })

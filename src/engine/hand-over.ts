@@ -7,7 +7,7 @@ import { continuePrompt, resumeText } from '../handoff/resume-text.js'
 import { type Desk, type Draft, emit } from './draft.js'
 import { type Asked, beginHandoff, cancelHandoff, failHandoff, fieldsOf, moveHandoff, openHandoff, withdraw } from './handoffs.js'
 import { keepTranscript } from './keep-transcript.js'
-import { leaveSession, typeOn } from './leave-session.js'
+import { leaveSession, typeOn, waitForNextStart } from './leave-session.js'
 import { cancelStale, ofSession, queue } from './messages.js'
 
 /**
@@ -209,6 +209,7 @@ export function followHandoff(draft: Draft): void {
 /** The session ended, and not by a clear: what is written waits for the next start; what is not will not be. */
 export function handOverAtSessionEnd(draft: Draft): void {
   const handoff = openHandoff(draft)
+  if (handoff?.state === 'confirmed' && handoff.newSessionId === draft.record.sessionId) waitForNextStart(draft, handoff)
   if (!handoff || handoff.sessionId !== draft.record.sessionId || handoff.newSessionId !== null) return
   const brief = handoff.briefId === null ? null : draft.parts.store.brief(handoff.briefId)
   if (brief === null) cancelHandoff(draft, handoff, 'the session ended')
