@@ -135,17 +135,24 @@ describe('the transcript’s own word', () => {
 
 describe('one that leaves no trace', () => {
   const hook = { hooks: [{ type: 'command', command: 'x' }] }
-  const traceless = (settings: object, env: Record<string, string> = {}): TrialSession => {
+  const traceless = (
+    settings: object,
+    env: Record<string, string> = {},
+    trigger: 'auto' | 'manual' = 'auto',
+    between: (session: TrialSession) => void = () => {},
+  ): TrialSession => {
     const home = join(house.folder, 'home')
     mkdirSync(join(home, '.claude'), { recursive: true })
     writeFileSync(join(home, '.claude', 'settings.json'), JSON.stringify(settings))
     const other = trialSession(house, 'bbbbbbbb-0002', { HOME: home, ...env })
     other.start()
     other.step(168_000)
-    other.preCompact()
+    other.preCompact(trigger)
+    between(other)
     other.step(169_000)
     return other
   }
+  const others = { hooks: { PreCompact: [hook, hook] } }
 
   it.each([
     ['another hook', { hooks: { PreCompact: [hook, hook] } }, {}],
@@ -153,6 +160,16 @@ describe('one that leaves no trace', () => {
     ['the program on the SDK', { hooks: { PreCompact: [hook] } }, { CLAUDE_CODE_ENTRYPOINT: 'sdk-ts' }],
   ])('was blocked where %s was asked too', (_, settings, env) => {
     expect(outcomes(traceless(settings, env as Record<string, string>))).toEqual(['blocked'])
+  })
+
+  it('failed where its summariser did, whoever else was asked', () => {
+    const fails = (session: TrialSession): unknown =>
+      session.hook('StopFailure', { agent_id: 'a1', error: 'unknown', last_assistant_message: 'API Error' })
+    expect(outcomes(traceless(others, {}, 'auto', fails))).toEqual(['failed'])
+  })
+
+  it('failed where a person asked for it: one that was forbidden then says so', () => {
+    expect(outcomes(traceless(others, {}, 'manual'))).toEqual(['failed'])
   })
 
   it('failed where only Baton was asked', () => {

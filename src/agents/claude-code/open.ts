@@ -129,7 +129,7 @@ function toolUses(body: Fields): string[] {
 
 /** The launcher passes control characters on as spaces; where the working directory lies in the project, it has them as they are. */
 function projectIn(told: string | null, cwd: string | null): string | null {
-  if (told === null || cwd === null) return told ?? cwd
+  if (told === null || cwd === null || cwd.startsWith(told)) return told ?? cwd
   const passed = cwd.replace(/[\x00-\x1f\x7f]/g, ' ')
   return passed !== cwd && (passed === told || passed.startsWith(`${told}/`)) ? cwd.slice(0, told.length) : told
 }
