@@ -1,0 +1,215 @@
+import type { Usage } from './reading.js'
+
+/**
+ * The states of a job, explained where they are judged (`jobs/job.ts`). Each is stored before anything is done about it.
+ *
+ * pending      it waits for its turn: as many jobs as may run are running
+ * running      one of its sessions works
+ * handing-off  its session was stopped at a full batch; the brief is asked for, checked and kept, then a fresh session begins
+ * waiting      for a limit of the plan to be reset, or for a person to look at a brief
+ * paused       stopped by a person, or by Baton's own end; `jobs resume` goes on
+ * completed · failed · cancelled
+ */
+export const JOB_STATES = ['pending', 'running', 'handing-off', 'waiting', 'paused', 'completed', 'failed', 'cancelled'] as const
+export type JobState = (typeof JOB_STATES)[number]
+
+/** Why it stopped. `success` only where the agent said it is done and every check passed. */
+export const EXIT_REASONS = [
+  'success',
+  'error',
+  'timeout',
+  'cancelled',
+  'max_turns',
+  'max_budget',
+  'max_handoffs',
+  'stalled',
+] as const
+export type ExitReason = (typeof EXIT_REASONS)[number]
+
+export const RUNTIMES = ['cli', 'sdk', 'scripted'] as const
+export type RuntimeName = (typeof RUNTIMES)[number]
+
+export interface JobBudgets {
+  usd: number | null
+  tokens: number | null
+  turns: number | null
+  minutes: number | null
+}
+
+/** A command Baton runs itself before it believes that the job is done. */
+export interface CheckSpec {
+  name: string
+  command: string
+  timeoutMs: number
+}
+
+export type HookEvent = 'completed' | 'failed' | 'timeout' | 'cancelled' | 'context_threshold' | 'session_start'
+
+interface HookBase {
+  name: string | null
+  /** null: every event of the list it stands in. */
+  onEvents: HookEvent[] | null
+  /** A dot path in the payload that must be true; null: always. */
+  when: string | null
+  continueOnError: boolean
+  timeoutMs: number
+}
+
+interface ChatHook extends HookBase {
+  channelId: string
+  botTokenEnv: string | null
+  baseUrl: string | null
+  username: string | null
+}
+
+/** Secrets are named (`${NAME}`, `botTokenEnv`), never held: they are looked up in the environment when the hook runs. */
+export type HookSpec =
+  | (HookBase & { type: 'shell'; command: string })
+  | (HookBase & { type: 'webhook'; url: string; method: 'POST' | 'PUT'; headers: Record<string, string> })
+  | (ChatHook & { type: 'slack'; iconEmoji: string | null })
+  | (ChatHook & { type: 'discord'; avatarUrl: string | null })
+
+export interface JobHooks {
+  onContextThreshold: HookSpec[]
+  onSessionStart: HookSpec[]
+  afterRun: HookSpec[]
+  onError: HookSpec[]
+}
+
+export interface WorkspaceSpec {
+  strategy: 'none' | 'git_worktree'
+  /** Below the repository unless absolute. */
+  worktreeDir: string
+  /** With `{agent}`, `{job}` and `{workItem}`. */
+  branchPattern: string
+  /** null: what the repository's HEAD is on. */
+  baseBranch: string | null
+  pushOnSuccess: boolean
+  createPr: boolean
+  /** A worktree without changes and without commits of its own is removed at the end, with its branch. */
+  removeClean: boolean
+}
+
+/** What a job is to do and may do: resolved once, stored with it, and never looked up again while it runs. */
+export interface JobSpec {
+  /** The agent's name in `baton.yaml`; null: a prompt alone. */
+  agentName: string | null
+  /** The program: `claude-code`. */
+  agent: string
+  prompt: string
+  workItem: string | null
+  model: string | null
+  permissionMode: string | null
+  allowedTools: string[] | null
+  disallowedTools: string[] | null
+  appendSystemPrompt: string | null
+  runtime: RuntimeName
+  /** Where it was asked for: the repository, or any folder. */
+  folder: string
+  workspace: WorkspaceSpec
+  /** The part of the way to the compaction point that is left when the session is handed over. */
+  handoffAtRemaining: number
+  /** 0: it is left to compact. */
+  maxHandoffs: number
+  afterMaxHandoffs: 'compact' | 'stop'
+  /** One session may not last longer; null: no bound. */
+  sessionTimeoutMs: number | null
+  /** Without a word of the client for so long, it is taken to be stuck. */
+  silenceMs: number
+  checks: CheckSpec[]
+  /** How often failed checks go back to the agent. */
+  checkRounds: number
+  budgets: JobBudgets
+  hooks: JobHooks
+  /** Of an agent's `env`: names and values that are no secrets. */
+  env: Record<string, string>
+}
+
+export interface WorkspaceState {
+  /** Where the agent works. */
+  folder: string
+  /** null: no worktree. */
+  worktree: { path: string; branch: string; base: string; repository: string } | null
+}
+
+/** What an attempt was begun with. */
+export type AttemptStart = 'fresh' | 'resume' | 'brief'
+
+/** One session of a job. */
+export interface AttemptRecord {
+  attemptId: string
+  jobId: string
+  /** Minted by Baton before the client starts. */
+  sessionId: string
+  /** From 1. */
+  number: number
+  start: AttemptStart
+  /** The brief it began with; null: none. */
+  briefId: string | null
+  /** How far it has come; each stored before it is done. */
+  state: 'starting' | 'prompted' | 'working' | 'stopped' | 'asked' | 'written' | 'over'
+  /** The client; null: none was started yet, or it is gone. */
+  process: { pid: number; startedAt: string } | null
+  transcriptPath: string | null
+  startedAt: string
+  endedAt: string | null
+  /** The client's own word for the end; null: it was killed, or works still. */
+  terminal: string | null
+  usedTokens: number | null
+  windowTokens: number | null
+  pointTokens: number | null
+  turns: number
+  spend: Usage
+  costUsd: number | null
+  compactions: number
+}
+
+export interface CheckResult {
+  name: string
+  command: string
+  /** 1 for the first time they are run. */
+  round: number
+  ok: boolean
+  /** null: it was ended. */
+  exitCode: number | null
+  timedOut: boolean
+  durationMs: number
+  /** The end of what it printed; the whole lies in `outputPath`. */
+  tail: string
+  outputPath: string
+}
+
+/** Everything the store keeps of one job. */
+export interface JobRecord {
+  jobId: string
+  seatId: string
+  parentSeatId: string | null
+  spec: JobSpec
+  state: JobState
+  stateAt: string
+  exitReason: ExitReason | null
+  /** What a person is told about the present state; '' nothing. */
+  detail: string
+  /** A person asked for it, and whoever runs it has not done it yet. */
+  wanted: 'pause' | 'cancel' | null
+  /** Whoever runs it now; null: nobody. */
+  runner: { pid: number; startedAt: string } | null
+  workspace: WorkspaceState | null
+  /** The session at work, or the last one. */
+  sessionId: string | null
+  handoffs: number
+  compactions: number
+  /** Failures in a row of the kind that is tried again. */
+  failures: number
+  checkRound: number
+  checks: CheckResult[]
+  /** Until when it waits; null: it does not, or nobody knows. */
+  waitUntil: string | null
+  createdAt: string
+  startedAt: string | null
+  endedAt: string | null
+  /** Time it really ran, for budgets: waiting and pauses do not count. */
+  ranMs: number
+  /** The agent's last words. */
+  result: string | null
+}
