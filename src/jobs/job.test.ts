@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest'
+import type { JobRecord } from '../contract/job.js'
+import { aJob } from './a-job.js'
+import { isOver, nextAfter, whyNotResumed } from './job.js'
+import type { Outcome } from './outcome.js'
+
+const NOW = new Date('2026-11-16T05:00:00.000Z')
+const next = (outcome: Outcome, change: Partial<JobRecord> = {}) => nextAfter({ ...aJob(), ...change }, outcome, NOW)
+
+describe('what a job does when a session ends', () => {
+  it('an agent that says it is done is not believed before the checks', () => {
+    expect(next({ how: 'done', text: 'All done.' })).toEqual({ do: 'check' })
+  })
+
+  it('a full session is handed over while there are handoffs left, and a context that no longer fits too', () => {
+    expect(next({ how: 'full' }, { handoffs: 2 })).toEqual({ do: 'hand-off' })
+    expect(next({ how: 'too-long', detail: 'Prompt is too long' }, { handoffs: 2 })).toEqual({ do: 'hand-off' })
+  })
+
+  it('without handoffs left it goes on to compact, or ends, as configured; never as completed', () => {
+    expect(next({ how: 'full' }, { handoffs: 3 })).toEqual({ do: 'resume', after: 0 })
+    const stop = { handoffs: 3, spec: { ...aJob().spec, afterMaxHandoffs: 'stop' as const } }
+    expect(next({ how: 'full' }, stop)).toMatchObject({ do: 'end', state: 'failed', reason: 'max_handoffs' })
+    expect(next({ how: 'too-long', detail: 'Prompt is too long' }, { handoffs: 3 })).toMatchObject({
+      ...{ do: 'end', state: 'failed', reason: 'max_handoffs' },
+      detail: expect.stringContaining('Prompt is too long'),
+    })
+  })
+
+  it('what failed is tried again after a growing pause, and not forever', () => {
+    const pauses = [0, 1, 2, 3].map((failures) => next({ how: 'died', detail: 'killed' }, { failures }))
+    expect(pauses.map((one) => (one.do === 'resume' ? one.after : null))).toEqual([1_000, 5_000, 20_000, 60_000])
+    expect(next({ how: 'trouble', detail: 'overloaded' }, { failures: 4 })).toMatchObject({ do: 'end', reason: 'error' })
+  })
+
+  it('a limit is waited out until the time the provider names', () => {
+    expect(next({ how: 'limited', until: '2026-11-16T07:00:00.000Z', detail: '' })).toEqual({
+      ...{ do: 'wait', until: '2026-11-16T07:00:02.000Z' },
+    })
+  })
+
+  it('a limit without a time, in the past or absurdly far away is waited out by growing pauses', () => {
+    for (const until of [null, '2026-11-16T04:00:00.000Z', '2031-01-01T00:00:00.000Z', 'soon'])
+      expect(next({ how: 'limited', until, detail: '' })).toEqual({ do: 'wait', until: '2026-11-16T05:00:30.000Z' })
+    expect(next({ how: 'limited', until: null, detail: '' }, { failures: 9 })).toEqual({
+      ...{ do: 'wait', until: '2026-11-16T05:10:00.000Z' },
+    })
+  })
+
+  it('a client that hangs is resumed once', () => {
+    expect(next({ how: 'stalled', silentMs: 900_000 })).toEqual({ do: 'resume', after: 0 })
+    expect(next({ how: 'stalled', silentMs: 900_000 }, { failures: 1 })).toMatchObject({ do: 'end', reason: 'stalled' })
+  })
+
+  it.each([
+    [{ how: 'turns' }, 'max_turns'],
+    [{ how: 'budget', detail: 'spent' }, 'max_budget'],
+    [{ how: 'timeout' }, 'timeout'],
+    [{ how: 'refused', status: 401, detail: 'invalid key' }, 'error'],
+  ] as [Outcome, string][])('%o ends it at once, and it can be resumed', (outcome, reason) => {
+    const end = next(outcome)
+    expect(end).toMatchObject({ do: 'end', state: 'failed', reason })
+    expect(whyNotResumed({ state: 'failed', exitReason: reason as JobRecord['exitReason'] })).toBeNull()
+  })
+
+  it('a person’s word counts', () => {
+    expect(next({ how: 'stopped', wanted: 'pause' })).toMatchObject({ state: 'paused', reason: null })
+    expect(next({ how: 'stopped', wanted: 'cancel' })).toMatchObject({ state: 'cancelled', reason: 'cancelled' })
+  })
+
+  it('what is done or cancelled is not resumed', () => {
+    expect(whyNotResumed({ state: 'completed', exitReason: 'success' })).toMatch(/done/)
+    expect(whyNotResumed({ state: 'cancelled', exitReason: 'cancelled' })).toMatch(/cancelled/)
+    expect(['completed', 'failed', 'cancelled'].every((state) => isOver(state as JobRecord['state']))).toBe(true)
+    expect(['pending', 'running', 'handing-off', 'waiting', 'paused'].some((s) => isOver(s as JobRecord['state']))).toBe(false)
+  })
+})

@@ -1,0 +1,116 @@
+import type { ExitReason, JobRecord, JobState } from '../contract/job.js'
+import type { Outcome } from './outcome.js'
+
+/**
+ * What a job does next, when one of its sessions has come to an end. Pure; the runner stores the state it leads to, then acts.
+ *
+ *   the session ended        then
+ *   done                     the checks are run; all pass: completed. Else their output goes back to the same session, so often as the
+ *                            job allows; then failed
+ *   full                     handing-off: the same session is asked for its brief, and a fresh one begins with it. Once the handoffs are
+ *                            used up the session is not stopped any more, but left to compact, or the job ends (`max_handoffs`)
+ *   too-long                 handing-off too: the brief comes from an earlier point of the session, or from the transcript alone
+ *   turns, budget, timeout   failed, with that reason; what was done stays, and `jobs resume` goes on with more
+ *   stalled                  the client is ended and its session resumed once; again: failed
+ *   limited                  waiting, until the provider's own time or a growing pause; the session is resumed
+ *   trouble, died            the session is resumed after a growing pause; the fifth time in a row: failed
+ *   refused                  failed at once: a wrong key does not get better by asking again
+ *   stopped                  paused or cancelled, as the person wanted
+ *
+ * Progress (a batch of tools that returned) ends a row of failures.
+ */
+export type Next =
+  | { do: 'check' }
+  | { do: 'hand-off' }
+  | { do: 'resume'; after: number }
+  | { do: 'wait'; until: string }
+  | {
+      do: 'end'
+      state: Extract<JobState, 'completed' | 'failed' | 'cancelled' | 'paused'>
+      reason: ExitReason | null
+      detail: string
+    }
+
+const MOST_FAILURES = 5
+const MOST_STALLS = 2
+const PAUSES_MS = [1_000, 5_000, 20_000, 60_000]
+/** Where the provider does not say how long a limit lasts. */
+const LIMIT_MS = [30_000, 60_000, 120_000, 300_000, 600_000]
+/** After the time the provider named: clocks differ. */
+const LIMIT_MARGIN_MS = 2_000
+/** A limit that lasts longer than the longest there is was misread. */
+const LONGEST_LIMIT_MS = 8 * 24 * 3600_000
+
+export function nextAfter(job: JobRecord, outcome: Outcome, now: Date): Next {
+  switch (outcome.how) {
+    case 'done':
+      return { do: 'check' }
+    case 'full':
+    case 'too-long':
+      return handOver(job, outcome)
+    case 'turns':
+      return failed('max_turns', `it used up its ${grouped(job.spec.budgets.turns)} turns`)
+    case 'budget':
+      return failed('max_budget', outcome.detail)
+    case 'timeout':
+      return failed('timeout', 'its time is over')
+    case 'stalled':
+      return stalled(job, outcome.silentMs)
+    case 'limited':
+      return { do: 'wait', until: limitEnd(job, outcome.until, now) }
+    case 'refused':
+      return failed('error', `${outcome.detail}${outcome.status === null ? '' : ` (status ${outcome.status})`}`)
+    case 'trouble':
+    case 'died':
+      return again(job, outcome.detail)
+    case 'stopped':
+      return outcome.wanted === 'pause'
+        ? { do: 'end', state: 'paused', reason: null, detail: 'a person paused it' }
+        : { do: 'end', state: 'cancelled', reason: 'cancelled', detail: 'a person cancelled it' }
+  }
+}
+
+function handOver(job: JobRecord, outcome: Outcome): Next {
+  if (job.handoffs < job.spec.maxHandoffs) return { do: 'hand-off' }
+  if (outcome.how === 'full' && job.spec.afterMaxHandoffs === 'compact') return { do: 'resume', after: 0 }
+  return failed(
+    'max_handoffs',
+    `its context is full, and all ${job.spec.maxHandoffs} handoffs are used up${outcome.how === 'too-long' ? `: ${outcome.detail}` : ''}`,
+  )
+}
+
+function stalled(job: JobRecord, silentMs: number): Next {
+  const minutes = Math.max(1, Math.round(silentMs / 60_000))
+  if (job.failures + 1 >= MOST_STALLS) return failed('stalled', `the client said nothing for ${minutes} min, twice`)
+  return { do: 'resume', after: 0 }
+}
+
+function again(job: JobRecord, detail: string): Next {
+  if (job.failures + 1 >= MOST_FAILURES) return failed('error', `${detail}; tried ${MOST_FAILURES} times`)
+  return { do: 'resume', after: PAUSES_MS[Math.min(job.failures, PAUSES_MS.length - 1)]! }
+}
+
+function limitEnd(job: JobRecord, until: string | null, now: Date): string {
+  const named = until === null ? Number.NaN : Date.parse(until) + LIMIT_MARGIN_MS
+  const pause = LIMIT_MS[Math.min(job.failures, LIMIT_MS.length - 1)]!
+  const known = Number.isFinite(named) && named > now.getTime() && named - now.getTime() < LONGEST_LIMIT_MS
+  return new Date(known ? named : now.getTime() + pause).toISOString()
+}
+
+function failed(reason: ExitReason, detail: string): Next {
+  return { do: 'end', state: 'failed', reason, detail }
+}
+
+const grouped = (figure: number | null): string => (figure === null ? '' : figure.toLocaleString('en-US'))
+
+/** States nothing comes after, unless a person asks for more. */
+export function isOver(state: JobState): boolean {
+  return state === 'completed' || state === 'failed' || state === 'cancelled'
+}
+
+/** Whether `jobs resume` can go on with it; a sentence says why not. */
+export function whyNotResumed({ state, exitReason }: Pick<JobRecord, 'state' | 'exitReason'>): string | null {
+  if (state === 'completed') return 'it is done'
+  if (state === 'cancelled' && exitReason === 'cancelled') return 'it was cancelled'
+  return null
+}

@@ -1,0 +1,64 @@
+import { appendFileSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Journal, notTold, readJournal } from './journal.js'
+
+const AT = '2026-11-16T05:00:00.000Z'
+const call = (id: string, input: unknown = { command: `echo ${id}` }) => ({ id, name: 'Bash', input, subagent: null })
+
+describe('the journal of a job', () => {
+  let folder: string
+  let path: string
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'baton-journal-'))
+    path = join(folder, 'deep', 'journal.jsonl')
+  })
+  afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+  it('names what returned and what began, and leaves out what the transcript tells', () => {
+    const journal = new Journal(path)
+    for (const id of ['a', 'b', 'c']) journal.began(AT, 's1', call(id))
+    journal.returned(AT, 's1', { ...call('a'), result: 'fine', failed: false })
+    journal.returned(AT, 's1', { ...call('b'), result: { stderr: 'no' }, failed: true })
+    journal.began(AT, 's2', call('d'))
+    journal.close()
+    expect(notTold(readJournal(path), 's1', new Set())).toMatchObject([
+      { callId: 'a', outcome: 'done', result: 'fine', input: '{"command":"echo a"}' },
+      { callId: 'b', outcome: 'failed', result: '{"stderr":"no"}' },
+      { callId: 'c', outcome: 'unknown', result: '' },
+    ])
+    expect(notTold(readJournal(path), 's1', new Set(['a', 'c'])).map(({ callId }) => callId)).toEqual(['b'])
+  })
+
+  it('a call that was denied did not happen', () => {
+    const journal = new Journal(path)
+    journal.began(AT, 's', call('a'))
+    journal.denied(AT, 's', call('a'), 'the brief needs no tools')
+    journal.close()
+    expect(notTold(readJournal(path), 's', new Set())).toEqual([])
+  })
+
+  it('goes on after a line that a killed process left half, and loses only that one', () => {
+    const first = new Journal(path)
+    first.began(AT, 's', call('a'))
+    first.close()
+    appendFileSync(path, '{"at":"2026-11-16T05:00:01.000Z","sessionId":"s","callI')
+    const second = new Journal(path)
+    second.began(AT, 's', call('b'))
+    second.close()
+    expect(readJournal(path).map(({ callId }) => callId)).toEqual(['a', 'b'])
+  })
+
+  it('keeps long results short, and its file to its owner', () => {
+    const journal = new Journal(path)
+    journal.returned(AT, 's', { ...call('a'), result: 'x'.repeat(1_000_000), failed: false })
+    journal.close()
+    expect(statSync(path).size).toBeLessThan(3_000)
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+  })
+
+  it('there is none before the first call', () => {
+    expect(readJournal(path)).toEqual([])
+  })
+})

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest'
+import { outcomeOf } from './outcome.js'
+import type { RunMessage } from './runtimes/runtime.js'
+
+type Result = Extract<RunMessage, { kind: 'result' }>
+const usage = { input: 0, output: 0, cacheCreation: 0, cacheRead: 0 }
+const result = (change: Partial<Result>): Result => ({
+  ...{ kind: 'result', terminal: 'completed', isError: false, status: null, text: 'Done.', turns: 1 },
+  spend: { usage, costUsd: null },
+  ...change,
+})
+
+describe('what the end of a turn means', () => {
+  it.each([
+    [{}, { how: 'done', text: 'Done.' }],
+    [{ terminal: 'hook_stopped', text: '' }, { how: 'full' }],
+    [{ terminal: 'max_turns', isError: true }, { how: 'turns' }],
+    [{ terminal: 'budget_exhausted', isError: true }, { how: 'budget' }],
+    [
+      { terminal: 'prompt_too_long', isError: true, text: 'Prompt is too long' },
+      { how: 'too-long', detail: 'Prompt is too long' },
+    ],
+    [{ terminal: 'blocking_limit', isError: true, text: 'Prompt is too long' }, { how: 'too-long' }],
+    [
+      { terminal: 'rapid_refill_breaker', isError: true, text: '' },
+      { how: 'too-long', detail: 'rapid_refill_breaker' },
+    ],
+    [
+      { terminal: 'api_error', isError: true, status: 529, text: 'Overloaded' },
+      { how: 'trouble', detail: 'Overloaded' },
+    ],
+    [{ terminal: 'api_error', isError: true, status: null, text: 'Connection error.' }, { how: 'trouble' }],
+    [
+      { terminal: 'api_error', isError: true, status: 429 },
+      { how: 'limited', until: null },
+    ],
+    [
+      { terminal: 'api_error', isError: true, status: 401, text: 'Invalid key\nmore' },
+      { how: 'refused', status: 401, detail: 'Invalid key' },
+    ],
+    [
+      { terminal: 'aborted_tools', isError: true, text: '' },
+      { how: 'trouble', detail: 'aborted_tools' },
+    ],
+  ] as [Partial<Result>, object][])('%o', (change, expected) => {
+    expect(outcomeOf(result(change), null)).toMatchObject(expected)
+  })
+
+  it('a limit the client told of is why a turn failed, and says until when', () => {
+    const told = { resetsAt: '2026-11-16T09:00:00.000Z' }
+    expect(outcomeOf(result({ terminal: 'api_error', isError: true, status: 429 }), told)).toMatchObject({
+      ...{ how: 'limited', until: told.resetsAt },
+    })
+    expect(outcomeOf(result({}), told)).toMatchObject({ how: 'done' })
+  })
+})

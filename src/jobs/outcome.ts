@@ -1,0 +1,57 @@
+import type { RunMessage } from './runtimes/runtime.js'
+
+/** How the work of one session came to its end, whatever its runtime. */
+export type Outcome =
+  /** The agent ended its turn by itself. */
+  | { how: 'done'; text: string }
+  /** Baton stopped it between two batches, because it is full. */
+  | { how: 'full' }
+  /** The context does not fit any more, and the client did not compact it. */
+  | { how: 'too-long'; detail: string }
+  | { how: 'turns' }
+  | { how: 'budget'; detail: string }
+  | { how: 'timeout' }
+  | { how: 'stalled'; silentMs: number }
+  /** The provider refuses for now. `until`: when it will not any more, where it said so. */
+  | { how: 'limited'; until: string | null; detail: string }
+  /** The provider refuses, and time alone changes nothing. */
+  | { how: 'refused'; status: number | null; detail: string }
+  /** Something failed that may not fail again. */
+  | { how: 'trouble'; detail: string }
+  /** The client is gone, and nobody ended it. */
+  | { how: 'died'; detail: string }
+  | { how: 'stopped'; wanted: 'pause' | 'cancel' }
+
+type Result = Extract<RunMessage, { kind: 'result' }>
+
+/** Statuses that mean: not now. */
+const LATER = new Set([408, 409, 425, 429, 500, 502, 503, 504, 529])
+const FULL = new Set(['prompt_too_long', 'blocking_limit', 'rapid_refill_breaker'])
+
+/**
+ * What the end of a turn means, by the client's own word for it and never by whether it calls itself a success: a turn that failed
+ * does that too. `limit`: what it said last about a limit of the plan that is reached.
+ */
+export function outcomeOf(result: Result, limit: { resetsAt: string | null } | null): Outcome {
+  const { terminal, isError, status, text } = result
+  const detail = firstLine(text) || terminal
+  if (FULL.has(terminal)) return { how: 'too-long', detail }
+  if (terminal === 'hook_stopped') return { how: 'full' }
+  if (terminal === 'max_turns') return { how: 'turns' }
+  if (terminal === 'budget_exhausted') return { how: 'budget', detail: 'the money for it is spent' }
+  if (limit !== null && isError) return { how: 'limited', until: limit.resetsAt, detail }
+  if (terminal === 'api_error' || status !== null) return byStatus(status, detail)
+  if (isError) return { how: 'trouble', detail }
+  return { how: 'done', text }
+}
+
+function byStatus(status: number | null, detail: string): Outcome {
+  if (status === 429) return { how: 'limited', until: null, detail }
+  if (status === null || LATER.has(status)) return { how: 'trouble', detail }
+  return { how: 'refused', status, detail }
+}
+
+function firstLine(text: string): string {
+  const line = text.trim().split('\n', 1)[0] ?? ''
+  return line.length > 300 ? `${line.slice(0, 299)}…` : line
+}

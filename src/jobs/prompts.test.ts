@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest'
+import type { KnownCall } from './journal.js'
+import { checksFailedPrompt, freshPrompt, resumePrompt } from './prompts.js'
+
+const call = (id: string, outcome: KnownCall['outcome'], result = ''): KnownCall => ({
+  ...{ callId: id, tool: 'Bash', input: `{"command":"step ${id}"}`, outcome, result },
+})
+
+describe('the first prompt of a session', () => {
+  it('is the task itself, behind what hooks put before it', () => {
+    expect(freshPrompt({ task: 'Mend it.', before: '', brief: null, repository: 'main' })).toBe('Mend it.')
+    expect(freshPrompt({ task: 'Mend it.', before: 'Ticket 4\n', brief: null, repository: null })).toBe('Ticket 4\n\nMend it.')
+  })
+
+  it('after a handoff holds task, brief and repository', () => {
+    const text = freshPrompt({
+      ...{ task: 'Mend it.', before: 'From a hook.', repository: 'branch main, 2 changed files' },
+      brief: { text: '# Handoff brief\n\nNext: step 7', number: 2, of: 3 },
+    })
+    expect(text.indexOf('From a hook.')).toBe(0)
+    for (const part of ['[baton]', 'handoff 2 of at most 3', 'Mend it.', 'Next: step 7', '2 changed files'])
+      expect(text).toContain(part)
+  })
+})
+
+describe('the prompt of a session that was cut off', () => {
+  it('names every call the transcript lacks: done, failed, or unknown', () => {
+    const text = resumePrompt([call('a', 'done', 'ok'), call('b', 'failed', 'no'), call('c', 'unknown')], 'the client was killed')
+    expect(text).toMatch(/step a.*\(a\): done: ok/)
+    expect(text).toMatch(/step b.*\(b\): failed: no/)
+    expect(text).toMatch(/step c.*\(c\): outcome unknown/)
+    expect(text.indexOf('step c')).toBeGreaterThan(text.indexOf('nobody knows'))
+  })
+
+  it('says nothing of calls where the transcript has them all', () => {
+    expect(resumePrompt([], 'Baton was ended')).not.toMatch(/calls/)
+  })
+
+  it('stays bounded, and keeps the newest', () => {
+    const many = Array.from({ length: 500 }, (_, i) => call(`c${i}`, 'done', 'y'.repeat(5_000)))
+    const text = resumePrompt(many, 'x')
+    expect(text.length).toBeLessThan(27_000)
+    expect(text).toContain('(c499)')
+    expect(text).toMatch(/and \d+ before these/)
+  })
+})
+
+describe('checks that did not pass', () => {
+  const check = { name: 'tests', command: 'npm test', round: 1, ok: false, exitCode: 1, timedOut: false, durationMs: 10 }
+
+  it('go back with the end of their output', () => {
+    const text = checksFailedPrompt([{ ...check, tail: '1 failed: ```js', outputPath: '/x' }], 1)
+    expect(text).toMatch(/^\[baton\]/)
+    expect(text).toContain('`npm test` ended with 1.')
+    expect(text).toContain('````\n1 failed: ```js\n````')
+    expect(text).toContain('one more time')
+  })
+
+  it('say when they did not end', () => {
+    const late = { ...check, exitCode: null, timedOut: true, durationMs: 60_000, tail: '', outputPath: '/x' }
+    expect(checksFailedPrompt([late], 0)).toMatch(/did not end within 60 s\. It printed nothing\.[\s\S]*/)
+    expect(checksFailedPrompt([late], 0)).toContain('This is the last time.')
+  })
+})

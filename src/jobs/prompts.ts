@@ -1,0 +1,96 @@
+import type { CheckResult } from '../contract/job.js'
+import type { KnownCall } from './journal.js'
+
+/** What is said to the sessions of a job. Each begins with `[baton]` or with the task itself. */
+
+const LONGEST_STEP = 700
+const MOST_STEPS = 40
+const LONGEST_STEPS = 24_000
+
+export interface FreshPrompt {
+  task: string
+  /** What hooks want put before everything; '' nothing. */
+  before: string
+  /** The checked brief of the session before; null: this is the first one. */
+  brief: { text: string; number: number; of: number } | null
+  /** Branch, commit, changed files; null: no repository. */
+  repository: string | null
+}
+
+/** The first prompt of a session: the task as it was given, and what the session before left. */
+export function freshPrompt({ task, before, brief, repository }: FreshPrompt): string {
+  const parts = before.trim() === '' ? [] : [before.trim()]
+  if (brief === null) return [...parts, task].join('\n\n')
+  return [
+    ...parts,
+    `[baton] You go on with a job that another session began: its context was full. This is handoff ${brief.number} of at most ${brief.of}. The task, the brief of the session before, and the state of the repository follow. Do not repeat what is done; begin with the next exact step; do not ask whether to go on.`,
+    `# The task\n\n${task}`,
+    `# The brief\n\n${brief.text.trim()}`,
+    ...(repository === null ? [] : [`# The repository now\n\n${repository.trim()}`]),
+  ].join('\n\n')
+}
+
+/** A session that was cut off goes on. `calls`: what it did and its own transcript does not tell. */
+export function resumePrompt(calls: readonly KnownCall[], why: string): string {
+  const done = calls.filter(({ outcome }) => outcome !== 'unknown')
+  const open = calls.filter(({ outcome }) => outcome === 'unknown')
+  const parts = [`[baton] This session was cut off (${why}) and goes on now. Go on with the job where you were.`]
+  if (done.length > 0)
+    parts.push(
+      `These calls were made and have returned, though you may not see them above. They are done: do not make them again.\n${listed(done)}`,
+    )
+  if (open.length > 0)
+    parts.push(
+      `These calls were begun and nobody knows how they ended. Look at what they did before you make one again.\n${listed(open)}`,
+    )
+  return parts.join('\n\n')
+}
+
+function listed(calls: readonly KnownCall[]): string {
+  const lines: string[] = []
+  let room = LONGEST_STEPS
+  // The newest are the ones a transcript lacks for sure.
+  for (const call of calls.slice(-MOST_STEPS).reverse()) {
+    const line = lineOf(call)
+    if (line.length > room) break
+    room -= line.length
+    lines.unshift(line)
+  }
+  const left = calls.length - lines.length
+  return [...(left > 0 ? [`- (and ${left} before these)`] : []), ...lines].join('\n')
+}
+
+function lineOf({ callId, tool, input, outcome, result }: KnownCall): string {
+  const came = outcome === 'unknown' ? 'outcome unknown' : outcome === 'failed' ? 'failed' : 'done'
+  return `- ${tool} ${flat(input)} (${callId}): ${came}${result === '' ? '' : `: ${flat(result)}`}`
+}
+
+function flat(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim()
+  return line.length > LONGEST_STEP ? `${line.slice(0, LONGEST_STEP - 1)}…` : line
+}
+
+const LONGEST_TAIL = 3_000
+
+/** The agent said it is done, and it is not. */
+export function checksFailedPrompt(failed: readonly CheckResult[], left: number): string {
+  const each = failed.map((check) => {
+    const end = check.timedOut
+      ? `did not end within ${Math.round(check.durationMs / 1000)} s`
+      : `ended with ${check.exitCode ?? 'a signal'}`
+    const tail = check.tail.trim()
+    return `## ${check.name}\n\n\`${check.command}\` ${end}.${tail === '' ? ' It printed nothing.' : `\n\n${fenced(tail.slice(-LONGEST_TAIL))}`}`
+  })
+  const rounds = left === 0 ? 'This is the last time.' : `After this, ${left === 1 ? 'one more time' : `${left} more times`}.`
+  return [
+    `[baton] The job is not done yet: Baton ran its acceptance checks, and ${failed.length === 1 ? 'one' : failed.length} did not pass. Mend the cause, then end your turn; the checks are run again. ${rounds}`,
+    ...each,
+  ].join('\n\n')
+}
+
+/** Longer than any row of backticks inside. */
+function fenced(text: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([row]) => row.length))
+  const fence = '`'.repeat(longest + 1)
+  return `${fence}\n${text}\n${fence}`
+}
