@@ -2,6 +2,7 @@ import type { ArchiveRecord, SegmentRecord } from '../contract/archive.js'
 import type { BriefRecord } from '../contract/brief.js'
 import type { Event, NewEvent } from '../contract/event.js'
 import type { HandoffRecord } from '../contract/handoff.js'
+import type { AttemptRecord, JobRecord } from '../contract/job.js'
 import type { CompactionRecord } from '../contract/loss.js'
 import type { Message } from '../contract/message.js'
 import type { SeatRecord, SessionRecord, StoredReading, SubagentRecord } from '../contract/record.js'
@@ -117,6 +118,20 @@ export interface Store {
   dueHandoffs(now: string): HandoffRecord[]
   /** The seat of a handoff never changes. */
   putHandoff(record: HandoffRecord): void
+
+  job(jobId: string): JobRecord | null
+  /** In the order they were asked for, oldest first; with a limit the newest. */
+  jobs(query?: { limit?: number }): JobRecord[]
+  /** Those neither completed nor failed nor cancelled, oldest first. */
+  openJobs(): JobRecord[]
+  /** Its seat never changes. */
+  putJob(record: JobRecord): void
+  /** Of one job, in their order. */
+  attempts(jobId: string): AttemptRecord[]
+  /** The attempt a session belongs to; null: no job began it. */
+  attemptOf(sessionId: string): AttemptRecord | null
+  /** Throws when another attempt of the job has the same number. */
+  putAttempt(record: AttemptRecord): void
 
   archive(archiveId: string): ArchiveRecord | null
   /** Oldest first. */

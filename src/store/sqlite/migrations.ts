@@ -95,4 +95,17 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX handoffs_by_seat ON handoffs (seat_id, open, requested_at);
   CREATE INDEX handoffs_open ON handoffs (due_at) WHERE open = 1;
   `,
+  `
+  CREATE TABLE jobs (
+    job_id TEXT PRIMARY KEY, seat_id TEXT NOT NULL, agent_name TEXT, created_at TEXT NOT NULL, open INTEGER NOT NULL, body TEXT NOT NULL
+  );
+  CREATE INDEX jobs_open ON jobs (created_at) WHERE open = 1;
+  CREATE INDEX jobs_by_time ON jobs (created_at);
+
+  CREATE TABLE attempts (
+    attempt_id TEXT PRIMARY KEY, job_id TEXT NOT NULL, session_id TEXT NOT NULL, number INTEGER NOT NULL, body TEXT NOT NULL,
+    UNIQUE (job_id, number)
+  );
+  CREATE INDEX attempts_by_session ON attempts (session_id);
+  `,
 ]

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { archiveCases } from '../archives.cases.js'
 import { compactionCases } from '../compactions.cases.js'
 import { briefCases, handoffCases } from '../handoffs.cases.js'
+import { jobCases } from '../jobs.cases.js'
 import { storeCases } from '../store.cases.js'
 import { transactionCases } from '../transactions.cases.js'
 import type { OpenOptions } from './open.js'
@@ -29,4 +30,5 @@ for (const [backend, options] of [
   compactionCases(backend, placeWith(options))
   briefCases(backend, placeWith(options))
   handoffCases(backend, placeWith(options))
+  jobCases(backend, placeWith(options))
 }

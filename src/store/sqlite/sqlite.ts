@@ -9,6 +9,7 @@ import { compactionRows } from './compactions.js'
 import { inTransaction, type Statement } from './driver.js'
 import { forgetWords, withoutSummary } from './forget-words.js'
 import { briefRows, handoffRows } from './handoffs.js'
+import { jobRows } from './jobs.js'
 import { makeMemory, NO_MEMORY } from './memory.js'
 import { type OpenOptions, openSqlite } from './open.js'
 import { thinOut } from './thin.js'
@@ -239,6 +240,7 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
     ...compactionRows(sql),
     ...briefRows(sql),
     ...handoffRows(sql, { recall, drop: memory.drop }),
+    ...jobRows(sql),
     forgetWords: (sessionId) =>
       transaction(() => {
         const record = body<SessionRecord>(sql('SELECT body FROM sessions WHERE session_id = ?').get(sessionId))
