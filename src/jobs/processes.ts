@@ -1,0 +1,84 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { platform } from 'node:os'
+import { codeOf } from '../lib/errors.js'
+import { commandLine, isAlive, type ProcessIdentity, processInfo } from '../lib/process-info.js'
+
+/**
+ * Whatever a job's sessions start carries the job in its environment. Tools have process groups of their own and outlive a client that
+ * is killed: this is how they are found.
+ */
+const MARK = 'BATON_JOB_ID'
+/** Baton's own, which end by themselves and may be keeping a transcript. */
+const OWN = 'hook-engine.cjs'
+
+/** The processes of a job, but for this one and whatever it runs in. */
+export function processesOf(jobId: string): ProcessIdentity[] {
+  const spared = new Set([...ancestors(process.pid), process.pid])
+  return marked(`${MARK}=${jobId}`)
+    .filter((pid) => !spared.has(pid) && !commandLine(pid)?.some((part) => part.endsWith(OWN)))
+    .flatMap((pid) => {
+      const found = processInfo(pid)
+      return found === null ? [] : [{ pid, startedAt: found.startedAt }]
+    })
+}
+
+/** Ends them: told to, then made to. Resolves when none is left, or to those that are after `withinMs`. */
+export async function endProcesses(jobId: string, withinMs = 4_000): Promise<ProcessIdentity[]> {
+  const until = Date.now() + withinMs
+  const killAt = Date.now() + Math.min(1_500, withinMs / 2)
+  for (let told = false; ; told = true) {
+    const left = processesOf(jobId)
+    if (left.length === 0 || Date.now() >= until) return left
+    for (const one of left) if (!told || Date.now() >= killAt) end(one, Date.now() >= killAt ? 'SIGKILL' : 'SIGTERM')
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+function end(one: ProcessIdentity, signal: NodeJS.Signals): void {
+  if (!isAlive(one)) return
+  try {
+    process.kill(one.pid, signal)
+  } catch (error) {
+    if (codeOf(error) !== 'ESRCH') throw error
+  }
+}
+
+function marked(mark: string): number[] {
+  return platform() === 'linux' ? markedInProc(mark) : markedByPs(mark)
+}
+
+function markedInProc(mark: string): number[] {
+  return readdirSync('/proc').flatMap((name) => {
+    if (!/^\d+$/.test(name)) return []
+    try {
+      const environment = readFileSync(`/proc/${name}/environ`, 'latin1')
+      return environment.split('\0').includes(mark) ? [Number(name)] : []
+    } catch {
+      // Another user's, or gone meanwhile.
+      return []
+    }
+  })
+}
+
+function markedByPs(mark: string): number[] {
+  const lines = execFileSync('ps', ['-A', '-E', '-o', 'pid=,command='], { encoding: 'utf8', timeout: 5_000, maxBuffer: 64 << 20 })
+  return lines.split('\n').flatMap((line) => (line.split(/\s+/).includes(mark) ? [Number.parseInt(line, 10)] : []))
+}
+
+function ancestors(pid: number): number[] {
+  const found: number[] = []
+  for (let at = parentOf(pid); at > 1 && found.length < 64; at = parentOf(at)) found.push(at)
+  return found
+}
+
+function parentOf(pid: number): number {
+  try {
+    if (platform() !== 'linux')
+      return Number(execFileSync('ps', ['-o', 'ppid=', '-p', String(pid)], { encoding: 'utf8', timeout: 1_000 }))
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
+  } catch {
+    return 0
+  }
+}
