@@ -1,0 +1,213 @@
+import type { Log } from '../lib/log.js'
+import type { Journal } from './journal.js'
+import { type Outcome, outcomeOf } from './outcome.js'
+import type { ContextUsage, Ears, RunMessage, RunningSession, Runtime, SessionWish, ToolResult } from './runtimes/runtime.js'
+
+/** What whoever runs a session is told and asked while it works. */
+export interface Host {
+  now(): Date
+  log: Log
+  journal: Journal
+  /** A complete batch returned, and the session holds so much. `full`: stop here. */
+  measured(usage: ContextUsage): { full: boolean }
+  /** Everything the client tells, in order. */
+  heard(message: RunMessage): void
+  /** Why it must stop between two batches now; null: it need not. */
+  mustStop(): Outcome | null
+  /** Whether this compaction is kept from coming about. */
+  mayCompact(trigger: 'auto' | 'manual'): boolean
+  /** What the first request after a compaction carries; null: nothing. */
+  afterCompaction(): Promise<string | null>
+}
+
+export interface Bounds {
+  /** Without a word for so long it is taken to be stuck. */
+  silenceMs: number
+  /** The whole turn; null: as long as it takes. */
+  turnMs: number | null
+}
+
+/** How long a batch may be waited for when a person wants to pause, before its tools are cut off. */
+const PAUSE_MS = 8_000
+const LOOK_MS = 500
+const SETTLE_MS = 20_000
+const TASKS_GO_MS = 5_000
+
+/**
+ * One session at work: a prompt is said, the turn is followed to its end, and another prompt may follow in the same process. In a turn
+ * for the brief every tool is denied, nothing compacts, and nothing is measured.
+ */
+export class LiveSession {
+  readonly sessionId: string
+  readonly #session: RunningSession
+  readonly #host: Host
+  #mode: 'work' | 'brief' = 'work'
+  #end: ((outcome: Outcome) => void) | null = null
+  /** Why Baton itself stops this turn. */
+  #stop: Outcome | null = null
+  #limit: { resetsAt: string | null } | null = null
+  #tasks: string[] = []
+  #finished: Outcome | null = null
+  #gone: Extract<RunMessage, { kind: 'exit' }> | null = null
+  #saidAt = 0
+
+  constructor(runtime: Runtime, wish: SessionWish, host: Host) {
+    this.sessionId = wish.sessionId
+    this.#host = host
+    this.#session = runtime.start(wish, this.#ears())
+    void this.#follow()
+  }
+
+  get process(): RunningSession['process'] {
+    return this.#session.process
+  }
+
+  onRaw(take: (line: string) => void): void {
+    this.#session.onRaw(take)
+  }
+
+  usage(): Promise<ContextUsage | null> {
+    return this.#session.usage()
+  }
+
+  /** Says a prompt and resolves with how the turn ended. Never rejects. */
+  async turn(prompt: string, mode: 'work' | 'brief', bounds: Bounds): Promise<Outcome> {
+    if (this.#gone !== null) return this.#died(this.#gone)
+    this.#mode = mode
+    this.#stop = null
+    this.#limit = null
+    this.#finished = null
+    this.#saidAt = Date.now()
+    const ended = new Promise<Outcome>((resolve) => {
+      this.#end = resolve
+    })
+    this.#session.say(prompt)
+    const watch = setInterval(() => this.#look(bounds), LOOK_MS)
+    try {
+      return await ended
+    } finally {
+      clearInterval(watch)
+      this.#end = null
+    }
+  }
+
+  /** Work that still runs in the background would wake the session again: it is waited for, then ended. */
+  async settleTasks(withinMs = SETTLE_MS): Promise<void> {
+    await this.#until(() => this.#tasks.length === 0, withinMs)
+    if (this.#tasks.length === 0) return
+    for (const task of [...this.#tasks]) await this.#session.stopTask(task)
+    await this.#until(() => this.#tasks.length === 0, TASKS_GO_MS)
+  }
+
+  forbidCompaction(): Promise<void> {
+    return this.#session.forbidCompaction()
+  }
+
+  /** Resolves when the client is gone. */
+  async close(withinMs?: number): Promise<void> {
+    await this.#session.end(withinMs)
+  }
+
+  kill(): void {
+    this.#session.kill()
+  }
+
+  #lastWord = Date.now()
+
+  async #follow(): Promise<void> {
+    for await (const message of this.#session.messages) {
+      this.#lastWord = Date.now()
+      this.#host.heard(message)
+      if (message.kind === 'limit' && message.reached) this.#limit = { resetsAt: message.resetsAt }
+      if (message.kind === 'tasks') this.#tasks = message.running
+      if (message.kind === 'result') this.#finished = this.#judge(message)
+      if (message.kind === 'exit') {
+        this.#gone = message
+        this.#end?.(this.#finished ?? this.#stop ?? this.#died(message))
+        return
+      }
+      // With work in the background an end is not the last one: what it finishes wakes the agent again.
+      if (this.#finished !== null && (this.#tasks.length === 0 || this.#finished.how !== 'done')) this.#end?.(this.#finished)
+    }
+  }
+
+  #judge(result: Extract<RunMessage, { kind: 'result' }>): Outcome {
+    const outcome = outcomeOf(result, this.#limit)
+    // What we cut off ends as we wanted it, whatever the client calls that.
+    return this.#stop !== null && outcome.how !== 'done' ? this.#stop : outcome
+  }
+
+  #died({ code, signal, trouble }: Extract<RunMessage, { kind: 'exit' }>): Outcome {
+    const how = signal === null ? `the client ended with ${code ?? 'no code'}` : `the client was ended by ${signal}`
+    return { how: 'died', detail: trouble === null || trouble === '' ? how : `${how}: ${trouble}` }
+  }
+
+  /** Twice a second while a turn runs: what no message brings about. */
+  #look({ silenceMs, turnMs }: Bounds): void {
+    const now = Date.now()
+    const stop = this.#stop ?? this.#host.mustStop()
+    if (stop !== null && this.#stop === null) {
+      this.#stop = stop
+      this.#stopAt = now
+    }
+    if (this.#stop !== null) {
+      const cancelled = this.#stop.how === 'stopped' && this.#stop.wanted === 'cancel'
+      if (cancelled || now - this.#stopAt > 2 * PAUSE_MS) this.#session.kill()
+      else if (now - this.#stopAt > PAUSE_MS) void this.#session.interrupt()
+      return
+    }
+    if (turnMs !== null && now - this.#saidAt > turnMs) this.#cut({ how: 'timeout' })
+    else if (now - Math.max(this.#lastWord, this.#saidAt) > silenceMs) this.#cut({ how: 'stalled', silentMs: silenceMs })
+  }
+
+  #stopAt = 0
+
+  /** Nothing is waited for. */
+  #cut(outcome: Outcome): void {
+    this.#stop = outcome
+    this.#stopAt = Date.now() - PAUSE_MS
+    void this.#session.interrupt()
+  }
+
+  #ears(): Ears {
+    const { journal } = this.#host
+    const at = (): string => this.#host.now().toISOString()
+    return {
+      beforeTool: async (call) => {
+        if (call.subagent !== null) return {}
+        if (this.#mode === 'brief') {
+          journal.denied(at(), this.sessionId, call, 'in the turn for the brief')
+          return { deny: '[baton] The brief is wanted now, as your whole answer. No tools are needed for it.' }
+        }
+        journal.began(at(), this.sessionId, call)
+        return {}
+      },
+      afterTool: async (result) => {
+        if (result.subagent === null) journal.returned(at(), this.sessionId, result)
+      },
+      afterBatch: (calls) => this.#afterBatch(calls),
+      beforeCompaction: async (trigger) =>
+        this.#mode === 'work' && this.#host.mayCompact(trigger) ? {} : { block: '[baton] This session is handed over instead.' },
+      afterCompaction: async () => {
+        const context = await this.#host.afterCompaction()
+        return context === null ? {} : { context }
+      },
+    }
+  }
+
+  async #afterBatch(calls: ToolResult[]): Promise<{ stop?: string }> {
+    if (this.#mode === 'brief' || calls.some(({ subagent }) => subagent !== null)) return {}
+    const usage = await this.#session.usage()
+    const full = usage !== null && this.#host.measured(usage).full
+    const stop = this.#stop ?? this.#host.mustStop() ?? (full ? ({ how: 'full' } as const) : null)
+    if (stop === null) return {}
+    this.#stop = stop
+    this.#stopAt = Date.now()
+    return { stop: full && stop.how === 'full' ? 'the context is nearly full' : 'the job was asked to stop' }
+  }
+
+  async #until(done: () => boolean, withinMs: number): Promise<void> {
+    const until = Date.now() + withinMs
+    while (!done() && this.#gone === null && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
