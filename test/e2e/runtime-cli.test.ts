@@ -1,11 +1,14 @@
 import { vi } from 'vitest'
 import { cliRuntime } from '../../src/jobs/runtimes/cli.js'
-import { runtimeCases } from '../../src/jobs/runtimes/runtime.cases.js'
+import { type Plan, runtimeCases } from '../../src/jobs/runtimes/runtime.cases.js'
 import { clientBinary } from '../harness/places.js'
 import { realPlace } from './runtime-place.js'
+import { realCases } from './runtime-real.cases.js'
 
 vi.setConfig({ testTimeout: 90_000 })
 
-runtimeCases((plan) =>
-  realPlace(plan, async () => cliRuntime({ binary: clientBinary(), ...(plan.earMs === undefined ? {} : { earMs: plan.earMs }) })),
-)
+const place = (plan: Plan) =>
+  realPlace(plan, async () => cliRuntime({ binary: clientBinary(), ...(plan.earMs === undefined ? {} : { earMs: plan.earMs }) }))
+
+runtimeCases(place)
+realCases(place)

@@ -25,7 +25,7 @@ export interface ClientControl {
 const START_MS = 60_000
 const REQUEST_MS = 10_000
 /** Shorter than an ear's time: it is asked for within one. */
-const USAGE_MS = 2_500
+const USAGE_MS = 8_000
 const END_MS = 10_000
 const TERMINATE_MS = 3_000
 

@@ -162,7 +162,11 @@ export function runtimeCases(place: (plan: Plan) => Promise<RuntimePlace>): void
 
   test('a compaction is told, asked about before, and what is said after it reaches the model', async () => {
     const at = await place({
-      steps: [{ run: ['echo one'], used: FULL }],
+      steps: [
+        { run: ['echo one'], used: 100_000 },
+        { run: ['echo two'], used: 150_000 },
+        { run: ['echo three'], used: FULL },
+      ],
       afterCompaction: [{ text: 'Going on.', used: 30_000 }],
     })
     const listening = ears({ afterCompaction: async () => ({ context: 'remember the lighthouse' }) })
