@@ -38,7 +38,10 @@ export interface RuntimePlace {
 /** A command that never ends, and what proves that it runs. */
 export const ENDLESS = 'echo $$ > endless.pid; tail -f /dev/null'
 
-export const FULL = 170_000
+const FULL = 170_000
+
+/** Over the point where the client compacts, with enough behind it to be compacted at all. */
+const CLIMB: PlanStep[] = [100_000, 150_000, FULL].map((used) => ({ run: ['echo one'], used }))
 
 /** What every runtime does. */
 export function runtimeCases(place: (plan: Plan) => Promise<RuntimePlace>): void {
@@ -162,11 +165,7 @@ export function runtimeCases(place: (plan: Plan) => Promise<RuntimePlace>): void
 
   test('a compaction is told, asked about before, and what is said after it reaches the model', async () => {
     const at = await place({
-      steps: [
-        { run: ['echo one'], used: 100_000 },
-        { run: ['echo two'], used: 150_000 },
-        { run: ['echo three'], used: FULL },
-      ],
+      steps: CLIMB,
       afterCompaction: [{ text: 'Going on.', used: 30_000 }],
     })
     const listening = ears({ afterCompaction: async () => ({ context: 'remember the lighthouse' }) })
