@@ -22,6 +22,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   handoff: ['contract', 'lib', 'facts'],
   briefs: ['contract', 'lib', 'store', 'handoff'],
   engine: ['contract', 'lib', 'tracker', 'policy', 'facts', 'handoff', 'compaction', 'agents', 'store'],
+  jobs: ['contract', 'lib', 'handoff', 'agents', 'store'],
   server: ['contract', 'lib', 'agents', 'store', 'engine'],
   install: ['contract', 'lib', 'agents'],
   hook: ['contract', 'lib', 'policy', 'engine'],
@@ -145,6 +146,12 @@ describe('who imports whom', () => {
     )
     expect(wrong.map(({ from, to }) => `${from} → ${to}`)).toEqual([])
   })
+
+  it('the Agent SDK is named where it is looked for, and loaded by nobody at start', () => {
+    const named = sources.filter((file) => /['"]@anthropic-ai\/claude-agent-sdk['"]/.test(text(file)))
+    expect(named.filter((file) => !/^jobs\/runtimes\/sdk/.test(file))).toEqual([])
+    expect(named).not.toEqual([])
+  })
 })
 
 describe('judgement is pure', () => {
@@ -175,8 +182,15 @@ describe('an agent’s own words', () => {
     ...['cache_read_input_tokens', 'cache_creation_input_tokens', 'current_usage', 'isSidechain', 'isApiErrorMessage'],
     ...['compact_boundary', 'compactMetadata', 'compact_summary', 'agent_transcript_path', 'tool_use_id', 'PostToolBatch'],
   ]
-  /** Its folder, the model that plays its API, what writes its settings, and the library, whose callers hold its usage objects. */
-  const HOMES = [/^agents\//, /^model\//, /^install\/(.*\/)?claude-code-/, /^library\/answer-usage\.ts$/, /^cli\/demo\//]
+  /** Its folder, the model that plays its API, what writes its settings, what runs it, and the library, whose callers hold its usage objects. */
+  const HOMES = [
+    /^agents\//,
+    /^model\//,
+    /^install\/(.*\/)?claude-code-/,
+    /^library\/answer-usage\.ts$/,
+    /^cli\/demo\//,
+    /^jobs\/runtimes\//,
+  ]
 
   it('appear only where its format is known', () => {
     const elsewhere = sources.filter((file) => !HOMES.some((home) => home.test(file)))

@@ -1,0 +1,89 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import type { Readable, Writable } from 'node:stream'
+import { BatonError } from '../../lib/errors.js'
+import { type ProcessIdentity, processInfo } from '../../lib/process-info.js'
+import { endStrays, SESSION_MARK, signal } from './strays.js'
+
+export interface ClientExit {
+  code: number | null
+  signal: string | null
+  trouble: string | null
+}
+
+export interface ClientChild {
+  process: ProcessIdentity
+  child: ChildProcessByStdio<Writable, Readable, Readable>
+  /** It has ended and all it wrote was read. */
+  gone: Promise<ClientExit>
+  isGone(): boolean
+  /** Asks the client to end, as Ctrl-C in `kill` does: it ends its tools itself. */
+  terminate(): void
+  /** Ends the client, its group and whatever was started in it. Also what is left of them when the client is gone already. */
+  kill(): void
+}
+
+export interface SpawnWish {
+  program: string
+  args: string[]
+  cwd: string
+  env: Record<string, string | undefined>
+  sessionId: string
+}
+
+const KEPT_STDERR = 8 * 1024
+/** A grandchild may hold the client's output open after its end. */
+const DRAIN_MS = 500
+
+/** The client in a process group of its own. Throws BatonError when it cannot be started. */
+export function spawnClient({ program, args, cwd, env, sessionId }: SpawnWish): ClientChild {
+  if (!existsSync(cwd)) throw new BatonError(`there is no folder ${cwd} to work in`, 'give a folder that exists')
+  const child = spawn(program, args, {
+    cwd,
+    env: { ...env, [SESSION_MARK]: sessionId },
+    detached: true,
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+  // why it failed comes later, and is told with the exit where there is a process
+  let failure: Error | null = null
+  child.on('error', (error) => {
+    failure = error
+  })
+  const { pid } = child
+  if (pid === undefined) throw new BatonError(`${program} cannot be started`, 'check that it is there and may be run')
+  // the client may be gone while we still write to it: its exit says so
+  child.stdin.on('error', () => {})
+
+  let stderr = Buffer.alloc(0)
+  child.stderr.on('data', (piece: Buffer) => {
+    stderr = Buffer.concat([stderr, piece]).subarray(-KEPT_STDERR)
+  })
+  let over = false
+  const gone = new Promise<ClientExit>((resolve) => {
+    child.once('exit', (code, signalName) => {
+      over = true
+      const tell = (): void => {
+        clearTimeout(timer)
+        const said = [failure?.message ?? '', stderr.toString('utf8').trim()].filter(Boolean).join('\n')
+        const trouble = code === 0 ? null : said || null
+        resolve({ code, signal: signalName, trouble })
+      }
+      const timer = setTimeout(tell, DRAIN_MS)
+      child.once('close', tell)
+    })
+  })
+  return {
+    process: { pid, startedAt: processInfo(pid)?.startedAt ?? '' },
+    child,
+    gone,
+    isGone: () => over,
+    terminate: () => {
+      if (!over) signal(-pid, 'SIGTERM')
+    },
+    kill: () => {
+      // its pid may be somebody else's once it is gone
+      if (!over) signal(-pid, 'SIGKILL')
+      endStrays(sessionId)
+    },
+  }
+}

@@ -1,0 +1,100 @@
+import { type Fields, list, object, text } from '../../agents/claude-code/fields.js'
+import type { Ears, ToolCall } from './runtime.js'
+
+export interface HookRegistration {
+  event: string
+  matcher: string | null
+}
+
+/** What the client is asked to tell us. SessionStart reaches a callback only after a compaction. */
+export const HOOKS: readonly HookRegistration[] = [
+  { event: 'PreToolUse', matcher: null },
+  { event: 'PostToolUse', matcher: null },
+  { event: 'PostToolUseFailure', matcher: null },
+  { event: 'PostToolBatch', matcher: null },
+  { event: 'PreCompact', matcher: null },
+  { event: 'SessionStart', matcher: 'compact' },
+]
+
+/** Seconds the client waits for an answer. Ours comes long before; a batch's that came later would end the session. */
+export const HOOK_TIMEOUT_S = 600
+
+/** Turns what the client asks into what the ears understand, and their answers back. One for a session. */
+export class ClientHooks {
+  /** Calls of the batch under way that returned well. A refused or malformed call is told by nothing but its batch. */
+  private readonly returned = new Set<string>()
+
+  constructor(private readonly ears: Ears) {}
+
+  /** The output of the hook; {} says nothing. Does not throw. */
+  async answer(value: unknown): Promise<Fields> {
+    const input = object(value) ?? {}
+    switch (input.hook_event_name) {
+      case 'PreToolUse':
+        return this.beforeTool(input)
+      case 'PostToolUse':
+        return this.afterTool(input, input.tool_response, false)
+      case 'PostToolUseFailure':
+        return this.afterTool(input, input.error, true)
+      case 'PostToolBatch':
+        return this.afterBatch(input)
+      case 'PreCompact':
+        return this.beforeCompaction(input)
+      case 'SessionStart':
+        return this.afterCompaction(input)
+    }
+    return {}
+  }
+
+  private async beforeTool(input: Fields): Promise<Fields> {
+    const { deny } = await this.ears.beforeTool(callOf(input))
+    if (deny === undefined) return {}
+    const decision = { permissionDecision: 'deny', permissionDecisionReason: deny }
+    return { hookSpecificOutput: { hookEventName: 'PreToolUse', ...decision } }
+  }
+
+  private async afterTool(input: Fields, result: unknown, failed: boolean): Promise<Fields> {
+    const call = callOf(input)
+    if (!failed && call.subagent === null) this.returned.add(call.id)
+    await this.ears.afterTool({ ...call, result, failed })
+    return {}
+  }
+
+  private async afterBatch(input: Fields): Promise<Fields> {
+    // a subagent's batch ends nothing of the main agent's
+    if (text(input.agent_id) !== null) return {}
+    const calls = list(input.tool_calls)
+      .map((entry) => object(entry) ?? {})
+      .map((entry) => ({
+        ...callOf(entry),
+        result: entry.tool_response,
+        failed: !this.returned.delete(text(entry.tool_use_id) ?? ''),
+      }))
+    const { stop, context } = await this.ears.afterBatch(calls)
+    return {
+      ...(stop === undefined ? {} : { continue: false, stopReason: stop }),
+      ...(context ? { hookSpecificOutput: { hookEventName: 'PostToolBatch', additionalContext: context } } : {}),
+    }
+  }
+
+  private async beforeCompaction(input: Fields): Promise<Fields> {
+    if (text(input.agent_id) !== null) return {}
+    const { block } = await this.ears.beforeCompaction(input.trigger === 'manual' ? 'manual' : 'auto')
+    return block === undefined ? {} : { decision: 'block', reason: block }
+  }
+
+  private async afterCompaction(input: Fields): Promise<Fields> {
+    if (input.source !== 'compact' || text(input.agent_id) !== null) return {}
+    const { context } = await this.ears.afterCompaction()
+    return context ? { hookSpecificOutput: { hookEventName: 'SessionStart', additionalContext: context } } : {}
+  }
+}
+
+function callOf(input: Fields): ToolCall {
+  return {
+    id: text(input.tool_use_id) ?? '',
+    name: text(input.tool_name) ?? '',
+    input: input.tool_input,
+    subagent: text(input.agent_id),
+  }
+}

@@ -1,0 +1,73 @@
+import { until } from '../../../test/harness/wait.js'
+import type { Ears, RunMessage, RunningSession, ToolResult } from './runtime.js'
+
+export type Kind<K extends RunMessage['kind']> = Extract<RunMessage, { kind: K }>
+
+/** A session and everything it has told. */
+export interface Heard {
+  session: RunningSession
+  messages: RunMessage[]
+  raw: string[]
+  of<K extends RunMessage['kind']>(kind: K): Kind<K>[]
+  /** The n-th message of a kind, from 1. */
+  next<K extends RunMessage['kind']>(kind: K, n?: number): Promise<Kind<K>>
+}
+
+const PATIENCE_MS = 45_000
+
+/** Reads a session from here on. */
+export function hear(session: RunningSession): Heard {
+  const heard: Heard = {
+    session,
+    messages: [],
+    raw: [],
+    of: (kind) => heard.messages.filter((message): message is never => message.kind === kind),
+    next: (kind, n = 1) =>
+      until(
+        () => `${kind} ${n}; heard ${JSON.stringify(heard.messages).slice(-2000)}`,
+        () => heard.of(kind)[n - 1],
+        PATIENCE_MS,
+      ),
+  }
+  session.onRaw((line) => heard.raw.push(line))
+  void (async () => {
+    for await (const message of session.messages) heard.messages.push(message)
+  })()
+  return heard
+}
+
+export interface Asked extends Ears {
+  /** What was asked, in order: `before Bash`, `after Bash`, `failed Bash`, `batch 2`, `compaction auto`, `compacted`. */
+  asked: string[]
+  batches: ToolResult[][]
+}
+
+/** Ears that write down what they are asked, and answer as told. */
+export function ears(answers: Partial<Ears> = {}): Asked {
+  const it: Asked = {
+    asked: [],
+    batches: [],
+    beforeTool: async (call) => {
+      it.asked.push(`before ${call.name}`)
+      return answers.beforeTool?.(call) ?? {}
+    },
+    afterTool: async (result) => {
+      it.asked.push(`${result.failed ? 'failed' : 'after'} ${result.name}`)
+      await answers.afterTool?.(result)
+    },
+    afterBatch: async (calls) => {
+      it.asked.push(`batch ${calls.length}`)
+      it.batches.push(calls)
+      return answers.afterBatch?.(calls) ?? {}
+    },
+    beforeCompaction: async (trigger) => {
+      it.asked.push(`compaction ${trigger}`)
+      return answers.beforeCompaction?.(trigger) ?? {}
+    },
+    afterCompaction: async () => {
+      it.asked.push('compacted')
+      return answers.afterCompaction?.() ?? {}
+    },
+  }
+  return it
+}

@@ -1,0 +1,285 @@
+import { randomUUID } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { until } from '../../../test/harness/wait.js'
+import { type Asked, ears, type Heard, hear } from './heard.cases.js'
+import type { Runtime, SessionWish } from './runtime.js'
+
+/** One answer of the model: with commands the turn goes on, without it ends. */
+export interface PlanStep {
+  text?: string
+  /** Shell commands, called at once. */
+  run?: string[]
+  /** One that goes on in the background. */
+  background?: string
+  used?: number
+  fail?: 'too-long' | number
+}
+
+export interface Plan {
+  steps: PlanStep[]
+  /** Given out of turn to a prompt that holds `when`. */
+  replies?: { when: string; text: string }[]
+  afterCompaction?: PlanStep[]
+  /** How often a failing request is tried again; default: as the client likes. */
+  retries?: number
+  /** How long an ear may take; default: as long as ever. */
+  earMs?: number
+}
+
+/** Where a plan is played. */
+export interface RuntimePlace {
+  runtime: Runtime
+  cwd: string
+  env: Record<string, string>
+  /** What the model could read in each request of the main agent, in order. */
+  requests(): string[]
+}
+
+/** A command that never ends, and what proves that it runs. */
+export const ENDLESS = 'echo $$ > endless.pid; tail -f /dev/null'
+
+const FULL = 170_000
+
+/** Over the point where the client compacts, with enough behind it to be compacted at all. */
+const CLIMB: PlanStep[] = [100_000, 150_000, FULL].map((used) => ({ run: ['echo one'], used }))
+
+/** What every runtime does. */
+export function runtimeCases(place: (plan: Plan) => Promise<RuntimePlace>): void {
+  const wish = (at: RuntimePlace, change: Partial<SessionWish> = {}): SessionWish => ({
+    sessionId: randomUUID(),
+    begin: { how: 'fresh' },
+    cwd: at.cwd,
+    env: at.env,
+    model: 'claude-opus-4-6',
+    permissionMode: 'bypassPermissions',
+    allowedTools: null,
+    disallowedTools: null,
+    appendSystemPrompt: null,
+    maxTurns: null,
+    maxBudgetUsd: null,
+    compacts: true,
+    ...change,
+  })
+  const start = (at: RuntimePlace, change: Partial<SessionWish> = {}, listening: Asked = ears()): Heard =>
+    hear(at.runtime.start(wish(at, change), listening))
+
+  test('a fresh session bears the minted id, asks the ears, counts every answer once and ends by itself', async () => {
+    const at = await place({
+      steps: [
+        { text: 'Two things.', run: ['echo one', 'false'], used: 50_008 },
+        { text: 'First.', used: 51_008 },
+        { text: 'Second.', used: 52_008 },
+      ],
+    })
+    expect(at.runtime.missing()).toBeNull()
+    const inBatch: (number | null)[] = []
+    const sessionId = randomUUID()
+    const listening = ears({
+      afterBatch: async () => {
+        inBatch.push((await heard.session.usage())?.used ?? null)
+        return {}
+      },
+    })
+    const heard: Heard = start(at, { sessionId }, listening)
+
+    const before = await heard.session.usage()
+    expect(before).toMatchObject({ window: 200_000, point: 167_000, proactive: true })
+    expect(at.requests()).toHaveLength(0)
+
+    heard.session.say('do the first')
+    heard.session.say('do the second')
+    await heard.next('result', 2)
+    const after = await heard.session.usage()
+    await heard.session.end()
+    const exit = await heard.next('exit')
+
+    expect(heard.of('started')).toMatchObject([{ sessionId, model: 'claude-opus-4-6' }])
+    const answers = heard.of('answer')
+    expect(answers.map(({ text }) => text)).toEqual(['Two things.', 'First.', 'Second.'])
+    expect(new Set(answers.map(({ id }) => id)).size).toBe(3)
+    expect(answers[0]!.calls.map(({ name }) => name)).toEqual(['Bash', 'Bash'])
+    expect(answers.slice(0, 2).map(({ usage }) => usage && usage.input + usage.cacheCreation + usage.cacheRead)).toEqual([
+      50_008, 51_008,
+    ])
+    expect(answers[0]!.usage?.output).toBe(50)
+    expect(heard.of('result').map(({ terminal, isError, text }) => [terminal, isError, text])).toEqual([
+      ['completed', false, 'First.'],
+      ['completed', false, 'Second.'],
+    ])
+    expect(heard.of('result')[1]!.spend.usage.output).toBe(150)
+    expect([...listening.asked].sort()).toEqual(['after Bash', 'batch 2', 'before Bash', 'before Bash', 'failed Bash'])
+    expect(listening.asked.at(-1)).toBe('batch 2')
+    expect(listening.batches[0]!.map(({ failed }) => failed)).toEqual([false, true])
+    expect(inBatch[0]).toBeGreaterThanOrEqual(50_008)
+    expect(after!.used).toBeGreaterThanOrEqual(51_008)
+    expect(at.requests().at(-1)).toContain('do the second')
+    expect(at.requests()[1]).not.toContain('do the second')
+    expect(exit).toEqual({ kind: 'exit', code: 0, signal: null, trouble: null })
+    expect(heard.messages.at(-1)).toBe(exit)
+    expect(heard.raw.length).toBeGreaterThanOrEqual(heard.messages.length - 1)
+    expect(heard.raw.every((line) => line.startsWith('{'))).toBe(true)
+  })
+
+  test('a batch can stop the turn, the same process hears the next prompt, and a denied tool does not run', async () => {
+    const at = await place({
+      steps: [{ run: ['echo one'], text: 'Working.' }, { run: ['touch forbidden'] }, { text: 'The brief.' }],
+      replies: [
+        { when: 'go on from here', text: 'I went on.' },
+        { when: 'what do you know', text: 'I am another.' },
+      ],
+    })
+    let denies = false
+    const sessionId = randomUUID()
+    const listening = ears({
+      beforeTool: async () => (denies ? { deny: 'only words now' } : {}),
+      afterBatch: async () => (denies ? {} : { stop: 'the window is full' }),
+    })
+    const heard = start(at, { sessionId }, listening)
+    heard.session.say('work')
+    expect(await heard.next('result')).toMatchObject({ terminal: 'hook_stopped', isError: false })
+    denies = true
+    heard.session.say('write the brief')
+    expect(await heard.next('result', 2)).toMatchObject({ terminal: 'completed', text: 'The brief.' })
+    await heard.session.end()
+    expect(at.requests()).toHaveLength(3)
+    expect(at.requests()[2]).toContain('only words now')
+    expect(listening.batches.map((calls) => calls.map(({ failed }) => failed))).toEqual([[false], [true]])
+    const cut = heard.of('answer')[0]!.uuid
+
+    const resumed = start(at, { sessionId, begin: { how: 'resume' } })
+    resumed.session.say('go on from here')
+    expect(await resumed.next('result')).toMatchObject({ terminal: 'completed', text: 'I went on.' })
+    await resumed.session.end()
+    expect(resumed.of('started')[0]!.sessionId).toBe(sessionId)
+    expect(at.requests().at(-1)).toContain('The brief.')
+
+    const forkId = randomUUID()
+    const forked = start(at, { sessionId: forkId, begin: { how: 'fork', from: sessionId, at: cut } })
+    forked.session.say('what do you know')
+    await forked.next('result')
+    await forked.session.end()
+    expect(forked.of('started')[0]!.sessionId).toBe(forkId)
+    expect(at.requests().at(-1)).toContain('Working.')
+    expect(at.requests().at(-1)).not.toContain('The brief.')
+  })
+
+  test('a compaction is told, asked about before, and what is said after it reaches the model', async () => {
+    const at = await place({
+      steps: CLIMB,
+      afterCompaction: [{ text: 'Going on.', used: 30_000 }],
+    })
+    const listening = ears({ afterCompaction: async () => ({ context: 'remember the lighthouse' }) })
+    const heard = start(at, {}, listening)
+    heard.session.say('work')
+    await heard.next('result')
+    await heard.session.end()
+    expect(heard.of('compacting')).toHaveLength(1)
+    expect(heard.of('compacted')).toMatchObject([{ trigger: 'auto' }])
+    expect(heard.of('compacted')[0]!.before).toBeGreaterThanOrEqual(FULL)
+    expect(listening.asked.slice(-2)).toEqual(['compaction auto', 'compacted'])
+    expect(at.requests().at(-1)).toContain('remember the lighthouse')
+  })
+
+  test('from the moment it is forbidden the client does not compact', async () => {
+    const at = await place({
+      steps: [
+        { run: ['echo one'], used: FULL },
+        { text: 'All of it.', used: FULL + 1000 },
+      ],
+    })
+    const listening = ears({
+      afterBatch: async () => {
+        await heard.session.forbidCompaction()
+        return { context: 'a word between' }
+      },
+    })
+    const heard: Heard = start(at, {}, listening)
+    heard.session.say('work')
+    expect(await heard.next('result')).toMatchObject({ terminal: 'completed', text: 'All of it.' })
+    expect((await heard.session.usage())!.proactive).toBe(false)
+    await heard.session.end()
+    expect([heard.of('compacting'), heard.of('compacted')]).toEqual([[], []])
+    expect(at.requests().at(-1)).toContain('a word between')
+  })
+
+  test('an interrupt ends the turn and its tool at once, and the session can be spoken to again', async () => {
+    const at = await place({ steps: [{ run: [ENDLESS] }, { text: 'Here again.' }] })
+    const listening = ears()
+    const heard = start(at, {}, listening)
+    heard.session.say('work')
+    await until('the tool is asked for', () => listening.asked.includes('before Bash'), 45_000)
+    expect((await heard.next('answer')).calls).toHaveLength(1)
+    await heard.session.interrupt()
+    const result = await heard.next('result')
+    expect([result.isError, result.terminal]).toEqual([true, 'aborted_tools'])
+    heard.session.say('still there?')
+    expect(await heard.next('result', 2)).toMatchObject({ isError: false, text: 'Here again.' })
+    await heard.session.end()
+    expect((await heard.next('exit')).signal).toBeNull()
+  })
+
+  test('work in the background is told and can be stopped', async () => {
+    const at = await place({ steps: [{ background: ENDLESS }, { text: 'It runs.' }] })
+    const heard = start(at)
+    heard.session.say('work')
+    await heard.next('result')
+    const [task] = (await heard.next('tasks')).running
+    await heard.session.stopTask(task!)
+    await until('no task is left', () => heard.of('tasks').at(-1)!.running.length === 0)
+    await heard.session.end()
+    await heard.next('exit')
+  })
+
+  test('a prompt that is too long ends the turn with the client’s own word', async () => {
+    const at = await place({ steps: [{ fail: 'too-long' }] })
+    const heard = start(at, { compacts: false })
+    heard.session.say('work')
+    expect(await heard.next('result')).toMatchObject({ terminal: 'prompt_too_long', isError: true })
+    expect(heard.of('answer')).toEqual([])
+    await heard.session.end()
+    expect(heard.of('compacting')).toEqual([])
+  })
+
+  test('a failing API is told as retries and then as the end of the turn, with its status', async () => {
+    const at = await place({ steps: [{ fail: 529 }], retries: 1 })
+    const heard = start(at)
+    heard.session.say('work')
+    expect(await heard.next('result')).toMatchObject({ terminal: 'api_error', isError: true, status: 529 })
+    expect(heard.of('retry')).toMatchObject([{ attempt: 1, status: 529 }])
+    expect(heard.of('answer')).toEqual([])
+    await heard.session.end()
+  })
+
+  test('ears that hang or throw are empty answers: the session goes on', async () => {
+    const at = await place({ steps: [{ run: ['echo one'] }, { text: 'Done.' }], earMs: 300 })
+    const never = new Promise<never>(() => {})
+    const heard = start(
+      at,
+      {},
+      ears({
+        beforeTool: () => {
+          throw new Error('broken')
+        },
+        afterTool: () => Promise.reject(new Error('broken too')),
+        afterBatch: () => never,
+      }),
+    )
+    heard.session.say('work')
+    expect(await heard.next('result')).toMatchObject({ terminal: 'completed', isError: false, text: 'Done.' })
+    await heard.session.end()
+  })
+
+  test('the end is bounded while a tool never ends', async () => {
+    const at = await place({ steps: [{ run: [ENDLESS] }] })
+    const listening = ears()
+    const heard = start(at, {}, listening)
+    heard.session.say('work')
+    await until('the tool is asked for', () => listening.asked.includes('before Bash'), 45_000)
+    const began = performance.now()
+    await heard.session.end(300)
+    expect(performance.now() - began).toBeLessThan(10_000)
+    expect(heard.of('result').filter(({ terminal }) => terminal === 'completed')).toEqual([])
+    await heard.next('exit')
+    expect(await heard.session.usage()).toBeNull()
+  })
+}

@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest'
+import { ears, hear } from './heard.cases.js'
+import { type Plan, type PlanStep, type RuntimePlace, runtimeCases } from './runtime.cases.js'
+import { scriptedRuntime } from './scripted.js'
+import type { ScriptedStep } from './scripted-steps.js'
+
+runtimeCases(place)
+
+async function place(plan: Plan): Promise<RuntimePlace> {
+  const steps = [...plan.steps, ...(plan.afterCompaction ?? [])].map((step) => stepOf(step, plan))
+  const runtime = scriptedRuntime(
+    { sessions: [steps], replies: plan.replies ?? [] },
+    plan.earMs === undefined ? {} : { earMs: plan.earMs },
+  )
+  return { runtime, cwd: '/', env: {}, requests: () => runtime.requests.map(({ texts }) => texts.join('\n')) }
+}
+
+function stepOf({ text, run, background, used, fail }: PlanStep, { retries = 0 }: Plan): ScriptedStep {
+  const commands = (run ?? []).map((input) => ({ input, failed: input === 'false', hangs: input.includes('tail -f') }))
+  return {
+    ...(text === undefined ? {} : { text }),
+    calls: background === undefined ? commands : [{ input: background }],
+    ...(background === undefined ? {} : { tasks: ['task-1'] }),
+    ...(used === undefined ? {} : { used }),
+    ...(typeof fail === 'number'
+      ? { retries: Array<number>(retries).fill(fail), fails: { terminal: 'api_error', status: fail } }
+      : {}),
+    ...(fail === 'too-long' ? { fails: { terminal: 'prompt_too_long', status: 400 } } : {}),
+  }
+}
+
+const WISH = {
+  sessionId: 's1',
+  begin: { how: 'fresh' },
+  cwd: '/',
+  env: {},
+  model: null,
+  permissionMode: null,
+  allowedTools: null,
+  disallowedTools: null,
+  appendSystemPrompt: null,
+  maxTurns: null,
+  maxBudgetUsd: null,
+  compacts: true,
+} as const
+
+test.each([
+  ['request', ['working', 'started'], []],
+  ['answer', ['working', 'started', 'answer'], []],
+  ['tool', ['working', 'started', 'answer'], ['before Bash']],
+  ['batch', ['working', 'started', 'answer'], ['before Bash', 'after Bash', 'batch 1']],
+  ['result', ['working', 'started', 'answer'], []],
+] as const)('it dies where the script says: %s', async (at, kinds, asked) => {
+  const step = { ...(at === 'result' ? { text: 'Done.' } : { calls: [{}] }), dies: { at } }
+  const listening = ears()
+  const heard = hear(scriptedRuntime({ sessions: [[step]] }).start(WISH, listening))
+  heard.session.say('work')
+  expect(await heard.next('exit')).toEqual({ kind: 'exit', code: null, signal: 'SIGKILL', trouble: null })
+  const told = heard.messages.map((message) => (message.kind === 'state' ? message.state : message.kind))
+  expect(told).toEqual([...kinds, 'exit'])
+  expect(listening.asked).toEqual(asked)
+})
+
+test('a prompt with known words is answered out of turn, and the steps go on afterwards', async () => {
+  const runtime = scriptedRuntime({
+    sessions: [[{ text: 'One.' }, { text: 'Two.' }]],
+    replies: [
+      { when: 'brief', text: 'The brief.', limit: { name: 'five_hour', reached: false, resetsAt: null, usedPercent: 80 } },
+    ],
+  })
+  const heard = hear(runtime.start(WISH, ears()))
+  for (const prompt of ['a', 'the brief please', 'b', 'c']) heard.session.say(prompt)
+  await heard.next('result', 4)
+  await heard.session.end()
+  expect(heard.of('result').map(({ text }) => text)).toEqual(['One.', 'The brief.', 'Two.', 'Done.'])
+  expect(heard.of('limit')).toEqual([{ kind: 'limit', name: 'five_hour', reached: false, resetsAt: null, usedPercent: 80 }])
+})
+
+test('what hangs is ended by an interrupt, and by kill for good', async () => {
+  const heard = hear(scriptedRuntime({ sessions: [[{ hangs: true }, { hangs: true }]] }).start(WISH, ears()))
+  heard.session.say('a')
+  await heard.next('started')
+  await heard.session.interrupt()
+  expect((await heard.next('result')).isError).toBe(true)
+  heard.session.say('b')
+  heard.session.kill()
+  expect((await heard.next('exit')).signal).toBe('SIGKILL')
+  expect(heard.of('result')).toHaveLength(1)
+})

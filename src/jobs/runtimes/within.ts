@@ -1,0 +1,12 @@
+/** What was promised, or undefined once `ms` have passed. Rejects as the promise does. */
+export async function within<T>(ms: number, promised: Promise<T>): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), ms)
+  })
+  try {
+    return await Promise.race([promised, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

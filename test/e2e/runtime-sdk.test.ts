@@ -1,0 +1,16 @@
+import { vi } from 'vitest'
+import { type Plan, runtimeCases } from '../../src/jobs/runtimes/runtime.cases.js'
+import { openSdkRuntime } from '../../src/jobs/runtimes/sdk.js'
+import { clientBinary } from '../harness/places.js'
+import { realPlace } from './runtime-place.js'
+import { realCases } from './runtime-real.cases.js'
+
+vi.setConfig({ testTimeout: 90_000 })
+
+const place = (plan: Plan) =>
+  realPlace(plan, (home) =>
+    openSdkRuntime({ project: home.project, binary: clientBinary(), ...(plan.earMs === undefined ? {} : { earMs: plan.earMs }) }),
+  )
+
+runtimeCases(place)
+realCases(place)
