@@ -21,6 +21,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   compaction: ['contract', 'facts'],
   handoff: ['contract', 'lib', 'facts'],
   briefs: ['contract', 'lib', 'store', 'handoff'],
+  jobs: ['contract', 'lib', 'store', 'agents', 'handoff'],
   engine: ['contract', 'lib', 'tracker', 'policy', 'facts', 'handoff', 'compaction', 'agents', 'store'],
   server: ['contract', 'lib', 'agents', 'store', 'engine'],
   install: ['contract', 'lib', 'agents'],
@@ -175,8 +176,14 @@ describe('an agent’s own words', () => {
     ...['cache_read_input_tokens', 'cache_creation_input_tokens', 'current_usage', 'isSidechain', 'isApiErrorMessage'],
     ...['compact_boundary', 'compactMetadata', 'compact_summary', 'agent_transcript_path', 'tool_use_id', 'PostToolBatch'],
   ]
-  /** Its folder, the model that plays its API, what writes its settings, and the library, whose callers hold its usage objects. */
-  const HOMES = [/^agents\//, /^model\//, /^install\/(.*\/)?claude-code-/, /^library\/answer-usage\.ts$/, /^cli\/demo\//]
+  /**
+   * Its folder, the model that plays its API, what writes its settings, the library, whose callers hold its usage objects, and the payloads
+   * of a job's hooks, which name their event as the agent's own do.
+   */
+  const HOMES = [
+    ...[/^agents\//, /^model\//, /^install\/(.*\/)?claude-code-/, /^library\/answer-usage\.ts$/, /^cli\/demo\//],
+    /^jobs\/hooks\/(payloads|chat-text)\.ts$/,
+  ]
 
   it('appear only where its format is known', () => {
     const elsewhere = sources.filter((file) => !HOMES.some((home) => home.test(file)))
