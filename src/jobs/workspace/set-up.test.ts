@@ -168,11 +168,9 @@ it('knows nothing of a repository that the environment names', async () => {
   const trial = repository()
   const other = repository()
   trial.env.GIT_DIR = join(other.root, '.git')
-  try {
-    expect((await trial.setUp()).worktree!.repository).toBe(trial.root)
-  } finally {
-    delete trial.env.GIT_DIR
-  }
+  await trial.setUp()
+  delete trial.env.GIT_DIR
+  expect([trial.worktrees(), other.worktrees()]).toEqual([2, 1])
 })
 
 describe('a job that goes on', () => {
@@ -203,4 +201,12 @@ describe('a job that goes on', () => {
       exit: 3,
     })
   })
+})
+
+it('a git that outlived the Baton that began it and ends only now has made the worktree', async () => {
+  const trial = repository()
+  const first = trial.setUp()
+  const second = trial.setUp()
+  expect(await second).toMatchObject({ worktree: { path: (await first).worktree!.path, branch: (await first).worktree!.branch } })
+  expect(trial.worktrees()).toBe(2)
 })

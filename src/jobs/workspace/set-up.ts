@@ -73,7 +73,7 @@ async function adopt(path: string, place: Place, ground: WorkspaceGround): Promi
 }
 
 /** null: the path is taken by something else. */
-async function make(path: string, place: Place, ground: GitGround): Promise<WorkspaceState | null> {
+async function make(path: string, place: Place, ground: WorkspaceGround): Promise<WorkspaceState | null> {
   const { root } = place.repository
   if (await listed(root, path, ground)) return null
   if (existsSync(path) && readdirSync(path).length > 0) return null
@@ -96,6 +96,9 @@ async function make(path: string, place: Place, ground: GitGround): Promise<Work
     else if (end.exitCode === null || ++tries >= MOST_TRIES)
       throw new BatonError(`the worktree ${path} cannot be made: ${whyNot(end)}`, 'mend it, then resume the job', EXIT.failed)
     else await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS * tries))
+    // Or it is the one that a Baton which was killed had begun, and that is done now.
+    const theirs = blocked ? null : await adopt(path, place, ground)
+    if (theirs) return theirs
     number = blocked ? 0 : number - 1
   }
   throw new BatonError(`the branches ${name} to ${name}-${MOST_NAMES} are taken`, 'write another `branch_pattern`', EXIT.refused)

@@ -45,7 +45,7 @@ export async function tearDownWorkspace(wish: TearDownWish, ground: GitGround): 
     const end = await git(repository, ['worktree', 'remove', '--', path], ground)
     if (end.exitCode !== 0) return kept([...notes, `${path} is kept: ${whyNot(end)}`], published)
   } else await git(repository, ['worktree', 'prune'], ground)
-  const branchKept = own !== 0 || !wish.workspace.removeClean || !(await dropBranch(repository, base, branch, ground))
+  const branchKept = !wish.workspace.removeClean || !(await dropBranch(repository, base, branch, ground))
   return { kept: false, path, branch: branchKept ? branch : null, published, notes }
 }
 
