@@ -21,8 +21,8 @@ const MAY_IMPORT: Record<string, string[]> = {
   compaction: ['contract', 'facts'],
   handoff: ['contract', 'lib', 'facts'],
   briefs: ['contract', 'lib', 'store', 'handoff'],
+  jobs: ['contract', 'lib', 'store', 'agents', 'handoff'],
   engine: ['contract', 'lib', 'tracker', 'policy', 'facts', 'handoff', 'compaction', 'agents', 'store'],
-  jobs: ['contract', 'lib', 'handoff', 'agents', 'store'],
   server: ['contract', 'lib', 'agents', 'store', 'engine'],
   install: ['contract', 'lib', 'agents'],
   hook: ['contract', 'lib', 'policy', 'engine'],
@@ -182,14 +182,13 @@ describe('an agent’s own words', () => {
     ...['cache_read_input_tokens', 'cache_creation_input_tokens', 'current_usage', 'isSidechain', 'isApiErrorMessage'],
     ...['compact_boundary', 'compactMetadata', 'compact_summary', 'agent_transcript_path', 'tool_use_id', 'PostToolBatch'],
   ]
-  /** Its folder, the model that plays its API, what writes its settings, what runs it, and the library, whose callers hold its usage objects. */
+  /**
+   * Its folder, the model that plays its API, what writes its settings, what runs it, the library, whose callers hold its usage objects, and
+   * the payloads of a job's hooks, which name their event as the agent's own do.
+   */
   const HOMES = [
-    /^agents\//,
-    /^model\//,
-    /^install\/(.*\/)?claude-code-/,
-    /^library\/answer-usage\.ts$/,
-    /^cli\/demo\//,
-    /^jobs\/runtimes\//,
+    ...[/^agents\//, /^model\//, /^install\/(.*\/)?claude-code-/, /^library\/answer-usage\.ts$/, /^cli\/demo\//],
+    ...[/^jobs\/runtimes\//, /^jobs\/hooks\/(payloads|chat-text)\.ts$/],
   ]
 
   it('appear only where its format is known', () => {

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { checkAgents } from './check-agents.js'
 import { checkLevels, isEntry, type Reach } from './check-levels.js'
 import { type LayerSource, PRESET_NAMES, type PresetName } from './compiled.js'
 import type { Finding } from './finding.js'
@@ -30,7 +31,7 @@ export function checkSettings(raw: unknown, source: LayerSource, below: Reach): 
     ...checkLevels(value.levels, ['levels'], base),
     ...checkOverrides(value.overrides, reach),
     ...checkMonitor(value.context_monitor),
-    ...checkAgents(value.agents, source),
+    ...checkAgents(value.agents, source, reach),
   ]
   return { findings: inOrder(findings, value), written: findings.length === 0 && parsed.success ? parsed.output : null, reach }
 }
@@ -67,11 +68,6 @@ function checkMonitor(monitor: unknown): Finding[] {
   const key = monitor.critical_percentage === undefined ? 'warning_percentage' : 'critical_percentage'
   const reason = `levels must rise: critical (${critical}) does not lie above warning (${warning})`
   return [{ path: ['context_monitor', key], reason, hint: 'write a warning_percentage below the critical_percentage' }]
-}
-
-function checkAgents(agents: unknown, source: LayerSource): Finding[] {
-  if (agents === undefined || agents === null || source === 'project') return []
-  return [{ path: ['agents'], reason: 'belongs to a project', hint: "write `agents` in the project's baton.yaml" }]
 }
 
 /** The names of the levels a source leaves behind; null when a wrong preset leaves that open. */

@@ -23,8 +23,12 @@ export function addLayer(
     limits: { ...config.limits, ...present(written.limits) },
     prices: { ...config.prices, ...mapValues(written.prices, present) },
     hooks: { ...config.hooks, ...mapValues(written.hooks, (hook) => present(hook) as Hook) },
-    agents: { ...config.agents, ...written.agents },
+    agents: { ...config.agents, ...agentsByName(written.agents) },
   }
+}
+
+function agentsByName(agents: Written['agents']): CompiledConfig['agents'] {
+  return Array.isArray(agents) ? Object.fromEntries(agents.map((agent) => [agent.name, agent])) : (agents ?? {})
 }
 
 function settingsOf(written: WrittenPolicy): Settings {

@@ -1,5 +1,6 @@
 import type { Action, Mode, Position } from '../contract/level.js'
 import type { Policy } from '../contract/policy.js'
+import type { WrittenAgent } from './agent-schema.js'
 
 export const PRESET_NAMES = ['default', 'sm', 'mpm', 'tens', 'quiet'] as const
 export type PresetName = (typeof PRESET_NAMES)[number]
@@ -78,7 +79,8 @@ export interface CompiledConfig {
   /** By model pattern. */
   prices: Record<string, Price>
   hooks: Record<string, Hook>
-  agents: Record<string, Record<string, unknown>>
+  /** By name, as written; `resolve-agent.ts` makes a job of one. */
+  agents: Record<string, WrittenAgent>
 }
 
 /** What a written key means for now, where it does not yet do all it says. */

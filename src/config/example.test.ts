@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { agent } from './agent-schema.js'
 import { configSchema } from './schema.js'
 import { trialHome } from './trial-home.js'
 
@@ -24,6 +25,26 @@ it('the example loads without a problem, as a user file and as a project file', 
 it('the example shows every key of a file but those of a project or an older design', () => {
   const known = Object.keys(configSchema.pipe[1].entries).filter((key) => key !== 'agents' && key !== 'context_monitor')
   expect(Object.keys(parse(example)).sort()).toEqual(known.sort())
+})
+
+it('the example with agents loads without a problem, has nothing that is not in force, and shows every key of an agent', () => {
+  const agents = readFileSync(join(ROOT, 'examples', 'baton.yaml'), 'utf8')
+  trial.putProject(agents)
+  expect(trial.load()).toMatchObject({ problems: [], notes: [] })
+  const shown = new Set((parse(agents) as { agents: object[] }).agents.flatMap((each) => Object.keys(each)))
+  const known = Object.keys(agent.pipe[1].entries).filter((key) => key !== 'tools' && key !== 'levels')
+  expect([...shown].sort()).toEqual(known.sort())
+})
+
+it('the page of agents names every key, and its file loads', () => {
+  const page = readFileSync(join(ROOT, 'docs', 'jobs-configuration.md'), 'utf8')
+  const { session, workspace, ...rest } = agent.pipe[1].entries
+  const inner = [session, workspace].flatMap((map) => Object.keys(map.wrapped.pipe[1].entries))
+  for (const key of [...Object.keys(rest), ...inner]) expect(page).toContain(`\`${key}\``)
+  const [, block] = /```yaml\n([\s\S]*?)```/.exec(page)!
+  trial.putProject(block!)
+  expect(trial.load().problems).toEqual([])
+  for (const [, json] of page.matchAll(/```json\n([\s\S]*?)```/g)) expect(() => JSON.parse(json!)).not.toThrow()
 })
 
 it('every block of the reference that is a whole file loads without a problem', () => {

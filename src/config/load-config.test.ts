@@ -24,10 +24,8 @@ describe('other things refused', () => {
       "agents: belongs to a project | write `agents` in the project's baton.yaml",
     ])
     trial.putUser({})
-    trial.putProject({ agents: { coder: { model: 'opus', anything: [1] } } })
-    expect(trial.load()).toMatchObject({ ok: true, config: { agents: { coder: { model: 'opus', anything: [1] } } } })
-    trial.putProject({ agents: [{ name: 'coder' }] })
-    expect(trial.load().problems).toMatchObject([{ key: 'agents', reason: 'expected a map of keys, got a list' }])
+    trial.putProject({ agents: { coder: { model: 'opus' } } })
+    expect(trial.load()).toMatchObject({ ok: true, config: { agents: { coder: { model: 'opus' } } } })
     trial.putProject({ agents: { coder: 'x' } })
     expect(trial.load().problems).toMatchObject([{ key: 'agents.coder', reason: 'expected a map of keys, got the text "x"' }])
   })

@@ -25,6 +25,12 @@ describe('notes', () => {
         must_survive: ['The API is frozen.'],
         archive: { enabled: true, at: ['pre-compact', 'session-end'], keep_days: 30, keep_bytes: 1_000_000, redact: ['sk-.*'] },
         guards: { breaker_after: 2 },
+        budgets: { usd: 3 },
+        limits: { jobs: 3 },
+        hooks: { a: { type: 'shell', command: 'x' } },
+        agents: {
+          a: { prompt: 'x', session: { context_threshold: 0.1, context_handoff_threshold: 0.1 }, hooks: { after_run: ['a'] } },
+        },
         handoff: { mode: 'ask', bar: 0.5 },
         levels: [{ name: 'early', at: '5%', actions: ['user', 'agent', 'parent', 'request-handoff', 'hand-off'] }],
       }),
@@ -36,15 +42,19 @@ describe('notes', () => {
     [{ handoff: { review_seconds: 30 } }, 'handoff.review_seconds: accepted; '],
     [{ compaction: 'allow', must_survive: ['x'] }, 'must_survive: is told to nobody'],
     [{ notify: ['bell'] }, 'notify: accepted; '],
-    [{ budgets: { usd: 3 } }, 'budgets: accepted; '],
-    [{ limits: { jobs: 3 } }, 'limits: accepted; '],
     [{ prices: { 'x-*': { input: 3 } } }, 'prices: accepted; '],
-    [{ hooks: { a: { type: 'shell', command: 'x' } } }, 'hooks: accepted; '],
-    [{ agents: { a: {} } }, 'agents: accepted; '],
+    [{ agents: { a: { session: { mode: 'persistent' } } } }, 'agents.a.session.mode: accepted; every job begins'],
     [
-      { levels: [{ name: 'warning', actions: ['pause'] }] },
-      'levels[0].actions[0]: accepted; acts as a warning until Baton runs jobs',
+      { agents: [{ name: 'a', session: { context_threshold: 0.2, context_handoff_threshold: 0.1 } }] },
+      'agents[0].session.context_handoff_threshold: not used: `context_threshold`',
     ],
+    [
+      { agents: { a: { max_handoffs: 1, session: { max_handoffs_per_job: 2 } } } },
+      'agents.a.session.max_handoffs_per_job: not used: `max_handoffs`',
+    ],
+    [{ agents: { a: { levels: [{ name: 'warning', at: '60%' }] } } }, 'agents.a.levels: accepted; '],
+    [{ agents: { a: { env: { GITHUB_TOKEN: 'x' } } } }, 'agents.a.env: kept with the job in plain text'],
+    [{ levels: [{ name: 'warning', actions: ['pause'] }] }, 'levels[0].actions[0]: accepted; acts as a warning: '],
     [{ overrides: [{ when: { seat: 'x' }, handoff: { fork: true } }] }, 'overrides[0].handoff.fork: accepted; '],
   ])('on %j', (content, note) => {
     const notes = noted(content)
@@ -55,15 +65,14 @@ describe('notes', () => {
   it('on hooks and the actions that name them', () => {
     const hooks = { a: { type: 'shell', command: 'x' }, b: { type: 'webhook', url: 'https://example.com' } }
     expect(noted({ hooks, levels: [{ name: 'warning', actions: ['hook:a', 'webhook:b'] }] })).toEqual([
-      'levels[0].actions[0]: accepted; acts as a warning until Baton runs hooks',
-      'levels[0].actions[1]: accepted; acts as a warning until Baton calls webhooks',
-      expect.stringMatching(/^hooks: /),
+      'levels[0].actions[0]: accepted; acts as a warning: hooks run in jobs only, where an agent names them',
+      'levels[0].actions[1]: accepted; acts as a warning: hooks run in jobs only, where an agent names them',
     ])
   })
 
   it('name the file', () => {
     trial.putUser({ notify: ['bell'] })
-    trial.putProject({ budgets: { usd: 3 } })
+    trial.putProject({ prices: { 'x-*': { input: 3 } } })
     expect(trial.load().notes.map(({ file }) => file)).toEqual([trial.home.config, trial.projectFile])
   })
 

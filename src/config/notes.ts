@@ -1,4 +1,5 @@
 import type { CompiledConfig, LevelChange, Note } from './compiled.js'
+import { keyText } from './finding.js'
 import { policyFor } from './policy-for.js'
 import { comparePositions } from './position.js'
 import { presetLevels } from './presets.js'
@@ -7,11 +8,7 @@ import type { Written, WrittenPolicy } from './schema.js'
 /** What a key waits for. When a capability is built, its lines here go. */
 const LATER = {
   notify: 'accepted; you are told inside the client only until Baton notifies outside it',
-  budgets: 'accepted; not yet enforced: they bound jobs, which Baton does not run yet',
-  limits: 'accepted; not yet enforced: they bound jobs, which Baton does not run yet',
   prices: "accepted; costs are the client's own figures until Baton reckons them itself",
-  hooks: 'accepted; an action that names a hook acts as a warning until Baton runs hooks',
-  agents: 'accepted; used by jobs, which Baton does not run yet',
 } satisfies Partial<Record<keyof Written, string>>
 
 const LATER_HANDOFF = {
@@ -20,19 +17,48 @@ const LATER_HANDOFF = {
 }
 
 const LATER_ACTIONS: [pattern: RegExp, text: string][] = [
-  [/^pause$/, 'accepted; acts as a warning until Baton runs jobs'],
-  [/^hook:/, 'accepted; acts as a warning until Baton runs hooks'],
-  [/^webhook:/, 'accepted; acts as a warning until Baton calls webhooks'],
+  [/^pause$/, 'accepted; acts as a warning: a job is paused by `baton jobs`, never by a level yet'],
+  [/^hook:/, 'accepted; acts as a warning: hooks run in jobs only, where an agent names them'],
+  [/^webhook:/, 'accepted; acts as a warning: hooks run in jobs only, where an agent names them'],
 ]
+
+const SECRET = /TOKEN|SECRET|PASSWORD|API_?KEY|CREDENTIAL/i
 
 /** What the written keys mean for now. Only what a person wrote is noted, never what a preset brings. */
 export function notesOn(written: Written, file: string): Note[] {
-  const top = (['notify', 'budgets', 'limits', 'prices', 'hooks', 'agents'] as const).filter((key) => written[key])
+  const top = (['notify', 'prices'] as const).filter((key) => written[key])
   return [
     ...notesOnPolicy(written, ''),
     ...(written.overrides ?? []).flatMap((override, index) => notesOnPolicy(override, `overrides[${index}].`)),
     ...top.map((key) => ({ key, text: LATER[key] })),
+    ...notesOnAgents(written.agents),
   ].map((note) => ({ ...note, file }))
+}
+
+function notesOnAgents(agents: Written['agents']): Omit<Note, 'file'>[] {
+  const entries = Array.isArray(agents)
+    ? agents.map((agent, index) => [`agents[${index}]`, agent] as const)
+    : Object.entries(agents ?? {}).map(([name, agent]) => [keyText(['agents', name]), agent] as const)
+  return entries.flatMap(([key, { session, levels, env, max_handoffs }]) => {
+    const twice = (high: unknown, low: unknown): boolean => typeof high === 'number' && typeof low === 'number' && high !== low
+    const notes: (false | null | undefined | [string, string])[] = [
+      session?.mode === 'persistent' && ['session.mode', 'accepted; every job begins with a fresh session of its own'],
+      twice(session?.context_threshold, session?.context_handoff_threshold) && [
+        'session.context_handoff_threshold',
+        'not used: `context_threshold` beside it says the same and wins',
+      ],
+      twice(max_handoffs, session?.max_handoffs_per_job) && [
+        'session.max_handoffs_per_job',
+        'not used: `max_handoffs` of the agent says the same and wins',
+      ],
+      levels && levels.length > 0 && ['levels', 'accepted; a job is handed over at `session.context_threshold`, not at levels'],
+      Object.keys(env ?? {}).some((name) => SECRET.test(name)) && [
+        'env',
+        'kept with the job in plain text: leave secrets in the environment Baton is started in, which the agent inherits',
+      ],
+    ]
+    return notes.flatMap((note) => (note ? [{ key: `${key}.${note[0]}`, text: note[1] }] : []))
+  })
 }
 
 function notesOnPolicy(written: WrittenPolicy, prefix: string): Omit<Note, 'file'>[] {

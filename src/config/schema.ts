@@ -1,70 +1,9 @@
 import * as v from 'valibot'
-import { MODES } from '../contract/level.js'
-import { nearestName } from '../lib/nearest-name.js'
+import { agents, budgets } from './agent-schema.js'
 import { PRESET_NAMES } from './compiled.js'
-import { parsePosition } from './position.js'
-import {
-  figure,
-  listOf,
-  looseMap,
-  mapMessage,
-  mapOf,
-  named,
-  oneOf,
-  say,
-  setOf,
-  shown,
-  text,
-  variantOf,
-  yesNo,
-} from './value-kinds.js'
-
-export const PLAIN_ACTIONS = ['user', 'agent', 'parent', 'request-handoff', 'hand-off', 'pause'] as const
-const HOOK_EVENTS = ['completed', 'failed', 'timeout', 'cancelled', 'context_threshold', 'session_start'] as const
-
-/** A key without a value (`levels:` and nothing more) says nothing. */
-const may = <const T extends v.GenericSchema>(schema: T) => v.nullish(schema)
-
-const levelName = v.pipe(
-  text,
-  v.regex(/^[A-Za-z][\w.-]{0,39}$/, ({ input }) =>
-    say(`\`${input}\` is not a name`, 'letters, digits, `_`, `-` and `.`, a letter first, at most 40'),
-  ),
-  v.check(
-    (name) => name !== 'compaction',
-    say('`compaction` is where the agent compacts; no level can have that name', 'choose another name'),
-  ),
-)
-
-const position = v.pipe(
-  v.unknown(),
-  v.check(
-    (written) => parsePosition(written).ok,
-    ({ input }) => {
-      const parsed = parsePosition(input)
-      return parsed.ok ? '' : say(parsed.reason, parsed.hint)
-    },
-  ),
-)
-
-const action = v.custom<string>(
-  (written) => typeof written === 'string' && (isPlainAction(written) || /^(?:web)?hook:[^\s:]+$/.test(written)),
-  ({ input }) => {
-    if (typeof input !== 'string') return say(`expected an action, got ${shown(input)}`, actionsHint(''))
-    if (/^(?:web)?hook:?\s*$/.test(input))
-      return say(`\`${input}\` names no hook`, `write \`${input.replace(/:?\s*$/, '')}:<name>\``)
-    return say(`there is no action \`${input}\``, actionsHint(input))
-  },
-)
-
-function isPlainAction(written: string): boolean {
-  return (PLAIN_ACTIONS as readonly string[]).includes(written)
-}
-
-function actionsHint(written: string): string {
-  const nearest = nearestName(written, PLAIN_ACTIONS)
-  return nearest ? `did you mean \`${nearest}\`?` : `actions: ${PLAIN_ACTIONS.join(', ')}, hook:<name>, webhook:<name>`
-}
+import { hook } from './hook-schema.js'
+import { level } from './level-schema.js'
+import { address, figure, listOf, mapOf, may, named, oneOf, say, setOf, shown, text, yesNo } from './value-kinds.js'
 
 const regularExpression = v.pipe(
   text,
@@ -86,13 +25,6 @@ function whyNoPattern(written: string): string | null {
     return error instanceof Error ? error.message : String(error)
   }
 }
-
-const address = v.pipe(
-  text,
-  v.regex(/^https?:\/\/\S+$/, ({ input }) => say(`\`${input}\` is not a web address`, 'begin with `https://` or `http://`')),
-)
-
-const level = mapOf({ name: levelName, at: may(position), actions: may(setOf(action)), mode: may(oneOf(MODES, 'mode')) })
 
 /** What may be said for some sessions only. */
 const policyKeys = {
@@ -143,42 +75,6 @@ const override = mapOf({
   ...policyKeys,
 })
 
-const everyHook = {
-  name: may(text),
-  on_events: may(setOf(oneOf(HOOK_EVENTS, 'event'))),
-  when: may(text),
-  continue_on_error: may(yesNo),
-  timeout: may(figure({ least: 1, example: 30_000 })),
-}
-const everyChat = { channel_id: text, bot_token_env: may(text), base_url: may(address), username: may(text) }
-
-const hook = variantOf(
-  [
-    v.object({ type: v.literal('shell'), command: text, ...everyHook }, mapMessage),
-    v.object(
-      {
-        type: v.literal('webhook'),
-        url: address,
-        method: may(oneOf(['POST', 'PUT'], 'method')),
-        headers: may(named(text)),
-        ...everyHook,
-      },
-      mapMessage,
-    ),
-    v.object({ type: v.literal('slack'), icon_emoji: may(text), ...everyChat, ...everyHook }, mapMessage),
-    v.object({ type: v.literal('discord'), avatar_url: may(address), ...everyChat, ...everyHook }, mapMessage),
-  ],
-  ({ input }) => {
-    const known = ['shell', 'webhook', 'slack', 'discord']
-    if (input === undefined) return say('is missing', `write ${known.map((name) => `\`${name}\``).join(', ')}`)
-    const nearest = typeof input === 'string' ? nearestName(input, known) : null
-    return say(
-      `there is no type of hook ${typeof input === 'string' ? `\`${input}\`` : shown(input)}`,
-      nearest ? `did you mean \`${nearest}\`?` : `types: ${known.join(', ')}`,
-    )
-  },
-)
-
 const notifyTarget = v.union(
   [oneOf(['bell', 'desktop'], 'notice'), mapOf({ command: text }), mapOf({ webhook: address })],
   ({ input }) => say(`${shown(input)} is no way to notify`, 'write `bell`, `desktop`, `{command: …}` or `{webhook: https://…}`'),
@@ -193,19 +89,12 @@ export const configSchema = mapOf({
   ...policyKeys,
   context_monitor: may(mapOf({ enabled: may(yesNo), warning_percentage: percentage, critical_percentage: percentage })),
   notify: may(listOf(notifyTarget)),
-  budgets: may(
-    mapOf({
-      usd: may(figure({ least: 0.01, whole: false, example: 5 })),
-      tokens: above0(2_000_000),
-      turns: above0(200),
-      minutes: above0(240),
-    }),
-  ),
+  budgets: may(budgets),
   limits: may(mapOf({ jobs: above0(4), jobs_per_agent: above0(1) })),
   prices: may(named(mapOf({ input: money, output: money, cache_creation: money, cache_read: money }))),
   hooks: may(named(hook)),
   overrides: may(listOf(override)),
-  agents: may(named(looseMap())),
+  agents: may(agents),
 })
 
 export type Written = v.InferOutput<typeof configSchema>

@@ -26,6 +26,8 @@ interface Shape {
   value?: Shape
   options?: Shape[]
   literal?: unknown
+  /** The form depends on what is written. */
+  getter?(input: unknown): Shape
 }
 
 /** Every key the schema does not know, at any depth: the schema library itself stops at the first. */
@@ -34,7 +36,8 @@ export function unknownKeys(schema: v.GenericSchema, value: unknown): Finding[] 
   return walk(root, value, [], root)
 }
 
-function walk(schema: Shape, value: unknown, path: KeyPath, root: Shape): Finding[] {
+function walk(known: Shape, value: unknown, path: KeyPath, root: Shape): Finding[] {
+  const schema = known.getter ? core(known.getter(value)) : known
   if (Array.isArray(value)) {
     const item = schema.item && core(schema.item)
     return item ? value.flatMap((each, index) => walk(item, each, [...path, index], root)) : []

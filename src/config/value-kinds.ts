@@ -22,6 +22,9 @@ export function shown(value: unknown): string {
   return `the text "${value.length > 40 ? `${value.slice(0, 39)}…` : value}"`
 }
 
+/** A key without a value (`levels:` and nothing more) says nothing. */
+export const may = <const T extends v.GenericSchema>(schema: T) => v.nullish(schema)
+
 export const yesNo = v.boolean(({ input }) =>
   say(
     `expected true or false, got ${shown(input)}`,
@@ -66,6 +69,11 @@ export const text = v.pipe(
   v.check((value) => value.trim() !== '', say('expected a text, got an empty one')),
 )
 
+export const address = v.pipe(
+  text,
+  v.regex(/^https?:\/\/\S+$/, ({ input }) => say(`\`${input}\` is not a web address`, 'begin with `https://` or `http://`')),
+)
+
 export function oneOf<const T extends readonly string[]>(known: T, what: string) {
   return v.picklist(known, ({ input }) => {
     const nearest = typeof input === 'string' ? nearestName(input, known) : null
@@ -107,10 +115,6 @@ const anyMap = v.custom<any>((value) => typeof value === 'object' && value !== n
 
 export function mapOf<const T extends v.ObjectEntries>(entries: T) {
   return v.pipe(anyMap, v.object(entries, mapMessage))
-}
-
-export function looseMap() {
-  return v.pipe(anyMap, v.looseObject({}, mapMessage))
 }
 
 export function variantOf<const T extends v.VariantOptions<'type'>>(options: T, message: v.ErrorMessage<v.VariantIssue>) {

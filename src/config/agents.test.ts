@@ -1,0 +1,192 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { trialHome } from './trial-home.js'
+
+let trial: ReturnType<typeof trialHome>
+beforeEach(() => {
+  trial = trialHome()
+})
+afterEach(() => trial.remove())
+
+const refused = (content: string | object): string[] => {
+  trial.putProject(content)
+  return trial.load().problems.map(({ key, reason, hint }) => `${key}: ${reason} | ${hint}`)
+}
+const agent = (content: object): string[] => refused({ agents: [{ name: 'coder', ...content }] })
+
+/** Files as people write them for other runners of jobs; they must load as they stand. */
+const SHAPES: Record<string, string> = {
+  'a session with both figures': `
+agents:
+  - name: my-agent
+    session:
+      mode: persistent
+      context_handoff_threshold: 0.10   # when a tenth is left
+      max_handoffs_per_job: 3           # at most
+`,
+  'scripts around a handoff': `
+agents:
+  - name: coder
+    session:
+      timeout: "24h"
+      context_threshold: 0.10
+    hooks:
+      after_run:
+        - type: slack
+          channel_id: C1234567890
+          on_events: [completed]
+      on_context_threshold:
+        - type: shell
+          name: "Save handoff document"
+          command: ./scripts/save-handoff.sh
+          timeout: 30000
+      on_session_start:
+        - type: shell
+          name: "Load handoff context"
+          command: ./scripts/load-handoff.sh
+          timeout: 10000
+`,
+  'a webhook and a command': `
+agents:
+  - name: researcher
+    session:
+      context_threshold: 0.15
+    hooks:
+      on_context_threshold:
+        - type: webhook
+          name: "Notify monitoring"
+          url: https://monitoring.example.com/hooks/context-alert
+          headers:
+            Authorization: "Bearer \${MONITORING_TOKEN}"
+        - type: shell
+          name: "Fallback"
+          command: runner internal handoff
+`,
+  'keys with nothing but comments under them': `
+agents:
+  - name: simple-agent
+    session:
+      # no threshold
+      # no hooks
+`,
+  'worktrees, hooks and a message at the end': `
+agents:
+  - name: coder
+    working_directory:
+      root: /home/dev/myrepo
+      default_branch: main
+
+    workspace:
+      strategy: git_worktree
+      worktree_dir: .worktrees
+      branch_pattern: "agent/{agent}/{workItem}"
+      push_on_success: true
+      create_pr: true
+
+    session:
+      timeout: "24h"
+      context_threshold: 0.10
+
+    hooks:
+      on_context_threshold:
+        - type: shell
+          name: "Save"
+          command: |
+            PAYLOAD=$(cat)
+            WORKTREE=$(echo "$PAYLOAD" | jq -r '.session.worktree_path // .session.working_directory')
+            mkdir -p "$WORKTREE/specs"
+      on_session_start:
+        - type: shell
+          name: "Load"
+          command: |
+            PAYLOAD=$(cat)
+            IS_CONTINUATION=$(echo "$PAYLOAD" | jq -r '.session.is_continuation')
+            if [ "$IS_CONTINUATION" != "true" ]; then exit 0; fi
+      after_run:
+        - type: slack
+          channel_id: C1234567890
+          on_events: [completed, failed]
+`,
+}
+
+it.each(Object.entries(SHAPES))('%s', (_, text) => {
+  expect(refused(text)).toEqual([])
+})
+
+it('a list and a map say the same', () => {
+  expect(refused({ agents: [{ name: 'a', model: 'opus' }] })).toEqual([])
+  const listed = trial.load().config.agents
+  expect(refused({ agents: { a: { model: 'opus' } } })).toEqual([])
+  expect(listed).toEqual({ a: { name: 'a', model: 'opus' } })
+  expect(trial.load().config.agents).toEqual({ a: { model: 'opus' } })
+})
+
+it('a problem in an agent has its line', () => {
+  trial.putProject(
+    'agents:\n  - name: coder\n    session:\n      context_treshold: 0.1\n    checks:\n      - npm test\n      - {comand: x}\n',
+  )
+  expect(trial.load().problems).toMatchObject([
+    { key: 'agents[0].checks[1].command', reason: 'is missing', line: 7 },
+    { key: 'agents[0].session.context_treshold', hint: 'did you mean `context_threshold`?', line: 4 },
+    { key: 'agents[0].checks[1].comand', hint: 'did you mean `command`?', line: 7 },
+  ])
+})
+
+describe('refused', () => {
+  it.each<[object, string]>([
+    [{ promt: 'x' }, 'agents[0].promt: unknown key `promt` | did you mean `prompt`?'],
+    [{ prompt: '' }, 'agents[0].prompt: expected a text'],
+    [{ prompt: 'x', prompt_file: 'y' }, 'agents[0].prompt_file: stands beside `prompt`'],
+    [{ tools: ['Read'], allowed_tools: ['Read'] }, 'agents[0].allowed_tools: stands beside `tools`'],
+    [{ agent: 'codex' }, 'agents[0].agent: there is no agent `codex`'],
+    [
+      { permission_mode: 'bypasPermissions' },
+      'there is no permission mode `bypasPermissions` | did you mean `bypassPermissions`?',
+    ],
+    [{ runtime: 'docker' }, 'agents[0].runtime: there is no runtime `docker`'],
+    [{ env: { PORT: 80 } }, "agents[0].env.PORT: expected a text, got 80 | write `'80'`"],
+    [{ env: { 'A-B': 'x' } }, 'agents[0].env.A-B: is no name of a variable'],
+    [{ env: { BATON_JOB_ID: 'x' } }, 'agents[0].env.BATON_JOB_ID: is set by Baton itself'],
+    [{ session: { timeout: 24 } }, 'agents[0].session.timeout: 24 has no unit'],
+    [{ session: { timeout: '1 day' } }, 'agents[0].session.timeout: `1 day` is not a length of time'],
+    [{ session: { context_threshold: 10 } }, 'agents[0].session.context_threshold: 10 is not between 0 and 1 | write `0.1`'],
+    [{ session: { context_threshold: '10%' } }, 'agents[0].session.context_threshold: expected a number'],
+    [{ session: { mode: 'forever' } }, 'agents[0].session.mode: there is no mode `forever`'],
+    [{ working_directory: { rot: '/x' } }, 'agents[0].working_directory.root: is missing'],
+    [{ workspace: { strategy: 'worktree' } }, 'agents[0].workspace.strategy: there is no strategy `worktree`'],
+    [{ workspace: { branch_pattern: 'x/{work_item}' } }, '`{work_item}` stands for nothing | did you mean `{workItem}`?'],
+    [
+      { workspace: { create_pr: true, push_on_success: false } },
+      'agents[0].workspace.create_pr: a pull request needs its branch',
+    ],
+    [{ checks: 'npm test' }, 'agents[0].checks: expected a list'],
+    [{ checks: [{ command: 'x', timeout: 'soon' }] }, 'agents[0].checks[0].timeout: `soon` is not a length of time'],
+    [{ budgets: { usd: 0 } }, 'agents[0].budgets.usd: 0 is below 0.01'],
+    [{ budgets: { dollars: 3 } }, 'agents[0].budgets.dollars: unknown key `dollars`'],
+    [{ max_handoffs: -1 }, 'agents[0].max_handoffs: -1 is below 0'],
+    [{ after_max_handoffs: 'halt' }, 'agents[0].after_max_handoffs: there is no way to go on `halt`'],
+    [{ hooks: { after_run: ['tell'] } }, 'agents[0].hooks.after_run[0]: there is no hook `tell` | add it'],
+    [{ hooks: { after_run: [{ type: 'slack' }] } }, 'agents[0].hooks.after_run[0].channel_id: is missing'],
+    [{ hooks: { after_runs: [] } }, 'agents[0].hooks.after_runs: unknown key `after_runs` | did you mean `after_run`?'],
+    [{ hooks: { on_error: [{ type: 'shell', command: 'x', tiemout: 3 }] } }, 'did you mean `timeout`?'],
+    [{ levels: [{ name: 'mine' }] }, 'agents[0].levels[0]: there is no level `mine` to change'],
+    [{ overrides: [] }, 'agents[0].overrides: `overrides` has no place here'],
+  ])('%j', (content, problem) => {
+    expect(agent(content).join('\n')).toContain(problem)
+  })
+
+  it('names that are missing, twice there, or none', () => {
+    expect(refused({ agents: [{ prompt: 'x' }] })[0]).toContain('agents[0]: has no name')
+    expect(refused({ agents: [{ name: 'a' }, { name: 'a' }] })[0]).toContain('agents[1].name: there are two agents `a`')
+    expect(refused({ agents: [{ name: 'a b' }] })[0]).toContain('agents[0].name: `a b` is not a name')
+    expect(refused({ agents: { 'a/b': {} } })[0]).toContain('agents["a/b"]: `a/b` is not a name')
+    expect(refused({ agents: { a: { name: 'b' } } })[0]).toContain('agents.a.name: the agent is called `a` already')
+    expect(refused({ agents: 'coder' })).toHaveLength(1)
+    expect(refused({ agents: ['coder'] })).toHaveLength(1)
+  })
+
+  it('a hook may be named from the user file', () => {
+    trial.putUser({ hooks: { tell: { type: 'shell', command: 'x' } } })
+    expect(agent({ hooks: { after_run: ['tell'] } })).toEqual([])
+    expect(agent({ hooks: { after_run: ['tel'] } })[0]).toContain('did you mean `tell`?')
+  })
+})

@@ -1,0 +1,50 @@
+import * as v from 'valibot'
+import { MODES } from '../contract/level.js'
+import { nearestName } from '../lib/nearest-name.js'
+import { parsePosition } from './position.js'
+import { mapOf, may, oneOf, say, setOf, shown, text } from './value-kinds.js'
+
+export const PLAIN_ACTIONS = ['user', 'agent', 'parent', 'request-handoff', 'hand-off', 'pause'] as const
+
+const levelName = v.pipe(
+  text,
+  v.regex(/^[A-Za-z][\w.-]{0,39}$/, ({ input }) =>
+    say(`\`${input}\` is not a name`, 'letters, digits, `_`, `-` and `.`, a letter first, at most 40'),
+  ),
+  v.check(
+    (name) => name !== 'compaction',
+    say('`compaction` is where the agent compacts; no level can have that name', 'choose another name'),
+  ),
+)
+
+const position = v.pipe(
+  v.unknown(),
+  v.check(
+    (written) => parsePosition(written).ok,
+    ({ input }) => {
+      const parsed = parsePosition(input)
+      return parsed.ok ? '' : say(parsed.reason, parsed.hint)
+    },
+  ),
+)
+
+const action = v.custom<string>(
+  (written) => typeof written === 'string' && (isPlainAction(written) || /^(?:web)?hook:[^\s:]+$/.test(written)),
+  ({ input }) => {
+    if (typeof input !== 'string') return say(`expected an action, got ${shown(input)}`, actionsHint(''))
+    if (/^(?:web)?hook:?\s*$/.test(input))
+      return say(`\`${input}\` names no hook`, `write \`${input.replace(/:?\s*$/, '')}:<name>\``)
+    return say(`there is no action \`${input}\``, actionsHint(input))
+  },
+)
+
+function isPlainAction(written: string): boolean {
+  return (PLAIN_ACTIONS as readonly string[]).includes(written)
+}
+
+function actionsHint(written: string): string {
+  const nearest = nearestName(written, PLAIN_ACTIONS)
+  return nearest ? `did you mean \`${nearest}\`?` : `actions: ${PLAIN_ACTIONS.join(', ')}, hook:<name>, webhook:<name>`
+}
+
+export const level = mapOf({ name: levelName, at: may(position), actions: may(setOf(action)), mode: may(oneOf(MODES, 'mode')) })

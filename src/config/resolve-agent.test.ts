@@ -1,0 +1,228 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { BatonError } from '../lib/errors.js'
+import { type JobFlags, resolveAgent } from './resolve-agent.js'
+import { trialHome } from './trial-home.js'
+
+let trial: ReturnType<typeof trialHome>
+beforeEach(() => {
+  trial = trialHome()
+})
+afterEach(() => trial.remove())
+
+const resolved = (content: object, name: string | null, flags: JobFlags = {}) => {
+  trial.putProject(content)
+  const { config, problems } = trial.load()
+  expect(problems).toEqual([])
+  return resolveAgent(config, name, flags, {
+    cwd: '/shop/web',
+    project: '/shop',
+    userHome: '/me',
+    readText: (path) => {
+      if (path !== '/shop/prompts/fix.md') throw new Error('no such file')
+      return 'Fix it.'
+    },
+  })
+}
+const failure = (content: object, name: string | null, flags: JobFlags = {}): BatonError => {
+  try {
+    resolved(content, name, flags)
+  } catch (error) {
+    return error as BatonError
+  }
+  throw new Error('it was resolved')
+}
+const coder = (keys: object, flags: JobFlags = {}) => resolved({ agents: { coder: { prompt: 'Go.', ...keys } } }, 'coder', flags)
+
+it('a prompt alone gets the defaults', () => {
+  expect(resolved({}, null, { prompt: 'Go.' })).toEqual({
+    agentName: null,
+    agent: 'claude-code',
+    prompt: 'Go.',
+    workItem: null,
+    model: null,
+    permissionMode: null,
+    allowedTools: null,
+    disallowedTools: null,
+    appendSystemPrompt: null,
+    runtime: 'cli',
+    folder: '/shop/web',
+    workspace: {
+      strategy: 'none',
+      worktreeDir: '.worktrees',
+      branchPattern: 'baton/{agent}/{workItem}',
+      baseBranch: null,
+      pushOnSuccess: false,
+      createPr: false,
+      removeClean: true,
+    },
+    handoffAtRemaining: 0.1,
+    maxHandoffs: 3,
+    afterMaxHandoffs: 'compact',
+    sessionTimeoutMs: null,
+    silenceMs: 900_000,
+    checks: [],
+    checkRounds: 3,
+    budgets: { usd: null, tokens: null, turns: null, minutes: null },
+    hooks: { onContextThreshold: [], onSessionStart: [], afterRun: [], onError: [] },
+    env: {},
+  })
+})
+
+it('what an agent says is taken over', () => {
+  const spec = coder({
+    model: 'opus',
+    permission_mode: 'acceptEdits',
+    tools: ['Read'],
+    disallowed_tools: ['WebSearch'],
+    append_system_prompt: 'Short.',
+    env: { CI: '' },
+    working_directory: { root: '~/repo', default_branch: 'main' },
+    session: { timeout: '24h', silence: '5m', context_handoff_threshold: 0.2, max_handoffs_per_job: 7 },
+    workspace: { strategy: 'git_worktree', worktree_dir: '~/trees', create_pr: true },
+    checks: ['npm test', { command: 'npm run lint', timeout: '2m' }, { name: 'types', command: 'tsc', timeout: 5000 }],
+    check_rounds: 1,
+    runtime: 'sdk',
+    after_max_handoffs: 'stop',
+  })
+  expect(spec).toMatchObject({
+    agentName: 'coder',
+    prompt: 'Go.',
+    model: 'opus',
+    permissionMode: 'acceptEdits',
+    allowedTools: ['Read'],
+    disallowedTools: ['WebSearch'],
+    appendSystemPrompt: 'Short.',
+    env: { CI: '' },
+    folder: '/me/repo',
+    workspace: { strategy: 'git_worktree', worktreeDir: '/me/trees', baseBranch: 'main', pushOnSuccess: true, createPr: true },
+    handoffAtRemaining: 0.2,
+    maxHandoffs: 7,
+    afterMaxHandoffs: 'stop',
+    sessionTimeoutMs: 86_400_000,
+    silenceMs: 300_000,
+    checkRounds: 1,
+    runtime: 'sdk',
+  })
+  expect(spec.checks).toEqual([
+    { name: 'npm test', command: 'npm test', timeoutMs: 600_000 },
+    { name: 'npm run lint', command: 'npm run lint', timeoutMs: 120_000 },
+    { name: 'types', command: 'tsc', timeoutMs: 5_000 },
+  ])
+})
+
+describe('which wins', () => {
+  it('the command line over the agent', () => {
+    const spec = coder(
+      { model: 'opus', permission_mode: 'plan', checks: ['a'], max_handoffs: 2, workspace: { strategy: 'git_worktree' } },
+      {
+        prompt: 'Else.',
+        model: 'haiku',
+        permissionMode: 'default',
+        checks: ['b'],
+        maxHandoffs: 0,
+        worktree: false,
+        workItem: 'L-1',
+      },
+    )
+    expect(spec).toMatchObject({ prompt: 'Else.', model: 'haiku', permissionMode: 'default', maxHandoffs: 0, workItem: 'L-1' })
+    expect(spec.checks.map(({ command }) => command)).toEqual(['b'])
+    expect(spec.workspace.strategy).toBe('none')
+    expect(coder({}, { worktree: true }).workspace.strategy).toBe('git_worktree')
+  })
+
+  it('budgets, key by key: command line, agent, file', () => {
+    const agents = { coder: { prompt: 'x', budgets: { usd: 2, turns: 5 } } }
+    const spec = resolved({ budgets: { usd: 1, tokens: 10, turns: 1 }, agents }, 'coder', { budgets: { usd: 3 } })
+    expect(spec.budgets).toEqual({ usd: 3, tokens: 10, turns: 5, minutes: null })
+  })
+
+  it('context_threshold over its older name, max_handoffs over the one of the session', () => {
+    expect(coder({ session: { context_threshold: 0.3, context_handoff_threshold: 0.2 } }).handoffAtRemaining).toBe(0.3)
+    expect(coder({ max_handoffs: 0, session: { max_handoffs_per_job: 4 } }).maxHandoffs).toBe(0)
+  })
+
+  it('base_branch over default_branch', () => {
+    const working_directory = { root: '.', default_branch: 'main' }
+    expect(coder({ working_directory, workspace: { base_branch: 'next' } }).workspace.baseBranch).toBe('next')
+  })
+})
+
+it('an agent works where its baton.yaml lies, or below it', () => {
+  expect(coder({}).folder).toBe('/shop')
+  expect(coder({ working_directory: 'api' }).folder).toBe('/shop/api')
+  expect(coder({ working_directory: '/srv/x/' }).folder).toBe('/srv/x')
+})
+
+it('a prompt file is read from beside baton.yaml', () => {
+  const of = (prompt_file: string) => ({ agents: { coder: { prompt_file } } })
+  expect(resolved(of('prompts/fix.md'), 'coder').prompt).toBe('Fix it.')
+  expect(failure(of('gone.md'), 'coder')).toMatchObject({
+    message: expect.stringContaining('agents.coder.prompt_file: /shop/gone.md cannot be read'),
+    exit: 2,
+  })
+  expect(resolved(of('gone.md'), 'coder', { prompt: 'Now.' }).prompt).toBe('Now.')
+})
+
+it('hooks: written out or named, with their defaults', () => {
+  const spec = resolved(
+    {
+      hooks: { tell: { type: 'slack', channel_id: 'C1' }, own: { type: 'shell', name: 'Mine', command: 'a' } },
+      agents: {
+        coder: {
+          prompt: 'x',
+          hooks: {
+            after_run: ['tell', 'own', { type: 'webhook', url: 'https://example.com', timeout: 5, continue_on_error: false }],
+            on_error: [{ type: 'discord', channel_id: '1', on_events: ['failed'], when: 'result.error' }],
+          },
+        },
+      },
+    },
+    'coder',
+  )
+  const base = { onEvents: null, when: null, continueOnError: true, timeoutMs: 30_000 }
+  const chat = { botTokenEnv: null, baseUrl: null, username: null }
+  expect(spec.hooks.afterRun).toEqual([
+    { ...base, name: 'tell', type: 'slack', channelId: 'C1', ...chat, iconEmoji: null },
+    { ...base, name: 'Mine', type: 'shell', command: 'a' },
+    {
+      ...base,
+      name: null,
+      type: 'webhook',
+      url: 'https://example.com',
+      method: 'POST',
+      headers: {},
+      timeoutMs: 5,
+      continueOnError: false,
+    },
+  ])
+  expect(spec.hooks.onError).toEqual([
+    {
+      ...base,
+      name: null,
+      type: 'discord',
+      channelId: '1',
+      ...chat,
+      avatarUrl: null,
+      onEvents: ['failed'],
+      when: 'result.error',
+    },
+  ])
+  expect(spec.hooks.onSessionStart).toEqual([])
+})
+
+it('what is missing is said, with what to do', () => {
+  const agents = { coder: {}, reviewer: { prompt: 'x' } }
+  expect(failure({ agents }, 'reviwer')).toMatchObject({
+    message: 'there is no agent `reviwer`',
+    hint: 'did you mean `reviewer`?',
+    exit: 2,
+  })
+  expect(failure({ agents }, 'zzz').hint).toBe('agents: coder, reviewer')
+  expect(failure({}, 'toString').hint).toContain('write it under `agents`')
+  expect(failure({ agents }, 'coder')).toMatchObject({
+    message: 'the agent `coder` has no prompt',
+    details: { key: 'agents.coder.prompt' },
+  })
+  expect(failure({}, null).message).toBe('there is nothing to do')
+  expect(failure({ agents }, 'reviewer', { prompt: ' ' }).message).toBe('the prompt is empty')
+})

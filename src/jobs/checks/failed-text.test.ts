@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest'
+import type { CheckResult } from '../../contract/job.js'
+import { failedText } from './failed-text.js'
+
+const result = (more: Partial<CheckResult> = {}): CheckResult => ({
+  ...{ name: 'tests', command: 'npm test', round: 1, ok: false, exitCode: 1, timedOut: false, durationMs: 1_000 },
+  ...{ tail: '2 failed', outputPath: '/out/1.log' },
+  ...more,
+})
+
+it('tells which checks failed, how, and where all of it is', () => {
+  expect(failedText([result(), result({ name: 'lint', ok: true, exitCode: 0 })])).toBe(
+    [
+      '[baton] You said the work is done, but 1 of 2 checks fails.',
+      'tests (`npm test`) exited with 1. The end of what it printed:\n```\n2 failed\n```\nAll of it: /out/1.log',
+      'The other one passes. Mend what they show, do not change the checks, and say so when it is done; they are run again then.',
+    ].join('\n\n'),
+  )
+})
+
+it('says nothing when all passed', () => {
+  expect(failedText([])).toBe('')
+  expect(failedText([result({ ok: true })])).toBe('')
+})
+
+it('a timeout, an end from outside, silence, fences', () => {
+  expect(failedText([result({ exitCode: null, timedOut: true, durationMs: 600_400 })])).toContain('did not end within 600 s')
+  expect(failedText([result({ exitCode: null })])).toContain('could not be run to its end')
+  expect(failedText([result({ name: 'npm test', tail: ' ' })])).toContain('`npm test` exited with 1. It printed nothing.')
+  expect(failedText([result({ tail: 'a\n```\nb\n```' })])).toContain('````\na\n```\nb\n```\n````')
+})
+
+it('is bounded, however many failed and whatever they printed', () => {
+  const many = Array.from({ length: 300 }, () =>
+    result({ tail: 'x'.repeat(8_000), command: 'y'.repeat(9_000), name: 'z'.repeat(9_000) }),
+  )
+  expect(failedText(many).length).toBeLessThan(25_000)
+  expect(failedText(many)).toContain('And 280 more.')
+  expect(failedText([result({ tail: `${'x'.repeat(8_000)}end` })])).toMatch(/…x{3997}end\n```/)
+})

@@ -1,0 +1,64 @@
+import { join } from 'node:path'
+import type { CheckResult, CheckSpec } from '../../contract/job.js'
+import { runCommand } from '../../lib/run-command.js'
+import { openOutput } from './check-output.js'
+
+export interface ChecksGround {
+  /** Where the agent worked. */
+  cwd: string
+  env: Record<string, string | undefined>
+  jobId: string
+  /** Where whole outputs are kept. */
+  outputs: string
+  /** 1 for the first time. */
+  round: number
+  /** Ends the check at work; the others are not begun. */
+  signal?: AbortSignal
+  /** From being asked to end to being killed, at a timeout. */
+  graceMs?: number
+}
+
+/** Runs every check, one after the other, also after one that failed: the agent hears of all of them at once. Never throws. */
+export async function runChecks(checks: readonly CheckSpec[], ground: ChecksGround): Promise<CheckResult[]> {
+  const results: CheckResult[] = []
+  for (const [index, check] of checks.entries()) {
+    if (ground.signal?.aborted) break
+    results.push(await runCheck(check, join(ground.outputs, fileName(check, index, ground.round)), ground))
+  }
+  return results
+}
+
+async function runCheck(check: CheckSpec, outputPath: string, ground: ChecksGround): Promise<CheckResult> {
+  const output = openOutput(outputPath)
+  const end = await runCommand({
+    command: check.command,
+    cwd: ground.cwd,
+    env: { ...ground.env, BATON_JOB_ID: ground.jobId },
+    timeoutMs: check.timeoutMs,
+    keep: { head: 0, tail: 0 },
+    onOutput: output.take,
+    endsGroup: true,
+    ...(ground.signal ? { signal: ground.signal } : {}),
+    ...(ground.graceMs === undefined ? {} : { graceMs: ground.graceMs }),
+  })
+  const why = end.trouble ? `could not be started: ${end.trouble}` : end.endedBy ? `was ended by ${end.endedBy}` : ''
+  return {
+    name: check.name,
+    command: check.command,
+    round: ground.round,
+    ok: end.exitCode === 0,
+    exitCode: end.exitCode,
+    timedOut: end.timedOut,
+    durationMs: end.durationMs,
+    tail: [output.close(), why].filter((text) => text !== '').join('\n'),
+    outputPath,
+  }
+}
+
+function fileName({ name }: CheckSpec, index: number, round: number): string {
+  const word = name
+    .replace(/[^A-Za-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 40)
+  return `check-${round}-${index + 1}${word === '' ? '' : `-${word}`}.log`
+}

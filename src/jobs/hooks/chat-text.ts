@@ -1,0 +1,35 @@
+import type { HookPayload } from './payloads.js'
+
+/** What people read of an event: a line that says what happened, and what goes with it. */
+export function chatText(payload: HookPayload): { title: string; body: string } {
+  if ('event' in payload) {
+    const { job, result } = payload
+    const how = { completed: 'is done', failed: 'failed', timeout: 'ran out of time', cancelled: 'was cancelled' }[payload.event]
+    const took = job.duration_ms === null ? '' : ` after ${lengthOf(job.duration_ms)}`
+    return { title: `${job.agent} ${how}${took} (job ${job.id})`, body: (result.error ?? result.output).trim() }
+  }
+  const { agent_name, job_id, branch_name } = payload.session
+  const where = branch_name === null ? '' : ` on ${branch_name}`
+  if (payload.hook_event_name === 'context_threshold') {
+    const { compaction_percent, input_tokens } = payload.context
+    const full =
+      compaction_percent === null
+        ? `${input_tokens} tokens`
+        : `${Math.round(compaction_percent * 100)} % of its way to compaction`
+    return { title: `${agent_name} is at ${full}${where} (job ${job_id})`, body: '' }
+  }
+  const { is_continuation, handoff_count } = payload.session
+  const what = is_continuation ? `goes on in a fresh session (handoff ${handoff_count})` : 'begins'
+  return { title: `${agent_name} ${what}${where} (job ${job_id})`, body: '' }
+}
+
+function lengthOf(ms: number): string {
+  const seconds = Math.round(ms / 1_000)
+  if (seconds < 60) return `${seconds} s`
+  const minutes = Math.round(seconds / 60)
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}
+
+export function cut(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most - 1)}…`
+}

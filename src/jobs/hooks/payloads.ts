@@ -1,0 +1,169 @@
+import type { ExitReason, HookEvent, JobRecord } from '../../contract/job.js'
+
+/** The shapes are other programs' too: names and nesting never change, keys are only added. A figure not known is null. */
+export interface ContextThresholdHookPayload {
+  hook_event_name: 'context_threshold'
+  context: {
+    /** Tokens in use. */
+    input_tokens: number
+    context_window: number | null
+    /** 0 to 1, of the window. */
+    usage_percent: number | null
+    remaining_percent: number | null
+    model_name: string | null
+    compaction_tokens: number | null
+    /** 0 to 1, of the compaction point. */
+    compaction_percent: number | null
+  }
+  session: {
+    session_id: string
+    agent_name: string
+    job_id: string
+    /** The repository, or whatever folder the job was asked for in. */
+    working_directory: string
+    worktree_path: string | null
+    branch_name: string | null
+  }
+  original_prompt: string
+}
+
+export interface SessionStartHookPayload {
+  hook_event_name: 'session_start'
+  session: {
+    session_id: string
+    agent_name: string
+    job_id: string
+    /** Where the agent will work: the worktree where there is one. */
+    working_directory: string
+    worktree_path: string | null
+    branch_name: string | null
+    is_continuation: boolean
+    previous_session_id: string | null
+    handoff_count: number
+  }
+  prompt: string
+}
+
+export type EndEvent = Exclude<HookEvent, 'context_threshold' | 'session_start'>
+
+export interface EndHookPayload {
+  event: EndEvent
+  job: {
+    id: string
+    agent: string
+    status: string
+    exit_reason: ExitReason | null
+    started_at: string | null
+    ended_at: string | null
+    duration_ms: number | null
+  }
+  result: { success: boolean; output: string; error: string | null }
+  agent: { id: string }
+  metadata: Record<string, unknown>
+}
+
+export type HookPayload = ContextThresholdHookPayload | SessionStartHookPayload | EndHookPayload
+
+type Job = Pick<JobRecord, 'jobId' | 'spec' | 'workspace'>
+
+/** What a hook calls a job that no agent was named for. */
+const NAMELESS = 'job'
+
+export interface Fullness {
+  used: number
+  window: number | null
+  /** The compaction point. */
+  point: number | null
+  model: string | null
+}
+
+export function thresholdPayload(job: Job, sessionId: string, full: Fullness): ContextThresholdHookPayload {
+  const usage = partOf(full.used, full.window)
+  return {
+    hook_event_name: 'context_threshold',
+    context: {
+      input_tokens: full.used,
+      context_window: full.window,
+      usage_percent: usage,
+      remaining_percent: usage === null ? null : round(Math.max(0, 1 - usage)),
+      model_name: full.model,
+      compaction_tokens: full.point,
+      compaction_percent: partOf(full.used, full.point),
+    },
+    session: { session_id: sessionId, ...jobNames(job), working_directory: job.spec.folder, ...treeOf(job) },
+    original_prompt: job.spec.prompt,
+  }
+}
+
+/** `before`: the session this one goes on for; null: it is the job's first. */
+export function sessionStartPayload(
+  job: Job & Pick<JobRecord, 'handoffs'>,
+  sessionId: string,
+  before: string | null,
+  prompt: string,
+): SessionStartHookPayload {
+  return {
+    hook_event_name: 'session_start',
+    session: {
+      session_id: sessionId,
+      ...jobNames(job),
+      working_directory: job.workspace?.folder ?? job.spec.folder,
+      ...treeOf(job),
+      is_continuation: before !== null,
+      previous_session_id: before,
+      handoff_count: job.handoffs,
+    },
+    prompt,
+  }
+}
+
+export function endPayload(job: JobRecord): EndHookPayload {
+  const success = job.state === 'completed'
+  const agent = job.spec.agentName ?? NAMELESS
+  const took = job.startedAt && job.endedAt ? Date.parse(job.endedAt) - Date.parse(job.startedAt) : null
+  return {
+    event: endEvent(job),
+    job: {
+      id: job.jobId,
+      agent,
+      status: job.state,
+      exit_reason: job.exitReason,
+      started_at: job.startedAt,
+      ended_at: job.endedAt,
+      duration_ms: took,
+    },
+    result: { success, output: job.result ?? '', error: success ? null : job.detail || job.exitReason },
+    agent: { id: agent },
+    metadata: {
+      session_id: job.sessionId,
+      handoffs: job.handoffs,
+      compactions: job.compactions,
+      work_item: job.spec.workItem,
+      working_directory: job.workspace?.folder ?? job.spec.folder,
+      ...treeOf(job),
+    },
+  }
+}
+
+/** The event under which the end of a job is told. */
+export function endEvent({ state, exitReason }: Pick<JobRecord, 'state' | 'exitReason'>): EndEvent {
+  if (state === 'completed') return 'completed'
+  if (state === 'cancelled' || exitReason === 'cancelled') return 'cancelled'
+  return exitReason === 'timeout' ? 'timeout' : 'failed'
+}
+
+function jobNames({ jobId, spec }: Job) {
+  return { agent_name: spec.agentName ?? NAMELESS, job_id: jobId }
+}
+
+function treeOf({ workspace }: Job) {
+  return { worktree_path: workspace?.worktree?.path ?? null, branch_name: workspace?.worktree?.branch ?? null }
+}
+
+function partOf(tokens: number, of: number | null): number | null {
+  return of === null || of <= 0 ? null : round(tokens / of)
+}
+
+function round(part: number): number {
+  return Math.round(part * 10_000) / 10_000
+}

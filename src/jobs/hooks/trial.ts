@@ -1,0 +1,72 @@
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { HookSpec, JobRecord, JobSpec } from '../../contract/job.js'
+
+/** For tests. */
+export const shell = (command: string, more: Partial<Extract<HookSpec, { type: 'shell' }>> = {}): HookSpec => ({
+  ...{ type: 'shell', name: null, onEvents: null, when: null, continueOnError: true, timeoutMs: 30_000 },
+  command,
+  ...more,
+})
+
+export const webhook = (url: string, more: Partial<Extract<HookSpec, { type: 'webhook' }>> = {}): HookSpec => ({
+  ...{ type: 'webhook', name: null, onEvents: null, when: null, continueOnError: true, timeoutMs: 30_000 },
+  ...{ url, method: 'POST', headers: {} },
+  ...more,
+})
+
+export const aSpec = (more: Partial<JobSpec> = {}): JobSpec => ({
+  ...{ agentName: 'coder', agent: 'claude-code', prompt: 'Build it.', workItem: null, model: null, permissionMode: null },
+  ...{ allowedTools: null, disallowedTools: null, appendSystemPrompt: null, runtime: 'scripted', folder: '/repo' },
+  workspace: {
+    ...{ strategy: 'git_worktree', worktreeDir: '.worktrees', branchPattern: 'agent/{agent}/{workItem}', baseBranch: null },
+    ...{ pushOnSuccess: false, createPr: false, removeClean: true },
+  },
+  ...{ handoffAtRemaining: 0.1, maxHandoffs: 3, afterMaxHandoffs: 'compact', sessionTimeoutMs: null, silenceMs: 900_000 },
+  ...{ checks: [], checkRounds: 3, budgets: { usd: null, tokens: null, turns: null, minutes: null } },
+  hooks: { onContextThreshold: [], onSessionStart: [], afterRun: [], onError: [] },
+  env: {},
+  ...more,
+})
+
+export const aJob = (more: Partial<JobRecord> = {}): JobRecord => ({
+  ...{ jobId: 'j1', seatId: 'seat', parentSeatId: null, spec: aSpec(), state: 'running', stateAt: '2026-02-16T09:00:00Z' },
+  ...{ exitReason: null, detail: '', wanted: null, runner: null, sessionId: 's1', handoffs: 0, compactions: 0, failures: 0 },
+  workspace: {
+    folder: '/repo/.worktrees/j1',
+    worktree: { path: '/repo/.worktrees/j1', branch: 'agent/coder/j1', base: 'main', repository: '/repo' },
+  },
+  ...{ checkRound: 0, checks: [], waitUntil: null, createdAt: '2026-02-16T09:00:00Z', startedAt: '2026-02-16T09:00:00Z' },
+  ...{ endedAt: null, ranMs: 0, result: null },
+  ...more,
+})
+
+export interface Heard {
+  path: string
+  method: string
+  headers: IncomingMessage['headers']
+  body: string
+}
+
+/** A server on loopback. `answer` null: it hears and never answers. */
+export async function listen(
+  answer: (heard: Heard) => { status?: number; headers?: Record<string, string>; body?: string } | null,
+) {
+  const heard: Heard[] = []
+  const server = createServer(async (request, response) => {
+    let body = ''
+    for await (const chunk of request) body += chunk
+    const one = { path: request.url!, method: request.method!, headers: request.headers, body }
+    heard.push(one)
+    const reply = answer(one)
+    if (reply) response.writeHead(reply.status ?? 200, reply.headers).end(reply.body ?? '')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve())
+      server.closeAllConnections()
+    })
+  return { url, heard, close }
+}

@@ -1,0 +1,79 @@
+import { BatonError, EXIT } from '../../lib/errors.js'
+import { type CommandEnd, runCommand } from '../../lib/run-command.js'
+
+export interface GitGround {
+  env: Record<string, string | undefined>
+  /** For everything on this machine. */
+  timeoutMs?: number
+  /** For what talks to a remote. */
+  remoteTimeoutMs?: number
+}
+
+const TIMEOUT_MS = 120_000
+const KEEP = { head: 0, tail: 1024 * 1024 }
+const TRIES = 12
+/** Another git is at work in the same repository; it will be done in a moment. */
+const LOCKED =
+  /\.lock'?: File exists|Unable to create '.*\.lock'|could not lock|unable to lock|Another git process|cannot lock ref .*(?:File exists|is at)/i
+
+/**
+ * Runs git, and runs it again while another one holds a lock. It has no terminal (a group and session of its own), may not ask for
+ * passwords, and knows nothing of a repository that the caller's environment names.
+ */
+export async function git(
+  folder: string,
+  args: readonly string[],
+  ground: GitGround,
+  timeoutMs = TIMEOUT_MS,
+): Promise<CommandEnd> {
+  for (let turn = 1; ; turn++) {
+    const end = await runCommand({
+      command: ['git', '-C', folder, ...args],
+      cwd: folder,
+      env: gitEnv(ground.env),
+      timeoutMs: ground.timeoutMs ?? timeoutMs,
+      keep: KEEP,
+      endsGroup: true,
+    })
+    if (end.exitCode === 0 || end.exitCode === null || turn >= TRIES || !LOCKED.test(end.stderr)) return end
+    // A little different for each, so that two that met once do not meet again and again.
+    await new Promise((resolve) => setTimeout(resolve, 30 * turn + Math.random() * 50))
+  }
+}
+
+/** What git printed, without the line's end; throws when it failed. */
+export async function gitText(folder: string, args: readonly string[], ground: GitGround): Promise<string> {
+  const end = await git(folder, args, ground)
+  if (end.exitCode === 0) return end.stdout.replace(/\n$/, '')
+  throw new BatonError(`git ${args[0]} failed in ${folder}: ${whyNot(end)}`, 'mend it there, then resume the job', EXIT.failed)
+}
+
+/** The same; null when it failed. */
+export async function gitTry(folder: string, args: readonly string[], ground: GitGround): Promise<string | null> {
+  const end = await git(folder, args, ground)
+  return end.exitCode === 0 ? end.stdout.replace(/\n$/, '') : null
+}
+
+/** One line that says why a program failed. */
+export function whyNot(end: CommandEnd): string {
+  if (end.trouble) return end.trouble
+  if (end.timedOut) return `no end after ${Math.round(end.durationMs / 1000)} s`
+  const lines = `${end.stderr}\n${end.stdout}`.split('\n').map((line) => line.trim())
+  const telling = lines.filter(
+    (line) => line !== '' && !/^(?:hint:|Preparing worktree|To \S+$|branch '|Updating files)/.test(line),
+  )
+  const fatal = telling.find((line) => /^(?:fatal|error):|rejected/.test(line)) ?? telling[0]
+  return (fatal ?? `exit ${end.exitCode ?? end.endedBy}`).replace(/^(?:fatal|error): /, '').slice(0, 500)
+}
+
+export function gitEnv(env: GitGround['env']): NodeJS.ProcessEnv {
+  const { GIT_DIR, GIT_WORK_TREE, GIT_INDEX_FILE, GIT_COMMON_DIR, GIT_OBJECT_DIRECTORY, GIT_PREFIX, GIT_NAMESPACE, ...rest } = env
+  return {
+    ...rest,
+    LC_ALL: 'C',
+    GIT_TERMINAL_PROMPT: '0',
+    SSH_ASKPASS_REQUIRE: 'never',
+    GCM_INTERACTIVE: 'never',
+    GIT_EDITOR: 'true',
+  }
+}

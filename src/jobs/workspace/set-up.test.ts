@@ -1,0 +1,212 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { trialRepository } from './trial.js'
+
+const repository = (options?: Parameters<typeof trialRepository>[0]) => {
+  const trial = trialRepository(options)
+  onTestFinished(trial.remove)
+  return trial
+}
+
+it('without a strategy a job works where it was asked for', async () => {
+  const trial = repository()
+  expect(await trial.setUp({ folder: '/anywhere' }, { strategy: 'none' })).toEqual({ folder: '/anywhere', worktree: null })
+})
+
+it('makes a worktree and a branch, and git shows nothing new', async () => {
+  const trial = repository()
+  const state = await trial.setUp({ workItem: 'LIN 42' })
+  const path = join(trial.root, '.worktrees', 'j1')
+  expect(state).toEqual({ folder: path, worktree: { path, branch: 'agent/coder/LIN-42', base: 'main', repository: trial.root } })
+  expect(readFileSync(join(path, 'README.md'), 'utf8')).toBe('README.md')
+  expect(trial.git(path, 'branch', '--show-current')).toBe('agent/coder/LIN-42')
+  expect(trial.git(trial.root, 'status', '--porcelain')).toBe('')
+  expect(existsSync(join(trial.root, '.gitignore'))).toBe(false)
+  await trial.setUp({ jobId: 'j2' })
+  const exclude = readFileSync(join(trial.root, '.git', 'info', 'exclude'), 'utf8')
+  expect(exclude.split('\n').filter((line) => line === '/.worktrees/')).toHaveLength(1)
+})
+
+it('a worktree that was made but never stored is found and taken', async () => {
+  const trial = repository()
+  const first = await trial.setUp()
+  trial.put(join(first.folder, 'half.txt'), 'x')
+  expect(await trial.setUp()).toEqual(first)
+  expect(trial.worktrees()).toBe(2)
+  expect(trial.branches()).toEqual(['agent/coder/j1', 'main'])
+  expect(existsSync(join(first.folder, 'half.txt'))).toBe(true)
+})
+
+it('one that git did not finish is left alone', async () => {
+  const trial = repository()
+  const first = await trial.setUp()
+  writeFileSync(join(trial.root, '.git', 'worktrees', 'j1', 'locked'), 'initializing')
+  const second = await trial.setUp()
+  expect(second.worktree).toMatchObject({ path: `${first.worktree!.path}-2`, branch: 'agent/coder/j1-2' })
+  expect(existsSync(first.folder)).toBe(true)
+})
+
+it('a folder that holds something else, or a worktree of somebody else, is left alone', async () => {
+  const trial = repository()
+  trial.put(join(trial.root, '.worktrees', 'j1', 'mine.txt'), 'x')
+  trial.git(trial.root, 'worktree', 'add', '-q', '-b', 'other', '.worktrees/j1-2')
+  expect((await trial.setUp()).worktree!.path).toBe(join(trial.root, '.worktrees', 'j1-3'))
+  expect(readFileSync(join(trial.root, '.worktrees', 'j1', 'mine.txt'), 'utf8')).toBe('x')
+})
+
+describe('a branch name that is taken', () => {
+  it('gets a number', async () => {
+    const trial = repository()
+    trial.git(trial.root, 'branch', 'agent/coder/L1')
+    expect((await trial.setUp({ workItem: 'L1' })).worktree!.branch).toBe('agent/coder/L1-2')
+    expect((await trial.setUp({ workItem: 'L1', jobId: 'j2' })).worktree!.branch).toBe('agent/coder/L1-3')
+  })
+
+  it('above it loses its slashes', async () => {
+    const trial = repository()
+    trial.git(trial.root, 'branch', 'agent')
+    expect((await trial.setUp()).worktree!.branch).toBe('agent-coder-j1')
+    expect((await trial.setUp()).worktree!.branch).toBe('agent-coder-j1')
+  })
+})
+
+describe('where it starts from', () => {
+  it('a named branch, here or on a remote', async () => {
+    const trial = repository()
+    trial.git(trial.root, 'branch', 'next')
+    trial.commit(trial.root, 'later.txt')
+    const state = await trial.setUp({}, { baseBranch: 'next' })
+    expect(state.worktree!.base).toBe('next')
+    expect(existsSync(join(state.folder, 'later.txt'))).toBe(false)
+    trial.git(trial.folder, 'clone', '-q', '--bare', trial.root, 'remote.git')
+    trial.git(trial.root, 'remote', 'add', 'origin', join(trial.folder, 'remote.git'))
+    trial.git(trial.root, 'fetch', '-q')
+    trial.git(trial.root, 'branch', '-D', 'next')
+    expect((await trial.setUp({ jobId: 'j2' }, { baseBranch: 'next' })).worktree!.base).toBe('origin/next')
+  })
+
+  it('a detached HEAD', async () => {
+    const trial = repository()
+    trial.git(trial.root, 'checkout', '-q', '--detach')
+    const { worktree } = await trial.setUp()
+    expect(worktree!.base).toBe(trial.git(trial.root, 'rev-parse', 'HEAD'))
+    expect(worktree!.branch).toBe('agent/coder/j1')
+  })
+
+  it('not from a branch that is not there', async () => {
+    const trial = repository()
+    await expect(trial.setUp({}, { baseBranch: 'mian' })).rejects.toMatchObject({
+      message: expect.stringContaining('there is no branch `mian`'),
+      hint: 'did you mean `main`?',
+      exit: 4,
+    })
+    expect(trial.worktrees()).toBe(1)
+  })
+})
+
+it('a repository without commits is refused with what to do', async () => {
+  const trial = repository({ commits: false })
+  await expect(trial.setUp()).rejects.toMatchObject({
+    message: expect.stringContaining('has no commit yet'),
+    hint: expect.stringContaining('--allow-empty'),
+    exit: 4,
+  })
+  await expect(trial.setUp({}, { baseBranch: 'main' })).rejects.toMatchObject({
+    message: expect.stringContaining('has no commit yet'),
+  })
+  expect(trial.git(trial.root, 'status', '--porcelain')).toBe('')
+})
+
+it('no repository, or one without files, is refused', async () => {
+  const trial = repository()
+  await expect(trial.setUp({ folder: trial.bin })).rejects.toMatchObject({
+    message: expect.stringContaining('is not in a git repository'),
+    exit: 4,
+  })
+  trial.git(trial.folder, 'init', '-q', '--bare', 'bare.git')
+  await expect(trial.setUp({ folder: join(trial.folder, 'bare.git') })).rejects.toMatchObject({
+    message: expect.stringContaining('without files'),
+  })
+  await expect(trial.setUp({ folder: join(trial.folder, 'gone') })).rejects.toMatchObject({
+    message: expect.stringContaining('is not there'),
+  })
+})
+
+it('paths with spaces, folders below the root, worktrees elsewhere or behind a link', async () => {
+  const trial = repository({ name: 'my [odd] repo' })
+  trial.commit(trial.root, 'packages/web app/index.js')
+  const inside = await trial.setUp({ folder: join(trial.root, 'packages', 'web app') }, { worktreeDir: 'work [trees]' })
+  expect(inside.folder).toBe(join(trial.root, 'work [trees]', 'j1', 'packages', 'web app'))
+  expect(trial.git(trial.root, 'status', '--porcelain')).toBe('')
+  const away = await trial.setUp({ jobId: 'j2' }, { worktreeDir: join(trial.folder, 'else where') })
+  expect(away.folder).toBe(join(trial.folder, 'else where', 'j2'))
+  symlinkSync(join(trial.folder, 'else where'), join(trial.folder, 'link'))
+  const linked = () => trial.setUp({ jobId: 'j3' }, { worktreeDir: join(trial.folder, 'link') })
+  expect(await linked()).toEqual(await linked())
+})
+
+it('eight jobs at once on one repository each get their own', async () => {
+  const trial = repository()
+  const states = await Promise.all(Array.from({ length: 8 }, (_, index) => trial.setUp({ jobId: `j${index}`, workItem: 'same' })))
+  expect(new Set(states.map(({ folder }) => folder)).size).toBe(8)
+  expect(states.map(({ worktree }) => worktree!.branch).sort()).toEqual(
+    ['', '-2', '-3', '-4', '-5', '-6', '-7', '-8'].map((suffix) => `agent/coder/same${suffix}`),
+  )
+})
+
+it('a lock that another git holds for a moment is waited for', async () => {
+  const trial = repository()
+  const lock = join(trial.root, '.git', 'refs', 'heads', 'agent', 'coder', 'j1.lock')
+  mkdirSync(dirname(lock), { recursive: true })
+  writeFileSync(lock, '')
+  setTimeout(() => rmSync(lock), 400)
+  expect((await trial.setUp()).worktree!.branch).toBe('agent/coder/j1')
+})
+
+it('knows nothing of a repository that the environment names', async () => {
+  const trial = repository()
+  const other = repository()
+  trial.env.GIT_DIR = join(other.root, '.git')
+  await trial.setUp()
+  delete trial.env.GIT_DIR
+  expect([trial.worktrees(), other.worktrees()]).toEqual([2, 1])
+})
+
+describe('a job that goes on', () => {
+  it('finds its worktree by what was stored, whatever branch it is on', async () => {
+    const trial = repository()
+    const known = await trial.setUp()
+    trial.git(known.folder, 'checkout', '-q', '-b', 'elsewhere')
+    expect(await trial.setUp({ known })).toEqual(known)
+    expect(trial.worktrees()).toBe(2)
+  })
+
+  it('gets it again from its branch when somebody removed it', async () => {
+    const trial = repository()
+    const known = await trial.setUp()
+    trial.commit(known.folder, 'done.txt')
+    rmSync(known.folder, { recursive: true })
+    expect(await trial.setUp({ known })).toEqual(known)
+    expect(existsSync(join(known.folder, 'done.txt'))).toBe(true)
+  })
+
+  it('is told when that cannot be', async () => {
+    const trial = repository()
+    const known = await trial.setUp()
+    trial.git(trial.root, 'worktree', 'remove', known.folder)
+    trial.git(trial.root, 'branch', '-D', 'agent/coder/j1')
+    await expect(trial.setUp({ known })).rejects.toMatchObject({
+      message: expect.stringContaining('cannot be made again'),
+      exit: 3,
+    })
+  })
+})
+
+it('a git that outlived the Baton that began it and ends only now has made the worktree', async () => {
+  const trial = repository()
+  const first = trial.setUp()
+  const second = trial.setUp()
+  expect(await second).toMatchObject({ worktree: { path: (await first).worktree!.path, branch: (await first).worktree!.branch } })
+  expect(trial.worktrees()).toBe(2)
+})

@@ -1,0 +1,141 @@
+import { existsSync, mkdirSync, readdirSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
+import type { WorkspaceSpec, WorkspaceState } from '../../contract/job.js'
+import { BatonError, EXIT } from '../../lib/errors.js'
+import { branchName, isNamed, withSuffix } from './branch-name.js'
+import { type GitGround, git, gitText, gitTry, whyNot } from './git.js'
+import { baseOf, leaveOut, type Repository, repositoryOf, worktreesOf } from './repository.js'
+import { type ListedWorktree, parseWorktrees } from './worktree-list.js'
+
+export interface WorkspaceWish {
+  jobId: string
+  agentName: string | null
+  workItem: string | null
+  /** Where the job was asked for. */
+  folder: string
+  workspace: WorkspaceSpec
+  /** What was stored of an earlier time; null: nothing. */
+  known: WorkspaceState | null
+}
+
+export interface WorkspaceGround extends GitGround {
+  /** How long a worktree that another git is still making is waited for. */
+  patienceMs?: number
+}
+
+const MOST_NAMES = 50
+const MOST_TRIES = 5
+const MAKING_MS = 600_000
+const LOOK_EVERY_MS = 100
+/** git's own word for a worktree that it has not finished. */
+const UNFINISHED = 'initializing'
+
+/**
+ * Where a job works. With `git_worktree`: a worktree and a branch of its own, made once. It lies under the job's id, so that one which
+ * was made but never stored, because Baton was killed in between, is found and taken; one that git itself did not finish is left
+ * alone. Throws a `BatonError` that says what to do.
+ */
+export async function setUpWorkspace(wish: WorkspaceWish, ground: WorkspaceGround): Promise<WorkspaceState> {
+  if (wish.known) return findAgain(wish.known, wish, ground)
+  if (wish.workspace.strategy === 'none') return { folder: wish.folder, worktree: null }
+  const repository = await repositoryOf(wish.folder, ground)
+  const base = await baseOf(repository, wish.workspace.baseBranch, ground)
+  const name = branchName(wish.workspace.branchPattern, { agent: wish.agentName, job: wish.jobId, workItem: wish.workItem })
+  const folder = worktreesOf(repository, wish.workspace.worktreeDir)
+  mkdirSync(folder, { recursive: true })
+  const place = { repository, base, name }
+  for (let number = 1; number <= MOST_NAMES; number++) {
+    // As git will name it: a folder reached through a link has another path there.
+    const path = join(realpathSync(folder), withSuffix(folderName(wish.jobId), number))
+    await leaveOut(repository, folder === repository.root ? path : folder, ground)
+    const state = (await adopt(path, place, ground)) ?? (await make(path, place, ground))
+    if (state) return state
+  }
+  throw new BatonError(`every name below ${folder} is taken`, 'remove worktrees that are no longer used', EXIT.refused)
+}
+
+interface Place {
+  repository: Repository
+  base: string
+  /** Of the branch, before any suffix. */
+  name: string
+}
+
+async function adopt(path: string, place: Place, ground: WorkspaceGround): Promise<WorkspaceState | null> {
+  const deadline = Date.now() + (ground.patienceMs ?? 10_000)
+  let found = await listed(place.repository.root, path, ground)
+  while (found?.locked === UNFINISHED && Date.now() < deadline) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
+    found = await listed(place.repository.root, path, ground)
+  }
+  if (!found?.branch || found.prunable || found.locked === UNFINISHED || !existsSync(path)) return null
+  return isNamed(found.branch, place.name) ? stateOf(path, found.branch, place) : null
+}
+
+/** null: the path is taken by something else. */
+async function make(path: string, place: Place, ground: WorkspaceGround): Promise<WorkspaceState | null> {
+  const { root } = place.repository
+  if (await listed(root, path, ground)) return null
+  if (existsSync(path) && readdirSync(path).length > 0) return null
+  let name = place.name
+  let tries = 0
+  for (let number = 1; number <= MOST_NAMES; number++) {
+    const branch = withSuffix(name, number)
+    const end = await git(
+      root,
+      ['worktree', 'add', '--quiet', '--no-track', '-b', branch, '--', path, place.base],
+      ground,
+      MAKING_MS,
+    )
+    if (end.exitCode === 0) return stateOf(path, branch, place)
+    if (/a branch named .* already exists|reference already exists/.test(end.stderr)) continue
+    // `agent` is a branch, so `agent/x` cannot be one: a file stands where a folder would have to be.
+    const blocked = /' exists; cannot create '/.test(end.stderr) && name.includes('/')
+    if (blocked) name = name.replaceAll('/', '-')
+    // git reads what another git beside it has half written, and finds it wrong.
+    else if (end.exitCode === null || ++tries >= MOST_TRIES)
+      throw new BatonError(`the worktree ${path} cannot be made: ${whyNot(end)}`, 'mend it, then resume the job', EXIT.failed)
+    else await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS * tries))
+    // Or it is the one that a Baton which was killed had begun, and that is done now.
+    const theirs = blocked ? null : await adopt(path, place, ground)
+    if (theirs) return theirs
+    number = blocked ? 0 : number - 1
+  }
+  throw new BatonError(`the branches ${name} to ${name}-${MOST_NAMES} are taken`, 'write another `branch_pattern`', EXIT.refused)
+}
+
+/** The worktree of a job that goes on. One that somebody removed is made again from its branch. */
+async function findAgain(known: WorkspaceState, wish: WorkspaceWish, ground: GitGround): Promise<WorkspaceState> {
+  const { worktree } = known
+  if (!worktree) return known
+  if (existsSync(worktree.path) && (await gitTry(worktree.path, ['rev-parse', '--git-dir'], ground)) !== null) return known
+  const hint = 'start the job anew: `baton run`'
+  if (!existsSync(worktree.repository)) throw new BatonError(`the repository ${worktree.repository} is gone`, hint, EXIT.notFound)
+  await git(worktree.repository, ['worktree', 'prune'], ground)
+  const end = await git(
+    worktree.repository,
+    ['worktree', 'add', '--quiet', '--', worktree.path, worktree.branch],
+    ground,
+    600_000,
+  )
+  if (end.exitCode === 0) return known
+  throw new BatonError(
+    `the worktree ${worktree.path} of job ${wish.jobId} is gone and cannot be made again: ${whyNot(end)}`,
+    hint,
+    EXIT.notFound,
+  )
+}
+
+async function listed(root: string, path: string, ground: GitGround): Promise<ListedWorktree | null> {
+  const all = parseWorktrees(await gitText(root, ['worktree', 'list', '--porcelain', '-z'], ground))
+  return all.find((each) => each.path === path) ?? null
+}
+
+function stateOf(path: string, branch: string, { repository, base }: Place): WorkspaceState {
+  const inside = join(path, repository.inside)
+  return { folder: existsSync(inside) ? inside : path, worktree: { path, branch, base, repository: repository.root } }
+}
+
+function folderName(jobId: string): string {
+  return jobId.replace(/[^\w.-]+/g, '-').replace(/^[.-]+/, '') || 'job'
+}

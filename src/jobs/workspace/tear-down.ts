@@ -1,0 +1,85 @@
+import { existsSync } from 'node:fs'
+import type { WorkspaceSpec, WorkspaceState } from '../../contract/job.js'
+import { type GitGround, git, gitTry, whyNot } from './git.js'
+import { type Published, type PullRequestWords, publish } from './publish.js'
+
+export interface TearDownWish {
+  workspace: WorkspaceSpec
+  state: WorkspaceState
+  /** Only then is anything pushed. */
+  success: boolean
+  words: PullRequestWords
+}
+
+export interface TornDown {
+  /** The worktree is still there. */
+  kept: boolean
+  /** null: there was none. */
+  path: string | null
+  /** The branch that is still there; null: none. */
+  branch: string | null
+  published: Published | null
+  /** Sentences for people, in order; empty: nothing is worth a word. */
+  notes: string[]
+}
+
+/**
+ * The end of a job's worktree. Nothing is ever forced: a worktree with changes is kept and named; one without is removed; its branch stays
+ * if it has commits of its own, else it goes too. Every step may be done twice. Never throws: the job is over, whatever becomes of this.
+ */
+export async function tearDownWorkspace(wish: TearDownWish, ground: GitGround): Promise<TornDown> {
+  const { worktree } = wish.state
+  if (!worktree) return { kept: false, path: null, branch: null, published: null, notes: [] }
+  const { path, branch, base, repository } = worktree
+  const kept = (notes: string[], published: Published | null = null): TornDown => ({ kept: true, path, branch, published, notes })
+  if (!existsSync(repository)) return { ...kept([`the repository ${repository} is gone`]), kept: existsSync(path) }
+
+  const own = await ownCommits(repository, base, branch, ground)
+  const wished = wish.success && (wish.workspace.pushOnSuccess || wish.workspace.createPr)
+  const published = wished && own !== 0 ? await publish(worktree, wish.workspace, wish.words, ground) : null
+  const notes = [...(published?.notes ?? [])]
+  if (existsSync(path)) {
+    const reason = await whyKept(path, repository, ground)
+    if (reason) return kept([...notes, `${path} is kept: ${reason}`], published)
+    if (!wish.workspace.removeClean) return kept(notes, published)
+    const end = await git(repository, ['worktree', 'remove', '--', path], ground)
+    if (end.exitCode !== 0) return kept([...notes, `${path} is kept: ${whyNot(end)}`], published)
+  } else await git(repository, ['worktree', 'prune'], ground)
+  const branchKept = !wish.workspace.removeClean || !(await dropBranch(repository, base, branch, ground))
+  return { kept: false, path, branch: branchKept ? branch : null, published, notes }
+}
+
+/** A branch that is gone has none. null: cannot be told, and then nothing is dropped. */
+async function ownCommits(repository: string, base: string, branch: string, ground: GitGround): Promise<number | null> {
+  if ((await git(repository, ['show-ref', '--verify', '--quiet', `refs/heads/${branch}`], ground)).exitCode === 1) return 0
+  const count = await gitTry(repository, ['rev-list', '--count', `refs/heads/${branch}`, '--not', base, '--'], ground)
+  return count === null ? null : Number(count)
+}
+
+/** null: nothing would be lost. */
+async function whyKept(path: string, repository: string, ground: GitGround): Promise<string | null> {
+  const status = await git(path, ['status', '--porcelain', '-z', '--untracked-files=normal', '--ignore-submodules=none'], ground)
+  if (status.exitCode !== 0) return `its state cannot be told (${whyNot(status)})`
+  const changes = status.stdout.split('\0').filter((line) => /^.. /.test(line))
+  if (changes.length > 0) {
+    const names = changes.slice(0, 3).map((line) => line.slice(3))
+    return `${changes.length} uncommitted ${changes.length === 1 ? 'file' : 'files'} (${names.join(', ')}${changes.length > 3 ? ', …' : ''})`
+  }
+  // Work may have been committed on no branch at all.
+  const head = await gitTry(path, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'], ground)
+  if (head === null) return 'it is on a branch without commits'
+  const holders = await gitTry(
+    repository,
+    ['for-each-ref', '--count=1', `--contains=${head}`, 'refs/heads', 'refs/remotes', 'refs/tags'],
+    ground,
+  )
+  return holders ? null : `its commit ${head.slice(0, 9)} is on no branch`
+}
+
+/** Only while it still has nothing of its own: the commit that was looked at must be the one that goes. */
+async function dropBranch(repository: string, base: string, branch: string, ground: GitGround): Promise<boolean> {
+  const tip = await gitTry(repository, ['rev-parse', '--verify', '--quiet', `refs/heads/${branch}`], ground)
+  if (tip === null) return true
+  if ((await ownCommits(repository, base, branch, ground)) !== 0) return false
+  return (await git(repository, ['update-ref', '-d', `refs/heads/${branch}`, tip], ground)).exitCode === 0
+}
