@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { KnownCall } from './journal.js'
-import { checksFailedPrompt, freshPrompt, resumePrompt } from './prompts.js'
+import { freshPrompt, resumePrompt } from './prompts.js'
 
 const call = (id: string, outcome: KnownCall['outcome'], result = ''): KnownCall => ({
   ...{ callId: id, tool: 'Bash', input: `{"command":"step ${id}"}`, outcome, result },
@@ -42,23 +42,5 @@ describe('the prompt of a session that was cut off', () => {
     expect(text.length).toBeLessThan(27_000)
     expect(text).toContain('(c499)')
     expect(text).toMatch(/and \d+ before these/)
-  })
-})
-
-describe('checks that did not pass', () => {
-  const check = { name: 'tests', command: 'npm test', round: 1, ok: false, exitCode: 1, timedOut: false, durationMs: 10 }
-
-  it('go back with the end of their output', () => {
-    const text = checksFailedPrompt([{ ...check, tail: '1 failed: ```js', outputPath: '/x' }], 1)
-    expect(text).toMatch(/^\[baton\]/)
-    expect(text).toContain('`npm test` ended with 1.')
-    expect(text).toContain('````\n1 failed: ```js\n````')
-    expect(text).toContain('one more time')
-  })
-
-  it('say when they did not end', () => {
-    const late = { ...check, exitCode: null, timedOut: true, durationMs: 60_000, tail: '', outputPath: '/x' }
-    expect(checksFailedPrompt([late], 0)).toMatch(/did not end within 60 s\. It printed nothing\.[\s\S]*/)
-    expect(checksFailedPrompt([late], 0)).toContain('This is the last time.')
   })
 })

@@ -1,4 +1,3 @@
-import type { CheckResult } from '../contract/job.js'
 import type { KnownCall } from './journal.js'
 
 /** What is said to the sessions of a job. Each begins with `[baton]` or with the task itself. */
@@ -68,29 +67,4 @@ function lineOf({ callId, tool, input, outcome, result }: KnownCall): string {
 function flat(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim()
   return line.length > LONGEST_STEP ? `${line.slice(0, LONGEST_STEP - 1)}…` : line
-}
-
-const LONGEST_TAIL = 3_000
-
-/** The agent said it is done, and it is not. */
-export function checksFailedPrompt(failed: readonly CheckResult[], left: number): string {
-  const each = failed.map((check) => {
-    const end = check.timedOut
-      ? `did not end within ${Math.round(check.durationMs / 1000)} s`
-      : `ended with ${check.exitCode ?? 'a signal'}`
-    const tail = check.tail.trim()
-    return `## ${check.name}\n\n\`${check.command}\` ${end}.${tail === '' ? ' It printed nothing.' : `\n\n${fenced(tail.slice(-LONGEST_TAIL))}`}`
-  })
-  const rounds = left === 0 ? 'This is the last time.' : `After this, ${left === 1 ? 'one more time' : `${left} more times`}.`
-  return [
-    `[baton] The job is not done yet: Baton ran its acceptance checks, and ${failed.length === 1 ? 'one' : failed.length} did not pass. Mend the cause, then end your turn; the checks are run again. ${rounds}`,
-    ...each,
-  ].join('\n\n')
-}
-
-/** Longer than any row of backticks inside. */
-function fenced(text: string): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([row]) => row.length))
-  const fence = '`'.repeat(longest + 1)
-  return `${fence}\n${text}\n${fence}`
 }

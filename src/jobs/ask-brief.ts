@@ -1,0 +1,78 @@
+import type { BriefRecord } from '../contract/brief.js'
+import type { AttemptRecord, JobRecord } from '../contract/job.js'
+import { findBrief } from '../handoff/find-brief.js'
+import { requestText } from '../handoff/request-text.js'
+import type { LiveSession } from './live-session.js'
+import type { Outcome } from './outcome.js'
+import type { JobParts } from './parts.js'
+
+/** A brief is one answer: longer than this it does not take. */
+const BRIEF_MS = 5 * 60_000
+const REASON = 'the context of the session was nearly full'
+
+export interface BriefWish {
+  job: JobRecord
+  attempt: AttemptRecord
+  /** The session itself, if its client still runs; null: it is opened again. */
+  live: LiveSession | null
+  /** Opens the session again; at an earlier answer where that is given. null: it cannot be. */
+  open(at: string | null): Promise<LiveSession | null>
+  /** An answer early enough that the brief fits behind it; null: none is known. */
+  earlier: string | null
+  /** The context no longer fits: asking the session as it is fails again. */
+  tooLong: boolean
+  silenceMs: number
+}
+
+/**
+ * The brief of a session, by the first of these that gives one: the session itself, in the same process; the session opened again; a copy of
+ * it cut off at an earlier answer; the transcript alone. Always ends with a brief that is kept, unless a person stops it: then null.
+ */
+export async function askBrief(parts: JobParts, wish: BriefWish): Promise<BriefRecord | null> {
+  const { attempt, tooLong, earlier } = wish
+  const bounds = { silenceMs: Math.min(wish.silenceMs, BRIEF_MS), turnMs: BRIEF_MS }
+  const rungs: (() => Promise<LiveSession | null>)[] = [
+    ...(tooLong ? [] : [async () => wish.live, () => wish.open(null)]),
+    ...(earlier === null ? [] : [() => wish.open(earlier)]),
+  ]
+  for (const rung of rungs) {
+    const session = await rung()
+    if (session === null) continue
+    const given = await ask(parts, attempt, session, bounds)
+    if (session !== wish.live) await session.close()
+    if (given.stopped) return null
+    if (given.text !== null) return parts.briefs.take(attempt.sessionId, given.text, REASON)
+    parts.log('warn', 'a session gave no brief', { job: attempt.jobId, session: attempt.sessionId, reason: given.why })
+  }
+  return parts.briefs.write(attempt.sessionId, 'The session was asked for a brief and gave none.')
+}
+
+interface Given {
+  text: string | null
+  stopped: boolean
+  why: string
+}
+
+async function ask(
+  parts: JobParts,
+  attempt: AttemptRecord,
+  session: LiveSession,
+  bounds: { silenceMs: number; turnMs: number },
+): Promise<Given> {
+  await session.settleTasks()
+  await session.forbidCompaction()
+  const first = textOf(await session.turn(requestText(), 'brief', bounds))
+  if (first.text === null) return first
+  const coverage = parts.briefs.coverage(attempt.sessionId, first.text)
+  if (coverage === null || coverage.score >= parts.briefs.bar || coverage.missing.length === 0) return first
+  const second = textOf(await session.turn(requestText({ missing: coverage.missing }), 'brief', bounds))
+  if (second.text === null) return { ...first, stopped: second.stopped }
+  const better = parts.briefs.coverage(attempt.sessionId, second.text)
+  return (better?.score ?? 0) >= coverage.score ? second : first
+}
+
+function textOf(outcome: Outcome): Given {
+  if (outcome.how === 'stopped') return { text: null, stopped: true, why: 'a person stopped it' }
+  if (outcome.how !== 'done') return { text: null, stopped: false, why: outcome.how }
+  return { text: findBrief(outcome.text), stopped: false, why: 'its answer holds none' }
+}
