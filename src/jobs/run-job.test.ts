@@ -1,0 +1,268 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { BriefRecord } from '../contract/brief.js'
+import type { JobSpec } from '../contract/job.js'
+import { silentLog } from '../lib/log.js'
+import { openStore } from '../store/sqlite/sqlite.js'
+import type { Store } from '../store/store.js'
+import { aJob } from './a-job.js'
+import { Journal } from './journal.js'
+import type { JobParts } from './parts.js'
+import { runJob } from './run-job.js'
+import { scriptedRuntime } from './runtimes/scripted.js'
+import type { RuntimeScript, ScriptedStep } from './runtimes/scripted-steps.js'
+
+let folder: string
+let store: Store
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'baton-run-job-'))
+  store = openStore(join(folder, 'baton.db'))
+})
+afterEach(() => {
+  store.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const BRIEF = '# Handoff brief\n\n## Goal and why\n\nAll steps.\n\n## Next exact step\n\nThe next one.\n'
+const reply = { when: 'handoff brief', text: BRIEF }
+const step = (n: number, used: number): ScriptedStep => ({ calls: [{ input: `step ${n}`, result: `did ${n}` }], used })
+
+/** Briefs as the engine makes them, as far as a job sees. */
+function briefDesk(): JobParts['briefs'] & { kept: BriefRecord[] } {
+  const kept: BriefRecord[] = []
+  const bodies = new Map<string, string>()
+  const keep = (sessionId: string, body: string, author: 'agent' | 'baton', reason: string): BriefRecord => {
+    const brief = { briefId: `brief_${kept.length + 1}`, sessionId, author, reason, seatId: 'seat_1' } as BriefRecord
+    const whole = {
+      ...brief,
+      sequence: kept.length + 1,
+      takenAt: new Date().toISOString(),
+      path: '',
+      status: 'checked',
+    } as BriefRecord
+    kept.push(whole)
+    bodies.set(whole.briefId, body)
+    store.putBrief(whole)
+    return whole
+  }
+  return {
+    kept,
+    bar: 0.8,
+    coverage: () => null,
+    take: (sessionId, text, reason) => keep(sessionId, text, 'agent', reason),
+    write: (sessionId, reason) => keep(sessionId, '# Handoff brief\n\nBy code.', 'baton', reason),
+    read: ({ briefId }) => bodies.get(briefId) ?? null,
+  }
+}
+
+function stage(script: RuntimeScript, spec: Partial<JobSpec> = {}, more: Partial<JobParts> = {}) {
+  const runtime = scriptedRuntime(script)
+  const briefs = briefDesk()
+  const parts: JobParts = {
+    ...{ store, briefs, now: () => new Date(), newId: () => randomUUID().slice(0, 8), newSessionId: randomUUID, log: silentLog },
+    folderOf: (jobId) => join(folder, jobId),
+    runtime: async () => runtime,
+    env: { PATH: process.env.PATH! },
+    ...{ observe: () => {}, measured: () => {}, told: () => new Set(), heard: () => true, repository: () => 'branch main' },
+    ...{ recovered: async () => null, keep: () => {}, tell: () => {} },
+    ...more,
+  }
+  const jobId = `job_${randomUUID().slice(0, 8)}`
+  store.putJob(aJob({ jobId, state: 'pending', spec: { ...aJob().spec, folder, ...spec } }))
+  const types = () =>
+    store
+      .events({ limit: 500 })
+      .filter((event) => event.job_id === jobId && event.type !== 'job_progress')
+      .map(({ type }) => type)
+  return { runtime, briefs, parts, jobId, types, run: () => runJob(parts, jobId) }
+}
+
+describe('a job', () => {
+  it('goes through three sessions, each begun with the task and the brief, every step once', async () => {
+    const sessions = [1, 2, 3].map((n) => [step(10 * n, 60_000), step(10 * n + 1, n < 3 ? 155_000 : 90_000), { text: 'Done.' }])
+    const { run, runtime, briefs, types } = stage({ sessions, replies: [reply] })
+    const job = await run()
+    expect(job).toMatchObject({ state: 'completed', exitReason: 'success', handoffs: 2, runner: null, result: 'Done.' })
+    expect(briefs.kept.map(({ author }) => author)).toEqual(['agent', 'agent'])
+    expect(runtime.wishes.map(({ begin }) => begin.how)).toEqual(['fresh', 'fresh', 'fresh'])
+    expect(new Set(runtime.wishes.map(({ sessionId }) => sessionId)).size).toBe(3)
+    const firsts = runtime.wishes.map(({ sessionId }) => runtime.requests.find((one) => one.sessionId === sessionId)!.texts[0]!)
+    expect(firsts[0]).toBe('Mend the parser.')
+    for (const first of firsts.slice(1))
+      for (const part of ['Mend the parser.', 'The next one.', 'branch main']) expect(first).toContain(part)
+    expect(types()).toEqual([
+      ...['job_started', 'handoff_started', 'handoff_completed', 'handoff_started', 'handoff_completed', 'job_completed'],
+    ])
+    expect(store.attempts(job.jobId).map(({ number, start, state }) => [number, start, state])).toEqual([
+      ...[
+        [1, 'fresh', 'over'],
+        [2, 'brief', 'over'],
+        [3, 'brief', 'over'],
+      ],
+    ])
+  })
+
+  it('is not done before its checks pass, and what they print goes back to the agent', async () => {
+    const { run, runtime } = stage(
+      { sessions: [[{ text: 'Done.' }, { text: 'Now it is.' }]] },
+      { checks: [{ name: 'twice', command: 'echo x >> runs; test $(wc -l < runs) -eq 2', timeoutMs: 10_000 }] },
+    )
+    const job = await run()
+    expect(job).toMatchObject({ state: 'completed', checkRound: 2, result: 'Now it is.' })
+    expect(job.checks.map(({ ok, round }) => [ok, round])).toEqual([
+      ...[
+        [false, 1],
+        [true, 2],
+      ],
+    ])
+    expect(runtime.requests.at(-1)!.texts.join('\n')).toContain('checks fails')
+  })
+
+  it('fails when its checks never pass', async () => {
+    const { run } = stage({ sessions: [[]] }, { checks: [{ name: 'no', command: 'false', timeoutMs: 10_000 }], checkRounds: 2 })
+    expect(await run()).toMatchObject({ state: 'failed', exitReason: 'error', checkRound: 3 })
+  })
+
+  it('whose client dies is resumed, and told what was done and what nobody knows', async () => {
+    const dying: ScriptedStep = { ...step(2, 50_000), dies: { at: 'tool', signal: 'SIGKILL' } }
+    const { run, runtime } = stage({ sessions: [[step(1, 40_000), dying], [{ text: 'Done.' }]] })
+    expect(await run()).toMatchObject({ state: 'completed', failures: 1 })
+    expect(runtime.wishes.map(({ begin }) => begin.how)).toEqual(['fresh', 'resume'])
+    expect(runtime.wishes[1]!.sessionId).toBe(runtime.wishes[0]!.sessionId)
+    const said = runtime.requests.at(-1)!.texts.findLast((text) => text.startsWith('[baton]'))!
+    expect(said).toMatch(/step 1.*: done: did 1/)
+    expect(said).toMatch(/step 2.*: outcome unknown/)
+  })
+
+  it('says nothing of calls the transcript holds', async () => {
+    const told = new Set<string>()
+    const dying: ScriptedStep = { text: '', dies: { at: 'request', signal: 'SIGKILL' } }
+    const { run, runtime, jobId, parts } = stage(
+      { sessions: [[step(1, 40_000), dying], [{ text: 'Done.' }]] },
+      {},
+      { told: () => told },
+    )
+    const began = Journal.prototype.began
+    Journal.prototype.began = function (at, sessionId, call) {
+      told.add(call.id)
+      return began.call(this, at, sessionId, call)
+    }
+    await run().finally(() => {
+      Journal.prototype.began = began
+    })
+    expect(parts.store.job(jobId)).toMatchObject({ state: 'completed' })
+    expect(runtime.requests.at(-1)!.texts.findLast((text) => text.startsWith('[baton]'))).not.toContain('step 1')
+  })
+
+  it('gets a brief by code where the agent gives none, and is never completed by that', async () => {
+    const { run, briefs } = stage({
+      sessions: [[step(1, 155_000)], [], [{ text: 'Done.' }]],
+      replies: [{ when: 'handoff brief', text: 'I would rather go on.' }],
+    })
+    expect(await run()).toMatchObject({ state: 'completed', handoffs: 1 })
+    expect(briefs.kept.map(({ author }) => author)).toEqual(['baton'])
+  })
+
+  it('whose context no longer fits gets its brief from an earlier point', async () => {
+    const { run, runtime, briefs } = stage({
+      sessions: [
+        [step(1, 60_000), { fails: { terminal: 'prompt_too_long', status: 400, text: 'Prompt is too long' } }],
+        [],
+        [{ text: 'Done.' }],
+      ],
+      replies: [reply],
+    })
+    expect(await run()).toMatchObject({ state: 'completed', handoffs: 1 })
+    expect(runtime.wishes.map(({ begin }) => begin.how)).toEqual(['fresh', 'fork', 'fresh'])
+    expect(briefs.kept.map(({ author }) => author)).toEqual(['agent'])
+  })
+
+  it('is left to compact once its handoffs are used up, or ends, as configured', async () => {
+    const sessions = [[step(1, 155_000)], [step(2, 155_000), step(3, 160_000), { text: 'Done.' }]]
+    expect(await stage({ sessions, replies: [reply] }, { maxHandoffs: 1 }).run()).toMatchObject({
+      state: 'completed',
+      handoffs: 1,
+    })
+    const stop = stage({ sessions, replies: [reply] }, { maxHandoffs: 1, afterMaxHandoffs: 'stop' })
+    expect(await stop.run()).toMatchObject({ state: 'failed', exitReason: 'max_handoffs', handoffs: 1 })
+  })
+
+  it.each([
+    [{ fails: { terminal: 'api_error', status: 401, text: 'Invalid key' } }, 'error', /Invalid key \(status 401\)/],
+    [{ fails: { terminal: 'max_turns', text: '' } }, 'max_turns', /turns/],
+  ] as [ScriptedStep, string, RegExp][])('%o is told, and can be resumed', async (broken, reason, detail) => {
+    const { run, runtime } = stage({ sessions: [[broken], [{ text: 'Done.' }]] })
+    const job = await run()
+    expect(job).toMatchObject({ state: 'failed', exitReason: reason })
+    expect(job.detail).toMatch(detail)
+    expect(await run()).toMatchObject({ state: 'completed', exitReason: 'success' })
+    expect(runtime.wishes.map(({ begin }) => begin.how)).toEqual(['fresh', 'resume'])
+  })
+
+  it('keeps to its budgets', async () => {
+    const many = Array.from({ length: 9 }, (_, n) => step(n, 20_000))
+    const turns = { usd: null, tokens: null, turns: 3, minutes: null }
+    expect(await stage({ sessions: [many] }, { budgets: turns }).run()).toMatchObject({
+      state: 'failed',
+      exitReason: 'max_turns',
+    })
+    const tokens = { usd: null, tokens: 50_000, turns: null, minutes: null }
+    expect(await stage({ sessions: [many] }, { budgets: tokens }).run()).toMatchObject({
+      state: 'failed',
+      exitReason: 'max_budget',
+    })
+  })
+
+  it('waits out a limit until the time the provider names', async () => {
+    const resetsAt = new Date(Date.now() + 500).toISOString()
+    const limited: ScriptedStep = {
+      limit: { name: 'five_hour', reached: true, resetsAt, usedPercent: 100 },
+      fails: { terminal: 'api_error', status: 429, text: 'limit' },
+    }
+    const { run, types } = stage({ sessions: [[limited], [{ text: 'Done.' }]] })
+    expect(await run()).toMatchObject({ state: 'completed' })
+    expect(Date.now()).toBeGreaterThan(Date.parse(resetsAt))
+    expect(types()).toEqual(['job_started', 'job_waiting', 'job_resumed', 'job_completed'])
+  })
+
+  it('is paused or cancelled by a person, at the next batch or at once', async () => {
+    for (const [wanted, state] of [
+      ['pause', 'paused'],
+      ['cancel', 'cancelled'],
+    ] as const) {
+      const slow = Array.from({ length: 100 }, (_, n) => ({ ...step(n, 20_000), delayMs: 30 }))
+      const { run, jobId } = stage({ sessions: [slow, [{ text: 'Done.' }]] })
+      const running = run()
+      while (store.attempts(jobId).at(-1)?.state !== 'working') await new Promise((resolve) => setTimeout(resolve, 10))
+      store.transaction(() => store.putJob({ ...store.job(jobId)!, wanted }))
+      expect(await running).toMatchObject({ state, runner: null, wanted: null })
+      if (wanted === 'pause') expect(await run()).toMatchObject({ state: 'completed' })
+      else await expect(run()).rejects.toThrow('it was cancelled')
+    }
+  })
+
+  it('hooks put words before the prompt, decide about a full session, and hear of the end', async () => {
+    const hook = { name: null, onEvents: null, when: null, continueOnError: true, timeoutMs: 10_000 }
+    const shell = (command: string) => ({ ...hook, type: 'shell' as const, command })
+    const { run, runtime, briefs } = stage(
+      { sessions: [[step(1, 155_000), step(2, 160_000), { text: 'Done.' }]], replies: [reply] },
+      {
+        hooks: {
+          onSessionStart: [shell('echo Ticket 7')],
+          onContextThreshold: [shell('cat > threshold.json; echo continue')],
+          afterRun: [shell('cat > end.json')],
+          onError: [],
+        },
+      },
+    )
+    expect(await run()).toMatchObject({ state: 'completed', handoffs: 0 })
+    expect(briefs.kept).toEqual([])
+    expect(runtime.requests[0]!.texts[0]).toBe('Ticket 7\n\nMend the parser.')
+    const { readFileSync } = await import('node:fs')
+    expect(JSON.parse(readFileSync(join(folder, 'end.json'), 'utf8'))).toMatchObject({ event: 'completed' })
+    expect(JSON.parse(readFileSync(join(folder, 'threshold.json'), 'utf8'))).toMatchObject({ context: { input_tokens: 155_000 } })
+  })
+})
