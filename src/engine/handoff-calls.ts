@@ -5,8 +5,8 @@ import { oneLine } from '../handoff/told-lines.js'
 import { BatonError, EXIT } from '../lib/errors.js'
 import { guardHandoff } from '../policy/guards.js'
 import { deskFor } from './desk.js'
-import { type Desk, type Draft, emit, type Parts } from './draft.js'
-import { type Asked, beginHandoff, cancelHandoff, fieldsOf, moveHandoff, withdraw } from './handoffs.js'
+import type { Desk, Draft, Parts } from './draft.js'
+import { type Asked, arriveHandoff, beginHandoff, cancelHandoff, moveHandoff, withdraw } from './handoffs.js'
 import type { BriefGround } from './make-brief.js'
 import { cancelStale, ofSession, queue, unhurt } from './messages.js'
 import type { ReadFacts } from './read-facts.js'
@@ -220,9 +220,7 @@ function takeOver(desk: CallDesk, wanted: HandoffRecord, role: Role, reason: str
 /** A session that asks for the next handoff shows that the one before has arrived. */
 function endArrived(desk: CallDesk, open: readonly HandoffRecord[]): void {
   for (const handoff of open) {
-    if (handoff.newSessionId === null) continue
-    const done = moveHandoff(desk, handoff, 'done')
-    emit(desk, 'handoff_completed', { handoff_id: done.handoffId, brief_id: done.briefId, way: done.way, ...fieldsOf(done) })
+    if (handoff.newSessionId !== null) arriveHandoff(desk, handoff)
   }
 }
 

@@ -91,6 +91,12 @@ function hush(desk: Desk, why: string): void {
   cancelStale(desk, why, (message: Message) => message.category === 'handoff')
 }
 
+/** The fresh session works: the handoff is over. */
+export function arriveHandoff(desk: Desk, handoff: HandoffRecord): void {
+  const done = moveHandoff(desk, handoff, 'done')
+  emit(desk, 'handoff_completed', { handoff_id: done.handoffId, brief_id: done.briefId, way: done.way, ...fieldsOf(done) })
+}
+
 /** An order that was not begun is taken back. */
 export function withdraw({ parts, record }: Pick<Desk, 'parts' | 'record'>, handoff: HandoffRecord): boolean {
   const agent = parts.agents[record.agent]

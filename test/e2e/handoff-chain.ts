@@ -59,7 +59,10 @@ const SCRIPT: ScriptInput = {
 }
 
 type Brief = { brief_id: string; parent_brief_id: string | null; sequence: number; status: string; session_id: string }
-type Chain = Detail & { briefs: (Brief & { used_by_session_id: string; path: string })[]; chain: { handoffs: number }[] }
+type Chain = Omit<Detail, 'chain'> & {
+  briefs: (Brief & { used_by_session_id: string; path: string })[]
+  chain: { session_id: string; handoffs: number }[]
+}
 
 /** Three handoffs one after the other, with a message sent during the second. */
 export async function threeInARow(way: 'mod' | 'tmux'): Promise<void> {
@@ -75,7 +78,7 @@ export async function threeInARow(way: 'mod' | 'tmux'): Promise<void> {
   await tui.waitFor(/The list is done/, 90_000)
   await until('all three are over', async () => (await it.events('handoff_completed')).length === 3, 20_000)
 
-  const seat = (await it.show('shop')) as Chain
+  const seat = await it.json<Chain>('show', 'shop')
   const sessions = seat.chain.map(({ session_id: id }) => id)
   expect(new Set(sessions).size).toBe(4)
   expect(sessions.at(-1)).toBe(tui.sessionId())

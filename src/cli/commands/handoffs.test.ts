@@ -58,8 +58,13 @@ test('show: text, front matter, check, what Baton added, its handoff; a tampered
   expect(stdout).toContain('\nText\n# Handoff brief\n')
   chmodSync(path, 0o600)
   writeFileSync(path, readFileSync(path, 'utf8').replace('Run the tests', 'Drop the tests'))
-  expect((await trial.run(['handoffs', 'show', short, '--json'])).json.verdict).toBe('tampered')
-  expect((await trial.run(['handoffs', 'show', short])).stdout).toContain('TAMPERED')
+  const tampered = (await trial.run(['handoffs', 'show', short, '--json'])).json
+  expect(tampered).toMatchObject({ verdict: 'tampered', text: null, added: null, front_matter: null })
+  expect(tampered.untrusted_text).toMatch(/did not sign it as it stands[\s\S]*\n\| Drop the tests/)
+  const page = (await trial.run(['handoffs', 'show', short])).stdout
+  expect(page).toContain('TAMPERED')
+  expect(page).toMatch(/\nNot the text Baton kept\n[\s\S]*\n\| Drop the tests/)
+  expect(page).not.toMatch(/^Drop the tests/m)
   expect(await trial.run(['handoffs', 'show', 'ffffffff'])).toMatchObject({ code: 3, stdout: '' })
   expect(await trial.run(['handoffs', 'show', 'br'])).toMatchObject({
     code: 3,

@@ -25,7 +25,7 @@ export async function edit(call: Call, cli: Cli): Promise<number> {
     const old = briefNamed(house, call.words[1]!)
     const text = editable(house, cli, old)
     const file = call.value('file')
-    if (file !== null) return keep(house, call, cli, old, text, bodyOf(cli, file))
+    if (file !== null) return keep(house, call, cli, old, text, bodyOf(house, cli, file))
     const folder = mkdtempSync(join(tmpdir(), 'baton-edit-'))
     const copy = join(folder, `${old.briefId}.md`)
     writeFileSync(copy, text, { mode: 0o600 })
@@ -33,7 +33,7 @@ export async function edit(call: Call, cli: Cli): Promise<number> {
     let kept = false
     try {
       openEditor(cli, copy, call.json)
-      const code = keep(house, call, cli, old, text, bodyOf(cli, copy))
+      const code = keep(house, call, cli, old, text, bodyOf(house, cli, copy))
       kept = true
       return code
     } finally {
