@@ -4,7 +4,7 @@ import { pause, until } from '../harness/wait.js'
 import { briefOf, MODEL } from './handoff-chain.js'
 import { stage } from './stage.js'
 
-vi.setConfig({ testTimeout: 120_000 })
+vi.setConfig({ testTimeout: 180_000 })
 
 /** Every fresh session is nearly full with its first answer. */
 const FULL = [
@@ -24,7 +24,7 @@ test.each([
   const tui = await startTui(it.home, { model: MODEL })
   await tui.submit('Work through the list and note each item in done.txt.')
   await until('the guard', async () => (await it.events('guard_tripped')).length > 0, 60_000)
-  await tui.waitFor(/No handoff this time/)
+  await tui.waitFor(/No\s+handoff\s+this\s+time/)
   await tui.waitIdle()
   await pause(2_500)
   expect(await it.events('handoff_completed')).toHaveLength(handoffs)

@@ -6,7 +6,7 @@ import { pause, until } from '../harness/wait.js'
 import { BRIEF, CLIMB, FRESH, inState, PROMPT, type TmuxStage, tmuxStage } from './handoff-tmux-stage.js'
 import { mainRequests } from './stage.js'
 
-vi.setConfig({ testTimeout: 90_000 })
+vi.setConfig({ testTimeout: 150_000 })
 
 const SLOW_BRIEF = { text: BRIEF, used: 152_008, delay_ms: 2_000 }
 const MOD = { mod: true }

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest'
 import { BRIEF, CLIMB, CONTINUE, inState, PROMPT, tmuxStage } from './handoff-tmux-stage.js'
 import { mainRequests } from './stage.js'
 
-vi.setConfig({ testTimeout: 90_000 })
+vi.setConfig({ testTimeout: 150_000 })
 
 const FRESH = {
   when: 'Continue the work',

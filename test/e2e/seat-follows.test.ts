@@ -5,7 +5,7 @@ import { until } from '../harness/wait.js'
 import { briefOf, MODEL } from './handoff-chain.js'
 import { stage } from './stage.js'
 
-vi.setConfig({ testTimeout: 90_000 })
+vi.setConfig({ testTimeout: 150_000 })
 
 test('show and status follow a seat through a handoff, a clear, a resume and a fork', async () => {
   const it = await stage(

@@ -26,7 +26,7 @@ export const command: Command = {
   options: { exit: { type: 'boolean', about: 'end without waiting for Enter, for scripts' } },
   words: { min: 0, max: 0 },
   examples: [
-    ['baton demo', 'watch it, about 15 seconds'],
+    ['baton demo', 'watch it, about half a minute'],
     ['baton demo --exit --json', 'the same as a check: exit 0 only if everything happened'],
   ],
   json: '{ok, missing, client, model, session_id, requests, readings, compactions, levels: [{name, cycle, used_tokens, told_in_request}], archives, losses, recovered: [{step, facts, in_request, copies}], handoff: {seat, state, way, old_session_id, new_session_id, brief_id, path, coverage, tokens_before, tokens_after, brief_in_first_request, worked_on, …} or null, skipped, duration_ms}',

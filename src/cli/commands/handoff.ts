@@ -21,7 +21,7 @@ export const command: Command = {
     'begins with it. Given twice, the last one counts. A text file of at most 1 MB, wherever you can read it; a session may only be handed over ' +
     'by itself, by its parent seat, or by you.',
   options: {
-    session: { type: 'string', value: 'ID', about: 'whose work it is: a session, or a seat (its newest session)' },
+    session: { type: 'string', value: 'ID', about: 'whose work it is: a session, or a seat (its present session)' },
     reason: { type: 'string', value: 'TEXT', about: 'why, in your words' },
   },
   words: { min: 1, max: 1 },
