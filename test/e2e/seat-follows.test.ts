@@ -33,15 +33,15 @@ test('show and status follow a seat through a handoff, a clear, a resume and a f
   await tui.submit('Work through the list and note each item in done.txt.')
   await tui.waitFor(/I went on/, 60_000)
   const second = tui.sessionId()!
-  await until('it is done', async () => (await it.events('handoff_completed')).length === 1)
+  await until('it is done', async () => (await it.events('handoff_completed')).length === 1, 30_000)
   const { seat_id: seat } = await it.show(first)
   expect(await it.show(seat)).toMatchObject({ session_id: second, handoffs: 1 })
 
   await tui.submit('/clear')
-  const third = await until('it is cleared', () => tui.sessionId() !== second && tui.sessionId())
+  const third = await until('it is cleared', () => tui.sessionId() !== second && tui.sessionId(), 30_000)
   await tui.submit('something else')
-  await tui.waitFor(/Else\./)
-  await until('the seat has moved on', async () => (await it.show(seat)).session_id === third)
+  await tui.waitFor(/Else\./, 30_000)
+  await until('the seat has moved on', async () => (await it.show(seat)).session_id === third, 30_000)
   await tui.exit()
 
   const resumed = await runPrint(it.home, { prompt: 'on', model: MODEL, args: ['--resume', second] })
