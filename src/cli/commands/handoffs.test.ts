@@ -166,7 +166,7 @@ test('approve: lets a brief under review be used, and refuses any other', async 
   )
   expect((await trial.run(['handoffs', 'approve', brief_id], { env: inside(A) })).code).toBe(4)
   expect((await trial.run(['handoffs', 'approve', brief_id, '--json'])).json).toMatchObject({
-    ...{ brief_id, status: 'approved', handoff: { state: 'waiting' } },
+    ...{ brief_id, status: 'approved', handoff: { state: 'checked' } },
   })
   ended(trial)
   cleared(trial)
