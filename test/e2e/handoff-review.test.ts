@@ -19,15 +19,15 @@ const SCRIPT = {
 }
 
 /** A client with the mod whose agent has just given its brief, asked for while it was idle. */
-async function reviewed(seconds: number | 'approval', server = false): Promise<TmuxStage> {
+async function reviewed(seconds: number | 'approval', server = false): Promise<TmuxStage & { dueAt: string | null }> {
   const it = await tmuxStage(SCRIPT, { mod: true, server, config: `handoff: { bar: 0.1, review_seconds: ${seconds} }\n` })
   await it.tui.submit('Note each item. Never change the file prices.csv.')
   await it.tui.waitIdle()
   await until('it is known to be idle', async () => (await it.sessions())[0]?.state === 'idle')
   await it.json('handoffs', 'request', it.old)
-  await inState(it, 'review')
+  const { dueAt } = await inState(it, 'review')
   await it.tui.waitFor(/A brief for a fresh session is ready/)
-  return it
+  return { ...it, dueAt }
 }
 
 /** Time passes. */
@@ -55,11 +55,11 @@ async function freshHas(it: TmuxStage, text: string): Promise<void> {
 }
 
 test('nobody objects: an idle session without a server is left when the window closes, and nobody waits after that', async () => {
-  const it = await reviewed(4)
-  const { driver, dueAt } = await until('somebody waits', () => (it.handoff().driver ? it.handoff() : null))
+  const it = await reviewed(8)
+  const { driver } = await until('somebody waits', () => (it.handoff().driver ? it.handoff() : null))
   await freshHas(it, 'because the shop opens on Monday')
   const [started] = await it.events('handoff_started')
-  expect(Date.parse(started!.at)).toBeGreaterThanOrEqual(Date.parse(dueAt!))
+  expect(Date.parse(started!.at)).toBeGreaterThanOrEqual(Date.parse(it.dueAt!))
   await until('nobody waits any more', () => !alive(driver!.pid))
 })
 
