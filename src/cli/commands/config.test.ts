@@ -91,6 +91,9 @@ test('without a session: the own one, else the newest living one here, else only
   const trial = newTrial()
   const rules = await trial.run(['config', 'explain', '--json'])
   expect(rules.json).toMatchObject({ session_id: null, window_tokens: null })
+  expect((await trial.run(['config', 'explain'])).stdout).toMatch(
+    /goes on from it \(handoff\.mode: auto\); a brief is used without a review/,
+  )
   expect((await trial.run(['config', 'explain'])).stdout).toMatch(/^A new session in ~\/shop\nNo session was seen here/)
   const C = 'cccccccc-ef1f-4334-9716-3be98836406b'
   trial.fill((house) => {

@@ -143,7 +143,11 @@ test('cancel: by brief or by seat, once, and not after it was used', async () =>
   await trial.run(['handoffs', 'request', 'api'])
   const { stdout } = await trial.run(['handoffs', 'cancel', 'api'])
   expect(stdout).toBe('The handoff of seat api is cancelled: session aaaaaaaa goes on.\n')
+  const first = await given(trial)
   const used = await given(trial, WHOLE)
+  expect(await trial.run(['handoffs', 'cancel', first.brief_id])).toMatchObject({
+    ...{ code: 4, stderr: expect.stringContaining(`was replaced by ${used.brief_id}`) },
+  })
   cleared(trial)
   const refused = await trial.run(['handoffs', 'cancel', used.brief_id])
   expect(refused).toMatchObject({ code: 4, stdout: '' })
