@@ -1,4 +1,5 @@
 import { readers } from './agents/readers.js'
+import { addAddendum, readAddendum } from './briefs/addendum.js'
 import { keepBrief } from './briefs/keep-brief.js'
 import { readBrief } from './briefs/read-brief.js'
 import { type Around, makeAround } from './engine/around.js'
@@ -14,6 +15,12 @@ export const around: Around = makeAround(
       const { verdict, body } = readBrief(brief.path, machineKey(keyFile), brief.sha256)
       return verdict === 'genuine' ? body : null
     },
+    add: (brief, at, text) => addAddendum(machineKey(keyFile), brief, at, text),
+    late: ({ briefId, addenda }) =>
+      addenda.flatMap(({ path, sha256 }) => {
+        const { verdict, body } = readAddendum(path, machineKey(keyFile), { briefId, sha256 })
+        return verdict === 'genuine' && body !== null ? [body] : []
+      }),
   }),
   gitState,
 )

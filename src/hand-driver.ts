@@ -13,6 +13,7 @@ import {
   whyNotNow,
 } from './delivery/channels/tmux.js'
 import {
+  awaitReviews,
   beginTyping,
   claimHandoffs,
   type DriveStep,
@@ -32,9 +33,12 @@ const TERMINALS: Record<string, (client: DriveStep['client']) => Terminal> = {
 /** A person who types is waited for more patiently than a client that finishes its turn. */
 const PROMPT_MS = 10_000
 
+/** How long it sleeps at most while a review lasts: it may be over early, or be given more time. */
+const REVIEW_LOOK_MS = 15_000
+
 /**
- * Types for every handoff that needs it and that no other process types for, until none is left (see `engine/drive-handoff.ts`). Sleeps
- * between looks: the clients' own state and the store wake it.
+ * Types for every handoff that needs it and that no other process types for, and waits for the end of reviews, until none is left (see
+ * `engine/drive-handoff.ts`). Sleeps between looks: the clients' own state and the store wake it.
  */
 export async function driveHandoffs(house: House): Promise<void> {
   const self = processInfo(process.pid)
@@ -50,10 +54,14 @@ export async function driveHandoffs(house: House): Promise<void> {
         driving.then(() => void driven.delete(id)),
       )
     }
-    if (driven.size === 0) return
-    const rest = new AbortController()
-    await Promise.race([...driven.values(), sleep(1_000, rest.signal)])
-    rest.abort()
+    const review = awaitReviews(house.engine.parts, self)
+    if (driven.size === 0 && review === null) return
+    const left = Math.min((review ?? Number.POSITIVE_INFINITY) - house.now().getTime(), REVIEW_LOOK_MS)
+    if (left > 0) {
+      const rest = new AbortController()
+      await Promise.race([...driven.values(), sleep(driven.size > 0 ? Math.min(left, 1_000) : left, rest.signal)])
+      rest.abort()
+    } else house.engine.lookAtHandoffs()
   }
 }
 

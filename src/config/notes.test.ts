@@ -25,7 +25,7 @@ describe('notes', () => {
         must_survive: ['The API is frozen.'],
         archive: { enabled: true, at: ['pre-compact', 'session-end'], keep_days: 30, keep_bytes: 1_000_000, redact: ['sk-.*'] },
         guards: { breaker_after: 2 },
-        handoff: { mode: 'ask', bar: 0.5 },
+        handoff: { mode: 'ask', bar: 0.5, review_seconds: 30 },
         levels: [{ name: 'early', at: '5%', actions: ['user', 'agent', 'parent', 'request-handoff', 'hand-off'] }],
       }),
     ).toEqual([])
@@ -33,7 +33,7 @@ describe('notes', () => {
   })
 
   it.each<[object, string]>([
-    [{ handoff: { review_seconds: 30 } }, 'handoff.review_seconds: accepted; '],
+    [{ handoff: { review_seconds: 'approval' }, compaction: 'block-and-hand-off' }, 'compaction: acts as `instruct`'],
     [{ compaction: 'allow', must_survive: ['x'] }, 'must_survive: is told to nobody'],
     [{ notify: ['bell'] }, 'notify: accepted; '],
     [{ budgets: { usd: 3 } }, 'budgets: accepted; '],

@@ -92,6 +92,13 @@ const address = v.pipe(
   v.regex(/^https?:\/\/\S+$/, ({ input }) => say(`\`${input}\` is not a web address`, 'begin with `https://` or `http://`')),
 )
 
+const reviewTime = v.union([figure({ least: 0, example: 30 }), v.literal('approval')], ({ input }) =>
+  say(
+    `expected a whole number of seconds or \`approval\`, got ${shown(input)}`,
+    'write `30`, or `approval` to wait until somebody says yes',
+  ),
+)
+
 const level = mapOf({ name: levelName, at: may(position), actions: may(setOf(action)), mode: may(oneOf(MODES, 'mode')) })
 
 /** What may be said for some sessions only. */
@@ -104,7 +111,7 @@ const policyKeys = {
   handoff: may(
     mapOf({
       mode: may(oneOf(['auto', 'ask', 'off'], 'mode')),
-      review_seconds: may(figure({ least: 0, example: 30 })),
+      review_seconds: may(reviewTime),
       bar: may(figure({ least: 0, most: 1, whole: false, example: 0.8 })),
       fork: may(yesNo),
     }),

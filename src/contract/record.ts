@@ -95,6 +95,8 @@ export interface SessionRecord {
   enabled?: boolean
   /** The handoff this session takes part in, as the old one or as the fresh one; absent or null: none. */
   handoffId?: string | null
+  /** Where the client says what it does, if it sits in a terminal that can be typed into; absent or null: it does not. */
+  terminal?: { configDir: string } | null
   /** How often in this turn the agent was made to go on with a message at its end; absent: never. */
   insisted?: number
   /** Fingerprint of the levels in force: when it changes, alerts of the old ones are stale. */

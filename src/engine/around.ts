@@ -15,7 +15,7 @@ import {
   takeTyped,
 } from './hand-over.js'
 import { type KeepDesk, keepBefore, keptForNothing, readAhead, recoverFirst, recoverSecond } from './keeping.js'
-import { lookAtDue } from './leave-session.js'
+import { lookAtDue } from './look-at-due.js'
 import { type BriefGround, type BriefKeeper, coverageOf, takeBrief, writeBrief } from './make-brief.js'
 import { type Readers, type ReadFacts, readFacts } from './read-facts.js'
 
@@ -44,6 +44,8 @@ export interface Around {
   writeBrief: typeof writeBrief
   /** null: it is gone, or somebody has changed it. */
   readBrief(parts: Parts, brief: BriefRecord): string | null
+  /** What was found after it was written, oldest first. */
+  readLate(parts: Parts, brief: BriefRecord): string[]
 }
 
 export function makeAround(
@@ -73,6 +75,7 @@ export function makeAround(
     takeBrief,
     writeBrief,
     readBrief: (parts, brief) => keeperOf(parts).read(brief),
+    readLate: (parts, brief) => keeperOf(parts).late(brief),
   }
 }
 

@@ -5,7 +5,7 @@ import type { ProcessIdentity } from '../lib/process-info.js'
 import { deskFor } from './desk.js'
 import type { Parts } from './draft.js'
 import { offerInstead, waitForNextStart } from './leave-session.js'
-import { isTyped, isUndriven } from './look-at-handoffs.js'
+import { isAwaited, isTyped, isUnawaited, isUndriven } from './look-at-handoffs.js'
 
 /**
  * What a process that types for handoffs (a driver) decides. Whatever it does is stored before:
@@ -51,6 +51,25 @@ export function claimHandoffs({ store }: Parts, self: ProcessIdentity): string[]
     const claimed = store.openHandoffs().filter(isUndriven)
     for (const handoff of claimed) store.putHandoff({ ...handoff, driver: { pid: self.pid, startedAt: self.startedAt } })
     return claimed.map(({ handoffId }) => handoffId)
+  })
+}
+
+/** Puts this process's name on the reviews nobody waits for. When the next of its own ends, milliseconds; null: it waits for none. */
+export function awaitReviews(parts: Parts, self: ProcessIdentity): number | null {
+  const { store } = parts
+  return store.transaction(() => {
+    const ends = store.openHandoffs().flatMap((handoff) => {
+      if (!isAwaited(parts, handoff) || (!isOwn(handoff, self) && !isUnawaited(parts, handoff))) return []
+      const record = store.session(handoff.sessionId)
+      const process = record?.process ?? null
+      if (record && process !== null && !parts.agents[record.agent]?.alive(process)) {
+        store.putSession(ended(record, parts.now().toISOString()))
+        return []
+      }
+      if (!isOwn(handoff, self)) store.putHandoff({ ...handoff, driver: { pid: self.pid, startedAt: self.startedAt } })
+      return [Date.parse(handoff.dueAt!)]
+    })
+    return ends.length === 0 ? null : Math.min(...ends)
   })
 }
 
@@ -112,7 +131,7 @@ export function giveUpTyping(parts: Parts, self: ProcessIdentity, handoffId: str
     const agent = record && parts.agents[record.agent]
     if (!record || !agent) return
     const handoff: HandoffRecord = { ...found, driver: null, typing: null, client: null }
-    const desk = { ...deskFor(parts, agent, record), seatName: parts.store.seat(record.seatId)?.name ?? null }
+    const desk = deskFor(parts, agent, record)
     if (isGone) parts.store.putSession(ended(record, desk.at))
     if (handoff.state === 'clearing') offerInstead(desk, handoff, 'tmux')
     else if (isGone) waitForNextStart(desk, handoff)
@@ -124,8 +143,11 @@ export function giveUpTyping(parts: Parts, self: ProcessIdentity, handoffId: str
 function own({ store }: Parts, self: ProcessIdentity, handoffId: string): HandoffRecord | null {
   const handoff = store.handoff(handoffId)
   if (!handoff || !isTyped(handoff)) return null
-  return handoff.driver?.pid === self.pid && handoff.driver.startedAt === self.startedAt ? handoff : null
+  return isOwn(handoff, self) ? handoff : null
 }
+
+const isOwn = ({ driver }: HandoffRecord, self: ProcessIdentity): boolean =>
+  driver?.pid === self.pid && driver.startedAt === self.startedAt
 
 /** Its process was killed, which tells nobody. */
 function ended(record: SessionRecord, at: string): SessionRecord {

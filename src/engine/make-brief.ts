@@ -10,6 +10,10 @@ export interface BriefKeeper {
   keep(origin: BriefOrigin, body: string): { path: string; sha256: string }
   /** null: it is gone, or somebody has changed it. */
   read(brief: Pick<BriefRecord, 'path' | 'sha256'>): string | null
+  /** A late finding. Throws when it cannot be kept. */
+  add(brief: BriefRecord, at: string, text: string): BriefRecord['addenda'][number]
+  /** Late findings as they were kept, oldest first; those that are gone or were changed are left out. */
+  late(brief: BriefRecord): string[]
 }
 
 /** What a brief is made from, beside the text. */

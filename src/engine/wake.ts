@@ -20,8 +20,13 @@ const QUIET_MS = 30_000
 export function mayWake({ parts, agent, record, at }: Desk): boolean {
   const { process, state } = record
   if (!agent.order || record.attended !== true || process === null || state === 'ended') return false
-  const quiet = state === 'idle' || state === 'unknown' || Date.parse(at) - Date.parse(record.seenAt) > QUIET_MS
-  return quiet && agent.alive(process) && agent.takesOrders?.(parts.liveDir, record.sessionId, process) === true
+  return isQuiet({ record, at }) && agent.alive(process) && agent.takesOrders?.(parts.liveDir, record.sessionId, process) === true
+}
+
+/** It is idle, as far as can be told. */
+export function isQuiet({ record, at }: Pick<Desk, 'record' | 'at'>): boolean {
+  const { state, seenAt } = record
+  return state === 'idle' || state === 'unknown' || Date.parse(at) - Date.parse(seenAt) > QUIET_MS
 }
 
 /** Sent as a prompt whose fate is not known yet. */

@@ -60,7 +60,7 @@ test('an idle session is told of as what it is', async () => {
   trial.put(join(trial.project, 'brief.md'), WHOLE)
   const { stdout } = await trial.run(['handoff', 'brief.md', '--session', A])
   expect(stdout).toContain('It carries 100% of what happened.')
-  expect(stdout).toContain('It is idle: at the end of its next turn')
+  expect(stdout).toContain('It is idle, and nothing here can clear it from outside: type /clear there')
   expect(stdout).not.toContain('lacked')
 })
 

@@ -1,4 +1,5 @@
-import { isThere, type Offered, offerBrief } from '../../engine/handoff-calls.js'
+import { type Offered, offerBrief } from '../../engine/handoff-calls.js'
+import { isThere } from '../../engine/leave-session.js'
 import { viewCoverage } from '../../engine/view-brief.js'
 import type { House } from '../../house.js'
 import { EXIT } from '../../lib/errors.js'
@@ -64,12 +65,18 @@ function view({ brief, handoff }: Offered) {
   }
 }
 
+const PROMPTED = ['order', 'keys']
+
 /** What happens to the handoff of a brief that was just given or changed. */
 export function whatNext(house: House, cli: Cli, { handoff }: Pick<Offered, 'handoff'>): string {
   const session = house.store.session(handoff.sessionId)!
   const agent = house.engine.parts.agents[session.agent]!
   const own = callerOf(cli) === session.sessionId
-  return nextText({ handoff, session, there: isThere({ agent, record: session }), own })
+  const open = house.store.openMessages(session.seatId)
+  const woken = open.some(
+    ({ category, status, via }) => category === 'handoff' && status === 'sent' && PROMPTED.includes(via ?? ''),
+  )
+  return nextText({ handoff, session, there: isThere({ agent, record: session }), own, woken })
 }
 
 function lines(house: House, cli: Cli, { brief }: Offered, next: string): string[] {

@@ -148,7 +148,11 @@ test('cancel: by brief or by seat, once, and not after it was used', async () =>
   await trial.run(['handoffs', 'request', 'api'])
   const { stdout } = await trial.run(['handoffs', 'cancel', 'api'])
   expect(stdout).toBe('The handoff of seat api is cancelled: session aaaaaaaa goes on.\n')
+  const first = await given(trial)
   const used = await given(trial, WHOLE)
+  expect(await trial.run(['handoffs', 'cancel', first.brief_id])).toMatchObject({
+    ...{ code: 4, stderr: expect.stringContaining(`was replaced by ${used.brief_id}`) },
+  })
   cleared(trial)
   const refused = await trial.run(['handoffs', 'cancel', used.brief_id])
   expect(refused).toMatchObject({ code: 4, stdout: '' })
@@ -171,7 +175,7 @@ test('approve: lets a brief under review be used, and refuses any other', async 
   )
   expect((await trial.run(['handoffs', 'approve', brief_id], { env: inside(A) })).code).toBe(4)
   expect((await trial.run(['handoffs', 'approve', brief_id, '--json'])).json).toMatchObject({
-    ...{ brief_id, status: 'approved', handoff: { state: 'waiting' } },
+    ...{ brief_id, status: 'approved', handoff: { state: 'checked' } },
   })
   ended(trial)
   cleared(trial)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readBrief } from '../../briefs/read-brief.js'
 import type { BriefRecord } from '../../contract/brief.js'
-import { reviseBrief } from '../../engine/handoff-calls.js'
+import { beginEditing, endEditing, reviseBrief } from '../../engine/handoff-calls.js'
 import { viewBrief, viewHandoff } from '../../engine/view-brief.js'
 import { admitReviewer } from '../../engine/who-may.js'
 import type { House } from '../../house.js'
@@ -31,6 +31,7 @@ export async function edit(call: Call, cli: Cli): Promise<number> {
     writeFileSync(copy, text, { mode: 0o600 })
     chmodSync(folder, 0o700)
     let kept = false
+    beginEditing(house.engine.parts, old.briefId)
     try {
       openEditor(cli, copy, call.json)
       const code = keep(house, call, cli, old, text, bodyOf(house, cli, copy))
@@ -38,6 +39,7 @@ export async function edit(call: Call, cli: Cli): Promise<number> {
       return code
     } finally {
       // What somebody has just written is not thrown away because it could not be used.
+      if (!kept) endEditing(house.engine.parts, old.briefId)
       if (kept || readFileSync(copy, 'utf8') === text) rmSync(folder, { recursive: true, force: true })
       else cli.note(`Your text is still in ${copy}.`)
     }
@@ -83,6 +85,7 @@ function openEditor(cli: Cli, file: string, json: boolean): void {
 
 function keep(house: House, call: Call, cli: Cli, old: BriefRecord, before: string, body: string): number {
   if (body.trim() === before.trim()) {
+    endEditing(house.engine.parts, old.briefId)
     if (call.json) cli.print(JSON.stringify({ ...viewBrief(old), changed: false, handoff: null, next: null }))
     else cli.print(`Nothing was changed in ${old.briefId}.`)
     return EXIT.done

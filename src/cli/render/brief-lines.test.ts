@@ -39,6 +39,7 @@ const aHandoff = (change: Partial<HandoffView> = {}): HandoffView => ({
   session_id: 'd76d6c4d-ef1f-4334-9716-3be98836406b',
   state: 'requested',
   state_at: '2026-03-01T11:58:00.000Z',
+  due_at: null,
   cause: 'level',
   level: 'handoff',
   reason: null,
