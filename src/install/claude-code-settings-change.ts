@@ -1,3 +1,4 @@
+import { WAITER_EVENTS, WAITER_KEYS } from '../agents/claude-code/waiter.js'
 import { type Entry, EVENTS, entries, isBlank, objectAt, openSettings, statusLineOf } from './claude-code-settings.js'
 import { addItem, addProperty, removePart, replaceValue } from './json-edit.js'
 import { type JsonObject, propertyOf, toValue } from './json-text.js'
@@ -16,6 +17,8 @@ export interface Want {
   by: Recognise
   /** A status line the client would take from a file of lower rank; null: none, or this file has its own. */
   inherited: string | null
+  /** True: a waiter sleeps beside idle sessions. */
+  waiter: boolean
 }
 
 /** The text with Baton in it, put into one without. `former`: the status line that now runs behind ours. */
@@ -42,9 +45,8 @@ export function insertBaton(blank: string, want: Want): Inserted {
   if (plain.disableAllHooks === true)
     notes.push('disableAllHooks is set in this file: the client runs no hooks until it is removed.')
 
-  if (!hooks)
-    text = addProperty(text, root, 'hooks', Object.fromEntries(Object.keys(EVENTS).map((e) => [e, [group(want.launcher, e)]])))
-  else for (const event of Object.keys(EVENTS)) text = insertEvent(text, event, want.launcher)
+  if (!hooks) text = addProperty(text, root, 'hooks', Object.fromEntries(Object.keys(EVENTS).map((e) => [e, [group(want, e)]])))
+  else for (const event of Object.keys(EVENTS)) text = insertEvent(text, event, want)
 
   const line = statusLineOf(openSettings(text))
   if (line.kind === 'foreign') {
@@ -120,15 +122,20 @@ export function otherHomes(text: string, by: Recognise): string[] {
   return [...new Set(calls.flatMap((c) => (c?.whose === 'other-home' ? [c.launcher] : [])))]
 }
 
-const group = (launcher: string, event: string) => ({
-  hooks: [{ type: 'command', command: hookCommand(launcher, event), timeout: EVENTS[event] }],
+const group = ({ launcher, waiter }: Want, event: string) => ({
+  hooks: [
+    { type: 'command', command: hookCommand(launcher, event), timeout: EVENTS[event] },
+    ...(waiter && WAITER_EVENTS.includes(event)
+      ? [{ type: 'command', command: hookCommand(launcher, 'waiter'), ...WAITER_KEYS }]
+      : []),
+  ],
 })
 
-function insertEvent(text: string, event: string, launcher: string): string {
+function insertEvent(text: string, event: string, want: Want): string {
   const hooks = objectAt(openSettings(text), 'hooks')!
   const groups = propertyOf(hooks, event)?.value
-  if (groups?.kind === 'array') return addItem(text, groups, group(launcher, event))
-  return addProperty(text, hooks, event, [group(launcher, event)])
+  if (groups?.kind === 'array') return addItem(text, groups, group(want, event))
+  return addProperty(text, hooks, event, [group(want, event)])
 }
 
 function findEntry(text: string, by: Recognise): Entry | undefined {

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, realpathSync, rmdirSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
+import { sendWaitersHome } from '../agents/claude-code/waiter.js'
 import { FileChanged, readIfThere, realTarget } from '../lib/atomic-file.js'
 import { type Applied, type ApplyOptions, applyPlan } from './apply.js'
 import { configFolder, projectSettings, statusLineCommandIn } from './claude-code-settings.js'
@@ -49,6 +50,8 @@ export function install(given: InstallOptions): Applied {
 export function uninstall(given: UninstallOptions): Applied {
   const options = { ...given, home: plainHome(given.home) }
   const applied = carryOut(options, () => removalOf(options))
+  const { launcher } = homeFiles(options.home, '')
+  if (!options.dryRun && !existsSync(launcher)) sendWaitersHome(join(options.home, 'live'))
   if (!options.dryRun && options.purge) purge(options.home, options.purge)
   return applied
 }

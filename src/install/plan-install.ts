@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { dirname, join } from 'node:path'
+import { supportsWaiters } from '../agents/claude-code/waiter.js'
 import { insertBaton, otherHomes, sameEntries } from './claude-code-settings-change.js'
 import { backupName, homeFiles } from './home-files.js'
 import { InstallProblem } from './install-problem.js'
@@ -34,11 +35,13 @@ export function planInstall(input: InstallInput): Plan {
   const others = checked(settings.path, () => otherHomes(current, by))
   if (others.length > 0) throw calledFromElsewhere(settings.path, others[0]!)
 
-  const want = { launcher: files.launcher, key: settings.key, by, inherited: input.inherited }
+  const mod = planMod(input.mod, input.modFiles, input.clientVersion)
+  // Inside the client the mod does it better; a waiter is a process for every idle session.
+  const waiter = mod.files.length === 0 && input.modFiles.length > 0 && supportsWaiters(input.clientVersion)
+  const want = { launcher: files.launcher, key: settings.key, by, inherited: input.inherited, waiter }
   const put = checked(settings.path, () => insertBaton(blank === null ? '' : asText(settings.path, blank), want))
   const same = checked(settings.path, () => sameEntries(current, put.text, by))
   const bytes = same && settings.bytes ? settings.bytes : Buffer.from(put.text)
-  const mod = planMod(input.mod, input.modFiles, input.clientVersion)
 
   const backups = planBackups(input, blank, !same)
   const known = same ? earlier.record : null
