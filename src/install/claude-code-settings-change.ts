@@ -1,5 +1,6 @@
 import { WAITER_EVENTS, WAITER_KEYS } from '../agents/claude-code/waiter.js'
 import { type Entry, EVENTS, entries, isBlank, objectAt, openSettings, statusLineOf } from './claude-code-settings.js'
+import { hasRule, insertRule, type MadeForRule, stripRule } from './handoff-rule.js'
 import { addItem, addProperty, removePart, replaceValue } from './json-edit.js'
 import { type JsonObject, propertyOf, toValue } from './json-text.js'
 import { hookCommand, mentionsUs, type Recognise, readStatusLine, statusLineCommand } from './launcher-call.js'
@@ -9,6 +10,8 @@ export interface Created {
   hooks: boolean
   events: string[]
   statusLine: boolean
+  /** For the rule that allows `baton handoff`; left out: it was not wanted, or stood there before. */
+  rule?: MadeForRule | undefined
 }
 
 export interface Want {
@@ -19,6 +22,8 @@ export interface Want {
   inherited: string | null
   /** True: a waiter sleeps beside idle sessions. */
   waiter: boolean
+  /** True: `baton handoff` is allowed without a question. */
+  rule: boolean
 }
 
 /** The text with Baton in it, put into one without. `former`: the status line that now runs behind ours. */
@@ -32,6 +37,12 @@ export interface Inserted {
 }
 
 export function insertBaton(blank: string, want: Want): Inserted {
+  const put = insertCalls(blank, want)
+  const { text, made } = want.rule ? insertRule(put.text) : { text: put.text, made: null }
+  return { ...put, text, created: { ...put.created, ...(made ? { rule: made } : {}) } }
+}
+
+function insertCalls(blank: string, want: Want): Inserted {
   let text = isBlank(blank) ? `${blank.startsWith('\uFEFF') ? '\uFEFF' : ''}{}\n` : blank
   const notes: string[] = []
   const root = openSettings(text)
@@ -90,7 +101,7 @@ export function stripBaton(
   let now = text
   for (let entry = findEntry(now, by); entry; entry = findEntry(now, by)) now = removeEntry(now, entry, known?.created ?? null)
   if (now !== text && (known?.created.hooks ?? true)) now = dropEmpty(now, openSettings(now), 'hooks')
-  return stripStatusLine(now, by, known, formerOf)
+  return stripRule(stripStatusLine(now, by, known, formerOf), known?.created.rule ?? null)
 }
 
 /** Whether both texts hold the same entries of ours, however each is laid out and whatever else it holds. */
@@ -105,6 +116,7 @@ function listOurs(text: string, by: Recognise): unknown[] {
   const own = line.kind === 'command' && readStatusLine(line.command, by) ? line.command : null
   return [
     own,
+    hasRule(text),
     ...entries(root, by)
       .map((e) => [e.event, e.matcher, sorted(e.hook)])
       .sort(),

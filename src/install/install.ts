@@ -30,6 +30,8 @@ export interface InstallOptions extends Where {
   mod: ModFile[]
   /** null: cannot be told. */
   clientVersion: string | null
+  /** True: adds a rule that lets the agent run `baton handoff` without a question. Left out: as it was. */
+  allowHandoff?: boolean
   clock: () => Date
 }
 
@@ -98,6 +100,7 @@ function planOf(options: InstallOptions): Plan {
     mod: lookAtMod(modFolder(path), modFiles),
     modFiles,
     clientVersion: options.clientVersion,
+    allowHandoff: options.allowHandoff ?? false,
     launcher: { wanted: options.launcher, found: lookAtLauncher(launcher) },
     former: readIfThere(former)?.toString() ?? null,
     by: recognise(home, env),

@@ -20,6 +20,8 @@ export interface InstallInput {
   mod: FoundMod
   modFiles: ModFile[]
   clientVersion: string | null
+  /** True: a rule that lets the agent hand over without a question is wanted. */
+  allowHandoff: boolean
   launcher: { wanted: string; found: string | null }
   former: string | null
   by: Recognise
@@ -38,7 +40,8 @@ export function planInstall(input: InstallInput): Plan {
   const mod = planMod(input.mod, input.modFiles, input.clientVersion)
   // Inside the client the mod does it better; a waiter is a process for every idle session.
   const waiter = mod.files.length === 0 && input.modFiles.length > 0 && supportsWaiters(input.clientVersion)
-  const want = { launcher: files.launcher, key: settings.key, by, inherited: input.inherited, waiter }
+  const rule = input.allowHandoff || earlier.record?.allow_handoff === true
+  const want = { launcher: files.launcher, key: settings.key, by, inherited: input.inherited, waiter, rule }
   const put = checked(settings.path, () => insertBaton(blank === null ? '' : asText(settings.path, blank), want))
   const same = checked(settings.path, () => sameEntries(current, put.text, by))
   const bytes = same && settings.bytes ? settings.bytes : Buffer.from(put.text)
@@ -60,6 +63,7 @@ export function planInstall(input: InstallInput): Plan {
     former_literal: put.formerLiteral,
     installed_at: input.now.toISOString(),
     ...known,
+    ...(rule ? { allow_handoff: true } : {}),
     folders: [...new Set([...(earlier.record?.folders ?? []), ...settings.missingFolders, ...mod.folders])],
   }
 
