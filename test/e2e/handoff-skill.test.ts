@@ -48,8 +48,7 @@ test('with the rule that install offers, an agent gives its brief by the command
   await it.json('install', '--allow-handoff')
   const tui = await startTui(it.home, { model: MODEL, bypass: false, args: ['--permission-mode', 'default'] })
   await tui.submit('hand over')
-  await until('the brief is kept', async () => {
-    expect(tui.registry()?.status).not.toBe('waiting')
-    return (await it.json<{ briefs: unknown[] }>('handoffs', 'list')).briefs.length === 1
-  })
+  const kept = async () => (await it.json<{ briefs: unknown[] }>('handoffs', 'list', '--all')).briefs.length === 1
+  await until('the brief is kept', async () => tui.registry()?.status !== 'waiting' && (await kept()), 40_000)
+  expect(await tui.screen(true)).not.toMatch(/Do you want to proceed/)
 })
