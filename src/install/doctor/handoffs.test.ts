@@ -30,7 +30,7 @@ test('one that waits for a person is fine however long; one that should have pas
   expect(judge([handoff({}), handoff({ state: 'requested' })])).toEqual([])
   expect(judge([handoff({ state: 'clearing', stateAt: ago(5), dueAt: ago(-5) })])).toEqual([])
   const [stuck] = judge([handoff({ state: 'started' }), handoff({ state: 'confirmed', handoffId: 'h2' })])
-  expect(stuck).toMatchObject({ detail: 'There is a handoff nothing moves on: h1 and 1 more, started for 90 min.' })
+  expect(stuck).toMatchObject({ detail: 'There is a handoff nothing moves on: h1 and 1 more, started for 2 h.' })
 })
 
 test('one that is overdue can be looked at; one nobody types for is named', () => {
