@@ -82,7 +82,7 @@ export function requestBrief(parts: Parts, asked: { sessionId: string; caller: C
     const why = asked.reason === null ? '' : `\n\nThe reason that was given: ${oneLine(asked.reason, 500)}`
     queue(
       desk,
-      { category: 'handoff', mode: 'important', agent_text: `${requestText({ seatName })}${why}`, user_text: null },
+      { category: 'handoff', mode: 'urgent', agent_text: `${requestText({ seatName })}${why}`, user_text: null },
       { seatId: record.seatId, sessionId: record.sessionId },
     )
     const requested = moveHandoff(desk, handoff, 'requested', { asked: 1 })

@@ -1,5 +1,6 @@
 import { readFileSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { tidyWaiters } from '../agents/claude-code/waiter.js'
 import { agents } from '../agents/index.js'
 import { hasWork } from '../archive/has-work.js'
 import type { Loaded, LoadOptions } from '../config/load-config.js'
@@ -7,6 +8,7 @@ import type { Around } from '../engine/around.js'
 import { type House, openHouse } from '../house.js'
 import { batonHome } from '../lib/home.js'
 import { fileLog } from '../lib/log.js'
+import { isRunning } from '../lib/process-info.js'
 import { answerOne, drainSession, drainUnderLock } from './drain.js'
 import { dropSpooled, isSaidNow, readSpooled } from './spool.js'
 import { tidyDaily } from './tidy.js'
@@ -56,7 +58,7 @@ function say(text: string): void {
 function drain(env: Record<string, string | undefined>): void {
   const house = openHouse({ env, loadConfig, around, leaveWork, busyMs: 4_000, configMs: 1_000 })
   drainUnderLock(house.engine, house.home.spool, join(house.home.root, 'run', 'drain'))
-  tidyDaily(
+  const tidied = tidyDaily(
     house.store,
     {
       live: house.home.live,
@@ -67,6 +69,7 @@ function drain(env: Record<string, string | undefined>): void {
     },
     house.now(),
   )
+  if (tidied) tidyWaiters(house.home.live, house.now(), isRunning)
   keep(house)
 }
 

@@ -12,6 +12,7 @@ import { wrong } from '../parse-call.js'
 import { bytesText } from '../render/bytes.js'
 import { wrap } from '../render/wrap.js'
 import { ofProject, sessionsNamed } from './choose.js'
+import { forgetMessages, readWith } from './forget-messages.js'
 import { archiveTable } from './list.js'
 import { inArchives } from './open-archives.js'
 import { parseAge, parseSize } from './parse-limits.js'
@@ -93,13 +94,16 @@ function forgetWords(house: House, sessions: ReadonlySet<string>): void {
   for (const sessionId of sessions) {
     forgetLiveSummary(house.home.live, sessionId)
     forgetOrders(house.home.live, sessionId)
+    forgetMessages(house, sessionId)
     forgetBriefs(house.home.briefs, { sessionId, briefs: house.store.briefs({ sessionId }) })
     house.store.transaction(() => house.store.dropBriefs(sessionId))
   }
 }
 
-const isQuoted = ({ store }: House, sessionId: string): boolean =>
-  store.compactions(sessionId).length > 0 || store.briefs({ sessionId, limit: 1 }).length > 0
+const isQuoted = (house: House, sessionId: string): boolean =>
+  house.store.compactions(sessionId).length > 0 ||
+  house.store.briefs({ sessionId, limit: 1 }).length > 0 ||
+  readWith(house, sessionId).length > 0
 
 /** Sessions of a project that have archives, and those that were only read. */
 function sessionsOf(house: House, wanted: (of: { project: string | null }) => boolean): Set<string> {
