@@ -1,7 +1,10 @@
+import { statSync } from 'node:fs'
 import type { TranscriptReader } from '../agents/transcript-reader.js'
 import type { Fact } from '../contract/fact.js'
 import { startFacts } from '../facts/facts.js'
+import { keyOf } from '../facts/key-of.js'
 import { rankFacts } from '../facts/rank.js'
+import { copyFacts, type FactsPlace, type KeptFacts, loadFacts, saveFacts } from './kept-facts.js'
 
 /** What a transcript told up to a size. */
 export interface ReadFacts {
@@ -10,14 +13,18 @@ export interface ReadFacts {
   /** Last line an earlier compaction replaced; 0: none did. */
   sinceLine: number
   lines: number
-  /** How far it was read, in bytes. */
+  /** How far it was read from its beginning, in bytes. */
   reached: number
+  /** False: there was no time for all of it. The facts are those of the beginning and of the end; nothing can be compared with them. */
+  whole: boolean
   /** null: all was read. */
   trouble: string | null
 }
 
 /** What a hook may read itself: about a fifth of a second of work. Longer transcripts are read by a process nobody waits for. */
 export const READ_AT_ONCE = 16 * 1024 * 1024
+/** What is kept need not be newer than this: so much more is read in an instant. */
+export const KEEP_EVERY = 256 * 1024
 /** A brief and a report name a few hundred at most. */
 const MOST_KEPT = 1_500
 
@@ -25,39 +32,107 @@ const MOST_KEPT = 1_500
 const MOST_TEXT = 1_000_000
 const LONGEST_TEXT = 100_000
 
+/** Where there was no time for the whole, how much of the end is read. */
+const TAIL = 2 * 1024 * 1024
+
 /** By the agent's id. */
 export type Readers = Readonly<Record<string, TranscriptReader>>
+
+/** A session's facts between two looks. */
+export interface Keeping {
+  place: FactsPlace
+  sessionId: string
+  /** What was read is kept for the next look once it is so many bytes more. null: never, because somebody waits. */
+  every: number | null
+}
 
 export interface ReadLimits {
   /** Bytes beyond these are not looked at. */
   bytes?: number | undefined
-  /** It gives up after so long, having read nothing as far as others are concerned. Absent: it takes its time. */
+  /** It gives up after so long. Absent: it takes its time. */
   withinMs?: number
+  /** Goes on from what was kept. Absent: it begins at the beginning. */
+  keeping?: Keeping | undefined
 }
 
+const NOTHING: ReadFacts = { facts: [], sinceLine: 0, lines: 0, reached: 0, whole: true, trouble: null }
+
 export function readFacts(readers: Readers, agent: string, transcript: string | null, limits: ReadLimits): ReadFacts {
-  const { bytes, withinMs } = limits
+  const { bytes, withinMs, keeping } = limits
   const reader = readers[agent]
-  if (transcript === null || !reader) return { facts: [], sinceLine: 0, lines: 0, reached: 0, trouble: 'no transcript is known' }
-  const facts = startFacts()
-  let sinceLine = 0
+  if (transcript === null || !reader) return { ...NOTHING, trouble: 'no transcript is known' }
+  const before = keeping ? loadUpTo(keeping, transcript, bytes) : null
+  const facts = startFacts(before?.facts)
+  let sinceLine = before?.sinceLine ?? 0
+  let copy: { offset: number; state: Buffer } | null = null
   const { problem, offset, lines, gaveUp } = reader.conversation(transcript, {
     withoutFiles: true,
+    ...(before === null ? {} : { from: { offset: before.offset, lines: before.lines, state: before.reader } }),
     ...(bytes === undefined ? {} : { to: bytes }),
     ...(withinMs === undefined ? {} : { withinMs }),
     onEntry(entry) {
       if (entry.kind === 'compacted') sinceLine = entry.line
       facts.take(entry)
     },
+    onReached(reached) {
+      const every = keeping?.every ?? null
+      if (every === null || reached.offset - (before?.offset ?? 0) < every) return
+      const { offset: at, lines: count, state: remembered } = reached
+      const state = copyFacts({ offset: at, lines: count, sinceLine, reader: remembered, facts: facts.state() })
+      if (state !== null) copy = { offset: at, state }
+    },
   })
-  if (gaveUp) return { facts: [], sinceLine: 0, lines: 0, reached: 0, trouble: null }
+  if (copy !== null && keeping) keep(keeping, transcript, copy)
+  const told = facts.facts()
   return {
-    facts: bounded(rankFacts(facts.facts())),
+    facts: bounded(rankFacts(gaveUp ? withEnd(told, reader, transcript, { bytes, offset, lines }) : told)),
     sinceLine,
     lines,
     reached: offset,
+    whole: !gaveUp,
     trouble: problem === null ? null : `the transcript could not be read (${problem})`,
   }
+}
+
+/** What was kept beyond `bytes` tells of what came later. */
+function loadUpTo({ place, sessionId }: Keeping, transcript: string, bytes: number | undefined): KeptFacts | null {
+  const kept = loadFacts(place, sessionId, transcript)
+  return kept === null || (bytes !== undefined && kept.offset > bytes) ? null : kept
+}
+
+/** Facts that cannot be kept are read again: that costs time and nothing else. */
+function keep({ place, sessionId }: Keeping, transcript: string, copy: { offset: number; state: Buffer }): void {
+  try {
+    saveFacts(place, sessionId, transcript, copy.offset, copy.state)
+  } catch {
+    return
+  }
+}
+
+/** How something of the beginning stands at the end is only certain for these. */
+const LASTING = new Set<Fact['kind']>(['request', 'constraint', 'decision', 'commit'])
+
+/**
+ * Of a transcript that could not be read whole in time: what lasts of its beginning, and how things stand at its end. Better to work from
+ * than its beginning alone; what was said between is not in it.
+ */
+function withEnd(
+  beginning: readonly Fact[],
+  reader: TranscriptReader,
+  transcript: string,
+  { bytes, offset, lines }: { bytes: number | undefined; offset: number; lines: number },
+): Fact[] {
+  const size = Math.min(bytes ?? Number.POSITIVE_INFINITY, statSync(transcript, { throwIfNoEntry: false })?.size ?? 0)
+  const facts = startFacts()
+  const from = { offset: Math.max(offset, size - TAIL), lines: lines + 1 }
+  reader.conversation(transcript, { withoutFiles: true, from, to: size, onEntry: facts.take })
+  const end = facts.facts()
+  const known = new Set(end.map(keyOf))
+  const hasRequest = end.some(({ kind }) => kind === 'request')
+  const lasting = beginning.filter(
+    (fact) => !known.has(keyOf(fact)) && (LASTING.has(fact.kind) || (fact.kind === 'file' && fact.state === 'changed')),
+  )
+  return [...lasting.map((fact) => (hasRequest && fact.detail.last ? { ...fact, detail: {} } : fact)), ...end]
 }
 
 /** The most needed of them, as much as a record should hold. */
