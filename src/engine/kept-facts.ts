@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, readSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync, readSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { deserialize, serialize } from 'node:v8'
 import { FACTS_FORMAT, type FactsState } from '../facts/facts.js'
@@ -17,6 +17,8 @@ export interface KeptFacts {
   lines: number
   /** Last line a compaction replaced; 0: none did. */
   sinceLine: number
+  /** What the agent said last; null: nothing yet. */
+  lastAnswer: string | null
   /** What the reader remembers. */
   reader: unknown
   facts: FactsState
@@ -52,6 +54,26 @@ export function loadFacts(place: FactsPlace, sessionId: string, transcript: stri
   }
 }
 
+/** How far the facts that are kept reach; 0: none are that could be used. Looks at a few bytes only. */
+export function keptOffset(place: FactsPlace, sessionId: string, transcript: string): number {
+  let fd: number
+  try {
+    fd = openSync(fileOf(place, sessionId), 'r')
+  } catch {
+    return 0
+  }
+  try {
+    const bytes = Buffer.alloc(LONGEST_HEAD)
+    const line = bytes.toString('utf8', 0, readSync(fd, bytes, 0, LONGEST_HEAD, 0)).split('\n', 1)[0]!
+    const head = JSON.parse(line) as Head
+    return head.format === formatOf(place) && head.transcript === transcript && isSame(head, transcript) ? head.offset : 0
+  } catch {
+    return 0
+  } finally {
+    closeSync(fd)
+  }
+}
+
 /** The bytes of what is remembered now: taken at once, because whatever is read next changes it. null: there is too much of it. */
 export function copyFacts(facts: KeptFacts): Buffer | null {
   const state = serialize(facts)
@@ -66,6 +88,8 @@ export function saveFacts(place: FactsPlace, sessionId: string, transcript: stri
   mkdirSync(place.folder, { recursive: true, mode: 0o700 })
   writeFileAtomic(fileOf(place, sessionId), Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), state]), { mode: 0o600 })
 }
+
+export const hasFacts = (folder: string, sessionId: string): boolean => existsSync(fileOf({ folder }, sessionId))
 
 /** What was kept of a session is quoted from its transcript. */
 export function forgetFacts(folder: string, sessionId: string): void {

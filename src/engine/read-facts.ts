@@ -4,6 +4,7 @@ import type { Fact } from '../contract/fact.js'
 import { startFacts } from '../facts/facts.js'
 import { keyOf } from '../facts/key-of.js'
 import { rankFacts } from '../facts/rank.js'
+import type { Repository } from '../handoff/mechanical-brief.js'
 import { copyFacts, type FactsPlace, type KeptFacts, loadFacts, saveFacts } from './kept-facts.js'
 
 /** What a transcript told up to a size. */
@@ -13,24 +14,27 @@ export interface ReadFacts {
   /** Last line an earlier compaction replaced; 0: none did. */
   sinceLine: number
   lines: number
+  /** What the agent said last; null: nothing, or not known. */
+  lastAnswer: string | null
   /** How far it was read from its beginning, in bytes. */
   reached: number
   /** False: there was no time for all of it. The facts are those of the beginning and of the end; nothing can be compared with them. */
   whole: boolean
   /** null: all was read. */
   trouble: string | null
+  /** The repository, where it was looked at in the same breath. */
+  repository?: Repository | null
 }
 
 /** What a hook may read itself: about a fifth of a second of work. Longer transcripts are read by a process nobody waits for. */
 export const READ_AT_ONCE = 16 * 1024 * 1024
-/** What is kept need not be newer than this: so much more is read in an instant. */
-export const KEEP_EVERY = 256 * 1024
 /** A brief and a report name a few hundred at most. */
 const MOST_KEPT = 1_500
 
 /** Characters of all of them together, and of one: a pasted log is a request too. */
 const MOST_TEXT = 1_000_000
 const LONGEST_TEXT = 100_000
+const LONGEST_ANSWER = 20_000
 
 /** Where there was no time for the whole, how much of the end is read. */
 const TAIL = 2 * 1024 * 1024
@@ -55,7 +59,7 @@ export interface ReadLimits {
   keeping?: Keeping | undefined
 }
 
-const NOTHING: ReadFacts = { facts: [], sinceLine: 0, lines: 0, reached: 0, whole: true, trouble: null }
+const NOTHING: ReadFacts = { facts: [], sinceLine: 0, lines: 0, lastAnswer: null, reached: 0, whole: true, trouble: null }
 
 export function readFacts(readers: Readers, agent: string, transcript: string | null, limits: ReadLimits): ReadFacts {
   const { bytes, withinMs, keeping } = limits
@@ -64,6 +68,7 @@ export function readFacts(readers: Readers, agent: string, transcript: string | 
   const before = keeping ? loadUpTo(keeping, transcript, bytes) : null
   const facts = startFacts(before?.facts)
   let sinceLine = before?.sinceLine ?? 0
+  let lastAnswer = before?.lastAnswer ?? null
   let copy: { offset: number; state: Buffer } | null = null
   const { problem, offset, lines, gaveUp } = reader.conversation(transcript, {
     withoutFiles: true,
@@ -72,22 +77,25 @@ export function readFacts(readers: Readers, agent: string, transcript: string | 
     ...(withinMs === undefined ? {} : { withinMs }),
     onEntry(entry) {
       if (entry.kind === 'compacted') sinceLine = entry.line
+      else if (entry.kind === 'said' && entry.by === 'agent') lastAnswer = entry.text.slice(-LONGEST_ANSWER)
       facts.take(entry)
     },
     onReached(reached) {
       const every = keeping?.every ?? null
       if (every === null || reached.offset - (before?.offset ?? 0) < every) return
       const { offset: at, lines: count, state: remembered } = reached
-      const state = copyFacts({ offset: at, lines: count, sinceLine, reader: remembered, facts: facts.state() })
+      const state = copyFacts({ offset: at, lines: count, sinceLine, lastAnswer, reader: remembered, facts: facts.state() })
       if (state !== null) copy = { offset: at, state }
     },
   })
   if (copy !== null && keeping) keep(keeping, transcript, copy)
   const told = facts.facts()
+  const end = gaveUp ? endOf(reader, transcript, { bytes, offset, lines }) : null
   return {
-    facts: bounded(rankFacts(gaveUp ? withEnd(told, reader, transcript, { bytes, offset, lines }) : told)),
+    facts: bounded(rankFacts(end === null ? told : joined(told, end.facts))),
     sinceLine,
     lines,
+    lastAnswer: end === null ? lastAnswer : end.lastAnswer,
     reached: offset,
     whole: !gaveUp,
     trouble: problem === null ? null : `the transcript could not be read (${problem})`,
@@ -109,24 +117,31 @@ function keep({ place, sessionId }: Keeping, transcript: string, copy: { offset:
   }
 }
 
-/** How something of the beginning stands at the end is only certain for these. */
-const LASTING = new Set<Fact['kind']>(['request', 'constraint', 'decision', 'commit'])
-
-/**
- * Of a transcript that could not be read whole in time: what lasts of its beginning, and how things stand at its end. Better to work from
- * than its beginning alone; what was said between is not in it.
- */
-function withEnd(
-  beginning: readonly Fact[],
+/** How things stand at the end of a transcript that could not be read whole in time. */
+function endOf(
   reader: TranscriptReader,
   transcript: string,
   { bytes, offset, lines }: { bytes: number | undefined; offset: number; lines: number },
-): Fact[] {
+): { facts: Fact[]; lastAnswer: string | null } {
   const size = Math.min(bytes ?? Number.POSITIVE_INFINITY, statSync(transcript, { throwIfNoEntry: false })?.size ?? 0)
   const facts = startFacts()
-  const from = { offset: Math.max(offset, size - TAIL), lines: lines + 1 }
-  reader.conversation(transcript, { withoutFiles: true, from, to: size, onEntry: facts.take })
-  const end = facts.facts()
+  let lastAnswer: string | null = null
+  reader.conversation(transcript, {
+    withoutFiles: true,
+    from: { offset: Math.max(offset, size - TAIL), lines: lines + 1 },
+    to: size,
+    onEntry(entry) {
+      if (entry.kind === 'said' && entry.by === 'agent') lastAnswer = entry.text.slice(-LONGEST_ANSWER)
+      facts.take(entry)
+    },
+  })
+  return { facts: facts.facts(), lastAnswer }
+}
+
+/** Of the beginning only what lasts: how the rest stands at the end is not certain. */
+const LASTING = new Set<Fact['kind']>(['request', 'constraint', 'decision', 'commit'])
+
+function joined(beginning: readonly Fact[], end: readonly Fact[]): Fact[] {
   const known = new Set(end.map(keyOf))
   const hasRequest = end.some(({ kind }) => kind === 'request')
   const lasting = beginning.filter(

@@ -5,6 +5,7 @@ import type { Archives } from '../../archive/archive.js'
 import { configuredRounds } from '../../archive/configured-retention.js'
 import { forgetBriefs } from '../../briefs/forget-briefs.js'
 import type { ArchiveRecord } from '../../contract/archive.js'
+import { forgetFacts, hasFacts } from '../../engine/kept-facts.js'
 import type { House } from '../../house.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
 import type { Call, Cli } from '../command.js'
@@ -93,13 +94,14 @@ function forgetWords(house: House, sessions: ReadonlySet<string>): void {
   for (const sessionId of sessions) {
     forgetLiveSummary(house.home.live, sessionId)
     forgetOrders(house.home.live, sessionId)
+    forgetFacts(house.home.facts, sessionId)
     forgetBriefs(house.home.briefs, { sessionId, briefs: house.store.briefs({ sessionId }) })
     house.store.transaction(() => house.store.dropBriefs(sessionId))
   }
 }
 
-const isQuoted = ({ store }: House, sessionId: string): boolean =>
-  store.compactions(sessionId).length > 0 || store.briefs({ sessionId, limit: 1 }).length > 0
+const isQuoted = ({ store, home }: House, sessionId: string): boolean =>
+  store.compactions(sessionId).length > 0 || store.briefs({ sessionId, limit: 1 }).length > 0 || hasFacts(home.facts, sessionId)
 
 /** Sessions of a project that have archives, and those that were only read. */
 function sessionsOf(house: House, wanted: (of: { project: string | null }) => boolean): Set<string> {
