@@ -18,4 +18,5 @@ export const around: Around = makeAround(
   }),
   gitState,
   VERSION,
+  () => performance.now(),
 )

@@ -54,8 +54,9 @@ export function makeAround(
   keeperOf: (parts: Parts) => BriefKeeper,
   repository: Known['repository'],
   program: string,
+  elapsed: () => number,
 ): Around {
-  const known: Known = { readers, program, repository, keeperOf }
+  const known: Known = { readers, program, repository, keeperOf, elapsed }
   return {
     readAhead: (parts, signal) => readAhead(known, parts, signal),
     factsOf: (parts, of) => factsOf(known, parts, of),

@@ -12,6 +12,7 @@ import { weightOf } from '../facts/rank.js'
 import { lossText } from '../policy/texts.js'
 import { briefToTell } from './brief-to-tell.js'
 import { type Desk, type Draft, emit, type Parts } from './draft.js'
+import { openHandoff } from './handoffs.js'
 import { keepTranscript } from './keep-transcript.js'
 import { keptOffset } from './kept-facts.js'
 import { GROUND_MS, groundFor, type Known, keptOf, repositoryOf } from './known.js'
@@ -44,13 +45,13 @@ export function readAhead(known: Known, parts: Parts, signal: Signal): ReadFacts
   const keeping = keptOf(known, parts, signal)
   if (signal.kind !== 'compact-start')
     return readFacts(readers, signal.agent, signal.transcriptPath, { withinMs: GROUND_MS, keeping })
-  const end = performance.now() + AHEAD_MS
+  const end = known.elapsed() + AHEAD_MS
   const path = signal.transcriptPath
   // What was kept up to date leaves little to read, however long the transcript is.
   const kept = path === null ? 0 : keptOffset(keeping.place, signal.sessionId, path)
   if (record?.cursor?.path === path && record!.cursor!.offset - kept > READ_AT_ONCE) return null
   const read = readFacts(readers, signal.agent, path, { bytes: kept + READ_AT_ONCE, withinMs: AHEAD_MS, keeping })
-  const left = end - performance.now()
+  const left = end - known.elapsed()
   const repository = record === null || left < LEAST_MS ? null : repositoryOf(known, record, left)
   return { ...read, repository }
 }
@@ -87,7 +88,8 @@ export function keepBefore(known: Known, draft: Draft, trigger: 'auto' | 'manual
 
 /** What a fresh session could work from, as things stood before a compaction. A trouble with it is no trouble of the compaction. */
 export function briefBefore(desk: KeepDesk, ground: BriefGround): void {
-  if (!speaks(desk) || !ground.facts.some(({ kind }) => kind === 'request')) return
+  // A handoff that is under way has its brief.
+  if (!speaks(desk) || openHandoff(desk)?.briefId || !ground.facts.some(({ kind }) => kind === 'request')) return
   try {
     keepOwnBrief(desk, ground, { reason: 'It was made before a compaction.' })
   } catch (error) {

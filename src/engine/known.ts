@@ -13,6 +13,8 @@ export interface Known {
   /** null: there is none, or it could not be looked at in time. */
   repository(folder: string, withinMs?: number): Repository | null
   keeperOf(parts: Parts): BriefKeeper
+  /** Milliseconds that only rise, to tell how long something took. */
+  elapsed(): number
 }
 
 /** How long the end of a turn waits for its transcript to be read. */

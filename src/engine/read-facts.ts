@@ -1,10 +1,10 @@
-import { statSync } from 'node:fs'
 import type { TranscriptReader } from '../agents/transcript-reader.js'
 import type { Fact } from '../contract/fact.js'
 import { startFacts } from '../facts/facts.js'
 import { keyOf } from '../facts/key-of.js'
 import { rankFacts } from '../facts/rank.js'
 import type { Repository } from '../handoff/mechanical-brief.js'
+import { sizeOf } from '../lib/growing-file.js'
 import { copyFacts, type FactsPlace, type KeptFacts, loadFacts, saveFacts } from './kept-facts.js'
 
 /** What a transcript told up to a size. */
@@ -123,7 +123,7 @@ function endOf(
   transcript: string,
   { bytes, offset, lines }: { bytes: number | undefined; offset: number; lines: number },
 ): { facts: Fact[]; lastAnswer: string | null } {
-  const size = Math.min(bytes ?? Number.POSITIVE_INFINITY, statSync(transcript, { throwIfNoEntry: false })?.size ?? 0)
+  const size = Math.min(bytes ?? Number.POSITIVE_INFINITY, sizeOf(transcript))
   const facts = startFacts()
   let lastAnswer: string | null = null
   reader.conversation(transcript, {
