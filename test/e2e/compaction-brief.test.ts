@@ -43,23 +43,26 @@ function nextRequest(it: Stage): string {
   return textsOf(mainRequests(it.model).find((entry) => log.indexOf(entry) > at)!).join('\n')
 }
 
-test.each([VARIANTS[1]!, VARIANTS[2]!])('the very next request after a compaction carries the brief that was made before it: %s', async (_, how) => {
-  const it = await stage(CLIMB, how)
-  const run = await runPrint(it.home, { prompt: PROMPT, model: MODEL })
-  expect(run.result).toMatchObject({ result: 'Done.' })
-  await until('a brief is kept', async () => (await briefs(it)).length > 0, 30_000)
-  const before = (await briefs(it)).find(({ status }) => status === 'written' || status === 'superseded')!
-  const [told] = nextRequest(it).split(FIRST).slice(1)
-  expect(told).toContain('Never touch the file legacy/auth.ts')
-  const [, path] = /as a brief: (\S+\.md)\./.exec(told!)!
-  const text = readFileSync(path!, 'utf8')
-  expect(text).toContain(`> ${PROMPT}`)
-  expect(text).toContain('It was made before a compaction.')
-  expect((await briefs(it)).map((one) => one.path)).toContain(path)
-  expect(before).toMatchObject({ author: 'baton' })
-  const [session] = (await it.json<{ sessions: { session_id: string; last_handoff_path: string | null }[] }>('status', '--all'))
-    .sessions
-  expect(session!.last_handoff_path).toBeNull()
-  const shown = await it.json<{ briefs: Brief[] }>('show', session!.session_id)
-  expect(shown.briefs.map(({ brief_id }) => brief_id)).toContain(before.brief_id)
-})
+test.each([VARIANTS[1]!, VARIANTS[2]!])(
+  'the very next request after a compaction carries the brief that was made before it: %s',
+  async (_, how) => {
+    const it = await stage(CLIMB, how)
+    const run = await runPrint(it.home, { prompt: PROMPT, model: MODEL })
+    expect(run.result).toMatchObject({ result: 'Done.' })
+    await until('a brief is kept', async () => (await briefs(it)).length > 0, 30_000)
+    const before = (await briefs(it)).find(({ status }) => status === 'written' || status === 'superseded')!
+    const [told] = nextRequest(it).split(FIRST).slice(1)
+    expect(told).toContain('Never touch the file legacy/auth.ts')
+    const [, path] = /as a brief: (\S+\.md)\./.exec(told!)!
+    const text = readFileSync(path!, 'utf8')
+    expect(text).toContain(`> ${PROMPT}`)
+    expect(text).toContain('It was made before a compaction.')
+    expect((await briefs(it)).map((one) => one.path)).toContain(path)
+    expect(before).toMatchObject({ author: 'baton' })
+    const [session] = (await it.json<{ sessions: { session_id: string; last_handoff_path: string | null }[] }>('status', '--all'))
+      .sessions
+    expect(session!.last_handoff_path).toBeNull()
+    const shown = await it.json<{ briefs: Brief[] }>('show', session!.session_id)
+    expect(shown.briefs.map(({ brief_id }) => brief_id)).toContain(before.brief_id)
+  },
+)
