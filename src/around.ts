@@ -5,6 +5,7 @@ import { readBrief } from './briefs/read-brief.js'
 import { type Around, makeAround } from './engine/around.js'
 import { gitState } from './lib/git-state.js'
 import { machineKey } from './lib/machine-key.js'
+import { VERSION } from './version.js'
 
 /** What is done around compactions and handoffs, joined. Apart from house.ts, because a hook loads it only then. */
 export const around: Around = makeAround(
@@ -23,4 +24,6 @@ export const around: Around = makeAround(
       }),
   }),
   gitState,
+  VERSION,
+  () => performance.now(),
 )

@@ -16,12 +16,13 @@ export function addFoundLater(desk: Desk, handoff: HandoffRecord): HandoffRecord
     const ground = around.briefGround({ ...desk, read: null })
     const body = around.readBrief(parts, brief)
     const facts = ground.facts.filter(({ line }) => line > (handoff.upTo ?? 0))
-    const { missing } = around.coverageOf(desk, { ...ground, facts }, body ?? '')
+    const coverage = around.coverageOf(desk, { ...ground, facts }, body ?? '')
+    const missing = coverage?.missing ?? []
     if (body !== null && missing.length > 0) {
       const addendum = ground.keeper.add(brief, at, laterText(missing))
       parts.store.putBrief({ ...brief, addenda: [...brief.addenda, addendum] })
     }
-    fresh.upTo = lastLine(ground.facts)
+    if (coverage !== null) fresh.upTo = lastLine(ground.facts)
   } catch (error) {
     // The brief is still the best there is.
     parts.log('warn', 'what happened since a brief could not be added to it', { brief: brief.briefId, reason: String(error) })

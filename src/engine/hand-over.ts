@@ -133,9 +133,11 @@ function judgeAnswer(draft: Draft, handoff: HandoffRecord): void {
   const ground = around.briefGround(draft)
   const body = findBrief(signal.lastAnswer ?? '')
   const coverage = body === null ? null : around.coverageOf(draft, ground, body)
+  // A brief nothing could be compared with is taken as it is: the agent would be asked for nobody knows what.
+  const score = body === null ? null : (coverage?.score ?? 1)
   const step = stepAtTurnEnd({
     asked: handoff.asked,
-    score: coverage?.score ?? null,
+    score,
     hasDraft: handoff.draft !== null,
     bar: policy.handoff.bar,
     canAsk: draft.agent.insist !== undefined,
@@ -146,7 +148,7 @@ function judgeAnswer(draft: Draft, handoff: HandoffRecord): void {
       body: text,
       author: 'agent',
       reason: handoff.reason,
-      ...(coverage && text === body ? { coverage } : {}),
+      ...(text === body ? { coverage } : {}),
     })
   if (step === 'ask') insist(draft, handoff, requestText({ seatName: draft.seatName }), handoff.draft)
   else if (step === 'ask-again')
@@ -272,7 +274,7 @@ export function followHandoff(draft: Draft): void {
 }
 
 /** The session ended, and not by a clear: what is written waits for the next start; what is not will not be. */
-export function handOverAtSessionEnd(draft: Draft): void {
+export function handOverAtSessionEnd(draft: Desk): void {
   const handoff = openHandoff(draft)
   if (handoff?.state === 'confirmed' && handoff.newSessionId === draft.record.sessionId) waitForNextStart(draft, handoff)
   if (!handoff || handoff.sessionId !== draft.record.sessionId || handoff.newSessionId !== null) return

@@ -159,7 +159,7 @@ export function reviseBrief(
     const handoff = handoffOf(parts, old)
     if (handoff) refuseBegun(desk, handoff)
     const coverage = parts.around().coverageOf(desk, ground, asked.body)
-    const whole: Coverage = { ...coverage, missing: [], unsupported: [] }
+    const whole: Coverage | null = coverage && { ...coverage, missing: [], unsupported: [] }
     const given = { body: asked.body, author: 'user' as const, reason: old.reason, coverage: whole }
     const kept = checkable(desk, { ...parts.around().takeBrief(desk, ground, given), coverage }, asked.read)
     const status = old.status === 'review' || old.status === 'approved' ? old.status : kept.status
@@ -193,10 +193,10 @@ export function endEditing(parts: Parts, briefId: string): void {
   })
 }
 
-/** How much of a session a text carries. Changes nothing. */
+/** How much of a session a text carries; the caller has seen to it that its transcript could be read. Changes nothing. */
 export function checkText(parts: Parts, asked: { sessionId: string; body: string; read: ReadFacts }): Coverage {
   const ground = groundOf(parts, asked.sessionId, asked.read)
-  return parts.around().coverageOf(deskOf(parts, asked.sessionId), ground, asked.body)
+  return parts.around().coverageOf(deskOf(parts, asked.sessionId), { ...ground, whole: true }, asked.body)!
 }
 
 function deskOf(parts: Parts, sessionId: string): CallDesk {

@@ -1,6 +1,7 @@
 import type { BriefAuthor } from '../contract/brief.js'
-import { BY_NEED, LATE_TITLE } from './sections.js'
-import { type Part, splitBrief } from './split-brief.js'
+import { chooseParts } from './essentials.js'
+import { LATE_TITLE } from './sections.js'
+import { splitBrief } from './split-brief.js'
 import { oneLine } from './told-lines.js'
 
 export interface Resumed {
@@ -41,20 +42,6 @@ export function resumeText(brief: Resumed, body: string, longest: number): strin
   const left = parts.filter((part) => !chosen.has(part)).map(({ heading }) => heading || 'the beginning')
   const said = parts.flatMap((part) => chosen.get(part) ?? []).join('\n\n')
   return `${begin}${said}${ending(left)}`.slice(0, Math.max(longest, 0))
-}
-
-/** Whole parts by need; the first of those that do not fit is cut, so that the room is used. */
-function chooseParts(parts: readonly Part[], room: number): Map<Part, string> {
-  const rank = ({ name, added, heading }: Part): number =>
-    added || heading === LATE_TITLE ? 2.5 : name === null ? BY_NEED.length : BY_NEED.indexOf(name)
-  const chosen = new Map<Part, string>()
-  for (const part of [...parts].sort((a, b) => rank(a) - rank(b))) {
-    if (part.text.length + 2 <= room) chosen.set(part, part.text)
-    else if (room > 400) chosen.set(part, `${part.text.slice(0, room - 40).trimEnd()}\n(cut here)`)
-    else continue
-    room -= chosen.get(part)!.length + 2
-  }
-  return chosen
 }
 
 function introOf({ sequence, author, seatName, takenAt }: Resumed): string {

@@ -10,7 +10,7 @@ const KEEP_MS = 7 * DAY_MS
  */
 export function tidyDaily(
   store: { thin(now: Date): number },
-  places: { live: string; outbox: string; code: string; aside: string; mark: string },
+  places: { live: string; outbox: string; code: string; aside: string; facts: string; mark: string },
   now: Date,
 ): boolean {
   const last = statSync(places.mark, { throwIfNoEntry: false })?.mtimeMs ?? 0
@@ -18,7 +18,8 @@ export function tidyDaily(
   mkdirSync(dirname(places.mark), { recursive: true, mode: 0o700 })
   writeFileSync(places.mark, '', { mode: 0o600 })
   store.thin(now)
-  for (const folder of [places.live, places.outbox, places.code, places.aside]) if (existsSync(folder)) forgetOld(folder, now)
+  for (const folder of [places.live, places.outbox, places.code, places.aside, places.facts])
+    if (existsSync(folder)) forgetOld(folder, now)
   return true
 }
 

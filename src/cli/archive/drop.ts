@@ -5,6 +5,7 @@ import type { Archives } from '../../archive/archive.js'
 import { configuredRounds } from '../../archive/configured-retention.js'
 import { forgetBriefs } from '../../briefs/forget-briefs.js'
 import type { ArchiveRecord } from '../../contract/archive.js'
+import { forgetFacts, hasFacts } from '../../engine/kept-facts.js'
 import type { House } from '../../house.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
 import type { Call, Cli } from '../command.js'
@@ -95,6 +96,7 @@ function forgetWords(house: House, sessions: ReadonlySet<string>): void {
     forgetLiveSummary(house.home.live, sessionId)
     forgetOrders(house.home.live, sessionId)
     forgetMessages(house, sessionId)
+    forgetFacts(house.home.facts, sessionId)
     forgetBriefs(house.home.briefs, { sessionId, briefs: house.store.briefs({ sessionId }) })
     house.store.transaction(() => house.store.dropBriefs(sessionId))
   }
@@ -103,6 +105,7 @@ function forgetWords(house: House, sessions: ReadonlySet<string>): void {
 const isQuoted = (house: House, sessionId: string): boolean =>
   house.store.compactions(sessionId).length > 0 ||
   house.store.briefs({ sessionId, limit: 1 }).length > 0 ||
+  hasFacts(house.home.facts, sessionId) ||
   readWith(house, sessionId).length > 0
 
 /** Sessions of a project that have archives, and those that were only read. */

@@ -42,7 +42,7 @@ async function run(call: Call, cli: Cli): Promise<number> {
       throw wrong(command, 'Whose brief is it? baton handoff <file> --session ID.', 'baton status lists the sessions.')
     const asked = { sessionId: target.sessionId, caller: callerOf(cli), reason: call.value('reason') }
     const body = bodyOf(house, cli, call.words[0]!)
-    const offered = offerBrief(house.engine.parts, { ...asked, body, read: factsOf(target) })
+    const offered = offerBrief(house.engine.parts, { ...asked, body, read: factsOf(house, target) })
     const next = whatNext(house, cli, offered)
     if (call.json) cli.print(JSON.stringify({ ...view(offered), next }))
     else cli.print(lines(house, cli, offered, next).join('\n'))

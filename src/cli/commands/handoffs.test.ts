@@ -225,7 +225,7 @@ test('edit: opens the editor on a copy; what is saved is a new brief by the user
 test('what is no action, lacks a word or has a foreign option is named', async () => {
   const trial = newTrial()
   const cases: [string[], string][] = [
-    [['handoffs'], 'needs one of: list, show, check, request, edit, approve, cancel'],
+    [['handoffs'], 'needs one of: list, show, check, request, write, use, edit, approve, cancel'],
     [['handoffs', 'shwo'], 'Did you mean show?'],
     [['handoffs', 'show'], 'baton handoffs show <brief>'],
     [['handoffs', 'list', '--bar', '1'], 'baton handoffs list has no option --bar'],

@@ -19,7 +19,7 @@ export async function check(call: Call, cli: Cli): Promise<number> {
   return inHouse(cli, (house) => {
     const text = textOf(cli, call.words[1]!)
     const record = sessionMeant(house, cli, call.value('session')) ?? newestHere(house, cli)
-    const read = factsOf(record)
+    const read = factsOf(house, record)
     if (read.trouble !== null)
       throw new BatonError(
         `There is nothing to check it against: ${read.trouble}.`,
@@ -56,14 +56,14 @@ const VERDICTS: Record<Verdict, string> = {
   unsigned: 'Its front matter bears no signature: anybody may have written it.',
 }
 
-function newestHere(house: House, cli: Cli): SessionRecord {
+export function newestHere(house: House, cli: Cli): SessionRecord {
   const { spellings, project } = projectOf(house, cli.cwd)
   const here = house.store.sessions().filter((record) => record.project !== null && spellings.includes(record.project))
   const newest = here.reduce<SessionRecord | null>((a, b) => (a !== null && a.seenAt >= b.seenAt ? a : b), null)
   if (newest) return newest
   throw new BatonError(
     `No session was seen in ${project}.`,
-    'Name one: baton handoffs check <file> --session ID; baton status --all lists them.',
+    'Name one with --session ID; baton status --all lists them.',
     EXIT.notFound,
   )
 }

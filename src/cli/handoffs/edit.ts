@@ -90,7 +90,7 @@ function keep(house: House, call: Call, cli: Cli, old: BriefRecord, before: stri
     else cli.print(`Nothing was changed in ${old.briefId}.`)
     return EXIT.done
   }
-  const read = factsOf(house.store.session(old.sessionId) ?? { agent: old.agent, transcriptPath: null })
+  const read = factsOf(house, house.store.session(old.sessionId) ?? { ...old, transcriptPath: null })
   const { brief, handoff } = reviseBrief(house.engine.parts, { briefId: old.briefId, caller: callerOf(cli), body, read })
   const next = handoff && whatNext(house, cli, { handoff })
   if (call.json) cli.print(JSON.stringify({ ...viewBrief(brief), changed: true, handoff: handoff && viewHandoff(handoff), next }))

@@ -1,9 +1,8 @@
 import { resolve } from 'node:path'
-import { readers } from '../../agents/readers.js'
 import { acceptFile } from '../../briefs/accept-file.js'
 import type { BriefRecord } from '../../contract/brief.js'
 import type { SessionRecord } from '../../contract/record.js'
-import { type ReadFacts, readFacts } from '../../engine/read-facts.js'
+import type { ReadFacts } from '../../engine/read-facts.js'
 import type { Caller } from '../../engine/who-may.js'
 import { withoutFrontMatter } from '../../handoff/front-matter.js'
 import type { House } from '../../house.js'
@@ -88,8 +87,11 @@ export function bodyOf(house: House, cli: Cli, file: string): string {
 }
 
 /** However long the transcript is: a command has the time. */
-export function factsOf({ agent, transcriptPath }: Pick<SessionRecord, 'agent' | 'transcriptPath'>): ReadFacts {
-  return readFacts(readers, agent, transcriptPath, {})
+export function factsOf(
+  { engine: { parts } }: House,
+  of: Pick<SessionRecord, 'sessionId' | 'agent' | 'transcriptPath'>,
+): ReadFacts {
+  return parts.around().factsOf(parts, of)
 }
 
 /** A seat may have no session yet: somebody named it as a parent. */
