@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { findPasted, readComposer } from './agents/claude-code/composer.js'
 import { liveClient } from './agents/claude-code/registry.js'
 import { type Changes, watchChanges } from './delivery/channels/changes.js'
@@ -40,6 +41,8 @@ export async function driveHandoffs(house: House): Promise<void> {
   const self = processInfo(process.pid)
   if (self === null) return
   const driven = new Map<string, Promise<void>>()
+  const changes = watchChanges([dirname(house.home.store)])
+  let changed: Promise<void> | null = null
   for (;;) {
     for (const id of claimHandoffs(house.engine.parts, self)) {
       const driving = drive(house, self, id).catch((error) =>
@@ -50,17 +53,20 @@ export async function driveHandoffs(house: House): Promise<void> {
         driving.then(() => void driven.delete(id)),
       )
     }
-    if (driven.size === 0) return
-    const rest = new AbortController()
-    await Promise.race([...driven.values(), sleep(1_000, rest.signal)])
-    rest.abort()
+    if (driven.size === 0) break
+    changed ??= changes.next(1_000, 50).then(() => {
+      changed = null
+    })
+    await Promise.race([...driven.values(), changed])
   }
+  changes.close()
 }
 
 async function drive(house: House, self: ProcessIdentity, id: string): Promise<void> {
   const { parts } = house.engine
   let changes: Changes | null = null
-  const began = Date.now()
+  let began: number | null = null
+  let looked = 0
   let refused = ''
   const quiet: Quiet = { since: null }
   try {
@@ -76,6 +82,15 @@ async function drive(house: House, self: ProcessIdentity, id: string): Promise<v
         return giveUpTyping(parts, self, id, isGone)
       }
       changes ??= watchChanges([join(step.client.configDir, 'sessions'), dirname(house.home.store)])
+      if (step.do === 'ready') {
+        if (Date.now() - looked >= READY_EVERY_MS) {
+          looked = Date.now()
+          await look(step, quiet)
+        }
+        await changes.next(READY_EVERY_MS, 10)
+        continue
+      }
+      began ??= Date.now()
       if (step.type !== null) {
         const typed = await tryToType(house, self, id, step, step.type, quiet)
         const why = typed === null || typed.sent ? '' : `${typed.why}: ${typed.detail}`
@@ -83,7 +98,7 @@ async function drive(house: House, self: ProcessIdentity, id: string): Promise<v
         refused = why
       }
       const hurries = Date.now() - began < PROMPT_MS
-      await changes.next(hurries ? 250 : 1_000, hurries ? 20 : 250)
+      await changes.next(hurries ? 250 : 1_000, hurries ? 10 : 250)
     }
   } finally {
     changes?.close()
@@ -97,6 +112,14 @@ interface Quiet {
 
 /** For a moment after the user pressed Enter the composer is empty and the client still calls itself idle. */
 const QUIET_MS = 200
+
+/** How often the composer is looked at before there is anything to type. */
+const READY_EVERY_MS = 1_000
+
+async function look({ agent, client, type }: DriveStep, quiet: Quiet): Promise<void> {
+  const terminal = TERMINALS[agent]?.(client)
+  if (terminal && type) await lookFor(terminal, type.text, { sessionId: type.sessionId }, quiet)
+}
 
 /** null: it is no longer wanted. */
 async function tryToType(
@@ -135,11 +158,4 @@ async function stillNot(terminal: Terminal, text: string, wish: Wish, quiet: Qui
   if (left <= 0) return null
   await sleep(left)
   return lookFor(terminal, text, wish, quiet)
-}
-
-function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms)
-    signal?.addEventListener('abort', () => clearTimeout(timer))
-  })
 }

@@ -5,11 +5,13 @@ import type { ProcessIdentity } from '../lib/process-info.js'
 import { deskFor } from './desk.js'
 import type { Parts } from './draft.js'
 import { offerInstead, waitForNextStart } from './leave-session.js'
-import { isTyped, isUndriven } from './look-at-handoffs.js'
+import { hasDriver, isTyped, isUndriven } from './look-at-handoffs.js'
 
 /**
  * What a process that types for handoffs (a driver) decides. Whatever it does is stored before:
  *
+ *   requested   it stands ready, and sees whether the composer is free
+ *   checked     the same
  *   clearing    `/clear` is typed into the session that is left; the client's own event moves the handoff on
  *   confirmed   the prompt that begins the fresh session is pasted; the client's own event, again, moves it on
  *
@@ -18,6 +20,8 @@ import { isTyped, isUndriven } from './look-at-handoffs.js'
  * came there.
  */
 
+/** A brief is written in a minute or two. After this nobody stands ready, and a driver is started when there is something to type. */
+const READY_MS = 10 * 60_000
 /** Together ten minutes: after that the person decides. */
 const CLEAR_MS = 8 * 60_000
 const PROMPT_MS = 2 * 60_000
@@ -39,20 +43,31 @@ export interface ToType {
 }
 
 export interface DriveStep {
-  do: 'end' | 'wait' | 'give-up' | 'type'
+  /** `ready`: what will be typed is known already. */
+  do: 'ready' | 'wait' | 'give-up' | 'type'
   agent: string
   client: NonNullable<HandoffRecord['client']>
   type: ToType | null
 }
 
 /** Puts this process's name on the handoffs nobody types for. */
-export function claimHandoffs({ store }: Parts, self: ProcessIdentity): string[] {
+export function claimHandoffs(parts: Parts, self: ProcessIdentity): string[] {
+  const { store } = parts
+  const isFree = (handoff: HandoffRecord): boolean => isUndriven(handoff) || (isAwaited(parts, handoff) && !hasDriver(handoff))
+  if (!store.openHandoffs().some(isFree)) return []
   return store.transaction(() => {
-    const claimed = store.openHandoffs().filter(isUndriven)
+    const claimed = store.openHandoffs().filter(isFree)
     for (const handoff of claimed) store.putHandoff({ ...handoff, driver: { pid: self.pid, startedAt: self.startedAt } })
     return claimed.map(({ handoffId }) => handoffId)
   })
 }
+
+/** Soon something has to be typed for it. */
+function isAwaited({ now }: Parts, handoff: HandoffRecord): boolean {
+  return isBefore(handoff) && now().getTime() - Date.parse(handoff.stateAt) < READY_MS
+}
+
+const isBefore = ({ state, client }: HandoffRecord): boolean => Boolean(client) && (state === 'requested' || state === 'checked')
 
 /** null: this process has nothing to do with it any more. */
 export function nextStep(parts: Parts, self: ProcessIdentity, handoffId: string): DriveStep | null {
@@ -64,6 +79,8 @@ export function nextStep(parts: Parts, self: ProcessIdentity, handoffId: string)
     ...{ do: what, agent: record.agent, client: handoff.client!, type },
   })
   const since = (at: string): number => parts.now().getTime() - Date.parse(at)
+  const toClear = { what: 'clear', sessionId: handoff.sessionId, text: CLEAR, mayStand: false, remains: null } as const
+  if (isBefore(handoff)) return isAwaited(parts, handoff) ? step('ready', toClear) : step('give-up')
   const what = handoff.state === 'clearing' ? 'clear' : 'prompt'
   if (since(handoff.stateAt) > (what === 'clear' ? CLEAR_MS : PROMPT_MS)) return step('give-up')
   const typing = handoff.typing?.what === what ? handoff.typing : null
@@ -73,7 +90,7 @@ export function nextStep(parts: Parts, self: ProcessIdentity, handoffId: string)
   if (what === 'clear') {
     // Cleared already: the start of the fresh session is on its way.
     if (record.state === 'ended') return step('wait')
-    return step('type', { what, sessionId: handoff.sessionId, text: CLEAR, mayStand, remains: null })
+    return step('type', { ...toClear, mayStand })
   }
   const brief = handoff.briefId === null ? null : store.brief(handoff.briefId)
   if (brief === null || handoff.newSessionId === null) return step('give-up')
@@ -87,7 +104,7 @@ export function nextStep(parts: Parts, self: ProcessIdentity, handoffId: string)
 export function beginTyping(parts: Parts, self: ProcessIdentity, handoffId: string, type: ToType): boolean {
   return parts.store.transaction(() => {
     const still = nextStep(parts, self, handoffId)
-    if (still?.type?.what !== type.what || still.type.sessionId !== type.sessionId) return false
+    if (still?.do !== 'type' || still.type?.what !== type.what || still.type.sessionId !== type.sessionId) return false
     const typing: Typing = { what: type.what, since: parts.now().toISOString(), sent: false }
     parts.store.putHandoff({ ...parts.store.handoff(handoffId)!, typing })
     return true
@@ -113,6 +130,10 @@ export function giveUpTyping(parts: Parts, self: ProcessIdentity, handoffId: str
     if (!record || !agent) return
     const handoff: HandoffRecord = { ...found, driver: null, typing: null, client: null }
     const desk = { ...deskFor(parts, agent, record), seatName: parts.store.seat(record.seatId)?.name ?? null }
+    if (isBefore(found)) {
+      parts.store.putHandoff({ ...found, driver: null, client: null })
+      return
+    }
     if (isGone) parts.store.putSession(ended(record, desk.at))
     if (handoff.state === 'clearing') offerInstead(desk, handoff, 'tmux')
     else if (isGone) waitForNextStart(desk, handoff)
@@ -123,7 +144,7 @@ export function giveUpTyping(parts: Parts, self: ProcessIdentity, handoffId: str
 
 function own({ store }: Parts, self: ProcessIdentity, handoffId: string): HandoffRecord | null {
   const handoff = store.handoff(handoffId)
-  if (!handoff || !isTyped(handoff)) return null
+  if (!handoff || !(isTyped(handoff) || isBefore(handoff))) return null
   return handoff.driver?.pid === self.pid && handoff.driver.startedAt === self.startedAt ? handoff : null
 }
 

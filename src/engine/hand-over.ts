@@ -7,7 +7,7 @@ import { continuePrompt, resumeText } from '../handoff/resume-text.js'
 import { type Desk, type Draft, emit } from './draft.js'
 import { type Asked, beginHandoff, cancelHandoff, failHandoff, fieldsOf, moveHandoff, openHandoff, withdraw } from './handoffs.js'
 import { keepTranscript } from './keep-transcript.js'
-import { leaveSession, typeOn, waitForNextStart } from './leave-session.js'
+import { leaveSession, readyToType, typeOn, waitForNextStart } from './leave-session.js'
 import { cancelStale, ofSession, queue } from './messages.js'
 
 /**
@@ -36,7 +36,7 @@ export function askForBrief(draft: Draft, asked: Asked): HandoffRecord {
     { category: 'handoff', mode: 'important', agent_text: requestText({ seatName: draft.seatName }), user_text: null },
     { seatId: draft.record.seatId, sessionId: draft.record.sessionId },
   )
-  return moveHandoff(draft, handoff, 'requested', { asked: 1 })
+  return moveHandoff(draft, handoff, 'requested', { asked: 1, ...readyToType(draft) })
 }
 
 /**

@@ -29,5 +29,9 @@ export function isTyped({ state, way, client }: HandoffRecord): boolean {
 }
 
 export function isUndriven(handoff: HandoffRecord): boolean {
-  return isTyped(handoff) && !(handoff.driver && isAlive(handoff.driver))
+  return isTyped(handoff) && !hasDriver(handoff)
+}
+
+export function hasDriver({ driver }: HandoffRecord): boolean {
+  return Boolean(driver) && isAlive(driver!)
 }
