@@ -20,6 +20,7 @@ import {
   endTyping,
   giveUpTyping,
   nextStep,
+  releaseHandoffs,
   type ToType,
 } from './engine/drive-handoff.js'
 import type { House } from './house.js'
@@ -32,6 +33,8 @@ const TERMINALS: Record<string, (client: DriveStep['client']) => Terminal> = {
 
 /** A person who types is waited for more patiently than a client that finishes its turn. */
 const PROMPT_MS = 10_000
+/** What was ended and is wanted again, such as a brief that a person has looked at meanwhile. */
+const AGAIN_MS = 500
 
 /**
  * Types for every handoff that needs it and that no other process types for, until none is left (see `engine/drive-handoff.ts`). Sleeps
@@ -40,20 +43,31 @@ const PROMPT_MS = 10_000
 export async function driveHandoffs(house: House): Promise<void> {
   const self = processInfo(process.pid)
   if (self === null) return
+  const { parts } = house.engine
   const driven = new Map<string, Promise<void>>()
+  const failed = new Set<string>()
+  const ended = new Map<string, number>()
   const changes = watchChanges([dirname(house.home.store)])
   let changed: Promise<void> | null = null
+  const begin = (id: string): void => {
+    const driving = drive(house, self, id).catch((error) => {
+      failed.add(id)
+      house.log('error', 'typing for a handoff failed', { handoff: id, reason: String(error) })
+    })
+    driven.set(
+      id,
+      driving.then(() => {
+        driven.delete(id)
+        ended.set(id, Date.now())
+      }),
+    )
+  }
   for (;;) {
-    for (const id of claimHandoffs(house.engine.parts, self)) {
-      const driving = drive(house, self, id).catch((error) =>
-        house.log('error', 'typing for a handoff failed', { handoff: id, reason: String(error) }),
-      )
-      driven.set(
-        id,
-        driving.then(() => void driven.delete(id)),
-      )
+    for (const id of claimHandoffs(parts, self)) {
+      const hasRested = Date.now() - (ended.get(id) ?? 0) >= AGAIN_MS
+      if (!driven.has(id) && !failed.has(id) && hasRested) begin(id)
     }
-    if (driven.size === 0) break
+    if (driven.size === 0 && releaseHandoffs(parts, self, failed)) break
     changed ??= changes.next(1_000, 50).then(() => {
       changed = null
     })

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type ProcessIdentity, processInfo } from '../lib/process-info.js'
-import { beginTyping, claimHandoffs, endTyping, giveUpTyping, nextStep } from './drive-handoff.js'
+import { beginTyping, claimHandoffs, endTyping, giveUpTyping, nextStep, releaseHandoffs } from './drive-handoff.js'
 import { said, type TrialHouse, type TrialSession, trialHouse, trialSession } from './trial-session.js'
 
 const self = processInfo(process.pid)!
@@ -49,7 +49,7 @@ describe('a client without the mod, in a terminal that can be typed into', () =>
     // once when the brief was asked for; that one has not come
     expect(begun).toEqual(['handoff', 'handoff'])
     expect(claimHandoffs(parts(), self)).toEqual([id])
-    expect(claimHandoffs(parts(), self)).toEqual([])
+    expect(claimHandoffs(parts(), { pid: process.ppid, startedAt: 'x' })).toEqual([])
     const toClear = step()!.type!
     expect(toClear).toEqual({ what: 'clear', sessionId: s.id, text: '/clear', mayStand: false, remains: null })
     expect(beginTyping(parts(), self, id, toClear)).toBe(true)
@@ -112,6 +112,21 @@ describe('while the brief is written', () => {
     end()
     expect(begun).toEqual(['handoff'])
     expect(step()).toMatchObject({ do: 'type', type: { what: 'clear', mayStand: false } })
+  })
+
+  it('one that ends takes its name away first, and stays if there is something to type by then', () => {
+    claimHandoffs(parts(), self)
+    house.store.putHandoff({ ...last(), state: 'review' })
+    expect(step()).toBeNull()
+    expect(releaseHandoffs(parts(), self, new Set())).toBe(true)
+    expect(last().driver).toBeNull()
+    house.store.putHandoff({ ...last(), state: 'requested' })
+    const [id] = claimHandoffs(parts(), self)
+    end()
+    expect(releaseHandoffs(parts(), self, new Set())).toBe(false)
+    expect(claimHandoffs(parts(), self)).toEqual([id])
+    expect(releaseHandoffs(parts(), self, new Set([id!]))).toBe(true)
+    expect(last()).toMatchObject({ state: 'clearing', driver: null })
   })
 
   it('one that is gone by the end of the turn is replaced', () => {

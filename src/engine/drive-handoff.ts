@@ -5,7 +5,7 @@ import type { ProcessIdentity } from '../lib/process-info.js'
 import { deskFor } from './desk.js'
 import type { Parts } from './draft.js'
 import { offerInstead, waitForNextStart } from './leave-session.js'
-import { hasDriver, isTyped, isUndriven } from './look-at-handoffs.js'
+import { hasDriver, isTyped } from './look-at-handoffs.js'
 
 /**
  * What a process that types for handoffs (a driver) decides. Whatever it does is stored before:
@@ -50,17 +50,38 @@ export interface DriveStep {
   type: ToType | null
 }
 
-/** Puts this process's name on the handoffs nobody types for. */
+/** Puts this process's name on the handoffs nobody types for. Returns all that have it and need somebody. */
 export function claimHandoffs(parts: Parts, self: ProcessIdentity): string[] {
   const { store } = parts
-  const isFree = (handoff: HandoffRecord): boolean => isUndriven(handoff) || (isAwaited(parts, handoff) && !hasDriver(handoff))
-  if (!store.openHandoffs().some(isFree)) return []
+  const isFree = (handoff: HandoffRecord): boolean => isWanted(parts, handoff) && !hasDriver(handoff)
+  const open = store.openHandoffs()
+  if (open.some(isFree))
+    store.transaction(() => {
+      for (const handoff of store.openHandoffs().filter(isFree))
+        store.putHandoff({ ...handoff, driver: { pid: self.pid, startedAt: self.startedAt } })
+    })
+  return store.openHandoffs().flatMap((handoff) => (isOwn(handoff, self) && isWanted(parts, handoff) ? [handoff.handoffId] : []))
+}
+
+/**
+ * Before this process ends: takes its name from every handoff, so that whoever has something to type for one starts another. False: there
+ * is one to type for, other than `but`.
+ */
+export function releaseHandoffs(parts: Parts, self: ProcessIdentity, but: ReadonlySet<string>): boolean {
+  const { store } = parts
   return store.transaction(() => {
-    const claimed = store.openHandoffs().filter(isFree)
-    for (const handoff of claimed) store.putHandoff({ ...handoff, driver: { pid: self.pid, startedAt: self.startedAt } })
-    return claimed.map(({ handoffId }) => handoffId)
+    const own = store.openHandoffs().filter((handoff) => isOwn(handoff, self))
+    if (own.some((handoff) => isWanted(parts, handoff) && !but.has(handoff.handoffId))) return false
+    for (const handoff of own) store.putHandoff({ ...handoff, driver: null })
+    return true
   })
 }
+
+const isOwn = ({ driver }: HandoffRecord, self: ProcessIdentity): boolean =>
+  driver?.pid === self.pid && driver.startedAt === self.startedAt
+
+const isWanted = (parts: Parts, handoff: HandoffRecord): boolean =>
+  (isTyped(handoff) || isAwaited(parts, handoff)) && parts.store.session(handoff.sessionId) !== null
 
 /** Soon something has to be typed for it. */
 function isAwaited({ now }: Parts, handoff: HandoffRecord): boolean {
@@ -145,7 +166,7 @@ export function giveUpTyping(parts: Parts, self: ProcessIdentity, handoffId: str
 function own({ store }: Parts, self: ProcessIdentity, handoffId: string): HandoffRecord | null {
   const handoff = store.handoff(handoffId)
   if (!handoff || !(isTyped(handoff) || isBefore(handoff))) return null
-  return handoff.driver?.pid === self.pid && handoff.driver.startedAt === self.startedAt ? handoff : null
+  return isOwn(handoff, self) ? handoff : null
 }
 
 /** Its process was killed, which tells nobody. */
