@@ -83,6 +83,8 @@ async function play(startModel, { mod, server: served }) {
     if (!(terminal instanceof Error)) await terminal.close()
     await server?.stop()
     await model.close()
+    // the client's last hooks begin after it has gone
+    await pause(1_500)
     await until('nothing is at work any more', () => isRemoved(machine), 20_000, 200)
   }
 }
