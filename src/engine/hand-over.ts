@@ -20,7 +20,7 @@ import {
   withdraw,
 } from './handoffs.js'
 import { keepTranscript } from './keep-transcript.js'
-import { leaveSession, typeOn, waitForNextStart } from './leave-session.js'
+import { leaveSession, readyToType, typeOn, waitForNextStart } from './leave-session.js'
 import type { BriefGround } from './make-brief.js'
 import { cancelStale, ofSession, queue } from './messages.js'
 import { endReview, isReviewOver, reviewOrLeave } from './review.js'
@@ -52,7 +52,7 @@ export function askForBrief(draft: Draft, asked: Asked): HandoffRecord {
     { category: 'handoff', mode: 'important', agent_text: requestText({ seatName: draft.seatName }), user_text: null },
     { seatId: draft.record.seatId, sessionId: draft.record.sessionId },
   )
-  return moveHandoff(draft, handoff, 'requested', { asked: 1 })
+  return moveHandoff(draft, handoff, 'requested', { asked: 1, ...readyToType(draft) })
 }
 
 /**

@@ -5,6 +5,7 @@ import type { LeaveDesk } from './desk.js'
 import { type Desk, type Draft, emit } from './draft.js'
 import { addFoundLater } from './found-later.js'
 import { failHandoff, fieldsOf, moveHandoff } from './handoffs.js'
+import { hasDriver } from './look-at-handoffs.js'
 import { queue } from './messages.js'
 import { isQuiet } from './wake.js'
 
@@ -71,12 +72,20 @@ function typeOrOffer(desk: NamedDesk, handoff: HandoffRecord, brief: BriefRecord
     return
   }
   const { parts } = desk
+  const driver = !handoff.typing && hasDriver(handoff) ? handoff.driver! : null
   const moved = moveHandoff(desk, handoff, 'clearing', {
-    ...{ way: 'tmux', orderId: `order_${parts.newId()}`, dueAt: later(desk, LOOK_MS), driver: null, typing: null },
+    ...{ way: 'tmux', orderId: `order_${parts.newId()}`, dueAt: later(desk, LOOK_MS), driver, typing: null },
   })
   if (handoff.state !== 'clearing')
     emit(desk, 'handoff_started', { handoff_id: moved.handoffId, brief_id: brief.briefId, way: 'tmux', ...fieldsOf(moved) })
-  parts.store.afterCommit(() => parts.leaveWork('handoff'))
+  if (driver === null) parts.store.afterCommit(() => parts.leaveWork('handoff'))
+}
+
+/** While the agent writes its brief, the process that will type is started: a start is slow, and at the end of the turn a person waits for it. */
+export function readyToType(draft: Draft): Pick<HandoffRecord, 'client'> {
+  const client = draft.takesOrders || draft.signal.kind !== 'tool-batch' ? null : clientOf(draft)
+  if (client !== null) draft.parts.store.afterCommit(() => draft.parts.leaveWork('handoff'))
+  return { client }
 }
 
 /** The brief is ready, and the session is left when the person does it. */

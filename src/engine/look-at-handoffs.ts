@@ -32,6 +32,10 @@ export function isUndriven(handoff: HandoffRecord): boolean {
   return isTyped(handoff) && !hasDriver(handoff)
 }
 
+export function hasDriver({ driver }: HandoffRecord): boolean {
+  return Boolean(driver) && isAlive(driver!)
+}
+
 /** Its review ends by itself, in a session that may have nobody else to notice: one that has ended is looked at by the next start. */
 export function isAwaited({ store }: Pick<Parts, 'store'>, { state, dueAt, sessionId }: HandoffRecord): boolean {
   return state === 'review' && dueAt !== null && store.session(sessionId)?.state !== 'ended'
@@ -40,5 +44,3 @@ export function isAwaited({ store }: Pick<Parts, 'store'>, { state, dueAt, sessi
 export function isUnawaited(parts: Pick<Parts, 'store'>, handoff: HandoffRecord): boolean {
   return isAwaited(parts, handoff) && !hasDriver(handoff)
 }
-
-const hasDriver = ({ driver }: HandoffRecord): boolean => Boolean(driver && isAlive(driver))

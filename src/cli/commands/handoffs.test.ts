@@ -127,7 +127,7 @@ test('request: the agent is asked, with the reason; a stranger is refused', asyn
   expect(ran.json).toMatchObject({ state: 'requested', cause: 'user', session_id: A, reason: 'new model' })
   expect(ran.json.next).toMatch(/^Its agent is asked at the next tool call/)
   const { messages } = (await trial.run(['messages', '--seat', 'api', '--json'])).json
-  expect(messages.at(-1)).toMatchObject({ category: 'handoff', mode: 'important', status: 'queued' })
+  expect(messages.at(-1)).toMatchObject({ category: 'handoff', mode: 'urgent', status: 'queued' })
   expect(messages.at(-1).agent_text).toMatch(/^\[baton\] A handoff brief for api is wanted[\s\S]*new model/)
   const again = await trial.run(['handoffs', 'request', 'aaaaaaaa'])
   expect(again.stdout).toMatch(/^A handoff of session aaaaaaaa of seat api is asked for\. /)
