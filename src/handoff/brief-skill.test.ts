@@ -15,3 +15,8 @@ it('begins as the client wants a skill to begin, and is not taken for a brief it
   expect(briefSkill()).toMatch(/^---\nname: brief\ndescription: .{20,400}\n---\n/)
   expect(findBrief(briefSkill())).toBeNull()
 })
+
+it('is described in words that no request for a brief is known by: the description travels with every request', () => {
+  const description = /^description: (.*)$/m.exec(briefSkill())![1]!
+  expect(description).not.toMatch(/\[baton\]|handoff brief/i)
+})

@@ -18,7 +18,7 @@ export function briefSkill(): string {
   })
   return `---
 name: brief
-description: How to write a handoff brief that a fresh session can work from. Use it when [baton] asks for a handoff brief, or when the user wants the work handed to a fresh session.
+description: How to write down the state of the work so that a fresh session can go on from it alone. Use it when Baton asks for a brief, or when the user wants the work handed over.
 ---
 
 # A handoff brief

@@ -16,7 +16,7 @@ test('the agent is told of the skill for briefs while Baton is installed, and no
   const it = await stage({ rest: { text: 'Fine.', used: 20_008 } })
   const run = () => runPrint(it.home, { prompt: 'go', model: MODEL, timeoutMs: 30_000 })
   expect(await run()).toMatchObject({ code: 0 })
-  const skill = 'How to write a handoff brief that a fresh session can work from'
+  const skill = 'How to write down the state of the work so that a fresh session can go on'
   expect(copies(mainRequests(it.model)[0]!, 'baton:brief')).toBeGreaterThan(0)
   expect(copies(mainRequests(it.model)[0]!, skill)).toBe(1)
   await it.json('uninstall')
