@@ -100,7 +100,7 @@ const RED = GREEN.replace(
 ).replace('30 passed (30)', '1 failed | 29 passed (30)')
 
 /** Turns of a working day: a prompt, reading, changing, testing, committing, saying what was done. Returns how many lines there are. */
-function writeConversation(file, { bytes, bookkeeping }) {
+export function writeConversation(file, { bytes, bookkeeping }) {
   const fd = openSync(file, 'w')
   let written = 0
   let lines = 0

@@ -1,20 +1,21 @@
 import { clientBinary, start } from './machine.mjs'
 
+/** Nothing but the scripted model is spoken to. */
+export const clientEnvironment = (url) => ({
+  ANTHROPIC_BASE_URL: url,
+  ANTHROPIC_API_KEY: 'sk-fake',
+  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+  DISABLE_TELEMETRY: '1',
+  DISABLE_AUTOUPDATER: '1',
+  DISABLE_ERROR_REPORTING: '1',
+  IS_SANDBOX: '1',
+})
+
 /** One run of the real client against the scripted model. Never throws for what the client does. */
 export function runClient(machine, url, { prompt = 'go', model = 'claude-opus-4-6', env = {} } = {}) {
   const client = start(clientBinary(), ['-p', prompt, '--model', model, '--dangerously-skip-permissions'], {
     cwd: machine.project,
-    env: {
-      ...machine.env,
-      ANTHROPIC_BASE_URL: url,
-      ANTHROPIC_API_KEY: 'sk-fake',
-      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-      DISABLE_TELEMETRY: '1',
-      DISABLE_AUTOUPDATER: '1',
-      DISABLE_ERROR_REPORTING: '1',
-      IS_SANDBOX: '1',
-      ...env,
-    },
+    env: { ...machine.env, ...clientEnvironment(url), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let stdout = ''

@@ -33,7 +33,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   'hand-driver.ts': ['lib', 'agents', 'delivery', 'engine', 'house.ts'],
   'message-typist.ts': ['agents', 'delivery', 'engine', 'house.ts'],
   'archives-of.ts': ['contract', 'agents', 'archive', 'house.ts'],
-  'around.ts': ['lib', 'briefs', 'agents', 'engine'],
+  'around.ts': ['lib', 'briefs', 'agents', 'engine', 'version.ts'],
   'hook/engine-main.ts': ['contract', 'lib', 'config', 'agents', 'archive', 'engine', 'hook', 'house.ts'],
   library: ['contract', 'lib', 'config', 'policy', 'agents', 'engine', 'around.ts', 'house.ts'],
   'index.ts': ['contract', 'lib', 'library'],

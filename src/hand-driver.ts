@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { findPasted, readComposer } from './agents/claude-code/composer.js'
 import { liveClient } from './agents/claude-code/registry.js'
 import { type Changes, watchChanges } from './delivery/channels/changes.js'
@@ -13,12 +14,14 @@ import {
   whyNotNow,
 } from './delivery/channels/tmux.js'
 import {
+  awaitReviews,
   beginTyping,
   claimHandoffs,
   type DriveStep,
   endTyping,
   giveUpTyping,
   nextStep,
+  releaseHandoffs,
   type ToType,
 } from './engine/drive-handoff.js'
 import type { House } from './house.js'
@@ -31,36 +34,68 @@ const TERMINALS: Record<string, (client: DriveStep['client']) => Terminal> = {
 
 /** A person who types is waited for more patiently than a client that finishes its turn. */
 const PROMPT_MS = 10_000
+/** What was ended and is wanted again, such as a brief that a person has looked at meanwhile. */
+const AGAIN_MS = 500
+
+/** How long it sleeps at most, unless the store changes. While only a review lasts there is less to miss. */
+const LOOK_MS = 1_000
+const REVIEW_LOOK_MS = 15_000
+/** Somebody else may be closing the review at the same moment. */
+const REVIEW_OVER_MS = 50
 
 /**
- * Types for every handoff that needs it and that no other process types for, until none is left (see `engine/drive-handoff.ts`). Sleeps
- * between looks: the clients' own state and the store wake it.
+ * Types for every handoff that needs it and that no other process types for, and waits for the end of reviews, until none is left (see
+ * `engine/drive-handoff.ts`). Sleeps between looks: the clients' own state and the store wake it.
  */
 export async function driveHandoffs(house: House): Promise<void> {
   const self = processInfo(process.pid)
   if (self === null) return
+  const { parts } = house.engine
   const driven = new Map<string, Promise<void>>()
-  for (;;) {
-    for (const id of claimHandoffs(house.engine.parts, self)) {
-      const driving = drive(house, self, id).catch((error) =>
-        house.log('error', 'typing for a handoff failed', { handoff: id, reason: String(error) }),
-      )
-      driven.set(
-        id,
-        driving.then(() => void driven.delete(id)),
-      )
-    }
-    if (driven.size === 0) return
-    const rest = new AbortController()
-    await Promise.race([...driven.values(), sleep(1_000, rest.signal)])
-    rest.abort()
+  const failed = new Set<string>()
+  const ended = new Map<string, number>()
+  const changes = watchChanges([dirname(house.home.store)])
+  let changed: Promise<void> | null = null
+  const begin = (id: string): void => {
+    const driving = drive(house, self, id).catch((error) => {
+      failed.add(id)
+      house.log('error', 'typing for a handoff failed', { handoff: id, reason: String(error) })
+    })
+    driven.set(
+      id,
+      driving.then(() => {
+        driven.delete(id)
+        ended.set(id, Date.now())
+      }),
+    )
   }
+  for (;;) {
+    for (const id of claimHandoffs(parts, self)) {
+      const hasRested = Date.now() - (ended.get(id) ?? 0) >= AGAIN_MS
+      if (!driven.has(id) && !failed.has(id) && hasRested) begin(id)
+    }
+    const review = awaitReviews(parts, self)
+    if (driven.size === 0 && review === null && releaseHandoffs(parts, self, failed)) break
+    const left = review === null ? LOOK_MS : review - house.now().getTime()
+    if (left <= 0) {
+      house.engine.lookAtHandoffs()
+      await sleep(REVIEW_OVER_MS)
+      continue
+    }
+    const rest = driven.size === 0 ? Math.min(left, REVIEW_LOOK_MS) : Math.min(left, LOOK_MS)
+    changed ??= changes.next(rest, 50).then(() => {
+      changed = null
+    })
+    await Promise.race([...driven.values(), changed])
+  }
+  changes.close()
 }
 
 async function drive(house: House, self: ProcessIdentity, id: string): Promise<void> {
   const { parts } = house.engine
   let changes: Changes | null = null
-  const began = Date.now()
+  let began: number | null = null
+  let looked = 0
   let refused = ''
   const quiet: Quiet = { since: null }
   try {
@@ -76,6 +111,15 @@ async function drive(house: House, self: ProcessIdentity, id: string): Promise<v
         return giveUpTyping(parts, self, id, isGone)
       }
       changes ??= watchChanges([join(step.client.configDir, 'sessions'), dirname(house.home.store)])
+      if (step.do === 'ready') {
+        if (Date.now() - looked >= READY_EVERY_MS) {
+          looked = Date.now()
+          await look(step, quiet)
+        }
+        await changes.next(READY_EVERY_MS, 10)
+        continue
+      }
+      began ??= Date.now()
       if (step.type !== null) {
         const typed = await tryToType(house, self, id, step, step.type, quiet)
         const why = typed === null || typed.sent ? '' : `${typed.why}: ${typed.detail}`
@@ -83,7 +127,7 @@ async function drive(house: House, self: ProcessIdentity, id: string): Promise<v
         refused = why
       }
       const hurries = Date.now() - began < PROMPT_MS
-      await changes.next(hurries ? 250 : 1_000, hurries ? 20 : 250)
+      await changes.next(hurries ? 250 : 1_000, hurries ? 10 : 250)
     }
   } finally {
     changes?.close()
@@ -97,6 +141,14 @@ interface Quiet {
 
 /** For a moment after the user pressed Enter the composer is empty and the client still calls itself idle. */
 const QUIET_MS = 200
+
+/** How often the composer is looked at before there is anything to type. */
+const READY_EVERY_MS = 1_000
+
+async function look({ agent, client, type }: DriveStep, quiet: Quiet): Promise<void> {
+  const terminal = TERMINALS[agent]?.(client)
+  if (terminal && type) await lookFor(terminal, type.text, { sessionId: type.sessionId }, quiet)
+}
 
 /** null: it is no longer wanted. */
 async function tryToType(
@@ -135,11 +187,4 @@ async function stillNot(terminal: Terminal, text: string, wish: Wish, quiet: Qui
   if (left <= 0) return null
   await sleep(left)
   return lookFor(terminal, text, wish, quiet)
-}
-
-function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms)
-    signal?.addEventListener('abort', () => clearTimeout(timer))
-  })
 }

@@ -96,6 +96,7 @@ export function openHouse(options: HouseOptions): House {
     outbox: folderOutbox(home.outbox, now),
     liveDir: home.live,
     briefs: { folder: home.briefs, keyFile: home.key },
+    factsDir: home.facts,
     planArchive(request) {
       const planned = plan(request)
       return planned?.status === 'pending' ? { archiveId: planned.archiveId, bytes: planned.parts[0]?.bytes ?? 0 } : null

@@ -3,7 +3,7 @@ import { findPasted, readComposer } from './agents/claude-code/composer.js'
 import { liveClient } from './agents/claude-code/registry.js'
 import { configDirOf } from './agents/claude-code/settings.js'
 import { pastePrompt, type Terminal, whyNotNow } from './delivery/channels/tmux.js'
-import { beginTypingMessages, typable, typedNothing } from './engine/type-message.js'
+import { beginTypingMessages, typable as idleUntold, typedNothing } from './engine/type-message.js'
 import type { House } from './house.js'
 
 type Env = Record<string, string | undefined>
@@ -25,7 +25,7 @@ const QUIET_MS = 300
  */
 export async function typeMessages(house: House, seatId: string, env: Env): Promise<boolean> {
   const { parts } = house.engine
-  const record = typable(parts, seatId)
+  const record = idleUntold(parts, seatId)
   const terminal = record?.process ? (TERMINALS[record.agent]?.(record.process.pid, env) ?? null) : null
   if (record === null || terminal === null) return false
   const wish = { sessionId: record.sessionId }
@@ -40,4 +40,14 @@ export async function typeMessages(house: House, seatId: string, env: Env): Prom
   house.log('info', 'a message was not typed', { seat: seatId, reason: `${typed.why}: ${typed.detail}`, left: typed.left })
   if (typed.left === 'nothing') typedNothing(parts, prompt)
   return false
+}
+
+/** Refusals that pass: the client can be typed into at another moment. */
+const PASSING = ['busy', 'waiting', 'draft']
+
+/** Whether the terminal of a client could be typed into, now or later. Types nothing. */
+export async function typable(pid: number, sessionId: string, env: Env): Promise<boolean> {
+  const terminal = TERMINALS['claude-code']!(pid, env)
+  const refused = terminal === null ? null : await whyNotNow(terminal, '[baton]', { sessionId })
+  return terminal !== null && (refused === null || PASSING.includes(refused.why))
 }

@@ -23,6 +23,18 @@ export interface Say {
   agentFile?: string | null
 }
 
+/** Tells an idle client something where nothing of Baton's runs inside it. Names as with orders. */
+export interface Waiter {
+  /** `asleep`: one waits beside the client. `known`: this client has waiters, and the next may be about to begin. null: it has none. */
+  of(liveDir: string, clientPid: number): 'asleep' | 'known' | null
+  /** Leaves it for the waiter and tells it so; throws when it cannot be written. */
+  say(liveDir: string, wish: { clientPid: number; session: string; orderId: string; text: string }): void
+  /** True: it was taken back and will never be said. */
+  unsay(liveDir: string, session: string, orderId: string): boolean
+  /** When it was taken to be said, milliseconds; null: it was not. */
+  said(liveDir: string, session: string, orderId: string): number | null
+}
+
 /** Everything Baton knows about one coding agent's format lives behind this. No method throws on bad input. */
 export interface Agent {
   readonly id: string
@@ -50,6 +62,8 @@ export interface Agent {
   withdraw?(liveDir: string, sessionId: string, orderId: string): boolean
   /** What became of an order; null: it was not begun. */
   orderAnswer?(liveDir: string, sessionId: string, orderId: string): OrderAnswer | null
+  /** A program that sleeps beside an idle client and gives it a prompt; left out: no client of this agent knows such a thing. */
+  readonly waiter?: Waiter
   /** What the user asked for by a command inside the client, once; null: nothing. */
   takeRequest?(liveDir: string, sessionId: string): { words: string } | null
   /** The transcripts of a session's subagents. `name`: tells them apart. */

@@ -13,7 +13,7 @@ export interface TranscriptReader {
 
 export interface ConversationOptions {
   /** Where to begin: the end of an earlier read. Absent: at the beginning. */
-  from?: { offset: number; lines: number }
+  from?: Reached
   /** Bytes beyond this are not looked at. Absent: to the end of the file. */
   to?: number
   /** `subagent`: the transcript is a subagent's own. */
@@ -23,6 +23,19 @@ export interface ConversationOptions {
   /** After so many milliseconds it gives up where it is. Absent: it takes its time. */
   withinMs?: number
   onEntry: (entry: Entry) => void
+  /**
+   * Called once, after the last line that was read and before the entries that only the end makes (a prompt that still waits): what
+   * another read goes on from, if it is copied now. Not called where there is a problem.
+   */
+  onReached?: (reached: Reached) => void
+}
+
+/** How far a read came. */
+export interface Reached {
+  offset: number
+  lines: number
+  /** What the reader remembers of the lines before, as plain data with maps; absent: it knows nothing of them. */
+  state?: unknown
 }
 
 export interface ConversationRead {
@@ -33,7 +46,7 @@ export interface ConversationRead {
   unread: number
   /** Lines too long to be read whole: what could be told from their beginning was told. */
   cut: number
-  /** It took longer than it was given. */
+  /** It took longer than it was given: it read as far as `offset`. */
   gaveUp: boolean
   /** null: read. Otherwise why there is nothing: the file is not there, or is none. */
   problem: string | null

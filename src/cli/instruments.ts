@@ -1,11 +1,15 @@
-import { statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { archivePlaces } from '../archive/places.js'
 import { around } from '../around.js'
+import { readBrief } from '../briefs/read-brief.js'
 import { loadConfig } from '../config/load-config.js'
+import { isUndriven } from '../engine/look-at-handoffs.js'
 import { openHouse } from '../house.js'
 import type { Instruments } from '../install/doctor/patient.js'
 import type { Home } from '../lib/home.js'
+import { machineKey } from '../lib/machine-key.js'
+import { typable } from '../message-typist.js'
 import { isSilent } from '../policy/silence.js'
 import { openDatabase } from '../store/sqlite/driver.js'
 import { explained } from '../store/sqlite/explain.js'
@@ -25,6 +29,9 @@ export function instruments(home: Home, env: Record<string, string | undefined>)
       const gone = all.filter(({ file, storedBytes }) => sizeOf(join(folder, file)) !== storedBytes)
       return { all: all.length, gone: gone.map(({ file }) => join(folder, file)) }
     },
+    isGenuine: ({ path, sha256 }) => existsSync(home.key) && readBrief(path, machineKey(home.key), sha256).verdict === 'genuine',
+    isUndriven,
+    typable: (pid, sessionId) => typable(pid, sessionId, env),
     isSilent,
     prepareHome: () => prepareHome(home, env),
     findProgram: (name) => findProgram(name, env),

@@ -31,7 +31,7 @@ describe('notes', () => {
         agents: {
           a: { prompt: 'x', session: { context_threshold: 0.1, context_handoff_threshold: 0.1 }, hooks: { after_run: ['a'] } },
         },
-        handoff: { mode: 'ask', bar: 0.5 },
+        handoff: { mode: 'ask', bar: 0.5, review_seconds: 30 },
         levels: [{ name: 'early', at: '5%', actions: ['user', 'agent', 'parent', 'request-handoff', 'hand-off'] }],
       }),
     ).toEqual([])
@@ -39,7 +39,7 @@ describe('notes', () => {
   })
 
   it.each<[object, string]>([
-    [{ handoff: { review_seconds: 30 } }, 'handoff.review_seconds: accepted; '],
+    [{ handoff: { review_seconds: 'approval' }, compaction: 'block-and-hand-off' }, 'compaction: acts as `instruct`'],
     [{ compaction: 'allow', must_survive: ['x'] }, 'must_survive: is told to nobody'],
     [{ notify: ['bell'] }, 'notify: accepted; '],
     [{ prices: { 'x-*': { input: 3 } } }, 'prices: accepted; '],

@@ -12,7 +12,6 @@ const LATER = {
 } satisfies Partial<Record<keyof Written, string>>
 
 const LATER_HANDOFF = {
-  review_seconds: 'accepted; a brief is used without a review until Baton lets you look at it first',
   fork: 'accepted; a brief the agent does not write is written by code until Baton can let a fork write it',
 }
 
@@ -65,7 +64,11 @@ function notesOnPolicy(written: WrittenPolicy, prefix: string): Omit<Note, 'file
   const notes: Omit<Note, 'file'>[] = []
   if (written.compaction === 'allow' && written.must_survive && written.must_survive.length > 0)
     notes.push({ key: `${prefix}must_survive`, text: 'is told to nobody while `compaction` is `allow`' })
-  if (written.handoff?.review_seconds) notes.push({ key: `${prefix}handoff.review_seconds`, text: LATER_HANDOFF.review_seconds })
+  if (written.handoff?.review_seconds === 'approval' && written.compaction === 'block-and-hand-off')
+    notes.push({
+      key: `${prefix}compaction`,
+      text: 'acts as `instruct`: nobody can tell when a brief that waits for approval is used',
+    })
   if (written.handoff?.fork) notes.push({ key: `${prefix}handoff.fork`, text: LATER_HANDOFF.fork })
   written.levels?.forEach(({ actions }, level) => {
     actions?.forEach((action, index) => {

@@ -143,6 +143,14 @@ describe('what sources say together', () => {
     })
   })
 
+  it('a review lasts so many seconds, or until somebody approves', () => {
+    trial.putProject({ handoff: { review_seconds: 'approval' } })
+    expect(policy().handoff.reviewSeconds).toBe('approval')
+    expect(trial.refused({ handoff: { review_seconds: 'aproval' } })[0]).toContain(
+      'expected a whole number of seconds or `approval`',
+    )
+  })
+
   it('what must survive and what is redacted adds up, each once', () => {
     trial.putUser({ must_survive: ['a', 'b'], archive: { redact: ['x'] } })
     trial.putProject({ must_survive: ['b', 'c'], archive: { redact: ['y'] } })

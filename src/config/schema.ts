@@ -26,6 +26,13 @@ function whyNoPattern(written: string): string | null {
   }
 }
 
+const reviewTime = v.union([figure({ least: 0, example: 30 }), v.literal('approval')], ({ input }) =>
+  say(
+    `expected a whole number of seconds or \`approval\`, got ${shown(input)}`,
+    'write `30`, or `approval` to wait until somebody says yes',
+  ),
+)
+
 /** What may be said for some sessions only. */
 const policyKeys = {
   enabled: may(yesNo),
@@ -36,7 +43,7 @@ const policyKeys = {
   handoff: may(
     mapOf({
       mode: may(oneOf(['auto', 'ask', 'off'], 'mode')),
-      review_seconds: may(figure({ least: 0, example: 30 })),
+      review_seconds: may(reviewTime),
       bar: may(figure({ least: 0, most: 1, whole: false, example: 0.8 })),
       fork: may(yesNo),
     }),

@@ -4,7 +4,7 @@
  * requested  the agent was or will be asked for a brief
  * written    a brief was taken
  * checked    it was compared with the facts, and what it lacked was appended
- * review     it waits for a person, or for the time a person has to object
+ * review     it waits for a person, or until the time to object is over (`dueAt`; null: only for a person)
  * waiting    everything is ready; the turn has not ended, or the session cannot be cleared just now
  * clearing   the order to begin a fresh session was given
  * confirmed  the client has begun one
@@ -69,10 +69,14 @@ export interface HandoffRecord {
   newSessionId: string | null
   /** The client, where its terminal can be typed into; absent or null: it cannot. */
   client?: { pid: number; startedAt: string; configDir: string } | null
-  /** The process that types; absent or null: none does. */
+  /** The process that types, or waits for the end of a review; absent or null: none does. */
   driver?: { pid: number; startedAt: string } | null
   /** What is typed, stored before the first key; absent or null: nothing of ours stands there. */
   typing?: Typing | null
+  /** The last line of the transcript its brief was checked against; absent or null: not known. */
+  upTo?: number | null
+  /** A turn began since the brief was written: what happened in it is added before the brief is used. Absent: none did. */
+  stale?: boolean
   /** Which handoff of this seat it is, from 1. */
   number: number
   /** The figures when it was asked for. */

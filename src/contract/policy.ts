@@ -6,7 +6,12 @@ export interface Policy {
   levels: Level[]
   compaction: 'allow' | 'instruct' | 'block-and-hand-off'
   mustSurvive: string[]
-  handoff: { mode: 'auto' | 'ask' | 'off'; reviewSeconds: number; bar: number; fork: boolean }
+  handoff: {
+    mode: 'auto' | 'ask' | 'off' /** 0: no review. `approval`: however long it takes. */
+    reviewSeconds: number | 'approval'
+    bar: number
+    fork: boolean
+  }
   guards: { minNewTokens: number; maxUnattendedPerHour: number; cooldownSeconds: number; breakerAfter: number }
   archive: {
     enabled: boolean

@@ -95,6 +95,12 @@ export interface SessionRecord {
   enabled?: boolean
   /** The handoff this session takes part in, as the old one or as the fresh one; absent or null: none. */
   handoffId?: string | null
+  /** Where the client says what it does, if it sits in a terminal that can be typed into; absent or null: it does not. */
+  terminal?: { configDir: string } | null
+  /** How far facts were read from its transcript for keeping, in bytes; absent: they were not. */
+  factsKeptAt?: number
+  /** It is over, and Baton has yet to see whether a brief of it is worth writing. `gone`: its client died at work. Absent or null: no. */
+  briefWanted?: 'ended' | 'gone' | null
   /** How often in this turn the agent was made to go on with a message at its end; absent: never. */
   insisted?: number
   /** Fingerprint of the levels in force: when it changes, alerts of the old ones are stale. */

@@ -1,8 +1,7 @@
 import type { BriefRecord } from '../contract/brief.js'
 import type { Event } from '../contract/event.js'
+import type { SessionRecord } from '../contract/record.js'
 import type { Signal } from '../contract/signal.js'
-import type { Repository } from '../handoff/mechanical-brief.js'
-import type { Store } from '../store/store.js'
 import { catchUp } from './catch-up.js'
 import type { Draft, Parts } from './draft.js'
 import {
@@ -15,13 +14,17 @@ import {
   takeTyped,
 } from './hand-over.js'
 import { type KeepDesk, keepBefore, keptForNothing, readAhead, recoverFirst, recoverSecond } from './keeping.js'
-import { lookAtDue } from './leave-session.js'
+import { factsOf, groundFor, type Known } from './known.js'
+import { lookAtDue } from './look-at-due.js'
 import { type BriefGround, type BriefKeeper, coverageOf, takeBrief, writeBrief } from './make-brief.js'
-import { type Readers, type ReadFacts, readFacts } from './read-facts.js'
+import type { Readers, ReadFacts } from './read-facts.js'
 
 /** Everything around compactions that reads transcripts, in one piece, so that a hook can leave it unloaded. */
 export interface Around {
-  readAhead(store: Store, signal: Signal): ReadFacts | null
+  /** The facts a compaction may drop, or a brief is compared with, before the store is locked. */
+  readAhead(parts: Parts, signal: Signal): ReadFacts | null
+  /** The same for whoever has the time. */
+  factsOf(parts: Parts, of: Pick<SessionRecord, 'sessionId' | 'agent' | 'transcriptPath'>): ReadFacts
   keepBefore(draft: Draft, trigger: 'auto' | 'manual'): void
   /** `summary`: where it is known already, what it lacks is put back in the same breath. */
   recoverFirst(desk: KeepDesk, summary: string | null): void
@@ -44,21 +47,27 @@ export interface Around {
   writeBrief: typeof writeBrief
   /** null: it is gone, or somebody has changed it. */
   readBrief(parts: Parts, brief: BriefRecord): string | null
+  /** What was found after it was written, oldest first. */
+  readLate(parts: Parts, brief: BriefRecord): string[]
 }
 
 export function makeAround(
   readers: Readers,
   keeperOf: (parts: Parts) => BriefKeeper,
-  repository: (folder: string) => Repository | null,
+  repository: Known['repository'],
+  program: string,
+  elapsed: () => number,
 ): Around {
+  const known: Known = { readers, program, repository, keeperOf, elapsed }
   return {
-    readAhead: (store, signal) => readAhead(readers, store, signal),
-    keepBefore,
-    recoverFirst: (desk, summary) => recoverFirst(readers, desk, summary),
+    readAhead: (parts, signal) => readAhead(known, parts, signal),
+    factsOf: (parts, of) => factsOf(known, parts, of),
+    keepBefore: (draft, trigger) => keepBefore(known, draft, trigger),
+    recoverFirst: (desk, summary) => recoverFirst(known, desk, summary),
     recoverSecond: (desk, summary) => recoverSecond(readers, desk, summary),
     keptForNothing,
-    catchUp: (parts) => catchUp(readers, parts),
-    briefGround: (draft) => groundFor(readers, keeperOf(draft.parts), repository, draft),
+    catchUp: (parts) => catchUp(known, parts),
+    briefGround: (draft) => groundFor(known, draft),
     ...{
       askForBrief,
       blockAndHandOver,
@@ -73,19 +82,6 @@ export function makeAround(
     takeBrief,
     writeBrief,
     readBrief: (parts, brief) => keeperOf(parts).read(brief),
+    readLate: (parts, brief) => keeperOf(parts).late(brief),
   }
-}
-
-/** Long transcripts are read as far as a turn's end can wait for it. */
-const GROUND_MS = 1_500
-
-function groundFor(
-  readers: Readers,
-  keeper: BriefKeeper,
-  repository: (folder: string) => Repository | null,
-  { record, read }: Pick<Draft, 'record' | 'read'>,
-): BriefGround {
-  const found = read ?? readFacts(readers, record.agent, record.transcriptPath, { withinMs: GROUND_MS })
-  const folder = record.cwd ?? record.project
-  return { keeper, facts: found.facts, repository: folder === null ? null : repository(folder) }
 }

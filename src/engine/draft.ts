@@ -23,6 +23,8 @@ export interface Parts {
   outbox: Outbox
   /** Where briefs are kept, and what they are signed with. */
   briefs: { folder: string; keyFile: string }
+  /** Where facts are kept between two looks at a transcript. */
+  factsDir: string
   /** Where the mod's reports lie. */
   liveDir: string
   /** Makes sure that what a session's transcripts hold now is kept; called inside a transaction. null: there is nothing to keep. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type ProcessIdentity, processInfo } from '../lib/process-info.js'
-import { beginTyping, claimHandoffs, endTyping, giveUpTyping, nextStep } from './drive-handoff.js'
+import { beginTyping, claimHandoffs, endTyping, giveUpTyping, nextStep, releaseHandoffs } from './drive-handoff.js'
 import { said, type TrialHouse, type TrialSession, trialHouse, trialSession } from './trial-session.js'
 
 const self = processInfo(process.pid)!
@@ -46,9 +46,10 @@ describe('a client without the mod, in a terminal that can be typed into', () =>
       way: 'tmux',
       client: { pid: process.pid, configDir: join(house.folder, '.claude') },
     })
-    expect(begun).toEqual(['handoff'])
+    // once when the brief was asked for; that one has not come
+    expect(begun).toEqual(['handoff', 'handoff'])
     expect(claimHandoffs(parts(), self)).toEqual([id])
-    expect(claimHandoffs(parts(), self)).toEqual([])
+    expect(claimHandoffs(parts(), { pid: process.ppid, startedAt: 'x' })).toEqual([])
     const toClear = step()!.type!
     expect(toClear).toEqual({ what: 'clear', sessionId: s.id, text: '/clear', mayStand: false, remains: null })
     expect(beginTyping(parts(), self, id, toClear)).toBe(true)
@@ -93,6 +94,68 @@ describe('a client without the mod, in a terminal that can be typed into', () =>
     expect(last()).toMatchObject({ state: 'confirmed', way: 'start', newSessionId: fresh.id })
     expect(claimHandoffs(parts(), self)).toEqual([last().handoffId])
     expect(step()!.type).toMatchObject({ what: 'prompt', sessionId: fresh.id })
+  })
+})
+
+describe('while the brief is written', () => {
+  beforeEach(() => s.step(150_000))
+  const end = () => s.hook('Stop', { stop_hook_active: false, last_assistant_message: BRIEF })
+
+  it('a process stands ready, types nothing, and at the end of the turn no other is started', () => {
+    const id = last().handoffId
+    expect(begun).toEqual(['handoff'])
+    expect(claimHandoffs(parts(), self)).toEqual([id])
+    const ready = step()!
+    expect(ready).toMatchObject({ do: 'ready', type: { what: 'clear', sessionId: s.id } })
+    expect(beginTyping(parts(), self, id, ready.type!)).toBe(false)
+    expect(last().typing ?? null).toBeNull()
+    end()
+    expect(begun).toEqual(['handoff'])
+    expect(step()).toMatchObject({ do: 'type', type: { what: 'clear', mayStand: false } })
+  })
+
+  it('one that ends takes its name away first, and stays if there is something to type by then', () => {
+    claimHandoffs(parts(), self)
+    house.store.putHandoff({ ...last(), state: 'review' })
+    expect(step()).toBeNull()
+    expect(releaseHandoffs(parts(), self, new Set())).toBe(true)
+    expect(last().driver).toBeNull()
+    house.store.putHandoff({ ...last(), state: 'requested' })
+    const [id] = claimHandoffs(parts(), self)
+    end()
+    expect(releaseHandoffs(parts(), self, new Set())).toBe(false)
+    expect(claimHandoffs(parts(), self)).toEqual([id])
+    expect(releaseHandoffs(parts(), self, new Set([id!]))).toBe(true)
+    expect(last()).toMatchObject({ state: 'clearing', driver: null })
+  })
+
+  it('one that is gone by the end of the turn is replaced', () => {
+    house.store.putHandoff({ ...last(), driver: gone })
+    end()
+    expect(begun).toEqual(['handoff', 'handoff'])
+    expect(last()).toMatchObject({ state: 'clearing', way: 'tmux', driver: null })
+  })
+
+  it('it stands ready for ten minutes or until the client is gone, and the request stays as it is', () => {
+    const id = last().handoffId
+    claimHandoffs(parts(), self)
+    house.wait(10 * 60 + 1)
+    expect(step()).toMatchObject({ do: 'give-up' })
+    giveUpTyping(parts(), self, id, true)
+    expect(last()).toMatchObject({ state: 'requested', driver: null })
+    expect(claimHandoffs(parts(), self)).toEqual([])
+    end()
+    expect(last()).toMatchObject({ state: 'clearing', way: 'tmux' })
+  })
+
+  it('nobody does for a client that cannot be typed into', () => {
+    const other = trialSession(house, 'cccccccc-0003', { ...ENV, TMUX_PANE: '' })
+    other.start()
+    other.prompt()
+    begun = []
+    other.step(150_000)
+    expect(last()).toMatchObject({ state: 'requested', sessionId: other.id, client: null })
+    expect(begun).toEqual([])
   })
 })
 

@@ -5,11 +5,13 @@ import type { ProcessIdentity } from '../lib/process-info.js'
 import { deskFor } from './desk.js'
 import type { Parts } from './draft.js'
 import { offerInstead, waitForNextStart } from './leave-session.js'
-import { isTyped, isUndriven } from './look-at-handoffs.js'
+import { hasDriver, isAwaited, isTyped, isUnawaited } from './look-at-handoffs.js'
 
 /**
  * What a process that types for handoffs (a driver) decides. Whatever it does is stored before:
  *
+ *   requested   it stands ready, and sees whether the composer is free
+ *   checked     the same
  *   clearing    `/clear` is typed into the session that is left; the client's own event moves the handoff on
  *   confirmed   the prompt that begins the fresh session is pasted; the client's own event, again, moves it on
  *
@@ -18,6 +20,8 @@ import { isTyped, isUndriven } from './look-at-handoffs.js'
  * came there.
  */
 
+/** A brief is written in a minute or two. After this nobody stands ready, and a driver is started when there is something to type. */
+const READY_MS = 10 * 60_000
 /** Together ten minutes: after that the person decides. */
 const CLEAR_MS = 8 * 60_000
 const PROMPT_MS = 2 * 60_000
@@ -39,20 +43,71 @@ export interface ToType {
 }
 
 export interface DriveStep {
-  do: 'end' | 'wait' | 'give-up' | 'type'
+  /** `ready`: what will be typed is known already. */
+  do: 'ready' | 'wait' | 'give-up' | 'type'
   agent: string
   client: NonNullable<HandoffRecord['client']>
   type: ToType | null
 }
 
-/** Puts this process's name on the handoffs nobody types for. */
-export function claimHandoffs({ store }: Parts, self: ProcessIdentity): string[] {
+/** Puts this process's name on the handoffs nobody types for. Returns all that have it and need somebody. */
+export function claimHandoffs(parts: Parts, self: ProcessIdentity): string[] {
+  const { store } = parts
+  const isFree = (handoff: HandoffRecord): boolean => isWanted(parts, handoff) && !hasDriver(handoff)
+  const open = store.openHandoffs()
+  if (open.some(isFree))
+    store.transaction(() => {
+      for (const handoff of store.openHandoffs().filter(isFree))
+        store.putHandoff({ ...handoff, driver: { pid: self.pid, startedAt: self.startedAt } })
+    })
+  return store.openHandoffs().flatMap((handoff) => (isOwn(handoff, self) && isWanted(parts, handoff) ? [handoff.handoffId] : []))
+}
+
+/**
+ * Before this process ends: takes its name from every handoff, so that whoever has something to type for one starts another. False: there
+ * is one to type for, other than `but`.
+ */
+export function releaseHandoffs(parts: Parts, self: ProcessIdentity, but: ReadonlySet<string>): boolean {
+  const { store } = parts
   return store.transaction(() => {
-    const claimed = store.openHandoffs().filter(isUndriven)
-    for (const handoff of claimed) store.putHandoff({ ...handoff, driver: { pid: self.pid, startedAt: self.startedAt } })
-    return claimed.map(({ handoffId }) => handoffId)
+    const own = store.openHandoffs().filter((handoff) => isOwn(handoff, self))
+    if (own.some((handoff) => isWanted(parts, handoff) && !but.has(handoff.handoffId))) return false
+    for (const handoff of own) store.putHandoff({ ...handoff, driver: null })
+    return true
   })
 }
+
+/** Puts this process's name on the reviews nobody waits for. When the next of its own ends, milliseconds; null: it waits for none. */
+export function awaitReviews(parts: Parts, self: ProcessIdentity): number | null {
+  const { store } = parts
+  return store.transaction(() => {
+    const ends = store.openHandoffs().flatMap((handoff) => {
+      if (!isAwaited(parts, handoff) || (!isOwn(handoff, self) && !isUnawaited(parts, handoff))) return []
+      const record = store.session(handoff.sessionId)
+      const process = record?.process ?? null
+      if (record && process !== null && !parts.agents[record.agent]?.alive(process)) {
+        store.putSession(ended(record, parts.now().toISOString()))
+        return []
+      }
+      if (!isOwn(handoff, self)) store.putHandoff({ ...handoff, driver: { pid: self.pid, startedAt: self.startedAt } })
+      return [Date.parse(handoff.dueAt!)]
+    })
+    return ends.length === 0 ? null : Math.min(...ends)
+  })
+}
+
+const isOwn = ({ driver }: HandoffRecord, self: ProcessIdentity): boolean =>
+  driver?.pid === self.pid && driver.startedAt === self.startedAt
+
+const isWanted = (parts: Parts, handoff: HandoffRecord): boolean =>
+  (isTyped(handoff) || isSoonTyped(parts, handoff)) && parts.store.session(handoff.sessionId) !== null
+
+/** Soon something has to be typed for it. */
+function isSoonTyped({ now }: Parts, handoff: HandoffRecord): boolean {
+  return isBefore(handoff) && now().getTime() - Date.parse(handoff.stateAt) < READY_MS
+}
+
+const isBefore = ({ state, client }: HandoffRecord): boolean => Boolean(client) && (state === 'requested' || state === 'checked')
 
 /** null: this process has nothing to do with it any more. */
 export function nextStep(parts: Parts, self: ProcessIdentity, handoffId: string): DriveStep | null {
@@ -64,6 +119,8 @@ export function nextStep(parts: Parts, self: ProcessIdentity, handoffId: string)
     ...{ do: what, agent: record.agent, client: handoff.client!, type },
   })
   const since = (at: string): number => parts.now().getTime() - Date.parse(at)
+  const toClear = { what: 'clear', sessionId: handoff.sessionId, text: CLEAR, mayStand: false, remains: null } as const
+  if (isBefore(handoff)) return isSoonTyped(parts, handoff) ? step('ready', toClear) : step('give-up')
   const what = handoff.state === 'clearing' ? 'clear' : 'prompt'
   if (since(handoff.stateAt) > (what === 'clear' ? CLEAR_MS : PROMPT_MS)) return step('give-up')
   const typing = handoff.typing?.what === what ? handoff.typing : null
@@ -73,7 +130,7 @@ export function nextStep(parts: Parts, self: ProcessIdentity, handoffId: string)
   if (what === 'clear') {
     // Cleared already: the start of the fresh session is on its way.
     if (record.state === 'ended') return step('wait')
-    return step('type', { what, sessionId: handoff.sessionId, text: CLEAR, mayStand, remains: null })
+    return step('type', { ...toClear, mayStand })
   }
   const brief = handoff.briefId === null ? null : store.brief(handoff.briefId)
   if (brief === null || handoff.newSessionId === null) return step('give-up')
@@ -87,7 +144,7 @@ export function nextStep(parts: Parts, self: ProcessIdentity, handoffId: string)
 export function beginTyping(parts: Parts, self: ProcessIdentity, handoffId: string, type: ToType): boolean {
   return parts.store.transaction(() => {
     const still = nextStep(parts, self, handoffId)
-    if (still?.type?.what !== type.what || still.type.sessionId !== type.sessionId) return false
+    if (still?.do !== 'type' || still.type?.what !== type.what || still.type.sessionId !== type.sessionId) return false
     const typing: Typing = { what: type.what, since: parts.now().toISOString(), sent: false }
     parts.store.putHandoff({ ...parts.store.handoff(handoffId)!, typing })
     return true
@@ -112,7 +169,11 @@ export function giveUpTyping(parts: Parts, self: ProcessIdentity, handoffId: str
     const agent = record && parts.agents[record.agent]
     if (!record || !agent) return
     const handoff: HandoffRecord = { ...found, driver: null, typing: null, client: null }
-    const desk = { ...deskFor(parts, agent, record), seatName: parts.store.seat(record.seatId)?.name ?? null }
+    const desk = deskFor(parts, agent, record)
+    if (isBefore(found)) {
+      parts.store.putHandoff({ ...found, driver: null, client: null })
+      return
+    }
     if (isGone) parts.store.putSession(ended(record, desk.at))
     if (handoff.state === 'clearing') offerInstead(desk, handoff, 'tmux')
     else if (isGone) waitForNextStart(desk, handoff)
@@ -123,8 +184,8 @@ export function giveUpTyping(parts: Parts, self: ProcessIdentity, handoffId: str
 
 function own({ store }: Parts, self: ProcessIdentity, handoffId: string): HandoffRecord | null {
   const handoff = store.handoff(handoffId)
-  if (!handoff || !isTyped(handoff)) return null
-  return handoff.driver?.pid === self.pid && handoff.driver.startedAt === self.startedAt ? handoff : null
+  if (!handoff || !(isTyped(handoff) || isBefore(handoff))) return null
+  return isOwn(handoff, self) ? handoff : null
 }
 
 /** Its process was killed, which tells nobody. */

@@ -273,7 +273,7 @@ describe('a review', () => {
     const briefId = underReview()
     expect(thrown(() => approveBrief(parts(), { briefId, caller: s.id })).exit).toBe(4)
     expect(approveBrief(parts(), { briefId, caller: null })).toMatchObject({
-      ...{ brief: { status: 'approved' }, handoff: { state: 'waiting' } },
+      ...{ brief: { status: 'approved' }, handoff: { state: 'checked' } },
     })
     expect(approveBrief(parts(), { briefId, caller: null }).brief.status).toBe('approved')
     ends('ready')
@@ -300,7 +300,7 @@ describe('a review', () => {
     ends('ready')
     const { brief, handoff } = reviseBrief(parts(), { briefId: old.briefId, caller: null, body: THIN, read: read() })
     expect(order()).toBe(false)
-    expect(handoff).toMatchObject({ state: 'checked', orderId: null })
+    expect(handoff).toMatchObject({ state: 'waiting', orderId: null })
     ends('ready')
     expect(order()).toBe(true)
     expect(said(clear().answer).agent).toContain(brief.path)

@@ -4,28 +4,32 @@ import { requestText } from '../handoff/request-text.js'
 import { oneLine } from '../handoff/told-lines.js'
 import { BatonError, EXIT } from '../lib/errors.js'
 import { guardHandoff } from '../policy/guards.js'
-import { deskFor } from './desk.js'
-import { type Desk, type Draft, emit, type Parts } from './draft.js'
-import { type Asked, beginHandoff, cancelHandoff, fieldsOf, moveHandoff, withdraw } from './handoffs.js'
+import { deskFor, type LeaveDesk } from './desk.js'
+import type { Desk, Draft, Parts } from './draft.js'
+import { withBrief } from './hand-over.js'
+import { type Asked, arriveHandoff, beginHandoff, cancelHandoff, hush, moveHandoff, withdraw } from './handoffs.js'
+import { isThere, leaveWhenIdle } from './leave-session.js'
 import type { BriefGround } from './make-brief.js'
-import { cancelStale, ofSession, queue, unhurt } from './messages.js'
+import { queue, unhurt } from './messages.js'
 import type { ReadFacts } from './read-facts.js'
+import { beginReview, holdReview, renewedEnd, useReviewed } from './review.js'
 import { lately } from './warn.js'
 import { admit, admitReviewer, type Caller, type Role } from './who-may.js'
 
 /**
  * What people and agents ask of a handoff by a command, without a signal of the session. Each is one transaction that changes everything
- * or, thrown out with a BatonError, nothing. What the session does next carries it on (`hand-over.ts`).
+ * or, thrown out with a BatonError, nothing. An idle session is told or left at once; else what it does next carries it on
+ * (`hand-over.ts`).
  */
 
-type CallDesk = Desk & Pick<Draft, 'enabled'>
+type CallDesk = LeaveDesk
 
 export interface Offered {
   brief: BriefRecord
   handoff: HandoffRecord
 }
 
-/** A brief is given for a session: checked, completed, kept, and used at the end of the turn. The last one given counts. */
+/** A brief is given for a session: checked, completed, kept, and used at the end of the turn, after a review if one is wanted. The last one given counts. */
 export function offerBrief(
   parts: Parts,
   asked: { sessionId: string; caller: Caller; reason: string | null; body: string; read: ReadFacts },
@@ -46,12 +50,12 @@ export function offerBrief(
     const brief = checkable(desk, parts.around().takeBrief(desk, ground, given), asked.read)
     const replaced = open.flatMap(({ briefId }) => briefId ?? [])
     const handoff = wanted ? takeOver(desk, wanted, role, asked.reason) : beginHandoff(desk, causeOf(role, asked.reason))
-    const { briefId } = brief
-    const checked = moveHandoff(desk, handoff, 'checked', { briefId, draft: null, way: null, orderId: null })
+    const checked = withBrief(desk, { ...handoff, way: null, orderId: null }, brief, ground)
     for (const id of replaced) supersede(parts, id)
     parts.store.putSession(record)
-    // Nobody is there whose turn could end.
-    return { brief, handoff: isThere(desk) ? checked : moveHandoff(desk, checked, 'waiting', { briefId, way: 'start' }) }
+    if (beginReview(desk, checked, brief)) return current(parts, { brief, handoff: checked })
+    // Whoever gives its own brief has a turn to end.
+    return { brief, handoff: role === 'agent' && isThere(desk) ? checked : leaveWhenIdle(desk, checked) }
   })
 }
 
@@ -78,7 +82,7 @@ export function requestBrief(parts: Parts, asked: { sessionId: string; caller: C
     const why = asked.reason === null ? '' : `\n\nThe reason that was given: ${oneLine(asked.reason, 500)}`
     queue(
       desk,
-      { category: 'handoff', mode: 'important', agent_text: `${requestText({ seatName })}${why}`, user_text: null },
+      { category: 'handoff', mode: 'urgent', agent_text: `${requestText({ seatName })}${why}`, user_text: null },
       { seatId: record.seatId, sessionId: record.sessionId },
     )
     const requested = moveHandoff(desk, handoff, 'requested', { asked: 1 })
@@ -137,7 +141,7 @@ export function approveBrief(parts: Parts, asked: { briefId: string; caller: Cal
       )
     const approved: BriefRecord = { ...brief, status: 'approved' }
     parts.store.putBrief(approved)
-    return { brief: approved, handoff: moveHandoff(desk, handoff, 'waiting', { dueAt: desk.at }) }
+    return { brief: approved, handoff: useReviewed(desk, handoff) }
   })
 }
 
@@ -155,7 +159,7 @@ export function reviseBrief(
     const handoff = handoffOf(parts, old)
     if (handoff) refuseBegun(desk, handoff)
     const coverage = parts.around().coverageOf(desk, ground, asked.body)
-    const whole: Coverage = { ...coverage, missing: [], unsupported: [] }
+    const whole: Coverage | null = coverage && { ...coverage, missing: [], unsupported: [] }
     const given = { body: asked.body, author: 'user' as const, reason: old.reason, coverage: whole }
     const kept = checkable(desk, { ...parts.around().takeBrief(desk, ground, given), coverage }, asked.read)
     const status = old.status === 'review' || old.status === 'approved' ? old.status : kept.status
@@ -163,25 +167,36 @@ export function reviseBrief(
     parts.store.putBrief(brief)
     supersede(parts, old.briefId)
     if (!handoff) return { brief, handoff }
-    // An order names the brief it is given with.
-    const back = handoff.state === 'clearing'
-    const change = { briefId: brief.briefId, dueAt: handoff.dueAt }
-    const moved = back
-      ? moveHandoff(desk, handoff, 'checked', { briefId: brief.briefId, way: null, orderId: null })
-      : moveHandoff(desk, handoff, handoff.state, change)
-    return { brief, handoff: moved }
+    const { briefId } = brief
+    if (handoff.state === 'review')
+      return { brief, handoff: moveHandoff(desk, handoff, 'review', { briefId, dueAt: renewedEnd(desk, handoff) }) }
+    // An order names the brief it is given with: the one before was taken back.
+    return { brief, handoff: leaveWhenIdle(desk, { ...handoff, briefId }) }
   })
 }
 
-/** How much of a session a text carries. Changes nothing. */
-export function checkText(parts: Parts, asked: { sessionId: string; body: string; read: ReadFacts }): Coverage {
-  const ground = groundOf(parts, asked.sessionId, asked.read)
-  return parts.around().coverageOf(deskOf(parts, asked.sessionId), ground, asked.body)
+/** Somebody begins to edit a brief: it is not used meanwhile. */
+export function beginEditing(parts: Parts, briefId: string): void {
+  parts.store.transaction(() => {
+    const brief = parts.store.brief(briefId)!
+    const handoff = handoffOf(parts, brief)
+    if (handoff) holdReview(deskOf(parts, handoff.sessionId), handoff)
+  })
 }
 
-/** Whether the client of a session still runs, as far as can be told. */
-export function isThere({ agent, record }: Pick<Desk, 'agent' | 'record'>): boolean {
-  return record.state !== 'ended' && (record.process === null || agent.alive(record.process))
+/** They left it as it was. */
+export function endEditing(parts: Parts, briefId: string): void {
+  parts.store.transaction(() => {
+    const handoff = handoffOf(parts, parts.store.brief(briefId)!)
+    if (handoff?.state !== 'review') return
+    parts.store.putHandoff({ ...handoff, dueAt: renewedEnd(deskOf(parts, handoff.sessionId), handoff) })
+  })
+}
+
+/** How much of a session a text carries; the caller has seen to it that its transcript could be read. Changes nothing. */
+export function checkText(parts: Parts, asked: { sessionId: string; body: string; read: ReadFacts }): Coverage {
+  const ground = groundOf(parts, asked.sessionId, asked.read)
+  return parts.around().coverageOf(deskOf(parts, asked.sessionId), { ...ground, whole: true }, asked.body)!
 }
 
 function deskOf(parts: Parts, sessionId: string): CallDesk {
@@ -211,7 +226,7 @@ function causeOf(role: Role, reason: string | null): Asked {
 
 /** What was asked for is given now, or once more; who asked stays known, unless a person takes it into their own hands. */
 function takeOver(desk: CallDesk, wanted: HandoffRecord, role: Role, reason: string | null): HandoffRecord {
-  cancelStale(desk, 'the brief was given', ofSession(desk, ['handoff']))
+  hush(desk, 'the brief was given')
   desk.record.handoffId = wanted.handoffId
   const byHand = role === 'user' ? { cause: role, unattended: false } : {}
   return { ...wanted, ...byHand, reason: reason ?? wanted.reason }
@@ -220,18 +235,14 @@ function takeOver(desk: CallDesk, wanted: HandoffRecord, role: Role, reason: str
 /** A session that asks for the next handoff shows that the one before has arrived. */
 function endArrived(desk: CallDesk, open: readonly HandoffRecord[]): void {
   for (const handoff of open) {
-    if (handoff.newSessionId === null) continue
-    const done = moveHandoff(desk, handoff, 'done')
-    emit(desk, 'handoff_completed', { handoff_id: done.handoffId, brief_id: done.briefId, way: done.way, ...fieldsOf(done) })
+    if (handoff.newSessionId !== null) arriveHandoff(desk, handoff)
   }
 }
 
 /** The last thing to be asked: an order that was taken back stays so, whatever is refused after it. */
 function refuseBegun(desk: CallDesk, handoff: HandoffRecord): void {
   if (handoff.state !== 'clearing') return
-  // Whoever types looks at the state before the first key.
-  const stopped = handoff.way === 'tmux' ? !handoff.typing : handoff.orderId !== null && withdraw(desk, handoff)
-  if (stopped) return
+  if (withdraw(desk, handoff)) return
   throw new BatonError(
     `Session ${handoff.sessionId.slice(0, 8)} is being cleared at this moment.`,
     'Its brief goes to the fresh session; baton status shows it in a moment.',
@@ -284,6 +295,11 @@ function refuseUsed(brief: BriefRecord): void {
 function supersede(parts: Parts, briefId: string): void {
   const brief = parts.store.brief(briefId)
   if (brief && brief.status !== 'used') parts.store.putBrief({ ...brief, status: 'superseded' })
+}
+
+/** As it stands after what was done about it. */
+function current({ store }: Parts, { brief, handoff }: Offered): Offered {
+  return { brief: store.brief(brief.briefId)!, handoff: store.handoff(handoff.handoffId)! }
 }
 
 const sameAs = (a: HandoffRecord, b: HandoffRecord): boolean => a.handoffId === b.handoffId

@@ -6,6 +6,8 @@ function mayBlock(draft: Draft): boolean {
   const { policy, record, signal } = draft
   return (
     policy.compaction === 'block-and-hand-off' &&
+    // Nobody can tell when it would follow.
+    policy.handoff.reviewSeconds !== 'approval' &&
     signal.compaction?.trigger === 'auto' &&
     draft.takesOrders &&
     mayHandOver(draft) &&

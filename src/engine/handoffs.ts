@@ -2,6 +2,7 @@ import type { HandoffCause, HandoffRecord, HandoffState } from '../contract/hand
 import type { Message } from '../contract/message.js'
 import { type Desk, type Draft, emit } from './draft.js'
 import { cancelStale } from './messages.js'
+import { ordered, settleOrders } from './wake.js'
 
 const OVER = new Set<HandoffState>(['done', 'failed', 'cancelled'])
 
@@ -87,12 +88,26 @@ export function failHandoff(desk: Desk, handoff: HandoffRecord, why: string): vo
 }
 
 /** What was still to be said about it is not said any more. */
-function hush(desk: Desk, why: string): void {
+export function hush(desk: Desk, why: string): void {
+  const { parts, record } = desk
+  const open = parts.store.openMessages(record.seatId).filter(({ category }) => category === 'handoff')
+  // An idle session may just be woken with it.
+  if (ordered(open)) settleOrders(desk, null, true)
   cancelStale(desk, why, (message: Message) => message.category === 'handoff')
 }
 
-/** An order that was not begun is taken back. */
+/** The fresh session works: the handoff is over. */
+export function arriveHandoff(desk: Desk, handoff: HandoffRecord): void {
+  const done = moveHandoff(desk, handoff, 'done')
+  emit(desk, 'handoff_completed', { handoff_id: done.handoffId, brief_id: done.briefId, way: done.way, ...fieldsOf(done) })
+}
+
+/**
+ * An order that was not begun is taken back. False: it was begun. One for a process that types is over with the state it was given in,
+ * unless the first key was announced: whoever types asks for both in one transaction (`beginTyping`).
+ */
 export function withdraw({ parts, record }: Pick<Desk, 'parts' | 'record'>, handoff: HandoffRecord): boolean {
+  if (handoff.way === 'tmux') return handoff.state !== 'clearing' || !handoff.typing
   const agent = parts.agents[record.agent]
   if (handoff.orderId === null || !agent?.withdraw) return true
   try {

@@ -10,9 +10,13 @@ import type { Signal } from '../contract/signal.js'
 import { keyOf } from '../facts/key-of.js'
 import { weightOf } from '../facts/rank.js'
 import { lossText } from '../policy/texts.js'
-import type { Store } from '../store/store.js'
-import { type Desk, type Draft, emit } from './draft.js'
+import { briefToTell } from './brief-to-tell.js'
+import { type Desk, type Draft, emit, type Parts } from './draft.js'
+import { openHandoff } from './handoffs.js'
 import { keepTranscript } from './keep-transcript.js'
+import { keptOffset } from './kept-facts.js'
+import { GROUND_MS, groundFor, type Known, keptOf, repositoryOf } from './known.js'
+import { type BriefGround, keepOwnBrief } from './make-brief.js'
 import { cancelStale, ofSession, queue } from './messages.js'
 import { READ_AT_ONCE, type Readers, type ReadFacts, readFacts } from './read-facts.js'
 
@@ -22,6 +26,8 @@ export type KeepDesk = Desk & Pick<Draft, 'enabled'>
 /** How long a compaction waits for its transcript to be read; inside a transaction, how long the store does. */
 const AHEAD_MS = 500
 const LATE_MS = 150
+/** In less a repository is not looked at. */
+const LEAST_MS = 30
 /** Where what a client leaves standing begins at the earliest, before a compaction, and its boundary at the latest, behind it. */
 const TAIL_BEFORE = 4 * 1024 * 1024
 const TAIL_BEHIND = 4 * 1024 * 1024
@@ -31,22 +37,33 @@ const LIKELY_KEPT = 12
 /** An unfinished last line. */
 const LONGEST_END = 64 * 1024
 
-/** The facts a compaction may drop are read before the store is locked. */
-export function readAhead(readers: Readers, store: Store, signal: Signal): ReadFacts | null {
+/** The facts a compaction may drop, or the brief of a turn's end is compared with, are read before the store is locked. */
+export function readAhead(known: Known, parts: Parts, signal: Signal): ReadFacts | null {
   if (signal.subagent !== null) return null
-  const cursor = store.session(signal.sessionId)?.cursor
-  if (cursor?.path === signal.transcriptPath && cursor.offset > READ_AT_ONCE) return null
-  return readFacts(readers, signal.agent, signal.transcriptPath, { bytes: READ_AT_ONCE, withinMs: AHEAD_MS })
+  const record = parts.store.session(signal.sessionId)
+  const { readers } = known
+  const keeping = keptOf(known, parts, signal)
+  if (signal.kind !== 'compact-start')
+    return readFacts(readers, signal.agent, signal.transcriptPath, { withinMs: GROUND_MS, keeping })
+  const end = known.elapsed() + AHEAD_MS
+  const path = signal.transcriptPath
+  // What was kept up to date leaves little to read, however long the transcript is.
+  const kept = path === null ? 0 : keptOffset(keeping.place, signal.sessionId, path)
+  if (record?.cursor?.path === path && record!.cursor!.offset - kept > READ_AT_ONCE) return null
+  const read = readFacts(readers, signal.agent, path, { bytes: kept + READ_AT_ONCE, withinMs: AHEAD_MS, keeping })
+  const left = end - known.elapsed()
+  const repository = record === null || left < LEAST_MS ? null : repositoryOf(known, record, left)
+  return { ...read, repository }
 }
 
 /** A compaction begins: everything it may drop is kept, read, and told to the summariser as far as it must survive. */
-export function keepBefore(draft: Draft, trigger: 'auto' | 'manual'): void {
+export function keepBefore(known: Known, draft: Draft, trigger: 'auto' | 'manual'): void {
   const { parts, record, policy, read } = draft
   const planned = keepTranscript(draft, 'pre-compact', trigger)
   const bytes = planned?.bytes ?? record.cursor?.offset ?? 0
   // A transcript longer than a hook may read is not read half.
-  const whole = read !== null && read.reached + LONGEST_END >= bytes ? read : null
-  const known: CompactionRecord = {
+  const whole = read?.whole && read.reached + LONGEST_END >= bytes ? read : null
+  const compaction: CompactionRecord = {
     sessionId: record.sessionId,
     startedAt: record.compaction!.startedAt,
     trigger,
@@ -61,11 +78,23 @@ export function keepBefore(draft: Draft, trigger: 'auto' | 'manual'): void {
     first: null,
     second: null,
   }
-  parts.store.putCompaction(known)
-  if (known.facts === null) parts.store.afterCommit(() => parts.leaveWork())
+  parts.store.putCompaction(compaction)
+  if (compaction.facts === null) parts.store.afterCommit(() => parts.leaveWork())
+  else briefBefore(draft, groundFor(known, { parts, record, read: whole }))
   if (!speaks(draft) || policy.compaction === 'allow') return
   // By hand, the client keeps our words in the conversation and sends them with every later request: then only what was configured.
-  draft.instructions = instructions(policy.mustSurvive, trigger === 'manual' ? null : known.facts)
+  draft.instructions = instructions(policy.mustSurvive, trigger === 'manual' ? null : compaction.facts)
+}
+
+/** What a fresh session could work from, as things stood before a compaction. A trouble with it is no trouble of the compaction. */
+export function briefBefore(desk: KeepDesk, ground: BriefGround): void {
+  // A handoff that is under way has its brief.
+  if (!speaks(desk) || openHandoff(desk)?.briefId || !ground.facts.some(({ kind }) => kind === 'request')) return
+  try {
+    keepOwnBrief(desk, ground, { reason: 'It was made before a compaction.' })
+  } catch (error) {
+    desk.parts.log('error', 'no brief could be kept', { session: desk.record.sessionId, reason: String(error) })
+  }
 }
 
 /** Baton takes part in what the agent is told. */
@@ -82,15 +111,15 @@ function present(draft: KeepDesk): CompactionRecord | null {
  * With the first request after it: what further work depends on most. Where the summary is known by then, what it lacks goes along;
  * the kept tail is not known yet, so the last lines before the compaction count as kept.
  */
-export function recoverFirst(readers: Readers, draft: KeepDesk, summary: string | null): void {
+export function recoverFirst(around: Known, draft: KeepDesk, summary: string | null): void {
   const known = present(draft)
   if (!known || known.first !== null || !speaks(draft)) return
-  const read = known.facts === null ? readSmall(readers, draft, known) : null
+  const read = known.facts === null ? readSmall(around, draft, known) : null
   const facts = known.facts ?? read?.facts ?? null
   if (facts === null) return
   const { at } = draft
   const { sinceLine, lines } = read ?? known
-  const first = firstStep(facts, { brief: null, archived: known.archiveId !== null })
+  const first = firstStep(facts, { brief: briefToTell(around, draft), archived: known.archiveId !== null })
   const tail = Array.from({ length: LIKELY_KEPT }, (_, i) => lines - i)
   const loss = summary === null ? null : reportLoss(facts, { summary, kept: '', keptLines: tail, sinceLine })
   const second = loss === null ? null : missing(facts, loss, first.keys)
@@ -109,10 +138,14 @@ function missing(facts: readonly Fact[], loss: LossReport, said: readonly string
   return secondStep(loss.lost, said, (fact) => weightOf(fact, lastRequest))
 }
 
-function readSmall(readers: Readers, { record }: KeepDesk, known: CompactionRecord): ReadFacts | null {
+function readSmall(around: Known, { parts, record }: KeepDesk, known: CompactionRecord): ReadFacts | null {
   if (known.trouble !== null || known.bytes > READ_AT_ONCE) return null
-  const read = readFacts(readers, record.agent, known.transcriptPath, { bytes: known.bytes || undefined, withinMs: LATE_MS })
-  return read.trouble === null && read.lines > 0 ? read : null
+  const read = readFacts(around.readers, record.agent, known.transcriptPath, {
+    bytes: known.bytes || undefined,
+    withinMs: LATE_MS,
+    keeping: keptOf(around, parts, record),
+  })
+  return read.trouble === null && read.whole && read.lines > 0 ? read : null
 }
 
 function putBack(

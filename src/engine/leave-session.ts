@@ -1,22 +1,28 @@
 import type { BriefRecord } from '../contract/brief.js'
 import type { HandoffRecord, HandoffWay } from '../contract/handoff.js'
 import { continuePrompt } from '../handoff/resume-text.js'
+import type { LeaveDesk } from './desk.js'
 import { type Desk, type Draft, emit } from './draft.js'
-import { failHandoff, fieldsOf, moveHandoff, withdraw } from './handoffs.js'
+import { addFoundLater } from './found-later.js'
+import { failHandoff, fieldsOf, moveHandoff } from './handoffs.js'
+import { hasDriver } from './look-at-handoffs.js'
 import { queue } from './messages.js'
+import { isQuiet } from './wake.js'
 
 type NamedDesk = Desk & Pick<Draft, 'seatName'>
 
 /** How long an order may wait for an idle moment: a person may be typing. */
 const ORDER_MS = 10 * 60_000
 /** How soon somebody looks whether the process that types is still there. */
-const LOOK_MS = 2 * 60_000
+export const LOOK_MS = 2 * 60_000
 
 /**
  * Leaves the session by the best way there is: the part of Baton inside the client clears it; else a process types into its terminal (see
  * `drive-handoff.ts`); else the person is told that it can be left.
  */
-export function leaveSession(draft: Draft, handoff: HandoffRecord): void {
+export function leaveSession(draft: LeaveDesk, asked: HandoffRecord): void {
+  // One that waits for the person's own clear is completed then.
+  const handoff = asked.state === 'waiting' ? asked : addFoundLater(draft, asked)
   const brief = handoff.briefId === null ? null : draft.parts.store.brief(handoff.briefId)
   if (brief === null) {
     failHandoff(draft, handoff, 'its brief is gone')
@@ -27,7 +33,21 @@ export function leaveSession(draft: Draft, handoff: HandoffRecord): void {
   else typeOrOffer(draft, known, brief)
 }
 
-function order(draft: Draft, handoff: HandoffRecord, brief: BriefRecord): void {
+/** Whether the client of a session still runs, as far as can be told. */
+export function isThere({ agent, record }: Pick<Desk, 'agent' | 'record'>): boolean {
+  return record.state !== 'ended' && (record.process === null || agent.alive(record.process))
+}
+
+/** The brief may be used: the session is left at once if it is idle, else at the end of its turn; one that has ended leaves it for the next. */
+export function leaveWhenIdle(desk: LeaveDesk, handoff: HandoffRecord): HandoffRecord {
+  if (!isThere(desk)) return moveHandoff(desk, handoff, 'waiting', { way: 'start', orderId: null })
+  const ready = moveHandoff(desk, handoff, 'checked', { way: null, orderId: null })
+  if (!isQuiet(desk) || desk.record.jobId !== null) return ready
+  leaveSession(desk, ready)
+  return desk.parts.store.handoff(ready.handoffId)!
+}
+
+function order(draft: LeaveDesk, handoff: HandoffRecord, brief: BriefRecord): void {
   const { parts, agent, record, at } = draft
   const until = Date.parse(at) + ORDER_MS
   const orderId = `order_${parts.newId()}`
@@ -41,9 +61,9 @@ function order(draft: Draft, handoff: HandoffRecord, brief: BriefRecord): void {
 }
 
 /** A person's client in a terminal that can be typed into; null: it is none. */
-function clientOf({ signal, record }: Draft): HandoffRecord['client'] {
-  if (!signal.terminal || record.process === null || record.attended !== true) return null
-  return { pid: record.process.pid, startedAt: record.process.startedAt, configDir: signal.terminal.configDir }
+function clientOf({ record }: Desk): HandoffRecord['client'] {
+  if (!record.terminal || record.process === null || record.attended !== true) return null
+  return { pid: record.process.pid, startedAt: record.process.startedAt, configDir: record.terminal.configDir }
 }
 
 function typeOrOffer(desk: NamedDesk, handoff: HandoffRecord, brief: BriefRecord): void {
@@ -52,12 +72,20 @@ function typeOrOffer(desk: NamedDesk, handoff: HandoffRecord, brief: BriefRecord
     return
   }
   const { parts } = desk
+  const driver = !handoff.typing && hasDriver(handoff) ? handoff.driver! : null
   const moved = moveHandoff(desk, handoff, 'clearing', {
-    ...{ way: 'tmux', orderId: `order_${parts.newId()}`, dueAt: later(desk, LOOK_MS), driver: null, typing: null },
+    ...{ way: 'tmux', orderId: `order_${parts.newId()}`, dueAt: later(desk, LOOK_MS), driver, typing: null },
   })
   if (handoff.state !== 'clearing')
     emit(desk, 'handoff_started', { handoff_id: moved.handoffId, brief_id: brief.briefId, way: 'tmux', ...fieldsOf(moved) })
-  parts.store.afterCommit(() => parts.leaveWork('handoff'))
+  if (driver === null) parts.store.afterCommit(() => parts.leaveWork('handoff'))
+}
+
+/** While the agent writes its brief, the process that will type is started: a start is slow, and at the end of the turn a person waits for it. */
+export function readyToType(draft: Draft): Pick<HandoffRecord, 'client'> {
+  const client = draft.takesOrders || draft.signal.kind !== 'tool-batch' ? null : clientOf(draft)
+  if (client !== null) draft.parts.store.afterCommit(() => draft.parts.leaveWork('handoff'))
+  return { client }
 }
 
 /** The brief is ready, and the session is left when the person does it. */
@@ -78,7 +106,7 @@ export function typeOn(draft: Draft, handoff: HandoffRecord): boolean {
   const client = clientOf(draft)
   const hasMod = draft.takesOrders || parts.store.session(handoff.sessionId)?.track.stamps.mod !== undefined
   if (!client || hasMod) return false
-  parts.store.putHandoff({ ...handoff, client, driver: null, typing: null })
+  parts.store.putHandoff({ ...handoff, client, typing: null })
   parts.store.afterCommit(() => parts.leaveWork('handoff'))
   return true
 }
@@ -96,27 +124,6 @@ export function waitForNextStart(desk: Desk, handoff: HandoffRecord): void {
   const brief = handoff.briefId === null ? null : store.brief(handoff.briefId)
   if (brief) store.putBrief({ ...brief, status: 'checked', usedAt: null, usedBySessionId: null })
   moveHandoff(desk, handoff, 'waiting', { way: 'start', orderId: null, newSessionId: null })
-}
-
-/** The moment at which somebody had to look at it has come, and no signal did. */
-export function lookAtDue(desk: NamedDesk, handoff: HandoffRecord): void {
-  const { parts, agent } = desk
-  if (handoff.state === 'confirmed') {
-    // The fresh session has the brief; it was only not told to begin. The person's next prompt does that.
-    parts.store.putHandoff({ ...handoff, dueAt: null })
-    return
-  }
-  if (handoff.state !== 'clearing' || handoff.orderId === null) return
-  if (handoff.way === 'tmux') {
-    // Whoever types gives up by itself; if nobody does, `look-at-handoffs.ts` has somebody begin.
-    parts.store.putHandoff({ ...handoff, dueAt: later(desk, LOOK_MS) })
-    return
-  }
-  const answer = agent.orderAnswer?.(parts.liveDir, handoff.sessionId, handoff.orderId) ?? null
-  const begun = answer !== null && answer.state !== 'refused'
-  if (begun || (answer === null && !withdraw(desk, handoff)))
-    failHandoff(desk, handoff, 'the client began to clear the session and no fresh one was seen')
-  else offerInstead(desk, handoff, 'mod')
 }
 
 const later = ({ at }: Desk, ms: number): string => new Date(Date.parse(at) + ms).toISOString()

@@ -4,12 +4,12 @@ import { isAlive } from '../lib/process-info.js'
 import { deskFor } from './desk.js'
 import type { Parts } from './draft.js'
 
-/** Handoffs no signal moves on: those whose time has come are looked at, and those nobody types for get a process that does. */
+/** Handoffs no signal moves on: those whose time has come are looked at, and those nobody types or waits for get a process that does. */
 export function lookAtHandoffs(parts: Parts): Event[] {
   const now = parts.now().toISOString()
   const due = parts.store.dueHandoffs(now)
   const events = due.flatMap(({ handoffId }) => parts.store.transaction(() => look(parts, handoffId, now)))
-  if (parts.store.openHandoffs().some(isUndriven)) parts.leaveWork('handoff')
+  if (parts.store.openHandoffs().some((handoff) => isUndriven(handoff) || isUnawaited(parts, handoff))) parts.leaveWork('handoff')
   return events
 }
 
@@ -19,7 +19,7 @@ function look(parts: Parts, handoffId: string, now: string): Event[] {
   const agent = record && parts.agents[record.agent]
   if (!record || !agent || handoff.dueAt === null || handoff.dueAt > now) return []
   const desk = deskFor(parts, agent, record)
-  parts.around().lookAtDue({ ...desk, seatName: parts.store.seat(record.seatId)?.name ?? null }, handoff)
+  parts.around().lookAtDue(desk, handoff)
   return desk.events
 }
 
@@ -29,5 +29,18 @@ export function isTyped({ state, way, client }: HandoffRecord): boolean {
 }
 
 export function isUndriven(handoff: HandoffRecord): boolean {
-  return isTyped(handoff) && !(handoff.driver && isAlive(handoff.driver))
+  return isTyped(handoff) && !hasDriver(handoff)
+}
+
+export function hasDriver({ driver }: HandoffRecord): boolean {
+  return Boolean(driver) && isAlive(driver!)
+}
+
+/** Its review ends by itself, in a session that may have nobody else to notice: one that has ended is looked at by the next start. */
+export function isAwaited({ store }: Pick<Parts, 'store'>, { state, dueAt, sessionId }: HandoffRecord): boolean {
+  return state === 'review' && dueAt !== null && store.session(sessionId)?.state !== 'ended'
+}
+
+export function isUnawaited(parts: Pick<Parts, 'store'>, handoff: HandoffRecord): boolean {
+  return isAwaited(parts, handoff) && !hasDriver(handoff)
 }

@@ -22,9 +22,11 @@ function look(parts: Parts, seatId: string): Event[] {
   const agent = parts.agents[record?.agent ?? '']
   if (!record || !agent || record.jobId !== null) return []
   const desk: Desk = { parts, agent, record, at: parts.now().toISOString(), events: [] }
+  const before = ordered(parts.store.openMessages(seatId))
   settleOrders(desk, null, false)
   const open = parts.store.openMessages(seatId)
   const waits = open.some((message) => message.status === 'queued' && calls(message))
-  if (waits && !ordered(open) && mayWake(desk)) parts.store.afterCommit(() => bring(parts, seatId))
+  // What an order was for and did not become of it, the next hook has to find.
+  if (waits && !ordered(open) && (before || mayWake(desk))) parts.store.afterCommit(() => bring(parts, seatId))
   return desk.events
 }

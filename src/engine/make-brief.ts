@@ -10,21 +10,30 @@ export interface BriefKeeper {
   keep(origin: BriefOrigin, body: string): { path: string; sha256: string }
   /** null: it is gone, or somebody has changed it. */
   read(brief: Pick<BriefRecord, 'path' | 'sha256'>): string | null
+  /** A late finding. Throws when it cannot be kept. */
+  add(brief: BriefRecord, at: string, text: string): BriefRecord['addenda'][number]
+  /** Late findings as they were kept, oldest first; those that are gone or were changed are left out. */
+  late(brief: BriefRecord): string[]
 }
 
 /** What a brief is made from, beside the text. */
 export interface BriefGround {
   keeper: BriefKeeper
   facts: readonly Fact[]
+  /** What the agent said last, as far as the transcript tells; null: not known. */
+  lastAnswer: string | null
+  /** Whether a text can be compared with the facts: all of the transcript was read. */
+  whole: boolean
   repository: Repository | null
 }
 
-/** How much of what happened a text carries. */
+/** How much of what happened a text carries; null: there is nothing to compare it with, which says nothing about the text. */
 export function coverageOf(
   desk: Pick<Desk, 'parts' | 'record'>,
-  { keeper, facts, repository }: BriefGround,
+  { keeper, facts, repository, whole }: BriefGround,
   body: string,
-): Coverage {
+): Coverage | null {
+  if (!whole) return null
   const { parts, record } = desk
   const readings = parts.store.readings(record.sessionId, 2_000)
   const parent = parentOf(desk)
@@ -36,10 +45,10 @@ export function coverageOf(
 export function takeBrief(
   desk: Desk,
   ground: BriefGround,
-  given: { body: string; author: BriefAuthor; reason: string | null; coverage?: Coverage },
+  given: { body: string; author: BriefAuthor; reason: string | null; coverage?: Coverage | null },
 ): BriefRecord {
-  const coverage = given.coverage ?? coverageOf(desk, ground, given.body)
-  return keep(desk, ground, { ...given, coverage, body: completeBrief(given.body, coverage) })
+  const coverage = given.coverage === undefined ? coverageOf(desk, ground, given.body) : given.coverage
+  return keep(desk, ground, { ...given, coverage, body: coverage === null ? given.body : completeBrief(given.body, coverage) })
 }
 
 /** A brief from transcript and repository alone. Inside a transaction. */
@@ -48,14 +57,51 @@ export function writeBrief(
   ground: BriefGround,
   about: { reason: string | null; lastAnswer: string | null },
 ): BriefRecord {
-  const body = mechanicalBrief(ground.facts, ground.repository, { reason: about.reason, lastAnswer: about.lastAnswer })
-  return keep(desk, ground, { body, author: 'baton', reason: about.reason, coverage: coverageOf(desk, ground, body) })
+  const own = keptBrief(desk)
+  // Made a moment ago with the same signal, before anybody knew that it is wanted now.
+  if (own?.takenAt === desk.at) {
+    const wanted: BriefRecord = { ...own, status: 'checked' }
+    desk.parts.store.putBrief(wanted)
+    return wanted
+  }
+  return write(desk, ground, about, 'checked')
 }
+
+/**
+ * A brief nobody asked for: before a compaction, at an end, after a crash. No handoff holds it; it is there for whoever needs it (`written`),
+ * in the place of the last one of its kind. Inside a transaction.
+ */
+export function keepOwnBrief(desk: Desk, ground: BriefGround, about: { reason: string }): BriefRecord {
+  const earlier = keptBrief(desk)
+  const brief = write(desk, ground, { reason: about.reason, lastAnswer: null }, 'written')
+  if (earlier !== null) desk.parts.store.putBrief({ ...earlier, status: 'superseded' })
+  return brief
+}
+
+/** The brief Baton wrote of this session of its own accord; null: none, or it was used or cancelled. */
+export function keptBrief({ parts, record }: Pick<Desk, 'parts' | 'record'>): BriefRecord | null {
+  const briefs = parts.store.briefs({ sessionId: record.sessionId })
+  return briefs.findLast(({ author, status }) => author === 'baton' && status === 'written') ?? null
+}
+
+function write(
+  desk: Desk,
+  ground: BriefGround,
+  { reason, lastAnswer }: { reason: string | null; lastAnswer: string | null },
+  status: BriefRecord['status'],
+): BriefRecord {
+  const told = ground.whole ? reason : [reason, PARTIAL].filter((part) => part !== null).join(' ')
+  const body = mechanicalBrief(ground.facts, ground.repository, { reason: told, lastAnswer: lastAnswer ?? ground.lastAnswer })
+  return keep(desk, ground, { body, author: 'baton', reason, coverage: coverageOf(desk, ground, body) }, status)
+}
+
+const PARTIAL = 'The transcript could not be read whole in time: what was said in its middle is not in it.'
 
 function keep(
   desk: Desk,
   { keeper, repository }: BriefGround,
-  given: { body: string; author: BriefAuthor; reason: string | null; coverage: Coverage },
+  given: { body: string; author: BriefAuthor; reason: string | null; coverage: Coverage | null },
+  status: BriefRecord['status'] = 'checked',
 ): BriefRecord {
   const { parts, record, at } = desk
   const { used, limits } = record.track
@@ -77,7 +123,7 @@ function keep(
   }
   const { path, sha256 } = keeper.keep(origin, given.body)
   const brief: BriefRecord = {
-    ...{ ...origin, status: 'checked', reason: given.reason, path, sha256, coverage: given.coverage },
+    ...{ ...origin, status, reason: given.reason, path, sha256, coverage: given.coverage },
     ...{ usedAt: null, usedBySessionId: null, addenda: [] },
   }
   parts.store.putBrief(brief)

@@ -65,6 +65,11 @@ export function cancelStale(desk: Desk, reason: string, which: (message: Message
   const { parts, record } = desk
   const stale = (): Message[] =>
     parts.store.openMessages(record.seatId).filter((m) => m.status === 'queued' && m.sender === 'baton' && which(m))
+  // Also one on its way by an order, if that was not begun; what was ordered with it still goes.
+  if (parts.store.openMessages(record.seatId).some((m) => m.order_id && m.sender === 'baton' && which(m))) {
+    settleOrders(desk, null, true)
+    parts.store.afterCommit(() => unhurt(desk, undefined, () => bring(parts, record.seatId)))
+  }
   const found = stale()
   if (found.length === 0) return []
   const sessions = new Set(found.map((message) => message.session_id ?? record.sessionId))

@@ -39,13 +39,25 @@ describe('a session is found', () => {
     expect(found('abcdef-2')).toBe('abcdef-2')
   })
 
-  it('by its seat’s name, id or beginning: then it is the seat’s newest', () => {
+  it('by its seat’s name, id or beginning: then it is the one that sits there', () => {
     const one = session('one-0001', { BATON_SEAT: 'builder' })
     session('two-0002', { BATON_SEAT: 'builder' })
     const { seatId } = one.record()
     expect([found('builder'), found(seatId), found(seatId.slice(0, -1))]).toEqual(['two-0002', 'two-0002', 'two-0002'])
     session('three-0003')
     expect(found('seat_')).toBeNull()
+  })
+
+  it('by its seat also when an earlier session of it was resumed', () => {
+    const one = session('one-0001', { BATON_SEAT: 'builder' })
+    one.end('other')
+    const two = session('two-0002', { BATON_SEAT: 'builder' })
+    expect(found('builder')).toBe('two-0002')
+    two.end('other')
+    one.start('resume')
+    expect(found('builder')).toBe('one-0001')
+    one.end('other')
+    expect(found('builder')).toBe('one-0001')
   })
 
   it('not by the name of a seat nobody sits in yet', () => {

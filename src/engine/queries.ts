@@ -12,18 +12,24 @@ import { underWay, viewBrief } from './view-brief.js'
 
 const DAY = 24 * 3_600_000
 
-/** A session by id or its unambiguous beginning, else the newest session of a seat by id or name. null: none, or several begin so. */
+/** A session by id or its unambiguous beginning, else the one that sits in a seat, by its id or name. null: none, or several begin so. */
 export function findSession(store: Store, id: string): SessionRecord | null {
   const exact = store.session(id)
   if (exact) return exact
   const seat = store.seat(id) ?? store.seatNamed(id)
-  if (seat) return store.chain(seat.seatId).at(-1) ?? null
+  if (seat) return sitsIn(store, seat.seatId)
   if (id.length < 4) return null
   const all = store.sessions()
   const sessions = all.filter((record) => record.sessionId.startsWith(id))
   if (sessions.length > 0) return sessions.length === 1 ? sessions[0]! : null
   const seats = new Set(all.filter((record) => record.seatId.startsWith(id)).map((record) => record.seatId))
-  return seats.size === 1 ? (store.chain([...seats][0]!).at(-1) ?? null) : null
+  return seats.size === 1 ? sitsIn(store, [...seats][0]!) : null
+}
+
+/** The last one heard of, those that have ended last: an earlier session of the chain may have been resumed. */
+function sitsIn(store: Store, seatId: string): SessionRecord | null {
+  const place = ({ state, seenAt }: SessionRecord): string => `${state === 'ended' ? 0 : 1}${seenAt}`
+  return store.chain(seatId).reduce<SessionRecord | null>((a, b) => (a !== null && place(a) > place(b) ? a : b), null)
 }
 
 /** Live ones and those of the last 24 hours, ended included, newest first. */

@@ -58,7 +58,14 @@ export function identify(record: SessionRecord, signal: Signal, observation: Obs
     spend: spendAfter(record, signal, observation),
     costUsd: signal.costUsd ?? highest(observation.liveCostUsd, record.costUsd),
     planLimits: signal.planLimits ?? record.planLimits,
+    ...terminalOf(record, signal),
   }
+}
+
+/** That of the process which speaks: a session may be resumed elsewhere. */
+function terminalOf(record: SessionRecord, { terminal, kind }: Signal): Pick<SessionRecord, 'terminal'> {
+  if (terminal) return { terminal: { configDir: terminal.configDir } }
+  return kind === 'session-start' && record.terminal ? { terminal: null } : {}
 }
 
 /** The model of the newest answer; a fuller spelling of the same name is kept, because not every transcript has it. */

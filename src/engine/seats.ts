@@ -49,7 +49,7 @@ export function seatFor(
   const other = running()
   if (other && !fork && signal.seat === null) return other
 
-  const left = leftSeat(store, signal)
+  const left = leftSeat(store, signal, at)
   if (left && !other && !fork && signal.seat === null) return keep(left)
 
   if (other) store.putSeat({ ...other, process: null })
@@ -79,9 +79,12 @@ function parentOf(store: Store, signal: Signal, at: string, newId: () => string)
  * A seat whose session ended with its brief ready: the next start in the same folder takes it up, if it is the only one there. Of several
  * none is taken: nobody can tell which was meant.
  */
-function leftSeat(store: Store, signal: Signal): SeatRecord | null {
+function leftSeat(store: Store, signal: Signal, at: string): SeatRecord | null {
   if (signal.start?.source !== 'startup' || signal.attended !== true || signal.cwd === null || signal.jobId !== null) return null
-  const waiting = store.openHandoffs().filter(({ state, way }) => state === 'waiting' && way === 'start')
+  const waiting = store.openHandoffs().filter(({ state, way, dueAt }) => {
+    if (state === 'review') return dueAt !== null && dueAt <= at
+    return state === 'waiting' && way === 'start'
+  })
   const here = waiting.filter(({ sessionId }) => {
     const session = store.session(sessionId)
     return session?.state === 'ended' && session.cwd === signal.cwd

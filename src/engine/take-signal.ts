@@ -11,9 +11,11 @@ import {
   summariserFailed,
 } from './compactions.js'
 import { type Draft, emit, type Parts } from './draft.js'
+import { endGone } from './end-gone.js'
 import { expectAnswer } from './expect-answer.js'
 import { insisted, moveHandoffs, vetoed } from './handoff-signals.js'
 import { keepTranscript } from './keep-transcript.js'
+import { wantBrief, wantFacts } from './late-work.js'
 import { measure } from './measure.js'
 import { cancelStale, confirm, type Delivery, give, ofLeftSessions, ofSession, queue, repeatUnheard } from './messages.js'
 import type { ReadFacts } from './read-facts.js'
@@ -69,10 +71,11 @@ export function takeSignal(parts: Parts, raw: RawSignal, options: TakeOptions): 
 }
 
 export function takeOpened(parts: Parts, raw: RawSignal, signal: Signal, options: TakeOptions): Taken {
-  const read = options.again || signal.kind !== 'compact-start' ? null : readAhead(parts, signal)
+  const read = options.again || !needsFacts(parts, signal) ? null : readAhead(parts, signal)
   return parts.store.transaction(() => {
     const at = parts.now().toISOString()
     if (options.signalId && !parts.store.takeOnce(options.signalId, at)) return repeated(parts, signal, options.signalId)
+    if (!options.again) endGone(parts, signal)
     const draft = openDraft(parts, raw, signal, at, read)
     const { record, observation } = draft
     const lagged = record.unsettled.length > 0 && observation.observed.length === 0
@@ -99,6 +102,7 @@ export function takeOpened(parts: Parts, raw: RawSignal, signal: Signal, options
     soundSilence(draft)
     // Without a server the hook's own engine answers: another that holds the same signal must not take the answer back.
     if (!options.again) moveHandoffs(draft)
+    if (signal.kind === 'turn-end' && !signal.subagent) wantFacts(draft)
     const told = options.deliver === 'answer' ? (vetoed(draft) ?? instructed(draft) ?? insisted(draft)) : null
     const answer = told ?? give(draft, options.deliver, options.unserved ? null : (options.signalId ?? null))
     if (options.unserved && !signal.subagent) expectAnswer(draft)
@@ -116,13 +120,20 @@ export function takeOpened(parts: Parts, raw: RawSignal, signal: Signal, options
   })
 }
 
+/** They are read before the store is locked: a compaction begins, or a turn ends that may hold a brief. */
+function needsFacts({ store }: Parts, { kind, sessionId, subagent }: Signal): boolean {
+  if (kind !== 'turn-end' || subagent) return kind === 'compact-start'
+  const handoffId = store.session(sessionId)?.handoffId ?? null
+  return handoffId !== null && store.handoff(handoffId)?.state === 'requested'
+}
+
 /** null: nothing could be read now; a process nobody waits for reads it later. */
 function readAhead(parts: Parts, signal: Signal): ReadFacts | null {
   try {
-    return parts.around().readAhead(parts.store, signal)
+    return parts.around().readAhead(parts, signal)
   } catch (error) {
     // The transcript is kept all the same: that matters most.
-    parts.log('error', 'the facts before a compaction could not be read', { session: signal.sessionId, reason: String(error) })
+    parts.log('error', 'the facts of a session could not be read', { session: signal.sessionId, reason: String(error) })
     return null
   }
 }
@@ -287,6 +298,7 @@ function applyKind(draft: Draft, summary: string | null): void {
       if (signal.end?.reason === 'clear') cancelStale(draft, 'the conversation was cleared', ofSession(draft, CLEARED))
       emit(draft, 'session_ended', { reason: signal.end?.reason ?? null })
       keepTranscript(draft, 'session-end', 'session-end')
+      if (signal.end?.reason !== 'clear' && signal.end?.reason !== 'resume') wantBrief(draft, 'ended')
       return
     default:
       return
@@ -305,6 +317,7 @@ function applyStart(draft: Draft, summary: string | null): void {
   closeUnfinished(draft, 'unknown')
   const again = record.startedAt !== draft.at
   record.endedAt = null
+  record.briefWanted = null
   record.state = 'idle'
   if (source === 'clear') {
     cancelStale(draft, 'the conversation was cleared', ofLeftSessions(draft, CLEARED))

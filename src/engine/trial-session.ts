@@ -58,6 +58,7 @@ export function trialHouse() {
       outbox: folderOutbox(join(folder, 'outbox'), () => new Date(Date.now() + waited)),
       liveDir,
       briefs: { folder: join(folder, 'briefs'), keyFile: join(folder, 'key') },
+      factsDir: join(folder, 'facts'),
       planArchive: () => null,
       leaveWork: () => {},
       around: () => around,

@@ -8,6 +8,8 @@ export interface HandoffView {
   session_id: string
   state: HandoffRecord['state']
   state_at: string
+  /** When it goes on by itself, or is looked at again; null: not before somebody does something. */
+  due_at: string | null
   cause: HandoffRecord['cause']
   level: string | null
   reason: string | null
@@ -88,6 +90,7 @@ export function viewHandoff(handoff: HandoffRecord): HandoffView {
     session_id: handoff.sessionId,
     state: handoff.state,
     state_at: handoff.stateAt,
+    due_at: handoff.dueAt,
     cause: handoff.cause,
     level: handoff.level,
     reason: handoff.reason,

@@ -11,9 +11,13 @@ export function waiting(messages: readonly Message[], sessionId: string): Messag
   return messages.filter((m) => m.status === 'queued' && (m.session_id === null || m.session_id === sessionId))
 }
 
-/** Worth a turn of its own: somebody speaks to the seat. What Baton says of a session rides along with what happens anyway. */
+/**
+ * Worth a turn of its own: somebody speaks to the seat, or wants a brief of the session now. What else Baton says of a session rides along
+ * with what happens anyway.
+ */
 export function calls(message: Message): boolean {
-  return message.session_id === null && message.agent_text !== null
+  if (message.agent_text === null) return false
+  return message.session_id === null || (message.category === 'handoff' && message.mode === 'urgent')
 }
 
 /** Whether this event is the moment for it: what others send as `sequential` does not come between two steps of a turn. */

@@ -1,3 +1,4 @@
+import type { Agent } from '../agents/agent.js'
 import type { Message } from '../contract/message.js'
 import type { SessionRecord } from '../contract/record.js'
 import { type Desk, emit } from './draft.js'
@@ -7,6 +8,7 @@ import { calls, sayOf, signOf } from './waiting-messages.js'
  * An idle session is told by an order: the part of Baton inside the client gives the message as a prompt, when nothing hinders it. Such
  * a message is sent, with the order's name, until the client's own event shows the prompt; from then on it is confirmed like any other.
  * An order that was refused, came too late or was taken back leaves it queued; whoever can tell it sooner takes the order back.
+ * Where nothing of Baton's runs inside the client, a waiter that sleeps beside it is told in the same way, if there is one.
  */
 
 /** How long an order may lie: a dialog can stand open for hours, and it can be taken back at any time. */
@@ -16,16 +18,31 @@ const SHOWN_MS = 60_000
 /** A session that says nothing for so long has a long tool under way, or the person stopped its turn, which no event tells. */
 const QUIET_MS = 30_000
 
-/** False: it is not idle, or nobody in there carries out orders. */
-export function mayWake({ parts, agent, record, at }: Desk): boolean {
+/** The waiter of a turn that just ended begins beside the hook that tells of it, and takes at once what it is left. */
+const WAITER_MS = 5_000
+
+/** Whom an idle session is told by; null: it is not idle, or there is nobody. */
+export function wakerOf({ parts, agent, record, at }: Desk): 'order' | 'waiter' | null {
   const { process, state } = record
-  if (!agent.order || record.attended !== true || process === null || state === 'ended') return false
-  const quiet = state === 'idle' || state === 'unknown' || Date.parse(at) - Date.parse(record.seenAt) > QUIET_MS
-  return quiet && agent.alive(process) && agent.takesOrders?.(parts.liveDir, record.sessionId, process) === true
+  if (record.attended !== true || process === null || state === 'ended') return null
+  if (!isQuiet({ record, at }) || !agent.alive(process)) return null
+  if (agent.order && agent.takesOrders?.(parts.liveDir, record.sessionId, process)) return 'order'
+  // A waiter does not see whether a turn runs.
+  const idle = state === 'idle' || state === 'unknown'
+  const waiter = idle ? (agent.waiter?.of(parts.liveDir, process.pid) ?? null) : null
+  return waiter === 'asleep' || (waiter === 'known' && Date.parse(at) - Date.parse(record.seenAt) < WAITER_MS) ? 'waiter' : null
 }
 
+/** It is idle, as far as can be told. */
+export function isQuiet({ record, at }: Pick<Desk, 'record' | 'at'>): boolean {
+  const { state, seenAt } = record
+  return state === 'idle' || state === 'unknown' || Date.parse(at) - Date.parse(seenAt) > QUIET_MS
+}
+
+export const mayWake = (desk: Desk): boolean => wakerOf(desk) !== null
+
 /** Sent as a prompt whose fate is not known yet. */
-export function markPrompted(desk: Desk, messages: readonly Message[], via: 'order' | 'keys', orderId: string): void {
+export function markPrompted(desk: Desk, messages: readonly Message[], via: 'order' | 'keys' | 'waiter', orderId: string): void {
   const { parts, record, at } = desk
   for (const message of messages) {
     const sent = { status: 'sent', sent_at: at, via, sent_to: record.sessionId, order_id: orderId } as const
@@ -36,13 +53,15 @@ export function markPrompted(desk: Desk, messages: readonly Message[], via: 'ord
 /** One order for all of them. Stored first: an order that is not known would be carried out behind our back. */
 export function wake(desk: Desk, messages: readonly Message[]): void {
   const { parts, agent, record, at } = desk
-  const prompt = sayOf(messages).agent
-  if (prompt === null) return
+  const [prompt, by] = [sayOf(messages).agent, wakerOf(desk)]
+  if (prompt === null || by === null) return
   const orderId = `order_${parts.newId()}`
-  markPrompted(desk, messages, 'order', orderId)
+  const session = record.sessionId
+  markPrompted(desk, messages, by, orderId)
   const until = Date.parse(at) + ORDER_MS
   parts.store.afterCommit(() => {
-    agent.order!(parts.liveDir, { format: 1, orderId, session: record.sessionId, do: 'say', prompt, until })
+    if (by === 'waiter') agent.waiter!.say(parts.liveDir, { clientPid: record.process!.pid, session, orderId, text: prompt })
+    else agent.order!(parts.liveDir, { format: 1, orderId, session, do: 'say', prompt, until })
   })
 }
 
@@ -51,8 +70,8 @@ export function ordered(messages: readonly Message[]): boolean {
   return messages.some((message) => message.status === 'sent' && message.order_id)
 }
 
-/** Prompts of ours, given to an idle client: by an order, or by keys in its terminal. */
-const PROMPTED = ['order', 'keys']
+/** Prompts of ours, given to an idle client: by an order, by a waiter beside it, or by keys in its terminal. */
+const PROMPTED = ['order', 'waiter', 'keys']
 
 /** Travels as a prompt of its own. */
 export function isPrompt(message: Message): boolean {
@@ -87,18 +106,33 @@ function fateOf({ parts, agent, record, at }: Desk, message: Message, takeBack: 
   const now = Date.parse(at)
   // Keys cannot be taken back: the client shows them in a moment, or never.
   if (message.via === 'keys') return now - Date.parse(message.sent_at!) < SHOWN_MS ? 'on-its-way' : 'unknown'
-  const look = () => agent.orderAnswer?.(parts.liveDir, session, orderId) ?? null
+  const byWaiter = message.via === 'waiter'
+  const look = () => (byWaiter ? saidBy : answerTo)(agent, parts.liveDir, session, orderId)
   let answer = look()
   if (answer === null) {
-    const due = takeBack || session !== record.sessionId || now - Date.parse(message.sent_at!) > ORDER_MS
+    const longest = byWaiter ? WAITER_MS : ORDER_MS
+    const due = takeBack || session !== record.sessionId || now - Date.parse(message.sent_at!) > longest
     if (!due) return 'on-its-way'
-    if (agent.withdraw?.(parts.liveDir, session, orderId)) return 'not-done'
+    if ((byWaiter ? agent.waiter?.unsay : agent.withdraw)?.(parts.liveDir, session, orderId)) return 'not-done'
     answer = look()
     // It never lay there, or another order has taken its place.
     if (answer === null) return 'not-done'
   }
-  if (answer.state === 'refused') return answer.reason?.startsWith('failed') ? 'unknown' : 'not-done'
+  if (answer.refused !== null) return answer.refused.startsWith('failed') ? 'unknown' : 'not-done'
   return session === record.sessionId && now - answer.at < SHOWN_MS ? 'on-its-way' : 'unknown'
+}
+
+/** When an order was begun; null: it was not. `refused`: why it will not be carried out. */
+type Begun = { at: number; refused: string | null } | null
+
+function answerTo(agent: Agent, liveDir: string, session: string, orderId: string): Begun {
+  const answer = agent.orderAnswer?.(liveDir, session, orderId) ?? null
+  return answer && { at: answer.at, refused: answer.state === 'refused' ? (answer.reason ?? '') : null }
+}
+
+function saidBy(agent: Agent, liveDir: string, session: string, orderId: string): Begun {
+  const at = agent.waiter?.said(liveDir, session, orderId) ?? null
+  return at === null ? null : { at, refused: null }
 }
 
 /** It was given to a client that did not show what it made of it: again, unless the conversation holds it. */

@@ -3,9 +3,9 @@ import { decide } from '../policy/decide.js'
 import type { Lately } from '../policy/guards.js'
 import { remainingPercent, usedPercent } from '../policy/percent.js'
 import { isSilent } from '../policy/silence.js'
-import { silenceText } from '../policy/texts.js'
+import { guardText, silenceText } from '../policy/texts.js'
 import { type Desk, type Draft, emit } from './draft.js'
-import { mayHandOver, openHandoff } from './handoffs.js'
+import { arriveHandoff, mayHandOver, openHandoff } from './handoffs.js'
 import { cancelStale, ofSession, queue } from './messages.js'
 
 const HOUR = 3_600_000
@@ -14,6 +14,9 @@ const HOUR = 3_600_000
 export function warn(draft: Draft, crossed: readonly ResolvedLevel[]): void {
   if (crossed.length === 0) return
   const { record, policy } = draft
+  // Its first answer may be above a level already: that it works is known by the answer, and the next handoff is judged by this one.
+  const begun = openHandoff(draft)
+  if (begun?.newSessionId === record.sessionId) arriveHandoff(draft, begun)
   const speaker = { sessionId: record.sessionId, seatName: draft.seatName, project: record.project }
   const decision = decide(crossed, record.track, policy, {
     speaker,
@@ -27,7 +30,9 @@ export function warn(draft: Draft, crossed: readonly ResolvedLevel[]): void {
   let messageId: string | null = null
   if (decision.agent !== null || decision.user !== null) {
     cancelStale(draft, `level ${decision.level.name} was reached`, ofSession(draft, ['context']))
-    const content = { category: 'context', mode: decision.mode, agent_text: decision.agent, user_text: decision.user }
+    const stopped = decision.guard !== null && mayHandOver(draft) && openHandoff(draft) === null
+    const user = stopped ? `${decision.user} · ${guardText(decision.guard!)}` : decision.user
+    const content = { category: 'context', mode: decision.mode, agent_text: decision.agent, user_text: user }
     messageId = queue(draft, content, { seatId: record.seatId, sessionId: record.sessionId }).message_id
   }
   if (decision.parent !== null && draft.parentSeatId) {

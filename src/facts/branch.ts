@@ -8,12 +8,12 @@ export interface BranchWatcher extends Watcher {
 }
 
 /** The branch at the end: git's own words first, then the command's, then the agent's note beside its entries. */
-export function watchBranch(): BranchWatcher {
-  let last: Fact | null = null
+export function watchBranch(state: { last: Fact | null } = { last: null }): BranchWatcher {
   const put = (text: string, line: number, at: number | null): void => {
-    last = { kind: 'branch', text, line, at, state: null, detail: {} }
+    state.last = { kind: 'branch', text, line, at, state: null, detail: {} }
   }
   return {
+    state,
     told: (name, { line, at }) => put(name, line, at),
     returned: ({ ok, refused, text, line, at }, { act }) => {
       if (act.type !== 'command' || refused) return
@@ -22,7 +22,7 @@ export function watchBranch(): BranchWatcher {
       const name = saidBy(text, runs) ?? (ok === false ? null : askedOf(runs))
       if (name !== null) put(name, line, at)
     },
-    facts: () => (last === null ? [] : [last]),
+    facts: () => (state.last === null ? [] : [state.last]),
   }
 }
 

@@ -3,9 +3,10 @@ import type { Fact, FactState } from '../contract/fact.js'
 import type { Watcher } from './watcher.js'
 
 /** Commands with how they ended. One that ran several times is one fact: how it ended last, and how often it ran. */
-export function watchCommands(): Watcher {
-  const found = new Map<string, Fact>()
-  const open = new Map<string, Called>()
+export function watchCommands(
+  state: { found: Map<string, Fact>; open: Map<string, Called> } = { found: new Map(), open: new Map() },
+): Watcher {
+  const { found, open } = state
 
   const put = (call: Called, text: string, returned: Returned, first: boolean): void => {
     let fact = found.get(text)
@@ -24,6 +25,7 @@ export function watchCommands(): Watcher {
   }
 
   return {
+    state,
     called: (call) => {
       if (call.act.type === 'command' && commandOf(call) !== '') open.set(call.callId, call)
     },

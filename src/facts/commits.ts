@@ -8,9 +8,9 @@ const MADE = /^[ \t]*\[(?:(detached HEAD)|([^\s\]]+))(?: \(root-commit\))? ([0-9
 const COMMITTING = new Set(['commit', 'cherry-pick', 'revert', 'merge', 'am', 'rebase'])
 
 /** Commits made and kept: an amended one replaces the last, one that is reset away is none, nor is one a hook refused. */
-export function watchCommits(): Watcher {
-  let made: Fact[] = []
+export function watchCommits(state: { made: Fact[] } = { made: [] }): Watcher {
   return {
+    state,
     returned: ({ ok, refused, interrupted, text, line, at, exitCode }, { act }) => {
       if (act.type !== 'command' || refused) return
       const runs = gitRuns(act.command)
@@ -19,7 +19,7 @@ export function watchCommits(): Watcher {
       const succeeded = ok !== false && !interrupted && (exitCode ?? 0) === 0
       let next = 0
       for (const { verb, args } of runs) {
-        if (verb === 'reset' && succeeded) made = made.slice(0, Math.max(0, made.length - stepsBack(args)))
+        if (verb === 'reset' && succeeded) state.made.splice(Math.max(0, state.made.length - stepsBack(args)))
         if (!COMMITTING.has(verb)) continue
         const match = told[next]
         const amend = args.some((word) => word.text === '--amend')
@@ -27,18 +27,18 @@ export function watchCommits(): Watcher {
           next++
           add(match[4]!, match[3]!, match[2] ?? null, amend)
         } else if (verb === 'commit' && succeeded && told.length === 0 && !isDry(args) && !NOTHING_TO.test(text)) {
-          add(subjectOf(args) ?? (amend ? (made.at(-1)?.text ?? '') : ''), null, null, amend)
+          add(subjectOf(args) ?? (amend ? (state.made.at(-1)?.text ?? '') : ''), null, null, amend)
         }
       }
       for (const match of told.slice(next)) add(match[4]!, match[3]!, match[2] ?? null, false)
 
       function add(subject: string, id: string | null, branch: string | null, amend: boolean): void {
         if (subject === '') return
-        if (amend) made.pop()
-        made.push({ kind: 'commit', text: subject.trim(), line, at, state: null, detail: { id, branch, amended: amend } })
+        if (amend) state.made.pop()
+        state.made.push({ kind: 'commit', text: subject.trim(), line, at, state: null, detail: { id, branch, amended: amend } })
       }
     },
-    facts: () => [...made],
+    facts: () => [...state.made],
   }
 }
 

@@ -5,9 +5,10 @@ import { sentencesOf } from './sentences.js'
 import type { Watcher } from './watcher.js'
 
 /** Sentences of the user's that require or forbid. Only his own prose: never what a tool returned, nor what he pasted. */
-export function watchConstraints(): Watcher {
-  const found = new Map<string, Fact>()
+export function watchConstraints(state: { found: Map<string, Fact> } = { found: new Map() }): Watcher {
+  const { found } = state
   return {
+    state,
     said: ({ by, text, line, at }) => {
       if (by !== 'user') return
       for (const { words, demand, language } of demandsIn(text)) {

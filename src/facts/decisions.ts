@@ -4,13 +4,14 @@ import { sentencesOf } from './sentences.js'
 import type { Watcher } from './watcher.js'
 
 /** Choices somebody stated, with their reason where they stand in one sentence. What the user chose in a dialog stands with its question. */
-export function watchDecisions(): Watcher {
-  const found = new Map<string, Fact>()
+export function watchDecisions(state: { found: Map<string, Fact> } = { found: new Map() }): Watcher {
+  const { found } = state
   const put = (text: string, line: number, at: number | null, by: string): void => {
     found.delete(text)
     found.set(text, { kind: 'decision', text, line, at, state: null, detail: { by } })
   }
   return {
+    state,
     said: ({ by, text, line, at }) => {
       if (by === 'other') return
       const language = languageOf(text)

@@ -10,11 +10,15 @@ const LONGEST = 300
 const MOST_STANDING = 20
 const MOST_LOOKED_AT = 10_000
 
+interface State {
+  found: Map<string, Fact>
+  /** Errors that stand, by what was tried: the same objects as in `found`. */
+  standing: Map<string, Fact[]>
+}
+
 /** Errors met, in the words of what failed, and whether the same was done again and worked. */
-export function watchErrors(): Watcher {
-  const found = new Map<string, Fact>()
-  /** Errors that stand, by what was tried. */
-  const standing = new Map<string, Fact[]>()
+export function watchErrors(state: State = { found: new Map(), standing: new Map() }): Watcher {
+  const { found, standing } = state
 
   const overcome = (key: string): void => {
     for (const fact of standing.get(key) ?? []) fact.detail = { ...fact.detail, overcome: true }
@@ -22,6 +26,7 @@ export function watchErrors(): Watcher {
   }
 
   return {
+    state,
     returned: (returned, call) => {
       const key = keyOf(call)
       if (key === null || returned.interrupted) return

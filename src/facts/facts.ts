@@ -17,16 +17,39 @@ export interface Facts {
   take(entry: Entry): void
   /** What happened so far, kind by kind, each in the order it was first met. */
   facts(): Fact[]
+  /** All that is remembered, as plain data with maps and sets: copy it before the next entry. `startFacts` goes on from a copy. */
+  state(): FactsState
 }
 
-/** Begins to collect what happened in a conversation. Give it every entry in order. */
-export function startFacts(): Facts {
-  const branch = watchBranch()
-  const watchers: Watcher[] = [
-    ...[watchRequests(), watchConstraints(), watchFiles(), watchCommands(), watchTests(), watchCommits()],
-    ...[branch, watchTodos(), watchDecisions(), watchQuestions(), watchErrors()],
-  ]
-  const calls = new Map<string, Called>()
+/** Raise it with every change to what a watcher remembers or makes of an entry: what was kept before is then read anew. */
+export const FACTS_FORMAT = 1
+
+/** Opaque but to the watchers: they alone know what is in it. */
+export type FactsState = Record<'calls' | keyof typeof WATCHERS, unknown>
+
+const WATCHERS = {
+  requests: watchRequests,
+  constraints: watchConstraints,
+  files: watchFiles,
+  commands: watchCommands,
+  tests: watchTests,
+  commits: watchCommits,
+  branch: watchBranch,
+  todos: watchTodos,
+  decisions: watchDecisions,
+  questions: watchQuestions,
+  errors: watchErrors,
+}
+
+/** Begins to collect what happened in a conversation, or goes on from what an earlier one remembered. Give it every entry in order. */
+export function startFacts(before: FactsState | null = null): Facts {
+  const begin = <Kind extends keyof typeof WATCHERS>(kind: Kind): ReturnType<(typeof WATCHERS)[Kind]> =>
+    (WATCHERS[kind] as (state?: unknown) => Watcher)(before?.[kind]) as ReturnType<(typeof WATCHERS)[Kind]>
+  const branch = begin('branch')
+  const kinds = Object.keys(WATCHERS) as (keyof typeof WATCHERS)[]
+  const byKind = kinds.map((kind): [typeof kind, Watcher] => [kind, kind === 'branch' ? branch : begin(kind)])
+  const watchers = byKind.map(([, watcher]) => watcher)
+  const calls = (before?.calls as Map<string, Called> | undefined) ?? new Map<string, Called>()
   const saying = watchers.filter((one) => one.said !== undefined)
   const calling = watchers.filter((one) => one.called !== undefined)
   const returning = watchers.filter((one) => one.returned !== undefined)
@@ -45,6 +68,7 @@ export function startFacts(): Facts {
       }
     },
     facts: () => watchers.flatMap((one) => one.facts()),
+    state: () => ({ ...(Object.fromEntries(byKind.map(([kind, { state }]) => [kind, state])) as FactsState), calls }),
   }
 }
 

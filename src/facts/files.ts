@@ -4,18 +4,22 @@ import { resolvePath, shownPath } from './paths.js'
 import { filesOf } from './shell-files.js'
 import type { Watcher } from './watcher.js'
 
-/** Files read and changed, by tools and by what command lines evidently do. A file that was changed once stays changed. */
-export function watchFiles(): Watcher {
-  const found = new Map<string, Fact>()
+interface State {
+  found: Map<string, Fact>
   /** Changes whose call did not come back: they may have been made. */
-  const open = new Map<string, Called>()
-  let root: string | null = null
+  open: Map<string, Called>
+  root: string | null
+}
+
+/** Files read and changed, by tools and by what command lines evidently do. A file that was changed once stays changed. */
+export function watchFiles(state: State = { found: new Map(), open: new Map(), root: null }): Watcher {
+  const { found, open } = state
 
   const put = (path: string, changed: boolean, line: number, at: number | null, removed = false): void => {
     let fact = found.get(path)
     if (fact === undefined) {
       const detail = { reads: 0, changes: 0, removed: false }
-      fact = { kind: 'file', text: shownPath(path, root), line, at, state: 'read', detail }
+      fact = { kind: 'file', text: shownPath(path, state.root), line, at, state: 'read', detail }
       found.set(path, fact)
     }
     const { detail } = fact
@@ -29,14 +33,15 @@ export function watchFiles(): Watcher {
   }
 
   return {
+    state,
     called: (call) => {
-      root ??= call.cwd ?? null
+      state.root ??= call.cwd ?? null
       if (call.act.type === 'change') open.set(call.callId, call)
     },
     returned: (returned, call) => {
       open.delete(call.callId)
       const { act } = call
-      const cwd = call.cwd ?? root
+      const cwd = call.cwd ?? state.root
       if (act.type === 'read' || act.type === 'change') {
         if (returned.ok !== false) put(resolvePath(act.path, cwd), act.type === 'change', returned.line, returned.at)
       } else if (act.type === 'command' && !returned.refused) byCommand(act.command, cwd, returned, act.background)
@@ -56,9 +61,9 @@ export function watchFiles(): Watcher {
 
   function unconfirmed(call: Called): Fact[] {
     if (call.act.type !== 'change') return []
-    const path = resolvePath(call.act.path, call.cwd ?? root)
+    const path = resolvePath(call.act.path, call.cwd ?? state.root)
     if (found.get(path)?.state === 'changed') return []
     const detail = { reads: 0, changes: 1, removed: false, unconfirmed: true }
-    return [{ kind: 'file', text: shownPath(path, root), line: call.line, at: call.at, state: 'changed', detail }]
+    return [{ kind: 'file', text: shownPath(path, state.root), line: call.line, at: call.at, state: 'changed', detail }]
   }
 }

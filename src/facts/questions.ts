@@ -5,54 +5,61 @@ import type { Watcher } from './watcher.js'
 
 type Asked = Omit<Fact, 'state' | 'kind'>
 
+interface State {
+  answered: Fact[]
+  /** In the newest text of the agent: a question only counts when nothing more came from him. */
+  agents: Asked[]
+  users: Asked[]
+  /** Put off by the user: open until he speaks of it again. */
+  left: Asked[]
+  dialogs: Map<string, { call: Called; declined: boolean }>
+  endsWithText: boolean
+}
+
+const newState = (): State => ({ answered: [], agents: [], users: [], left: [], dialogs: new Map(), endsWithText: false })
+
 /**
  * Questions nobody answered. The agent's: asked by tool, or standing in the text its turn ended with. The user's: no text that ends a
  * turn came after it. Whether an answer is a good one, code cannot tell: any is taken for one.
  */
-export function watchQuestions(): Watcher {
-  const answered: Fact[] = []
-  /** In the newest text of the agent: a question only counts when nothing more came from him. */
-  let agents: Asked[] = []
-  let users: Asked[] = []
-  /** Put off by the user: open until he speaks of it again. */
-  let left: Asked[] = []
-  const dialogs = new Map<string, { call: Called; declined: boolean }>()
-  let endsWithText = false
+export function watchQuestions(state: State = newState()): Watcher {
+  const { answered, dialogs } = state
 
   const settle = (questions: Asked[]): void => {
     for (const one of questions) answered.push(close(one))
   }
 
   return {
+    state,
     said: (entry) => {
       if (entry.by === 'agent') {
-        agents = agentsQuestions(entry)
-        endsWithText = true
+        state.agents = agentsQuestions(entry)
+        state.endsWithText = true
       } else if (entry.by === 'user') {
         const declined = [...dialogs.values()].filter((one) => one.declined)
         for (const { call } of declined) dialogs.delete(call.callId)
-        const asked = [...agents, ...declined.flatMap(({ call }) => dialogQuestions(call))]
-        agents = []
-        const putsOff = (left.length > 0 || asked.length > 0) && PUTS_OFF.test(entry.text)
-        if (putsOff) left = [...left, ...asked]
+        const asked = [...state.agents, ...declined.flatMap(({ call }) => dialogQuestions(call))]
+        state.agents = []
+        const putsOff = (state.left.length > 0 || asked.length > 0) && PUTS_OFF.test(entry.text)
+        if (putsOff) state.left = [...state.left, ...asked]
         else {
-          left = unspoken(left, entry.text)
+          state.left = unspoken(state.left, entry.text)
           const unanswered = unansweredOf(asked, entry.text)
-          left.push(...unanswered)
+          state.left.push(...unanswered)
           settle(asked.filter((one) => !unanswered.includes(one)))
         }
-        if (endsWithText) {
-          settle(users)
-          users = []
+        if (state.endsWithText) {
+          settle(state.users)
+          state.users = []
         }
-        for (const one of usersQuestions(entry)) users.push(one)
-        endsWithText = false
-      } else if (entry.stops) endsWithText = false
+        for (const one of usersQuestions(entry)) state.users.push(one)
+        state.endsWithText = false
+      } else if (entry.stops) state.endsWithText = false
     },
     called: (call) => {
       if (call.tool === '!' || call.tool === '@') return
-      agents = []
-      endsWithText = false
+      state.agents = []
+      state.endsWithText = false
       if (call.act.type === 'ask') dialogs.set(call.callId, { call, declined: false })
     },
     returned: (returned, call) => {
@@ -69,9 +76,9 @@ export function watchQuestions(): Watcher {
       else dialogs.delete(call.callId)
     },
     facts: () => {
-      const open = [...left, ...[...dialogs.values()].flatMap(({ call }) => dialogQuestions(call)), ...agents]
-      if (endsWithText) return [...answered, ...users.map(close), ...open.map(leave)]
-      return [...answered, ...[...open, ...users].map(leave)]
+      const open = [...state.left, ...[...dialogs.values()].flatMap(({ call }) => dialogQuestions(call)), ...state.agents]
+      if (state.endsWithText) return [...answered, ...state.users.map(close), ...open.map(leave)]
+      return [...answered, ...[...open, ...state.users].map(leave)]
     },
   }
 }

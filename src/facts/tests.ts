@@ -5,11 +5,15 @@ import { programOf, runsOf } from './shell.js'
 import { readTestRun, runsTests, type TestRun } from './test-runners.js'
 import type { Watcher } from './watcher.js'
 
+interface State {
+  runs: Map<string, Fact>
+  tests: Map<string, Fact>
+  failing: Set<string>
+}
+
 /** Test runs and tests that failed, as they stand at the end: one that failed and passed later passed. */
-export function watchTests(): Watcher {
-  const runs = new Map<string, Fact>()
-  const tests = new Map<string, Fact>()
-  const failing = new Set<string>()
+export function watchTests(state: State = { runs: new Map(), tests: new Map(), failing: new Set() }): Watcher {
+  const { runs, tests, failing } = state
 
   const take = (call: Called, { text, ok, exitCode, line, at }: Returned): void => {
     if (call.act.type !== 'command') return
@@ -50,6 +54,7 @@ export function watchTests(): Watcher {
   }
 
   return {
+    state,
     returned: (returned, call) => {
       if (call.act.type !== 'command' || returned.refused || returned.interrupted || !runsTests(call.act.command)) return
       if (call.act.background && returned.exitCode === null && readTestRun(returned.text, call.act.command) === null) return

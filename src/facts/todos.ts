@@ -7,18 +7,22 @@ interface Kept extends Todo {
   at: number | null
 }
 
-/** The agent's todos, kept as one list or by id. What left the list unfinished was dropped. */
-export function watchTodos(): Watcher {
-  let kept = new Map<string, Kept>()
+interface State {
+  kept: Map<string, Kept>
   /** No longer on the list that is written as a whole. */
-  let past = new Map<string, Kept>()
-  const open = new Map<string, Called>()
+  past: Map<string, Kept>
+  open: Map<string, Called>
+}
+
+/** The agent's todos, kept as one list or by id. What left the list unfinished was dropped. */
+export function watchTodos(state: State = { kept: new Map(), past: new Map(), open: new Map() }): Watcher {
+  const { open } = state
 
   const put = (key: string, todo: Todo, line: number, at: number | null): void => {
-    const before = kept.get(key)
+    const before = state.kept.get(key)
     const text = todo.text === '' ? (before?.text ?? '') : todo.text
     if (text === '' && before === undefined) return
-    kept.set(key, { ...todo, text, line, at })
+    state.kept.set(key, { ...todo, text, line, at })
   }
 
   const apply = (call: Called, returned: Returned | null): void => {
@@ -37,19 +41,20 @@ export function watchTodos(): Watcher {
   }
 
   const replace = (todos: Todo[], line: number, at: number | null): void => {
-    const before = kept
-    kept = new Map()
+    const before = state.kept
+    state.kept = new Map()
     for (const [key, todo] of before) {
-      if (!key.startsWith('=')) kept.set(key, todo)
-      else past.set(key, isOpen(todo) ? { ...todo, status: 'dropped' } : todo)
+      if (!key.startsWith('=')) state.kept.set(key, todo)
+      else state.past.set(key, isOpen(todo) ? { ...todo, status: 'dropped' } : todo)
     }
     for (const todo of todos) {
-      past.delete(`=${todo.text}`)
+      state.past.delete(`=${todo.text}`)
       put(`=${todo.text}`, todo, line, at)
     }
   }
 
   return {
+    state,
     called: (call) => {
       if (call.act.type === 'todos') open.set(call.callId, call)
     },
@@ -58,14 +63,15 @@ export function watchTodos(): Watcher {
       if (returned.ok !== false && !returned.refused) apply(call, returned)
     },
     facts: () => {
-      if (open.size === 0) return [...past.values(), ...kept.values()].map(factOf)
+      if (open.size === 0) return [...state.past.values(), ...state.kept.values()].map(factOf)
       // What was asked last and did not come back is taken for made: the list as the agent wanted it. It may still come back otherwise.
-      const settled = { kept, past }
-      kept = new Map(kept)
-      past = new Map(past)
+      const { kept, past } = state
+      state.kept = new Map(kept)
+      state.past = new Map(past)
       for (const call of open.values()) apply(call, null)
-      const facts = [...past.values(), ...kept.values()].map(factOf)
-      ;({ kept, past } = settled)
+      const facts = [...state.past.values(), ...state.kept.values()].map(factOf)
+      state.kept = kept
+      state.past = past
       return facts
     },
   }

@@ -9,4 +9,6 @@ export interface Watcher {
   returned?(entry: Returned, call: Called): void
   /** The facts as they stand now; may be asked at any time. */
   facts(): Fact[]
+  /** All it remembers, as plain data with maps and sets: given to a new watcher of its kind, that one goes on where this one is. */
+  readonly state: object
 }

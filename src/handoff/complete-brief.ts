@@ -22,10 +22,19 @@ export function completeBrief(body: string, coverage: Coverage): string {
   return `${own}\n\n${HEADING}${markFor(own)}\n\n${parts.join('\n\n')}\n`
 }
 
+/** What happened after a brief was written, for those who go on from it. */
+export function laterText(missing: Coverage['missing']): string {
+  return missingIn(missing, LATER)
+}
+
+const LEFT_OUT =
+  'The brief above leaves out the following. Taken from the transcript by code, not by a model; where they differ, this is what happened.'
+const LATER =
+  'After the brief was written the work went on. Taken from the transcript by code, not by a model; where they differ, this holds.'
 const HEADING = `## ${ADDED_TITLE}\n`
 const markFor = (own: string): string => `<!-- to ${createHash('sha256').update(own, 'utf8').digest('hex').slice(0, 12)} -->`
 
-function missingIn(missing: Coverage['missing']): string {
+function missingIn(missing: Coverage['missing'], intro = LEFT_OUT): string {
   if (missing.length === 0) return ''
   const told = new Map<FactKind, string[]>()
   let room = LONGEST
@@ -40,8 +49,6 @@ function missingIn(missing: Coverage['missing']): string {
     told.set(kind, [...(told.get(kind) ?? []), line])
   }
   const sections = [...told].map(([kind, lines]) => `### ${KIND_TITLES[kind]}\n\n${lines.join('\n')}`)
-  const intro =
-    'The brief above leaves out the following. Taken from the transcript by code, not by a model; where they differ, this is what happened.'
   const more = left > 0 ? [`(${left} more left out here; \`baton recall\` finds them.)`] : []
   return [intro, ...sections, ...more].join('\n\n')
 }

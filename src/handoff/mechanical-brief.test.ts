@@ -123,3 +123,21 @@ test.each(load('seen').map(({ name, file }) => [name, file] as const))('of %s it
   expect(missing).toEqual([])
   expect(unsupported).toEqual([])
 })
+
+test('a test that fails is told with what its run printed, unless that was overcome', () => {
+  const failing = aFact('test', 'a.test.ts > counts', { state: 'failed', detail: { command: 'npm test' } })
+  const error = aFact('error', 'AssertionError: expected 3 to be 4', { detail: { of: 'npm test', overcome: false } })
+  expect(mechanicalBrief([failing, error], null)).toContain('- fails: a.test.ts > counts: AssertionError: expected 3 to be 4')
+  const gone = { ...error, detail: { ...error.detail, overcome: true } }
+  expect(mechanicalBrief([failing, gone], null)).not.toContain('expected 3 to be 4')
+})
+
+test('what the agent announced stands under the next step, and a last question is to be answered', () => {
+  const request = aFact('request', 'Is the same bug in the other one?', { detail: { last: true } })
+  const lastAnswer = 'Rotation works. Next is revoking a whole family. All tests pass.'
+  const text = mechanicalBrief([request], null, { lastAnswer })
+  const next = text.split('## Next exact step')[1]!.split('##')[0]!
+  expect(next).toContain('- the agent said: Next is revoking a whole family.')
+  expect(next).not.toContain('All tests pass')
+  expect(next).toContain('is a question')
+})

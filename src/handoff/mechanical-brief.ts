@@ -71,7 +71,7 @@ function itemsFor(facts: Fact[], repository: Repository | null, about: About, lo
     ],
     state: [
       ...repositoryLines(repository, of('branch')[0]?.text ?? null),
-      ...points(failing, 200).map((line) => line.replace('- ', '- fails: ')),
+      ...failing.map((fact) => failingLine(fact, facts)),
       ...of('command', ({ state }) => state === 'running').map(
         ({ text }) => `- still runs in the background: \`${oneLine(text, 200)}\``,
       ),
@@ -88,6 +88,7 @@ function itemsFor(facts: Fact[], repository: Repository | null, about: About, lo
     ],
     next: [
       ...todos.map(({ text, detail }) => `- ${oneLine(text, 250)}${detail.doing === true ? ' (was being worked on)' : ''}`),
+      ...announced(about.lastAnswer ?? ''),
       ...(todos.length === 0 ? [nextWithoutTodos(failing, last)] : []),
     ],
     decisions: points(of('decision'), 350),
@@ -160,8 +161,28 @@ function filesSaid(changed: readonly Fact[], repository: Repository | null): str
   return [...told, ...others.map((path) => `- not committed, by whom is not known: ${oneLine(path, 250)}`)]
 }
 
+/** With what its run printed, so that nobody has to run it first to know what is wrong. */
+function failingLine({ text, detail }: Fact, facts: readonly Fact[]): string {
+  const error = facts.find((one) => one.kind === 'error' && one.detail.of === detail.command && one.detail.overcome !== true)
+  const said = error === undefined ? '' : `: ${oneLine(error.text, 300)}`
+  return `- fails: ${oneLine(text, 200)}${said}`
+}
+
+const ANNOUNCES =
+  /\b(?:next (?:step|is|i|up)|next,|i(?:'|’)?ll now|i will now|still (?:to do|missing|open|needs?)|remaining|left to do|not (?:yet )?done|to be done)\b/i
+const MOST_ANNOUNCED = 3
+
+/** What the agent itself said would come next. */
+function announced(lastAnswer: string): string[] {
+  const sentences = lastAnswer.split(/(?<=[.!?:])\s+|\n+/).map((one) => one.replace(/^[-*#>\s]+/, '').trim())
+  const telling = sentences.filter((one) => one.length > 10 && one.length < 400 && ANNOUNCES.test(one))
+  return telling.slice(-MOST_ANNOUNCED).map((one) => `- the agent said: ${oneLine(one, 300)}`)
+}
+
 function nextWithoutTodos(failing: readonly Fact[], last: Fact | null): string {
   if (failing.length > 0) return '- No todo list was kept. Make the failing tests pass, then go on with the last request.'
+  if (last !== null && /[?？]\s*$/.test(last.text.trim()))
+    return '- No todo list was kept. The last request, below, is a question: see whether it was answered, and answer it.'
   return last === null
     ? '- Nothing was asked yet.'
     : '- No todo list was kept. Compare the last request, below, with what the agent said last and with the files, and do what is left.'

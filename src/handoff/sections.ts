@@ -22,6 +22,7 @@ export interface Section {
 
 export const TITLE = 'Handoff brief'
 export const ADDED_TITLE = 'Added by Baton'
+export const LATE_TITLE = 'Found later'
 
 /** In the order they stand in a brief. Where two could be meant by a heading, `ASKED` decides. */
 export const SECTIONS: readonly Section[] = [

@@ -1,4 +1,4 @@
-import { ADDED_TITLE, type SectionName, sectionNamed } from './sections.js'
+import { ADDED_TITLE, LATE_TITLE, type SectionName, sectionNamed } from './sections.js'
 
 export interface Part {
   /** Without marks; '' for what stands before the first heading. */
@@ -13,20 +13,24 @@ export interface Part {
 const FENCE = /^\s{0,3}(`{3,}|~{3,})/
 const HEADING = /^\s{0,3}(#{1,6})\s+(.*?)\s*#*\s*$/
 const BOLD_LINE = /^\s{0,3}(?:\*\*|__)([^*_].{0,80}?)(?:\*\*|__)\s*:?\s*$/
+/** `**Next step:** run it`: a heading with its text behind it. */
+const LEAD_IN = /^\s{0,3}(?:[-*+]\s+)?(?:\*\*|__)([^*_:]{1,60})(?::\s*(?:\*\*|__)|(?:\*\*|__)\s*:)\s*\S/
+const TITLE = /^\W{0,4}(?:(?:baton|session|updated|final) )?handoff[ -]brief\b/i
+const [BOLD_LEVEL, LEAD_IN_LEVEL] = [7, 8]
 
 /** A brief's parts in their order. Headings below a section's own level stay inside it; those in code are no headings. */
 export function splitBrief(body: string): Part[] {
   const lines = body.split('\n')
-  const heads = headings(lines)
+  const heads = withoutAppended([...headings(lines), ...leadIns(lines)].sort((a, b) => a.line - b.line))
   const level = sectionLevel(heads)
-  const starts = heads.filter((head) => head.level <= level)
+  const starts = heads.filter((head) => isAppended(head) || head.level <= level)
   const edges = [...starts.map(({ line }) => line), lines.length]
-  const parts: Part[] = starts.map(({ line, heading }, i) => ({
-    heading,
-    name: sectionNamed(heading),
-    added: heading.toLowerCase() === ADDED_TITLE.toLowerCase(),
+  const parts: Part[] = starts.map((head, i) => ({
+    heading: head.heading,
+    name: TITLE.test(head.heading) ? null : sectionNamed(head.heading),
+    added: isAdded(head),
     text: lines
-      .slice(line, edges[i + 1])
+      .slice(head.line, edges[i + 1])
       .join('\n')
       .trimEnd(),
   }))
@@ -42,20 +46,29 @@ export interface Head {
 
 /** Bold lines count as headings of the lowest level. */
 export function headings(lines: readonly string[]): Head[] {
-  const found: Head[] = []
+  return unfenced(lines).flatMap(([line, text]) => {
+    const marked = HEADING.exec(text)
+    if (marked) return [{ line, level: marked[1]!.length, heading: unmarked(marked[2]!) }]
+    const bold = BOLD_LINE.exec(text)
+    return bold ? [{ line, level: BOLD_LEVEL, heading: unmarked(bold[1]!) }] : []
+  })
+}
+
+/** Only those that name a section: other words are bold for many reasons. */
+function leadIns(lines: readonly string[]): Head[] {
+  return unfenced(lines).flatMap(([line, text]) => {
+    const words = LEAD_IN.exec(text)?.[1]?.trim() ?? ''
+    return sectionNamed(words) === null ? [] : [{ line, level: LEAD_IN_LEVEL, heading: words }]
+  })
+}
+
+function unfenced(lines: readonly string[]): [number, string][] {
   let fence: string | null = null
-  for (const [line, text] of lines.entries()) {
+  return [...lines.entries()].filter(([, text]) => {
     const mark = FENCE.exec(text)?.[1]
     if (mark !== undefined) fence = fence === null ? mark : closes(text, fence) ? null : fence
-    if (mark !== undefined || fence !== null || text.length > 300) continue
-    const marked = HEADING.exec(text)
-    if (marked) found.push({ line, level: marked[1]!.length, heading: unmarked(marked[2]!) })
-    else {
-      const bold = BOLD_LINE.exec(text)
-      if (bold) found.push({ line, level: 7, heading: unmarked(bold[1]!) })
-    }
-  }
-  return found
+    return mark === undefined && fence === null && text.length <= 300
+  })
 }
 
 /** A fence is closed by one of its own kind, at least as long, with nothing behind it. */
@@ -64,13 +77,45 @@ export function closes(line: string, fence: string): boolean {
   return mark.length >= fence.length && mark === fence[0]!.repeat(mark.length)
 }
 
-/** The level most of the known sections stand at. */
+const isAdded = ({ heading }: Head): boolean => heading.toLowerCase() === ADDED_TITLE.toLowerCase()
+/** What Baton puts behind a brief is a part of its own, at whatever level the brief has its sections. */
+const isAppended = (head: Head): boolean => isAdded(head) || (head.level === 2 && head.heading === LATE_TITLE)
+
+/** Headings inside what was appended say nothing about the brief, and stay there. */
+function withoutAppended(heads: readonly Head[]): Head[] {
+  let appended: Head | null = null
+  return heads.filter((head) => {
+    if (isAppended(head)) appended = head
+    else if (appended !== null && head.level <= appended.level) appended = null
+    return appended === null || appended === head
+  })
+}
+
+/**
+ * The level the sections stand at: the highest that has several of those that are asked for, and not only a few of them; else the one
+ * that has most, real headings before bold words. The brief's own title is no section, whatever words stand in it.
+ */
 function sectionLevel(heads: readonly Head[]): number {
-  const counts = new Map<number, number>()
-  for (const { level, heading } of heads) {
-    if (sectionNamed(heading) !== null) counts.set(level, (counts.get(level) ?? 0) + 1)
+  const named = new Map<number, Set<SectionName>>()
+  for (const head of heads) {
+    const name = isAppended(head) || TITLE.test(head.heading) ? null : sectionNamed(head.heading)
+    if (name !== null) named.set(head.level, (named.get(head.level) ?? new Set()).add(name))
   }
-  return [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0])[0]?.[0] ?? 2
+  const found = [...named].map(([level, { size }]) => ({ level, size })).sort((a, b) => a.level - b.level)
+  const marked = found.filter(({ level }) => level < BOLD_LEVEL)
+  const most = Math.max(0, ...marked.map(({ size }) => size))
+  const highest = marked.find(({ size }) => size > 1 && size * 3 >= most)
+  if (highest) return highest.level
+  const isBold = ({ level }: { level: number }): number => (level >= BOLD_LEVEL ? 1 : 0)
+  const [best] = found.sort((a, b) => b.size - a.size || isBold(a) - isBold(b) || b.level - a.level)
+  return best?.level ?? commonLevel(heads)
+}
+
+/** Of a brief with other sections than were asked for. */
+function commonLevel(heads: readonly Head[]): number {
+  const levels = heads.filter((head) => !isAppended(head) && !TITLE.test(head.heading)).map(({ level }) => level)
+  const several = levels.filter((level) => levels.filter((one) => one === level).length > 1)
+  return several.length > 0 ? Math.min(...several) : Math.min(2, ...levels)
 }
 
 const unmarked = (heading: string): string => heading.replace(/[*_`]/g, '').replace(/:\s*$/, '').trim()

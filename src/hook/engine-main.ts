@@ -1,5 +1,6 @@
 import { readFileSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { tidyWaiters } from '../agents/claude-code/waiter.js'
 import { agents } from '../agents/index.js'
 import { hasWork } from '../archive/has-work.js'
 import type { Loaded, LoadOptions } from '../config/load-config.js'
@@ -7,6 +8,7 @@ import type { Around } from '../engine/around.js'
 import { type House, openHouse } from '../house.js'
 import { batonHome } from '../lib/home.js'
 import { fileLog } from '../lib/log.js'
+import { isRunning } from '../lib/process-info.js'
 import { answerOne, drainSession, drainUnderLock } from './drain.js'
 import { dropSpooled, isSaidNow, readSpooled } from './spool.js'
 import { tidyDaily } from './tidy.js'
@@ -19,8 +21,10 @@ export function run(beforeLeaving: () => void): void {
     if (mode === 'status-line') say(statusLine(env))
     else if (mode === 'drain') drain(env)
     else if (mode === 'answer' && id) say(answer(env, id))
-    else if (mode === 'keep') keep(openHouse({ env, loadConfig, around, leaveWork, configMs: 1_000 }))
-    else if (mode === 'drive') {
+    else if (mode === 'keep') {
+      isLeft = true
+      keep(openHouse({ env, loadConfig, around, leaveWork, configMs: 1_000 }))
+    } else if (mode === 'drive') {
       void drive(env).finally(() => {
         beforeLeaving()
         leave(batonHome(env).store)
@@ -56,17 +60,19 @@ function say(text: string): void {
 function drain(env: Record<string, string | undefined>): void {
   const house = openHouse({ env, loadConfig, around, leaveWork, busyMs: 4_000, configMs: 1_000 })
   drainUnderLock(house.engine, house.home.spool, join(house.home.root, 'run', 'drain'))
-  tidyDaily(
+  const tidied = tidyDaily(
     house.store,
     {
       live: house.home.live,
       outbox: house.home.outbox,
       code: join(house.home.root, 'code'),
       aside: join(house.home.root, 'aside'),
+      facts: house.home.facts,
       mark: join(house.home.root, 'run', 'tidied'),
     },
     house.now(),
   )
+  if (tidied) tidyWaiters(house.home.live, house.now(), isRunning)
   keep(house)
 }
 
@@ -74,7 +80,7 @@ function drain(env: Record<string, string | undefined>): void {
 function keep(house: House): void {
   const { store } = house
   house.engine.lookAtHandoffs()
-  if (!hasWork(store, house.now()) && store.openCompactions().length === 0) return
+  if (!isLeft && !hasWork(store, house.now()) && store.openCompactions().length === 0) return
   keeping().keep(house)
 }
 
@@ -87,9 +93,15 @@ async function drive(env: Record<string, string | undefined>): Promise<void> {
   }
 }
 
+/** Something was left to be done that the store is not asked for. */
+let isLeft = false
+
 /** A terminal is typed into by a process no hook waits for. What else there is to do, this one or the next does. */
 function leaveWork(work?: 'handoff'): void {
-  if (work !== 'handoff') return
+  if (work !== 'handoff') {
+    isLeft = true
+    return
+  }
   const { spawn } = process.getBuiltinModule('node:child_process')
   spawn(process.execPath, [process.argv[1]!, 'drive'], { detached: true, stdio: 'ignore', cwd: '/' }).unref()
 }

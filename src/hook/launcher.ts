@@ -57,6 +57,40 @@ if [ "$BATON_DISABLE" = 1 ]; then
   exit 0
 fi
 
+if [ "$kind" = waiter ]; then # see agents/claude-code/waiter.ts
+  exec </dev/null
+  [ "$CLAUDE_CODE_SESSION_ATTENDED" = 1 ] && [[ $CLAUDE_PID =~ ^[0-9]+$ && $CLAUDE_CODE_SESSION_ID =~ ^[A-Za-z0-9_-]+$ ]] || exit 0
+  umask 077
+  mkdir -p "$home/waiters" && cd "$home/waiters" || exit 0
+  pipe=$CLAUDE_PID.$$
+  trap 'exit 0' TERM HUP INT
+  trap 'rm -f "$pipe" ".$pipe"' EXIT
+  rm -f "$pipe" ".$pipe"
+  # open for both ways: neither side ever waits for the other. Under its name only then: one without a reader is taken for left behind
+  mkfifo ".$pipe" && exec 3<>".$pipe" && mv ".$pipe" "$pipe" && [ -p "$pipe" ] || exit 0
+  : >"$CLAUDE_PID.here"
+  for old in "$CLAUDE_PID".*; do # only older ones: two that begin at once would else both be gone
+    if [ -p "$old" ] && [ "$pipe" -nt "$old" ]; then
+      printf 'home\n' 1<>"$old"
+      rm -f "$old"
+    fi
+  done
+  while :; do
+    for word in "$CLAUDE_CODE_SESSION_ID".*.say; do
+      [ -e "$word" ] && mv "$word" "\${word%.say}.said" || continue # only one can take it
+      cat "\${word%.say}.said"
+      : >"\${word%.say}.said"
+      exit 2
+    done
+    since=$SECONDS
+    until read -r -t 300 word <&3; do
+      [ $SECONDS -gt $since ] && [ "$(ps -o ppid= -p $$)" -eq "$PPID" ] || exit 0
+      since=$SECONDS
+    done
+    [ "$word" = look ] || exit 0
+  done
+fi
+
 trap '' PIPE XFSZ # neither a server that goes away nor a full disk must end this
 now=$EPOCHSECONDS
 [ -n "$now" ] || now=$(date +%s)

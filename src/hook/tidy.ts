@@ -6,18 +6,21 @@ const KEEP_MS = 7 * DAY_MS
 
 /**
  * Once a day, whoever comes first: old readings are thinned, and what sessions silent for a week left in files, what could not be
- * taken, and what other builds compiled, is forgotten. */
+ * taken, and what other builds compiled, is forgotten. False: it was done today.
+ */
 export function tidyDaily(
   store: { thin(now: Date): number },
-  places: { live: string; outbox: string; code: string; aside: string; mark: string },
+  places: { live: string; outbox: string; code: string; aside: string; facts: string; mark: string },
   now: Date,
-): void {
+): boolean {
   const last = statSync(places.mark, { throwIfNoEntry: false })?.mtimeMs ?? 0
-  if (now.getTime() - last < DAY_MS) return
+  if (now.getTime() - last < DAY_MS) return false
   mkdirSync(dirname(places.mark), { recursive: true, mode: 0o700 })
   writeFileSync(places.mark, '', { mode: 0o600 })
   store.thin(now)
-  for (const folder of [places.live, places.outbox, places.code, places.aside]) if (existsSync(folder)) forgetOld(folder, now)
+  for (const folder of [places.live, places.outbox, places.code, places.aside, places.facts])
+    if (existsSync(folder)) forgetOld(folder, now)
+  return true
 }
 
 function forgetOld(folder: string, now: Date): void {

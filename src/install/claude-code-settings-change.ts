@@ -1,4 +1,6 @@
+import { WAITER_EVENTS, WAITER_KEYS } from '../agents/claude-code/waiter.js'
 import { type Entry, EVENTS, entries, isBlank, objectAt, openSettings, statusLineOf } from './claude-code-settings.js'
+import { hasRule, insertRule, type MadeForRule, stripRule } from './handoff-rule.js'
 import { addItem, addProperty, removePart, replaceValue } from './json-edit.js'
 import { type JsonObject, propertyOf, toValue } from './json-text.js'
 import { hookCommand, mentionsUs, type Recognise, readStatusLine, statusLineCommand } from './launcher-call.js'
@@ -8,6 +10,8 @@ export interface Created {
   hooks: boolean
   events: string[]
   statusLine: boolean
+  /** For the rule that allows `baton handoff`; left out: it was not wanted, or stood there before. */
+  rule?: MadeForRule | undefined
 }
 
 export interface Want {
@@ -16,6 +20,10 @@ export interface Want {
   by: Recognise
   /** A status line the client would take from a file of lower rank; null: none, or this file has its own. */
   inherited: string | null
+  /** True: a waiter sleeps beside idle sessions. */
+  waiter: boolean
+  /** True: `baton handoff` is allowed without a question. */
+  rule: boolean
 }
 
 /** The text with Baton in it, put into one without. `former`: the status line that now runs behind ours. */
@@ -29,6 +37,12 @@ export interface Inserted {
 }
 
 export function insertBaton(blank: string, want: Want): Inserted {
+  const put = insertCalls(blank, want)
+  const { text, made } = want.rule ? insertRule(put.text) : { text: put.text, made: null }
+  return { ...put, text, created: { ...put.created, ...(made ? { rule: made } : {}) } }
+}
+
+function insertCalls(blank: string, want: Want): Inserted {
   let text = isBlank(blank) ? `${blank.startsWith('\uFEFF') ? '\uFEFF' : ''}{}\n` : blank
   const notes: string[] = []
   const root = openSettings(text)
@@ -42,9 +56,8 @@ export function insertBaton(blank: string, want: Want): Inserted {
   if (plain.disableAllHooks === true)
     notes.push('disableAllHooks is set in this file: the client runs no hooks until it is removed.')
 
-  if (!hooks)
-    text = addProperty(text, root, 'hooks', Object.fromEntries(Object.keys(EVENTS).map((e) => [e, [group(want.launcher, e)]])))
-  else for (const event of Object.keys(EVENTS)) text = insertEvent(text, event, want.launcher)
+  if (!hooks) text = addProperty(text, root, 'hooks', Object.fromEntries(Object.keys(EVENTS).map((e) => [e, [group(want, e)]])))
+  else for (const event of Object.keys(EVENTS)) text = insertEvent(text, event, want)
 
   const line = statusLineOf(openSettings(text))
   if (line.kind === 'foreign') {
@@ -88,7 +101,7 @@ export function stripBaton(
   let now = text
   for (let entry = findEntry(now, by); entry; entry = findEntry(now, by)) now = removeEntry(now, entry, known?.created ?? null)
   if (now !== text && (known?.created.hooks ?? true)) now = dropEmpty(now, openSettings(now), 'hooks')
-  return stripStatusLine(now, by, known, formerOf)
+  return stripRule(stripStatusLine(now, by, known, formerOf), known?.created.rule ?? null)
 }
 
 /** Whether both texts hold the same entries of ours, however each is laid out and whatever else it holds. */
@@ -103,6 +116,7 @@ function listOurs(text: string, by: Recognise): unknown[] {
   const own = line.kind === 'command' && readStatusLine(line.command, by) ? line.command : null
   return [
     own,
+    hasRule(text),
     ...entries(root, by)
       .map((e) => [e.event, e.matcher, sorted(e.hook)])
       .sort(),
@@ -120,15 +134,20 @@ export function otherHomes(text: string, by: Recognise): string[] {
   return [...new Set(calls.flatMap((c) => (c?.whose === 'other-home' ? [c.launcher] : [])))]
 }
 
-const group = (launcher: string, event: string) => ({
-  hooks: [{ type: 'command', command: hookCommand(launcher, event), timeout: EVENTS[event] }],
+const group = ({ launcher, waiter }: Want, event: string) => ({
+  hooks: [
+    { type: 'command', command: hookCommand(launcher, event), timeout: EVENTS[event] },
+    ...(waiter && WAITER_EVENTS.includes(event)
+      ? [{ type: 'command', command: hookCommand(launcher, 'waiter'), ...WAITER_KEYS }]
+      : []),
+  ],
 })
 
-function insertEvent(text: string, event: string, launcher: string): string {
+function insertEvent(text: string, event: string, want: Want): string {
   const hooks = objectAt(openSettings(text), 'hooks')!
   const groups = propertyOf(hooks, event)?.value
-  if (groups?.kind === 'array') return addItem(text, groups, group(launcher, event))
-  return addProperty(text, hooks, event, [group(launcher, event)])
+  if (groups?.kind === 'array') return addItem(text, groups, group(want, event))
+  return addProperty(text, hooks, event, [group(want, event)])
 }
 
 function findEntry(text: string, by: Recognise): Entry | undefined {

@@ -116,6 +116,22 @@ export function statusLineOf(root: JsonObject): StatusLine {
   return { kind: 'command', command: node.value, node }
 }
 
+/** Lets the agent hand over its work without a question in every permission mode. */
+export const HANDOFF_RULE = 'Bash(baton handoff:*)'
+
+/** Where rules for what is allowed stand, as far as it is there. Throws SettingsFault where a rule could not be added. */
+export function allowListOf(root: JsonObject): { permissions: JsonObject | null; allow: JsonArray | null; at: number } {
+  refuseTwins(root, 'permissions', 'permissions')
+  const permissions = propertyOf(root, 'permissions')?.value ?? null
+  if (permissions === null) return { permissions: null, allow: null, at: -1 }
+  if (permissions.kind !== 'object') throw wrongType('permissions', 'an object')
+  refuseTwins(permissions, 'allow', 'permissions.allow')
+  const allow = propertyOf(permissions, 'allow')?.value ?? null
+  if (allow === null) return { permissions, allow: null, at: -1 }
+  if (allow.kind !== 'array') throw wrongType('permissions.allow', 'an array')
+  return { permissions, allow, at: allow.parts.findIndex((one) => one.kind === 'scalar' && one.value === HANDOFF_RULE) }
+}
+
 export function objectAt(root: JsonObject, key: string): JsonObject | null {
   const value = propertyOf(root, key)?.value
   return value?.kind === 'object' ? value : null

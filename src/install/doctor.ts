@@ -5,6 +5,7 @@ import { checkConfiguration } from './doctor/configuration.js'
 import { checkDisk } from './doctor/disk.js'
 import { checkDrainLock } from './doctor/drain-lock.js'
 import { broken, type Check, type Finding } from './doctor/finding.js'
+import { checkHandoffs } from './doctor/handoffs.js'
 import { checkHome } from './doctor/home.js'
 import { checkHooksRun } from './doctor/hooks-run.js'
 import { checkLauncher } from './doctor/launcher.js'
@@ -21,6 +22,7 @@ import { checkSpool } from './doctor/spool.js'
 import { checkStatusLine } from './doctor/status-line.js'
 import { checkStore } from './doctor/store.js'
 import { checkSwitches } from './doctor/switches.js'
+import { checkWays } from './doctor/ways.js'
 
 /** In the order in which one thing needs the other: what is mended helps what follows, and the proof comes last. */
 export const CHECKS: readonly Check[] = [
@@ -37,6 +39,7 @@ export const CHECKS: readonly Check[] = [
   { name: 'hooks-run', look: checkHooksRun },
   { name: 'status-line', look: checkStatusLine },
   { name: 'mod', look: checkMod },
+  { name: 'ways', look: checkWays },
   { name: 'configuration', look: checkConfiguration },
   { name: 'switches', look: checkSwitches },
   { name: 'store', look: checkStore },
@@ -44,6 +47,7 @@ export const CHECKS: readonly Check[] = [
   { name: 'spool', look: checkSpool },
   { name: 'outbox', look: checkOutbox },
   { name: 'archives', look: checkArchives },
+  { name: 'handoffs', look: checkHandoffs },
   { name: 'server', look: checkServer },
   { name: 'readings', look: checkReadings },
   { name: 'signal', look: checkSignal },

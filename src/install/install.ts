@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, realpathSync, rmdirSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
+import { sendWaitersHome } from '../agents/claude-code/waiter.js'
 import { FileChanged, readIfThere, realTarget } from '../lib/atomic-file.js'
 import { type Applied, type ApplyOptions, applyPlan } from './apply.js'
 import { configFolder, projectSettings, statusLineCommandIn } from './claude-code-settings.js'
@@ -29,6 +30,8 @@ export interface InstallOptions extends Where {
   mod: ModFile[]
   /** null: cannot be told. */
   clientVersion: string | null
+  /** True: adds a rule that lets the agent run `baton handoff` without a question. Left out: as it was. */
+  allowHandoff?: boolean
   clock: () => Date
 }
 
@@ -49,6 +52,8 @@ export function install(given: InstallOptions): Applied {
 export function uninstall(given: UninstallOptions): Applied {
   const options = { ...given, home: plainHome(given.home) }
   const applied = carryOut(options, () => removalOf(options))
+  const { launcher } = homeFiles(options.home, '')
+  if (!options.dryRun && !existsSync(launcher)) sendWaitersHome(join(options.home, 'live'))
   if (!options.dryRun && options.purge) purge(options.home, options.purge)
   return applied
 }
@@ -95,6 +100,7 @@ function planOf(options: InstallOptions): Plan {
     mod: lookAtMod(modFolder(path), modFiles),
     modFiles,
     clientVersion: options.clientVersion,
+    allowHandoff: options.allowHandoff ?? false,
     launcher: { wanted: options.launcher, found: lookAtLauncher(launcher) },
     former: readIfThere(former)?.toString() ?? null,
     by: recognise(home, env),

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { dirname, join } from 'node:path'
+import { supportsWaiters } from '../agents/claude-code/waiter.js'
 import { insertBaton, otherHomes, sameEntries } from './claude-code-settings-change.js'
 import { backupName, homeFiles } from './home-files.js'
 import { InstallProblem } from './install-problem.js'
@@ -19,6 +20,8 @@ export interface InstallInput {
   mod: FoundMod
   modFiles: ModFile[]
   clientVersion: string | null
+  /** True: a rule that lets the agent hand over without a question is wanted. */
+  allowHandoff: boolean
   launcher: { wanted: string; found: string | null }
   former: string | null
   by: Recognise
@@ -34,11 +37,14 @@ export function planInstall(input: InstallInput): Plan {
   const others = checked(settings.path, () => otherHomes(current, by))
   if (others.length > 0) throw calledFromElsewhere(settings.path, others[0]!)
 
-  const want = { launcher: files.launcher, key: settings.key, by, inherited: input.inherited }
+  const mod = planMod(input.mod, input.modFiles, input.clientVersion)
+  // Inside the client the mod does it better; a waiter is a process for every idle session.
+  const waiter = mod.files.length === 0 && input.modFiles.length > 0 && supportsWaiters(input.clientVersion)
+  const rule = input.allowHandoff || earlier.record?.allow_handoff === true
+  const want = { launcher: files.launcher, key: settings.key, by, inherited: input.inherited, waiter, rule }
   const put = checked(settings.path, () => insertBaton(blank === null ? '' : asText(settings.path, blank), want))
   const same = checked(settings.path, () => sameEntries(current, put.text, by))
   const bytes = same && settings.bytes ? settings.bytes : Buffer.from(put.text)
-  const mod = planMod(input.mod, input.modFiles, input.clientVersion)
 
   const backups = planBackups(input, blank, !same)
   const known = same ? earlier.record : null
@@ -57,6 +63,7 @@ export function planInstall(input: InstallInput): Plan {
     former_literal: put.formerLiteral,
     installed_at: input.now.toISOString(),
     ...known,
+    ...(rule ? { allow_handoff: true } : {}),
     folders: [...new Set([...(earlier.record?.folders ?? []), ...settings.missingFolders, ...mod.folders])],
   }
 

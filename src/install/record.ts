@@ -1,5 +1,7 @@
 import * as v from 'valibot'
 
+const RuleSchema = v.picklist(['rule', 'allow', 'permissions'])
+
 /** What an install put into one settings file, kept so that it can be taken out again. */
 const RecordSchema = v.object({
   version: v.literal(1),
@@ -15,7 +17,9 @@ const RecordSchema = v.object({
   before: v.nullable(v.object({ sha256: v.string(), backup: v.string() })),
   /** Contents we wrote over those bytes: while the file is one of them, nobody else has written it. */
   after: v.array(v.string()),
-  created: v.object({ hooks: v.boolean(), events: v.array(v.string()), statusLine: v.boolean() }),
+  created: v.object({ hooks: v.boolean(), events: v.array(v.string()), statusLine: v.boolean(), rule: v.optional(RuleSchema) }),
+  /** True: the rule that allows `baton handoff` was asked for; it stays until uninstall. */
+  allow_handoff: v.optional(v.boolean()),
   /** The status line that runs behind ours; null: there was none. */
   former: v.nullable(v.string()),
   former_literal: v.nullable(v.string()),

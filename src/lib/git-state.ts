@@ -18,8 +18,10 @@ const MOST_DIRTY = 200
 const MOST_RECENT = 10
 
 /** null: no repository, no git, or one too slow to wait for. */
-export function gitState(folder: string): GitState | null {
-  const status = git(folder, ['status', '--porcelain=v2', '--branch', '-z', '--untracked-files=normal'])
+export function gitState(folder: string, withinMs = PATIENCE_MS): GitState | null {
+  const end = performance.now() + withinMs
+  const left = (): number => Math.max(1, Math.ceil(end - performance.now()))
+  const status = git(folder, ['status', '--porcelain=v2', '--branch', '-z', '--untracked-files=normal'], left())
   if (status === null) return null
   const entries = status.split('\0')
   const head = (name: string): string | null =>
@@ -28,7 +30,7 @@ export function gitState(folder: string): GitState | null {
   const branch = head('branch.head')
   const ahead = /^\+(\d+)/.exec(head('branch.ab') ?? '')?.[1]
   const log =
-    commit === null || commit === '(initial)' ? '' : (git(folder, ['log', `-${MOST_RECENT}`, '--format=%h%x00%s']) ?? '')
+    commit === null || commit === '(initial)' ? '' : (git(folder, ['log', `-${MOST_RECENT}`, '--format=%h%x00%s'], left()) ?? '')
   const recent = log.split('\n').flatMap((line) => {
     const [id, subject] = line.split('\0')
     return id && subject !== undefined ? [{ id, subject }] : []
@@ -56,11 +58,11 @@ function dirtyIn(entries: readonly string[]): string[] {
   return paths
 }
 
-function git(folder: string, args: string[]): string | null {
+function git(folder: string, args: string[], timeout: number): string | null {
   try {
     const env = { ...process.env, GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C' }
     return execFileSync('git', ['-C', folder, ...args], {
-      ...{ env, encoding: 'utf8', timeout: PATIENCE_MS, killSignal: 'SIGKILL', maxBuffer: 16 * 1024 * 1024 },
+      ...{ env, encoding: 'utf8', timeout, killSignal: 'SIGKILL', maxBuffer: 16 * 1024 * 1024 },
       stdio: ['ignore', 'pipe', 'ignore'],
     })
   } catch {

@@ -24,6 +24,8 @@ export interface Home {
   briefs: string
   /** What briefs of this machine are signed with. */
   key: string
+  /** Facts of sessions as far as their transcripts were read, one file a session. */
+  facts: string
 }
 
 type Env = Record<string, string | undefined>
@@ -51,5 +53,6 @@ export function batonHome(env: Env = process.env): Home {
     compiled: join(root, 'run', 'config'),
     briefs: join(root, 'briefs'),
     key: join(root, 'key'),
+    facts: join(root, 'facts'),
   }
 }

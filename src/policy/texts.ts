@@ -59,6 +59,11 @@ export function userText(track: Track, level: ResolvedLevel, speaker: Speaker): 
   return `[baton] ${level.name}: ${fullness(track)}. Details: baton show ${speaker.sessionId.slice(0, 8)} · turn off: baton off ${speaker.sessionId.slice(0, 8)}`
 }
 
+/** Said to the person with the level whose handoff did not come about. */
+export function guardText(guard: { name: string; reason: string }): string {
+  return `No handoff this time: ${guard.reason} (guards.${guard.name}); /handoff asks for one all the same`
+}
+
 export function parentText(track: Track, level: ResolvedLevel, speaker: Speaker): string {
   return `[baton] Session ${nameOf(speaker)} reached level "${level.name}" and is still running: ${fullness(track)}.`
 }

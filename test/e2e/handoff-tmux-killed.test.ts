@@ -8,7 +8,8 @@ import { BRIEF, CLIMB, FRESH, PROMPT, type TmuxStage, tmuxStage } from './handof
 
 vi.setConfig({ testTimeout: 240_000 })
 
-const SCRIPT = { steps: [...CLIMB, { text: BRIEF, used: 152_008 }], conversations: [FRESH] }
+/** The process that types is there before the brief is, also on a busy machine. */
+const SCRIPT = { steps: [...CLIMB, { text: BRIEF, used: 152_008, delay_ms: 4_000 }], conversations: [FRESH] }
 const OVER = ['done', 'failed', 'cancelled', 'waiting']
 
 /** Where a driver has come to. */
@@ -67,7 +68,8 @@ test.each([
   const seen = new Set<string>()
   const killed = await kills(it, (point) => !seen.has(point) && seen.add(point) !== undefined)
   expect(killed.length).toBeGreaterThan(2)
-  expect(killed).toEqual(expect.arrayContaining(['clearing clear']))
+  // a point may be passed between two looks; the next test sees to the middle of typing
+  expect(killed).toEqual(expect.arrayContaining(['requested', expect.stringMatching(/^clearing/)]))
   await expectOnce(it)
 })
 

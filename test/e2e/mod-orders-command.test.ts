@@ -30,6 +30,12 @@ test.each([
   ['a command', 'home', 'commands/handoff.md', 'Do it the way I wrote.'],
   ['a skill', 'home', 'skills/handoff/SKILL.md', '---\nname: handoff\ndescription: mine\n---\nDo it the way I wrote.'],
   ['a command of the project', 'project', 'commands/handoff.md', 'Do it the way I wrote.'],
+  [
+    'a skill of the project',
+    'project',
+    'skills/handoff/SKILL.md',
+    '---\nname: handoff\ndescription: mine\n---\nDo it the way I wrote.',
+  ],
 ])("a user's own /handoff stays as it is: %s", async (_, where, file, text) => {
   const it = await orderStage({ steps: ['Done.'] })
   const root = where === 'home' ? it.home.configDir : path.join(it.home.project, '.claude')

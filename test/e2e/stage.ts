@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
-import { readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { Event, EventType } from '../../src/contract/event.js'
@@ -9,7 +9,7 @@ import { copies, type LogEntry, textsOf } from '../../src/model/log.js'
 import { type Model, startModel } from '../../src/model/model.js'
 import type { ScriptInput } from '../../src/model/script.js'
 import { type Home, type HomeOptions, makeHome } from '../harness/home.js'
-import { BATON } from '../harness/places.js'
+import { BATON, clientBinary } from '../harness/places.js'
 import { alive, end } from '../harness/processes.js'
 import { until } from '../harness/wait.js'
 
@@ -60,6 +60,8 @@ export type Detail = Session & {
 export interface StageOptions {
   /** False: the client loads no mod, as an older one does not. */
   mod?: boolean
+  /** True: the mod's place is somebody else's, so waiters are installed instead. */
+  waiter?: boolean
   /** True: `baton serve` runs beside it. */
   server?: boolean
   config?: string
@@ -75,6 +77,11 @@ export async function stage(script: ScriptInput, options: StageOptions = {}): Pr
   const home = makeHome({ model, ...(options.env ? { env: options.env } : {}) })
   if (options.settings) home.settings(options.settings)
   const it = control(home, model)
+  if (options.waiter) {
+    mkdirSync(path.join(home.configDir, 'skills', 'baton', 'of-the-user'), { recursive: true })
+    // install asks the client for its version
+    home.env.PATH = `${path.dirname(clientBinary())}:${home.env.PATH}`
+  }
   await it.json('install')
   if (options.mod === false) rmSync(path.join(home.configDir, 'skills', 'baton'), { recursive: true })
   const config = options.config ?? (options.handoff ? '' : 'handoff: {mode: off}\n')

@@ -98,7 +98,8 @@ const accepted = runs.filter((run) => run.kind !== 'status-line' && run.code ===
 const taken = new Map()
 for (const id of store.taken) {
   const [session, , , pid, kind] = id.split('.')
-  const key = `${session} ${pid} ${kind}`
+  // A hook that answers itself says so in the name.
+  const key = `${session} ${pid} ${kind.replace(/-now$/, '')}`
   taken.set(key, (taken.get(key) ?? 0) + 1)
 }
 const lost = accepted.filter((run) => {

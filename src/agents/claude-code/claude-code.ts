@@ -19,6 +19,7 @@ import { isSettled } from './settled.js'
 import { subagentTranscripts } from './subagent-transcripts.js'
 import { observeSubagents } from './subagents.js'
 import { nothing, readTranscript } from './transcript.js'
+import { saidByWaiter, sayByWaiter, unsayByWaiter, waiterOf } from './waiter.js'
 
 export const claudeCode: Agent = {
   id: 'claude-code',
@@ -35,6 +36,7 @@ export const claudeCode: Agent = {
   withdraw: withdrawOrder,
   orderAnswer: readOrderAnswer,
   takesOrders: (liveDir, sessionId, { pid }) => readLive(liveDir, sessionId, processInfo(pid)?.startedAtMs ?? null) !== null,
+  waiter: { of: waiterOf, say: sayByWaiter, unsay: unsayByWaiter, said: saidByWaiter },
   takeRequest,
   subagentTranscripts,
   carriers: ['PostToolBatch', 'UserPromptSubmit', 'SessionStart'],

@@ -17,24 +17,52 @@ interface Call {
   input: Fields | null
 }
 
+/** What is known of the lines before, but for their ids: after it a compaction no longer says which of them it kept. */
+export interface ConversingState {
+  calls: Map<string, Call>
+  background: Map<string, string>
+  compacted: Compacted | null
+  queued: { text: string; line: number; at: number | null }[]
+  ran: string | null
+  statuses: Map<string, Todo['status']>
+  branch: string | null
+  untoldBranch: string | null
+}
+
 /** Turns the client's lines, in order, into entries. Knows what later lines refer back to, and nothing else of the past. */
 export class Conversing {
   private recent: { id: string; line: number }[] = []
-  private readonly calls = new Map<string, Call>()
-  private readonly background = new Map<string, string>()
+  private readonly calls: Map<string, Call>
+  private readonly background: Map<string, string>
   /** Told with its summary, which stands a few lines below. */
-  private compacted: Compacted | null = null
+  private compacted: Compacted | null
   /** Prompts that wait for the agent: given back at the end if it never took them. */
-  private queued: { text: string; line: number; at: number | null }[] = []
-  private ran: string | null = null
-  private readonly statuses = new Map<string, Todo['status']>()
-  private branch: string | null = null
-  private untoldBranch: string | null = null
+  private queued: ConversingState['queued']
+  private ran: string | null
+  private readonly statuses: Map<string, Todo['status']>
+  private branch: string | null
+  private untoldBranch: string | null
 
   constructor(
     private readonly give: (entry: Entry) => void,
     private readonly chain: 'main' | 'subagent',
-  ) {}
+    before: ConversingState = nothingYet(),
+  ) {
+    this.calls = before.calls
+    this.background = before.background
+    this.compacted = before.compacted
+    this.queued = before.queued
+    this.ran = before.ran
+    this.statuses = before.statuses
+    this.branch = before.branch
+    this.untoldBranch = before.untoldBranch
+  }
+
+  /** Not a copy: what is taken next changes it. */
+  state(): ConversingState {
+    const { calls, background, compacted, queued, ran, statuses, branch, untoldBranch } = this
+    return { calls, background, compacted, queued, ran, statuses, branch, untoldBranch }
+  }
 
   take(entry: Fields, line: number): void {
     if ((entry.isSidechain === true) !== (this.chain === 'subagent') && typeof entry.uuid === 'string') return
@@ -232,6 +260,11 @@ export class Conversing {
     return [...new Set(lines)].filter((line) => line < before).sort((a, b) => a - b)
   }
 }
+
+const nothingYet = (): ConversingState => ({
+  ...{ calls: new Map(), background: new Map(), compacted: null, queued: [], ran: null, statuses: new Map() },
+  ...{ branch: null, untoldBranch: null },
+})
 
 function plain(callId: string, words: string): Omit<Returned, 'line' | 'at'> {
   return { kind: 'returned', callId, text: words, ok: null, exitCode: null, interrupted: false, answers: [] }

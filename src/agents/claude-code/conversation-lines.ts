@@ -18,17 +18,21 @@ export interface LinesRead {
   next: number
   /** How many lines lie before `next`. */
   lines: number
+  /** It was told to stop there. */
+  stopped: boolean
 }
 
 /**
  * Visits the lines of [from, to) with their numbers, in memory bounded by `longest`. An unfinished last line is left for the next read.
  * `wanted` looks at a line's bytes first and makes the text of them; what it refuses (null) is counted, but never made into a string.
+ * `goesOn` is asked before each line.
  */
 export function readLines(
   fd: number,
   range: { from: number; to: number; lines: number; longest: number },
   wanted: (bytes: Buffer) => string | null,
   visit: (line: NumberedLine) => void,
+  goesOn: () => boolean = () => true,
 ): LinesRead {
   const chunk = Buffer.allocUnsafe(Math.max(1, Math.min(CHUNK, range.to - range.from)))
   let kept: Buffer[] = []
@@ -48,6 +52,7 @@ export function readLines(
     if (got === 0) break
     let start = 0
     for (let end = find(chunk, start, got); end >= 0; end = find(chunk, start, got)) {
+      if (!goesOn()) return { next, lines, stopped: true }
       const part = chunk.subarray(start, end)
       const bytes = keptBytes === 0 ? part : Buffer.concat([...kept, part])
       if (tooLong || bytes.length > range.longest) give(bytes.subarray(0, HEAD), false)
@@ -69,7 +74,7 @@ export function readLines(
     }
     pos += got
   }
-  return { next, lines }
+  return { next, lines, stopped: false }
 }
 
 function find(chunk: Buffer, start: number, end: number): number {

@@ -1,15 +1,13 @@
 import { closeSync, fstatSync, openSync, statSync } from 'node:fs'
 import type { ConversationOptions, ConversationRead } from '../transcript-reader.js'
 import { textOfLine } from './conversation-cut.js'
-import { Conversing } from './conversation-entries.js'
+import { Conversing, type ConversingState } from './conversation-entries.js'
 import { readLines } from './conversation-lines.js'
 import { type Fields, object } from './fields.js'
 
 const MB = 1024 * 1024
 /** Of a longer line only the beginning is looked at. Results the client keeps whole are far shorter; only pictures reach this. */
 const LONGEST_LINE = 16 * MB
-
-class TookTooLong extends Error {}
 
 /**
  * Gives the entries of a transcript in order, in memory bounded whatever the file holds. Never throws for what is in it: a line that
@@ -28,26 +26,24 @@ export function readConversation(path: string, options: ConversationOptions): Co
   }
   try {
     const to = Math.min(options.to ?? Number.POSITIVE_INFINITY, fstatSync(fd).size)
-    const conversing = new Conversing(options.onEntry, options.chain ?? 'main')
+    const conversing = new Conversing(options.onEntry, options.chain ?? 'main', from.state as ConversingState | undefined)
     const range = { from: from.offset, to, lines: from.lines, longest: LONGEST_LINE }
     const end = options.withinMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + options.withinMs
-    const { next, lines } = readLines(
+    const { next, lines, stopped } = readLines(
       fd,
       range,
       (bytes) => textOfLine(bytes, options.withoutFiles === true),
       ({ number, text, whole }) => {
-        if (performance.now() > end) throw new TookTooLong()
         if (!whole) read.cut++
         const entry = whole ? parse(text) : fromBeginning(text)
         if (entry !== null) conversing.take(entry, number)
         else if (whole) read.unread++
       },
+      () => performance.now() <= end,
     )
+    options.onReached?.({ offset: next, lines, state: conversing.state() })
     conversing.end()
-    return { ...read, offset: next, lines }
-  } catch (error) {
-    if (error instanceof TookTooLong) return { ...read, gaveUp: true }
-    throw error
+    return { ...read, offset: next, lines, gaveUp: stopped }
   } finally {
     closeSync(fd)
   }

@@ -1,24 +1,40 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { launcherText } from '../../hook/launcher.js'
+import { hookCommand } from '../../install/launcher-call.js'
+import { batonHome } from '../../lib/home.js'
 import { isRunning } from '../../lib/process-info.js'
-import { waiterHook, waiterScript } from './waiter.js'
+import { claudeCode } from './claude-code.js'
+import { saidByWaiter, sayByWaiter, sendWaitersHome, supportsWaiters, tidyWaiters, unsayByWaiter, waiterOf } from './waiter.js'
 
-let dir: string
+let root: string
+let live: string
 let folder: string
 let running: ChildProcess[]
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), "baton-wait'er-"))
-  folder = join(dir, 'pipes')
+  root = mkdtempSync(join(tmpdir(), "baton-wait'er-"))
+  live = join(root, 'live')
+  folder = join(root, 'waiters')
   running = []
-  writeFileSync(join(dir, 'waiter.sh'), waiterScript(folder))
+  writeLauncher()
 })
 afterEach(() => {
   for (const child of running) child.kill('SIGKILL')
-  rmSync(dir, { recursive: true })
+  rmSync(root, { recursive: true })
 })
+
+function writeLauncher(change = (text: string) => text): void {
+  const { environment, unread } = claudeCode
+  const parts = { bash: '/bin/bash', node: process.execPath, engine: '/none', agent: 'claude-code', environment, unread }
+  mkdirSync(join(root, 'bin'), { recursive: true })
+  writeFileSync(launcher(), change(launcherText({ ...parts, home: batonHome({ BATON_HOME: root }) })))
+  chmodSync(launcher(), 0o700)
+}
+const launcher = (): string => join(root, 'bin', 'hook')
+const CLIENT = { CLAUDE_CODE_SESSION_ATTENDED: '1', CLAUDE_PID: '4711', CLAUDE_CODE_SESSION_ID: 's-1' }
 
 interface Waiter {
   pid: number
@@ -28,33 +44,63 @@ interface Waiter {
 }
 
 function start(env: Record<string, string> = {}): Waiter {
-  const child = spawn('/bin/sh', ['-c', waiterHook(join(dir, 'waiter.sh')).command], {
-    env: { PATH: process.env.PATH, CLAUDE_CODE_SESSION_ATTENDED: '1', CLAUDE_PID: '4711', ...env },
-    stdio: ['pipe', 'ignore', 'pipe'],
+  const child = spawn('/bin/sh', ['-c', hookCommand(launcher(), 'waiter')], {
+    env: { PATH: process.env.PATH, ...CLIENT, ...env },
+    stdio: ['pipe', 'pipe', 'ignore'],
   })
   running.push(child)
   let said = ''
-  child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+  child.stdout!.setEncoding('utf8').on('data', (text: string) => {
     said += text
   })
+  child.stdin!.on('error', () => {})
+  child.stdin!.end('{"session_id":"s-1"}')
   const ended = new Promise<{ code: number | null; said: string }>((resolve) =>
     child.on('close', (code) => resolve({ code, said })),
   )
   return { pid: child.pid!, pipe: `4711.${child.pid}`, ended, kill: (signal) => void child.kill(signal) }
 }
 
-const pipes = (): string[] => readdirSync(folder).filter((name) => /^\d+\.\d+$/.test(name))
+const names = (): string[] => (readdirSync(root).includes('waiters') ? readdirSync(folder).sort() : [])
+const pipes = (): string[] => names().filter((name) => /^\d+\.\d+$/.test(name))
 const waits = (...waiters: Waiter[]): Promise<void> =>
-  vi.waitFor(() => expect(pipes().sort()).toEqual(waiters.map(({ pipe }) => pipe).sort()), 5000)
-const tell = (waiter: Waiter, word: string): void => writeFileSync(join(folder, waiter.pipe), `${word}\n`)
+  vi.waitFor(() => expect(pipes()).toEqual(waiters.map(({ pipe }) => pipe).sort()), 5000)
+const wish = (orderId: string, text: string, session = 's-1') => ({ clientPid: 4711, session, orderId, text })
 
 it('sleeps until it is told, says it, and ends as the client wakes by', async () => {
   const waiter = start()
   await waits(waiter)
-  writeFileSync(join(folder, 'say-1'), '[baton] go on\nwith $HOME `x`\n')
-  tell(waiter, 'say-1')
+  expect(waiterOf(live, 4711)).toBe('asleep')
+  sayByWaiter(live, wish('order_1', '[baton] go on\nwith $HOME `x`\n'))
   expect(await waiter.ended).toEqual({ code: 2, said: '[baton] go on\nwith $HOME `x`\n' })
-  expect(readdirSync(folder)).toEqual([])
+  expect(names()).toEqual(['4711.here', 's-1.order_1.said'])
+  expect(readFileSync(join(folder, 's-1.order_1.said'), 'utf8')).toBe('')
+  expect(saidByWaiter(live, 's-1', 'order_1')).toBeGreaterThan(Date.now() - 60_000)
+  expect(unsayByWaiter(live, 's-1', 'order_1')).toBe(false)
+  expect(waiterOf(live, 4711)).toBe('known')
+})
+
+it('what lies there when it begins is said at once; what was taken back, or is another session’s, is not', async () => {
+  mkdirSync(folder)
+  sayByWaiter(live, wish('order_1', 'taken back'))
+  sayByWaiter(live, wish('order_2', 'for another', 's-2'))
+  expect(unsayByWaiter(live, 's-1', 'order_1')).toBe(true)
+  const waiter = start()
+  await waits(waiter)
+  sayByWaiter(live, wish('order_3', 'for this one'))
+  expect(await waiter.ended).toEqual({ code: 2, said: 'for this one' })
+})
+
+it('of several that look at once one says it', async () => {
+  const waiters = [start(), start({ CLAUDE_PID: '42' }), start({ CLAUDE_PID: '43' })]
+  await vi.waitFor(() => expect(pipes()).toHaveLength(3), 5000)
+  writeFileSync(join(folder, 's-1.order_1.say'), 'once')
+  for (const pipe of pipes()) writeFileSync(join(folder, pipe), 'look\n')
+  await vi.waitFor(() => expect(pipes()).toHaveLength(2), 5000)
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  sendWaitersHome(live)
+  const said = await Promise.all(waiters.map(({ ended }) => ended))
+  expect(said.map((one) => `${one.code} ${one.said}`).sort()).toEqual(['0 ', '0 ', '2 once'])
 })
 
 it.runIf(process.platform === 'linux')('asleep it uses no processor time, and nothing stands beside it', async () => {
@@ -82,26 +128,19 @@ it('many that begin at once leave at least one, and it can be told', async () =>
   const all = Array.from({ length: 8 }, () => start())
   await vi.waitFor(() => expect(pipes().length).toBeGreaterThan(0), 5000)
   await new Promise((resolve) => setTimeout(resolve, 1500))
-  const left = all.filter(({ pipe }) => pipes().includes(pipe))
-  expect(left.length).toBeGreaterThan(0)
-  writeFileSync(join(folder, 'say-1'), 'hello')
-  tell(left[0]!, 'say-1')
-  expect(await left[0]!.ended).toEqual({ code: 2, said: 'hello' })
+  expect(pipes().length).toBeGreaterThan(0)
+  sayByWaiter(live, wish('order_1', 'hello'))
+  const first = await Promise.race(all.map(({ ended }) => ended.then((one) => (one.code === 2 ? one : new Promise(() => {})))))
+  expect(first).toEqual({ code: 2, said: 'hello' })
 })
 
 it.each([
   ['a run nobody attends', { CLAUDE_CODE_SESSION_ATTENDED: '0' }],
   ['a client that does not say who it is', { CLAUDE_PID: '' }],
+  ['a session whose name would lead elsewhere', { CLAUDE_CODE_SESSION_ID: '../s-1' }],
+  ['Baton turned off', { BATON_DISABLE: '1' }],
 ])('%s has no waiter: it ends at once', async (_, env) => {
   expect(await start(env).ended).toEqual({ code: 0, said: '' })
-})
-
-it.each(['home', '/etc/passwd', 'say-none', ''])('told %j it says nothing', async (word) => {
-  const waiter = start()
-  await waits(waiter)
-  tell(waiter, word)
-  expect(await waiter.ended).toEqual({ code: 0, said: '' })
-  expect(readdirSync(folder)).toEqual([])
 })
 
 it('ended by the client it leaves no pipe', async () => {
@@ -109,13 +148,35 @@ it('ended by the client it leaves no pipe', async () => {
   await waits(waiter)
   waiter.kill('SIGTERM')
   expect(await waiter.ended).toEqual({ code: 0, said: '' })
-  expect(readdirSync(folder)).toEqual([])
+  expect(pipes()).toEqual([])
+})
+
+it('all are sent home at once, and nothing is left', async () => {
+  const waiter = start()
+  await waits(waiter)
+  sendWaitersHome(live)
+  expect(await waiter.ended).toEqual({ code: 0, said: '' })
+  expect(names()).toEqual([])
+})
+
+it('one that was killed is not taken for asleep, and its pipe goes', async () => {
+  const waiter = start()
+  await waits(waiter)
+  waiter.kill('SIGKILL')
+  await waiter.ended
+  expect(waiterOf(live, 4711)).toBe('known')
+  expect(pipes()).toEqual([])
+  expect(waiterOf(live, 4712)).toBeNull()
+  tidyWaiters(live, new Date(), () => true)
+  expect(names()).toEqual(['4711.here'])
+  tidyWaiters(live, new Date(), () => false)
+  expect(names()).toEqual([])
 })
 
 it('when its client was killed it goes by itself', async () => {
-  writeFileSync(join(dir, 'waiter.sh'), waiterScript(folder, 1))
-  const client = spawn('/bin/bash', ['-c', '/bin/bash "$0" & wait', join(dir, 'waiter.sh')], {
-    env: { PATH: process.env.PATH, CLAUDE_CODE_SESSION_ATTENDED: '1', CLAUDE_PID: '4711' },
+  writeLauncher((text) => text.replace('read -r -t 300', 'read -r -t 1'))
+  const client = spawn('/bin/bash', ['-c', '"$0" waiter & wait', launcher()], {
+    env: { PATH: process.env.PATH, ...CLIENT },
     stdio: 'ignore',
   })
   running.push(client)
@@ -125,5 +186,16 @@ it('when its client was killed it goes by itself', async () => {
   expect(isRunning(waiter)).toBe(true)
   client.kill('SIGKILL')
   await vi.waitFor(() => expect(isRunning(waiter)).toBe(false), 5000)
-  expect(readdirSync(folder)).toEqual([])
+  expect(pipes()).toEqual([])
+})
+
+it.each([
+  ['2.1.325', true],
+  ['2.1.143', true],
+  ['2.1.142', false],
+  ['2.0.200', false],
+  ['3.0.0', true],
+  [null, false],
+])('a client of version %s has waiters: %s', (version, has) => {
+  expect(supportsWaiters(version)).toBe(has)
 })

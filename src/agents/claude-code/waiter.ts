@@ -1,63 +1,152 @@
+import { closeSync, constants, openSync, readdirSync, rmSync, statSync, writeSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { writeFileAtomic } from '../../lib/atomic-file.js'
+import { codeOf } from '../../lib/errors.js'
+
 /**
- * Waking an idle session without a terminal: a hook with `asyncRewake: true` runs beside the session; when it ends with 2, the client
- * begins a turn with what it wrote to stderr. The waiter is such a hook. It sleeps in a read on a named pipe of its own,
- * `<folder>/<client>.<waiter>`, until the name of a file beside it is written there, says what the file holds, and is gone.
+ * Waking an idle session from outside: a hook with `asyncRewake: true` runs beside the session; when it ends with 2, the client begins a
+ * turn with what it printed. The waiter is such a hook: the launcher, called as `hook waiter` (`hook/launcher.ts`). It sleeps in a
+ * read on a pipe of its own until it is told to look. In the folder `waiters` beside the live one:
+ *
+ *   <client>.<waiter>        its pipe, named by both process ids. `look`: something may lie there; any other word sends it home
+ *   <client>.here            this client has waiters
+ *   <session>.<order>.say    what the session is to be told. Who takes it back removes it, the waiter renames it: one of them can
+ *   <session>.<order>.said   the waiter took it; empty once it was printed
+ *
+ * The file is laid before anybody is told, and a waiter looks when it begins: one that is just starting misses nothing.
  *
  * Seen with 2.1.325:
  * - It is needed at SessionStart (a session that was never prompted can be woken) and at every Stop, because a wake uses it up.
  * - Asleep it costs no processor time and 0.4 MB (3.2 MB resident, most of it bash itself), and the session counts as idle. Without `exec`
  *   the client's `sh -c` stays beside it.
  * - It survives `/clear`, and would speak into the fresh session; so each new waiter sends the older ones of its client home.
- *   Only older ones: two that begin at once would else both be gone.
  * - A wake fires UserPromptSubmit with the text in its prompt, which confirms it. A draft in the composer stays. In the conversation
- *   the user sees only `Stop hook feedback`, and the model is told that it is no word of the user.
+ *   the user sees only `rewakeSummary`, and the model is told that it is no word of the user.
+ * - What is printed to stdout counts if stderr is empty. `async` beside `asyncRewake` changes nothing, but a client that knows only the
+ *   former does not wait for the waiter.
  * - In `-p` and SDK runs the client waits for such a hook: there it ends at once.
  * - When the client leaves, it ends its hooks. When it is killed, nobody does; so the waiter looks, every five minutes, whether
  *   it has been given another parent. That, and nothing else, is done on a clock.
  */
-export const WAITER_EVENTS = ['SessionStart', 'Stop'] as const
+export const WAITER_EVENTS: readonly string[] = ['SessionStart', 'Stop']
 
-/** What the settings say for each of these events. `path`: where the script lies. */
-export function waiterHook(path: string): { type: 'command'; command: string; asyncRewake: true; timeout: number } {
-  const quoted = `'${path.replaceAll("'", "'\\''")}'`
-  return { type: 'command', command: `exec /bin/bash ${quoted}`, asyncRewake: true, timeout: A_WEEK }
+/** What the settings say for it beside its command. The time in seconds: where it ends sooner the next turn begins another. */
+export const WAITER_KEYS = {
+  async: true,
+  asyncRewake: true,
+  rewakeSummary: 'Baton has something for this session',
+  timeout: 7 * 24 * 60 * 60,
 }
 
-/** Seconds. Where it ends sooner the next turn begins another. */
-const A_WEEK = 7 * 24 * 60 * 60
+/** The oldest client whose public notes speak of `asyncRewake`. */
+const OLDEST = [2, 1, 143]
 
-/** The waiter's program. `folder`: where the pipes lie; it is made with the first. `every`: seconds between two looks at its parent. */
-export function waiterScript(folder: string, every = 300): string {
-  const quoted = `'${folder.replaceAll("'", "'\\''")}'`
-  return `#!/bin/bash
-# Sleeps until Baton has something to say to an idle session. Written by Baton; removed with it.
-exec </dev/null
-[ "\${CLAUDE_CODE_SESSION_ATTENDED-}" = 1 ] && [ -n "\${CLAUDE_PID-}" ] || exit 0
-umask 077
-mkdir -p ${quoted} 2>/dev/null && cd ${quoted} 2>/dev/null || exit 0
-pipe="$CLAUDE_PID.$$"
-trap 'rm -f "$pipe"' EXIT
-trap 'exit 0' TERM HUP INT
-rm -f "$pipe"
-mkfifo "$pipe" 2>/dev/null || exit 0
-# open for both ways: neither side ever waits for the other, and what is written to a waiter that is gone is gone with it
-exec 3<>"$pipe"
-for old in "$CLAUDE_PID".*; do
-  if [ -p "$old" ] && [ "$pipe" -nt "$old" ]; then
-    printf 'home\\n' 1<>"$old"
-    rm -f "$old"
-  fi
-done
-while :; do
-  if read -r -t ${every} word <&3; then break; fi
-  [ "$(ps -o ppid= -p $$ 2>/dev/null)" -eq "$PPID" ] 2>/dev/null || exit 0
-done
-case $word in
-  say-*) [ -s "$word" ] || exit 0 ;;
-  *) exit 0 ;;
-esac
-cat "$word" >&2
-rm -f "$word"
-exit 2
-`
+/** A version that cannot be told is taken for an old one: a client that waited for a waiter would never end a turn. */
+export function supportsWaiters(version: string | null): boolean {
+  const parts = /(\d+)\.(\d+)\.(\d+)/
+    .exec(version ?? '')
+    ?.slice(1)
+    .map(Number)
+  const differs = parts?.findIndex((n, i) => n !== OLDEST[i]) ?? -1
+  return parts !== undefined && (differs < 0 || parts[differs]! > OLDEST[differs]!)
+}
+
+const NAME = /^[\w-]{1,120}$/
+
+export const waitersFolder = (liveDir: string): string => join(dirname(liveDir), 'waiters')
+
+/** `asleep`: one waits now. `known`: the client has waiters, and one may be about to begin. null: it has none. */
+export function waiterOf(liveDir: string, clientPid: number): 'asleep' | 'known' | null {
+  const folder = waitersFolder(liveDir)
+  for (const pipe of pipesIn(folder, String(clientPid))) {
+    const end = openForWriting(pipe)
+    if (end === null) continue
+    closeSync(end)
+    return 'asleep'
+  }
+  return statSync(join(folder, `${clientPid}.here`), { throwIfNoEntry: false }) ? 'known' : null
+}
+
+/** Lays the text where the session's waiter finds it, and tells the waiter. Throws when it cannot be written. */
+export function sayByWaiter(liveDir: string, wish: { clientPid: number; session: string; orderId: string; text: string }): void {
+  for (const name of [wish.session, wish.orderId]) if (!NAME.test(name)) throw new RangeError(`not a plain name: ${name}`)
+  const folder = waitersFolder(liveDir)
+  writeFileAtomic(join(folder, `${wish.session}.${wish.orderId}.say`), wish.text, { mode: 0o600 })
+  for (const pipe of pipesIn(folder, String(wish.clientPid))) tell(pipe, 'look')
+}
+
+/** True: it was taken back and nobody will say it. False: a waiter has it, or it is unknown. */
+export function unsayByWaiter(liveDir: string, session: string, orderId: string): boolean {
+  if (!NAME.test(session) || !NAME.test(orderId)) return false
+  try {
+    rmSync(join(waitersFolder(liveDir), `${session}.${orderId}.say`))
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** When a waiter took it, milliseconds; null: none did. */
+export function saidByWaiter(liveDir: string, session: string, orderId: string): number | null {
+  if (!NAME.test(session) || !NAME.test(orderId)) return null
+  const path = join(waitersFolder(liveDir), `${session}.${orderId}.said`)
+  return statSync(path, { throwIfNoEntry: false })?.ctimeMs ?? null
+}
+
+/** Every waiter ends, and nothing is left for one. */
+export function sendWaitersHome(liveDir: string): void {
+  const folder = waitersFolder(liveDir)
+  for (const pipe of pipesIn(folder, '\\d+')) tell(pipe, 'home')
+  rmSync(folder, { recursive: true, force: true })
+}
+
+const DAY_MS = 24 * 60 * 60_000
+
+/** What waiters and clients that are gone left behind. */
+export function tidyWaiters(liveDir: string, now: Date, runs: (pid: number) => boolean): void {
+  const folder = waitersFolder(liveDir)
+  for (const name of namesIn(folder)) {
+    const path = join(folder, name)
+    const client = /^(\d+)\.(?:\d+|here)$/.exec(name)?.[1]
+    const old = now.getTime() - (statSync(path, { throwIfNoEntry: false })?.ctimeMs ?? 0) > DAY_MS
+    if (client === undefined ? old : !runs(Number(client))) rmSync(path, { force: true })
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
+function pipesIn(folder: string, client: string): string[] {
+  const wanted = new RegExp(`^${client}\\.\\d+$`)
+  return namesIn(folder)
+    .filter((name) => wanted.test(name))
+    .map((name) => join(folder, name))
+    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFIFO())
+}
+
+function tell(pipe: string, word: 'look' | 'home'): void {
+  const end = openForWriting(pipe)
+  if (end === null) return
+  try {
+    writeSync(end, `${word}\n`)
+  } catch {
+    // Full of words nobody read: whoever reads them will look.
+  } finally {
+    closeSync(end)
+  }
+}
+
+/** null: nobody reads it, and then it goes. Never waits. */
+function openForWriting(pipe: string): number | null {
+  try {
+    return openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK)
+  } catch (error) {
+    if (codeOf(error) === 'ENXIO') rmSync(pipe, { force: true })
+    return null
+  }
 }

@@ -5,6 +5,7 @@ import type { Archives } from '../../archive/archive.js'
 import { configuredRounds } from '../../archive/configured-retention.js'
 import { forgetBriefs } from '../../briefs/forget-briefs.js'
 import type { ArchiveRecord } from '../../contract/archive.js'
+import { forgetFacts, hasFacts } from '../../engine/kept-facts.js'
 import type { House } from '../../house.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
 import type { Call, Cli } from '../command.js'
@@ -12,6 +13,7 @@ import { wrong } from '../parse-call.js'
 import { bytesText } from '../render/bytes.js'
 import { wrap } from '../render/wrap.js'
 import { ofProject, sessionsNamed } from './choose.js'
+import { forgetMessages, readWith } from './forget-messages.js'
 import { archiveTable } from './list.js'
 import { inArchives } from './open-archives.js'
 import { parseAge, parseSize } from './parse-limits.js'
@@ -93,13 +95,18 @@ function forgetWords(house: House, sessions: ReadonlySet<string>): void {
   for (const sessionId of sessions) {
     forgetLiveSummary(house.home.live, sessionId)
     forgetOrders(house.home.live, sessionId)
+    forgetMessages(house, sessionId)
+    forgetFacts(house.home.facts, sessionId)
     forgetBriefs(house.home.briefs, { sessionId, briefs: house.store.briefs({ sessionId }) })
     house.store.transaction(() => house.store.dropBriefs(sessionId))
   }
 }
 
-const isQuoted = ({ store }: House, sessionId: string): boolean =>
-  store.compactions(sessionId).length > 0 || store.briefs({ sessionId, limit: 1 }).length > 0
+const isQuoted = (house: House, sessionId: string): boolean =>
+  house.store.compactions(sessionId).length > 0 ||
+  house.store.briefs({ sessionId, limit: 1 }).length > 0 ||
+  hasFacts(house.home.facts, sessionId) ||
+  readWith(house, sessionId).length > 0
 
 /** Sessions of a project that have archives, and those that were only read. */
 function sessionsOf(house: House, wanted: (of: { project: string | null }) => boolean): Set<string> {

@@ -36,11 +36,11 @@ test('everything wrong is named with key, file, reason and what to write; the ex
 
 test('a right file is told so, with what it does not do yet', async () => {
   const trial = newTrial()
-  trial.put(join(trial.env.BATON_HOME!, 'config.yaml'), 'handoff: {review_seconds: 30}\nnotify: [bell]\n')
+  trial.put(join(trial.env.BATON_HOME!, 'config.yaml'), 'handoff: {fork: true}\nnotify: [bell]\n')
   const { code, stdout } = await trial.run(['config', 'check'])
   expect(code).toBe(0)
   expect(stdout).toMatch(/^The configuration is right \(/)
-  expect(stdout).toMatch(/Notes\n {2}handoff\.review_seconds \(.*\): accepted; .*without a review/)
+  expect(stdout).toMatch(/Notes\n {2}handoff\.fork \(.*\): accepted; .*a fork write it/)
   expect((await trial.run(['config', 'check', '--json'])).json.notes).toHaveLength(2)
   expect(await trial.run(['config', 'check', 'aaaa'])).toMatchObject({ code: 2, stdout: '' })
 })
@@ -91,6 +91,9 @@ test('without a session: the own one, else the newest living one here, else only
   const trial = newTrial()
   const rules = await trial.run(['config', 'explain', '--json'])
   expect(rules.json).toMatchObject({ session_id: null, window_tokens: null })
+  expect((await trial.run(['config', 'explain'])).stdout).toMatch(
+    /goes on from it \(handoff\.mode: auto\); a brief is used without a review/,
+  )
   expect((await trial.run(['config', 'explain'])).stdout).toMatch(/^A new session in ~\/shop\nNo session was seen here/)
   const C = 'cccccccc-ef1f-4334-9716-3be98836406b'
   trial.fill((house) => {

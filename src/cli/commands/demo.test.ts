@@ -1,5 +1,8 @@
 import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { withEnvironment } from '../../../test/harness/processes.js'
+import { until } from '../../../test/harness/wait.js'
 import { newTrial } from '../trial.js'
 
 test('the demo runs the real client to its end, proves every step by the modelâ€™s log, and leaves nothing behind', async () => {
@@ -11,5 +14,25 @@ test('the demo runs the real client to its end, proves every step by the modelâ€
   expect(json.losses[0].facts_kept).toBeLessThan(json.losses[0].facts)
   expect(json.losses[0].lost).toContainEqual(expect.objectContaining({ kind: 'constraint', state: 'forbidden' }))
   expect(json.recovered[0]).toMatchObject({ step: 1, in_request: 15, copies: 1 })
+  expect(json.handoff).toMatchObject({
+    ...{ seat: 'offers', state: 'done', way: 'mod', author: 'agent', tokens_before: 146_008, tokens_after: 21_008 },
+    ...{ brief_in_first_request: true, added_in_first_request: true, worked_on: true, asked_in_request: 4 },
+    coverage: { missing: [{ kind: 'decision', text: expect.stringContaining('one offer a line') }] },
+  })
+  expect(json.handoff.coverage.score).toBeGreaterThan(0.8)
+  expect(json.handoff.new_session_id).not.toBe(json.handoff.old_session_id)
+  expect(readdirSync(trial.dir).filter((name) => name.startsWith('baton-demo-'))).toEqual([])
+}, 120_000)
+
+test('stopped while the work is handed over, it ends its client and leaves nothing behind', async () => {
+  const trial = newTrial()
+  const demo = trial.start(['demo', '--exit'], { env: { TMPDIR: trial.dir } })
+  await until('the second session', () => demo.stdout().includes('asked for a handoff brief'), 90_000)
+  const [folder] = readdirSync(trial.dir).filter((name) => name.startsWith('baton-demo-'))
+  const home = `HOME=${join(trial.dir, folder!, 'home')}`
+  expect(withEnvironment(home).length).toBeGreaterThan(0)
+  const { code, stderr } = await demo.stop('SIGINT')
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('The demo was stopped.') })
+  await until('all has ended', () => withEnvironment(home).length === 0)
   expect(readdirSync(trial.dir).filter((name) => name.startsWith('baton-demo-'))).toEqual([])
 }, 120_000)

@@ -1,6 +1,9 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { sampleOrigin } from '../../briefs/fixtures/samples.js'
+import { withFrontMatter } from '../../handoff/front-matter.js'
+import { signBrief } from '../../handoff/sign.js'
 import { A, atWork, B, ended, inside, REQUEST, state, THIN, WHOLE, working } from '../handoffs/trial.js'
 import { newTrial } from '../trial.js'
 
@@ -57,7 +60,7 @@ test('an idle session is told of as what it is', async () => {
   trial.put(join(trial.project, 'brief.md'), WHOLE)
   const { stdout } = await trial.run(['handoff', 'brief.md', '--session', A])
   expect(stdout).toContain('It carries 100% of what happened.')
-  expect(stdout).toContain('It is idle: at the end of its next turn')
+  expect(stdout).toContain('It is idle, and nothing here can clear it from outside: type /clear there')
   expect(stdout).not.toContain('lacked')
 })
 
@@ -86,6 +89,7 @@ test('a file that cannot be a brief is refused with its own code and sentence, a
   put('empty.md', '')
   put('blank.md', ' \n\t\n')
   put('front.md', '---\nformat: 1\n---\n\n')
+  put('foreign.md', signBrief(withFrontMatter(sampleOrigin(1), WHOLE), Buffer.from('the key of another machine')))
   put('binary.md', Buffer.from([0x23, 0x20, 0x00, 0xff]))
   put('large.md', 'x'.repeat(1024 * 1024 + 1))
   mkdirSync(join(trial.project, 'folder.md'))
@@ -95,6 +99,7 @@ test('a file that cannot be a brief is refused with its own code and sentence, a
     ['empty.md', 2, 'is empty'],
     ['blank.md', 2, 'is empty'],
     ['front.md', 2, 'nothing but front matter'],
+    ['foreign.md', 4, 'bears a signature that does not fit'],
     ['binary.md', 2, 'not a text in UTF-8'],
     ['large.md', 2, 'larger than 1 MB'],
     ['folder.md', 2, 'is a folder'],

@@ -1,4 +1,5 @@
-import { isThere, type Offered, offerBrief } from '../../engine/handoff-calls.js'
+import { type Offered, offerBrief } from '../../engine/handoff-calls.js'
+import { isThere } from '../../engine/leave-session.js'
 import { viewCoverage } from '../../engine/view-brief.js'
 import type { House } from '../../house.js'
 import { EXIT } from '../../lib/errors.js'
@@ -21,7 +22,7 @@ export const command: Command = {
     'begins with it. Given twice, the last one counts. A text file of at most 1 MB, wherever you can read it; a session may only be handed over ' +
     'by itself, by its parent seat, or by you.',
   options: {
-    session: { type: 'string', value: 'ID', about: 'whose work it is: a session, or a seat (its newest session)' },
+    session: { type: 'string', value: 'ID', about: 'whose work it is: a session, or a seat (its present session)' },
     reason: { type: 'string', value: 'TEXT', about: 'why, in your words' },
   },
   words: { min: 1, max: 1 },
@@ -40,8 +41,8 @@ async function run(call: Call, cli: Cli): Promise<number> {
     if (target === null)
       throw wrong(command, 'Whose brief is it? baton handoff <file> --session ID.', 'baton status lists the sessions.')
     const asked = { sessionId: target.sessionId, caller: callerOf(cli), reason: call.value('reason') }
-    const body = bodyOf(cli, call.words[0]!)
-    const offered = offerBrief(house.engine.parts, { ...asked, body, read: factsOf(target) })
+    const body = bodyOf(house, cli, call.words[0]!)
+    const offered = offerBrief(house.engine.parts, { ...asked, body, read: factsOf(house, target) })
     const next = whatNext(house, cli, offered)
     if (call.json) cli.print(JSON.stringify({ ...view(offered), next }))
     else cli.print(lines(house, cli, offered, next).join('\n'))
@@ -64,12 +65,18 @@ function view({ brief, handoff }: Offered) {
   }
 }
 
+const PROMPTED = ['order', 'keys']
+
 /** What happens to the handoff of a brief that was just given or changed. */
 export function whatNext(house: House, cli: Cli, { handoff }: Pick<Offered, 'handoff'>): string {
   const session = house.store.session(handoff.sessionId)!
   const agent = house.engine.parts.agents[session.agent]!
   const own = callerOf(cli) === session.sessionId
-  return nextText({ handoff, session, there: isThere({ agent, record: session }), own })
+  const open = house.store.openMessages(session.seatId)
+  const woken = open.some(
+    ({ category, status, via }) => category === 'handoff' && status === 'sent' && PROMPTED.includes(via ?? ''),
+  )
+  return nextText({ handoff, session, there: isThere({ agent, record: session }), own, woken })
 }
 
 function lines(house: House, cli: Cli, { brief }: Offered, next: string): string[] {

@@ -58,8 +58,13 @@ test('show: text, front matter, check, what Baton added, its handoff; a tampered
   expect(stdout).toContain('\nText\n# Handoff brief\n')
   chmodSync(path, 0o600)
   writeFileSync(path, readFileSync(path, 'utf8').replace('Run the tests', 'Drop the tests'))
-  expect((await trial.run(['handoffs', 'show', short, '--json'])).json.verdict).toBe('tampered')
-  expect((await trial.run(['handoffs', 'show', short])).stdout).toContain('TAMPERED')
+  const tampered = (await trial.run(['handoffs', 'show', short, '--json'])).json
+  expect(tampered).toMatchObject({ verdict: 'tampered', text: null, added: null, front_matter: null })
+  expect(tampered.untrusted_text).toMatch(/did not sign it as it stands[\s\S]*\n\| Drop the tests/)
+  const page = (await trial.run(['handoffs', 'show', short])).stdout
+  expect(page).toContain('TAMPERED')
+  expect(page).toMatch(/\nNot the text Baton kept\n[\s\S]*\n\| Drop the tests/)
+  expect(page).not.toMatch(/^Drop the tests/m)
   expect(await trial.run(['handoffs', 'show', 'ffffffff'])).toMatchObject({ code: 3, stdout: '' })
   expect(await trial.run(['handoffs', 'show', 'br'])).toMatchObject({
     code: 3,
@@ -122,7 +127,7 @@ test('request: the agent is asked, with the reason; a stranger is refused', asyn
   expect(ran.json).toMatchObject({ state: 'requested', cause: 'user', session_id: A, reason: 'new model' })
   expect(ran.json.next).toMatch(/^Its agent is asked at the next tool call/)
   const { messages } = (await trial.run(['messages', '--seat', 'api', '--json'])).json
-  expect(messages.at(-1)).toMatchObject({ category: 'handoff', mode: 'important', status: 'queued' })
+  expect(messages.at(-1)).toMatchObject({ category: 'handoff', mode: 'urgent', status: 'queued' })
   expect(messages.at(-1).agent_text).toMatch(/^\[baton\] A handoff brief for api is wanted[\s\S]*new model/)
   const again = await trial.run(['handoffs', 'request', 'aaaaaaaa'])
   expect(again.stdout).toMatch(/^A handoff of session aaaaaaaa of seat api is asked for\. /)
@@ -143,7 +148,11 @@ test('cancel: by brief or by seat, once, and not after it was used', async () =>
   await trial.run(['handoffs', 'request', 'api'])
   const { stdout } = await trial.run(['handoffs', 'cancel', 'api'])
   expect(stdout).toBe('The handoff of seat api is cancelled: session aaaaaaaa goes on.\n')
+  const first = await given(trial)
   const used = await given(trial, WHOLE)
+  expect(await trial.run(['handoffs', 'cancel', first.brief_id])).toMatchObject({
+    ...{ code: 4, stderr: expect.stringContaining(`was replaced by ${used.brief_id}`) },
+  })
   cleared(trial)
   const refused = await trial.run(['handoffs', 'cancel', used.brief_id])
   expect(refused).toMatchObject({ code: 4, stdout: '' })
@@ -166,7 +175,7 @@ test('approve: lets a brief under review be used, and refuses any other', async 
   )
   expect((await trial.run(['handoffs', 'approve', brief_id], { env: inside(A) })).code).toBe(4)
   expect((await trial.run(['handoffs', 'approve', brief_id, '--json'])).json).toMatchObject({
-    ...{ brief_id, status: 'approved', handoff: { state: 'waiting' } },
+    ...{ brief_id, status: 'approved', handoff: { state: 'checked' } },
   })
   ended(trial)
   cleared(trial)
@@ -216,7 +225,7 @@ test('edit: opens the editor on a copy; what is saved is a new brief by the user
 test('what is no action, lacks a word or has a foreign option is named', async () => {
   const trial = newTrial()
   const cases: [string[], string][] = [
-    [['handoffs'], 'needs one of: list, show, check, request, edit, approve, cancel'],
+    [['handoffs'], 'needs one of: list, show, check, request, write, use, edit, approve, cancel'],
     [['handoffs', 'shwo'], 'Did you mean show?'],
     [['handoffs', 'show'], 'baton handoffs show <brief>'],
     [['handoffs', 'list', '--bar', '1'], 'baton handoffs list has no option --bar'],

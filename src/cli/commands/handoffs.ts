@@ -1,13 +1,17 @@
 import type { Call, Cli, Command, Option } from '../command.js'
 import { wrong } from '../parse-call.js'
 
-const ACTIONS = ['list', 'show', 'check', 'request', 'edit', 'approve', 'cancel'] as const
+const ACTIONS = ['list', 'show', 'check', 'request', 'write', 'use', 'edit', 'approve', 'cancel'] as const
 type Action = (typeof ACTIONS)[number]
 
 const options = {
   seat: { type: 'string', value: 'S', about: 'list: only this seat (its id, its name, or one of its sessions)' },
   all: { type: 'boolean', about: 'list: also those that were replaced, cancelled or failed, and older ones' },
-  session: { type: 'string', value: 'ID', about: 'check: against this session (else your own, else the newest of this project)' },
+  session: {
+    type: 'string',
+    value: 'ID',
+    about: 'check, write: of this session; use: in this one (else your own, else the newest of this project)',
+  },
   bar: { type: 'string', value: 'N', about: 'check: end with 1 when the score is below N, 0 to 1' },
   reason: { type: 'string', value: 'TEXT', about: 'request: why, in your words; the agent is told' },
   file: { type: 'string', value: 'FILE', about: 'edit: take the new text from this file instead of opening an editor' },
@@ -19,6 +23,8 @@ const FORMS: Record<Action, { words: number; options: (keyof typeof options)[] }
   show: { words: 1, options: [] },
   check: { words: 1, options: ['session', 'bar'] },
   request: { words: 1, options: ['reason'] },
+  write: { words: 0, options: ['session'] },
+  use: { words: 1, options: ['session'] },
   edit: { words: 1, options: ['file'] },
   approve: { words: 1, options: [] },
   cancel: { words: 1, options: [] },
@@ -32,6 +38,8 @@ export const command: Command = {
     'show <brief>',
     'check <file> [--session ID] [--bar N]',
     'request <seat|session> [--reason TEXT]',
+    'write [--session ID]',
+    'use <brief> [--session ID]',
     'edit <brief> [--file FILE]',
     'approve <brief>',
     'cancel <brief|seat>',
@@ -39,7 +47,7 @@ export const command: Command = {
   about:
     'A handoff is a brief and the change to a fresh session. An id may be shortened to four characters. check compares any text with what ' +
     'happened in a session and changes nothing; it ends with 0 also when something is missing. request asks the agent for its brief; only the seat ' +
-    'itself, its parent or you may. edit opens $VISUAL or $EDITOR on a copy: what you save becomes a new brief in the place of the old one, ' +
+    'itself, its parent or you may. write makes one from transcript and repository, without a model; use gives a brief to a session that runs. edit opens $VISUAL or $EDITOR on a copy: what you save becomes a new brief in the place of the old one, ' +
     'until that was used. approve lets a brief under review be used.',
   options,
   actions: ACTIONS,
@@ -49,13 +57,14 @@ export const command: Command = {
     ['baton handoffs show 3f2a', 'one brief with its check'],
     ['baton handoffs check brief.md --bar 0.8', 'for a script: 1 when it lacks too much'],
     ['baton handoffs request api --reason "new model"', 'ask the agent of a seat for its brief'],
+    ['baton handoffs use 3f2a', 'go on from that brief in the session that runs here'],
     ['baton handoffs edit 3f2a', 'change what the fresh session will read'],
     ['baton handoffs cancel api', 'stop what is under way'],
   ],
   json:
     'list: {briefs: [{brief_id, seat_id, session_id, sequence, author, status, coverage, path, taken_at, …}], handoffs: [those under way]}; ' +
     'show: a brief and {text, added, front_matter, verdict, addenda, handoff}; check: {score, missing: [{kind, text}], unsupported, by_kind, session_id, verdict}; ' +
-    'request: {handoff_id, session_id, seat_id, state, next, …}; edit, approve: a brief and {handoff, next}; cancel: {handoff, brief}',
+    'request: {handoff_id, session_id, seat_id, state, next, …}; write: a brief; use: a brief and {next}; edit, approve: a brief and {handoff, next}; cancel: {handoff, brief}',
   run,
 }
 
@@ -71,6 +80,10 @@ async function run(call: Call, cli: Cli): Promise<number> {
       return (await import('../handoffs/check.js')).check(call, cli)
     case 'request':
       return (await import('../handoffs/request.js')).request(call, cli)
+    case 'write':
+      return (await import('../handoffs/own.js')).write(call, cli)
+    case 'use':
+      return (await import('../handoffs/own.js')).use(call, cli)
     case 'edit':
       return (await import('../handoffs/edit.js')).edit(call, cli)
     case 'approve':

@@ -1,4 +1,7 @@
+import { HANDOFF_RULE } from '../../install/claude-code-settings.js'
+import { hasRule } from '../../install/handoff-rule.js'
 import { install } from '../../install/install.js'
+import { readIfThere } from '../../lib/atomic-file.js'
 import { EXIT } from '../../lib/errors.js'
 import { batonHome } from '../../lib/home.js'
 import { clientVersion } from '../client-version.js'
@@ -11,7 +14,7 @@ import { changeLines } from '../render/changes.js'
 export const command: Command = {
   name: 'install',
   summary: "put Baton into the agent's settings",
-  usage: ['[--agent claude-code] [--scope user|project] [--dry-run]'],
+  usage: ['[--agent claude-code] [--scope user|project] [--allow-handoff] [--dry-run]'],
   about:
     'Adds hooks, a status line (yours goes on beside it) and, where the client knows them, a mod that tells the exact compaction point. ' +
     'Nothing else in the file changes; the bytes from before are kept, and baton uninstall gives them back. Twice is as good as once.',
@@ -23,6 +26,7 @@ export const command: Command = {
       oneOf: ['user', 'project'],
       about: 'your settings, or those of the project in this folder',
     },
+    'allow-handoff': { type: 'boolean', about: `let the agent run baton handoff without a question (${HANDOFF_RULE})` },
     'dry-run': { type: 'boolean', about: 'say what would be done, and do nothing' },
   },
   words: { min: 0, max: 0 },
@@ -49,21 +53,31 @@ async function run(call: Call, cli: Cli): Promise<number> {
     launcher,
     mod: modHere(home),
     clientVersion: await clientVersion(cli.env),
+    allowHandoff: call.flag('allow-handoff'),
     clock: cli.now,
     dryRun,
   })
   if (!dryRun) prepareHome(home, cli.env)
   const passing = passingPlace(cli.program)
+  const allows = hasRule(readIfThere(done.files[0]?.path ?? '')?.toString() ?? '')
   const notes = passing === null ? done.notes : [...done.notes, passing]
   if (call.json) cli.print(JSON.stringify({ changed: done.changed, files: done.files, notes, dry_run: dryRun }))
   else
     cli.print(
-      report(done.changed, changeLines(done.files, cli.env.HOME, cli.screen.paint), notes, { scope, dryRun }, cli).join('\n'),
+      report(done.changed, changeLines(done.files, cli.env.HOME, cli.screen.paint), notes, { scope, dryRun, allows }, cli).join(
+        '\n',
+      ),
     )
   return EXIT.done
 }
 
-function report(changed: boolean, lines: string[], notes: string[], how: { scope: string; dryRun: boolean }, cli: Cli): string[] {
+function report(
+  changed: boolean,
+  lines: string[],
+  notes: string[],
+  how: { scope: string; dryRun: boolean; allows: boolean },
+  cli: Cli,
+): string[] {
   const { paint } = cli.screen
   const where = how.scope === 'user' ? 'for you, in all projects' : 'for this project'
   const head = how.dryRun
@@ -82,6 +96,11 @@ function report(changed: boolean, lines: string[], notes: string[], how: { scope
       : [
           '',
           `Next: open Claude Code in a new terminal and send a prompt; ${paint('baton status', 'bold')} shows the session.`,
+          ...(how.allows
+            ? []
+            : [
+                `Where Claude Code asks before commands, ${paint('baton install --allow-handoff', 'bold')} lets the agent hand over a brief without a question.`,
+              ]),
           `${paint('baton uninstall', 'bold')} takes it all out again.`,
         ]),
   ]

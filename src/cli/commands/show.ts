@@ -11,13 +11,13 @@ export const command: Command = {
   summary: 'show one session: context, levels, handoffs, archives, what compactions lost, spend',
   usage: ['<session|seat>'],
   about:
-    'Give the id of a session, its beginning (four characters or more), or a seat: then its newest session is meant. ' +
+    'Give the id of a session, its beginning (four characters or more), or a seat: then the session that sits in it is meant. ' +
     'Run by an agent (CLAUDE_CODE_SESSION_ID is set), it shows that session when none is named.',
   options: {},
   words: { min: 0, max: 1 },
   examples: [
     ['baton show d76d6c4d', 'a session by the beginning of its id'],
-    ['baton show api', 'the newest session of the seat named api'],
+    ['baton show api', 'the present session of the seat named api'],
     ["baton show d76d --json | jq '.levels'", 'its levels and when they were crossed'],
     ["baton show api --json | jq -r '.briefs[-1].path'", 'the newest brief of a seat'],
     ["baton show d76d --json | jq '.losses[-1].lost'", 'every fact its last compaction dropped'],

@@ -24,6 +24,7 @@ const OWN = [
     'aside',
     'outbox',
     'live',
+    'waiters',
     'run',
     'bin',
     'code',

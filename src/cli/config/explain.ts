@@ -54,6 +54,7 @@ export function explain(call: Call, cli: Cli, named: string | null): Promise<num
           ...enabled,
           compaction: policy.compaction,
           must_survive: policy.mustSurvive,
+          handoff: { mode: policy.handoff.mode, review_seconds: policy.handoff.reviewSeconds },
           archive: {
             enabled: policy.archive.enabled,
             at: policy.archive.at,
@@ -75,6 +76,7 @@ export function explain(call: Call, cli: Cli, named: string | null): Promise<num
         ? [paint('The files have errors, so the last good configuration is in force: baton config check.', 'red')]
         : []),
       ...wrap(compactionText(policy), columns, 0),
+      ...wrap(handoffText(policy.handoff), columns, 0),
       ...wrap(archiveText(policy.archive), columns, 0),
       '',
       ...levelTable(levels, limits, cli.screen),
@@ -88,8 +90,26 @@ function compactionText({ compaction, mustSurvive }: Policy): string {
   const texts = mustSurvive.length === 0 ? '' : `; must survive: ${mustSurvive.map((text) => `“${harmless(text)}”`).join(', ')}`
   if (compaction === 'allow')
     return `Compactions are left alone (compaction: allow)${texts === '' ? '' : `${texts}, which nobody is told`}.`
-  const waits = compaction === 'instruct' ? '' : ', for now as instruct'
-  return `What must survive is told to the summariser (compaction: ${compaction}${waits})${texts}.`
+  const told = `hat must survive is told to the summariser (compaction: ${compaction})${texts}.`
+  return compaction === 'instruct'
+    ? `W${told}`
+    : `A compaction is kept from coming about where a handoff can follow; elsewhere w${told}`
+}
+
+const MODES = {
+  auto: 'The agent is asked for its brief and a fresh session goes on from it',
+  ask: 'You are told when it is time for a handoff, and /handoff begins it',
+  off: 'No level begins a handoff',
+}
+
+function handoffText({ mode, reviewSeconds }: Policy['handoff']): string {
+  const review =
+    reviewSeconds === 0
+      ? 'without a review'
+      : reviewSeconds === 'approval'
+        ? 'once somebody approves it'
+        : `${reviewSeconds} s after it is ready unless somebody objects`
+  return `${MODES[mode]} (handoff.mode: ${mode}); a brief is used ${review} (handoff.review_seconds: ${reviewSeconds}).`
 }
 
 function archiveText({ enabled, at, keepDays, keepBytes }: Policy['archive']): string {

@@ -1,8 +1,10 @@
 import { grouped } from '../../policy/numbers.js'
+import { scoreText } from '../render/brief-lines.js'
 import { bytesText } from '../render/bytes.js'
 import { keptText } from '../render/compaction-lines.js'
 import type { Paint } from '../render/screen.js'
 import { wrap } from '../render/wrap.js'
+import type { HandedOver } from './handed-over.js'
 import { DEMO_RULE } from './script.js'
 import type { Summary } from './summary.js'
 
@@ -40,6 +42,8 @@ export function reportLines(summary: Summary, columns: number, paint: Paint): st
         `put back: ${facts} fact${facts === 1 ? '' : 's'}; the agent read ${facts === 1 ? 'it' : 'them'} in request ${at}, ${copies === 1 ? 'one copy' : `${copies} copies`}`,
     ),
     ...(summary.rule_back ? [`so “${DEMO_RULE}” stands before the agent again`] : []),
+    ...(summary.handoff === null ? [] : handoffLines(summary.handoff)),
+    ...(summary.skipped === null ? [] : [`no handoff was shown: ${summary.skipped}`]),
   ]
   const title = summary.ok ? 'What happened' : 'Not everything happened that should have'
   return [
@@ -53,6 +57,17 @@ export function reportLines(summary: Summary, columns: number, paint: Paint): st
       columns,
       0,
     ),
+  ]
+}
+
+function handoffLines(it: HandedOver): string[] {
+  const tokens = (figure: number | null): string => (figure === null ? 'not known' : grouped(figure))
+  const added = it.coverage?.missing.map(({ text }) => `“${text}”`) ?? []
+  return [
+    `handoff: at ${tokens(it.tokens_before)} tokens the agent of seat ${it.seat} was asked for its brief (request ${it.asked_in_request})`,
+    `checked: the brief carries ${scoreText(it.coverage)} of what happened${added.length > 0 ? `; added by Baton: ${added.join(', ')}` : ''}`,
+    `fresh: session ${it.old_session_id.slice(0, 8)} was cleared in place, ${it.new_session_id?.slice(0, 8) ?? 'none'} began with the brief, at ${tokens(it.tokens_after)} tokens after its first answer, and worked on by itself`,
+    `the brief: ${it.path}`,
   ]
 }
 

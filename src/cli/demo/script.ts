@@ -4,23 +4,67 @@ export const DEMO_MODEL = 'claude-opus-4-6'
 /** What the person forbids, and what the summary below forgets. */
 export const DEMO_RULE = 'Never change the file prices.csv'
 export const DEMO_PROMPT = `Work through the list and note each item in done.txt. ${DEMO_RULE}.`
+export const OFFERS_PROMPT = `Write an offer for each item into offers.txt. ${DEMO_RULE}.`
+export const DEMO_SEAT = 'offers'
+/** What only the first agent knows: where it stands before the second, the brief has arrived. */
+export const WHY = 'because the shop opens on Monday'
+export const LAST_WORDS = 'All offers are written.'
+
+/** What was decided on the way, and what the brief below forgets. */
+export const DECISION = 'I decided on one offer a line rather than a table, because the shop reads them so.'
+
+/** As briefs can be: good, but for what the agent takes for granted by now. */
+const BRIEF = `# Handoff brief
+
+## Goal and why
+An offer for each item of the list in offers.txt, ${WHY}.
+
+## State
+Offers 1 to 4 of 6 stand in offers.txt, the number of them in plan.txt. Nothing is broken, nothing half done.
+
+## Next exact step
+Append offer 5 to offers.txt, then offer 6.
+
+## Files
+Changed:
+- offers.txt
+- plan.txt
+
+## Last user request
+> ${OFFERS_PROMPT}
+`
+
+const offer = (n: number, used: number) => ({ bash: `echo "offer ${n}" >> offers.txt`, used, delay_ms: 250 })
 
 /**
- * One session that climbs through all levels, is compacted by the client at 167,000 tokens, and climbs again. The summary is as
- * forgetful as real ones can be: what the person forbade is not in it.
+ * Two sessions. The first climbs through all levels, is compacted by the client at 167,000 tokens, and climbs again; the summary is as
+ * forgetful as real ones can be. The second climbs to the level for a handoff, gives its brief, and a third goes on from that.
  */
 export const DEMO_SCRIPT: ScriptInput = {
   steps: [
     {
       text: 'I decided to append to done.txt rather than rewrite it, because others may be reading it.',
-      ...{ bash: 'echo "an item" >> done.txt', used: 22_008, delay_ms: 300 },
+      ...{ bash: 'echo "an item" >> done.txt', used: 22_008, delay_ms: 250 },
     },
-    { bash: 'echo "the next item" >> done.txt', used: 33_608, grow: 11_600, repeat: 13, delay_ms: 300 },
+    { bash: 'echo "the next item" >> done.txt', used: 33_608, grow: 11_600, repeat: 13, delay_ms: 250 },
     'That was the list.',
   ],
   summary: { text: 'The user wants the list worked through. 14 items stand in done.txt.', delay_ms: 900 },
   after_compaction: [
-    { bash: 'echo "one of the rest" >> done.txt', used: 31_008, grow: 21_000, repeat: 5, delay_ms: 300 },
+    { bash: 'echo "one of the rest" >> done.txt', used: 31_008, grow: 21_000, repeat: 5, delay_ms: 250 },
     'All items are done.',
+  ],
+  conversations: [
+    {
+      when: 'Write an offer',
+      steps: [
+        { text: DECISION, ...offer(1, 60_008) },
+        { ...offer(2, 105_008), bash: 'echo "offer 2" >> offers.txt; echo "six offers in all" > plan.txt' },
+        offer(3, 146_008),
+        offer(4, 149_008),
+        { text: BRIEF, used: 152_008, delay_ms: 600 },
+      ],
+    },
+    { when: 'Continue the work', steps: [offer(5, 21_008), offer(6, 22_008), { text: LAST_WORDS, used: 22_508, delay_ms: 250 }] },
   ],
 }

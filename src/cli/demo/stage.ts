@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, realpathSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { awaitEngine } from '../../install/doctor/trial-run.js'
@@ -7,18 +7,22 @@ import { install } from '../../install/install.js'
 import { batonHome, type Home } from '../../lib/home.js'
 import { removeFolder } from '../../lib/remove-folder.js'
 import type { Cli } from '../command.js'
+import { findProgram } from '../find-program.js'
 import { launcherFor } from '../launcher-for.js'
 import { modHere } from '../mod-here.js'
 import { prepareHome } from '../prepare-home.js'
-import { DEMO_MODEL, DEMO_PROMPT } from './script.js'
+import { DEMO_MODEL, DEMO_PROMPT, DEMO_SEAT, OFFERS_PROMPT } from './script.js'
+import { inTerminal } from './terminal.js'
 
 /** A home of its own for the demo: nothing of the person's is read or written, nothing but loopback is spoken to. */
 export interface Stage {
   home: Home
   env: Record<string, string>
   project: string
-  /** Starts the client; its hooks are Baton's. */
+  /** Starts the client without a terminal; its hooks are Baton's. */
   start(client: string, url: string): ChildProcess
+  /** Starts it as a person does, in a terminal that nobody looks at. null: none can be made here. */
+  startInTerminal(client: string, url: string): ChildProcess | null
   strike(): Promise<void>
 }
 
@@ -34,6 +38,7 @@ export function setStage(cli: Cli): Stage {
     TMPDIR: root,
     BATON_HOME: join(root, 'baton'),
   }
+  answerFirstQuestions(user, project)
   const home = batonHome(env)
   const launcher = launcherFor('claude-code', home, { ...cli, env })
   const mod = modHere(home)
@@ -49,6 +54,16 @@ export function setStage(cli: Cli): Stage {
         env: { ...env, ...isolation(url) },
         stdio: ['ignore', 'ignore', 'pipe'],
       }),
+    startInTerminal: (client, url) => {
+      const asked = { program: client, args: [OFFERS_PROMPT, '--model', DEMO_MODEL, '--allowedTools', 'Bash'] }
+      const line = inTerminal(asked, (name) => findProgram(name, cli.env))
+      if (line === null) return null
+      return spawn(line.program, line.args, {
+        cwd: project,
+        env: { ...env, ...isolation(url), TERM: 'xterm-256color', BATON_SEAT: DEMO_SEAT },
+        stdio: ['pipe', 'ignore', 'pipe'],
+      })
+    },
     async strike() {
       // The last hooks' engine may still be at work.
       await awaitEngine(home.root)
@@ -57,10 +72,24 @@ export function setStage(cli: Cli): Stage {
   }
 }
 
+/** What the client asks a person at the first start. */
+function answerFirstQuestions(user: string, project: string): void {
+  const trusted = { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true }
+  const answers = {
+    hasCompletedOnboarding: true,
+    theme: 'dark',
+    customApiKeyResponses: { approved: [KEY], rejected: [] },
+    projects: { [project]: trusted },
+  }
+  writeFileSync(join(user, '.claude.json'), JSON.stringify(answers), { mode: 0o600 })
+}
+
+const KEY = 'sk-demo'
+
 function isolation(url: string): Record<string, string> {
   return {
     ANTHROPIC_BASE_URL: url,
-    ANTHROPIC_API_KEY: 'sk-demo',
+    ANTHROPIC_API_KEY: KEY,
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     DISABLE_TELEMETRY: '1',
     DISABLE_AUTOUPDATER: '1',

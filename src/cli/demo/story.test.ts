@@ -1,13 +1,16 @@
 import { expect, test } from 'vitest'
 import type { Event, EventType } from '../../contract/event.js'
 import { plain } from '../render/screen.js'
-import { OPENING, type Story, tell } from './story.js'
+import { type Briefs, OPENING, type Story, tell } from './story.js'
+
+const briefs: Briefs = () =>
+  ({ coverage: { score: 0.82, missing: [{ kind: 'decision', text: 'One a line' }] } }) as ReturnType<Briefs>
 
 const play = (...events: [EventType, Record<string, unknown>][]): { story: Story; lines: string[] } => {
   const lines: string[] = []
   const story = events.reduce((so, [type, data], i) => {
     const event: Event = { id: i + 1, type, at: '2026-03-01T12:00:00Z', session_id: 's', seat_id: 's', job_id: null, data }
-    const told = tell(so, event, plain)
+    const told = tell(so, event, plain, briefs)
     if (told.line !== null) lines.push(told.line)
     return told.story
   }, OPENING)
@@ -53,4 +56,24 @@ test('only what speaks to the agent counts as told', () => {
   )
   expect(story.delivered).toBe(1)
   expect(lines).toEqual(['  the agent was told, once'])
+})
+
+test('a handoff is told from the request to the fresh session that works, and no end in between', () => {
+  const { story, lines } = play(
+    ['session_started', { source: 'startup' }],
+    ['handoff_requested', { handoff_id: 'h' }],
+    ['handoff_started', { brief_id: 'b' }],
+    ['session_ended', { reason: 'clear' }],
+    ['session_started', { source: 'clear' }],
+    ['handoff_completed', { brief_id: 'b' }],
+    ['session_ended', { reason: 'prompt_input_exit' }],
+  )
+  expect(lines.slice(1)).toEqual([
+    '◆ the agent is asked for a handoff brief',
+    '  checked: the brief carries 82% of what happened; Baton adds what it leaves out: “One a line”',
+    '■ the session is cleared where it stands; a fresh one begins with the brief',
+    '● the fresh session goes on by itself: nobody typed, nobody clicked',
+    '● the session ends',
+  ])
+  expect(story.sessionId).toBe('s')
 })

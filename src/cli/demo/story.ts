@@ -1,12 +1,16 @@
+import type { BriefRecord } from '../../contract/brief.js'
 import type { Event } from '../../contract/event.js'
 import { grouped, percentText, short } from '../../policy/numbers.js'
+import { scoreText } from '../render/brief-lines.js'
 import { bytesText } from '../render/bytes.js'
 import { keptText } from '../render/compaction-lines.js'
 import { bar } from '../render/gauge.js'
 import type { Paint } from '../render/screen.js'
 
-/** What the demo has seen so far, folded from Baton's own events. */
+/** What the demo has seen so far of one act, folded from Baton's own events. */
 export interface Story {
+  /** The session it began with; null: none has begun. */
+  sessionId: string | null
   used: number | null
   point: number | null
   percent: number | null
@@ -22,6 +26,7 @@ export interface Story {
 }
 
 export const OPENING: Story = {
+  sessionId: null,
   used: null,
   point: null,
   percent: null,
@@ -34,12 +39,28 @@ export const OPENING: Story = {
   forAgent: [],
 }
 
+/** A brief by its id. */
+export type Briefs = (briefId: string) => BriefRecord | null
+
+export interface Told {
+  story: Story
+  line: string | null
+}
+
 /** One event: the story goes on, and a line is said where a person should see it. */
-export function tell(story: Story, event: Event, paint: Paint): { story: Story; line: string | null } {
+export function tell(story: Story, event: Event, paint: Paint, briefs: Briefs = () => null): Told {
   const { data } = event
   switch (event.type) {
     case 'session_started':
-      return { story, line: `${paint('●', 'bold')} a session of the real Claude Code starts; its hooks are Baton's` }
+      if (data.source === 'clear')
+        return {
+          story: { ...story, used: null, percent: null },
+          line: `${paint('■', 'cyan')} the session is cleared where it stands; a fresh one begins with the brief`,
+        }
+      return {
+        story: { ...story, sessionId: story.sessionId ?? event.session_id },
+        line: `${paint('●', 'bold')} a session of the real Claude Code starts; its hooks are Baton's`,
+      }
     case 'reading':
       return {
         line: null,
@@ -81,7 +102,14 @@ export function tell(story: Story, event: Event, paint: Paint): { story: Story; 
         story: { ...story, cycle: data.cycle as number, compactions: story.compactions + 1, used: null, percent: null },
         line: `${paint('■', 'cyan')} compacted: the figure is unknown until the next answer; the levels are open again`,
       }
+    case 'handoff_requested':
+      return { story, line: `${paint('◆', 'cyan')} the agent is asked for a handoff brief` }
+    case 'handoff_started':
+      return { story, line: briefLine(briefs(String(data.brief_id)), paint) }
+    case 'handoff_completed':
+      return { story, line: `${paint('●', 'bold')} the fresh session goes on by itself: nobody typed, nobody clicked` }
     case 'session_ended':
+      if (data.reason === 'clear') return { story, line: null }
       return { story, line: `${paint('●', 'bold')} the session ends` }
     default:
       return { story, line: null }
@@ -93,6 +121,14 @@ function lossLine(data: Record<string, unknown>, paint: Paint): string {
   const worst = lost.find(({ kind }) => kind === 'constraint') ?? lost[0]
   const figure = keptText({ kept: data.facts_kept as number, total: data.facts as number })
   return `  ${paint(figure, 'yellow')}${worst ? `; the summary drops “${worst.text}”` : ''}`
+}
+
+function briefLine(brief: BriefRecord | null, paint: Paint): string | null {
+  if (brief === null || brief.coverage === null) return null
+  const { missing } = brief.coverage
+  const worst = missing[0]
+  const added = worst ? `; Baton adds what it leaves out: “${worst.text}”` : ''
+  return `  ${paint('checked', 'green')}: the brief carries ${scoreText(brief.coverage)} of what happened${added}`
 }
 
 /** The gauge in its present state. */

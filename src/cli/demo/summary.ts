@@ -3,6 +3,7 @@ import type { Event } from '../../contract/event.js'
 import type { House } from '../../house.js'
 import { copies, type LogEntry } from '../../model/log.js'
 import type { Model } from '../../model/model.js'
+import { type HandedOver, missingIn } from './handed-over.js'
 import { DEMO_MODEL, DEMO_RULE } from './script.js'
 import type { Story } from './story.js'
 
@@ -13,12 +14,18 @@ interface Loss {
   lost: { kind: string; text: string }[]
 }
 
+export interface Handoff {
+  handoff: HandedOver | null
+  /** Why no handoff was shown; null: one was. */
+  skipped: string | null
+}
+
 /** What came of it, with the model's own log as the witness of what the agent was given. */
-export function summarise(house: House, model: Model, story: Story, durationMs: number) {
-  const session = house.recent({ all: true })[0] ?? null
+export function summarise(house: House, model: Model, story: Story, handoff: Handoff, durationMs: number) {
+  const session = house.recent({ all: true }).find(({ session_id: id }) => id === story.sessionId) ?? null
   const record = session && house.find(session.session_id)
   const detail = record ? house.detail(record) : {}
-  const requests = model.log().filter((entry) => entry.kind === 'main')
+  const requests = model.log().filter((entry) => entry.kind === 'main' && entry.session_id === story.sessionId)
   const levels = story.levels.map((level) => ({
     name: level.name,
     cycle: level.cycle,
@@ -42,6 +49,7 @@ export function summarise(house: House, model: Model, story: Story, durationMs: 
       ? null
       : 'nothing was put back in the request after the compaction',
     backAgain(requests) ? null : 'the rule is not before the agent again',
+    ...(handoff.skipped === null ? missingIn(handoff.handoff) : []),
   ].filter((one) => one !== null)
   return {
     ok: missing.length === 0,
@@ -60,6 +68,7 @@ export function summarise(house: House, model: Model, story: Story, durationMs: 
     recovered,
     /** Every request after the compaction held what the person forbade, although the summary does not. */
     rule_back: backAgain(requests),
+    ...handoff,
     duration_ms: durationMs,
   }
 }

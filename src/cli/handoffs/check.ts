@@ -1,12 +1,10 @@
-import { existsSync } from 'node:fs'
 import type { SessionRecord } from '../../contract/record.js'
 import { checkText } from '../../engine/handoff-calls.js'
 import { viewCoverage } from '../../engine/view-brief.js'
-import { readFrontMatter, splitFrontMatter, withoutFrontMatter } from '../../handoff/front-matter.js'
-import { type Verdict, verifyBrief } from '../../handoff/sign.js'
+import { withoutFrontMatter } from '../../handoff/front-matter.js'
+import type { Verdict } from '../../handoff/sign.js'
 import type { House } from '../../house.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
-import { machineKey } from '../../lib/machine-key.js'
 import type { Call, Cli } from '../command.js'
 import { inHouse } from '../open-house.js'
 import { projectOf } from '../project-of.js'
@@ -14,13 +12,14 @@ import { coverageLines, scoreText } from '../render/brief-lines.js'
 import { kindsText } from '../render/compaction-lines.js'
 import { wrap } from '../render/wrap.js'
 import { factsOf, sessionMeant, textOf } from './find.js'
+import { verdictOf } from './verdict.js'
 
 export async function check(call: Call, cli: Cli): Promise<number> {
   const bar = barOf(call.value('bar'))
   return inHouse(cli, (house) => {
     const text = textOf(cli, call.words[1]!)
     const record = sessionMeant(house, cli, call.value('session')) ?? newestHere(house, cli)
-    const read = factsOf(record)
+    const read = factsOf(house, record)
     if (read.trouble !== null)
       throw new BatonError(
         `There is nothing to check it against: ${read.trouble}.`,
@@ -57,21 +56,14 @@ const VERDICTS: Record<Verdict, string> = {
   unsigned: 'Its front matter bears no signature: anybody may have written it.',
 }
 
-/** null: it has no front matter. Where no key was ever made, no signature can be this machine's. */
-function verdictOf(house: House, text: string): Verdict | null {
-  if (splitFrontMatter(text) === null) return null
-  if (existsSync(house.home.key)) return verifyBrief(text, machineKey(house.home.key))
-  return readFrontMatter(text).signature === null ? 'unsigned' : 'tampered'
-}
-
-function newestHere(house: House, cli: Cli): SessionRecord {
+export function newestHere(house: House, cli: Cli): SessionRecord {
   const { spellings, project } = projectOf(house, cli.cwd)
   const here = house.store.sessions().filter((record) => record.project !== null && spellings.includes(record.project))
   const newest = here.reduce<SessionRecord | null>((a, b) => (a !== null && a.seenAt >= b.seenAt ? a : b), null)
   if (newest) return newest
   throw new BatonError(
     `No session was seen in ${project}.`,
-    'Name one: baton handoffs check <file> --session ID; baton status --all lists them.',
+    'Name one with --session ID; baton status --all lists them.',
     EXIT.notFound,
   )
 }

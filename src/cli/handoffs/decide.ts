@@ -47,6 +47,14 @@ function find(house: House, name: string): { brief: BriefRecord | null; handoff:
   const brief = findBriefNamed(house, name)
   if (brief) {
     const open = house.store.openHandoffs({ seatId: brief.seatId })
+    const later = open.find(({ sessionId, briefId }) => sessionId === brief.sessionId && briefId !== brief.briefId)?.briefId
+    // Whoever names the brief they were shown means the handoff, not a text nobody would have used.
+    if (brief.status === 'superseded' && later)
+      throw new BatonError(
+        `${brief.briefId} was replaced by ${later}.`,
+        `Name that one: baton handoffs cancel ${later}.`,
+        EXIT.refused,
+      )
     return { brief, handoff: open.find(({ briefId }) => briefId === brief.briefId) ?? null }
   }
   const seatId = seatNamed(house, name)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readBrief } from '../../briefs/read-brief.js'
 import type { BriefRecord } from '../../contract/brief.js'
-import { reviseBrief } from '../../engine/handoff-calls.js'
+import { beginEditing, endEditing, reviseBrief } from '../../engine/handoff-calls.js'
 import { viewBrief, viewHandoff } from '../../engine/view-brief.js'
 import { admitReviewer } from '../../engine/who-may.js'
 import type { House } from '../../house.js'
@@ -25,19 +25,21 @@ export async function edit(call: Call, cli: Cli): Promise<number> {
     const old = briefNamed(house, call.words[1]!)
     const text = editable(house, cli, old)
     const file = call.value('file')
-    if (file !== null) return keep(house, call, cli, old, text, bodyOf(cli, file))
+    if (file !== null) return keep(house, call, cli, old, text, bodyOf(house, cli, file))
     const folder = mkdtempSync(join(tmpdir(), 'baton-edit-'))
     const copy = join(folder, `${old.briefId}.md`)
     writeFileSync(copy, text, { mode: 0o600 })
     chmodSync(folder, 0o700)
     let kept = false
+    beginEditing(house.engine.parts, old.briefId)
     try {
       openEditor(cli, copy, call.json)
-      const code = keep(house, call, cli, old, text, bodyOf(cli, copy))
+      const code = keep(house, call, cli, old, text, bodyOf(house, cli, copy))
       kept = true
       return code
     } finally {
       // What somebody has just written is not thrown away because it could not be used.
+      if (!kept) endEditing(house.engine.parts, old.briefId)
       if (kept || readFileSync(copy, 'utf8') === text) rmSync(folder, { recursive: true, force: true })
       else cli.note(`Your text is still in ${copy}.`)
     }
@@ -83,11 +85,12 @@ function openEditor(cli: Cli, file: string, json: boolean): void {
 
 function keep(house: House, call: Call, cli: Cli, old: BriefRecord, before: string, body: string): number {
   if (body.trim() === before.trim()) {
+    endEditing(house.engine.parts, old.briefId)
     if (call.json) cli.print(JSON.stringify({ ...viewBrief(old), changed: false, handoff: null, next: null }))
     else cli.print(`Nothing was changed in ${old.briefId}.`)
     return EXIT.done
   }
-  const read = factsOf(house.store.session(old.sessionId) ?? { agent: old.agent, transcriptPath: null })
+  const read = factsOf(house, house.store.session(old.sessionId) ?? { ...old, transcriptPath: null })
   const { brief, handoff } = reviseBrief(house.engine.parts, { briefId: old.briefId, caller: callerOf(cli), body, read })
   const next = handoff && whatNext(house, cli, { handoff })
   if (call.json) cli.print(JSON.stringify({ ...viewBrief(brief), changed: true, handoff: handoff && viewHandoff(handoff), next }))

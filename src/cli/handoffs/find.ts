@@ -1,15 +1,15 @@
 import { resolve } from 'node:path'
-import { readers } from '../../agents/readers.js'
 import { acceptFile } from '../../briefs/accept-file.js'
 import type { BriefRecord } from '../../contract/brief.js'
 import type { SessionRecord } from '../../contract/record.js'
-import { type ReadFacts, readFacts } from '../../engine/read-facts.js'
+import type { ReadFacts } from '../../engine/read-facts.js'
 import type { Caller } from '../../engine/who-may.js'
 import { withoutFrontMatter } from '../../handoff/front-matter.js'
 import type { House } from '../../house.js'
 import { BatonError, EXIT, type ExitCode } from '../../lib/errors.js'
 import type { Cli } from '../command.js'
 import { sessionNamed } from '../open-house.js'
+import { refuseTampered } from './verdict.js'
 
 /** The session this command runs in; null: a person's own terminal. */
 export const callerOf = ({ env }: Cli): Caller => env.CLAUDE_CODE_SESSION_ID || null
@@ -77,16 +77,21 @@ export function textOf(cli: Cli, file: string): string {
   throw new BatonError(accepted.reason, 'Give a text file of at most 1 MB. Nothing was changed.', EXITS[accepted.refused])
 }
 
-/** Without front matter it brought along: where a brief comes from is Baton's to say. */
-export function bodyOf(cli: Cli, file: string): string {
-  const body = withoutFrontMatter(textOf(cli, file))
+/** Without front matter it brought along: where a brief comes from is Baton's to say. Throws when that was tampered with. */
+export function bodyOf(house: House, cli: Cli, file: string): string {
+  const text = textOf(cli, file)
+  refuseTampered(house, resolve(cli.cwd, file), text)
+  const body = withoutFrontMatter(text)
   if (body.trim() !== '') return body
   throw new BatonError(`${resolve(cli.cwd, file)} holds nothing but front matter.`, 'Write the brief below it.', EXIT.usage)
 }
 
 /** However long the transcript is: a command has the time. */
-export function factsOf({ agent, transcriptPath }: Pick<SessionRecord, 'agent' | 'transcriptPath'>): ReadFacts {
-  return readFacts(readers, agent, transcriptPath, {})
+export function factsOf(
+  { engine: { parts } }: House,
+  of: Pick<SessionRecord, 'sessionId' | 'agent' | 'transcriptPath'>,
+): ReadFacts {
+  return parts.around().factsOf(parts, of)
 }
 
 /** A seat may have no session yet: somebody named it as a parent. */

@@ -1,6 +1,7 @@
 import { requestBrief } from '../../engine/handoff-calls.js'
 import { viewHandoff } from '../../engine/view-brief.js'
 import { EXIT } from '../../lib/errors.js'
+import { typeMessages } from '../../message-typist.js'
 import type { Call, Cli } from '../command.js'
 import { whatNext } from '../commands/handoff.js'
 import { inHouse, sessionNamed } from '../open-house.js'
@@ -9,10 +10,11 @@ import { callerOf } from './find.js'
 import { seatName } from './list.js'
 
 export async function request(call: Call, cli: Cli): Promise<number> {
-  return inHouse(cli, (house) => {
+  return inHouse(cli, async (house) => {
     const { sessionId } = sessionNamed(house, call.words[1]!)
     const asked = { sessionId, caller: callerOf(cli), reason: call.value('reason') }
     const handoff = requestBrief(house.engine.parts, asked)
+    await typeMessages(house, handoff.seatId, cli.env)
     const next = whatNext(house, cli, { handoff })
     if (call.json) cli.print(JSON.stringify({ ...viewHandoff(handoff), next }))
     else {

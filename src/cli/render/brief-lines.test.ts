@@ -30,6 +30,7 @@ const aBrief = (change: Partial<BriefView> = {}): BriefView => ({
   used_at: null,
   used_by_session_id: null,
   addenda: [],
+
   ...change,
 })
 const aHandoff = (change: Partial<HandoffView> = {}): HandoffView => ({
@@ -38,6 +39,7 @@ const aHandoff = (change: Partial<HandoffView> = {}): HandoffView => ({
   session_id: 'd76d6c4d-ef1f-4334-9716-3be98836406b',
   state: 'requested',
   state_at: '2026-03-01T11:58:00.000Z',
+  due_at: null,
   cause: 'level',
   level: 'handoff',
   reason: null,
@@ -104,7 +106,7 @@ test('the page of a brief shows what Baton added and keeps the terminal safe', (
   const text = '# Handoff brief\n\n## State\nall \u001b[2Jgone\n\n## Added by Baton\n<!-- to x -->\n\n### Commits\n\n- one\n'
   expect(addedIn(text)).toMatch(/^## Added by Baton[\s\S]*- one$/)
   expect(addedIn('# Handoff brief\n')).toBeNull()
-  const page = { brief: aBrief(), text, addenda: [], handoff: null, seatName: 'api' }
+  const page = { brief: aBrief(), text, addenda: [], untrusted: null, handoff: null, seatName: 'api' }
   const lines = briefPage({ ...page, verdict: 'genuine' }, on(80))
   expect(lines[0]).toBe('brief_0123456789abcdef  checked')
   expect(lines).toContain('  seat        api (seat_0123456789abcdef), brief 1')

@@ -1,5 +1,6 @@
 import type { HandoffState } from '../../contract/handoff.js'
 import type { BriefView, CoverageView, HandoffView } from '../../engine/view-brief.js'
+import { clockTime } from '../../handoff/review-text.js'
 import { factLine } from './fact-line.js'
 import { tilde } from './paths.js'
 import type { Colour, Paint } from './screen.js'
@@ -54,10 +55,16 @@ export function scoreText(coverage: Pick<CoverageView, 'score'> | null): string 
 }
 
 /** `requested 2m ago by level handoff: the agent is asked for its brief` */
-export function handoffText(handoff: Pick<HandoffView, 'state' | 'state_at' | 'cause' | 'level' | 'trouble'>, now: Date): string {
+export function handoffText(
+  handoff: Pick<HandoffView, 'state' | 'state_at' | 'cause' | 'level' | 'trouble'> & { due_at?: string | null },
+  now: Date,
+): string {
   const by = handoff.cause === 'level' ? `level ${handoff.level ?? '?'}` : handoff.cause
   const why = handoff.trouble === null ? '' : `: ${handoff.trouble}`
-  return harmless(`${handoff.state} for ${age(handoff.state_at, now)}, asked for by ${by}: ${STATE_WORDS[handoff.state]}${why}`)
+  const due = handoff.state === 'review' && handoff.due_at ? `; used by itself at ${clockTime(handoff.due_at)}` : ''
+  return harmless(
+    `${handoff.state} for ${age(handoff.state_at, now)}, asked for by ${by}: ${STATE_WORDS[handoff.state]}${due}${why}`,
+  )
 }
 
 /** The handoff under way and the newest briefs of a seat, newest first. */

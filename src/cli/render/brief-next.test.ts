@@ -13,11 +13,14 @@ const next = (change: Partial<Next['session']> = {}, more: Partial<Next> = {}): 
 test('what happens next depends on who is there', () => {
   expect(next()).toMatch(/^When its turn ends, the session is cleared/)
   expect(next({}, { own: true })).toMatch(/^End your turn now/)
-  expect(next({ state: 'idle' })).toMatch(/^It is idle: at the end of its next turn .*\/clear there now does it at once/)
+  expect(next({ state: 'idle' }, { handoff: { state: 'clearing', way: 'mod' } })).toMatch(/^It is idle: it is cleared now/)
+  expect(next({ state: 'idle' }, { handoff: { state: 'waiting', way: 'start' } })).toMatch(/type \/clear there/)
   expect(next({ attended: false })).toMatch(/^The run ends with its turn/)
   expect(next({}, { there: false })).toMatch(/waits for the next start/)
   expect(next({ jobId: 'job_1' })).toMatch(/belongs to a job/)
-  expect(next({}, { handoff: { state: 'review', way: null } })).toMatch(/waits for a review/)
+  expect(next({}, { handoff: { state: 'review', way: null } })).toMatch(/waits for a review: /)
+  const dueAt = new Date(2026, 2, 1, 14, 5, 30).toISOString()
+  expect(next({}, { handoff: { state: 'review', way: null, dueAt } })).toMatch(/until 14:05:30 and is then used by itself/)
 })
 
 test('a request says when the agent hears of it', () => {
@@ -25,6 +28,8 @@ test('a request says when the agent hears of it', () => {
     next(change, { handoff: { state: 'requested', way: null }, own })
   expect(asked()).toMatch(/next tool call or at the end of its turn/)
   expect(asked({ state: 'idle' })).toMatch(/^It is idle: its agent is asked in its next turn/)
+  const woken = { handoff: { state: 'requested', way: null }, woken: true } as const
+  expect(next({ state: 'idle' }, woken)).toMatch(/^It is idle: its agent is asked now/)
   expect(asked({}, true)).toMatch(/^You are asked after this tool call/)
   expect(asked({ attended: false })).toMatch(/waits for the next start/)
   expect(asked({ jobId: 'job_1' })).toMatch(/nothing is said to it from here/)

@@ -12,8 +12,10 @@ import { wrap } from './wrap.js'
 export interface BriefPage {
   brief: BriefView
   verdict: BriefVerdict
-  /** null: its file is gone. */
+  /** null: its file is gone, or is not as Baton kept it. */
   text: string | null
+  /** What stands in a file that Baton did not keep so, every line marked. */
+  untrusted: string | null
   addenda: { at: string; text: string | null }[]
   handoff: HandoffView | null
   seatName: string | null
@@ -46,6 +48,7 @@ export function briefPage(page: BriefPage, on: { columns: number; paint: Paint; 
     ),
     ...(brief.coverage ? coverageLines(brief.coverage, '  lacked, and added below by Baton:', on) : []),
     ...(text === null ? [] : [...title('Text'), ...words(text.trimEnd())]),
+    ...(page.untrusted === null ? [] : [...title('Not the text Baton kept'), ...words(page.untrusted.trimEnd())]),
     ...page.addenda.flatMap(({ at, text: late }) => [
       ...title(`Found later, ${stamp(at)}`),
       ...words(late ?? 'its file is gone or was changed'),

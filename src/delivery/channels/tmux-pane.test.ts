@@ -1,9 +1,9 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { layBuffer, type PaneLook, type PanePlace, pasteBuffer, pressKeys, readPane } from './tmux-pane.js'
+import { type PaneLook, type PanePlace, pasteBuffer, pressKeys, readPane } from './tmux-pane.js'
 
 let dir: string
 let place: PanePlace
@@ -44,7 +44,7 @@ it('tells state, cursor and screen with its signs and dim letters, also where th
 
 it('pastes and presses only while the pane is as it was looked at', async () => {
   const before = await look(({ cursor }) => cursor.y === 1)
-  expect(await layBuffer(place, 'b1', 'hello; "$(x)"')).toBe(true)
+  expect(await readPane(place, { name: 'b1', text: 'hello; "$(x)"' })).not.toBeNull()
   tmux('send-keys', '-t', place.pane, '-l', 'user')
   const typed = await look(({ screen }) => screen.includes('user'))
   expect(await pasteBuffer(place, before, 'b1')).toBe(false)
@@ -59,6 +59,34 @@ it('pastes and presses only while the pane is as it was looked at', async () => 
   ).toBe(true)
   await look(({ screen }) => /userhell\s/.test(screen))
   expect(tmux('list-buffers')).toBe('')
+})
+
+it('tells how long the keys of whoever sees the pane have rested, and acts only if none was pressed since', async () => {
+  const person = spawn('script', ['-qfc', `tmux -S ${join(dir, 's')} attach`, '/dev/null'], {
+    env: { ...process.env, TERM: 'xterm' },
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  try {
+    await vi.waitFor(() => expect(tmux('list-clients')).not.toBe(''), 5000)
+    const rested = await look(({ keysRest }) => keysRest !== null && keysRest > 0)
+    expect(rested.keysRest).toBeLessThan(60_000)
+    // a key that leaves no trace on the screen
+    person.stdin.write('\x11')
+    const pressed = await look(({ keys }) => keys.pressed !== rested.keys.pressed)
+    expect(pressed.screen).toBe(rested.screen)
+    expect(pressed.keysRest).toBeLessThan(rested.keysRest! + 500)
+    expect(await pressKeys(place, rested, [{ name: 'x', times: 1 }])).toBe(false)
+    tmux('split-window', '-d', 'exec cat')
+    expect(await readPane(place)).toMatchObject({ keys: { active: 1 } })
+    tmux('select-pane', '-t', ':.1')
+    const aside = await look(({ keys }) => keys.active === 0)
+    expect(aside.keysRest).toBeNull()
+    person.stdin.write('y')
+    await vi.waitFor(() => expect(tmux('capture-pane', '-p', '-t', ':.1')).toContain('y'), 5000)
+    expect(await pressKeys(place, aside, [{ name: 'x', times: 1 }])).toBe(true)
+  } finally {
+    person.kill()
+  }
 })
 
 it('says when keys would not reach what runs inside, or reach more than that', async () => {
@@ -77,5 +105,5 @@ it('says when keys would not reach what runs inside, or reach more than that', a
 it('a pane or server that is not there is no look', async () => {
   expect(await readPane({ ...place, pane: '%99' })).toBeNull()
   expect(await readPane({ socket: join(dir, 'none'), pane: '%0' })).toBeNull()
-  expect(await layBuffer({ socket: join(dir, 'none'), pane: '%0' }, 'b', 'x')).toBe(false)
+  expect(await readPane({ socket: join(dir, 'none'), pane: '%0' }, { name: 'b', text: 'x' })).toBeNull()
 })

@@ -17,12 +17,20 @@ export interface PaneLook {
   /** Why nothing can be typed into just this pane; null: it can. */
   barred: 'dead' | 'input-off' | 'synchronized' | null
   cursor: { x: number; y: number }
+  /** How long the keys of people who have this pane before them have rested at least, in milliseconds; null: nobody's reach it. */
+  keysRest: number | null
+  /** Whose keys those are and when the last was pressed, as tmux can compare it. */
+  keys: { active: number; window: string; pressed: string }
   /** What is on it, with colours; rows as the terminal has them. */
   screen: string
 }
 
 const TIMEOUT_MS = 2000
-const LOOK = '#{pane_pid} #{pane_in_mode} #{pane_dead} #{pane_input_off} #{pane_synchronized} #{cursor_x} #{cursor_y}'
+/** In the loop over sessions `window_id` is the window a session shows: keys pressed there go to its active pane. */
+const LOOK =
+  '#{pane_pid} #{pane_in_mode} #{pane_dead} #{pane_input_off} #{pane_synchronized} #{cursor_x} #{cursor_y} #{pane_active} #{window_id} #{S:#{window_id}=#{session_activity} }'
+/** A key that seems to come from later than this was pressed before the clock was set back. */
+const CLOCK_MS = 5_000
 
 /** Where a process shows its screen. `pane`: what is already known of it. null: it does not run in tmux. */
 export function paneOf(pid: number, pane: string | null): PanePlace | null {
@@ -32,26 +40,41 @@ export function paneOf(pid: number, pane: string | null): PanePlace | null {
   return { socket: server?.split(',', 1)[0] || null, pane: found }
 }
 
-/** State and screen in one question, so that they belong together. null: there is no such pane, or tmux does not answer. */
-export async function readPane(place: PanePlace): Promise<PaneLook | null> {
+/**
+ * State and screen in one question, so that they belong together. `lay`: a text that is laid ready to be pasted first. null: there is no
+ * such pane, or tmux does not answer.
+ */
+export async function readPane(place: PanePlace, lay?: { name: string; text: string }): Promise<PaneLook | null> {
   const target = ['-t', place.pane]
-  const run = await tmux(place, ['display-message', '-p', ...target, LOOK, ';', 'capture-pane', '-p', '-e', ...target])
+  const began = Date.now()
+  const laid = lay ? ['load-buffer', '-b', lay.name, '-', ';'] : []
+  const run = await tmux(
+    place,
+    [...laid, 'display-message', '-p', ...target, LOOK, ';', 'capture-pane', '-p', '-e', ...target],
+    lay?.text,
+  )
   if (run === null) return null
   const end = run.indexOf('\n')
-  const [pid, mode, dead, off, synchronized, x, y] = run.slice(0, end).split(' ').map(Number)
+  const told = run.slice(0, end).trim().split(' ')
+  const [pid, mode, dead, off, synchronized, x, y, active] = told.map(Number)
   if (!pid || y === undefined) return null
+  const [window = '', ...sessions] = told.slice(8)
+  const pressed = sessions.flatMap((one) => (one.startsWith(`${window}=`) ? [one.slice(window.length + 1)] : []))
   return {
     pid,
     inMode: mode !== 0,
     barred: dead ? 'dead' : off ? 'input-off' : synchronized ? 'synchronized' : null,
     cursor: { x: x ?? 0, y },
+    keysRest: active === 1 ? restOf(pressed.map(Number), began) : null,
+    keys: { active: active ?? 0, window, pressed: pressed.map((second) => `${second}.`).join('') },
     screen: run.slice(end + 1),
   }
 }
 
-/** Lays a text ready to be pasted. */
-export async function layBuffer(place: PanePlace, name: string, text: string): Promise<boolean> {
-  return (await tmux(place, ['load-buffer', '-b', name, '-'], text)) !== null
+/** tmux tells whole seconds: the key may have been pressed at the end of its second. */
+function restOf(seconds: number[], now: number): number | null {
+  const past = seconds.map((second) => now - (second + 1) * 1000).filter((ms) => ms > -CLOCK_MS)
+  return past.length === 0 ? null : Math.min(...past)
 }
 
 export async function dropBuffer(place: PanePlace, name: string): Promise<void> {
@@ -70,8 +93,9 @@ export function pressKeys(place: PanePlace, look: PaneLook, keys: { name: string
 }
 
 /**
- * tmux does one thing after the other: between its own look at the cursor and the paste no key of the user can pass through it.
- * What the client has not drawn yet is all that can be missed.
+ * tmux does one thing after the other: between its own look and the paste no key of the user can pass through it, and a key that passed
+ * since our look shows in the second of the last one, if our look was in a later second than that. What a program sent by `send-keys` and
+ * the client has not drawn yet is all that can be missed.
  */
 async function ifUnchanged(place: PanePlace, look: PaneLook, order: string): Promise<boolean | null> {
   const same = (name: string, value: number): string => `#{==:#{${name}},${value}}`
@@ -80,6 +104,8 @@ async function ifUnchanged(place: PanePlace, look: PaneLook, order: string): Pro
     same('pane_in_mode', 0),
     same('cursor_x', look.cursor.x),
     same('cursor_y', look.cursor.y),
+    same('pane_active', look.keys.active),
+    ...(look.keys.active === 1 ? [`#{==:${pressedIn(look.keys.window)},${look.keys.pressed}}`] : []),
   ]
   const condition = pairs.reduce((all, one) => `#{&&:${all},${one}}`)
   const run = await tmux(place, [
@@ -93,6 +119,8 @@ async function ifUnchanged(place: PanePlace, look: PaneLook, order: string): Pro
   ])
   return run === null ? null : run.trim() === 'did'
 }
+
+const pressedIn = (window: string): string => `#{S:#{?#{==:#{window_id},${window}},#{session_activity}.,}}`
 
 /** What tmux printed; null: it failed. `-u`: else it replaces every sign the locale does not have. */
 async function tmux(place: PanePlace, args: string[], input?: string): Promise<string | null> {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { descends, placeOf } from './process-place.js'
-import { dropBuffer, layBuffer, type PaneLook, type PanePlace, paneOf, pasteBuffer, pressKeys, readPane } from './tmux-pane.js'
+import { dropBuffer, type PaneLook, type PanePlace, paneOf, pasteBuffer, pressKeys, readPane } from './tmux-pane.js'
 
 export interface Live {
   pid: number
@@ -53,6 +53,8 @@ export type Refusal =
   | 'barred'
   /** The user has typed something. */
   | 'draft'
+  /** The user has just pressed a key. */
+  | 'keys'
   /** It cannot be told what the composer holds. */
   | 'screen'
   /** tmux does not answer. */
@@ -66,8 +68,8 @@ export type Refusal =
 export type Refused = { sent: false; why: Refusal; detail: string; left: 'nothing' | 'text' }
 
 /**
- * Sent: Enter was pressed on exactly our text, and the client went on. A key of the user's that the client had not drawn by then (it takes
- * 10 to 40 ms) is behind our text: only the client's own event, which has the prompt as it was taken, confirms it.
+ * Sent: Enter was pressed on exactly our text, and the client went on. A key that a program sent and the client had not drawn by then (it
+ * takes 10 to 40 ms) is behind our text: only the client's own event, which has the prompt as it was taken, confirms it.
  */
 export type Typed = { sent: true } | Refused
 
@@ -76,6 +78,9 @@ const EVERY_MS = 20
 const LOOKS_TO_SETTLE = 12
 /** A client on a busy machine was seen to take a second for a key. */
 const LOOKS_FOR_CLIENT = 250
+/** So a key is believed to be drawn after this; before that nothing is pasted, and Enter is not pressed. */
+const KEYS_REST_MS = 1_000
+const LOOKS_FOR_KEYS = 100
 
 let buffers = 0
 
@@ -160,8 +165,9 @@ async function type(terminal: Terminal, text: string, wish: Wish, command: strin
   if (place === null) return refuse('no-pane', 'the client does not run in tmux')
   const buffer = `baton-${process.pid}-${++buffers}`
   // laid before the look, so that nothing but the paste itself comes after it
-  if (!(await layBuffer(place, buffer, text))) return refuse('tmux', 'tmux does not take the text')
-  const done = await paste(terminal, place, buffer, text, wish)
+  const first = await readPane(place, { name: buffer, text })
+  const done =
+    first === null ? refuse('tmux', 'tmux does not take the text') : await paste(terminal, place, first, buffer, text, wish)
   if (done !== 'pasted') await dropBuffer(place, buffer)
   return typeof done === 'string' ? enter(terminal, place, text, wish, command) : done
 }
@@ -169,28 +175,39 @@ async function type(terminal: Terminal, text: string, wish: Wish, command: strin
 async function paste(
   terminal: Terminal,
   place: PanePlace,
+  first: PaneLook,
   buffer: string,
   text: string,
   wish: Wish,
 ): Promise<Refused | 'pasted' | 'stands'> {
+  let look: PaneLook | null = first
   let refused = refuse('raced', 'the screen does not hold still')
-  for (let looks = 0; looks < LOOKS_TO_SETTLE; looks++) {
-    if (looks > 0) await pause(EVERY_MS)
-    const look = await readPane(place)
-    if (look === null) return refuse('tmux', 'tmux does not show the pane')
+  for (let looks = 0, atKeys = 0; looks < LOOKS_TO_SETTLE && atKeys < LOOKS_FOR_KEYS; ) {
     const live = terminal.live()
     const wrong = judgeClient(live, wish) ?? judgePane(look, live!.pid)
     if (wrong !== null) return wrong
     const composer = terminal.composer(look.screen, look.cursor)
-    if (composer.state === 'empty') {
-      const pasted = await pasteBuffer(place, look, buffer)
-      if (pasted === null) return leave('tmux', 'tmux does not say whether it pasted')
-      if (pasted) return 'pasted'
-    } else if (wish.mayStand && stands(terminal, composer, text)) return 'stands'
-    else refused = composer.state === 'draft' ? refuse('draft', composer.text) : refuse('screen', composer.why)
+    if (composer.state === 'empty' && !areKeysAtRest(look)) {
+      refused = refuse('keys', 'a key was just pressed')
+      atKeys++
+    } else {
+      looks++
+      if (composer.state === 'empty') {
+        const pasted = await pasteBuffer(place, look, buffer)
+        if (pasted === null) return leave('tmux', 'tmux does not say whether it pasted')
+        if (pasted) return 'pasted'
+      } else if (wish.mayStand && stands(terminal, composer, text)) return 'stands'
+      else refused = composer.state === 'draft' ? refuse('draft', composer.text) : refuse('screen', composer.why)
+    }
+    await pause(EVERY_MS)
+    look = await readPane(place)
+    if (look === null) return refuse('tmux', 'tmux does not show the pane')
   }
   return refused
 }
+
+/** What the user last pressed is on the screen. */
+const areKeysAtRest = ({ keysRest }: PaneLook): boolean => keysRest === null || keysRest >= KEYS_REST_MS
 
 /** From here on our text is in the composer, or on its way there. */
 async function enter(terminal: Terminal, place: PanePlace, text: string, wish: Wish, command: string | null): Promise<Typed> {
@@ -217,7 +234,7 @@ async function enter(terminal: Terminal, place: PanePlace, text: string, wish: W
       last = 'the screen does not hold still'
       if (found.before !== '' || found.after !== '') return takeBack(terminal, place, text, refuse('raced', composer.text))
       // Enter takes what the menu has chosen, and the menu may be a moment behind
-      const ready = command === null || composer.menu === null || composer.menu === command
+      const ready = areKeysAtRest(look) && (command === null || composer.menu === null || composer.menu === command)
       const pressed = ready && (await pressKeys(place, look, [{ name: 'Enter', times: 1 }]))
       if (pressed === null) return leave('tmux', 'tmux does not press Enter')
       // never pressed twice: the first may only be late, and a second would answer whatever dialog the turn opens

@@ -1,3 +1,5 @@
+import type { BriefRecord } from '../../contract/brief.js'
+import type { HandoffRecord } from '../../contract/handoff.js'
 import type { ConfigProblem } from '../../contract/policy.js'
 import type { SessionRecord } from '../../contract/record.js'
 import type { Session } from '../../contract/session.js'
@@ -11,6 +13,8 @@ export interface OpenHouse {
   store: {
     session(sessionId: string): SessionRecord | null
     sessions(): SessionRecord[]
+    openHandoffs(): HandoffRecord[]
+    briefs(query: { limit: number }): BriefRecord[]
     segments(): { file: string; storedBytes: number }[]
     switched(scope: 'session' | 'project' | 'all', key: string): boolean | null
     sizes(): { sessions: number; readings: number; events: number; messages: number; bytes: number }
@@ -41,6 +45,12 @@ export interface Instruments {
   openDatabase(path: string, options: { readOnly?: boolean; timeout?: number }): RawDatabase
   /** The files that archives need, and those that are not there at their full length. */
   archiveFiles(house: OpenHouse): { all: number; gone: string[] }
+  /** Whether the file of a brief is what was kept. */
+  isGenuine(brief: BriefRecord): boolean
+  /** Whether something has to be typed for a handoff and nobody does. */
+  isUndriven(handoff: HandoffRecord): boolean
+  /** Whether the terminal of a client could be typed into, be it later. Types nothing. */
+  typable(pid: number, sessionId: string): Promise<boolean>
   isSilent(silence: SessionRecord['silence'], now: Date): boolean
   /** Makes the folders that hooks write to, as install does. */
   prepareHome(): void

@@ -1,3 +1,4 @@
+import { WAITER_EVENTS, WAITER_KEYS } from '../../agents/claude-code/waiter.js'
 import { realTarget } from '../../lib/atomic-file.js'
 import { type Entry, EVENTS, entries, isBlank, openSettings, projectSettings } from '../claude-code-settings.js'
 import { otherHomes } from '../claude-code-settings-change.js'
@@ -42,7 +43,7 @@ function judgeTarget(patient: Patient, target: Target): Fault[] {
 export function judgeEntries(text: string, by: Recognise): string[] {
   const all = isBlank(text) ? [] : entries(openSettings(text), by)
   const events = Object.keys(EVENTS)
-  const of = (event: string): Entry[] => all.filter((entry) => entry.event === event)
+  const of = (event: string): Entry[] => all.filter((entry) => entry.event === event && !isWaiter(entry))
   const missing = events.filter((event) => of(event).length === 0)
   const doubled = events.filter((event) => of(event).length > 1)
   const odd = all.filter((entry) => !doubled.includes(entry.event) && !isCurrent(entry)).map(({ event }) => event)
@@ -56,10 +57,18 @@ export function judgeEntries(text: string, by: Recognise): string[] {
   ]
 }
 
-function isCurrent({ event, call, hook, matcher }: Entry): boolean {
+const isWaiter = ({ event, call }: Entry): boolean => WAITER_EVENTS.includes(event) && call.args[0] === 'waiter'
+
+function isCurrent(entry: Entry): boolean {
+  const { event, call, hook, matcher } = entry
+  if (isWaiter(entry)) return call.current && call.whose === 'ours' && matcher === '' && hasWaiterKeys(hook)
   const { timeout, type, args } = hook as { timeout?: unknown; type?: unknown; args?: unknown }
   const asWritten = call.current && call.whose === 'ours' && call.args.length === 1 && call.args[0] === event
   return asWritten && type === 'command' && timeout === EVENTS[event] && args === undefined && matcher === ''
+}
+
+function hasWaiterKeys(hook: unknown): boolean {
+  return Object.entries(WAITER_KEYS).every(([key, value]) => (hook as Record<string, unknown>)[key] === value)
 }
 
 /** Installed for this user elsewhere, but the client started here reads another file. */

@@ -50,7 +50,7 @@ function commandsOf(patient: Patient): { hook: string; line: string } {
   for (const { path } of targetsOf(patient)) {
     try {
       const text = readIfThere(path)?.toString() ?? ''
-      const entry = entries(openSettings(text), by).find(({ event, call }) => event === 'SessionStart' && call.whose === 'ours')
+      const entry = entries(openSettings(text), by).find(({ call }) => call.args[0] === 'SessionStart' && call.whose === 'ours')
       const line = statusLineCommandIn(text)
       if (entry) commands.hook = (entry.hook as { command: string }).command
       if (line !== null && readStatusLine(line, by)?.whose === 'ours') commands.line = line

@@ -1,0 +1,86 @@
+import type { BriefRecord } from '../contract/brief.js'
+import type { SessionRecord } from '../contract/record.js'
+import { resumeText } from '../handoff/resume-text.js'
+import { BatonError, EXIT } from '../lib/errors.js'
+import { deskFor } from './desk.js'
+import type { Desk, Draft, Parts } from './draft.js'
+import { isThere } from './leave-session.js'
+import { keepOwnBrief } from './make-brief.js'
+import { queue } from './messages.js'
+import type { ReadFacts } from './read-facts.js'
+import { admit, type Caller } from './who-may.js'
+
+/** The client passes ten thousand characters on whole, and other words may travel along. */
+const LONGEST = 8_500
+
+/** A brief without a model, now, for whoever wants one. The session goes on as it was. */
+export function writeNow(parts: Parts, asked: { sessionId: string; caller: Caller; read: ReadFacts }): BriefRecord {
+  const { record } = deskOf(parts, asked.sessionId)
+  admit(parts.store, asked.caller, record)
+  if (asked.read.trouble !== null || asked.read.lines === 0)
+    throw new BatonError(
+      `There is nothing to write a brief from: ${asked.read.trouble ?? 'the transcript is empty'}.`,
+      'baton status --all lists the sessions; name another one with --session ID.',
+      EXIT.notFound,
+    )
+  const ground = parts.around().briefGround({ parts, record, read: asked.read })
+  return parts.store.transaction(() =>
+    keepOwnBrief(deskOf(parts, asked.sessionId), ground, { reason: 'It was asked for by a command.' }),
+  )
+}
+
+/** A running session is given a brief of another: with its next request it has what a fresh one would begin with. */
+export function takeUp(parts: Parts, asked: { briefId: string; sessionId: string; caller: Caller }): BriefRecord {
+  return parts.store.transaction(() => {
+    const brief = parts.store.brief(asked.briefId)!
+    const desk = deskOf(parts, asked.sessionId)
+    const { record } = desk
+    admit(parts.store, asked.caller, record)
+    refuse(desk, brief)
+    const body = parts.around().readBrief(parts, brief)
+    if (body === null)
+      throw new BatonError(`The brief in ${brief.path} is gone or was changed.`, 'It is not given to an agent.', EXIT.refused)
+    const used: BriefRecord = { ...brief, status: 'used', usedAt: desk.at, usedBySessionId: record.sessionId }
+    parts.store.putBrief(used)
+    record.lastHandoffPath = brief.path
+    const seatName = parts.store.seat(brief.seatId)?.name ?? null
+    queue(
+      desk,
+      {
+        ...{ category: 'brief', mode: 'urgent' },
+        ...{ agent_text: resumeText({ ...brief, addenda: [], seatName }, body, LONGEST), user_text: null },
+      },
+      { seatId: record.seatId, sessionId: record.sessionId },
+    )
+    parts.store.putSession(record)
+    return used
+  })
+}
+
+function refuse(desk: Desk & Pick<Draft, 'enabled'>, brief: BriefRecord): void {
+  const { parts, record } = desk
+  const id = record.sessionId.slice(0, 8)
+  const why = (text: string, hint: string): BatonError => new BatonError(text, hint, EXIT.refused)
+  if (brief.status === 'used')
+    throw why(
+      `${brief.briefId} was used: session ${brief.usedBySessionId?.slice(0, 8) ?? 'unknown'} has it.`,
+      `Its text: baton handoffs show ${brief.briefId}.`,
+    )
+  if (brief.status === 'cancelled' || brief.status === 'failed')
+    throw why(`${brief.briefId} is ${brief.status}.`, 'baton handoffs list shows those that can be used.')
+  if (parts.store.openHandoffs({ seatId: brief.seatId }).some(({ briefId }) => briefId === brief.briefId))
+    throw why(
+      `${brief.briefId} waits for the next session of its own seat.`,
+      `Take it from there first: baton handoffs cancel ${brief.briefId}.`,
+    )
+  if (!desk.enabled) throw why(`Baton is off for session ${id}.`, `baton on ${id} lets it act again.`)
+  if (!isThere(desk)) throw why(`Session ${id} has ended.`, 'Name one that runs: --session ID.')
+}
+
+function deskOf(parts: Parts, sessionId: string): Desk & Pick<Draft, 'enabled'> {
+  const record: SessionRecord | null = parts.store.session(sessionId)
+  const agent = parts.agents[record?.agent ?? '']
+  if (!record || !agent)
+    throw new BatonError(`Baton knows nothing of session ${sessionId}.`, 'baton status --all lists them.', EXIT.notFound)
+  return deskFor(parts, agent, record)
+}

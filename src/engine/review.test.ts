@@ -1,0 +1,373 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { readers } from '../agents/readers.js'
+import type { HandoffRecord, Order } from '../contract/handoff.js'
+import type { Policy } from '../contract/policy.js'
+import { processInfo } from '../lib/process-info.js'
+import { awaitReviews, beginTyping, claimHandoffs, nextStep } from './drive-handoff.js'
+import { approveBrief, beginEditing, dropHandoff, endEditing, offerBrief, requestBrief, reviseBrief } from './handoff-calls.js'
+import { readFacts } from './read-facts.js'
+import { said, type TrialHouse, type TrialSession, trialHouse, trialSession } from './trial-session.js'
+
+const self = processInfo(process.pid)!
+const ENV = { CLAUDE_CODE_SESSION_ATTENDED: '1', BATON_SEAT: 'api', CLAUDE_PID: String(process.pid) }
+const BRIEF = '# Handoff brief\n\n## Goal and why\nFix the login.\n\n## Next exact step\nRun the tests.\n'
+
+let house: TrialHouse
+let s: TrialSession
+let left: (string | undefined)[]
+beforeEach(() => {
+  house = trialHouse()
+  reviewing(30)
+  left = []
+  house.engine.parts.leaveWork = (work) => void left.push(work)
+})
+afterEach(() => house.remove())
+
+const parts = () => house.engine.parts
+const last = (): HandoffRecord => house.store.handoffs().at(-1)!
+const statuses = () => house.store.briefs().map(({ author, status }) => `${author} ${status}`)
+const look = () => house.engine.lookAtHandoffs()
+function reviewing(reviewSeconds: Policy['handoff']['reviewSeconds']): void {
+  house.configure((policy) => ({ ...policy, handoff: { ...policy.handoff, bar: 0, reviewSeconds } }))
+}
+function begin(mod: boolean, env: Record<string, string> = mod ? ENV : { ...ENV, TMUX_PANE: '%3' }): void {
+  s = trialSession(house, 'aaaaaaaa-0001', env)
+  s.start()
+  if (mod) s.reports(90_000, Date.now())
+  ask('Fix the login.')
+}
+function ask(content: string) {
+  s.write({ ...{ type: 'user', promptSource: 'typed', turnOrigin: 'human', message: { role: 'user', content } } })
+  return s.prompt()
+}
+const ends = (answer: string) => s.hook('Stop', { stop_hook_active: false, last_assistant_message: answer })
+/** The turn in which the brief is written has just ended. */
+function written(mod = true) {
+  begin(mod)
+  requestBrief(parts(), { sessionId: s.id, caller: null, reason: null })
+  s.step(91_000)
+  return ends(BRIEF)
+}
+function order(): Order | null {
+  const file = join(house.liveDir, `${s.id}.order.json`)
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Order) : null
+}
+function clear(source = 'clear') {
+  s.end(source === 'clear' ? 'clear' : 'prompt_input_exit')
+  const fresh = trialSession(house, 'bbbbbbbb-0002', s.env)
+  return said(fresh.start(source).answer).agent ?? ''
+}
+const started = () => house.store.events().filter(({ type }) => type === 'handoff_started').length
+
+describe('a window for a review', () => {
+  it('opens when the brief is ready: the person is told, nothing is cleared, and a process waits', () => {
+    const { answer } = written()
+    expect(last()).toMatchObject({
+      state: 'review',
+      orderId: null,
+      dueAt: new Date(house.now().getTime() + 30_000).toISOString(),
+    })
+    expect(statuses()).toEqual(['agent review'])
+    const told = said(answer).user!
+    for (const part of [last().briefId!, house.store.briefs()[0]!.path, 'approve', 'edit', 'cancel', 'by itself at'])
+      expect(told).toContain(part)
+    expect(order()).toBeNull()
+    expect(left).toEqual(['handoff'])
+    expect(awaitReviews(parts(), self)).toBe(Date.parse(last().dueAt!))
+    house.wait(29)
+    look()
+    expect(last().state).toBe('review')
+  })
+
+  it('closes by itself: the session is left, once, whoever looks', () => {
+    written()
+    house.wait(30)
+    look()
+    house.secondEngine().lookAtHandoffs()
+    expect(last()).toMatchObject({ state: 'clearing', way: 'mod', dueAt: expect.any(String) })
+    expect(order()).toMatchObject({ do: 'hand-off', orderId: last().orderId })
+    expect(started()).toBe(1)
+    expect(statuses()).toEqual(['agent checked'])
+    expect(awaitReviews(parts(), self)).toBeNull()
+  })
+
+  it('closes in a client without the mod: its terminal is typed into', () => {
+    written(false)
+    house.wait(30)
+    look()
+    expect(last()).toMatchObject({ state: 'clearing', way: 'tmux', driver: null, client: { pid: process.pid } })
+    expect(claimHandoffs(parts(), self)).toEqual([last().handoffId])
+  })
+
+  it('is not there for what a person gives, nor when the configuration asks for none', () => {
+    begin(true)
+    ends('done')
+    const read = readFacts(readers, 'claude-code', s.transcript, {})
+    const { handoff } = offerBrief(parts(), { sessionId: s.id, caller: null, reason: null, body: BRIEF, read })
+    expect(handoff).toMatchObject({ state: 'clearing', way: 'mod' })
+    reviewing(0)
+    house.store.transaction(() => house.store.putHandoff({ ...last(), state: 'cancelled' }))
+    requestBrief(parts(), { sessionId: s.id, caller: null, reason: null })
+    s.prompt()
+    ends(BRIEF)
+    expect(last().state).toBe('clearing')
+  })
+
+  it('another process waits if the one that did is gone, and nobody once the client is', () => {
+    written()
+    house.store.transaction(() => house.store.putHandoff({ ...last(), driver: { pid: 999_999_999, startedAt: '1' } }))
+    left = []
+    look()
+    expect(left).toEqual(['handoff'])
+    expect(awaitReviews(parts(), self)).not.toBeNull()
+    expect(awaitReviews(parts(), { ...self, pid: 1, startedAt: 'other' })).toBeNull()
+    house.store.transaction(() => house.store.putSession({ ...s.record(), process: { pid: 999_999_999, startedAt: '1' } }))
+    expect(awaitReviews(parts(), self)).toBeNull()
+    expect(s.record().state).toBe('ended')
+  })
+
+  it('is not opened while Baton is off any more', () => {
+    written()
+    house.store.transaction(() => house.store.setSwitch('session', s.id, false, house.now().toISOString()))
+    house.wait(30)
+    look()
+    expect(last()).toMatchObject({ state: 'cancelled', trouble: 'Baton was switched off' })
+  })
+})
+
+describe('a person who looks', () => {
+  const asked = () => ({ briefId: last().briefId!, caller: null })
+
+  it('approves: the idle session is left at once', () => {
+    written()
+    const { brief, handoff } = approveBrief(parts(), asked())
+    expect(brief.status).toBe('approved')
+    expect(handoff).toMatchObject({ state: 'clearing', way: 'mod' })
+    expect(order()).toMatchObject({ do: 'hand-off' })
+    house.wait(30)
+    look()
+    expect(started()).toBe(1)
+  })
+
+  it('approves while a turn runs: it is left at its end', () => {
+    written()
+    s.prompt()
+    expect(approveBrief(parts(), asked()).handoff.state).toBe('checked')
+    ends('done')
+    expect(last().state).toBe('clearing')
+  })
+
+  it('cancels: nothing is left', () => {
+    written()
+    dropHandoff(parts(), { handoffId: last().handoffId, caller: null })
+    house.wait(30)
+    look()
+    ends('done')
+    expect(last().state).toBe('cancelled')
+    expect(statuses()).toEqual(['agent cancelled'])
+    expect(order()).toBeNull()
+  })
+
+  it('edits: the window is held open meanwhile, and opened anew for the new text', () => {
+    written()
+    const old = last().briefId!
+    beginEditing(parts(), old)
+    house.wait(600)
+    look()
+    expect(last().state).toBe('review')
+    const read = readFacts(readers, 'claude-code', s.transcript, {})
+    const { brief } = reviseBrief(parts(), { ...asked(), body: BRIEF.replace('login', 'logout'), read })
+    expect(last()).toMatchObject({ briefId: brief.briefId, dueAt: new Date(house.now().getTime() + 30_000).toISOString() })
+    house.wait(30)
+    look()
+    expect(last().state).toBe('clearing')
+    expect(statuses()).toEqual(['agent superseded', 'user checked'])
+    expect(clear()).toContain('Fix the logout.')
+  })
+
+  it('leaves the text as it was: the window is opened anew', () => {
+    written()
+    beginEditing(parts(), last().briefId!)
+    endEditing(parts(), last().briefId!)
+    expect(last().dueAt).toBe(new Date(house.now().getTime() + 30_000).toISOString())
+  })
+
+  it('clears by hand: that is a yes', () => {
+    written()
+    expect(clear()).toContain('Fix the login.')
+    expect(last()).toMatchObject({ state: 'confirmed', way: 'start' })
+  })
+})
+
+describe('approval', () => {
+  beforeEach(() => reviewing('approval'))
+
+  it('is waited for without end, and by no process', () => {
+    expect(said(written().answer).user).toContain('waits for your approval')
+    expect(last()).toMatchObject({ state: 'review', dueAt: null })
+    expect(left).toEqual([])
+    house.wait(1_000_000)
+    look()
+    expect(last().state).toBe('review')
+    expect(approveBrief(parts(), { briefId: last().briefId!, caller: null }).handoff.state).toBe('clearing')
+  })
+
+  it('is not given by a clear, which cancels; nor by a start, after which it is still wanted', () => {
+    written()
+    expect(clear('startup')).toBe('')
+    expect(last().state).toBe('review')
+    expect(approveBrief(parts(), { briefId: last().briefId!, caller: null }).handoff).toMatchObject({
+      state: 'waiting',
+      way: 'start',
+    })
+  })
+
+  it('never came before a clear', () => {
+    written()
+    expect(clear()).toBe('')
+    expect(last()).toMatchObject({ state: 'cancelled', trouble: 'the conversation was cleared' })
+  })
+})
+
+describe('work that goes on during the review', () => {
+  it('is added to the brief when it is used, at the end of that turn', () => {
+    written()
+    ask('Never use tabs in src/tabs.ts.')
+    house.wait(30)
+    look()
+    expect(last()).toMatchObject({ state: 'checked', stale: true })
+    expect(order()).toBeNull()
+    ends('Understood.')
+    expect(last()).toMatchObject({ state: 'clearing', stale: false })
+    const [brief] = house.store.briefs()
+    expect(brief!.addenda).toHaveLength(1)
+    const told = clear()
+    expect(told).toContain('## Found later')
+    expect(told).toContain('Never use tabs in src/tabs.ts.')
+    expect(told.match(/Never use tabs in src\/tabs\.ts\./g)!.length).toBeLessThan(4)
+  })
+
+  it('ends before the window does: it is added then', () => {
+    written()
+    ask('Never use tabs in src/tabs.ts.')
+    ends('Understood.')
+    expect(last().state).toBe('review')
+    house.wait(30)
+    look()
+    expect(last().state).toBe('clearing')
+    expect(clear()).toContain('Never use tabs')
+  })
+
+  it('ends with a new brief, which takes the place of the first and has a window of its own', () => {
+    written()
+    ask('Write the brief again, with the logout.')
+    house.wait(20)
+    ends(BRIEF.replace('login', 'logout'))
+    expect(statuses()).toEqual(['agent superseded', 'agent review'])
+    expect(last()).toMatchObject({ state: 'review', dueAt: new Date(house.now().getTime() + 30_000).toISOString() })
+  })
+
+  it('is added also when the person clears a session nobody else could clear', () => {
+    reviewing(0)
+    begin(false, { CLAUDE_CODE_SESSION_ATTENDED: '1' })
+    requestBrief(parts(), { sessionId: s.id, caller: null, reason: null })
+    s.step(91_000)
+    ends(BRIEF)
+    expect(last()).toMatchObject({ state: 'waiting', way: 'start' })
+    ask('Never use tabs in src/tabs.ts.')
+    ends('Understood.')
+    s.end('clear')
+    const fresh = trialSession(house, 'bbbbbbbb-0002', { ...s.env, BATON_SEAT: s.record().seatId })
+    expect(said(fresh.start('clear').answer).agent).toContain('Never use tabs')
+  })
+})
+
+describe('a session that ends during the review', () => {
+  it('leaves the brief to the next start once the window is closed', () => {
+    begin(true, { CLAUDE_CODE_SESSION_ATTENDED: '1', CLAUDE_PID: String(process.pid) })
+    requestBrief(parts(), { sessionId: s.id, caller: null, reason: null })
+    s.step(91_000)
+    ends(BRIEF)
+    s.end('prompt_input_exit')
+    expect(last().state).toBe('review')
+    const other = trialSession(house, 'cccccccc-0003', { CLAUDE_CODE_SESSION_ATTENDED: '1' })
+    expect(other.start().answer).toBe('')
+    house.wait(30)
+    const fresh = trialSession(house, 'dddddddd-0004', { CLAUDE_CODE_SESSION_ATTENDED: '1' })
+    expect(said(fresh.start().answer).agent).toContain('Fix the login.')
+  })
+})
+
+describe('an idle session', () => {
+  it('is woken by a request, and handed over at the end of that turn', () => {
+    reviewing(0)
+    begin(true)
+    ends('done')
+    requestBrief(parts(), { sessionId: s.id, caller: null, reason: 'the model changes' })
+    expect(order()).toMatchObject({ do: 'say', prompt: expect.stringContaining('the model changes') })
+    const { answer } = s.hook('UserPromptSubmit', { prompt: order()!.prompt })
+    expect(said(answer).agent).toBeNull()
+    ends(BRIEF)
+    expect(s.messages('handoff')).toMatchObject([{ status: 'delivered', via: 'order' }])
+    expect(last()).toMatchObject({ state: 'clearing', way: 'mod' })
+    expect(statuses()).toEqual(['agent checked'])
+  })
+
+  it('is not asked any more once the request was cancelled', () => {
+    begin(true)
+    ends('done')
+    const { handoffId } = requestBrief(parts(), { sessionId: s.id, caller: null, reason: null })
+    dropHandoff(parts(), { handoffId, caller: null })
+    expect(order()).toBeNull()
+    expect(s.messages('handoff').map(({ status }) => status)).toEqual(['cancelled'])
+  })
+})
+
+describe('an order for keys', () => {
+  const typed = () => {
+    written(false)
+    house.wait(30)
+    look()
+    claimHandoffs(parts(), self)
+    return last().handoffId
+  }
+  const first = (id: string) => beginTyping(parts(), self, id, nextStep(parts(), self, id)!.type!)
+
+  it('is taken back before the first key: the text can be changed, and nobody types for the old one', () => {
+    const id = typed()
+    const toType = nextStep(parts(), self, id)!.type!
+    dropHandoff(parts(), { handoffId: id, caller: null })
+    expect(beginTyping(parts(), self, id, toType)).toBe(false)
+    expect(last().state).toBe('cancelled')
+  })
+
+  it('cannot be taken back after it', () => {
+    const id = typed()
+    expect(first(id)).toBe(true)
+    expect(() => dropHandoff(parts(), { handoffId: id, caller: null })).toThrow('being cleared')
+    const read = readFacts(readers, 'claude-code', s.transcript, {})
+    expect(() => reviseBrief(parts(), { briefId: last().briefId!, caller: null, body: 'x', read })).toThrow('being cleared')
+    expect(last().state).toBe('clearing')
+  })
+
+  it('given in haste makes room for the better brief at the end of the turn', () => {
+    reviewing(0)
+    begin(false)
+    requestBrief(parts(), { sessionId: s.id, caller: null, reason: null })
+    s.step(91_000)
+    ends('no brief')
+    expect(statuses()).toEqual(['baton checked'])
+    expect(last()).toMatchObject({ state: 'clearing', way: 'tmux' })
+    s.prompt()
+    ends(BRIEF)
+    expect(statuses()).toEqual(['baton superseded', 'agent checked'])
+    expect(last()).toMatchObject({ state: 'clearing', way: 'tmux', typing: null })
+    claimHandoffs(parts(), self)
+    first(last().handoffId)
+    s.prompt()
+    ends(BRIEF)
+    expect(house.store.briefs()).toHaveLength(2)
+  })
+})

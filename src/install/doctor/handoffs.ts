@@ -1,0 +1,75 @@
+import { existsSync } from 'node:fs'
+import type { BriefRecord } from '../../contract/brief.js'
+import type { HandoffRecord } from '../../contract/handoff.js'
+import { agoText, type Fault, type Finding, fine, mends } from './finding.js'
+import type { Patient } from './patient.js'
+import { withHouse } from './with-house.js'
+
+/** Whoever has to look at a handoff when its time has come does so within a minute, if anything of Baton's runs at all. */
+const LATE_MS = 5 * 60_000
+/** A state that passes by itself passes within this. */
+const LONG_MS = 30 * 60_000
+const NEWEST = 200
+/** Files of briefs that may still be given to somebody. */
+const USABLE = new Set<BriefRecord['status']>(['checked', 'review', 'approved'])
+const PASSING = new Set<HandoffRecord['state']>(['written', 'clearing', 'confirmed', 'started'])
+
+/** Handoffs that stand still, and briefs whose files are no longer what was kept. */
+export function checkHandoffs(patient: Patient): Finding {
+  const { instruments } = patient
+  const found = withHouse(patient, (house) => {
+    const briefs = house.store.briefs({ limit: NEWEST })
+    return {
+      open: house.store.openHandoffs(),
+      briefs,
+      bad: briefs.filter(({ status }) => USABLE.has(status)).filter((brief) => !instruments.isGenuine(brief)),
+    }
+  })
+  if (found === null || (found.open.length === 0 && found.briefs.length === 0)) return fine('None.')
+  const { open, briefs, bad } = found
+  const faults = [...judgeOpen(open, patient.now().getTime(), instruments.isUndriven, () => look(patient)), ...judgeBriefs(bad)]
+  const many = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`
+  return { told: `${many(open.length, 'handoff')} under way, ${many(briefs.length, 'brief')} kept.`, faults }
+}
+
+function look(patient: Patient): void {
+  withHouse(patient, (house) => house.drain())
+}
+
+export function judgeOpen(
+  open: readonly HandoffRecord[],
+  now: number,
+  isUndriven: (handoff: HandoffRecord) => boolean,
+  repair: () => void,
+): Fault[] {
+  const undriven = open.filter(isUndriven)
+  const rest = open.filter((one) => !undriven.includes(one))
+  const late = rest.filter(({ dueAt }) => dueAt !== null && now - Date.parse(dueAt) > LATE_MS)
+  const stuck = rest.filter((one) => !late.includes(one) && PASSING.has(one.state) && now - Date.parse(one.stateAt) > LONG_MS)
+  return [
+    ...of(undriven, now, 'nobody types for', 'Type /clear in that session, or run baton handoffs cancel <seat>.'),
+    ...of(late, now, 'nobody has looked at', mends('looks at what is overdue')).map((fault) => ({ ...fault, repair })),
+    ...of(stuck, now, 'nothing moves on', 'Look at it with baton handoffs list; baton handoffs cancel <seat> ends it.'),
+  ]
+}
+
+function of(handoffs: readonly HandoffRecord[], now: number, what: string, fix: string): Fault[] {
+  const [first] = handoffs
+  if (!first) return []
+  const more = handoffs.length > 1 ? ` and ${handoffs.length - 1} more` : ''
+  const since = agoText(now - Date.parse(first.stateAt))
+  return [{ detail: `There is a handoff ${what}: ${first.handoffId}${more}, ${first.state} for ${since}.`, fix }]
+}
+
+/** Of briefs that may still be given to an agent. */
+export function judgeBriefs(bad: readonly BriefRecord[]): Fault[] {
+  const gone = bad.filter(({ path }) => !existsSync(path))
+  const changed = bad.filter((brief) => !gone.includes(brief))
+  const named = (briefs: readonly BriefRecord[]): string =>
+    `${briefs.length === 1 ? 'a brief' : `${briefs.length} briefs`} (${briefs[0]!.briefId}${briefs.length > 1 ? ', …' : ''})`
+  const fix = 'No agent is given it. baton handoffs cancel <brief> drops it; a fresh brief takes its place.'
+  return [
+    ...(gone.length > 0 ? [{ detail: `The file of ${named(gone)} is gone.`, fix }] : []),
+    ...(changed.length > 0 ? [{ detail: `The file of ${named(changed)} is not as Baton kept it.`, fix }] : []),
+  ]
+}

@@ -1,0 +1,107 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { WAITER_KEYS } from '../agents/claude-code/waiter.js'
+import { HANDOFF_RULE } from './claude-code-settings.js'
+import { type Machine, newMachine } from './fixtures/machine.js'
+import { InstallProblem } from './install-problem.js'
+
+let machine: Machine
+beforeEach(() => {
+  machine = newMachine()
+  mkdirSync(dirname(machine.userSettings))
+})
+afterEach(() => machine.remove())
+
+const settings = () => JSON.parse(readFileSync(machine.userSettings, 'utf8'))
+const BEFORE = [
+  '{}\n',
+  '{\n  "permissions": {}\n}\n',
+  '{"permissions":{"allow":[]},"model":"x"}',
+  '{\n  "permissions": { "allow": ["Bash(ls:*)"], "deny": [] }\n}\n',
+]
+
+describe('the rule that allows baton handoff', () => {
+  it('is never added by itself', () => {
+    machine.install()
+    expect(settings().permissions).toBeUndefined()
+  })
+
+  it.each(BEFORE)(
+    'is added when asked for, once, stays with the next install, and uninstall gives back the bytes: %j',
+    (before) => {
+      writeFileSync(machine.userSettings, before)
+      const others = JSON.parse(before).permissions?.allow ?? []
+      machine.install({ allowHandoff: true })
+      expect(settings().permissions.allow).toEqual([...others, HANDOFF_RULE])
+      expect(machine.install({ allowHandoff: true }).changed).toBe(false)
+      expect(machine.install().changed).toBe(false)
+      machine.uninstall()
+      expect(readFileSync(machine.userSettings, 'utf8')).toBe(before)
+    },
+  )
+
+  it.each(BEFORE)('goes alone when the file was written since: %j', (before) => {
+    writeFileSync(machine.userSettings, before)
+    machine.install()
+    machine.install({ allowHandoff: true })
+    writeFileSync(machine.userSettings, JSON.stringify({ ...settings(), theme: 'dark' }))
+    machine.uninstall()
+    expect(settings()).toEqual({ ...JSON.parse(before), theme: 'dark' })
+  })
+
+  it('of the user’s own is left where it is', () => {
+    const before = `{"permissions":{"allow":["${HANDOFF_RULE}"]}}`
+    writeFileSync(machine.userSettings, before)
+    machine.install({ allowHandoff: true })
+    expect(settings().permissions.allow).toEqual([HANDOFF_RULE])
+    writeFileSync(machine.userSettings, JSON.stringify({ ...settings(), theme: 'dark' }))
+    machine.uninstall()
+    expect(settings()).toEqual({ ...JSON.parse(before), theme: 'dark' })
+  })
+
+  it('is refused where it could not stand, and nothing is changed', () => {
+    writeFileSync(machine.userSettings, '{"permissions":{"allow":"all"}}')
+    expect(() => machine.install({ allowHandoff: true })).toThrow(InstallProblem)
+    expect(readFileSync(machine.userSettings, 'utf8')).toBe('{"permissions":{"allow":"all"}}')
+  })
+})
+
+describe('the waiter', () => {
+  const mod = [{ path: 'a', text: 'b' }]
+  const waiters = () =>
+    Object.entries(settings().hooks as Record<string, { hooks: { command: string }[] }[]>).flatMap(([event, groups]) =>
+      groups.flatMap(({ hooks }) => hooks.filter(({ command }) => command.includes(' waiter ')).map((hook) => ({ event, hook }))),
+    )
+
+  it.each([
+    ['a client that knows waiters and no mods', '2.1.200', [], ['SessionStart', 'Stop']],
+    ['a client that knows both', '2.1.325', [], []],
+    ['one whose mod has no place', '2.1.325', ['skills', 'baton', 'mine'], ['SessionStart', 'Stop']],
+    ['an older one', '2.1.100', [], []],
+    ['one of unknown version whose mod has no place', null, ['skills', 'baton', 'mine'], []],
+  ])('%s: it is called as it should be, and uninstall gives back the bytes', (_, clientVersion, place, events) => {
+    const before = '{\n  "hooks": { "Stop": [{ "hooks": [{ "type": "command", "command": "true" }] }] }\n}\n'
+    writeFileSync(machine.userSettings, before)
+    if (place.length > 0) mkdirSync(join(dirname(machine.userSettings), ...place), { recursive: true })
+    machine.install({ mod, clientVersion })
+    expect(
+      waiters()
+        .map(({ event }) => event)
+        .sort(),
+    ).toEqual(events)
+    for (const { hook } of waiters()) expect(hook).toMatchObject({ ...WAITER_KEYS, type: 'command' })
+    expect(machine.install({ mod, clientVersion }).changed).toBe(false)
+    machine.uninstall()
+    expect(readFileSync(machine.userSettings, 'utf8')).toBe(before)
+  })
+
+  it('is added to what an older Baton installed, and goes again once the mod has a place', () => {
+    machine.install()
+    expect(waiters()).toEqual([])
+    machine.install({ mod, clientVersion: '2.1.200' })
+    expect(waiters()).toHaveLength(2)
+    machine.install({ mod, clientVersion: '2.1.325' })
+    expect(waiters()).toEqual([])
+  })
+})

@@ -1,0 +1,135 @@
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test, vi } from 'vitest'
+import { openStore } from '../../src/store/sqlite/sqlite.js'
+import { alive } from '../harness/processes.js'
+import { until } from '../harness/wait.js'
+import { BRIEF, FRESH, inState, type TmuxStage, tmuxStage } from './handoff-tmux-stage.js'
+import { mainRequests } from './stage.js'
+
+vi.setConfig({ testTimeout: 150_000 })
+
+const SCRIPT = {
+  steps: [
+    { text: 'Ready.', used: 20_008 },
+    { text: BRIEF, used: 21_008 },
+    { text: 'I use spaces.', used: 22_008 },
+  ],
+  conversations: [FRESH],
+}
+
+/** A client with the mod whose agent has just given its brief, asked for while it was idle. */
+async function reviewed(seconds: number | 'approval', server = false): Promise<TmuxStage & { dueAt: string | null }> {
+  const it = await tmuxStage(SCRIPT, { mod: true, server, config: `handoff: { bar: 0.1, review_seconds: ${seconds} }\n` })
+  await it.tui.submit('Note each item. Never change the file prices.csv.')
+  await it.tui.waitIdle()
+  await until('it is known to be idle', async () => (await it.sessions())[0]?.state === 'idle')
+  await it.json('handoffs', 'request', it.old)
+  const { dueAt } = await inState(it, 'review')
+  await it.tui.waitFor(/A brief for a fresh session is ready/)
+  return { ...it, dueAt }
+}
+
+/** Time passes. */
+function closeWindow(it: TmuxStage): void {
+  const store = openStore(path.join(it.home.batonHome, 'baton.db'))
+  try {
+    store.transaction(() => {
+      const handoff = store.handoffs().at(-1)!
+      store.putHandoff({ ...handoff, dueAt: handoff.dueAt && new Date(Date.now() - 1).toISOString() })
+    })
+  } finally {
+    store.close()
+  }
+}
+
+const briefOf = (it: TmuxStage): string => it.handoff().briefId!
+async function freshHas(it: TmuxStage, text: string): Promise<void> {
+  await inState(it, 'done')
+  const fresh = it.tui.sessionId()!
+  expect(fresh).not.toBe(it.old)
+  expect(JSON.stringify(mainRequests(it.model, fresh)[0]!.body)).toContain(text)
+  expect(it.continued()).toHaveLength(1)
+  expect(await it.clears()).toBe(1)
+  expect(await it.events('handoff_started')).toHaveLength(1)
+}
+
+test('nobody objects: an idle session without a server is left when the window closes, and nobody waits after that', async () => {
+  const it = await reviewed(8)
+  const { driver } = await until('somebody waits', () => (it.handoff().driver ? it.handoff() : null))
+  await freshHas(it, 'because the shop opens on Monday')
+  const [started] = await it.events('handoff_started')
+  expect(Date.parse(started!.at)).toBeGreaterThanOrEqual(Date.parse(it.dueAt!))
+  await until('nobody waits any more', () => !alive(driver!.pid))
+})
+
+test('approved: the idle session is left at once', async () => {
+  const it = await reviewed(600)
+  const { next } = await it.json<{ next: string }>('handoffs', 'approve', briefOf(it))
+  expect(next).toMatch(/cleared now/)
+  await freshHas(it, 'because the shop opens on Monday')
+})
+
+test('edited and approved: the fresh session has the new text and what happened since, not what was struck out', async () => {
+  const it = await reviewed('approval')
+  const file = path.join(it.home.project, 'edited.md')
+  writeFileSync(file, '# Handoff brief\n\n## Next exact step\nNote item 4 with a blue pen.\n')
+  await it.json('handoffs', 'edit', briefOf(it), '--file', file)
+  expect(it.handoff()).toMatchObject({ state: 'review', dueAt: null })
+  await it.tui.submit('Never use tabs in done.txt.')
+  await it.tui.waitFor(/I use spaces/)
+  await it.tui.waitIdle()
+  await until('it is known to be idle', async () => (await it.sessions())[0]?.state === 'idle')
+  expect(it.handoff().state).toBe('review')
+  await it.json('handoffs', 'approve', briefOf(it))
+  await freshHas(it, 'Note item 4 with a blue pen.')
+  const first = JSON.stringify(mainRequests(it.model, it.tui.sessionId()!)[0]!.body)
+  expect(first).toContain('Found later')
+  expect(first).toContain('Never use tabs in done.txt.')
+  expect(first).not.toContain('the shop opens on Monday')
+})
+
+test('cancelled: the session stays, and nobody waits any more', async () => {
+  const it = await reviewed(600)
+  await it.json('handoffs', 'cancel', briefOf(it))
+  closeWindow(it)
+  await it.tui.submit('And now?')
+  await it.tui.waitFor(/I use spaces/)
+  await it.sessions()
+  expect(it.tui.sessionId()).toBe(it.old)
+  expect(it.handoff().state).toBe('cancelled')
+  expect(await it.clears()).toBe(0)
+})
+
+/** Whoever waits for the end of the review dies. */
+async function killed(it: TmuxStage): Promise<number> {
+  const { driver } = await until('somebody waits', () => (it.handoff().driver ? it.handoff() : null))
+  process.kill(driver!.pid, 'SIGKILL')
+  await until('it is dead', () => !alive(driver!.pid))
+  return driver!.pid
+}
+
+test('whoever waits is killed: after any command another waits, and goes on, once', async () => {
+  const it = await reviewed(600)
+  const dead = await killed(it)
+  await Promise.all([it.sessions(), it.sessions(), it.sessions()])
+  await until('another waits', () => it.handoff().driver?.pid !== dead)
+  closeWindow(it)
+  await freshHas(it, 'because the shop opens on Monday')
+})
+
+test('whoever waits is killed and the window closes unseen: the next command goes on with it, once', async () => {
+  const it = await reviewed(600)
+  await killed(it)
+  closeWindow(it)
+  expect(it.handoff().state).toBe('review')
+  await Promise.all([it.sessions(), it.sessions(), it.sessions()])
+  await freshHas(it, 'because the shop opens on Monday')
+})
+
+test('whoever waits is killed beside a server: the server goes on, once', async () => {
+  const it = await reviewed(600, true)
+  await killed(it)
+  closeWindow(it)
+  await freshHas(it, 'because the shop opens on Monday')
+})
