@@ -69,7 +69,7 @@ const files = (readdirSync(SRC, { recursive: true }) as string[])
 /** Tests, what only tests use, and what is run by them. */
 const isForTests = (file: string): boolean =>
   /\.(test|cases)\.ts$|(^|\/)fixtures\/|(^|\/)trial(-home|-session|-server)?\.ts$/.test(file) ||
-  /^(cli\/render\/a-session|facts\/(a-conversation|a-fact))\.ts$/.test(file)
+  /^(cli\/render\/a-session|jobs\/a-job|facts\/(a-conversation|a-fact))\.ts$/.test(file)
 const sources = files.filter((file) => !isForTests(file))
 const text = (file: string): string => readFileSync(join(SRC, file), 'utf8')
 const roomOf = (file: string): string => (ENTRIES.includes(file) || !file.includes('/') ? file : file.split('/', 1)[0]!)

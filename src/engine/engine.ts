@@ -13,7 +13,7 @@ export interface Engine {
   readonly parts: Parts
   take(raw: RawSignal, options: TakeOptions): Taken
   /** A signal that no agent's format had to be opened for. */
-  takeSignal(signal: Signal, options: TakeOptions): Taken
+  takeSignal(signal: Signal, options: TakeOptions, env?: RawSignal['env']): Taken
   /** Many signals in one commit. One that fails is taken alone, so that it cannot spoil the others. */
   takeAll(signals: readonly { raw: RawSignal; options: TakeOptions }[]): Taken[]
   /** Whether the transcript already holds what this signal speaks of; looks, writes nothing. */
@@ -50,8 +50,8 @@ export function makeEngine(parts: Parts): Engine {
       tell([taken])
       return taken
     },
-    takeSignal(signal, options) {
-      const raw: RawSignal = { agent: signal.agent, kind: signal.event, body: '', env: {}, at: signal.at }
+    takeSignal(signal, options, env = {}) {
+      const raw: RawSignal = { agent: signal.agent, kind: signal.event, body: '', env, at: signal.at }
       const taken = takeOpened(parts, raw, signal, options)
       tell([taken])
       return taken

@@ -97,9 +97,9 @@ export function briefBefore(desk: KeepDesk, ground: BriefGround): void {
   }
 }
 
-/** Baton takes part in what the agent is told. */
-function speaks(draft: KeepDesk): boolean {
-  return draft.enabled && draft.record.jobId === null
+/** Baton takes part in what the agent is told. In a job it is left for its runner (see `said-to-job.ts`). */
+function speaks({ enabled, record: { jobId }, parts }: KeepDesk): boolean {
+  return enabled && (jobId === null || parts.store.job(jobId) !== null)
 }
 
 function present(draft: KeepDesk): CompactionRecord | null {
@@ -176,7 +176,8 @@ export function recoverSecond(readers: Readers, draft: KeepDesk, summary: string
   // The report names what matters of them.
   parts.store.putCompaction({ ...known, facts: [], loss, second: tells ? { at, keys } : known.second })
   emitLoss(draft, { ...known, loss })
-  if (speaks(draft)) tellLoss(draft, loss, [...(known.first?.keys ?? []), ...(tells ? keys : (known.second?.keys ?? []))])
+  if (speaks(draft) && draft.record.jobId === null)
+    tellLoss(draft, loss, [...(known.first?.keys ?? []), ...(tells ? keys : (known.second?.keys ?? []))])
   if (tells) putBack(draft, known, 'important', text, [{ step: 2, facts: keys.length }])
 }
 

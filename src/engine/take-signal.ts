@@ -18,6 +18,7 @@ import { keepTranscript } from './keep-transcript.js'
 import { wantBrief, wantFacts } from './late-work.js'
 import { measure } from './measure.js'
 import { cancelStale, confirm, type Delivery, give, ofLeftSessions, ofSession, queue, repeatUnheard } from './messages.js'
+import { ofJob } from './of-job.js'
 import type { ReadFacts } from './read-facts.js'
 import { identify, newRecord } from './records.js'
 import { seatFor } from './seats.js'
@@ -50,6 +51,8 @@ export interface TakeOptions {
   unserved?: boolean
   /** Another look for the same signal: the figures may be newer, the event itself has been taken. */
   again?: boolean
+  /** It comes from whoever runs the session's job. */
+  byRunner?: boolean
 }
 
 export const NOTHING: Taken = {
@@ -70,7 +73,9 @@ export function takeSignal(parts: Parts, raw: RawSignal, options: TakeOptions): 
   return NOTHING
 }
 
-export function takeOpened(parts: Parts, raw: RawSignal, signal: Signal, options: TakeOptions): Taken {
+export function takeOpened(parts: Parts, raw: RawSignal, told: Signal, options: TakeOptions): Taken {
+  const signal = ofJob(parts, told, options.byRunner === true)
+  if (signal === null) return { ...NOTHING, record: parts.store.session(told.sessionId), repeated: true }
   const read = options.again || !needsFacts(parts, signal) ? null : readAhead(parts, signal)
   return parts.store.transaction(() => {
     const at = parts.now().toISOString()

@@ -22,6 +22,8 @@ export interface BriefWish {
   /** The context no longer fits: asking the session as it is fails again. */
   tooLong: boolean
   silenceMs: number
+  /** What a session that is opened again did and its transcript does not tell; '' nothing. */
+  untold(): string
 }
 
 /**
@@ -31,14 +33,15 @@ export interface BriefWish {
 export async function askBrief(parts: JobParts, wish: BriefWish): Promise<BriefRecord | null> {
   const { attempt, tooLong, earlier } = wish
   const bounds = { silenceMs: Math.min(wish.silenceMs, BRIEF_MS), turnMs: BRIEF_MS }
-  const rungs: (() => Promise<LiveSession | null>)[] = [
-    ...(tooLong ? [] : [async () => wish.live, () => wish.open(null)]),
-    ...(earlier === null ? [] : [() => wish.open(earlier)]),
+  const again = (at: string | null) => ({ open: () => wish.open(at), untold: wish.untold })
+  const rungs: { open: () => Promise<LiveSession | null>; untold(): string }[] = [
+    ...(tooLong ? [] : [{ open: async () => wish.live, untold: () => '' }, again(null)]),
+    ...(earlier === null ? [] : [again(earlier)]),
   ]
-  for (const rung of rungs) {
-    const session = await rung()
+  for (const { open, untold } of rungs) {
+    const session = await open()
     if (session === null) continue
-    const given = await ask(parts, attempt, session, bounds)
+    const given = await ask(parts, attempt, session, untold(), bounds)
     if (session !== wish.live) await session.close()
     if (given.stopped) return null
     if (given.text !== null) return parts.briefs.take(attempt.sessionId, given.text, REASON)
@@ -57,11 +60,12 @@ async function ask(
   parts: JobParts,
   attempt: AttemptRecord,
   session: LiveSession,
+  untold: string,
   bounds: { silenceMs: number; turnMs: number },
 ): Promise<Given> {
   await session.settleTasks()
   await session.forbidCompaction()
-  const first = textOf(await session.turn(requestText(), 'brief', bounds))
+  const first = textOf(await session.turn([requestText(), untold].filter(Boolean).join('\n\n'), 'brief', bounds))
   if (first.text === null) return first
   const coverage = parts.briefs.coverage(attempt.sessionId, first.text)
   if (coverage === null || coverage.score >= parts.briefs.bar || coverage.missing.length === 0) return first

@@ -109,8 +109,13 @@ export class AttemptHost implements Host {
     return trigger === 'manual' || this.lets || handoffs >= spec.maxHandoffs
   }
 
-  afterCompaction(): Promise<string | null> {
-    return this.#parts.recovered(this.#attempt.sessionId)
+  async hooked(sessionId: string, event: string, payload: unknown): Promise<void> {
+    // A copy that was opened for the brief alone is nobody's session.
+    if (sessionId === this.#attempt.sessionId) await this.#parts.hooked(event, payload, this.#attempt)
+  }
+
+  says(sessionId: string, after: 'batch' | 'compaction'): string | null {
+    return sessionId === this.#attempt.sessionId ? this.#parts.says(sessionId, after) : null
   }
 
   /** An answer early enough that the request of a brief and the brief fit behind it. */

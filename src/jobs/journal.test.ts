@@ -7,6 +7,8 @@ import { Journal, notTold, readJournal } from './journal.js'
 const AT = '2026-11-16T05:00:00.000Z'
 const call = (id: string, input: unknown = { command: `echo ${id}` }) => ({ id, name: 'Bash', input, subagent: null })
 
+const told = (...ids: string[]) => new Map(ids.map((id) => [id, { ok: true }]))
+
 describe('the journal of a job', () => {
   let folder: string
   let path: string
@@ -23,12 +25,12 @@ describe('the journal of a job', () => {
     journal.returned(AT, 's1', { ...call('b'), result: { stderr: 'no' }, failed: true })
     journal.began(AT, 's2', call('d'))
     journal.close()
-    expect(notTold(readJournal(path), 's1', new Set())).toMatchObject([
+    expect(notTold(readJournal(path), 's1', told())).toMatchObject([
       { callId: 'a', outcome: 'done', result: 'fine', input: '{"command":"echo a"}' },
       { callId: 'b', outcome: 'failed', result: '{"stderr":"no"}' },
       { callId: 'c', outcome: 'unknown', result: '' },
     ])
-    expect(notTold(readJournal(path), 's1', new Set(['a', 'c'])).map(({ callId }) => callId)).toEqual(['b'])
+    expect(notTold(readJournal(path), 's1', told('a', 'c')).map(({ callId }) => callId)).toEqual(['b'])
   })
 
   it('a call that was denied did not happen', () => {
@@ -36,7 +38,7 @@ describe('the journal of a job', () => {
     journal.began(AT, 's', call('a'))
     journal.denied(AT, 's', call('a'), 'the brief needs no tools')
     journal.close()
-    expect(notTold(readJournal(path), 's', new Set())).toEqual([])
+    expect(notTold(readJournal(path), 's', told())).toEqual([])
   })
 
   it('goes on after a line that a killed process left half, and loses only that one', () => {

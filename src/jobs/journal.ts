@@ -90,11 +90,17 @@ export interface KnownCall {
   result: string
 }
 
-/** The calls of one session that returned or began, and that its transcript does not tell of. In the order they began. */
-export function notTold(lines: readonly JournalLine[], sessionId: string, told: ReadonlySet<string>): KnownCall[] {
+/** What a transcript holds of calls: whether each returned well. */
+export type ToldCalls = ReadonlyMap<string, { ok: boolean }>
+
+/**
+ * The calls of one session that returned or began, and that its transcript does not tell of, or tells wrong: a client that is ended writes of
+ * a call which had returned that it failed. In the order they began.
+ */
+export function notTold(lines: readonly JournalLine[], sessionId: string, told: ToldCalls): KnownCall[] {
   const calls = new Map<string, KnownCall>()
   for (const line of lines) {
-    if (line.sessionId !== sessionId || told.has(line.callId)) continue
+    if (line.sessionId !== sessionId) continue
     if (line.what === 'denied') calls.delete(line.callId)
     else if (line.what === 'began') {
       if (!calls.has(line.callId))
@@ -105,7 +111,10 @@ export function notTold(lines: readonly JournalLine[], sessionId: string, told: 
       calls.set(line.callId, { callId: line.callId, tool: line.tool, input, outcome: line.what, result: line.text })
     }
   }
-  return [...calls.values()]
+  return [...calls.values()].filter(({ callId, outcome }) => {
+    const found = told.get(callId)
+    return found === undefined || (outcome === 'done' && !found.ok)
+  })
 }
 
 function shortened(value: unknown, longest: number): string {

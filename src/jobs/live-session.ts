@@ -16,8 +16,10 @@ export interface Host {
   mustStop(): Outcome | null
   /** Whether this compaction is kept from coming about. */
   mayCompact(trigger: 'auto' | 'manual'): boolean
-  /** What the first request after a compaction carries; null: nothing. */
-  afterCompaction(): Promise<string | null>
+  /** What the client asked or told by a hook, as it wrote it. */
+  hooked(sessionId: string, event: string, payload: unknown): Promise<void>
+  /** What the next request carries; null: nothing. */
+  says(sessionId: string, after: 'batch' | 'compaction'): string | null
 }
 
 export interface Bounds {
@@ -173,6 +175,7 @@ export class LiveSession {
     const { journal } = this.#host
     const at = (): string => this.#host.now().toISOString()
     return {
+      heard: (event, payload) => this.#host.hooked(this.sessionId, event, payload),
       beforeTool: async (call) => {
         if (call.subagent !== null) return {}
         if (this.#mode === 'brief') {
@@ -189,18 +192,21 @@ export class LiveSession {
       beforeCompaction: async (trigger) =>
         this.#mode === 'work' && this.#host.mayCompact(trigger) ? {} : { block: '[baton] This session is handed over instead.' },
       afterCompaction: async () => {
-        const context = await this.#host.afterCompaction()
+        const context = this.#host.says(this.sessionId, 'compaction')
         return context === null ? {} : { context }
       },
     }
   }
 
-  async #afterBatch(calls: ToolResult[]): Promise<{ stop?: string }> {
+  async #afterBatch(calls: ToolResult[]): Promise<{ stop?: string; context?: string }> {
     if (this.#mode === 'brief' || calls.some(({ subagent }) => subagent !== null)) return {}
     const usage = await this.#session.usage()
     const full = usage !== null && this.#host.measured(usage).full
     const stop = this.#stop ?? this.#host.mustStop() ?? (full ? ({ how: 'full' } as const) : null)
-    if (stop === null) return {}
+    if (stop === null) {
+      const context = this.#host.says(this.sessionId, 'batch')
+      return context === null ? {} : { context }
+    }
     this.#stop = stop
     this.#stopAt = Date.now()
     return { stop: full && stop.how === 'full' ? 'the context is nearly full' : 'the job was asked to stop' }

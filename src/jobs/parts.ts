@@ -3,6 +3,8 @@ import type { Event, NewEvent } from '../contract/event.js'
 import type { AttemptRecord, JobRecord, RuntimeName } from '../contract/job.js'
 import type { Log } from '../lib/log.js'
 import type { Store } from '../store/store.js'
+import type { JobLimits } from './its-turn.js'
+import type { ToldCalls } from './journal.js'
 import type { ContextUsage, Runtime } from './runtimes/runtime.js'
 
 /** What briefs of a job's sessions are made of; the engine does it, house.ts passes it in. */
@@ -33,18 +35,23 @@ export interface JobParts {
   /** What clients, hooks and checks are started with. */
   env: Record<string, string>
   briefs: BriefDesk
-  /** A line the client wrote, for measuring. Never throws. */
-  observe(line: string, attempt: AttemptRecord): void
-  /** A figure the client gave. Never throws. */
+  limits: JobLimits
+  /** A session's client was started. Never throws, as all that measures. */
+  began(attempt: AttemptRecord, how: 'startup' | 'resume'): void
+  /** What the client asked or told by a hook, as it wrote it. */
+  hooked(event: string, payload: unknown, attempt: AttemptRecord): Promise<void>
+  /** A figure the client gave. */
   measured(usage: ContextUsage, attempt: AttemptRecord): void
+  /** A session's client is gone. */
+  left(attempt: AttemptRecord): void
+  /** What the next answer to a session is to carry, from Baton and from others; null: nothing. Never throws. */
+  says(sessionId: string, after: 'batch' | 'compaction'): string | null
   /** The calls whose results the transcript of a session holds. */
-  told(sessionId: string): Set<string>
+  told(sessionId: string): ToldCalls
   /** Whether the transcript of a session holds a text it was given. */
   heard(sessionId: string, text: string): boolean
   /** Branch, commit and changes in a few lines; null: no repository. */
   repository(folder: string): string | null
-  /** What the first request after a compaction is to carry; null: nothing. */
-  recovered(sessionId: string): Promise<string | null>
   /** The transcript is kept, before it is left. */
   keep(sessionId: string): void
   /** Events that were stored, for whoever listens. */

@@ -5,17 +5,18 @@ import { codeOf } from '../lib/errors.js'
 import { commandLine, isAlive, type ProcessIdentity, processInfo } from '../lib/process-info.js'
 
 /**
- * Whatever a job's sessions start carries the job in its environment. Tools have process groups of their own and outlive a client that
- * is killed: this is how they are found.
+ * Whatever a job's sessions start carries the job in its environment, and the session. Tools have process groups of their own and
+ * outlive a client that is killed: this is how they are found.
  */
-const MARK = 'BATON_JOB_ID'
+const JOB_MARK = 'BATON_JOB_ID'
+export const SESSION_MARK = 'BATON_RUN_SESSION'
 /** Baton's own, which end by themselves and may be keeping a transcript. */
 const OWN = 'hook-engine.cjs'
 
 /** The processes of a job, but for this one and whatever it runs in. */
 export function processesOf(jobId: string): ProcessIdentity[] {
   const spared = new Set([...ancestors(process.pid), process.pid])
-  return marked(`${MARK}=${jobId}`)
+  return marked(`${JOB_MARK}=${jobId}`)
     .filter((pid) => !spared.has(pid) && !commandLine(pid)?.some((part) => part.endsWith(OWN)))
     .flatMap((pid) => {
       const found = processInfo(pid)
@@ -35,12 +36,26 @@ export async function endProcesses(jobId: string, withinMs = 4_000): Promise<Pro
   }
 }
 
-function end(one: ProcessIdentity, signal: NodeJS.Signals): void {
-  if (!isAlive(one)) return
+/** Ends at once what was started in one session and still lives, its client among them. What one of them starts meanwhile is found next. */
+export function endStrays(sessionId: string): void {
+  for (let round = 0; round < 3; round++) {
+    const left = marked(`${SESSION_MARK}=${sessionId}`).filter((pid) => pid !== process.pid)
+    if (left.length === 0) return
+    for (const pid of left) signal(pid, 'SIGKILL')
+  }
+}
+
+function end(one: ProcessIdentity, name: NodeJS.Signals): void {
+  if (isAlive(one)) signal(one.pid, name)
+}
+
+/** A negative `pid` is a process group. False: there is none, or it is not ours. */
+export function signal(pid: number, name: NodeJS.Signals): boolean {
   try {
-    process.kill(one.pid, signal)
+    return process.kill(pid, name)
   } catch (error) {
-    if (codeOf(error) !== 'ESRCH') throw error
+    if (codeOf(error) !== 'ESRCH' && codeOf(error) !== 'EPERM') throw error
+    return false
   }
 }
 

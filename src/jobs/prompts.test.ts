@@ -8,17 +8,31 @@ const call = (id: string, outcome: KnownCall['outcome'], result = ''): KnownCall
 
 describe('the first prompt of a session', () => {
   it('is the task itself, behind what hooks put before it', () => {
-    expect(freshPrompt({ task: 'Mend it.', before: '', brief: null, repository: 'main' })).toBe('Mend it.')
-    expect(freshPrompt({ task: 'Mend it.', before: 'Ticket 4\n', brief: null, repository: null })).toBe('Ticket 4\n\nMend it.')
+    expect(freshPrompt({ task: 'Mend it.', before: '', brief: null, repository: 'main', untold: '' })).toBe('Mend it.')
+    expect(freshPrompt({ task: 'Mend it.', before: 'Ticket 4\n', brief: null, repository: null, untold: '' })).toBe(
+      'Ticket 4\n\nMend it.',
+    )
   })
 
   it('after a handoff holds task, brief and repository', () => {
     const text = freshPrompt({
-      ...{ task: 'Mend it.', before: 'From a hook.', repository: 'branch main, 2 changed files' },
+      ...{
+        task: 'Mend it.',
+        before: 'From a hook.',
+        repository: 'branch main, 2 changed files',
+        untold: 'These calls were made.',
+      },
       brief: { text: '# Handoff brief\n\nNext: step 7', number: 2, of: 3 },
     })
     expect(text.indexOf('From a hook.')).toBe(0)
-    for (const part of ['[baton]', 'handoff 2 of at most 3', 'Mend it.', 'Next: step 7', '2 changed files'])
+    for (const part of [
+      '[baton]',
+      'handoff 2 of at most 3',
+      'Mend it.',
+      'Next: step 7',
+      '2 changed files',
+      'These calls were made.',
+    ])
       expect(text).toContain(part)
   })
 })

@@ -14,10 +14,12 @@ export interface FreshPrompt {
   brief: { text: string; number: number; of: number } | null
   /** Branch, commit, changed files; null: no repository. */
   repository: string | null
+  /** What the session before did and its transcript does not tell (`untoldText`); '' nothing. */
+  untold: string
 }
 
 /** The first prompt of a session: the task as it was given, and what the session before left. */
-export function freshPrompt({ task, before, brief, repository }: FreshPrompt): string {
+export function freshPrompt({ task, before, brief, repository, untold }: FreshPrompt): string {
   const parts = before.trim() === '' ? [] : [before.trim()]
   if (brief === null) return [...parts, task].join('\n\n')
   return [
@@ -25,15 +27,25 @@ export function freshPrompt({ task, before, brief, repository }: FreshPrompt): s
     `[baton] You go on with a job that another session began: its context was full. This is handoff ${brief.number} of at most ${brief.of}. The task, the brief of the session before, and the state of the repository follow. Do not repeat what is done; begin with the next exact step; do not ask whether to go on.`,
     `# The task\n\n${task}`,
     `# The brief\n\n${brief.text.trim()}`,
+    ...(untold === '' ? [] : [`# Not in the brief\n\n${untold}`]),
     ...(repository === null ? [] : [`# The repository now\n\n${repository.trim()}`]),
   ].join('\n\n')
 }
 
 /** A session that was cut off goes on. `calls`: what it did and its own transcript does not tell. */
 export function resumePrompt(calls: readonly KnownCall[], why: string): string {
+  const parts = [
+    `[baton] This session was cut off (${why}) and goes on now. Go on with the job where you were.`,
+    untoldText(calls),
+  ]
+  return parts.filter((part) => part !== '').join('\n\n')
+}
+
+/** '' where there are none. */
+export function untoldText(calls: readonly KnownCall[]): string {
   const done = calls.filter(({ outcome }) => outcome !== 'unknown')
   const open = calls.filter(({ outcome }) => outcome === 'unknown')
-  const parts = [`[baton] This session was cut off (${why}) and goes on now. Go on with the job where you were.`]
+  const parts: string[] = []
   if (done.length > 0)
     parts.push(
       `These calls were made and have returned, though you may not see them above. They are done: do not make them again.\n${listed(done)}`,

@@ -66,8 +66,15 @@ function stage(script: RuntimeScript, spec: Partial<JobSpec> = {}, more: Partial
     folderOf: (jobId) => join(folder, jobId),
     runtime: async () => runtime,
     env: { PATH: process.env.PATH! },
-    ...{ observe: () => {}, measured: () => {}, told: () => new Set(), heard: () => true, repository: () => 'branch main' },
-    ...{ recovered: async () => null, keep: () => {}, tell: () => {} },
+    ...{
+      began: () => {},
+      hooked: async () => {},
+      measured: () => {},
+      left: () => {},
+      says: () => null,
+      limits: { jobs: 4, perAgent: null },
+    },
+    ...{ told: () => new Map(), heard: () => true, repository: () => 'branch main', keep: () => {}, tell: () => {} },
     ...more,
   }
   const jobId = `job_${randomUUID().slice(0, 8)}`
@@ -138,7 +145,7 @@ describe('a job', () => {
   })
 
   it('says nothing of calls the transcript holds', async () => {
-    const told = new Set<string>()
+    const told = new Map<string, { ok: boolean }>()
     const dying: ScriptedStep = { text: '', dies: { at: 'request', signal: 'SIGKILL' } }
     const { run, runtime, jobId, parts } = stage(
       { sessions: [[step(1, 40_000), dying], [{ text: 'Done.' }]] },
@@ -147,7 +154,7 @@ describe('a job', () => {
     )
     const began = Journal.prototype.began
     Journal.prototype.began = function (at, sessionId, call) {
-      told.add(call.id)
+      told.set(call.id, { ok: true })
       return began.call(this, at, sessionId, call)
     }
     await run().finally(() => {

@@ -1,36 +1,41 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AttemptRecord, JobRecord } from '../contract/job.js'
-import { BatonError, codeOf, EXIT, reasonOf } from '../lib/errors.js'
-import { isAlive, processInfo } from '../lib/process-info.js'
+import { BatonError, EXIT, reasonOf } from '../lib/errors.js'
 import { askBrief } from './ask-brief.js'
 import { AttemptHost } from './attempt-host.js'
+import { AttemptPrompts } from './attempt-prompts.js'
 import { failedText } from './checks/failed-text.js'
 import { runChecks } from './checks/run-checks.js'
+import { claim } from './claim.js'
 import { contextOf, decisionOf } from './hooks/answers.js'
 import { hooksFor } from './hooks/applies.js'
-import { endEvent, endPayload, type HookPayload, sessionStartPayload, thresholdPayload } from './hooks/payloads.js'
+import { endEvent, endPayload, type HookPayload, thresholdPayload } from './hooks/payloads.js'
 import { runHooks } from './hooks/run-hooks.js'
-import { isOver, type Next, nextAfter, whyNotResumed } from './job.js'
-import { notTold, readJournal } from './journal.js'
+import { isOver, type Next, nextAfter } from './job.js'
+import { JobLog } from './job-log.js'
 import { LiveSession } from './live-session.js'
 import type { Outcome } from './outcome.js'
 import { type JobParts, record, recordAttempt } from './parts.js'
 import { planAttempt } from './plan-attempt.js'
 import { endProcesses } from './processes.js'
-import { freshPrompt, resumePrompt } from './prompts.js'
 import type { SessionWish } from './runtimes/runtime.js'
 import { setUpWorkspace } from './workspace/set-up.js'
 import { tearDownWorkspace } from './workspace/tear-down.js'
 
 type Over = Extract<Next, { do: 'end' }>
 
+const LOOK_MS = 500
+
+/** Where the lines of a job's clients are kept. */
+export const logOf = (folder: string): string => join(folder, 'log.jsonl')
+
 /**
  * Carries a job on, from whatever is stored of it, until it is over, paused, or somebody else's. Whatever is done is stored before; a
  * runner that is killed leaves a job that the next one goes on with.
  */
 export async function runJob(parts: JobParts, jobId: string): Promise<JobRecord> {
-  claim(parts, jobId)
+  await claim(parts, jobId)
   const run = new JobRun(parts, jobId)
   let over: Over
   try {
@@ -42,44 +47,24 @@ export async function runJob(parts: JobParts, jobId: string): Promise<JobRecord>
   return run.finish(over)
 }
 
-/** One process at a time. */
-function claim(parts: JobParts, jobId: string): void {
-  const self = processInfo(process.pid)!
-  parts.store.transaction(() => {
-    const job = parts.store.job(jobId)
-    if (job === null) throw new BatonError(`There is no job ${jobId}.`, 'baton jobs list shows them.', EXIT.notFound)
-    const why = whyNotResumed(job)
-    if (why !== null) throw new BatonError(`Job ${jobId} cannot go on: ${why}.`, 'baton run begins another.', EXIT.refused)
-    if (job.runner && isAlive(job.runner) && job.runner.pid !== self.pid)
-      throw new BatonError(
-        `Job ${jobId} is run by process ${job.runner.pid} already.`,
-        'baton jobs logs --follow shows it.',
-        EXIT.refused,
-      )
-    const runner = { pid: self.pid, startedAt: self.startedAt }
-    parts.store.putJob({ ...job, runner })
-  })
-  const first = parts.store.job(jobId)!.startedAt === null
-  const at = parts.now().toISOString()
-  const fresh = first ? { startedAt: at } : {}
-  record(
-    parts,
-    jobId,
-    { ...fresh, state: 'running', wanted: null, exitReason: null, endedAt: null, detail: '', waitUntil: null },
-    [{ type: first ? 'job_started' : 'job_resumed', data: {} }],
-  )
-}
-
 class JobRun {
   readonly #parts: JobParts
   readonly #jobId: string
   readonly #folder: string
+  readonly #prompts: AttemptPrompts
+  readonly #log: JobLog
+  /** A person wants something else; `#cancel`: the end. */
+  readonly #stop = new AbortController()
+  readonly #cancel = new AbortController()
+  #live: LiveSession | null = null
 
   constructor(parts: JobParts, jobId: string) {
     this.#parts = parts
     this.#jobId = jobId
     this.#folder = parts.folderOf(jobId)
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
+    this.#log = new JobLog(logOf(this.#folder))
+    this.#prompts = new AttemptPrompts(parts, jobId, this.#folder, (payload) => this.#hooked('session_start', payload))
   }
 
   get #job(): JobRecord {
@@ -87,10 +72,27 @@ class JobRun {
   }
 
   get #ground() {
-    return { cwd: this.#job.workspace?.folder ?? this.#job.spec.folder, env: this.#env(), jobId: this.#jobId }
+    const { workspace, spec } = this.#job
+    return { cwd: workspace?.folder ?? spec.folder, env: this.#env(), jobId: this.#jobId, signal: this.#stop.signal }
   }
 
   async toItsEnd(): Promise<Over> {
+    // A turn looks by itself; checks, hooks and a client that starts do not.
+    const look = setInterval(() => {
+      const { wanted } = this.#job
+      if (wanted !== null) this.#stop.abort()
+      if (wanted !== 'cancel') return
+      this.#cancel.abort()
+      this.#live?.kill()
+    }, LOOK_MS)
+    try {
+      return await this.#carry()
+    } finally {
+      clearInterval(look)
+    }
+  }
+
+  async #carry(): Promise<Over> {
     // Whatever a killed runner left would work on beside the session that goes on.
     await endProcesses(this.#jobId)
     const { spec, workspace } = this.#job
@@ -99,8 +101,8 @@ class JobRun {
       workspace: await setUpWorkspace({ ...wish, workspace: spec.workspace, known: workspace }, { env: this.#env() }),
     })
     for (;;) {
-      const { wanted } = this.#job
-      if (wanted !== null) return nextAfter(this.#job, { how: 'stopped', wanted }, this.#parts.now()) as Over
+      const stopped = this.#stopped()
+      if (stopped !== null) return stopped
       const next = await this.#attempt()
       if (next.do === 'end') return next
       if (next.do === 'resume') await this.#rest(next.after)
@@ -108,22 +110,31 @@ class JobRun {
     }
   }
 
+  /** null: no person wants anything else. */
+  #stopped(): Over | null {
+    const { wanted } = this.#job
+    return wanted === null ? null : (nextAfter(this.#job, { how: 'stopped', wanted }, this.#parts.now()) as Over)
+  }
+
   /** One session to its end. Returns what the job does next; a handoff is done here. */
   async #attempt(): Promise<Next> {
     const { store } = this.#parts
     const last = store.attempts(this.#jobId).at(-1) ?? null
-    const plan = planAttempt(last, last !== null && this.#wasHeard(last))
-    if (plan.do === 'hand-off') return this.#handOver(new AttemptHost(this.#parts, last!, this.#journal), null, { how: 'full' })
+    const plan = planAttempt(last, last !== null && this.#prompts.wasHeard(last))
+    const hostOf = (attempt: AttemptRecord): AttemptHost => new AttemptHost(this.#parts, attempt, this.#prompts.journal)
+    if (plan.do === 'hand-off') return this.#handOver(hostOf(last!), null, { how: 'full' })
     const isFresh = plan.do !== 'resume'
     const attempt = plan.do === 'begin' ? this.#newAttempt(1, null) : isFresh ? this.#underNewId(last!) : last!
-    const host = new AttemptHost(this.#parts, attempt, this.#journal)
-    const prompt = isFresh ? await this.#firstPrompt(attempt) : this.#resumePrompt(attempt)
+    const host = hostOf(attempt)
+    const prompt = isFresh ? await this.#prompts.first(attempt) : this.#prompts.resume(attempt)
+    const stopped = this.#stopped()
+    if (stopped !== null) return stopped
     const begun = Date.now()
     const live = await this.#open(host, isFresh ? { how: 'fresh' } : { how: 'resume' }, attempt.sessionId)
     try {
       return await this.#work(host, live, prompt)
     } finally {
-      await live.close()
+      await this.#close(live, host)
       host.journal.close()
       record(this.#parts, this.#jobId, { ranMs: this.#job.ranMs + Date.now() - begun })
     }
@@ -133,6 +144,7 @@ class JobRun {
     const { spec } = this.#job
     const bounds = { silenceMs: spec.silenceMs, turnMs: spec.sessionTimeoutMs }
     const usage = await live.usage()
+    if (usage) this.#parts.measured(usage, host.attempt)
     host.put({ state: 'prompted', process: live.process, ...(usage && { windowTokens: usage.window, pointTokens: usage.point }) })
     for (let prompt = first; ; ) {
       const outcome = await live.turn(prompt, 'work', bounds)
@@ -162,6 +174,12 @@ class JobRun {
     const round = checkRound + 1
     record(this.#parts, this.#jobId, { checkRound: round, result })
     const checks = await runChecks(spec.checks, { ...this.#ground, round, outputs: join(this.#folder, 'checks') })
+    // One that was cut off says nothing: whoever goes on runs them again.
+    const stopped = this.#stopped()
+    if (stopped !== null) {
+      record(this.#parts, this.#jobId, { checkRound })
+      return stopped
+    }
     record(this.#parts, this.#jobId, { checks: [...this.#job.checks.filter((one) => one.round !== round), ...checks] })
     const bad = checks.filter(({ ok }) => !ok)
     if (bad.length === 0) return { do: 'end', state: 'completed', reason: 'success', detail: '' }
@@ -191,11 +209,11 @@ class JobRun {
         ? this.#parts.briefs.write(attempt.sessionId, 'A hook ended the session.')
         : await askBrief(this.#parts, {
             ...{ job: this.#job, attempt, live, tooLong: outcome.how === 'too-long', earlier: host.earlierAnswer() },
-            silenceMs: this.#job.spec.silenceMs,
+            ...{ silenceMs: this.#job.spec.silenceMs, untold: () => this.#prompts.untold(attempt) },
             open: (at) => this.#openAgain(host, at),
           })
-    const { wanted } = this.#job
-    if (brief === null) return nextAfter(this.#job, { how: 'stopped', wanted: wanted ?? 'pause' }, this.#parts.now())
+    if (brief === null) return this.#stopped() ?? { do: 'resume', after: 0 }
+    if (live === null) this.#parts.left(attempt)
     this.#parts.keep(attempt.sessionId)
     const { store } = this.#parts
     store.transaction(() => {
@@ -237,16 +255,6 @@ class JobRun {
     }
   }
 
-  get #journal(): string {
-    return join(this.#folder, 'journal.jsonl')
-  }
-
-  #wasHeard(attempt: AttemptRecord): boolean {
-    if (readJournal(this.#journal).some(({ sessionId }) => sessionId === attempt.sessionId)) return true
-    const prompt = this.#keptPrompt(attempt)
-    return prompt !== null && this.#parts.heard(attempt.sessionId, prompt)
-  }
-
   #newAttempt(number: number, briefId: string | null): AttemptRecord {
     const attempt: AttemptRecord = {
       ...{ attemptId: `attempt_${this.#parts.newId()}`, jobId: this.#jobId, sessionId: this.#parts.newSessionId(), number },
@@ -269,51 +277,11 @@ class JobRun {
     return moved
   }
 
-  #promptPath({ number }: AttemptRecord): string {
-    return join(this.#folder, `prompt-${number}.md`)
-  }
-
-  #keptPrompt(attempt: AttemptRecord): string | null {
-    try {
-      return readFileSync(this.#promptPath(attempt), 'utf8')
-    } catch (error) {
-      if (codeOf(error) === 'ENOENT') return null
-      throw error
-    }
-  }
-
-  /** Made once, hooks included, and kept before it is said. */
-  async #firstPrompt(attempt: AttemptRecord): Promise<string> {
-    const kept = this.#keptPrompt(attempt)
-    if (kept !== null) return kept
-    const { store, briefs, repository } = this.#parts
-    const { spec, handoffs } = this.#job
-    const brief = attempt.briefId === null ? null : store.brief(attempt.briefId)
-    const text = brief === null ? null : briefs.read(brief)
-    if (brief !== null && text === null)
-      throw new BatonError(`The brief in ${brief.path} is gone or was changed.`, '', EXIT.failed)
-    const given = {
-      task: spec.prompt,
-      brief: text === null ? null : { text, number: handoffs, of: spec.maxHandoffs },
-      repository: text === null ? null : repository(this.#ground.cwd),
-    }
-    const before = store.attempts(this.#jobId).find(({ number }) => number === attempt.number - 1)?.sessionId ?? null
-    const plain = freshPrompt({ ...given, before: '' })
-    const words = await this.#hooked('session_start', sessionStartPayload(this.#job, attempt.sessionId, before, plain))
-    const prompt = freshPrompt({ ...given, before: words })
-    writeFileSync(this.#promptPath(attempt), prompt, { mode: 0o600, flush: true })
-    if (brief)
-      store.putBrief({ ...brief, status: 'used', usedAt: this.#parts.now().toISOString(), usedBySessionId: attempt.sessionId })
-    return prompt
-  }
-
-  #resumePrompt(attempt: AttemptRecord): string {
-    const calls = notTold(readJournal(this.#journal), attempt.sessionId, this.#parts.told(attempt.sessionId))
-    return resumePrompt(calls, this.#job.detail || 'whoever ran it was ended')
-  }
-
   async #hooked(event: 'session_start' | ReturnType<typeof endEvent>, payload: HookPayload): Promise<string> {
-    const run = await runHooks(hooksFor(this.#job.spec.hooks, event), event, payload, this.#ground)
+    // What they say of a session's start is kept, so a pause does not cut them off; nor does anything at the end of the job.
+    const { signal: _, ...atEnd } = this.#ground
+    const ground = event === 'session_start' ? { ...atEnd, signal: this.#cancel.signal } : atEnd
+    const run = await runHooks(hooksFor(this.#job.spec.hooks, event), event, payload, ground)
     for (const { name, error } of run.results)
       if (error !== null) this.#parts.log('warn', 'a hook failed', { job: this.#jobId, hook: name, reason: error })
     return contextOf(run)
@@ -321,7 +289,20 @@ class JobRun {
 
   #env(): Record<string, string> {
     const { jobId, seatId, spec } = this.#job
-    return { ...this.#parts.env, ...spec.env, BATON_JOB_ID: jobId, BATON_SEAT: seatId }
+    const parent = this.#job.parentSeatId
+    return {
+      ...this.#parts.env,
+      ...spec.env,
+      BATON_JOB_ID: jobId,
+      BATON_SEAT: seatId,
+      ...(parent && { BATON_PARENT_SEAT: parent }),
+    }
+  }
+
+  async #close(live: LiveSession, { attempt }: AttemptHost): Promise<void> {
+    await live.close()
+    if (this.#live === live) this.#live = null
+    if (live.sessionId === attempt.sessionId) this.#parts.left(attempt)
   }
 
   async #open(host: AttemptHost, begin: SessionWish['begin'], sessionId: string): Promise<LiveSession> {
@@ -343,7 +324,10 @@ class JobRun {
       },
       host,
     )
-    live.onRaw((line) => this.#parts.observe(line, attempt))
+    this.#live = live
+    live.onRaw((line) => this.#log.add(line))
+    host.put({ process: live.process })
+    if (sessionId === attempt.sessionId) this.#parts.began(host.attempt, begin.how === 'fresh' ? 'startup' : 'resume')
     return live
   }
 
@@ -397,6 +381,7 @@ class JobRun {
       { type, data: { exit_reason: over.reason, detail, handoffs: this.#job.handoffs } },
     ])
     if (ended) await this.#hooked(endEvent(job), endPayload(job))
+    this.#log.close()
     return job
   }
 }

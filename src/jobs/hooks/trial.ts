@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { HookSpec, JobRecord, JobSpec } from '../../contract/job.js'
+import { aJob as anyJob } from '../a-job.js'
 
 /** For tests. */
 export const shell = (command: string, more: Partial<Extract<HookSpec, { type: 'shell' }>> = {}): HookSpec => ({
@@ -15,31 +16,22 @@ export const webhook = (url: string, more: Partial<Extract<HookSpec, { type: 'we
   ...more,
 })
 
-export const aSpec = (more: Partial<JobSpec> = {}): JobSpec => ({
-  ...{ agentName: 'coder', agent: 'claude-code', prompt: 'Build it.', workItem: null, model: null, permissionMode: null },
-  ...{ allowedTools: null, disallowedTools: null, appendSystemPrompt: null, runtime: 'scripted', folder: '/repo' },
-  workspace: {
-    ...{ strategy: 'git_worktree', worktreeDir: '.worktrees', branchPattern: 'agent/{agent}/{workItem}', baseBranch: null },
-    ...{ pushOnSuccess: false, createPr: false, removeClean: true },
-  },
-  ...{ handoffAtRemaining: 0.1, maxHandoffs: 3, afterMaxHandoffs: 'compact', sessionTimeoutMs: null, silenceMs: 900_000 },
-  ...{ checks: [], checkRounds: 3, budgets: { usd: null, tokens: null, turns: null, minutes: null } },
-  hooks: { onContextThreshold: [], onSessionStart: [], afterRun: [], onError: [] },
-  env: {},
-  ...more,
-})
+export const aSpec = (more: Partial<JobSpec> = {}): JobSpec => {
+  const { spec } = anyJob()
+  const workspace = { ...spec.workspace, strategy: 'git_worktree' as const, branchPattern: 'agent/{agent}/{workItem}' }
+  return { ...spec, agentName: 'coder', prompt: 'Build it.', folder: '/repo', workspace, ...more }
+}
 
-export const aJob = (more: Partial<JobRecord> = {}): JobRecord => ({
-  ...{ jobId: 'j1', seatId: 'seat', parentSeatId: null, spec: aSpec(), state: 'running', stateAt: '2026-02-16T09:00:00Z' },
-  ...{ exitReason: null, detail: '', wanted: null, runner: null, sessionId: 's1', handoffs: 0, compactions: 0, failures: 0 },
-  workspace: {
-    folder: '/repo/.worktrees/j1',
-    worktree: { path: '/repo/.worktrees/j1', branch: 'agent/coder/j1', base: 'main', repository: '/repo' },
-  },
-  ...{ checkRound: 0, checks: [], waitUntil: null, createdAt: '2026-02-16T09:00:00Z', startedAt: '2026-02-16T09:00:00Z' },
-  ...{ endedAt: null, ranMs: 0, result: null },
-  ...more,
-})
+export const aJob = (more: Partial<JobRecord> = {}): JobRecord =>
+  anyJob({
+    ...{ jobId: 'j1', seatId: 'seat', spec: aSpec(), sessionId: 's1', stateAt: '2026-02-16T09:00:00Z' },
+    workspace: {
+      folder: '/repo/.worktrees/j1',
+      worktree: { path: '/repo/.worktrees/j1', branch: 'agent/coder/j1', base: 'main', repository: '/repo' },
+    },
+    ...{ createdAt: '2026-02-16T09:00:00Z', startedAt: '2026-02-16T09:00:00Z' },
+    ...more,
+  })
 
 export interface Heard {
   path: string

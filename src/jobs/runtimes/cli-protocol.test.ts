@@ -44,12 +44,14 @@ test('it registers its hooks before anything else, with more time than an ear ha
       request: {
         subtype: 'initialize',
         hooks: {
+          UserPromptSubmit: hook('UserPromptSubmit'),
           PreToolUse: hook('PreToolUse'),
           PostToolUse: hook('PostToolUse'),
           PostToolUseFailure: hook('PostToolUseFailure'),
           PostToolBatch: hook('PostToolBatch'),
           PreCompact: hook('PreCompact'),
           SessionStart: [{ matcher: 'compact', hookCallbackIds: ['SessionStart'], timeout: 600 }],
+          ...Object.fromEntries(['PostCompact', 'SubagentStop', 'Stop', 'StopFailure'].map((event) => [event, hook(event)])),
         },
         appendSystemPrompt: 'Be brief.',
       },

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { BatonError } from '../../lib/errors.js'
 import { type ProcessIdentity, processInfo } from '../../lib/process-info.js'
-import { endStrays, SESSION_MARK, signal } from './strays.js'
+import { endStrays, SESSION_MARK, signal } from '../processes.js'
 
 export interface ClientExit {
   code: number | null

@@ -6,15 +6,23 @@ export interface HookRegistration {
   matcher: string | null
 }
 
-/** What the client is asked to tell us. SessionStart reaches a callback only after a compaction. */
+/** What the client is asked to tell us. SessionStart reaches a callback only after a compaction, SessionEnd never. */
 export const HOOKS: readonly HookRegistration[] = [
+  { event: 'UserPromptSubmit', matcher: null },
   { event: 'PreToolUse', matcher: null },
   { event: 'PostToolUse', matcher: null },
   { event: 'PostToolUseFailure', matcher: null },
   { event: 'PostToolBatch', matcher: null },
   { event: 'PreCompact', matcher: null },
   { event: 'SessionStart', matcher: 'compact' },
+  { event: 'PostCompact', matcher: null },
+  { event: 'SubagentStop', matcher: null },
+  { event: 'Stop', matcher: null },
+  { event: 'StopFailure', matcher: null },
 ]
+
+/** Told as they come. Single calls are told by their batch, and a compaction once it is known that it may come about. */
+const TOLD = new Set(['UserPromptSubmit', 'PostToolBatch', 'SessionStart', 'PostCompact', 'SubagentStop', 'Stop', 'StopFailure'])
 
 /** Seconds the client waits for an answer. Ours comes long before; a batch's that came later would end the session. */
 export const HOOK_TIMEOUT_S = 600
@@ -29,7 +37,9 @@ export class ClientHooks {
   /** The output of the hook; {} says nothing. Does not throw. */
   async answer(value: unknown): Promise<Fields> {
     const input = object(value) ?? {}
-    switch (input.hook_event_name) {
+    const event = text(input.hook_event_name) ?? ''
+    if (TOLD.has(event)) await this.ears.heard?.(event, input)
+    switch (event) {
       case 'PreToolUse':
         return this.beforeTool(input)
       case 'PostToolUse':
@@ -80,7 +90,9 @@ export class ClientHooks {
   private async beforeCompaction(input: Fields): Promise<Fields> {
     if (text(input.agent_id) !== null) return {}
     const { block } = await this.ears.beforeCompaction(input.trigger === 'manual' ? 'manual' : 'auto')
-    return block === undefined ? {} : { decision: 'block', reason: block }
+    if (block !== undefined) return { decision: 'block', reason: block }
+    await this.ears.heard?.('PreCompact', input)
+    return {}
   }
 
   private async afterCompaction(input: Fields): Promise<Fields> {

@@ -50,6 +50,11 @@ export interface ToolResult extends ToolCall {
  * session goes on. They are asked before the messages about the same thing are read.
  */
 export interface Ears {
+  /**
+   * What the client asked or told by a hook, as it wrote it, before the ear for it is asked: whoever measures sessions by such events
+   * is given the same. A compaction that is kept from coming about is not told.
+   */
+  heard?(event: string, payload: unknown): Promise<void>
   beforeTool(call: ToolCall): Promise<{ deny?: string }>
   afterTool(result: ToolResult): Promise<void>
   /** All calls of one answer have returned. `stop`: the turn ends here, with `hook_stopped`. */

@@ -1,0 +1,82 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { AttemptRecord } from '../contract/job.js'
+import { BatonError, codeOf, EXIT } from '../lib/errors.js'
+import { type HookPayload, sessionStartPayload } from './hooks/payloads.js'
+import { notTold, readJournal } from './journal.js'
+import type { JobParts } from './parts.js'
+import { freshPrompt, resumePrompt, untoldText } from './prompts.js'
+
+/** What the sessions of one job are told first, and what is known of whether they heard it. */
+export class AttemptPrompts {
+  readonly journal: string
+
+  constructor(
+    private readonly parts: JobParts,
+    private readonly jobId: string,
+    private readonly folder: string,
+    /** Runs the hooks of a session's start; resolves to what they want put before the prompt. */
+    private readonly hooked: (payload: HookPayload) => Promise<string>,
+  ) {
+    this.journal = join(folder, 'journal.jsonl')
+  }
+
+  wasHeard(attempt: AttemptRecord): boolean {
+    if (readJournal(this.journal).some(({ sessionId }) => sessionId === attempt.sessionId)) return true
+    const prompt = this.#kept(attempt)
+    return prompt !== null && this.parts.heard(attempt.sessionId, prompt)
+  }
+
+  /** Made once, hooks included, and kept before it is said. */
+  async first(attempt: AttemptRecord): Promise<string> {
+    const kept = this.#kept(attempt)
+    if (kept !== null) return kept
+    const { store, briefs, repository } = this.parts
+    const job = store.job(this.jobId)!
+    const brief = attempt.briefId === null ? null : store.brief(attempt.briefId)
+    const text = brief === null ? null : briefs.read(brief)
+    if (brief !== null && text === null)
+      throw new BatonError(`The brief in ${brief.path} is gone or was changed.`, '', EXIT.failed)
+    const before = store.attempts(this.jobId).find(({ number }) => number === attempt.number - 1) ?? null
+    const given = {
+      task: job.spec.prompt,
+      brief: text === null ? null : { text, number: job.handoffs, of: job.spec.maxHandoffs },
+      repository: text === null ? null : repository(job.workspace?.folder ?? job.spec.folder),
+      untold: before === null ? '' : this.untold(before),
+    }
+    const plain = freshPrompt({ ...given, before: '' })
+    const words = await this.hooked(sessionStartPayload(job, attempt.sessionId, before?.sessionId ?? null, plain))
+    const prompt = freshPrompt({ ...given, before: words })
+    writeFileSync(this.#path(attempt), prompt, { mode: 0o600, flush: true })
+    if (brief)
+      store.putBrief({ ...brief, status: 'used', usedAt: this.parts.now().toISOString(), usedBySessionId: attempt.sessionId })
+    return prompt
+  }
+
+  resume(attempt: AttemptRecord): string {
+    return resumePrompt(this.#untold(attempt), this.parts.store.job(this.jobId)!.detail || 'whoever ran it was ended')
+  }
+
+  /** What a session did and its transcript does not tell. */
+  untold(attempt: AttemptRecord): string {
+    return untoldText(this.#untold(attempt))
+  }
+
+  #untold({ sessionId }: AttemptRecord): ReturnType<typeof notTold> {
+    const lines = readJournal(this.journal).filter((line) => line.sessionId === sessionId)
+    return lines.length === 0 ? [] : notTold(lines, sessionId, this.parts.told(sessionId))
+  }
+
+  #path({ number }: AttemptRecord): string {
+    return join(this.folder, `prompt-${number}.md`)
+  }
+
+  #kept(attempt: AttemptRecord): string | null {
+    try {
+      return readFileSync(this.#path(attempt), 'utf8')
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return null
+      throw error
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import type { JobRecord } from '../contract/job.js'
+import { BatonError, EXIT } from '../lib/errors.js'
+import { isAlive, processInfo } from '../lib/process-info.js'
+import { isItsTurn } from './its-turn.js'
+import { whyNotResumed } from './job.js'
+import { type JobParts, record } from './parts.js'
+
+const LOOK_MS = 300
+
+/** One process at a time runs a job. Resolves when it is its turn, or a person wants something else meanwhile. */
+export async function claim(parts: JobParts, jobId: string): Promise<void> {
+  take(parts, jobId)
+  for (let told = false; !begin(parts, jobId); ) {
+    if (parts.store.job(jobId)!.wanted !== null) return
+    if (!told) {
+      const detail = `as many jobs run as may at once (${parts.limits.jobs}); it waits for its turn`
+      record(parts, jobId, { detail }, [{ type: 'job_waiting', data: { until: null, reason: detail } }])
+    }
+    told = true
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+  }
+}
+
+function take(parts: JobParts, jobId: string): void {
+  const { pid, startedAt } = processInfo(process.pid)!
+  const { store } = parts
+  store.transaction(() => {
+    const job = store.job(jobId)
+    if (job === null) throw new BatonError(`There is no job ${jobId}.`, 'baton jobs list shows them.', EXIT.notFound)
+    const why = whyNotResumed(job)
+    if (why !== null) throw new BatonError(`Job ${jobId} cannot go on: ${why}.`, 'baton run begins another.', EXIT.refused)
+    if (job.runner && isAlive(job.runner) && job.runner.pid !== pid)
+      throw new BatonError(
+        `Job ${jobId} is run by process ${job.runner.pid} already.`,
+        'baton jobs logs --follow shows it.',
+        EXIT.refused,
+      )
+    const fresh = { exitReason: null, endedAt: null, detail: '', waitUntil: null, wanted: null, failures: 0 }
+    const checkRound = job.state === 'failed' ? 0 : job.checkRound
+    const stateAt = parts.now().toISOString()
+    store.putJob({ ...job, ...fresh, checkRound, state: 'pending', stateAt, runner: { pid, startedAt } })
+  })
+}
+
+/** False: others come first. */
+function begin(parts: JobParts, jobId: string): boolean {
+  const { store, limits } = parts
+  const begun = store.transaction((): JobRecord | null => {
+    const job = store.job(jobId)!
+    if (job.wanted !== null || !isItsTurn(store.openJobs(), jobId, limits, isAlive)) return null
+    const at = parts.now().toISOString()
+    store.putJob({ ...job, state: 'running', stateAt: at, startedAt: job.startedAt ?? at, detail: '' })
+    return job
+  })
+  if (begun === null) return false
+  record(parts, jobId, {}, [{ type: begun.startedAt === null ? 'job_started' : 'job_resumed', data: {} }])
+  return true
+}

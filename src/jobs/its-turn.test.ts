@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest'
+import type { JobRecord, JobState } from '../contract/job.js'
+import { aJob } from './a-job.js'
+import { isItsTurn } from './its-turn.js'
+
+const runner = { pid: 1, startedAt: 'x' }
+const job = (jobId: string, state: JobState, minute: number, agentName: string | null = null): JobRecord =>
+  aJob({ jobId, state, runner, createdAt: `2026-11-16T04:0${minute}:00.000Z`, spec: { ...aJob().spec, agentName } })
+const whose = (open: JobRecord[], limits = { jobs: 2, perAgent: null as number | null }) =>
+  open.filter(({ state, jobId }) => state === 'pending' && isItsTurn(open, jobId, limits, () => true)).map(({ jobId }) => jobId)
+
+describe('whose turn it is', () => {
+  it('as many run as may, the oldest first', () => {
+    const open = [job('c', 'pending', 3), job('a', 'running', 1), job('b', 'pending', 2)]
+    expect(whose(open)).toEqual(['b'])
+    expect(whose([job('a', 'waiting', 1), job('b', 'handing-off', 2), job('c', 'pending', 3)])).toEqual([])
+    expect(whose([job('b', 'pending', 2), job('c', 'pending', 2), job('d', 'pending', 2)])).toEqual(['b', 'c'])
+  })
+
+  it('paused jobs and those whose runner is gone take no place', () => {
+    const open = [
+      job('a', 'paused', 1),
+      { ...job('b', 'running', 1), runner: null },
+      job('c', 'running', 1),
+      job('d', 'pending', 2),
+    ]
+    expect(whose(open)).toEqual(['d'])
+    expect(
+      isItsTurn(
+        [job('a', 'running', 1), job('b', 'running', 1), job('c', 'pending', 2)],
+        'c',
+        { jobs: 1, perAgent: null },
+        () => false,
+      ),
+    ).toBe(true)
+  })
+
+  it('one agent’s own bound does not hold up the others', () => {
+    const open = [job('a', 'running', 1, 'coder'), job('b', 'pending', 2, 'coder'), job('c', 'pending', 3, 'writer')]
+    expect(whose(open, { jobs: 4, perAgent: 1 })).toEqual(['c'])
+    expect(whose(open, { jobs: 2, perAgent: 1 })).toEqual(['c'])
+    expect(whose(open, { jobs: 4, perAgent: 2 })).toEqual(['b', 'c'])
+  })
+})

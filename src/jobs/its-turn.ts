@@ -1,0 +1,41 @@
+import type { JobRecord } from '../contract/job.js'
+
+export interface JobLimits {
+  /** As many may run at once on this machine. */
+  jobs: number
+  /** As many of one agent; null: no bound of its own. */
+  perAgent: number | null
+}
+
+/** Those whose runner is alive; `isAlive` tells. Waiting for a limit of the plan is running too: it goes on by itself. */
+type Alive = (runner: NonNullable<JobRecord['runner']>) => boolean
+
+/**
+ * Whether a job that is `pending` may begin: the oldest first, also across processes, and one whose agent has enough running already does not
+ * hold up those of others. Jobs that nobody runs count for nothing.
+ */
+export function isItsTurn(open: readonly JobRecord[], jobId: string, { jobs, perAgent }: JobLimits, isAlive: Alive): boolean {
+  const there = open.filter(({ runner, jobId: id }) => id === jobId || (runner !== null && isAlive(runner)))
+  const running = there.filter(({ state, jobId: id }) => state !== 'pending' && state !== 'paused' && id !== jobId)
+  const ofAgent = new Map<string, number>()
+  let all = 0
+  const add = ({ spec }: JobRecord): void => {
+    all++
+    if (spec.agentName !== null) ofAgent.set(spec.agentName, (ofAgent.get(spec.agentName) ?? 0) + 1)
+  }
+  for (const job of running) add(job)
+  const inLine = there.filter(({ state, jobId: id }) => state === 'pending' || id === jobId)
+  for (const job of inLine.toSorted(byAge)) {
+    const enough = perAgent !== null && job.spec.agentName !== null && (ofAgent.get(job.spec.agentName) ?? 0) >= perAgent
+    if (all >= jobs) return false
+    if (enough && job.jobId === jobId) return false
+    if (enough) continue
+    if (job.jobId === jobId) return true
+    add(job)
+  }
+  return false
+}
+
+function byAge(one: JobRecord, other: JobRecord): number {
+  return one.createdAt === other.createdAt ? (one.jobId < other.jobId ? -1 : 1) : one.createdAt < other.createdAt ? -1 : 1
+}
