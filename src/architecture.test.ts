@@ -33,6 +33,8 @@ const MAY_IMPORT: Record<string, string[]> = {
   'hand-driver.ts': ['lib', 'agents', 'delivery', 'engine', 'house.ts'],
   'message-typist.ts': ['agents', 'delivery', 'engine', 'house.ts'],
   'archives-of.ts': ['contract', 'agents', 'archive', 'house.ts'],
+  'jobs-of.ts': ['contract', 'lib', 'agents', 'engine', 'jobs', 'house.ts', 'jobs-observer.ts'],
+  'jobs-observer.ts': ['contract', 'lib', 'jobs', 'house.ts'],
   'around.ts': ['lib', 'briefs', 'agents', 'engine', 'version.ts'],
   'hook/engine-main.ts': ['contract', 'lib', 'config', 'agents', 'archive', 'engine', 'hook', 'house.ts'],
   library: ['contract', 'lib', 'config', 'policy', 'agents', 'engine', 'around.ts', 'house.ts'],
@@ -40,7 +42,18 @@ const MAY_IMPORT: Record<string, string[]> = {
   'version.ts': [],
   cli: [
     ...['contract', 'lib', 'config', 'policy', 'facts', 'handoff', 'briefs', 'agents', 'store', 'archive', 'engine', 'model'],
-    ...['server', 'install', 'hook', 'archives-of.ts', 'around.ts', 'house.ts', 'message-typist.ts', 'version.ts'],
+    ...[
+      'jobs',
+      'jobs-of.ts',
+      'server',
+      'install',
+      'hook',
+      'archives-of.ts',
+      'around.ts',
+      'house.ts',
+      'message-typist.ts',
+      'version.ts',
+    ],
   ],
 }
 const ENTRIES = ['hook/config-main.ts', 'hook/engine-main.ts', 'hook/engine-start.ts', 'hook/keep-main.ts']

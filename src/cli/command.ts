@@ -39,6 +39,8 @@ export interface Call {
   flag(name: string): boolean
   /** null: not given. */
   value(name: string): string | null
+  /** Of an option that may be given several times, in order. */
+  values(name: string): string[]
 }
 
 /** What a command knows of the world it was called in. */

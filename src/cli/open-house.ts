@@ -5,16 +5,25 @@ import { type House, openHouse } from '../house.js'
 import { BatonError, EXIT } from '../lib/errors.js'
 import type { Cli } from './command.js'
 import { engineOf } from './launcher-for.js'
-import { startDriver } from './serving/keeper.js'
+import { makeKeeper, startDriver } from './serving/keeper.js'
 
 /** Opens the house for one command, with everything taken that hooks left in the spool, and closes it afterwards. */
 export async function inHouse<T>(
   cli: Cli,
   work: (house: House) => T | Promise<T>,
-  options: { configMs?: number } = {},
+  /** `keeps`: what is left to be done for transcripts is done by a process that this command starts, not by whoever comes next. */
+  { keeps, ...options }: { configMs?: number; busyMs?: number; keeps?: boolean } = {},
 ): Promise<T> {
+  const keeper = keeps
+    ? makeKeeper(
+        engineOf(cli),
+        () => house.home,
+        (...said) => house.log(...said),
+      )
+    : null
   const leaveWork = (work?: 'handoff'): void => {
     if (work === 'handoff') startDriver(engineOf(cli), house.home)
+    else keeper?.leave()
   }
   const house: House = openHouse({ env: cli.env, loadConfig, around: () => around, now: cli.now, leaveWork, ...options })
   try {

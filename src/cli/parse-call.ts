@@ -22,7 +22,7 @@ export function parseCall(command: Command, args: readonly string[]): Call | nul
     tokens: true,
   })
   const flags = new Set<string>()
-  const values = new Map<string, string>()
+  const values = new Map<string, string[]>()
   const words: string[] = []
   for (const token of tokens) {
     if (token.kind === 'positional') words.push(token.value)
@@ -32,7 +32,7 @@ export function parseCall(command: Command, args: readonly string[]): Call | nul
     if (option.type === 'boolean') {
       if (token.value !== undefined) throw wrong(command, `${token.rawName} takes no value.`)
       flags.add(token.name)
-    } else values.set(token.name, givenValue(command, option, token))
+    } else values.set(token.name, [...(values.get(token.name) ?? []), givenValue(command, option, token)])
   }
   if (flags.has('help')) return null
   checkWords(command, words)
@@ -40,7 +40,8 @@ export function parseCall(command: Command, args: readonly string[]): Call | nul
     words,
     json: flags.has('json'),
     flag: (name) => flags.has(name),
-    value: (name) => values.get(name) ?? null,
+    value: (name) => values.get(name)?.at(-1) ?? null,
+    values: (name) => values.get(name) ?? [],
   }
 }
 

@@ -68,7 +68,7 @@ async function ask(
   const first = textOf(await session.turn([requestText(), untold].filter(Boolean).join('\n\n'), 'brief', bounds))
   if (first.text === null) return first
   const coverage = parts.briefs.coverage(attempt.sessionId, first.text)
-  if (coverage === null || coverage.score >= parts.briefs.bar || coverage.missing.length === 0) return first
+  if (coverage === null || coverage.score >= parts.briefs.bar(attempt.sessionId) || coverage.missing.length === 0) return first
   const second = textOf(await session.turn(requestText({ missing: coverage.missing }), 'brief', bounds))
   if (second.text === null) return { ...first, stopped: second.stopped }
   const better = parts.briefs.coverage(attempt.sessionId, second.text)

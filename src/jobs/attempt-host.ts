@@ -5,7 +5,7 @@ import type { Host } from './live-session.js'
 import type { Outcome } from './outcome.js'
 import { type JobParts, record, recordAttempt } from './parts.js'
 import type { ContextUsage, RunMessage } from './runtimes/runtime.js'
-import { isFull } from './when-full.js'
+import { fullAt, isFull } from './when-full.js'
 
 const MOST_ANSWERS = 400
 
@@ -70,16 +70,20 @@ export class AttemptHost implements Host {
     // A batch returned: whatever failed before, it works again.
     const job = this.#parts.store.job(this.#attempt.jobId)!
     if (job.failures > 0) record(this.#parts, job.jobId, { failures: 0 })
-    this.#progress({})
     const { spec } = job
-    if (this.lets || spec.maxHandoffs === 0) return { full: false }
     const climb = { point: usage.point, window: usage.window, remaining: spec.handoffAtRemaining, growth: this.#growth }
-    return { full: isFull(usage.used, climb) && (job.handoffs < spec.maxHandoffs || spec.afterMaxHandoffs === 'stop') }
+    const ends = job.handoffs < spec.maxHandoffs || (spec.afterMaxHandoffs === 'stop' && spec.maxHandoffs > 0)
+    const stops = ends && !this.lets
+    this.#progress({ full_at: stops ? fullAt(climb) : usage.point, tokens_per_step: mean(this.#growth) })
+    return { full: stops && isFull(usage.used, climb) }
   }
 
   #progress(more: Record<string, unknown>): void {
     const { number, turns, usedTokens, windowTokens, pointTokens, costUsd, jobId } = this.#attempt
+    const { handoffs, spec } = this.#parts.store.job(jobId)!
+    const all = this.#parts.store.attempts(jobId)
     const data = {
+      ...{ handoffs, max_handoffs: spec.maxHandoffs, total_steps: sum(all, (one) => one.turns), spent_tokens: sum(all, spentIn) },
       ...{ session: number, steps: turns, used_tokens: usedTokens, window_tokens: windowTokens, compaction_tokens: pointTokens },
       ...{ cost_usd: costUsd, ...more },
     }
@@ -127,6 +131,10 @@ export class AttemptHost implements Host {
 
 function sum(all: readonly AttemptRecord[], of: (attempt: AttemptRecord) => number): number {
   return all.reduce((total, attempt) => total + of(attempt), 0)
+}
+
+function mean(growth: readonly number[]): number | null {
+  return growth.length === 0 ? null : Math.round(growth.reduce((total, one) => total + one, 0) / growth.length)
 }
 
 export function spentIn({ spend }: AttemptRecord): number {

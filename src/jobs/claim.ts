@@ -21,7 +21,8 @@ export async function claim(parts: JobParts, jobId: string): Promise<void> {
   }
 }
 
-function take(parts: JobParts, jobId: string): void {
+/** Throws where it cannot go on, or another process runs it. */
+export function take(parts: JobParts, jobId: string): void {
   const { pid, startedAt } = processInfo(process.pid)!
   const { store } = parts
   store.transaction(() => {

@@ -10,7 +10,7 @@ import type { ContextUsage, Runtime } from './runtimes/runtime.js'
 /** What briefs of a job's sessions are made of; the engine does it, house.ts passes it in. */
 export interface BriefDesk {
   /** Below this score the agent is asked once more. */
-  bar: number
+  bar(sessionId: string): number
   /** How much of what happened a text carries; null: nobody can tell. */
   coverage(sessionId: string, text: string): Coverage | null
   /** Completed by what it lacks, signed and kept. */

@@ -4,7 +4,7 @@ import type { AttemptRecord } from '../contract/job.js'
  * What a job does when somebody begins to run it, or its last session has ended. By what is stored of the last attempt:
  *
  *   none                 the first session begins
- *   starting             it was never told anything: it begins, under an id of its own
+ *   starting             it was never told anything: it begins, under an id of its own if a client was started with the first
  *   prompted             it was told, or about to be. Where the transcript or the journal shows that it heard, it is resumed; else it begins
  *   working              it is resumed
  *   stopped, asked       its brief is still wanted: a handoff goes on

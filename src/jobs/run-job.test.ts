@@ -50,7 +50,7 @@ function briefDesk(): JobParts['briefs'] & { kept: BriefRecord[] } {
   }
   return {
     kept,
-    bar: 0.8,
+    bar: () => 0.8,
     coverage: () => null,
     take: (sessionId, text, reason) => keep(sessionId, text, 'agent', reason),
     write: (sessionId, reason) => keep(sessionId, '# Handoff brief\n\nBy code.', 'baton', reason),

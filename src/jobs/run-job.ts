@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Event } from '../contract/event.js'
 import type { AttemptRecord, JobRecord } from '../contract/job.js'
 import { BatonError, EXIT, reasonOf } from '../lib/errors.js'
 import { askBrief } from './ask-brief.js'
@@ -7,7 +8,7 @@ import { AttemptHost } from './attempt-host.js'
 import { AttemptPrompts } from './attempt-prompts.js'
 import { failedText } from './checks/failed-text.js'
 import { runChecks } from './checks/run-checks.js'
-import { claim } from './claim.js'
+import { claim, take } from './claim.js'
 import { contextOf, decisionOf } from './hooks/answers.js'
 import { hooksFor } from './hooks/applies.js'
 import { endEvent, endPayload, type HookPayload, thresholdPayload } from './hooks/payloads.js'
@@ -47,6 +48,12 @@ export async function runJob(parts: JobParts, jobId: string): Promise<JobRecord>
   return run.finish(over)
 }
 
+/** The end of a job that nobody runs. */
+export async function endJob(parts: JobParts, jobId: string, over: Over): Promise<JobRecord> {
+  take(parts, jobId)
+  return new JobRun(parts, jobId).finish(over)
+}
+
 class JobRun {
   readonly #parts: JobParts
   readonly #jobId: string
@@ -59,12 +66,18 @@ class JobRun {
   #live: LiveSession | null = null
 
   constructor(parts: JobParts, jobId: string) {
-    this.#parts = parts
     this.#jobId = jobId
     this.#folder = parts.folderOf(jobId)
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
     this.#log = new JobLog(logOf(this.#folder))
-    this.#prompts = new AttemptPrompts(parts, jobId, this.#folder, (payload) => this.#hooked('session_start', payload))
+    this.#parts = { ...parts, tell: (events) => this.#tell(parts, events) }
+    this.#prompts = new AttemptPrompts(this.#parts, jobId, this.#folder, (payload) => this.#hooked('session_start', payload))
+  }
+
+  #tell(parts: JobParts, events: Event[]): void {
+    for (const { type: event, at, data } of events)
+      if (event !== 'job_progress') this.#log.add(JSON.stringify({ type: 'baton', at, event, data }))
+    parts.tell(events)
   }
 
   get #job(): JobRecord {
@@ -124,7 +137,7 @@ class JobRun {
     const hostOf = (attempt: AttemptRecord): AttemptHost => new AttemptHost(this.#parts, attempt, this.#prompts.journal)
     if (plan.do === 'hand-off') return this.#handOver(hostOf(last!), null, { how: 'full' })
     const isFresh = plan.do !== 'resume'
-    const attempt = plan.do === 'begin' ? this.#newAttempt(1, null) : isFresh ? this.#underNewId(last!) : last!
+    const attempt = plan.do === 'begin' ? this.#newAttempt(1, null) : isFresh && wasStarted(last!) ? this.#underNewId(last!) : last!
     const host = hostOf(attempt)
     const prompt = isFresh ? await this.#prompts.first(attempt) : this.#prompts.resume(attempt)
     const stopped = this.#stopped()
@@ -320,7 +333,7 @@ class JobRun {
           disallowedTools: spec.disallowedTools,
           appendSystemPrompt: spec.appendSystemPrompt,
         },
-        ...{ maxTurns: null, maxBudgetUsd: null, compacts: true },
+        ...{ maxTurns: null, maxBudgetUsd: this.#moneyLeft(attempt), compacts: true },
       },
       host,
     )
@@ -329,6 +342,14 @@ class JobRun {
     host.put({ process: live.process })
     if (sessionId === attempt.sessionId) this.#parts.began(host.attempt, begin.how === 'fresh' ? 'startup' : 'resume')
     return live
+  }
+
+  /** The client counts money itself, and stops in time; null: no bound. */
+  #moneyLeft(attempt: AttemptRecord): number | null {
+    const { usd } = this.#job.spec.budgets
+    if (usd === null) return null
+    const others = this.#parts.store.attempts(this.#jobId).filter(({ attemptId }) => attemptId !== attempt.attemptId)
+    return Math.max(0.01, usd - others.reduce((total, { costUsd }) => total + (costUsd ?? 0), 0))
   }
 
   /** For its brief alone. A copy has an id of its own. */
@@ -385,6 +406,9 @@ class JobRun {
     return job
   }
 }
+
+/** Whether a client may know its id already. */
+const wasStarted = ({ state, process }: AttemptRecord): boolean => state !== 'starting' || process !== null
 
 function detailOf(outcome: Outcome | undefined): string {
   if (outcome === undefined) return ''

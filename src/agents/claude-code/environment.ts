@@ -46,3 +46,15 @@ export function attendedFrom(env: Record<string, string>): boolean | null {
   if (env.CLAUDE_CODE_SESSION_ATTENDED === '0') return false
   return env.CLAUDE_CODE_ENTRYPOINT?.startsWith('sdk-') ? false : null
 }
+
+/** What a client tells the commands it runs about itself: a client that is started from there is another one. */
+const OWN = [
+  ...['CLAUDECODE', 'CLAUDE_PID', 'CLAUDE_PROJECT_DIR', 'AI_AGENT', 'CLAUDE_CODE_SESSION_ID', 'CLAUDE_CODE_ENTRYPOINT'],
+  ...['CLAUDE_CODE_SESSION_ATTENDED', 'CLAUDE_CODE_CHILD_SESSION', 'CLAUDE_CODE_SSE_PORT', 'CLAUDE_ENV_FILE', 'CLAUDE_EFFORT'],
+]
+
+/** An environment for a client of its own. */
+export function withoutClient(env: Record<string, string | undefined>): Record<string, string> {
+  const left = Object.entries(env).filter(([name, value]) => value !== undefined && !OWN.includes(name))
+  return Object.fromEntries(left) as Record<string, string>
+}

@@ -1,0 +1,77 @@
+import type { Call, Cli, Command, Option } from '../command.js'
+import { wrong } from '../parse-call.js'
+
+const ACTIONS = ['list', 'show', 'logs', 'cancel', 'resume'] as const
+type Action = (typeof ACTIONS)[number]
+
+const options = {
+  all: { type: 'boolean', about: 'list: also those that ended long ago' },
+  follow: { type: 'boolean', short: 'f', about: 'logs: go on with what it does next, until it ends or Ctrl-C' },
+  raw: { type: 'boolean', about: 'logs: the client’s own lines' },
+  'budget-usd': { type: 'string', value: 'X', about: 'resume: stop when so much is spent in all' },
+  'max-handoffs': { type: 'string', value: 'N', about: 'resume: how many sessions may follow the first in all' },
+  detach: { type: 'boolean', about: 'resume: in the background' },
+  'output-format': { type: 'string', value: 'F', oneOf: ['text', 'stream-json'], about: 'resume: stream-json: one event a line' },
+  quiet: { type: 'boolean', short: 'q', about: 'resume: print only how it ended' },
+} satisfies Record<string, Option>
+
+const FORMS: Record<Action, { least: number; most: number; options: (keyof typeof options)[] }> = {
+  list: { least: 0, most: 0, options: ['all'] },
+  show: { least: 1, most: 1, options: [] },
+  logs: { least: 1, most: 1, options: ['follow', 'raw'] },
+  cancel: { least: 1, most: 1, options: [] },
+  resume: { least: 0, most: 1, options: ['budget-usd', 'max-handoffs', 'detach', 'output-format', 'quiet'] },
+}
+
+export const command: Command = {
+  name: 'jobs',
+  summary: 'list, look at, follow, cancel and resume jobs',
+  usage: ['list [--all]', 'show <id>', 'logs <id> [--follow]', 'cancel <id>', 'resume [id]'],
+  about:
+    'A job is what baton run began. An id may be shortened to four characters. cancel ends it and everything it started within five seconds, ' +
+    'also when whoever ran it is gone. resume goes on with a job that was paused, failed or lost its runner; without an id, with every job ' +
+    'whose runner is gone. It says to the agent what was done and what was cut off, so that no step is done twice.',
+  options,
+  actions: ACTIONS,
+  words: { min: 1, max: 2 },
+  examples: [
+    ['baton jobs list', 'what runs, and what ran lately'],
+    ['baton jobs logs 3f2a --follow', 'watch one at work'],
+    ['baton jobs resume', 'after a reboot: everything that was cut off'],
+    ['baton jobs resume 3f2a --budget-usd 10', 'go on with more money'],
+    ['baton jobs cancel 3f2a', 'end it'],
+  ],
+  json: 'list: {jobs: [Job]}; show, cancel: Job; resume: a Job a line; logs: the client’s lines. Job as baton run --json has it',
+  run,
+}
+
+async function run(call: Call, cli: Cli): Promise<number> {
+  const action = call.words[0] as Action
+  check(call, action)
+  switch (action) {
+    case 'list':
+      return (await import('../jobs/list.js')).list(call, cli)
+    case 'show':
+      return (await import('../jobs/show.js')).show(call, cli)
+    case 'logs':
+      return (await import('../jobs/logs.js')).logs(call, cli)
+    case 'cancel':
+      return (await import('../jobs/cancel.js')).cancel(call, cli)
+    case 'resume':
+      return (await import('../jobs/resume.js')).resume(call, cli, command)
+  }
+}
+
+function check(call: Call, action: Action): void {
+  const form = FORMS[action]
+  const given = call.words.length - 1
+  const usage = command.usage.find((line) => line.split(' ', 1)[0] === action)!
+  if (given < form.least) throw wrong(command, `baton jobs ${action} needs more: baton jobs ${usage}.`)
+  if (given > form.most)
+    throw wrong(command, `baton jobs ${action} does not know what to do with "${call.words[form.most + 1]}".`)
+  for (const [name, { type }] of Object.entries(options)) {
+    const isGiven = type === 'boolean' ? call.flag(name) : call.value(name) !== null
+    if (isGiven && !(form.options as string[]).includes(name))
+      throw wrong(command, `baton jobs ${action} has no option --${name}.`)
+  }
+}

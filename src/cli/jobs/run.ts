@@ -1,0 +1,123 @@
+import { readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, resolve } from 'node:path'
+import { findProjectFile } from '../../config/find-project.js'
+import { loadConfig } from '../../config/load-config.js'
+import { type JobFlags, resolveAgent } from '../../config/resolve-agent.js'
+import type { JobSpec, RuntimeName } from '../../contract/job.js'
+import type { House } from '../../house.js'
+import { newJob } from '../../jobs/new-job.js'
+import { BatonError, EXIT, reasonOf } from '../../lib/errors.js'
+import { batonHome } from '../../lib/home.js'
+import type { Call, Cli, Command } from '../command.js'
+import { inHouse } from '../open-house.js'
+import { wrong } from '../parse-call.js'
+import { readInput } from '../read-input.js'
+import { tellDetached } from './detach.js'
+import { openRuntime } from './open-runtime.js'
+import { IN_RUNNER, runHere } from './run-here.js'
+
+const FIRST_BYTE_MS = 30_000
+const WHOLE_MS = 60_000
+
+export async function run(call: Call, cli: Cli, command: Command): Promise<number> {
+  const spec = specOf(cli, call.words[0] ?? null, await flagsOf(call, cli, command))
+  const runtime = await openRuntime(spec.runtime, spec.folder, cli)
+  const missing = runtime.missing()
+  if (missing !== null)
+    throw new BatonError(`The runtime ${spec.runtime} cannot be used: ${missing}.`, 'baton doctor shows what is there.')
+  return inHouse(
+    cli,
+    async (house) => {
+      const at = house.now().toISOString()
+      const { jobId } = newJob(house.store, { spec, parentSeatId: callerOf(house, cli) }, at, house.newId)
+      return call.flag('detach') ? tellDetached(house, cli, call, [jobId]) : runHere(house, cli, call, [jobId])
+    },
+    IN_RUNNER,
+  )
+}
+
+/** The seat this is run in: that of the session whose command it is, else the one the environment names; null: a person's own. */
+function callerOf({ store }: House, { env }: Cli): string | null {
+  const session = env.CLAUDE_CODE_SESSION_ID ? store.session(env.CLAUDE_CODE_SESSION_ID) : null
+  if (session !== null) return session.seatId
+  for (const name of [env.BATON_SEAT, env.BATON_PARENT_SEAT]) {
+    const seat = name ? (store.seatNamed(name) ?? store.seat(name)) : null
+    if (seat) return seat.seatId
+  }
+  return null
+}
+
+function specOf(cli: Cli, agent: string | null, flags: JobFlags): JobSpec {
+  const userHome = cli.env.HOME || homedir()
+  const { config, problems } = loadConfig({ home: batonHome(cli.env), project: cli.cwd, cwd: cli.cwd, env: cli.env })
+  const first = problems[0]
+  if (first)
+    throw new BatonError(
+      `${first.file}: ${first.key ? `${first.key}: ` : ''}${first.reason}.`,
+      first.hint || 'See baton config check.',
+      EXIT.usage,
+      {
+        problems,
+      },
+    )
+  const file = findProjectFile(cli.cwd, userHome)
+  const project = file === null ? null : dirname(file)
+  const spec = resolveAgent(config, agent, flags, {
+    cwd: cli.cwd,
+    project,
+    userHome,
+    readText: (path) => readFileSync(path, 'utf8'),
+  })
+  return { ...spec, folder: resolve(spec.folder) }
+}
+
+async function flagsOf(call: Call, cli: Cli, command: Command): Promise<JobFlags> {
+  const prompt = await promptOf(call, cli, command)
+  const checks = call.values('check')
+  const usd = figureOf(call, command, 'budget-usd')
+  const maxHandoffs = figureOf(call, command, 'max-handoffs')
+  return {
+    ...(prompt === null ? {} : { prompt }),
+    ...given('model', call.value('model')),
+    ...given('permissionMode', call.value('permission-mode')),
+    ...given('runtime', call.value('runtime') as RuntimeName | null),
+    ...given('workItem', call.value('work-item')),
+    ...given('maxHandoffs', maxHandoffs),
+    ...(checks.length > 0 ? { checks } : {}),
+    ...(usd === null ? {} : { budgets: { usd } }),
+    ...(call.flag('worktree') ? { worktree: true } : {}),
+  }
+}
+
+function given<K extends string, V>(key: K, value: V | null): { [key in K]?: V } {
+  return (value === null ? {} : { [key]: value }) as { [key in K]?: V }
+}
+
+/** null: not given. Money may be a fraction; handoffs may be none. */
+export function figureOf(call: Call, command: Command, name: 'budget-usd' | 'max-handoffs'): number | null {
+  const written = call.value(name)
+  if (written === null) return null
+  const figure = Number(written)
+  const money = name === 'budget-usd'
+  const ok = Number.isFinite(figure) && (money ? figure >= 0.01 : Number.isSafeInteger(figure) && figure >= 0)
+  if (!ok)
+    throw wrong(
+      command,
+      `--${name} cannot be "${written}".`,
+      money ? 'Give an amount of US dollars, such as 5 or 0.5.' : 'Give a whole number, such as 3.',
+    )
+  return figure
+}
+
+async function promptOf(call: Call, cli: Cli, command: Command): Promise<string | null> {
+  const [text, file] = [call.value('prompt'), call.value('prompt-file')]
+  if (text !== null && file !== null) throw wrong(command, 'Give either --prompt or --prompt-file.')
+  if (file === null) return text
+  if (file === '-') return readInput(process.stdin, FIRST_BYTE_MS, WHOLE_MS)
+  try {
+    return readFileSync(resolve(cli.cwd, file), 'utf8')
+  } catch (error) {
+    throw wrong(command, `--prompt-file ${file} cannot be read: ${reasonOf(error)}.`, 'Give a file that is there.')
+  }
+}

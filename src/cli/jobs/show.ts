@@ -1,0 +1,16 @@
+import { viewJob } from '../../jobs/view-job.js'
+import { jobFolder } from '../../jobs-of.js'
+import { EXIT } from '../../lib/errors.js'
+import type { Call, Cli } from '../command.js'
+import { inHouse } from '../open-house.js'
+import { jobPage } from '../render/job-page.js'
+import { jobNamed } from './job-named.js'
+
+export async function show(call: Call, cli: Cli): Promise<number> {
+  return inHouse(cli, (house) => {
+    const job = jobNamed(house, call.words[1]!)
+    const view = { ...viewJob(job, house.store.attempts(job.jobId)), files: jobFolder(house, job.jobId) }
+    cli.print(call.json ? JSON.stringify(view) : jobPage(view, cli.screen).join('\n'))
+    return EXIT.done
+  })
+}

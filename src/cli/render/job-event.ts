@@ -1,0 +1,87 @@
+import type { Event } from '../../contract/event.js'
+import { grouped, percentText } from '../../policy/numbers.js'
+import { bar } from './gauge.js'
+import type { Paint } from './screen.js'
+import { localTime } from './times.js'
+import { cut, harmless } from './width.js'
+
+const CELLS = 10
+
+/** How far a job has come: step, fullness against the compaction point, handoffs, spend, and when the next handoff is to be expected. */
+export function progressLine({ data }: Event, paint: Paint): string {
+  const used = figure(data.used_tokens)
+  const point = figure(data.compaction_tokens)
+  const percent = used !== null && point ? (used / point) * 100 : null
+  const full =
+    percent === null
+      ? used === null
+        ? null
+        : `${grouped(used)} tokens`
+      : `${grouped(used!)} of ${grouped(point!)} (${percentText(percent)})`
+  const parts = [
+    `step ${text(data.total_steps) ?? text(data.steps) ?? '–'}`,
+    `session ${text(data.session) ?? '–'}`,
+    full,
+    `handoffs ${text(data.handoffs) ?? '–'}/${text(data.max_handoffs) ?? '–'}`,
+    spend(data),
+    data.waiting ? `the provider is asked again (${text(data.waiting)})` : forecast(data),
+  ]
+  return `${bar(percent, CELLS, paint)} ${list(parts)}`
+}
+
+function spend({ cost_usd, spent_tokens }: Record<string, unknown>): string | null {
+  const [cost, tokens] = [figure(cost_usd), figure(spent_tokens)]
+  if (cost !== null) return `$${cost.toFixed(2)}`
+  return tokens === null ? null : `${grouped(tokens)} tokens spent`
+}
+
+function forecast({ full_at, used_tokens, tokens_per_step, handoffs, max_handoffs }: Record<string, unknown>): string | null {
+  const [end, used, each] = [figure(full_at), figure(used_tokens), figure(tokens_per_step)]
+  if (end === null || used === null || each === null || each <= 0) return null
+  const steps = Math.max(0, Math.ceil((end - used) / each))
+  const what = Number(handoffs) < Number(max_handoffs) ? 'handoff' : 'compaction'
+  return steps === 0 ? `${what} now` : `${what} in about ${steps} ${steps === 1 ? 'step' : 'steps'}`
+}
+
+/** What happened to a job besides its steps; null: nothing to tell. */
+export function jobEventLine({ type, at, data }: Event, paint: Paint): string | null {
+  const said = sentence(type, data)
+  return said === null ? null : `${paint(localTime(new Date(at)), 'dim')} ${harmless(said)}`
+}
+
+function sentence(type: Event['type'], data: Record<string, unknown>): string | null {
+  switch (type) {
+    case 'job_started':
+      return 'started'
+    case 'job_resumed':
+      return 'goes on'
+    case 'job_waiting':
+      return `waits${data.until ? ` until ${localTime(new Date(String(data.until)))}` : ''}: ${text(data.reason) ?? ''}`
+    case 'handoff_started':
+      return `handoff ${text(data.handoffNumber)}: the session holds ${tokens(data.inputTokens)} tokens and writes its brief`
+    case 'handoff_completed':
+      return `handoff ${text(data.handoffNumber)}: session ${short(data.oldSessionId)} → ${short(data.newSessionId)}${data.coverage === null ? '' : `, the brief carries ${percentText(Number(data.coverage) * 100)}`}`
+    case 'handoff_failed':
+      return `handoff ${text(data.handoffNumber)} failed: ${text(data.reason)}`
+    case 'compaction_start':
+      return 'the client compacts'
+    case 'compaction_complete':
+      return `compaction: ${text(data.outcome)}, ${tokens(data.tokensBefore)} → ${tokens(data.tokensAfter)}`
+    case 'recovery_delivered':
+      return `${text(data.facts)} facts were put back`
+    case 'job_paused':
+    case 'job_failed':
+    case 'job_cancelled':
+      return `${type.slice(4)}${data.detail ? `: ${cut(String(data.detail), 400)}` : ''}`
+    case 'job_completed':
+      return 'completed'
+    default:
+      return null
+  }
+}
+
+const figure = (value: unknown): number | null => (typeof value === 'number' ? value : null)
+const text = (value: unknown): string | null => (value === null || value === undefined ? null : String(value))
+const tokens = (value: unknown): string => (typeof value === 'number' ? grouped(value) : '–')
+const short = (value: unknown): string => text(value)?.slice(0, 8) ?? '–'
+const list = (parts: (string | null)[]): string => parts.filter((part) => part !== null && part !== '').join(' · ')

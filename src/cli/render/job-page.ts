@@ -1,0 +1,110 @@
+import type { JobView } from '../../jobs/view-job.js'
+import { grouped } from '../../policy/numbers.js'
+import type { Colour, Paint, Screen } from './screen.js'
+import { type Column, table } from './table.js'
+import { age, stamp } from './times.js'
+import { cut, harmless } from './width.js'
+
+const COLOURS: Partial<Record<JobView['status'], Colour>> = {
+  completed: 'green',
+  failed: 'red',
+  cancelled: 'red',
+  running: 'cyan',
+  'handing-off': 'cyan',
+  waiting: 'yellow',
+  paused: 'yellow',
+}
+
+/** A job that says it runs while nobody runs it was cut off. */
+function status({ status: state, runner }: JobView, paint: Paint): string {
+  const open = !['completed', 'failed', 'cancelled', 'paused'].includes(state)
+  const lost = open && (runner === null || !runner.alive)
+  return lost ? paint(`${state}, nobody runs it`, 'red') : paint(state, COLOURS[state] ?? 'bold')
+}
+
+export function jobTable(jobs: readonly JobView[], screen: Screen, now: Date): string[] {
+  const columns: Column<JobView>[] = [
+    { title: 'JOB', cell: ({ job_id }) => job_id, dropAt: 0 },
+    { title: 'STATUS', cell: (job) => status(job, screen.paint), dropAt: 0 },
+    { title: 'AGENT', cell: ({ agent }) => harmless(agent ?? '–'), dropAt: 3, shrinkTo: 8 },
+    { title: 'STEPS', cell: ({ steps }) => String(steps), dropAt: 4, align: 'right' },
+    { title: 'HANDOFFS', cell: ({ handoffs, max_handoffs }) => `${handoffs}/${max_handoffs}`, dropAt: 5, align: 'right' },
+    { title: 'COST', cell: ({ spend }) => cost(spend.cost_usd), dropAt: 6, align: 'right' },
+    { title: 'AGE', cell: ({ created_at }) => age(created_at, now), dropAt: 2, align: 'right' },
+    { title: 'TASK', cell: ({ prompt, work_item }) => firstLine(work_item ?? prompt), dropAt: 1, shrinkTo: 12 },
+  ]
+  return table(jobs, columns, screen.columns, screen.paint)
+}
+
+export function jobPage(job: JobView & { files: string }, { paint, columns }: Screen): string[] {
+  const row = (name: string, value: string | null): string[] =>
+    value === null ? [] : [`${paint(name.padEnd(11), 'dim')} ${cut(harmless(value), Math.max(20, columns - 12))}`]
+  const sessions = job.sessions.map(
+    ({ session_id, number, used_tokens, compaction_tokens, steps, brief_id, compactions }) =>
+      `  ${number}. ${session_id}  ${steps} steps, ${used_tokens === null ? '–' : grouped(used_tokens)} of ${compaction_tokens === null ? '–' : grouped(compaction_tokens)} tokens${compactions > 0 ? `, compacted ${compactions} times` : ''}${brief_id === null ? '' : `, begun with ${brief_id}`}`,
+  )
+  return [
+    `${paint(job.job_id, 'bold')}  ${status(job, paint)}${job.exit_reason && job.exit_reason !== 'success' ? ` (${job.exit_reason})` : ''}`,
+    ...row('detail', job.detail),
+    ...row('task', firstLine(job.prompt)),
+    ...row('agent', job.agent),
+    ...row('work item', job.work_item),
+    ...row('seat', job.seat_id),
+    ...row('folder', job.folder),
+    ...row('branch', job.branch_name),
+    ...row('started', job.started_at && stamp(job.started_at)),
+    ...row('ended', job.ended_at && stamp(job.ended_at)),
+    ...row('waits', job.wait_until && `until ${stamp(job.wait_until)}`),
+    ...row('runner', job.runner && `process ${job.runner.pid}${job.runner.alive ? '' : ', which is gone'}`),
+    ...row('spend', spendText(job)),
+    ...row('files', job.files),
+    ...(sessions.length > 0 ? [paint('sessions', 'dim'), ...sessions.map((line) => cut(line, columns))] : []),
+    ...(job.checks.length > 0 ? [paint('checks', 'dim'), ...checkLines(job, paint)] : []),
+    ...hint(job, paint),
+  ]
+}
+
+/** What a person reads when a job has come to its end, or to a pause. */
+export function endLines(job: JobView, { paint }: Screen): string[] {
+  const result = (job.result ?? '').trim()
+  const counts = [
+    `${job.sessions.length} ${job.sessions.length === 1 ? 'session' : 'sessions'}`,
+    `${job.handoffs} ${job.handoffs === 1 ? 'handoff' : 'handoffs'}`,
+    `${job.steps} steps`,
+  ]
+  return [
+    ...(job.status === 'completed' && result !== '' ? [...result.split('\n').map(harmless), ''] : []),
+    `${paint(job.job_id, 'bold')} ${status(job, paint)}: ${[...counts, ...(job.compactions > 0 ? [`${job.compactions} compactions`] : []), spendText(job)].join(', ')}`,
+    ...(job.detail === null ? [] : [harmless(job.detail)]),
+    ...checkLines(job, paint),
+    ...hint(job, paint),
+  ]
+}
+
+function checkLines({ checks }: JobView, paint: Paint): string[] {
+  const last = Math.max(0, ...checks.map(({ round }) => round))
+  return checks
+    .filter(({ round }) => round === last)
+    .map(({ name, ok, exit_code, timed_out, output_path }) =>
+      ok
+        ? `  ${paint('✓', 'green')} ${harmless(name)}`
+        : `  ${paint('✗', 'red')} ${harmless(name)} (${timed_out ? 'did not end' : `exit ${exit_code ?? '–'}`}): ${output_path}`,
+    )
+}
+
+function hint({ status: state, job_id, runner }: JobView, paint: Paint): string[] {
+  const goesOn = state === 'paused' || state === 'failed' || (runner !== null && !runner.alive)
+  return goesOn ? [paint(`Go on with: baton jobs resume ${job_id}`, 'dim')] : []
+}
+
+function spendText({ spend }: JobView): string {
+  const all = spend.input_tokens + spend.output_tokens + spend.cache_creation_tokens + spend.cache_read_tokens
+  return `${cost(spend.cost_usd)}${spend.cost_usd === null ? '' : ', '}${spend.cost_usd === null ? ` ${grouped(all)}` : grouped(all)} tokens`.replace(
+    '– ',
+    '',
+  )
+}
+
+const cost = (usd: number | null): string => (usd === null ? '–' : `$${usd.toFixed(2)}`)
+
+const firstLine = (text: string): string => cut(harmless(text.trim().split('\n', 1)[0] ?? ''), 100)

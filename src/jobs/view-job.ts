@@ -1,0 +1,121 @@
+import type { AttemptRecord, CheckResult, JobRecord } from '../contract/job.js'
+import type { Usage } from '../contract/reading.js'
+import { isAlive } from '../lib/process-info.js'
+
+/** A job as commands show it. */
+export function viewJob(job: JobRecord, attempts: readonly AttemptRecord[]): JobView {
+  const { spec, workspace } = job
+  return {
+    job_id: job.jobId,
+    status: job.state,
+    exit_reason: job.exitReason,
+    detail: job.detail === '' ? null : job.detail,
+    agent: spec.agentName,
+    work_item: spec.workItem,
+    prompt: spec.prompt,
+    model: spec.model,
+    runtime: spec.runtime,
+    seat_id: job.seatId,
+    parent_seat_id: job.parentSeatId,
+    session_id: job.sessionId,
+    sessions: attempts.map(viewAttempt),
+    handoffs: job.handoffs,
+    max_handoffs: spec.maxHandoffs,
+    compactions: job.compactions,
+    steps: sum(attempts, ({ turns }) => turns),
+    spend: viewSpend(attempts),
+    checks: job.checks.map(viewCheck),
+    folder: workspace?.folder ?? spec.folder,
+    worktree_path: workspace?.worktree?.path ?? null,
+    branch_name: workspace?.worktree?.branch ?? null,
+    wait_until: job.waitUntil,
+    created_at: job.createdAt,
+    started_at: job.startedAt,
+    ended_at: job.endedAt,
+    ran_ms: job.ranMs,
+    runner: job.runner === null ? null : { pid: job.runner.pid, alive: isAlive(job.runner) },
+    result: job.result,
+  }
+}
+
+export interface JobView {
+  job_id: string
+  status: JobRecord['state']
+  exit_reason: JobRecord['exitReason']
+  detail: string | null
+  agent: string | null
+  work_item: string | null
+  prompt: string
+  model: string | null
+  runtime: string
+  seat_id: string
+  parent_seat_id: string | null
+  session_id: string | null
+  sessions: ReturnType<typeof viewAttempt>[]
+  handoffs: number
+  max_handoffs: number
+  compactions: number
+  /** Answers of the model over all sessions. */
+  steps: number
+  spend: ReturnType<typeof viewSpend>
+  checks: ReturnType<typeof viewCheck>[]
+  folder: string
+  worktree_path: string | null
+  branch_name: string | null
+  wait_until: string | null
+  created_at: string
+  started_at: string | null
+  ended_at: string | null
+  ran_ms: number
+  runner: { pid: number; alive: boolean } | null
+  result: string | null
+}
+
+function viewAttempt(attempt: AttemptRecord) {
+  return {
+    session_id: attempt.sessionId,
+    number: attempt.number,
+    start: attempt.start,
+    state: attempt.state,
+    brief_id: attempt.briefId,
+    used_tokens: attempt.usedTokens,
+    window_tokens: attempt.windowTokens,
+    compaction_tokens: attempt.pointTokens,
+    steps: attempt.turns,
+    compactions: attempt.compactions,
+    cost_usd: attempt.costUsd,
+    started_at: attempt.startedAt,
+    ended_at: attempt.endedAt,
+  }
+}
+
+function viewSpend(attempts: readonly AttemptRecord[]) {
+  const of = (key: keyof Usage): number => sum(attempts, ({ spend }) => spend[key])
+  const all = of('input') + of('cacheCreation') + of('cacheRead')
+  const priced = attempts.filter(({ costUsd }) => costUsd !== null)
+  return {
+    input_tokens: of('input'),
+    output_tokens: of('output'),
+    cache_creation_tokens: of('cacheCreation'),
+    cache_read_tokens: of('cacheRead'),
+    cache_hit_rate: all === 0 ? null : Math.round((of('cacheRead') / all) * 1000) / 1000,
+    cost_usd: priced.length === 0 ? null : sum(priced, ({ costUsd }) => costUsd!),
+  }
+}
+
+function viewCheck(check: CheckResult) {
+  return {
+    name: check.name,
+    command: check.command,
+    round: check.round,
+    ok: check.ok,
+    exit_code: check.exitCode,
+    timed_out: check.timedOut,
+    duration_ms: check.durationMs,
+    output_path: check.outputPath,
+  }
+}
+
+function sum(attempts: readonly AttemptRecord[], of: (attempt: AttemptRecord) => number): number {
+  return attempts.reduce((total, attempt) => total + of(attempt), 0)
+}

@@ -1,0 +1,3 @@
+import { climbCases } from './job-climb.cases.js'
+
+climbCases('sdk')

@@ -1,0 +1,92 @@
+import { expect, test, vi } from 'vitest'
+import { copies } from '../../src/model/log.js'
+import { until } from '../harness/wait.js'
+import { climb, type JobStage, jobStage, upTo } from './job-stage.js'
+import { mainRequests } from './stage.js'
+
+vi.setConfig({ testTimeout: 120_000 })
+
+const SCRIPT = climb({ steps: 12, grow: 30_000, each: 5, first: 'sleep 0.1; ' })
+const FLAGS = ['--model', 'claude-opus-4-6', '--permission-mode', 'bypassPermissions']
+const ENDLESS = { steps: [{ bash: 'sleep 600', used: 20_008 }, 'Done.'] }
+
+const reached = (it: JobStage, count: number) =>
+  until(
+    () => `step ${count}; there are ${it.steps()}`,
+    () => it.steps().length >= count,
+    90_000,
+  )
+
+test('Ctrl-C pauses between two steps and says how to go on; then every step was done once', async () => {
+  const it = await jobStage(SCRIPT)
+  const running = it.start(['run', '--prompt', 'Do all steps.', ...FLAGS])
+  await reached(it, 3)
+  running.kill('SIGINT')
+  const { code, stdout, stderr } = await running.done
+  const job = await it.job()
+  expect({ code, status: job.status, stderr }).toMatchObject({
+    code: 5,
+    status: 'paused',
+    stderr: expect.stringMatching(/Pausing/),
+  })
+  expect(stdout).toContain(`baton jobs resume ${job.job_id}`)
+  expect(it.left()).toEqual([])
+  // Without a name only those are resumed that nobody paused.
+  expect((await it.baton('jobs', 'resume')).stdout).toMatch(/No job has lost its runner/)
+  const done = await it.baton('jobs', 'resume', job.job_id.slice(4, 12), '--json')
+  expect(JSON.parse(done.stdout || '{}')).toMatchObject({ status: 'completed', handoffs: 2 })
+  expect(done.code).toBe(0)
+  expect(it.steps()).toEqual(upTo(12))
+})
+
+test('a job in the background is listed, followed and cancelled within five seconds, with the tool it runs', async () => {
+  const it = await jobStage(ENDLESS)
+  const began = await it.baton('run', '--prompt', 'Do it.', ...FLAGS, '--detach', '--json')
+  const { job_id, pid } = JSON.parse(began.stdout)
+  expect(began.code).toBe(0)
+  await until('the tool runs', () => it.left().length >= 2, 60_000)
+  expect(await it.job()).toMatchObject({ job_id, status: 'running', runner: { pid, alive: true } })
+  const following = it.start(['jobs', 'logs', job_id, '--follow'])
+  await until(
+    () => `the log shows the call: ${following.stdout()}`,
+    () => following.stdout().includes('→ Bash sleep 600'),
+    30_000,
+  )
+  const at = Date.now()
+  const cancelled = await it.baton('jobs', 'cancel', job_id, '--json')
+  expect(Date.now() - at).toBeLessThan(10_000)
+  expect(JSON.parse(cancelled.stdout || '{}')).toMatchObject({ status: 'cancelled', exit_reason: 'cancelled', runner: null })
+  expect(it.left()).toEqual([])
+  expect((await following.done).code).toBe(0)
+  expect((await it.baton('jobs', 'cancel', job_id)).code).toBe(4)
+  expect((await it.baton('jobs', 'resume', job_id)).code).toBe(4)
+})
+
+test('a job whose runner was killed is cancelled all the same, and its client and tool are gone', async () => {
+  const it = await jobStage(ENDLESS)
+  const running = it.start(['run', '--prompt', 'Do it.', ...FLAGS])
+  await until('the tool runs', () => it.left().length >= 2, 60_000)
+  running.kill('SIGKILL')
+  await running.done
+  const { job_id } = await it.job()
+  expect(await it.baton('jobs', 'cancel', job_id)).toMatchObject({ code: 0 })
+  expect(it.left()).toEqual([])
+  expect(await it.job()).toMatchObject({ status: 'cancelled', runner: null })
+})
+
+test('a check that fails once sends its output back to the agent, and the job is done when it passes', async () => {
+  const it = await jobStage({ steps: ['I am done.', { bash: 'echo mended > proof', used: 30_008 }, 'Now I am.'] })
+  const ran = await it.baton('run', '--prompt', 'Do it.', ...FLAGS, '--check', 'ls proof', '--check', 'true', '--json')
+  const job = JSON.parse(ran.stdout || '{}')
+  expect({ code: ran.code, ...job }).toMatchObject({ code: 0, status: 'completed', result: 'Now I am.' })
+  expect(job.checks.map(({ name, round, ok }: { name: string; round: number; ok: boolean }) => [name, round, ok])).toEqual([
+    ...[
+      ['ls proof', 1, false],
+      ['true', 1, true],
+      ['ls proof', 2, true],
+      ['true', 2, true],
+    ],
+  ])
+  expect(mainRequests(it.model).filter((entry) => copies(entry, 'No such file') > 0).length).toBeGreaterThan(0)
+  expect(job.sessions).toHaveLength(1)
+})
