@@ -53,11 +53,13 @@ export function jobsOf(house: House, around: JobSurroundings): JobParts {
     },
     told(sessionId) {
       const [path, reader] = [transcriptOf(sessionId), readers[store.session(sessionId)?.agent ?? '']]
-      const calls = new Map<string, { ok: boolean }>()
+      const calls = new Map<string, { ok: boolean; open?: { tool: string; input: string } }>()
       if (path === null || !reader) return calls
       reader.conversation(path, {
         withoutFiles: true,
         onEntry(entry) {
+          if (entry.kind === 'called')
+            calls.set(entry.callId, { ok: false, open: { tool: entry.tool, input: JSON.stringify(entry.act) } })
           if (entry.kind === 'returned') calls.set(entry.callId, { ok: entry.ok !== false && !entry.interrupted })
         },
       })

@@ -64,7 +64,7 @@ export class AttemptPrompts {
 
   #untold({ sessionId }: AttemptRecord): ReturnType<typeof notTold> {
     const lines = readJournal(this.journal).filter((line) => line.sessionId === sessionId)
-    return lines.length === 0 ? [] : notTold(lines, sessionId, this.parts.told(sessionId))
+    return notTold(lines, sessionId, this.parts.told(sessionId))
   }
 
   #path({ number }: AttemptRecord): string {

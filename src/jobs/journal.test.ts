@@ -30,7 +30,14 @@ describe('the journal of a job', () => {
       { callId: 'b', outcome: 'failed', result: '{"stderr":"no"}' },
       { callId: 'c', outcome: 'unknown', result: '' },
     ])
+    const failed = new Map(['a', 'b', 'c'].map((id) => [id, { ok: false }]))
+    expect(notTold(readJournal(path), 's1', failed).map(({ callId }) => callId)).toEqual(['a', 'c'])
     expect(notTold(readJournal(path), 's1', told('a', 'c')).map(({ callId }) => callId)).toEqual(['b'])
+  })
+
+  it('names a call that only the transcript tells of, and that never returned', () => {
+    const open = new Map([['x', { ok: false, open: { tool: 'Bash', input: 'make' } }]])
+    expect(notTold([], 's', open)).toMatchObject([{ callId: 'x', tool: 'Bash', input: 'make', outcome: 'unknown' }])
   })
 
   it('a call that was denied did not happen', () => {

@@ -90,12 +90,12 @@ export interface KnownCall {
   result: string
 }
 
-/** What a transcript holds of calls: whether each returned well. */
-export type ToldCalls = ReadonlyMap<string, { ok: boolean }>
+/** What a transcript holds of calls: how each returned. `open`: it did not, and the call is told here. */
+export type ToldCalls = ReadonlyMap<string, { ok: boolean; open?: { tool: string; input: string } }>
 
 /**
- * The calls of one session that returned or began, and that its transcript does not tell of, or tells wrong: a client that is ended writes of
- * a call which had returned that it failed. In the order they began.
+ * The calls of one session that returned or began, and that its transcript does not tell of, or tells wrong: of a call that had returned, or
+ * was cut off somewhere, a client that is ended writes that it failed. In the order they began.
  */
 export function notTold(lines: readonly JournalLine[], sessionId: string, told: ToldCalls): KnownCall[] {
   const calls = new Map<string, KnownCall>()
@@ -111,9 +111,12 @@ export function notTold(lines: readonly JournalLine[], sessionId: string, told: 
       calls.set(line.callId, { callId: line.callId, tool: line.tool, input, outcome: line.what, result: line.text })
     }
   }
+  // Called while nobody was there any more to write it down.
+  for (const [callId, { open }] of told)
+    if (open && !calls.has(callId)) calls.set(callId, { callId, ...open, outcome: 'unknown', result: '' })
   return [...calls.values()].filter(({ callId, outcome }) => {
     const found = told.get(callId)
-    return found === undefined || (outcome === 'done' && !found.ok)
+    return found === undefined || (outcome !== 'failed' && !found.ok)
   })
 }
 

@@ -137,7 +137,8 @@ class JobRun {
     const hostOf = (attempt: AttemptRecord): AttemptHost => new AttemptHost(this.#parts, attempt, this.#prompts.journal)
     if (plan.do === 'hand-off') return this.#handOver(hostOf(last!), null, { how: 'full' })
     const isFresh = plan.do !== 'resume'
-    const attempt = plan.do === 'begin' ? this.#newAttempt(1, null) : isFresh && wasStarted(last!) ? this.#underNewId(last!) : last!
+    const attempt =
+      plan.do === 'begin' ? this.#newAttempt(1, null) : isFresh && wasStarted(last!) ? this.#underNewId(last!) : last!
     const host = hostOf(attempt)
     const prompt = isFresh ? await this.#prompts.first(attempt) : this.#prompts.resume(attempt)
     const stopped = this.#stopped()

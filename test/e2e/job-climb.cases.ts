@@ -13,8 +13,8 @@ export function climbCases(runtime: 'cli' | 'sdk'): void {
   ])(
     'forty steps on %s: each once, over sessions that begin with the task and the brief, without a compaction',
     async (model, each) => {
-      const it = await jobStage(climb({ steps: 40, grow: 15_000, each }))
-      const task = 'Do the forty steps of the list.'
+      const it = await jobStage(climb({ steps: 40, grow: 15_000 }))
+      const task = 'Do all steps.'
       const flags = ['--model', model, '--permission-mode', 'bypassPermissions', '--runtime', runtime, '--json']
       const { code, stdout, stderr } = await it.baton('run', '--prompt', task, ...flags)
       const job = JSON.parse(stdout || '{}')

@@ -100,39 +100,42 @@ function isOfJob(pid: number): boolean {
 }
 
 const BRIEF =
-  '# Handoff brief\n\n## Goal and why\n\nAll steps, each once, on the branch main.\n\n## Next exact step\n\nThe next one.\n'
+  '# Handoff brief\n\n## Goal and why\n\nAll steps, each once, on the branch main. The request: Do all steps.\n\n## Next exact step\n\nThe next one.\n'
 
 export interface Climb {
   steps: number
   /** Tokens a step adds. */
   grow: number
-  /** How many of them a session does before it is full. */
-  each: number
   /** What a step does before it is done. */
   first?: string
 }
 
-/** A task of many steps: each writes its number into a file, and each session but the last goes as far as it may. */
-export function climb({ steps, grow, each, first = '' }: Climb): ScriptInput {
-  const from = (done: number) => [
-    ...Array.from({ length: steps - done }, (_, index) => ({
-      bash: `${first}echo ${done + index + 1} >> steps`,
-      used: 20_008 + grow * index,
-    })),
-    'All steps are done.',
-  ]
-  const later = Array.from({ length: Math.ceil(steps / each) - 1 }, (_, index) => index + 1)
-  return {
-    steps: from(0),
-    conversations: later.map((session) => ({
-      ...{ when: { seen: `This is handoff ${session} of at most` }, steps: from(session * each) },
-      replies: [REPLY],
-    })),
-    replies: [REPLY],
-  } as ScriptInput
+/**
+ * A task of many steps, each of which writes its number into a file. A session's brief says which step is next, and the session that begins
+ * with it goes on there: `from 5, at 3` is the third step of a session that began after five. Told that nobody knows how a step ended, it
+ * looks, and does it if it was not done.
+ */
+export function climb({ steps, grow, first = '' }: Climb): ScriptInput {
+  const from = (done: number) => ({
+    steps: [
+      ...Array.from({ length: steps - done }, (_, index) => ({
+        bash: `${first}echo ${done + index + 1} >> steps`,
+        used: 20_008 + grow * index,
+      })),
+      'All steps are done.',
+    ],
+    replies: [
+      { when: 'as your whole answer', text: BRIEF.replace('The next one.', `from ${done}, at {{step}}.`) },
+      { when: 'nobody knows how they ended', bash: `n=$((${done} + {{step}} - 1)); grep -qx $n steps || echo $n >> steps` },
+    ],
+  })
+  const begun = (done: number): string => {
+    const ways = Array.from({ length: done }, (_, began) => `from ${began}, at ${done - began + 1}\\.`)
+    return `/${ways.join('|')}/`
+  }
+  const later = Array.from({ length: steps }, (_, index) => index + 1)
+  return { ...from(0), conversations: later.map((done) => ({ when: { seen: begun(done) }, ...from(done) })) } as ScriptInput
 }
-
-const REPLY = { when: 'as your whole answer', text: BRIEF }
 
 export const upTo = (last: number): string[] => Array.from({ length: last }, (_, index) => String(index + 1))
 

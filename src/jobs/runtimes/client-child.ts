@@ -35,6 +35,24 @@ const KEPT_STDERR = 8 * 1024
 /** A grandchild may hold the client's output open after its end. */
 const DRAIN_MS = 500
 
+/**
+ * A client whose Baton was killed is left with nobody to answer it: it goes on asking the model while every tool is refused. A shell waits
+ * beside it that is told when the client has ended; if its input ends before, Baton is gone, and the client is ended as Ctrl-C ends it.
+ */
+const GUARD = 'read _ && exit 0; kill -s TERM -- "-$1"; sleep 3; kill -s KILL -- "-$1"'
+
+/** Returns what lets it go. */
+function guard(pid: number): () => void {
+  const { PATH } = process.env
+  const child = spawn('/bin/sh', ['-c', GUARD, 'baton-guard', String(pid)], {
+    ...{ cwd: '/', env: PATH ? { PATH } : {}, detached: true, stdio: ['pipe', 'ignore', 'ignore'] },
+  })
+  child.on('error', () => {})
+  child.stdin?.on('error', () => {})
+  child.unref()
+  return () => void child.stdin?.end('\n')
+}
+
 /** The client in a process group of its own. Throws BatonError when it cannot be started. */
 export function spawnClient({ program, args, cwd, env, sessionId }: SpawnWish): ClientChild {
   if (!existsSync(cwd)) throw new BatonError(`there is no folder ${cwd} to work in`, 'give a folder that exists')
@@ -51,6 +69,7 @@ export function spawnClient({ program, args, cwd, env, sessionId }: SpawnWish): 
   })
   const { pid } = child
   if (pid === undefined) throw new BatonError(`${program} cannot be started`, 'check that it is there and may be run')
+  const release = guard(pid)
   // the client may be gone while we still write to it: its exit says so
   child.stdin.on('error', () => {})
 
@@ -62,6 +81,7 @@ export function spawnClient({ program, args, cwd, env, sessionId }: SpawnWish): 
   const gone = new Promise<ClientExit>((resolve) => {
     child.once('exit', (code, signalName) => {
       over = true
+      release()
       const tell = (): void => {
         clearTimeout(timer)
         const said = [failure?.message ?? '', stderr.toString('utf8').trim()].filter(Boolean).join('\n')
