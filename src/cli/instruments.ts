@@ -4,6 +4,7 @@ import { archivePlaces } from '../archive/places.js'
 import { around } from '../around.js'
 import { readBrief } from '../briefs/read-brief.js'
 import { loadConfig } from '../config/load-config.js'
+import { RUNTIMES } from '../contract/job.js'
 import { isUndriven } from '../engine/look-at-handoffs.js'
 import { openHouse } from '../house.js'
 import type { Instruments } from '../install/doctor/patient.js'
@@ -15,6 +16,7 @@ import { openDatabase } from '../store/sqlite/driver.js'
 import { explained } from '../store/sqlite/explain.js'
 import { clientVersion } from './client-version.js'
 import { findProgram } from './find-program.js'
+import { openRuntime } from './jobs/open-runtime.js'
 import { prepareHome } from './prepare-home.js'
 
 /** What doctor borrows from rooms it does not know. */
@@ -36,6 +38,13 @@ export function instruments(home: Home, env: Record<string, string | undefined>)
     prepareHome: () => prepareHome(home, env),
     findProgram: (name) => findProgram(name, env),
     clientVersion: () => clientVersion(env),
+    runtimes: (folder) =>
+      Promise.all(
+        RUNTIMES.map(async (name) => ({
+          name,
+          missing: (await openRuntime(name, folder, { env: { PATH: env.PATH } })).missing(),
+        })),
+      ),
   }
 }
 

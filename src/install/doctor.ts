@@ -15,6 +15,7 @@ import { checkOutbox } from './doctor/outbox.js'
 import type { Patient } from './doctor/patient.js'
 import { checkBash, checkEngine, checkNode, checkPlatform } from './doctor/programs.js'
 import { checkReadings } from './doctor/readings.js'
+import { checkRuntimes } from './doctor/runtimes.js'
 import { checkServer } from './doctor/server.js'
 import { checkSettings } from './doctor/settings.js'
 import { checkSignal } from './doctor/signal.js'
@@ -40,6 +41,7 @@ export const CHECKS: readonly Check[] = [
   { name: 'status-line', look: checkStatusLine },
   { name: 'mod', look: checkMod },
   { name: 'ways', look: checkWays },
+  { name: 'runtimes', look: checkRuntimes },
   { name: 'configuration', look: checkConfiguration },
   { name: 'switches', look: checkSwitches },
   { name: 'store', look: checkStore },

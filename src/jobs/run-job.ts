@@ -6,6 +6,7 @@ import { BatonError, EXIT, reasonOf } from '../lib/errors.js'
 import { askBrief } from './ask-brief.js'
 import { AttemptHost } from './attempt-host.js'
 import { AttemptPrompts } from './attempt-prompts.js'
+import { freshAttempt, handoffFields, moneyLeft, wasStarted } from './attempt-record.js'
 import { failedText } from './checks/failed-text.js'
 import { runChecks } from './checks/run-checks.js'
 import { claim, take } from './claim.js'
@@ -208,7 +209,7 @@ class JobRun {
     const { attempt } = host
     host.put({ state: 'stopped' })
     record(this.#parts, this.#jobId, { state: 'handing-off' }, [
-      { type: 'handoff_started', data: this.#handoffFields(attempt, null) },
+      { type: 'handoff_started', data: handoffFields(this.#job, attempt, null) },
     ])
     const decision = await this.#decide(attempt, outcome)
     if (decision === 'continue') {
@@ -234,7 +235,7 @@ class JobRun {
       host.put({ state: 'over', endedAt: this.#parts.now().toISOString(), process: null, briefId: attempt.briefId })
       const next = this.#newAttempt(attempt.number + 1, brief.briefId)
       const data = {
-        ...this.#handoffFields(attempt, next.sessionId),
+        ...handoffFields(this.#job, attempt, next.sessionId),
         brief_id: brief.briefId,
         coverage: brief.coverage?.score ?? null,
       }
@@ -260,23 +261,8 @@ class JobRun {
     return decision === 'continue' && outcome.how === 'too-long' ? 'handoff' : decision
   }
 
-  #handoffFields(attempt: AttemptRecord, newSessionId: string | null): Record<string, unknown> {
-    const { usedTokens, windowTokens } = attempt
-    return {
-      ...{ agentName: this.#job.spec.agentName, jobId: this.#jobId, oldSessionId: attempt.sessionId, newSessionId },
-      usagePercent: usedTokens === null || windowTokens === null ? null : usedTokens / windowTokens,
-      ...{ inputTokens: usedTokens, contextWindow: windowTokens, handoffNumber: this.#job.handoffs + 1 },
-    }
-  }
-
   #newAttempt(number: number, briefId: string | null): AttemptRecord {
-    const attempt: AttemptRecord = {
-      ...{ attemptId: `attempt_${this.#parts.newId()}`, jobId: this.#jobId, sessionId: this.#parts.newSessionId(), number },
-      ...{ start: briefId === null ? 'fresh' : 'brief', briefId, state: 'starting', process: null, transcriptPath: null },
-      ...{ startedAt: this.#parts.now().toISOString(), endedAt: null, terminal: null },
-      ...{ usedTokens: null, windowTokens: null, pointTokens: null, turns: 0, costUsd: null, compactions: 0 },
-      spend: { input: 0, output: 0, cacheCreation: 0, cacheRead: 0 },
-    }
+    const attempt = freshAttempt(this.#parts, this.#jobId, number, briefId)
     this.#parts.store.transaction(() => {
       this.#parts.store.putAttempt(attempt)
       record(this.#parts, this.#jobId, { sessionId: attempt.sessionId })
@@ -334,7 +320,11 @@ class JobRun {
           disallowedTools: spec.disallowedTools,
           appendSystemPrompt: spec.appendSystemPrompt,
         },
-        ...{ maxTurns: null, maxBudgetUsd: this.#moneyLeft(attempt), compacts: true },
+        ...{
+          maxTurns: null,
+          maxBudgetUsd: moneyLeft(this.#job, this.#parts.store.attempts(this.#jobId), attempt),
+          compacts: true,
+        },
       },
       host,
     )
@@ -343,14 +333,6 @@ class JobRun {
     host.put({ process: live.process })
     if (sessionId === attempt.sessionId) this.#parts.began(host.attempt, begin.how === 'fresh' ? 'startup' : 'resume')
     return live
-  }
-
-  /** The client counts money itself, and stops in time; null: no bound. */
-  #moneyLeft(attempt: AttemptRecord): number | null {
-    const { usd } = this.#job.spec.budgets
-    if (usd === null) return null
-    const others = this.#parts.store.attempts(this.#jobId).filter(({ attemptId }) => attemptId !== attempt.attemptId)
-    return Math.max(0.01, usd - others.reduce((total, { costUsd }) => total + (costUsd ?? 0), 0))
   }
 
   /** For its brief alone. A copy has an id of its own. */
@@ -407,9 +389,6 @@ class JobRun {
     return job
   }
 }
-
-/** Whether a client may know its id already. */
-const wasStarted = ({ state, process }: AttemptRecord): boolean => state !== 'starting' || process !== null
 
 function detailOf(outcome: Outcome | undefined): string {
   if (outcome === undefined) return ''

@@ -1,6 +1,7 @@
 import { readers } from '../../agents/readers.js'
 import type { Entry } from '../../contract/conversation.js'
 import type { Event } from '../../contract/event.js'
+import { isOfSubagent } from '../../jobs/runtimes/client-messages.js'
 import { jobEventLine } from './job-event.js'
 import type { Screen } from './screen.js'
 import { cut, harmless } from './width.js'
@@ -17,8 +18,7 @@ export function logLines(line: string, agent: string, { paint, columns }: Screen
   }
   if (value.kind === 'answer') return scripted(value, paint)
   if (value.type !== 'assistant' && value.type !== 'user') return []
-  // What a subagent does is its own story.
-  if (typeof value.parent_tool_use_id === 'string') return []
+  if (isOfSubagent(value)) return []
   const width = Math.min(LONGEST, columns)
   return (readers[agent]?.entriesOfLine(line, 1, 'main') ?? []).flatMap((entry) => entryLines(entry, paint, width))
 }

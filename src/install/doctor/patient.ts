@@ -57,6 +57,8 @@ export interface Instruments {
   findProgram(name: string): string | null
   /** null: the client is not there, or did not say. */
   clientVersion(): Promise<string | null>
+  /** What jobs could be run with here; `missing`: a sentence, null where nothing is. */
+  runtimes(folder: string): Promise<{ name: string; missing: string | null }[]>
 }
 
 /** What is examined: one home, as this environment and folder see it. */

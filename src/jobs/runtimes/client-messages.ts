@@ -10,6 +10,11 @@ export interface Taken {
   promptDone: boolean
 }
 
+/** Whether a message is one of a subagent's own: that is another story than the main agent's. */
+export function isOfSubagent(message: Fields): boolean {
+  return text(message.parent_tool_use_id) !== null
+}
+
 /** Turns the client's stream of JSON messages into ours. Both runtimes get the same objects. Never throws; one for a session. */
 export class ClientMessages {
   private open: AnswerParts | null = null
@@ -29,7 +34,7 @@ export class ClientMessages {
 
   private translate(message: Fields): RunMessage[] {
     const type = text(message.type) ?? 'unknown'
-    const ofSubagent = text(message.parent_tool_use_id) !== null
+    const ofSubagent = isOfSubagent(message)
     if (type === 'stream_event') return ofSubagent ? [] : this.streamed(object(message.event) ?? {})
     if (ofSubagent) return [{ kind: 'other', type: `${type} of a subagent` }]
     if (type === 'assistant') return this.answered(message)

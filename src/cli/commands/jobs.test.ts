@@ -1,0 +1,109 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { until } from '../../../test/harness/wait.js'
+import { newTrial, type Trial } from '../trial.js'
+
+const step = (n: number, used: number, delayMs = 0) => ({ calls: [{ input: `step ${n}`, result: 'ok' }], used, delayMs })
+const BRIEF = '# Handoff brief\n\n## Goal and why\n\nAll.\n\n## Next exact step\n\nThe next one.\n'
+
+function scripted(trial: Trial, script: object): void {
+  trial.env.BATON_JOB_SCRIPT = trial.put(join(trial.dir, 'script.json'), JSON.stringify(script))
+}
+
+const RUN = ['run', '--prompt', 'Mend it.\nAll of it.', '--runtime', 'scripted']
+
+test('a job is run to its end, and shown, listed and told afterwards', async () => {
+  const trial = newTrial()
+  scripted(trial, {
+    sessions: [
+      [step(1, 60_000), step(2, 155_000)],
+      [step(3, 40_000), { text: 'All is done.' }],
+    ],
+    replies: [{ when: 'as your whole answer', text: BRIEF }],
+  })
+  const ran = await trial.run([...RUN, '--check', 'true', '--check', 'test -d .'])
+  expect(ran).toMatchObject({ code: 0, stderr: '' })
+  for (const part of [
+    'step 2 · session 1 · 155,000 of 167,000 (92.8%)',
+    'handoff 1: session',
+    'All is done.',
+    'completed: 2 sessions',
+  ])
+    expect(ran.stdout).toContain(part)
+
+  const { jobs } = (await trial.run(['jobs', 'list', '--json'])).json
+  expect(jobs).toMatchObject([
+    { status: 'completed', exit_reason: 'success', handoffs: 1, steps: 5, checks: [{ ok: true }, { ok: true }] },
+  ])
+  const id = jobs[0].job_id as string
+  expect((await trial.run(['jobs', 'show', id.slice(4, 10)])).stdout).toContain(`${id}  completed`)
+  expect((await trial.run(['jobs', 'logs', id])).stdout).toMatch(/→ Bash step 1\n→ Bash step 2\n.*handoff 1[\s\S]*All is done\./)
+  expect((await trial.run(['show', id, '--json'])).json).toMatchObject({ session_id: jobs[0].session_id, handoffs: 1 })
+  for (const line of (await trial.run(['jobs', 'logs', id, '--json'])).stdout.trim().split('\n')) JSON.parse(line)
+})
+
+test('for scripts: one line of JSON, or events and the result last', async () => {
+  const trial = newTrial()
+  scripted(trial, { sessions: [[step(1, 60_000), { text: 'Done.' }]] })
+  const quiet = await trial.run([...RUN, '--json'])
+  expect(quiet.json).toMatchObject({
+    status: 'completed',
+    result: 'Done.',
+    sessions: [{ number: 1, steps: 2 }],
+    spend: { cost_usd: null },
+  })
+  const lines = (await trial.run([...RUN, '--output-format', 'stream-json'])).stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(lines.map(({ type }) => type)).toEqual(
+    expect.arrayContaining(['job_started', 'session_started', 'job_progress', 'job_completed']),
+  )
+  expect(lines.at(-1)).toMatchObject({ status: 'completed' })
+  expect(new Set(lines.slice(0, -1).map(({ job_id }) => job_id)).size).toBe(1)
+})
+
+test('what cannot be is said with its exit code', async () => {
+  const trial = newTrial()
+  const cases: [string[], number, RegExp][] = [
+    [['run'], 2, /there is nothing to do/],
+    [['run', 'coder', '--prompt', 'x'], 2, /there is no agent `coder`/],
+    [['run', '--prompt', 'x', '--max-handoffs', 'many'], 2, /--max-handoffs cannot be "many"/],
+    [['run', '--prompt', 'x', '--prompt-file', 'y'], 2, /either --prompt or --prompt-file/],
+    [['jobs'], 2, /needs one of: list/],
+    [['jobs', 'show'], 2, /needs more/],
+    [['jobs', 'show', 'nothing'], 3, /There is no job "nothing"/],
+    [['jobs', 'list', '--follow'], 2, /has no option --follow/],
+  ]
+  for (const [args, code, said] of cases) {
+    const ran = await trial.run(args)
+    expect([args, ran.code, ran.stderr]).toEqual([args, code, expect.stringMatching(said)])
+  }
+  const failing = await trial.run([...RUN, '--check', 'false', '--json'])
+  expect([failing.code, failing.json.exit_reason]).toEqual([1, 'error'])
+})
+
+test('more jobs than may run at once wait for their turn, the oldest first', async () => {
+  const trial = newTrial()
+  trial.put(join(trial.dir, 'baton', 'config.yaml'), 'limits: { jobs: 1 }\n')
+  scripted(trial, { sessions: [[{ ...step(1, 20_000), delayMs: 3_000 }, { text: 'Done.' }]] })
+  const first = trial.start([...RUN, '--json'])
+  const list = async () => (await trial.run(['jobs', 'list', '--json'])).json.jobs as { status: string; job_id: string }[]
+  await until('the first runs', async () => (await list()).some(({ status }) => status === 'running'), 20_000)
+  const second = trial.start([...RUN, '--json'])
+  await until('the second waits', async () => (await list()).some(({ status }) => status === 'pending'), 20_000)
+  expect((await list()).map(({ status }) => status)).toEqual(['pending', 'running'])
+  const [one, two] = [(await first.done).json, (await second.done).json]
+  expect([one.status, two.status]).toEqual(['completed', 'completed'])
+  expect(Date.parse(two.started_at)).toBeGreaterThanOrEqual(Date.parse(one.ended_at))
+})
+
+test('in the background it has a process of its own and a log, and is found', async () => {
+  const trial = newTrial()
+  scripted(trial, { sessions: [[step(1, 20_000), { text: 'Done.' }]] })
+  const { job_id, log, status } = (await trial.run([...RUN, '--detach', '--json'])).json
+  expect(status).toBe('pending')
+  await until('it is done', async () => (await trial.run(['jobs', 'show', job_id, '--json'])).json.status === 'completed', 30_000)
+  await until('its log tells', () => existsSync(log) && readFileSync(log, 'utf8').includes('completed'), 10_000)
+})
