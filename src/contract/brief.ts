@@ -1,4 +1,4 @@
-import type { FactKind } from './fact.js'
+import type { Fact, FactKind } from './fact.js'
 
 export const BRIEF_STATUSES = [
   'requested',
@@ -64,4 +64,6 @@ export interface BriefRecord extends BriefOrigin {
   usedBySessionId: string | null
   /** Late findings, oldest first; each a file of its own beside the brief's. */
   addenda: { at: string; path: string; sha256: string }[]
+  /** What holds on beyond its session, in the user's words, for the briefs after it; absent in records of before. */
+  lasting?: Fact[]
 }
