@@ -33,7 +33,7 @@ export function requestText({ seatName, missing = [], file }: Requested = {}): s
           `[baton] A handoff brief${seat} is wanted: a fresh session will go on with your work. Bring the step you are in to an end, then give the brief as your whole answer. No tools are needed for it.`,
           `Begin with the line \`# ${TITLE}\`, then these sections, each as a \`##\` heading:`,
           SECTIONS.map(({ title, wants }) => `- ${title}: ${wants}`).join('\n'),
-          `Whoever reads it knows nothing but it: name files, commands, errors and commits exactly, say what you did not verify, guess no figures. Keep it under 8,000 characters; write "none" where there is nothing. Baton checks it against the transcript.`,
+          `Whoever reads it knows nothing but it: name files, commands, errors and commits exactly, say what you did not verify, guess no figures. Keep it under 8,000 characters; write "none" where there is nothing. What the brief you began with demanded, and still holds, belongs in it. Baton checks it against the transcript.`,
           `${other} \`baton off\` turns this off.`,
         ]
   return text.join('\n\n').slice(0, LONGEST - 1)

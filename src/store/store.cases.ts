@@ -244,6 +244,16 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
     )
 
     it(
+      'open ones of one moment stay in the order they came, also after one of them was sent and came back',
+      inStore((store) => {
+        for (const id of ['z', 'a', 'm']) store.putMessage(sampleMessage(id, { queued_at: AT }))
+        store.putMessage(sampleMessage('z', { queued_at: AT, status: 'sent' }))
+        store.putMessage(sampleMessage('z', { queued_at: AT }))
+        expect(store.openMessages('seat_1').map((m) => m.message_id)).toEqual(['z', 'a', 'm'])
+      }),
+    )
+
+    it(
       'a message that moves on keeps its text and is no longer open',
       inStore((store) => {
         const told = sampleMessage('m1')

@@ -194,7 +194,7 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
     openMessages: (seatId) =>
       recall(`open ${seatId}`, () =>
         bodies<Message>(
-          sql("SELECT body FROM messages WHERE seat_id = ? AND status IN ('queued', 'sent') ORDER BY queued_at, message_id").all(
+          sql("SELECT body FROM messages WHERE seat_id = ? AND status IN ('queued', 'sent') ORDER BY queued_at, rowid").all(
             seatId,
           ),
         ),
