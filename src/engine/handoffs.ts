@@ -80,6 +80,18 @@ export function cancelHandoff(desk: Desk, handoff: HandoffRecord, why: string): 
   emit(desk, 'handoff_cancelled', { ...fieldsOf(handoff), handoff_id: handoff.handoffId, reason: why })
 }
 
+/** Nobody wants this session's handoff any more. One that the client has begun to carry out is left to it. */
+export function stopHandoff(desk: Desk, why: string): void {
+  const handoff = openHandoff(desk)
+  if (handoff === null || !isToLeave(desk, handoff)) return
+  if (handoff.state !== 'clearing' || withdraw(desk, handoff)) cancelHandoff(desk, handoff, why)
+}
+
+/** The session is the one to be handed over, and no fresh one has begun. */
+export function isToLeave({ record }: Pick<Desk, 'record'>, { sessionId, newSessionId }: HandoffRecord): boolean {
+  return sessionId === record.sessionId && newSessionId === null
+}
+
 export function failHandoff(desk: Desk, handoff: HandoffRecord, why: string): void {
   moveHandoff(desk, handoff, 'failed', { trouble: why })
   markBrief(desk, handoff, 'failed')
