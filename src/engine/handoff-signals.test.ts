@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { HandoffRecord, Order } from '../contract/handoff.js'
 import { processInfo } from '../lib/process-info.js'
-import { beginTyping, claimHandoffs, nextStep } from './drive-handoff.js'
+import { beginTyping, claimHandoffs, giveUpTyping, nextStep } from './drive-handoff.js'
 import { dropHandoff, requestBrief } from './handoff-calls.js'
 import { setEnabled } from './switches.js'
 import { said, type TrialHouse, type TrialSession, trialHouse, trialSession } from './trial-session.js'
@@ -101,6 +101,20 @@ describe('Baton switched off while a session is handed over', () => {
     house.configure((policy) => ({ ...policy, enabled: false }))
     house.engine.lookAtHandoffs()
     expect([lies(), last().state]).toEqual([false, 'cancelled'])
+  })
+
+  it('keys that were being typed for it and came to nothing are the end of it', () => {
+    begin({ ...ENV, TMUX_PANE: '%3' }, false)
+    s.step(150_000)
+    ends(BRIEF)
+    const self = processInfo(process.pid)!
+    const [id] = claimHandoffs(parts(), self)
+    beginTyping(parts(), self, id!, nextStep(parts(), self, id!)!.type!)
+    setEnabled(parts(), 'all', '', false, at())
+    expect(last().state).toBe('clearing')
+    giveUpTyping(parts(), self, id!, false)
+    s.prompt()
+    expect(last()).toMatchObject({ state: 'cancelled', trouble: 'Baton was switched off' })
   })
 
   it('a brief that waits for the next start is not given to it', () => {

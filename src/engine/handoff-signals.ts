@@ -17,11 +17,11 @@ function mayBlock(draft: Draft): boolean {
   )
 }
 
-/** False: it waits for the person, or it is the one that led to this session. */
+/** False: nobody but the person can carry it out, or it is the one that led to this session. */
 function leavesByItself(draft: Draft, handoff: HandoffRecord | null): boolean {
   if (handoff === null) return true
   const { state, failedWays, dueAt } = handoff
-  if (!isToLeave(draft, handoff) || state === 'waiting' || (state === 'review' && dueAt === null)) return false
+  if (!isToLeave(draft, handoff) || (state === 'review' && dueAt === null)) return false
   return state === 'clearing' || !failedWays.includes('mod')
 }
 

@@ -2,7 +2,6 @@ import type { HandoffCause, HandoffRecord, HandoffState } from '../contract/hand
 import type { Message } from '../contract/message.js'
 import { type Desk, type Draft, emit } from './draft.js'
 import { cancelStale } from './messages.js'
-import { ordered, settleOrders } from './wake.js'
 
 const OVER = new Set<HandoffState>(['done', 'failed', 'cancelled'])
 
@@ -99,12 +98,8 @@ export function failHandoff(desk: Desk, handoff: HandoffRecord, why: string): vo
   emit(desk, 'handoff_failed', { ...fieldsOf(handoff), handoff_id: handoff.handoffId, reason: why })
 }
 
-/** What was still to be said about it is not said any more. */
+/** What was still to be said about it is not said any more, also where an idle session is just being woken with it. */
 export function hush(desk: Desk, why: string): void {
-  const { parts, record } = desk
-  const open = parts.store.openMessages(record.seatId).filter(({ category }) => category === 'handoff')
-  // An idle session may just be woken with it.
-  if (ordered(open)) settleOrders(desk, null, true)
   cancelStale(desk, why, (message: Message) => message.category === 'handoff')
 }
 
