@@ -56,6 +56,8 @@ export interface HandoffRecord {
   stateAt: string
   /** When somebody has to look at it again; null: only the next signal can move it. */
   dueAt: string | null
+  /** The agent is not asked again: the end of its turn uses the brief it gave, or Baton's own. Absent: it may be. */
+  lastCall?: boolean
   /** How often the agent was asked for the brief. */
   asked: number
   /** What the agent gave first and was below the bar; null: nothing, or it is kept as a brief by now. */
@@ -97,6 +99,8 @@ export interface Order {
   prompt: string
   /** Milliseconds; an order is not begun after it. */
   until: number
+  /** A handoff nobody asked for by hand: refused once the client has had so many of the kind within an hour. Left out: a person asked. */
+  perHour?: number
 }
 
 /** What became of an order: a file beside it. */

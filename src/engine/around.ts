@@ -13,9 +13,10 @@ import {
   handOverAtTurnEnd,
   takeTyped,
 } from './hand-over.js'
+import { stopHandoff } from './handoffs.js'
 import { type KeepDesk, keepBefore, keptForNothing, readAhead, recoverFirst, recoverSecond } from './keeping.js'
 import { factsOf, groundFor, type Known } from './known.js'
-import { lookAtDue } from './look-at-due.js'
+import { lookAtDue, lookAtOrder } from './look-at-due.js'
 import { type BriefGround, type BriefKeeper, coverageOf, takeBrief, writeBrief } from './make-brief.js'
 import type { Readers, ReadFacts } from './read-facts.js'
 
@@ -40,6 +41,8 @@ export interface Around {
   handOverAtSessionEnd: typeof handOverAtSessionEnd
   beginFresh: typeof beginFresh
   lookAtDue: typeof lookAtDue
+  lookAtOrder: typeof lookAtOrder
+  stopHandoff: typeof stopHandoff
   /** What a brief of this session is made from. */
   briefGround(of: Pick<Draft, 'parts' | 'record' | 'read'>): BriefGround
   coverageOf: typeof coverageOf
@@ -77,6 +80,8 @@ export function makeAround(
       handOverAtSessionEnd,
       beginFresh,
       lookAtDue,
+      lookAtOrder,
+      stopHandoff,
     },
     coverageOf,
     takeBrief,

@@ -140,7 +140,7 @@ function judgeAnswer(draft: Draft, handoff: HandoffRecord): void {
     score,
     hasDraft: handoff.draft !== null,
     bar: policy.handoff.bar,
-    canAsk: draft.agent.insist !== undefined,
+    canAsk: draft.agent.insist !== undefined && !handoff.lastCall,
   })
   if (step !== 'ask' && step !== 'ask-again') keepTranscript(draft, 'handoff', 'handoff')
   const taken = (text: string): BriefRecord =>
@@ -154,7 +154,10 @@ function judgeAnswer(draft: Draft, handoff: HandoffRecord): void {
   else if (step === 'ask-again')
     insist(draft, handoff, requestText({ seatName: draft.seatName, missing: coverage!.missing }), body)
   else if (step === 'write') {
-    const reason = 'The agent was asked for a brief and gave none.'
+    const heard = handoff.asked > 0
+    const reason = heard
+      ? 'The agent was asked for a brief and gave none.'
+      : 'The context was full before the agent could be asked.'
     const written = around.writeBrief(draft, ground, { reason, lastAnswer: signal.lastAnswer ?? null })
     useBrief(draft, handoff, written, ground)
   } else useBrief(draft, handoff, taken(step === 'take' ? body! : handoff.draft!), ground)
@@ -189,6 +192,8 @@ export function beginFresh(draft: Draft): void {
   // Whoever has to say yes has not; and a start is no answer.
   const unapproved = asked.state === 'review' && asked.dueAt === null
   if (unapproved && draft.signal.start?.source !== 'clear') return
+  // Switched off meanwhile. What the client was made to clear goes on.
+  if (!draft.enabled && asked.state !== 'clearing') return
   if (!WITH_BRIEF.has(asked.state) || asked.briefId === null || unapproved) {
     cancelHandoff(draft, asked, 'the conversation was cleared')
     return

@@ -4,11 +4,13 @@ import { isAlive } from '../lib/process-info.js'
 import { deskFor } from './desk.js'
 import type { Parts } from './draft.js'
 
-/** Handoffs no signal moves on: those whose time has come are looked at, and those nobody types or waits for get a process that does. */
+/** Handoffs no signal moves on: those whose time has come are looked at, orders are followed, and those nobody types or waits for get a process that does. */
 export function lookAtHandoffs(parts: Parts): Event[] {
   const now = parts.now().toISOString()
   const due = parts.store.dueHandoffs(now)
-  const events = due.flatMap(({ handoffId }) => parts.store.transaction(() => look(parts, handoffId, now)))
+  const ordered = parts.store.openHandoffs().filter(({ state, way }) => state === 'clearing' && way === 'mod')
+  const ids = new Set([...due, ...ordered].map(({ handoffId }) => handoffId))
+  const events = [...ids].flatMap((handoffId) => parts.store.transaction(() => look(parts, handoffId, now)))
   if (parts.store.openHandoffs().some((handoff) => isUndriven(handoff) || isUnawaited(parts, handoff))) parts.leaveWork('handoff')
   return events
 }
@@ -17,9 +19,10 @@ function look(parts: Parts, handoffId: string, now: string): Event[] {
   const handoff = parts.store.handoff(handoffId)
   const record = handoff && parts.store.session(handoff.sessionId)
   const agent = record && parts.agents[record.agent]
-  if (!record || !agent || handoff.dueAt === null || handoff.dueAt > now) return []
+  if (!record || !agent) return []
   const desk = deskFor(parts, agent, record)
-  parts.around().lookAtDue(desk, handoff)
+  if (handoff.dueAt !== null && handoff.dueAt <= now) parts.around().lookAtDue(desk, handoff)
+  else parts.around().lookAtOrder(desk, handoff)
   return desk.events
 }
 
