@@ -41,7 +41,7 @@ export function sendMessage(parts: Parts, letter: Letter): Message {
     // It is queued: the seat's next event takes it along.
     parts.log('warn', 'a message could not be brought on its way', { message: message.message_id, reason: String(error) })
   }
-  return messageOf(parts, message.message_id) ?? message
+  return store.message(message.message_id) ?? message
 }
 
 const after = (iso: string): string => new Date(Date.parse(iso) + 1).toISOString()
@@ -53,20 +53,15 @@ function agentText({ sender, text, file }: Letter): string {
     : `${says}…\n[baton] This is only the beginning. Read all ${file.characters} characters in ${file.path}`
 }
 
-/** null: there is none of that id. */
-export function messageOf({ store }: Pick<Parts, 'store'>, messageId: string): Message | null {
-  return store.messages({ limit: 1_000_000 }).find((message) => message.message_id === messageId) ?? null
-}
-
 /** Takes a message back that nobody was given yet. Returns it as it stands then: cancelled, or too late for that. */
 export function cancelMessage(parts: Parts, messageId: string): Message | null {
   const { store } = parts
   return store.transaction(() => {
-    const found = messageOf(parts, messageId)
+    const found = store.message(messageId)
     if (found === null || (found.status !== 'queued' && !found.order_id)) return found
     const at = parts.now().toISOString()
     const inHands = takeBackFor(parts, found, at)
-    const message = messageOf(parts, messageId)!
+    const message = store.message(messageId)!
     if (message.status !== 'queued' || inHands) return message
     const cancelled: Message = { ...message, status: 'cancelled' }
     store.putMessage(cancelled)

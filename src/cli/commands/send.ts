@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Mode } from '../../contract/level.js'
 import { sitting } from '../../engine/messages.js'
-import { LONGEST_TEXT, messageOf, sendMessage } from '../../engine/send-message.js'
+import { LONGEST_TEXT, sendMessage } from '../../engine/send-message.js'
 import type { House } from '../../house.js'
 import { writeFileAtomic } from '../../lib/atomic-file.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
@@ -61,7 +61,7 @@ async function run(call: Call, cli: Cli): Promise<number> {
     const sent = keeping(file?.path ?? null, () => sendMessage(house.engine.parts, { seatId, sender, mode, text: said, file }))
     const { message_id } = sent
     const typed = sent.status === 'queued' && (await typeMessages(house, seatId, cli.env))
-    const status = typed ? (messageOf(house.engine.parts, message_id)?.status ?? sent.status) : sent.status
+    const status = typed ? (house.store.message(message_id)?.status ?? sent.status) : sent.status
     if (call.json) cli.print(JSON.stringify({ message_id, status, seat_id: seatId, mode, sender }))
     else cli.print(`${message_id} ${status === 'queued' ? 'waits for the session' : 'is given to the session now'}.`)
     return EXIT.done
