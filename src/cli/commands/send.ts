@@ -104,7 +104,7 @@ function callerOf(house: House, cli: Cli): string {
 }
 
 function keepText(house: House, text: string): string {
-  const folder = join(house.home.root, 'messages')
+  const folder = house.home.messages
   makePrivateFolder(folder)
   const path = join(folder, `${randomUUID()}.txt`)
   writeFileAtomic(path, text, { mode: 0o600 })
