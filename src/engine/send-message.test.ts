@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Mode } from '../contract/level.js'
 import type { Message } from '../contract/message.js'
-import { bring } from './messages.js'
+import { bring } from './bring-messages.js'
 import { cancelMessage, sendMessage } from './send-message.js'
 import { said, type TrialHouse, type TrialSession, trialHouse, trialSession } from './trial-session.js'
 

@@ -2,7 +2,7 @@ import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { waitersFolder } from '../../agents/claude-code/waiter.js'
 import type { Message } from '../../contract/message.js'
-import { bring, sitting } from '../../engine/messages.js'
+import { bring, sitting } from '../../engine/bring-messages.js'
 import type { House } from '../../house.js'
 
 /**

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Mode } from '../../contract/level.js'
-import { sitting } from '../../engine/messages.js'
+import { sitting } from '../../engine/bring-messages.js'
 import { LONGEST_TEXT, sendMessage } from '../../engine/send-message.js'
 import type { House } from '../../house.js'
 import { writeFileAtomic } from '../../lib/atomic-file.js'
@@ -60,7 +60,7 @@ async function run(call: Call, cli: Cli): Promise<number> {
     const said = file === null ? text : text.slice(0, LONGEST_TEXT / 10).trimEnd()
     const sent = keeping(file?.path ?? null, () => sendMessage(house.engine.parts, { seatId, sender, mode, text: said, file }))
     const { message_id } = sent
-    const typed = sent.status === 'queued' && (await typeMessages(house, seatId, cli.env))
+    const typed = sent.status === 'queued' && (await typeMessages(house, seatId))
     const status = typed ? (house.store.message(message_id)?.status ?? sent.status) : sent.status
     if (call.json) cli.print(JSON.stringify({ message_id, status, seat_id: seatId, mode, sender }))
     else cli.print(`${message_id} ${status === 'queued' ? 'waits for the session' : 'is given to the session now'}.`)
