@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Mode } from '../contract/level.js'
 import type { Message } from '../contract/message.js'
-import { bring } from './messages.js'
-import { cancelMessage, messageOf, sendMessage } from './send-message.js'
+import { bring } from './bring-messages.js'
+import { cancelMessage, sendMessage } from './send-message.js'
 import { said, type TrialHouse, type TrialSession, trialHouse, trialSession } from './trial-session.js'
 
 const ATTENDED = { BATON_SEAT: 'api', CLAUDE_PID: String(process.pid), CLAUDE_CODE_SESSION_ATTENDED: '1' }
@@ -22,7 +22,7 @@ afterEach(() => house.remove())
 function send(text: string, mode: Mode = 'sequential', sender = 'lena'): Message {
   return sendMessage(house.engine.parts, { seatId: s.record().seatId, sender, mode, text, file: null })
 }
-const now = (message: Message): Message => messageOf(house.engine.parts, message.message_id)!
+const now = (message: Message): Message => house.store.message(message.message_id)!
 const heardIn = (...answers: { answer: string }[]): string[] =>
   answers.flatMap(({ answer }) => said(answer).agent?.match(/(?<=Message from )\w+: .*/g) ?? [])
 

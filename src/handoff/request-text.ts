@@ -7,8 +7,6 @@ export interface Requested {
   seatName?: string | null
   /** Of the brief given before: what it lacks, most needed first. Turns the text into the one repeated request. */
   missing?: Coverage['missing']
-  /** Where the brief may be written instead of given as the answer. */
-  file?: string | null
 }
 
 const LONGEST = 3_000
@@ -18,10 +16,9 @@ const LONGEST_NAMED = 160
 const ROOM = 1_500
 
 /** What an agent is told when a brief is asked of it. Below 3,000 characters. */
-export function requestText({ seatName, missing = [], file }: Requested = {}): string {
+export function requestText({ seatName, missing = [] }: Requested = {}): string {
   const seat = seatName ? ` for ${oneLine(seatName, 60)}` : ''
-  const path = file && file.length <= 300 ? file : '<file>'
-  const other = `If you cannot answer with it, write it to ${path === '<file>' ? 'a file' : path} and run \`baton handoff ${path}\`.`
+  const other = 'If you cannot answer with it, write it to a file and run `baton handoff <file>`.'
   const text =
     missing.length > 0
       ? [

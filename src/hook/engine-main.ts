@@ -65,8 +65,8 @@ function drain(env: Record<string, string | undefined>): void {
     {
       live: house.home.live,
       outbox: house.home.outbox,
-      code: join(house.home.root, 'code'),
-      aside: join(house.home.root, 'aside'),
+      code: house.home.code,
+      aside: house.home.aside,
       facts: house.home.facts,
       mark: join(house.home.root, 'run', 'tidied'),
     },

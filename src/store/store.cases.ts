@@ -240,6 +240,10 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
         expect(store.openMessages('seat_1').map((m) => m.message_id)).toEqual(['m1', 'm2'])
         expect(store.messages({ seatId: 'seat_1' }).map((m) => m.message_id)).toEqual(['m1', 'm2', 'm3', 'm4'])
         expect(store.messages({ limit: 2 }).map((m) => m.message_id)).toEqual(['m4', 'm5'])
+        expect([store.message('m4'), store.message('M4')]).toEqual([
+          sampleMessage('m4', { queued_at: later(4), status: 'cancelled' }),
+          null,
+        ])
       }),
     )
 

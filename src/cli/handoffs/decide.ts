@@ -8,7 +8,8 @@ import type { Call, Cli } from '../command.js'
 import { whatNext } from '../commands/handoff.js'
 import { inHouse } from '../open-house.js'
 import { wrap } from '../render/wrap.js'
-import { briefNamed, callerOf, findBriefNamed, seatNamed } from './find.js'
+import { seatNamed } from '../seat-named.js'
+import { briefNamed, callerOf, findBriefNamed } from './find.js'
 import { seatName } from './list.js'
 
 export async function approve(call: Call, cli: Cli): Promise<number> {

@@ -191,6 +191,7 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
       ).run(m.message_id, m.seat_id, m.session_id, m.status, m.queued_at, JSON.stringify(m))
       memory.drop(`open ${m.seat_id}`)
     },
+    message: (id) => body<Message>(sql('SELECT body FROM messages WHERE message_id = ?').get(id)),
     openMessages: (seatId) =>
       recall(`open ${seatId}`, () =>
         bodies<Message>(
