@@ -7,7 +7,7 @@ import { addFoundLater } from './found-later.js'
 import { failHandoff, fieldsOf, moveHandoff } from './handoffs.js'
 import { hasDriver } from './look-at-handoffs.js'
 import { queue } from './messages.js'
-import { isQuiet } from './wake.js'
+import { isQuiet, QUIET_MS } from './wake.js'
 
 type NamedDesk = Desk & Pick<Draft, 'seatName'>
 
@@ -44,7 +44,14 @@ export function isThere({ agent, record }: Pick<Desk, 'agent' | 'record'>): bool
 export function leaveWhenIdle(desk: LeaveDesk, handoff: HandoffRecord): HandoffRecord {
   if (!isThere(desk)) return moveHandoff(desk, handoff, 'waiting', { way: 'start', orderId: null })
   const ready = moveHandoff(desk, handoff, 'checked', { way: null, orderId: null })
-  if (!isQuiet(desk) || desk.record.jobId !== null) return ready
+  if (desk.record.jobId !== null) return ready
+  if (!isQuiet(desk)) {
+    // No event tells that a person stopped a turn, or that the client gave it up.
+    const waits: HandoffRecord = { ...ready, dueAt: later(desk, QUIET_MS) }
+    desk.parts.store.putHandoff(waits)
+    desk.parts.store.afterCommit(() => desk.parts.leaveWork('handoff'))
+    return waits
+  }
   leaveSession(desk, ready)
   return desk.parts.store.handoff(ready.handoffId)!
 }

@@ -1,7 +1,7 @@
 import type { HandoffRecord } from '../contract/handoff.js'
 import type { LeaveDesk } from './desk.js'
 import { failHandoff, stopHandoff, withdraw } from './handoffs.js'
-import { isThere, LOOK_MS, offerInstead, orderAgain } from './leave-session.js'
+import { isThere, LOOK_MS, leaveWhenIdle, offerInstead, orderAgain } from './leave-session.js'
 import { endReview } from './review.js'
 
 /** The moment at which somebody had to look at it has come, and no signal did. */
@@ -9,6 +9,10 @@ export function lookAtDue(desk: LeaveDesk, handoff: HandoffRecord): void {
   const { parts } = desk
   if (handoff.state === 'review') {
     endReview(desk, handoff)
+    return
+  }
+  if (handoff.state === 'checked') {
+    leaveWhenIdle(desk, handoff)
     return
   }
   if (handoff.state === 'confirmed') {

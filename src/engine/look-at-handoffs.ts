@@ -39,9 +39,12 @@ export function hasDriver({ driver }: HandoffRecord): boolean {
   return Boolean(driver) && isAlive(driver!)
 }
 
-/** Its review ends by itself, in a session that may have nobody else to notice: one that has ended is looked at by the next start. */
+/**
+ * Its review ends by itself, or its turn may without a word, in a session that may have nobody else to notice: one that has ended is looked at
+ * by the next start.
+ */
 export function isAwaited({ store }: Pick<Parts, 'store'>, { state, dueAt, sessionId }: HandoffRecord): boolean {
-  return state === 'review' && dueAt !== null && store.session(sessionId)?.state !== 'ended'
+  return (state === 'review' || state === 'checked') && dueAt !== null && store.session(sessionId)?.state !== 'ended'
 }
 
 export function isUnawaited(parts: Pick<Parts, 'store'>, handoff: HandoffRecord): boolean {

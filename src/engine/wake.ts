@@ -16,7 +16,7 @@ const ORDER_MS = 12 * 60 * 60_000
 /** Carried out, and no prompt was shown since. */
 const SHOWN_MS = 60_000
 /** A session that says nothing for so long has a long tool under way, or the person stopped its turn, which no event tells. */
-const QUIET_MS = 30_000
+export const QUIET_MS = 30_000
 
 /** The waiter of a turn that just ended begins beside the hook that tells of it, and takes at once what it is left. */
 const WAITER_MS = 5_000
