@@ -1,7 +1,7 @@
 import type { HandoffRecord } from '../contract/handoff.js'
 import type { LeaveDesk } from './desk.js'
 import { failHandoff, withdraw } from './handoffs.js'
-import { LOOK_MS, offerInstead } from './leave-session.js'
+import { isThere, LOOK_MS, offerInstead, waitForNextStart } from './leave-session.js'
 import { endReview } from './review.js'
 
 /** The moment at which somebody had to look at it has come, and no signal did. */
@@ -24,7 +24,9 @@ export function lookAtDue(desk: LeaveDesk, handoff: HandoffRecord): void {
   }
   const answer = agent.orderAnswer?.(parts.liveDir, handoff.sessionId, handoff.orderId) ?? null
   const begun = answer !== null && answer.state !== 'refused'
-  if (begun || (answer === null && !withdraw(desk, handoff)))
-    failHandoff(desk, handoff, 'the client began to clear the session and no fresh one was seen')
+  const taken = begun || (answer === null && !withdraw(desk, handoff))
+  // The client died while it cleared: nobody has the brief.
+  if (taken && !isThere(desk)) waitForNextStart(desk, handoff)
+  else if (taken) failHandoff(desk, handoff, 'the client began to clear the session and no fresh one was seen')
   else offerInstead(desk, handoff, 'mod')
 }

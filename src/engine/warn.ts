@@ -41,7 +41,8 @@ export function warn(draft: Draft, crossed: readonly ResolvedLevel[]): void {
   }
   emitWarning(draft, crossed, decision.level, messageId)
   if (decision.handoff && draft.enabled && record.attended === true && policy.handoff.mode === 'ask') offerHandoff(draft)
-  if (decision.handoff && decision.guard === null && mayHandOver(draft) && openHandoff(draft) === null)
+  const open = openHandoff(draft)
+  if (decision.handoff && decision.guard === null && mayHandOver(draft) && (open === null || open.offered))
     draft.parts.around().askForBrief(draft, { cause: 'level', level: decision.level.name, reason: null, unattended: true })
 }
 
