@@ -1,33 +1,24 @@
 import { readFileSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { tidyWaiters } from '../../agents/claude-code/waiter.js'
-import { hasWork } from '../../archive/has-work.js'
 import { loadConfig } from '../../config/load-config.js'
 import type { Around } from '../../engine/around.js'
-import { wantedBriefs } from '../../engine/late-work.js'
-import { placesOf, tidyDaily } from '../../hook/tidy.js'
 import { type House, openHouse } from '../../house.js'
 import { BatonError, EXIT, reasonOf } from '../../lib/errors.js'
-import { isRunning } from '../../lib/process-info.js'
 import { isLoopback } from '../../server/guard.js'
 import { listen } from '../../server/listen.js'
 import type { ServerParts } from '../../server/parts.js'
 import { VERSION } from '../../version.js'
 import type { Call, Cli, Command } from '../command.js'
 import { engineOf } from '../launcher-for.js'
-import { drain } from '../open-house.js'
-import { type Keeper, makeKeeper } from '../serving/keeper.js'
+import { keepHouse } from '../serving/housekeeping.js'
+import { makeKeeper } from '../serving/keeper.js'
 import { portFrom } from '../serving/port.js'
 import { runningServer } from '../serving/running-server.js'
 import { takePlace } from '../serving/serve-lock.js'
 import { untilStopped } from '../until-stopped.js'
 
 const PORT = 8420
-const DRAIN_MS = 3_000
-const KEEP_MS = 10 * 60_000
-const HOUR = 3_600_000
-const FIRST_TIDY_MS = 60_000
 
 export const command: Command = {
   name: 'serve',
@@ -104,31 +95,6 @@ function storeReplaced(path: string): { seen: Promise<'replaced'>; stop(): void 
     }, 1_000)
   })
   return { seen, stop: () => clearInterval(timer) }
-}
-
-/** What came while no server ran is taken now; what a hook could not hand over is taken soon; once a day the house is tidied. */
-function keepHouse(house: House, keeper: Keeper): () => void {
-  drain(house)
-  const keep = (): void => {
-    const { store } = house
-    const now = house.now()
-    if (hasWork(store, now) || store.openCompactions().length > 0 || wantedBriefs(store, now).length > 0) keeper.leave()
-  }
-  keep()
-  const tidy = (): void => {
-    try {
-      if (tidyDaily(house.store, placesOf(house.home), house.now())) tidyWaiters(house.home.live, house.now(), isRunning)
-    } catch (error) {
-      house.log('warn', 'the house could not be tidied', { reason: reasonOf(error) })
-    }
-  }
-  const timers = [
-    setInterval(() => drain(house, { youngestMs: 2_000 }), DRAIN_MS),
-    setInterval(tidy, HOUR),
-    setInterval(keep, KEEP_MS),
-    setTimeout(tidy, FIRST_TIDY_MS),
-  ]
-  return () => timers.forEach(clearTimeout)
 }
 
 function openToAll(host: string): BatonError {
