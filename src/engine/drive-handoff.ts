@@ -174,7 +174,8 @@ export function giveUpTyping(parts: Parts, self: ProcessIdentity, handoffId: str
       return
     }
     if (isGone) {
-      parts.store.putHandoff(handoff)
+      const failedWays = handoff.state === 'clearing' ? [...handoff.failedWays, 'tmux' as const] : handoff.failedWays
+      parts.store.putHandoff({ ...handoff, failedWays })
       endClient(parts, record, [])
     } else if (handoff.state === 'clearing') offerInstead(deskFor(parts, agent, record), handoff, 'tmux')
     // The fresh session has the brief, and the person's next prompt begins it.

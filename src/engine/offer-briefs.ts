@@ -8,11 +8,18 @@ import { isOld, waitingHere } from './waiting-briefs.js'
 /** Briefs that have waited too long for a start like this one: the person is told how to take them up, and nothing is injected. */
 export function offerOld(draft: Draft): void {
   const { parts, signal, record, at } = draft
-  const inSeat = parts.store.openHandoffs({ seatId: record.seatId }).filter(({ state }) => state === 'waiting')
+  const inSeat = parts.store.openHandoffs({ seatId: record.seatId }).filter((handoff) => isLeft(draft, handoff))
   const here = waitingHere(parts.store, signal, at)
   const known = new Map([...here, ...inSeat].map((handoff) => [handoff.handoffId, handoff]))
   if (record.attended !== true || record.jobId !== null) return
   for (const handoff of known.values()) if (isOld(handoff, at)) offer(draft, handoff)
+}
+
+/** Of one seat, whatever folder: nobody is on the way with it. */
+function isLeft(draft: Draft, handoff: HandoffRecord): boolean {
+  const { state, newSessionId } = handoff
+  if (newSessionId !== null) return draft.parts.store.session(newSessionId)?.state === 'ended'
+  return state === 'waiting' || state === 'clearing' || isReviewOver(draft, handoff)
 }
 
 const TOO_OLD = 'nobody took it up within 12 hours'
