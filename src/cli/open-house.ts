@@ -5,7 +5,7 @@ import { type House, openHouse } from '../house.js'
 import { BatonError, EXIT } from '../lib/errors.js'
 import type { Cli } from './command.js'
 import { engineOf } from './launcher-for.js'
-import { startDriver } from './serving/keeper.js'
+import { startDriver, startKeeping } from './serving/keeper.js'
 
 /** Opens the house for one command, with everything taken that hooks left in the spool, and closes it afterwards. */
 export async function inHouse<T>(
@@ -13,8 +13,10 @@ export async function inHouse<T>(
   work: (house: House) => T | Promise<T>,
   options: { configMs?: number } = {},
 ): Promise<T> {
+  let isLeft = false
   const leaveWork = (work?: 'handoff'): void => {
     if (work === 'handoff') startDriver(engineOf(cli), house.home)
+    else isLeft = true
   }
   const house: House = openHouse({ env: cli.env, loadConfig, around: () => around, now: cli.now, leaveWork, ...options })
   try {
@@ -23,6 +25,7 @@ export async function inHouse<T>(
     return await work(house)
   } finally {
     house.close()
+    if (isLeft) startKeeping(engineOf(cli), house.home)
   }
 }
 

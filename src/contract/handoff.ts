@@ -79,6 +79,8 @@ export interface HandoffRecord {
   upTo?: number | null
   /** A turn began since the brief was written: what happened in it is added before the brief is used. Absent: none did. */
   stale?: boolean
+  /** Its session was resumed, and the person was told of the brief: it is left when they do it. Absent: no. */
+  offered?: boolean
   /** Which handoff of this seat it is, from 1. */
   number: number
   /** The figures when it was asked for. */

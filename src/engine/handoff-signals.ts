@@ -19,7 +19,7 @@ function mayBlock(draft: Draft): boolean {
 
 /** False: nobody but the person can carry it out, or it is the one that led to this session. */
 function leavesByItself(draft: Draft, handoff: HandoffRecord | null): boolean {
-  if (handoff === null) return true
+  if (handoff === null || handoff.offered) return true
   const { state, failedWays, dueAt } = handoff
   if (!isToLeave(draft, handoff) || (state === 'review' && dueAt === null)) return false
   return state === 'clearing' || !failedWays.includes('mod')

@@ -1,7 +1,7 @@
 import type { HandoffRecord } from '../contract/handoff.js'
 import type { LeaveDesk } from './desk.js'
 import { failHandoff, stopHandoff, withdraw } from './handoffs.js'
-import { isThere, LOOK_MS, leaveWhenIdle, offerInstead, orderAgain } from './leave-session.js'
+import { isThere, LOOK_MS, leaveWhenIdle, offerInstead, orderAgain, waitForNextStart } from './leave-session.js'
 import { endReview } from './review.js'
 
 /** The moment at which somebody had to look at it has come, and no signal did. */
@@ -33,7 +33,8 @@ export function lookAtDue(desk: LeaveDesk, handoff: HandoffRecord): void {
  *
  *   refused: something hindered it   it is given again, under another name
  *   refused for good                 the next way
- *   begun                            the client's own event follows; if it has not when it is due, the handoff failed
+ *   begun                            the client's own event follows; if it has not when it is due, the handoff failed, or waits for
+ *                                    the next start if the client is gone
  *   neither answer nor order         whoever was to give it was killed before: it is given now
  *   not begun in its time            the next way; while the session works, more time
  */
@@ -46,7 +47,9 @@ export function lookAtOrder(desk: LeaveDesk, handoff: HandoffRecord): void {
   const isThereStill = agent.hasOrder?.(parts.liveDir, sessionId, orderId) ?? true
   const answer = agent.orderAnswer?.(parts.liveDir, sessionId, orderId) ?? null
   if (answer !== null && answer.state !== 'refused') {
-    if (isDue) failHandoff(desk, handoff, 'the client began to clear the session and no fresh one was seen')
+    // The client died while it cleared: nobody has the brief.
+    if (isDue && !isThere(desk)) waitForNextStart(desk, handoff)
+    else if (isDue) failHandoff(desk, handoff, 'the client began to clear the session and no fresh one was seen')
   } else if (!desk.enabled) stopHandoff(desk, 'Baton was switched off')
   else if (answer !== null) goOnRefused(desk, handoff, answer.reason ?? '', isDue)
   else if (!isThereStill || (isDue && isAtWork(desk))) orderAgain(desk, handoff, 'same')

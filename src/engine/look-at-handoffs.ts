@@ -3,24 +3,29 @@ import type { HandoffRecord } from '../contract/handoff.js'
 import { isAlive } from '../lib/process-info.js'
 import { deskFor } from './desk.js'
 import type { Parts } from './draft.js'
+import type { ReadFacts } from './read-facts.js'
 
 /** Handoffs no signal moves on: those whose time has come are looked at, orders are followed, and those nobody types or waits for get a process that does. */
 export function lookAtHandoffs(parts: Parts): Event[] {
   const now = parts.now().toISOString()
   const due = parts.store.dueHandoffs(now)
   const ordered = parts.store.openHandoffs().filter(({ state, way }) => state === 'clearing' && way === 'mod')
-  const ids = new Set([...due, ...ordered].map(({ handoffId }) => handoffId))
-  const events = [...ids].flatMap((handoffId) => parts.store.transaction(() => look(parts, handoffId, now)))
+  const looked = new Map([...due, ...ordered].map((handoff) => [handoff.handoffId, handoff]))
+  const events = [...looked.values()].flatMap(({ handoffId, sessionId, stale }) => {
+    // Before the store is locked: it may take a second.
+    const read = stale ? parts.around().readLeft(parts, sessionId) : null
+    return parts.store.transaction(() => look(parts, handoffId, now, read))
+  })
   if (parts.store.openHandoffs().some((handoff) => isUndriven(handoff) || isUnawaited(parts, handoff))) parts.leaveWork('handoff')
   return events
 }
 
-function look(parts: Parts, handoffId: string, now: string): Event[] {
+function look(parts: Parts, handoffId: string, now: string, read: ReadFacts | null): Event[] {
   const handoff = parts.store.handoff(handoffId)
   const record = handoff && parts.store.session(handoff.sessionId)
   const agent = record && parts.agents[record.agent]
   if (!record || !agent) return []
-  const desk = deskFor(parts, agent, record)
+  const desk = Object.assign(deskFor(parts, agent, record), { read })
   if (handoff.dueAt !== null && handoff.dueAt <= now) parts.around().lookAtDue(desk, handoff)
   else parts.around().lookAtOrder(desk, handoff)
   return desk.events

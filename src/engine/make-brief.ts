@@ -14,7 +14,12 @@ export interface BriefKeeper {
   /** A late finding. Throws when it cannot be kept. */
   add(brief: BriefRecord, at: string, text: string): BriefRecord['addenda'][number]
   /** Late findings as they were kept, oldest first; those that are gone or were changed are left out. */
-  late(brief: BriefRecord): string[]
+  late(brief: BriefRecord): LateFinding[]
+}
+
+export interface LateFinding {
+  text: string
+  path: string
 }
 
 /** What a brief is made from, beside the text. */

@@ -44,11 +44,12 @@ export function takeUp(parts: Parts, asked: { briefId: string; sessionId: string
     parts.store.putBrief(used)
     record.lastHandoffPath = brief.path
     const seatName = parts.store.seat(brief.seatId)?.name ?? null
+    const addenda = parts.around().readLate(parts, brief)
     queue(
       desk,
       {
         ...{ category: 'brief', mode: 'urgent' },
-        ...{ agent_text: resumeText({ ...brief, addenda: [], seatName }, body, LONGEST), user_text: null },
+        ...{ agent_text: resumeText({ ...brief, addenda, seatName }, body, LONGEST), user_text: null },
       },
       { seatId: record.seatId, sessionId: record.sessionId },
     )
@@ -71,7 +72,7 @@ function refuse(desk: Desk & Pick<Draft, 'enabled'>, brief: BriefRecord): void {
   if (parts.store.openHandoffs({ seatId: brief.seatId }).some(({ briefId }) => briefId === brief.briefId))
     throw why(
       `${brief.briefId} waits for the next session of its own seat.`,
-      `Take it from there first: baton handoffs cancel ${brief.briefId}.`,
+      'It begins with it by itself: start one in its folder, or type /clear in the one the brief was written in.',
     )
   if (!desk.enabled) throw why(`Baton is off for session ${id}.`, `baton on ${id} lets it act again.`)
   if (!isThere(desk)) throw why(`Session ${id} has ended.`, 'Name one that runs: --session ID.')

@@ -22,6 +22,8 @@ export interface SessionQuery {
   /** Only sessions seen at or after this ISO time. */
   seenSince?: string
   project?: string
+  /** Only those a brief is still to be written of. */
+  wantsBrief?: boolean
 }
 
 export interface ArchiveQuery {

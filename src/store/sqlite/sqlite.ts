@@ -104,7 +104,8 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
       recall(`session ${id}`, () => body<SessionRecord>(sql('SELECT body FROM sessions WHERE session_id = ?').get(id))),
     sessions(query: SessionQuery = {}) {
       const rows = sql(
-        'SELECT body FROM sessions WHERE seen_at >= ? AND (? IS NULL OR project = ?) ORDER BY seen_at DESC, session_id',
+        `SELECT body FROM sessions WHERE seen_at >= ? AND (? IS NULL OR project = ?)
+         ${query.wantsBrief ? "AND json_extract(body, '$.briefWanted') IS NOT NULL" : ''} ORDER BY seen_at DESC, session_id`,
       )
       return bodies<SessionRecord>(rows.all(query.seenSince ?? '', query.project ?? null, query.project ?? null))
     },
