@@ -295,6 +295,23 @@ describe('a review', () => {
     expect(statuses()).toEqual(['agent superseded', 'user review'])
   })
 
+  it('takes the first of two changes: the second is told which brief took the place of its own', () => {
+    const briefId = underReview()
+    const first = reviseBrief(parts(), { briefId, caller: null, body: THIN, read: read() }).brief.briefId
+    const before = snapshot()
+    const late = thrown(() => reviseBrief(parts(), { briefId, caller: null, body: WHOLE, read: read() }))
+    expect(late).toMatchObject({ exit: 4, message: expect.stringContaining(first), hint: expect.stringContaining(first) })
+    expect(snapshot()).toEqual(before)
+  })
+
+  it('takes no change of what was cancelled meanwhile', () => {
+    const briefId = underReview()
+    dropHandoff(parts(), { handoffId: last().handoffId, caller: null })
+    const late = thrown(() => reviseBrief(parts(), { briefId, caller: null, body: WHOLE, read: read() }))
+    expect(late).toMatchObject({ exit: 4, message: expect.stringContaining('cancelled') })
+    expect(statuses()).toEqual(['agent cancelled'])
+  })
+
   it('also while the order waits: it is taken back and given again with the new text', () => {
     const { brief: old } = offer()
     ends('ready')

@@ -156,6 +156,7 @@ export function reviseBrief(
     const desk = deskOf(parts, old.sessionId)
     admitReviewer(parts.store, asked.caller, desk.record)
     refuseUsed(old)
+    refuseOver(parts, old)
     const handoff = handoffOf(parts, old)
     if (handoff) refuseBegun(desk, handoff)
     const coverage = parts.around().coverageOf(desk, ground, asked.body)
@@ -288,6 +289,24 @@ function refuseUsed(brief: BriefRecord): void {
   throw new BatonError(
     `${brief.briefId} was used: session ${brief.usedBySessionId?.slice(0, 8) ?? 'unknown'} began with it.`,
     'Tell that session what has changed, or ask for its own handoff.',
+    EXIT.refused,
+  )
+}
+
+const OVER = new Set<BriefRecord['status']>(['superseded', 'cancelled', 'failed'])
+
+/** Somebody else was faster than whoever edits it: their text, or their no, holds. */
+function refuseOver({ store }: Parts, brief: BriefRecord): void {
+  if (!OVER.has(brief.status)) return
+  const later = store
+    .briefs({ sessionId: brief.sessionId })
+    .findLast((one) => one.sequence > brief.sequence && !OVER.has(one.status))
+  const replaced = brief.status === 'superseded' && later ? later.briefId : null
+  throw new BatonError(
+    replaced ? `${brief.briefId} was replaced meanwhile by ${replaced}.` : `${brief.briefId} is ${brief.status} meanwhile.`,
+    replaced
+      ? `Put your changes into that one: baton handoffs edit ${replaced}.`
+      : `To use your text all the same: baton handoff <file> --session ${brief.sessionId.slice(0, 8)}.`,
     EXIT.refused,
   )
 }
