@@ -11,6 +11,7 @@ import { type Asked, arriveHandoff, beginHandoff, cancelHandoff, hush, moveHando
 import { isThere, leaveWhenIdle } from './leave-session.js'
 import type { BriefGround } from './make-brief.js'
 import { queue, unhurt } from './messages.js'
+import { refuseAwaited } from './own-briefs.js'
 import type { ReadFacts } from './read-facts.js'
 import { beginReview, holdReview, renewedEnd, useReviewed } from './review.js'
 import { lately } from './warn.js'
@@ -119,6 +120,7 @@ export function dropBrief(parts: Parts, asked: { briefId: string; caller: Caller
     const brief = parts.store.brief(asked.briefId)!
     admit(parts.store, asked.caller, brief)
     refuseUsed(brief)
+    refuseAwaited(parts, brief)
     const dropped: BriefRecord = { ...brief, status: brief.status === 'superseded' ? 'superseded' : 'cancelled' }
     parts.store.putBrief(dropped)
     return dropped
@@ -156,6 +158,7 @@ export function reviseBrief(
     const desk = deskOf(parts, old.sessionId)
     admitReviewer(parts.store, asked.caller, desk.record)
     refuseUsed(old)
+    refuseAwaited(parts, old)
     refuseOver(parts, old)
     const handoff = handoffOf(parts, old)
     if (handoff) refuseBegun(desk, handoff)

@@ -1,3 +1,4 @@
+import type { HandoffRecord } from '../contract/handoff.js'
 import type { Message } from '../contract/message.js'
 import type { SessionRecord } from '../contract/record.js'
 import type { SignalKind } from '../contract/signal.js'
@@ -14,7 +15,7 @@ import { deliver, isLeft, isPrompt, mayWake, ordered, sameProcess, settleLost, s
 /** `answer`: the client waits for this answer. `outbox`: nobody waits, the next hook takes it along. `keep`: it stays in the queue. */
 export type Delivery = 'answer' | 'outbox' | 'keep'
 
-export type Draftless = Pick<Message, 'category' | 'mode' | 'agent_text' | 'user_text' | 'recovery' | 'text_file'>
+export type Draftless = Pick<Message, 'category' | 'mode' | 'agent_text' | 'user_text' | 'recovery' | 'text_file' | 'brief_id'>
 
 export function queue(draft: Desk, content: Draftless, to: { seatId: string; sessionId: string | null }): Message {
   const { parts, at } = draft
@@ -208,10 +209,11 @@ function goOnWith(draft: Draft, messages: readonly Message[], signalId: string |
 function isHeld({ parts, record, at }: Desk, kind: SignalKind | null): boolean {
   const handoffs = parts.store.openHandoffs({ seatId: record.seatId })
   const leaves = handoffs.some(({ state, sessionId }) => state === 'clearing' && sessionId === record.sessionId)
-  const begins = handoffs.some(
-    ({ state, newSessionId }) =>
-      newSessionId === record.sessionId && (state === 'confirmed' || (state === 'started' && kind === 'prompt')),
-  )
+  // Nobody may ever prompt a fresh session: after the time that was given for it, whoever writes to it does.
+  const isBegun = ({ state, dueAt }: HandoffRecord): boolean =>
+    (state === 'confirmed' && dueAt !== null && at < dueAt) ||
+    ((state === 'confirmed' || state === 'started') && kind === 'prompt')
+  const begins = handoffs.some((handoff) => handoff.newSessionId === record.sessionId && isBegun(handoff))
   if (leaves || begins) return true
   const compacts = record.compaction !== null && !record.compaction.completed
   if (compacts && kind !== 'tool-batch' && kind !== 'turn-end') return true
