@@ -18,6 +18,7 @@ import { factsOf, groundFor, type Known } from './known.js'
 import { lookAtDue } from './look-at-due.js'
 import { type BriefGround, type BriefKeeper, coverageOf, takeBrief, writeBrief } from './make-brief.js'
 import type { Readers, ReadFacts } from './read-facts.js'
+import { unlessKeyless } from './without-key.js'
 
 /** Everything around compactions that reads transcripts, in one piece, so that a hook can leave it unloaded. */
 export interface Around {
@@ -70,12 +71,12 @@ export function makeAround(
     briefGround: (draft) => groundFor(known, draft),
     ...{
       askForBrief,
-      blockAndHandOver,
+      blockAndHandOver: unlessKeyless(blockAndHandOver),
       takeTyped,
       followHandoff,
-      handOverAtTurnEnd,
+      handOverAtTurnEnd: unlessKeyless(handOverAtTurnEnd),
       handOverAtSessionEnd,
-      beginFresh,
+      beginFresh: unlessKeyless(beginFresh),
       lookAtDue,
     },
     coverageOf,

@@ -259,6 +259,21 @@ describe('what was decided is taken back', () => {
   })
 })
 
+it('what the agent does behind its brief in the same turn is found later', () => {
+  offer(WHOLE, { caller: s.id })
+  const id = 'toolu_late'
+  const use = {
+    type: 'tool_use',
+    id,
+    name: 'Edit',
+    input: { file_path: '/srv/shop/src/late.ts', old_string: 'a', new_string: 'b' },
+  }
+  s.write({ type: 'assistant', message: { role: 'assistant', content: [use] } })
+  s.write({ type: 'user', message: { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: 'ok' }] } })
+  ends('ready')
+  expect(said(clear().answer).agent).toMatch(/## Found later[\s\S]*late\.ts/)
+})
+
 describe('a review', () => {
   function underReview() {
     const { brief, handoff } = offer()

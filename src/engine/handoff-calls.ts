@@ -14,6 +14,7 @@ import { queue, unhurt } from './messages.js'
 import { refuseAwaited } from './own-briefs.js'
 import type { ReadFacts } from './read-facts.js'
 import { beginReview, holdReview, renewedEnd, useReviewed } from './review.js'
+import { isQuiet } from './wake.js'
 import { lately } from './warn.js'
 import { admit, admitReviewer, type Caller, type Role } from './who-may.js'
 
@@ -42,7 +43,7 @@ export function offerBrief(
     const { record } = desk
     const open = parts.store.openHandoffs({ seatId: record.seatId })
     const wanted = open.find((one) => one.sessionId === record.sessionId && one.newSessionId === null) ?? null
-    refuseLeft(desk)
+    refuseLeft(desk, 'baton handoff <file> --session')
     refuseOff(desk)
     endArrived(desk, open)
     if (wanted === null) refuseGuarded(desk, role)
@@ -51,7 +52,10 @@ export function offerBrief(
     const brief = checkable(desk, parts.around().takeBrief(desk, ground, given), asked.read)
     const replaced = open.flatMap(({ briefId }) => briefId ?? [])
     const handoff = wanted ? takeOver(desk, wanted, role, asked.reason) : beginHandoff(desk, causeOf(role, asked.reason))
-    const checked = withBrief(desk, { ...handoff, way: null, orderId: null }, brief, ground)
+    const ready = withBrief(desk, { ...handoff, way: null, orderId: null }, brief, ground)
+    // Where a turn is under way its work goes on behind the brief, and is added when the session is left.
+    const checked = { ...ready, stale: isThere(desk) && (role === 'agent' || !isQuiet(desk)) }
+    parts.store.putHandoff(checked)
     for (const id of replaced) supersede(parts, id)
     parts.store.putSession(record)
     if (beginReview(desk, checked, brief)) return current(parts, { brief, handoff: checked })
@@ -66,7 +70,7 @@ export function requestBrief(parts: Parts, asked: { sessionId: string; caller: C
     const desk = deskOf(parts, asked.sessionId)
     const { record, agent } = desk
     const role = admit(parts.store, asked.caller, record)
-    refuseLeft(desk)
+    refuseLeft(desk, 'baton handoffs request')
     refuseOff(desk)
     if (!isThere(desk))
       throw new BatonError(
@@ -127,6 +131,13 @@ export function dropBrief(parts: Parts, asked: { briefId: string; caller: Caller
   })
 }
 
+/** What a handoff that waits for nobody's yes waits for. */
+const NEXT: Partial<Record<HandoffRecord['state'], string>> = {
+  checked: 'it is used when the turn of its session ends',
+  waiting: 'it is used at the next /clear in its session, or the next start in its folder',
+  clearing: 'its session is cleared as soon as it is idle and nothing stands in its composer',
+}
+
 /** A brief under review may be used. */
 export function approveBrief(parts: Parts, asked: { briefId: string; caller: Caller }): Offered {
   return parts.store.transaction(() => {
@@ -138,7 +149,7 @@ export function approveBrief(parts: Parts, asked: { briefId: string; caller: Cal
     if (handoff?.state !== 'review')
       throw new BatonError(
         `${brief.briefId} does not wait for a review: it is ${brief.status}${handoff ? `, its handoff is ${handoff.state}` : ''}.`,
-        'Only a brief whose handoff is in review has to be approved; baton handoffs show tells more.',
+        handoff ? `It needs no approval: ${NEXT[handoff.state] ?? 'it goes on by itself'}.` : 'baton handoffs show tells more.',
         EXIT.refused,
       )
     const approved: BriefRecord = { ...brief, status: 'approved' }
@@ -255,12 +266,12 @@ function refuseBegun(desk: CallDesk, handoff: HandoffRecord): void {
 }
 
 /** Another session has taken its place in the seat. */
-function refuseLeft({ parts, record }: CallDesk): void {
+function refuseLeft({ parts, record }: CallDesk, command: string): void {
   const later = parts.store.chain(record.seatId).findLast((one) => one.seenAt > record.seenAt)
   if (record.state !== 'ended' || !later) return
   throw new BatonError(
     `Session ${record.sessionId.slice(0, 8)} was left; ${later.sessionId.slice(0, 8)} took its place in the seat.`,
-    `Name that one: --session ${later.sessionId.slice(0, 8)}.`,
+    `Name that one: ${command} ${later.sessionId.slice(0, 8)}.`,
     EXIT.refused,
   )
 }
