@@ -13,6 +13,7 @@ import { lookAtDue, lookAtOrder } from './look-at-due.js'
 import { type BriefGround, type BriefKeeper, coverageOf, type LateFinding, takeBrief, writeBrief } from './make-brief.js'
 import { offerAtResume, offerOld } from './offer-briefs.js'
 import type { Readers, ReadFacts } from './read-facts.js'
+import { unlessKeyless } from './without-key.js'
 
 /** Everything around compactions that reads transcripts, in one piece, so that a hook can leave it unloaded. */
 export interface Around {
@@ -72,12 +73,12 @@ export function makeAround(
     briefGround: (draft) => groundFor(known, draft),
     ...{
       askForBrief,
-      blockAndHandOver,
+      blockAndHandOver: unlessKeyless(blockAndHandOver),
       takeTyped,
       followHandoff,
-      handOverAtTurnEnd,
+      handOverAtTurnEnd: unlessKeyless(handOverAtTurnEnd),
       handOverAtSessionEnd,
-      beginFresh,
+      beginFresh: unlessKeyless(beginFresh),
       offerOld,
       offerAtResume,
       lookAtDue,

@@ -355,3 +355,13 @@ describe('a session that began with a brief', () => {
     expect(readFileSync(house.store.briefs().at(-1)!.path, 'utf8')).not.toContain('legacy/a.ts')
   })
 })
+
+it('a brief below the bar is kept, completed, when the session ends before a better one came', () => {
+  house.configure((policy) => ({ ...policy, handoff: { ...policy.handoff, bar: 1 } }))
+  climb()
+  ends(s, '# Handoff brief\n\n## Goal and why\nThe login.\n\n## Next exact step\nThe tests.\n')
+  expect(last()).toMatchObject({ state: 'requested', briefId: null })
+  s.end('prompt_input_exit')
+  expect(last()).toMatchObject({ state: 'waiting', way: 'start', draft: null })
+  expect(readFileSync(house.store.brief(last().briefId!)!.path, 'utf8')).toMatch(/The login\.[\s\S]*Never touch legacy\/a\.ts/)
+})

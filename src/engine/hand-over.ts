@@ -179,6 +179,14 @@ export function followHandoff(draft: Draft): void {
   arriveHandoff(draft, started)
 }
 
+/** Below the bar, and asked for once more: it is the agent's own, and completed it is better than none. */
+function keepDraft(desk: Desk, handoff: HandoffRecord, body: string): void {
+  const around = desk.parts.around()
+  const ground = around.briefGround({ ...desk, read: null })
+  const { briefId } = around.takeBrief(desk, ground, { body, author: 'agent', reason: handoff.reason })
+  moveHandoff(desk, handoff, 'waiting', { briefId, draft: null, way: 'start', orderId: null })
+}
+
 /**
  * The session ended, and no fresh one follows it in its client: what is written waits for the next start; what is not will not be. A fresh
  * session that ended before it worked has done nothing with its brief, whatever it was told.
@@ -188,7 +196,8 @@ export function handOverAtSessionEnd(draft: Desk): void {
   if (handoff && handoff.newSessionId === draft.record.sessionId) waitForNextStart(draft, handoff)
   if (!handoff || handoff.sessionId !== draft.record.sessionId || handoff.newSessionId !== null) return
   const brief = handoff.briefId === null ? null : draft.parts.store.brief(handoff.briefId)
-  if (brief === null) cancelHandoff(draft, handoff, 'the session ended')
+  if (brief === null && handoff.draft !== null) keepDraft(draft, handoff, handoff.draft)
+  else if (brief === null) cancelHandoff(draft, handoff, 'the session ended')
   // What nobody has agreed to yet is agreed to by time or by a person, also now.
   else if (handoff.state === 'review') return
   else if (handoff.way !== 'start') {

@@ -209,20 +209,3 @@ it('a request that an idle session is being woken with is taken back with its ha
   expect(lies()).toBe(false)
   expect(s.messages('handoff').map(({ status }) => status)).toEqual(['cancelled'])
 })
-
-it('a terminal in which a process was typing when the session ended is typed into by another once it is resumed', () => {
-  begin({ ...ENV, TMUX_PANE: '%3' }, false)
-  s.step(150_000)
-  ends(BRIEF)
-  const self = processInfo(process.pid)!
-  const [id] = claimHandoffs(parts(), self)
-  expect(beginTyping(parts(), self, id!, nextStep(parts(), self, id!)!.type!)).toBe(true)
-  s.end('prompt_input_exit')
-  expect(last()).toMatchObject({ state: 'waiting', way: 'start' })
-  s.start('resume')
-  s.prompt()
-  left = []
-  ends('Done.')
-  expect(last()).toMatchObject({ state: 'clearing', way: 'tmux', driver: null, typing: null })
-  expect(left).toEqual(['handoff'])
-})

@@ -15,7 +15,7 @@ import { deliver, isLeft, isPrompt, ordered, sameProcess, settleLost, settleOrde
 /** `answer`: the client waits for this answer. `outbox`: nobody waits, the next hook takes it along. `keep`: it stays in the queue. */
 export type Delivery = 'answer' | 'outbox' | 'keep'
 
-export type Draftless = Pick<Message, 'category' | 'mode' | 'agent_text' | 'user_text' | 'recovery' | 'text_file'>
+export type Draftless = Pick<Message, 'category' | 'mode' | 'agent_text' | 'user_text' | 'recovery' | 'text_file' | 'brief_id'>
 
 export function queue(draft: Desk, content: Draftless, to: { seatId: string; sessionId: string | null }): Message {
   const { parts, at } = draft

@@ -23,7 +23,13 @@ const heard = ({ answer }: { answer: string }): string[] => said(answer).agent?.
 const handoff = (state: HandoffState): void =>
   house.store.transaction(() =>
     house.store.putHandoff(
-      sampleHandoff('h1', { seatId: s.record().seatId, sessionId: 'the-one-before', newSessionId: s.id, state }),
+      sampleHandoff('h1', {
+        seatId: s.record().seatId,
+        sessionId: 'the-one-before',
+        newSessionId: s.id,
+        state,
+        dueAt: '2999-01-01T00:00:00.000Z',
+      }),
     ),
   )
 

@@ -1,3 +1,4 @@
+import type { HandoffRecord } from '../contract/handoff.js'
 import type { Message } from '../contract/message.js'
 import type { SignalKind } from '../contract/signal.js'
 import type { Desk } from './draft.js'
@@ -36,10 +37,11 @@ export function markGiven(
 function isHeld({ parts, record, at }: Desk, kind: SignalKind | null): boolean {
   const handoffs = parts.store.openHandoffs({ seatId: record.seatId })
   const leaves = handoffs.some(({ state, sessionId }) => state === 'clearing' && sessionId === record.sessionId)
-  const begins = handoffs.some(
-    ({ state, newSessionId }) =>
-      newSessionId === record.sessionId && (state === 'confirmed' || (state === 'started' && kind === 'prompt')),
-  )
+  // Nobody may ever prompt a fresh session: after the time that was given for it, whoever writes to it does.
+  const isBegun = ({ state, dueAt }: HandoffRecord): boolean =>
+    (state === 'confirmed' && dueAt !== null && at < dueAt) ||
+    ((state === 'confirmed' || state === 'started') && kind === 'prompt')
+  const begins = handoffs.some((handoff) => handoff.newSessionId === record.sessionId && isBegun(handoff))
   if (leaves || begins) return true
   const compacts = record.compaction !== null && !record.compaction.completed
   if (compacts && kind !== 'tool-batch' && kind !== 'turn-end') return true

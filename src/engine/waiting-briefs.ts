@@ -10,7 +10,8 @@ export function waitingHere(store: Store, signal: Signal, at: string): HandoffRe
   if (signal.start?.source !== 'startup' || signal.attended !== true || signal.cwd === null || signal.jobId !== null) return []
   return store.openHandoffs().filter((handoff) => {
     const session = isReady(handoff, at) ? store.session(handoff.sessionId) : null
-    return session?.state === 'ended' && session.cwd === signal.cwd
+    // An agent may have changed into another folder since.
+    return session?.state === 'ended' && (session.cwd === signal.cwd || session.project === signal.cwd)
   })
 }
 

@@ -46,7 +46,7 @@ test('list: newest first, those replaced only with --all, one seat if wanted, an
   expect(await ids('--all')).toHaveLength(3)
   for (const seat of ['api', A, 'aaaa', second.seat_id]) expect(await ids('--seat', seat)).toEqual([second.brief_id])
   const { stdout } = await trial.run(['handoffs', 'list'])
-  expect(stdout).toMatch(/^BRIEF +TAKEN +SEAT +NO +SESSION +PROJECT +AUTHOR +CARRIES +STATUS\n/)
+  expect(stdout).toMatch(/^BRIEF +TAKEN +SEAT +NO +SESSION +PROJECT +AUTHOR +AS GIVEN +STATUS\n/)
   expect(stdout).toMatch(new RegExp(`${second.brief_id} .* api +2 +aaaaaaaa +~/shop +agent +100% +checked`))
   expect(stdout).toContain('and 1 more: baton handoffs list --all')
   expect(stdout).toMatch(/under way {2}api: checked for \d+s, asked for by agent/)
@@ -194,6 +194,16 @@ test('approve: lets a brief under review be used, and refuses any other', async 
   ended(trial)
   cleared(trial)
   expect((await trial.run(['handoffs', 'show', brief_id, '--json'])).json.status).toBe('used')
+})
+
+test('what is refused names the whole command that helps', async () => {
+  const trial = atWork()
+  expect((await trial.run(['handoffs', 'cancel', 'zzzz'])).stderr).toContain('There is no brief, seat or session "zzzz"')
+  trial.put(join(trial.project, 'b.md'), WHOLE)
+  const { json } = await trial.run(['handoff', 'b.md', '--session', A, '--json'])
+  const approved = await trial.run(['handoffs', 'approve', json.brief_id])
+  expect(approved.code).toBe(4)
+  expect(approved.stderr).toContain('It needs no approval: it is used when the turn of its session ends.')
 })
 
 test('edit: opens the editor on a copy; what is saved is a new brief by the user', async () => {
