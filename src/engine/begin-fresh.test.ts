@@ -255,13 +255,42 @@ describe('a brief that waits', () => {
     expect(house.store.openHandoffs()).toHaveLength(2)
   })
 
-  it('for its own seat is not given to another session', () => {
-    handedOver('aaaaaaaa-0001', SEAT).end('prompt_input_exit')
+  it('for its own seat is not given to another session while somebody sits there, and on a person’s word once nobody does', () => {
+    const s = handedOver('aaaaaaaa-0001', SEAT)
     const other = trialSession(house, 'cccccccc-0003', { ...ENV, BATON_SEAT: 'other' })
     other.start()
     const use = () => takeUp(house.engine.parts, { briefId: briefs()[0]!.briefId, sessionId: other.id, caller: null })
     expect(use).toThrow('waits for the next session of its own seat')
     expect(briefs()[0]!.status).toBe('checked')
+    s.end('prompt_input_exit')
+    use()
+    expect(last()).toMatchObject({ state: 'cancelled', trouble: 'session cccccccc was given it' })
+    expect(agentOf(other.prompt())).toContain('Fix the login.')
+  })
+
+  it('beside another one in the folder is offered, and neither is taken', () => {
+    const waiting = ['aaaaaaaa-0001', 'aaaaaaaa-0002'].map((id) => handedOver(id, ENV, false))
+    for (const session of waiting) session.end('prompt_input_exit')
+    const fresh = trialSession(house, 'cccccccc-0003', ENV)
+    const answers = [fresh.start(), fresh.prompt()].map(({ answer }) => said(answer))
+    expect(answers.map(({ agent }) => agent).join()).not.toContain('Fix the login')
+    expect(answers.map(({ user }) => user).join()).toMatch(/2 briefs wait in this folder.*baton handoffs use <brief>/)
+  })
+
+  it('whose fresh session was killed is offered to the session it came from, which is handed over again at its next level', () => {
+    house.configure((policy) => ({ ...policy, guards: { ...policy.guards, minNewTokens: 0, cooldownSeconds: 0 } }))
+    const s = handedOver('aaaaaaaa-0001', SEAT)
+    s.end('clear')
+    const fresh = trialSession(house, 'bbbbbbbb-0002', SEAT)
+    fresh.start('clear')
+    const gone = { ...fresh.record(), process: { pid: 2 ** 22 + 7, startedAt: '1' } }
+    house.store.transaction(() => house.store.putSession(gone))
+    s.start('resume')
+    expect(last()).toMatchObject({ state: 'waiting', offered: true, newSessionId: null })
+    asks(s, 'Go on.')
+    s.reports(160_000, 2)
+    s.step(160_000)
+    expect(house.store.handoffs()).toHaveLength(2)
   })
 
   it('is given to another session with what was found later', () => {

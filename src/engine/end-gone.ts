@@ -11,17 +11,21 @@ import { wantBrief } from './late-work.js'
 const LOOK_BACK_MS = 7 * 24 * 3_600_000
 
 /**
- * A client that was killed tells nobody. When the next one starts in its folder, the sessions it left are ended: their compactions are
+ * A client that was killed tells nobody. When the next one starts in its folder, or an earlier session is resumed there, the sessions it left are ended: their compactions are
  * over, a brief that was ready waits for this very start, and of work without one a brief is written (see `late-briefs.ts`). Inside a
  * transaction, before the start finds its seat. Returns what is to be told.
  */
 export function endGone(parts: Parts, signal: Signal): Event[] {
   const events: Event[] = []
-  if (signal.kind !== 'session-start' || signal.start?.source !== 'startup' || signal.cwd === null || signal.subagent)
-    return events
+  const source = signal.kind === 'session-start' ? signal.start?.source : undefined
+  if ((source !== 'startup' && source !== 'resume') || signal.cwd === null || signal.subagent) return events
   const seenSince = new Date(parts.now().getTime() - LOOK_BACK_MS).toISOString()
   for (const record of parts.store.sessions({ seenSince }))
-    if (record.cwd === signal.cwd && record.sessionId !== signal.sessionId && isGone(parts, record))
+    if (
+      (record.cwd === signal.cwd || record.project === signal.cwd) &&
+      record.sessionId !== signal.sessionId &&
+      isGone(parts, record)
+    )
       endClient(parts, record, events)
   return events
 }

@@ -5,7 +5,7 @@ import { queue } from './messages.js'
 import { isReviewOver } from './review.js'
 import { isOld, waitingHere } from './waiting-briefs.js'
 
-/** Briefs that have waited too long for a start like this one: the person is told how to take them up, and nothing is injected. */
+/** Briefs that have waited too long for a start like this one, or are several: the person is told how to take one up, and nothing is injected. */
 export function offerOld(draft: Draft): void {
   const { parts, signal, record, at } = draft
   const inSeat = parts.store.openHandoffs({ seatId: record.seatId }).filter((handoff) => isLeft(draft, handoff))
@@ -13,6 +13,19 @@ export function offerOld(draft: Draft): void {
   const known = new Map([...here, ...inSeat].map((handoff) => [handoff.handoffId, handoff]))
   if (record.attended !== true || record.jobId !== null) return
   for (const handoff of known.values()) if (isOld(handoff, at)) offer(draft, handoff)
+  const several = here.filter((handoff) => handoff.briefId !== null && !isOld(handoff, at))
+  if (several.length > 1 && inSeat.length === 0) offerEach(draft, several)
+}
+
+const MOST_NAMED = 5
+
+/** Nobody can tell which of them was meant. */
+function offerEach(draft: Draft, waiting: readonly HandoffRecord[]): void {
+  const named = waiting.slice(-MOST_NAMED).map(({ briefId, sessionId }) => `${briefId} of session ${sessionId.slice(0, 8)}`)
+  tell(
+    draft,
+    `[baton] ${waiting.length} briefs wait in this folder, and none is taken up by itself: ${named.join(', ')}. To go on from one here: baton handoffs use <brief>. To read it: baton handoffs show <brief>.`,
+  )
 }
 
 /** Of one seat, whatever folder: nobody is on the way with it. */

@@ -1,10 +1,12 @@
 import type { BriefRecord } from '../contract/brief.js'
+import type { HandoffRecord } from '../contract/handoff.js'
 import type { Message } from '../contract/message.js'
 import type { SessionRecord } from '../contract/record.js'
 import { resumeText } from '../handoff/resume-text.js'
 import { BatonError, EXIT } from '../lib/errors.js'
 import { deskFor } from './desk.js'
 import type { Desk, Draft, Parts } from './draft.js'
+import { moveHandoff } from './handoffs.js'
 import { isThere } from './leave-session.js'
 import { keepOwnBrief } from './make-brief.js'
 import { queue } from './messages.js'
@@ -45,6 +47,9 @@ export function takeUp(parts: Parts, asked: { briefId: string; sessionId: string
     if (body === null)
       throw new BatonError(`The brief in ${brief.path} is gone or was changed.`, 'It is not given to an agent.', EXIT.refused)
     takeFrom(parts, brief)
+    const holder = holderOf(parts, brief)
+    if (holder !== null)
+      moveHandoff(desk, holder, 'cancelled', { trouble: `session ${record.sessionId.slice(0, 8)} was given it` })
     const given: BriefRecord = { ...brief, givenTo: record.sessionId }
     parts.store.putBrief(given)
     const seatName = parts.store.seat(brief.seatId)?.name ?? null
@@ -100,13 +105,23 @@ function refuse(desk: Desk & Pick<Draft, 'enabled'>, brief: BriefRecord): void {
   refuseAwaited(parts, brief)
   if (brief.status === 'cancelled' || brief.status === 'failed')
     throw why(`${brief.briefId} is ${brief.status}.`, 'baton handoffs list shows those that can be used.')
-  if (parts.store.openHandoffs({ seatId: brief.seatId }).some(({ briefId }) => briefId === brief.briefId))
+  const holder = holderOf(parts, brief)
+  if (holder !== null && !isLeftBehind(parts, holder))
     throw why(
       `${brief.briefId} waits for the next session of its own seat.`,
       'It begins with it by itself: start one in its folder, or type /clear in the one the brief was written in.',
     )
   if (!desk.enabled) throw why(`Baton is off for session ${id}.`, `baton on ${id} lets it act again.`)
   if (!isThere(desk)) throw why(`Session ${id} has ended.`, 'Name one that runs: --session ID.')
+}
+
+function holderOf({ store }: Parts, { seatId, briefId }: BriefRecord): HandoffRecord | null {
+  return store.openHandoffs({ seatId }).find((handoff) => handoff.briefId === briefId) ?? null
+}
+
+/** Its session has ended, and only a start would take it up: a person may say which. */
+function isLeftBehind({ store }: Parts, { state, sessionId }: HandoffRecord): boolean {
+  return state === 'waiting' && store.session(sessionId)?.state === 'ended'
 }
 
 function deskOf(parts: Parts, sessionId: string): Desk & Pick<Draft, 'enabled'> {

@@ -347,7 +347,8 @@ function applyStart(draft: Draft, summary: string | null): void {
 function startFromBrief(draft: Draft): void {
   const { parts, signal, record, at } = draft
   const open = parts.store.openHandoffs({ seatId: record.seatId })
-  if ([...open, ...waitingHere(parts.store, signal, at)].some((handoff) => isOld(handoff, at))) parts.around().offerOld(draft)
+  const here = waitingHere(parts.store, signal, at)
+  if (here.length > 1 || [...open, ...here].some((handoff) => isOld(handoff, at))) parts.around().offerOld(draft)
   if (open.length > 0) parts.around().beginFresh(draft)
 }
 
