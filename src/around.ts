@@ -20,7 +20,7 @@ export const around: Around = makeAround(
     late: ({ briefId, addenda }) =>
       addenda.flatMap(({ path, sha256 }) => {
         const { verdict, body } = readAddendum(path, machineKey(keyFile), { briefId, sha256 })
-        return verdict === 'genuine' && body !== null ? [body] : []
+        return verdict === 'genuine' && body !== null ? [{ text: body, path }] : []
       }),
   }),
   gitState,

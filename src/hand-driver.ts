@@ -1,7 +1,5 @@
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { findPasted, readComposer } from './agents/claude-code/composer.js'
-import { liveClient } from './agents/claude-code/registry.js'
 import { type Changes, watchChanges } from './delivery/channels/changes.js'
 import {
   pastePrompt,
@@ -26,11 +24,7 @@ import {
 } from './engine/drive-handoff.js'
 import type { House } from './house.js'
 import { isAlive, type ProcessIdentity, processInfo } from './lib/process-info.js'
-
-/** How the screen and the state of each agent's client are read. */
-const TERMINALS: Record<string, (client: DriveStep['client']) => Terminal> = {
-  'claude-code': ({ pid, configDir }) => ({ live: () => liveClient(configDir, pid), composer: readComposer, findPasted }),
-}
+import { QUIET_MS, terminalOf } from './terminals.js'
 
 /** A person who types is waited for more patiently than a client that finishes its turn. */
 const PROMPT_MS = 10_000
@@ -139,14 +133,11 @@ interface Quiet {
   since: number | null
 }
 
-/** For a moment after the user pressed Enter the composer is empty and the client still calls itself idle. */
-const QUIET_MS = 200
-
 /** How often the composer is looked at before there is anything to type. */
 const READY_EVERY_MS = 1_000
 
 async function look({ agent, client, type }: DriveStep, quiet: Quiet): Promise<void> {
-  const terminal = TERMINALS[agent]?.(client)
+  const terminal = terminalOf(agent, client)
   if (terminal && type) await lookFor(terminal, type.text, { sessionId: type.sessionId }, quiet)
 }
 
@@ -160,7 +151,7 @@ async function tryToType(
   quiet: Quiet,
 ): Promise<Typed | null> {
   const { parts } = house.engine
-  const terminal = TERMINALS[step.agent]?.(step.client)
+  const terminal = terminalOf(step.agent, step.client)
   if (!terminal) return null
   const wish = { sessionId: type.sessionId, mayStand: type.mayStand }
   if (type.remains !== null && (await removeStanding(terminal, type.remains, wish)))

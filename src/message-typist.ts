@@ -1,32 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { findPasted, readComposer } from './agents/claude-code/composer.js'
-import { liveClient } from './agents/claude-code/registry.js'
-import { configDirOf } from './agents/claude-code/settings.js'
-import { pastePrompt, type Terminal, whyNotNow } from './delivery/channels/tmux.js'
+import { pastePrompt, whyNotNow } from './delivery/channels/tmux.js'
 import { beginTypingMessages, typable as idleUntold, typedNothing } from './engine/type-message.js'
 import type { House } from './house.js'
-
-type Env = Record<string, string | undefined>
-
-/** How the screen and the state of each agent's client are read. */
-const TERMINALS: Record<string, (pid: number, env: Env) => Terminal | null> = {
-  'claude-code': (pid, env) => {
-    const configDir = configDirOf(env as Record<string, string>)
-    return configDir === null ? null : { live: () => liveClient(configDir, pid), composer: readComposer, findPasted }
-  },
-}
-
-/** For a moment after the user pressed Enter the composer is empty and the client still calls itself idle. */
-const QUIET_MS = 300
+import { QUIET_MS, type TypedClient, terminalOf } from './terminals.js'
 
 /**
  * Types what waits for an idle session into its terminal, where nothing better reaches it: in tmux, with an empty composer, and never into
  * a dialog. The client's own event confirms it. False: nothing was typed, and it waits for the session's next event.
  */
-export async function typeMessages(house: House, seatId: string, env: Env): Promise<boolean> {
+export async function typeMessages(house: House, seatId: string): Promise<boolean> {
   const { parts } = house.engine
   const record = idleUntold(parts, seatId)
-  const terminal = record?.process ? (TERMINALS[record.agent]?.(record.process.pid, env) ?? null) : null
+  const terminal = record?.process && record.terminal ? terminalOf(record.agent, { ...record.terminal, ...record.process }) : null
   if (record === null || terminal === null) return false
   const wish = { sessionId: record.sessionId }
   for (const wait of [0, QUIET_MS]) {
@@ -46,8 +31,8 @@ export async function typeMessages(house: House, seatId: string, env: Env): Prom
 const PASSING = ['busy', 'waiting', 'draft']
 
 /** Whether the terminal of a client could be typed into, now or later. Types nothing. */
-export async function typable(pid: number, sessionId: string, env: Env): Promise<boolean> {
-  const terminal = TERMINALS['claude-code']!(pid, env)
-  const refused = terminal === null ? null : await whyNotNow(terminal, '[baton]', { sessionId })
+export async function typable(client: TypedClient & { sessionId: string }): Promise<boolean> {
+  const terminal = terminalOf('claude-code', client)
+  const refused = terminal && (await whyNotNow(terminal, '[baton]', client))
   return terminal !== null && (refused === null || PASSING.includes(refused.why))
 }

@@ -58,14 +58,17 @@ export interface Agent {
   takesOrders?(liveDir: string, sessionId: string, process: { pid: number; startedAt: string }): boolean
   /** Gives an order to the part of Baton inside the client; throws when it cannot be written. */
   order?(liveDir: string, order: Order): void
-  /** True: the order was taken back and will never be carried out. */
+  /** Whether the order lies where it is looked for. */
+  hasOrder?(liveDir: string, sessionId: string, orderId: string): boolean
+  /** True: it will never be carried out, also if it is given after this. False: it was begun. */
   withdraw?(liveDir: string, sessionId: string, orderId: string): boolean
   /** What became of an order; null: it was not begun. */
   orderAnswer?(liveDir: string, sessionId: string, orderId: string): OrderAnswer | null
   /** A program that sleeps beside an idle client and gives it a prompt; left out: no client of this agent knows such a thing. */
   readonly waiter?: Waiter
-  /** What the user asked for by a command inside the client, once; null: nothing. */
-  takeRequest?(liveDir: string, sessionId: string): { words: string } | null
+  /** What the user asked for by a command inside the client, until it is dropped; null: nothing. `at` tells two requests apart. */
+  readRequest?(liveDir: string, sessionId: string): { words: string; at: number } | null
+  dropRequest?(liveDir: string, sessionId: string, at: number): void
   /** The transcripts of a session's subagents. `name`: tells them apart. */
   subagentTranscripts?(transcriptPath: string): { name: string; path: string }[]
   /** The events whose answers reach the agent: where a text may be left for the next one to take along. */

@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { configDirOf } from '../agents/claude-code/settings.js'
 import { archivePlaces } from '../archive/places.js'
 import { around } from '../around.js'
 import { readBrief } from '../briefs/read-brief.js'
@@ -33,7 +34,10 @@ export function instruments(home: Home, env: Record<string, string | undefined>)
     },
     isGenuine: ({ path, sha256 }) => existsSync(home.key) && readBrief(path, machineKey(home.key), sha256).verdict === 'genuine',
     isUndriven,
-    typable: (pid, sessionId) => typable(pid, sessionId, env),
+    async typable(pid, sessionId) {
+      const configDir = configDirOf(env as Record<string, string>)
+      return configDir !== null && typable({ pid, configDir, sessionId })
+    },
     isSilent,
     prepareHome: () => prepareHome(home, env),
     findProgram: (name) => findProgram(name, env),

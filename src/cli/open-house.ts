@@ -5,7 +5,7 @@ import { type House, openHouse } from '../house.js'
 import { BatonError, EXIT } from '../lib/errors.js'
 import type { Cli } from './command.js'
 import { engineOf } from './launcher-for.js'
-import { makeKeeper, startDriver } from './serving/keeper.js'
+import { makeKeeper, startDriver, startKeeping } from './serving/keeper.js'
 
 /** Opens the house for one command, with everything taken that hooks left in the spool, and closes it afterwards. */
 export async function inHouse<T>(
@@ -21,9 +21,11 @@ export async function inHouse<T>(
         (...said) => house.log(...said),
       )
     : null
+  let isLeft = false
   const leaveWork = (work?: 'handoff'): void => {
     if (work === 'handoff') startDriver(engineOf(cli), house.home)
-    else keeper?.leave()
+    else if (keeper) keeper.leave()
+    else isLeft = true
   }
   const house: House = openHouse({ env: cli.env, loadConfig, around: () => around, now: cli.now, leaveWork, ...options })
   try {
@@ -32,6 +34,7 @@ export async function inHouse<T>(
     return await work(house)
   } finally {
     house.close()
+    if (isLeft) startKeeping(engineOf(cli), house.home)
   }
 }
 

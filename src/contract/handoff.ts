@@ -56,6 +56,8 @@ export interface HandoffRecord {
   stateAt: string
   /** When somebody has to look at it again; null: only the next signal can move it. */
   dueAt: string | null
+  /** The agent is not asked again: the end of its turn uses the brief it gave, or Baton's own. Absent: it may be. */
+  lastCall?: boolean
   /** How often the agent was asked for the brief. */
   asked: number
   /** What the agent gave first and was below the bar; null: nothing, or it is kept as a brief by now. */
@@ -77,6 +79,8 @@ export interface HandoffRecord {
   upTo?: number | null
   /** A turn began since the brief was written: what happened in it is added before the brief is used. Absent: none did. */
   stale?: boolean
+  /** Its session was resumed, and the person was told of the brief: it is left when they do it. Absent: no. */
+  offered?: boolean
   /** Which handoff of this seat it is, from 1. */
   number: number
   /** The figures when it was asked for. */
@@ -97,6 +101,8 @@ export interface Order {
   prompt: string
   /** Milliseconds; an order is not begun after it. */
   until: number
+  /** A handoff nobody asked for by hand: refused once the client has had so many of the kind within an hour. Left out: a person asked. */
+  perHour?: number
 }
 
 /** What became of an order: a file beside it. */

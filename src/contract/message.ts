@@ -33,6 +33,8 @@ export interface Message {
   sent_with?: string | null
   /** What it does, where somebody counts on its arrival: facts put back after the compaction that began then. */
   recovery?: { compaction: string; steps: { step: 1 | 2; facts: number }[] }
+  /** The brief it gives to a running session, which is used once it has arrived. */
+  brief_id?: string
   /** Given again because the client died before it could have asked the model. */
   repeated: boolean
 }

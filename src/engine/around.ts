@@ -2,27 +2,25 @@ import type { BriefRecord } from '../contract/brief.js'
 import type { Event } from '../contract/event.js'
 import type { SessionRecord } from '../contract/record.js'
 import type { Signal } from '../contract/signal.js'
+import { beginFresh } from './begin-fresh.js'
 import { catchUp } from './catch-up.js'
 import type { Draft, Parts } from './draft.js'
-import {
-  askForBrief,
-  beginFresh,
-  blockAndHandOver,
-  followHandoff,
-  handOverAtSessionEnd,
-  handOverAtTurnEnd,
-  takeTyped,
-} from './hand-over.js'
-import { type KeepDesk, keepBefore, keptForNothing, readAhead, recoverFirst, recoverSecond } from './keeping.js'
+import { askForBrief, blockAndHandOver, followHandoff, handOverAtSessionEnd, handOverAtTurnEnd, takeTyped } from './hand-over.js'
+import { stopHandoff } from './handoffs.js'
+import { type KeepDesk, keepBefore, keptForNothing, readAhead, readLeft, recoverFirst, recoverSecond } from './keeping.js'
 import { factsOf, groundFor, type Known } from './known.js'
-import { lookAtDue } from './look-at-due.js'
-import { type BriefGround, type BriefKeeper, coverageOf, takeBrief, writeBrief } from './make-brief.js'
+import { lookAtDue, lookAtOrder } from './look-at-due.js'
+import { type BriefGround, type BriefKeeper, coverageOf, type LateFinding, takeBrief, writeBrief } from './make-brief.js'
+import { offerAtResume, offerOld } from './offer-briefs.js'
 import type { Readers, ReadFacts } from './read-facts.js'
+import { unlessKeyless } from './without-key.js'
 
 /** Everything around compactions that reads transcripts, in one piece, so that a hook can leave it unloaded. */
 export interface Around {
   /** The facts a compaction may drop, or a brief is compared with, before the store is locked. */
   readAhead(parts: Parts, signal: Signal): ReadFacts | null
+  /** The same of a session whose work went on since its brief was written; null: there is nothing to read. */
+  readLeft(parts: Parts, sessionId: string): ReadFacts | null
   /** The same for whoever has the time. */
   factsOf(parts: Parts, of: Pick<SessionRecord, 'sessionId' | 'agent' | 'transcriptPath'>): ReadFacts
   keepBefore(draft: Draft, trigger: 'auto' | 'manual'): void
@@ -39,7 +37,11 @@ export interface Around {
   handOverAtTurnEnd: typeof handOverAtTurnEnd
   handOverAtSessionEnd: typeof handOverAtSessionEnd
   beginFresh: typeof beginFresh
+  offerOld: typeof offerOld
+  offerAtResume: typeof offerAtResume
   lookAtDue: typeof lookAtDue
+  lookAtOrder: typeof lookAtOrder
+  stopHandoff: typeof stopHandoff
   /** What a brief of this session is made from. */
   briefGround(of: Pick<Draft, 'parts' | 'record' | 'read'>): BriefGround
   coverageOf: typeof coverageOf
@@ -48,7 +50,7 @@ export interface Around {
   /** null: it is gone, or somebody has changed it. */
   readBrief(parts: Parts, brief: BriefRecord): string | null
   /** What was found after it was written, oldest first. */
-  readLate(parts: Parts, brief: BriefRecord): string[]
+  readLate(parts: Parts, brief: BriefRecord): LateFinding[]
 }
 
 export function makeAround(
@@ -61,6 +63,7 @@ export function makeAround(
   const known: Known = { readers, program, repository, keeperOf, elapsed }
   return {
     readAhead: (parts, signal) => readAhead(known, parts, signal),
+    readLeft: (parts, sessionId) => readLeft(known, parts, sessionId),
     factsOf: (parts, of) => factsOf(known, parts, of),
     keepBefore: (draft, trigger) => keepBefore(known, draft, trigger),
     recoverFirst: (desk, summary) => recoverFirst(known, desk, summary),
@@ -70,13 +73,17 @@ export function makeAround(
     briefGround: (draft) => groundFor(known, draft),
     ...{
       askForBrief,
-      blockAndHandOver,
+      blockAndHandOver: unlessKeyless(blockAndHandOver),
       takeTyped,
       followHandoff,
-      handOverAtTurnEnd,
+      handOverAtTurnEnd: unlessKeyless(handOverAtTurnEnd),
       handOverAtSessionEnd,
-      beginFresh,
+      beginFresh: unlessKeyless(beginFresh),
+      offerOld,
+      offerAtResume,
       lookAtDue,
+      lookAtOrder,
+      stopHandoff,
     },
     coverageOf,
     takeBrief,

@@ -4,7 +4,7 @@ import type { SessionRecord } from '../contract/record.js'
 import { deskFor } from './desk.js'
 import type { Parts } from './draft.js'
 import { briefBefore, recoverFirst, recoverSecond } from './keeping.js'
-import { factsOf, groundFor, type Known, keptOf } from './known.js'
+import { factsOf, groundFor, type Known, keptOf, repositoryOf } from './known.js'
 import { writeLateBriefs } from './late-briefs.js'
 import { KEEP_EVERY } from './late-work.js'
 import { type ReadFacts, readFacts } from './read-facts.js'
@@ -12,22 +12,35 @@ import { type ReadFacts, readFacts } from './read-facts.js'
 /**
  * What no hook could wait for, in a process nobody waits for. Transcripts that were too long are read, and what they tell is put back as if
  * it had been known then: what the first request after the compaction could not carry waits for the next tool boundary. Briefs of sessions
- * that ended without one are written. Facts of sessions that go on are kept up to date.
+ * that ended without one are written. Facts of sessions that go on are kept up to date. One session that cannot be read keeps no other from
+ * it.
  */
 export function catchUp(known: Known, parts: Parts): Event[] {
   const late = parts.store.openCompactions().flatMap((open) => {
-    const session = parts.store.session(open.sessionId)
-    const read = session ? readUpTo(known, parts, session, open) : null
-    return parts.store.transaction(() => note(known, parts, open, read))
+    return each(parts, open.sessionId, () => {
+      const session = parts.store.session(open.sessionId)
+      const read = session ? readUpTo(known, parts, session, open) : null
+      return parts.store.transaction(() => note(known, parts, open, read))
+    })
   })
   const written = writeLateBriefs(known, parts)
   keepFacts(known, parts)
   return [...late, ...written]
 }
 
+function each(parts: Parts, sessionId: string, work: () => Event[]): Event[] {
+  try {
+    return work()
+  } catch (error) {
+    parts.log('error', 'a session could not be caught up with', { session: sessionId, reason: String(error) })
+    return []
+  }
+}
+
 function readUpTo(known: Known, parts: Parts, session: SessionRecord, { transcriptPath, bytes }: CompactionRecord): ReadFacts {
   const keeping = keptOf(known, parts, session)
-  return readFacts(known.readers, session.agent, transcriptPath, { bytes, keeping })
+  const read = readFacts(known.readers, session.agent, transcriptPath, { bytes, keeping })
+  return { ...read, repository: repositoryOf(known, session) }
 }
 
 function note(around: Known, parts: Parts, { sessionId, startedAt }: CompactionRecord, read: ReadFacts | null): Event[] {
@@ -61,10 +74,13 @@ function keepFacts(known: Known, parts: Parts): void {
     const offset = record.cursor?.offset ?? 0
     const kept = record.factsKeptAt ?? 0
     if (record.enabled === false || record.state === 'ended' || (offset >= kept && offset - kept < KEEP_EVERY)) continue
-    const { reached } = factsOf(known, parts, record)
-    parts.store.transaction(() => {
-      const now = parts.store.session(record.sessionId)
-      if (now) parts.store.putSession({ ...now, factsKeptAt: reached })
+    each(parts, record.sessionId, () => {
+      const { reached } = factsOf(known, parts, record)
+      parts.store.transaction(() => {
+        const now = parts.store.session(record.sessionId)
+        if (now) parts.store.putSession({ ...now, factsKeptAt: reached })
+      })
+      return []
     })
   }
 }

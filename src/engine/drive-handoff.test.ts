@@ -242,6 +242,15 @@ describe('at the end of its time', () => {
   })
 })
 
+it('what was meant for one session is not typed into another', () => {
+  const id = leave()
+  claimHandoffs(parts(), self)
+  const type = step()!.type!
+  expect(beginTyping(parts(), self, id, { ...type, sessionId: 'bbbbbbbb-0002' })).toBe(false)
+  expect(last().typing ?? null).toBeNull()
+  expect(beginTyping(parts(), self, id, type)).toBe(true)
+})
+
 describe('a client that is gone', () => {
   it('before the clear or after it leaves the brief to the next start in its folder', () => {
     const id = leave()
@@ -254,5 +263,18 @@ describe('a client that is gone', () => {
     const next = trialSession(house, 'eeeeeeee-0005', { CLAUDE_CODE_SESSION_ATTENDED: '1' })
     expect(said(next.start().answer).agent).toContain('Fix the login.')
     expect(last()).toMatchObject({ state: 'confirmed', newSessionId: next.id })
+  })
+
+  it('is ended as by the next start: told once, and what it compacted is over', () => {
+    const id = leave()
+    claimHandoffs(parts(), self)
+    s.preCompact('manual')
+    giveUpTyping(parts(), self, id, true)
+    expect(s.record()).toMatchObject({ state: 'ended', compaction: { completed: true } })
+    expect(s.events('session_ended').map(({ data }) => data)).toEqual([{ reason: 'gone' }])
+    expect(last()).toMatchObject({ state: 'waiting', way: 'start', client: null, driver: null })
+    const next = trialSession(house, 'eeeeeeee-0005', { CLAUDE_CODE_SESSION_ATTENDED: '1' })
+    next.start()
+    expect(s.events('session_ended')).toHaveLength(1)
   })
 })

@@ -1,10 +1,10 @@
 import type { HandoffRecord, Typing } from '../contract/handoff.js'
-import type { SessionRecord } from '../contract/record.js'
 import { continuePrompt } from '../handoff/resume-text.js'
 import type { ProcessIdentity } from '../lib/process-info.js'
 import { deskFor } from './desk.js'
 import type { Parts } from './draft.js'
-import { offerInstead, waitForNextStart } from './leave-session.js'
+import { endClient } from './end-gone.js'
+import { offerInstead } from './leave-session.js'
 import { hasDriver, isAwaited, isTyped, isUnawaited } from './look-at-handoffs.js'
 
 /**
@@ -86,7 +86,7 @@ export function awaitReviews(parts: Parts, self: ProcessIdentity): number | null
       const record = store.session(handoff.sessionId)
       const process = record?.process ?? null
       if (record && process !== null && !parts.agents[record.agent]?.alive(process)) {
-        store.putSession(ended(record, parts.now().toISOString()))
+        endClient(parts, record, [])
         return []
       }
       if (!isOwn(handoff, self)) store.putHandoff({ ...handoff, driver: { pid: self.pid, startedAt: self.startedAt } })
@@ -169,14 +169,15 @@ export function giveUpTyping(parts: Parts, self: ProcessIdentity, handoffId: str
     const agent = record && parts.agents[record.agent]
     if (!record || !agent) return
     const handoff: HandoffRecord = { ...found, driver: null, typing: null, client: null }
-    const desk = deskFor(parts, agent, record)
     if (isBefore(found)) {
       parts.store.putHandoff({ ...found, driver: null, client: null })
       return
     }
-    if (isGone) parts.store.putSession(ended(record, desk.at))
-    if (handoff.state === 'clearing') offerInstead(desk, handoff, 'tmux')
-    else if (isGone) waitForNextStart(desk, handoff)
+    if (isGone) {
+      const failedWays = handoff.state === 'clearing' ? [...handoff.failedWays, 'tmux' as const] : handoff.failedWays
+      parts.store.putHandoff({ ...handoff, failedWays })
+      endClient(parts, record, [])
+    } else if (handoff.state === 'clearing') offerInstead(deskFor(parts, agent, record), handoff, 'tmux')
     // The fresh session has the brief, and the person's next prompt begins it.
     else parts.store.putHandoff({ ...handoff, dueAt: null })
   })
@@ -186,9 +187,4 @@ function own({ store }: Parts, self: ProcessIdentity, handoffId: string): Handof
   const handoff = store.handoff(handoffId)
   if (!handoff || !(isTyped(handoff) || isBefore(handoff))) return null
   return isOwn(handoff, self) ? handoff : null
-}
-
-/** Its process was killed, which tells nobody. */
-function ended(record: SessionRecord, at: string): SessionRecord {
-  return { ...record, state: 'ended', endedAt: record.endedAt ?? at }
 }

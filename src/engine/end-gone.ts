@@ -1,3 +1,4 @@
+import type { Event } from '../contract/event.js'
 import type { SessionRecord } from '../contract/record.js'
 import type { Signal } from '../contract/signal.js'
 import { closeUnfinished } from './compactions.js'
@@ -10,30 +11,47 @@ import { wantBrief } from './late-work.js'
 const LOOK_BACK_MS = 7 * 24 * 3_600_000
 
 /**
- * A client that was killed tells nobody. When the next one starts in its folder, the sessions it left are ended: their compactions are
+ * A client that was killed tells nobody. When the next one starts in its folder, or an earlier session is resumed there, the sessions it left are ended: their compactions are
  * over, a brief that was ready waits for this very start, and of work without one a brief is written (see `late-briefs.ts`). Inside a
- * transaction, before the start finds its seat.
+ * transaction, before the start finds its seat. Returns what is to be told.
  */
-export function endGone(parts: Parts, signal: Signal): void {
-  if (signal.kind !== 'session-start' || signal.start?.source !== 'startup' || signal.cwd === null || signal.subagent) return
+export function endGone(parts: Parts, signal: Signal): Event[] {
+  const events: Event[] = []
+  const source = signal.kind === 'session-start' ? signal.start?.source : undefined
+  if ((source !== 'startup' && source !== 'resume') || signal.cwd === null || signal.subagent) return events
   const seenSince = new Date(parts.now().getTime() - LOOK_BACK_MS).toISOString()
-  for (const record of parts.store.sessions({ seenSince })) {
-    if (record.cwd === signal.cwd && record.sessionId !== signal.sessionId && isGone(parts, record)) end(parts, record)
+  for (const record of parts.store.sessions({ seenSince }))
+    if (
+      (record.cwd === signal.cwd || record.project === signal.cwd) &&
+      record.sessionId !== signal.sessionId &&
+      isGone(parts, record)
+    )
+      endClient(parts, record, events)
+  return events
+}
+
+/** A session that ended by a clear is looked at too: its client may have died before the fresh one began. */
+function isGone(parts: Parts, record: SessionRecord): boolean {
+  const { state, process, agent } = record
+  if (process === null || (state === 'ended' && openHandoff({ parts, record }) === null)) return false
+  return parts.agents[agent]?.alive(process) === false
+}
+
+/** The client of this session is no process any more. Inside a transaction. */
+export function endClient(parts: Parts, record: SessionRecord, events: Event[]): void {
+  const desk = deskFor(parts, parts.agents[record.agent]!, record, events)
+  const { state } = record
+  const wasAtWork = state === 'working' || state === 'compacting' || state === 'waiting'
+  if (state !== 'ended') {
+    closeUnfinished(desk, 'unknown')
+    record.state = 'ended'
+    record.endedAt = desk.at
+    emit(desk, 'session_ended', { reason: 'gone' })
   }
-}
-
-function isGone({ agents }: Parts, { state, process, agent }: SessionRecord): boolean {
-  return state !== 'ended' && process !== null && agents[agent]?.alive(process) === false
-}
-
-function end(parts: Parts, record: SessionRecord): void {
-  const desk = deskFor(parts, parts.agents[record.agent]!, record)
-  const wasAtWork = record.state === 'working' || record.state === 'compacting' || record.state === 'waiting'
-  closeUnfinished(desk, 'unknown')
-  record.state = 'ended'
-  record.endedAt = desk.at
-  emit(desk, 'session_ended', { reason: 'gone' })
   if (openHandoff(desk) !== null) parts.around().handOverAtSessionEnd(desk)
-  wantBrief(desk, wasAtWork ? 'gone' : 'ended')
+  const handoff = openHandoff(desk)
+  // It may be days ago that anybody was there.
+  if (handoff?.state === 'waiting' && handoff.stateAt === desk.at) parts.store.putHandoff({ ...handoff, stateAt: record.seenAt })
+  if (state !== 'ended') wantBrief(desk, wasAtWork ? 'gone' : 'ended')
   parts.store.putSession(record)
 }

@@ -2,7 +2,8 @@ import { resolveLevels } from '../policy/levels.js'
 import { isNearLevel } from '../policy/near-level.js'
 import type { Draft } from './draft.js'
 import { openHandoff } from './handoffs.js'
-import { awaitsTurnEnd, unhurt } from './messages.js'
+import { awaitsTurnEnd } from './messages.js'
+import { unhurt } from './ready-messages.js'
 
 /** Without a server hooks run ahead of the engine, but for those whose answer is worth waiting for. */
 export function expectAnswer(draft: Draft): void {

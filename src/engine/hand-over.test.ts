@@ -321,3 +321,47 @@ describe('the next start in the same folder', () => {
     expect(said(next.start().answer).agent).toBeNull()
   })
 })
+
+describe('a session that began with a brief', () => {
+  const BARE = '# Handoff brief\n\n## Goal and why\nThe login.\n\n## Next exact step\nThe tests.\n'
+
+  function handedOver(): TrialSession {
+    climb()
+    ends(s, BRIEF)
+    const { fresh } = clear()
+    fresh.hook('UserPromptSubmit', { prompt: '[baton] Continue the work' })
+    fresh.step(30_000)
+    return fresh
+  }
+
+  it('hands on what the user said to the sessions before it, though nobody said it again', () => {
+    const fresh = handedOver()
+    requestBrief(house.engine.parts, { sessionId: fresh.id, caller: null, reason: null })
+    for (let asked = 0; asked < 3; asked++) ends(fresh, BARE)
+    const second = house.store.briefs().at(-1)!
+    expect(second).toMatchObject({ sequence: 2, author: 'agent', parentBriefId: house.store.briefs()[0]!.briefId })
+    expect(second.coverage!.missing.map(({ kind }) => kind)).toEqual(expect.arrayContaining(['request', 'constraint']))
+    expect(readFileSync(second.path, 'utf8')).toContain('Never touch legacy/a.ts')
+  })
+
+  it('which it does not after a clear that left the brief behind', () => {
+    const fresh = handedOver()
+    const { fresh: third } = clear(fresh, 'cccccccc-0003')
+    third.hook('UserPromptSubmit', { prompt: 'Something else.' })
+    third.step(30_000)
+    requestBrief(house.engine.parts, { sessionId: third.id, caller: null, reason: null })
+    for (let asked = 0; asked < 3; asked++) ends(third, BARE)
+    expect(house.store.briefs().at(-1)).toMatchObject({ sessionId: third.id })
+    expect(readFileSync(house.store.briefs().at(-1)!.path, 'utf8')).not.toContain('legacy/a.ts')
+  })
+})
+
+it('a brief below the bar is kept, completed, when the session ends before a better one came', () => {
+  house.configure((policy) => ({ ...policy, handoff: { ...policy.handoff, bar: 1 } }))
+  climb()
+  ends(s, '# Handoff brief\n\n## Goal and why\nThe login.\n\n## Next exact step\nThe tests.\n')
+  expect(last()).toMatchObject({ state: 'requested', briefId: null })
+  s.end('prompt_input_exit')
+  expect(last()).toMatchObject({ state: 'waiting', way: 'start', draft: null })
+  expect(readFileSync(house.store.brief(last().briefId!)!.path, 'utf8')).toMatch(/The login\.[\s\S]*Never touch legacy\/a\.ts/)
+})

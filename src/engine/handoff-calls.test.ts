@@ -259,6 +259,21 @@ describe('what was decided is taken back', () => {
   })
 })
 
+it('what the agent does behind its brief in the same turn is found later', () => {
+  offer(WHOLE, { caller: s.id })
+  const id = 'toolu_late'
+  const use = {
+    type: 'tool_use',
+    id,
+    name: 'Edit',
+    input: { file_path: '/srv/shop/src/late.ts', old_string: 'a', new_string: 'b' },
+  }
+  s.write({ type: 'assistant', message: { role: 'assistant', content: [use] } })
+  s.write({ type: 'user', message: { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: 'ok' }] } })
+  ends('ready')
+  expect(said(clear().answer).agent).toMatch(/## Found later[\s\S]*late\.ts/)
+})
+
 describe('a review', () => {
   function underReview() {
     const { brief, handoff } = offer()
@@ -293,6 +308,23 @@ describe('a review', () => {
     expect(readFileSync(brief.path, 'utf8')).not.toContain('Added by Baton')
     expect(handoff).toMatchObject({ state: 'review', briefId: brief.briefId, dueAt: '2026-03-01T11:00:00.000Z' })
     expect(statuses()).toEqual(['agent superseded', 'user review'])
+  })
+
+  it('takes the first of two changes: the second is told which brief took the place of its own', () => {
+    const briefId = underReview()
+    const first = reviseBrief(parts(), { briefId, caller: null, body: THIN, read: read() }).brief.briefId
+    const before = snapshot()
+    const late = thrown(() => reviseBrief(parts(), { briefId, caller: null, body: WHOLE, read: read() }))
+    expect(late).toMatchObject({ exit: 4, message: expect.stringContaining(first), hint: expect.stringContaining(first) })
+    expect(snapshot()).toEqual(before)
+  })
+
+  it('takes no change of what was cancelled meanwhile', () => {
+    const briefId = underReview()
+    dropHandoff(parts(), { handoffId: last().handoffId, caller: null })
+    const late = thrown(() => reviseBrief(parts(), { briefId, caller: null, body: WHOLE, read: read() }))
+    expect(late).toMatchObject({ exit: 4, message: expect.stringContaining('cancelled') })
+    expect(statuses()).toEqual(['agent cancelled'])
   })
 
   it('also while the order waits: it is taken back and given again with the new text', () => {

@@ -10,9 +10,12 @@ import { withBrief } from './hand-over.js'
 import { type Asked, arriveHandoff, beginHandoff, cancelHandoff, hush, moveHandoff, withdraw } from './handoffs.js'
 import { isThere, leaveWhenIdle } from './leave-session.js'
 import type { BriefGround } from './make-brief.js'
-import { queue, unhurt } from './messages.js'
+import { queue } from './messages.js'
+import { refuseAwaited } from './own-briefs.js'
 import type { ReadFacts } from './read-facts.js'
+import { unhurt } from './ready-messages.js'
 import { beginReview, holdReview, renewedEnd, useReviewed } from './review.js'
+import { isQuiet } from './wake.js'
 import { lately } from './warn.js'
 import { admit, admitReviewer, type Caller, type Role } from './who-may.js'
 
@@ -41,7 +44,7 @@ export function offerBrief(
     const { record } = desk
     const open = parts.store.openHandoffs({ seatId: record.seatId })
     const wanted = open.find((one) => one.sessionId === record.sessionId && one.newSessionId === null) ?? null
-    refuseLeft(desk)
+    refuseLeft(desk, 'baton handoff <file> --session')
     refuseOff(desk)
     endArrived(desk, open)
     if (wanted === null) refuseGuarded(desk, role)
@@ -50,7 +53,10 @@ export function offerBrief(
     const brief = checkable(desk, parts.around().takeBrief(desk, ground, given), asked.read)
     const replaced = open.flatMap(({ briefId }) => briefId ?? [])
     const handoff = wanted ? takeOver(desk, wanted, role, asked.reason) : beginHandoff(desk, causeOf(role, asked.reason))
-    const checked = withBrief(desk, { ...handoff, way: null, orderId: null }, brief, ground)
+    const ready = withBrief(desk, { ...handoff, way: null, orderId: null }, brief, ground)
+    // Where a turn is under way its work goes on behind the brief, and is added when the session is left.
+    const checked = { ...ready, stale: isThere(desk) && (role === 'agent' || !isQuiet(desk)) }
+    parts.store.putHandoff(checked)
     for (const id of replaced) supersede(parts, id)
     parts.store.putSession(record)
     if (beginReview(desk, checked, brief)) return current(parts, { brief, handoff: checked })
@@ -65,7 +71,7 @@ export function requestBrief(parts: Parts, asked: { sessionId: string; caller: C
     const desk = deskOf(parts, asked.sessionId)
     const { record, agent } = desk
     const role = admit(parts.store, asked.caller, record)
-    refuseLeft(desk)
+    refuseLeft(desk, 'baton handoffs request')
     refuseOff(desk)
     if (!isThere(desk))
       throw new BatonError(
@@ -119,10 +125,18 @@ export function dropBrief(parts: Parts, asked: { briefId: string; caller: Caller
     const brief = parts.store.brief(asked.briefId)!
     admit(parts.store, asked.caller, brief)
     refuseUsed(brief)
+    refuseAwaited(parts, brief)
     const dropped: BriefRecord = { ...brief, status: brief.status === 'superseded' ? 'superseded' : 'cancelled' }
     parts.store.putBrief(dropped)
     return dropped
   })
+}
+
+/** What a handoff that waits for nobody's yes waits for. */
+const NEXT: Partial<Record<HandoffRecord['state'], string>> = {
+  checked: 'it is used when the turn of its session ends',
+  waiting: 'it is used at the next /clear in its session, or the next start in its folder',
+  clearing: 'its session is cleared as soon as it is idle and nothing stands in its composer',
 }
 
 /** A brief under review may be used. */
@@ -136,7 +150,7 @@ export function approveBrief(parts: Parts, asked: { briefId: string; caller: Cal
     if (handoff?.state !== 'review')
       throw new BatonError(
         `${brief.briefId} does not wait for a review: it is ${brief.status}${handoff ? `, its handoff is ${handoff.state}` : ''}.`,
-        'Only a brief whose handoff is in review has to be approved; baton handoffs show tells more.',
+        handoff ? `It needs no approval: ${NEXT[handoff.state] ?? 'it goes on by itself'}.` : 'baton handoffs show tells more.',
         EXIT.refused,
       )
     const approved: BriefRecord = { ...brief, status: 'approved' }
@@ -156,6 +170,8 @@ export function reviseBrief(
     const desk = deskOf(parts, old.sessionId)
     admitReviewer(parts.store, asked.caller, desk.record)
     refuseUsed(old)
+    refuseAwaited(parts, old)
+    refuseOver(parts, old)
     const handoff = handoffOf(parts, old)
     if (handoff) refuseBegun(desk, handoff)
     const coverage = parts.around().coverageOf(desk, ground, asked.body)
@@ -251,12 +267,12 @@ function refuseBegun(desk: CallDesk, handoff: HandoffRecord): void {
 }
 
 /** Another session has taken its place in the seat. */
-function refuseLeft({ parts, record }: CallDesk): void {
+function refuseLeft({ parts, record }: CallDesk, command: string): void {
   const later = parts.store.chain(record.seatId).findLast((one) => one.seenAt > record.seenAt)
   if (record.state !== 'ended' || !later) return
   throw new BatonError(
     `Session ${record.sessionId.slice(0, 8)} was left; ${later.sessionId.slice(0, 8)} took its place in the seat.`,
-    `Name that one: --session ${later.sessionId.slice(0, 8)}.`,
+    `Name that one: ${command} ${later.sessionId.slice(0, 8)}.`,
     EXIT.refused,
   )
 }
@@ -288,6 +304,24 @@ function refuseUsed(brief: BriefRecord): void {
   throw new BatonError(
     `${brief.briefId} was used: session ${brief.usedBySessionId?.slice(0, 8) ?? 'unknown'} began with it.`,
     'Tell that session what has changed, or ask for its own handoff.',
+    EXIT.refused,
+  )
+}
+
+const OVER = new Set<BriefRecord['status']>(['superseded', 'cancelled', 'failed'])
+
+/** Somebody else was faster than whoever edits it: their text, or their no, holds. */
+function refuseOver({ store }: Parts, brief: BriefRecord): void {
+  if (!OVER.has(brief.status)) return
+  const later = store
+    .briefs({ sessionId: brief.sessionId })
+    .findLast((one) => one.sequence > brief.sequence && !OVER.has(one.status))
+  const replaced = brief.status === 'superseded' && later ? later.briefId : null
+  throw new BatonError(
+    replaced ? `${brief.briefId} was replaced meanwhile by ${replaced}.` : `${brief.briefId} is ${brief.status} meanwhile.`,
+    replaced
+      ? `Put your changes into that one: baton handoffs edit ${replaced}.`
+      : `To use your text all the same: baton handoff <file> --session ${brief.sessionId.slice(0, 8)}.`,
     EXIT.refused,
   )
 }

@@ -1,5 +1,6 @@
+import type { HandoffRecord } from '../contract/handoff.js'
 import type { Draft } from './draft.js'
-import { mayHandOver, openHandoff } from './handoffs.js'
+import { isToLeave, mayHandOver, openHandoff } from './handoffs.js'
 
 /** A compaction is held up only where a handoff can really follow, and never one a person asked for. */
 function mayBlock(draft: Draft): boolean {
@@ -11,22 +12,42 @@ function mayBlock(draft: Draft): boolean {
     signal.compaction?.trigger === 'auto' &&
     draft.takesOrders &&
     mayHandOver(draft) &&
-    record.compaction !== null
+    record.compaction !== null &&
+    leavesByItself(draft, openHandoff(draft))
   )
+}
+
+/** False: nobody but the person can carry it out, or it is the one that led to this session. */
+function leavesByItself(draft: Draft, handoff: HandoffRecord | null): boolean {
+  if (handoff === null || handoff.offered) return true
+  const { state, failedWays, dueAt } = handoff
+  if (!isToLeave(draft, handoff) || (state === 'review' && dueAt === null)) return false
+  return state === 'clearing' || !failedWays.includes('mod')
+}
+
+/** What the person asked for inside the client, once, whoever looks; null: nothing. It is gone only with what is made of it. */
+function typedRequest({ parts, agent, record, enabled, signal, at }: Draft): { words: string } | null {
+  if (!enabled || record.attended !== true || (signal.kind !== 'prompt' && signal.kind !== 'turn-end')) return null
+  const { sessionId } = record
+  const typed = agent.readRequest?.(parts.liveDir, sessionId) ?? null
+  if (typed === null) return null
+  parts.store.afterCommit(() => agent.dropRequest?.(parts.liveDir, sessionId, typed.at))
+  return parts.store.takeOnce(`request.${sessionId}.${typed.at}`, at) ? typed : null
 }
 
 /** The signal moves a handoff on. */
 export function moveHandoffs(draft: Draft): void {
-  const { signal } = draft
+  const { signal, parts } = draft
   if (signal.subagent || draft.record.jobId !== null) return
-  const { parts, agent, record } = draft
   if (signal.kind === 'compact-start' && mayBlock(draft)) parts.around().blockAndHandOver(draft)
-  const mayType = draft.enabled && record.attended === true && (signal.kind === 'prompt' || signal.kind === 'turn-end')
-  const typed = mayType ? (agent.takeRequest?.(parts.liveDir, record.sessionId) ?? null) : null
+  const typed = typedRequest(draft)
   if (typed === null && openHandoff(draft) === null) return
   const around = parts.around()
+  if (!draft.enabled) around.stopHandoff(draft, 'Baton was switched off')
   around.followHandoff(draft)
   if (typed !== null) around.takeTyped(draft, typed)
+  const open = openHandoff(draft)
+  if (open !== null && isToLeave(draft, open) && signal.kind !== 'session-end') around.lookAtOrder(draft, open)
   if (signal.kind === 'turn-end' || signal.kind === 'turn-failed') around.handOverAtTurnEnd(draft)
   if (signal.kind === 'session-end' && signal.end?.reason !== 'clear') around.handOverAtSessionEnd(draft)
 }

@@ -2,7 +2,6 @@ import type { HandoffCause, HandoffRecord, HandoffState } from '../contract/hand
 import type { Message } from '../contract/message.js'
 import { type Desk, type Draft, emit } from './draft.js'
 import { cancelStale } from './messages.js'
-import { ordered, settleOrders } from './wake.js'
 
 const OVER = new Set<HandoffState>(['done', 'failed', 'cancelled'])
 
@@ -80,6 +79,18 @@ export function cancelHandoff(desk: Desk, handoff: HandoffRecord, why: string): 
   emit(desk, 'handoff_cancelled', { ...fieldsOf(handoff), handoff_id: handoff.handoffId, reason: why })
 }
 
+/** Nobody wants this session's handoff any more. One that the client has begun to carry out is left to it. */
+export function stopHandoff(desk: Desk, why: string): void {
+  const handoff = openHandoff(desk)
+  if (handoff === null || !isToLeave(desk, handoff)) return
+  if (handoff.state !== 'clearing' || withdraw(desk, handoff)) cancelHandoff(desk, handoff, why)
+}
+
+/** The session is the one to be handed over, and no fresh one has begun. */
+export function isToLeave({ record }: Pick<Desk, 'record'>, { sessionId, newSessionId }: HandoffRecord): boolean {
+  return sessionId === record.sessionId && newSessionId === null
+}
+
 export function failHandoff(desk: Desk, handoff: HandoffRecord, why: string): void {
   moveHandoff(desk, handoff, 'failed', { trouble: why })
   markBrief(desk, handoff, 'failed')
@@ -87,12 +98,8 @@ export function failHandoff(desk: Desk, handoff: HandoffRecord, why: string): vo
   emit(desk, 'handoff_failed', { ...fieldsOf(handoff), handoff_id: handoff.handoffId, reason: why })
 }
 
-/** What was still to be said about it is not said any more. */
+/** What was still to be said about it is not said any more, also where an idle session is just being woken with it. */
 export function hush(desk: Desk, why: string): void {
-  const { parts, record } = desk
-  const open = parts.store.openMessages(record.seatId).filter(({ category }) => category === 'handoff')
-  // An idle session may just be woken with it.
-  if (ordered(open)) settleOrders(desk, null, true)
   cancelStale(desk, why, (message: Message) => message.category === 'handoff')
 }
 

@@ -37,14 +37,20 @@ const LIKELY_KEPT = 12
 /** An unfinished last line. */
 const LONGEST_END = 64 * 1024
 
-/** The facts a compaction may drop, or the brief of a turn's end is compared with, are read before the store is locked. */
+/**
+ * The facts a compaction may drop, or the brief of a turn's end is compared with, are read before the store is locked, and the repository
+ * with them; at the start of a fresh session those of the one it follows.
+ */
 export function readAhead(known: Known, parts: Parts, signal: Signal): ReadFacts | null {
   if (signal.subagent !== null) return null
   const record = parts.store.session(signal.sessionId)
   const { readers } = known
   const keeping = keptOf(known, parts, signal)
-  if (signal.kind !== 'compact-start')
-    return readFacts(readers, signal.agent, signal.transcriptPath, { withinMs: GROUND_MS, keeping })
+  if (signal.kind === 'session-start') {
+    const left = leftBy(parts, signal)
+    return left === null ? null : readLeft(known, parts, left)
+  }
+  if (signal.kind !== 'compact-start') return readLeft(known, parts, signal.sessionId, signal.transcriptPath)
   const end = known.elapsed() + AHEAD_MS
   const path = signal.transcriptPath
   // What was kept up to date leaves little to read, however long the transcript is.
@@ -54,6 +60,26 @@ export function readAhead(known: Known, parts: Parts, signal: Signal): ReadFacts
   const left = end - known.elapsed()
   const repository = record === null || left < LEAST_MS ? null : repositoryOf(known, record, left)
   return { ...read, repository }
+}
+
+/** What a brief of this session is compared with, for somebody who waits. Outside of transactions. null: it is not known. */
+export function readLeft(known: Known, parts: Parts, sessionId: string, path?: string | null): ReadFacts | null {
+  const record = parts.store.session(sessionId)
+  if (record === null) return null
+  const keeping = keptOf(known, parts, record)
+  const read = readFacts(known.readers, record.agent, path ?? record.transcriptPath, { withinMs: GROUND_MS, keeping })
+  return { ...read, sessionId, repository: repositoryOf(known, record) }
+}
+
+/** The session whose place this one probably takes, if its brief has to be completed first. Of a wrong guess no use is made. */
+function leftBy({ store }: Parts, { pid, seat, cwd }: Signal): string | null {
+  const stale = store.openHandoffs().filter((handoff) => handoff.stale)
+  const sits = (seatId: string): boolean => seat !== null && (seat === seatId || store.seat(seatId)?.name === seat)
+  const found =
+    stale.find(({ sessionId }) => pid !== null && store.session(sessionId)?.process?.pid === pid) ??
+    stale.find(({ seatId }) => sits(seatId)) ??
+    stale.find(({ sessionId }) => cwd !== null && store.session(sessionId)?.cwd === cwd)
+  return found?.sessionId ?? null
 }
 
 /** A compaction begins: everything it may drop is kept, read, and told to the summariser as far as it must survive. */

@@ -1,5 +1,9 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { readers } from '../agents/readers.js'
+import { around } from '../around.js'
+import { makeAround } from './around.js'
+import { wantedBriefs } from './late-work.js'
 import { said, type TrialHouse, type TrialSession, trialHouse, trialSession } from './trial-session.js'
 
 const ENV = { CLAUDE_CODE_SESSION_ATTENDED: '1' }
@@ -122,6 +126,46 @@ describe('a session that ends', () => {
     house.engine.catchUp()
     expect(briefs()).toEqual([])
     expect(s.record().briefWanted).toBeNull()
+  })
+})
+
+describe('what is left to be done', () => {
+  it('is known by the store, until it is done', () => {
+    ends('prompt_input_exit')
+    expect(wantedBriefs(house.store, house.now()).map(({ sessionId }) => sessionId)).toEqual([s.id])
+    house.engine.catchUp()
+    expect(wantedBriefs(house.store, house.now())).toEqual([])
+  })
+
+  it('of one session keeps no other from it, and is tried again for a day', () => {
+    ends('prompt_input_exit')
+    const other = trialSession(house, 'bbbbbbbb-0002', ENV)
+    other.start()
+    works(other)
+    other.end('prompt_input_exit')
+    const { parts } = house.engine
+    const spoilt = makeAround(
+      {
+        'claude-code': {
+          ...readers['claude-code']!,
+          conversation(path, options) {
+            if (path === other.transcript) throw new Error('the disk')
+            return readers['claude-code']!.conversation(path, options)
+          },
+        },
+      },
+      () => around.briefGround({ parts, record: s.record(), read: null }).keeper,
+      () => null,
+      'x',
+      () => 0,
+    )
+    spoilt.catchUp(parts)
+    expect(shown()).toEqual(['baton written aaaa'])
+    expect(house.logged).toContain('no brief could be written of a session')
+    expect(wantedBriefs(house.store, house.now()).map(({ sessionId }) => sessionId)).toEqual([other.id])
+    house.wait(24 * 3_600)
+    spoilt.catchUp(parts)
+    expect(wantedBriefs(house.store, house.now())).toEqual([])
   })
 })
 

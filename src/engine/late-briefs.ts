@@ -5,12 +5,13 @@ import type { SessionRecord } from '../contract/record.js'
 import { deskFor } from './desk.js'
 import type { Desk, Parts } from './draft.js'
 import { factsOf, groundFor, type Known } from './known.js'
+import { wantedBriefs } from './late-work.js'
 import { keepOwnBrief } from './make-brief.js'
 import { queue } from './messages.js'
 import type { ReadFacts } from './read-facts.js'
 
-/** What was not come to by then is over. */
-const LOOK_BACK_MS = 7 * 24 * 3_600_000
+/** What cannot be written now, because a disk is full, may be written later; not for ever. */
+const TRY_MS = 24 * 3_600_000
 
 const REASONS = {
   ended: 'The session ended without a brief.',
@@ -22,24 +23,40 @@ const REASONS = {
  * offered to whoever starts next in its folder; that of one which simply ended only waits to be asked for.
  */
 export function writeLateBriefs(known: Known, parts: Parts): Event[] {
-  const seenSince = new Date(parts.now().getTime() - LOOK_BACK_MS).toISOString()
-  const wanted = parts.store.sessions({ seenSince }).filter(({ briefWanted }) => briefWanted)
-  return wanted.flatMap((record) => {
-    const read = factsOf(known, parts, record)
-    const ground = groundFor(known, { parts, record, read })
-    return parts.store.transaction(() => {
-      const now = parts.store.session(record.sessionId)
-      const agent = parts.agents[now?.agent ?? '']
-      // Another process may have been faster, or the session was resumed meanwhile.
-      if (!now?.briefWanted || !agent) return []
-      const why = now.briefWanted
-      parts.store.putSession({ ...now, briefWanted: null })
-      const desk = deskFor(parts, agent, now)
-      if (now.state !== 'ended' || hasBrief(desk) || !isWorth(read)) return []
-      const brief = keepOwnBrief(desk, ground, { reason: REASONS[why] })
-      if (why === 'gone') offer(parts, now, brief, desk.events)
-      return desk.events
-    })
+  return wantedBriefs(parts.store, parts.now()).flatMap((record) => {
+    try {
+      return writeOne(known, parts, record)
+    } catch (error) {
+      parts.log('error', 'no brief could be written of a session', { session: record.sessionId, reason: String(error) })
+      giveUp(parts, record)
+      return []
+    }
+  })
+}
+
+function writeOne(known: Known, parts: Parts, record: SessionRecord): Event[] {
+  const read = factsOf(known, parts, record)
+  const ground = groundFor(known, { parts, record, read })
+  return parts.store.transaction(() => {
+    const now = parts.store.session(record.sessionId)
+    const agent = parts.agents[now?.agent ?? '']
+    // Another process may have been faster, or the session was resumed meanwhile.
+    if (!now?.briefWanted || !agent) return []
+    const why = now.briefWanted
+    parts.store.putSession({ ...now, briefWanted: null })
+    const desk = deskFor(parts, agent, now)
+    if (now.state !== 'ended' || hasBrief(desk) || !isWorth(read)) return []
+    const brief = keepOwnBrief(desk, ground, { reason: REASONS[why] })
+    if (why === 'gone') offer(parts, now, brief, desk.events)
+    return desk.events
+  })
+}
+
+function giveUp({ store, now }: Parts, { sessionId, endedAt, seenAt }: SessionRecord): void {
+  if (now().getTime() - Date.parse(endedAt ?? seenAt) < TRY_MS) return
+  store.transaction(() => {
+    const record = store.session(sessionId)
+    if (record) store.putSession({ ...record, briefWanted: null })
   })
 }
 

@@ -1,4 +1,5 @@
 import type { SessionRecord } from '../contract/record.js'
+import type { Store } from '../store/store.js'
 import type { Draft } from './draft.js'
 
 /** What is kept need not be newer than this: so much more is read in an instant. */
@@ -19,6 +20,14 @@ export function wantBrief({ parts, record, enabled }: Pick<Draft, 'parts' | 'rec
   if (!enabled || record.jobId !== null || record.spend.answers < LEAST_STEPS || record.transcriptPath === null) return
   record.briefWanted = why
   parts.store.afterCommit(() => parts.leaveWork())
+}
+
+/** What was not come to by then is over. */
+const LOOK_BACK_MS = 7 * 24 * 3_600_000
+
+/** Sessions a brief is still to be written of, whoever wanted it and died. */
+export function wantedBriefs(store: Store, now: Date): SessionRecord[] {
+  return store.sessions({ seenSince: new Date(now.getTime() - LOOK_BACK_MS).toISOString(), wantsBrief: true })
 }
 
 type WantedBrief = NonNullable<SessionRecord['briefWanted']>

@@ -7,12 +7,14 @@ import { addFoundLater } from './found-later.js'
 import { failHandoff, fieldsOf, moveHandoff } from './handoffs.js'
 import { hasDriver } from './look-at-handoffs.js'
 import { queue } from './messages.js'
-import { isQuiet } from './wake.js'
+import { isQuiet, QUIET_MS } from './wake.js'
 
 type NamedDesk = Desk & Pick<Draft, 'seatName'>
 
 /** How long an order may wait for an idle moment: a person may be typing. */
 const ORDER_MS = 10 * 60_000
+/** From the last moment at which it may be begun until its end is expected to be known. */
+const SETTLE_MS = 5_000
 /** How soon somebody looks whether the process that types is still there. */
 export const LOOK_MS = 2 * 60_000
 
@@ -42,21 +44,51 @@ export function isThere({ agent, record }: Pick<Desk, 'agent' | 'record'>): bool
 export function leaveWhenIdle(desk: LeaveDesk, handoff: HandoffRecord): HandoffRecord {
   if (!isThere(desk)) return moveHandoff(desk, handoff, 'waiting', { way: 'start', orderId: null })
   const ready = moveHandoff(desk, handoff, 'checked', { way: null, orderId: null })
-  if (!isQuiet(desk) || desk.record.jobId !== null) return ready
+  if (desk.record.jobId !== null) return ready
+  if (!isQuiet(desk)) {
+    // No event tells that a person stopped a turn, or that the client gave it up.
+    const waits: HandoffRecord = { ...ready, dueAt: later(desk, QUIET_MS) }
+    desk.parts.store.putHandoff(waits)
+    desk.parts.store.afterCommit(() => desk.parts.leaveWork('handoff'))
+    return waits
+  }
   leaveSession(desk, ready)
   return desk.parts.store.handoff(ready.handoffId)!
 }
 
 function order(draft: LeaveDesk, handoff: HandoffRecord, brief: BriefRecord): void {
-  const { parts, agent, record, at } = draft
-  const until = Date.parse(at) + ORDER_MS
-  const orderId = `order_${parts.newId()}`
-  const moved = moveHandoff(draft, handoff, 'clearing', { way: 'mod', orderId, dueAt: new Date(until + 5_000).toISOString() })
+  const orderId = `order_${draft.parts.newId()}`
+  const moved = moveHandoff(draft, handoff, 'clearing', { way: 'mod', orderId, dueAt: later(draft, ORDER_MS + SETTLE_MS) })
   emit(draft, 'handoff_started', { handoff_id: moved.handoffId, brief_id: brief.briefId, way: 'mod', ...fieldsOf(moved) })
-  const prompt = continuePrompt({ path: brief.path, sequence: brief.sequence, seatName: draft.seatName })
-  // Stored first: an order that was given and is not known would be carried out behind our back.
+  giveOrder(draft, moved, brief)
+}
+
+/** `same`: it never lay there, or its time was too short. Under the same name it is carried out once, however often it is given. */
+export function orderAgain(desk: LeaveDesk, handoff: HandoffRecord, which: 'same' | 'another'): void {
+  const brief = handoff.briefId === null ? null : desk.parts.store.brief(handoff.briefId)
+  if (brief === null) {
+    failHandoff(desk, handoff, 'its brief is gone')
+    return
+  }
+  const hasTime = which === 'same' && handoff.dueAt !== null && handoff.dueAt > desk.at
+  const again: HandoffRecord = {
+    ...handoff,
+    orderId: which === 'same' ? handoff.orderId : `order_${desk.parts.newId()}`,
+    dueAt: hasTime ? handoff.dueAt : later(desk, ORDER_MS + SETTLE_MS),
+  }
+  desk.parts.store.putHandoff(again)
+  giveOrder(desk, again, brief)
+}
+
+/** Stored first: an order that was given and is not known would be carried out behind our back. */
+function giveOrder({ parts, agent, policy, seatName }: LeaveDesk, handoff: HandoffRecord, brief: BriefRecord): void {
+  const { sessionId: session, unattended } = handoff
+  const orderId = handoff.orderId!
+  const prompt = continuePrompt({ path: brief.path, sequence: brief.sequence, seatName })
+  const until = Date.parse(handoff.dueAt!) - SETTLE_MS
+  const limit = unattended ? { perHour: policy.guards.maxUnattendedPerHour } : {}
   parts.store.afterCommit(() => {
-    agent.order!(parts.liveDir, { format: 1, orderId, session: record.sessionId, do: 'hand-off', prompt, until })
+    agent.order!(parts.liveDir, { format: 1, orderId, session, do: 'hand-off', prompt, until, ...limit })
   })
 }
 

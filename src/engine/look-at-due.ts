@@ -1,14 +1,18 @@
 import type { HandoffRecord } from '../contract/handoff.js'
 import type { LeaveDesk } from './desk.js'
-import { failHandoff, withdraw } from './handoffs.js'
-import { LOOK_MS, offerInstead } from './leave-session.js'
+import { failHandoff, stopHandoff, withdraw } from './handoffs.js'
+import { isThere, LOOK_MS, leaveWhenIdle, offerInstead, orderAgain, waitForNextStart } from './leave-session.js'
 import { endReview } from './review.js'
 
 /** The moment at which somebody had to look at it has come, and no signal did. */
 export function lookAtDue(desk: LeaveDesk, handoff: HandoffRecord): void {
-  const { parts, agent } = desk
+  const { parts } = desk
   if (handoff.state === 'review') {
     endReview(desk, handoff)
+    return
+  }
+  if (handoff.state === 'checked') {
+    leaveWhenIdle(desk, handoff)
     return
   }
   if (handoff.state === 'confirmed') {
@@ -16,15 +20,57 @@ export function lookAtDue(desk: LeaveDesk, handoff: HandoffRecord): void {
     parts.store.putHandoff({ ...handoff, dueAt: null })
     return
   }
-  if (handoff.state !== 'clearing' || handoff.orderId === null) return
-  if (handoff.way === 'tmux') {
+  if (handoff.state === 'clearing' && handoff.way === 'tmux') {
     // Whoever types gives up by itself; if nobody does, `look-at-handoffs.ts` has somebody begin.
     parts.store.putHandoff({ ...handoff, dueAt: new Date(Date.parse(desk.at) + LOOK_MS).toISOString() })
     return
   }
-  const answer = agent.orderAnswer?.(parts.liveDir, handoff.sessionId, handoff.orderId) ?? null
-  const begun = answer !== null && answer.state !== 'refused'
-  if (begun || (answer === null && !withdraw(desk, handoff)))
-    failHandoff(desk, handoff, 'the client began to clear the session and no fresh one was seen')
-  else offerInstead(desk, handoff, 'mod')
+  lookAtOrder(desk, handoff)
+}
+
+/**
+ * What became of an order to the part of Baton inside the client:
+ *
+ *   refused: something hindered it   it is given again, under another name
+ *   refused for good                 the next way
+ *   begun                            the client's own event follows; if it has not when it is due, the handoff failed, or waits for
+ *                                    the next start if the client is gone
+ *   neither answer nor order         whoever was to give it was killed before: it is given now
+ *   not begun in its time            the next way; while the session works, more time
+ */
+export function lookAtOrder(desk: LeaveDesk, handoff: HandoffRecord): void {
+  const { parts, agent } = desk
+  const { sessionId, orderId } = handoff
+  if (!isOrdered(handoff) || orderId === null) return
+  const isDue = handoff.dueAt !== null && handoff.dueAt <= desk.at
+  // The order before the answer: an order that is gone and has none was never begun.
+  const isThereStill = agent.hasOrder?.(parts.liveDir, sessionId, orderId) ?? true
+  const answer = agent.orderAnswer?.(parts.liveDir, sessionId, orderId) ?? null
+  if (answer !== null && answer.state !== 'refused') {
+    // The client died while it cleared: nobody has the brief.
+    if (isDue && !isThere(desk)) waitForNextStart(desk, handoff)
+    else if (isDue) failHandoff(desk, handoff, 'the client began to clear the session and no fresh one was seen')
+  } else if (!desk.enabled) stopHandoff(desk, 'Baton was switched off')
+  else if (answer !== null) goOnRefused(desk, handoff, answer.reason ?? '', isDue)
+  else if (!isThereStill || (isDue && isAtWork(desk))) orderAgain(desk, handoff, 'same')
+  else if (isDue && withdraw(desk, handoff)) offerInstead(desk, handoff, 'mod')
+}
+
+/** An order to the part of Baton inside the client is under way. */
+export function isOrdered({ state, way }: HandoffRecord): boolean {
+  return state === 'clearing' && way === 'mod'
+}
+
+/** What keeps the client from being cleared now and not for ever. `late`: it was found after its time. `withdrawn`: it was taken away, and is still wanted. */
+const PASSING = new Set(['turn', 'dialog', 'draft', 'background', 'subagent', 'late', 'withdrawn'])
+
+function goOnRefused(desk: LeaveDesk, handoff: HandoffRecord, reason: string, isDue: boolean): void {
+  if (PASSING.has(reason) && isThere(desk)) orderAgain(desk, handoff, 'another')
+  // The session is gone, and the client's own event may be on its way.
+  else if (isDue || !reason.startsWith('failed after')) offerInstead(desk, handoff, 'mod')
+}
+
+/** A turn may take longer than an order waits for its end. */
+function isAtWork(desk: LeaveDesk): boolean {
+  return ['working', 'waiting', 'compacting'].includes(desk.record.state) && isThere(desk) && desk.takesOrders
 }

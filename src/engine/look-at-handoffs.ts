@@ -3,23 +3,31 @@ import type { HandoffRecord } from '../contract/handoff.js'
 import { isAlive } from '../lib/process-info.js'
 import { deskFor } from './desk.js'
 import type { Parts } from './draft.js'
+import type { ReadFacts } from './read-facts.js'
 
-/** Handoffs no signal moves on: those whose time has come are looked at, and those nobody types or waits for get a process that does. */
+/** Handoffs no signal moves on: those whose time has come are looked at, orders are followed, and those nobody types or waits for get a process that does. */
 export function lookAtHandoffs(parts: Parts): Event[] {
   const now = parts.now().toISOString()
   const due = parts.store.dueHandoffs(now)
-  const events = due.flatMap(({ handoffId }) => parts.store.transaction(() => look(parts, handoffId, now)))
+  const ordered = parts.store.openHandoffs().filter(({ state, way }) => state === 'clearing' && way === 'mod')
+  const looked = new Map([...due, ...ordered].map((handoff) => [handoff.handoffId, handoff]))
+  const events = [...looked.values()].flatMap(({ handoffId, sessionId, stale }) => {
+    // Before the store is locked: it may take a second.
+    const read = stale ? parts.around().readLeft(parts, sessionId) : null
+    return parts.store.transaction(() => look(parts, handoffId, now, read))
+  })
   if (parts.store.openHandoffs().some((handoff) => isUndriven(handoff) || isUnawaited(parts, handoff))) parts.leaveWork('handoff')
   return events
 }
 
-function look(parts: Parts, handoffId: string, now: string): Event[] {
+function look(parts: Parts, handoffId: string, now: string, read: ReadFacts | null): Event[] {
   const handoff = parts.store.handoff(handoffId)
   const record = handoff && parts.store.session(handoff.sessionId)
   const agent = record && parts.agents[record.agent]
-  if (!record || !agent || handoff.dueAt === null || handoff.dueAt > now) return []
-  const desk = deskFor(parts, agent, record)
-  parts.around().lookAtDue(desk, handoff)
+  if (!record || !agent) return []
+  const desk = Object.assign(deskFor(parts, agent, record), { read })
+  if (handoff.dueAt !== null && handoff.dueAt <= now) parts.around().lookAtDue(desk, handoff)
+  else parts.around().lookAtOrder(desk, handoff)
   return desk.events
 }
 
@@ -36,9 +44,12 @@ export function hasDriver({ driver }: HandoffRecord): boolean {
   return Boolean(driver) && isAlive(driver!)
 }
 
-/** Its review ends by itself, in a session that may have nobody else to notice: one that has ended is looked at by the next start. */
+/**
+ * Its review ends by itself, or its turn may without a word, in a session that may have nobody else to notice: one that has ended is looked at
+ * by the next start.
+ */
 export function isAwaited({ store }: Pick<Parts, 'store'>, { state, dueAt, sessionId }: HandoffRecord): boolean {
-  return state === 'review' && dueAt !== null && store.session(sessionId)?.state !== 'ended'
+  return (state === 'review' || state === 'checked') && dueAt !== null && store.session(sessionId)?.state !== 'ended'
 }
 
 export function isUnawaited(parts: Pick<Parts, 'store'>, handoff: HandoffRecord): boolean {

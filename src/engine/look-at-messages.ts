@@ -1,6 +1,6 @@
 import type { Event } from '../contract/event.js'
-import type { Desk, Parts } from './draft.js'
-import { bring, sitting } from './messages.js'
+import { bring, deskAt } from './bring-messages.js'
+import type { Parts } from './draft.js'
 import { calls } from './waiting-messages.js'
 import { mayWake, ordered, settleOrders } from './wake.js'
 
@@ -18,10 +18,8 @@ export function lookAtMessages(parts: Parts): Event[] {
 }
 
 function look(parts: Parts, seatId: string): Event[] {
-  const record = sitting(parts, seatId)
-  const agent = parts.agents[record?.agent ?? '']
-  if (!record || !agent || record.jobId !== null) return []
-  const desk: Desk = { parts, agent, record, at: parts.now().toISOString(), events: [] }
+  const desk = deskAt(parts, seatId)
+  if (desk === null) return []
   const before = ordered(parts.store.openMessages(seatId))
   settleOrders(desk, null, false)
   const open = parts.store.openMessages(seatId)

@@ -2,6 +2,7 @@ import type { BriefAuthor, BriefOrigin, BriefRecord, Coverage } from '../contrac
 import type { Fact } from '../contract/fact.js'
 import { checkBrief } from '../handoff/check-brief.js'
 import { completeBrief } from '../handoff/complete-brief.js'
+import { lastingFacts } from '../handoff/lasting-facts.js'
 import { mechanicalBrief, type Repository } from '../handoff/mechanical-brief.js'
 import type { Desk } from './draft.js'
 
@@ -13,7 +14,12 @@ export interface BriefKeeper {
   /** A late finding. Throws when it cannot be kept. */
   add(brief: BriefRecord, at: string, text: string): BriefRecord['addenda'][number]
   /** Late findings as they were kept, oldest first; those that are gone or were changed are left out. */
-  late(brief: BriefRecord): string[]
+  late(brief: BriefRecord): LateFinding[]
+}
+
+export interface LateFinding {
+  text: string
+  path: string
 }
 
 /** What a brief is made from, beside the text. */
@@ -28,17 +34,13 @@ export interface BriefGround {
 }
 
 /** How much of what happened a text carries; null: there is nothing to compare it with, which says nothing about the text. */
-export function coverageOf(
-  desk: Pick<Desk, 'parts' | 'record'>,
-  { keeper, facts, repository, whole }: BriefGround,
-  body: string,
-): Coverage | null {
-  if (!whole) return null
+export function coverageOf(desk: Pick<Desk, 'parts' | 'record'>, ground: BriefGround, body: string): Coverage | null {
+  if (!ground.whole) return null
   const { parts, record } = desk
   const readings = parts.store.readings(record.sessionId, 2_000)
   const parent = parentOf(desk)
-  const earlier = parent === null ? null : keeper.read(parent)
-  return checkBrief(body, facts, readings, { earlier, dirty: repository?.dirty ?? [] })
+  const earlier = parent === null ? null : ground.keeper.read(parent)
+  return checkBrief(body, allFacts(desk, ground), readings, { earlier, dirty: ground.repository?.dirty ?? [] })
 }
 
 /** A brief the agent or a person wrote, completed by what it lacks. Inside a transaction. */
@@ -91,7 +93,10 @@ function write(
   status: BriefRecord['status'],
 ): BriefRecord {
   const told = ground.whole ? reason : [reason, PARTIAL].filter((part) => part !== null).join(' ')
-  const body = mechanicalBrief(ground.facts, ground.repository, { reason: told, lastAnswer: lastAnswer ?? ground.lastAnswer })
+  const body = mechanicalBrief(allFacts(desk, ground), ground.repository, {
+    reason: told,
+    lastAnswer: lastAnswer ?? ground.lastAnswer,
+  })
   return keep(desk, ground, { body, author: 'baton', reason, coverage: coverageOf(desk, ground, body) }, status)
 }
 
@@ -99,7 +104,7 @@ const PARTIAL = 'The transcript could not be read whole in time: what was said i
 
 function keep(
   desk: Desk,
-  { keeper, repository }: BriefGround,
+  ground: BriefGround,
   given: { body: string; author: BriefAuthor; reason: string | null; coverage: Coverage | null },
   status: BriefRecord['status'] = 'checked',
 ): BriefRecord {
@@ -115,19 +120,26 @@ function keep(
     agent: record.agent,
     model: record.model,
     project: record.project,
-    branch: repository?.branch ?? record.branch,
-    commit: repository?.commit ?? null,
+    branch: ground.repository?.branch ?? record.branch,
+    commit: ground.repository?.commit ?? null,
     usedTokens: used,
     compactionTokens: limits.point,
     takenAt: at,
   }
-  const { path, sha256 } = keeper.keep(origin, given.body)
+  const { path, sha256 } = ground.keeper.keep(origin, given.body)
   const brief: BriefRecord = {
     ...{ ...origin, status, reason: given.reason, path, sha256, coverage: given.coverage },
-    ...{ usedAt: null, usedBySessionId: null, addenda: [] },
+    ...{ usedAt: null, usedBySessionId: null, addenda: [], lasting: lastingFacts(allFacts(desk, ground)) },
   }
   parts.store.putBrief(brief)
   return brief
+}
+
+/** Of this session, and what still holds of those before it, if it began with their brief. */
+function allFacts(desk: Pick<Desk, 'parts' | 'record'>, { facts }: BriefGround): readonly Fact[] {
+  const parent = parentOf(desk)
+  const held = parent?.usedBySessionId === desk.record.sessionId ? (parent.lasting ?? []) : []
+  return held.length === 0 ? facts : [...held, ...facts]
 }
 
 /** The brief this seat was given last. */

@@ -1,9 +1,10 @@
 import type { Message } from '../contract/message.js'
-import type { SessionRecord } from '../contract/record.js'
 import type { SignalKind } from '../contract/signal.js'
+import { bring, lay } from './bring-messages.js'
 import { type Desk, type Draft, emit, type Parts } from './draft.js'
-import { calls, fitting, inLine, rides, sayOf, signOf, waiting } from './waiting-messages.js'
-import { deliver, isLeft, isPrompt, mayWake, ordered, sameProcess, settleLost, settleOrders, wake } from './wake.js'
+import { markGiven, takeBack, toGive, unhurt } from './ready-messages.js'
+import { calls, rides, sayOf, signOf, waiting } from './waiting-messages.js'
+import { deliver, isLeft, isPrompt, ordered, sameProcess, settleLost, settleOrders } from './wake.js'
 
 /**
  * A message is queued, given to the client in an answer it waits for (sent), and delivered once the client's next event
@@ -14,7 +15,7 @@ import { deliver, isLeft, isPrompt, mayWake, ordered, sameProcess, settleLost, s
 /** `answer`: the client waits for this answer. `outbox`: nobody waits, the next hook takes it along. `keep`: it stays in the queue. */
 export type Delivery = 'answer' | 'outbox' | 'keep'
 
-export type Draftless = Pick<Message, 'category' | 'mode' | 'agent_text' | 'user_text' | 'recovery' | 'text_file'>
+export type Draftless = Pick<Message, 'category' | 'mode' | 'agent_text' | 'user_text' | 'recovery' | 'text_file' | 'brief_id'>
 
 export function queue(draft: Desk, content: Draftless, to: { seatId: string; sessionId: string | null }): Message {
   const { parts, at } = draft
@@ -125,34 +126,6 @@ export function repeatUnheard(draft: Draft): void {
   }
 }
 
-/** Marks messages as given in the answer to `event`, as far as that answer can carry them. */
-export function markGiven(
-  draft: Desk,
-  messages: readonly Message[],
-  event: string,
-  signalId: string | null = null,
-  carries = draft.agent.carries(event),
-): void {
-  for (const message of messages) {
-    const told: Message =
-      carries.user && message.user_text && message.user_told_at === null ? { ...message, user_told_at: draft.at } : message
-    if (message.agent_text === null) {
-      if (told !== message || message.user_text === null) deliver(draft, { ...told, sent_at: draft.at, via: event })
-    } else if (carries.agent) {
-      const sent = {
-        status: 'sent',
-        sent_at: draft.at,
-        via: event,
-        sent_to: draft.record.sessionId,
-        sent_with: signalId,
-      } as const
-      draft.parts.store.putMessage({ ...told, ...sent })
-    } else if (told !== message) {
-      draft.parts.store.putMessage(told)
-    }
-  }
-}
-
 /**
  * Takes what waits into the answer to this signal; when nobody waits for an answer, leaves it for the next hook.
  * A subagent's events carry nothing: it is not the seat. Nor do those of a job: its runner speaks to it.
@@ -202,120 +175,6 @@ function goOnWith(draft: Draft, messages: readonly Message[], signalId: string |
     signalId,
   )
   return answer
-}
-
-/** Whether what is sent to the seat has to wait: the session is about to be left, has just begun from a brief, or is being compacted. */
-function isHeld({ parts, record, at }: Desk, kind: SignalKind | null): boolean {
-  const handoffs = parts.store.openHandoffs({ seatId: record.seatId })
-  const leaves = handoffs.some(({ state, sessionId }) => state === 'clearing' && sessionId === record.sessionId)
-  const begins = handoffs.some(
-    ({ state, newSessionId }) =>
-      newSessionId === record.sessionId && (state === 'confirmed' || (state === 'started' && kind === 'prompt')),
-  )
-  if (leaves || begins) return true
-  const compacts = record.compaction !== null && !record.compaction.completed
-  if (compacts && kind !== 'tool-batch' && kind !== 'turn-end') return true
-  // The prompt is one of ours: what waits behind it must not stand before it.
-  const own = (m: Message): boolean => m.status === 'sent' && isPrompt(m) && m.sent_at === at && !m.order_id
-  return kind === 'prompt' && parts.store.openMessages(record.seatId).some(own)
-}
-
-/** What of it may be said to an idle session now. */
-export function toSay(desk: Desk): Message[] {
-  const underway = ordered(desk.parts.store.openMessages(desk.record.seatId))
-  return underway ? [] : fitting(toGive(desk, null).filter(calls))
-}
-
-/** What waits, after taking back what lay for the next hook, and without what a hook has in its hands. */
-function toGive(desk: Desk, kind: SignalKind | null, unsettled: readonly Message[] = []): Message[] {
-  const inFlight = takeBack(desk, desk.record.sessionId)
-  return fitting(inLine(allowed(desk, kind), inFlight, unsettled))
-}
-
-function allowed(desk: Desk, kind: SignalKind | null): Message[] {
-  const open = waiting(desk.parts.store.openMessages(desk.record.seatId), desk.record.sessionId)
-  return open.some((message) => message.session_id === null) && isHeld(desk, kind)
-    ? open.filter((message) => message.session_id !== null)
-    : open
-}
-
-/** What lies for the next hook is taken back; what hooks gave meanwhile is noted. Returns the ids still in a hook's hands. */
-export function takeBack(desk: Desk, sessionId: string): string[] {
-  const { parts, agent, record } = desk
-  const { given, inFlight } = unhurt(desk, { given: [], inFlight: [] }, () => parts.outbox.collect(sessionId))
-  for (const { event, ids } of given) {
-    const open = waiting(parts.store.openMessages(record.seatId), sessionId)
-    const told = open.filter((message) => ids.includes(message.message_id) && rides(agent, message, event))
-    markGiven(desk, told, event)
-  }
-  if (given.length > 0) parts.store.afterCommit(() => unhurt(desk, undefined, () => parts.outbox.forget(given)))
-  return inFlight
-}
-
-/** Files that cannot be read or written must not keep a signal from being taken: what waits, waits for the next. */
-export function unhurt<T>({ parts }: Pick<Desk, 'parts'>, otherwise: T, work: () => T): T {
-  try {
-    return work()
-  } catch (error) {
-    parts.log('warn', 'the outbox cannot be used', { reason: String(error) })
-    return otherwise
-  }
-}
-
-/** In a transaction of its own, so that only what is kept for good is laid. */
-function lay(desk: Desk, kind: SignalKind | null): void {
-  const { parts, agent, record } = desk
-  const idsOf = (messages: readonly Message[]): string[] => messages.map((message) => message.message_id)
-  // If the client stops now, what it was given may have to be given again, before what stands behind it.
-  const unsettled = parts.store.openMessages(record.seatId).filter(({ status }) => status === 'sent')
-  if (parts.outbox.holds(record.sessionId, idsOf(fitting(inLine(allowed(desk, kind), [], unsettled))))) return
-  const messages = toGive(desk, kind, unsettled)
-  const answers = agent.carriers.flatMap((event) => {
-    const text = agent.answer(event, sayOf(messages.filter((message) => rides(agent, message, event))))
-    return text === '' ? [] : [[event, text] as const]
-  })
-  if (answers.length > 0) parts.outbox.lay(record.sessionId, idsOf(messages), Object.fromEntries(answers))
-}
-
-/**
- * Brings what was sent to a seat on its way without waiting for its next event: by an order where it is idle and can be told so, else
- * to where its next hook finds it. In a transaction of its own.
- */
-export function bring(parts: Parts, seatId: string): void {
-  parts.store.transaction(() => {
-    const record = sitting(parts, seatId)
-    const agent = parts.agents[record?.agent ?? '']
-    if (!record || !agent || record.jobId !== null) return
-    const desk: Desk = { parts, agent, record, at: parts.now().toISOString(), events: [] }
-    settleOrders(desk, null, true)
-    if (record.process !== null && !agent.alive(record.process)) settleGone(desk)
-    // One that was begun is shown any moment, and what comes behind it goes with that turn.
-    const called = toSay(desk)
-    if (called.length > 0 && mayWake(desk)) wake(desk, called)
-    else {
-      // The next signal says more precisely what is worth waiting for.
-      parts.outbox.expect(record.sessionId, [...agent.carriers.slice(0, 1), ...agent.turnEnds])
-      lay(desk, null)
-    }
-  })
-}
-
-/** The client has gone, and its transcript says the last word about what it was given. */
-function settleGone(desk: Desk): void {
-  const { parts, record } = desk
-  takeBack(desk, record.sessionId)
-  const given = parts.store
-    .openMessages(record.seatId)
-    .filter(({ status, session_id }) => status === 'sent' && session_id === null)
-  for (const message of given) if ((message.sent_to ?? record.sessionId) === record.sessionId) settleLost(desk, message)
-}
-
-/** The session that sits in a seat; null: none does. */
-export function sitting({ store }: Pick<Parts, 'store'>, seatId: string): SessionRecord | null {
-  const process = store.seat(seatId)?.process ?? null
-  const there = store.chain(seatId).filter(({ state }) => state !== 'ended')
-  const own = process === null ? undefined : there.findLast((record) => sameProcess(record.process, process))
-  return own ?? there.at(-1) ?? null
 }
 
 /** Whether somebody's words wait for the end of this session's turn. */

@@ -22,6 +22,8 @@ export interface ReadFacts {
   whole: boolean
   /** null: all was read. */
   trouble: string | null
+  /** Whose transcript it was; absent: that of the session the signal speaks of. */
+  sessionId?: string
   /** The repository, where it was looked at in the same breath. */
   repository?: Repository | null
 }

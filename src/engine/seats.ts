@@ -1,6 +1,7 @@
 import type { SeatRecord } from '../contract/record.js'
 import type { Observation, Signal } from '../contract/signal.js'
 import type { Store } from '../store/store.js'
+import { isOld, waitingHere } from './waiting-briefs.js'
 
 /** Signals that show a process at work in a session; the others may be stragglers of one it has left. */
 const SITS_DOWN = new Set(['session-start', 'prompt', 'tool-batch'])
@@ -77,17 +78,9 @@ function parentOf(store: Store, signal: Signal, at: string, newId: () => string)
 
 /**
  * A seat whose session ended with its brief ready: the next start in the same folder takes it up, if it is the only one there. Of several
- * none is taken: nobody can tell which was meant.
+ * none is taken: nobody can tell which was meant. One that has waited too long is only offered (`offer-briefs.ts`).
  */
 function leftSeat(store: Store, signal: Signal, at: string): SeatRecord | null {
-  if (signal.start?.source !== 'startup' || signal.attended !== true || signal.cwd === null || signal.jobId !== null) return null
-  const waiting = store.openHandoffs().filter(({ state, way, dueAt }) => {
-    if (state === 'review') return dueAt !== null && dueAt <= at
-    return state === 'waiting' && way === 'start'
-  })
-  const here = waiting.filter(({ sessionId }) => {
-    const session = store.session(sessionId)
-    return session?.state === 'ended' && session.cwd === signal.cwd
-  })
+  const here = waitingHere(store, signal, at).filter((handoff) => !isOld(handoff, at))
   return here.length === 1 ? store.seat(here[0]!.seatId) : null
 }

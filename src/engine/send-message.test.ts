@@ -3,8 +3,11 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Mode } from '../contract/level.js'
 import type { Message } from '../contract/message.js'
-import { bring } from './messages.js'
-import { cancelMessage, messageOf, sendMessage } from './send-message.js'
+import { bring } from './bring-messages.js'
+import { deskFor } from './desk.js'
+import { requestBrief } from './handoff-calls.js'
+import { toSay } from './ready-messages.js'
+import { cancelMessage, sendMessage } from './send-message.js'
 import { said, type TrialHouse, type TrialSession, trialHouse, trialSession } from './trial-session.js'
 
 const ATTENDED = { BATON_SEAT: 'api', CLAUDE_PID: String(process.pid), CLAUDE_CODE_SESSION_ATTENDED: '1' }
@@ -22,7 +25,11 @@ afterEach(() => house.remove())
 function send(text: string, mode: Mode = 'sequential', sender = 'lena'): Message {
   return sendMessage(house.engine.parts, { seatId: s.record().seatId, sender, mode, text, file: null })
 }
-const now = (message: Message): Message => messageOf(house.engine.parts, message.message_id)!
+const deskOf = (session: TrialSession) => {
+  const { parts } = house.engine
+  return deskFor(parts, parts.agents['claude-code']!, session.record())
+}
+const now = (message: Message): Message => house.store.message(message.message_id)!
 const heardIn = (...answers: { answer: string }[]): string[] =>
   answers.flatMap(({ answer }) => said(answer).agent?.match(/(?<=Message from )\w+: .*/g) ?? [])
 
@@ -76,6 +83,20 @@ describe('a message is held', () => {
     expect(heardIn(s.start('compact'), s.postCompact())).toEqual([])
     expect(heardIn(s.step(30_000))).toEqual(['lena: meanwhile'])
     expect(now(message).status).toBe('sent')
+  })
+
+  it('until a fresh session is prompted to go on from its brief, but not longer than that may take', () => {
+    requestBrief(house.engine.parts, { sessionId: s.id, caller: null, reason: null })
+    s.step(30_000)
+    s.hook('Stop', { stop_hook_active: false, last_assistant_message: '# Handoff brief\n\n## Next exact step\nRun the tests.\n' })
+    s.end('clear')
+    const fresh = trialSession(house, 'bbbbbbbb-0002', ATTENDED)
+    fresh.start('clear')
+    expect(house.store.handoffs().at(-1)).toMatchObject({ state: 'confirmed' })
+    const message = send('stop', 'urgent')
+    expect(toSay(deskOf(fresh)).map(({ message_id }) => message_id)).toEqual([])
+    house.wait(120)
+    expect(toSay(deskOf(fresh)).map(({ message_id }) => message_id)).toEqual([message.message_id])
   })
 
   it('through a clear: it is for whoever sits in the seat', () => {

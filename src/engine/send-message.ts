@@ -1,7 +1,9 @@
 import type { Mode } from '../contract/level.js'
 import type { Message } from '../contract/message.js'
+import { bring, deskOf, sitting } from './bring-messages.js'
 import type { Parts } from './draft.js'
-import { bring, newMessage, sitting, takeBack } from './messages.js'
+import { newMessage } from './messages.js'
+import { takeBack } from './ready-messages.js'
 import { LONGEST } from './waiting-messages.js'
 import { settleOrders } from './wake.js'
 
@@ -41,7 +43,7 @@ export function sendMessage(parts: Parts, letter: Letter): Message {
     // It is queued: the seat's next event takes it along.
     parts.log('warn', 'a message could not be brought on its way', { message: message.message_id, reason: String(error) })
   }
-  return messageOf(parts, message.message_id) ?? message
+  return store.message(message.message_id) ?? message
 }
 
 const after = (iso: string): string => new Date(Date.parse(iso) + 1).toISOString()
@@ -53,24 +55,18 @@ function agentText({ sender, text, file }: Letter): string {
     : `${says}…\n[baton] This is only the beginning. Read all ${file.characters} characters in ${file.path}`
 }
 
-/** null: there is none of that id. */
-export function messageOf({ store }: Pick<Parts, 'store'>, messageId: string): Message | null {
-  return store.messages({ limit: 1_000_000 }).find((message) => message.message_id === messageId) ?? null
-}
-
 /** Takes a message back that nobody was given yet. Returns it as it stands then: cancelled, or too late for that. */
 export function cancelMessage(parts: Parts, messageId: string): Message | null {
   const { store } = parts
   return store.transaction(() => {
-    const found = messageOf(parts, messageId)
+    const found = store.message(messageId)
     if (found === null || (found.status !== 'queued' && !found.order_id)) return found
-    const at = parts.now().toISOString()
-    const inHands = takeBackFor(parts, found, at)
-    const message = messageOf(parts, messageId)!
+    const inHands = takeBackFor(parts, found)
+    const message = store.message(messageId)!
     if (message.status !== 'queued' || inHands) return message
     const cancelled: Message = { ...message, status: 'cancelled' }
     store.putMessage(cancelled)
-    addEvent(parts, cancelled, 'message_cancelled', at, { reason: 'somebody took it back' })
+    addEvent(parts, cancelled, 'message_cancelled', parts.now().toISOString(), { reason: 'somebody took it back' })
     // What lay beside it, or was ordered with it, still goes.
     store.afterCommit(() => bring(parts, found.seat_id))
     return cancelled
@@ -78,13 +74,12 @@ export function cancelMessage(parts: Parts, messageId: string): Message | null {
 }
 
 /** True: a hook is just giving it. */
-function takeBackFor(parts: Parts, message: Message, at: string): boolean {
+function takeBackFor(parts: Parts, message: Message): boolean {
   const record = message.session_id === null ? sitting(parts, message.seat_id) : parts.store.session(message.session_id)
-  const agent = parts.agents[record?.agent ?? '']
-  if (!record || !agent) return false
-  const desk = { parts, agent, record, at, events: [] }
+  const desk = record && deskOf(parts, record)
+  if (desk === null) return false
   settleOrders(desk, null, true)
-  return takeBack(desk, record.sessionId).includes(message.message_id)
+  return takeBack(desk, desk.record.sessionId).includes(message.message_id)
 }
 
 function addEvent(

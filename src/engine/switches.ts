@@ -2,6 +2,7 @@ import type { SessionRecord } from '../contract/record.js'
 import type { Store, SwitchScope } from '../store/store.js'
 import { rearm } from '../tracker/tracker.js'
 import type { Parts } from './draft.js'
+import { openHandoff } from './handoffs.js'
 import { cancelStale } from './messages.js'
 
 /** The nearest switch decides: the session's, then its project's, then the one for all, then the configuration. */
@@ -11,7 +12,7 @@ export function isEnabled(store: Store, record: Pick<SessionRecord, 'sessionId' 
 
 /**
  * The last word wins: switches nearer than this one are forgotten. Switching on opens the latches of the sessions it really
- * switches; switching off cancels what still waits to be told.
+ * switches; switching off cancels what still waits to be told, and a handoff that is not being carried out yet.
  */
 export function setEnabled(parts: Parts, scope: SwitchScope, key: string, enabled: boolean, at: string): void {
   const { store } = parts
@@ -51,5 +52,8 @@ function concerned(store: Store, scope: SwitchScope, key: string): SessionRecord
 
 export function cancelWaiting(parts: Parts, record: SessionRecord, at: string, reason: string): void {
   const agent = parts.agents[record.agent]
-  if (agent) cancelStale({ parts, agent, record, at, events: [] }, reason, (message) => message.session_id === record.sessionId)
+  if (!agent) return
+  const desk = { parts, agent, record, at, events: [] }
+  if (openHandoff(desk) !== null) parts.around().stopHandoff(desk, reason)
+  cancelStale(desk, reason, (message) => message.session_id === record.sessionId)
 }

@@ -14,6 +14,7 @@ import { type Draft, emit, type Parts } from './draft.js'
 import { endGone } from './end-gone.js'
 import { expectAnswer } from './expect-answer.js'
 import { insisted, moveHandoffs, vetoed } from './handoff-signals.js'
+import { openHandoff } from './handoffs.js'
 import { keepTranscript } from './keep-transcript.js'
 import { wantBrief, wantFacts } from './late-work.js'
 import { measure } from './measure.js'
@@ -23,6 +24,7 @@ import type { ReadFacts } from './read-facts.js'
 import { identify, newRecord } from './records.js'
 import { seatFor } from './seats.js'
 import { cancelWaiting, isEnabled } from './switches.js'
+import { isOld, waitingHere } from './waiting-briefs.js'
 import { soundSilence, warn } from './warn.js'
 
 export interface Taken {
@@ -80,8 +82,8 @@ export function takeOpened(parts: Parts, raw: RawSignal, told: Signal, options: 
   return parts.store.transaction(() => {
     const at = parts.now().toISOString()
     if (options.signalId && !parts.store.takeOnce(options.signalId, at)) return repeated(parts, signal, options.signalId)
-    if (!options.again) endGone(parts, signal)
-    const draft = openDraft(parts, raw, signal, at, read)
+    const ended = options.again ? [] : endGone(parts, signal)
+    const draft = openDraft(parts, raw, signal, at, read, ended)
     const { record, observation } = draft
     const lagged = record.unsettled.length > 0 && observation.observed.length === 0
     const begins = signal.kind === 'compact-start'
@@ -125,11 +127,20 @@ export function takeOpened(parts: Parts, raw: RawSignal, told: Signal, options: 
   })
 }
 
-/** They are read before the store is locked: a compaction begins, or a turn ends that may hold a brief. */
-function needsFacts({ store }: Parts, { kind, sessionId, subagent }: Signal): boolean {
-  if (kind !== 'turn-end' || subagent) return kind === 'compact-start'
+/**
+ * They are read before the store is locked: a compaction begins, a turn ends that may hold a brief or has left one behind, or a session
+ * begins that may be given such a one.
+ */
+function needsFacts({ store }: Parts, { kind, sessionId, subagent, start }: Signal): boolean {
+  if (subagent) return false
+  if (kind === 'session-start') return start?.source !== 'compact' && store.openHandoffs().some(({ stale }) => stale)
+  if (kind !== 'turn-end') return kind === 'compact-start'
   const handoffId = store.session(sessionId)?.handoffId ?? null
-  return handoffId !== null && store.handoff(handoffId)?.state === 'requested'
+  const handoff = handoffId === null ? null : store.handoff(handoffId)
+  if (handoff === null || handoff.newSessionId !== null) return false
+  const isOwn = (briefId: string): boolean => store.brief(briefId)?.author === 'baton'
+  if (handoff.state === 'clearing' || handoff.state === 'review') return handoff.stale === true || isOwn(handoff.briefId ?? '')
+  return handoff.state === 'requested' || (handoff.state === 'checked' && handoff.stale === true)
 }
 
 /** null: nothing could be read now; a process nobody waits for reads it later. */
@@ -166,6 +177,7 @@ function openDraft(
   signal: Signal,
   at: string,
   read: ReadFacts | null,
+  events: Event[],
 ): Draft & { observation: Observation } {
   const agent = parts.agents[signal.agent]!
   const known = parts.store.session(signal.sessionId)
@@ -204,7 +216,7 @@ function openDraft(
     policy,
     enabled,
     at,
-    events: [],
+    events,
     instructions: '',
     insistence: '',
     veto: '',
@@ -328,12 +340,29 @@ function applyStart(draft: Draft, summary: string | null): void {
     cancelStale(draft, 'the conversation was cleared', ofLeftSessions(draft, CLEARED))
     if (draft.parts.store.openHandoffs({ seatId: record.seatId }).length > 0) draft.parts.around().beginFresh(draft)
   }
-  if (source === 'startup' && draft.parts.store.openHandoffs({ seatId: record.seatId }).length > 0)
-    draft.parts.around().beginFresh(draft)
+  if (source === 'startup') startFromBrief(draft)
+  if (source === 'resume') resumeWithBrief(draft)
   if (!again || source === 'startup') return
   emit(draft, 'session_started', { source: source ?? 'startup', cwd: record.cwd, model: record.model })
   record.track = restartClocks(record.track)
   repeatUnheard(draft)
+}
+
+/** A brief that waits for this start is given to it; one that has waited too long is offered. */
+function startFromBrief(draft: Draft): void {
+  const { parts, signal, record, at } = draft
+  const open = parts.store.openHandoffs({ seatId: record.seatId })
+  const here = waitingHere(parts.store, signal, at)
+  if (here.length > 1 || [...open, ...here].some((handoff) => isOld(handoff, at))) parts.around().offerOld(draft)
+  if (open.length > 0) parts.around().beginFresh(draft)
+}
+
+/** Whoever resumes a session wants to go on with it; one that ended before it worked from its brief is given that again. */
+function resumeWithBrief(draft: Draft): void {
+  const handoff = openHandoff(draft)
+  if (handoff === null || draft.record.jobId !== null) return
+  if (handoff.sessionId === draft.record.sessionId) draft.parts.around().offerAtResume(draft)
+  else draft.parts.around().beginFresh(draft)
 }
 
 const WORK_GOES_ON = new Set(['tool-batch', 'turn-end', 'turn-failed', 'prompt'])

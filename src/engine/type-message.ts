@@ -1,6 +1,7 @@
 import type { SessionRecord } from '../contract/record.js'
-import type { Desk, Parts } from './draft.js'
-import { bring, sitting, toSay } from './messages.js'
+import { bring, deskAt } from './bring-messages.js'
+import type { Parts } from './draft.js'
+import { toSay } from './ready-messages.js'
 import { sayOf } from './waiting-messages.js'
 import { markPrompted, mayWake, requeue, settleOrders } from './wake.js'
 
@@ -14,7 +15,7 @@ export interface TypedPrompt {
 
 /** The idle session of a seat for which something waits and which nothing but its terminal can tell; null: there is none. */
 export function typable(parts: Parts, seatId: string): SessionRecord | null {
-  const desk = deskOf(parts, seatId)
+  const desk = deskAt(parts, seatId)
   if (desk === null || desk.record.attended !== true || desk.record.state !== 'idle' || mayWake(desk)) return null
   const { process } = desk.record
   return process !== null && desk.agent.alive(process) ? desk.record : null
@@ -23,7 +24,7 @@ export function typable(parts: Parts, seatId: string): SessionRecord | null {
 /** Stored before the first key; null: somebody else has told it meanwhile. */
 export function beginTypingMessages(parts: Parts, seatId: string): TypedPrompt | null {
   return parts.store.transaction(() => {
-    const desk = typable(parts, seatId) === null ? null : deskOf(parts, seatId)
+    const desk = typable(parts, seatId) === null ? null : deskAt(parts, seatId)
     if (desk === null) return null
     settleOrders(desk, null, true)
     const messages = toSay(desk)
@@ -38,16 +39,9 @@ export function beginTypingMessages(parts: Parts, seatId: string): TypedPrompt |
 /** Nothing was sent and nothing of it stands there: it waits again. */
 export function typedNothing(parts: Parts, { seatId, orderId }: TypedPrompt): void {
   parts.store.transaction(() => {
-    const desk = deskOf(parts, seatId)
+    const desk = deskAt(parts, seatId)
     if (desk === null) return
     for (const message of parts.store.openMessages(seatId)) if (message.order_id === orderId) requeue(desk, message, false)
     parts.store.afterCommit(() => bring(parts, seatId))
   })
-}
-
-function deskOf(parts: Parts, seatId: string): Desk | null {
-  const record = sitting(parts, seatId)
-  const agent = parts.agents[record?.agent ?? '']
-  if (!record || !agent || record.jobId !== null) return null
-  return { parts, agent, record, at: parts.now().toISOString(), events: [] }
 }

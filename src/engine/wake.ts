@@ -16,7 +16,7 @@ const ORDER_MS = 12 * 60 * 60_000
 /** Carried out, and no prompt was shown since. */
 const SHOWN_MS = 60_000
 /** A session that says nothing for so long has a long tool under way, or the person stopped its turn, which no event tells. */
-const QUIET_MS = 30_000
+export const QUIET_MS = 30_000
 
 /** The waiter of a turn that just ended begins beside the hook that tells of it, and takes at once what it is left. */
 const WAITER_MS = 5_000
@@ -147,10 +147,21 @@ export function settleLost(desk: Desk, message: Message): void {
 export function deliver(desk: Desk, message: Message): void {
   desk.parts.store.putMessage({ ...message, status: 'delivered', delivered_at: desk.at, order_id: null })
   emit(desk, 'message_delivered', { message_id: message.message_id, via: message.via, repeated: message.repeated })
+  if (message.brief_id) useUp(desk, message.brief_id, message.session_id)
   if (!message.recovery) return
   const { compaction, steps } = message.recovery
   for (const { step, facts } of steps)
     emit(desk, 'recovery_delivered', { message_id: message.message_id, compaction_started_at: compaction, step, facts })
+}
+
+/** A brief given to a running session has arrived there. */
+function useUp({ parts, record, at }: Desk, briefId: string, sessionId: string | null): void {
+  const brief = parts.store.brief(briefId)
+  const session = record.sessionId === sessionId ? record : sessionId && parts.store.session(sessionId)
+  if (!brief || !session) return
+  parts.store.putBrief({ ...brief, status: 'used', usedAt: at, usedBySessionId: sessionId, givenTo: null })
+  session.lastHandoffPath = brief.path
+  parts.store.putSession(session)
 }
 
 export function requeue({ parts }: Desk, message: Message, repeated: boolean): void {

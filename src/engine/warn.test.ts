@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { readFileSync } from 'node:fs'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { LEVELS, POINT, type TrialHouse, type TrialSession, trialHouse, trialSession } from './trial-session.js'
 
 let house: TrialHouse
@@ -98,4 +99,50 @@ it('with the mod the point is exact, and stays so while only derived figures fol
   house.configure((policy) => policy)
   s.stop()
   expect(s.record().track.limits.exact).toBe(true)
+})
+
+describe('a session that may be handed over', () => {
+  const BRIEF = '# Handoff brief\n\n## Goal and why\nFix the login.\n'
+  const ends = (answer: string) => s.hook('Stop', { stop_hook_active: false, last_assistant_message: answer }).answer
+  const handoffs = () => house.store.handoffs()
+  beforeEach(() => {
+    s = trialSession(house, 'cccccccc-0003', { CLAUDE_CODE_SESSION_ATTENDED: '1', BATON_SEAT: 'api' })
+    s.start()
+    s.prompt()
+  })
+  const asks = (answer: string) => answer.includes('handoff brief')
+
+  it('is asked for one brief, however many levels it reaches meanwhile', () => {
+    s.step(LEVELS.handoff)
+    s.step(LEVELS.critical)
+    expect(handoffs()).toMatchObject([{ level: 'handoff', state: 'requested', lastCall: true }])
+    expect(s.messages('handoff')).toHaveLength(1)
+  })
+
+  it('at the level that asks is asked again for a thin brief; at the one that hands off no more, and what it gave is used', () => {
+    house.configure((policy) => ({ ...policy, handoff: { ...policy.handoff, bar: 0.9 } }))
+    s.write({
+      ...{ type: 'user', promptSource: 'typed', turnOrigin: 'human', message: { role: 'user', content: 'Never touch a.ts.' } },
+    })
+    s.step(LEVELS.handoff)
+    expect(asks(ends(BRIEF))).toBe(true)
+    s.step(LEVELS.critical)
+    expect(asks(ends(BRIEF))).toBe(false)
+    expect(house.store.briefs()).toMatchObject([{ author: 'agent', status: 'checked' }])
+    expect(handoffs()[0]).toMatchObject({ state: 'waiting', asked: 2 })
+  })
+
+  it('that asks with the last answer of a turn waits for the brief; one that hands off does not', () => {
+    s.answers(LEVELS.handoff)
+    expect(asks(ends('Done.'))).toBe(true)
+    expect(house.store.briefs()).toEqual([])
+    const full = trialSession(house, 'dddddddd-0004', { CLAUDE_CODE_SESSION_ATTENDED: '1', BATON_SEAT: 'web' })
+    s = full
+    s.start()
+    s.prompt()
+    s.answers(LEVELS.critical)
+    expect(asks(ends('Done.'))).toBe(false)
+    expect(house.store.briefs()).toMatchObject([{ author: 'baton', sessionId: s.id }])
+    expect(readFileSync(house.store.briefs()[0]!.path, 'utf8')).toContain('before the agent could be asked')
+  })
 })

@@ -41,8 +41,12 @@ export function warn(draft: Draft, crossed: readonly ResolvedLevel[]): void {
   }
   emitWarning(draft, crossed, decision.level, messageId)
   if (decision.handoff && draft.enabled && record.attended === true && policy.handoff.mode === 'ask') offerHandoff(draft)
-  if (decision.handoff && decision.guard === null && mayHandOver(draft) && openHandoff(draft) === null)
+  if (!decision.handoff || !mayHandOver(draft)) return
+  const before = openHandoff(draft)
+  if (decision.guard === null && (before === null || before.offered))
     draft.parts.around().askForBrief(draft, { cause: 'level', level: decision.level.name, reason: null, unattended: true })
+  const open = openHandoff(draft)
+  if (decision.lastCall && open?.state === 'requested') draft.parts.store.putHandoff({ ...open, lastCall: true })
 }
 
 /** `handoff.mode: ask`: the person decides. */

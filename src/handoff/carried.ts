@@ -21,7 +21,8 @@ const SENTENCES = new Set<Fact['kind']>(['todo', 'decision', 'question', 'constr
  * by its id or its subject, not by what it did.
  */
 export function makeCarrying(body: string, facts: readonly Fact[]): (fact: Fact) => boolean {
-  const blocks = blocksOf(body)
+  // Each is read by itself: what is said twice is said.
+  const blocks = [...new Set(blocksOf(body))]
   const files = facts.filter(({ kind }) => kind === 'file')
   const plain = makeCarrier(blocks.join(APART), files)
   const sentences = blocks.flatMap(sentencesOf)

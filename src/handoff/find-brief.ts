@@ -4,6 +4,8 @@ import { closes, headings } from './split-brief.js'
 /** A brief without a single section has at least this much to say; less is talk about one. */
 const SUBSTANCE = 200
 const MOST_TITLES = 20
+/** What says nothing in so many characters says nothing. */
+const LOOKED_AT = 100_000
 const FENCE = /^\s{0,3}(`{3,}|~{3,})(.*)$/
 /** `# Handoff brief`, at any level, bold or not, with a name behind it. */
 const TITLE_LINE =
@@ -67,7 +69,7 @@ function endOfFence(lines: readonly string[], from: number, fence: string): numb
 const isSection = (line: string): boolean => /^\s{0,3}#{2,6}\s/.test(line) && line.length < 300 && sectionNamed(line) !== null
 
 function saysSomething(brief: string): boolean {
-  const lines = brief.split('\n').slice(1)
+  const lines = brief.slice(0, LOOKED_AT).split('\n').slice(1)
   const heads = headings(lines)
   const marked = new Set(heads.map(({ line }) => line))
   const said = lines

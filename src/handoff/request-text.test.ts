@@ -11,9 +11,9 @@ const many: Coverage['missing'] = Array.from({ length: 300 }, (_, i) => ({
 
 test.each([
   ['the request', requestText()],
-  ['for a seat', requestText({ seatName: 'front desk', file: '/home/me/brief.md' })],
+  ['for a seat', requestText({ seatName: 'front desk' })],
   ['the repeated one', requestText({ missing: many })],
-  ['the longest of all', requestText({ seatName: 's'.repeat(900), missing: many, file: `/${'f'.repeat(250)}` })],
+  ['the longest of all', requestText({ seatName: 's'.repeat(900), missing: many })],
 ])('%s: marked, short, with the switch and both ways to give it', (_, text) => {
   expect(text).toMatch(/^\[baton\] /)
   expect(text).toContain('handoff brief')

@@ -7,8 +7,6 @@ export interface Requested {
   seatName?: string | null
   /** Of the brief given before: what it lacks, most needed first. Turns the text into the one repeated request. */
   missing?: Coverage['missing']
-  /** Where the brief may be written instead of given as the answer. */
-  file?: string | null
 }
 
 const LONGEST = 3_000
@@ -18,10 +16,9 @@ const LONGEST_NAMED = 160
 const ROOM = 1_500
 
 /** What an agent is told when a brief is asked of it. Below 3,000 characters. */
-export function requestText({ seatName, missing = [], file }: Requested = {}): string {
+export function requestText({ seatName, missing = [] }: Requested = {}): string {
   const seat = seatName ? ` for ${oneLine(seatName, 60)}` : ''
-  const path = file && file.length <= 300 ? file : '<file>'
-  const other = `If you cannot answer with it, write it to ${path === '<file>' ? 'a file' : path} and run \`baton handoff ${path}\`.`
+  const other = 'If you cannot answer with it, write it to a file and run `baton handoff <file>`.'
   const text =
     missing.length > 0
       ? [
@@ -33,7 +30,7 @@ export function requestText({ seatName, missing = [], file }: Requested = {}): s
           `[baton] A handoff brief${seat} is wanted: a fresh session will go on with your work. Bring the step you are in to an end, then give the brief as your whole answer. No tools are needed for it.`,
           `Begin with the line \`# ${TITLE}\`, then these sections, each as a \`##\` heading:`,
           SECTIONS.map(({ title, wants }) => `- ${title}: ${wants}`).join('\n'),
-          `Whoever reads it knows nothing but it: name files, commands, errors and commits exactly, say what you did not verify, guess no figures. Keep it under 8,000 characters; write "none" where there is nothing. Baton checks it against the transcript.`,
+          `Whoever reads it knows nothing but it: name files, commands, errors and commits exactly, say what you did not verify, guess no figures. Keep it under 8,000 characters; write "none" where there is nothing. What the brief you began with demanded, and still holds, belongs in it. Baton checks it against the transcript.`,
           `${other} \`baton off\` turns this off.`,
         ]
   return text.join('\n\n').slice(0, LONGEST - 1)

@@ -34,9 +34,19 @@ describe('what a fresh session is given', () => {
 
   test('what Baton added and what was found later comes before files and decisions', () => {
     const added = `${body}\n## Added by Baton\n\n- no Redis\n`
-    const text = resumeText({ ...brief, addenda: ['The broker was restarted.'] }, added, 4_500)
+    const addenda = [{ text: 'The broker was restarted.', path: '/home/me/briefs/3.later.md' }]
+    const text = resumeText({ ...brief, addenda }, added, 4_500)
     expect(text).toContain('- no Redis')
     expect(text).toContain('The broker was restarted.')
+  })
+
+  test('what was found later is in another file, which is named where not all of it fits', () => {
+    const addenda = [{ text: `The broker was restarted.\n${'- and more\n'.repeat(600)}`, path: '/home/me/briefs/3.later.md' }]
+    const text = resumeText({ ...brief, addenda }, body, 4_500)
+    expect(text.length).toBeLessThanOrEqual(4_500)
+    expect(text).toMatch(
+      /Read \/home\/me\/.*\/3\.md and, for what was found later, \/home\/me\/briefs\/3\.later\.md before you begin\.\n$/,
+    )
   })
 
   test('its own words are no request for a brief', () => {

@@ -12,8 +12,8 @@ export interface Resumed {
   seatName?: string | null
   /** ISO, UTC. */
   takenAt?: string | null
-  /** Late findings, oldest first. */
-  addenda?: readonly string[]
+  /** Late findings, oldest first, each in a file of its own. */
+  addenda?: readonly { text: string; path: string }[]
 }
 
 const AUTHORS: Record<BriefAuthor, string> = {
@@ -22,22 +22,27 @@ const AUTHORS: Record<BriefAuthor, string> = {
   baton: 'written by Baton from transcript and repository, without a model',
 }
 const SHORTEST = 600
+/** Of the files with late findings, the newest. */
+const MOST_NAMED = 3
 
 /**
  * What a fresh session is given with its first request, at most `longest` characters: the whole brief where it fits, else the
  * sections needed most, whole, and where to read the rest.
  */
 export function resumeText(brief: Resumed, body: string, longest: number): string {
-  const late = (brief.addenda ?? []).map((text) => `## ${LATE_TITLE}\n\n${text.trim()}`)
+  const late = (brief.addenda ?? []).map(({ text }) => `## ${LATE_TITLE}\n\n${text.trim()}`)
   const text = [body.trim(), ...late].join('\n\n')
   const intro = introOf(brief)
   const whole = `${intro} It follows whole; its file is ${brief.path}.\n\n${text}\n`
   if (whole.length <= longest) return whole
+  const paths = (brief.addenda ?? []).slice(-MOST_NAMED).map(({ path }) => path)
+  // What was found later does not stand in the brief's own file.
+  const others = paths.length === 0 ? '' : ` and, for what was found later, ${paths.join(' and ')}`
   const ending = (left: readonly string[]): string =>
-    `\n\nLeft out here: ${oneLine(left.join(', '), 200)}. Read ${brief.path} before you begin.\n`
+    `\n\nLeft out here: ${oneLine(left.join(', '), 200)}. Read ${brief.path}${others} before you begin.\n`
   const begin = `${intro} It is too long to follow whole: read ${brief.path} before you begin. Its most needed sections:\n\n`
   const parts = splitBrief(text)
-  const room = Math.max(longest, SHORTEST) - begin.length - ending([' '.repeat(200)]).length
+  const room = Math.max(longest, SHORTEST) - begin.length - ending(['x'.repeat(200)]).length
   const chosen = chooseParts(parts, room)
   const left = parts.filter((part) => !chosen.has(part)).map(({ heading }) => heading || 'the beginning')
   const said = parts.flatMap((part) => chosen.get(part) ?? []).join('\n\n')

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import { splitBrief } from './split-brief.js'
 
 const names = (body: string): unknown[] => splitBrief(body).map(({ name, heading }) => name ?? heading)
@@ -99,4 +99,26 @@ test.each([
   ])
   expect(parts.map(({ added }) => added)).toEqual([false, false, false, true, false])
   expect(parts[3]!.text).toContain('### Commands to verify')
+})
+
+describe('a text that is no brief', () => {
+  const spent = (text: string): number => {
+    const times = Array.from({ length: 3 }, () => {
+      const before = process.cpuUsage().user
+      splitBrief(text)
+      return process.cpuUsage().user - before
+    })
+    return Math.min(...times)
+  }
+
+  it('of four times as many headings takes about four times as long, not sixteen', () => {
+    const small = spent('## x\n'.repeat(8_000))
+    expect(spent('## x\n'.repeat(32_000))).toBeLessThan(Math.max(small, 5_000) * 10)
+  })
+
+  it('has an end to its parts', () => {
+    const parts = splitBrief('## Goal\nx\n'.repeat(5_000))
+    expect(parts).toHaveLength(2_000)
+    expect(parts.at(-1)!.text.length).toBeGreaterThan(20_000)
+  })
 })

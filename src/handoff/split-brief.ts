@@ -10,6 +10,9 @@ export interface Part {
   text: string
 }
 
+/** Whatever follows so many headings stays below the last: nobody reads a brief of that kind, and an answer may be of any length. */
+const MOST_HEADS = 2_000
+const MARKED = /[#*_]/
 const FENCE = /^\s{0,3}(`{3,}|~{3,})/
 const HEADING = /^\s{0,3}(#{1,6})\s+(.*?)\s*#*\s*$/
 const BOLD_LINE = /^\s{0,3}(?:\*\*|__)([^*_].{0,80}?)(?:\*\*|__)\s*:?\s*$/
@@ -21,7 +24,8 @@ const [BOLD_LEVEL, LEAD_IN_LEVEL] = [7, 8]
 /** A brief's parts in their order. Headings below a section's own level stay inside it; those in code are no headings. */
 export function splitBrief(body: string): Part[] {
   const lines = body.split('\n')
-  const heads = withoutAppended([...headings(lines), ...leadIns(lines)].sort((a, b) => a.line - b.line))
+  const all = [...headings(lines), ...leadIns(lines)].sort((a, b) => a.line - b.line)
+  const heads = withoutAppended([...all.slice(0, MOST_HEADS), ...all.slice(MOST_HEADS).filter(isAppended)])
   const level = sectionLevel(heads)
   const starts = heads.filter((head) => isAppended(head) || head.level <= level)
   const edges = [...starts.map(({ line }) => line), lines.length]
@@ -58,17 +62,21 @@ export function headings(lines: readonly string[]): Head[] {
 function leadIns(lines: readonly string[]): Head[] {
   return unfenced(lines).flatMap(([line, text]) => {
     const words = LEAD_IN.exec(text)?.[1]?.trim() ?? ''
-    return sectionNamed(words) === null ? [] : [{ line, level: LEAD_IN_LEVEL, heading: words }]
+    return words === '' || sectionNamed(words) === null ? [] : [{ line, level: LEAD_IN_LEVEL, heading: words }]
   })
 }
 
+/** Lines that may be headings. */
 function unfenced(lines: readonly string[]): [number, string][] {
+  const open: [number, string][] = []
   let fence: string | null = null
-  return [...lines.entries()].filter(([, text]) => {
+  for (const [line, text] of lines.entries()) {
+    if (text === '') continue
     const mark = FENCE.exec(text)?.[1]
     if (mark !== undefined) fence = fence === null ? mark : closes(text, fence) ? null : fence
-    return mark === undefined && fence === null && text.length <= 300
-  })
+    else if (fence === null && text.length <= 300 && MARKED.test(text)) open.push([line, text])
+  }
+  return open
 }
 
 /** A fence is closed by one of its own kind, at least as long, with nothing behind it. */
@@ -114,8 +122,10 @@ function sectionLevel(heads: readonly Head[]): number {
 /** Of a brief with other sections than were asked for. */
 function commonLevel(heads: readonly Head[]): number {
   const levels = heads.filter((head) => !isAppended(head) && !TITLE.test(head.heading)).map(({ level }) => level)
-  const several = levels.filter((level) => levels.filter((one) => one === level).length > 1)
-  return several.length > 0 ? Math.min(...several) : Math.min(2, ...levels)
+  const counts = new Map<number, number>()
+  for (const level of levels) counts.set(level, (counts.get(level) ?? 0) + 1)
+  const several = [...counts].flatMap(([level, count]) => (count > 1 ? [level] : []))
+  return several.length > 0 ? Math.min(...several) : Math.min(2, ...counts.keys())
 }
 
 const unmarked = (heading: string): string => heading.replace(/[*_`]/g, '').replace(/:\s*$/, '').trim()

@@ -5,13 +5,14 @@ import { agents } from '../agents/index.js'
 import { hasWork } from '../archive/has-work.js'
 import type { Loaded, LoadOptions } from '../config/load-config.js'
 import type { Around } from '../engine/around.js'
+import { wantedBriefs } from '../engine/late-work.js'
 import { type House, openHouse } from '../house.js'
 import { batonHome } from '../lib/home.js'
 import { fileLog } from '../lib/log.js'
 import { isRunning } from '../lib/process-info.js'
 import { answerOne, drainSession, drainUnderLock } from './drain.js'
 import { dropSpooled, isSaidNow, readSpooled } from './spool.js'
-import { tidyDaily } from './tidy.js'
+import { placesOf, tidyDaily } from './tidy.js'
 
 /** The engine without a server. Prints only a status line, always exits 0; what goes wrong is in the log. */
 export function run(beforeLeaving: () => void): void {
@@ -60,19 +61,7 @@ function say(text: string): void {
 function drain(env: Record<string, string | undefined>): void {
   const house = openHouse({ env, loadConfig, around, leaveWork, busyMs: 4_000, configMs: 1_000 })
   drainUnderLock(house.engine, house.home.spool, join(house.home.root, 'run', 'drain'))
-  const tidied = tidyDaily(
-    house.store,
-    {
-      live: house.home.live,
-      outbox: house.home.outbox,
-      code: join(house.home.root, 'code'),
-      aside: join(house.home.root, 'aside'),
-      facts: house.home.facts,
-      mark: join(house.home.root, 'run', 'tidied'),
-    },
-    house.now(),
-  )
-  if (tidied) tidyWaiters(house.home.live, house.now(), isRunning)
+  if (tidyDaily(house.store, placesOf(house.home), house.now())) tidyWaiters(house.home.live, house.now(), isRunning)
   keep(house)
 }
 
@@ -80,7 +69,9 @@ function drain(env: Record<string, string | undefined>): void {
 function keep(house: House): void {
   const { store } = house
   house.engine.lookAtHandoffs()
-  if (!isLeft && !hasWork(store, house.now()) && store.openCompactions().length === 0) return
+  const now = house.now()
+  const waits = isLeft || hasWork(store, now) || store.openCompactions().length > 0 || wantedBriefs(store, now).length > 0
+  if (!waits) return
   keeping().keep(house)
 }
 

@@ -1,18 +1,30 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { Home } from '../lib/home.js'
 
 const DAY_MS = 24 * 3_600_000
 const KEEP_MS = 7 * DAY_MS
+
+/** What of a home is looked at. */
+export function placesOf({ root, live, outbox, facts }: Pick<Home, 'root' | 'live' | 'outbox' | 'facts'>): Places {
+  return { live, outbox, facts, code: join(root, 'code'), aside: join(root, 'aside'), mark: join(root, 'run', 'tidied') }
+}
+
+export interface Places {
+  live: string
+  outbox: string
+  code: string
+  aside: string
+  facts: string
+  /** Its time tells when it was done last. */
+  mark: string
+}
 
 /**
  * Once a day, whoever comes first: old readings are thinned, and what sessions silent for a week left in files, what could not be
  * taken, and what other builds compiled, is forgotten. False: it was done today.
  */
-export function tidyDaily(
-  store: { thin(now: Date): number },
-  places: { live: string; outbox: string; code: string; aside: string; facts: string; mark: string },
-  now: Date,
-): boolean {
+export function tidyDaily(store: { thin(now: Date): number }, places: Places, now: Date): boolean {
   const last = statSync(places.mark, { throwIfNoEntry: false })?.mtimeMs ?? 0
   if (now.getTime() - last < DAY_MS) return false
   mkdirSync(dirname(places.mark), { recursive: true, mode: 0o700 })

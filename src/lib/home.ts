@@ -26,6 +26,12 @@ export interface Home {
   key: string
   /** Facts of sessions as far as their transcripts were read, one file a session. */
   facts: string
+  /** Messages too long for a client, one file each. */
+  messages: string
+  /** Signals that could not be taken, for somebody to look at. */
+  aside: string
+  /** Compiled code of the engine. */
+  code: string
 }
 
 type Env = Record<string, string | undefined>
@@ -54,5 +60,8 @@ export function batonHome(env: Env = process.env): Home {
     briefs: join(root, 'briefs'),
     key: join(root, 'key'),
     facts: join(root, 'facts'),
+    messages: join(root, 'messages'),
+    aside: join(root, 'aside'),
+    code: join(root, 'code'),
   }
 }

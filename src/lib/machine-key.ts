@@ -4,6 +4,9 @@ import { FileChanged, removeLeftovers, writeFileAtomic } from './atomic-file.js'
 import { BatonError, codeOf, reasonOf } from './errors.js'
 import { makePrivateFolder } from './private-folder.js'
 
+/** There is no key that could be used. */
+export class KeyTrouble extends BatonError {}
+
 const BYTES = 32
 const WHOLE = /^[0-9a-f]{64}\n?$/
 
@@ -24,7 +27,7 @@ export function machineKey(file: string): Buffer {
   } catch (error) {
     const theirs = error instanceof FileChanged ? readKey(file) : null
     if (theirs !== null) return theirs
-    throw new BatonError(
+    throw new KeyTrouble(
       `The key that signs briefs cannot be kept in ${file} (${reasonOf(error)}).`,
       'Check the owner, mode and free space of its folder, or set BATON_HOME to a writable one.',
     )
@@ -39,7 +42,7 @@ function readKey(file: string): Buffer | null {
     text = readFileSync(file, 'latin1')
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return null
-    throw new BatonError(
+    throw new KeyTrouble(
       `The key ${file}, which signs briefs, cannot be read (${reasonOf(error)}).`,
       'Check its owner and mode: it has to be a file that belongs to you, mode 600.',
     )
@@ -49,9 +52,9 @@ function readKey(file: string): Buffer | null {
   return Buffer.from(text.slice(0, BYTES * 2), 'hex')
 }
 
-function damaged(file: string, bytes: number): BatonError {
+function damaged(file: string, bytes: number): KeyTrouble {
   const what = bytes < BYTES * 2 ? `${bytes} bytes where ${BYTES * 2 + 1} belong` : 'it does not hold a key'
-  return new BatonError(
+  return new KeyTrouble(
     `The key ${file}, which signs briefs, is damaged (${what}). It was left as it is.`,
     `Put it back from a backup. Without one, move it aside (mv '${file}' '${file}.damaged'): a new one is made, and briefs kept until now count as untrusted.`,
   )

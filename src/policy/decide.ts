@@ -13,6 +13,8 @@ export interface Decision {
   parent: string | null
   /** A handoff is asked for. */
   handoff: boolean
+  /** It is not waited for any longer than this turn: what there is of a brief at its end is used. */
+  lastCall: boolean
   /** Set when an action was asked for and a guard stopped it. */
   guard: { name: string; reason: string } | null
 }
@@ -41,6 +43,7 @@ export function decide(crossed: readonly ResolvedLevel[], track: Track, policy: 
     agent: toAgent ? agentText(track, top) : null,
     user: toUser ? userText(track, top, about.speaker) : null,
     handoff,
+    lastCall: wanted.has('hand-off'),
     parent: wanted.has('parent') ? parentText(track, top, about.speaker) : null,
     guard: handoff ? guardHandoff(track, policy.guards, about.lately) : null,
   }

@@ -61,7 +61,7 @@ export function userText(track: Track, level: ResolvedLevel, speaker: Speaker): 
 
 /** Said to the person with the level whose handoff did not come about. */
 export function guardText(guard: { name: string; reason: string }): string {
-  return `No handoff this time: ${guard.reason} (guards.${guard.name}); /handoff asks for one all the same`
+  return `No handoff this time: ${guard.reason} (guards.${guard.name}); baton handoffs request asks for one all the same`
 }
 
 export function parentText(track: Track, level: ResolvedLevel, speaker: Speaker): string {

@@ -1,23 +1,107 @@
-import { expect, it } from 'vitest'
-import type { Event } from '../contract/event.js'
+import { afterEach, expect, it } from 'vitest'
+import { EVENT_TYPES, type Event } from '../contract/event.js'
+import { sampleBrief, sampleEvent, sampleHandoff, sampleSubagent } from '../store/samples.cases.js'
+import { statusLine, trialServer } from './trial-server.js'
 import { detailWithoutWords, withoutWords } from './withhold.js'
 
-const event = (data: Record<string, unknown>): Event => ({
-  ...{ id: 1, type: 'loss_report', at: '2026-03-01T10:00:00.000Z', session_id: 's', seat_id: null, job_id: null, data },
+const SECRET = 'the-password-is-swordfish'
+const ends: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end()
 })
 
-it('events keep their figures and lose what they quote, and say so', () => {
-  expect(withoutWords(event({ facts: 3, lost: [{ text: 'secret' }] })).data).toEqual({ facts: 3, lost: [], withheld: ['lost'] })
-  expect(withoutWords(event({ outcome: 'completed', summary: 'secret' })).data).toEqual({
-    ...{ outcome: 'completed', summary: null, withheld: ['summary'] },
+/** A session that holds words of its conversation wherever the store has room for them. */
+async function talkative() {
+  const trial = await trialServer()
+  ends.push(trial.end)
+  await trial.post('/signals/claude-code/status-line', statusLine('s1', 90_000, 1))
+  const { store } = trial.house
+  const { seatId } = store.session('s1')!
+  const fact = { kind: 'constraint', text: SECRET, line: 1, at: null, state: null, detail: {} } as const
+  store.transaction(() => {
+    store.putBrief(
+      sampleBrief('b1', 1, {
+        ...{ seatId, sessionId: 's1', reason: SECRET },
+        coverage: {
+          ...{ score: 0.5, missing: [{ kind: 'constraint', text: SECRET }], unsupported: [SECRET] },
+          byKind: { constraint: { total: 2, kept: 1 } },
+        },
+      }),
+    )
+    store.putHandoff(sampleHandoff('h1', { seatId, sessionId: 's1', reason: SECRET, draft: SECRET, trouble: SECRET }))
+    store.putSubagent({ ...sampleSubagent('s1', 'agent-1', 5), description: SECRET })
+    store.putCompaction({
+      ...{ sessionId: 's1', startedAt: '2026-03-01T10:00:00.000Z', trigger: 'auto', transcriptPath: null, bytes: 1, lines: 1 },
+      ...{ archiveId: null, sinceLine: 0, facts: [fact], trouble: null, first: null, second: null },
+      loss: { total: 1, kept: 0, byKind: { constraint: { total: 1, kept: 0 } }, lost: [fact] },
+    })
+    for (const type of EVENT_TYPES) {
+      const nested = { lost: [{ kind: 'constraint', text: SECRET }], missing: [SECRET], told: { deep: { text: SECRET } } }
+      const told = type === 'session_ended' || type === 'cycle_started' || type === 'guard_tripped' ? {} : { reason: SECRET }
+      const data = { ...nested, ...told, summary: SECRET, text: SECRET, count: 7, handoff_id: 'h1' }
+      store.addEvent(sampleEvent(type, { session_id: 's1', seat_id: seatId, data }))
+    }
   })
-  for (const data of [{ used_tokens: 5 }, { summary: null }, { lost: [] }]) expect(withoutWords(event(data)).data).toBe(data)
+  return { ...trial, seatId }
+}
+
+it.each(['/api/sessions', '/api/sessions?all', '/api/sessions/s1', '/sessions/s1', '/api/events', '/api/sessions/s1/readings'])(
+  'no word of a conversation is told at %s, and figures are',
+  async (route) => {
+    const { get } = await talkative()
+    const { status, body } = await get(route)
+    expect(status).toBe(200)
+    expect(JSON.stringify(body)).not.toContain(SECRET)
+    expect(JSON.stringify(body)).toContain('90000')
+  },
+)
+
+it('what is left out is named, and ids, states, times, paths and counts stay', async () => {
+  const { get, seatId } = await talkative()
+  const one = (await get('/api/sessions/s1')).body
+  expect(one.briefs).toMatchObject([
+    {
+      ...{ brief_id: 'b1', path: '/briefs/seat_1/b1.md', sequence: 1, status: 'written', reason: null, withheld: ['reason'] },
+      addenda: [{ at: expect.any(String), path: '/briefs/seat_1/late.md' }],
+      coverage: {
+        ...{ score: 0.5, missing: [], unsupported: [], withheld: ['missing', 'unsupported'] },
+        by_kind: { constraint: { total: 2, kept: 1 } },
+      },
+    },
+  ])
+  expect(one.handoff).toMatchObject({
+    ...{ handoff_id: 'h1', seat_id: seatId, state: 'requested', number: 1, reason: null, trouble: null },
+    withheld: ['reason', 'trouble'],
+  })
+  expect(one.subagents).toMatchObject([{ subagent_id: 'agent-1', type: 'Explore', used_tokens: 5, withheld: ['description'] }])
+  expect(one.losses).toMatchObject([{ facts: 1, lost: [], withheld: ['lost'], by_kind: { constraint: { total: 1, kept: 0 } } }])
+  expect((one.levels as object[])[0]).not.toHaveProperty('withheld')
+  expect(one).not.toHaveProperty('withheld')
+  const { sessions } = (await get('/api/sessions')).body
+  expect(sessions).toMatchObject([{ session_id: 's1', handoff: { state: 'requested', reason: null } }])
+  const events = (await get('/api/events')).body.events as Event[]
+  expect(events.findLast(({ type }) => type === 'handoff_requested')?.data).toMatchObject({
+    ...{ handoff_id: 'h1', count: 7, reason: null },
+    withheld: ['lost', 'missing', 'told', 'reason', 'summary', 'text'],
+  })
 })
 
-it('so does what is told of a session', () => {
-  expect(detailWithoutWords({ a: 1, losses: [{ facts: 2, lost: [{ text: 'secret' }] }] })).toEqual({
-    a: 1,
-    losses: [{ facts: 2, lost: [], withheld: ['lost'] }],
+it('what Baton itself tells with its events stays whole', () => {
+  const event = (type: Event['type'], data: Record<string, unknown>): Event => ({ id: 1, ...sampleEvent(type, { data }) })
+  const whole: Event[] = [
+    event('session_started', { source: 'startup', cwd: '/shop', model: 'm' }),
+    event('cycle_started', { cycle: 2, reason: 'compaction' }),
+    event('guard_tripped', { guard: 'cooldown', reason: 'the last handoff was 3 s ago', level: 'handoff' }),
+    event('message_queued', { message_id: 'm', to: 'seat_1', category: 'message', mode: 'urgent', sender: 'lena' }),
+    event('context_warning', { level: 'warning', levels: ['notice', 'warning'], usedTokens: 5, messageId: null }),
+    event('compaction_complete', { outcome: 'completed', triggerReason: 'manual', summary: null, tokensBefore: 9 }),
+    event('loss_report', { facts: 3, lost: [], by_kind: { file: { total: 3, kept: 3 } } }),
+  ]
+  for (const one of whole) expect(withoutWords(one)).toEqual(one)
+})
+
+it('a key nobody has thought of is left out', () => {
+  expect(detailWithoutWords({ session_id: 's', used_tokens: 3, remark: 'secret', remarks: [{ text: 'secret' }] })).toEqual({
+    ...{ session_id: 's', used_tokens: 3, remark: null, remarks: [], withheld: ['remark', 'remarks'] },
   })
-  expect(detailWithoutWords({ a: 1 })).toEqual({ a: 1 })
 })

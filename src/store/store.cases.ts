@@ -240,6 +240,20 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
         expect(store.openMessages('seat_1').map((m) => m.message_id)).toEqual(['m1', 'm2'])
         expect(store.messages({ seatId: 'seat_1' }).map((m) => m.message_id)).toEqual(['m1', 'm2', 'm3', 'm4'])
         expect(store.messages({ limit: 2 }).map((m) => m.message_id)).toEqual(['m4', 'm5'])
+        expect([store.message('m4'), store.message('M4')]).toEqual([
+          sampleMessage('m4', { queued_at: later(4), status: 'cancelled' }),
+          null,
+        ])
+      }),
+    )
+
+    it(
+      'open ones of one moment stay in the order they came, also after one of them was sent and came back',
+      inStore((store) => {
+        for (const id of ['z', 'a', 'm']) store.putMessage(sampleMessage(id, { queued_at: AT }))
+        store.putMessage(sampleMessage('z', { queued_at: AT, status: 'sent' }))
+        store.putMessage(sampleMessage('z', { queued_at: AT }))
+        expect(store.openMessages('seat_1').map((m) => m.message_id)).toEqual(['z', 'a', 'm'])
       }),
     )
 

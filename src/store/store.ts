@@ -23,6 +23,8 @@ export interface SessionQuery {
   /** Only sessions seen at or after this ISO time. */
   seenSince?: string
   project?: string
+  /** Only those a brief is still to be written of. */
+  wantsBrief?: boolean
 }
 
 export interface ArchiveQuery {
@@ -70,6 +72,7 @@ export interface Store {
   events(query?: EventQuery): Event[]
 
   putMessage(message: Message): void
+  message(messageId: string): Message | null
   /** Those still to be given or confirmed, oldest first. */
   openMessages(seatId: string): Message[]
   messages(query?: { seatId?: string; limit?: number }): Message[]
@@ -96,7 +99,10 @@ export interface Store {
   putCompaction(record: CompactionRecord): void
   /** Its end was told. */
   endCompaction(sessionId: string, startedAt: string): void
-  /** What is quoted anywhere here of a session's conversation goes; that things happened stays. Returns how many entries held words. */
+  /**
+   * What is quoted anywhere here of a session's conversation goes, its briefs as others were given them included; that things happened stays.
+   * Returns how many entries held words.
+   */
   forgetWords(sessionId: string): number
 
   brief(briefId: string): BriefRecord | null

@@ -10,7 +10,7 @@ import { startTui } from '../harness/tui.js'
 import { until } from '../harness/wait.js'
 import { mainRequests } from './stage.js'
 
-test('what a killed process left in the composer is sent or taken away, and nothing else is', async () => {
+test('what a killed process left in the composer is sent or taken away, what nobody recognises too, and nothing else is', async () => {
   const model = await startModel({ script: { rest: 'Done.' } })
   onTestFinished(() => model.close())
   const home = makeHome({ model })
@@ -41,6 +41,12 @@ test('what a killed process left in the composer is sent or taken away, and noth
   expect(await removeStanding(at, '/clear', wish)).toBe(true)
   await shows('empty')
   expect(await removeStanding(at, '/clear', wish)).toBe(false)
+
+  // a client that draws it in a way nobody knows
+  expect(await pastePrompt({ ...at, findPasted: () => null }, '[baton] go on', wish)).toMatchObject({
+    ...{ sent: false, why: 'not-taken', left: 'nothing' },
+  })
+  await shows('empty')
 
   await tui.type('[baton] go on')
   await shows('[baton] go on')

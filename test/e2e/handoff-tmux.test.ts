@@ -35,6 +35,21 @@ test.each(SERVERS)(
   },
 )
 
+test.each([
+  [80, 12],
+  [60, 15],
+])(
+  'in a pane of %s columns and %s rows, which shows the end of the prompt alone, the fresh session goes on too',
+  async (cols, rows) => {
+    const script = { steps: [...CLIMB, { text: BRIEF, used: 152_008 }], conversations: [FRESH] }
+    const it = await tmuxStage(script, {}, { cols, rows })
+    await it.tui.submit(PROMPT)
+    await inState(it, 'done')
+    expect(it.continued()).toHaveLength(1)
+    expect(await it.clears()).toBe(1)
+  },
+)
+
 test.each(SERVERS)('a draft is not touched, and the session is left once it is gone: %s', async (_, server) => {
   const script = { steps: [...CLIMB, { text: BRIEF, used: 152_008, delay_ms: 2_000 }], conversations: [FRESH] }
   const it = await tmuxStage(script, { server })

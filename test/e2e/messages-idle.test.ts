@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from 'node:fs'
+import path from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { copies } from '../../src/model/log.js'
 import { startTui } from '../harness/tui.js'
@@ -82,7 +83,11 @@ test.each(SERVED)('without the mod an idle session in tmux is told by keys, and 
   await tui.submit('hello')
   await tui.waitIdle()
   await pause(300)
+  // Whoever sends may have another configuration of the client than the session.
+  const own = it.home.env.CLAUDE_CONFIG_DIR!
+  it.home.env.CLAUDE_CONFIG_DIR = path.join(it.home.dir, 'of-another-shell')
   const first = await sent(it, 'api', 'first words\nin two lines')
+  it.home.env.CLAUDE_CONFIG_DIR = own
   expect(first.status).not.toBe('queued')
   await until('the model is asked', () => requestsWith(it, 'first words').length > 0)
   await tui.waitIdle()

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test, vi } from 'vitest'
-import { takeRequest } from '../../src/agents/claude-code/orders.js'
+import { readRequest } from '../../src/agents/claude-code/orders.js'
 import { textsOf } from '../../src/model/log.js'
 import { startTui } from '../harness/tui.js'
 import { until } from '../harness/wait.js'
@@ -16,9 +16,8 @@ test('/handoff leaves a request, answers in a line and asks the agent for the br
   const tui = await startTui(it.home, { model: MODEL })
   const session = tui.sessionId()!
   await tui.submit('/handoff mind the flaky test')
-  const request = await until('the request', () => takeRequest(it.liveDir, session))
+  const request = await until('the request', () => readRequest(it.liveDir, session))
   expect(request).toMatchObject({ session, words: 'mind the flaky test' })
-  expect(takeRequest(it.liveDir, session)).toBeNull()
   await tui.waitFor(/handed to a fresh session/)
   await tui.waitFor(/Here is the brief\./)
   const [asked] = it.requestsWith(REQUEST)
@@ -47,5 +46,5 @@ test.each([
   await tui.waitFor(/Done\./)
   expect(it.requestsWith('Do it the way I wrote.')).toHaveLength(1)
   expect(it.requestsWith(REQUEST)).toEqual([])
-  expect(takeRequest(it.liveDir, session)).toBeNull()
+  expect(readRequest(it.liveDir, session)).toBeNull()
 })

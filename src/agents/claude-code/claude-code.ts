@@ -12,7 +12,7 @@ import { type LiveReport, readLive } from './live.js'
 import { readLiveSummary } from './live-summary.js'
 import { asksForLarge, familyOf } from './models.js'
 import { open } from './open.js'
-import { giveOrder, readOrderAnswer, takeRequest, withdrawOrder } from './orders.js'
+import { dropRequest, giveOrder, hasOrder, readOrderAnswer, readRequest, withdrawOrder } from './orders.js'
 import { BEFORE_CALLS } from './payload.js'
 import { type ClientSettings, configDirOf, readSettings } from './settings.js'
 import { isSettled } from './settled.js'
@@ -33,11 +33,13 @@ export const claudeCode: Agent = {
   insist,
   block,
   order: giveOrder,
+  hasOrder,
   withdraw: withdrawOrder,
   orderAnswer: readOrderAnswer,
   takesOrders: (liveDir, sessionId, { pid }) => readLive(liveDir, sessionId, processInfo(pid)?.startedAtMs ?? null) !== null,
   waiter: { of: waiterOf, say: sayByWaiter, unsay: unsayByWaiter, said: saidByWaiter },
-  takeRequest,
+  readRequest,
+  dropRequest,
   subagentTranscripts,
   carriers: ['PostToolBatch', 'UserPromptSubmit', 'SessionStart'],
   turnEnds: ['Stop'],

@@ -124,4 +124,28 @@ describe('a pasted text in a draft', () => {
     expect(findPasted('/clea', '/clear')).toBeNull()
     expect(findPasted('', '/clear')).toBeNull()
   })
+
+  describe('of which a low pane shows the last rows alone', () => {
+    const text = `[baton] Continue the work from brief 1 (its file: /home/me/briefs/0001-brief_d0f37b54.md). Begin with its next exact step.`
+    const keys = text.length
+
+    it('is known by its end', () => {
+      expect(findPasted('/briefs/0001-brief_d0f37b54.md).\nBegin with its next exact\nstep.', text)).toEqual({
+        ...{ before: '', after: '', keys },
+      })
+    })
+
+    it('with what the user typed behind it', () => {
+      expect(findPasted('Begin with its next exact\nstep. and', text)).toEqual({ before: '', after: ' and', keys })
+      expect(findPasted('Begin with its next exact\nstep.\nand', text)).toBeNull()
+    })
+
+    it('is not taken for it when a row differs, or so little is shown that it could be anybody’s', () => {
+      expect(findPasted('Do not begin\nwith its next exact\nstep.', text)).toBeNull()
+      expect(findPasted('next exact\nstep.', text)).toBeNull()
+      expect(findPasted('Begin with its next exact step.', text)).toBeNull()
+      expect(findPasted(`x${text.slice(0, 60)}\n${text.slice(60)}`, text)).toBeNull()
+      expect(findPasted(`Begin with its next exact step.\nBegin with its next exact step.`, text)).toBeNull()
+    })
+  })
 })

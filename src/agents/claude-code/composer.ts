@@ -147,8 +147,31 @@ export function findPasted(draft: string, text: string): Pasted | null {
   const keys = [...text].length
   if (withoutBlanks(draft) === withoutBlanks(text)) return { before: '', after: '', keys }
   const at = draft.indexOf(text)
-  if (at < 0 || draft.indexOf(text, at + 1) >= 0) return null
+  if (at < 0) return findEnd(draft, text, keys)
+  if (draft.indexOf(text, at + 1) >= 0) return null
   return { before: draft.slice(0, at), after: draft.slice(at + text.length), keys }
+}
+
+/** So many signs of its end are no accident; three rows of the narrowest pane hold as many. */
+const LEAST_END = 24
+
+/** A low pane shows the last rows of a long draft alone. All of them must be the end of the text; what stands above is not to be seen. */
+function findEnd(draft: string, text: string, keys: number): Pasted | null {
+  const whole = withoutBlanks(text)
+  const shown = withoutBlanks(draft)
+  const end = whole.slice(-LEAST_END)
+  const at = shown.indexOf(end) + end.length
+  if (end.length < LEAST_END || at < LEAST_END || shown.indexOf(end, at) >= 0) return null
+  if (!draft.includes('\n') || at >= whole.length || !whole.endsWith(shown.slice(0, at))) return null
+  const after = draft.slice(placeOf(draft, at))
+  // A line end may be the user's own or the client's, which no key goes over.
+  return after.includes('\n') ? null : { before: '', after, keys }
+}
+
+/** Right behind so many signs that are no blanks. */
+function placeOf(text: string, signs: number): number {
+  let seen = 0
+  return [...text.matchAll(/\S/g)].find(() => ++seen === signs)!.index + 1
 }
 
 /** Lines are wrapped at blanks, and blanks at the end of a line are not to be seen. */

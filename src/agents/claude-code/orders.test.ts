@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { tempDir } from '../../../test/claude-code/temp-dir.js'
 import type { Order, OrderAnswer } from '../../contract/handoff.js'
-import { forgetOrders, giveOrder, readOrderAnswer, takeRequest, withdrawOrder } from './orders.js'
+import { dropRequest, forgetOrders, giveOrder, hasOrder, readOrderAnswer, readRequest, withdrawOrder } from './orders.js'
 
 const order = (change: Partial<Order> = {}): Order => ({
   format: 1,
@@ -34,14 +34,28 @@ test.each(['../x', 'a/b', '', 'a.b'])('an order named %j is not written anywhere
   expect(() => giveOrder(dir, order({ orderId: name }))).toThrow(RangeError)
   expect(() => giveOrder(dir, order({ session: name }))).toThrow(RangeError)
   expect(readdirSync(dir)).toEqual([])
-  expect([withdrawOrder(dir, name, 'o1'), readOrderAnswer(dir, 's1', name), takeRequest(dir, name)]).toEqual([false, null, null])
+  expect([withdrawOrder(dir, name, 'o1'), readOrderAnswer(dir, 's1', name), readRequest(dir, name)]).toEqual([false, null, null])
 })
 
-test('an order that was not begun can be withdrawn, once', () => {
+test('an order that was not begun can be withdrawn, also before it is given, and is never begun then', () => {
   const dir = tempDir()
+  expect(withdrawOrder(dir, 's1', 'o1')).toBe(true)
   giveOrder(dir, order())
-  expect([withdrawOrder(dir, 's1', 'o1'), withdrawOrder(dir, 's1', 'o1')]).toEqual([true, false])
-  expect(readdirSync(dir)).toEqual([])
+  expect(hasOrder(dir, 's1', 'o1')).toBe(true)
+  expect(readOrderAnswer(dir, 's1', 'o1')).toMatchObject({ state: 'refused', reason: 'withdrawn' })
+  expect([withdrawOrder(dir, 's1', 'o1'), withdrawOrder(dir, 's1', 'o1')]).toEqual([true, true])
+  expect(hasOrder(dir, 's1', 'o1')).toBe(false)
+  expect(readdirSync(dir)).toEqual(['s1.o1.answer.json'])
+})
+
+test('an order that was refused counts as withdrawn, unless something went wrong on the way', () => {
+  const dir = tempDir()
+  answer(dir, { state: 'refused', reason: 'draft' })
+  expect(withdrawOrder(dir, 's1', 'o1')).toBe(true)
+  for (const reason of ['failed: the session was not cleared', 'failed after the clear: no']) {
+    answer(dir, { state: 'refused', reason })
+    expect(withdrawOrder(dir, 's1', 'o1')).toBe(false)
+  }
 })
 
 test('an order that was begun is not withdrawn, however little of its answer is written', () => {
@@ -56,7 +70,8 @@ test('a newer order is not withdrawn in place of the older one', () => {
   const dir = tempDir()
   giveOrder(dir, order())
   giveOrder(dir, order({ orderId: 'o2' }))
-  expect(withdrawOrder(dir, 's1', 'o1')).toBe(false)
+  expect([hasOrder(dir, 's1', 'o1'), hasOrder(dir, 's1', 'o2')]).toEqual([false, true])
+  expect(withdrawOrder(dir, 's1', 'o1')).toBe(true)
   expect(JSON.parse(readFileSync(join(dir, 's1.order.json'), 'utf8')).orderId).toBe('o2')
   expect(withdrawOrder(dir, 's1', 'o2')).toBe(true)
 })
@@ -86,17 +101,20 @@ test('answers of the last day stay when the next order is given, older ones and 
   expect(readdirSync(dir).sort()).toEqual(['s1.o2.answer.json', 's1.order.json', 's2.o1.answer.json'])
 })
 
-test('a request of the user is taken once, by its own session only, and not while it is half written', () => {
+test('a request of the user is read until it is dropped, by its own session only, and not while it is half written', () => {
   const dir = tempDir()
   const file = join(dir, 's1.request.json')
-  expect(takeRequest(dir, 's1')).toBeNull()
+  expect(readRequest(dir, 's1')).toBeNull()
   writeFileSync(file, '{"format":1,"sess')
-  expect(takeRequest(dir, 's1')).toBeNull()
+  expect(readRequest(dir, 's1')).toBeNull()
   expect(existsSync(file)).toBe(true)
   writeFileSync(file, JSON.stringify({ format: 1, session: 's1', at: 1000, words: 'mind the test' }))
-  expect(takeRequest(dir, 's2')).toBeNull()
-  expect(takeRequest(dir, 's1')).toEqual({ session: 's1', at: 1000, words: 'mind the test' })
-  expect(takeRequest(dir, 's1')).toBeNull()
+  expect(readRequest(dir, 's2')).toBeNull()
+  for (const _ of [1, 2]) expect(readRequest(dir, 's1')).toEqual({ session: 's1', at: 1000, words: 'mind the test' })
+  dropRequest(dir, 's1', 999)
+  expect(readRequest(dir, 's1')).not.toBeNull()
+  dropRequest(dir, 's1', 1000)
+  expect(readRequest(dir, 's1')).toBeNull()
   expect(readdirSync(dir)).toEqual([])
 })
 

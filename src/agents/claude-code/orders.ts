@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Order, OrderAnswer } from '../../contract/handoff.js'
 import { writeFileAtomic } from '../../lib/atomic-file.js'
@@ -14,7 +14,7 @@ import { number, parseObject, text } from './fields.js'
  *
  * The mod can neither rename nor remove a file, so both sides leave a mark first and look for the other's mark then: the mod writes
  * its answer and looks whether the order still lies there, Baton takes the order away and looks whether there is an answer. At least
- * one of them sees the other.
+ * one of them sees the other. What Baton has taken back it gives an answer itself: `refused`, `withdrawn`.
  */
 
 /** What the user asked for by /handoff. */
@@ -37,30 +37,42 @@ export function giveOrder(liveDir: string, order: Order): void {
   removeOldAnswers(liveDir, order.session, Date.now() - KEEP_ANSWERS_MS)
 }
 
+/** Whether the order lies there for the mod to find. */
+export function hasOrder(liveDir: string, session: string, orderId: string): boolean {
+  return NAME.test(session) && parseOrderId(readSmall(orderFile(liveDir, session))) === orderId
+}
+
 /**
- * True: it was taken back and will never be carried out. False: it was begun (its answer tells what became of it), is unknown, or
- * another order has taken its place.
+ * True: it will never be carried out, not even if somebody who was about to give it does so after this. False: it was begun, and its
+ * answer tells what became of it.
  */
 export function withdrawOrder(liveDir: string, session: string, orderId: string): boolean {
   if (!NAME.test(session) || !NAME.test(orderId)) return false
-  const file = orderFile(liveDir, session)
-  if (parseOrderId(readSmall(file)) !== orderId) return false
+  takeAway(orderFile(liveDir, session), orderId)
+  const withdrawn: OrderAnswer = { format: 1, orderId, session, state: 'refused', reason: 'withdrawn', at: Date.now() }
+  try {
+    // Whatever has an answer is not begun any more.
+    writeFileSync(answerFile(liveDir, session, orderId), JSON.stringify(withdrawn), { flag: 'wx', mode: 0o600 })
+    return true
+  } catch {
+    // There is one, or none can be written.
+  }
+  const answer = readOrderAnswer(liveDir, session, orderId)
+  if (answer === null) return true
+  return answer.state === 'refused' && !answer.reason?.startsWith('failed')
+}
+
+function takeAway(file: string, orderId: string): void {
+  if (parseOrderId(readSmall(file)) !== orderId) return
   const away = `${file}.${orderId}.withdrawn`
   try {
     renameSync(file, away)
   } catch {
-    return false
+    return
   }
-  try {
-    // A newer order that was given between the look and the rename goes back to its place.
-    if (parseOrderId(readSmall(away)) !== orderId) {
-      renameSync(away, file)
-      return false
-    }
-    return statSync(answerFile(liveDir, session, orderId), { throwIfNoEntry: false }) === undefined
-  } finally {
-    rmSync(away, { force: true })
-  }
+  // A newer order that was given between the look and the rename goes back to its place.
+  if (parseOrderId(readSmall(away)) !== orderId) renameSync(away, file)
+  rmSync(away, { force: true })
 }
 
 /** Null: not begun. An answer that cannot be read (yet) says `begun`: that it is there is what counts. */
@@ -74,31 +86,25 @@ export function readOrderAnswer(liveDir: string, session: string, orderId: strin
   return read() ?? read() ?? { format: 1, orderId, session, state: 'begun', reason: null, at: begun.mtimeMs }
 }
 
-/** Reads what the user asked for and takes it away: of two readers one gets it. Null: nothing was asked, or not by this session. */
-export function takeRequest(liveDir: string, session: string): HandoffRequest | null {
-  if (!NAME.test(session)) return null
-  const file = join(liveDir, `${session}.request.json`)
-  const request = parseRequest(readSmall(file), session)
-  if (request === null) return null
-  const away = `${file}.${process.pid}.taken`
-  try {
-    renameSync(file, away)
-  } catch {
-    return null
-  }
-  const taken = parseRequest(readSmall(away), session) ?? request
-  rmSync(away, { force: true })
-  return taken
+/** What the user asked for. It stays until it is dropped. Null: nothing was asked, or not by this session. */
+export function readRequest(liveDir: string, session: string): HandoffRequest | null {
+  return NAME.test(session) ? parseRequest(readSmall(requestFile(liveDir, session)), session) : null
+}
+
+/** What the user asked for at that time has been taken; a later request stays. */
+export function dropRequest(liveDir: string, session: string, at: number): void {
+  if (readRequest(liveDir, session)?.at === at) rmSync(requestFile(liveDir, session), { force: true })
 }
 
 /** Removes all that was ordered, answered and asked in a session: prompts are plain conversation. */
 export function forgetOrders(liveDir: string, session: string): void {
   if (!NAME.test(session)) return
   removeOldAnswers(liveDir, session, Number.POSITIVE_INFINITY)
-  for (const file of [orderFile(liveDir, session), join(liveDir, `${session}.request.json`)]) rmSync(file, { force: true })
+  for (const file of [orderFile(liveDir, session), requestFile(liveDir, session)]) rmSync(file, { force: true })
 }
 
 const orderFile = (liveDir: string, session: string): string => join(liveDir, `${session}.order.json`)
+const requestFile = (liveDir: string, session: string): string => join(liveDir, `${session}.request.json`)
 const answerFile = (liveDir: string, session: string, orderId: string): string =>
   join(liveDir, `${session}.${orderId}.answer.json`)
 

@@ -46,7 +46,6 @@ it('tells what a running client says of itself', () => {
     status: 'idle',
     waitingFor: null,
     tmux: { session: 'my work', window: '@12', pane: '%34' },
-    socketPath: '/tmp/cc-socks/31346.sock',
     kind: 'interactive',
     entrypoint: 'cli',
     version: '2.1.325',
@@ -63,7 +62,7 @@ it('an open dialog is waiting, with what it is about', () => {
 it.each([
   ['a status of a later version', { status: 'dreaming' }, { status: 'unknown' }],
   ['no status', { status: undefined }, { status: 'unknown' }],
-  ['a client outside tmux', { tmux: undefined, messagingSocketPath: '' }, { tmux: null, socketPath: null }],
+  ['a client outside tmux', { tmux: undefined }, { tmux: null }],
   ['a place it does not know', { tmux: 'work' }, { tmux: null }],
   ['a client that does not say when it started', { procStart: undefined }, { procStart: null, status: 'idle' }],
 ])('%s is read as far as it can be', (_, change, expected) => {

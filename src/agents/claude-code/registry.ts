@@ -18,8 +18,6 @@ export interface LiveClient {
   waitingFor: string | null
   /** Where its screen is; null: not in tmux. */
   tmux: { session: string; window: string; pane: string } | null
-  /** Where it takes messages; null: it takes none. */
-  socketPath: string | null
   /** `interactive` for the terminal; print and SDK runs have other names. */
   kind: string | null
   entrypoint: string | null
@@ -79,7 +77,6 @@ function toClient(entry: Fields, pid: number): LiveClient | null {
     status: STATUSES.includes(status) ? (status as ClientStatus) : 'unknown',
     waitingFor: text(entry.waitingFor),
     tmux: placeFrom(text(entry.tmux)),
-    socketPath: text(entry.messagingSocketPath),
     kind: text(entry.kind),
     entrypoint: text(entry.entrypoint),
     version: text(entry.version),

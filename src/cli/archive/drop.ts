@@ -13,7 +13,7 @@ import { wrong } from '../parse-call.js'
 import { bytesText } from '../render/bytes.js'
 import { wrap } from '../render/wrap.js'
 import { ofProject, sessionsNamed } from './choose.js'
-import { forgetMessages, readWith } from './forget-messages.js'
+import { forgetMessages, layAnew, readWith } from './forget-messages.js'
 import { archiveTable } from './list.js'
 import { inArchives } from './open-archives.js'
 import { parseAge, parseSize } from './parse-limits.js'
@@ -89,22 +89,36 @@ export async function forget(call: Call, cli: Cli): Promise<number> {
 
 /** What was read from the transcripts, and what of it was told, are words of them too. */
 function forgetWords(house: House, sessions: ReadonlySet<string>): void {
-  house.store.transaction(() => {
-    for (const sessionId of sessions) house.store.forgetWords(sessionId)
+  const { store, home } = house
+  const told = new Set([...sessions].flatMap((sessionId) => begunFrom(house, sessionId)))
+  store.transaction(() => {
+    for (const sessionId of sessions) store.forgetWords(sessionId)
   })
+  for (const sessionId of told) if (!sessions.has(sessionId)) layAnew(house, sessionId)
   for (const sessionId of sessions) {
-    forgetLiveSummary(house.home.live, sessionId)
-    forgetOrders(house.home.live, sessionId)
+    forgetLiveSummary(home.live, sessionId)
+    forgetOrders(home.live, sessionId)
     forgetMessages(house, sessionId)
-    forgetFacts(house.home.facts, sessionId)
-    forgetBriefs(house.home.briefs, { sessionId, briefs: house.store.briefs({ sessionId }) })
-    house.store.transaction(() => house.store.dropBriefs(sessionId))
+    forgetFacts(home.facts, sessionId)
+    forgetBriefs(home.briefs, { sessionId, briefs: store.briefs({ sessionId }) })
+    store.transaction(() => {
+      store.dropBriefs(sessionId)
+      // Once more, so that the pages the briefs stood in are written over too.
+      store.forgetWords(sessionId)
+    })
   }
+}
+
+/** Sessions that were given a brief of this one. */
+function begunFrom({ store }: House, sessionId: string): string[] {
+  const handoffs = store.handoffs({ sessionId }).map(({ newSessionId }) => newSessionId)
+  return [...handoffs, ...store.briefs({ sessionId }).map(({ usedBySessionId }) => usedBySessionId)].filter((id) => id !== null)
 }
 
 const isQuoted = (house: House, sessionId: string): boolean =>
   house.store.compactions(sessionId).length > 0 ||
   house.store.briefs({ sessionId, limit: 1 }).length > 0 ||
+  house.store.handoffs({ sessionId }).some(({ draft, reason, trouble }) => (draft ?? reason ?? trouble) !== null) ||
   hasFacts(house.home.facts, sessionId) ||
   readWith(house, sessionId).length > 0
 

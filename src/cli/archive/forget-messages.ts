@@ -2,6 +2,7 @@ import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { waitersFolder } from '../../agents/claude-code/waiter.js'
 import type { Message } from '../../contract/message.js'
+import { bring, sitting } from '../../engine/bring-messages.js'
 import type { House } from '../../house.js'
 
 /**
@@ -15,6 +16,17 @@ export function forgetMessages(house: House, sessionId: string): void {
   store.transaction(() => {
     for (const message of gone) store.putMessage({ ...message, agent_text: null, text_file: null })
   })
+  forgetLaid(home, sessionId)
+}
+
+/** What lies for a session's next hook was written before words were taken out of it: while it sits in its seat it is laid anew, else it goes. */
+export function layAnew({ store, home, engine: { parts } }: House, sessionId: string): void {
+  const seatId = store.session(sessionId)?.seatId
+  if (seatId !== undefined && sitting(parts, seatId)?.sessionId === sessionId) bring(parts, seatId)
+  else forgetLaid(home, sessionId)
+}
+
+function forgetLaid(home: House['home'], sessionId: string): void {
   for (const folder of [home.outbox, waitersFolder(home.live)])
     for (const name of namesIn(folder)) if (isOf(name, sessionId)) rmSync(join(folder, name), { recursive: true, force: true })
 }

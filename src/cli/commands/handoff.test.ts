@@ -49,7 +49,9 @@ test('people read the same in sentences, and the end of the turn carries it out'
   expect(status).toMatch(/Handoff of api: checked for \d+s, asked for by user: the brief is ready and used when the turn ends\./)
   expect((await trial.run(['status', '--json'])).json.sessions[0].handoff).toMatchObject({ state: 'checked', session_id: A })
   const page = (await trial.run(['show', 'api'])).stdout
-  expect(page).toMatch(/Handoffs\n {2}under way {2}checked for .*\n {2}1 {2}checked {2}by user, \d+s ago, carries \d+% {2}brief_/)
+  expect(page).toMatch(
+    /Handoffs\n {2}under way {2}checked for .*\n {2}1 {2}checked {2}by user, \d+s ago, carried \d+% as given {2}brief_/,
+  )
   ended(trial)
   expect((await trial.run(['show', 'api', '--json'])).json.handoff).toMatchObject({ state: 'waiting', way: 'start' })
 })

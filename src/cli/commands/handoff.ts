@@ -1,6 +1,7 @@
 import { type Offered, offerBrief } from '../../engine/handoff-calls.js'
 import { isThere } from '../../engine/leave-session.js'
 import { viewCoverage } from '../../engine/view-brief.js'
+import { isPrompt } from '../../engine/wake.js'
 import type { House } from '../../house.js'
 import { EXIT } from '../../lib/errors.js'
 import type { Call, Cli, Command } from '../command.js'
@@ -65,17 +66,13 @@ function view({ brief, handoff }: Offered) {
   }
 }
 
-const PROMPTED = ['order', 'keys']
-
 /** What happens to the handoff of a brief that was just given or changed. */
 export function whatNext(house: House, cli: Cli, { handoff }: Pick<Offered, 'handoff'>): string {
   const session = house.store.session(handoff.sessionId)!
   const agent = house.engine.parts.agents[session.agent]!
   const own = callerOf(cli) === session.sessionId
   const open = house.store.openMessages(session.seatId)
-  const woken = open.some(
-    ({ category, status, via }) => category === 'handoff' && status === 'sent' && PROMPTED.includes(via ?? ''),
-  )
+  const woken = open.some((message) => message.category === 'handoff' && message.status === 'sent' && isPrompt(message))
   return nextText({ handoff, session, there: isThere({ agent, record: session }), own, woken })
 }
 

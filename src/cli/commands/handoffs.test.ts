@@ -1,6 +1,20 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { waitersFolder } from '../../agents/claude-code/waiter.js'
+import { batonHome } from '../../lib/home.js'
 import { A, atWork, B, ended, inside, state, THIN, WHOLE, working } from '../handoffs/trial.js'
 import { newTrial, type Trial, tellEvent } from '../trial.js'
 
@@ -32,7 +46,7 @@ test('list: newest first, those replaced only with --all, one seat if wanted, an
   expect(await ids('--all')).toHaveLength(3)
   for (const seat of ['api', A, 'aaaa', second.seat_id]) expect(await ids('--seat', seat)).toEqual([second.brief_id])
   const { stdout } = await trial.run(['handoffs', 'list'])
-  expect(stdout).toMatch(/^BRIEF +TAKEN +SEAT +NO +SESSION +PROJECT +AUTHOR +CARRIES +STATUS\n/)
+  expect(stdout).toMatch(/^BRIEF +TAKEN +SEAT +NO +SESSION +PROJECT +AUTHOR +AS GIVEN +STATUS\n/)
   expect(stdout).toMatch(new RegExp(`${second.brief_id} .* api +2 +aaaaaaaa +~/shop +agent +100% +checked`))
   expect(stdout).toContain('and 1 more: baton handoffs list --all')
   expect(stdout).toMatch(/under way {2}api: checked for \d+s, asked for by agent/)
@@ -182,6 +196,16 @@ test('approve: lets a brief under review be used, and refuses any other', async 
   expect((await trial.run(['handoffs', 'show', brief_id, '--json'])).json.status).toBe('used')
 })
 
+test('what is refused names the whole command that helps', async () => {
+  const trial = atWork()
+  expect((await trial.run(['handoffs', 'cancel', 'zzzz'])).stderr).toContain('There is no brief, seat or session "zzzz"')
+  trial.put(join(trial.project, 'b.md'), WHOLE)
+  const { json } = await trial.run(['handoff', 'b.md', '--session', A, '--json'])
+  const approved = await trial.run(['handoffs', 'approve', json.brief_id])
+  expect(approved.code).toBe(4)
+  expect(approved.stderr).toContain('It needs no approval: it is used when the turn of its session ends.')
+})
+
 test('edit: opens the editor on a copy; what is saved is a new brief by the user', async () => {
   const trial = atWork()
   const { brief_id, path } = await given(trial)
@@ -233,4 +257,29 @@ test('what is no action, lacks a word or has a foreign option is named', async (
   ]
   for (const [args, words] of cases)
     expect(await trial.run(args), args.join(' ')).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(words) })
+})
+
+test('request: an idle session that a waiter has just woken is said to be asked now', async () => {
+  const trial = newTrial()
+  const env = { BATON_SEAT: 'api', CLAUDE_PID: String(process.pid) }
+  working(trial, A, env)
+  trial.fill((house) => {
+    tellEvent(house, 'Stop', A, trial.project, { stop_hook_active: false }, { CLAUDE_CODE_SESSION_ATTENDED: '1', ...env })
+  })
+  const folder = waitersFolder(batonHome(trial.env).live)
+  mkdirSync(folder, { recursive: true })
+  const pipe = join(folder, `${process.pid}.1`)
+  spawnSync('mkfifo', [pipe])
+  const asleep = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK)
+  onTestFinished(() => closeSync(asleep))
+  const { next } = (await trial.run(['handoffs', 'request', 'api', '--json'])).json
+  expect((await trial.run(['messages', '--json'])).json.messages).toMatchObject([
+    { category: 'handoff', status: 'sent', via: 'waiter' },
+  ])
+  expect(next).toMatch(/^It is idle: its agent is asked now/)
+})
+
+test('a seat that is mistyped is answered with the name that was meant', async () => {
+  const trial = atWork()
+  expect((await trial.run(['handoffs', 'list', '--seat', 'apj'])).stderr).toContain('Did you mean api?')
 })

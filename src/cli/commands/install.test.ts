@@ -5,6 +5,9 @@ import { expect, test } from 'vitest'
 import { makeHome } from '../../../test/harness/home.js'
 import { BATON } from '../../../test/harness/places.js'
 import { runPrint } from '../../../test/harness/run-print.js'
+import { waitersFolder } from '../../agents/claude-code/waiter.js'
+import { archivePlaces } from '../../archive/places.js'
+import { batonHome } from '../../lib/home.js'
 import { startModel } from '../../model/model.js'
 import { newTrial, Ran } from '../trial.js'
 
@@ -108,6 +111,19 @@ test('uninstall gives the bytes back and keeps the data; --purge leaves no trace
   expect(purged.stdout).toContain('Baton is not installed; nothing to take out.')
   expect(purged.stdout).toContain(`Your configuration ${config} was left.`)
   expect(readdirSync(trial.env.BATON_HOME!)).toEqual(['config.yaml'])
+})
+
+test('--purge takes whatever Baton has a place for in its home, and leaves what others put there', async () => {
+  const trial = newTrial()
+  const home = batonHome(trial.env)
+  const { index, folder } = archivePlaces(home.root)
+  const rest = [index, folder, waitersFolder(home.live), `${home.store}.damaged`, `${home.log}.1`, join(home.root, 'backups')]
+  for (const path of [...Object.values(home), ...rest])
+    if (path !== home.root) trial.put(existsSync(path) ? join(path, 'x') : path, 'x')
+  trial.put(join(home.root, 'mine.txt'), 'x')
+  expect(existsSync(home.facts)).toBe(true)
+  expect(await trial.run(['uninstall', '--purge'])).toMatchObject({ code: 0 })
+  expect(readdirSync(home.root).sort()).toEqual(['config.yaml', 'mine.txt'])
 })
 
 test('purged without a configuration, not even the folders are left', async () => {

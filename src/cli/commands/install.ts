@@ -17,6 +17,8 @@ export const command: Command = {
   usage: ['[--agent claude-code] [--scope user|project] [--allow-handoff] [--dry-run]'],
   about:
     'Adds hooks, a status line (yours goes on beside it) and, where the client knows them, a mod that tells the exact compaction point. ' +
+    'From then on a session that is nearly full is handed over to a fresh one, with a checked brief, at the end of its turn; ' +
+    'handoff: {mode: ask} or {mode: off} in the configuration changes that. ' +
     'Nothing else in the file changes; the bytes from before are kept, and baton uninstall gives them back. Twice is as good as once.',
   options: {
     agent: { type: 'string', value: 'NAME', oneOf: AGENT_NAMES, about: 'the agent' },
@@ -33,6 +35,7 @@ export const command: Command = {
   examples: [
     ['baton install', 'for you, in all projects'],
     ['baton install --scope project', 'for the project in this folder only'],
+    ['baton install --allow-handoff', 'and let the agent give its brief by a command'],
     ['baton install --dry-run', 'look first'],
   ],
   json: '{changed, files: [{path, action, backup}], notes, dry_run}',

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Mode } from '../../contract/level.js'
-import { sitting } from '../../engine/messages.js'
-import { LONGEST_TEXT, messageOf, sendMessage } from '../../engine/send-message.js'
+import { sitting } from '../../engine/bring-messages.js'
+import { LONGEST_TEXT, sendMessage } from '../../engine/send-message.js'
 import type { House } from '../../house.js'
 import { writeFileAtomic } from '../../lib/atomic-file.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
@@ -60,8 +60,8 @@ async function run(call: Call, cli: Cli): Promise<number> {
     const said = file === null ? text : text.slice(0, LONGEST_TEXT / 10).trimEnd()
     const sent = keeping(file?.path ?? null, () => sendMessage(house.engine.parts, { seatId, sender, mode, text: said, file }))
     const { message_id } = sent
-    const typed = sent.status === 'queued' && (await typeMessages(house, seatId, cli.env))
-    const status = typed ? (messageOf(house.engine.parts, message_id)?.status ?? sent.status) : sent.status
+    const typed = sent.status === 'queued' && (await typeMessages(house, seatId))
+    const status = typed ? (house.store.message(message_id)?.status ?? sent.status) : sent.status
     if (call.json) cli.print(JSON.stringify({ message_id, status, seat_id: seatId, mode, sender }))
     else cli.print(`${message_id} ${status === 'queued' ? 'waits for the session' : 'is given to the session now'}.`)
     return EXIT.done
@@ -104,7 +104,7 @@ function callerOf(house: House, cli: Cli): string {
 }
 
 function keepText(house: House, text: string): string {
-  const folder = join(house.home.root, 'messages')
+  const folder = house.home.messages
   makePrivateFolder(folder)
   const path = join(folder, `${randomUUID()}.txt`)
   writeFileAtomic(path, text, { mode: 0o600 })

@@ -1,7 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { hasWork } from '../../archive/has-work.js'
 import { loadConfig } from '../../config/load-config.js'
 import type { Around } from '../../engine/around.js'
 import { type House, openHouse } from '../../house.js'
@@ -12,17 +11,14 @@ import type { ServerParts } from '../../server/parts.js'
 import { VERSION } from '../../version.js'
 import type { Call, Cli, Command } from '../command.js'
 import { engineOf } from '../launcher-for.js'
-import { drain } from '../open-house.js'
-import { type Keeper, makeKeeper } from '../serving/keeper.js'
+import { keepHouse } from '../serving/housekeeping.js'
+import { makeKeeper } from '../serving/keeper.js'
 import { portFrom } from '../serving/port.js'
 import { runningServer } from '../serving/running-server.js'
 import { takePlace } from '../serving/serve-lock.js'
 import { untilStopped } from '../until-stopped.js'
 
 const PORT = 8420
-const DRAIN_MS = 3_000
-const KEEP_MS = 10 * 60_000
-const HOUR = 3_600_000
 
 export const command: Command = {
   name: 'serve',
@@ -99,29 +95,6 @@ function storeReplaced(path: string): { seen: Promise<'replaced'>; stop(): void 
     }, 1_000)
   })
   return { seen, stop: () => clearInterval(timer) }
-}
-
-/** What came while no server ran is taken now; what a hook could not hand over is taken soon; old readings are thinned. */
-function keepHouse(house: House, keeper: Keeper): () => void {
-  drain(house)
-  const keep = (): void => {
-    if (hasWork(house.store, house.now()) || house.store.openCompactions().length > 0) keeper.leave()
-  }
-  keep()
-  const thin = (): void => {
-    try {
-      house.store.thin(house.now())
-    } catch (error) {
-      house.log('warn', 'old readings could not be thinned', { reason: reasonOf(error) })
-    }
-  }
-  const timers = [
-    setInterval(() => drain(house, { youngestMs: 2_000 }), DRAIN_MS),
-    setInterval(thin, HOUR),
-    setInterval(keep, KEEP_MS),
-    setTimeout(thin, 60_000),
-  ]
-  return () => timers.forEach(clearTimeout)
 }
 
 function openToAll(host: string): BatonError {

@@ -1,5 +1,8 @@
 import { existsSync, readdirSync, realpathSync, rmdirSync, rmSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, join, relative, sep } from 'node:path'
+import { waitersFolder } from '../../agents/claude-code/waiter.js'
+import { archivePlaces } from '../../archive/places.js'
+import { homeFiles } from '../../install/home-files.js'
 import { uninstall } from '../../install/install.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
 import { batonHome, type Home } from '../../lib/home.js'
@@ -10,29 +13,22 @@ import { changeLines } from '../render/changes.js'
 import { tilde } from '../render/paths.js'
 import { runningServer } from '../serving/running-server.js'
 
-/** What Baton makes in its home. The configuration is not among them: a person wrote it. */
-const OWN = [
-  ...['baton.db', 'archive-index.db'].flatMap((name) => ['', '-wal', '-shm', '-journal', '.damaged'].map((end) => name + end)),
-  ...[
-    'baton.log',
-    'baton.log.1',
-    'archive',
-    'briefs',
-    'messages',
-    'key',
-    'spool',
-    'aside',
-    'outbox',
-    'live',
-    'waiters',
-    'run',
-    'bin',
-    'code',
-    'former',
-    'installed',
-  ],
-  ...['backups', 'install.lock'],
-]
+/** Files a database brings along. */
+const BESIDE = ['', '-wal', '-shm', '-journal', '.damaged']
+
+/** Everything Baton makes in its home, by the names directly in it. Not the configuration, which a person wrote, nor the log, which may lie elsewhere. */
+function ownNames({ root, config, log: _log, ...places }: Home): string[] {
+  const { index, ...archive } = archivePlaces(root)
+  const files = [
+    ...Object.values(places),
+    ...Object.values(archive),
+    ...Object.values(homeFiles(root, 'any')),
+    waitersFolder(places.live),
+  ]
+  const databases = [places.store, index].flatMap((path) => BESIDE.map((end) => path + end))
+  const names = [...files, ...databases].map((path) => relative(root, path).split(sep, 1)[0]!)
+  return [...new Set(names)].filter((name) => name !== '..' && join(root, name) !== config)
+}
 
 export const command: Command = {
   name: 'uninstall',
@@ -77,7 +73,7 @@ function run(call: Call, cli: Cli): number {
     dryRun,
     ...(scope === null ? {} : { scope: scope as 'user' | 'project' }),
   }
-  const done = uninstall({ ...where, ...(purge ? { purge: OWN } : {}) })
+  const done = uninstall({ ...where, ...(purge ? { purge: ownNames(home) } : {}) })
   if (purge && !dryRun) removeLog(home)
   if (call.json)
     cli.print(

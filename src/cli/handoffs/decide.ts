@@ -8,7 +8,8 @@ import type { Call, Cli } from '../command.js'
 import { whatNext } from '../commands/handoff.js'
 import { inHouse } from '../open-house.js'
 import { wrap } from '../render/wrap.js'
-import { briefNamed, callerOf, findBriefNamed, seatNamed } from './find.js'
+import { seatNamed } from '../seat-named.js'
+import { briefNamed, callerOf, findBriefNamed } from './find.js'
 import { seatName } from './list.js'
 
 export async function approve(call: Call, cli: Cli): Promise<number> {
@@ -57,7 +58,7 @@ function find(house: House, name: string): { brief: BriefRecord | null; handoff:
       )
     return { brief, handoff: open.find(({ briefId }) => briefId === brief.briefId) ?? null }
   }
-  const seatId = seatNamed(house, name)
+  const seatId = known(house, name)
   const handoff = house.store.openHandoffs({ seatId }).at(-1)
   if (handoff) return { brief: null, handoff }
   throw new BatonError(
@@ -65,4 +66,17 @@ function find(house: House, name: string): { brief: BriefRecord | null; handoff:
     'baton handoffs list --all shows what became of those before.',
     EXIT.notFound,
   )
+}
+
+function known(house: House, name: string): string {
+  try {
+    return seatNamed(house, name)
+  } catch (error) {
+    if (!(error instanceof BatonError) || error.exit !== EXIT.notFound) throw error
+    throw new BatonError(
+      `There is no brief, seat or session "${name}".`,
+      'baton handoffs list --all shows the briefs and what is under way.',
+      EXIT.notFound,
+    )
+  }
 }

@@ -93,9 +93,3 @@ export function factsOf(
 ): ReadFacts {
   return parts.around().factsOf(parts, of)
 }
-
-/** A seat may have no session yet: somebody named it as a parent. */
-export function seatNamed(house: House, name: string): string {
-  const seat = house.store.seat(name) ?? house.store.seatNamed(name)
-  return seat?.seatId ?? sessionNamed(house, name).seatId
-}

@@ -7,7 +7,7 @@ import { inHouse } from '../open-house.js'
 import { handoffText } from '../render/brief-lines.js'
 import { briefTable } from '../render/brief-table.js'
 import { wrap } from '../render/wrap.js'
-import { seatNamed } from './find.js'
+import { seatNamed } from '../seat-named.js'
 
 /** Briefs of the past that nobody asks for every day. */
 const SHOWN = 20

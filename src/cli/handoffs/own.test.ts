@@ -30,12 +30,11 @@ test('use gives it to a running session with its next request, once', async () =
   const { brief_id, path } = await json(trial, 'handoffs', 'write', '--session', A)
   working(trial, B, { BATON_SEAT: 'web' })
   const used = await json(trial, 'handoffs', 'use', brief_id, '--session', B)
-  expect(used).toMatchObject({ brief_id, status: 'used', used_by_session_id: B })
+  expect(used).toMatchObject({ brief_id, status: 'written', used_by_session_id: null })
   const [told] = trial.fill(({ store }) => store.messages().filter(({ category }) => category === 'brief'))
   expect(told).toMatchObject({ session_id: B, mode: 'urgent' })
   expect(told!.agent_text).toContain(path)
   expect(told!.agent_text).toContain(REQUEST)
-  expect(trial.fill(({ store }) => store.session(B)!.lastHandoffPath)).toBe(path)
   expect((await trial.run(['handoffs', 'use', brief_id, '--session', B])).code).toBe(4)
 })
 

@@ -36,9 +36,12 @@ export async function use(call: Call, cli: Cli): Promise<number> {
     const target = sessionMeant(house, cli, call.value('session')) ?? running(house, newestHere(house, cli))
     const { sessionId } = target
     const brief = takeUp(house.engine.parts, { briefId, sessionId, caller: callerOf(cli) })
-    const next = 'It is given to the agent with its next request.'
+    const next = 'The agent has it with its next request; until then it is not used.'
     if (call.json) cli.print(JSON.stringify({ ...viewBrief(brief), next }))
-    else cli.print(wrap(`Session ${sessionId.slice(0, 8)} has ${brief.briefId}. ${next}`, cli.screen.columns, 2).join('\n'))
+    else
+      cli.print(
+        wrap(`${brief.briefId} is on its way to session ${sessionId.slice(0, 8)}. ${next}`, cli.screen.columns, 2).join('\n'),
+      )
     return EXIT.done
   })
 }

@@ -14,7 +14,7 @@ export async function request(call: Call, cli: Cli): Promise<number> {
     const { sessionId } = sessionNamed(house, call.words[1]!)
     const asked = { sessionId, caller: callerOf(cli), reason: call.value('reason') }
     const handoff = requestBrief(house.engine.parts, asked)
-    await typeMessages(house, handoff.seatId, cli.env)
+    await typeMessages(house, handoff.seatId)
     const next = whatNext(house, cli, { handoff })
     if (call.json) cli.print(JSON.stringify({ ...viewHandoff(handoff), next }))
     else {

@@ -69,7 +69,7 @@ test('a seat’s page names what is under way and its newest briefs first', () =
   const briefs = Array.from({ length: 7 }, (_, i) => aBrief({ sequence: i + 1, status: i < 6 ? 'used' : 'checked' }))
   const lines = seatHandoffLines(aHandoff(), briefs, on(200))
   expect(lines[0]).toMatch(/^under way {2}requested/)
-  expect(lines[1]).toBe('7  checked  by agent, 3m ago, carries 92%  brief_0123456789abcdef')
+  expect(lines[1]).toBe('7  checked  by agent, 3m ago, carried 92% as given  brief_0123456789abcdef')
   expect(lines[2]).toMatch(/^ {3}~\/\.local\/share\/baton\/briefs\//)
   expect(lines[3]).toMatch(/^6 {2}used/)
   expect(lines.at(-1)).toBe('and 2 earlier (baton handoffs list --all)')
@@ -93,8 +93,8 @@ test('the table fits a narrow terminal and keeps id and status', () => {
     now: () => now,
   })
   const wide = briefTable([aBrief()], () => 'api', cli(120))
-  expect(wide[0]).toBe('BRIEF                   AGE  SEAT  NO  SESSION   PROJECT  AUTHOR  CARRIES  STATUS')
-  expect(wide[1]).toBe('brief_0123456789abcdef   3m  api    1  d76d6c4d  ~/shop   agent       92%  checked')
+  expect(wide[0]).toBe('BRIEF                   AGE  SEAT  NO  SESSION   PROJECT  AUTHOR  AS GIVEN  STATUS')
+  expect(wide[1]).toBe('brief_0123456789abcdef   3m  api    1  d76d6c4d  ~/shop   agent        92%  checked')
   for (const columns of [40, 30]) {
     const narrow = briefTable([aBrief()], () => 'api', cli(columns))
     expect(narrow[1]).toMatch(/^brief_.* checked$/)

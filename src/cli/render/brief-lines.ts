@@ -78,7 +78,7 @@ export function seatHandoffLines(handoff: HandoffView | null, briefs: readonly B
       .slice(0, SHOWN)
       .flatMap((brief) => [
         ...wrap(
-          `${brief.sequence}  ${statusText(brief.status, paint)}  by ${brief.author}, ${age(brief.taken_at, now)} ago, carries ${scoreText(brief.coverage)}  ${paint(brief.brief_id, 'dim')}`,
+          `${brief.sequence}  ${statusText(brief.status, paint)}  by ${brief.author}, ${age(brief.taken_at, now)} ago, carried ${scoreText(brief.coverage)} as given  ${paint(brief.brief_id, 'dim')}`,
           columns,
           3,
         ),

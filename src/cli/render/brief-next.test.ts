@@ -13,7 +13,9 @@ const next = (change: Partial<Next['session']> = {}, more: Partial<Next> = {}): 
 test('what happens next depends on who is there', () => {
   expect(next()).toMatch(/^When its turn ends, the session is cleared/)
   expect(next({}, { own: true })).toMatch(/^End your turn now/)
-  expect(next({ state: 'idle' }, { handoff: { state: 'clearing', way: 'mod' } })).toMatch(/^It is idle: it is cleared now/)
+  expect(next({ state: 'idle' }, { handoff: { state: 'clearing', way: 'mod' } })).toMatch(
+    /^It is idle: it is cleared now.*until that is sent or deleted\.$/,
+  )
   expect(next({ state: 'idle' }, { handoff: { state: 'waiting', way: 'start' } })).toMatch(/type \/clear there/)
   expect(next({ attended: false })).toMatch(/^The run ends with its turn/)
   expect(next({}, { there: false })).toMatch(/waits for the next start/)

@@ -25,14 +25,15 @@ export function nextText({ handoff, session, there, own, woken = false }: Next):
   if (session.attended === false)
     return 'The run ends with its turn; the brief then waits for the next interactive start in its folder.'
   if (own) return `End your turn now: then ${GOES_ON}.`
-  if (handoff.state === 'clearing') return 'It is idle: it is cleared now, and a fresh one goes on from the brief by itself.'
+  if (handoff.state === 'clearing')
+    return 'It is idle: it is cleared now, and a fresh one goes on from the brief by itself. Where something is typed in its composer, it waits until that is sent or deleted.'
   if (handoff.state === 'waiting')
     return 'It is idle, and nothing here can clear it from outside: type /clear there, and the work goes on.'
   return `When its turn ends, ${GOES_ON}.`
 }
 
 function reviewed(dueAt: string | null): string {
-  const ways = 'baton handoffs approve, edit or cancel'
+  const ways = 'baton handoffs approve <brief>, baton handoffs edit <brief> or baton handoffs cancel <brief>'
   return dueAt === null
     ? `The brief waits for a review: ${ways}.`
     : `The brief waits for a review until ${clockTime(dueAt)} and is then used by itself: ${ways}.`

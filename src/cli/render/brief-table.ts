@@ -24,7 +24,7 @@ export function briefTable(
     { title: 'SESSION', dropAt: 6, cell: (b) => harmless(b.session_id.slice(0, 8)) },
     { title: 'PROJECT', dropAt: 7, shrinkTo: 12, cutFrom: 'start', cell: (b) => projectName(b.project, env.HOME) },
     { title: 'AUTHOR', dropAt: 5, cell: (b) => b.author },
-    { title: 'CARRIES', dropAt: 1, align: 'right', cell: (b) => scoreText(b.coverage) },
+    { title: 'AS GIVEN', dropAt: 1, align: 'right', cell: (b) => scoreText(b.coverage) },
     { title: 'STATUS', dropAt: 0, cell: (b) => statusText(b.status, screen.paint) },
   ]
   return table(briefs, columns, screen.columns, screen.paint)

@@ -30,6 +30,14 @@ export function makeKeeper(engine: string, home: () => Places, log: Log): Keeper
   }
 }
 
+/** What was left to be done is done once, also when whoever started it has ended. */
+export function startKeeping(engine: string, home: Places): void {
+  const child = spawn(process.execPath, [engine, 'keep'], { env: environment(home), stdio: 'ignore', detached: true, cwd: '/' })
+  // Whoever comes next sees that it is still to be done.
+  child.once('error', () => {})
+  child.unref()
+}
+
 /** Types into clients' terminals until no handoff needs it, also when whoever started it has ended. */
 export function startDriver(engine: string, home: Places): ChildProcess {
   const child = spawn(process.execPath, [engine, 'drive'], { env: environment(home), stdio: 'ignore', detached: true, cwd: '/' })

@@ -168,8 +168,8 @@ async function type(terminal: Terminal, text: string, wish: Wish, command: strin
   const first = await readPane(place, { name: buffer, text })
   const done =
     first === null ? refuse('tmux', 'tmux does not take the text') : await paste(terminal, place, first, buffer, text, wish)
-  if (done !== 'pasted') await dropBuffer(place, buffer)
-  return typeof done === 'string' ? enter(terminal, place, text, wish, command) : done
+  if (!('pasted' in done)) await dropBuffer(place, buffer)
+  return 'sent' in done ? done : enter(terminal, place, text, wish, command, 'pasted' in done ? done.pasted : null)
 }
 
 async function paste(
@@ -179,7 +179,7 @@ async function paste(
   buffer: string,
   text: string,
   wish: Wish,
-): Promise<Refused | 'pasted' | 'stands'> {
+): Promise<Refused | { pasted: PaneLook } | { stands: true }> {
   let look: PaneLook | null = first
   let refused = refuse('raced', 'the screen does not hold still')
   for (let looks = 0, atKeys = 0; looks < LOOKS_TO_SETTLE && atKeys < LOOKS_FOR_KEYS; ) {
@@ -195,8 +195,8 @@ async function paste(
       if (composer.state === 'empty') {
         const pasted = await pasteBuffer(place, look, buffer)
         if (pasted === null) return leave('tmux', 'tmux does not say whether it pasted')
-        if (pasted) return 'pasted'
-      } else if (wish.mayStand && stands(terminal, composer, text)) return 'stands'
+        if (pasted) return { pasted: look }
+      } else if (wish.mayStand && stands(terminal, composer, text)) return { stands: true }
       else refused = composer.state === 'draft' ? refuse('draft', composer.text) : refuse('screen', composer.why)
     }
     await pause(EVERY_MS)
@@ -209,8 +209,15 @@ async function paste(
 /** What the user last pressed is on the screen. */
 const areKeysAtRest = ({ keysRest }: PaneLook): boolean => keysRest === null || keysRest >= KEYS_REST_MS
 
-/** From here on our text is in the composer, or on its way there. */
-async function enter(terminal: Terminal, place: PanePlace, text: string, wish: Wish, command: string | null): Promise<Typed> {
+/** From here on our text is in the composer, or on its way there. `empty`: how the pane was right before; null: the text stood there. */
+async function enter(
+  terminal: Terminal,
+  place: PanePlace,
+  text: string,
+  wish: Wish,
+  command: string | null,
+  empty: PaneLook | null,
+): Promise<Typed> {
   let shown = false
   let last = 'the text was not shown'
   for (let looks = 0; looks < LOOKS_FOR_CLIENT; looks++) {
@@ -242,7 +249,25 @@ async function enter(terminal: Terminal, place: PanePlace, text: string, wish: W
         return (await isTaken(terminal, place, text, live!)) ? { sent: true } : leave('not-taken', 'Enter was not taken')
     } else if (shown) return leave('raced', 'the text is no longer as it was pasted')
   }
-  return leave('not-taken', last)
+  const isOurs = !shown && empty !== null && (await clear(terminal, place, text, empty))
+  return isOurs ? refuse('not-taken', last) : leave('not-taken', last)
+}
+
+/** Whatever the composer shows of it: it was empty, and nobody has pressed a key since, so all of it is ours. False: it may still be there. */
+async function clear(terminal: Terminal, place: PanePlace, text: string, empty: PaneLook): Promise<boolean> {
+  const look = await readPane(place)
+  const live = terminal.live()
+  if (look === null || live === null || live.status === 'waiting' || judgePane(look, live.pid) !== null) return false
+  const composer = terminal.composer(look.screen, look.cursor)
+  const untouched = look.keys.active === empty.keys.active && look.keys.pressed === empty.keys.pressed
+  if (composer.state !== 'draft' || composer.caret !== composer.text.length || !untouched) return false
+  if (!(await pressKeys(place, look, [{ name: 'BSpace', times: [...text].length }]))) return false
+  for (let looks = 0; looks < LOOKS_FOR_CLIENT; looks++) {
+    const after = await readPane(place)
+    if (after !== null && terminal.composer(after.screen, after.cursor).state === 'empty') return true
+    await pause(EVERY_MS)
+  }
+  return false
 }
 
 /** Whether the client took what stood in the composer: it is gone from there, or the client has gone on. False: it is still as it was. */

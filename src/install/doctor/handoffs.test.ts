@@ -26,6 +26,19 @@ test('without any there is nothing to say', async () => {
   expect((await trial.examine()).of('handoffs')).toMatchObject({ ok: true, detail: 'None.' })
 })
 
+test('a damaged key is named, with what to do about it', async () => {
+  const trial = newTrial()
+  trial.install()
+  trial.signal('SessionStart', { session_id: 's1', source: 'startup' })
+  writeFileSync(trial.home.key, 'not a key')
+  const found = (await trial.examine()).of('handoffs')
+  expect(found).toMatchObject({
+    ok: false,
+    detail: expect.stringContaining('is damaged'),
+    fix: expect.stringContaining('backup'),
+  })
+})
+
 test('one that waits for a person is fine however long; one that should have passed is named', () => {
   expect(judge([handoff({}), handoff({ state: 'requested' })])).toEqual([])
   expect(judge([handoff({ state: 'clearing', stateAt: ago(5), dueAt: ago(-5) })])).toEqual([])

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import type { BriefRecord } from '../../contract/brief.js'
 import type { HandoffRecord } from '../../contract/handoff.js'
+import { KeyTrouble, machineKey } from '../../lib/machine-key.js'
 import { agoText, type Fault, type Finding, fine, mends } from './finding.js'
 import type { Patient } from './patient.js'
 import { withHouse } from './with-house.js'
@@ -16,20 +17,37 @@ const PASSING = new Set<HandoffRecord['state']>(['written', 'clearing', 'confirm
 
 /** Handoffs that stand still, and briefs whose files are no longer what was kept. */
 export function checkHandoffs(patient: Patient): Finding {
-  const { instruments } = patient
+  const { instruments, home } = patient
+  const keyless = judgeKey(home.key)
   const found = withHouse(patient, (house) => {
     const briefs = house.store.briefs({ limit: NEWEST })
     return {
       open: house.store.openHandoffs(),
       briefs,
-      bad: briefs.filter(({ status }) => USABLE.has(status)).filter((brief) => !instruments.isGenuine(brief)),
+      bad: briefs
+        .filter(({ status }) => keyless.length === 0 && USABLE.has(status))
+        .filter((brief) => !instruments.isGenuine(brief)),
     }
   })
-  if (found === null || (found.open.length === 0 && found.briefs.length === 0)) return fine('None.')
+  if (found === null || (found.open.length === 0 && found.briefs.length === 0))
+    return keyless.length > 0 ? { told: '', faults: keyless } : fine('None.')
   const { open, briefs, bad } = found
-  const faults = [...judgeOpen(open, patient.now().getTime(), instruments.isUndriven, () => look(patient)), ...judgeBriefs(bad)]
+  const late = judgeOpen(open, patient.now().getTime(), instruments.isUndriven, () => look(patient))
+  const faults = [...keyless, ...late, ...judgeBriefs(bad)]
   const many = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`
   return { told: `${many(open.length, 'handoff')} under way, ${many(briefs.length, 'brief')} kept.`, faults }
+}
+
+/** Without the key that signs briefs none can be kept, and none is given to an agent. */
+function judgeKey(file: string): Fault[] {
+  if (!existsSync(file)) return []
+  try {
+    machineKey(file)
+    return []
+  } catch (error) {
+    if (!(error instanceof KeyTrouble)) throw error
+    return [{ detail: `No session can be handed over. ${error.message}`, fix: error.hint ?? '' }]
+  }
 }
 
 function look(patient: Patient): void {

@@ -4,6 +4,7 @@ import type { Reading } from '../../contract/reading.js'
 import type { SessionRecord } from '../../contract/record.js'
 import type { Signal } from '../../contract/signal.js'
 import type { ServerParts } from '../parts.js'
+import { sessionWithoutWords } from '../withhold.js'
 
 /** The endpoint of older context monitors: `{session_id, used_percentage, total_input_tokens, …}` or `{session_id, event: "compaction"}`. */
 export function contextUsage(parts: ServerParts): Hono {
@@ -37,7 +38,7 @@ export function contextUsage(parts: ServerParts): Hono {
     if (!record) return c.json({ error: `No session or seat ${c.req.param('id')}`, hint: 'baton status --all lists them' }, 404)
     const session = parts.view(record)
     return c.json({
-      ...session,
+      ...sessionWithoutWords(session),
       id: session.session_id,
       name: session.seat_id,
       friendly_name: parts.store.seat(session.seat_id)?.name ?? session.seat_id,

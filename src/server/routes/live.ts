@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import type { ServerParts } from '../parts.js'
-import { detailWithoutWords, withoutWords } from '../withhold.js'
+import { detailWithoutWords, sessionWithoutWords, withoutWords } from '../withhold.js'
 
 /** Figures: sessions, their readings, the event stream's past. Need no token on loopback. */
 export function live(parts: ServerParts): Hono {
@@ -11,7 +11,7 @@ export function live(parts: ServerParts): Hono {
     c.json({ ok: true, version: parts.version, pid: process.pid, uptime_seconds: Math.round(process.uptime()) }),
   )
 
-  app.get('/api/sessions', (c) => c.json({ sessions: parts.recent(c.req.query('all') !== undefined) }))
+  app.get('/api/sessions', (c) => c.json({ sessions: parts.recent(c.req.query('all') !== undefined).map(sessionWithoutWords) }))
 
   app.get('/api/sessions/:id', (c) => {
     const record = parts.find(c.req.param('id'))

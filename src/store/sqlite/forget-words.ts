@@ -1,9 +1,19 @@
 import type { SessionRecord } from '../../contract/record.js'
 import type { Database, Statement } from './driver.js'
 
+/** The session itself, and those that were given a brief of it: as the fresh one of a handoff, or because somebody gave it one. */
+const TOLD = `(SELECT ?1 UNION SELECT json_extract(body, '$.newSessionId') FROM handoffs WHERE session_id = ?1
+  UNION SELECT json_extract(body, '$.usedBySessionId') FROM briefs WHERE session_id = ?1)`
+
+/** What still waits is cancelled: an empty text would say nothing. */
+const CLEARED = `status = CASE status WHEN 'queued' THEN 'cancelled' ELSE status END,
+  body = json_set(body, '$.agent_text', NULL, '$.user_text', NULL, '$.status', CASE status WHEN 'queued' THEN 'cancelled' ELSE status END)`
+const HOLDS = `coalesce(json_extract(body, '$.agent_text'), json_extract(body, '$.user_text')) IS NOT NULL`
+
 /**
- * What the store quotes of a session's conversation goes: facts and losses of its compactions, summaries, what was put back. That those
- * things happened stays, marked as forgotten. Freed pages are overwritten. Returns how many entries held words.
+ * What the store quotes of a session's conversation goes: facts and losses of its compactions, summaries, what was put back, its briefs as
+ * they were given on, the reasons of its handoffs and what its subagents were asked. That those things happened stays, marked as forgotten.
+ * Freed pages are overwritten. Returns how many entries held words.
  */
 export function forgetWords(db: Database, sql: (text: string) => Statement, sessionId: string): number {
   db.exec('PRAGMA secure_delete = ON')
@@ -18,9 +28,25 @@ export function forgetWords(db: Database, sql: (text: string) => Statement, sess
        WHERE session_id = ? AND type = 'compaction_complete' AND json_extract(data, '$.summary') IS NOT NULL`,
     ).run(sessionId),
     sql(
-      `UPDATE messages SET status = CASE status WHEN 'queued' THEN 'cancelled' ELSE status END,
-         body = json_set(body, '$.agent_text', NULL, '$.status', CASE status WHEN 'queued' THEN 'cancelled' ELSE status END)
-       WHERE session_id = ? AND json_extract(body, '$.category') = 'recovery' AND json_extract(body, '$.agent_text') IS NOT NULL`,
+      `UPDATE events SET data = json_set(data, '$.reason', NULL, '$.forgotten', json('true'))
+       WHERE session_id IN ${TOLD} AND (type LIKE 'handoff_%' OR type = 'message_cancelled') AND json_extract(data, '$.reason') IS NOT NULL`,
+    ).run(sessionId),
+    sql(
+      `UPDATE messages SET ${CLEARED} WHERE session_id = ?
+         AND json_extract(body, '$.category') IN ('recovery', 'brief', 'handoff') AND ${HOLDS}`,
+    ).run(sessionId),
+    // Of the others, what is still to be said may be a handoff of their own.
+    sql(
+      `UPDATE messages SET ${CLEARED} WHERE session_id IN ${TOLD} AND ${HOLDS} AND (json_extract(body, '$.category') = 'brief'
+         OR (json_extract(body, '$.category') = 'handoff' AND status IN ('delivered', 'cancelled')))`,
+    ).run(sessionId),
+    sql(
+      `UPDATE handoffs SET body = json_set(body, '$.draft', NULL, '$.reason', NULL, '$.trouble', NULL)
+       WHERE session_id = ? AND coalesce(json_extract(body, '$.draft'), json_extract(body, '$.reason'), json_extract(body, '$.trouble')) IS NOT NULL`,
+    ).run(sessionId),
+    sql(
+      `UPDATE subagents SET body = json_set(body, '$.description', NULL)
+       WHERE session_id = ? AND json_extract(body, '$.description') IS NOT NULL`,
     ).run(sessionId),
   ]
   return changed.reduce((sum, { changes }) => sum + Number(changes), 0)

@@ -105,7 +105,8 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
       recall(`session ${id}`, () => body<SessionRecord>(sql('SELECT body FROM sessions WHERE session_id = ?').get(id))),
     sessions(query: SessionQuery = {}) {
       const rows = sql(
-        'SELECT body FROM sessions WHERE seen_at >= ? AND (? IS NULL OR project = ?) ORDER BY seen_at DESC, session_id',
+        `SELECT body FROM sessions WHERE seen_at >= ? AND (? IS NULL OR project = ?)
+         ${query.wantsBrief ? "AND json_extract(body, '$.briefWanted') IS NOT NULL" : ''} ORDER BY seen_at DESC, session_id`,
       )
       return bodies<SessionRecord>(rows.all(query.seenSince ?? '', query.project ?? null, query.project ?? null))
     },
@@ -192,10 +193,11 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
       ).run(m.message_id, m.seat_id, m.session_id, m.status, m.queued_at, JSON.stringify(m))
       memory.drop(`open ${m.seat_id}`)
     },
+    message: (id) => body<Message>(sql('SELECT body FROM messages WHERE message_id = ?').get(id)),
     openMessages: (seatId) =>
       recall(`open ${seatId}`, () =>
         bodies<Message>(
-          sql("SELECT body FROM messages WHERE seat_id = ? AND status IN ('queued', 'sent') ORDER BY queued_at, message_id").all(
+          sql("SELECT body FROM messages WHERE seat_id = ? AND status IN ('queued', 'sent') ORDER BY queued_at, rowid").all(
             seatId,
           ),
         ),

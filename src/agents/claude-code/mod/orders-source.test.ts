@@ -247,16 +247,32 @@ test('what the user begins to type while the order is being begun is not cleared
   expect([client.done, client.answer()]).toEqual([[], 'refused draft'])
 })
 
-test('no more than six handoffs in an hour, whatever is ordered', async () => {
+test('no more handoffs nobody asked for in an hour than the order allows; those a person asked for neither count nor are stopped', async () => {
+  const { client, look } = await start()
+  const give = async (orderId: string, limit: Partial<Order>): Promise<string | null> => {
+    client.id = 's1'
+    client.give({ orderId, ...limit })
+    await look()
+    return client.answer(orderId)
+  }
+  for (let n = 1; n <= 7; n++) expect(await give(`asked${n}`, {})).toBe('done')
+  expect(await give('o1', { perHour: 2 })).toBe('done')
+  expect(await give('o2', { perHour: 2 })).toBe('done')
+  expect(await give('o3', { perHour: 2 })).toBe('refused guard')
+  expect(await give('o4', { perHour: 3 })).toBe('done')
+  expect(await give('asked8', {})).toBe('done')
+})
+
+test('whoever asks for handoffs without end is stopped', async () => {
   const { client, look } = await start()
   client.done = []
-  for (let n = 1; n <= 8; n++) {
+  for (let n = 1; n <= 62; n++) {
     client.id = 's1'
     client.give({ orderId: `o${n}` })
     await look()
   }
-  expect(client.done.filter((one) => one === 'clear')).toHaveLength(6)
-  expect([client.answer('o6'), client.answer('o7'), client.answer('o8')]).toEqual(['done', 'refused guard', 'refused guard'])
+  expect(client.done.filter((one) => one === 'clear')).toHaveLength(60)
+  expect([client.answer('o60'), client.answer('o61')]).toEqual(['done', 'refused guard'])
 })
 
 test('a client that does not take the prompt after the clear, or does not clear, is told in the answer and as a problem', async () => {

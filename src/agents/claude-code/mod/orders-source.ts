@@ -6,7 +6,8 @@
 export const ORDERS_SOURCE = `
 const LOOK_MS = 1000
 const SOON_MS = [110, 250, 450, 700]
-const HANDOFFS_AN_HOUR = 6
+// Whoever asks for more is caught in a circle.
+const HANDOFFS_AN_HOUR = 60
 const HOUR_MS = 3600000
 const NEW_SESSION_TRIES = 500
 
@@ -93,7 +94,7 @@ async function carryOut($, session, order, path) {
   const hinder = await hindrance($, order.do, session)
   if (hinder !== null) return hinder
   if (order.do === 'say') return said(await $.prompt.submit({ text: order.prompt, asUser: true }), 'failed')
-  handoffs.push(Date.now())
+  handoffs.push({ at: Date.now(), counts: typeof order.perHour === 'number' })
   await $.command.run({ command: 'clear' })
   for (let tries = 0; (await $.session.id()) === session; tries++) {
     if (tries === NEW_SESSION_TRIES) return 'failed: the session was not cleared'
@@ -116,9 +117,10 @@ function faultOf(order, session) {
   if (!known || typeof order.prompt !== 'string' || !order.prompt.startsWith('[baton]')) return 'format'
   if (order.session !== session) return 'session'
   if (Date.now() > order.until) return held.by
-  const lately = handoffs.filter((at) => Date.now() - at < HOUR_MS)
-  if (order.do === 'hand-off' && lately.length >= HANDOFFS_AN_HOUR) return 'guard'
-  return null
+  if (order.do !== 'hand-off') return null
+  const lately = handoffs.filter(({ at }) => Date.now() - at < HOUR_MS)
+  if (lately.length >= HANDOFFS_AN_HOUR) return 'guard'
+  return lately.filter(({ counts }) => counts).length >= (order.perHour ?? Infinity) ? 'guard' : null
 }
 
 // Null: not even its name can be read.

@@ -1,0 +1,172 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { HandoffRecord, Order } from '../contract/handoff.js'
+import { dropHandoff } from './handoff-calls.js'
+import { said, type TrialHouse, type TrialSession, trialHouse, trialSession } from './trial-session.js'
+
+const ENV = { CLAUDE_CODE_SESSION_ATTENDED: '1', BATON_SEAT: 'api', CLAUDE_PID: String(process.pid) }
+const BRIEF = '# Handoff brief\n\n## Goal and why\nFix the login.\n\n## Next exact step\nRun the tests.\n'
+
+let house: TrialHouse
+let s: TrialSession
+beforeEach(() => {
+  house = trialHouse()
+  house.configure((policy) => ({ ...policy, handoff: { ...policy.handoff, bar: 0 } }))
+  s = trialSession(house, 'aaaaaaaa-0001', ENV)
+  s.start()
+  s.prompt()
+  s.reports(150_000, Date.now())
+  s.step(150_000)
+})
+afterEach(() => house.remove())
+
+const last = (): HandoffRecord => house.store.handoffs().at(-1)!
+const file = () => join(house.liveDir, `${s.id}.order.json`)
+const order = (): Order | null => (existsSync(file()) ? (JSON.parse(readFileSync(file(), 'utf8')) as Order) : null)
+const ends = (answer: string) => s.hook('Stop', { stop_hook_active: false, last_assistant_message: answer })
+const look = () => house.engine.lookAtHandoffs()
+/** As the mod does it. */
+function answers(state: 'begun' | 'refused', reason: string | null = null, { orderId } = last()): void {
+  const answer = { format: 1, orderId, session: s.id, state, reason, at: 1 }
+  writeFileSync(join(house.liveDir, `${s.id}.${orderId}.answer.json`), JSON.stringify(answer))
+}
+const untilDue = () => house.wait(10 * 60 + 6)
+const failures = () => s.events('handoff_failed').length
+
+describe('an order to clear the session', () => {
+  it('that something hindered is given again at the next signal, and at the next look, under another name', () => {
+    ends(BRIEF)
+    const first = order()!
+    for (const [reason, notice] of [
+      ['draft', () => s.statusLine(150_000)],
+      ['turn', look],
+      ['withdrawn', look],
+    ] as const) {
+      const before = last().orderId
+      answers('refused', reason)
+      notice()
+      expect(last()).toMatchObject({ state: 'clearing', way: 'mod', failedWays: [] })
+      expect(last().orderId).not.toBe(before)
+      expect(order()).toMatchObject({ do: 'hand-off', orderId: last().orderId, prompt: first.prompt })
+    }
+    expect(s.events('handoff_started')).toHaveLength(1)
+  })
+
+  it('that is refused for good is followed by the next way at once, and not taken for one that was begun', () => {
+    ends(BRIEF)
+    answers('refused', 'guard')
+    look()
+    expect(last()).toMatchObject({ state: 'waiting', way: 'start', failedWays: ['mod'] })
+    expect(failures()).toBe(0)
+  })
+
+  it('refused after the clear waits for the client’s own event until it is due, and leaves the brief to the next start then', () => {
+    ends(BRIEF)
+    answers('refused', 'failed after the clear: stopped')
+    look()
+    expect(last()).toMatchObject({ state: 'clearing' })
+    untilDue()
+    look()
+    expect(last()).toMatchObject({ state: 'waiting', way: 'start' })
+  })
+
+  it('that was begun is left alone until it is due, and has failed then', () => {
+    ends(BRIEF)
+    answers('begun')
+    look()
+    s.statusLine(150_000)
+    expect(last()).toMatchObject({ state: 'clearing' })
+    untilDue()
+    look()
+    expect(last()).toMatchObject({ state: 'failed', trouble: expect.stringContaining('no fresh one was seen') })
+  })
+
+  it('nobody began in its time is taken back, and the person is told how to go on', () => {
+    ends(BRIEF)
+    untilDue()
+    look()
+    expect(order()).toBeNull()
+    expect(last()).toMatchObject({ state: 'waiting', way: 'start', failedWays: ['mod'] })
+    expect(said(s.prompt().answer).user).toContain('Type /clear')
+  })
+
+  it('outlasts a turn that takes longer than it, and is given once more at its end', () => {
+    ends(BRIEF)
+    const first = last().orderId
+    s.prompt()
+    untilDue()
+    s.step(151_000)
+    expect(last()).toMatchObject({ state: 'clearing', way: 'mod', orderId: first, failedWays: [] })
+    expect(order()!.until).toBeGreaterThan(house.now().getTime())
+    untilDue()
+    answers('refused', 'turn')
+    ends('Done.')
+    expect(last()).toMatchObject({ state: 'clearing', way: 'mod', failedWays: [] })
+    expect(order()).toMatchObject({ orderId: last().orderId })
+    expect(last().orderId).not.toBe(first)
+  })
+})
+
+describe('whoever was to give the order is killed after it was stored', () => {
+  /** The last thing it did was to commit. */
+  function killedAtTheEndOfTheTurn(): HandoffRecord {
+    const { agents } = house.engine.parts
+    const agent = agents['claude-code']!
+    house.engine.parts.agents = { ...agents, 'claude-code': { ...agent, order: () => {} } }
+    ends(BRIEF)
+    house.engine.parts.agents = agents
+    expect([last().state, order()]).toEqual(['clearing', null])
+    return last()
+  }
+
+  it.each([
+    ['signal', () => void s.statusLine(150_000)],
+    ['look', look],
+  ])('the next %s gives it, and giving it once more is the same order', (_, notice) => {
+    const { orderId, dueAt } = killedAtTheEndOfTheTurn()
+    notice()
+    expect(order()).toMatchObject({ orderId, until: Date.parse(dueAt!) - 5000 })
+    rmSync(file())
+    house.secondEngine().lookAtHandoffs()
+    expect(order()).toMatchObject({ orderId })
+    expect(last()).toMatchObject({ state: 'clearing', orderId, dueAt })
+  })
+
+  it('long after it was due it is given with new time, and has not failed', () => {
+    const { orderId } = killedAtTheEndOfTheTurn()
+    house.wait(3600)
+    look()
+    expect(order()).toMatchObject({ orderId })
+    expect(order()!.until).toBeGreaterThan(house.now().getTime())
+    expect(failures()).toBe(0)
+  })
+
+  it('it can be taken back, and one that is given too late is not carried out', () => {
+    const { handoffId, orderId } = killedAtTheEndOfTheTurn()
+    dropHandoff(house.engine.parts, { handoffId, caller: null })
+    expect(last().state).toBe('cancelled')
+    const answer = JSON.parse(readFileSync(join(house.liveDir, `${s.id}.${orderId}.answer.json`), 'utf8'))
+    expect(answer).toMatchObject({ state: 'refused', reason: 'withdrawn' })
+  })
+
+  it('the person’s own clear goes on from the brief, and the fresh session is prompted', () => {
+    killedAtTheEndOfTheTurn()
+    s.end('clear')
+    const fresh = trialSession(house, 'bbbbbbbb-0002', ENV)
+    expect(said(fresh.start('clear').answer).agent).toContain('Fix the login.')
+    expect(last()).toMatchObject({ state: 'confirmed', way: 'start' })
+    expect(existsSync(join(house.liveDir, `${fresh.id}.order.json`))).toBe(true)
+    expect(order()).toBeNull()
+  })
+})
+
+it('an order of a handoff nobody asked for by hand names the limit; one a person asked for has none', () => {
+  house.configure((policy) => ({ ...policy, guards: { ...policy.guards, maxUnattendedPerHour: 9 } }))
+  ends(BRIEF)
+  expect(order()!.perHour).toBe(9)
+  house.store.transaction(() => house.store.putHandoff({ ...last(), unattended: false }))
+  answers('refused', 'draft')
+  look()
+  expect(order()).not.toHaveProperty('perHour')
+})
