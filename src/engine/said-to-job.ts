@@ -1,5 +1,5 @@
 import type { Desk, Parts } from './draft.js'
-import { markGiven } from './messages.js'
+import { markGiven } from './ready-messages.js'
 import { fitting, sayOf, waiting } from './waiting-messages.js'
 
 /**
