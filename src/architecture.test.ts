@@ -270,6 +270,7 @@ describe('what a hook starts', () => {
     const holds = (name: string) => ['YAMLParseError', '~standard'].filter((mark) => built(name).includes(mark))
     expect(holds('hook-config.cjs')).toHaveLength(2)
     expect(holds('hook-engine-body.cjs')).toEqual([])
+    // Every hook that runs without a server loads it: what is needed only around compactions and handoffs belongs into hook-keep.cjs.
     expect(built('hook-engine-body.cjs').length).toBeLessThan(built('hook-config.cjs').length)
   })
 })

@@ -24,6 +24,7 @@ import { dropSpooled, readSpooled } from './hook/spool.js'
 import { batonHome, type Home } from './lib/home.js'
 import { fileLog, type Log } from './lib/log.js'
 import { statusText } from './policy/status-text.js'
+import type { Forgetting } from './store/sqlite/open.js'
 import { openStore } from './store/sqlite/sqlite.js'
 import type { Store } from './store/store.js'
 
@@ -60,6 +61,8 @@ export interface HouseOptions {
   /** How long the configuration files are trusted without another look. */
   configMs?: number
   busyMs?: number
+  /** What forgets words; absent: nothing can be forgotten. */
+  forgetting?: Forgetting
   /** What is done around a compaction; the hook passes a function that loads it only when it is called. */
   around(): Around
   /** Called when archives, long transcripts or a handoff wait for a process that has time. Absent: whoever comes next sees to it. */
@@ -76,6 +79,7 @@ export function openHouse(options: HouseOptions): House {
   const log = fileLog(home.log, env)
   const store = openStore(home.store, {
     busyMs: options.busyMs,
+    ...(options.forgetting ? { forgetting: options.forgetting } : {}),
     complain: (error) => log('warn', 'after a commit', { reason: String(error) }),
     ...(options.resident ? { checkpointPages: 8_000, remember: true } : {}),
   })

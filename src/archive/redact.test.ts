@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { growth } from '../../test/harness/growth.js'
 import { BUILT_IN, E_MAIL, ownPatterns, type Pattern, redactLines, redactText } from './redact.js'
 
 const redacted = (text: string, patterns: readonly Pattern[] = BUILT_IN): string => redactText(text, patterns, new Map())
@@ -171,18 +172,12 @@ describe('redaction', () => {
     ],
   ])('takes time in proportion to the text: %j over and over', (shape) => {
     const patterns = [...BUILT_IN, E_MAIL]
-    const time = (bytes: number, runs: number): number => {
+    const reading = (bytes: number) => {
       const text = `curl mysql sshpass redis-cli --token\n${shape.repeat(bytes / shape.length)}(`
-      const times = Array.from({ length: runs }, () => {
-        // Of this process alone: others may be at work.
-        const began = process.cpuUsage()
-        redacted(text, patterns)
-        return process.cpuUsage(began).user / 1000
-      })
-      return Math.max(4, Math.min(...times))
+      return () => redacted(text, patterns)
     }
-    // Sixteen times the text: sixteen times as long, where each part is read a bounded number of times; else 256 times.
-    expect(time(1_000_000, 1) / time(62_500, 2)).toBeLessThan(64)
+    // Where each part is read a bounded number of times, a whole takes as long as its pieces; else sixteen times as long.
+    expect(growth(reading, 62_500, 16, 4)).toBeLessThan(4)
   })
 })
 

@@ -3,6 +3,7 @@ import { loadConfig } from '../config/load-config.js'
 import type { SessionRecord } from '../contract/record.js'
 import { type House, openHouse } from '../house.js'
 import { BatonError, EXIT } from '../lib/errors.js'
+import * as forgetting from '../store/sqlite/forget-words.js'
 import type { Cli } from './command.js'
 import { engineOf } from './launcher-for.js'
 import { makeKeeper, startDriver, startKeeping } from './serving/keeper.js'
@@ -27,7 +28,15 @@ export async function inHouse<T>(
     else if (keeper) keeper.leave()
     else isLeft = true
   }
-  const house: House = openHouse({ env: cli.env, loadConfig, around: () => around, now: cli.now, leaveWork, ...options })
+  const house: House = openHouse({
+    env: cli.env,
+    loadConfig,
+    around: () => around,
+    now: cli.now,
+    leaveWork,
+    forgetting,
+    ...options,
+  })
   try {
     // A hook's engine would wait for a transcript that lags: who takes its signal must too.
     drain(house, { wait: true })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { spent } from '../../test/harness/growth.js'
 import { matchesPath, matchesText } from './match-pattern.js'
 
 describe('matchesText', () => {
@@ -32,10 +33,11 @@ describe('matchesText', () => {
   })
 
   it('takes no time for a pattern made to be slow', () => {
-    const before = performance.now()
-    expect(matchesText(`${'*a'.repeat(30)}*b`, 'a'.repeat(5_000))).toBe(false)
-    expect(matchesPath(`${'**a*/'.repeat(20)}b`, '/a'.repeat(500))).toBe(false)
-    expect(performance.now() - before).toBeLessThan(1_000)
+    const slow = () => {
+      expect(matchesText(`${'*a'.repeat(30)}*b`, 'a'.repeat(5_000))).toBe(false)
+      expect(matchesPath(`${'**a*/'.repeat(20)}b`, '/a'.repeat(500))).toBe(false)
+    }
+    expect(spent(slow)).toBeLessThan(1_000)
   })
 })
 

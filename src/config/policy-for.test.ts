@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { spent } from '../../test/harness/growth.js'
 import type { PolicySubject } from '../contract/policy.js'
 import { emptyConfig } from './compiled.js'
 import { policyFor } from './policy-for.js'
@@ -258,8 +259,9 @@ describe('asked a thousand times', () => {
   })
 
   it('takes far less than a millisecond each', () => {
-    const before = performance.now()
-    for (let i = 0; i < 1_000; i++) policyFor(emptyConfig(), subject)
-    expect(performance.now() - before).toBeLessThan(500)
+    const often = () => {
+      for (let i = 0; i < 1_000; i++) policyFor(emptyConfig(), subject)
+    }
+    expect(spent(often)).toBeLessThan(500)
   })
 })

@@ -268,6 +268,22 @@ describe('a brief that waits', () => {
     expect(agentOf(other.prompt())).toContain('Fix the login.')
   })
 
+  it('is not for a run that only bears the name of a seat in which somebody sits, nor for one without a person', () => {
+    const sits = { ...SEAT, CLAUDE_PID: String(process.pid) }
+    handedOver('aaaaaaaa-0001', sits)
+    const before = last().state
+    expect(fresh('bbbbbbbb-0002', 'startup').told).toBeNull()
+    expect(fresh('cccccccc-0003', 'startup', { BATON_SEAT: 'api', CLAUDE_CODE_SESSION_ATTENDED: '0' }).told).toBeNull()
+    expect(last()).toMatchObject({ state: before, sessionId: 'aaaaaaaa-0001', newSessionId: null })
+  })
+
+  it('is taken up where the session began, wherever its agent went since', () => {
+    const s = handedOver('aaaaaaaa-0001', ENV, false)
+    s.hook('SessionEnd', { reason: 'prompt_input_exit', cwd: join(s.project, 'packages', 'api') })
+    expect(s.record().cwd).toBe(join(s.project, 'packages', 'api'))
+    expect(fresh('bbbbbbbb-0002', 'startup', ENV).told).toContain('Fix the login.')
+  })
+
   it('beside another one in the folder is offered, and neither is taken', () => {
     const waiting = ['aaaaaaaa-0001', 'aaaaaaaa-0002'].map((id) => handedOver(id, ENV, false))
     for (const session of waiting) session.end('prompt_input_exit')

@@ -77,7 +77,7 @@ export function releaseHandoffs(parts: Parts, self: ProcessIdentity, but: Readon
   })
 }
 
-/** Puts this process's name on the reviews nobody waits for. When the next of its own ends, milliseconds; null: it waits for none. */
+/** Puts this process's name on what nobody waits for: the ends of reviews, and turns that may end without a word. When the next of its own is due, milliseconds; null: it waits for none. */
 export function awaitReviews(parts: Parts, self: ProcessIdentity): number | null {
   const { store } = parts
   return store.transaction(() => {

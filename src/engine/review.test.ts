@@ -62,6 +62,21 @@ function clear(source = 'clear') {
 const started = () => house.store.events().filter(({ type }) => type === 'handoff_started').length
 
 describe('a window for a review', () => {
+  it('that closes within a turn whose end nobody tells: the session is left once it has been silent for half a minute', () => {
+    written()
+    house.wait(20)
+    ask('And the logout.')
+    house.wait(11)
+    look()
+    expect(last()).toMatchObject({ state: 'checked', dueAt: new Date(house.now().getTime() + 30_000).toISOString() })
+    expect([order(), left.at(-1)]).toEqual([null, 'handoff'])
+    expect(awaitReviews(parts(), self)).toBe(Date.parse(last().dueAt!))
+    house.wait(31)
+    look()
+    expect(last()).toMatchObject({ state: 'clearing', way: 'mod' })
+    expect(order()).toMatchObject({ do: 'hand-off', orderId: last().orderId })
+  })
+
   it('opens when the brief is ready: the person is told, nothing is cleared, and a process waits', () => {
     const { answer } = written()
     expect(last()).toMatchObject({

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { spent } from '../../test/harness/growth.js'
 import type { Fact } from '../contract/fact.js'
 import { aFact } from './a-fact.js'
 import { makeCarrier } from './carries.js'
@@ -153,8 +154,9 @@ test('many facts and a long text are judged in a moment', () => {
   const facts = Array.from({ length: 1_500 }, (_, i) =>
     i % 2 ? aFact('file', `src/part-${i * 3}.ts`) : aFact('constraint', `Never run the test of part ${i * 50} twice.`, forbidden),
   )
-  const began = performance.now()
-  const carrier = makeCarrier(text, facts)
-  expect(facts.filter((fact) => carrier.carries(fact)).length).toBeGreaterThan(700)
-  expect(performance.now() - began).toBeLessThan(10_000)
+  const judge = () => {
+    const carrier = makeCarrier(text, facts)
+    expect(facts.filter((fact) => carrier.carries(fact)).length).toBeGreaterThan(700)
+  }
+  expect(spent(judge)).toBeLessThan(10_000)
 })

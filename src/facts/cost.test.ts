@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { spent } from '../../test/harness/growth.js'
 import type { Entry } from '../contract/conversation.js'
 import { called, returned, said } from './a-conversation.js'
 import { aFact } from './a-fact.js'
@@ -15,10 +16,10 @@ const LEAST_MS = 20
 
 function cost(...entries: Entry[]): number {
   const facts = startFacts()
-  const began = performance.now()
-  for (const entry of entries) facts.take(entry)
-  facts.facts()
-  return performance.now() - began
+  return spent(() => {
+    for (const entry of entries) facts.take(entry)
+    facts.facts()
+  })
 }
 
 const PROSE = filled('We keep the parser small, and it must never read a file twice. Then one test runs over all of it. ')
@@ -85,12 +86,11 @@ test.each([
   ['empty lines', filled('\n')],
   ['pipes', `ls${filled(' |head ')}`],
 ])('a summary full of %s is judged as quickly as prose', (_, text) => {
-  const judged = (words: string): number => {
-    const began = performance.now()
-    const carrier = makeCarrier(words)
-    for (const kind of ['request', 'constraint', 'todo', 'command', 'file'] as const) carrier.carries(aFact(kind, words))
-    return performance.now() - began
-  }
+  const judged = (words: string): number =>
+    spent(() => {
+      const carrier = makeCarrier(words)
+      for (const kind of ['request', 'constraint', 'todo', 'command', 'file'] as const) carrier.carries(aFact(kind, words))
+    })
   expect(judged(text)).toBeLessThan(Math.max(LEAST_MS, judged(PROSE)) * TIMES)
 })
 

@@ -1,4 +1,5 @@
 import { describe, expect, it, test } from 'vitest'
+import { growth } from '../../test/harness/growth.js'
 import { splitBrief } from './split-brief.js'
 
 const names = (body: string): unknown[] => splitBrief(body).map(({ name, heading }) => name ?? heading)
@@ -102,18 +103,12 @@ test.each([
 })
 
 describe('a text that is no brief', () => {
-  const spent = (text: string): number => {
-    const times = Array.from({ length: 3 }, () => {
-      const before = process.cpuUsage().user
-      splitBrief(text)
-      return process.cpuUsage().user - before
-    })
-    return Math.min(...times)
-  }
-
   it('of four times as many headings takes about four times as long, not sixteen', () => {
-    const small = spent('## x\n'.repeat(8_000))
-    expect(spent('## x\n'.repeat(32_000))).toBeLessThan(Math.max(small, 5_000) * 10)
+    const splitting = (headings: number) => {
+      const text = '## x\n'.repeat(headings)
+      return () => splitBrief(text)
+    }
+    expect(growth(splitting, 8_000, 4, 2.5)).toBeLessThan(2.5)
   })
 
   it('has an end to its parts', () => {

@@ -9,10 +9,11 @@ import { newTrial, tell } from '../trial.js'
 const A = 'aaaaaaaa-ef1f-4334-9716-3be98836406b'
 const B = 'bbbbbbbb-ef1f-4334-9716-3be98836406b'
 const C = 'cccccccc-ef1f-4334-9716-3be98836406b'
+const D = 'dddddddd-ef1f-4334-9716-3be98836406b'
 const SECRET = 'never-say-this-again'
 const LONG = `${SECRET} ${'x'.repeat(8_500)} ${SECRET}`
 
-/** A handed over to B, and its earlier brief was given to C by hand. */
+/** A handed over to B, B to D, and the earlier brief of A was given to C by hand. */
 function handedOver(store: Store): void {
   const seatId = store.session(A)!.seatId
   const coverage = { score: 0.5, missing: [{ kind: 'todo' as const, text: SECRET }], unsupported: [SECRET], byKind: {} }
@@ -20,7 +21,11 @@ function handedOver(store: Store): void {
   const ofBaton = { seat_id: seatId, sender: 'baton', status: 'delivered' } as const
   store.transaction(() => {
     store.putBrief(sampleBrief('brief_1', 1, { ...brief, usedBySessionId: C }))
-    store.putBrief(sampleBrief('brief_2', 2, brief))
+    const lasting = [{ kind: 'constraint' as const, text: SECRET, line: 0, at: null, state: 'forbidden' as const, detail: {} }]
+    store.putBrief(sampleBrief('brief_2', 2, { ...brief, lasting, usedBySessionId: B }))
+    const later = { seatId, reason: null, coverage: null, addenda: [], lasting }
+    store.putBrief(sampleBrief('brief_3', 3, { ...later, sessionId: B, usedBySessionId: D }))
+    store.putBrief(sampleBrief('brief_4', 4, { ...later, sessionId: D }))
     store.putHandoff(
       sampleHandoff('h1', {
         ...{

@@ -5,6 +5,10 @@ import type { Database, Statement } from './driver.js'
 const TOLD = `(SELECT ?1 UNION SELECT json_extract(body, '$.newSessionId') FROM handoffs WHERE session_id = ?1
   UNION SELECT json_extract(body, '$.usedBySessionId') FROM briefs WHERE session_id = ?1)`
 
+/** All that came after it by briefs, however many handoffs later: what holds on is handed from one to the next. */
+const AFTER = `(WITH RECURSIVE after (id) AS (SELECT ?1 UNION
+  SELECT json_extract(b.body, '$.usedBySessionId') FROM briefs b JOIN after ON b.session_id = after.id) SELECT id FROM after)`
+
 /** What still waits is cancelled: an empty text would say nothing. */
 const CLEARED = `status = CASE status WHEN 'queued' THEN 'cancelled' ELSE status END,
   body = json_set(body, '$.agent_text', NULL, '$.user_text', NULL, '$.status', CASE status WHEN 'queued' THEN 'cancelled' ELSE status END)`
@@ -43,6 +47,9 @@ export function forgetWords(db: Database, sql: (text: string) => Statement, sess
     sql(
       `UPDATE handoffs SET body = json_set(body, '$.draft', NULL, '$.reason', NULL, '$.trouble', NULL)
        WHERE session_id = ? AND coalesce(json_extract(body, '$.draft'), json_extract(body, '$.reason'), json_extract(body, '$.trouble')) IS NOT NULL`,
+    ).run(sessionId),
+    sql(
+      `UPDATE briefs SET body = json_remove(body, '$.lasting') WHERE session_id IN ${AFTER} AND json_extract(body, '$.lasting') IS NOT NULL`,
     ).run(sessionId),
     sql(
       `UPDATE subagents SET body = json_set(body, '$.description', NULL)

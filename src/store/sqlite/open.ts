@@ -8,12 +8,16 @@ import { MIGRATIONS } from './migrations.js'
 
 const BUSY_MS = 5_000
 
+export type Forgetting = Pick<typeof import('./forget-words.js'), 'forgetWords' | 'withoutSummary'>
+
 export interface OpenOptions {
   busyMs?: number
   /** How many pages may wait in the write-ahead log: a server that commits hundreds of times a second sets it high. */
   checkpointPages?: number
   /** Keep what was read until another process writes; for processes that live long. */
   remember?: boolean
+  /** What forgets words (`forget-words.ts`), for commands that do: hooks start without it. */
+  forgetting?: Forgetting
   /** Told of what goes wrong after a commit. */
   complain?: (error: unknown) => void
 }

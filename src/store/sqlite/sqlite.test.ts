@@ -7,6 +7,7 @@ import { briefCases, handoffCases } from '../handoffs.cases.js'
 import { jobCases } from '../jobs.cases.js'
 import { storeCases } from '../store.cases.js'
 import { transactionCases } from '../transactions.cases.js'
+import * as forgetting from './forget-words.js'
 import type { OpenOptions } from './open.js'
 import { openStore } from './sqlite.js'
 
@@ -14,7 +15,7 @@ function placeWith(options: OpenOptions) {
   return () => {
     const folder = mkdtempSync(join(tmpdir(), 'baton-store-'))
     return {
-      open: () => openStore(join(folder, 'baton.db'), options),
+      open: () => openStore(join(folder, 'baton.db'), { forgetting, ...options }),
       remove: () => rmSync(folder, { recursive: true, force: true }),
     }
   }

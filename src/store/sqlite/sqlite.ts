@@ -7,7 +7,6 @@ import type { EventQuery, SessionQuery, Store, SwitchScope } from '../store.js'
 import { archiveRows } from './archives.js'
 import { compactionRows } from './compactions.js'
 import { inTransaction, type Statement } from './driver.js'
-import { forgetWords, withoutSummary } from './forget-words.js'
 import { briefRows, handoffRows } from './handoffs.js'
 import { jobRows } from './jobs.js'
 import { makeMemory, NO_MEMORY } from './memory.js'
@@ -243,17 +242,20 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
     ...briefRows(sql),
     ...handoffRows(sql, { recall, drop: memory.drop }),
     ...jobRows(sql),
-    forgetWords: (sessionId) =>
-      transaction(() => {
+    forgetWords(sessionId) {
+      const { forgetting } = options
+      if (!forgetting) throw new Error('this store was opened by somebody who forgets nothing')
+      return transaction(() => {
         const record = body<SessionRecord>(sql('SELECT body FROM sessions WHERE session_id = ?').get(sessionId))
-        const bare = record && withoutSummary(record)
+        const bare = record && forgetting.withoutSummary(record)
         if (bare) sql('UPDATE sessions SET body = ? WHERE session_id = ?').run(JSON.stringify(bare), sessionId)
-        const forgotten = forgetWords(db, sql, sessionId)
+        const forgotten = forgetting.forgetWords(db, sql, sessionId)
         memory.forget()
         // The write-ahead log still holds the pages as they were.
         waiting.push(() => db.exec('PRAGMA wal_checkpoint(TRUNCATE)'))
         return forgotten + (bare ? 1 : 0)
-      }),
+      })
+    },
 
     thin: (now) => transaction(() => thinOut(db, now)),
     sizes() {
