@@ -284,6 +284,23 @@ describe('work that goes on during the review', () => {
     expect(last()).toMatchObject({ state: 'review', dueAt: new Date(house.now().getTime() + 30_000).toISOString() })
   })
 
+  it('ends with a new brief after the window closed: that one has a window of its own, unless a person said yes to the first', () => {
+    written()
+    house.wait(20)
+    ask('Write the brief again, with the logout.')
+    house.wait(11)
+    look()
+    expect(last()).toMatchObject({ state: 'checked', stale: true })
+    ends(BRIEF.replace('login', 'logout'))
+    expect(statuses()).toEqual(['agent superseded', 'agent review'])
+    expect(order()).toBeNull()
+    ask('And once more.')
+    approveBrief(parts(), { briefId: last().briefId!, caller: null })
+    ends(BRIEF)
+    expect(statuses()).toEqual(['agent superseded', 'agent approved'])
+    expect(last().state).toBe('clearing')
+  })
+
   it('is added also when the person clears a session nobody else could clear', () => {
     reviewing(0)
     begin(false, { CLAUDE_CODE_SESSION_ATTENDED: '1' })
