@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { readers } from '../agents/readers.js'
 import { dropBrief } from './handoff-calls.js'
@@ -32,6 +34,7 @@ describe('a brief given to a running session', () => {
     const next = begun('cccccccc-0003')
     use(next)
     expect(brief()).toMatchObject({ status: 'written', usedBySessionId: null })
+    expect(readFileSync(join(house.outbox, next.id, 'UserPromptSubmit'), 'utf8')).toContain('Fix the login.')
     expect(next.record().lastHandoffPath).toBeNull()
     expect(said(next.prompt().answer).agent).toContain('Fix the login.')
     next.step(20_000)
@@ -54,6 +57,7 @@ describe('a brief given to a running session', () => {
     expect(brief().status).toBe('written')
     const other = begun('dddddddd-0004')
     use(other)
+    expect(existsSync(join(house.outbox, next.id))).toBe(false)
     next.start('resume')
     expect(said(next.prompt().answer).agent ?? '').not.toContain('Fix the login.')
     expect(said(other.prompt().answer).agent).toContain('Fix the login.')
