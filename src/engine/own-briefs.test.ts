@@ -43,6 +43,18 @@ describe('a brief given to a running session', () => {
     expect(() => use(begun('dddddddd-0004'))).toThrow('was used')
   })
 
+  it('is handed on: what the user asked for in it stands in the brief of the session it was given to', () => {
+    const next = begun('cccccccc-0003')
+    use(next)
+    next.write({ type: 'user', promptSource: 'typed', turnOrigin: 'human', message: { role: 'user', content: 'Go on.' } })
+    next.prompt()
+    next.step(20_000)
+    const read = readFacts(readers, 'claude-code', next.transcript, {})
+    const written = writeNow(house.engine.parts, { sessionId: next.id, caller: null, read })
+    expect(written.parentBriefId).toBe(briefId)
+    expect(readFileSync(written.path, 'utf8')).toContain('Fix the login.')
+  })
+
   it('is given to nobody else meanwhile, nor dropped', () => {
     const next = begun('cccccccc-0003')
     use(next)
