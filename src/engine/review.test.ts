@@ -174,6 +174,24 @@ describe('a person who looks', () => {
     expect(last().state).toBe('clearing')
   })
 
+  it('approves a brief the work has left behind: what happened since is read before the store is locked', () => {
+    written()
+    ask('Never use tabs in src/tabs.ts.')
+    ends('Understood.')
+    const around = parts().around()
+    const read: boolean[] = []
+    parts().around = () => ({
+      ...around,
+      briefGround: (draft) => {
+        read.push(draft.read !== null)
+        return around.briefGround(draft)
+      },
+    })
+    approveBrief(parts(), asked())
+    expect(read).toEqual([true])
+    expect(house.store.briefs()[0]!.addenda).toHaveLength(1)
+  })
+
   it('cancels: nothing is left', () => {
     written()
     dropHandoff(parts(), { handoffId: last().handoffId, caller: null })
