@@ -89,11 +89,9 @@ function page(house: House, cli: Cli, which: { live: boolean; all: boolean }): s
 }
 
 function left(count: number): string[] {
-  return count === 0
-    ? []
-    : [
-        `${count === 1 ? 'One session' : `${count} sessions`} that ${count === 1 ? 'has' : 'have'} left these seats: baton status --all`,
-      ]
+  if (count === 0) return []
+  const who = count === 1 ? 'One session that has left its seat' : `${count} sessions that have left their seats`
+  return [`${who}: baton status --all`]
 }
 
 function rowOf(house: House, session: Session): SessionRow {
