@@ -20,7 +20,7 @@ import { untilStopped } from '../until-stopped.js'
 
 export const command: Command = {
   name: 'demo',
-  summary: 'see it work: the real agent is warned, compacts, gets back what it lost; then hands over (no key, no account)',
+  summary: 'see it work: the real agent is warned, compacts, hands over, and carries a job to its end (no key, no account)',
   usage: ['[--exit]'],
   about:
     'Runs the real Claude Code against the scripted model on loopback, in a home of its own that is removed afterwards.\n' +
@@ -28,10 +28,10 @@ export const command: Command = {
   options: { exit: { type: 'boolean', about: 'end without waiting for Enter, for scripts' } },
   words: { min: 0, max: 0 },
   examples: [
-    ['baton demo', 'watch it, about half a minute'],
+    ['baton demo', 'watch it, about 40 seconds'],
     ['baton demo --exit --json', 'the same as a check: exit 0 only if everything happened'],
   ],
-  json: '{ok, missing, client, model, session_id, requests, readings, compactions, levels: [{name, cycle, used_tokens, told_in_request}], archives, losses, recovered: [{step, facts, in_request, copies}], handoff: {seat, state, way, old_session_id, new_session_id, brief_id, path, coverage, tokens_before, tokens_after, brief_in_first_request, worked_on, …} or null, skipped, duration_ms}',
+  json: '{ok, missing, client, model, session_id, requests, readings, compactions, levels: [{name, cycle, used_tokens, told_in_request}], archives, losses, recovered: [{step, facts, in_request, copies}], handoff: {seat, state, way, old_session_id, new_session_id, brief_id, path, coverage, tokens_before, tokens_after, brief_in_first_request, worked_on, …} or null, skipped, job: {job_id, status, sessions: [{session_id, brief_in_first_request, …}], handoffs, steps, checks: [{name, round, ok}], failure_in_request, parts, …} or null, duration_ms}',
   run,
 }
 

@@ -139,5 +139,5 @@ export function gaugeLine(story: Story, paint: Paint): string {
   const figure = story.used === null ? '– ' : `${percentText(story.percent ?? 0)} `
   const tokens = story.used === null ? '' : `${short(story.used)} of ${story.exact ? '' : '~'}${short(story.point ?? 0)}`
   const place = story.session === null ? `cycle ${story.cycle}` : `session ${Math.max(1, story.session)}`
-  return `  ${bar(story.percent, 30, paint)} ${figure}${paint(tokens, 'dim')}${paint(`  ${place}`, 'dim')}`
+  return `${bar(story.percent, 30, paint)} ${figure}${paint(tokens, 'dim')}${paint(`  ${place}`, 'dim')}`
 }
