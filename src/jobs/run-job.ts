@@ -284,11 +284,9 @@ class JobRun {
   async #hooked(event: 'session_start' | ReturnType<typeof endEvent>, payload: HookPayload): Promise<string> {
     // What they say of a session's start is kept, so a pause does not cut them off; nor does anything at the end of the job.
     const { signal: _, cwd, ...always } = this.#ground
-    const atStart = event === 'session_start'
     // The worktree may have gone with the end of the job.
-    const ground = atStart
-      ? { ...always, cwd, signal: this.#cancel.signal }
-      : { ...always, cwd: existsSync(cwd) ? cwd : this.#job.spec.folder }
+    const atEnd = { ...always, cwd: existsSync(cwd) ? cwd : this.#job.spec.folder }
+    const ground = event === 'session_start' ? { ...always, cwd, signal: this.#cancel.signal } : atEnd
     const run = await runHooks(hooksFor(this.#job.spec.hooks, event), event, payload, ground)
     this.#noteHooks(event, run, null)
     return contextOf(run)
