@@ -14,7 +14,7 @@ import { type Draft, emit, type Parts } from './draft.js'
 import { endGone } from './end-gone.js'
 import { expectAnswer } from './expect-answer.js'
 import { insisted, moveHandoffs, vetoed } from './handoff-signals.js'
-import { openHandoff } from './handoffs.js'
+import { isForking, openHandoff } from './handoffs.js'
 import { keepTranscript } from './keep-transcript.js'
 import { wantBrief, wantFacts } from './late-work.js'
 import { measure } from './measure.js'
@@ -133,7 +133,8 @@ export function takeOpened(parts: Parts, raw: RawSignal, told: Signal, options: 
  */
 function needsFacts({ store }: Parts, { kind, sessionId, subagent, start }: Signal): boolean {
   if (subagent) return false
-  if (kind === 'session-start') return start?.source !== 'compact' && store.openHandoffs().some(({ stale }) => stale)
+  if (kind === 'session-start')
+    return start?.source !== 'compact' && store.openHandoffs().some((one) => one.stale || isForking(one))
   if (kind !== 'turn-end') return kind === 'compact-start'
   const handoffId = store.session(sessionId)?.handoffId ?? null
   const handoff = handoffId === null ? null : store.handoff(handoffId)
