@@ -30,7 +30,12 @@ const FORKERS: Record<string, Forker> = {
 }
 
 /** Has a fork write the brief of a handoff, to its end. */
-export async function forkForBrief(house: House, self: ProcessIdentity, handoffId: string, withinMs = ANSWER_MS): Promise<void> {
+export async function forkForBrief(
+  house: Pick<House, 'engine' | 'log'>,
+  self: ProcessIdentity,
+  handoffId: string,
+  withinMs = ANSWER_MS,
+): Promise<void> {
   const { parts } = house.engine
   const end = (): Promise<void> => endMarked(`${MARK}=${handoffId}`)
   await end()

@@ -1,10 +1,13 @@
-import { readdirSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test, vi } from 'vitest'
+import { forkAnswer, forkArguments, forkEnvironment } from '../../src/agents/claude-code/fork.js'
 import { copies, type LogEntry, textsOf } from '../../src/model/log.js'
-import { until } from '../harness/wait.js'
-import { BRIEF, CLIMB, CONTINUE, FRESH, inState, PROMPT, type TmuxStage, tmuxStage } from './handoff-tmux-stage.js'
-import { mainRequests } from './stage.js'
+import { clientBinary } from '../harness/places.js'
+import { runPrint } from '../harness/run-print.js'
+import { BRIEF, CLIMB, CONTINUE, FRESH, inState, MODEL, PROMPT, type TmuxStage, tmuxStage } from './handoff-tmux-stage.js'
+import { mainRequests, stage } from './stage.js'
 
 vi.setConfig({ testTimeout: 150_000 })
 
@@ -51,4 +54,24 @@ test.each([
   expect(brief).toMatchObject({ author: 'fork', status: 'used' })
   expect((await it.events('handoff_completed'))[0]!.data).toMatchObject({ fork: 'wrote' })
   expect((await it.events()).filter(({ session_id }) => session_id === asked!.session_id)).toEqual([])
+})
+
+test('a fork that wants a tool is refused it, whatever the session was allowed, and answers after that', async () => {
+  const steps = [
+    { text: 'Noted.', used: 20_008 },
+    { bash: 'touch made-by-the-fork', used: 21_008 },
+    { text: BRIEF, used: 22_008 },
+  ]
+  const settings = { permissions: { allow: ['Bash'], defaultMode: 'bypassPermissions' }, disableAllHooks: true }
+  const it = await stage({ steps }, { settings })
+  const { sessionId } = await runPrint(it.home, { prompt: PROMPT, model: MODEL })
+  const args = forkArguments({ sessionId: sessionId!, client: null, folder: it.home.project })
+  const options = { cwd: it.home.project, env: forkEnvironment(it.home.env) }
+  const child = spawn(clientBinary(), args, { ...options, stdio: ['pipe', 'pipe', 'inherit'] })
+  child.stdin.end('Give the brief.')
+  let printed = ''
+  for await (const piece of child.stdout.setEncoding('utf8')) printed += piece
+  expect(forkAnswer(printed).answer).toContain('because the shop opens on Monday')
+  expect(existsSync(path.join(it.home.project, 'made-by-the-fork'))).toBe(false)
+  expect(mainRequests(it.model)).toHaveLength(3)
 })
