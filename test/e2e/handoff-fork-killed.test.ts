@@ -38,15 +38,16 @@ test.each([
   onTestFinished(() => store.close())
   const forks = (): number => (existsSync(log) ? readFileSync(log, 'utf8').split('\n').length - 1 : 0)
   const stop = session.hook('Stop', { stop_hook_active: false, last_assistant_message: 'I would rather go on.' })
+  /** At which try. */
   const killed = new Set<number>()
   const isOver = (): boolean => store.handoffs().at(-1)?.state === 'waiting'
   let looked = Date.now()
   for (const end = Date.now() + 60_000; !isOver() && Date.now() < end; await pause(5)) {
     const handoff = store.handoffs().at(-1)
     const driver = handoff?.driver
-    if (driver && alive(driver.pid) && !killed.has(driver.pid) && when.test(pointOf(handoff, forks()))) {
+    if (driver && alive(driver.pid) && !killed.has(handoff.fork?.tries ?? 0) && when.test(pointOf(handoff, forks()))) {
       process.kill(driver.pid, 'SIGKILL')
-      killed.add(driver.pid)
+      killed.add(handoff.fork!.tries)
     }
     // without a server the next command finds that nobody sees to it
     if (Date.now() - looked < 1_000 || (driver && alive(driver.pid))) continue
