@@ -110,7 +110,12 @@ export function takeOpened(parts: Parts, raw: RawSignal, told: Signal, options: 
     // Without a server the hook's own engine answers: another that holds the same signal must not take the answer back.
     if (!options.again) moveHandoffs(draft)
     if (signal.kind === 'turn-end' && !signal.subagent) wantFacts(draft)
-    const told = options.deliver === 'answer' ? (vetoed(draft) ?? instructed(draft) ?? insisted(draft)) : null
+    const told =
+      options.deliver === 'answer'
+        ? (vetoed(draft) ?? instructed(draft) ?? insisted(draft))
+        : options.byRunner
+          ? instructed(draft)
+          : null
     const answer = told ?? give(draft, options.deliver, options.unserved ? null : (options.signalId ?? null))
     if (options.unserved && !signal.subagent) expectAnswer(draft)
     parts.store.putSession(record)
