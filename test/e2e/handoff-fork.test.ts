@@ -23,12 +23,12 @@ const transcripts = (it: TmuxStage): string[] => {
 }
 
 test.each([
-  ['without a server', false],
-  ['with a server', true],
-] as const)('a fork writes the brief that the agent did not give, and nobody else notices it: %s', async (_, server) => {
+  ['without a server and the mod', false],
+  ['with both', true],
+] as const)('a fork writes the brief that the agent did not give, and nobody else notices it: %s', async (_, both) => {
   const it = await tmuxStage(
     { steps: [...IGNORES, { text: BRIEF, used: 153_008 }], conversations: [FRESH] },
-    { server, config: CONFIG },
+    { server: both, mod: both, config: CONFIG },
   )
   await it.tui.submit(PROMPT)
   await it.tui.waitFor(/Item 3 is noted/, 60_000)
