@@ -11,10 +11,6 @@ const LATER = {
   prices: "accepted; costs are the client's own figures until Baton reckons them itself",
 } satisfies Partial<Record<keyof Written, string>>
 
-const LATER_HANDOFF = {
-  fork: 'accepted; a brief the agent does not write is written by code until Baton can let a fork write it',
-}
-
 const LATER_ACTIONS: [pattern: RegExp, text: string][] = [
   [/^pause$/, 'accepted; acts as a warning: a job is paused by `baton jobs`, never by a level yet'],
   [/^hook:/, 'accepted; acts as a warning: hooks run in jobs only, where an agent names them'],
@@ -69,7 +65,6 @@ function notesOnPolicy(written: WrittenPolicy, prefix: string): Omit<Note, 'file
       key: `${prefix}compaction`,
       text: 'acts as `instruct`: nobody can tell when a brief that waits for approval is used',
     })
-  if (written.handoff?.fork) notes.push({ key: `${prefix}handoff.fork`, text: LATER_HANDOFF.fork })
   written.levels?.forEach(({ actions }, level) => {
     actions?.forEach((action, index) => {
       const later = LATER_ACTIONS.find(([pattern]) => pattern.test(action))

@@ -113,9 +113,9 @@ export class AttemptHost implements Host {
     return trigger === 'manual' || this.lets || handoffs >= spec.maxHandoffs
   }
 
-  async hooked(sessionId: string, event: string, payload: unknown): Promise<void> {
+  async hooked(sessionId: string, event: string, payload: unknown): Promise<string> {
     // A copy that was opened for the brief alone is nobody's session.
-    if (sessionId === this.#attempt.sessionId) await this.#parts.hooked(event, payload, this.#attempt)
+    return sessionId === this.#attempt.sessionId ? this.#parts.hooked(event, payload, this.#attempt) : ''
   }
 
   says(sessionId: string, after: 'batch' | 'compaction'): string | null {

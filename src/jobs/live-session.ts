@@ -16,8 +16,8 @@ export interface Host {
   mustStop(): Outcome | null
   /** Whether this compaction is kept from coming about. */
   mayCompact(trigger: 'auto' | 'manual'): boolean
-  /** What the client asked or told by a hook, as it wrote it. */
-  hooked(sessionId: string, event: string, payload: unknown): Promise<void>
+  /** What the client asked or told by a hook, as it wrote it. Returns what a summariser is to be told; '' nothing. */
+  hooked(sessionId: string, event: string, payload: unknown): Promise<string>
   /** What the next request carries; null: nothing. */
   says(sessionId: string, after: 'batch' | 'compaction'): string | null
 }

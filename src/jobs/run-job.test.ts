@@ -68,7 +68,7 @@ function stage(script: RuntimeScript, spec: Partial<JobSpec> = {}, more: Partial
     env: { PATH: process.env.PATH! },
     ...{
       began: () => {},
-      hooked: async () => {},
+      hooked: async () => '',
       measured: () => {},
       left: () => {},
       says: () => null,

@@ -15,7 +15,7 @@ type FormOf<T> = { readonly [Name in keyof T]?: Rule }
 
 const listed = (...names: string[]): Form => Object.fromEntries(names.map((name) => [name, 'shown' as const]))
 
-const HANDOFF = listed('handoff_id', 'brief_id', 'way', 'oldSessionId', 'newSessionId', 'agentName', 'jobId')
+const HANDOFF = listed('handoff_id', 'brief_id', 'way', 'oldSessionId', 'newSessionId', 'agentName', 'jobId', 'fork')
 
 /** Of each event. What Baton says of a guard or of a cycle are its own words; why somebody wanted a handoff are theirs. */
 const EVENTS: Record<EventType, Form> = {
