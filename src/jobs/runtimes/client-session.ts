@@ -126,10 +126,7 @@ export class ClientSession implements RunningSession {
   /** Its questions are answered on the way the prompts go: closed in the middle of a turn, the client would wait for them in vain. */
   private async finish(): Promise<unknown> {
     const { gone } = this.child
-    await within(
-      START_MS,
-      this.control.ready.catch(() => {}),
-    )
+    await within(START_MS, Promise.race([this.control.ready.catch(() => {}), gone]))
     if (!this.atRest()) {
       const resting = new Promise<void>((resolve) => void this.rests.push(resolve))
       await Promise.race([resting, gone])
