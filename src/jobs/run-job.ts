@@ -166,9 +166,8 @@ class JobRun {
   async #work(host: AttemptHost, live: LiveSession, first: string): Promise<Next> {
     const { spec } = this.#job
     const bounds = { silenceMs: spec.silenceMs, turnMs: spec.sessionTimeoutMs }
-    const usage = await live.usage()
-    if (usage) this.#parts.measured(usage, host.attempt)
-    host.put({ state: 'prompted', process: live.process, ...(usage && { windowTokens: usage.window, pointTokens: usage.point }) })
+    host.put({ state: 'prompted', process: live.process })
+    await live.ready()
     for (let prompt = first; ; ) {
       const outcome = await live.turn(prompt, 'work', bounds)
       const next = nextAfter(this.#job, outcome, this.#parts.now())
