@@ -107,13 +107,15 @@ export class AttemptHost implements Host {
   }
 
   #progress(more: Record<string, unknown>): void {
-    const { number, turns, usedTokens, windowTokens, pointTokens, costUsd, jobId } = this.#attempt
+    const { number, turns, usedTokens, windowTokens, pointTokens, jobId } = this.#attempt
     const { handoffs, spec } = this.#parts.store.job(jobId)!
     const all = this.#parts.store.attempts(jobId)
     const data = {
       ...{ handoffs, max_handoffs: spec.maxHandoffs, total_steps: sum(all, (one) => one.turns), spent_tokens: sum(all, spentIn) },
       ...{ session: number, steps: turns, used_tokens: usedTokens, window_tokens: windowTokens, compaction_tokens: pointTokens },
-      ...{ cost_usd: costUsd, ...more },
+      // The client tells what a session cost at the end of a turn: until then nobody knows what the job has cost.
+      cost_usd: all.every((one) => one.costUsd !== null || one.turns === 0) ? sum(all, (one) => one.costUsd ?? 0) : null,
+      ...more,
     }
     record(this.#parts, jobId, {}, [{ type: 'job_progress', data }])
   }

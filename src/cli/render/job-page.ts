@@ -4,6 +4,7 @@ import type { Colour, Paint, Screen } from './screen.js'
 import { type Column, table } from './table.js'
 import { age, stamp } from './times.js'
 import { cut, harmless } from './width.js'
+import { wrap } from './wrap.js'
 
 const COLOURS: Partial<Record<JobView['status'], Colour>> = {
   completed: 'green',
@@ -65,17 +66,20 @@ export function jobPage(job: JobView & { files: string }, { paint, columns }: Sc
 }
 
 /** What a person reads when a job has come to its end, or to a pause. */
-export function endLines(job: JobView, { paint }: Screen): string[] {
+export function endLines(job: JobView, { paint, columns }: Screen): string[] {
   const result = (job.result ?? '').trim()
   const counts = [
     `${job.sessions.length} ${job.sessions.length === 1 ? 'session' : 'sessions'}`,
     `${job.handoffs} ${job.handoffs === 1 ? 'handoff' : 'handoffs'}`,
-    `${job.steps} steps`,
+    `${job.steps} ${job.steps === 1 ? 'step' : 'steps'}`,
   ]
   return [
     ...(job.status === 'completed' && result !== '' ? [...result.split('\n').map(harmless), ''] : []),
-    `${paint(job.job_id, 'bold')} ${status(job, paint)}: ${[...counts, ...(job.compactions > 0 ? [`${job.compactions} compactions`] : []), spendText(job)].join(', ')}`,
-    ...(job.detail === null ? [] : [harmless(job.detail)]),
+    ...wrap(
+      `${paint(job.job_id, 'bold')} ${status(job, paint)}: ${[...counts, ...(job.compactions > 0 ? [`${job.compactions} compactions`] : []), spendText(job)].join(', ')}`,
+      ...([columns, 2] as const),
+    ),
+    ...(job.detail === null ? [] : wrap(harmless(job.detail), columns, 2)),
     ...checkLines(job, paint),
     ...hint(job, paint),
   ]
