@@ -21,7 +21,7 @@ describe('the line of a job at work', () => {
       '▰▰▰▰▰▰▰▱▱▱ step 11 · 110k of 167k (65.9%) · handoffs 1/3 · 942k tokens spent · handoff in about 2 steps',
     )
     expect(progressLine(event(DATA), plain, 77)).toBe('▰▰▰▰▰▰▰▱▱▱ step 11 · 66% of 167k · handoffs 1/3, next in 2 · 942k spent')
-    expect(progressLine(event(DATA), plain, 57)).toBe('▰▰▰▱▱ step 11 · 66% · handoffs 1/3, next in 2 · 942k spent')
+    expect(progressLine(event(DATA), plain, 57)).toBe('step 11 · 66% · handoffs 1/3, next in 2 · 942k spent')
     for (let columns = 20; columns < 140; columns++)
       expect(widthOf(progressLine(event(DATA), plain, columns)), `${columns} columns`).toBeLessThanOrEqual(columns)
   })

@@ -31,7 +31,7 @@ export function progressLine({ data }: Event, paint: Paint, columns = Number.POS
     () => [`step ${step}`, near, counted, spend(data, shortly, 'short'), waits],
     () => [`step ${step}`, percent === null ? near : `${Math.round(percent)}%`, counted, spend(data, shortly, 'short'), waits],
   ]
-  const lines = forms.map((form, at) => () => `${bar(percent, at === forms.length - 1 ? 5 : 10, paint)} ${list(form())}`)
+  const lines = forms.map((form, at) => () => `${at === forms.length - 1 ? '' : `${bar(percent, 10, paint)} `}${list(form())}`)
   const fits = lines.find((line) => widthOf(line()) <= columns) ?? lines.at(-1)!
   return cut(fits(), columns)
 }

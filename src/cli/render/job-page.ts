@@ -39,7 +39,7 @@ export function jobTable(jobs: readonly JobView[], screen: Screen, now: Date): s
 
 export function jobPage(job: JobView & { files: string }, { paint, columns }: Screen): string[] {
   const row = (name: string, value: string | null): string[] =>
-    value === null ? [] : [`${paint(name.padEnd(11), 'dim')} ${cut(harmless(value), Math.max(20, columns - 12))}`]
+    value === null ? [] : wrap(`${paint(name.padEnd(11), 'dim')} ${harmless(value)}`, columns, 12)
   const sessions = job.sessions.map(
     ({ session_id, number, used_tokens, compaction_tokens, steps, brief_id, compactions }) =>
       `  ${number}. ${session_id}  ${steps} steps, ${used_tokens === null ? '–' : grouped(used_tokens)} of ${compaction_tokens === null ? '–' : grouped(compaction_tokens)} tokens${compactions > 0 ? `, compacted ${compactions} times` : ''}${brief_id === null ? '' : `, begun with ${brief_id}`}`,
@@ -59,7 +59,7 @@ export function jobPage(job: JobView & { files: string }, { paint, columns }: Sc
     ...row('runner', job.runner && `process ${job.runner.pid}${job.runner.alive ? '' : ', which is gone'}`),
     ...row('spend', spendText(job)),
     ...row('files', job.files),
-    ...(sessions.length > 0 ? [paint('sessions', 'dim'), ...sessions.map((line) => cut(line, columns))] : []),
+    ...(sessions.length > 0 ? [paint('sessions', 'dim'), ...sessions.flatMap((line) => wrap(line, columns, 5))] : []),
     ...(job.checks.length > 0 ? [paint('checks', 'dim'), ...checkLines(job, paint)] : []),
     ...hint(job, paint),
   ]
