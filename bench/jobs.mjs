@@ -43,7 +43,7 @@ const SCRIPT = {
 
 export async function run({ quick, note }) {
   const { startModel } = await import(await bundleSource(['model/model.ts']))
-  const runtimes = quick ? ['cli'] : ['cli', 'sdk']
+  const runtimes = ['cli', 'sdk']
   const variants = [{ name: 'bare', play: playBare }, ...runtimes.map((name) => ({ name, play: playJob }))]
   const found = new Map(variants.map(({ name }) => [name, []]))
   const rounds = quick ? 2 : 5
