@@ -12,7 +12,8 @@ load 120
 full-disk 120
 archive 180
 messages 420
-client-runs 400"
+client-runs 400
+jobs-climb 400"
 
 failed=
 while read -r name seconds; do

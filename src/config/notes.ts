@@ -46,7 +46,11 @@ function notesOnAgents(agents: Written['agents']): Omit<Note, 'file'>[] {
         'session.max_handoffs_per_job',
         'not used: `max_handoffs` of the agent says the same and wins',
       ],
-      levels && levels.length > 0 && ['levels', 'accepted; a job is handed over at `session.context_threshold`, not at levels'],
+      levels &&
+        levels.length > 0 && [
+          'levels',
+          'accepted; has no effect: a job is handed over at `session.context_threshold`, where `hooks.on_context_threshold` runs; `levels` of the file are noted for its sessions',
+        ],
       Object.keys(env ?? {}).some((name) => SECRET.test(name)) && [
         'env',
         'kept with the job in plain text: leave secrets in the environment Baton is started in, which the agent inherits',

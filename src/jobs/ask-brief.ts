@@ -22,6 +22,8 @@ export interface BriefWish {
   /** The context no longer fits: asking the session as it is fails again. */
   tooLong: boolean
   silenceMs: number
+  /** The session gave one, which is checked next: that keeps this process busy. May be called more than once. */
+  given(): Promise<void>
   /** What a session that is opened again did and its transcript does not tell; '' nothing. */
   untold(): string
 }
@@ -41,7 +43,7 @@ export async function askBrief(parts: JobParts, wish: BriefWish): Promise<BriefR
   for (const { open, untold } of rungs) {
     const session = await open()
     if (session === null) continue
-    const given = await ask(parts, attempt, session, untold(), bounds)
+    const given = await ask(parts, wish, session, untold(), bounds)
     if (session !== wish.live) await session.close()
     if (given.stopped) return null
     if (given.text !== null) return parts.briefs.take(attempt.sessionId, given.text, REASON)
@@ -58,7 +60,7 @@ interface Given {
 
 async function ask(
   parts: JobParts,
-  attempt: AttemptRecord,
+  { attempt, given }: Pick<BriefWish, 'attempt' | 'given'>,
   session: LiveSession,
   untold: string,
   bounds: { silenceMs: number; turnMs: number },
@@ -67,6 +69,7 @@ async function ask(
   await session.forbidCompaction()
   const first = textOf(await session.turn([requestText(), untold].filter(Boolean).join('\n\n'), 'brief', bounds))
   if (first.text === null) return first
+  await given()
   const coverage = parts.briefs.coverage(attempt.sessionId, first.text)
   if (coverage === null || coverage.score >= parts.briefs.bar(attempt.sessionId) || coverage.missing.length === 0) return first
   const second = textOf(await session.turn(requestText({ missing: coverage.missing }), 'brief', bounds))

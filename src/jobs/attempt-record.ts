@@ -1,6 +1,10 @@
 import type { AttemptRecord, JobRecord } from '../contract/job.js'
 import type { JobParts } from './parts.js'
 
+/** The session a job is in; one whose client only waits is not there yet. null: none has begun. */
+export const lastBegun = (attempts: readonly AttemptRecord[]): AttemptRecord | null =>
+  attempts.findLast(({ state }) => state !== 'ready') ?? null
+
 /** A session that is about to begin, under an id of its own. */
 export function freshAttempt(
   { newId, newSessionId, now }: Pick<JobParts, 'newId' | 'newSessionId' | 'now'>,

@@ -1,3 +1,4 @@
+import { reasonOf } from '../lib/errors.js'
 import type { Log } from '../lib/log.js'
 import type { Journal } from './journal.js'
 import { type Outcome, outcomeOf } from './outcome.js'
@@ -8,6 +9,10 @@ export interface Host {
   now(): Date
   log: Log
   journal: Journal
+  /** Whether the session has room left for sure, whatever `calls` brought. */
+  hasRoom(calls: readonly ToolResult[]): boolean
+  /** What the session holds before its first batch. */
+  begins(usage: ContextUsage): void
   /** A complete batch returned, and the session holds so much. `full`: stop here. */
   measured(usage: ContextUsage): { full: boolean }
   /** Everything the client tells, in order. */
@@ -33,6 +38,8 @@ export interface Bounds {
 const PAUSE_MS = 8_000
 const LOOK_MS = 500
 const SETTLE_MS = 20_000
+/** By then a client has made its request. */
+const MEANWHILE_MS = 120
 const TASKS_GO_MS = 5_000
 
 /**
@@ -68,8 +75,9 @@ export class LiveSession {
     this.#session.onRaw(take)
   }
 
-  usage(): Promise<ContextUsage | null> {
-    return this.#session.usage()
+  /** Resolves when the client listens, or never will. */
+  ready(): Promise<void> {
+    return this.#session.ready()
   }
 
   /** Says a prompt and resolves with how the turn ended. Never rejects. */
@@ -84,6 +92,7 @@ export class LiveSession {
       this.#end = resolve
     })
     this.#session.say(prompt)
+    if (mode === 'work') this.#askMeanwhile((usage) => this.#host.begins(usage))
     const watch = setInterval(() => this.#look(bounds), LOOK_MS)
     try {
       return await ended
@@ -200,7 +209,9 @@ export class LiveSession {
 
   async #afterBatch(calls: ToolResult[]): Promise<{ stop?: string; context?: string }> {
     if (this.#mode === 'brief' || calls.some(({ subagent }) => subagent !== null)) return {}
-    const usage = await this.#session.usage()
+    const usage = this.#host.hasRoom(calls)
+      ? this.#askMeanwhile((found) => this.#host.measured(found))
+      : await this.#session.usage()
     const full = usage !== null && this.#host.measured(usage).full
     const stop = this.#stop ?? this.#host.mustStop() ?? (full ? ({ how: 'full' } as const) : null)
     if (stop === null) {
@@ -210,6 +221,20 @@ export class LiveSession {
     this.#stop = stop
     this.#stopAt = Date.now()
     return { stop: full && stop.how === 'full' ? 'the context is nearly full' : 'the job was asked to stop' }
+  }
+
+  /** Where nothing depends on the answer, the client is asked while the model works: it would count before it makes its request else. */
+  #askMeanwhile(take: (usage: ContextUsage) => void): null {
+    const turn = this.#end
+    const isOver = (): boolean => this.#end !== turn || this.#mode !== 'work'
+    const ask = async (): Promise<void> => {
+      const usage = isOver() ? null : await this.#session.usage()
+      if (usage !== null && !isOver()) take(usage)
+    }
+    setTimeout(() => {
+      ask().catch((error: unknown) => this.#host.log('warn', 'a figure was not kept', { reason: reasonOf(error) }))
+    }, MEANWHILE_MS).unref()
+    return null
   }
 
   async #until(done: () => boolean, withinMs: number): Promise<void> {

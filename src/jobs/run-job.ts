@@ -2,14 +2,15 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Event } from '../contract/event.js'
 import type { AttemptRecord, HookEvent, JobRecord } from '../contract/job.js'
-import { BatonError, EXIT, reasonOf } from '../lib/errors.js'
+import { reasonOf } from '../lib/errors.js'
 import { askBrief } from './ask-brief.js'
 import { AttemptHost } from './attempt-host.js'
 import { AttemptPrompts } from './attempt-prompts.js'
-import { freshAttempt, handoffFields, moneyLeft, wasStarted } from './attempt-record.js'
+import { freshAttempt, handoffFields, lastBegun, wasStarted } from './attempt-record.js'
 import { failedText } from './checks/failed-text.js'
 import { runChecks } from './checks/run-checks.js'
 import { claim, take } from './claim.js'
+import { ClientAhead, nextAttempt } from './client-ahead.js'
 import { contextOf, decisionOf, type Verdict } from './hooks/answers.js'
 import { hooksFor } from './hooks/applies.js'
 import type { HookRun } from './hooks/hook-result.js'
@@ -18,12 +19,13 @@ import { endEvent, endPayload, type HookPayload, thresholdPayload } from './hook
 import { runHooks } from './hooks/run-hooks.js'
 import { isOver, type Next, nextAfter } from './job.js'
 import { JobLog } from './job-log.js'
-import { LiveSession } from './live-session.js'
+import type { LiveSession } from './live-session.js'
 import { detailOf, type Outcome } from './outcome.js'
 import { type JobParts, record, recordAttempt } from './parts.js'
 import { planAttempt } from './plan-attempt.js'
 import { endProcesses } from './processes.js'
 import type { SessionWish } from './runtimes/runtime.js'
+import { environmentOf, folderOf, startSession } from './start-session.js'
 import { setUpWorkspace } from './workspace/set-up.js'
 import { publishedNotes, type TornDown, tearDownWorkspace } from './workspace/tear-down.js'
 
@@ -67,6 +69,7 @@ class JobRun {
   readonly #stop = new AbortController()
   readonly #cancel = new AbortController()
   #live: LiveSession | null = null
+  readonly #ahead: ClientAhead
 
   constructor(parts: JobParts, jobId: string) {
     this.#jobId = jobId
@@ -75,7 +78,10 @@ class JobRun {
     this.#log = new JobLog(logOf(this.#folder))
     this.#parts = { ...parts, tell: (events) => this.#tell(parts, events) }
     this.#prompts = new AttemptPrompts(this.#parts, jobId, this.#folder, (payload) => this.#hooked('session_start', payload))
+    this.#ahead = new ClientAhead(this.#parts, jobId, this.#prompts.journal, this.#keep)
   }
+
+  readonly #keep = (line: string): void => this.#log.add(line)
 
   #tell(parts: JobParts, events: Event[]): void {
     for (const { type: event, at, data } of events)
@@ -88,8 +94,7 @@ class JobRun {
   }
 
   get #ground() {
-    const { workspace, spec } = this.#job
-    return { cwd: workspace?.folder ?? spec.folder, env: this.#env(), jobId: this.#jobId, signal: this.#stop.signal }
+    return { cwd: folderOf(this.#job), env: this.#env(), jobId: this.#jobId, signal: this.#stop.signal }
   }
 
   async toItsEnd(): Promise<Over> {
@@ -100,10 +105,12 @@ class JobRun {
       if (wanted !== 'cancel') return
       this.#cancel.abort()
       this.#live?.kill()
+      this.#ahead.kill()
     }, LOOK_MS)
     try {
       return await this.#carry()
     } finally {
+      await this.#ahead.drop()
       clearInterval(look)
     }
   }
@@ -135,19 +142,20 @@ class JobRun {
   /** One session to its end. Returns what the job does next; a handoff is done here. */
   async #attempt(): Promise<Next> {
     const { store } = this.#parts
-    const last = store.attempts(this.#jobId).at(-1) ?? null
+    const last = lastBegun(store.attempts(this.#jobId))
     const plan = planAttempt(last, last !== null && this.#prompts.wasHeard(last))
     const hostOf = (attempt: AttemptRecord): AttemptHost => new AttemptHost(this.#parts, attempt, this.#prompts.journal)
     if (plan.do === 'hand-off') return this.#handOver(hostOf(last!), null, { how: 'full' })
     const isFresh = plan.do !== 'resume'
-    const attempt =
-      plan.do === 'begin' ? this.#newAttempt(1, null) : isFresh && wasStarted(last!) ? this.#underNewId(last!) : last!
-    const host = hostOf(attempt)
+    const ahead = last === null ? null : await this.#ahead.of(last)
+    const again = isFresh && ahead === null && last !== null && wasStarted(last)
+    const attempt = ahead?.host.attempt ?? (plan.do === 'begin' ? this.#firstAttempt() : again ? this.#underNewId(last) : last!)
+    const host = ahead?.host ?? hostOf(attempt)
     const prompt = isFresh ? await this.#prompts.first(attempt) : this.#prompts.resume(attempt)
     const stopped = this.#stopped()
     if (stopped !== null) return stopped
     const begun = Date.now()
-    const live = await this.#open(host, isFresh ? { how: 'fresh' } : { how: 'resume' }, attempt.sessionId)
+    const live = await this.#open(host, isFresh ? { how: 'fresh' } : { how: 'resume' }, attempt.sessionId, ahead?.live)
     try {
       return await this.#work(host, live, prompt)
     } finally {
@@ -160,9 +168,8 @@ class JobRun {
   async #work(host: AttemptHost, live: LiveSession, first: string): Promise<Next> {
     const { spec } = this.#job
     const bounds = { silenceMs: spec.silenceMs, turnMs: spec.sessionTimeoutMs }
-    const usage = await live.usage()
-    if (usage) this.#parts.measured(usage, host.attempt)
-    host.put({ state: 'prompted', process: live.process, ...(usage && { windowTokens: usage.window, pointTokens: usage.point }) })
+    host.put({ state: 'prompted', process: live.process })
+    await live.ready()
     for (let prompt = first; ; ) {
       const outcome = await live.turn(prompt, 'work', bounds)
       const next = nextAfter(this.#job, outcome, this.#parts.now())
@@ -227,15 +234,16 @@ class JobRun {
         : await askBrief(this.#parts, {
             ...{ job: this.#job, attempt, live, tooLong: outcome.how === 'too-long', earlier: host.earlierAnswer() },
             ...{ silenceMs: this.#job.spec.silenceMs, untold: () => this.#prompts.untold(attempt) },
-            open: (at) => this.#openAgain(host, at),
+            ...{ open: (at) => this.#openAgain(host, at), given: () => this.#ahead.start(attempt) },
           })
     if (brief === null) return this.#stopped() ?? { do: 'resume', after: 0 }
     if (live === null) this.#parts.left(attempt)
     this.#parts.keep(attempt.sessionId)
     const { store } = this.#parts
+    const waits = await this.#ahead.fits()
     store.transaction(() => {
       host.put({ state: 'over', endedAt: this.#parts.now().toISOString(), process: null, briefId: attempt.briefId })
-      const next = this.#newAttempt(attempt.number + 1, brief.briefId)
+      const next = nextAttempt(this.#parts, attempt, { state: 'starting', briefId: brief.briefId }, waits)
       const data = {
         ...handoffFields(this.#job, attempt, next.sessionId),
         brief_id: brief.briefId,
@@ -265,8 +273,8 @@ class JobRun {
     return decision === 'continue' && outcome.how === 'too-long' ? 'handoff' : decision
   }
 
-  #newAttempt(number: number, briefId: string | null): AttemptRecord {
-    const attempt = freshAttempt(this.#parts, this.#jobId, number, briefId)
+  #firstAttempt(): AttemptRecord {
+    const attempt = freshAttempt(this.#parts, this.#jobId, 1, null)
     this.#parts.store.transaction(() => {
       this.#parts.store.putAttempt(attempt)
       record(this.#parts, this.#jobId, { sessionId: attempt.sessionId })
@@ -298,15 +306,7 @@ class JobRun {
   }
 
   #env(): Record<string, string> {
-    const { jobId, seatId, spec } = this.#job
-    const parent = this.#job.parentSeatId
-    return {
-      ...this.#parts.env,
-      ...spec.env,
-      BATON_JOB_ID: jobId,
-      BATON_SEAT: seatId,
-      ...(parent && { BATON_PARENT_SEAT: parent }),
-    }
+    return environmentOf(this.#parts, this.#job)
   }
 
   async #close(live: LiveSession, { attempt }: AttemptHost): Promise<void> {
@@ -315,33 +315,12 @@ class JobRun {
     if (live.sessionId === attempt.sessionId) this.#parts.left(attempt)
   }
 
-  async #open(host: AttemptHost, begin: SessionWish['begin'], sessionId: string): Promise<LiveSession> {
-    const { spec } = this.#job
-    const runtime = await this.#parts.runtime(spec.runtime, spec.folder)
-    const missing = runtime.missing()
-    if (missing !== null) throw new BatonError(missing, '', EXIT.failed)
-    const { attempt } = host
-    const live = new LiveSession(
-      runtime,
-      {
-        ...{ sessionId, begin, cwd: this.#ground.cwd, env: this.#env(), model: spec.model, permissionMode: spec.permissionMode },
-        ...{
-          allowedTools: spec.allowedTools,
-          disallowedTools: spec.disallowedTools,
-          appendSystemPrompt: spec.appendSystemPrompt,
-        },
-        ...{
-          maxTurns: null,
-          maxBudgetUsd: moneyLeft(this.#job, this.#parts.store.attempts(this.#jobId), attempt),
-          compacts: true,
-        },
-      },
-      host,
-    )
+  async #open(host: AttemptHost, begin: SessionWish['begin'], sessionId: string, ready?: LiveSession): Promise<LiveSession> {
+    const live = ready ?? (await startSession(this.#parts, host, { begin, sessionId }, this.#keep))
     this.#live = live
-    live.onRaw((line) => this.#log.add(line))
+    if (ready) this.#ahead.taken()
     host.put({ process: live.process })
-    if (sessionId === attempt.sessionId) this.#parts.began(host.attempt, begin.how === 'fresh' ? 'startup' : 'resume')
+    if (sessionId === host.attempt.sessionId) this.#parts.began(host.attempt, begin.how === 'fresh' ? 'startup' : 'resume')
     return live
   }
 

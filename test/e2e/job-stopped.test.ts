@@ -74,6 +74,18 @@ test('a job whose runner was killed is cancelled all the same, and its client an
   expect(await it.job()).toMatchObject({ status: 'cancelled', runner: null })
 })
 
+test('Ctrl-C twice cancels, without waiting for the tool', async () => {
+  const it = await jobStage(ENDLESS)
+  const running = it.start(['run', '--prompt', 'Do it.', ...FLAGS])
+  await until('the tool runs', () => it.left().length >= 2, 60_000)
+  running.kill('SIGINT')
+  await until('it says what a second one does', () => /once more: cancel/.test(running.stderr()), 20_000)
+  running.kill('SIGINT')
+  expect(await running.done).toMatchObject({ code: 1, stdout: expect.stringMatching(/job_\w+ cancelled/) })
+  expect(it.left()).toEqual([])
+  expect(await it.job()).toMatchObject({ status: 'cancelled', exit_reason: 'cancelled', runner: null })
+})
+
 test('a check that fails once sends its output back to the agent, and the job is done when it passes', async () => {
   const it = await jobStage({ steps: ['I am done.', { bash: 'echo mended > proof', used: 30_008 }, 'Now I am.'] })
   const ran = await it.baton('run', '--prompt', 'Do it.', ...FLAGS, '--check', 'ls proof', '--check', 'true', '--json')

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import { findProjectFile } from '../../config/find-project.js'
@@ -69,7 +69,13 @@ function specOf(cli: Cli, agent: string | null, flags: JobFlags): JobSpec {
     userHome,
     readText: (path) => readFileSync(path, 'utf8'),
   })
-  return { ...spec, folder: resolve(spec.folder) }
+  const folder = resolve(spec.folder)
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
+    throw new BatonError(
+      `${folder} is no folder${agent === null ? '' : ` (working_directory of the agent \`${agent}\`)`}.`,
+      ...(['Name one that exists; it is taken from where baton.yaml lies.', EXIT.usage] as const),
+    )
+  return { ...spec, folder }
 }
 
 async function flagsOf(call: Call, cli: Cli, command: Command): Promise<JobFlags> {

@@ -114,6 +114,8 @@ export interface RunningSession {
   messages: AsyncIterable<RunMessage>
   /** Every line the client wrote, as it came, before it is turned into a message. */
   onRaw(take: (line: string) => void): void
+  /** Resolves when the client listens, or never will. */
+  ready(): Promise<void>
   /** A prompt. Begins a turn, or waits for the end of the one under way. */
   say(prompt: string): void
   /** null: the client does not answer in time. Costs no request. */
