@@ -44,7 +44,8 @@ export async function runJob(parts: JobParts, jobId: string): Promise<JobRecord>
     over = await run.toItsEnd()
   } catch (error) {
     parts.log('error', 'a job could not be carried on', { job: jobId, reason: reasonOf(error) })
-    over = { do: 'end', state: 'failed', reason: 'error', detail: reasonOf(error) }
+    // Whatever was ended over its head fails, and a person wanted that.
+    over = run.stopped() ?? { do: 'end', state: 'failed', reason: 'error', detail: reasonOf(error) }
   }
   return run.finish(over)
 }
@@ -115,7 +116,7 @@ class JobRun {
       workspace: await setUpWorkspace({ ...wish, workspace: spec.workspace, known: workspace }, { env: this.#env() }),
     })
     for (;;) {
-      const stopped = this.#stopped()
+      const stopped = this.stopped()
       if (stopped !== null) return stopped
       const next = await this.#attempt()
       if (next.do === 'end') return next
@@ -125,7 +126,7 @@ class JobRun {
   }
 
   /** null: no person wants anything else. */
-  #stopped(): Over | null {
+  stopped(): Over | null {
     const { wanted } = this.#job
     return wanted === null ? null : (nextAfter(this.#job, { how: 'stopped', wanted }, this.#parts.now()) as Over)
   }
@@ -142,7 +143,7 @@ class JobRun {
       plan.do === 'begin' ? this.#newAttempt(1, null) : isFresh && wasStarted(last!) ? this.#underNewId(last!) : last!
     const host = hostOf(attempt)
     const prompt = isFresh ? await this.#prompts.first(attempt) : this.#prompts.resume(attempt)
-    const stopped = this.#stopped()
+    const stopped = this.stopped()
     if (stopped !== null) return stopped
     const begun = Date.now()
     const live = await this.#open(host, isFresh ? { how: 'fresh' } : { how: 'resume' }, attempt.sessionId)
@@ -190,7 +191,7 @@ class JobRun {
     record(this.#parts, this.#jobId, { checkRound: round, result })
     const checks = await runChecks(spec.checks, { ...this.#ground, round, outputs: join(this.#folder, 'checks') })
     // One that was cut off says nothing: whoever goes on runs them again.
-    const stopped = this.#stopped()
+    const stopped = this.stopped()
     if (stopped !== null) {
       record(this.#parts, this.#jobId, { checkRound })
       return stopped
@@ -227,7 +228,7 @@ class JobRun {
             ...{ silenceMs: this.#job.spec.silenceMs, untold: () => this.#prompts.untold(attempt) },
             open: (at) => this.#openAgain(host, at),
           })
-    if (brief === null) return this.#stopped() ?? { do: 'resume', after: 0 }
+    if (brief === null) return this.stopped() ?? { do: 'resume', after: 0 }
     if (live === null) this.#parts.left(attempt)
     this.#parts.keep(attempt.sessionId)
     const { store } = this.#parts

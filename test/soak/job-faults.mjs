@@ -22,7 +22,9 @@ export function faultsOf({ job, steps, folder, files, log, home }) {
     faults.push(`step ${step} was done twice; ${where || 'each time its calls were named'}`)
   }
   faults.push(...saidTwice(main, journal, home))
-  const named = main.filter(({ told }) => told.newest.includes('These calls were made') || told.newest.includes('nobody knows how'))
+  const named = main.filter(
+    ({ told }) => told.newest.includes('These calls were made') || told.newest.includes('nobody knows how'),
+  )
   return { faults: [...new Set(faults)], requests: main.length, named: named.length }
 }
 

@@ -1,12 +1,13 @@
 // Jobs whose Baton, client or both are killed at random moments, and taken up again each time.
 // node test/soak/jobs.mjs [--runs N] [--kills N] [--steps N] [--lanes N] [--seed N] [--runtime cli|sdk]
-import { existsSync } from 'node:fs'
+
 import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { pause } from '../../bench/machine.mjs'
-import { dice, jobGround, untilTrue } from './job-ground.mjs'
 import { faultsOf } from './job-faults.mjs'
+import { dice, jobGround, untilTrue } from './job-ground.mjs'
 import { end, prove } from './prove.mjs'
 import { startStepModel } from './step-model.mjs'
 
@@ -66,17 +67,18 @@ async function oneRun(number) {
     ['a hook of the handoff', marked('full'), 250],
     ['the brief', () => briefs() > 0, 400],
   ]
-  const [WORKTREE, CHECK] = [['the worktree', made, 60], ['a check', marked('checking'), 500]]
+  const [WORKTREE, CHECK] = [
+    ['the worktree', made, 60],
+    ['a check', marked('checking'), 500],
+  ]
 
   /** Waits for a moment; false: the command ended before it came. */
   async function moment() {
     // The first falls into the making of the worktree often enough, the last into the checks.
     const last = kills === KILLS - 1 && random.roll() < 0.6
-    const [name, holds, most] =
-      kills === 0 && random.roll() < 0.5 ? WORKTREE : last ? CHECK : random.one(MOMENTS)
+    const [name, holds, most] = kills === 0 && random.roll() < 0.5 ? WORKTREE : last ? CHECK : random.one(MOMENTS)
     const patience = last ? 120_000 : 8_000
-    if (holds !== null)
-      execFileSync('rm', ['-f', ...['starting', 'full', 'checking'].map((mark) => join(PLACE, mark))])
+    if (holds !== null) execFileSync('rm', ['-f', ...['starting', 'full', 'checking'].map((mark) => join(PLACE, mark))])
     if (holds !== null) await untilTrue(() => running.over || holds(), patience, 5)
     const at = Date.now() + random.upTo(most)
     while (Date.now() < at && !running.over) await pause(3)
@@ -110,7 +112,8 @@ async function oneRun(number) {
     const job = jobs[0]
     // Killed before anything was stored: nobody was told of a job.
     if (job === undefined) running = start('run', 'climber')
-    else if (job.status === 'failed' && /tried 5 times/.test(job.detail ?? '') && revived++ < 3) running = start('jobs', 'resume', job.job_id)
+    else if (job.status === 'failed' && /tried 5 times/.test(job.detail ?? '') && revived++ < 3)
+      running = start('jobs', 'resume', job.job_id)
     else if (job.status === 'completed' || job.status === 'failed') break
     else running = start('jobs', 'resume')
   }
@@ -119,12 +122,21 @@ async function oneRun(number) {
   if (ended === null) troubles.push(`not over after ${LONGEST_MS / 1000} s: ${job?.status}, ${job?.detail}`)
   if (job?.status !== 'completed') troubles.push(`it is ${job?.status}: ${job?.detail} ${ended?.stderr ?? ''}`)
   const gone = await untilTrue(() => ground.left().length === 0, 5_000)
-  if (!gone) troubles.push(`left running: ${ground.left().map(({ args }) => args).join('; ')}`)
+  if (!gone)
+    troubles.push(
+      `left running: ${ground
+        .left()
+        .map(({ args }) => args)
+        .join('; ')}`,
+    )
   let judged = { named: 0, requests: 0 }
   if (job) {
     const folder = job.worktree_path ?? ''
     if (!existsSync(folder)) troubles.push(`the worktree ${folder} is gone`)
-    const listed = execFileSync('git', ['-C', ground.project, 'worktree', 'list', '--porcelain'], { env: ground.env, encoding: 'utf8' })
+    const listed = execFileSync('git', ['-C', ground.project, 'worktree', 'list', '--porcelain'], {
+      env: ground.env,
+      encoding: 'utf8',
+    })
     const trees = listed.split('\n').filter((line) => line.startsWith('worktree ')).length
     const files = join(ground.batonHome, 'jobs', job.job_id)
     judged = faultsOf({ ...{ job, folder, files, steps: STEPS, home: ground.home, log: model.log() } })
@@ -165,6 +177,8 @@ prove(sum('kills') >= RUNS * KILLS * 0.9, 'the kills happened', `${sum('kills')}
 prove(
   troubles.length === 0,
   'every job completed: no step lost, none done twice, nothing said twice, nothing left behind',
-  troubles.length === 0 ? `${sum('requests')} requests, ${sum('named')} of them told of steps that the transcript lacked` : troubles.slice(0, 5).join('; '),
+  troubles.length === 0
+    ? `${sum('requests')} requests, ${sum('named')} of them told of steps that the transcript lacked`
+    : troubles.slice(0, 5).join('; '),
 )
 end()

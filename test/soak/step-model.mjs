@@ -97,12 +97,14 @@ function nextAnswer({ done, unknown, newest, looks }, steps, wait) {
   if (/as your whole answer/.test(newest)) {
     const known = [...done].sort((a, b) => a - b).join(' ')
     const goal = 'All steps, each once, on the branch main. The requests: Words of a hook. Do all steps.'
-    return { brief: true, text: `# Handoff brief\n\n## Goal and why\n\n${goal}\n\n## Next exact step\n\nSteps that are done: ${known}.\n` }
+    return {
+      brief: true,
+      text: `# Handoff brief\n\n## Goal and why\n\n${goal}\n\n## Next exact step\n\nSteps that are done: ${known}.\n`,
+    }
   }
   if (looks) return { command: 'cat steps' }
   const [open] = unknown
   if (open !== undefined) return { step: open, command: `sleep ${wait}; grep -qx ${open} steps || echo ${open} >> steps` }
-  for (let step = 1; step <= steps; step++)
-    if (!done.has(step)) return { step, command: `sleep ${wait}; echo ${step} >> steps` }
+  for (let step = 1; step <= steps; step++) if (!done.has(step)) return { step, command: `sleep ${wait}; echo ${step} >> steps` }
   return { text: 'All steps are done.' }
 }
