@@ -2,7 +2,7 @@
 // node test/soak/jobs.mjs [--runs N] [--kills N] [--steps N] [--lanes N] [--seed N] [--runtime cli|sdk]
 
 import { execFileSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { pause } from '../../bench/machine.mjs'
@@ -23,7 +23,7 @@ const { values } = parseArgs({
 })
 const [RUNS, KILLS, STEPS, LANES, SEED] = ['runs', 'kills', 'steps', 'lanes', 'seed'].map((name) => Number(values[name]))
 /** One job takes no longer than this, whatever is killed. */
-const LONGEST_MS = Number(process.env.LONGEST ?? 240) * 1000
+const LONGEST_MS = 240_000
 
 const yaml = (runtime) => `
 agents:
@@ -58,11 +58,23 @@ async function oneRun(number) {
   let revived = 0
 
   const briefs = () => model.log().filter(({ given, answered }) => given.brief && !answered).length
+  let [asked, done] = [0, 0]
+  const written = () => {
+    const trees = join(ground.project, '.worktrees')
+    const file = existsSync(trees)
+      ? readdirSync(trees)
+          .map((name) => join(trees, name, 'steps'))
+          .find(existsSync)
+      : undefined
+    return file === undefined ? 0 : statSync(file).size
+  }
   const made = () => existsSync(join(ground.project, '.worktrees'))
   const marked = (name) => () => existsSync(join(PLACE, name))
   const MOMENTS = [
-    ...Array.from({ length: 5 }, () => ['any time', null, 2_500]),
-    ['its start', null, 600],
+    ...Array.from({ length: 3 }, () => ['any time', () => model.log().length > asked, 2_500]),
+    // The client's transcript lags behind by about a tenth of a second.
+    ...Array.from({ length: 3 }, () => ['the end of a step', () => written() > done, 120]),
+    ['its start', null, 1_500],
     ['a hook of the start', marked('starting'), 250],
     ['a hook of the handoff', marked('full'), 250],
     ['the brief', () => briefs() > 0, 400],
@@ -79,6 +91,7 @@ async function oneRun(number) {
     const [name, holds, most] = kills === 0 && random.roll() < 0.5 ? WORKTREE : last ? CHECK : random.one(MOMENTS)
     const patience = last ? 120_000 : 8_000
     if (holds !== null) execFileSync('rm', ['-f', ...['starting', 'full', 'checking'].map((mark) => join(PLACE, mark))])
+    ;[asked, done] = [model.log().length, written()]
     if (holds !== null) await untilTrue(() => running.over || holds(), patience, 5)
     const at = Date.now() + random.upTo(most)
     while (Date.now() < at && !running.over) await pause(3)
