@@ -51,7 +51,7 @@ async function alone(ground, agent, flags, env) {
 }
 async function together(ground, env) {
   const house = rooms.openHouse({ env: ground.env, loadConfig: rooms.loadConfig, around: () => rooms.around })
-  const [{ spec }] = house.store.jobs()
+  const { spec } = house.store.jobs().at(-1)
   const ids = []
   for (let n = 0; n < JOBS; n++) {
     const at = new Date(Date.now() + n).toISOString()

@@ -132,6 +132,10 @@ async function oneRun(number) {
   }
 
   const job = (await ground.jobs())[0]
+  if (ended === null) {
+    running.kill('SIGTERM')
+    await running.done
+  }
   if (ended === null) troubles.push(`not over after ${LONGEST_MS / 1000} s: ${job?.status}, ${job?.detail}`)
   if (job?.status !== 'completed') troubles.push(`it is ${job?.status}: ${job?.detail} ${ended?.stderr ?? ''}`)
   const gone = await untilTrue(() => ground.left().length === 0, 5_000)
