@@ -55,3 +55,10 @@ function firstLine(text: string): string {
   const line = text.trim().split('\n', 1)[0] ?? ''
   return line.length > 300 ? `${line.slice(0, 299)}…` : line
 }
+
+/** How a session ended, in a few words for people. */
+export function detailOf(outcome: Outcome | undefined): string {
+  if (outcome === undefined) return ''
+  if ('detail' in outcome) return outcome.detail
+  return outcome.how === 'stalled' ? 'the client said nothing any more' : outcome.how
+}
