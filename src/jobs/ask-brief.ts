@@ -9,6 +9,9 @@ import type { JobParts } from './parts.js'
 /** A brief is one answer: longer than this it does not take. */
 const BRIEF_MS = 5 * 60_000
 const REASON = 'the context of the session was nearly full'
+/** To a session that was asked already and cut off: what is wanted stands above, and is not said twice. */
+const CUT_OFF =
+  '[baton] You were cut off before the handoff brief that is asked for above had arrived. Give it now, as your whole answer and in the form described there, also if you see it above already. No tools are needed for it.'
 
 export interface BriefWish {
   job: JobRecord
@@ -35,15 +38,21 @@ export interface BriefWish {
 export async function askBrief(parts: JobParts, wish: BriefWish): Promise<BriefRecord | null> {
   const { attempt, tooLong, earlier } = wish
   const bounds = { silenceMs: Math.min(wish.silenceMs, BRIEF_MS), turnMs: BRIEF_MS }
-  const again = (at: string | null) => ({ open: () => wish.open(at), untold: wish.untold })
-  const rungs: { open: () => Promise<LiveSession | null>; untold(): string }[] = [
-    ...(tooLong ? [] : [{ open: async () => wish.live, untold: () => '' }, again(null)]),
+  // A copy ends before anything was asked of it.
+  const request = (at: string | null): string =>
+    at === null && parts.heard(attempt.sessionId, requestText()) ? CUT_OFF : requestText()
+  const again = (at: string | null) => ({
+    open: () => wish.open(at),
+    text: () => [request(at), wish.untold()].filter(Boolean).join('\n\n'),
+  })
+  const rungs: { open: () => Promise<LiveSession | null>; text(): string }[] = [
+    ...(tooLong ? [] : [{ open: async () => wish.live, text: () => requestText() }, again(null)]),
     ...(earlier === null ? [] : [again(earlier)]),
   ]
-  for (const { open, untold } of rungs) {
+  for (const { open, text } of rungs) {
     const session = await open()
     if (session === null) continue
-    const given = await ask(parts, wish, session, untold(), bounds)
+    const given = await ask(parts, wish, session, text(), bounds)
     if (session !== wish.live) await session.close()
     if (given.stopped) return null
     if (given.text !== null) return parts.briefs.take(attempt.sessionId, given.text, REASON)
@@ -62,12 +71,12 @@ async function ask(
   parts: JobParts,
   { attempt, given }: Pick<BriefWish, 'attempt' | 'given'>,
   session: LiveSession,
-  untold: string,
+  text: string,
   bounds: { silenceMs: number; turnMs: number },
 ): Promise<Given> {
   await session.settleTasks()
   await session.forbidCompaction()
-  const first = textOf(await session.turn([requestText(), untold].filter(Boolean).join('\n\n'), 'brief', bounds))
+  const first = textOf(await session.turn(text, 'brief', bounds))
   if (first.text === null) return first
   await given()
   const coverage = parts.briefs.coverage(attempt.sessionId, first.text)

@@ -273,6 +273,17 @@ describe('a job', () => {
     expect(types()).toEqual(['job_started', 'job_waiting', 'job_resumed', 'job_completed'])
   })
 
+  it('whose client dies over its brief is asked to go on with it, not asked anew', async () => {
+    const dies = { when: 'is wanted', dies: { at: 'request' as const } }
+    const again = { when: 'asked for above', text: BRIEF }
+    const sessions = [[step(1, 155_000)], [], [{ text: 'Done.' }]]
+    const { run, runtime, briefs } = stage({ sessions, replies: [dies, again] })
+    expect(await run()).toMatchObject({ state: 'completed', handoffs: 1 })
+    expect(briefs.kept.map(({ author }) => author)).toEqual(['agent'])
+    const asked = (texts: string[]) => texts.filter((text) => text.includes('is wanted')).length
+    expect(Math.max(...runtime.requests.map(({ texts }) => asked(texts)))).toBe(1)
+  })
+
   it('is paused or cancelled by a person, at the next batch or at once', async () => {
     for (const [wanted, state] of [
       ['pause', 'paused'],

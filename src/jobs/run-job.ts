@@ -48,7 +48,8 @@ export async function runJob(parts: JobParts, jobId: string): Promise<JobRecord>
     over = await run.toItsEnd()
   } catch (error) {
     parts.log('error', 'a job could not be carried on', { job: jobId, reason: reasonOf(error) })
-    over = { do: 'end', state: 'failed', reason: 'error', detail: reasonOf(error) }
+    // Whatever was ended over its head fails, and a person wanted that.
+    over = run.stopped() ?? { do: 'end', state: 'failed', reason: 'error', detail: reasonOf(error) }
   }
   return run.finish(over)
 }
@@ -124,7 +125,7 @@ class JobRun {
       workspace: await setUpWorkspace({ ...wish, workspace: spec.workspace, known: workspace }, { env: this.#env() }),
     })
     for (;;) {
-      const stopped = this.#stopped()
+      const stopped = this.stopped()
       if (stopped !== null) return stopped
       const next = await this.#attempt()
       if (next.do === 'end') return next
@@ -134,7 +135,7 @@ class JobRun {
   }
 
   /** null: no person wants anything else. */
-  #stopped(): Over | null {
+  stopped(): Over | null {
     const { wanted } = this.#job
     return wanted === null ? null : (nextAfter(this.#job, { how: 'stopped', wanted }, this.#parts.now()) as Over)
   }
@@ -152,7 +153,7 @@ class JobRun {
     const attempt = ahead?.host.attempt ?? (plan.do === 'begin' ? this.#firstAttempt() : again ? this.#underNewId(last) : last!)
     const host = ahead?.host ?? hostOf(attempt)
     const prompt = isFresh ? await this.#prompts.first(attempt) : this.#prompts.resume(attempt)
-    const stopped = this.#stopped()
+    const stopped = this.stopped()
     if (stopped !== null) return stopped
     const begun = Date.now()
     const live = await this.#open(host, isFresh ? { how: 'fresh' } : { how: 'resume' }, attempt.sessionId, ahead?.live)
@@ -199,7 +200,7 @@ class JobRun {
     record(this.#parts, this.#jobId, { checkRound: round, result })
     const checks = await runChecks(spec.checks, { ...this.#ground, round, outputs: join(this.#folder, 'checks') })
     // One that was cut off says nothing: whoever goes on runs them again.
-    const stopped = this.#stopped()
+    const stopped = this.stopped()
     if (stopped !== null) {
       record(this.#parts, this.#jobId, { checkRound })
       return stopped
@@ -236,7 +237,7 @@ class JobRun {
             ...{ silenceMs: this.#job.spec.silenceMs, untold: () => this.#prompts.untold(attempt) },
             ...{ open: (at) => this.#openAgain(host, at), given: () => this.#ahead.start(attempt) },
           })
-    if (brief === null) return this.#stopped() ?? { do: 'resume', after: 0 }
+    if (brief === null) return this.stopped() ?? { do: 'resume', after: 0 }
     if (live === null) this.#parts.left(attempt)
     this.#parts.keep(attempt.sessionId)
     const { store } = this.#parts
