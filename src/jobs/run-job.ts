@@ -17,7 +17,7 @@ import { runHooks } from './hooks/run-hooks.js'
 import { isOver, type Next, nextAfter } from './job.js'
 import { JobLog } from './job-log.js'
 import { LiveSession } from './live-session.js'
-import type { Outcome } from './outcome.js'
+import { detailOf, type Outcome } from './outcome.js'
 import { type JobParts, record, recordAttempt } from './parts.js'
 import { planAttempt } from './plan-attempt.js'
 import { endProcesses } from './processes.js'
@@ -136,6 +136,9 @@ class JobRun {
     const last = store.attempts(this.#jobId).at(-1) ?? null
     const plan = planAttempt(last, last !== null && this.#prompts.wasHeard(last))
     const hostOf = (attempt: AttemptRecord): AttemptHost => new AttemptHost(this.#parts, attempt, this.#prompts.journal)
+    // What is spent already is not overdrawn by one more request.
+    const spent = last && hostOf(last).mustStop()
+    if (spent) return nextAfter(this.#job, spent, this.#parts.now())
     if (plan.do === 'hand-off') return this.#handOver(hostOf(last!), null, { how: 'full' })
     const isFresh = plan.do !== 'resume'
     const attempt =
@@ -219,15 +222,21 @@ class JobRun {
       return { do: 'resume', after: 0 }
     }
     host.put({ state: 'asked' })
-    const brief =
+    const given =
       decision === 'abort'
-        ? this.#parts.briefs.write(attempt.sessionId, 'A hook ended the session.')
+        ? { brief: this.#parts.briefs.write(attempt.sessionId, 'A hook ended the session.') }
         : await askBrief(this.#parts, {
             ...{ job: this.#job, attempt, live, tooLong: outcome.how === 'too-long', earlier: host.earlierAnswer() },
             ...{ silenceMs: this.#job.spec.silenceMs, untold: () => this.#prompts.untold(attempt) },
             open: (at) => this.#openAgain(host, at),
           })
-    if (brief === null) return this.#stopped() ?? { do: 'resume', after: 0 }
+    if ('instead' in given) {
+      const next = nextAfter(this.#job, given.instead, this.#parts.now())
+      if (next.do !== 'end')
+        record(this.#parts, this.#jobId, { failures: this.#job.failures + 1, detail: detailOf(given.instead) })
+      return next
+    }
+    const { brief } = given
     if (live === null) this.#parts.left(attempt)
     this.#parts.keep(attempt.sessionId)
     const { store } = this.#parts
@@ -388,10 +397,4 @@ class JobRun {
     this.#log.close()
     return job
   }
-}
-
-function detailOf(outcome: Outcome | undefined): string {
-  if (outcome === undefined) return ''
-  if ('detail' in outcome) return outcome.detail
-  return outcome.how === 'stalled' ? 'the client said nothing any more' : outcome.how
 }
