@@ -10,7 +10,7 @@ vi.setConfig({ testTimeout: 240_000 })
 
 const ASKED = 'as your whole answer'
 const brief = (name: string): string =>
-  `# Handoff brief\n\n## Goal and why\n\nThe task.\n\n## Next exact step\n\nnext of ${name}.\n`
+  `# Handoff brief\n\n## Goal and why\n\nThe request: Do the task ${name}. Changed: the file steps, on the branch main.\n\n## Next exact step\n\nnext of ${name}.\n`
 /** A first step, and one that fills the session. */
 const climb = (name: string) => [
   { bash: `echo ${name} 1 >> steps`, used: 60_008 },
@@ -38,7 +38,7 @@ test('whatever happens in the turn for the brief, the next rung of the ladder gi
       script: {
         steps: climb('tools'),
         replies: [
-          { when: 'No tools are needed for it', text: brief('tools') },
+          { when: 'The brief is wanted now', text: brief('tools') },
           { when: ASKED, bash: 'echo never >> steps' },
         ],
       },
