@@ -2,6 +2,7 @@ import type { BriefRecord } from '../contract/brief.js'
 import type { AttemptRecord, JobRecord } from '../contract/job.js'
 import { findBrief } from '../handoff/find-brief.js'
 import { requestText } from '../handoff/request-text.js'
+import type { Cut } from './attempt-host.js'
 import type { LiveSession } from './live-session.js'
 import type { Outcome } from './outcome.js'
 import type { JobParts } from './parts.js'
@@ -18,12 +19,12 @@ export interface BriefWish {
   /** Opens the session again; at an earlier answer where that is given. null: it cannot be. */
   open(at: string | null): Promise<LiveSession | null>
   /** An answer early enough that the brief fits behind it; null: none is known. */
-  earlier: string | null
+  earlier: Cut | null
   /** The context no longer fits: asking the session as it is fails again. */
   tooLong: boolean
   silenceMs: number
-  /** What a session that is opened again did and its transcript does not tell; '' nothing. */
-  untold(): string
+  /** What a session that is opened again did and its transcript does not tell, or `hides`; '' nothing. */
+  untold(hides: readonly string[]): string
 }
 
 /**
@@ -35,7 +36,7 @@ export async function askBrief(parts: JobParts, wish: BriefWish): Promise<{ brie
   const { attempt, earlier } = wish
   let { tooLong } = wish
   const bounds = { silenceMs: Math.min(wish.silenceMs, BRIEF_MS), turnMs: BRIEF_MS }
-  const again = (at: string | null) => ({ open: () => wish.open(at), untold: wish.untold })
+  const again = (cut: Cut | null) => ({ open: () => wish.open(cut?.at ?? null), untold: () => wish.untold(cut?.hides ?? []) })
   const rungs: { open: () => Promise<LiveSession | null>; whole: boolean; untold(): string }[] = [
     { open: async () => wish.live, whole: true, untold: () => '' },
     { ...again(null), whole: true },

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { BriefRecord } from '../contract/brief.js'
 import type { JobSpec } from '../contract/job.js'
 import { silentLog } from '../lib/log.js'
@@ -173,17 +173,27 @@ describe('a job', () => {
     expect(briefs.kept.map(({ author }) => author)).toEqual(['baton'])
   })
 
-  it('whose context no longer fits gets its brief from an earlier point', async () => {
-    const { run, runtime, briefs } = stage({
-      sessions: [
-        [step(1, 60_000), { fails: { terminal: 'prompt_too_long', status: 400, text: 'Prompt is too long' } }],
-        [],
-        [{ text: 'Done.' }],
-      ],
-      replies: [reply],
+  it('whose context no longer fits gets its brief from an earlier point, which is told what was done after it', async () => {
+    const told = new Map<string, { ok: boolean }>()
+    const tooLong = { fails: { terminal: 'prompt_too_long', status: 400, text: 'Prompt is too long' } }
+    const { run, runtime, briefs } = stage(
+      { sessions: [[step(1, 50_000), step(2, 60_000), tooLong], [], [{ text: 'Done.' }]], replies: [reply] },
+      {},
+      { told: () => told },
+    )
+    const returned = Journal.prototype.returned
+    onTestFinished(() => {
+      Journal.prototype.returned = returned
     })
+    Journal.prototype.returned = function (at, sessionId, result) {
+      told.set(result.id, { ok: true })
+      return returned.call(this, at, sessionId, result)
+    }
     expect(await run()).toMatchObject({ state: 'completed', handoffs: 1 })
     expect(runtime.wishes.map(({ begin }) => begin.how)).toEqual(['fresh', 'fork', 'fresh'])
+    const copy = runtime.requests.find(({ sessionId }) => sessionId === runtime.wishes[1]!.sessionId)!.texts.at(-1)!
+    expect(copy).toMatch(/They are done[\s\S]*step 2.*did 2/)
+    expect(copy).not.toContain('step 1')
     expect(briefs.kept.map(({ author }) => author)).toEqual(['agent'])
   })
 

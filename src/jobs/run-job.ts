@@ -227,7 +227,7 @@ class JobRun {
         ? { brief: this.#parts.briefs.write(attempt.sessionId, 'A hook ended the session.') }
         : await askBrief(this.#parts, {
             ...{ job: this.#job, attempt, live, tooLong: outcome.how === 'too-long', earlier: host.earlierAnswer() },
-            ...{ silenceMs: this.#job.spec.silenceMs, untold: () => this.#prompts.untold(attempt) },
+            ...{ silenceMs: this.#job.spec.silenceMs, untold: (hides) => this.#prompts.untold(attempt, hides) },
             open: (at) => this.#openAgain(host, at),
           })
     if ('instead' in given) {
