@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { closeSync, fdatasyncSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { ToolCall, ToolResult } from './runtimes/runtime.js'
 
@@ -49,6 +49,8 @@ export class Journal {
       if (endsWithin(this.path)) writeSync(this.#file, '\n')
     }
     writeSync(this.#file, `${JSON.stringify(line)}\n`)
+    // A machine that loses its power must not forget that a step was done.
+    if (line.what !== 'began') fdatasyncSync(this.#file)
   }
 
   close(): void {

@@ -50,11 +50,19 @@ describe('the prompt of a session that was cut off', () => {
     expect(resumePrompt([], 'Baton was ended')).not.toMatch(/calls/)
   })
 
-  it('stays bounded, and keeps the newest', () => {
-    const many = Array.from({ length: 500 }, (_, i) => call(`c${i}`, 'done', 'y'.repeat(5_000)))
+  it('names two hundred calls too, the newest with what came of them', () => {
+    const many = Array.from({ length: 200 }, (_, i) => call(`c${i}`, 'done', 'y'.repeat(5_000)))
     const text = resumePrompt(many, 'x')
-    expect(text.length).toBeLessThan(27_000)
-    expect(text).toContain('(c499)')
+    for (const { callId } of many) expect(text).toContain(`(${callId}): done`)
+    expect(text).toMatch(/\(c199\): done: yyy/)
+    expect(text).not.toMatch(/before these/)
+  })
+
+  it('stays bounded, and keeps the newest', () => {
+    const many = Array.from({ length: 2_000 }, (_, i) => call(`c${i}`, 'done', 'y'.repeat(5_000)))
+    const text = resumePrompt(many, 'x')
+    expect(text.length).toBeLessThan(51_000)
+    expect(text).toContain('(c1999)')
     expect(text).toMatch(/and \d+ before these/)
   })
 })

@@ -3,8 +3,9 @@ import type { KnownCall } from './journal.js'
 /** What is said to the sessions of a job. Each begins with `[baton]` or with the task itself. */
 
 const LONGEST_STEP = 700
-const MOST_STEPS = 40
-const LONGEST_STEPS = 24_000
+const SHORT_STEP = 80
+const MOST_LONG = 20
+const LONGEST_STEPS = 48_000
 
 export interface FreshPrompt {
   task: string
@@ -57,12 +58,13 @@ export function untoldText(calls: readonly KnownCall[]): string {
   return parts.join('\n\n')
 }
 
+/** Every call is named. The newest, which a transcript lacks for sure, with what came of them; older ones shortly. */
 function listed(calls: readonly KnownCall[]): string {
   const lines: string[] = []
   let room = LONGEST_STEPS
-  // The newest are the ones a transcript lacks for sure.
-  for (const call of calls.slice(-MOST_STEPS).reverse()) {
-    const line = lineOf(call)
+  for (const call of calls.toReversed()) {
+    const isLong = lines.length < MOST_LONG && room > LONGEST_STEPS / 2
+    const line = isLong ? lineOf(call, LONGEST_STEP) : lineOf({ ...call, result: '' }, SHORT_STEP)
     if (line.length > room) break
     room -= line.length
     lines.unshift(line)
@@ -71,12 +73,12 @@ function listed(calls: readonly KnownCall[]): string {
   return [...(left > 0 ? [`- (and ${left} before these)`] : []), ...lines].join('\n')
 }
 
-function lineOf({ callId, tool, input, outcome, result }: KnownCall): string {
+function lineOf({ callId, tool, input, outcome, result }: KnownCall, longest: number): string {
   const came = outcome === 'unknown' ? 'outcome unknown' : outcome === 'failed' ? 'failed' : 'done'
-  return `- ${tool} ${flat(input)} (${callId}): ${came}${result === '' ? '' : `: ${flat(result)}`}`
+  return `- ${tool} ${flat(input, longest)} (${callId}): ${came}${result === '' ? '' : `: ${flat(result, longest)}`}`
 }
 
-function flat(text: string): string {
+function flat(text: string, longest: number): string {
   const line = text.replace(/\s+/g, ' ').trim()
-  return line.length > LONGEST_STEP ? `${line.slice(0, LONGEST_STEP - 1)}…` : line
+  return line.length > longest ? `${line.slice(0, longest - 1)}…` : line
 }
