@@ -143,7 +143,7 @@ export class LiveSession {
       this.#hears(message.kind === 'retry' ? message.delayMs : 0)
       this.#host.heard(message)
       if (message.kind === 'limit' && message.reached) this.#limit = { resetsAt: message.resetsAt }
-      if (message.kind === 'tasks') this.#tasks = message.running
+      if (message.kind === 'tasks') this.#tasksAre(message.running)
       if (message.kind === 'state') this.#idle = message.state === 'idle'
       if (message.kind === 'result') this.#ended(message)
       if (message.kind === 'exit') {
@@ -153,6 +153,12 @@ export class LiveSession {
       }
       if (this.#finished !== null && this.#isLast(this.#finished)) this.#end?.(this.#finished)
     }
+  }
+
+  /** It may have been idle while they ran; what they finish wakes it. */
+  #tasksAre(running: string[]): void {
+    this.#tasks = running
+    this.#idle = false
   }
 
   /** What a task in the background woke the agent for is no answer to the request of the brief. */
