@@ -56,6 +56,8 @@ export interface Agent {
   insist?(event: string, text: string, user?: string | null): string | null
   /** Whether the part of Baton inside the client runs there and carries out orders; `process`: the client's. */
   takesOrders?(liveDir: string, sessionId: string, process: { pid: number; startedAt: string }): boolean
+  /** That part was taken away under a running client: what was ordered will not be carried out. False also where nothing is known of it. */
+  takesNoMore?(liveDir: string, sessionId: string): boolean
   /** Gives an order to the part of Baton inside the client; throws when it cannot be written. */
   order?(liveDir: string, order: Order): void
   /** Whether the order lies where it is looked for. */

@@ -44,7 +44,9 @@ export function overview(commands: readonly Command[], { paint, columns }: Scree
   ].join('\n')
 }
 
-export function commandHelp(command: Command, { paint, columns }: Screen): string {
+/** `action`: a first word of the command whose own help is wanted; one without any gets the command's. */
+export function commandHelp(whole: Command, { paint, columns }: Screen, action?: string): string {
+  const command = ofAction(whole, action)
   const options = { ...command.options, ...COMMON }
   const left = Object.entries(options).map(([name, option]) => spelled(name, option))
   const width = Math.max(...left.map((text) => text.length))
@@ -80,4 +82,38 @@ function example(line: string, does: string, command: Command, { paint, columns 
   const note = paint(`# ${does}`, 'dim')
   if (line.length > LONG || 2 + width + 2 + 2 + does.length > columns) return [`  ${note}`, `  ${line}`]
   return [`  ${line.padEnd(width)}  ${note}`]
+}
+
+/** The command as if it had this action alone. */
+function ofAction(command: Command, action: string | undefined): Command {
+  const form = action === undefined || !Object.hasOwn(command.forms ?? {}, action) ? undefined : command.forms![action]
+  if (action === undefined || form === undefined) return command
+  const { about: _, ...rest } = command
+  const words = (text: string): string => spokenOf(text, action, command.actions ?? [])
+  const options = form.options.flatMap((name) => {
+    const option = command.options[name]
+    return option ? [[name, { ...option, about: words(option.about) }] as const] : []
+  })
+  return {
+    ...rest,
+    summary: form.does,
+    usage: command.usage.filter((line) => line.split(' ', 1)[0] === action),
+    options: Object.fromEntries(options),
+    examples: command.examples.filter(([line]) => line.startsWith(`baton ${command.name} ${action}`)),
+    json: words(command.json),
+  }
+}
+
+/** Of `list, show: this; check: that` what is said of one action; all of it where nothing says whom it is about. */
+function spokenOf(text: string, action: string, actions: readonly string[]): string {
+  const named = new RegExp(`^((?:${actions.join('|')})(?:, (?:${actions.join('|')}))*): (.*)$`, 's')
+  const parts = text.split('; ').reduce<{ of: string[]; says: string }[]>((all, part) => {
+    const [, names, says] = named.exec(part) ?? []
+    const last = all.at(-1)
+    if (names !== undefined) all.push({ of: names.split(', '), says: says! })
+    else if (last) last.says += `; ${part}`
+    else all.push({ of: [], says: part })
+    return all
+  }, [])
+  return parts.find(({ of }) => of.includes(action))?.says ?? text
 }

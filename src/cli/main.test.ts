@@ -42,6 +42,9 @@ test('every command explains itself with usage, examples and the shape of its JS
     }
   }
   expect((await trial.run(['help', 'show'])).stdout).toBe((await trial.run(['show', '-h'])).stdout)
+  const check = await trial.run(['handoffs', 'check', '--help'])
+  expect(check.stdout).not.toContain('baton handoffs list')
+  expect((await trial.run(['help', 'handoffs', 'check'])).stdout).toBe(check.stdout)
   const { commands: listed } = (await trial.run(['help', '--json'])).json
   expect(listed.map((one: { name: string }) => one.name)).toEqual(COMMAND_NAMES)
 })

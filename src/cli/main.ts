@@ -39,7 +39,13 @@ async function runCommand(command: Command, args: readonly string[]): Promise<nu
   const call = parseCall(command, args)
   if (call) return command.run(call, { ...cli, note: call.json ? () => {} : cli.note })
   const { commandHelp } = await import('./help-text.js')
-  cli.print(commandHelp(command, cli.screen))
+  cli.print(
+    commandHelp(
+      command,
+      cli.screen,
+      args.find((arg) => !arg.startsWith('-')),
+    ),
+  )
   return EXIT.done
 }
 

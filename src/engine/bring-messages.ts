@@ -45,6 +45,15 @@ export function bring(parts: Parts, seatId: string): void {
   })
 }
 
+/** What is queued is brought on its way, if it can be: if not, the seat's next event takes it along. */
+export function bringSoon(parts: Parts, seatId: string): void {
+  try {
+    bring(parts, seatId)
+  } catch (error) {
+    parts.log('warn', 'a message could not be brought on its way', { seat: seatId, reason: String(error) })
+  }
+}
+
 /** The client has gone, and its transcript says the last word about what it was given. */
 function settleGone(desk: Desk): void {
   const { parts, record } = desk

@@ -83,7 +83,15 @@ export function handOverAtTurnEnd(draft: Draft): void {
   } else if (handoff.state === 'clearing') improve(draft, handoff)
   else if (handoff.state === 'review') {
     if (!improve(draft, handoff) && isReviewOver(draft, handoff)) endReview(draft, handoff)
-  } else if (handoff.state === 'checked' || (handoff.state === 'waiting' && !handoff.offered)) leaveSession(draft, handoff)
+  } else if (handoff.state === 'checked' || (handoff.state === 'waiting' && !handoff.offered)) {
+    if (isAgreed(draft, handoff) || !improve(draft, handoff)) leaveSession(draft, handoff)
+  }
+}
+
+/** A person wrote the text or said yes to it. */
+function isAgreed({ parts }: Draft, { briefId }: HandoffRecord): boolean {
+  const brief = briefId === null ? null : parts.store.brief(briefId)
+  return brief?.author === 'user' || brief?.status === 'approved'
 }
 
 /**

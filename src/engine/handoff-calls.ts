@@ -141,9 +141,12 @@ const NEXT: Partial<Record<HandoffRecord['state'], string>> = {
 
 /** A brief under review may be used. */
 export function approveBrief(parts: Parts, asked: { briefId: string; caller: Caller }): Offered {
+  // Before the store is locked: a brief the work has left behind is completed by what the transcript says, and that takes its time.
+  const waits = handoffOf(parts, parts.store.brief(asked.briefId)!)
+  const read = waits?.state === 'review' && waits.stale ? parts.around().readLeft(parts, waits.sessionId) : null
   return parts.store.transaction(() => {
     const brief = parts.store.brief(asked.briefId)!
-    const desk = deskOf(parts, brief.sessionId)
+    const desk = Object.assign(deskOf(parts, brief.sessionId), { read })
     admitReviewer(parts.store, asked.caller, desk.record)
     const handoff = handoffOf(parts, brief)
     if (handoff && brief.status === 'approved') return { brief, handoff }

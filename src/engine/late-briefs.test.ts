@@ -1,4 +1,5 @@
 import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { readers } from '../agents/readers.js'
 import { around } from '../around.js'
@@ -180,6 +181,7 @@ describe('a session whose client was killed', () => {
     house.engine.catchUp()
     expect(shown()).toEqual(['baton written aaaa'])
     const { briefId } = briefs()[0]!
+    expect(readFileSync(join(house.outbox, next.id, 'UserPromptSubmit'), 'utf8')).toContain(briefId)
     const { agent, user } = said(next.prompt().answer)
     expect(agent).toBeNull()
     expect(user).toContain(`baton handoffs use ${briefId}`)

@@ -2,6 +2,7 @@ import type { BriefRecord } from '../contract/brief.js'
 import type { Event } from '../contract/event.js'
 import type { Fact } from '../contract/fact.js'
 import type { SessionRecord } from '../contract/record.js'
+import { bringSoon } from './bring-messages.js'
 import { deskFor } from './desk.js'
 import type { Desk, Parts } from './draft.js'
 import { factsOf, groundFor, type Known } from './known.js'
@@ -37,7 +38,8 @@ export function writeLateBriefs(known: Known, parts: Parts): Event[] {
 function writeOne(known: Known, parts: Parts, record: SessionRecord): Event[] {
   const read = factsOf(known, parts, record)
   const ground = groundFor(known, { parts, record, read })
-  return parts.store.transaction(() => {
+  let told: string | null = null
+  const events = parts.store.transaction(() => {
     const now = parts.store.session(record.sessionId)
     const agent = parts.agents[now?.agent ?? '']
     // Another process may have been faster, or the session was resumed meanwhile.
@@ -47,9 +49,12 @@ function writeOne(known: Known, parts: Parts, record: SessionRecord): Event[] {
     const desk = deskFor(parts, agent, now)
     if (now.state !== 'ended' || hasBrief(desk) || !isWorth(read)) return []
     const brief = keepOwnBrief(desk, ground, { reason: REASONS[why] })
-    if (why === 'gone') offer(parts, now, brief, desk.events)
+    if (why === 'gone') told = offer(parts, now, brief, desk.events)
     return desk.events
   })
+  // The start is over: the person reads it with the first prompt, not when its turn has ended.
+  if (told !== null) bringSoon(parts, told)
+  return events
 }
 
 function giveUp({ store, now }: Parts, { sessionId, endedAt, seenAt }: SessionRecord): void {
@@ -78,15 +83,15 @@ function isWorth({ facts, trouble }: ReadFacts): boolean {
 
 const isFailing = ({ kind, state }: Pick<Fact, 'kind' | 'state'>): boolean => kind === 'test' && state === 'failed'
 
-/** The person is told, the agent is not: old work is taken up only when somebody wants it. */
-function offer(parts: Parts, gone: SessionRecord, brief: BriefRecord, events: Event[]): void {
+/** The person is told, the agent is not: old work is taken up only when somebody wants it. Returns the seat they sit in; null: nobody is there. */
+function offer(parts: Parts, gone: SessionRecord, brief: BriefRecord, events: Event[]): string | null {
   const seenSince = gone.seenAt
   const next = parts.store
     .sessions({ seenSince })
     .filter((one) => one.cwd === gone.cwd && one.state !== 'ended' && one.attended === true && one.startedAt >= gone.seenAt)
     .reduce<SessionRecord | null>((a, b) => (a !== null && a.startedAt >= b.startedAt ? a : b), null)
   const agent = parts.agents[next?.agent ?? '']
-  if (next === null || !agent) return
+  if (next === null || !agent) return null
   const id = brief.briefId
   const text = `[baton] Session ${gone.sessionId.slice(0, 8)} in this folder was cut off in the middle of its work. Baton kept a brief of it (${id}). To go on from it here: baton handoffs use ${id}. To read it: baton handoffs show ${id}.`
   const desk = deskFor(parts, agent, next, events)
@@ -95,4 +100,5 @@ function offer(parts: Parts, gone: SessionRecord, brief: BriefRecord, events: Ev
     { category: 'handoff', mode: 'sequential', agent_text: null, user_text: text },
     { seatId: next.seatId, sessionId: next.sessionId },
   )
+  return next.seatId
 }

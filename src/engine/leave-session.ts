@@ -136,7 +136,9 @@ function offer(desk: NamedDesk, handoff: HandoffRecord, brief: BriefRecord): voi
 export function typeOn(draft: Draft, handoff: HandoffRecord): boolean {
   const { parts } = draft
   const client = clientOf(draft)
-  const hasMod = draft.takesOrders || parts.store.session(handoff.sessionId)?.track.stamps.mod !== undefined
+  const hadMod = parts.store.session(handoff.sessionId)?.track.stamps.mod !== undefined
+  const lostMod = draft.agent.takesNoMore?.(parts.liveDir, handoff.sessionId) === true
+  const hasMod = draft.takesOrders || (hadMod && !lostMod)
   if (!client || hasMod) return false
   parts.store.putHandoff({ ...handoff, client, typing: null })
   parts.store.afterCommit(() => parts.leaveWork('handoff'))

@@ -53,6 +53,23 @@ describe('an order to clear the session', () => {
     expect(s.events('handoff_started')).toHaveLength(1)
   })
 
+  it('that nobody can carry out any more, because the mod was taken away, is followed by the next way at once', () => {
+    ends(BRIEF)
+    look()
+    expect(last()).toMatchObject({ state: 'clearing', way: 'mod' })
+    s.reports(150_000, Date.now(), 'file:///nowhere/register.js')
+    look()
+    expect(last()).toMatchObject({ state: 'waiting', way: 'start', failedWays: ['mod'] })
+    expect(order()).toBeNull()
+  })
+
+  it('is not given to a mod that was taken away', () => {
+    s.reports(150_000, Date.now(), 'file:///nowhere/register.js')
+    ends(BRIEF)
+    expect(last()).toMatchObject({ state: 'waiting', way: 'start' })
+    expect(order()).toBeNull()
+  })
+
   it('that is refused for good is followed by the next way at once, and not taken for one that was begun', () => {
     ends(BRIEF)
     answers('refused', 'guard')

@@ -36,6 +36,7 @@ export function lookAtDue(desk: LeaveDesk, handoff: HandoffRecord): void {
  *   begun                            the client's own event follows; if it has not when it is due, the handoff failed, or waits for
  *                                    the next start if the client is gone
  *   neither answer nor order         whoever was to give it was killed before: it is given now
+ *   whoever takes it is gone         the next way
  *   not begun in its time            the next way; while the session works, more time
  */
 export function lookAtOrder(desk: LeaveDesk, handoff: HandoffRecord): void {
@@ -52,8 +53,15 @@ export function lookAtOrder(desk: LeaveDesk, handoff: HandoffRecord): void {
     else if (isDue) failHandoff(desk, handoff, 'the client began to clear the session and no fresh one was seen')
   } else if (!desk.enabled) stopHandoff(desk, 'Baton was switched off')
   else if (answer !== null) goOnRefused(desk, handoff, answer.reason ?? '', isDue)
+  else if (isAway(desk) && withdraw(desk, handoff)) offerInstead(desk, handoff, 'mod')
   else if (!isThereStill || (isDue && isAtWork(desk))) orderAgain(desk, handoff, 'same')
   else if (isDue && withdraw(desk, handoff)) offerInstead(desk, handoff, 'mod')
+}
+
+/** What takes orders inside the client was taken away while the client runs on. */
+function isAway(desk: LeaveDesk): boolean {
+  const { agent, parts, record } = desk
+  return agent.takesNoMore?.(parts.liveDir, record.sessionId) === true && isThere(desk)
 }
 
 /** An order to the part of Baton inside the client is under way. */

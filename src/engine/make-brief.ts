@@ -135,14 +135,14 @@ function keep(
   return brief
 }
 
-/** Of this session, and what still holds of those before it, if it began with their brief. */
-function allFacts(desk: Pick<Desk, 'parts' | 'record'>, { facts }: BriefGround): readonly Fact[] {
-  const parent = parentOf(desk)
-  const held = parent?.usedBySessionId === desk.record.sessionId ? (parent.lasting ?? []) : []
+/** Of this session, and what still holds of those whose briefs it was given. */
+function allFacts({ parts, record }: Pick<Desk, 'parts' | 'record'>, { facts }: BriefGround): readonly Fact[] {
+  const held = parts.store.briefsUsedBy(record.sessionId).flatMap(({ lasting }) => lasting ?? [])
   return held.length === 0 ? facts : [...held, ...facts]
 }
 
-/** The brief this seat was given last. */
+/** The brief this session was given last, else its seat. */
 function parentOf({ parts, record }: Pick<Desk, 'parts' | 'record'>): BriefRecord | null {
-  return parts.store.briefs({ seatId: record.seatId }).findLast(({ status }) => status === 'used') ?? null
+  const own = parts.store.briefsUsedBy(record.sessionId).at(-1)
+  return own ?? parts.store.briefs({ seatId: record.seatId }).findLast(({ status }) => status === 'used') ?? null
 }

@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { readers } from '../agents/readers.js'
 import { dropBrief } from './handoff-calls.js'
@@ -32,12 +34,25 @@ describe('a brief given to a running session', () => {
     const next = begun('cccccccc-0003')
     use(next)
     expect(brief()).toMatchObject({ status: 'written', usedBySessionId: null })
+    expect(readFileSync(join(house.outbox, next.id, 'UserPromptSubmit'), 'utf8')).toContain('Fix the login.')
     expect(next.record().lastHandoffPath).toBeNull()
     expect(said(next.prompt().answer).agent).toContain('Fix the login.')
     next.step(20_000)
     expect(brief()).toMatchObject({ status: 'used', usedBySessionId: next.id, usedAt: expect.any(String) })
     expect(next.record().lastHandoffPath).toBe(brief().path)
     expect(() => use(begun('dddddddd-0004'))).toThrow('was used')
+  })
+
+  it('is handed on: what the user asked for in it stands in the brief of the session it was given to', () => {
+    const next = begun('cccccccc-0003')
+    use(next)
+    next.write({ type: 'user', promptSource: 'typed', turnOrigin: 'human', message: { role: 'user', content: 'Go on.' } })
+    next.prompt()
+    next.step(20_000)
+    const read = readFacts(readers, 'claude-code', next.transcript, {})
+    const written = writeNow(house.engine.parts, { sessionId: next.id, caller: null, read })
+    expect(written.parentBriefId).toBe(briefId)
+    expect(readFileSync(written.path, 'utf8')).toContain('Fix the login.')
   })
 
   it('is given to nobody else meanwhile, nor dropped', () => {
@@ -54,6 +69,7 @@ describe('a brief given to a running session', () => {
     expect(brief().status).toBe('written')
     const other = begun('dddddddd-0004')
     use(other)
+    expect(existsSync(join(house.outbox, next.id))).toBe(false)
     next.start('resume')
     expect(said(next.prompt().answer).agent ?? '').not.toContain('Fix the login.')
     expect(said(other.prompt().answer).agent).toContain('Fix the login.')

@@ -4,6 +4,7 @@ import type { Message } from '../contract/message.js'
 import type { SessionRecord } from '../contract/record.js'
 import { resumeText } from '../handoff/resume-text.js'
 import { BatonError, EXIT } from '../lib/errors.js'
+import { bringSoon } from './bring-messages.js'
 import { deskFor } from './desk.js'
 import type { Desk, Draft, Parts } from './draft.js'
 import { moveHandoff } from './handoffs.js'
@@ -11,6 +12,7 @@ import { isThere } from './leave-session.js'
 import { keepOwnBrief } from './make-brief.js'
 import { queue } from './messages.js'
 import type { ReadFacts } from './read-facts.js'
+import { takeBack } from './ready-messages.js'
 import { admit, type Caller } from './who-may.js'
 
 /** The client passes ten thousand characters on whole, and other words may travel along. */
@@ -37,6 +39,13 @@ export function writeNow(parts: Parts, asked: { sessionId: string; caller: Calle
  * (`wake.ts`). If it ends before, nobody has it, and it can be given to the next.
  */
 export function takeUp(parts: Parts, asked: { briefId: string; sessionId: string; caller: Caller }): BriefRecord {
+  const given = giveBrief(parts, asked)
+  // Without a server its next hook finds it there, not only the one after that.
+  bringSoon(parts, parts.store.session(asked.sessionId)!.seatId)
+  return given
+}
+
+function giveBrief(parts: Parts, asked: { briefId: string; sessionId: string; caller: Caller }): BriefRecord {
   return parts.store.transaction(() => {
     const brief = parts.store.brief(asked.briefId)!
     const desk = deskOf(parts, asked.sessionId)
@@ -80,6 +89,8 @@ function openGiving({ store }: Parts, { briefId, givenTo }: BriefRecord): Messag
 
 /** The session it was on its way to has gone; should it come back, it is not given it any more. */
 function takeFrom(parts: Parts, brief: BriefRecord): void {
+  if (openGiving(parts, brief).length === 0) return
+  takeBack(deskOf(parts, brief.givenTo!), brief.givenTo!)
   for (const message of openGiving(parts, brief)) parts.store.putMessage({ ...message, status: 'cancelled' })
 }
 

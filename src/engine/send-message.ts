@@ -1,6 +1,6 @@
 import type { Mode } from '../contract/level.js'
 import type { Message } from '../contract/message.js'
-import { bring, deskOf, sitting } from './bring-messages.js'
+import { bringSoon, deskOf, sitting } from './bring-messages.js'
 import type { Parts } from './draft.js'
 import { newMessage } from './messages.js'
 import { takeBack } from './ready-messages.js'
@@ -37,12 +37,7 @@ export function sendMessage(parts: Parts, letter: Letter): Message {
     addEvent(parts, queued, 'message_queued', at, { to: letter.seatId, category: queued.category, mode: queued.mode })
     return queued
   })
-  try {
-    bring(parts, letter.seatId)
-  } catch (error) {
-    // It is queued: the seat's next event takes it along.
-    parts.log('warn', 'a message could not be brought on its way', { message: message.message_id, reason: String(error) })
-  }
+  bringSoon(parts, letter.seatId)
   return store.message(message.message_id) ?? message
 }
 
@@ -68,7 +63,7 @@ export function cancelMessage(parts: Parts, messageId: string): Message | null {
     store.putMessage(cancelled)
     addEvent(parts, cancelled, 'message_cancelled', parts.now().toISOString(), { reason: 'somebody took it back' })
     // What lay beside it, or was ordered with it, still goes.
-    store.afterCommit(() => bring(parts, found.seat_id))
+    store.afterCommit(() => bringSoon(parts, found.seat_id))
     return cancelled
   })
 }

@@ -203,11 +203,12 @@ export function trialSession(house: TrialHouse, sessionId = 'aaaaaaaa-0001', env
       return take('status-line', body, { deliver: 'keep', ...changes })
     },
     /** What the mod inside the client last wrote; null: it knows no figure. */
-    reports(used: number | null, at: number) {
+    reports(used: number | null, at: number, mod?: string) {
       const compaction = { threshold: POINT, effective: 200_000, enabled: true, by: 'model-default' }
       const report = {
         format: 1,
         session: sessionId,
+        ...(mod === undefined ? {} : { mod }),
         at,
         tokens: used ?? 0,
         window: 200_000,

@@ -119,6 +119,15 @@ describe('a session that may be handed over', () => {
     expect(s.messages('handoff')).toHaveLength(1)
   })
 
+  it('hears the request and the figures, and no other word on where to write things down', () => {
+    s.step(LEVELS.handoff)
+    expect(s.messages('context').at(-1)).toMatchObject({ user_text: expect.stringContaining('handoff:') })
+    const told = JSON.stringify(s.messages())
+    expect(told).toContain('Context level')
+    expect(asks(told)).toBe(true)
+    expect(told).not.toContain('write down goal')
+  })
+
   it('at the level that asks is asked again for a thin brief; at the one that hands off no more, and what it gave is used', () => {
     house.configure((policy) => ({ ...policy, handoff: { ...policy.handoff, bar: 0.9 } }))
     s.write({

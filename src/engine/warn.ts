@@ -17,11 +17,14 @@ export function warn(draft: Draft, crossed: readonly ResolvedLevel[]): void {
   // Its first answer may be above a level already: that it works is known by the answer, and the next handoff is judged by this one.
   const begun = openHandoff(draft)
   if (begun?.newSessionId === record.sessionId) arriveHandoff(draft, begun)
+  const open = openHandoff(draft)
   const speaker = { sessionId: record.sessionId, seatName: draft.seatName, project: record.project }
   const decision = decide(crossed, record.track, policy, {
     speaker,
     job: record.jobId !== null,
     lately: lately(draft),
+    mayHandOver: mayHandOver(draft),
+    handingOver: open !== null && !open.offered,
   })
   if (!decision) return
   if (decision.guard)
@@ -30,7 +33,7 @@ export function warn(draft: Draft, crossed: readonly ResolvedLevel[]): void {
   let messageId: string | null = null
   if (decision.agent !== null || decision.user !== null) {
     cancelStale(draft, `level ${decision.level.name} was reached`, ofSession(draft, ['context']))
-    const stopped = decision.guard !== null && mayHandOver(draft) && openHandoff(draft) === null
+    const stopped = decision.guard !== null && mayHandOver(draft) && open === null
     const user = stopped ? `${decision.user} · ${guardText(decision.guard!)}` : decision.user
     const content = { category: 'context', mode: decision.mode, agent_text: decision.agent, user_text: user }
     messageId = queue(draft, content, { seatId: record.seatId, sessionId: record.sessionId }).message_id
@@ -42,11 +45,10 @@ export function warn(draft: Draft, crossed: readonly ResolvedLevel[]): void {
   emitWarning(draft, crossed, decision.level, messageId)
   if (decision.handoff && draft.enabled && record.attended === true && policy.handoff.mode === 'ask') offerHandoff(draft)
   if (!decision.handoff || !mayHandOver(draft)) return
-  const before = openHandoff(draft)
-  if (decision.guard === null && (before === null || before.offered))
+  if (decision.guard === null && (open === null || open.offered))
     draft.parts.around().askForBrief(draft, { cause: 'level', level: decision.level.name, reason: null, unattended: true })
-  const open = openHandoff(draft)
-  if (decision.lastCall && open?.state === 'requested') draft.parts.store.putHandoff({ ...open, lastCall: true })
+  const asked = openHandoff(draft)
+  if (decision.lastCall && asked?.state === 'requested') draft.parts.store.putHandoff({ ...asked, lastCall: true })
 }
 
 /** `handoff.mode: ask`: the person decides. */

@@ -38,8 +38,8 @@ test.each([
   expect(under(text)).toEqual([])
 })
 
-test('other sections claim nothing', () => {
-  expect(claimedFiles('## Next exact step\nChange:\n- a.ts\n## Done\n- changed: b.ts')).toEqual([])
+test('what is to be done claims nothing', () => {
+  expect(claimedFiles('## Next exact step\nChange:\n- a.ts\n## Done\n- changed: b.ts')).toEqual(['b.ts'])
 })
 
 const facts = [aFact('file', 'src/a.ts'), aFact('file', 'src/read.ts', { state: 'read' }), aFact('command', './build.sh gen.ts')]

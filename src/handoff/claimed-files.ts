@@ -1,4 +1,6 @@
 import type { Fact } from '../contract/fact.js'
+import { claimedInWords } from './claimed-in-words.js'
+import { pathsAt } from './paths-at.js'
 import { splitBrief } from './split-brief.js'
 
 /** A list nobody could have meant is looked at no further. */
@@ -23,12 +25,19 @@ const FORMATS = /--write\b|--fix\b|\bfmt\b|\bblack\b|\bisort\b|\bformat\b|\bsed 
 const READS_ONLY =
   /^\s*(?:cat|head|tail|less|more|grep|rg|ls|wc|file|stat|diff|sed -n|git (?:diff|log|show|status|blame|grep|ls-files))\b/
 
-/** Files a brief lists as changed, as they are written there. Only what is listed under the section about files counts. */
+/** Sections that tell what was done; the others tell what is wanted, asked, or to be done. */
+const TELLS = new Set<string | null>(['files', 'done', 'state', 'decisions', 'failed', null])
+/** Sections whose lists may say that they are of changed files. */
+const LISTS = new Set<string | null>(['files', 'done', 'state'])
+
+/** Files a brief says were changed, as they are written there: in a list that says so, or in a sentence that says nothing else. */
 export function claimedFiles(body: string): string[] {
   const claimed = new Set<string>()
   for (const part of splitBrief(body)) {
-    if (part.name !== 'files' || part.added) continue
-    let mode = modeOf(part.heading)
+    if (part.added || !TELLS.has(part.name)) continue
+    if (part.name !== 'files') for (const path of claimedInWords(part.text)) claimed.add(path)
+    if (!LISTS.has(part.name)) continue
+    let mode = part.name === 'files' ? modeOf(part.heading) : null
     const start = mode
     for (const line of part.text.split('\n').slice(1)) {
       if (line.length > 2_000) continue
@@ -44,7 +53,8 @@ export function claimedFiles(body: string): string[] {
         if (said !== null || !pathsAt(line).length) continue
       }
       if (NOT_YET.test(line.replace(/`[^`]*`/g, ''))) continue
-      if (mode === 'changed' || (mode === null && SAID_CHANGED.test(line))) for (const path of pathsAt(line)) claimed.add(path)
+      const said = part.name === 'files' && mode === null && SAID_CHANGED.test(line)
+      if (mode === 'changed' || said) for (const path of pathsAt(line)) claimed.add(path)
     }
   }
   return [...claimed].slice(0, MOST_CLAIMED)
@@ -83,31 +93,6 @@ function labelOf(line: string): { words: string; behind: string } | null {
   if (label) return { words: label[1]!, behind: label[2]!.trim() }
   const bold = /^\s*(?:[-*+•]\s+)?(?:\*\*|__)([^*_`]{2,60})(?:\*\*|__)\s*$/.exec(line)
   return bold ? { words: bold[1]!, behind: '' } : null
-}
-
-const BEFORE =
-  /^\s*(?:[-*+•|]\s*|\d{1,3}[.)]\s+|\[[ xX]\]\s*|[MADRU?]{1,2}\s+(?=\S*[/.])|(?:modified|new file|deleted|changed|created|added|new|edited):?\s+)*/i
-
-/** The files a line begins with; those named further on are about something else. */
-function pathsAt(line: string): string[] {
-  const paths: string[] = []
-  let rest = line.replace(BEFORE, '')
-  for (;;) {
-    const token = /^(?:\*\*)?(?:`([^`\s]+)`|\[`?([^\]`\s]+)`?\]\([^)]*\)|([^\s`*|,;()]+))(?:\*\*)?/u.exec(rest)
-    const path = token && cleaned(token[1] ?? token[2] ?? token[3]!)
-    if (!token || path === null) return paths
-    paths.push(path)
-    const between = /^\s*(?:,|;|&|\+|→|->|and\b|und\b|y\b|et\b)\s*/u.exec(rest.slice(token[0].length))
-    if (!between) return paths
-    rest = rest.slice(token[0].length + between[0].length)
-  }
-}
-
-/** null: not a file. Folders, patterns, addresses and versions are none. */
-function cleaned(token: string): string | null {
-  const path = token.replace(/^(\.\/|@)/, '').replace(/(:\d[\d:,-]*|#L?\d[\w-]*)?[.:,;!?]*$/, '')
-  if (/[*{}<>$"'=]|:\/\/|\.\.\./.test(path) || /^v?\d+(\.\d+)+$/.test(path)) return null
-  return /^[^\s]*[^/\s.][^/\s]*\.[A-Za-z][A-Za-z0-9]{0,9}$|^\S*\/\.[\w.-]+$|^\.[a-z][\w.-]+$/u.test(path) ? path : null
 }
 
 function samePath(one: string, other: string): boolean {

@@ -30,7 +30,10 @@ test('Baton’s own prompts and the client’s commands are no requests, and ask
     aFact('request', 'fix the export', { line: 5 }),
     aFact('request', '[baton] A handoff brief is wanted. Never guess figures.', { line: 8 }),
     aFact('constraint', 'Never guess figures.', { line: 8, state: 'forbidden' }),
+    aFact('decision', 'Decisions: we decided on a file.', { line: 8, detail: { by: 'user' } }),
     aFact('request', '/handoff', { line: 9 }),
+    aFact('request', 'A hook said this.\n\n[baton] You go on with a job that another session began.', { line: 10 }),
+    aFact('constraint', 'Never ask again.', { line: 10, state: 'forbidden' }),
   ]
   expect(needed(facts)).toEqual(['request fix the export'])
 })

@@ -31,16 +31,20 @@ const VERIFIES =
 /** What Baton itself said, or what is meant for the client, is no request of the user's. */
 const NOT_A_REQUEST =
   /^\s*(?:\[baton\]|\/(?:handoff|compact|clear|context|cost|usage|status|model|resume|exit|quit|help|config|hooks|login|logout)\b)/i
+/** Hooks may put their words before what a later session of a job is told. */
+const LATER_SESSION = /^\[baton\] You go on with a job\b/m
 const SCRATCH = /^(?:\/private)?\/(?:tmp|var\/tmp|var\/folders|dev)\//
 
 /** Facts without what came from Baton's own prompts. */
 export function usersFacts(facts: readonly Fact[]): Fact[] {
   const foreign = new Set(facts.filter(isNoRequest).map(({ line }) => line))
-  const told = (fact: Fact): boolean => fact.kind === 'constraint' || (fact.kind === 'question' && fact.detail.by === 'user')
+  const told = ({ kind, detail }: Fact): boolean =>
+    kind === 'constraint' || ((kind === 'question' || kind === 'decision') && detail.by === 'user')
   return facts.filter((fact) => !isNoRequest(fact) && !(foreign.has(fact.line) && told(fact)))
 }
 
-const isNoRequest = ({ kind, text }: Fact): boolean => kind === 'request' && NOT_A_REQUEST.test(text)
+const isNoRequest = ({ kind, text }: Fact): boolean =>
+  kind === 'request' && (NOT_A_REQUEST.test(text) || LATER_SESSION.test(text))
 
 export function lastRequestOf(facts: readonly Fact[]): Fact | null {
   return facts.reduce<Fact | null>(

@@ -37,3 +37,9 @@ export function moneyLeft({ spec }: JobRecord, attempts: readonly AttemptRecord[
   const others = attempts.filter(({ attemptId }) => attemptId !== attempt.attemptId)
   return Math.max(0.01, usd - others.reduce((total, { costUsd }) => total + (costUsd ?? 0), 0))
 }
+
+/** What its clients, hooks and checks are started with. */
+export function envOf({ jobId, seatId, parentSeatId, spec }: JobRecord, base: Record<string, string>): Record<string, string> {
+  const own = { BATON_JOB_ID: jobId, BATON_SEAT: seatId, ...(parentSeatId && { BATON_PARENT_SEAT: parentSeatId }) }
+  return { ...base, ...spec.env, ...own }
+}

@@ -74,6 +74,7 @@ describe('what a job does when a session ends', () => {
   it('a person’s word counts', () => {
     expect(next({ how: 'stopped', wanted: 'pause' })).toMatchObject({ state: 'paused', reason: null })
     expect(next({ how: 'stopped', wanted: 'cancel' })).toMatchObject({ state: 'cancelled', reason: 'cancelled' })
+    expect(next({ how: 'stopped', wanted: 'pause' }, { wanted: 'cancel' })).toMatchObject({ state: 'cancelled' })
   })
 
   it('what is done or cancelled is not resumed', () => {

@@ -70,7 +70,8 @@ export function nextAfter(job: JobRecord, outcome: Outcome, now: Date): Next {
     case 'died':
       return again(job, outcome.detail)
     case 'stopped':
-      return outcome.wanted === 'pause'
+      // A pause that was under way may have become the end meanwhile.
+      return outcome.wanted === 'pause' && job.wanted !== 'cancel'
         ? { do: 'end', state: 'paused', reason: null, detail: 'a person paused it' }
         : { do: 'end', state: 'cancelled', reason: 'cancelled', detail: 'a person cancelled it' }
   }

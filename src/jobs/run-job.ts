@@ -1,17 +1,19 @@
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Event } from '../contract/event.js'
-import type { AttemptRecord, JobRecord } from '../contract/job.js'
+import type { AttemptRecord, HookEvent, JobRecord } from '../contract/job.js'
 import { BatonError, EXIT, reasonOf } from '../lib/errors.js'
 import { askBrief } from './ask-brief.js'
 import { AttemptHost } from './attempt-host.js'
 import { AttemptPrompts } from './attempt-prompts.js'
-import { freshAttempt, handoffFields, moneyLeft, wasStarted } from './attempt-record.js'
+import { envOf, freshAttempt, handoffFields, moneyLeft, wasStarted } from './attempt-record.js'
 import { failedText } from './checks/failed-text.js'
 import { runChecks } from './checks/run-checks.js'
 import { claim, take } from './claim.js'
-import { contextOf, decisionOf } from './hooks/answers.js'
+import { contextOf, decisionOf, type Verdict } from './hooks/answers.js'
 import { hooksFor } from './hooks/applies.js'
+import type { HookRun } from './hooks/hook-result.js'
+import { hookLogLines, logHooks } from './hooks/log-hooks.js'
 import { endEvent, endPayload, type HookPayload, thresholdPayload } from './hooks/payloads.js'
 import { runHooks } from './hooks/run-hooks.js'
 import { isOver, type Next, nextAfter } from './job.js'
@@ -23,7 +25,7 @@ import { planAttempt } from './plan-attempt.js'
 import { endProcesses } from './processes.js'
 import type { SessionWish } from './runtimes/runtime.js'
 import { setUpWorkspace } from './workspace/set-up.js'
-import { tearDownWorkspace } from './workspace/tear-down.js'
+import { publishedNotes, type TornDown, tearDownWorkspace } from './workspace/tear-down.js'
 
 type Over = Extract<Next, { do: 'end' }>
 
@@ -236,17 +238,15 @@ class JobRun {
         record(this.#parts, this.#jobId, { failures: this.#job.failures + 1, detail: detailOf(given.instead) })
       return next
     }
-    const { brief } = given
     if (live === null) this.#parts.left(attempt)
     this.#parts.keep(attempt.sessionId)
-    const { store } = this.#parts
-    store.transaction(() => {
+    this.#parts.store.transaction(() => {
       host.put({ state: 'over', endedAt: this.#parts.now().toISOString(), process: null, briefId: attempt.briefId })
-      const next = this.#newAttempt(attempt.number + 1, brief.briefId)
+      const next = this.#newAttempt(attempt.number + 1, given.brief.briefId)
       const data = {
         ...handoffFields(this.#job, attempt, next.sessionId),
-        brief_id: brief.briefId,
-        coverage: brief.coverage?.score ?? null,
+        brief_id: given.brief.briefId,
+        coverage: given.brief.coverage?.score ?? null,
       }
       record(
         this.#parts,
@@ -264,8 +264,10 @@ class JobRun {
     const { usedTokens, windowTokens: window, pointTokens: point } = attempt
     const model = this.#job.spec.model
     const payload = thresholdPayload(this.#job, attempt.sessionId, { used: usedTokens ?? 0, window, point, model })
-    const { decision, reason } = decisionOf(await runHooks(hooks, 'context_threshold', payload, this.#ground))
-    this.#parts.log('info', 'hooks decided about a full session', { job: this.#jobId, decision, reason })
+    const run = await runHooks(hooks, 'context_threshold', payload, this.#ground)
+    const verdict = decisionOf(run)
+    this.#noteHooks('context_threshold', run, verdict)
+    const { decision } = verdict
     // What no longer fits cannot go on.
     return decision === 'continue' && outcome.how === 'too-long' ? 'handoff' : decision
   }
@@ -288,24 +290,24 @@ class JobRun {
 
   async #hooked(event: 'session_start' | ReturnType<typeof endEvent>, payload: HookPayload): Promise<string> {
     // What they say of a session's start is kept, so a pause does not cut them off; nor does anything at the end of the job.
-    const { signal: _, ...atEnd } = this.#ground
-    const ground = event === 'session_start' ? { ...atEnd, signal: this.#cancel.signal } : atEnd
+    const { signal: _, cwd, ...always } = this.#ground
+    const atStart = event === 'session_start'
+    // The worktree may have gone with the end of the job.
+    const ground = atStart
+      ? { ...always, cwd, signal: this.#cancel.signal }
+      : { ...always, cwd: existsSync(cwd) ? cwd : this.#job.spec.folder }
     const run = await runHooks(hooksFor(this.#job.spec.hooks, event), event, payload, ground)
-    for (const { name, error } of run.results)
-      if (error !== null) this.#parts.log('warn', 'a hook failed', { job: this.#jobId, hook: name, reason: error })
+    this.#noteHooks(event, run, null)
     return contextOf(run)
   }
 
+  #noteHooks(event: HookEvent, run: HookRun, verdict: Verdict | null): void {
+    for (const line of hookLogLines(event, run, verdict, this.#parts.now().toISOString())) this.#log.add(line)
+    logHooks(this.#parts.log, this.#jobId, run, verdict)
+  }
+
   #env(): Record<string, string> {
-    const { jobId, seatId, spec } = this.#job
-    const parent = this.#job.parentSeatId
-    return {
-      ...this.#parts.env,
-      ...spec.env,
-      BATON_JOB_ID: jobId,
-      BATON_SEAT: seatId,
-      ...(parent && { BATON_PARENT_SEAT: parent }),
-    }
+    return envOf(this.#job, this.#parts.env)
   }
 
   async #close(live: LiveSession, { attempt }: AttemptHost): Promise<void> {
@@ -377,23 +379,21 @@ class JobRun {
     const at = this.#parts.now().toISOString()
     const ended = isOver(over.state)
     const { workspace, spec } = this.#job
-    const notes: string[] = []
+    let torn: TornDown | null = null
     if (ended && workspace) {
-      const title = spec.workItem ?? spec.prompt.split('\n', 1)[0]!.slice(0, 70)
-      const words = { title, body: this.#job.result ?? '' }
-      const torn = await tearDownWorkspace(
+      const words = { title: spec.workItem ?? spec.prompt.split('\n', 1)[0]!.slice(0, 70), body: this.#job.result ?? '' }
+      torn = await tearDownWorkspace(
         { workspace: spec.workspace, state: workspace, success: over.state === 'completed', words },
         { env: this.#env() },
       )
-      notes.push(...torn.notes)
     }
-    const detail = [over.detail, ...notes].filter((part) => part !== '').join('; ')
+    const detail = [over.detail, ...(torn?.notes ?? []), ...publishedNotes(torn)].filter((part) => part !== '').join('; ')
     const change = { state: over.state, exitReason: over.reason, detail, wanted: null, waitUntil: null, runner: null }
     const type = `job_${over.state}` as 'job_completed' | 'job_failed' | 'job_cancelled' | 'job_paused'
     const job = record(this.#parts, this.#jobId, { ...change, endedAt: ended ? at : null }, [
       { type, data: { exit_reason: over.reason, detail, handoffs: this.#job.handoffs } },
     ])
-    if (ended) await this.#hooked(endEvent(job), endPayload(job))
+    if (ended) await this.#hooked(endEvent(job), endPayload(job, torn))
     this.#log.close()
     return job
   }

@@ -4,7 +4,7 @@ import { type Circumstances, decide } from './decide.js'
 import { sampleLevel, samplePolicy, sampleSpeaker, sampleTrack } from './samples.cases.js'
 
 const NOTHING = { resets: 0, sinceHandoff: null, failures: 0 }
-const about: Circumstances = { speaker: sampleSpeaker, job: false, lately: NOTHING }
+const about: Circumstances = { speaker: sampleSpeaker, job: false, lately: NOTHING, mayHandOver: false, handingOver: false }
 const judge = (crossed: ResolvedLevel[], changes: Partial<Circumstances> = {}, track = sampleTrack(120_000)) =>
   decide(crossed, track, samplePolicy, { ...about, ...changes })
 const listeners = (...actions: Action[]) => {
@@ -49,6 +49,32 @@ describe('who is told', () => {
     const decision = judge([sampleLevel('critical', ['agent'], 'urgent'), sampleLevel('tick', [], 'sequential')])!
     expect([decision.level.name, decision.mode]).toEqual(['critical', 'urgent'])
     expect(decision.agent).toContain('"critical"')
+  })
+})
+
+describe('what the agent is advised beside the request for a brief', () => {
+  const handoff = [sampleLevel('handoff', ['request-handoff'], 'important')]
+  const advice = 'write down goal'
+
+  it('is nothing but the figures, and the person hears all', () => {
+    const decision = judge(handoff, { mayHandOver: true })!
+    expect(decision.agent).toContain('"handoff"')
+    expect(decision.agent).toContain('120,000 tokens')
+    expect(decision.agent).not.toContain(advice)
+    expect(decision.user).toBe(judge(handoff)!.user)
+  })
+
+  it('is nothing either at a later level while the brief is still wanted', () => {
+    const critical = [sampleLevel('critical', ['agent'], 'urgent')]
+    expect(judge(critical, { handingOver: true })!.agent).not.toContain(advice)
+    expect(judge(critical, { mayHandOver: true })!.agent).toContain(advice)
+  })
+
+  it('is given where no brief is asked for: the session may not be handed over, or a guard stops it', () => {
+    expect(judge(handoff)!.agent).toContain(advice)
+    const stopped = judge(handoff, { mayHandOver: true, lately: { ...NOTHING, sinceHandoff: 1 } })!
+    expect(stopped.guard).not.toBeNull()
+    expect(stopped.agent).toContain(advice)
   })
 })
 

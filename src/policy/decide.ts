@@ -24,6 +24,10 @@ export interface Circumstances {
   /** Sessions Baton started itself are only measured: their runner decides. */
   job: boolean
   lately: Lately
+  /** Whether the session may be handed over by itself. */
+  mayHandOver: boolean
+  /** Its handoff has begun: a brief was asked for, or is there. */
+  handingOver: boolean
 }
 
 /** null: nothing to say (levels without actions only appear on the timeline). */
@@ -36,15 +40,17 @@ export function decide(crossed: readonly ResolvedLevel[], track: Track, policy: 
   const tellsAll =
     handoff || wanted.has('pause') || [...wanted].some((action) => action.startsWith('hook:') || action.startsWith('webhook:'))
   const toAgent = wanted.has('agent') || tellsAll
+  const guard = handoff ? guardHandoff(track, policy.guards, about.lately) : null
+  const briefWanted = about.handingOver || (handoff && guard === null && about.mayHandOver)
   const toUser = wanted.has('user') || tellsAll
   return {
     level: top,
     mode: top.mode,
-    agent: toAgent ? agentText(track, top) : null,
+    agent: toAgent ? agentText(track, top, briefWanted) : null,
     user: toUser ? userText(track, top, about.speaker) : null,
     handoff,
     lastCall: wanted.has('hand-off'),
     parent: wanted.has('parent') ? parentText(track, top, about.speaker) : null,
-    guard: handoff ? guardHandoff(track, policy.guards, about.lately) : null,
+    guard,
   }
 }

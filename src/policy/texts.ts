@@ -50,9 +50,13 @@ const ADVICE = {
     'Little room is left: finish or stop the current step now and write down goal, decisions, changed files and the next exact step.',
 } as const
 
-/** What the agent is told. Reports figures and suggests; never orders, never stops it. */
-export function agentText(track: Track, level: ResolvedLevel): string {
-  return `[baton] Context level "${level.name}": ${fullness(track)}. ${ahead(track)} ${ADVICE[level.mode]} (A notice from Baton, once per level; \`baton off\` turns these off.)`
+/**
+ * What the agent is told. Reports figures and suggests; never orders, never stops it. Where a brief is wanted of it, the request says
+ * what to write and where: advice beside it would be a second answer to the same question.
+ */
+export function agentText(track: Track, level: ResolvedLevel, briefWanted = false): string {
+  const advice = briefWanted ? '' : ` ${ADVICE[level.mode]}`
+  return `[baton] Context level "${level.name}": ${fullness(track)}. ${ahead(track)}${advice} (A notice from Baton, once per level; \`baton off\` turns these off.)`
 }
 
 export function userText(track: Track, level: ResolvedLevel, speaker: Speaker): string {

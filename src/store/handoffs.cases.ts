@@ -42,6 +42,19 @@ export function briefCases(backend: string, newPlace: () => StorePlace): void {
     )
 
     it(
+      'are found by the session they were given to, of whatever seat, in the order it was given them',
+      inStore((store) => {
+        store.putBrief(sampleBrief('b1', 1, { status: 'used', usedAt: later(9), usedBySessionId: 's5' }))
+        store.putBrief(
+          sampleBrief('b2', 1, { seatId: 'seat_2', status: 'used', usedAt: later(8), usedBySessionId: 's5', takenAt: later(3) }),
+        )
+        store.putBrief(sampleBrief('b3', 2, { sessionId: 's5' }))
+        expect(idsOf(store.briefsUsedBy('s5'))).toEqual(['b2', 'b1'])
+        expect(store.briefsUsedBy('s1')).toEqual([])
+      }),
+    )
+
+    it(
       'of one seat are in their sequence, whatever a clock that was set back says, and those of one moment in the order they came',
       inStore((store) => {
         store.putBrief(sampleBrief('first', 1, { takenAt: later(1000) }))

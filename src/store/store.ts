@@ -108,6 +108,8 @@ export interface Store {
   brief(briefId: string): BriefRecord | null
   /** Oldest first; of one seat in their sequence. */
   briefs(query?: HandoffQuery): BriefRecord[]
+  /** Those a session was given, of whatever seat, in the order it was given them. */
+  briefsUsedBy(sessionId: string): BriefRecord[]
   /** Throws when another brief of the seat has the same sequence. */
   putBrief(record: BriefRecord): void
   /** 1 for a seat's first brief; never one that was given before, also not that of a forgotten brief. Asked and used in one transaction. */

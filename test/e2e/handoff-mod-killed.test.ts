@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { tempDir } from '../claude-code/temp-dir.js'
@@ -65,4 +65,19 @@ test('Baton switched off while what the person types holds the order: nothing is
   await it.tui.submit('go on')
   await it.tui.waitFor(/On\./)
   expect([it.tui.sessionId(), await it.clears(), it.continued()]).toEqual([it.old, 0, []])
+})
+
+test('the mod is taken away under the running client while it holds the order: the session is left by keys instead, once', async () => {
+  const script = { steps: [...CLIMB, { text: BRIEF, used: 152_008, delay_ms: 2_000 }], conversations: [FRESH] }
+  const it = await tmuxStage(script, { mod: true })
+  await it.tui.submit(PROMPT)
+  await until('the brief is asked for', () => it.handoffs().length === 1, 30_000)
+  await it.tui.type('my own words')
+  expect(await inState(it, 'clearing')).toMatchObject({ way: 'mod' })
+  renameSync(path.join(it.home.configDir, 'skills', 'baton'), path.join(it.home.dir, 'away'))
+  await it.sessions()
+  expect(it.handoff()).toMatchObject({ state: 'clearing', way: 'tmux' })
+  await it.tui.key('C-u')
+  expect(await inState(it, 'done')).toMatchObject({ way: 'tmux', failedWays: ['mod'] })
+  expect([it.continued().length, await it.clears()]).toEqual([1, 1])
 })

@@ -89,6 +89,48 @@ test('edited and approved: the fresh session has the new text and what happened 
   expect(first).not.toContain('the shop opens on Monday')
 })
 
+const END = { plain: 'Items 1 and 2 are noted.', brief: BRIEF }
+
+test.each([
+  ['without a brief, it is left with Baton’s own', 'plain'],
+  ['with the brief that was asked for, that one takes its place and has a window of its own', 'brief'],
+] as const)(
+  'a compaction is kept from coming about, the window closes in the middle of the turn, which ends %s',
+  async (_, how) => {
+    const it = await tmuxStage(
+      {
+        steps: [
+          { read: 'README.md', used: 100_008 },
+          { read: 'README.md', used: 169_008 },
+          { bash: 'until [ -e go ]; do sleep 0.1; done', used: 169_508 },
+          { text: END[how], used: 170_008 },
+        ],
+        summary: 'Never asked for.',
+        conversations: [FRESH],
+      },
+      { mod: true, config: 'handoff: { bar: 0.1, review_seconds: 600 }\ncompaction: block-and-hand-off\n' },
+    )
+    await it.tui.submit('Note each item. Never change the file prices.csv.')
+    const own = (await inState(it, 'review')).briefId!
+    await until('the tool runs', () => mainRequests(it.model, it.old).length === 3)
+    closeWindow(it)
+    await it.sessions()
+    await inState(it, 'checked')
+    expect([it.tui.sessionId(), await it.clears()]).toEqual([it.old, 0])
+    writeFileSync(path.join(it.home.project, 'go'), '')
+    if (how === 'brief') {
+      const { briefId } = await inState(it, 'review')
+      expect(briefId).not.toBe(own)
+      await it.tui.waitIdle()
+      closeWindow(it)
+      await it.sessions()
+    }
+    await freshHas(it, how === 'brief' ? 'because the shop opens on Monday' : 'Never change the file prices.csv.')
+    expect(it.handoff().briefId === own).toBe(how === 'plain')
+    expect(it.model.log().filter(({ kind }) => kind === 'compaction')).toEqual([])
+  },
+)
+
 test('cancelled: the session stays, and nobody waits any more', async () => {
   const it = await reviewed(600)
   await it.json('handoffs', 'cancel', briefOf(it))

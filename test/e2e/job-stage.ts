@@ -16,7 +16,7 @@ export interface JobStage {
   home: Home
   model: Model
   /** Starts the built command. */
-  start(args: string[], env?: Record<string, string>): Started
+  start(args: string[], env?: Record<string, string>, cwd?: string): Started
   /** Runs it to its end. */
   baton(...args: string[]): Promise<Ended>
   jobs(): Promise<JobView[]>
@@ -49,9 +49,9 @@ export async function jobStage(script: ScriptInput, env: Record<string, string> 
   onTestFinished(() => model.close())
   const home = makeHome({ model, env })
   home.env.PATH = `${path.dirname(clientBinary())}:${home.env.PATH}`
-  const start = (args: string[], more: Record<string, string> = {}): Started => {
+  const start = (args: string[], more: Record<string, string> = {}, cwd = home.project): Started => {
     const child = spawn(process.execPath, [BATON, ...args], {
-      ...{ env: { ...home.env, ...more }, cwd: home.project, stdio: ['ignore', 'pipe', 'pipe'] },
+      ...{ env: { ...home.env, ...more }, cwd, stdio: ['ignore', 'pipe', 'pipe'] },
     })
     const pid = child.pid!
     home.onDispose(() => (alive(pid) ? end(pid) : undefined))

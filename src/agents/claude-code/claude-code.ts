@@ -8,7 +8,7 @@ import { argsOf, type ClientArgs } from './command-line.js'
 import { ENVIRONMENT } from './environment.js'
 import { heard } from './heard.js'
 import { deriveLimits, type LimitsInput } from './limits.js'
-import { type LiveReport, readLive } from './live.js'
+import { isModAway, type LiveReport, readLive } from './live.js'
 import { readLiveSummary } from './live-summary.js'
 import { asksForLarge, familyOf } from './models.js'
 import { open } from './open.js'
@@ -37,6 +37,7 @@ export const claudeCode: Agent = {
   withdraw: withdrawOrder,
   orderAnswer: readOrderAnswer,
   takesOrders: (liveDir, sessionId, { pid }) => readLive(liveDir, sessionId, processInfo(pid)?.startedAtMs ?? null) !== null,
+  takesNoMore: isModAway,
   waiter: { of: waiterOf, say: sayByWaiter, unsay: unsayByWaiter, said: saidByWaiter },
   readRequest,
   dropRequest,

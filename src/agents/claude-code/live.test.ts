@@ -1,8 +1,9 @@
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 import { tempDir } from '../../../test/claude-code/temp-dir.js'
-import { parseLive, readLive } from './live.js'
+import { isModAway, parseLive, readLive } from './live.js'
 
 const report = {
   format: 1,
@@ -39,6 +40,7 @@ test('a report is an exact reading with the limits the client told', () => {
     told: { window: 200_000, effective: 200_000, threshold: 167_000, enabled: true, by: 'model-default' },
     model: 'claude-opus-4-6',
     costUsd: 0.31,
+    mod: null,
   })
 })
 
@@ -51,6 +53,20 @@ test('without a figure it says not known, and still tells the limits', () => {
 test('a mod that failed is believed only for what it knew before', () => {
   expect(parseLive(JSON.stringify({ ...report, problem: 'Error: x' }), 's1')?.reading.used).toBe(50_008)
   expect(parseLive(JSON.stringify({ ...report, tokens: null, problem: 'Error: x' }), 's1')).toBeNull()
+})
+
+test('a mod whose files were moved away is not believed any more, and known to be gone', () => {
+  const program = path.join(tempDir(), 'reg ister.js')
+  const { dir } = put({ ...report, mod: pathToFileURL(program).href })
+  expect([readLive(dir, 's1', null), isModAway(dir, 's1')]).toEqual([null, true])
+  writeFileSync(program, '')
+  expect([readLive(dir, 's1', null)?.reading.used, isModAway(dir, 's1')]).toEqual([50_008, false])
+  const odd = put({ ...report, mod: 'blob:nodedata:1' })
+  expect([readLive(odd.dir, 's1', null)?.reading.used, isModAway(odd.dir, 's1'), isModAway(odd.dir, 'other')]).toEqual([
+    50_008,
+    false,
+    false,
+  ])
 })
 
 test('a report left by an earlier process of the same session is not believed', () => {

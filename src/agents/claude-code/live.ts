@@ -1,5 +1,6 @@
-import { readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { Reading } from '../../contract/reading.js'
 import { count, number, object, parseObject, text } from './fields.js'
 import type { ToldLimits } from './limits.js'
@@ -10,6 +11,8 @@ export interface LiveReport {
   told: ToldLimits | null
   model: string | null
   costUsd: number | null
+  /** The mod's program, an address; null: not told. */
+  mod: string | null
 }
 
 /** The one format the mod of this version writes; another is left alone. */
@@ -18,8 +21,28 @@ const LARGEST_REPORT = 64 * 1024
 /** Slack between the clock of the process table and that of the file system. */
 const CLOCK_SLACK_MS = 2000
 
-/** null: no mod, a foreign file, or a report left by an earlier process of the same session. */
+/** null: no mod, one that was taken away, a foreign file, or a report left by an earlier process of the same session. */
 export function readLive(dir: string | undefined, sessionId: string, processStartedAtMs: number | null): LiveReport | null {
+  const report = readReport(dir, sessionId, processStartedAtMs)
+  return report === null || isAway(report) ? null : report
+}
+
+/** The mod that reported on this session lies there no more. False also where nothing can be read. */
+export function isModAway(dir: string, sessionId: string): boolean {
+  const report = readReport(dir, sessionId, null)
+  return report !== null && isAway(report)
+}
+
+/** A client unloads a mod whose files are gone, now or with its next turn; what it reported before stays behind. */
+function isAway({ mod }: LiveReport): boolean {
+  try {
+    return mod !== null && !existsSync(fileURLToPath(mod))
+  } catch {
+    return false
+  }
+}
+
+function readReport(dir: string | undefined, sessionId: string, processStartedAtMs: number | null): LiveReport | null {
   if (dir === undefined || dir === '' || !/^[\w-]+$/.test(sessionId)) return null
   try {
     const path = join(dir, `${sessionId}.json`)
@@ -61,5 +84,6 @@ export function parseLive(json: string, sessionId: string): LiveReport | null {
     },
     model,
     costUsd: number(report.cost),
+    mod: text(report.mod),
   }
 }

@@ -1,24 +1,26 @@
-import { join } from 'node:path'
 import { around } from '../../around.js'
 import { loadConfig } from '../../config/load-config.js'
 import { type House, openHouse } from '../../house.js'
 import { EXIT } from '../../lib/errors.js'
 import { type Model, startModel } from '../../model/model.js'
 import type { Call, Cli, Command } from '../command.js'
+import { carried } from '../demo/carried.js'
 import { Display } from '../demo/display.js'
 import { findClient } from '../demo/find-client.js'
 import { handedOver } from '../demo/handed-over.js'
+import { JOB_CONVERSATIONS, JOB_PROMPT } from '../demo/job-script.js'
+import { checkLines, JOB_OPENING, tellJob } from '../demo/job-story.js'
+import { lookAround } from '../demo/look-around.js'
 import { type Act, play } from '../demo/play.js'
 import { reportLines } from '../demo/report.js'
 import { DEMO_PROMPT, DEMO_SCRIPT, LAST_WORDS, OFFERS_PROMPT } from '../demo/script.js'
 import { type Stage, setStage } from '../demo/stage.js'
-import { type Handoff, type Summary, summarise } from '../demo/summary.js'
-import { findProgram } from '../find-program.js'
+import { type Handoff, summarise } from '../demo/summary.js'
 import { untilStopped } from '../until-stopped.js'
 
 export const command: Command = {
   name: 'demo',
-  summary: 'see it work: the real agent is warned, compacts, gets back what it lost; then hands over (no key, no account)',
+  summary: 'see it work: the real agent is warned, compacts, hands over, and carries a job to its end (no key, no account)',
   usage: ['[--exit]'],
   about:
     'Runs the real Claude Code against the scripted model on loopback, in a home of its own that is removed afterwards.\n' +
@@ -26,12 +28,15 @@ export const command: Command = {
   options: { exit: { type: 'boolean', about: 'end without waiting for Enter, for scripts' } },
   words: { min: 0, max: 0 },
   examples: [
-    ['baton demo', 'watch it, about half a minute'],
+    ['baton demo', 'watch it, about 40 seconds'],
     ['baton demo --exit --json', 'the same as a check: exit 0 only if everything happened'],
   ],
-  json: '{ok, missing, client, model, session_id, requests, readings, compactions, levels: [{name, cycle, used_tokens, told_in_request}], archives, losses, recovered: [{step, facts, in_request, copies}], handoff: {seat, state, way, old_session_id, new_session_id, brief_id, path, coverage, tokens_before, tokens_after, brief_in_first_request, worked_on, …} or null, skipped, duration_ms}',
+  json: '{ok, missing, client, model, session_id, requests, readings, compactions, levels: [{name, cycle, used_tokens, told_in_request}], archives, losses, recovered: [{step, facts, in_request, copies}], handoff: {seat, state, way, old_session_id, new_session_id, brief_id, path, coverage, tokens_before, tokens_after, brief_in_first_request, worked_on, …} or null, skipped, job: {job_id, status, sessions: [{session_id, brief_in_first_request, …}], handoffs, steps, checks: [{name, round, ok}], failure_in_request, parts, …} or null, duration_ms}',
   run,
 }
+
+/** A job's first message names its task only, so it is looked for first. */
+const SCRIPT = { ...DEMO_SCRIPT, conversations: [...JOB_CONVERSATIONS, ...(DEMO_SCRIPT.conversations ?? [])] }
 
 async function run(call: Call, cli: Cli): Promise<number> {
   const client = findClient(cli.env, cli.program)
@@ -42,23 +47,22 @@ async function run(call: Call, cli: Cli): Promise<number> {
   const began = Date.now()
   const stopped = untilStopped()
   const stage = setStage(cli)
-  const model = await startModel({ script: DEMO_SCRIPT })
+  const model = await startModel({ script: SCRIPT })
   const house = openHouse({ env: stage.env, loadConfig, around: () => around })
   try {
     announce(show, '1', 'compacted, and what is lost put back', DEMO_PROMPT)
     const first: Act = { child: stage.start(client, model.url), awaited: ['session_ended', 'archive_created'] }
     const story = await play(first, house, show, stopped)
     const handoff = await handOver(stage, house, model, client, show, stopped)
-    const summary = summarise(house, model, story, handoff, Date.now() - began)
+    await carryJob(stage, house, model, client, show, stopped)
+    const summary = summarise(house, model, story, handoff, carried(house, model), Date.now() - began)
+    const waits = !call.json && !call.flag('exit') && cli.screen.terminal
     if (call.json) cli.print(JSON.stringify(summary))
     else {
       for (const line of reportLines(summary, cli.screen.columns, cli.screen.paint)) show.line(line)
-      if (cli.screen.terminal) {
-        show.line(cli.screen.paint('While this waits, look around in it:', 'dim'))
-        for (const line of lookAround(stage, summary, cli)) cli.print(line)
-      }
+      if (waits) for (const line of lookAround(stage.env, summary, cli)) cli.print(line)
     }
-    if (!call.json && !call.flag('exit') && cli.screen.terminal) await pauseForKey(cli, stopped)
+    if (waits) await pauseForKey(cli, stopped)
     return summary.ok ? EXIT.done : EXIT.failed
   } finally {
     show.clear()
@@ -95,14 +99,19 @@ async function handOver(
   return { handoff: handedOver(house, model), skipped: null }
 }
 
-/** To be copied: each on a line of its own, and with a name that this shell knows. */
-function lookAround({ env }: Stage, { session_id: session, handoff }: Summary, cli: Cli): string[] {
-  const baton = findProgram('baton', cli.env) === null ? `node ${join(cli.program, 'baton.mjs')}` : 'baton'
-  const commands = [
-    session === null ? 'status' : `show ${session.slice(0, 8)}`,
-    ...(handoff?.brief_id ? [`show ${handoff.seat}`, `handoffs show ${handoff.brief_id}`] : []),
-  ]
-  return commands.map((command) => `BATON_HOME=${env.BATON_HOME} ${baton} ${command}`)
+/** The third act: a job, started by the command a person would type. */
+async function carryJob(stage: Stage, house: House, model: Model, client: string, show: Display, stopped: Promise<void>) {
+  announce(show, '3', 'a job, carried through three sessions until its checks pass', JOB_PROMPT)
+  let round = 0
+  const looks = (): string[] => {
+    const { checks } = house.store.jobs().at(-1) ?? { checks: [] }
+    const newest = Math.max(0, ...checks.map((one) => one.round))
+    if (newest === round) return []
+    round = newest
+    return checkLines(checks, newest, show.paint)
+  }
+  const act: Act = { child: stage.startJob(client, model.url), opening: JOB_OPENING, tell: tellJob, looks, awaited: [] }
+  await play(act, house, show, stopped)
 }
 
 function pauseForKey(cli: Cli, stopped: Promise<void>): Promise<void> {

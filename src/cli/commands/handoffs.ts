@@ -18,16 +18,16 @@ const options = {
 } satisfies Record<string, Option>
 
 /** What each action takes: words after it, and options. */
-const FORMS: Record<Action, { words: number; options: (keyof typeof options)[] }> = {
-  list: { words: 0, options: ['seat', 'all'] },
-  show: { words: 1, options: [] },
-  check: { words: 1, options: ['session', 'bar'] },
-  request: { words: 1, options: ['reason'] },
-  write: { words: 0, options: ['session'] },
-  use: { words: 1, options: ['session'] },
-  edit: { words: 1, options: ['file'] },
-  approve: { words: 1, options: [] },
-  cancel: { words: 1, options: [] },
+const FORMS: Record<Action, { does: string; words: number; options: (keyof typeof options)[] }> = {
+  list: { does: 'list the newest briefs, and the handoffs under way', words: 0, options: ['seat', 'all'] },
+  show: { does: 'show one brief: where it comes from, its check and its text', words: 1, options: [] },
+  check: { does: 'compare any text with what happened in a session; changes nothing', words: 1, options: ['session', 'bar'] },
+  request: { does: 'ask the agent of a session for its brief; an idle one is woken', words: 1, options: ['reason'] },
+  write: { does: 'write a brief from transcript and repository, without a model', words: 0, options: ['session'] },
+  use: { does: 'give a brief to a session that runs', words: 1, options: ['session'] },
+  edit: { does: 'change a brief that was not used yet', words: 1, options: ['file'] },
+  approve: { does: 'let a brief under review be used now', words: 1, options: [] },
+  cancel: { does: 'stop a handoff, or keep a brief from being used', words: 1, options: [] },
 }
 
 export const command: Command = {
@@ -51,14 +51,17 @@ export const command: Command = {
     'until that was used. approve lets a brief under review be used.',
   options,
   actions: ACTIONS,
+  forms: FORMS,
   words: { min: 1, max: 2 },
   examples: [
     ['baton handoffs list', 'the newest briefs, and what is under way'],
     ['baton handoffs show 3f2a', 'one brief with its check'],
     ['baton handoffs check brief.md --bar 0.8', 'for a script: 1 when it lacks too much'],
     ['baton handoffs request api --reason "new model"', 'ask the agent of a seat for its brief'],
+    ['baton handoffs write', 'a brief of the newest session of this project, now'],
     ['baton handoffs use 3f2a', 'go on from that brief in the session that runs here'],
     ['baton handoffs edit 3f2a', 'change what the fresh session will read'],
+    ['baton handoffs approve 3f2a', 'it reads well: use it now'],
     ['baton handoffs cancel api', 'stop what is under way'],
   ],
   json:

@@ -7,19 +7,20 @@ import { commandHelp, overview } from '../help-text.js'
 export const command: Command = {
   name: 'help',
   summary: 'explain Baton, or one command',
-  usage: ['[command]'],
+  usage: ['[command] [action]'],
   options: {},
   words: { min: 0, max: 2 },
   examples: [
     ['baton help', 'all commands'],
     ['baton help status', 'one of them'],
+    ['baton help handoffs check', 'one thing a command does'],
   ],
   json: '{commands: [{name, summary, usage, options, json}]}',
   run,
 }
 
 async function run(call: Call, cli: Cli): Promise<number> {
-  const [name] = call.words
+  const [name, action] = call.words
   if (name === undefined) {
     const all = await loadAll()
     cli.print(call.json ? JSON.stringify({ commands: all.map(described) }) : overview(all, cli.screen))
@@ -34,7 +35,7 @@ async function run(call: Call, cli: Cli): Promise<number> {
       EXIT.usage,
     )
   }
-  cli.print(call.json ? JSON.stringify({ commands: [described(found)] }) : commandHelp(found, cli.screen))
+  cli.print(call.json ? JSON.stringify({ commands: [described(found)] }) : commandHelp(found, cli.screen, action))
   return EXIT.done
 }
 

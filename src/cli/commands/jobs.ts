@@ -20,12 +20,17 @@ const options = {
 
 const BUDGETS = ['budget-usd', 'budget-tokens', 'budget-turns', 'budget-minutes'] as const
 
-const FORMS: Record<Action, { least: number; most: number; options: (keyof typeof options)[] }> = {
-  list: { least: 0, most: 0, options: ['all'] },
-  show: { least: 1, most: 1, options: [] },
-  logs: { least: 1, most: 1, options: ['follow', 'raw'] },
-  cancel: { least: 1, most: 1, options: [] },
-  resume: { least: 0, most: 1, options: [...BUDGETS, 'max-handoffs', 'detach', 'output-format', 'quiet'] },
+const FORMS: Record<Action, { does: string; least: number; most: number; options: (keyof typeof options)[] }> = {
+  list: { does: 'list what runs, and what ran lately', least: 0, most: 0, options: ['all'] },
+  show: { does: 'show one job: its sessions, handoffs, checks and what it cost', least: 1, most: 1, options: [] },
+  logs: { does: 'print what the agent of a job did and said', least: 1, most: 1, options: ['follow', 'raw'] },
+  cancel: { does: 'end a job and everything it started', least: 1, most: 1, options: [] },
+  resume: {
+    does: 'go on with a job that was paused, failed or lost its runner; without an id, with all of the last kind',
+    least: 0,
+    most: 1,
+    options: [...BUDGETS, 'max-handoffs', 'detach', 'output-format', 'quiet'],
+  },
 }
 
 export const command: Command = {
@@ -38,9 +43,11 @@ export const command: Command = {
     'whose runner is gone. It says to the agent what was done and what was cut off, so that no step is done twice.',
   options,
   actions: ACTIONS,
+  forms: FORMS,
   words: { min: 1, max: 2 },
   examples: [
     ['baton jobs list', 'what runs, and what ran lately'],
+    ['baton jobs show 3f2a', 'how far one has come'],
     ['baton jobs logs 3f2a --follow', 'watch one at work'],
     ['baton jobs resume', 'after a reboot: everything that was cut off'],
     ['baton jobs resume 3f2a --budget-usd 10', 'go on with more money'],

@@ -129,3 +129,20 @@ test('--watch needs a terminal', async () => {
     expect(ran.stderr).toContain('baton events --follow --json')
   }
 })
+
+test('a seat is one row, whoever left it; --all lists those too, and scripts get every session', async () => {
+  const trial = newTrial()
+  climb(trial)
+  trial.fill((house) => {
+    tellEvent(house, 'SessionEnd', A, trial.project, { reason: 'clear' }, { BATON_SEAT: 'api' })
+    tellEvent(house, 'SessionStart', B, trial.project, { source: 'clear' }, { BATON_SEAT: 'api' })
+  })
+  const rows = (text: string): string[] => text.split('\n').flatMap((line) => /^(aaaaaaaa|bbbbbbbb)/.exec(line)?.[1] ?? [])
+  const { stdout } = await trial.run(['status'])
+  expect(rows(stdout)).toEqual(['bbbbbbbb'])
+  expect(stdout).toContain('One session that has left its seat: baton status --all')
+  const all = (await trial.run(['status', '--all'])).stdout
+  expect(rows(all).sort()).toEqual(['aaaaaaaa', 'bbbbbbbb'])
+  expect(all).not.toContain('has left')
+  expect((await trial.run(['status', '--json'])).json.sessions).toHaveLength(2)
+})

@@ -6,7 +6,7 @@ import type { Call, Cli, Command } from '../command.js'
 import { handoffsUnderWay } from '../handoffs/under-way.js'
 import { drain, inHouse } from '../open-house.js'
 import type { Colour } from '../render/screen.js'
-import { legend, type SessionRow, sessionTable } from '../render/session-table.js'
+import { legend, ofSeats, type SessionRow, sessionTable } from '../render/session-table.js'
 import { wrap } from '../render/wrap.js'
 import { silentSessions } from '../silent-sessions.js'
 
@@ -15,11 +15,11 @@ export const command: Command = {
   summary: 'show how full every session is',
   usage: ['[--live] [--all] [--watch]'],
   about:
-    'Lists live sessions and those of the last 24 hours, newest first. The bar and the percentage are of the point where ' +
+    'Lists the seats of the last 24 hours, newest first, each with the session that sits there, or sat there last. The bar and the percentage are of the point where ' +
     'the agent compacts; ~ marks a point that is derived, – a figure that is not known.',
   options: {
     live: { type: 'boolean', about: 'only sessions whose agent still runs' },
-    all: { type: 'boolean', about: 'also sessions older than 24 hours' },
+    all: { type: 'boolean', about: 'also sessions that have left their seat, and those older than 24 hours' },
     watch: { type: 'boolean', about: 'refresh in place every second until q or Ctrl-C' },
   },
   words: { min: 0, max: 0 },
@@ -28,7 +28,7 @@ export const command: Command = {
     ['baton status --live --watch', 'keep an eye on what runs'],
     ["baton status --json | jq '.sessions[] | .compaction_percent'", 'the figures for a script'],
   ],
-  json: '{sessions: [Session]}',
+  json: '{sessions: [Session]}, those that have left their seat included',
   run,
 }
 
@@ -71,23 +71,27 @@ async function watchStatus(call: Call, cli: Cli, which: { live: boolean; all: bo
 
 /** The lines a person reads. */
 function page(house: House, cli: Cli, which: { live: boolean; all: boolean }): string[] {
-  const sessions = house.recent(which)
-  const rows = sessions.map((session) => rowOf(house, session))
+  const all = house.recent(which).map((session) => rowOf(house, session))
+  const rows = which.all ? all : ofSeats(all)
+  const sessions = rows.map(({ session }) => session)
   if (rows.length === 0) return empty(house, which)
   const { paint, columns } = cli.screen
   const lines = sessionTable(rows, { columns, paint, now: cli.now(), home: cli.env.HOME })
-  const alarms = silentSessions(
-    house,
-    rows.map(({ session }) => session),
-  )
+  const alarms = silentSessions(house, sessions)
   const below = (texts: readonly string[], colour: Colour): string[] =>
     texts.length === 0 ? [] : ['', ...texts.flatMap((text) => wrap(text, columns, 2).map((line) => paint(line, colour)))]
   return [
     ...lines,
     ...below(handoffsUnderWay(house, sessions, cli.now()), 'cyan'),
     ...below(alarms, 'yellow'),
-    ...below(legend(rows), 'dim'),
+    ...below([...legend(rows), ...left(all.length - rows.length)], 'dim'),
   ]
+}
+
+function left(count: number): string[] {
+  if (count === 0) return []
+  const who = count === 1 ? 'One session that has left its seat' : `${count} sessions that have left their seats`
+  return [`${who}: baton status --all`]
 }
 
 function rowOf(house: House, session: Session): SessionRow {

@@ -3,9 +3,13 @@ import { cut } from '../render/width.js'
 import { wrap } from '../render/wrap.js'
 import { gaugeLine, type Story } from './story.js'
 
+/** While nothing is told, something moves: a client takes its time to start. */
+const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
+
 /** Lines that stay, and below them, on a terminal, one gauge that is drawn anew. */
 export class Display {
   private drawn = false
+  private frame = 0
   constructor(
     private readonly cli: Cli,
     private readonly silent: boolean,
@@ -27,7 +31,8 @@ export class Display {
 
   gauge(story: Story): void {
     if (this.silent || !this.cli.screen.terminal) return
-    process.stdout.write(`\r\u001b[2K${cut(gaugeLine(story, this.paint), this.columns - 1)}`)
+    const beat = FRAMES[this.frame++ % FRAMES.length]!
+    process.stdout.write(`\r\u001b[2K${cut(`${this.paint(beat, 'cyan')} ${gaugeLine(story, this.paint)}`, this.columns - 1)}`)
     this.drawn = true
   }
 

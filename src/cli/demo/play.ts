@@ -10,10 +10,16 @@ const LONGEST_MS = 180_000
 const LOOK_MS = 120
 const SETTLE_MS = 8_000
 const LEAVE_MS = 4_000
+const STOP_MS = 6_000
 
-/** One client from its start to its end. */
+/** One client, or one command that runs clients, from its start to its end. */
 export interface Act {
   child: ChildProcess
+  /** How its story begins and goes on; absent: that of a session. */
+  opening?: Story
+  tell?: typeof tell
+  /** What no event tells, since it was last asked. */
+  looks?: () => string[]
   /** Whether all is said; the client is then left as a person leaves it. Absent: it ends by itself. */
   isOver?: () => boolean
   /** Events that may come after the client has gone. */
@@ -24,13 +30,14 @@ export interface Act {
 export async function play(act: Act, house: House, show: Display, stopped: Promise<void>): Promise<Story> {
   const { child } = act
   const before = house.store.events().at(-1)?.id ?? 0
-  let story = OPENING
+  let story = act.opening ?? OPENING
   let seen = before
   let left = false
   const look = (): void => {
+    for (const line of act.looks?.() ?? []) show.line(line)
     for (const event of house.store.events({ afterId: seen })) {
       seen = event.id
-      const told = tell(story, event, show.paint, (id) => house.store.brief(id))
+      const told = (act.tell ?? tell)(story, event, show.paint, (id) => house.store.brief(id))
       story = told.story
       if (told.line !== null) show.line(told.line)
     }
@@ -98,10 +105,11 @@ async function settled(house: House, awaited: EventType[], before: number): Prom
 async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const gone = new Promise((resolve) => child.once('close', resolve))
-  child.kill('SIGTERM')
-  const force = setTimeout(() => child.kill('SIGKILL'), 2_000)
+  // A job pauses at the first and ends all it runs at the second.
+  const signals = [0, 200].map((after) => setTimeout(() => child.kill('SIGTERM'), after))
+  const force = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
   await gone
-  clearTimeout(force)
+  for (const timer of [...signals, force]) clearTimeout(timer)
 }
 
 /** A client may outlive the terminal it was started in. All in this store are the demo's own. */

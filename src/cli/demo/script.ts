@@ -46,12 +46,13 @@ export const DEMO_SCRIPT: ScriptInput = {
       text: 'I decided to append to done.txt rather than rewrite it, because others may be reading it.',
       ...{ bash: 'echo "an item" >> done.txt', used: 22_008, delay_ms: 250 },
     },
-    { bash: 'echo "the next item" >> done.txt', used: 33_608, grow: 11_600, repeat: 13, delay_ms: 250 },
+    { bash: 'echo "the next item" >> done.txt', used: 40_008, grow: 18_000, repeat: 8, delay_ms: 250 },
+    { bash: 'echo "one more item" >> done.txt', used: 184_008, delay_ms: 700 },
     'That was the list.',
   ],
-  summary: { text: 'The user wants the list worked through. 14 items stand in done.txt.', delay_ms: 900 },
+  summary: { text: 'The user wants the list worked through. 10 items stand in done.txt.', delay_ms: 900 },
   after_compaction: [
-    { bash: 'echo "one of the rest" >> done.txt', used: 31_008, grow: 21_000, repeat: 5, delay_ms: 250 },
+    { bash: 'echo "one of the rest" >> done.txt', used: 31_008, grow: 30_000, repeat: 3, delay_ms: 250 },
     'All items are done.',
   ],
   conversations: [

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { awaitEngine } from '../../install/doctor/trial-run.js'
 import { install } from '../../install/install.js'
 import { batonHome, type Home } from '../../lib/home.js'
@@ -11,6 +11,7 @@ import { findProgram } from '../find-program.js'
 import { launcherFor } from '../launcher-for.js'
 import { modHere } from '../mod-here.js'
 import { prepareHome } from '../prepare-home.js'
+import { JOB_AGENT, JOB_CONFIG } from './job-script.js'
 import { DEMO_MODEL, DEMO_PROMPT, DEMO_SEAT, OFFERS_PROMPT } from './script.js'
 import { inTerminal } from './terminal.js'
 
@@ -23,6 +24,8 @@ export interface Stage {
   start(client: string, url: string): ChildProcess
   /** Starts it as a person does, in a terminal that nobody looks at. null: none can be made here. */
   startInTerminal(client: string, url: string): ChildProcess | null
+  /** Starts `baton run` in a folder of its own, as a person does. */
+  startJob(client: string, url: string): ChildProcess
   strike(): Promise<void>
 }
 
@@ -62,6 +65,16 @@ export function setStage(cli: Cli): Stage {
         cwd: project,
         env: { ...env, ...isolation(url), TERM: 'xterm-256color', BATON_SEAT: DEMO_SEAT },
         stdio: ['pipe', 'ignore', 'pipe'],
+      })
+    },
+    startJob: (client, url) => {
+      const folder = join(root, 'report')
+      mkdirSync(folder, { mode: 0o700 })
+      writeFileSync(join(folder, 'baton.yaml'), JOB_CONFIG)
+      return spawn(process.execPath, [join(cli.program, 'baton.mjs'), 'run', JOB_AGENT, '--quiet'], {
+        cwd: folder,
+        env: { ...env, ...isolation(url), PATH: `${dirname(client)}${delimiter}${env.PATH}` },
+        stdio: ['ignore', 'ignore', 'pipe'],
       })
     },
     async strike() {

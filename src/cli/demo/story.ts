@@ -16,6 +16,8 @@ export interface Story {
   percent: number | null
   exact: boolean
   cycle: number
+  /** Which session of a job works; null: this is no job. */
+  session: number | null
   readings: number
   compactions: number
   levels: { name: string; cycle: number; used: number }[]
@@ -32,6 +34,7 @@ export const OPENING: Story = {
   percent: null,
   exact: false,
   cycle: 1,
+  session: null,
   readings: 0,
   compactions: 0,
   levels: [],
@@ -123,7 +126,7 @@ function lossLine(data: Record<string, unknown>, paint: Paint): string {
   return `  ${paint(figure, 'yellow')}${worst ? `; the summary drops “${worst.text}”` : ''}`
 }
 
-function briefLine(brief: BriefRecord | null, paint: Paint): string | null {
+export function briefLine(brief: BriefRecord | null, paint: Paint): string | null {
   if (brief === null || brief.coverage === null) return null
   const { missing } = brief.coverage
   const worst = missing[0]
@@ -135,5 +138,6 @@ function briefLine(brief: BriefRecord | null, paint: Paint): string | null {
 export function gaugeLine(story: Story, paint: Paint): string {
   const figure = story.used === null ? '– ' : `${percentText(story.percent ?? 0)} `
   const tokens = story.used === null ? '' : `${short(story.used)} of ${story.exact ? '' : '~'}${short(story.point ?? 0)}`
-  return `  ${bar(story.percent, 30, paint)} ${figure}${paint(tokens, 'dim')}${paint(`  cycle ${story.cycle}`, 'dim')}`
+  const place = story.session === null ? `cycle ${story.cycle}` : `session ${Math.max(1, story.session)}`
+  return `${bar(story.percent, 30, paint)} ${figure}${paint(tokens, 'dim')}${paint(`  ${place}`, 'dim')}`
 }

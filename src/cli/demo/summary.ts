@@ -3,6 +3,7 @@ import type { Event } from '../../contract/event.js'
 import type { House } from '../../house.js'
 import { copies, type LogEntry } from '../../model/log.js'
 import type { Model } from '../../model/model.js'
+import { type Carried, missingInJob } from './carried.js'
 import { type HandedOver, missingIn } from './handed-over.js'
 import { DEMO_MODEL, DEMO_RULE } from './script.js'
 import type { Story } from './story.js'
@@ -21,7 +22,7 @@ export interface Handoff {
 }
 
 /** What came of it, with the model's own log as the witness of what the agent was given. */
-export function summarise(house: House, model: Model, story: Story, handoff: Handoff, durationMs: number) {
+export function summarise(house: House, model: Model, story: Story, handoff: Handoff, job: Carried | null, durationMs: number) {
   const session = house.recent({ all: true }).find(({ session_id: id }) => id === story.sessionId) ?? null
   const record = session && house.find(session.session_id)
   const detail = record ? house.detail(record) : {}
@@ -50,6 +51,7 @@ export function summarise(house: House, model: Model, story: Story, handoff: Han
       : 'nothing was put back in the request after the compaction',
     backAgain(requests) ? null : 'the rule is not before the agent again',
     ...(handoff.skipped === null ? missingIn(handoff.handoff) : []),
+    ...missingInJob(job),
   ].filter((one) => one !== null)
   return {
     ok: missing.length === 0,
@@ -69,6 +71,7 @@ export function summarise(house: House, model: Model, story: Story, handoff: Han
     /** Every request after the compaction held what the person forbade, although the summary does not. */
     rule_back: backAgain(requests),
     ...handoff,
+    job,
     duration_ms: durationMs,
   }
 }

@@ -49,8 +49,14 @@ export function jobEventLine({ type, at, data }: Event, paint: Paint): string | 
   return said === null ? null : `${paint(localTime(new Date(at)), 'dim')} ${harmless(said)}`
 }
 
-function sentence(type: Event['type'], data: Record<string, unknown>): string | null {
+/** `hook`: a line of the job's log alone, no event. */
+function sentence(type: Event['type'] | 'hook', data: Record<string, unknown>): string | null {
   switch (type) {
+    case 'hook': {
+      if (data.decision) return `hooks: ${text(data.decision)}, since ${text(data.reason)}`
+      const ended = data.error ? `failed: ${cut(String(data.error), 400)}` : `done in ${text(data.duration_ms)} ms`
+      return `hook \`${text(data.name)}\` (${text(data.on)}) ${ended}`
+    }
     case 'job_started':
       return 'started'
     case 'job_resumed':

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Session } from '../../contract/session.js'
 import { aSession } from './a-session.js'
 import { coloured, plain } from './screen.js'
-import { legend, type SessionRow, sessionTable } from './session-table.js'
+import { legend, ofSeats, type SessionRow, sessionTable } from './session-table.js'
 import { widthOf } from './width.js'
 
 const now = new Date('2026-03-01T12:00:00Z')
@@ -23,11 +23,29 @@ test('a wide terminal shows everything', () => {
 })
 
 test('a narrow terminal drops columns; session and percentage stay', () => {
-  expect(draw([row()], 80)[0]).toBe('SESSION   PROJECT  STATE    CONTEXT     OF POINT  TOKENS     LEVEL    AGE')
-  expect(draw([row({}, { seatName: 'api' })], 84)[0]).toContain('SEAT')
+  expect(draw([row()], 80)[0]).toBe('SESSION   SEAT       PROJECT  STATE    CONTEXT     OF POINT  LEVEL    AGE')
   expect(draw([row()], 60)[0]).toBe('SESSION   PROJECT  STATE    CONTEXT     OF POINT  LEVEL')
   expect(draw([row()], 30)).toEqual(['SESSION   OF POINT  LEVEL', 'd76d6c4d       71%  warning'])
   expect(draw([row()], 10)).toEqual(['SESSION   OF POINT', 'd76d6c4d       71%'])
+})
+
+test('a seat with a name is kept when nearly all else is dropped', () => {
+  const named = [row({}, { seatName: 'api' })]
+  expect(draw(named, 80)[0]).toContain('SEAT')
+  expect(draw(named, 60)[0]).toBe('SESSION   SEAT  PROJECT  STATE    OF POINT  LEVEL')
+  expect(draw(named, 40)).toEqual(['SESSION   SEAT  OF POINT  LEVEL', 'd76d6c4d  api        71%  warning'])
+})
+
+test('of each seat only who sits there is a row, or who sat there last', () => {
+  const at = (session_id: string, seat_id: string, state: Session['state']) => row({ session_id, seat_id, state })
+  const rows = [
+    at('a3', 'a', 'idle'),
+    at('b2', 'b', 'ended'),
+    at('a2', 'a', 'ended'),
+    at('a1', 'a', 'working'),
+    at('b1', 'b', 'ended'),
+  ]
+  expect(ofSeats(rows).map(({ session }) => session.session_id)).toEqual(['a3', 'b2', 'a1'])
 })
 
 test('whatever the session, no line is wider than the terminal', () => {

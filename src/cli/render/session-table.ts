@@ -32,7 +32,7 @@ export function sessionTable(rows: readonly SessionRow[], options: TableOptions)
   const named = rows.some((row) => row.seatName !== null)
   const columns: Column<SessionRow>[] = [
     { title: 'SESSION', dropAt: 0, cell: ({ session }) => inRow(session, options.paint)(session.session_id.slice(0, 8), 'bold') },
-    { title: 'SEAT', dropAt: named ? 7 : 10, shrinkTo: 9, cell: (row) => dimIfEnded(row, options, seatText(row)) },
+    { title: 'SEAT', dropAt: named ? 2 : 6, shrinkTo: 9, cell: (row) => dimIfEnded(row, options, seatText(row)) },
     {
       title: 'PROJECT',
       dropAt: 4,
@@ -40,21 +40,32 @@ export function sessionTable(rows: readonly SessionRow[], options: TableOptions)
       cutFrom: 'start',
       cell: (row) => dimIfEnded(row, options, projectName(row.session.project, options.home)),
     },
-    { title: 'MODEL', dropAt: 8, shrinkTo: 12, cell: (row) => dimIfEnded(row, options, modelText(row.session.model)) },
-    { title: 'STATE', dropAt: 2, cell: ({ session }) => stateText(session, options.paint) },
-    { title: 'CONTEXT', dropAt: 3, cell: ({ session }) => bar(session.compaction_percent, CELLS, inRow(session, options.paint)) },
+    { title: 'MODEL', dropAt: 9, shrinkTo: 12, cell: (row) => dimIfEnded(row, options, modelText(row.session.model)) },
+    { title: 'STATE', dropAt: 3, cell: ({ session }) => stateText(session, options.paint) },
+    { title: 'CONTEXT', dropAt: 5, cell: ({ session }) => bar(session.compaction_percent, CELLS, inRow(session, options.paint)) },
     {
       title: 'OF POINT',
       dropAt: 0,
       align: 'right',
       cell: ({ session }) => percentOfPoint(session, inRow(session, options.paint)),
     },
-    { title: 'TOKENS', dropAt: 5, cell: (row) => dimIfEnded(row, options, tokensText(row)) },
+    { title: 'TOKENS', dropAt: 8, cell: (row) => dimIfEnded(row, options, tokensText(row)) },
     { title: 'LEVEL', dropAt: 1, shrinkTo: 8, cell: ({ session }) => levelText(session, inRow(session, options.paint)) },
-    { title: 'CYCLE', dropAt: 9, align: 'right', cell: (row) => dimIfEnded(row, options, String(row.session.cycle)) },
-    { title: 'AGE', dropAt: 6, align: 'right', cell: (row) => ageText(row, options) },
+    { title: 'CYCLE', dropAt: 10, align: 'right', cell: (row) => dimIfEnded(row, options, String(row.session.cycle)) },
+    { title: 'AGE', dropAt: 7, align: 'right', cell: (row) => ageText(row, options) },
   ]
   return table(rows, columns, options.columns, options.paint)
+}
+
+/** Of each seat who sits there, else who sat there last. Newest first, as they come. */
+export function ofSeats<Row extends Pick<SessionRow, 'session'>>(rows: readonly Row[]): Row[] {
+  const taken = new Set(rows.filter(({ session }) => session.state !== 'ended').map(({ session }) => session.seat_id))
+  return rows.filter(({ session }) => {
+    if (session.state !== 'ended') return true
+    if (taken.has(session.seat_id)) return false
+    taken.add(session.seat_id)
+    return true
+  })
 }
 
 /** What the marks in the table mean, as far as they occur in it. */

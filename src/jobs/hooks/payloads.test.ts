@@ -77,7 +77,7 @@ it('an end', () => {
     agent: { id: 'coder' },
     metadata: {
       ...{ session_id: 's1', handoffs: 0, compactions: 0, work_item: null, working_directory: '/repo/.worktrees/j1' },
-      ...{ worktree_path: '/repo/.worktrees/j1', branch_name: 'agent/coder/j1' },
+      ...{ worktree_path: '/repo/.worktrees/j1', branch_name: 'agent/coder/j1', worktree_kept: true, pull_request: null },
     },
   })
 })

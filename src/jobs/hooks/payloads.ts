@@ -117,7 +117,13 @@ export function sessionStartPayload(
   }
 }
 
-export function endPayload(job: JobRecord): EndHookPayload {
+/** What became of the worktree; null: there was none, or it is untouched. */
+export interface EndOfWorktree {
+  kept: boolean
+  published: { pullRequest: string | null } | null
+}
+
+export function endPayload(job: JobRecord, torn: EndOfWorktree | null = null): EndHookPayload {
   const success = job.state === 'completed'
   const agent = job.spec.agentName ?? NAMELESS
   const took = job.startedAt && job.endedAt ? Date.parse(job.endedAt) - Date.parse(job.startedAt) : null
@@ -141,6 +147,8 @@ export function endPayload(job: JobRecord): EndHookPayload {
       work_item: job.spec.workItem,
       working_directory: job.workspace?.folder ?? job.spec.folder,
       ...treeOf(job),
+      worktree_kept: job.workspace?.worktree ? (torn?.kept ?? true) : null,
+      pull_request: torn?.published?.pullRequest ?? null,
     },
   }
 }

@@ -39,6 +39,15 @@ describe('a shell hook', () => {
     expect(line).toMatch(/^j1 .*baton-hooks-/)
   })
 
+  it.each(['/bin/sh', 'bash', 'dash'])('may echo the payload in %s, whatever stands in it', async (sh) => {
+    const prompt = 'two\nlines,\ta "quote", a \\n that is none, \\u0041, \u0007'
+    const payload = sessionStartPayload(aJob(), 's2', 's1', prompt)
+    const ground = { cwd: folder, env: { PATH: process.env.PATH }, jobId: 'j1' }
+    const hook = shell(`command -v ${sh} > there || exit 0; exec ${sh} -c 'PAYLOAD=$(cat); echo "$PAYLOAD"'`)
+    const { results } = await runHooks([hook], 'session_start', payload, ground)
+    if (readFileSync(join(folder, 'there'), 'utf8') !== '') expect(JSON.parse(results[0]!.output)).toEqual(payload)
+  })
+
   it('that hangs is ended with all it started', async () => {
     const stubborn = `sh -c 'trap "" TERM; echo $$ > child; while :; do sleep 0.1; done'`
     const { results } = await run('failed', [shell(`${stubborn} & wait`, { timeoutMs: 1_500 }), shell('echo next')])

@@ -30,10 +30,15 @@ export async function runHooks(
   ground: HookGround,
 ): Promise<HookRun> {
   const results: HookResult[] = []
+  // What one of them is trusted with another may print.
+  const redact = redactor(
+    ground.env,
+    hooks.flatMap((hook) => filledIn(hook, ground.env)),
+  )
   for (const [index, hook] of hooks.entries()) {
     if (ground.signal?.aborted) break
     if (!applies(hook, event, payload)) continue
-    const result = await runHook(hook, hook.name ?? `${hook.type} ${index + 1}`, payload, ground)
+    const result = redacted(await runHook(hook, hook.name ?? `${hook.type} ${index + 1}`, payload, ground), redact)
     results.push(result)
     if (!result.ok && !hook.continueOnError) return { results, stoppedBy: result }
   }
@@ -42,7 +47,6 @@ export async function runHooks(
 
 async function runHook(hook: HookSpec, name: string, payload: HookPayload, ground: HookGround): Promise<HookResult> {
   const begun = performance.now()
-  const redact = redactor(ground.env, filledIn(hook, ground.env))
   let outcome: HookOutcome
   try {
     outcome = await (WAYS[hook.type] as Way<HookSpec['type']>)(hook as never, payload, ground)
@@ -55,9 +59,13 @@ async function runHook(hook: HookSpec, name: string, payload: HookPayload, groun
     ok: outcome.error === null,
     durationMs: Math.round(performance.now() - begun),
     exitCode: outcome.exitCode,
-    output: redact(outcome.output),
-    error: outcome.error === null ? null : redact(outcome.error),
+    output: outcome.output,
+    error: outcome.error,
   }
+}
+
+function redacted(result: HookResult, redact: (text: string) => string): HookResult {
+  return { ...result, output: redact(result.output), error: result.error === null ? null : redact(result.error) }
 }
 
 function filledIn(hook: HookSpec, env: HookGround['env']): string[] {

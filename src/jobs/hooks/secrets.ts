@@ -1,4 +1,4 @@
-const SECRET_NAME = /TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|CREDENTIAL|PRIVATE_KEY/i
+const SECRET_NAME = /TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|CREDENTIAL|PRIVATE_KEY|(?:^|_)KEY$/i
 /** A shorter value is a word of the language, or a number: taking it out would only spoil the text. */
 const LEAST = 4
 

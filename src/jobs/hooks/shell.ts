@@ -16,7 +16,7 @@ export async function runShell(
     command: hook.command,
     cwd: ground.cwd,
     env: { ...ground.env, BATON_JOB_ID: ground.jobId },
-    input: JSON.stringify(payload),
+    input: forShells(JSON.stringify(payload)),
     timeoutMs: hook.timeoutMs,
     keep: { head: HALF, tail: HALF },
     ...(ground.signal ? { signal: ground.signal } : {}),
@@ -29,4 +29,15 @@ export async function runShell(
   const said = end.stderr.trim().slice(-MOST_STDERR)
   const how = end.exitCode === null ? `was ended by ${end.endedBy}` : `exited with ${end.exitCode}`
   return failed(said === '' ? how : `${how}: ${said}`, end.stdout, end.exitCode)
+}
+
+/**
+ * JSON that outlives `PAYLOAD=$(cat); echo "$PAYLOAD" | jq …`, as hooks are written: the echo of many a /bin/sh makes a line of `\n` and one
+ * backslash of two, and leaves `\u000a` alone.
+ */
+function forShells(json: string): string {
+  return json.replace(/\\(["\\bfnrt])/g, (pair) => {
+    const code = (JSON.parse(`"${pair}"`) as string).charCodeAt(0)
+    return `\\u${code.toString(16).padStart(4, '0')}`
+  })
 }

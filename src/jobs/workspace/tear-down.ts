@@ -49,6 +49,13 @@ export async function tearDownWorkspace(wish: TearDownWish, ground: GitGround): 
   return { kept: false, path, branch: branchKept ? branch : null, published, notes }
 }
 
+/** Where the work can be seen now. */
+export function publishedNotes(torn: TornDown | null): string[] {
+  if (!torn?.published?.pushed) return []
+  const { pullRequest } = torn.published
+  return [pullRequest === null ? `the branch ${torn.branch} is pushed` : `pull request: ${pullRequest}`]
+}
+
 /** A branch that is gone has none. null: cannot be told, and then nothing is dropped. */
 async function ownCommits(repository: string, base: string, branch: string, ground: GitGround): Promise<number | null> {
   if ((await git(repository, ['show-ref', '--verify', '--quiet', `refs/heads/${branch}`], ground)).exitCode === 1) return 0

@@ -8,7 +8,7 @@ const EVERY = 1_000_000
 
 const bodies = <T>(rows: unknown[]): T[] => rows.map((row) => JSON.parse((row as { body: string }).body) as T)
 
-type BriefPart = 'brief' | 'briefs' | 'putBrief' | 'nextBriefSequence' | 'dropBriefs'
+type BriefPart = 'brief' | 'briefs' | 'briefsUsedBy' | 'putBrief' | 'nextBriefSequence' | 'dropBriefs'
 
 /** The store's part about briefs. */
 export function briefRows(sql: (text: string) => Statement): Pick<Store, BriefPart> {
@@ -26,6 +26,12 @@ export function briefRows(sql: (text: string) => Statement): Pick<Store, BriefPa
       if (sessionId !== undefined) return newest('WHERE session_id = ?', byTime, sessionId)
       return newest('', byTime)
     },
+    briefsUsedBy: (sessionId) =>
+      bodies<BriefRecord>(
+        sql(
+          `SELECT body FROM briefs WHERE json_extract(body, '$.usedBySessionId') = ? ORDER BY json_extract(body, '$.usedAt'), rowid`,
+        ).all(sessionId),
+      ),
     putBrief(b) {
       sql(
         `INSERT INTO briefs (brief_id, seat_id, sequence, session_id, taken_at, body) VALUES (?, ?, ?, ?, ?, ?)
