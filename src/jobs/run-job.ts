@@ -138,8 +138,7 @@ class JobRun {
     const last = store.attempts(this.#jobId).at(-1) ?? null
     const plan = planAttempt(last, last !== null && this.#prompts.wasHeard(last))
     const hostOf = (attempt: AttemptRecord): AttemptHost => new AttemptHost(this.#parts, attempt, this.#prompts.journal)
-    // What is spent already is not overdrawn by one more request.
-    const spent = last && hostOf(last).mustStop()
+    const spent = last && hostOf(last).mustStop() // not overdrawn by one more request
     if (spent) return nextAfter(this.#job, spent, this.#parts.now())
     if (plan.do === 'hand-off') return this.#handOver(hostOf(last!), null, { how: 'full' })
     const isFresh = plan.do !== 'resume'
