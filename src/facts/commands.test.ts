@@ -35,6 +35,12 @@ test('what was refused never ran; what was stopped or never came back is unknown
   expect(told('command', called({ type: 'command', command: 'make', background: false }))).toMatchObject([{ state: 'unknown' }])
 })
 
+test('what Baton refused while it wanted a brief is no error; what another refused is', () => {
+  const refused = { ok: false, exitCode: null, refused: true }
+  expect(told('error', ...ran('make', 'hook error: [baton] The brief is wanted now.', refused))).toEqual([])
+  expect(told('error', ...ran('make', 'hook error: not on Fridays', refused))).toHaveLength(1)
+})
+
 test('errors are told in their own words, and whether the same worked later', () => {
   const output = "Exit code 2\nsrc/a.ts(1,2): error TS2304: Cannot find name 'last'.\nfound 1 error"
   const failed = ran('npx tsc', output, { exitCode: 2, ok: false })

@@ -31,7 +31,8 @@ export function watchErrors(state: State = { found: new Map(), standing: new Map
       const key = keyOf(call)
       if (key === null || returned.interrupted) return
       if (returned.ok === true) overcome(key)
-      if (returned.ok !== false) return
+      // What Baton itself refused, because the brief was wanted, was no attempt at the work.
+      if (returned.ok !== false || (returned.refused && returned.text.includes('[baton] '))) return
       const text = errorIn(returned)
       if (text === '') return
       const detail = { of: key, tool: call.tool, exitCode: returned.exitCode, overcome: false }

@@ -2,6 +2,7 @@ import type { BriefRecord } from '../contract/brief.js'
 import type { AttemptRecord, JobRecord } from '../contract/job.js'
 import { findBrief } from '../handoff/find-brief.js'
 import { requestText } from '../handoff/request-text.js'
+import type { Cut } from './attempt-host.js'
 import type { LiveSession } from './live-session.js'
 import type { Outcome } from './outcome.js'
 import type { JobParts } from './parts.js'
@@ -21,49 +22,56 @@ export interface BriefWish {
   /** Opens the session again; at an earlier answer where that is given. null: it cannot be. */
   open(at: string | null): Promise<LiveSession | null>
   /** An answer early enough that the brief fits behind it; null: none is known. */
-  earlier: string | null
+  earlier: Cut | null
   /** The context no longer fits: asking the session as it is fails again. */
   tooLong: boolean
   silenceMs: number
   /** The session gave one, which is checked next: that keeps this process busy. May be called more than once. */
   given(): Promise<void>
-  /** What a session that is opened again did and its transcript does not tell; '' nothing. */
-  untold(): string
+  /** What a session that is opened again did and its transcript does not tell, or `hides`; '' nothing. */
+  untold(hides: readonly string[]): string
 }
 
 /**
  * The brief of a session, by the first of these that gives one: the session itself, in the same process; the session opened again; a copy of
- * it cut off at an earlier answer; the transcript alone. Always ends with a brief that is kept, unless a person stops it: then null.
+ * it cut off at an earlier answer; the transcript alone. Ends with a brief that is kept, unless a person stops it or the provider refuses
+ * every request for now: then with that, and it is asked for again when the job goes on.
  */
-export async function askBrief(parts: JobParts, wish: BriefWish): Promise<BriefRecord | null> {
-  const { attempt, tooLong, earlier } = wish
+export async function askBrief(parts: JobParts, wish: BriefWish): Promise<{ brief: BriefRecord } | { instead: Outcome }> {
+  const { attempt, earlier } = wish
+  let { tooLong } = wish
   const bounds = { silenceMs: Math.min(wish.silenceMs, BRIEF_MS), turnMs: BRIEF_MS }
   // A copy ends before anything was asked of it.
-  const request = (at: string | null): string =>
-    at === null && parts.heard(attempt.sessionId, requestText()) ? CUT_OFF : requestText()
-  const again = (at: string | null) => ({
-    open: () => wish.open(at),
-    text: () => [request(at), wish.untold()].filter(Boolean).join('\n\n'),
+  const request = (cut: Cut | null): string =>
+    cut === null && parts.heard(attempt.sessionId, requestText()) ? CUT_OFF : requestText()
+  const again = (cut: Cut | null) => ({
+    open: () => wish.open(cut?.at ?? null),
+    text: () => [request(cut), wish.untold(cut?.hides ?? [])].filter(Boolean).join('\n\n'),
   })
-  const rungs: { open: () => Promise<LiveSession | null>; text(): string }[] = [
-    ...(tooLong ? [] : [{ open: async () => wish.live, text: () => requestText() }, again(null)]),
-    ...(earlier === null ? [] : [again(earlier)]),
+  const rungs: { open: () => Promise<LiveSession | null>; whole: boolean; text(): string }[] = [
+    { open: async () => wish.live, whole: true, text: () => requestText() },
+    { ...again(null), whole: true },
+    ...(earlier === null ? [] : [{ ...again(earlier), whole: false }]),
   ]
-  for (const { open, text } of rungs) {
+  for (const { open, whole, text } of rungs) {
+    // As it is, it would not fit again.
+    if (tooLong && whole) continue
     const session = await open()
     if (session === null) continue
     const given = await ask(parts, wish, session, text(), bounds)
     if (session !== wish.live) await session.close()
-    if (given.stopped) return null
-    if (given.text !== null) return parts.briefs.take(attempt.sessionId, given.text, REASON)
+    if (given.text !== null) return { brief: parts.briefs.take(attempt.sessionId, given.text, REASON) }
+    const { how } = given.outcome
+    if (how === 'stopped' || how === 'limited' || how === 'refused') return { instead: given.outcome }
+    tooLong ||= how === 'too-long'
     parts.log('warn', 'a session gave no brief', { job: attempt.jobId, session: attempt.sessionId, reason: given.why })
   }
-  return parts.briefs.write(attempt.sessionId, 'The session was asked for a brief and gave none.')
+  return { brief: parts.briefs.write(attempt.sessionId, 'The session was asked for a brief and gave none.') }
 }
 
 interface Given {
   text: string | null
-  stopped: boolean
+  outcome: Outcome
   why: string
 }
 
@@ -82,13 +90,12 @@ async function ask(
   const coverage = parts.briefs.coverage(attempt.sessionId, first.text)
   if (coverage === null || coverage.score >= parts.briefs.bar(attempt.sessionId) || coverage.missing.length === 0) return first
   const second = textOf(await session.turn(requestText({ missing: coverage.missing }), 'brief', bounds))
-  if (second.text === null) return { ...first, stopped: second.stopped }
+  if (second.text === null) return second.outcome.how === 'stopped' ? second : first
   const better = parts.briefs.coverage(attempt.sessionId, second.text)
   return (better?.score ?? 0) >= coverage.score ? second : first
 }
 
 function textOf(outcome: Outcome): Given {
-  if (outcome.how === 'stopped') return { text: null, stopped: true, why: 'a person stopped it' }
-  if (outcome.how !== 'done') return { text: null, stopped: false, why: outcome.how }
-  return { text: findBrief(outcome.text), stopped: false, why: 'its answer holds none' }
+  if (outcome.how !== 'done') return { text: null, outcome, why: 'detail' in outcome ? outcome.detail : outcome.how }
+  return { text: findBrief(outcome.text), outcome, why: 'its answer holds none' }
 }

@@ -9,6 +9,12 @@ import { type Climb, fullAt, hasRoom, isFull } from './when-full.js'
 
 const MOST_ANSWERS = 400
 
+/** An answer a session can be cut off at, and the calls that a copy does not tell of then. */
+export interface Cut {
+  at: string
+  hides: string[]
+}
+
 /** What one session of a job has come to: kept in the store as it grows, and judged at every batch. */
 export class AttemptHost implements Host {
   readonly journal: Journal
@@ -17,7 +23,7 @@ export class AttemptHost implements Host {
   #attempt: AttemptRecord
   #growth: number[] = []
   /** Where the session can be cut off, oldest first, with what it held by then. */
-  #answers: { uuid: string; used: number }[] = []
+  #answers: { uuid: string; used: number; calls: string[] }[] = []
   /** What the last answer came to, and the calls it made. */
   #newest: { used: number; tokens: number; calls: ReadonlySet<string> } | null = null
   /** Until the next cycle it is not stopped: a hook said so, or the handoffs are used up. */
@@ -61,10 +67,10 @@ export class AttemptHost implements Host {
 
   #answered({ usage, uuid, calls }: Extract<RunMessage, { kind: 'answer' }>): void {
     const used = usage === null ? null : usage.input + usage.cacheCreation + usage.cacheRead
+    const made = calls.map(({ id }) => id)
     if (used !== null) this.#grew(used - (this.#newest?.used ?? used))
-    this.#newest =
-      usage === null || used === null ? null : { used, tokens: used + usage.output, calls: new Set(calls.map(({ id }) => id)) }
-    if (uuid !== null && used !== null) this.#answers = [...this.#answers, { uuid, used }].slice(-MOST_ANSWERS)
+    this.#newest = usage === null || used === null ? null : { used, tokens: used + usage.output, calls: new Set(made) }
+    if (uuid !== null && used !== null) this.#answers = [...this.#answers, { uuid, used, calls: made }].slice(-MOST_ANSWERS)
     this.put({ turns: this.#attempt.turns + 1, ...(usage === null ? {} : { spend: added(this.#attempt.spend, usage) }) })
   }
 
@@ -153,9 +159,11 @@ export class AttemptHost implements Host {
   }
 
   /** An answer early enough that the request of a brief and the brief fit behind it. */
-  earlierAnswer(): string | null {
+  earlierAnswer(): Cut | null {
     const most = (this.#attempt.pointTokens ?? this.#attempt.windowTokens ?? 0) * 0.8
-    return this.#answers.findLast(({ used }) => used < most)?.uuid ?? null
+    const at = this.#answers.findLastIndex(({ used }) => used < most)
+    // A copy ends with the answer: how its own calls returned is not in it any more.
+    return at < 0 ? null : { at: this.#answers[at]!.uuid, hides: this.#answers.slice(at).flatMap(({ calls }) => calls) }
   }
 }
 

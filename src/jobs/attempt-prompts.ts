@@ -57,14 +57,16 @@ export class AttemptPrompts {
     return resumePrompt(this.#untold(attempt), this.parts.store.job(this.jobId)!.detail || 'whoever ran it was ended')
   }
 
-  /** What a session did and its transcript does not tell. */
-  untold(attempt: AttemptRecord): string {
-    return untoldText(this.#untold(attempt))
+  /** What a session did and its transcript does not tell; `hides`: calls it holds, but whoever is told does not see. */
+  untold(attempt: AttemptRecord, hides: readonly string[] = []): string {
+    return untoldText(this.#untold(attempt, hides))
   }
 
-  #untold({ sessionId }: AttemptRecord): ReturnType<typeof notTold> {
+  #untold({ sessionId }: AttemptRecord, hides: readonly string[] = []): ReturnType<typeof notTold> {
     const lines = readJournal(this.journal).filter((line) => line.sessionId === sessionId)
-    return notTold(lines, sessionId, this.parts.told(sessionId))
+    const told = new Map(this.parts.told(sessionId))
+    for (const callId of hides) told.delete(callId)
+    return notTold(lines, sessionId, told)
   }
 
   #path({ number }: AttemptRecord): string {

@@ -53,14 +53,22 @@ describe('what a job does when a session ends', () => {
   })
 
   it.each([
-    [{ how: 'turns' }, 'max_turns'],
-    [{ how: 'budget', detail: 'spent' }, 'max_budget'],
-    [{ how: 'timeout' }, 'timeout'],
-    [{ how: 'refused', status: 401, detail: 'invalid key' }, 'error'],
-  ] as [Outcome, string][])('%o ends it at once, and it can be resumed', (outcome, reason) => {
+    [{ how: 'turns' }, 'max_turns', /turns; resume it with more: --budget-turns/],
+    [{ how: 'budget', detail: 'spent' }, 'max_budget', /spent; resume it with more: --budget-usd/],
+    [{ how: 'timeout' }, 'timeout', /minutes are over; resume it with more: --budget-minutes/],
+    [{ how: 'refused', status: 401, detail: 'invalid key' }, 'error', /invalid key \(status 401\); set it right/],
+    [{ how: 'refused', status: 404, detail: 'no such model' }, 'error', /no such model \(status 404\); .*mend it/],
+    [{ how: 'circles', times: 20, call: 'Bash ls' }, 'stalled', /same call 20 times.*Bash ls.*baton jobs logs job_1/],
+  ] as [Outcome, string, RegExp][])('%o ends it at once, says what to do, and it can be resumed', (outcome, reason, detail) => {
     const end = next(outcome)
-    expect(end).toMatchObject({ do: 'end', state: 'failed', reason })
+    expect(end).toMatchObject({ do: 'end', state: 'failed', reason, detail: expect.stringMatching(detail) })
     expect(whyNotResumed({ state: 'failed', exitReason: reason as JobRecord['exitReason'] })).toBeNull()
+  })
+
+  it('tells the time of one session from the time of the whole job', () => {
+    const spec = { ...aJob().spec, sessionTimeoutMs: 24 * 3600_000, budgets: { ...aJob().spec.budgets, minutes: 5 } }
+    expect(next({ how: 'timeout' }, { spec, ranMs: 1_000 })).toMatchObject({ detail: expect.stringMatching(/session.* 24 h/) })
+    expect(next({ how: 'timeout' }, { spec, ranMs: 300_000 })).toMatchObject({ detail: expect.stringMatching(/its 5 minutes/) })
   })
 
   it('a person’s word counts', () => {

@@ -12,12 +12,13 @@ import type { Outcome } from './outcome.js'
  *   too-long                 handing-off too: the brief comes from an earlier point of the session, or from the transcript alone
  *   turns, budget, timeout   failed, with that reason; what was done stays, and `jobs resume` goes on with more
  *   stalled                  the client is ended and its session resumed once; again: failed
+ *   circles                  failed at once, as stalled: it was told of it and did the same again
  *   limited                  waiting, until the provider's own time or a growing pause; the session is resumed
  *   trouble, died            the session is resumed after a growing pause; the fifth time in a row: failed
  *   refused                  failed at once: a wrong key does not get better by asking again
  *   stopped                  paused or cancelled, as the person wanted
  *
- * Progress (a batch of tools that returned) ends a row of failures.
+ * Progress (a batch of tools that returned) ends a row of failures. What a person reads of a failure says what happened, then what to do.
  */
 export type Next =
   | { do: 'check' }
@@ -49,17 +50,22 @@ export function nextAfter(job: JobRecord, outcome: Outcome, now: Date): Next {
     case 'too-long':
       return handOver(job, outcome)
     case 'turns':
-      return failed('max_turns', `it used up its ${grouped(job.spec.budgets.turns)} turns`)
+      return failed('max_turns', turnsText(job))
     case 'budget':
-      return failed('max_budget', outcome.detail)
+      return failed('max_budget', `${outcome.detail}; ${MORE} --budget-usd or --budget-tokens`)
     case 'timeout':
-      return failed('timeout', 'its time is over')
+      return failed('timeout', timeText(job))
     case 'stalled':
       return stalled(job, outcome.silentMs)
+    case 'circles':
+      return failed(
+        'stalled',
+        `it made the same call ${outcome.times} times in a row and got the same result (${outcome.call}); see what keeps it from going on: baton jobs logs ${job.jobId}`,
+      )
     case 'limited':
       return { do: 'wait', until: limitEnd(job, outcome.until, now) }
     case 'refused':
-      return failed('error', `${outcome.detail}${outcome.status === null ? '' : ` (status ${outcome.status})`}`)
+      return failed('error', refusedText(outcome))
     case 'trouble':
     case 'died':
       return again(job, outcome.detail)
@@ -76,18 +82,22 @@ function handOver(job: JobRecord, outcome: Outcome): Next {
   if (outcome.how === 'full' && job.spec.afterMaxHandoffs === 'compact') return { do: 'resume', after: 0 }
   return failed(
     'max_handoffs',
-    `its context is full, and all ${job.spec.maxHandoffs} handoffs are used up${outcome.how === 'too-long' ? `: ${outcome.detail}` : ''}`,
+    `its context is full, and all ${job.spec.maxHandoffs} handoffs are used up${outcome.how === 'too-long' ? ` (${outcome.detail})` : ''}; ${MORE} --max-handoffs`,
   )
 }
 
 function stalled(job: JobRecord, silentMs: number): Next {
-  const minutes = Math.max(1, Math.round(silentMs / 60_000))
-  if (job.failures + 1 >= MOST_STALLS) return failed('stalled', `the client said nothing for ${minutes} min, twice`)
+  if (job.failures + 1 >= MOST_STALLS)
+    return failed(
+      'stalled',
+      `the client said nothing for ${lengthText(silentMs)}, and it had been begun anew before; see whether the provider answers, then resume it`,
+    )
   return { do: 'resume', after: 0 }
 }
 
 function again(job: JobRecord, detail: string): Next {
-  if (job.failures + 1 >= MOST_FAILURES) return failed('error', `${detail}; tried ${MOST_FAILURES} times`)
+  if (job.failures + 1 >= MOST_FAILURES)
+    return failed('error', `${detail}; it was tried ${MOST_FAILURES} times: resume it when that is mended`)
   return { do: 'resume', after: PAUSES_MS[Math.min(job.failures, PAUSES_MS.length - 1)]! }
 }
 
@@ -102,7 +112,31 @@ function failed(reason: ExitReason, detail: string): Next {
   return { do: 'end', state: 'failed', reason, detail }
 }
 
-const grouped = (figure: number | null): string => (figure === null ? '' : figure.toLocaleString('en-US'))
+const MORE = 'resume it with more:'
+
+function turnsText({ spec }: JobRecord): string {
+  const { turns } = spec.budgets
+  return `it used up its ${turns === null ? '' : `${turns.toLocaleString('en-US')} `}turns; ${MORE} --budget-turns`
+}
+
+function timeText({ spec, ranMs }: JobRecord): string {
+  const { minutes } = spec.budgets
+  if (spec.sessionTimeoutMs !== null && (minutes === null || ranMs < minutes * 60_000))
+    return `its session may not last longer than ${lengthText(spec.sessionTimeoutMs)}; resumed, it has as long again`
+  return `its ${minutes === null ? '' : `${minutes} `}minutes are over; ${MORE} --budget-minutes`
+}
+
+function refusedText({ status, detail }: { status: number | null; detail: string }): string {
+  const what = status === null ? detail : `${detail} (status ${status})`
+  if (status === 401 || status === 403)
+    return `the provider does not accept the key or login: ${what}; set it right (run the client and type /login, or see ANTHROPIC_API_KEY), then resume it`
+  return `the provider refuses: ${what}; asking again does not change that: mend it, then resume it`
+}
+
+function lengthText(ms: number): string {
+  if (ms < 120_000) return `${Math.round(ms / 1_000)} s`
+  return ms < 7_200_000 ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / 360_000) / 10} h`
+}
 
 /** States nothing comes after, unless a person asks for more. */
 export function isOver(state: JobState): boolean {

@@ -3,6 +3,7 @@ import type { Log } from '../lib/log.js'
 import type { Journal } from './journal.js'
 import { type Outcome, outcomeOf } from './outcome.js'
 import type { ContextUsage, Ears, RunMessage, RunningSession, Runtime, SessionWish, ToolResult } from './runtimes/runtime.js'
+import { SAME_MOST, SAME_TOLD, SameAgain, sameText } from './same-again.js'
 
 /** What whoever runs a session is told and asked while it works. */
 export interface Host {
@@ -41,6 +42,10 @@ const SETTLE_MS = 20_000
 /** By then a client has made its request. */
 const MEANWHILE_MS = 120
 const TASKS_GO_MS = 5_000
+/** How often an agent that is asked for its brief may call tools instead. */
+const MOST_REFUSALS = 4
+/** A client that has ended its turn says that it is idle; one that does not for so long is. */
+const QUIET_MS = 5_000
 
 /**
  * One session at work: a prompt is said, the turn is followed to its end, and another prompt may follow in the same process. In a turn
@@ -56,14 +61,20 @@ export class LiveSession {
   #stop: Outcome | null = null
   #limit: { resetsAt: string | null } | null = null
   #tasks: string[] = []
+  #idle = false
   #finished: Outcome | null = null
   #gone: Extract<RunMessage, { kind: 'exit' }> | null = null
   #saidAt = 0
+  #batchAt: number | null = null
+  #refusals = 0
+  readonly #same = new SameAgain()
 
   constructor(runtime: Runtime, wish: SessionWish, host: Host) {
     this.sessionId = wish.sessionId
     this.#host = host
     this.#session = runtime.start(wish, this.#ears())
+    // A long answer is many lines and one message.
+    this.#session.onRaw(() => this.#hears(0))
     void this.#follow()
   }
 
@@ -87,6 +98,8 @@ export class LiveSession {
     this.#stop = null
     this.#limit = null
     this.#finished = null
+    this.#idle = false
+    this.#refusals = 0
     this.#saidAt = Date.now()
     const ended = new Promise<Outcome>((resolve) => {
       this.#end = resolve
@@ -102,8 +115,12 @@ export class LiveSession {
     }
   }
 
-  /** Work that still runs in the background would wake the session again: it is waited for, then ended. */
+  /**
+   * Work that still runs in the background would wake the session again: it is waited for, then ended. What it wakes meanwhile works no
+   * more: the brief is wanted.
+   */
   async settleTasks(withinMs = SETTLE_MS): Promise<void> {
+    this.#mode = 'brief'
     await this.#until(() => this.#tasks.length === 0, withinMs)
     if (this.#tasks.length === 0) return
     for (const task of [...this.#tasks]) await this.#session.stopTask(task)
@@ -125,21 +142,44 @@ export class LiveSession {
 
   #lastWord = Date.now()
 
+  #hears(quietForMs: number): void {
+    this.#lastWord = Math.max(this.#lastWord, Date.now() + quietForMs)
+  }
+
   async #follow(): Promise<void> {
     for await (const message of this.#session.messages) {
-      this.#lastWord = Date.now()
+      // Whoever says when it asks the provider again is not stuck until then.
+      this.#hears(message.kind === 'retry' ? message.delayMs : 0)
       this.#host.heard(message)
       if (message.kind === 'limit' && message.reached) this.#limit = { resetsAt: message.resetsAt }
-      if (message.kind === 'tasks') this.#tasks = message.running
-      if (message.kind === 'result') this.#finished = this.#judge(message)
+      if (message.kind === 'tasks') this.#tasksAre(message.running)
+      if (message.kind === 'state') this.#idle = message.state === 'idle'
+      if (message.kind === 'result') this.#ended(message)
       if (message.kind === 'exit') {
         this.#gone = message
         this.#end?.(this.#finished ?? this.#stop ?? this.#died(message))
         return
       }
-      // With work in the background an end is not the last one: what it finishes wakes the agent again.
-      if (this.#finished !== null && (this.#tasks.length === 0 || this.#finished.how !== 'done')) this.#end?.(this.#finished)
+      if (this.#finished !== null && this.#isLast(this.#finished)) this.#end?.(this.#finished)
     }
+  }
+
+  /** It may have been idle while they ran; what they finish wakes it. */
+  #tasksAre(running: string[]): void {
+    this.#tasks = running
+    this.#idle = false
+  }
+
+  /** What a task in the background woke the agent for is no answer to the request of the brief. */
+  #ended(result: Extract<RunMessage, { kind: 'result' }>): void {
+    if (this.#mode === 'brief' && !result.ofPrompt) return
+    this.#idle = false
+    this.#finished = this.#judge(result)
+  }
+
+  /** With work in the background an end is not the last one: what it finishes wakes the agent again, and only then it is idle. */
+  #isLast({ how }: Outcome): boolean {
+    return how !== 'done' || this.#mode === 'brief' || (this.#idle && this.#tasks.length === 0)
   }
 
   #judge(result: Extract<RunMessage, { kind: 'result' }>): Outcome {
@@ -167,7 +207,8 @@ export class LiveSession {
       else if (now - this.#stopAt > PAUSE_MS) void this.#session.interrupt()
       return
     }
-    if (turnMs !== null && now - this.#saidAt > turnMs) this.#cut({ how: 'timeout' })
+    if (this.#finished !== null && this.#tasks.length === 0 && now - this.#lastWord > QUIET_MS) this.#end?.(this.#finished)
+    else if (turnMs !== null && now - this.#saidAt > turnMs) this.#cut({ how: 'timeout' })
     else if (now - Math.max(this.#lastWord, this.#saidAt) > silenceMs) this.#cut({ how: 'stalled', silentMs: silenceMs })
   }
 
@@ -191,6 +232,7 @@ export class LiveSession {
           journal.denied(at(), this.sessionId, call, 'in the turn for the brief')
           return { deny: '[baton] The brief is wanted now, as your whole answer. No tools are needed for it.' }
         }
+        this.#batchAt ??= Date.now()
         journal.began(at(), this.sessionId, call)
         return {}
       },
@@ -208,15 +250,19 @@ export class LiveSession {
   }
 
   async #afterBatch(calls: ToolResult[]): Promise<{ stop?: string; context?: string }> {
-    if (this.#mode === 'brief' || calls.some(({ subagent }) => subagent !== null)) return {}
+    if (calls.some(({ subagent }) => subagent !== null)) return {}
+    if (this.#mode === 'brief') return this.#refused()
+    const same = this.#same.took(calls, Date.now() - (this.#batchAt ?? Date.now()))
+    this.#batchAt = null
     const usage = this.#host.hasRoom(calls)
       ? this.#askMeanwhile((found) => this.#host.measured(found))
       : await this.#session.usage()
     const full = usage !== null && this.#host.measured(usage).full
-    const stop = this.#stop ?? this.#host.mustStop() ?? (full ? ({ how: 'full' } as const) : null)
+    const circles: Outcome | null = same >= SAME_MOST ? { how: 'circles', times: same, call: nameOf(calls) } : null
+    const stop = this.#stop ?? this.#host.mustStop() ?? circles ?? (full ? ({ how: 'full' } as const) : null)
     if (stop === null) {
-      const context = this.#host.says(this.sessionId, 'batch')
-      return context === null ? {} : { context }
+      const context = [same === SAME_TOLD ? sameText(same) : null, this.#host.says(this.sessionId, 'batch')]
+      return context.every((part) => part === null) ? {} : { context: context.filter((part) => part !== null).join('\n\n') }
     }
     this.#stop = stop
     this.#stopAt = Date.now()
@@ -237,8 +283,21 @@ export class LiveSession {
     return null
   }
 
+  /** An agent that goes on calling tools would do so until its time is over, and every call is paid for. */
+  #refused(): { stop?: string } {
+    if (++this.#refusals < MOST_REFUSALS) return {}
+    this.#stop = { how: 'trouble', detail: 'it called tools in the place of writing its brief' }
+    return { stop: 'the brief did not come' }
+  }
+
   async #until(done: () => boolean, withinMs: number): Promise<void> {
     const until = Date.now() + withinMs
     while (!done() && this.#gone === null && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 50))
   }
+}
+
+function nameOf([first, ...more]: readonly ToolResult[]): string {
+  const input = JSON.stringify(first?.input ?? '')
+  const shown = input.length > 120 ? `${input.slice(0, 119)}…` : input
+  return `${first?.name ?? 'a tool'} ${shown}${more.length > 0 ? ` and ${more.length} more` : ''}`
 }

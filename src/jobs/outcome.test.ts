@@ -7,6 +7,7 @@ const usage = { input: 0, output: 0, cacheCreation: 0, cacheRead: 0 }
 const result = (change: Partial<Result>): Result => ({
   ...{ kind: 'result', terminal: 'completed', isError: false, status: null, text: 'Done.', turns: 1 },
   spend: { usage, costUsd: null },
+  ofPrompt: true,
   ...change,
 })
 
@@ -40,6 +41,10 @@ describe('what the end of a turn means', () => {
     ],
     [
       { terminal: 'aborted_tools', isError: true, text: '' },
+      { how: 'trouble', detail: 'aborted_tools' },
+    ],
+    [
+      { terminal: 'aborted_tools', isError: false, text: '' },
       { how: 'trouble', detail: 'aborted_tools' },
     ],
   ] as [Partial<Result>, object][])('%o', (change, expected) => {

@@ -12,6 +12,8 @@ export type Outcome =
   | { how: 'budget'; detail: string }
   | { how: 'timeout' }
   | { how: 'stalled'; silentMs: number }
+  /** It does the same again and again. */
+  | { how: 'circles'; times: number; call: string }
   /** The provider refuses for now. `until`: when it will not any more, where it said so. */
   | { how: 'limited'; until: string | null; detail: string }
   /** The provider refuses, and time alone changes nothing. */
@@ -26,6 +28,8 @@ type Result = Extract<RunMessage, { kind: 'result' }>
 
 /** Statuses that mean: not now. */
 const LATER = new Set([408, 409, 425, 429, 500, 502, 503, 504, 529])
+/** A person's own Stop hook may have the last word; the agent has said its own by then. */
+const ENDED = new Set(['completed', 'stop_hook_prevented'])
 const FULL = new Set(['prompt_too_long', 'blocking_limit', 'rapid_refill_breaker'])
 
 /**
@@ -41,7 +45,7 @@ export function outcomeOf(result: Result, limit: { resetsAt: string | null } | n
   if (terminal === 'budget_exhausted') return { how: 'budget', detail: 'the money for it is spent' }
   if (limit !== null && isError) return { how: 'limited', until: limit.resetsAt, detail }
   if (terminal === 'api_error' || status !== null) return byStatus(status, detail)
-  if (isError) return { how: 'trouble', detail }
+  if (isError || !ENDED.has(terminal)) return { how: 'trouble', detail }
   return { how: 'done', text }
 }
 
@@ -56,7 +60,7 @@ function firstLine(text: string): string {
   return line.length > 300 ? `${line.slice(0, 299)}…` : line
 }
 
-/** How a session ended, in a few words for people. */
+/** In a few words, for the agent that goes on and for people; '' nothing. */
 export function detailOf(outcome: Outcome | undefined): string {
   if (outcome === undefined) return ''
   if ('detail' in outcome) return outcome.detail

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { BriefRecord } from '../contract/brief.js'
 import type { JobSpec } from '../contract/job.js'
 import { silentLog } from '../lib/log.js'
 import { openStore } from '../store/sqlite/sqlite.js'
 import type { Store } from '../store/store.js'
-import { aJob } from './a-job.js'
+import { aJob, anAttempt } from './a-job.js'
 import { Journal } from './journal.js'
 import type { JobParts } from './parts.js'
 import { runJob } from './run-job.js'
@@ -211,17 +211,27 @@ describe('a job', () => {
     expect(briefs.kept.map(({ author }) => author)).toEqual(['baton'])
   })
 
-  it('whose context no longer fits gets its brief from an earlier point', async () => {
-    const { run, runtime, briefs } = stage({
-      sessions: [
-        [step(1, 60_000), { fails: { terminal: 'prompt_too_long', status: 400, text: 'Prompt is too long' } }],
-        [],
-        [{ text: 'Done.' }],
-      ],
-      replies: [reply],
+  it('whose context no longer fits gets its brief from an earlier point, which is told what was done after it', async () => {
+    const told = new Map<string, { ok: boolean }>()
+    const tooLong = { fails: { terminal: 'prompt_too_long', status: 400, text: 'Prompt is too long' } }
+    const { run, runtime, briefs } = stage(
+      { sessions: [[step(1, 50_000), step(2, 60_000), tooLong], [], [{ text: 'Done.' }]], replies: [reply] },
+      {},
+      { told: () => told },
+    )
+    const returned = Journal.prototype.returned
+    onTestFinished(() => {
+      Journal.prototype.returned = returned
     })
+    Journal.prototype.returned = function (at, sessionId, result) {
+      told.set(result.id, { ok: true })
+      return returned.call(this, at, sessionId, result)
+    }
     expect(await run()).toMatchObject({ state: 'completed', handoffs: 1 })
     expect(runtime.wishes.map(({ begin }) => begin.how)).toEqual(['fresh', 'fork', 'fresh'])
+    const copy = runtime.requests.find(({ sessionId }) => sessionId === runtime.wishes[1]!.sessionId)!.texts.at(-1)!
+    expect(copy).toMatch(/They are done[\s\S]*step 2.*did 2/)
+    expect(copy).not.toContain('step 1')
     expect(briefs.kept.map(({ author }) => author)).toEqual(['agent'])
   })
 
@@ -259,6 +269,49 @@ describe('a job', () => {
       state: 'failed',
       exitReason: 'max_budget',
     })
+  })
+
+  it('does not begin a session when its budget is used up, and begins when it is given more', async () => {
+    const { run, runtime, jobId } = stage(
+      { sessions: [[step(1, 20_000)], [{ text: 'Done.' }]] },
+      { budgets: { usd: null, tokens: null, turns: null, minutes: 2 } },
+    )
+    store.putJob({ ...store.job(jobId)!, ranMs: 125_000 })
+    store.putAttempt(anAttempt({ jobId }))
+    expect(await run()).toMatchObject({
+      state: 'failed',
+      exitReason: 'timeout',
+      detail: expect.stringContaining('--budget-minutes'),
+    })
+    expect(runtime.wishes).toEqual([])
+    const { spec } = store.job(jobId)!
+    store.putJob({ ...store.job(jobId)!, spec: { ...spec, budgets: { ...spec.budgets, minutes: 5 } } })
+    expect(await run()).toMatchObject({ state: 'completed' })
+  })
+
+  it('ends an agent that goes round in a circle, after it was told so', async () => {
+    const again = Array.from({ length: 40 }, () => ({ calls: [{ input: 'ls', result: 'a' }], used: 20_000 }))
+    const { run, runtime } = stage({ sessions: [again] })
+    expect(await run()).toMatchObject({ state: 'failed', exitReason: 'stalled' })
+    expect(runtime.requests).toHaveLength(20)
+    expect(runtime.requests.filter(({ texts }) => texts.some((text) => text.includes('were the same'))).length).toBe(10)
+  })
+
+  it.each([
+    [{ limit: { name: 'five_hour', reached: true, resetsAt: null, usedPercent: 100 } }, 429, 'waiting'],
+    [{}, 401, 'failed'],
+  ])('does not lose the agent’s brief to a provider that refuses: %o %i', async (more, status, state) => {
+    const refused = { when: 'handoff brief', ...more, fails: { terminal: 'api_error', status, text: 'not now' } }
+    const { run, jobId, briefs } = stage({ sessions: [[step(1, 155_000)], [{ text: 'Done.' }]], replies: [refused] })
+    const running = run()
+    while (store.job(jobId)!.state !== state) await new Promise((resolve) => setTimeout(resolve, 10))
+    expect(store.attempts(jobId).map((one) => one.state)).toEqual(['asked'])
+    expect(briefs.kept).toEqual([])
+    if (state === 'waiting') store.putJob({ ...store.job(jobId)!, wanted: 'pause' })
+    expect(await running).toMatchObject({ state: state === 'waiting' ? 'paused' : 'failed' })
+    Object.assign(refused, { ...reply, limit: undefined, fails: undefined })
+    expect(await run()).toMatchObject({ state: 'completed', handoffs: 1 })
+    expect(briefs.kept.map(({ author }) => author)).toEqual(['agent'])
   })
 
   it('waits out a limit until the time the provider names', async () => {

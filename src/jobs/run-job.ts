@@ -146,6 +146,8 @@ class JobRun {
     const last = lastBegun(store.attempts(this.#jobId))
     const plan = planAttempt(last, last !== null && this.#prompts.wasHeard(last))
     const hostOf = (attempt: AttemptRecord): AttemptHost => new AttemptHost(this.#parts, attempt, this.#prompts.journal)
+    const spent = last && hostOf(last).mustStop() // not overdrawn by one more request
+    if (spent) return nextAfter(this.#job, spent, this.#parts.now())
     if (plan.do === 'hand-off') return this.#handOver(hostOf(last!), null, { how: 'full' })
     const isFresh = plan.do !== 'resume'
     const ahead = last === null ? null : await this.#ahead.of(last)
@@ -229,26 +231,32 @@ class JobRun {
       return { do: 'resume', after: 0 }
     }
     host.put({ state: 'asked' })
-    const brief =
+    const given =
       decision === 'abort'
-        ? this.#parts.briefs.write(attempt.sessionId, 'A hook ended the session.')
+        ? { brief: this.#parts.briefs.write(attempt.sessionId, 'A hook ended the session.') }
         : await askBrief(this.#parts, {
             ...{ job: this.#job, attempt, live, tooLong: outcome.how === 'too-long', earlier: host.earlierAnswer() },
-            ...{ silenceMs: this.#job.spec.silenceMs, untold: () => this.#prompts.untold(attempt) },
+            ...{ silenceMs: this.#job.spec.silenceMs, untold: (hides) => this.#prompts.untold(attempt, hides) },
             ...{ open: (at) => this.#openAgain(host, at), given: () => this.#ahead.start(attempt) },
           })
-    if (brief === null) return this.stopped() ?? { do: 'resume', after: 0 }
+    if ('instead' in given) {
+      await this.#ahead.drop()
+      const next = nextAfter(this.#job, given.instead, this.#parts.now())
+      if (next.do !== 'end')
+        record(this.#parts, this.#jobId, { failures: this.#job.failures + 1, detail: detailOf(given.instead) })
+      return next
+    }
     if (live === null) this.#parts.left(attempt)
     this.#parts.keep(attempt.sessionId)
     const { store } = this.#parts
     const waits = await this.#ahead.fits()
     store.transaction(() => {
       host.put({ state: 'over', endedAt: this.#parts.now().toISOString(), process: null, briefId: attempt.briefId })
-      const next = nextAttempt(this.#parts, attempt, { state: 'starting', briefId: brief.briefId }, waits)
+      const next = nextAttempt(this.#parts, attempt, { state: 'starting', briefId: given.brief.briefId }, waits)
       const data = {
         ...handoffFields(this.#job, attempt, next.sessionId),
-        brief_id: brief.briefId,
-        coverage: brief.coverage?.score ?? null,
+        brief_id: given.brief.briefId,
+        coverage: given.brief.coverage?.score ?? null,
       }
       record(
         this.#parts,

@@ -144,6 +144,13 @@ test('fails as the script says, for each session apart, then answers', async () 
   expect([limited.headers.get('retry-after'), limited.headers.get('x-why')]).toEqual(['3', 'plan'])
 })
 
+test('a limit of the plan is told with the time it is lifted', async () => {
+  const m = await model({ steps: [{ text: 'a', fail: { kind: 429, resets_in: 60 } }] })
+  const { status, headers } = await ask(m, [prompt('go')])
+  const reset = Number(headers.get('anthropic-ratelimit-unified-reset')) * 1000 - Date.now()
+  expect([status, headers.get('anthropic-ratelimit-unified-status'), Math.round(reset / 10_000)]).toEqual([429, 'rejected', 6])
+})
+
 test('drops connections before and within an answer', async () => {
   const m = await model({ steps: [{ text: 'a', fail: ['drop', 'drop-midstream'] }] })
   await expect(ask(m, [prompt('go')])).rejects.toThrow()

@@ -33,6 +33,8 @@ const failSchema = v.strictObject({
   times: v.optional(v.union([times, v.literal('always')])),
   /** Seconds, sent as the header `retry-after`. */
   retry_after: v.optional(v.pipe(v.number(), v.minValue(0))),
+  /** The limit of a plan is reached, and is lifted in so many seconds: the headers by which clients of a plan learn of it. */
+  resets_in: v.optional(v.pipe(v.number(), v.minValue(0))),
   message: v.optional(v.string()),
   headers: v.optional(v.record(v.string(), v.string())),
 })

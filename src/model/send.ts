@@ -45,7 +45,7 @@ export async function sendFailure(
   const error = toError(fail)
   if (error) {
     const retry: Record<string, string> = fail.retry_after === undefined ? {} : { 'retry-after': String(fail.retry_after) }
-    sendJson(response, error.status, error.body, { ...retry, ...fail.headers })
+    sendJson(response, error.status, error.body, { ...retry, ...limitHeaders(fail), ...fail.headers })
     return error.status
   }
   switch (fail.kind) {
@@ -65,6 +65,19 @@ export async function sendFailure(
     default:
       response.socket?.destroy()
       return null
+  }
+}
+
+function limitHeaders({ resets_in }: Fail): Record<string, string> {
+  if (resets_in === undefined) return {}
+  const reset = String(Math.ceil(Date.now() / 1_000 + resets_in))
+  return {
+    'anthropic-ratelimit-unified-status': 'rejected',
+    'anthropic-ratelimit-unified-reset': reset,
+    'anthropic-ratelimit-unified-representative-claim': 'five_hour',
+    'anthropic-ratelimit-unified-5h-status': 'rejected',
+    'anthropic-ratelimit-unified-5h-reset': reset,
+    'anthropic-ratelimit-unified-5h-utilization': '1',
   }
 }
 

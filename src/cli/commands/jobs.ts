@@ -9,11 +9,16 @@ const options = {
   follow: { type: 'boolean', short: 'f', about: 'logs: go on with what it does next, until it ends or Ctrl-C' },
   raw: { type: 'boolean', about: 'logs: the client’s own lines' },
   'budget-usd': { type: 'string', value: 'X', about: 'resume: stop when so much is spent in all' },
+  'budget-tokens': { type: 'string', value: 'N', about: 'resume: stop when so many tokens are used in all' },
+  'budget-turns': { type: 'string', value: 'N', about: 'resume: stop after so many answers of the model in all' },
+  'budget-minutes': { type: 'string', value: 'N', about: 'resume: stop after so many minutes of work in all' },
   'max-handoffs': { type: 'string', value: 'N', about: 'resume: how many sessions may follow the first in all' },
   detach: { type: 'boolean', about: 'resume: in the background' },
   'output-format': { type: 'string', value: 'F', oneOf: ['text', 'stream-json'], about: 'resume: stream-json: one event a line' },
   quiet: { type: 'boolean', short: 'q', about: 'resume: print only how it ended' },
 } satisfies Record<string, Option>
+
+const BUDGETS = ['budget-usd', 'budget-tokens', 'budget-turns', 'budget-minutes'] as const
 
 const FORMS: Record<Action, { does: string; least: number; most: number; options: (keyof typeof options)[] }> = {
   list: { does: 'list what runs, and what ran lately', least: 0, most: 0, options: ['all'] },
@@ -24,7 +29,7 @@ const FORMS: Record<Action, { does: string; least: number; most: number; options
     does: 'go on with a job that was paused, failed or lost its runner; without an id, with all of the last kind',
     least: 0,
     most: 1,
-    options: ['budget-usd', 'max-handoffs', 'detach', 'output-format', 'quiet'],
+    options: [...BUDGETS, 'max-handoffs', 'detach', 'output-format', 'quiet'],
   },
 }
 

@@ -1,3 +1,4 @@
+import type { JobBudgets } from '../../contract/job.js'
 import type { House } from '../../house.js'
 import { lostJobs } from '../../jobs/lost-jobs.js'
 import { settleUnwanted } from '../../jobs/stop-job.js'
@@ -6,12 +7,12 @@ import type { Call, Cli, Command } from '../command.js'
 import { inHouse } from '../open-house.js'
 import { tellDetached } from './detach.js'
 import { jobNamed } from './job-named.js'
-import { figureOf } from './run.js'
+import { budgetsOf, figureOf } from './run.js'
 import { IN_RUNNER, partsHere, runHere } from './run-here.js'
 
 /** One job, or all that lost whoever ran them. One that a person paused is left until it is named. */
 export async function resume(call: Call, cli: Cli, command: Command): Promise<number> {
-  const usd = figureOf(call, command, 'budget-usd')
+  const budgets = budgetsOf(call, command)
   const maxHandoffs = figureOf(call, command, 'max-handoffs')
   return inHouse(
     cli,
@@ -19,7 +20,7 @@ export async function resume(call: Call, cli: Cli, command: Command): Promise<nu
       const name = call.words[1]
       if (name === undefined) await settle(house, cli, call)
       const jobs = name === undefined ? lostJobs(house.store).cutOff : [jobNamed(house, name)]
-      for (const { jobId } of jobs) allow(house, jobId, usd, maxHandoffs)
+      for (const { jobId } of jobs) allow(house, jobId, budgets, maxHandoffs)
       const jobIds = jobs.map(({ jobId }) => jobId)
       if (jobIds.length > 0)
         return call.flag('detach') ? tellDetached(house, cli, call, jobIds) : runHere(house, cli, call, jobIds)
@@ -39,11 +40,11 @@ async function settle(house: House, cli: Cli, call: Call): Promise<void> {
   }
 }
 
-function allow({ store }: House, jobId: string, usd: number | null, maxHandoffs: number | null): void {
-  if (usd === null && maxHandoffs === null) return
+function allow({ store }: House, jobId: string, more: Partial<JobBudgets>, maxHandoffs: number | null): void {
+  if (Object.keys(more).length === 0 && maxHandoffs === null) return
   store.transaction(() => {
     const job = store.job(jobId)!
-    const budgets = { ...job.spec.budgets, ...(usd === null ? {} : { usd }) }
+    const budgets = { ...job.spec.budgets, ...more }
     store.putJob({ ...job, spec: { ...job.spec, budgets, ...(maxHandoffs === null ? {} : { maxHandoffs }) } })
   })
 }

@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path'
 import { findProjectFile } from '../../config/find-project.js'
 import { loadConfig } from '../../config/load-config.js'
 import { type JobFlags, resolveAgent } from '../../config/resolve-agent.js'
-import type { JobRecord, JobSpec, RuntimeName } from '../../contract/job.js'
+import type { JobBudgets, JobRecord, JobSpec, RuntimeName } from '../../contract/job.js'
 import type { House } from '../../house.js'
 import { newJob } from '../../jobs/new-job.js'
 import { BatonError, EXIT, reasonOf } from '../../lib/errors.js'
@@ -89,7 +89,6 @@ function specOf(cli: Cli, agent: string | null, flags: JobFlags): JobSpec {
 async function flagsOf(call: Call, cli: Cli, command: Command): Promise<JobFlags> {
   const prompt = await promptOf(call, cli, command)
   const checks = call.values('check')
-  const usd = figureOf(call, command, 'budget-usd')
   const maxHandoffs = figureOf(call, command, 'max-handoffs')
   return {
     ...(prompt === null ? {} : { prompt }),
@@ -99,7 +98,7 @@ async function flagsOf(call: Call, cli: Cli, command: Command): Promise<JobFlags
     ...given('workItem', call.value('work-item')),
     ...given('maxHandoffs', maxHandoffs),
     ...(checks.length > 0 ? { checks } : {}),
-    ...(usd === null ? {} : { budgets: { usd } }),
+    budgets: budgetsOf(call, command),
     ...(call.flag('worktree') ? { worktree: true } : {}),
   }
 }
@@ -108,13 +107,24 @@ function given<K extends string, V>(key: K, value: V | null): { [key in K]?: V }
   return (value === null ? {} : { [key]: value }) as { [key in K]?: V }
 }
 
+/** Those that are given. */
+export function budgetsOf(call: Call, command: Command): Partial<JobBudgets> {
+  return {
+    ...given('usd', figureOf(call, command, 'budget-usd')),
+    ...given('tokens', figureOf(call, command, 'budget-tokens')),
+    ...given('turns', figureOf(call, command, 'budget-turns')),
+    ...given('minutes', figureOf(call, command, 'budget-minutes')),
+  }
+}
+
 /** null: not given. Money may be a fraction; handoffs may be none. */
-export function figureOf(call: Call, command: Command, name: 'budget-usd' | 'max-handoffs'): number | null {
+export function figureOf(call: Call, command: Command, name: `budget-${keyof JobBudgets}` | 'max-handoffs'): number | null {
   const written = call.value(name)
   if (written === null) return null
   const figure = Number(written)
   const money = name === 'budget-usd'
-  const ok = Number.isFinite(figure) && (money ? figure >= 0.01 : Number.isSafeInteger(figure) && figure >= 0)
+  const least = name === 'max-handoffs' ? 0 : 1
+  const ok = Number.isFinite(figure) && (money ? figure >= 0.01 : Number.isSafeInteger(figure) && figure >= least)
   if (!ok)
     throw wrong(
       command,

@@ -23,7 +23,7 @@ export class ClientMessages {
 
   take(value: unknown): Taken {
     const message = object(value) ?? {}
-    const promptDone = message.type === 'result' && object(message.origin)?.kind !== 'task-notification'
+    const promptDone = message.type === 'result' && isOfPrompt(message)
     return { messages: this.translate(message), promptDone }
   }
 
@@ -104,6 +104,8 @@ export class ClientMessages {
   }
 }
 
+const isOfPrompt = ({ origin }: Fields): boolean => object(origin)?.kind !== 'task-notification'
+
 /** `subtype` is no guide: failed requests come as a success. */
 function resultOf(message: Fields): RunMessage {
   const isError = message.is_error === true
@@ -116,6 +118,7 @@ function resultOf(message: Fields): RunMessage {
     text: text(message.result) ?? errors.join('\n'),
     turns: count(message.num_turns) ?? 0,
     spend: { usage: spentIn(message), costUsd: number(message.total_cost_usd) },
+    ofPrompt: isOfPrompt(message),
   }
 }
 

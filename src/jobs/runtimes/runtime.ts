@@ -100,8 +100,20 @@ export type RunMessage =
   /** Work that goes on in the background; an empty list: none does. */
   | { kind: 'tasks'; running: string[] }
   | { kind: 'state'; state: 'idle' | 'working' }
-  /** The end of a turn. `terminal` is the client's own word: `completed`, `hook_stopped`, `max_turns`, `api_error`, … */
-  | { kind: 'result'; terminal: string; isError: boolean; status: number | null; text: string; turns: number; spend: SpendSoFar }
+  /**
+   * The end of a turn. `terminal` is the client's own word: `completed`, `hook_stopped`, `max_turns`, `api_error`, … `ofPrompt` false: the
+   * client began it of itself, because a task in the background finished.
+   */
+  | {
+      kind: 'result'
+      terminal: string
+      isError: boolean
+      status: number | null
+      text: string
+      turns: number
+      spend: SpendSoFar
+      ofPrompt: boolean
+    }
   /** The client is gone. Nothing comes after it. */
   | { kind: 'exit'; code: number | null; signal: string | null; trouble: string | null }
   /** Anything else the client wrote: kept in the log of the job, judged by nobody. */

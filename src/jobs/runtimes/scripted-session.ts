@@ -192,7 +192,7 @@ export class ScriptedSession implements RunningSession {
 
   private result(terminal: string, isError: boolean, status: number | null, text: string): void {
     const spend = { usage: { ...this.spent }, costUsd: null }
-    this.tell({ kind: 'result', terminal, isError, status, text, turns: this.turns, spend })
+    this.tell({ kind: 'result', terminal, isError, status, text, turns: this.turns, spend, ofPrompt: true })
   }
 
   private nextStep(): ScriptedStep {

@@ -1,0 +1,109 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { silentLog } from '../lib/log.js'
+import { Journal } from './journal.js'
+import { type Host, LiveSession } from './live-session.js'
+import type { Ears, RunMessage, SessionWish } from './runtimes/runtime.js'
+import { Unread } from './runtimes/unread.js'
+
+/** A session whose client says what the test says. */
+function spoken() {
+  const folder = mkdtempSync(join(tmpdir(), 'baton-live-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const messages = new Unread<RunMessage>()
+  let ears!: Ears
+  let raw: (line: string) => void = () => {}
+  const cuts: string[] = []
+  const exit = (): void => messages.tell({ kind: 'exit', code: null, signal: 'SIGKILL', trouble: null })
+  const runtime = {
+    ...{ name: 'scripted' as const, missing: () => null },
+    start: (_: SessionWish, given: Ears) => {
+      ears = given
+      return {
+        ...{ process: null, messages, usage: async () => null, ready: async () => {}, forbidCompaction: async () => {} },
+        say: () => {},
+        onRaw: (take: (line: string) => void) => {
+          raw = take
+        },
+        interrupt: async () => {
+          cuts.push('interrupt')
+          tell({ kind: 'result', terminal: 'aborted_streaming', isError: true })
+        },
+        ...{ stopTask: async () => {}, end: async () => messages.close(), kill: exit },
+      }
+    },
+  }
+  const host: Host = {
+    ...{ now: () => new Date(), log: silentLog, journal: new Journal(join(folder, 'journal.jsonl')) },
+    ...{ measured: () => ({ full: false }), heard: () => {}, mustStop: () => null, mayCompact: () => true },
+    ...{ hooked: async () => '', says: () => null, hasRoom: () => false, begins: () => {} },
+  }
+  const live = new LiveSession(runtime, { sessionId: 's' } as SessionWish, host)
+  const spend = { usage: { input: 0, output: 0, cacheCreation: 0, cacheRead: 0 }, costUsd: null }
+  const plain = { terminal: 'completed', isError: false, status: null, text: '', turns: 1, spend, ofPrompt: true }
+  const tell = (message: Partial<RunMessage> & { kind: RunMessage['kind'] }): void =>
+    messages.tell({ ...(message.kind === 'result' ? plain : {}), ...message } as RunMessage)
+  return { live, tell, cuts, ears: () => ears, line: () => raw('{}') }
+}
+
+const bounds = { silenceMs: 1_500, turnMs: null }
+const call = { id: 'toolu_1', name: 'Bash', input: {}, subagent: null }
+const after = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+it('is done when nothing runs in the background and the client is idle: what finishes late has the last word', async () => {
+  const { live, tell } = spoken()
+  const turn = live.turn('work', 'work', { silenceMs: 60_000, turnMs: null })
+  tell({ kind: 'tasks', running: ['t'] })
+  tell({ kind: 'result', text: 'It looks around.' })
+  tell({ kind: 'state', state: 'idle' })
+  tell({ kind: 'tasks', running: [] })
+  tell({ kind: 'state', state: 'working' })
+  tell({ kind: 'result', text: 'All done.', ofPrompt: false })
+  tell({ kind: 'state', state: 'idle' })
+  expect(await turn).toEqual({ how: 'done', text: 'All done.' })
+})
+
+it('a client that does not say that it is idle is taken to be after a while', async () => {
+  const { live, tell } = spoken()
+  const turn = live.turn('work', 'work', { silenceMs: 60_000, turnMs: null })
+  tell({ kind: 'result', text: 'Done.' })
+  expect(await turn).toEqual({ how: 'done', text: 'Done.' })
+}, 20_000)
+
+it('what a task in the background wakes while the brief is wanted may not work, and is not the brief', async () => {
+  const { live, tell, ears } = spoken()
+  expect(await ears().beforeTool(call)).toEqual({})
+  await live.settleTasks(0)
+  expect(await ears().beforeTool(call)).toEqual({ deny: expect.stringContaining('The brief is wanted now') })
+  expect(await ears().beforeTool({ ...call, subagent: 'a' })).toEqual({})
+  const turn = live.turn('the brief, please', 'brief', bounds)
+  tell({ kind: 'result', text: 'I am awake.', ofPrompt: false })
+  tell({ kind: 'result', text: '# Handoff brief' })
+  expect(await turn).toEqual({ how: 'done', text: '# Handoff brief' })
+})
+
+it('tools in the place of the brief are refused four times, then the turn ends', async () => {
+  const { live, tell, ears } = spoken()
+  const turn = live.turn('the brief, please', 'brief', bounds)
+  const batch = () => ears().afterBatch([{ ...call, result: 'no', failed: true }])
+  expect([await batch(), await batch(), await batch()]).toEqual([{}, {}, {}])
+  expect(await batch()).toEqual({ stop: expect.any(String) })
+  tell({ kind: 'result', terminal: 'hook_stopped' })
+  expect(await turn).toMatchObject({ how: 'trouble' })
+})
+
+it('silence is no line at all, and not the time until the client asks the provider again', async () => {
+  const { live, tell, cuts, line } = spoken()
+  const turn = live.turn('work', 'work', bounds)
+  const said = setInterval(line, 200)
+  await after(3_000)
+  clearInterval(said)
+  expect(cuts).toEqual([])
+  tell({ kind: 'retry', attempt: 1, status: 529, delayMs: 2_000, reason: 'overloaded' })
+  await after(2_500)
+  expect(cuts).toEqual([])
+  expect(await turn).toEqual({ how: 'stalled', silentMs: 1_500 })
+  expect(cuts[0]).toBe('interrupt')
+}, 20_000)

@@ -1,0 +1,121 @@
+import { expect, test, vi } from 'vitest'
+import { copies } from '../../src/model/log.js'
+import { until } from '../harness/wait.js'
+import { type Case, caseStage, DONE, endOf, failedAs, resumeCase, runCase, runCases } from './job-failures.js'
+import { mainRequests } from './stage.js'
+
+vi.setConfig({ testTimeout: 240_000 })
+
+const step = (name: string, more = {}) => ({ bash: `echo ${name} >> steps`, used: 30_008, ...more })
+const tries = (count: number) => ({ CLAUDE_CODE_MAX_RETRIES: String(count) })
+const briefly = { session: { silence: '8s' } }
+
+test('a provider that fails for a while costs time and nothing else, through both runtimes', async () => {
+  const busy: Case['script'] = { steps: [step('busy', { fail: [{ kind: 429, retry_after: 1 }, 529, 500] }), 'Done.'] }
+  const cases: Case[] = [
+    { name: 'cli-busy', script: busy, env: tries(1) },
+    { name: 'sdk-busy', script: busy, env: tries(1), flags: ['--runtime', 'sdk'] },
+    { name: 'dropped', script: { steps: [step('dropped', { fail: ['drop', 'drop-midstream', 'stream-error'] }), 'Done.'] } },
+    { name: 'stalled-once', script: { steps: [step('stalled', { fail: 'stall' }), 'Done.'] }, agent: briefly },
+  ]
+  const { it, ran } = await runCases(cases)
+  for (const { name } of cases) expect([name, endOf(ran[name]!)]).toEqual([name, { ...DONE, sessions: 1, handoffs: 0 }])
+  expect(it.steps().sort()).toEqual(['busy', 'busy', 'dropped', 'stalled'])
+  const resumed = (id: string) => mainRequests(it.model, id).some((entry) => copies(entry, 'This session was cut off') > 0)
+  expect(cases.map(({ name }) => [name, resumed(ran[name]!.job.session_id!)])).toEqual([
+    ...[
+      ['cli-busy', true],
+      ['sdk-busy', true],
+      ['dropped', false],
+      ['stalled-once', true],
+    ],
+  ])
+  expect(it.left()).toEqual([])
+})
+
+test('a limit of the plan is waited out until the reset the client tells of, also in the turn for the brief', async () => {
+  const limit = { kind: 429 as const, resets_in: 4 }
+  const limited: Case = {
+    name: 'limited',
+    script: {
+      steps: [step('limited', { fail: limit }), { bash: 'echo full >> steps', used: 155_008 }],
+      replies: [{ when: 'as your whole answer', text: brief('limited-on'), fail: limit }],
+    },
+    env: { ANTHROPIC_API_KEY: '', CLAUDE_CODE_OAUTH_TOKEN: 'sk-ant-oat01-fake' },
+  }
+  const it = await caseStage([limited], { conversations: [{ when: { seen: 'limited-on' }, steps: ['Done.'] }] })
+  const running = runCase(it, limited)
+  const waiting = await until(
+    'it waits',
+    async () => {
+      const [job] = await it.jobs()
+      return job?.status === 'waiting' ? job : null
+    },
+    90_000,
+  )
+  expect(Date.parse(waiting.wait_until!)).toBeGreaterThan(Date.parse(waiting.started_at!))
+  expect(waiting.detail).toMatch(/limit/i)
+  const ran = await running
+  expect(endOf(ran)).toEqual({ ...DONE, sessions: 2, handoffs: 1 })
+  expect(it.steps()).toEqual(['limited', 'full'])
+  const events = (await it.baton('events', '--json')).stdout.trim().split('\n')
+  const waits = events.map((line) => JSON.parse(line)).filter(({ type }) => type === 'job_waiting')
+  expect(waits).toHaveLength(2)
+  const { briefs } = JSON.parse((await it.baton('show', ran.job.job_id, '--json')).stdout)
+  expect(briefs.map(({ author }: { author: string }) => author)).toEqual(['agent'])
+})
+
+test('what time alone does not mend ends the job with its reason, what to do, and a way to go on', async () => {
+  const many = { bash: 'echo more >> steps', used: 30_008, grow: 100, repeat: 9 }
+  const cases: Case[] = [
+    { name: 'key', script: { steps: [step('key', { fail: { kind: 401 } }), 'Done.'] }, env: tries(0) },
+    { name: 'hang', script: { steps: [step('hang', { fail: { kind: 'hang', times: 2 } }), 'Done.'] }, agent: briefly },
+    { name: 'turns', script: { steps: [many, 'Done.'] }, flags: ['--budget-turns', '2'] },
+    { name: 'tokens', script: { steps: [many, 'Done.'] }, flags: ['--budget-tokens', '50000'] },
+    { name: 'money', script: { steps: [many, 'Done.'] }, flags: ['--budget-usd', '0.05'] },
+    { name: 'time', script: { steps: [{ bash: 'sleep 600' }, 'Done.'] }, agent: { session: { timeout: '2s' } } },
+    {
+      name: 'too-long',
+      script: { steps: [step('long'), { fail: 'too-long', used: 60_008 }] },
+      flags: ['--max-handoffs', '0'],
+      env: { DISABLE_COMPACT: '1' },
+    },
+    { name: 'circle', script: { steps: [{ bash: 'cat baton.yaml', used: 30_008, grow: 0, repeat: 40 }, 'Done.'] } },
+  ]
+  const { it, ran } = await runCases(cases)
+  const ends: [string, string, RegExp][] = [
+    ['key', 'error', /key or login.*status 401.*\/login.*resume/],
+    ['hang', 'stalled', /said nothing for 8 s.*resume/],
+    ['turns', 'max_turns', /its 2 turns.*--budget-turns/],
+    ['tokens', 'max_budget', /its 50,000 tokens.*--budget-tokens/],
+    ['money', 'max_budget', /spent.*--budget-usd/],
+    ['time', 'timeout', /longer than 2 s.*resumed/],
+    ['too-long', 'max_handoffs', /full.*--max-handoffs/],
+    ['circle', 'stalled', /same call 20 times.*cat baton\.yaml.*baton jobs logs/],
+  ]
+  for (const [name, reason, detail] of ends) {
+    expect([name, endOf(ran[name]!)]).toEqual([name, { ...failedAs(reason), sessions: 1, handoffs: 0 }])
+    expect(ran[name]!.job.detail).toMatch(detail)
+  }
+  expect(mainRequests(it.model, ran.circle!.job.session_id!).filter((entry) => copies(entry, 'were the same') > 0)[0]?.step).toBe(
+    10,
+  )
+  expect(it.left()).toEqual([])
+
+  // Without more it ends as before, and nothing is asked of the model.
+  const asked = it.model.log().length
+  expect(endOf(await resumeCase(it, ran.turns!.job))).toMatchObject(failedAs('max_turns'))
+  expect(it.model.log()).toHaveLength(asked)
+  const [key, hang, turns] = await Promise.all([
+    resumeCase(it, ran.key!.job),
+    resumeCase(it, ran.hang!.job),
+    resumeCase(it, ran.turns!.job, '--budget-turns', '20'),
+  ])
+  for (const one of [key, hang, turns]) expect(endOf(one)).toMatchObject({ ...DONE, sessions: 1 })
+  expect(it.steps().filter((line) => line === 'hang' || line === 'key')).toHaveLength(2)
+  expect(turns.job.steps).toBe(10)
+})
+
+function brief(next: string): string {
+  return `# Handoff brief\n\n## Goal and why\n\nThe task.\n\n## Next exact step\n\n${next}\n`
+}
