@@ -33,7 +33,7 @@ function partsOf(limits: JobLimits = { jobs: 4, perAgent: null }, delayMs = 0, s
   return {
     ...{ store, limits, now: () => new Date(), newId: randomUUID, newSessionId: randomUUID, log: silentLog },
     ...{ folderOf: (jobId) => join(folder, jobId), runtime: async () => runtime, env: { PATH: process.env.PATH! } },
-    ...{ briefs: {} as JobParts['briefs'], began: started, hooked: async () => {}, measured: () => {}, left: () => {} },
+    ...{ briefs: {} as JobParts['briefs'], began: started, hooked: async () => '', measured: () => {}, left: () => {} },
     ...{ says: () => null, told: () => new Map(), heard: () => true, repository: () => null, keep: () => {}, tell: () => {} },
   }
 }
