@@ -11,6 +11,7 @@ import {
   type Wish,
   whyNotNow,
 } from './delivery/channels/tmux.js'
+import { claimForks } from './engine/drive-fork.js'
 import {
   awaitReviews,
   beginTyping,
@@ -22,6 +23,7 @@ import {
   releaseHandoffs,
   type ToType,
 } from './engine/drive-handoff.js'
+import { forkForBrief } from './hand-fork.js'
 import type { House } from './house.js'
 import { isAlive, type ProcessIdentity, processInfo } from './lib/process-info.js'
 import { QUIET_MS, terminalOf } from './terminals.js'
@@ -38,8 +40,8 @@ const REVIEW_LOOK_MS = 15_000
 const REVIEW_OVER_MS = 50
 
 /**
- * Types for every handoff that needs it and that no other process types for, and waits for the end of reviews, until none is left (see
- * `engine/drive-handoff.ts`). Sleeps between looks: the clients' own state and the store wake it.
+ * Types for every handoff that needs it and that no other process types for, has forks write briefs (`hand-fork.ts`), and waits for the end
+ * of reviews, until none is left (see `engine/drive-handoff.ts`). Sleeps between looks: the clients' own state and the store wake it.
  */
 export async function driveHandoffs(house: House): Promise<void> {
   const self = processInfo(process.pid)
@@ -50,24 +52,25 @@ export async function driveHandoffs(house: House): Promise<void> {
   const ended = new Map<string, number>()
   const changes = watchChanges([dirname(house.home.store)])
   let changed: Promise<void> | null = null
-  const begin = (id: string): void => {
-    const driving = drive(house, self, id).catch((error) => {
-      failed.add(id)
-      house.log('error', 'typing for a handoff failed', { handoff: id, reason: String(error) })
+  /** `key`: one handoff may need both. */
+  const begin = (id: string, key: string, what: string, work: typeof drive): void => {
+    const hasRested = Date.now() - (ended.get(key) ?? 0) >= AGAIN_MS
+    if (driven.has(key) || failed.has(key) || !hasRested) return
+    const driving = work(house, self, id).catch((error) => {
+      failed.add(key)
+      house.log('error', `${what} for a handoff failed`, { handoff: id, reason: String(error) })
     })
     driven.set(
-      id,
+      key,
       driving.then(() => {
-        driven.delete(id)
-        ended.set(id, Date.now())
+        driven.delete(key)
+        ended.set(key, Date.now())
       }),
     )
   }
   for (;;) {
-    for (const id of claimHandoffs(parts, self)) {
-      const hasRested = Date.now() - (ended.get(id) ?? 0) >= AGAIN_MS
-      if (!driven.has(id) && !failed.has(id) && hasRested) begin(id)
-    }
+    for (const id of claimHandoffs(parts, self)) begin(id, id, 'typing', drive)
+    for (const id of claimForks(parts, self)) begin(id, `fork ${id}`, 'a fork', (...told) => forkForBrief(...told))
     const review = awaitReviews(parts, self)
     if (driven.size === 0 && review === null && releaseHandoffs(parts, self, failed)) break
     const left = review === null ? LOOK_MS : review - house.now().getTime()

@@ -20,11 +20,13 @@ export function observer({ store, engine, log, now }: House, env: Record<string,
   const limits = new Map<string, Limits>()
   const { agents } = engine.parts
 
-  const guarded = (what: string, attempt: AttemptRecord, work: () => void): void => {
+  /** null: it failed. */
+  const guarded = <T>(what: string, attempt: AttemptRecord, work: () => T): T | null => {
     try {
-      work()
+      return work()
     } catch (error) {
       log('error', `${what} of a job was not taken`, { session: attempt.sessionId, reason: reasonOf(error) })
+      return null
     }
   }
   const environmentOf = (attempt: AttemptRecord): Record<string, string> => {
@@ -40,9 +42,9 @@ export function observer({ store, engine, log, now }: House, env: Record<string,
       ...{ CLAUDE_CODE_ENTRYPOINT: 'sdk-baton', CLAUDE_CODE_SESSION_ATTENDED: '0' },
     }
   }
-  const take = (signal: Signal, attempt: AttemptRecord): void => {
+  const take = (signal: Signal, attempt: AttemptRecord): string => {
     const told = limits.get(attempt.sessionId) ?? null
-    engine.takeSignal({ ...signal, limits: told }, { deliver: 'keep', byRunner: true }, environmentOf(attempt))
+    return engine.takeSignal({ ...signal, limits: told }, { deliver: 'keep', byRunner: true }, environmentOf(attempt)).answer
   }
   /** What no hook tells in a client that is spoken to. */
   const blank = (attempt: AttemptRecord, event: string): Signal => {
@@ -72,10 +74,11 @@ export function observer({ store, engine, log, now }: House, env: Record<string,
       }
       const end = Date.now() + BEFORE_COMPACTION_MS
       if (/compact/i.test(event)) while (Date.now() < end && !engine.settled(raw)) await sleep(STEP_MS)
-      guarded('a signal', attempt, () => {
+      const told = guarded('a signal', attempt, () => {
         const signal = agents[agent]?.open(raw)
-        if (signal) take(signal, attempt)
+        return signal ? take(signal, attempt) : ''
       })
+      return told ?? ''
     },
     measured(usage, attempt) {
       limits.set(attempt.sessionId, limitsOf(usage))

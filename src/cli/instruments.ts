@@ -5,6 +5,7 @@ import { archivePlaces } from '../archive/places.js'
 import { around } from '../around.js'
 import { readBrief } from '../briefs/read-brief.js'
 import { loadConfig } from '../config/load-config.js'
+import { policyFor } from '../config/policy-for.js'
 import { RUNTIMES } from '../contract/job.js'
 import { isUndriven } from '../engine/look-at-handoffs.js'
 import { openHouse } from '../house.js'
@@ -33,6 +34,10 @@ export function instruments(home: Home, env: Record<string, string | undefined>)
       return { all: all.length, gone: gone.map(({ file }) => join(folder, file)) }
     },
     isGenuine: ({ path, sha256 }) => existsSync(home.key) && readBrief(path, machineKey(home.key), sha256).verdict === 'genuine',
+    forks(folder) {
+      const { config } = loadConfig({ home, project: folder, env })
+      return policyFor(config, { agent: 'claude-code', project: folder, model: null, seat: null }).handoff.fork
+    },
     isUndriven,
     async typable(pid, sessionId) {
       const configDir = configDirOf(env as Record<string, string>)

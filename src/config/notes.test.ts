@@ -55,7 +55,10 @@ describe('notes', () => {
     [{ agents: { a: { levels: [{ name: 'warning', at: '60%' }] } } }, 'agents.a.levels: accepted; '],
     [{ agents: { a: { env: { GITHUB_TOKEN: 'x' } } } }, 'agents.a.env: kept with the job in plain text'],
     [{ levels: [{ name: 'warning', actions: ['pause'] }] }, 'levels[0].actions[0]: accepted; acts as a warning: '],
-    [{ overrides: [{ when: { seat: 'x' }, handoff: { fork: true } }] }, 'overrides[0].handoff.fork: accepted; '],
+    [
+      { overrides: [{ when: { seat: 'x' }, levels: [{ name: 'warning', actions: ['pause'] }] }] },
+      'overrides[0].levels[0].actions[0]: accepted; ',
+    ],
   ])('on %j', (content, note) => {
     const notes = noted(content)
     expect(notes).toHaveLength(1)

@@ -11,10 +11,6 @@ const LATER = {
   prices: "accepted; costs are the client's own figures until Baton reckons them itself",
 } satisfies Partial<Record<keyof Written, string>>
 
-const LATER_HANDOFF = {
-  fork: 'accepted; a brief the agent does not write is written by code until Baton can let a fork write it',
-}
-
 const LATER_ACTIONS: [pattern: RegExp, text: string][] = [
   [/^pause$/, 'accepted; acts as a warning: a job is paused by `baton jobs`, never by a level yet'],
   [/^hook:/, 'accepted; acts as a warning: hooks run in jobs only, where an agent names them'],
@@ -50,7 +46,11 @@ function notesOnAgents(agents: Written['agents']): Omit<Note, 'file'>[] {
         'session.max_handoffs_per_job',
         'not used: `max_handoffs` of the agent says the same and wins',
       ],
-      levels && levels.length > 0 && ['levels', 'accepted; a job is handed over at `session.context_threshold`, not at levels'],
+      levels &&
+        levels.length > 0 && [
+          'levels',
+          'accepted; has no effect: a job is handed over at `session.context_threshold`, where `hooks.on_context_threshold` runs; `levels` of the file are noted for its sessions',
+        ],
       Object.keys(env ?? {}).some((name) => SECRET.test(name)) && [
         'env',
         'kept with the job in plain text: leave secrets in the environment Baton is started in, which the agent inherits',
@@ -69,7 +69,6 @@ function notesOnPolicy(written: WrittenPolicy, prefix: string): Omit<Note, 'file
       key: `${prefix}compaction`,
       text: 'acts as `instruct`: nobody can tell when a brief that waits for approval is used',
     })
-  if (written.handoff?.fork) notes.push({ key: `${prefix}handoff.fork`, text: LATER_HANDOFF.fork })
   written.levels?.forEach(({ actions }, level) => {
     actions?.forEach((action, index) => {
       const later = LATER_ACTIONS.find(([pattern]) => pattern.test(action))

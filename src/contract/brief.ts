@@ -13,8 +13,11 @@ export const BRIEF_STATUSES = [
 ] as const
 export type BriefStatus = (typeof BRIEF_STATUSES)[number]
 
-/** Who wrote a brief: the agent whose work it is, a person who edited it, or Baton by code, from transcript and repository. */
-export type BriefAuthor = 'agent' | 'user' | 'baton'
+/**
+ * Who wrote a brief: the agent whose work it is, a fork of its session, a person who edited it, or Baton by code, from transcript and
+ * repository.
+ */
+export type BriefAuthor = 'agent' | 'fork' | 'user' | 'baton'
 
 /** What stands in a brief of all that happened, and what does not. */
 export interface Coverage {

@@ -38,6 +38,23 @@ export interface Typing {
   sent: boolean
 }
 
+/**
+ * A fork of the session writes the brief that its agent did not. It is under way while the handoff is `requested`; after that it tells
+ * what became of it.
+ */
+export interface ForkWriting {
+  /** When it was wanted. */
+  since: string
+  /** How many were begun, stored before each: whoever sees to one may be killed. */
+  tries: number
+  /** The last line of the transcript when it was wanted: what came later is not in its brief. */
+  upTo: number
+  /** Why Baton writes the brief itself, if the fork gives none. */
+  reason: string
+  /** `wrote`: its brief is used. Else why not, in half a sentence. null: it is not over. */
+  outcome: string | null
+}
+
 /** Everything the store keeps of one handoff. */
 export interface HandoffRecord {
   handoffId: string
@@ -60,7 +77,7 @@ export interface HandoffRecord {
   lastCall?: boolean
   /** How often the agent was asked for the brief. */
   asked: number
-  /** What the agent gave first and was below the bar; null: nothing, or it is kept as a brief by now. */
+  /** What the agent gave and was below the bar; null: nothing, or it is kept as a brief by now. */
   draft: string | null
   briefId: string | null
   way: HandoffWay | null
@@ -71,7 +88,7 @@ export interface HandoffRecord {
   newSessionId: string | null
   /** The client, where its terminal can be typed into; absent or null: it cannot. */
   client?: { pid: number; startedAt: string; configDir: string } | null
-  /** The process that types, or waits for the end of a review; absent or null: none does. */
+  /** The process that types, waits for the end of a review or has a fork write; absent or null: none does. */
   driver?: { pid: number; startedAt: string } | null
   /** What is typed, stored before the first key; absent or null: nothing of ours stands there. */
   typing?: Typing | null
@@ -81,6 +98,8 @@ export interface HandoffRecord {
   stale?: boolean
   /** Its session was resumed, and the person was told of the brief: it is left when they do it. Absent: no. */
   offered?: boolean
+  /** Absent: no fork was wanted. */
+  fork?: ForkWriting
   /** Which handoff of this seat it is, from 1. */
   number: number
   /** The figures when it was asked for. */

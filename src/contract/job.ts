@@ -146,8 +146,8 @@ export interface AttemptRecord {
   start: AttemptStart
   /** The brief it began with; null: none. */
   briefId: string | null
-  /** How far it has come; each stored before it is done. */
-  state: 'starting' | 'prompted' | 'working' | 'stopped' | 'asked' | 'written' | 'over'
+  /** How far it has come; each stored before it is done. `ready`: its client waits while the brief is checked, and knows of nothing. */
+  state: 'ready' | 'starting' | 'prompted' | 'working' | 'stopped' | 'asked' | 'written' | 'over'
   /** The client; null: none was started yet, or it is gone. */
   process: { pid: number; startedAt: string } | null
   transcriptPath: string | null

@@ -3,8 +3,9 @@ import type { HandoffRecord } from '../contract/handoff.js'
 import { continuePrompt, resumeText } from '../handoff/resume-text.js'
 import { deskFor } from './desk.js'
 import { type Draft, emit } from './draft.js'
+import { withoutFork } from './fork-brief.js'
 import { addFoundLater } from './found-later.js'
-import { cancelHandoff, failHandoff, fieldsOf, moveHandoff, withdraw } from './handoffs.js'
+import { cancelHandoff, failHandoff, fieldsOf, isForking, moveHandoff, withdraw } from './handoffs.js'
 import { isThere, typeOn, waitForNextStart } from './leave-session.js'
 import { cancelStale, queue } from './messages.js'
 import { sameProcess } from './wake.js'
@@ -22,8 +23,9 @@ export function beginFresh(draft: Draft): void {
   const [found] = parts.store.openHandoffs({ seatId: record.seatId })
   if (!found || found.sessionId === record.sessionId || found.newSessionId === record.sessionId) return
   if (isBeside(draft, found)) return
-  const asked = takenBack(draft, found)
-  if (asked === null) return
+  const back = takenBack(draft, found)
+  if (back === null) return
+  const asked = isForking(back) ? writtenNow(draft, back) : back
   // Whoever has to say yes has not; and a start is no answer.
   const unapproved = asked.state === 'review' && asked.dueAt === null
   if (unapproved && draft.signal.start?.source !== 'clear') return
@@ -114,6 +116,15 @@ function completed(draft: Draft, handoff: HandoffRecord): HandoffRecord {
   const left = handoff.stale ? draft.parts.store.session(handoff.sessionId) : null
   if (left === null) return handoff
   return addFoundLater(Object.assign(deskFor(draft.parts, draft.agent, left, draft.events), { read: draft.read }), handoff)
+}
+
+/** A fork was to write the brief, and nobody waited for it. */
+function writtenNow(draft: Draft, handoff: HandoffRecord): HandoffRecord {
+  const left = draft.parts.store.session(handoff.sessionId)
+  if (left === null || !draft.enabled) return handoff
+  const desk = deskFor(draft.parts, draft.agent, left, draft.events)
+  const read = draft.read?.sessionId === handoff.sessionId ? draft.read : null
+  return withoutFork(Object.assign(desk, { read }), handoff, 'the session was cleared before it had answered').handoff
 }
 
 function goOn(draft: Draft, handoff: HandoffRecord, brief: BriefRecord): void {

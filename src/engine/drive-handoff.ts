@@ -4,6 +4,7 @@ import type { ProcessIdentity } from '../lib/process-info.js'
 import { deskFor } from './desk.js'
 import type { Parts } from './draft.js'
 import { endClient } from './end-gone.js'
+import { isForking } from './handoffs.js'
 import { offerInstead } from './leave-session.js'
 import { hasDriver, isAwaited, isTyped, isUnawaited } from './look-at-handoffs.js'
 
@@ -71,7 +72,9 @@ export function releaseHandoffs(parts: Parts, self: ProcessIdentity, but: Readon
   const { store } = parts
   return store.transaction(() => {
     const own = store.openHandoffs().filter((handoff) => isOwn(handoff, self))
-    if (own.some((handoff) => isWanted(parts, handoff) && !but.has(handoff.handoffId))) return false
+    const isLeft = (handoff: HandoffRecord): boolean =>
+      (isWanted(parts, handoff) && !but.has(handoff.handoffId)) || (isForking(handoff) && !but.has(`fork ${handoff.handoffId}`))
+    if (own.some(isLeft)) return false
     for (const handoff of own) store.putHandoff({ ...handoff, driver: null })
     return true
   })

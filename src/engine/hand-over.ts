@@ -3,9 +3,22 @@ import type { HandoffRecord } from '../contract/handoff.js'
 import { stepAtTurnEnd } from '../handoff/at-turn-end.js'
 import { findBrief } from '../handoff/find-brief.js'
 import { requestText } from '../handoff/request-text.js'
+import { KeyTrouble } from '../lib/machine-key.js'
 import type { Desk, Draft } from './draft.js'
+import { endedFork, mayFork, wantFork, withBrief, withoutFork } from './fork-brief.js'
 import { lastLine } from './found-later.js'
-import { type Asked, arriveHandoff, beginHandoff, cancelHandoff, hush, moveHandoff, openHandoff, withdraw } from './handoffs.js'
+import {
+  type Asked,
+  arriveHandoff,
+  beginHandoff,
+  cancelHandoff,
+  failHandoff,
+  hush,
+  isForking,
+  moveHandoff,
+  openHandoff,
+  withdraw,
+} from './handoffs.js'
 import { keepTranscript } from './keep-transcript.js'
 import { leaveSession, readyToType, waitForNextStart } from './leave-session.js'
 import type { BriefGround } from './make-brief.js'
@@ -17,7 +30,8 @@ import { endReview, isReviewOver, reviewOrLeave } from './review.js'
  *
  *   a level or a person asks          requested   the agent is asked at the next tool boundary, else at the end of its turn
  *   the turn ends with the brief      checked     completed by what it lacks; below the bar the agent is asked once more first
- *   it ends without one               checked     Baton's own brief, which says so
+ *   it ends without one               checked     Baton's own brief, which says so; where the configuration lets a fork of the session
+ *                                                 write it (`fork-brief.ts`), the handoff is `requested` until then
  *   then                              review      a person may look at it first, where the configuration says so (`review.ts`)
  *   then                              clearing    the client is ordered to clear and to go on with a prompt; or
  *                                     waiting     the person is told that the brief is ready for the next clear
@@ -79,7 +93,9 @@ export function handOverAtTurnEnd(draft: Draft): void {
   if (!handoff || handoff.sessionId !== draft.record.sessionId) return
   if (handoff.state === 'requested') {
     // A turn that failed says nothing about the brief: it may be tried again.
-    if (draft.signal.kind === 'turn-end') judgeAnswer(draft, unheard(draft) ? { ...handoff, asked: 0 } : handoff)
+    if (draft.signal.kind !== 'turn-end') return
+    if (isForking(handoff)) takeInstead(draft, handoff)
+    else judgeAnswer(draft, unheard(draft) ? { ...handoff, asked: 0 } : handoff)
   } else if (handoff.state === 'clearing') improve(draft, handoff)
   else if (handoff.state === 'review') {
     if (!improve(draft, handoff) && isReviewOver(draft, handoff)) endReview(draft, handoff)
@@ -113,6 +129,16 @@ function improve(draft: Draft, handoff: HandoffRecord): boolean {
   return true
 }
 
+/** The agent went on while a fork writes, and gave a brief after all. */
+function takeInstead(draft: Draft, handoff: HandoffRecord): void {
+  const body = findBrief(draft.signal.lastAnswer ?? '')
+  if (body === null) return
+  const around = draft.parts.around()
+  const ground = around.briefGround(draft)
+  const brief = around.takeBrief(draft, ground, { body, author: 'agent', reason: handoff.reason })
+  useBrief(draft, endedFork(handoff, 'the agent gave one itself'), brief, ground)
+}
+
 /** The request still waits to be given: at the end of a turn it is given another way. */
 function unheard(draft: Draft): boolean {
   return cancelStale(draft, 'it is asked for at the end of the turn', ofSession(draft, ['handoff'])).length > 0
@@ -141,15 +167,18 @@ function judgeAnswer(draft: Draft, handoff: HandoffRecord): void {
       reason: handoff.reason,
       ...(text === body ? { coverage } : {}),
     })
-  if (step === 'ask') insist(draft, handoff, requestText({ seatName: draft.seatName }), handoff.draft)
+  const isPoor = step === 'take' && handoff.asked > 1 && score! < policy.handoff.bar
+  const heard = handoff.asked > 0
+  const unwritten = heard
+    ? 'The agent was asked for a brief and gave none.'
+    : 'The context was full before the agent could be asked.'
+  if ((step === 'write' || step === 'take-draft' || isPoor) && mayFork(draft))
+    wantFork(draft, handoff, { reason: unwritten, given: step === 'take' ? body : handoff.draft, upTo: lastLine(ground.facts) })
+  else if (step === 'ask') insist(draft, handoff, requestText({ seatName: draft.seatName }), handoff.draft)
   else if (step === 'ask-again')
     insist(draft, handoff, requestText({ seatName: draft.seatName, missing: coverage!.missing }), body)
   else if (step === 'write') {
-    const heard = handoff.asked > 0
-    const reason = heard
-      ? 'The agent was asked for a brief and gave none.'
-      : 'The context was full before the agent could be asked.'
-    const written = around.writeBrief(draft, ground, { reason, lastAnswer: signal.lastAnswer ?? null })
+    const written = around.writeBrief(draft, ground, { reason: unwritten, lastAnswer: signal.lastAnswer ?? null })
     useBrief(draft, handoff, written, ground)
   } else useBrief(draft, handoff, taken(step === 'take' ? body! : handoff.draft!), ground)
 }
@@ -163,22 +192,13 @@ function useBrief(draft: Draft, handoff: HandoffRecord, brief: BriefRecord, grou
   reviewOrLeave(draft, withBrief(draft, handoff, brief, ground), brief)
 }
 
-export function withBrief(
-  desk: Pick<Desk, 'parts' | 'at'>,
-  handoff: HandoffRecord,
-  { briefId }: BriefRecord,
-  { facts }: BriefGround,
-): HandoffRecord {
-  return moveHandoff(desk, handoff, 'checked', { briefId, draft: null, upTo: lastLine(facts), stale: false, offered: false })
-}
-
 const READY = new Set<HandoffRecord['state']>(['checked', 'review', 'waiting', 'clearing'])
 
 /** What the main agent of the fresh session does shows how far the handoff has come; what that of the old one goes on with makes its brief old. */
 export function followHandoff(draft: Draft): void {
   const { signal, record, parts } = draft
   const handoff = openHandoff(draft)
-  if (handoff?.sessionId === record.sessionId && signal.kind === 'prompt' && READY.has(handoff.state))
+  if (handoff?.sessionId === record.sessionId && signal.kind === 'prompt' && (READY.has(handoff.state) || isForking(handoff)))
     parts.store.putHandoff({ ...handoff, stale: true })
   if (!handoff || handoff.newSessionId !== record.sessionId) return
   const started = handoff.state === 'confirmed' && signal.kind === 'prompt' ? moveHandoff(draft, handoff, 'started') : handoff
@@ -195,6 +215,17 @@ function keepDraft(desk: Desk, handoff: HandoffRecord, body: string): void {
   moveHandoff(desk, handoff, 'waiting', { briefId, draft: null, way: 'start', orderId: null })
 }
 
+/** A fork still writes, and the next start is not to wait for it. */
+function leaveFork(desk: Desk, handoff: HandoffRecord): void {
+  try {
+    const { handoff: ready } = withoutFork({ ...desk, read: null }, handoff, 'the session ended before it had answered')
+    moveHandoff(desk, ready, 'waiting', { way: 'start', orderId: null })
+  } catch (error) {
+    if (!(error instanceof KeyTrouble)) throw error
+    failHandoff(desk, handoff, error.message)
+  }
+}
+
 /**
  * The session ended, and no fresh one follows it in its client: what is written waits for the next start; what is not will not be. A fresh
  * session that ended before it worked has done nothing with its brief, whatever it was told.
@@ -204,7 +235,8 @@ export function handOverAtSessionEnd(draft: Desk): void {
   if (handoff && handoff.newSessionId === draft.record.sessionId) waitForNextStart(draft, handoff)
   if (!handoff || handoff.sessionId !== draft.record.sessionId || handoff.newSessionId !== null) return
   const brief = handoff.briefId === null ? null : draft.parts.store.brief(handoff.briefId)
-  if (brief === null && handoff.draft !== null) keepDraft(draft, handoff, handoff.draft)
+  if (isForking(handoff)) leaveFork(draft, handoff)
+  else if (brief === null && handoff.draft !== null) keepDraft(draft, handoff, handoff.draft)
   else if (brief === null) cancelHandoff(draft, handoff, 'the session ended')
   // What nobody has agreed to yet is agreed to by time or by a person, also now.
   else if (handoff.state === 'review') return

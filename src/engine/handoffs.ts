@@ -23,6 +23,11 @@ export function openHandoff({ parts, record }: Pick<Desk, 'parts' | 'record'>): 
   return found && !OVER.has(found.state) ? found : null
 }
 
+/** A fork of its session writes the brief, or is about to. */
+export function isForking({ state, fork }: HandoffRecord): boolean {
+  return state === 'requested' && fork?.outcome === null
+}
+
 /** Begins a handoff of this session. The last request wins: an earlier one of the seat is over. */
 export function beginHandoff(desk: Desk, asked: Asked): HandoffRecord {
   const { parts, record, at } = desk
@@ -142,5 +147,6 @@ export function fieldsOf(handoff: HandoffRecord): Record<string, unknown> {
     inputTokens: usedTokens,
     contextWindow: windowTokens,
     handoffNumber: handoff.number,
+    ...(handoff.fork ? { fork: handoff.fork.outcome ?? 'not needed any more' } : {}),
   }
 }

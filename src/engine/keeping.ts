@@ -12,7 +12,7 @@ import { weightOf } from '../facts/rank.js'
 import { lossText } from '../policy/texts.js'
 import { briefToTell } from './brief-to-tell.js'
 import { type Desk, type Draft, emit, type Parts } from './draft.js'
-import { openHandoff } from './handoffs.js'
+import { isForking, openHandoff } from './handoffs.js'
 import { keepTranscript } from './keep-transcript.js'
 import { keptOffset } from './kept-facts.js'
 import { GROUND_MS, groundFor, type Known, keptOf, repositoryOf } from './known.js'
@@ -73,7 +73,7 @@ export function readLeft(known: Known, parts: Parts, sessionId: string, path?: s
 
 /** The session whose place this one probably takes, if its brief has to be completed first. Of a wrong guess no use is made. */
 function leftBy({ store }: Parts, { pid, seat, cwd }: Signal): string | null {
-  const stale = store.openHandoffs().filter((handoff) => handoff.stale)
+  const stale = store.openHandoffs().filter((handoff) => handoff.stale || isForking(handoff))
   const sits = (seatId: string): boolean => seat !== null && (seat === seatId || store.seat(seatId)?.name === seat)
   const found =
     stale.find(({ sessionId }) => pid !== null && store.session(sessionId)?.process?.pid === pid) ??

@@ -3,6 +3,7 @@ import type { HandoffRecord } from '../contract/handoff.js'
 import { isAlive } from '../lib/process-info.js'
 import { deskFor } from './desk.js'
 import type { Parts } from './draft.js'
+import { isForking } from './handoffs.js'
 import type { ReadFacts } from './read-facts.js'
 
 /** Handoffs no signal moves on: those whose time has come are looked at, orders are followed, and those nobody types or waits for get a process that does. */
@@ -16,7 +17,8 @@ export function lookAtHandoffs(parts: Parts): Event[] {
     const read = stale ? parts.around().readLeft(parts, sessionId) : null
     return parts.store.transaction(() => look(parts, handoffId, now, read))
   })
-  if (parts.store.openHandoffs().some((handoff) => isUndriven(handoff) || isUnawaited(parts, handoff))) parts.leaveWork('handoff')
+  const isLeft = (handoff: HandoffRecord): boolean => isUndriven(handoff) || isUnawaited(parts, handoff) || isUnforked(handoff)
+  if (parts.store.openHandoffs().some(isLeft)) parts.leaveWork('handoff')
   return events
 }
 
@@ -42,6 +44,11 @@ export function isUndriven(handoff: HandoffRecord): boolean {
 
 export function hasDriver({ driver }: HandoffRecord): boolean {
   return Boolean(driver) && isAlive(driver!)
+}
+
+/** A fork is to write its brief, and nobody sees to it. */
+export function isUnforked(handoff: HandoffRecord): boolean {
+  return isForking(handoff) && !hasDriver(handoff)
 }
 
 /**

@@ -174,24 +174,6 @@ describe('a person who looks', () => {
     expect(last().state).toBe('clearing')
   })
 
-  it('approves a brief the work has left behind: what happened since is read before the store is locked', () => {
-    written()
-    ask('Never use tabs in src/tabs.ts.')
-    ends('Understood.')
-    const around = parts().around()
-    const read: boolean[] = []
-    parts().around = () => ({
-      ...around,
-      briefGround: (draft) => {
-        read.push(draft.read !== null)
-        return around.briefGround(draft)
-      },
-    })
-    approveBrief(parts(), asked())
-    expect(read).toEqual([true])
-    expect(house.store.briefs()[0]!.addenda).toHaveLength(1)
-  })
-
   it('cancels: nothing is left', () => {
     written()
     dropHandoff(parts(), { handoffId: last().handoffId, caller: null })
@@ -300,23 +282,6 @@ describe('work that goes on during the review', () => {
     ends(BRIEF.replace('login', 'logout'))
     expect(statuses()).toEqual(['agent superseded', 'agent review'])
     expect(last()).toMatchObject({ state: 'review', dueAt: new Date(house.now().getTime() + 30_000).toISOString() })
-  })
-
-  it('ends with a new brief after the window closed: that one has a window of its own, unless a person said yes to the first', () => {
-    written()
-    house.wait(20)
-    ask('Write the brief again, with the logout.')
-    house.wait(11)
-    look()
-    expect(last()).toMatchObject({ state: 'checked', stale: true })
-    ends(BRIEF.replace('login', 'logout'))
-    expect(statuses()).toEqual(['agent superseded', 'agent review'])
-    expect(order()).toBeNull()
-    ask('And once more.')
-    approveBrief(parts(), { briefId: last().briefId!, caller: null })
-    ends(BRIEF)
-    expect(statuses()).toEqual(['agent superseded', 'agent approved'])
-    expect(last().state).toBe('clearing')
   })
 
   it('is added also when the person clears a session nobody else could clear', () => {

@@ -14,7 +14,7 @@ import { type Draft, emit, type Parts } from './draft.js'
 import { endGone } from './end-gone.js'
 import { expectAnswer } from './expect-answer.js'
 import { insisted, moveHandoffs, vetoed } from './handoff-signals.js'
-import { openHandoff } from './handoffs.js'
+import { isForking, openHandoff } from './handoffs.js'
 import { keepTranscript } from './keep-transcript.js'
 import { wantBrief, wantFacts } from './late-work.js'
 import { measure } from './measure.js'
@@ -110,7 +110,12 @@ export function takeOpened(parts: Parts, raw: RawSignal, told: Signal, options: 
     // Without a server the hook's own engine answers: another that holds the same signal must not take the answer back.
     if (!options.again) moveHandoffs(draft)
     if (signal.kind === 'turn-end' && !signal.subagent) wantFacts(draft)
-    const told = options.deliver === 'answer' ? (vetoed(draft) ?? instructed(draft) ?? insisted(draft)) : null
+    const told =
+      options.deliver === 'answer'
+        ? (vetoed(draft) ?? instructed(draft) ?? insisted(draft))
+        : options.byRunner
+          ? instructed(draft)
+          : null
     const answer = told ?? give(draft, options.deliver, options.unserved ? null : (options.signalId ?? null))
     if (options.unserved && !signal.subagent) expectAnswer(draft)
     parts.store.putSession(record)
@@ -133,7 +138,8 @@ export function takeOpened(parts: Parts, raw: RawSignal, told: Signal, options: 
  */
 function needsFacts({ store }: Parts, { kind, sessionId, subagent, start }: Signal): boolean {
   if (subagent) return false
-  if (kind === 'session-start') return start?.source !== 'compact' && store.openHandoffs().some(({ stale }) => stale)
+  if (kind === 'session-start')
+    return start?.source !== 'compact' && store.openHandoffs().some((one) => one.stale || isForking(one))
   if (kind !== 'turn-end') return kind === 'compact-start'
   const handoffId = store.session(sessionId)?.handoffId ?? null
   const handoff = handoffId === null ? null : store.handoff(handoffId)

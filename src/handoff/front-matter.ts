@@ -4,7 +4,8 @@ import { TITLE } from './sections.js'
 
 /** Lines a front matter has at most; more is a text between two rules. */
 const MOST_LINES = 100
-const AUTHORS: readonly BriefAuthor[] = ['agent', 'user', 'baton']
+const KNOWN: Record<BriefAuthor, true> = { agent: true, fork: true, user: true, baton: true }
+const AUTHORS = Object.keys(KNOWN) as BriefAuthor[]
 
 const TEXTS = { briefId: 'brief_id', seatId: 'seat_id', sessionId: 'session_id', agent: 'agent', takenAt: 'taken_at' } as const
 const MAYBE_TEXTS = {

@@ -18,6 +18,7 @@ export interface Resumed {
 
 const AUTHORS: Record<BriefAuthor, string> = {
   agent: 'written by the agent before you and checked against the transcript',
+  fork: 'written by a copy of the session before you, because its agent gave none, and checked against the transcript',
   user: 'edited by the user',
   baton: 'written by Baton from transcript and repository, without a model',
 }

@@ -10,6 +10,9 @@ import type { JobParts } from './parts.js'
 /** A brief is one answer: longer than this it does not take. */
 const BRIEF_MS = 5 * 60_000
 const REASON = 'the context of the session was nearly full'
+/** To a session that was asked already and cut off: what is wanted stands above, and is not said twice. */
+const CUT_OFF =
+  '[baton] You were cut off before the handoff brief that is asked for above had arrived. Give it now, as your whole answer and in the form described there, also if you see it above already. No tools are needed for it.'
 
 export interface BriefWish {
   job: JobRecord
@@ -23,6 +26,8 @@ export interface BriefWish {
   /** The context no longer fits: asking the session as it is fails again. */
   tooLong: boolean
   silenceMs: number
+  /** The session gave one, which is checked next: that keeps this process busy. May be called more than once. */
+  given(): Promise<void>
   /** What a session that is opened again did and its transcript does not tell, or `hides`; '' nothing. */
   untold(hides: readonly string[]): string
 }
@@ -36,18 +41,24 @@ export async function askBrief(parts: JobParts, wish: BriefWish): Promise<{ brie
   const { attempt, earlier } = wish
   let { tooLong } = wish
   const bounds = { silenceMs: Math.min(wish.silenceMs, BRIEF_MS), turnMs: BRIEF_MS }
-  const again = (cut: Cut | null) => ({ open: () => wish.open(cut?.at ?? null), untold: () => wish.untold(cut?.hides ?? []) })
-  const rungs: { open: () => Promise<LiveSession | null>; whole: boolean; untold(): string }[] = [
-    { open: async () => wish.live, whole: true, untold: () => '' },
+  // A copy ends before anything was asked of it.
+  const request = (cut: Cut | null): string =>
+    cut === null && parts.heard(attempt.sessionId, requestText()) ? CUT_OFF : requestText()
+  const again = (cut: Cut | null) => ({
+    open: () => wish.open(cut?.at ?? null),
+    text: () => [request(cut), wish.untold(cut?.hides ?? [])].filter(Boolean).join('\n\n'),
+  })
+  const rungs: { open: () => Promise<LiveSession | null>; whole: boolean; text(): string }[] = [
+    { open: async () => wish.live, whole: true, text: () => requestText() },
     { ...again(null), whole: true },
     ...(earlier === null ? [] : [{ ...again(earlier), whole: false }]),
   ]
-  for (const { open, whole, untold } of rungs) {
+  for (const { open, whole, text } of rungs) {
     // As it is, it would not fit again.
     if (tooLong && whole) continue
     const session = await open()
     if (session === null) continue
-    const given = await ask(parts, attempt, session, untold(), bounds)
+    const given = await ask(parts, wish, session, text(), bounds)
     if (session !== wish.live) await session.close()
     if (given.text !== null) return { brief: parts.briefs.take(attempt.sessionId, given.text, REASON) }
     const { how } = given.outcome
@@ -66,15 +77,16 @@ interface Given {
 
 async function ask(
   parts: JobParts,
-  attempt: AttemptRecord,
+  { attempt, given }: Pick<BriefWish, 'attempt' | 'given'>,
   session: LiveSession,
-  untold: string,
+  text: string,
   bounds: { silenceMs: number; turnMs: number },
 ): Promise<Given> {
   await session.settleTasks()
   await session.forbidCompaction()
-  const first = textOf(await session.turn([requestText(), untold].filter(Boolean).join('\n\n'), 'brief', bounds))
+  const first = textOf(await session.turn(text, 'brief', bounds))
   if (first.text === null) return first
+  await given()
   const coverage = parts.briefs.coverage(attempt.sessionId, first.text)
   if (coverage === null || coverage.score >= parts.briefs.bar(attempt.sessionId) || coverage.missing.length === 0) return first
   const second = textOf(await session.turn(requestText({ missing: coverage.missing }), 'brief', bounds))

@@ -4,8 +4,8 @@ import { Journal } from './journal.js'
 import type { Host } from './live-session.js'
 import type { Outcome } from './outcome.js'
 import { type JobParts, record, recordAttempt } from './parts.js'
-import type { ContextUsage, RunMessage } from './runtimes/runtime.js'
-import { fullAt, isFull } from './when-full.js'
+import type { ContextUsage, RunMessage, ToolResult } from './runtimes/runtime.js'
+import { type Climb, fullAt, hasRoom, isFull } from './when-full.js'
 
 const MOST_ANSWERS = 400
 
@@ -24,6 +24,8 @@ export class AttemptHost implements Host {
   #growth: number[] = []
   /** Where the session can be cut off, oldest first, with what it held by then. */
   #answers: { uuid: string; used: number; calls: string[] }[] = []
+  /** What the last answer came to, and the calls it made. */
+  #newest: { used: number; tokens: number; calls: ReadonlySet<string> } | null = null
   /** Until the next cycle it is not stopped: a hook said so, or the handoffs are used up. */
   lets = false
   readonly #began = Date.now()
@@ -54,6 +56,7 @@ export class AttemptHost implements Host {
     if (message.kind === 'compacted') {
       this.#growth = []
       this.#answers = []
+      this.#newest = null
       this.lets = false
       this.put({ compactions: this.#attempt.compactions + 1 })
       const job = this.#parts.store.job(this.#attempt.jobId)!
@@ -65,20 +68,44 @@ export class AttemptHost implements Host {
   #answered({ usage, uuid, calls }: Extract<RunMessage, { kind: 'answer' }>): void {
     const used = usage === null ? null : usage.input + usage.cacheCreation + usage.cacheRead
     const made = calls.map(({ id }) => id)
+    if (used !== null) this.#grew(used - (this.#newest?.used ?? used))
+    this.#newest = usage === null || used === null ? null : { used, tokens: used + usage.output, calls: new Set(made) }
     if (uuid !== null && used !== null) this.#answers = [...this.#answers, { uuid, used, calls: made }].slice(-MOST_ANSWERS)
     this.put({ turns: this.#attempt.turns + 1, ...(usage === null ? {} : { spend: added(this.#attempt.spend, usage) }) })
   }
 
+  #grew(by: number): void {
+    if (by > 0) this.#growth = [...this.#growth, by].slice(-8)
+  }
+
+  hasRoom(calls: readonly ToolResult[]): boolean {
+    const { pointTokens: point, windowTokens: window, state, jobId } = this.#attempt
+    const newest = this.#newest
+    // The first figure is always waited for; and the answer that made these calls may not have been read yet.
+    if (state !== 'working' || newest === null || !calls.every(({ id }) => newest.calls.has(id))) return false
+    const { handoffAtRemaining: remaining } = this.#parts.store.job(jobId)!.spec
+    const climb: Climb = { point, window, remaining, growth: this.#growth }
+    const bytes = calls.reduce((all, { result }) => all + Buffer.byteLength(JSON.stringify(result) ?? ''), 0)
+    return hasRoom(newest.tokens, bytes, climb)
+  }
+
+  begins(usage: ContextUsage): void {
+    this.#parts.measured(usage, this.#attempt)
+    if (this.#attempt.pointTokens === null) this.put({ windowTokens: usage.window, pointTokens: usage.point })
+  }
+
   measured(usage: ContextUsage): { full: boolean } {
     const before = this.#attempt.usedTokens
-    if (before !== null && usage.used > before) this.#growth = [...this.#growth, usage.used - before].slice(-8)
+    // Answers tell what each batch added. Where they do not, every batch is measured, and two figures do.
+    if (this.#newest === null && before !== null) this.#grew(usage.used - before)
+    const growth = [...this.#growth, usage.used - (this.#newest?.used ?? usage.used)]
     this.put({ state: 'working', usedTokens: usage.used, windowTokens: usage.window, pointTokens: usage.point })
     this.#parts.measured(usage, this.#attempt)
     // A batch returned: whatever failed before, it works again.
     const job = this.#parts.store.job(this.#attempt.jobId)!
     if (job.failures > 0) record(this.#parts, job.jobId, { failures: 0 })
     const { spec } = job
-    const climb = { point: usage.point, window: usage.window, remaining: spec.handoffAtRemaining, growth: this.#growth }
+    const climb = { point: usage.point, window: usage.window, remaining: spec.handoffAtRemaining, growth }
     const ends = job.handoffs < spec.maxHandoffs || (spec.afterMaxHandoffs === 'stop' && spec.maxHandoffs > 0)
     const stops = ends && !this.lets
     this.#progress({ full_at: stops ? fullAt(climb) : usage.point, tokens_per_step: mean(this.#growth) })
@@ -86,13 +113,15 @@ export class AttemptHost implements Host {
   }
 
   #progress(more: Record<string, unknown>): void {
-    const { number, turns, usedTokens, windowTokens, pointTokens, costUsd, jobId } = this.#attempt
+    const { number, turns, usedTokens, windowTokens, pointTokens, jobId } = this.#attempt
     const { handoffs, spec } = this.#parts.store.job(jobId)!
     const all = this.#parts.store.attempts(jobId)
     const data = {
       ...{ handoffs, max_handoffs: spec.maxHandoffs, total_steps: sum(all, (one) => one.turns), spent_tokens: sum(all, spentIn) },
       ...{ session: number, steps: turns, used_tokens: usedTokens, window_tokens: windowTokens, compaction_tokens: pointTokens },
-      ...{ cost_usd: costUsd, ...more },
+      // The client tells what a session cost at the end of a turn: until then nobody knows what the job has cost.
+      cost_usd: all.every((one) => one.costUsd !== null || one.turns === 0) ? sum(all, (one) => one.costUsd ?? 0) : null,
+      ...more,
     }
     record(this.#parts, jobId, {}, [{ type: 'job_progress', data }])
   }
@@ -120,9 +149,9 @@ export class AttemptHost implements Host {
     return trigger === 'manual' || this.lets || handoffs >= spec.maxHandoffs
   }
 
-  async hooked(sessionId: string, event: string, payload: unknown): Promise<void> {
+  async hooked(sessionId: string, event: string, payload: unknown): Promise<string> {
     // A copy that was opened for the brief alone is nobody's session.
-    if (sessionId === this.#attempt.sessionId) await this.#parts.hooked(event, payload, this.#attempt)
+    return sessionId === this.#attempt.sessionId ? this.#parts.hooked(event, payload, this.#attempt) : ''
   }
 
   says(sessionId: string, after: 'batch' | 'compaction'): string | null {

@@ -1,6 +1,10 @@
 import type { AttemptRecord, JobRecord } from '../contract/job.js'
 import type { JobParts } from './parts.js'
 
+/** The session a job is in; one whose client only waits is not there yet. null: none has begun. */
+export const lastBegun = (attempts: readonly AttemptRecord[]): AttemptRecord | null =>
+  attempts.findLast(({ state }) => state !== 'ready') ?? null
+
 /** A session that is about to begin, under an id of its own. */
 export function freshAttempt(
   { newId, newSessionId, now }: Pick<JobParts, 'newId' | 'newSessionId' | 'now'>,
@@ -36,10 +40,4 @@ export function moneyLeft({ spec }: JobRecord, attempts: readonly AttemptRecord[
   if (usd === null) return null
   const others = attempts.filter(({ attemptId }) => attemptId !== attempt.attemptId)
   return Math.max(0.01, usd - others.reduce((total, { costUsd }) => total + (costUsd ?? 0), 0))
-}
-
-/** What its clients, hooks and checks are started with. */
-export function envOf({ jobId, seatId, parentSeatId, spec }: JobRecord, base: Record<string, string>): Record<string, string> {
-  const own = { BATON_JOB_ID: jobId, BATON_SEAT: seatId, ...(parentSeatId && { BATON_PARENT_SEAT: parentSeatId }) }
-  return { ...base, ...spec.env, ...own }
 }

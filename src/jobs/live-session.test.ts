@@ -22,7 +22,14 @@ function spoken() {
     start: (_: SessionWish, given: Ears) => {
       ears = given
       return {
-        ...{ process: null, messages, usage: async () => null, forbidCompaction: async () => {}, say: () => {} },
+        ...{
+          process: null,
+          messages,
+          usage: async () => null,
+          forbidCompaction: async () => {},
+          say: () => {},
+          ready: async () => {},
+        },
         onRaw: (take: (line: string) => void) => {
           raw = take
         },
@@ -37,7 +44,7 @@ function spoken() {
   const host: Host = {
     ...{ now: () => new Date(), log: silentLog, journal: new Journal(join(folder, 'journal.jsonl')) },
     ...{ measured: () => ({ full: false }), heard: () => {}, mustStop: () => null, mayCompact: () => true },
-    ...{ hooked: async () => {}, says: () => null },
+    ...{ hooked: async () => '', says: () => null, hasRoom: () => false, begins: () => {} },
   }
   const live = new LiveSession(runtime, { sessionId: 's' } as SessionWish, host)
   const spend = { usage: { input: 0, output: 0, cacheCreation: 0, cacheRead: 0 }, costUsd: null }

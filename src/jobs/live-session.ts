@@ -1,3 +1,4 @@
+import { reasonOf } from '../lib/errors.js'
 import type { Log } from '../lib/log.js'
 import type { Journal } from './journal.js'
 import { type Outcome, outcomeOf } from './outcome.js'
@@ -9,6 +10,10 @@ export interface Host {
   now(): Date
   log: Log
   journal: Journal
+  /** Whether the session has room left for sure, whatever `calls` brought. */
+  hasRoom(calls: readonly ToolResult[]): boolean
+  /** What the session holds before its first batch. */
+  begins(usage: ContextUsage): void
   /** A complete batch returned, and the session holds so much. `full`: stop here. */
   measured(usage: ContextUsage): { full: boolean }
   /** Everything the client tells, in order. */
@@ -17,8 +22,8 @@ export interface Host {
   mustStop(): Outcome | null
   /** Whether this compaction is kept from coming about. */
   mayCompact(trigger: 'auto' | 'manual'): boolean
-  /** What the client asked or told by a hook, as it wrote it. */
-  hooked(sessionId: string, event: string, payload: unknown): Promise<void>
+  /** What the client asked or told by a hook, as it wrote it. Returns what a summariser is to be told; '' nothing. */
+  hooked(sessionId: string, event: string, payload: unknown): Promise<string>
   /** What the next request carries; null: nothing. */
   says(sessionId: string, after: 'batch' | 'compaction'): string | null
 }
@@ -34,6 +39,8 @@ export interface Bounds {
 const PAUSE_MS = 8_000
 const LOOK_MS = 500
 const SETTLE_MS = 20_000
+/** By then a client has made its request. */
+const MEANWHILE_MS = 120
 const TASKS_GO_MS = 5_000
 /** How often an agent that is asked for its brief may call tools instead. */
 const MOST_REFUSALS = 4
@@ -79,8 +86,9 @@ export class LiveSession {
     this.#session.onRaw(take)
   }
 
-  usage(): Promise<ContextUsage | null> {
-    return this.#session.usage()
+  /** Resolves when the client listens, or never will. */
+  ready(): Promise<void> {
+    return this.#session.ready()
   }
 
   /** Says a prompt and resolves with how the turn ended. Never rejects. */
@@ -97,6 +105,7 @@ export class LiveSession {
       this.#end = resolve
     })
     this.#session.say(prompt)
+    if (mode === 'work') this.#askMeanwhile((usage) => this.#host.begins(usage))
     const watch = setInterval(() => this.#look(bounds), LOOK_MS)
     try {
       return await ended
@@ -245,7 +254,9 @@ export class LiveSession {
     if (this.#mode === 'brief') return this.#refused()
     const same = this.#same.took(calls, Date.now() - (this.#batchAt ?? Date.now()))
     this.#batchAt = null
-    const usage = await this.#session.usage()
+    const usage = this.#host.hasRoom(calls)
+      ? this.#askMeanwhile((found) => this.#host.measured(found))
+      : await this.#session.usage()
     const full = usage !== null && this.#host.measured(usage).full
     const circles: Outcome | null = same >= SAME_MOST ? { how: 'circles', times: same, call: nameOf(calls) } : null
     const stop = this.#stop ?? this.#host.mustStop() ?? circles ?? (full ? ({ how: 'full' } as const) : null)
@@ -263,6 +274,20 @@ export class LiveSession {
     if (++this.#refusals < MOST_REFUSALS) return {}
     this.#stop = { how: 'trouble', detail: 'it called tools in the place of writing its brief' }
     return { stop: 'the brief did not come' }
+  }
+
+  /** Where nothing depends on the answer, the client is asked while the model works: it would count before it makes its request else. */
+  #askMeanwhile(take: (usage: ContextUsage) => void): null {
+    const turn = this.#end
+    const isOver = (): boolean => this.#end !== turn || this.#mode !== 'work'
+    const ask = async (): Promise<void> => {
+      const usage = isOver() ? null : await this.#session.usage()
+      if (usage !== null && !isOver()) take(usage)
+    }
+    setTimeout(() => {
+      ask().catch((error: unknown) => this.#host.log('warn', 'a figure was not kept', { reason: reasonOf(error) }))
+    }, MEANWHILE_MS).unref()
+    return null
   }
 
   async #until(done: () => boolean, withinMs: number): Promise<void> {

@@ -5,10 +5,12 @@ export interface JobWish {
   spec: JobSpec
   /** The seat of whoever asked for it; null: a person. */
   parentSeatId: string | null
+  /** Whoever is about to run it; null: nobody yet. */
+  runner: JobRecord['runner']
 }
 
-/** A job is a seat of its own, which all its sessions sit in one after the other; it bears the job's name. Nobody runs it yet. */
-export function newJob(store: Store, { spec, parentSeatId }: JobWish, at: string, newId: () => string): JobRecord {
+/** A job is a seat of its own, which all its sessions sit in one after the other; it bears the job's name. It has not begun. */
+export function newJob(store: Store, { spec, parentSeatId, runner }: JobWish, at: string, newId: () => string): JobRecord {
   const jobId = `job_${newId()}`
   const seatId = `seat_${newId()}`
   const job: JobRecord = {
@@ -22,7 +24,7 @@ export function newJob(store: Store, { spec, parentSeatId }: JobWish, at: string
       exitReason: null,
       detail: '',
       wanted: null,
-      runner: null,
+      runner,
     },
     ...{ workspace: null, sessionId: null, handoffs: 0, compactions: 0, failures: 0, checkRound: 0, checks: [], waitUntil: null },
     ...{ createdAt: at, startedAt: null, endedAt: null, ranMs: 0, result: null },

@@ -38,8 +38,8 @@ export interface JobParts {
   limits: JobLimits
   /** A session's client was started. Never throws, as all that measures. */
   began(attempt: AttemptRecord, how: 'startup' | 'resume'): void
-  /** What the client asked or told by a hook, as it wrote it. */
-  hooked(event: string, payload: unknown, attempt: AttemptRecord): Promise<void>
+  /** What the client asked or told by a hook, as it wrote it. Returns what the summariser of a compaction that begins is to be told; '' nothing. */
+  hooked(event: string, payload: unknown, attempt: AttemptRecord): Promise<string>
   /** A figure the client gave. */
   measured(usage: ContextUsage, attempt: AttemptRecord): void
   /** A session's client is gone. */

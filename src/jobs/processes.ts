@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { platform } from 'node:os'
 import { codeOf } from '../lib/errors.js'
+import { marked } from '../lib/marked-processes.js'
 import { commandLine, isAlive, type ProcessIdentity, processInfo } from '../lib/process-info.js'
 
 /**
@@ -57,28 +58,6 @@ export function signal(pid: number, name: NodeJS.Signals): boolean {
     if (codeOf(error) !== 'ESRCH' && codeOf(error) !== 'EPERM') throw error
     return false
   }
-}
-
-function marked(mark: string): number[] {
-  return platform() === 'linux' ? markedInProc(mark) : markedByPs(mark)
-}
-
-function markedInProc(mark: string): number[] {
-  return readdirSync('/proc').flatMap((name) => {
-    if (!/^\d+$/.test(name)) return []
-    try {
-      const environment = readFileSync(`/proc/${name}/environ`, 'latin1')
-      return environment.split('\0').includes(mark) ? [Number(name)] : []
-    } catch {
-      // Another user's, or gone meanwhile.
-      return []
-    }
-  })
-}
-
-function markedByPs(mark: string): number[] {
-  const lines = execFileSync('ps', ['-A', '-E', '-o', 'pid=,command='], { encoding: 'utf8', timeout: 5_000, maxBuffer: 64 << 20 })
-  return lines.split('\n').flatMap((line) => (line.split(/\s+/).includes(mark) ? [Number.parseInt(line, 10)] : []))
 }
 
 function ancestors(pid: number): number[] {

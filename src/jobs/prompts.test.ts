@@ -24,7 +24,8 @@ describe('the first prompt of a session', () => {
       },
       brief: { text: '# Handoff brief\n\nNext: step 7', number: 2, of: 3 },
     })
-    expect(text.indexOf('From a hook.')).toBe(0)
+    // A text that does not begin with Baton's mark counts as the user's, and would be quoted in every later brief.
+    expect(text).toMatch(/^\[baton\] The hooks of this job say first:\n\nFrom a hook\.\n\n\[baton\] You go on/)
     for (const part of [
       '[baton]',
       'handoff 2 of at most 3',

@@ -21,10 +21,11 @@ export interface FreshPrompt {
 
 /** The first prompt of a session: the task as it was given, and what the session before left. */
 export function freshPrompt({ task, before, brief, repository, untold }: FreshPrompt): string {
-  const parts = before.trim() === '' ? [] : [before.trim()]
-  if (brief === null) return [...parts, task].join('\n\n')
+  const words = before.trim()
+  if (brief === null) return [...(words === '' ? [] : [words]), task].join('\n\n')
   return [
-    ...parts,
+    // A text that does not begin so is taken for the user's own, and would stand in every later brief whole.
+    ...(words === '' ? [] : [`[baton] The hooks of this job say first:\n\n${words}`]),
     `[baton] You go on with a job that another session began: its context was full. This is handoff ${brief.number} of at most ${brief.of}. The task, the brief of the session before, and the state of the repository follow. Do not repeat what is done; begin with the next exact step; do not ask whether to go on.`,
     `# The task\n\n${task}`,
     `# The brief\n\n${brief.text.trim()}`,

@@ -14,6 +14,7 @@ import type { JobParts } from './parts.js'
 import { runJob } from './run-job.js'
 import { scriptedRuntime } from './runtimes/scripted.js'
 import type { RuntimeScript, ScriptedStep } from './runtimes/scripted-steps.js'
+import { viewJob } from './view-job.js'
 
 let folder: string
 let store: Store
@@ -28,6 +29,8 @@ afterEach(() => {
 
 const BRIEF = '# Handoff brief\n\n## Goal and why\n\nAll steps.\n\n## Next exact step\n\nThe next one.\n'
 const reply = { when: 'handoff brief', text: BRIEF }
+const hook = { name: null, onEvents: null, when: null, continueOnError: true, timeoutMs: 10_000 }
+const shell = (command: string) => ({ ...hook, type: 'shell' as const, command })
 const step = (n: number, used: number): ScriptedStep => ({ calls: [{ input: `step ${n}`, result: `did ${n}` }], used })
 
 /** Briefs as the engine makes them, as far as a job sees. */
@@ -68,7 +71,7 @@ function stage(script: RuntimeScript, spec: Partial<JobSpec> = {}, more: Partial
     env: { PATH: process.env.PATH! },
     ...{
       began: () => {},
-      hooked: async () => {},
+      hooked: async () => '',
       measured: () => {},
       left: () => {},
       says: () => null,
@@ -110,6 +113,41 @@ describe('a job', () => {
         [3, 'brief', 'over'],
       ],
     ])
+  })
+
+  it('has the next client ready while a brief is checked, but for hooks that run before a session is started', async () => {
+    for (const withHook of [false, true]) {
+      const hooks = { ...aJob().spec.hooks, ...(withHook ? { onSessionStart: [shell('true')] } : {}) }
+      const started: number[] = []
+      const staged = stage({ sessions: [[step(1, 155_000)], [{ text: 'Done.' }]], replies: [reply] }, { hooks })
+      staged.parts.briefs.coverage = () => {
+        started.push(staged.runtime.wishes.length)
+        return null
+      }
+      const job = await staged.run()
+      expect(job).toMatchObject({ state: 'completed', handoffs: 1 })
+      expect(started).toEqual([withHook ? 1 : 2])
+      const [, fresh] = store.attempts(job.jobId)
+      expect(fresh).toMatchObject({ number: 2, start: 'brief', state: 'over', briefId: 'brief_1' })
+      expect(staged.runtime.wishes.map(({ sessionId }) => sessionId).at(-1)).toBe(fresh!.sessionId)
+    }
+  })
+
+  it('leaves no session behind that only waited: cut off while its brief was checked, it asks again and goes on once', async () => {
+    const staged = stage({ sessions: [[step(1, 155_000)], [], [], [{ text: 'Done.' }]], replies: [reply] })
+    const { take } = staged.parts.briefs
+    staged.parts.briefs.take = () => {
+      throw new Error('the disk is full')
+    }
+    expect(await staged.run()).toMatchObject({ state: 'failed', detail: expect.stringContaining('the disk is full') })
+    const views = () => viewJob(store.job(staged.jobId)!, store.attempts(staged.jobId)).sessions
+    expect(views()).toMatchObject([{ number: 1, state: 'asked' }])
+    const waited = staged.runtime.wishes[1]!.sessionId
+    staged.parts.briefs.take = take
+    expect(await staged.run()).toMatchObject({ state: 'completed', handoffs: 1 })
+    expect(views().map(({ number }) => number)).toEqual([1, 2])
+    expect(views()[1]!.session_id).not.toBe(waited)
+    expect(staged.runtime.requests.filter(({ sessionId }) => sessionId === waited)).toEqual([])
   })
 
   it('is not done before its checks pass, and what they print goes back to the agent', async () => {
@@ -288,6 +326,17 @@ describe('a job', () => {
     expect(types()).toEqual(['job_started', 'job_waiting', 'job_resumed', 'job_completed'])
   })
 
+  it('whose client dies over its brief is asked to go on with it, not asked anew', async () => {
+    const dies = { when: 'is wanted', dies: { at: 'request' as const } }
+    const again = { when: 'asked for above', text: BRIEF }
+    const sessions = [[step(1, 155_000)], [], [{ text: 'Done.' }]]
+    const { run, runtime, briefs } = stage({ sessions, replies: [dies, again] })
+    expect(await run()).toMatchObject({ state: 'completed', handoffs: 1 })
+    expect(briefs.kept.map(({ author }) => author)).toEqual(['agent'])
+    const asked = (texts: string[]) => texts.filter((text) => text.includes('is wanted')).length
+    expect(Math.max(...runtime.requests.map(({ texts }) => asked(texts)))).toBe(1)
+  })
+
   it('is paused or cancelled by a person, at the next batch or at once', async () => {
     for (const [wanted, state] of [
       ['pause', 'paused'],
@@ -305,8 +354,6 @@ describe('a job', () => {
   })
 
   it('hooks put words before the prompt, decide about a full session, and hear of the end', async () => {
-    const hook = { name: null, onEvents: null, when: null, continueOnError: true, timeoutMs: 10_000 }
-    const shell = (command: string) => ({ ...hook, type: 'shell' as const, command })
     const { run, runtime, briefs } = stage(
       { sessions: [[step(1, 155_000), step(2, 160_000), { text: 'Done.' }]], replies: [reply] },
       {

@@ -2,14 +2,15 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Event } from '../contract/event.js'
 import type { AttemptRecord, HookEvent, JobRecord } from '../contract/job.js'
-import { BatonError, EXIT, reasonOf } from '../lib/errors.js'
+import { reasonOf } from '../lib/errors.js'
 import { askBrief } from './ask-brief.js'
 import { AttemptHost } from './attempt-host.js'
 import { AttemptPrompts } from './attempt-prompts.js'
-import { envOf, freshAttempt, handoffFields, moneyLeft, wasStarted } from './attempt-record.js'
+import { freshAttempt, handoffFields, lastBegun, wasStarted } from './attempt-record.js'
 import { failedText } from './checks/failed-text.js'
 import { runChecks } from './checks/run-checks.js'
 import { claim, take } from './claim.js'
+import { ClientAhead, nextAttempt } from './client-ahead.js'
 import { contextOf, decisionOf, type Verdict } from './hooks/answers.js'
 import { hooksFor } from './hooks/applies.js'
 import type { HookRun } from './hooks/hook-result.js'
@@ -18,12 +19,13 @@ import { endEvent, endPayload, type HookPayload, thresholdPayload } from './hook
 import { runHooks } from './hooks/run-hooks.js'
 import { isOver, type Next, nextAfter } from './job.js'
 import { JobLog } from './job-log.js'
-import { LiveSession } from './live-session.js'
+import type { LiveSession } from './live-session.js'
 import { detailOf, type Outcome } from './outcome.js'
 import { type JobParts, record, recordAttempt } from './parts.js'
 import { planAttempt } from './plan-attempt.js'
 import { endProcesses } from './processes.js'
 import type { SessionWish } from './runtimes/runtime.js'
+import { environmentOf, folderOf, startSession } from './start-session.js'
 import { setUpWorkspace } from './workspace/set-up.js'
 import { publishedNotes, type TornDown, tearDownWorkspace } from './workspace/tear-down.js'
 
@@ -46,7 +48,8 @@ export async function runJob(parts: JobParts, jobId: string): Promise<JobRecord>
     over = await run.toItsEnd()
   } catch (error) {
     parts.log('error', 'a job could not be carried on', { job: jobId, reason: reasonOf(error) })
-    over = { do: 'end', state: 'failed', reason: 'error', detail: reasonOf(error) }
+    // Whatever was ended over its head fails, and a person wanted that.
+    over = run.stopped() ?? { do: 'end', state: 'failed', reason: 'error', detail: reasonOf(error) }
   }
   return run.finish(over)
 }
@@ -67,6 +70,7 @@ class JobRun {
   readonly #stop = new AbortController()
   readonly #cancel = new AbortController()
   #live: LiveSession | null = null
+  readonly #ahead: ClientAhead
 
   constructor(parts: JobParts, jobId: string) {
     this.#jobId = jobId
@@ -75,7 +79,10 @@ class JobRun {
     this.#log = new JobLog(logOf(this.#folder))
     this.#parts = { ...parts, tell: (events) => this.#tell(parts, events) }
     this.#prompts = new AttemptPrompts(this.#parts, jobId, this.#folder, (payload) => this.#hooked('session_start', payload))
+    this.#ahead = new ClientAhead(this.#parts, jobId, this.#prompts.journal, this.#keep)
   }
+
+  readonly #keep = (line: string): void => this.#log.add(line)
 
   #tell(parts: JobParts, events: Event[]): void {
     for (const { type: event, at, data } of events)
@@ -88,8 +95,7 @@ class JobRun {
   }
 
   get #ground() {
-    const { workspace, spec } = this.#job
-    return { cwd: workspace?.folder ?? spec.folder, env: this.#env(), jobId: this.#jobId, signal: this.#stop.signal }
+    return { cwd: folderOf(this.#job), env: this.#env(), jobId: this.#jobId, signal: this.#stop.signal }
   }
 
   async toItsEnd(): Promise<Over> {
@@ -100,10 +106,12 @@ class JobRun {
       if (wanted !== 'cancel') return
       this.#cancel.abort()
       this.#live?.kill()
+      this.#ahead.kill()
     }, LOOK_MS)
     try {
       return await this.#carry()
     } finally {
+      await this.#ahead.drop()
       clearInterval(look)
     }
   }
@@ -117,7 +125,7 @@ class JobRun {
       workspace: await setUpWorkspace({ ...wish, workspace: spec.workspace, known: workspace }, { env: this.#env() }),
     })
     for (;;) {
-      const stopped = this.#stopped()
+      const stopped = this.stopped()
       if (stopped !== null) return stopped
       const next = await this.#attempt()
       if (next.do === 'end') return next
@@ -127,7 +135,7 @@ class JobRun {
   }
 
   /** null: no person wants anything else. */
-  #stopped(): Over | null {
+  stopped(): Over | null {
     const { wanted } = this.#job
     return wanted === null ? null : (nextAfter(this.#job, { how: 'stopped', wanted }, this.#parts.now()) as Over)
   }
@@ -135,21 +143,22 @@ class JobRun {
   /** One session to its end. Returns what the job does next; a handoff is done here. */
   async #attempt(): Promise<Next> {
     const { store } = this.#parts
-    const last = store.attempts(this.#jobId).at(-1) ?? null
+    const last = lastBegun(store.attempts(this.#jobId))
     const plan = planAttempt(last, last !== null && this.#prompts.wasHeard(last))
     const hostOf = (attempt: AttemptRecord): AttemptHost => new AttemptHost(this.#parts, attempt, this.#prompts.journal)
     const spent = last && hostOf(last).mustStop() // not overdrawn by one more request
     if (spent) return nextAfter(this.#job, spent, this.#parts.now())
     if (plan.do === 'hand-off') return this.#handOver(hostOf(last!), null, { how: 'full' })
     const isFresh = plan.do !== 'resume'
-    const attempt =
-      plan.do === 'begin' ? this.#newAttempt(1, null) : isFresh && wasStarted(last!) ? this.#underNewId(last!) : last!
-    const host = hostOf(attempt)
+    const ahead = last === null ? null : await this.#ahead.of(last)
+    const again = isFresh && ahead === null && last !== null && wasStarted(last)
+    const attempt = ahead?.host.attempt ?? (plan.do === 'begin' ? this.#firstAttempt() : again ? this.#underNewId(last) : last!)
+    const host = ahead?.host ?? hostOf(attempt)
     const prompt = isFresh ? await this.#prompts.first(attempt) : this.#prompts.resume(attempt)
-    const stopped = this.#stopped()
+    const stopped = this.stopped()
     if (stopped !== null) return stopped
     const begun = Date.now()
-    const live = await this.#open(host, isFresh ? { how: 'fresh' } : { how: 'resume' }, attempt.sessionId)
+    const live = await this.#open(host, isFresh ? { how: 'fresh' } : { how: 'resume' }, attempt.sessionId, ahead?.live)
     try {
       return await this.#work(host, live, prompt)
     } finally {
@@ -162,9 +171,8 @@ class JobRun {
   async #work(host: AttemptHost, live: LiveSession, first: string): Promise<Next> {
     const { spec } = this.#job
     const bounds = { silenceMs: spec.silenceMs, turnMs: spec.sessionTimeoutMs }
-    const usage = await live.usage()
-    if (usage) this.#parts.measured(usage, host.attempt)
-    host.put({ state: 'prompted', process: live.process, ...(usage && { windowTokens: usage.window, pointTokens: usage.point }) })
+    host.put({ state: 'prompted', process: live.process })
+    await live.ready()
     for (let prompt = first; ; ) {
       const outcome = await live.turn(prompt, 'work', bounds)
       const next = nextAfter(this.#job, outcome, this.#parts.now())
@@ -194,7 +202,7 @@ class JobRun {
     record(this.#parts, this.#jobId, { checkRound: round, result })
     const checks = await runChecks(spec.checks, { ...this.#ground, round, outputs: join(this.#folder, 'checks') })
     // One that was cut off says nothing: whoever goes on runs them again.
-    const stopped = this.#stopped()
+    const stopped = this.stopped()
     if (stopped !== null) {
       record(this.#parts, this.#jobId, { checkRound })
       return stopped
@@ -229,7 +237,7 @@ class JobRun {
         : await askBrief(this.#parts, {
             ...{ job: this.#job, attempt, live, tooLong: outcome.how === 'too-long', earlier: host.earlierAnswer() },
             ...{ silenceMs: this.#job.spec.silenceMs, untold: (hides) => this.#prompts.untold(attempt, hides) },
-            open: (at) => this.#openAgain(host, at),
+            ...{ open: (at) => this.#openAgain(host, at), given: () => this.#ahead.start(attempt) },
           })
     if ('instead' in given) {
       const next = nextAfter(this.#job, given.instead, this.#parts.now())
@@ -239,9 +247,10 @@ class JobRun {
     }
     if (live === null) this.#parts.left(attempt)
     this.#parts.keep(attempt.sessionId)
+    const waits = await this.#ahead.fits()
     this.#parts.store.transaction(() => {
       host.put({ state: 'over', endedAt: this.#parts.now().toISOString(), process: null, briefId: attempt.briefId })
-      const next = this.#newAttempt(attempt.number + 1, given.brief.briefId)
+      const next = nextAttempt(this.#parts, attempt, { state: 'starting', briefId: given.brief.briefId }, waits)
       const data = {
         ...handoffFields(this.#job, attempt, next.sessionId),
         brief_id: given.brief.briefId,
@@ -271,8 +280,8 @@ class JobRun {
     return decision === 'continue' && outcome.how === 'too-long' ? 'handoff' : decision
   }
 
-  #newAttempt(number: number, briefId: string | null): AttemptRecord {
-    const attempt = freshAttempt(this.#parts, this.#jobId, number, briefId)
+  #firstAttempt(): AttemptRecord {
+    const attempt = freshAttempt(this.#parts, this.#jobId, 1, null)
     this.#parts.store.transaction(() => {
       this.#parts.store.putAttempt(attempt)
       record(this.#parts, this.#jobId, { sessionId: attempt.sessionId })
@@ -290,11 +299,9 @@ class JobRun {
   async #hooked(event: 'session_start' | ReturnType<typeof endEvent>, payload: HookPayload): Promise<string> {
     // What they say of a session's start is kept, so a pause does not cut them off; nor does anything at the end of the job.
     const { signal: _, cwd, ...always } = this.#ground
-    const atStart = event === 'session_start'
     // The worktree may have gone with the end of the job.
-    const ground = atStart
-      ? { ...always, cwd, signal: this.#cancel.signal }
-      : { ...always, cwd: existsSync(cwd) ? cwd : this.#job.spec.folder }
+    const atEnd = { ...always, cwd: existsSync(cwd) ? cwd : this.#job.spec.folder }
+    const ground = event === 'session_start' ? { ...always, cwd, signal: this.#cancel.signal } : atEnd
     const run = await runHooks(hooksFor(this.#job.spec.hooks, event), event, payload, ground)
     this.#noteHooks(event, run, null)
     return contextOf(run)
@@ -306,7 +313,7 @@ class JobRun {
   }
 
   #env(): Record<string, string> {
-    return envOf(this.#job, this.#parts.env)
+    return environmentOf(this.#parts, this.#job)
   }
 
   async #close(live: LiveSession, { attempt }: AttemptHost): Promise<void> {
@@ -315,33 +322,12 @@ class JobRun {
     if (live.sessionId === attempt.sessionId) this.#parts.left(attempt)
   }
 
-  async #open(host: AttemptHost, begin: SessionWish['begin'], sessionId: string): Promise<LiveSession> {
-    const { spec } = this.#job
-    const runtime = await this.#parts.runtime(spec.runtime, spec.folder)
-    const missing = runtime.missing()
-    if (missing !== null) throw new BatonError(missing, '', EXIT.failed)
-    const { attempt } = host
-    const live = new LiveSession(
-      runtime,
-      {
-        ...{ sessionId, begin, cwd: this.#ground.cwd, env: this.#env(), model: spec.model, permissionMode: spec.permissionMode },
-        ...{
-          allowedTools: spec.allowedTools,
-          disallowedTools: spec.disallowedTools,
-          appendSystemPrompt: spec.appendSystemPrompt,
-        },
-        ...{
-          maxTurns: null,
-          maxBudgetUsd: moneyLeft(this.#job, this.#parts.store.attempts(this.#jobId), attempt),
-          compacts: true,
-        },
-      },
-      host,
-    )
+  async #open(host: AttemptHost, begin: SessionWish['begin'], sessionId: string, ready?: LiveSession): Promise<LiveSession> {
+    const live = ready ?? (await startSession(this.#parts, host, { begin, sessionId }, this.#keep))
     this.#live = live
-    live.onRaw((line) => this.#log.add(line))
+    if (ready) this.#ahead.taken()
     host.put({ process: live.process })
-    if (sessionId === attempt.sessionId) this.#parts.began(host.attempt, begin.how === 'fresh' ? 'startup' : 'resume')
+    if (sessionId === host.attempt.sessionId) this.#parts.began(host.attempt, begin.how === 'fresh' ? 'startup' : 'resume')
     return live
   }
 

@@ -1,7 +1,7 @@
 import type { JobRecord } from '../contract/job.js'
 import { BatonError, EXIT } from '../lib/errors.js'
 import { isAlive } from '../lib/process-info.js'
-import { isOver } from './job.js'
+import { isOver, type Next, nextAfter } from './job.js'
 import type { JobParts } from './parts.js'
 import { endProcesses } from './processes.js'
 import { endJob } from './run-job.js'
@@ -50,4 +50,11 @@ export async function cancelJob(parts: JobParts, jobId: string): Promise<JobReco
   const job = store.job(jobId)!
   if (isOver(job.state)) return job
   return endJob(parts, jobId, { do: 'end', state: 'cancelled', reason: 'cancelled', detail: 'a person cancelled it' })
+}
+
+/** What a person wanted of a job, where whoever ran it died before it was done. */
+export async function settleUnwanted(parts: JobParts, jobId: string): Promise<JobRecord> {
+  const job = parts.store.job(jobId)!
+  const outcome = { how: 'stopped', wanted: job.wanted ?? 'pause' } as const
+  return endJob(parts, jobId, nextAfter(job, outcome, parts.now()) as Extract<Next, { do: 'end' }>)
 }

@@ -18,7 +18,7 @@ export function viewJob(job: JobRecord, attempts: readonly AttemptRecord[]): Job
     seat_id: job.seatId,
     parent_seat_id: job.parentSeatId,
     session_id: job.sessionId,
-    sessions: attempts.map(viewAttempt),
+    sessions: attempts.filter(({ state }) => state !== 'ready').map(viewAttempt),
     handoffs: job.handoffs,
     max_handoffs: spec.maxHandoffs,
     compactions: job.compactions,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fullAt, isFull } from './when-full.js'
+import { fullAt, hasRoom, isFull } from './when-full.js'
 
 const climb = { point: 167_000, window: 200_000, remaining: 0.1, growth: [] as number[] }
 
@@ -32,5 +32,17 @@ describe('when a session of a job is full', () => {
   it('a part of nothing or of everything is brought within reason', () => {
     expect(fullAt({ ...climb, remaining: 0 })).toBe(161_000)
     expect(fullAt({ ...climb, remaining: 1 })).toBe(83_500)
+  })
+
+  it('is told without asking only where no batch of that size could fill it', () => {
+    expect(hasRoom(100_000, 2_000, climb)).toBe(true)
+    expect(hasRoom(100_000, 30_000, climb)).toBe(false)
+    expect(hasRoom(150_000, 10, climb)).toBe(false)
+    expect(hasRoom(140_000, 10, { ...climb, growth: [40_000] })).toBe(false)
+    expect(hasRoom(100_000, 10, { ...climb, point: null, window: null })).toBe(false)
+    for (let used = 60_000; used < 170_000; used += 1_000)
+      for (const bytes of [10, 5_000, 60_000])
+        if (hasRoom(used, bytes, climb))
+          expect(isFull(used + bytes, { ...climb, growth: [bytes] }), `${used} and ${bytes} bytes`).toBe(false)
   })
 })

@@ -30,4 +30,16 @@ export function isFull(used: number, climb: Climb): boolean {
   return at !== null && used >= at
 }
 
+/**
+ * Whether a session is not full, if it held `before` with its last answer and a batch has brought so many bytes since: a token is a byte at
+ * least. False: it may be.
+ */
+export function hasRoom(before: number, bytes: number, climb: Climb): boolean {
+  const most = before + bytes + UNSEEN
+  return fullAt(climb) !== null && !isFull(most, { ...climb, growth: [...climb.growth, bytes + UNSEEN] })
+}
+
+/** What the client itself adds to a request: reminders, files it was pointed to. */
+const UNSEEN = 4_000
+
 const clamp = (part: number): number => Math.min(0.95, Math.max(0.01, part))

@@ -1,12 +1,15 @@
 import { Hono } from 'hono'
 import type { ServerParts } from './parts.js'
 import { contextUsage } from './routes/context-usage.js'
+import { jobs } from './routes/jobs.js'
 import { live } from './routes/live.js'
 
-export function makeApp(parts: ServerParts): Hono {
+/** `words`: everybody who gets this far has given the token. */
+export function makeApp(parts: ServerParts, words: boolean): Hono {
   const app = new Hono()
   app.route('/', live(parts))
   app.route('/', contextUsage(parts))
+  app.route('/', jobs(parts, words))
   app.notFound((c) => c.json({ error: `Nothing at ${c.req.path}`, hint: 'See docs/server.md for the routes' }, 404))
   app.onError((error, c) => {
     if (error instanceof RangeError) return c.json({ error: error.message, hint: 'since= takes an event id or an ISO time' }, 400)

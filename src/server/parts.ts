@@ -19,6 +19,10 @@ export interface ServerParts {
   statusLine(taken: { record: SessionRecord; enabled: boolean }, plain: boolean): string
   /** A signal too large for a launcher to send, which it left in the spool; null: not there. Taken: `drop` it after the commit. */
   spooled(id: string): { raw: RawSignal; drop(): void } | null
+  /** Jobs that are open and those of the last week, newest first, as `jobs list` has them. */
+  jobs(all: boolean): object[]
+  /** A job by id, its beginning, or its seat. null: none. */
+  job(id: string): object | null
   /** Opens the latches of a session. */
   rearm(sessionId: string): void
   version: string

@@ -9,11 +9,15 @@ import { type Listening, listen } from './listen.js'
 import type { ServerParts } from './parts.js'
 
 /** For tests: a server on a home of its own, on any free port. */
-export async function trialServer(options: { token?: string; now?: () => Date } = {}) {
+export async function trialServer(options: { token?: string; now?: () => Date; jobs?: Record<string, unknown>[] } = {}) {
   const root = mkdtempSync(join(tmpdir(), 'baton-test-server-'))
   const env = { BATON_HOME: root, HOME: root }
   const house = openHouse({ env, loadConfig, around: () => around, resident: true, ...(options.now ? { now: options.now } : {}) })
-  const parts: ServerParts = { ...house, recent: (all) => house.recent({ all }), version: 'test' }
+  const parts: ServerParts = {
+    ...{ ...house, recent: (all) => house.recent({ all }), version: 'test' },
+    jobs: () => options.jobs ?? [],
+    job: (id) => options.jobs?.find((job) => job.job_id === id) ?? null,
+  }
   const listening: Listening = await listen(parts, {
     host: '127.0.0.1',
     port: 0,
@@ -22,8 +26,8 @@ export async function trialServer(options: { token?: string; now?: () => Date } 
   })
   const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
     fetch(`${listening.url}${path}`, { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body), headers })
-  const get = async (path: string) => {
-    const response = await fetch(`${listening.url}${path}`)
+  const get = async (path: string, headers: Record<string, string> = {}) => {
+    const response = await fetch(`${listening.url}${path}`, { headers })
     return { status: response.status, body: (await response.json()) as Record<string, unknown> }
   }
   return {

@@ -105,3 +105,31 @@ it('a key nobody has thought of is left out', () => {
     ...{ session_id: 's', used_tokens: 3, remark: null, remarks: [], withheld: ['remark', 'remarks'] },
   })
 })
+
+const JOB = {
+  ...{ job_id: 'job_1', status: 'failed', exit_reason: 'error', prompt: 'a secret task', detail: 'secret', result: 'secret' },
+  ...{ work_item: 'secret', steps: 7, folder: '/shop', runner: { pid: 3, alive: true }, spend: { cost_usd: 1, input_tokens: 5 } },
+  sessions: [{ session_id: 's', state: 'over', steps: 7, remark: 'secret' }],
+  checks: [{ name: 'secret', command: 'secret', ok: false, round: 1, output_path: '/jobs/out' }],
+}
+
+it('of a job its figures are told, and what it was asked and said only to whoever gives the token', async () => {
+  const open = await trialServer({ jobs: [JOB] })
+  ends.push(open.end)
+  const { jobs } = (await open.get('/api/jobs')).body
+  const one = (await open.get('/api/jobs/job_1')).body
+  expect(jobs).toEqual([one])
+  expect(one).toMatchObject({
+    ...{ job_id: 'job_1', status: 'failed', exit_reason: 'error', steps: 7, runner: { pid: 3, alive: true }, prompt: null },
+    ...{ spend: { cost_usd: 1 }, checks: [{ ok: false, output_path: '/jobs/out', command: null }], sessions: [{ steps: 7 }] },
+    withheld: ['prompt', 'detail', 'result', 'work_item'],
+  })
+  expect(JSON.stringify(one)).not.toContain('secret')
+  expect((await open.get('/api/jobs/job_2')).status).toBe(404)
+
+  const token = 'a-token-of-some-length'
+  const closed = await trialServer({ jobs: [JOB], token })
+  ends.push(closed.end)
+  expect((await closed.get('/api/jobs')).status).toBe(401)
+  expect((await closed.get('/api/jobs/job_1', { Authorization: `Bearer ${token}` })).body).toEqual(JOB)
+})

@@ -15,7 +15,7 @@ type FormOf<T> = { readonly [Name in keyof T]?: Rule }
 
 const listed = (...names: string[]): Form => Object.fromEntries(names.map((name) => [name, 'shown' as const]))
 
-const HANDOFF = listed('handoff_id', 'brief_id', 'way', 'oldSessionId', 'newSessionId', 'agentName', 'jobId')
+const HANDOFF = listed('handoff_id', 'brief_id', 'way', 'oldSessionId', 'newSessionId', 'agentName', 'jobId', 'fork')
 
 /** Of each event. What Baton says of a guard or of a cycle are its own words; why somebody wanted a handoff are theirs. */
 const EVENTS: Record<EventType, Form> = {
@@ -45,9 +45,9 @@ const EVENTS: Record<EventType, Form> = {
   job_waiting: {},
   job_paused: {},
   job_resumed: {},
-  job_completed: {},
-  job_failed: {},
-  job_cancelled: {},
+  job_completed: listed('exit_reason'),
+  job_failed: listed('exit_reason'),
+  job_cancelled: listed('exit_reason'),
 }
 
 const HANDOFF_VIEW = {
@@ -79,6 +79,15 @@ const DETAIL: Form = {
   losses: listed('compaction_started_at', 'trigger', 'archive_id'),
 }
 
+/** The task, what was said, checks and why it ended are words; a work item is a name that people gave. */
+const JOB: Form = {
+  ...listed('job_id', 'status', 'exit_reason', 'agent', 'model', 'runtime', 'seat_id', 'parent_seat_id', 'session_id', 'folder'),
+  ...listed('worktree_path', 'branch_name', 'wait_until', 'created_at', 'started_at', 'ended_at', 'files'),
+  sessions: listed('session_id', 'start', 'state', 'brief_id', 'started_at', 'ended_at'),
+  checks: listed('output_path'),
+  runner: {},
+}
+
 export function withoutWords(event: Event): Event {
   return { ...event, data: shownOf(event.data, EVENTS[event.type] ?? {}) }
 }
@@ -91,6 +100,11 @@ export function sessionWithoutWords(session: object): Record<string, unknown> {
 /** What is told of one session alone. */
 export function detailWithoutWords(detail: object): Record<string, unknown> {
   return shownOf(detail, DETAIL)
+}
+
+/** What is told of a job, among others or alone. */
+export function jobWithoutWords(job: object): Record<string, unknown> {
+  return shownOf(job, JOB)
 }
 
 function shownOf(data: object, form: Form): Record<string, unknown> {

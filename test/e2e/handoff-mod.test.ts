@@ -69,6 +69,8 @@ test.each([
     const fresh = tui.sessionId()!
     expect(fresh).not.toBe(old)
     expect(asked(it).length).toBeGreaterThan(0)
+    // One word on where to write things down, not two.
+    expect(it.model.log().filter((entry) => copies(entry, 'write down goal') > 0)).toHaveLength(0)
     const first = it.model.log().find((entry) => entry.kind === 'main' && entry.session_id === fresh)!
     const texts = JSON.stringify(first.body)
     expect(texts).toContain('because the shop opens on Monday')

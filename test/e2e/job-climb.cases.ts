@@ -7,13 +7,12 @@ vi.setConfig({ testTimeout: 180_000 })
 
 /** What a long job does through every runtime with a client of its own. */
 export function climbCases(runtime: 'cli' | 'sdk'): void {
-  test.each([
-    ['claude-opus-4-6', 10],
-    ['claude-sonnet-4-5', 10],
-  ])(
-    'forty steps on %s: each once, over sessions that begin with the task and the brief, without a compaction',
-    async (model, each) => {
-      const it = await jobStage(climb({ steps: 40, grow: 15_000 }))
+  // With a window of a million through both: npm run soak -- jobs-climb.
+  const large = runtime === 'cli' ? [['claude-opus-4-8', 40_000, 23] as const] : []
+  test.each([['claude-opus-4-6', 15_000, 10] as const, ['claude-sonnet-4-5', 15_000, 10] as const, ...large])(
+    'forty steps on %s, each of %d tokens: each once, over sessions that begin with the task and the brief, without a compaction',
+    async (model, grow, each) => {
+      const it = await jobStage(climb({ steps: 40, grow }))
       const task = 'Do all steps.'
       const flags = ['--model', model, '--permission-mode', 'bypassPermissions', '--runtime', runtime, '--json']
       const { code, stdout, stderr } = await it.baton('run', '--prompt', task, ...flags)

@@ -9,6 +9,9 @@ vi.setConfig({ testTimeout: 120_000 })
 const SCRIPT = climb({ steps: 12, grow: 30_000, first: 'sleep 0.1; ' })
 const FLAGS = ['--model', 'claude-opus-4-6', '--permission-mode', 'bypassPermissions']
 const ENDLESS = { steps: [{ bash: 'tail -f /dev/null', used: 20_008 }, 'Done.'] }
+/** A tool that does not end when it is told to, and leaves another behind in a session of its own. */
+const DEAF = "trap '' TERM INT HUP; while :; do sleep 1; done"
+const STUBBORN = { steps: [{ bash: `setsid sh -c "${DEAF}" & ${DEAF}`, used: 20_008 }, 'Done.'] }
 
 const reached = (it: JobStage, count: number) =>
   until(
@@ -54,12 +57,30 @@ test('a job in the background is listed, followed and cancelled within five seco
   )
   const at = Date.now()
   const cancelled = await it.baton('jobs', 'cancel', job_id, '--json')
-  expect(Date.now() - at).toBeLessThan(10_000)
+  expect(Date.now() - at).toBeLessThan(5_000)
   expect(JSON.parse(cancelled.stdout || '{}')).toMatchObject({ status: 'cancelled', exit_reason: 'cancelled', runner: null })
   expect(it.left()).toEqual([])
   expect((await following.done).code).toBe(0)
   expect((await it.baton('jobs', 'cancel', job_id)).code).toBe(4)
   expect((await it.baton('jobs', 'resume', job_id)).code).toBe(4)
+})
+
+test('a tool that does not listen, and what it left in the background, are gone five seconds after the command', async () => {
+  const it = await jobStage(STUBBORN)
+  const began = await it.baton('run', '--prompt', 'Do it.', ...FLAGS, '--detach', '--json')
+  const { job_id } = JSON.parse(began.stdout)
+  // The client, both shells and what they sleep with.
+  await until(
+    () => `the tool runs: ${it.left()}`,
+    () => it.left().length >= 5,
+    60_000,
+  )
+  const at = Date.now()
+  const cancelled = it.start(['jobs', 'cancel', job_id, '--json'])
+  await until('all are gone', () => it.left().length === 0, 30_000)
+  expect(Date.now() - at).toBeLessThan(5_000)
+  expect(JSON.parse((await cancelled.done).stdout || '{}')).toMatchObject({ status: 'cancelled', runner: null })
+  expect(it.left()).toEqual([])
 })
 
 test('a job whose runner was killed is cancelled all the same, and its client and tool are gone', async () => {
@@ -72,6 +93,18 @@ test('a job whose runner was killed is cancelled all the same, and its client an
   expect(await it.baton('jobs', 'cancel', job_id)).toMatchObject({ code: 0 })
   expect(it.left()).toEqual([])
   expect(await it.job()).toMatchObject({ status: 'cancelled', runner: null })
+})
+
+test('Ctrl-C twice cancels, without waiting for the tool', async () => {
+  const it = await jobStage(ENDLESS)
+  const running = it.start(['run', '--prompt', 'Do it.', ...FLAGS])
+  await until('the tool runs', () => it.left().length >= 2, 60_000)
+  running.kill('SIGINT')
+  await until('it says what a second one does', () => /once more: cancel/.test(running.stderr()), 20_000)
+  running.kill('SIGINT')
+  expect(await running.done).toMatchObject({ code: 1, stdout: expect.stringMatching(/job_\w+ cancelled/) })
+  expect(it.left()).toEqual([])
+  expect(await it.job()).toMatchObject({ status: 'cancelled', exit_reason: 'cancelled', runner: null })
 })
 
 test('a check that fails once sends its output back to the agent, and the job is done when it passes', async () => {

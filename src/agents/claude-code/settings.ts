@@ -76,7 +76,8 @@ function hooksOf(layer: Fields, event: string): number {
   return list(object(layer.hooks)?.[event]).reduce<number>((sum, group) => sum + list(object(group)?.hooks).length, 0)
 }
 
-function readFlag(flag: string, cwd: string | null): Fields | null {
+/** Value of `--settings`: a file or JSON. null: it cannot be read. */
+export function readFlag(flag: string, cwd: string | null): Fields | null {
   if (flag.trimStart().startsWith('{')) return parseObject(flag)
   return isAbsolute(flag) ? readFile(flag) : cwd === null ? null : readFile(resolve(cwd, flag))
 }

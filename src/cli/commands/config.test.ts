@@ -36,11 +36,11 @@ test('everything wrong is named with key, file, reason and what to write; the ex
 
 test('a right file is told so, with what it does not do yet', async () => {
   const trial = newTrial()
-  trial.put(join(trial.env.BATON_HOME!, 'config.yaml'), 'handoff: {fork: true}\nnotify: [bell]\n')
+  trial.put(join(trial.env.BATON_HOME!, 'config.yaml'), 'prices: {x: {input: 3}}\nhandoff: {fork: true}\nnotify: [bell]\n')
   const { code, stdout } = await trial.run(['config', 'check'])
   expect(code).toBe(0)
   expect(stdout).toMatch(/^The configuration is right \(/)
-  expect(stdout).toMatch(/Notes\n {2}handoff\.fork \(.*\): accepted; .*a fork write it/)
+  expect(stdout).toMatch(/Notes\n {2}notify \(.*\): accepted; .*inside the client only/)
   expect((await trial.run(['config', 'check', '--json'])).json.notes).toHaveLength(2)
   expect(await trial.run(['config', 'check', 'aaaa'])).toMatchObject({ code: 2, stdout: '' })
 })

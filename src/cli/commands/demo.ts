@@ -46,6 +46,8 @@ async function run(call: Call, cli: Cli): Promise<number> {
   )
   const began = Date.now()
   const stopped = untilStopped()
+  // A terminal that is closed says so twice; the folder goes all the same.
+  process.on('SIGHUP', () => {})
   const stage = setStage(cli)
   const model = await startModel({ script: SCRIPT })
   const house = openHouse({ env: stage.env, loadConfig, around: () => around })

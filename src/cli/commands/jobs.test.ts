@@ -66,11 +66,15 @@ test('for scripts: one line of JSON, or events and the result last', async () =>
 
 test('what cannot be is said with its exit code', async () => {
   const trial = newTrial()
+  trial.put(join(trial.project, 'baton.yaml'), 'agents: { lost: { prompt: Do it., working_directory: nowhere } }\n')
   const cases: [string[], number, RegExp][] = [
     [['run'], 2, /there is nothing to do/],
     [['run', 'coder', '--prompt', 'x'], 2, /there is no agent `coder`/],
     [['run', '--prompt', 'x', '--max-handoffs', 'many'], 2, /--max-handoffs cannot be "many"/],
     [['run', '--prompt', 'x', '--prompt-file', 'y'], 2, /either --prompt or --prompt-file/],
+    [['run', '--prompt', ' '], 2, /the prompt is empty/],
+    [['run', '--prompt-file', '.'], 2, /cannot be read: EISDIR/],
+    [['run', 'lost', '--runtime', 'scripted'], 2, /nowhere is no folder \(working_directory of the agent `lost`\)/],
     [['jobs'], 2, /needs one of: list/],
     [['jobs', 'show'], 2, /needs more/],
     [['jobs', 'show', 'nothing'], 3, /There is no job "nothing"/],

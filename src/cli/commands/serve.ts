@@ -10,9 +10,13 @@ import { listen } from '../../server/listen.js'
 import type { ServerParts } from '../../server/parts.js'
 import { VERSION } from '../../version.js'
 import type { Call, Cli, Command } from '../command.js'
+import { findJob } from '../jobs/job-named.js'
+import { recentJobs } from '../jobs/list.js'
+import { jobDetail } from '../jobs/show.js'
 import { engineOf } from '../launcher-for.js'
 import { keepHouse } from '../serving/housekeeping.js'
 import { makeKeeper } from '../serving/keeper.js'
+import { pickUpJobs } from '../serving/pick-up-jobs.js'
 import { portFrom } from '../serving/port.js'
 import { runningServer } from '../serving/running-server.js'
 import { takePlace } from '../serving/serve-lock.js'
@@ -26,6 +30,7 @@ export const command: Command = {
   usage: ['[--port N] [--host H] [--token-file F]'],
   about:
     'Runs in the foreground until Ctrl-C. Baton works without it; while it runs, hooks ask it instead of opening the store. ' +
+    'When it starts, jobs that lost their runner go on, in a process of their own. ' +
     'It listens on 127.0.0.1 only; any other address needs a token, which every caller must then give.',
   options: {
     port: { type: 'string', value: 'N', about: `where to listen (default: BATON_PORT, else ${PORT}; 0: any free port)` },
@@ -62,6 +67,7 @@ async function run(call: Call, cli: Cli): Promise<number> {
     const stopped = untilStopped()
     cli.print(call.json ? JSON.stringify({ url: server.url }) : `Baton listens on ${server.url}. Ctrl-C ends it.`)
     const chores = keepHouse(house, keeper)
+    pickUpJobs(house, cli)
     const replaced = storeReplaced(house.home.store)
     const end = await Promise.race([stopped, replaced.seen])
     replaced.stop()
@@ -82,7 +88,14 @@ async function run(call: Call, cli: Cli): Promise<number> {
 }
 
 function partsOf(house: House): ServerParts {
-  return { ...house, recent: (all) => house.recent({ all }), version: VERSION }
+  return {
+    ...{ ...house, recent: (all) => house.recent({ all }), version: VERSION },
+    jobs: (all) => recentJobs(house, all),
+    job(id) {
+      const found = findJob(house.store, id)
+      return found.length === 1 ? jobDetail(house, found[0]!) : null
+    },
+  }
 }
 
 /** A store that was moved away would go on being written where nobody reads it. */

@@ -3,6 +3,7 @@ import type { Call, Cli } from '../command.js'
 import { jobEventLine, progressLine } from '../render/job-event.js'
 import { screenOf } from '../render/screen.js'
 import { cut } from '../render/width.js'
+import { wrap } from '../render/wrap.js'
 
 export interface Display {
   take(event: Event): void
@@ -12,6 +13,18 @@ export interface Display {
   end(): void
 }
 
+/** `09:05:31 ` stands before what happened. */
+const AFTER_TIME = 9
+const ENDS: ReadonlySet<Event['type']> = new Set(['job_completed', 'job_failed', 'job_cancelled', 'job_paused'])
+
+/** Between two figures: nothing stands there that is over. */
+const MEANWHILE: Partial<Record<Event['type'], string>> = {
+  job_started: 'The client starts … (Ctrl-C pauses)',
+  job_resumed: 'The session is opened again … (Ctrl-C pauses)',
+  handoff_started: 'The session writes its brief …',
+  handoff_completed: 'The next session begins …',
+}
+
 /** How a job comes along: on a terminal one line that changes below what happened; elsewhere a line for each step; or events as JSON. */
 export function displayOn(cli: Cli, call: Call, several: boolean): Display {
   const note = (text: string): void => cli.note(text)
@@ -19,36 +32,50 @@ export function displayOn(cli: Cli, call: Call, several: boolean): Display {
   if (call.json || call.flag('quiet')) return { take() {}, note, end() {} }
   const { paint, terminal } = cli.screen
   const named = (event: Event, line: string): string => (several ? `${paint(event.job_id!, 'dim')} ${line}` : line)
+  // What a single job came to is printed at its end, with more.
+  const lineOf = (event: Event): string | null => (!several && ENDS.has(event.type) ? null : jobEventLine(event, paint))
   if (!terminal)
     return {
       take(event) {
-        const line = event.type === 'job_progress' ? progressLine(event, paint) : jobEventLine(event, paint)
+        const line = event.type === 'job_progress' ? progressLine(event, paint) : lineOf(event)
         if (line !== null) cli.print(named(event, line))
       },
       ...{ note, end() {} },
     }
-  let live = ''
+  let live: ((columns: number) => string) | null = null
   const { stdout } = process
-  const draw = (line: string): void => {
+  const columns = (): number => screenOf(stdout, cli.env).columns - 1
+  const draw = (line: (columns: number) => string): void => {
     live = line
-    stdout.write(`\r\u001b[K${cut(line, screenOf(stdout, cli.env).columns - 1)}`)
+    // The terminal itself writes `^C` behind it: on the next line that would be in the way.
+    const room = columns() - 2
+    stdout.write(`\r\u001b[K${cut(line(room), room)}`)
   }
-  const above = (text: string): void => {
-    stdout.write(`\r\u001b[K${text}\n`)
-    if (live !== '') draw(live)
+  const above = (text: string, indent = 0): void => {
+    stdout.write(`\r\u001b[K${wrap(text, columns(), indent).join('\n')}\n`)
+    if (live !== null) draw(live)
   }
+  const redraw = (): void => {
+    if (live !== null) draw(live)
+  }
+  stdout.on('resize', redraw)
   return {
     take(event) {
-      if (event.type === 'job_progress') draw(named(event, progressLine(event, paint)))
-      else {
-        const line = jobEventLine(event, paint)
-        if (line !== null) above(named(event, line))
+      if (event.type === 'job_progress') {
+        const lead = several ? event.job_id!.length + 1 : 0
+        draw((width) => named(event, progressLine(event, paint, width - lead)))
+        return
       }
+      const line = lineOf(event)
+      if (line !== null) above(named(event, line), AFTER_TIME)
+      const meanwhile = MEANWHILE[event.type]
+      if (meanwhile !== undefined) draw(() => named(event, paint(meanwhile, 'dim')))
     },
-    note: above,
+    note: (text) => above(text),
     end() {
-      if (live !== '') stdout.write('\r\u001b[K')
-      live = ''
+      stdout.off('resize', redraw)
+      if (live !== null) stdout.write('\r\u001b[K')
+      live = null
     },
   }
 }

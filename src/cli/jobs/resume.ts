@@ -1,13 +1,14 @@
-import type { JobBudgets, JobRecord } from '../../contract/job.js'
+import type { JobBudgets } from '../../contract/job.js'
 import type { House } from '../../house.js'
+import { lostJobs } from '../../jobs/lost-jobs.js'
+import { settleUnwanted } from '../../jobs/stop-job.js'
 import { EXIT } from '../../lib/errors.js'
-import { isAlive } from '../../lib/process-info.js'
 import type { Call, Cli, Command } from '../command.js'
 import { inHouse } from '../open-house.js'
 import { tellDetached } from './detach.js'
 import { jobNamed } from './job-named.js'
 import { budgetsOf, figureOf } from './run.js'
-import { IN_RUNNER, runHere } from './run-here.js'
+import { IN_RUNNER, partsHere, runHere } from './run-here.js'
 
 /** One job, or all that lost whoever ran them. One that a person paused is left until it is named. */
 export async function resume(call: Call, cli: Cli, command: Command): Promise<number> {
@@ -17,7 +18,8 @@ export async function resume(call: Call, cli: Cli, command: Command): Promise<nu
     cli,
     async (house) => {
       const name = call.words[1]
-      const jobs = name === undefined ? house.store.openJobs().filter(isLost) : [jobNamed(house, name)]
+      if (name === undefined) await settle(house, cli, call)
+      const jobs = name === undefined ? lostJobs(house.store).cutOff : [jobNamed(house, name)]
       for (const { jobId } of jobs) allow(house, jobId, budgets, maxHandoffs)
       const jobIds = jobs.map(({ jobId }) => jobId)
       if (jobIds.length > 0)
@@ -30,7 +32,13 @@ export async function resume(call: Call, cli: Cli, command: Command): Promise<nu
   )
 }
 
-const isLost = ({ state, runner }: JobRecord): boolean => state !== 'paused' && (runner === null || !isAlive(runner))
+/** Those that a person had wanted to stop end as they were to. */
+async function settle(house: House, cli: Cli, call: Call): Promise<void> {
+  for (const { jobId, spec } of lostJobs(house.store).unwanted) {
+    const { state } = await settleUnwanted(partsHere(house, cli, spec.folder), jobId)
+    if (!call.json) cli.print(`${jobId} is ${state}: its runner was gone before it had done that.`)
+  }
+}
 
 function allow({ store }: House, jobId: string, more: Partial<JobBudgets>, maxHandoffs: number | null): void {
   if (Object.keys(more).length === 0 && maxHandoffs === null) return

@@ -1,14 +1,15 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import { findProjectFile } from '../../config/find-project.js'
 import { loadConfig } from '../../config/load-config.js'
 import { type JobFlags, resolveAgent } from '../../config/resolve-agent.js'
-import type { JobBudgets, JobSpec, RuntimeName } from '../../contract/job.js'
+import type { JobBudgets, JobRecord, JobSpec, RuntimeName } from '../../contract/job.js'
 import type { House } from '../../house.js'
 import { newJob } from '../../jobs/new-job.js'
 import { BatonError, EXIT, reasonOf } from '../../lib/errors.js'
 import { batonHome } from '../../lib/home.js'
+import { processInfo } from '../../lib/process-info.js'
 import type { Call, Cli, Command } from '../command.js'
 import { inHouse } from '../open-house.js'
 import { wrong } from '../parse-call.js'
@@ -30,11 +31,18 @@ export async function run(call: Call, cli: Cli, command: Command): Promise<numbe
     cli,
     async (house) => {
       const at = house.now().toISOString()
-      const { jobId } = newJob(house.store, { spec, parentSeatId: callerOf(house, cli) }, at, house.newId)
+      // Ours from the first moment: a server that starts just then leaves it alone.
+      const runner = call.flag('detach') ? null : ownIdentity()
+      const { jobId } = newJob(house.store, { spec, parentSeatId: callerOf(house, cli), runner }, at, house.newId)
       return call.flag('detach') ? tellDetached(house, cli, call, [jobId]) : runHere(house, cli, call, [jobId])
     },
     IN_RUNNER,
   )
+}
+
+function ownIdentity(): JobRecord['runner'] {
+  const { pid, startedAt } = processInfo(process.pid)!
+  return { pid, startedAt }
 }
 
 /** The seat this is run in: that of the session whose command it is, else the one the environment names; null: a person's own. */
@@ -69,7 +77,13 @@ function specOf(cli: Cli, agent: string | null, flags: JobFlags): JobSpec {
     userHome,
     readText: (path) => readFileSync(path, 'utf8'),
   })
-  return { ...spec, folder: resolve(spec.folder) }
+  const folder = resolve(spec.folder)
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
+    throw new BatonError(
+      `${folder} is no folder${agent === null ? '' : ` (working_directory of the agent \`${agent}\`)`}.`,
+      ...(['Name one that exists; it is taken from where baton.yaml lies.', EXIT.usage] as const),
+    )
+  return { ...spec, folder }
 }
 
 async function flagsOf(call: Call, cli: Cli, command: Command): Promise<JobFlags> {

@@ -64,7 +64,12 @@ function facts({ brief, verdict, handoff, seatName, text }: BriefPage, { now, ho
     ['seat', `${seatName ? `${seatName} (${brief.seat_id})` : brief.seat_id}, brief ${brief.sequence}`],
     ['session', brief.session_id],
     ['parent', brief.parent_brief_id],
-    ['author', { agent: 'the agent', user: 'the user', baton: 'Baton, from transcript and repository' }[brief.author]],
+    [
+      'author',
+      { agent: 'the agent', fork: 'a fork of the session', user: 'the user', baton: 'Baton, from transcript and repository' }[
+        brief.author
+      ],
+    ],
     ['taken', `${stamp(brief.taken_at)} (${age(brief.taken_at, now)} ago)`],
     ['reason', brief.reason],
     ['project', brief.project === null ? null : `${tilde(brief.project, home)}${brief.branch ? ` on ${brief.branch}` : ''}`],

@@ -1,51 +1,67 @@
 import type { Event } from '../../contract/event.js'
-import { grouped, percentText } from '../../policy/numbers.js'
+import { grouped, percentText, short as shortly } from '../../policy/numbers.js'
 import { bar } from './gauge.js'
 import type { Paint } from './screen.js'
 import { localTime } from './times.js'
-import { cut, harmless } from './width.js'
+import { cut, harmless, widthOf } from './width.js'
 
-const CELLS = 10
-
-/** How far a job has come: step, fullness against the compaction point, handoffs, spend, and when the next handoff is to be expected. */
-export function progressLine({ data }: Event, paint: Paint): string {
+/**
+ * How far a job has come: step, fullness against the compaction point, handoffs, spend, and when the next handoff is to be expected. Told in
+ * as many words as fit: a narrow terminal gets short figures before it loses one.
+ */
+export function progressLine({ data }: Event, paint: Paint, columns = Number.POSITIVE_INFINITY): string {
   const used = figure(data.used_tokens)
   const point = figure(data.compaction_tokens)
   const percent = used !== null && point ? (used / point) * 100 : null
-  const full =
-    percent === null
-      ? used === null
-        ? null
-        : `${grouped(used)} tokens`
-      : `${grouped(used!)} of ${grouped(point!)} (${percentText(percent)})`
-  const parts = [
-    `step ${text(data.total_steps) ?? text(data.steps) ?? '–'}`,
-    `session ${text(data.session) ?? '–'}`,
-    full,
-    `handoffs ${text(data.handoffs) ?? '–'}/${text(data.max_handoffs) ?? '–'}`,
-    spend(data),
-    data.waiting ? `the provider is asked again (${text(data.waiting)})` : forecast(data),
+  const step = text(data.total_steps) ?? text(data.steps) ?? '–'
+  const [handoffs, most] = [text(data.handoffs) ?? '–', text(data.max_handoffs) ?? '–']
+  const waits = data.waiting ? `the provider is asked again (${text(data.waiting)})` : null
+  const full = (figures: (tokens: number) => string): string | null => {
+    if (percent === null) return used === null ? null : `${figures(used)} tokens`
+    return `${figures(used!)} of ${figures(point!)} (${percentText(percent)})`
+  }
+  const near = percent === null ? full(shortly) : `${Math.round(percent)}% of ${shortly(point!)}`
+  const counted = [`handoffs ${handoffs}/${most}`, forecast(data, 'short')].filter((part) => part !== null).join(', ')
+  const forms = [
+    () => [
+      ...[`step ${step}`, `session ${text(data.session) ?? '–'}`, full(grouped), `handoffs ${handoffs}/${most}`],
+      ...[spend(data, grouped), waits ?? forecast(data, 'long')],
+    ],
+    () => [`step ${step}`, full(shortly), `handoffs ${handoffs}/${most}`, spend(data, shortly), waits ?? forecast(data, 'long')],
+    () => [`step ${step}`, near, counted, spend(data, shortly, 'short'), waits],
+    () => [`step ${step}`, percent === null ? near : `${Math.round(percent)}%`, counted, spend(data, shortly, 'short'), waits],
   ]
-  return `${bar(percent, CELLS, paint)} ${list(parts)}`
+  const lines = forms.map((form, at) => () => `${at === forms.length - 1 ? '' : `${bar(percent, 10, paint)} `}${list(form())}`)
+  const fits = lines.find((line) => widthOf(line()) <= columns) ?? lines.at(-1)!
+  return cut(fits(), columns)
 }
 
-function spend({ cost_usd, spent_tokens }: Record<string, unknown>): string | null {
+function spend(
+  { cost_usd, spent_tokens }: Record<string, unknown>,
+  figures: (tokens: number) => string,
+  form: 'long' | 'short' = 'long',
+): string | null {
   const [cost, tokens] = [figure(cost_usd), figure(spent_tokens)]
   if (cost !== null) return `$${cost.toFixed(2)}`
-  return tokens === null ? null : `${grouped(tokens)} tokens spent`
+  return tokens === null ? null : `${figures(tokens)} ${form === 'long' ? 'tokens spent' : 'spent'}`
 }
 
-function forecast({ full_at, used_tokens, tokens_per_step, handoffs, max_handoffs }: Record<string, unknown>): string | null {
+function forecast(
+  { full_at, used_tokens, tokens_per_step, handoffs, max_handoffs }: Record<string, unknown>,
+  form: 'long' | 'short',
+): string | null {
   const [end, used, each] = [figure(full_at), figure(used_tokens), figure(tokens_per_step)]
   if (end === null || used === null || each === null || each <= 0) return null
   const steps = Math.max(0, Math.ceil((end - used) / each))
   const what = Number(handoffs) < Number(max_handoffs) ? 'handoff' : 'compaction'
-  return steps === 0 ? `${what} now` : `${what} in about ${steps} ${steps === 1 ? 'step' : 'steps'}`
+  if (form === 'short') return `${what === 'handoff' ? 'next' : what} ${steps === 0 ? 'now' : `in ${steps}`}`
+  if (steps === 0) return `${what} now`
+  return `${what} in about ${steps} ${steps === 1 ? 'step' : 'steps'}`
 }
 
 /** What happened to a job besides its steps; null: nothing to tell. */
-export function jobEventLine({ type, at, data }: Event, paint: Paint): string | null {
-  const said = sentence(type, data)
+export function jobEventLine({ type, at, data, job_id }: Event, paint: Paint): string | null {
+  const said = type === 'job_started' && job_id ? `${job_id} started` : sentence(type, data)
   return said === null ? null : `${paint(localTime(new Date(at)), 'dim')} ${harmless(said)}`
 }
 

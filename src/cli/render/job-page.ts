@@ -4,6 +4,7 @@ import type { Colour, Paint, Screen } from './screen.js'
 import { type Column, table } from './table.js'
 import { age, stamp } from './times.js'
 import { cut, harmless } from './width.js'
+import { wrap } from './wrap.js'
 
 const COLOURS: Partial<Record<JobView['status'], Colour>> = {
   completed: 'green',
@@ -38,7 +39,7 @@ export function jobTable(jobs: readonly JobView[], screen: Screen, now: Date): s
 
 export function jobPage(job: JobView & { files: string }, { paint, columns }: Screen): string[] {
   const row = (name: string, value: string | null): string[] =>
-    value === null ? [] : [`${paint(name.padEnd(11), 'dim')} ${cut(harmless(value), Math.max(20, columns - 12))}`]
+    value === null ? [] : wrap(`${paint(name.padEnd(11), 'dim')} ${harmless(value)}`, columns, 12)
   const sessions = job.sessions.map(
     ({ session_id, number, used_tokens, compaction_tokens, steps, brief_id, compactions }) =>
       `  ${number}. ${session_id}  ${steps} steps, ${used_tokens === null ? '–' : grouped(used_tokens)} of ${compaction_tokens === null ? '–' : grouped(compaction_tokens)} tokens${compactions > 0 ? `, compacted ${compactions} times` : ''}${brief_id === null ? '' : `, begun with ${brief_id}`}`,
@@ -58,24 +59,27 @@ export function jobPage(job: JobView & { files: string }, { paint, columns }: Sc
     ...row('runner', job.runner && `process ${job.runner.pid}${job.runner.alive ? '' : ', which is gone'}`),
     ...row('spend', spendText(job)),
     ...row('files', job.files),
-    ...(sessions.length > 0 ? [paint('sessions', 'dim'), ...sessions.map((line) => cut(line, columns))] : []),
+    ...(sessions.length > 0 ? [paint('sessions', 'dim'), ...sessions.flatMap((line) => wrap(line, columns, 5))] : []),
     ...(job.checks.length > 0 ? [paint('checks', 'dim'), ...checkLines(job, paint)] : []),
     ...hint(job, paint),
   ]
 }
 
 /** What a person reads when a job has come to its end, or to a pause. */
-export function endLines(job: JobView, { paint }: Screen): string[] {
+export function endLines(job: JobView, { paint, columns }: Screen): string[] {
   const result = (job.result ?? '').trim()
   const counts = [
     `${job.sessions.length} ${job.sessions.length === 1 ? 'session' : 'sessions'}`,
     `${job.handoffs} ${job.handoffs === 1 ? 'handoff' : 'handoffs'}`,
-    `${job.steps} steps`,
+    `${job.steps} ${job.steps === 1 ? 'step' : 'steps'}`,
   ]
   return [
     ...(job.status === 'completed' && result !== '' ? [...result.split('\n').map(harmless), ''] : []),
-    `${paint(job.job_id, 'bold')} ${status(job, paint)}: ${[...counts, ...(job.compactions > 0 ? [`${job.compactions} compactions`] : []), spendText(job)].join(', ')}`,
-    ...(job.detail === null ? [] : [harmless(job.detail)]),
+    ...wrap(
+      `${paint(job.job_id, 'bold')} ${status(job, paint)}: ${[...counts, ...(job.compactions > 0 ? [`${job.compactions} compactions`] : []), spendText(job)].join(', ')}`,
+      ...([columns, 2] as const),
+    ),
+    ...(job.detail === null ? [] : wrap(harmless(job.detail), columns, 2)),
     ...checkLines(job, paint),
     ...hint(job, paint),
   ]

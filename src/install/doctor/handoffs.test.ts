@@ -26,6 +26,18 @@ test('without any there is nothing to say', async () => {
   expect((await trial.examine()).of('handoffs')).toMatchObject({ ok: true, detail: 'None.' })
 })
 
+test('a fork that is wanted, and a client that is not there, are told', async () => {
+  const trial = newTrial({ claude: null })
+  trial.install()
+  trial.signal('SessionStart', { session_id: 's1', source: 'startup' })
+  expect((await trial.examine()).of('handoffs').ok).toBe(true)
+  writeFileSync(trial.home.config, 'handoff: {fork: true}\n')
+  expect((await trial.examine()).of('handoffs')).toMatchObject({
+    ok: false,
+    detail: expect.stringContaining('handoff.fork is on, and there is no claude'),
+  })
+})
+
 test('a damaged key is named, with what to do about it', async () => {
   const trial = newTrial()
   trial.install()

@@ -19,6 +19,7 @@ const PASSING = new Set<HandoffRecord['state']>(['written', 'clearing', 'confirm
 export function checkHandoffs(patient: Patient): Finding {
   const { instruments, home } = patient
   const keyless = judgeKey(home.key)
+  const forkless = judgeForks(patient)
   const found = withHouse(patient, (house) => {
     const briefs = house.store.briefs({ limit: NEWEST })
     return {
@@ -30,10 +31,10 @@ export function checkHandoffs(patient: Patient): Finding {
     }
   })
   if (found === null || (found.open.length === 0 && found.briefs.length === 0))
-    return keyless.length > 0 ? { told: '', faults: keyless } : fine('None.')
+    return keyless.length + forkless.length > 0 ? { told: '', faults: [...keyless, ...forkless] } : fine('None.')
   const { open, briefs, bad } = found
   const late = judgeOpen(open, patient.now().getTime(), instruments.isUndriven, () => look(patient))
-  const faults = [...keyless, ...late, ...judgeBriefs(bad)]
+  const faults = [...keyless, ...forkless, ...late, ...judgeBriefs(bad)]
   const many = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`
   return { told: `${many(open.length, 'handoff')} under way, ${many(briefs.length, 'brief')} kept.`, faults }
 }
@@ -48,6 +49,17 @@ function judgeKey(file: string): Fault[] {
     if (!(error instanceof KeyTrouble)) throw error
     return [{ detail: `No session can be handed over. ${error.message}`, fix: error.hint ?? '' }]
   }
+}
+
+/** A session is forked by the program that runs it, and by the one on the PATH where that is gone or was replaced. */
+function judgeForks({ client, instruments, cwd }: Patient): Fault[] {
+  if (client.path !== null || !instruments.forks(cwd)) return []
+  return [
+    {
+      detail: 'handoff.fork is on, and there is no claude on the PATH: a session whose client was updated cannot be forked.',
+      fix: 'Put claude on the PATH of what runs Baton, or set handoff.fork to false: then Baton writes such briefs itself.',
+    },
+  ]
 }
 
 function look(patient: Patient): void {

@@ -47,6 +47,8 @@ export interface Instruments {
   archiveFiles(house: OpenHouse): { all: number; gone: string[] }
   /** Whether the file of a brief is what was kept. */
   isGenuine(brief: BriefRecord): boolean
+  /** Whether a fork of a session in this folder may write its brief. */
+  forks(folder: string): boolean
   /** Whether something has to be typed for a handoff and nobody does. */
   isUndriven(handoff: HandoffRecord): boolean
   /** Whether the terminal of a client could be typed into, be it later. Types nothing. */

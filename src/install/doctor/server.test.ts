@@ -16,7 +16,8 @@ const announce = (trial: Trial, port: number, pid: number) => writeFileSync(tria
 
 async function serve(trial: Trial, options: { version?: string; token?: string } = {}) {
   const house = trial.open()
-  const parts = { ...house, recent: (all: boolean) => house.recent({ all }), version: options.version ?? '1.0.0' }
+  const jobs = { jobs: () => [], job: () => null }
+  const parts = { ...house, ...jobs, recent: (all: boolean) => house.recent({ all }), version: options.version ?? '1.0.0' }
   const server = await listen(parts, { host: '127.0.0.1', port: 0, token: options.token ?? null, serverFile: trial.home.server })
   onTestFinished(() => server.close())
   return { house, port: Number(new URL(server.url).port) }

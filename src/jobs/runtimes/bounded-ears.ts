@@ -28,7 +28,7 @@ export function boundedEars(ears: Ears, log: Log, ms = EAR_MS): Ears {
     }
   }
   return {
-    heard: async (event, payload) => void (await ask('heard', async () => ears.heard?.(event, payload))),
+    heard: async (event, payload) => (await ask('heard', async () => ears.heard?.(event, payload))) ?? '',
     beforeTool: async (call) => (await ask('beforeTool', () => ears.beforeTool(call))) ?? {},
     afterTool: async (result) => void (await ask('afterTool', () => ears.afterTool(result))),
     afterBatch: async (calls) => (await ask('afterBatch', () => ears.afterBatch(calls))) ?? {},

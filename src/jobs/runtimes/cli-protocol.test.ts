@@ -94,6 +94,16 @@ test.each(readdirSync(FIXTURES))(
   },
 )
 
+test.each(readdirSync(FIXTURES))('the summariser of client %s is told what a compaction must carry', async (version) => {
+  const listening = Object.assign(ears(), {
+    heard: async (event: string) => (event === 'PreCompact' ? 'carry this' : 'for nobody'),
+  })
+  const { written } = await play(version, 'compaction', listening)
+  const answers = written.map((line) => (line.response as Fields).response)
+  expect(answers.at(-2)).toEqual({ systemMessage: 'carry this' })
+  expect(answers.slice(0, -2).concat(answers.at(-1))).not.toContainEqual({ systemMessage: expect.anything() })
+})
+
 test.each(readdirSync(FIXTURES))(
   'a subagent’s batch in client %s is not the main agent’s, its calls are told as its own',
   async (version) => {

@@ -91,8 +91,9 @@ export class ClientHooks {
     if (text(input.agent_id) !== null) return {}
     const { block } = await this.ears.beforeCompaction(input.trigger === 'manual' ? 'manual' : 'auto')
     if (block !== undefined) return { decision: 'block', reason: block }
-    await this.ears.heard?.('PreCompact', input)
-    return {}
+    const instructions = await this.ears.heard?.('PreCompact', input)
+    // Of what a callback answers, the client gives this to its summariser, and takes nothing else for a PreCompact.
+    return instructions ? { systemMessage: instructions } : {}
   }
 
   private async afterCompaction(input: Fields): Promise<Fields> {

@@ -83,6 +83,10 @@ export class ClientSession implements RunningSession {
     this.takers.push(take)
   }
 
+  async ready(): Promise<void> {
+    await within(START_MS, Promise.race([this.control.ready.catch(() => {}), this.child.gone]))
+  }
+
   say(prompt: string): void {
     this.prompts++
     this.control.say(prompt)
@@ -126,10 +130,7 @@ export class ClientSession implements RunningSession {
   /** Its questions are answered on the way the prompts go: closed in the middle of a turn, the client would wait for them in vain. */
   private async finish(): Promise<unknown> {
     const { gone } = this.child
-    await within(
-      START_MS,
-      this.control.ready.catch(() => {}),
-    )
+    await this.ready()
     if (!this.atRest()) {
       const resting = new Promise<void>((resolve) => void this.rests.push(resolve))
       await Promise.race([resting, gone])

@@ -52,9 +52,10 @@ export interface ToolResult extends ToolCall {
 export interface Ears {
   /**
    * What the client asked or told by a hook, as it wrote it, before the ear for it is asked: whoever measures sessions by such events
-   * is given the same. A compaction that is kept from coming about is not told.
+   * is given the same. A compaction that is kept from coming about is not told. Returns what the summariser of one that begins is to be
+   * told; '' nothing, as for any other event.
    */
-  heard?(event: string, payload: unknown): Promise<void>
+  heard?(event: string, payload: unknown): Promise<string>
   beforeTool(call: ToolCall): Promise<{ deny?: string }>
   afterTool(result: ToolResult): Promise<void>
   /** All calls of one answer have returned. `stop`: the turn ends here, with `hook_stopped`. */
@@ -125,6 +126,8 @@ export interface RunningSession {
   messages: AsyncIterable<RunMessage>
   /** Every line the client wrote, as it came, before it is turned into a message. */
   onRaw(take: (line: string) => void): void
+  /** Resolves when the client listens, or never will. */
+  ready(): Promise<void>
   /** A prompt. Begins a turn, or waits for the end of the one under way. */
   say(prompt: string): void
   /** null: the client does not answer in time. Costs no request. */

@@ -48,6 +48,8 @@ export class ScriptedSession implements RunningSession {
     this.takers.push(take)
   }
 
+  async ready(): Promise<void> {}
+
   say(prompt: string): void {
     this.prompts.tell(prompt)
   }

@@ -1,0 +1,97 @@
+import type { AttemptRecord } from '../contract/job.js'
+import { reasonOf } from '../lib/errors.js'
+import { AttemptHost } from './attempt-host.js'
+import { freshAttempt } from './attempt-record.js'
+import { hooksFor } from './hooks/applies.js'
+import type { LiveSession } from './live-session.js'
+import { type JobParts, recordAttempt } from './parts.js'
+import { moneyFor, startSession } from './start-session.js'
+
+interface Ready {
+  host: AttemptHost
+  live: LiveSession
+  money: number | null
+}
+
+/**
+ * The client of the session after a handoff. It takes half a second to start, and so does all that is done between the brief's last word and
+ * the first prompt of that session: both are done at once. Until the brief is kept nothing is said to it, and no session has begun: its
+ * attempt is `ready`, which nobody goes on with. Whatever stands against it, the client is started later, as if there were none of this.
+ */
+export class ClientAhead {
+  #ready: Promise<Ready | null> = Promise.resolve(null)
+
+  constructor(
+    private readonly parts: JobParts,
+    private readonly jobId: string,
+    private readonly journal: string,
+    private readonly keep: (line: string) => void,
+  ) {}
+
+  /** The session `attempt` has given its brief. */
+  async start(attempt: AttemptRecord): Promise<void> {
+    // These are run before a session is started: they may change what the client reads when it starts.
+    if (hooksFor(this.parts.store.job(this.jobId)!.spec.hooks, 'session_start').length > 0) return
+    this.#ready = this.#ready.then((there) => there ?? this.#start(attempt))
+    await this.#ready
+  }
+
+  async #start(attempt: AttemptRecord): Promise<Ready | null> {
+    try {
+      const next = nextAttempt(this.parts, attempt, { state: 'ready', briefId: null })
+      const host = new AttemptHost(this.parts, next, this.journal)
+      const money = moneyFor(this.parts, next)
+      const { sessionId } = next
+      return { host, live: await startSession(this.parts, host, { begin: { how: 'fresh' }, sessionId }, this.keep), money }
+    } catch (error) {
+      this.parts.log('warn', 'the next client could not be started ahead', { job: this.jobId, reason: reasonOf(error) })
+      return null
+    }
+  }
+
+  /** Whether it can be used as it stands: a brief that was asked for twice has cost more than the client was told. */
+  async fits(): Promise<AttemptRecord | null> {
+    const ready = await this.#ready
+    if (ready !== null && ready.money === moneyFor(this.parts, ready.host.attempt)) return ready.host.attempt
+    await this.drop()
+    return null
+  }
+
+  /** For the session of `attempt`; null: there is none. Whoever uses it says so by `taken`. */
+  async of({ attemptId }: AttemptRecord): Promise<Pick<Ready, 'host' | 'live'> | null> {
+    const ready = await this.#ready
+    if (ready?.host.attempt.attemptId !== attemptId) return null
+    ready.host.put({ process: ready.live.process })
+    return ready
+  }
+
+  taken(): void {
+    this.#ready = Promise.resolve(null)
+  }
+
+  kill(): void {
+    void this.#ready.then((ready) => ready?.live.kill())
+  }
+
+  async drop(): Promise<void> {
+    const ready = await this.#ready
+    this.#ready = Promise.resolve(null)
+    ready?.live.kill()
+    await ready?.live.close()
+    ready?.host.journal.close()
+  }
+}
+
+/** The session after `attempt`: a record that is `ready` becomes it, under a new id unless it is that of the client that waits. */
+export function nextAttempt(
+  parts: JobParts,
+  { jobId, number }: AttemptRecord,
+  change: Pick<AttemptRecord, 'state' | 'briefId'>,
+  waits: AttemptRecord | null = null,
+): AttemptRecord {
+  const fresh = freshAttempt(parts, jobId, number + 1, change.briefId)
+  const { sessionId, start, startedAt } = fresh
+  const spare = parts.store.attempts(jobId).find(({ state }) => state === 'ready')
+  if (spare === undefined) return recordAttempt(parts, fresh, change)
+  return recordAttempt(parts, spare, { ...change, start, startedAt, process: null, sessionId: waits?.sessionId ?? sessionId })
+}

@@ -1,0 +1,142 @@
+// Sixteen jobs in one process: all complete, none waits out of turn, and memory stays bounded.
+// node test/soak/job-crowd.mjs [--jobs N] [--steps N]
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { bundleSource } from '../../bench/from-source.mjs'
+import { pause } from '../../bench/machine.mjs'
+import { jobGround, memoryOf, untilTrue } from './job-ground.mjs'
+import { end, prove } from './prove.mjs'
+import { startStepModel } from './step-model.mjs'
+
+const { values } = parseArgs({ options: { jobs: { type: 'string', default: '16' }, steps: { type: 'string', default: '12' } } })
+const [JOBS, STEPS] = [Number(values.jobs), Number(values.steps)]
+const [MOST_ALONE, MOST_MORE] = [150, 20]
+const rooms = await import(await bundleSource(['house.ts', 'around.ts', 'config/load-config.ts', 'jobs/new-job.ts']))
+const model = await startStepModel({ steps: STEPS, wait: 0.05 })
+
+const yaml = (limit) => `
+limits: { jobs: ${limit} }
+agents:
+  - name: climber
+    prompt: Do all steps.
+    model: claude-opus-4-6
+    permission_mode: bypassPermissions
+    max_handoffs: 10
+    workspace: { strategy: git_worktree }
+    checks: ["test $(sort -un steps | wc -l) = ${STEPS}"]
+  - { name: played, prompt: Do it., runtime: scripted }
+`
+
+/** Runs a command to its end and looks at its memory all the while. */
+async function watched(ground, args, env) {
+  const running = ground.baton([...args, '--json'], env)
+  let most = 0
+  while (!running.over) {
+    try {
+      most = Math.max(most, memoryOf(running.pid).most)
+    } catch {
+      // it has just ended
+    }
+    await pause(20)
+  }
+  return { ...(await running.done), most: Math.round(most) }
+}
+
+/** One alone, then many in one process that all lost their runner. */
+async function alone(ground, agent, flags, env) {
+  const first = await watched(ground, ['run', agent, ...flags], env)
+  if (first.code !== 0) console.log(first.stdout.slice(-600), first.stderr.slice(-600))
+  return first
+}
+async function together(ground, env) {
+  const house = rooms.openHouse({ env: ground.env, loadConfig: rooms.loadConfig, around: () => rooms.around })
+  const { spec } = house.store.jobs().at(-1)
+  const ids = []
+  for (let n = 0; n < JOBS; n++) {
+    const at = new Date(Date.now() + n).toISOString()
+    ids.push(rooms.newJob(house.store, { spec, parentSeatId: null, runner: null }, at, house.newId).jobId)
+  }
+  house.close()
+  const run = await watched(ground, ['jobs', 'resume'], env)
+  const jobs = (await ground.jobs())
+    .filter(({ job_id }) => ids.includes(job_id))
+    .sort((a, b) => ids.indexOf(a.job_id) - ids.indexOf(b.job_id))
+  if (run.code !== 0) console.log(run.stderr.slice(-600), JSON.stringify(jobs.map(({ status, detail }) => [status, detail])))
+  return { ...run, jobs }
+}
+
+function tell(what, one, many) {
+  const each = (many.most - one.most) / (JOBS - 1)
+  prove(one.code === 0 && one.most < MOST_ALONE, `${what}: one job takes less than ${MOST_ALONE} MB of its own`, `${one.most} MB`)
+  prove(
+    many.code === 0 && many.jobs.every(({ status }) => status === 'completed'),
+    `${what}: ${JOBS} jobs in one process are completed`,
+  )
+  prove(
+    each < MOST_MORE,
+    `${what}: each further one takes less than ${MOST_MORE} MB`,
+    `${each.toFixed(1)} MB, ${many.most} MB in all`,
+  )
+}
+
+/** How many ran at once, from when each began and ended. */
+function mostAtOnce(jobs) {
+  const ran = jobs.map(({ started_at, ended_at }) => [Date.parse(started_at), Date.parse(ended_at)])
+  return Math.max(...ran.map(([at]) => ran.filter(([from, to]) => from <= at && at < to).length))
+}
+
+/** Jobs that began though those that ran and the older ones that waited had all places. */
+function early(jobs, places) {
+  const at = (time) => Date.parse(time)
+  return jobs.flatMap(({ job_id, started_at }, n) => {
+    const now = at(started_at)
+    const older = jobs.slice(0, n).filter((one) => at(one.started_at) > now).length
+    const run = jobs.filter((one) => one.job_id !== job_id && at(one.started_at) <= now && now < at(one.ended_at)).length
+    return older + run >= places ? [`${job_id}: ${older} older, ${run} ran`] : []
+  })
+}
+
+const played = jobGround('crowd', model.url, yaml(4))
+const answer = 'x'.repeat(4_000)
+const steps = Array.from({ length: 60 }, (_, n) => ({
+  calls: [{ input: `step ${n}`, result: answer }],
+  used: 20_000 + 1_500 * n,
+  delayMs: 20,
+}))
+const script = join(played.dir, 'script.json')
+writeFileSync(script, JSON.stringify({ sessions: Array.from({ length: JOBS + 1 }, () => [...steps, { text: 'Done.' }]) }))
+const scripted = await alone(played, 'played', [], { BATON_JOB_SCRIPT: script })
+const many = await together(played, { BATON_JOB_SCRIPT: script })
+tell('scripted', scripted, many)
+prove(mostAtOnce(many.jobs) <= 4, 'as many run at once as may', `${mostAtOnce(many.jobs)} of 4`)
+prove(early(many.jobs, 4).length === 0, 'none begins where an older one still needs the place', early(many.jobs, 4).join())
+played.remove()
+
+const real = jobGround('crowd', model.url, yaml(JOBS))
+const sdk = await alone(real, 'climber', ['--runtime', 'sdk'], {})
+prove(sdk.code === 0 && sdk.most < MOST_ALONE, `Agent SDK: one job takes less than ${MOST_ALONE} MB of its own`, `${sdk.most} MB`)
+const client = await alone(real, 'climber', [], {})
+const began16 = Date.now()
+const crowd = await together(real, {})
+tell('real client', client, crowd)
+console.log(
+  `  ${JOBS} at once took ${Math.round((Date.now() - began16) / 1000)} s, at most ${mostAtOnce(crowd.jobs)} at the same moment`,
+)
+const wrong = crowd.jobs.filter(({ worktree_path }) => {
+  const path = join(worktree_path ?? '', 'steps')
+  const written = existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : []
+  return written.length !== STEPS || new Set(written).size !== STEPS
+})
+prove(wrong.length === 0, `each of ${JOBS * STEPS} steps was done once`, wrong.map(({ job_id }) => job_id).join())
+prove(
+  await untilTrue(() => real.left().length === 0, 10_000),
+  'nothing is left running',
+  real
+    .left()
+    .map(({ args }) => args)
+    .join(),
+)
+real.remove()
+await model.close()
+end()

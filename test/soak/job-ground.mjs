@@ -1,0 +1,92 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { BATON, clientBinary, makeMachine, pause, start } from '../../bench/machine.mjs'
+
+const CLIENT = {
+  ANTHROPIC_API_KEY: 'sk-fake',
+  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+  DISABLE_TELEMETRY: '1',
+  DISABLE_AUTOUPDATER: '1',
+  DISABLE_ERROR_REPORTING: '1',
+  IS_SANDBOX: '1',
+}
+
+/** The same numbers for the same seed. */
+export function dice(seed) {
+  let state = seed >>> 0
+  const roll = () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+  return { roll, upTo: (most) => roll() * most, one: (list) => list[Math.floor(roll() * list.length)] }
+}
+
+/** A machine on which jobs run: the real client on its PATH, nothing of Baton installed into it. */
+export function jobGround(what, modelUrl, yaml) {
+  const machine = makeMachine(what, { install: false })
+  const env = { ...machine.env, ...CLIENT, ANTHROPIC_BASE_URL: modelUrl, PATH: `${dirname(clientBinary())}:${machine.env.PATH}` }
+  writeFileSync(join(machine.project, 'baton.yaml'), yaml)
+  const ground = {
+    ...machine,
+    env,
+    /** Starts the built command; `done` resolves when it is gone. */
+    baton(args, more = {}) {
+      const child = start(process.execPath, [BATON, ...args], {
+        ...{ env: { ...env, ...more }, cwd: machine.project, stdio: ['ignore', 'pipe', 'pipe'] },
+      })
+      const said = { stdout: '', stderr: '' }
+      for (const stream of ['stdout', 'stderr'])
+        child[stream].setEncoding('utf8').on('data', (text) => {
+          said[stream] += text
+        })
+      const running = { pid: child.pid, over: false, said, kill: (signal) => child.kill(signal) }
+      running.done = new Promise((resolve) => {
+        child.once('close', (code, signal) => {
+          running.over = true
+          resolve({ code, signal, ...said })
+        })
+      })
+      return running
+    },
+    jobs: async () => JSON.parse((await ground.baton(['jobs', 'list', '--json']).done).stdout || '{"jobs":[]}').jobs,
+    /** Whatever a job started and still lives, by what it is. */
+    left: () => processesIn(machine.home),
+    clients: () => processesIn(machine.home).filter(({ program }) => program === clientBinary()),
+  }
+  return ground
+}
+
+function processesIn(home) {
+  return readdirSync('/proc').flatMap((name) => {
+    if (!/^\d+$/.test(name)) return []
+    try {
+      const environment = readFileSync(`/proc/${name}/environ`, 'latin1').split('\0')
+      if (!environment.includes(`HOME=${home}`) || !environment.some((entry) => entry.startsWith('BATON_JOB_ID='))) return []
+      if (/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${name}/stat`, 'latin1'))) return []
+      const args = readFileSync(`/proc/${name}/cmdline`, 'utf8').split('\0')
+      // Archives are written by a process that nobody waits for.
+      if (args.some((part) => part.endsWith('hook-engine.cjs'))) return []
+      return [{ pid: Number(name), program: args[0], args: args.join(' ').slice(0, 200) }]
+    } catch {
+      return []
+    }
+  })
+}
+
+export async function untilTrue(holds, ms, every = 10) {
+  const end = Date.now() + ms
+  while (!holds()) {
+    if (Date.now() > end) return false
+    await pause(every)
+  }
+  return true
+}
+
+/** Resident memory of a process in MB: now, and at most. */
+export function memoryOf(pid) {
+  const text = readFileSync(`/proc/${pid}/status`, 'latin1')
+  const of = (name) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(text)?.[1] ?? 0) / 1024
+  return { now: of('VmRSS'), most: of('VmHWM') }
+}
