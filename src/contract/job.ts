@@ -190,8 +190,11 @@ export interface JobRecord {
   exitReason: ExitReason | null
   /** What a person is told about the present state; '' nothing. */
   detail: string
-  /** A person asked for it, and whoever runs it has not done it yet. */
-  wanted: 'pause' | 'cancel' | null
+  /**
+   * What whoever runs it was asked for and has not done yet. `leave`: the machine or its terminal goes. That is no wish about the job: it is
+   * paused, and goes on with whoever looks for jobs that lost their runner.
+   */
+  wanted: 'leave' | 'pause' | 'cancel' | null
   /** Whoever runs it now; null: nobody. */
   runner: { pid: number; startedAt: string } | null
   workspace: WorkspaceState | null
@@ -212,4 +215,6 @@ export interface JobRecord {
   ranMs: number
   /** The agent's last words. */
   result: string | null
+  /** It has ended, and the hooks of its end have not: what they are told of its worktree. */
+  hooksDue?: { kept: boolean; pullRequest: string | null } | null
 }

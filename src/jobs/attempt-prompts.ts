@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AttemptRecord } from '../contract/job.js'
 import { BatonError, codeOf, EXIT } from '../lib/errors.js'
-import { type HookPayload, sessionStartPayload } from './hooks/payloads.js'
+import { type SessionStartHookPayload, sessionStartPayload } from './hooks/payloads.js'
 import { notTold, readJournal } from './journal.js'
 import type { JobParts } from './parts.js'
 import { freshPrompt, resumePrompt, untoldText } from './prompts.js'
@@ -16,7 +16,7 @@ export class AttemptPrompts {
     private readonly jobId: string,
     private readonly folder: string,
     /** Runs the hooks of a session's start; resolves to what they want put before the prompt. */
-    private readonly hooked: (payload: HookPayload) => Promise<string>,
+    private readonly hooked: (payload: SessionStartHookPayload) => Promise<string>,
   ) {
     this.journal = join(folder, 'journal.jsonl')
   }

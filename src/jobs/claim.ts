@@ -43,6 +43,17 @@ export function take(parts: JobParts, jobId: string): void {
   })
 }
 
+/** Of a job that has ended, the hooks of its end are still to run. False: they are not, or somebody runs them. */
+export function takeEnded({ store }: JobParts, jobId: string): boolean {
+  const { pid, startedAt } = processInfo(process.pid)!
+  return store.transaction(() => {
+    const job = store.job(jobId)
+    if (!job?.hooksDue || (job.runner && isAlive(job.runner) && job.runner.pid !== pid)) return false
+    store.putJob({ ...job, runner: { pid, startedAt } })
+    return true
+  })
+}
+
 /** False: others come first. */
 function begin(parts: JobParts, jobId: string): boolean {
   const { store, limits } = parts

@@ -7,6 +7,8 @@ export interface JobLimits {
   perAgent: number | null
 }
 
+const RESTS = new Set<JobRecord['state']>(['pending', 'paused', 'completed', 'failed', 'cancelled'])
+
 /** Those whose runner is alive; `isAlive` tells. Waiting for a limit of the plan is running too: it goes on by itself. */
 type Alive = (runner: NonNullable<JobRecord['runner']>) => boolean
 
@@ -16,7 +18,7 @@ type Alive = (runner: NonNullable<JobRecord['runner']>) => boolean
  */
 export function isItsTurn(open: readonly JobRecord[], jobId: string, { jobs, perAgent }: JobLimits, isAlive: Alive): boolean {
   const there = open.filter(({ runner, jobId: id }) => id === jobId || (runner !== null && isAlive(runner)))
-  const running = there.filter(({ state, jobId: id }) => state !== 'pending' && state !== 'paused' && id !== jobId)
+  const running = there.filter(({ state, jobId: id }) => !RESTS.has(state) && id !== jobId)
   const ofAgent = new Map<string, number>()
   let all = 0
   const add = ({ spec }: JobRecord): void => {

@@ -75,6 +75,8 @@ describe('what a job does when a session ends', () => {
     expect(next({ how: 'stopped', wanted: 'pause' })).toMatchObject({ state: 'paused', reason: null })
     expect(next({ how: 'stopped', wanted: 'cancel' })).toMatchObject({ state: 'cancelled', reason: 'cancelled' })
     expect(next({ how: 'stopped', wanted: 'pause' }, { wanted: 'cancel' })).toMatchObject({ state: 'cancelled' })
+    expect(next({ how: 'stopped', wanted: 'leave' })).toMatchObject({ state: 'paused', detail: 'whoever ran it was told to end' })
+    expect(next({ how: 'stopped', wanted: 'leave' }, { wanted: 'pause' })).toMatchObject({ detail: 'a person paused it' })
   })
 
   it('what is done or cancelled is not resumed', () => {

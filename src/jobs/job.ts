@@ -16,7 +16,7 @@ import type { Outcome } from './outcome.js'
  *   limited                  waiting, until the provider's own time or a growing pause; the session is resumed
  *   trouble, died            the session is resumed after a growing pause; the fifth time in a row: failed
  *   refused                  failed at once: a wrong key does not get better by asking again
- *   stopped                  paused or cancelled, as the person wanted
+ *   stopped                  paused or cancelled, as the person wanted; paused too where whoever ran it had to leave
  *
  * Progress (a batch of tools that returned) ends a row of failures. What a person reads of a failure says what happened, then what to do.
  */
@@ -70,11 +70,15 @@ export function nextAfter(job: JobRecord, outcome: Outcome, now: Date): Next {
     case 'died':
       return again(job, outcome.detail)
     case 'stopped':
-      // A pause that was under way may have become the end meanwhile.
-      return outcome.wanted === 'pause' && job.wanted !== 'cancel'
-        ? { do: 'end', state: 'paused', reason: null, detail: 'a person paused it' }
-        : { do: 'end', state: 'cancelled', reason: 'cancelled', detail: 'a person cancelled it' }
+      // What was under way may have become more meanwhile.
+      return stopped(job.wanted ?? outcome.wanted)
   }
+}
+
+function stopped(wanted: NonNullable<JobRecord['wanted']>): Next {
+  if (wanted === 'cancel') return { do: 'end', state: 'cancelled', reason: 'cancelled', detail: 'a person cancelled it' }
+  const detail = wanted === 'pause' ? 'a person paused it' : 'whoever ran it was told to end'
+  return { do: 'end', state: 'paused', reason: null, detail }
 }
 
 function handOver(job: JobRecord, outcome: Outcome): Next {

@@ -9,8 +9,9 @@ const [here, gone] = [
 ]
 const look = (...jobs: Partial<JobRecord>[]) => {
   const open = jobs.map((job, at) => aJob({ jobId: String(at), ...job }))
-  const { cutOff, unwanted } = lostJobs({ openJobs: () => open }, ({ pid }) => pid === here.pid)
-  return { cutOff: cutOff.map(({ jobId }) => jobId), unwanted: unwanted.map(({ jobId }) => jobId) }
+  const { cutOff, unwanted, unsaid } = lostJobs({ openJobs: () => open }, ({ pid }) => pid === here.pid)
+  const ids = (found: JobRecord[]) => found.map(({ jobId }) => jobId)
+  return { cutOff: ids(cutOff), unwanted: ids(unwanted), unsaid: ids(unsaid) }
 }
 
 it('a job is lost when whoever ran it is gone, or nobody ever did', () => {
@@ -20,10 +21,22 @@ it('a job is lost when whoever ran it is gone, or nobody ever did', () => {
 })
 
 it('one that a person paused, or wanted to stop, does not go on by itself', () => {
-  expect(look({ state: 'paused', runner: null })).toEqual({ cutOff: [], unwanted: [] })
+  expect(look({ state: 'paused', runner: null })).toEqual({ cutOff: [], unwanted: [], unsaid: [] })
   expect(look({ wanted: 'pause', runner: gone }, { wanted: 'cancel', runner: gone }, { wanted: 'cancel', runner: here })).toEqual(
     {
-      ...{ cutOff: [], unwanted: ['0', '1'] },
+      ...{ cutOff: [], unwanted: ['0', '1'], unsaid: [] },
     },
   )
+})
+
+it('one whose runner had to leave goes on, paused or not yet', () => {
+  expect(look({ wanted: 'leave', state: 'paused', runner: null }, { wanted: 'leave', runner: gone }).cutOff).toEqual(['0', '1'])
+})
+
+it('one that has ended is found until the hooks of its end have too', () => {
+  const hooksDue = { kept: true, pullRequest: null }
+  const ended = { state: 'completed', hooksDue } as const
+  expect(look({ ...ended, runner: gone }, { ...ended, runner: here }, { state: 'failed', runner: null })).toEqual({
+    ...{ cutOff: [], unwanted: [], unsaid: ['0'] },
+  })
 })

@@ -22,7 +22,7 @@ export type Outcome =
   | { how: 'trouble'; detail: string }
   /** The client is gone, and nobody ended it. */
   | { how: 'died'; detail: string }
-  | { how: 'stopped'; wanted: 'pause' | 'cancel' }
+  | { how: 'stopped'; wanted: 'leave' | 'pause' | 'cancel' }
 
 type Result = Extract<RunMessage, { kind: 'result' }>
 

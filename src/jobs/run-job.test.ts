@@ -1,94 +1,13 @@
-import { randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import type { BriefRecord } from '../contract/brief.js'
-import type { JobSpec } from '../contract/job.js'
-import { silentLog } from '../lib/log.js'
-import { openStore } from '../store/sqlite/sqlite.js'
-import type { Store } from '../store/store.js'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { aJob, anAttempt } from './a-job.js'
 import { Journal } from './journal.js'
-import type { JobParts } from './parts.js'
-import { runJob } from './run-job.js'
-import { scriptedRuntime } from './runtimes/scripted.js'
-import type { RuntimeScript, ScriptedStep } from './runtimes/scripted-steps.js'
+import type { ScriptedStep } from './runtimes/scripted-steps.js'
+import { BRIEF, folder, reply, shell, stage, step, store, useTrialJobs } from './trial-job.js'
 import { viewJob } from './view-job.js'
 
-let folder: string
-let store: Store
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'baton-run-job-'))
-  store = openStore(join(folder, 'baton.db'))
-})
-afterEach(() => {
-  store.close()
-  rmSync(folder, { recursive: true, force: true })
-})
-
-const BRIEF = '# Handoff brief\n\n## Goal and why\n\nAll steps.\n\n## Next exact step\n\nThe next one.\n'
-const reply = { when: 'handoff brief', text: BRIEF }
-const hook = { name: null, onEvents: null, when: null, continueOnError: true, timeoutMs: 10_000 }
-const shell = (command: string) => ({ ...hook, type: 'shell' as const, command })
-const step = (n: number, used: number): ScriptedStep => ({ calls: [{ input: `step ${n}`, result: `did ${n}` }], used })
-
-/** Briefs as the engine makes them, as far as a job sees. */
-function briefDesk(): JobParts['briefs'] & { kept: BriefRecord[] } {
-  const kept: BriefRecord[] = []
-  const bodies = new Map<string, string>()
-  const keep = (sessionId: string, body: string, author: 'agent' | 'baton', reason: string): BriefRecord => {
-    const brief = { briefId: `brief_${kept.length + 1}`, sessionId, author, reason, seatId: 'seat_1' } as BriefRecord
-    const whole = {
-      ...brief,
-      sequence: kept.length + 1,
-      takenAt: new Date().toISOString(),
-      path: '',
-      status: 'checked',
-    } as BriefRecord
-    kept.push(whole)
-    bodies.set(whole.briefId, body)
-    store.putBrief(whole)
-    return whole
-  }
-  return {
-    kept,
-    bar: () => 0.8,
-    coverage: () => null,
-    take: (sessionId, text, reason) => keep(sessionId, text, 'agent', reason),
-    write: (sessionId, reason) => keep(sessionId, '# Handoff brief\n\nBy code.', 'baton', reason),
-    read: ({ briefId }) => bodies.get(briefId) ?? null,
-  }
-}
-
-function stage(script: RuntimeScript, spec: Partial<JobSpec> = {}, more: Partial<JobParts> = {}) {
-  const runtime = scriptedRuntime(script)
-  const briefs = briefDesk()
-  const parts: JobParts = {
-    ...{ store, briefs, now: () => new Date(), newId: () => randomUUID().slice(0, 8), newSessionId: randomUUID, log: silentLog },
-    folderOf: (jobId) => join(folder, jobId),
-    runtime: async () => runtime,
-    env: { PATH: process.env.PATH! },
-    ...{
-      began: () => {},
-      hooked: async () => '',
-      measured: () => {},
-      left: () => {},
-      says: () => null,
-      limits: { jobs: 4, perAgent: null },
-    },
-    ...{ told: () => new Map(), heard: () => true, repository: () => 'branch main', keep: () => {}, tell: () => {} },
-    ...more,
-  }
-  const jobId = `job_${randomUUID().slice(0, 8)}`
-  store.putJob(aJob({ jobId, state: 'pending', spec: { ...aJob().spec, folder, ...spec } }))
-  const types = () =>
-    store
-      .events({ limit: 500 })
-      .filter((event) => event.job_id === jobId && event.type !== 'job_progress')
-      .map(({ type }) => type)
-  return { runtime, briefs, parts, jobId, types, run: () => runJob(parts, jobId) }
-}
+useTrialJobs()
 
 describe('a job', () => {
   it('goes through three sessions, each begun with the task and the brief, every step once', async () => {
@@ -337,22 +256,6 @@ describe('a job', () => {
     expect(Math.max(...runtime.requests.map(({ texts }) => asked(texts)))).toBe(1)
   })
 
-  it('is paused or cancelled by a person, at the next batch or at once', async () => {
-    for (const [wanted, state] of [
-      ['pause', 'paused'],
-      ['cancel', 'cancelled'],
-    ] as const) {
-      const slow = Array.from({ length: 100 }, (_, n) => ({ ...step(n, 20_000), delayMs: 30 }))
-      const { run, jobId } = stage({ sessions: [slow, [{ text: 'Done.' }]] })
-      const running = run()
-      while (store.attempts(jobId).at(-1)?.state !== 'working') await new Promise((resolve) => setTimeout(resolve, 10))
-      store.transaction(() => store.putJob({ ...store.job(jobId)!, wanted }))
-      expect(await running).toMatchObject({ state, runner: null, wanted: null })
-      if (wanted === 'pause') expect(await run()).toMatchObject({ state: 'completed' })
-      else await expect(run()).rejects.toThrow('it was cancelled')
-    }
-  })
-
   it('hooks put words before the prompt, decide about a full session, and hear of the end', async () => {
     const { run, runtime, briefs } = stage(
       { sessions: [[step(1, 155_000), step(2, 160_000), { text: 'Done.' }]], replies: [reply] },
@@ -368,7 +271,6 @@ describe('a job', () => {
     expect(await run()).toMatchObject({ state: 'completed', handoffs: 0 })
     expect(briefs.kept).toEqual([])
     expect(runtime.requests[0]!.texts[0]).toBe('Ticket 7\n\nMend the parser.')
-    const { readFileSync } = await import('node:fs')
     expect(JSON.parse(readFileSync(join(folder, 'end.json'), 'utf8'))).toMatchObject({ event: 'completed' })
     expect(JSON.parse(readFileSync(join(folder, 'threshold.json'), 'utf8'))).toMatchObject({ context: { input_tokens: 155_000 } })
   })

@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Event } from '../contract/event.js'
-import type { AttemptRecord, HookEvent, JobRecord } from '../contract/job.js'
+import type { AttemptRecord, JobRecord } from '../contract/job.js'
 import { reasonOf } from '../lib/errors.js'
 import { askBrief } from './ask-brief.js'
 import { AttemptHost } from './attempt-host.js'
@@ -9,14 +9,11 @@ import { AttemptPrompts } from './attempt-prompts.js'
 import { freshAttempt, handoffFields, lastBegun, wasStarted } from './attempt-record.js'
 import { failedText } from './checks/failed-text.js'
 import { runChecks } from './checks/run-checks.js'
-import { claim, take } from './claim.js'
+import { claim, take, takeEnded } from './claim.js'
 import { ClientAhead, nextAttempt } from './client-ahead.js'
-import { contextOf, decisionOf, type Verdict } from './hooks/answers.js'
 import { hooksFor } from './hooks/applies.js'
-import type { HookRun } from './hooks/hook-result.js'
-import { hookLogLines, logHooks } from './hooks/log-hooks.js'
-import { endEvent, endPayload, type HookPayload, thresholdPayload } from './hooks/payloads.js'
-import { runHooks } from './hooks/run-hooks.js'
+import { endEvent, endPayload } from './hooks/payloads.js'
+import { HooksOfJob } from './hooks-of-job.js'
 import { isOver, type Next, nextAfter } from './job.js'
 import { JobLog } from './job-log.js'
 import type { LiveSession } from './live-session.js'
@@ -54,6 +51,11 @@ export async function runJob(parts: JobParts, jobId: string): Promise<JobRecord>
   return run.finish(over)
 }
 
+/** The hooks of a job that has ended, where whoever ran it was gone before they had. */
+export async function sayEnd(parts: JobParts, jobId: string): Promise<void> {
+  if (takeEnded(parts, jobId)) await new JobRun(parts, jobId).sayEnd()
+}
+
 /** The end of a job that nobody runs. */
 export async function endJob(parts: JobParts, jobId: string, over: Over): Promise<JobRecord> {
   take(parts, jobId)
@@ -71,6 +73,7 @@ class JobRun {
   readonly #cancel = new AbortController()
   #live: LiveSession | null = null
   readonly #ahead: ClientAhead
+  readonly #hooks: HooksOfJob
 
   constructor(parts: JobParts, jobId: string) {
     this.#jobId = jobId
@@ -78,7 +81,8 @@ class JobRun {
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
     this.#log = new JobLog(logOf(this.#folder))
     this.#parts = { ...parts, tell: (events) => this.#tell(parts, events) }
-    this.#prompts = new AttemptPrompts(this.#parts, jobId, this.#folder, (payload) => this.#hooked('session_start', payload))
+    this.#prompts = new AttemptPrompts(this.#parts, jobId, this.#folder, (payload) => this.#hooks.atStart(payload))
+    this.#hooks = new HooksOfJob(this.#parts, jobId, this.#keep, { stop: this.#stop.signal, cancel: this.#cancel.signal })
     this.#ahead = new ClientAhead(this.#parts, jobId, this.#prompts.journal, this.#keep)
   }
 
@@ -223,7 +227,9 @@ class JobRun {
     record(this.#parts, this.#jobId, { state: 'handing-off' }, [
       { type: 'handoff_started', data: handoffFields(this.#job, attempt, null) },
     ])
-    const decision = await this.#decide(attempt, outcome)
+    const said = await this.#hooks.whenFull(attempt)
+    // What no longer fits cannot go on.
+    const decision = said === 'continue' && outcome.how === 'too-long' ? 'handoff' : said
     if (decision === 'continue') {
       host.lets = true
       host.put({ state: 'working' })
@@ -268,20 +274,6 @@ class JobRun {
     return { do: 'resume', after: 0 }
   }
 
-  async #decide(attempt: AttemptRecord, outcome: Outcome): Promise<'abort' | 'handoff' | 'continue'> {
-    const hooks = hooksFor(this.#job.spec.hooks, 'context_threshold')
-    if (hooks.length === 0) return 'handoff'
-    const { usedTokens, windowTokens: window, pointTokens: point } = attempt
-    const model = this.#job.spec.model
-    const payload = thresholdPayload(this.#job, attempt.sessionId, { used: usedTokens ?? 0, window, point, model })
-    const run = await runHooks(hooks, 'context_threshold', payload, this.#ground)
-    const verdict = decisionOf(run)
-    this.#noteHooks('context_threshold', run, verdict)
-    const { decision } = verdict
-    // What no longer fits cannot go on.
-    return decision === 'continue' && outcome.how === 'too-long' ? 'handoff' : decision
-  }
-
   #firstAttempt(): AttemptRecord {
     const attempt = freshAttempt(this.#parts, this.#jobId, 1, null)
     this.#parts.store.transaction(() => {
@@ -296,22 +288,6 @@ class JobRun {
     const moved = recordAttempt(this.#parts, attempt, { sessionId: this.#parts.newSessionId(), state: 'starting' })
     record(this.#parts, this.#jobId, { sessionId: moved.sessionId })
     return moved
-  }
-
-  async #hooked(event: 'session_start' | ReturnType<typeof endEvent>, payload: HookPayload): Promise<string> {
-    // What they say of a session's start is kept, so a pause does not cut them off; nor does anything at the end of the job.
-    const { signal: _, cwd, ...always } = this.#ground
-    // The worktree may have gone with the end of the job.
-    const atEnd = { ...always, cwd: existsSync(cwd) ? cwd : this.#job.spec.folder }
-    const ground = event === 'session_start' ? { ...always, cwd, signal: this.#cancel.signal } : atEnd
-    const run = await runHooks(hooksFor(this.#job.spec.hooks, event), event, payload, ground)
-    this.#noteHooks(event, run, null)
-    return contextOf(run)
-  }
-
-  #noteHooks(event: HookEvent, run: HookRun, verdict: Verdict | null): void {
-    for (const line of hookLogLines(event, run, verdict, this.#parts.now().toISOString())) this.#log.add(line)
-    logHooks(this.#parts.log, this.#jobId, run, verdict)
   }
 
   #env(): Record<string, string> {
@@ -375,12 +351,28 @@ class JobRun {
       )
     }
     const detail = [over.detail, ...(torn?.notes ?? []), ...publishedNotes(torn)].filter((part) => part !== '').join('; ')
-    const change = { state: over.state, exitReason: over.reason, detail, wanted: null, waitUntil: null, runner: null }
+    const event = endEvent({ state: over.state, exitReason: over.reason })
+    const isHeard = ended && hooksFor(spec.hooks, event).length > 0
+    const hooksDue = isHeard ? { kept: torn?.kept ?? true, pullRequest: torn?.published?.pullRequest ?? null } : null
+    const wanted = this.#job.wanted === 'leave' && !ended ? ('leave' as const) : null
+    const runner = isHeard ? this.#job.runner : null
+    const change = { state: over.state, exitReason: over.reason, detail, wanted, waitUntil: null, runner, hooksDue }
     const type = `job_${over.state}` as 'job_completed' | 'job_failed' | 'job_cancelled' | 'job_paused'
     const job = record(this.#parts, this.#jobId, { ...change, endedAt: ended ? at : null }, [
       { type, data: { exit_reason: over.reason, detail, handoffs: this.#job.handoffs } },
     ])
-    if (ended) await this.#hooked(endEvent(job), endPayload(job, torn))
+    return hooksDue === null ? this.#closed(job) : this.sayEnd()
+  }
+
+  /** The hooks of its end; then nobody runs it any more. */
+  async sayEnd(): Promise<JobRecord> {
+    const job = this.#job
+    const { kept, pullRequest } = job.hooksDue!
+    await this.#hooks.atEnd(endEvent(job), endPayload(job, { kept, published: { pullRequest } }))
+    return this.#closed(record(this.#parts, this.#jobId, { hooksDue: null, runner: null }))
+  }
+
+  #closed(job: JobRecord): JobRecord {
     this.#log.close()
     return job
   }

@@ -11,12 +11,14 @@ const PATIENCE_MS = 2_500
 const LONGEST_MS = 4_800
 const LOOK_MS = 50
 
-/** A person wants it. False: it is over already. */
-export function wantStop({ store }: Pick<JobParts, 'store'>, jobId: string, wanted: 'pause' | 'cancel'): boolean {
+const MORE = ['leave', 'pause', 'cancel'] as const
+
+/** What is wanted already, if it is more, stays. False: it is over already. */
+export function wantStop({ store }: Pick<JobParts, 'store'>, jobId: string, wanted: (typeof MORE)[number]): boolean {
   return store.transaction(() => {
     const job = store.job(jobId)
     if (job === null || isOver(job.state)) return false
-    store.putJob({ ...job, wanted: job.wanted === 'cancel' ? 'cancel' : wanted })
+    store.putJob({ ...job, wanted: MORE.findLast((one) => one === job.wanted || one === wanted)! })
     return true
   })
 }

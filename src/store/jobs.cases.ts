@@ -81,6 +81,8 @@ export function jobCases(backend: string, newPlace: () => StorePlace): void {
         other.putJob(sampleJob('running', { state: 'failed' }))
         other.close()
         expect(idsOf(store.openJobs())).toEqual(open.filter((state) => state !== 'running'))
+        store.putJob(sampleJob('late', { state: 'completed', hooksDue: { kept: true, pullRequest: null }, createdAt: later(99) }))
+        expect(idsOf(store.openJobs()).at(-1)).toBe('late')
       }),
     )
   })

@@ -182,7 +182,7 @@ test('hooks that hang, flood, fail or reach nobody: the job goes on, and what wa
   // No hook that went well decided, and a failing one lets the others go on: no brief of the agent's.
   expect(flooded.next).toContain('A hook ended the session')
   expect(flooded.next).toMatch(
-    /^x{40000}\n\[baton\] \d+ characters of the hooks' output are left out here\.\n\n\[baton\] You go on/,
+    /^\[baton\] The hooks of this job say first:\n\nx{40000}\n\[baton\] \d+ characters of the hooks' output are left out here\.\n\n\[baton\] You go on/,
   )
   expect(flooded.log).toMatch(/`shell 1` \(session_start\) failed: did not end within 1500 ms and was ended/)
   expect(flooded.log).toMatch(/`webhook 1` \(context_threshold\) failed: cannot be reached: ECONNREFUSED/)

@@ -20,7 +20,7 @@ const reached = (it: JobStage, count: number) =>
     90_000,
   )
 
-test('Ctrl-C pauses between two steps and says how to go on; then every step was done once', async () => {
+test('Ctrl-C pauses until somebody names the job, the end of the machine until somebody looks for lost ones; every step is done once', async () => {
   const it = await jobStage(SCRIPT)
   const running = it.start(['run', '--prompt', 'Do all steps.', ...FLAGS])
   await reached(it, 3)
@@ -36,7 +36,14 @@ test('Ctrl-C pauses between two steps and says how to go on; then every step was
   expect(it.left()).toEqual([])
   // Without a name only those are resumed that nobody paused.
   expect((await it.baton('jobs', 'resume')).stdout).toMatch(/No job has lost its runner/)
-  const done = await it.baton('jobs', 'resume', job.job_id.slice(4, 12), '--json')
+  const again = it.start(['jobs', 'resume', job.job_id.slice(4, 12)])
+  await reached(it, 6)
+  again.kill('SIGTERM')
+  again.kill('SIGHUP')
+  expect(await again.done).toMatchObject({ code: 5, stdout: expect.stringContaining('told to end') })
+  expect(await it.job()).toMatchObject({ status: 'paused', runner: null })
+  expect(it.left()).toEqual([])
+  const done = await it.baton('jobs', 'resume', '--json')
   expect(JSON.parse(done.stdout || '{}')).toMatchObject({ status: 'completed', handoffs: 2 })
   expect(done.code).toBe(0)
   expect(it.steps()).toEqual(upTo(12))

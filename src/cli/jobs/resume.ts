@@ -1,6 +1,7 @@
 import type { JobBudgets } from '../../contract/job.js'
 import type { House } from '../../house.js'
 import { lostJobs } from '../../jobs/lost-jobs.js'
+import { sayEnd } from '../../jobs/run-job.js'
 import { settleUnwanted } from '../../jobs/stop-job.js'
 import { EXIT } from '../../lib/errors.js'
 import type { Call, Cli, Command } from '../command.js'
@@ -32,9 +33,11 @@ export async function resume(call: Call, cli: Cli, command: Command): Promise<nu
   )
 }
 
-/** Those that a person had wanted to stop end as they were to. */
+/** Those that a person had wanted to stop end as they were to, and those that had ended say so. */
 async function settle(house: House, cli: Cli, call: Call): Promise<void> {
-  for (const { jobId, spec } of lostJobs(house.store).unwanted) {
+  const { unwanted, unsaid } = lostJobs(house.store)
+  for (const { jobId, spec } of unsaid) await sayEnd(partsHere(house, cli, spec.folder), jobId)
+  for (const { jobId, spec } of unwanted) {
     const { state } = await settleUnwanted(partsHere(house, cli, spec.folder), jobId)
     if (!call.json) cli.print(`${jobId} is ${state}: its runner was gone before it had done that.`)
   }

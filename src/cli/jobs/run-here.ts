@@ -77,14 +77,19 @@ export function exitOf({ state }: Pick<JobRecord, 'state'>): number {
   return state === 'completed' ? EXIT.done : state === 'paused' ? EXIT.resumable : EXIT.failed
 }
 
-/** The first signal pauses, a second one cancels. Returns what takes the listeners away. */
+/**
+ * Ctrl-C pauses, a second one cancels. A machine that shuts down or a terminal that closes says nothing about the jobs, however often it
+ * does so: they stop after the present step, and go on with whoever takes them up. Returns what takes the listeners away.
+ */
 function stopOnSignals(house: House, jobIds: readonly string[], display: Display): () => void {
-  let heard = 0
-  const stop = (): void => {
-    heard++
-    const wanted = heard > 1 ? 'cancel' : 'pause'
+  let interrupts = 0
+  const stop = (signal: NodeJS.Signals): void => {
+    if (signal === 'SIGINT') interrupts++
+    const wanted = interrupts > 1 ? 'cancel' : signal === 'SIGINT' ? 'pause' : 'leave'
     for (const jobId of jobIds) wantStop(house, jobId, wanted)
-    display.note(heard > 1 ? 'Cancelling …' : 'Pausing after the present step … (once more: cancel)')
+    display.note(
+      interrupts > 1 ? 'Cancelling …' : `Pausing after the present step …${interrupts > 0 ? ' (once more: cancel)' : ''}`,
+    )
   }
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
   for (const signal of signals) process.on(signal, stop)

@@ -11,8 +11,8 @@ import type { Cli } from '../command.js'
  * the server goes on answering meanwhile. Whoever else takes one up first has it: a job has one runner.
  */
 export function pickUpJobs(house: Pick<House, 'store' | 'home' | 'log'>, { env }: Pick<Cli, 'env'>): number | null {
-  const { cutOff, unwanted } = lostJobs(house.store)
-  if (cutOff.length + unwanted.length === 0) return null
+  const { cutOff, unwanted, unsaid } = lostJobs(house.store)
+  if (cutOff.length + unwanted.length + unsaid.length === 0) return null
   try {
     const folder = join(house.home.root, 'jobs')
     mkdirSync(folder, { recursive: true, mode: 0o700 })

@@ -22,7 +22,7 @@ export function jobRows(sql: (text: string) => Statement): Pick<Store, JobPart> 
       sql(
         `INSERT INTO jobs (job_id, seat_id, agent_name, created_at, open, body) VALUES (?, ?, ?, ?, ?, ?)
          ON CONFLICT (job_id) DO UPDATE SET open = excluded.open, body = excluded.body`,
-      ).run(j.jobId, j.seatId, j.spec.agentName, j.createdAt, OVER.has(j.state) ? 0 : 1, JSON.stringify(j))
+      ).run(j.jobId, j.seatId, j.spec.agentName, j.createdAt, OVER.has(j.state) && !j.hooksDue ? 0 : 1, JSON.stringify(j))
     },
     attempts: (jobId) => bodies<AttemptRecord>(sql('SELECT body FROM attempts WHERE job_id = ? ORDER BY number').all(jobId)),
     attemptOf: (sessionId) =>
