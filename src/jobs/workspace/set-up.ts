@@ -49,7 +49,9 @@ export async function setUpWorkspace(wish: WorkspaceWish, ground: WorkspaceGroun
     const path = join(realpathSync(folder), withSuffix(folderName(wish.jobId), number))
     await leaveOut(repository, folder === repository.root ? path : folder, ground)
     const state = (await adopt(path, place, ground)) ?? (await make(path, place, ground))
-    if (state) return state
+    // What stands there may have been begun since it was looked for, by a git that outlived its Baton.
+    const late = state ?? (await adopt(path, place, ground))
+    if (late) return late
   }
   throw new BatonError(`every name below ${folder} is taken`, 'remove worktrees that are no longer used', EXIT.refused)
 }
