@@ -64,7 +64,7 @@ test('everything wrong in the configuration is named with its file and key', asy
 
 test('a sound configuration is told with its notes', async () => {
   const trial = installed()
-  writeFileSync(trial.home.config, 'handoff: {fork: true}\n')
+  writeFileSync(trial.home.config, 'notify: [desktop]\n')
   const report = await trial.examine()
   expect(report.failed).toEqual([])
   expect(report.of('configuration').detail).toContain('One note: baton config check')
