@@ -54,6 +54,7 @@ describe('what a job does when a session ends', () => {
 
   it.each([
     [{ how: 'turns' }, 'max_turns', /turns; resume it with more: --budget-turns/],
+    [{ how: 'hook', detail: '' }, 'error', /a hook of yours stopped it: .*baton jobs logs job_1, then resume it/],
     [{ how: 'budget', detail: 'spent' }, 'max_budget', /spent; resume it with more: --budget-usd/],
     [{ how: 'timeout' }, 'timeout', /minutes are over; resume it with more: --budget-minutes/],
     [{ how: 'refused', status: 401, detail: 'invalid key' }, 'error', /invalid key \(status 401\); set it right/],

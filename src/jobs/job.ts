@@ -10,6 +10,7 @@ import type { Outcome } from './outcome.js'
  *   full                     handing-off: the same session is asked for its brief, and a fresh one begins with it. Once the handoffs are
  *                            used up the session is not stopped any more, but left to compact, or the job ends (`max_handoffs`)
  *   too-long                 handing-off too: the brief comes from an earlier point of the session, or from the transcript alone
+ *   hook                     failed: a hook of the person's would end the next turn too, and each is paid for
  *   turns, budget, timeout   failed, with that reason; what was done stays, and `jobs resume` goes on with more
  *   stalled                  the client is ended and its session resumed once; again: failed
  *   circles                  failed at once, as stalled: it was told of it and did the same again
@@ -49,6 +50,8 @@ export function nextAfter(job: JobRecord, outcome: Outcome, now: Date): Next {
     case 'full':
     case 'too-long':
       return handOver(job, outcome)
+    case 'hook':
+      return failed('error', hookText(job, outcome.detail))
     case 'turns':
       return failed('max_turns', turnsText(job))
     case 'budget':
@@ -117,6 +120,11 @@ function failed(reason: ExitReason, detail: string): Next {
 }
 
 const MORE = 'resume it with more:'
+
+function hookText({ jobId }: JobRecord, detail: string): string {
+  const said = detail === '' ? '' : ` (${detail})`
+  return `a hook of yours stopped it${said}: it answered with "continue": false; see baton jobs logs ${jobId}, then resume it`
+}
 
 function turnsText({ spec }: JobRecord): string {
   const { turns } = spec.budgets

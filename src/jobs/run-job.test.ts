@@ -166,6 +166,7 @@ describe('a job', () => {
 
   it.each([
     [{ fails: { terminal: 'api_error', status: 401, text: 'Invalid key' } }, 'error', /Invalid key \(status 401\)/],
+    [{ fails: { terminal: 'hook_stopped', text: '' } }, 'error', /a hook of yours stopped it/],
     [{ fails: { terminal: 'max_turns', text: '' } }, 'max_turns', /turns/],
   ] as [ScriptedStep, string, RegExp][])('%o is told, and can be resumed', async (broken, reason, detail) => {
     const { run, runtime } = stage({ sessions: [[broken], [{ text: 'Done.' }]] })
