@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { silentLog } from '../lib/log.js'
-import { Journal } from './journal.js'
+import { Journal, notTold, readJournal } from './journal.js'
 import { type Host, LiveSession } from './live-session.js'
 import type { Ears, RunMessage, SessionWish } from './runtimes/runtime.js'
 import { Unread } from './runtimes/unread.js'
@@ -35,8 +35,9 @@ function spoken() {
       }
     },
   }
+  const journal = new Journal(join(folder, 'journal.jsonl'))
   const host: Host = {
-    ...{ now: () => new Date(), log: silentLog, journal: new Journal(join(folder, 'journal.jsonl')) },
+    ...{ now: () => new Date(), log: silentLog, journal },
     ...{ measured: () => ({ full: false }), heard: () => {}, mustStop: () => null, mayCompact: () => true },
     ...{ hooked: async () => '', says: () => null, hasRoom: () => false, begins: () => {} },
   }
@@ -45,7 +46,7 @@ function spoken() {
   const plain = { terminal: 'completed', isError: false, status: null, text: '', turns: 1, spend, ofPrompt: true }
   const tell = (message: Partial<RunMessage> & { kind: RunMessage['kind'] }): void =>
     messages.tell({ ...(message.kind === 'result' ? plain : {}), ...message } as RunMessage)
-  return { live, tell, cuts, ears: () => ears, line: () => raw('{}') }
+  return { live, host, tell, cuts, journal: journal.path, ears: () => ears, line: () => raw('{}') }
 }
 
 const bounds = { silenceMs: 1_500, turnMs: null }
@@ -82,6 +83,22 @@ it('what a task in the background wakes while the brief is wanted may not work, 
   tell({ kind: 'result', text: 'I am awake.', ofPrompt: false })
   tell({ kind: 'result', text: '# Handoff brief' })
   expect(await turn).toEqual({ how: 'done', text: '# Handoff brief' })
+})
+
+it('of a call that was refused the batch tells how it ended, and what returned is not told twice', async () => {
+  const { ears, journal } = spoken()
+  const other = { ...call, id: 'toolu_2' }
+  for (const one of [call, other]) await ears().beforeTool(one)
+  await ears().afterTool({ ...call, result: 'fine', failed: false })
+  await ears().afterBatch([
+    { ...call, result: 'fine', failed: false },
+    { ...other, result: 'Permission to use Bash was refused.', failed: true },
+  ])
+  expect(notTold(readJournal(journal), 's', new Map())).toMatchObject([
+    { callId: 'toolu_1', outcome: 'done' },
+    { callId: 'toolu_2', outcome: 'failed', result: 'Permission to use Bash was refused.' },
+  ])
+  expect(readJournal(journal)).toHaveLength(4)
 })
 
 it('tools in the place of the brief are refused four times, then the turn ends', async () => {

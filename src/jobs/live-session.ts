@@ -67,6 +67,8 @@ export class LiveSession {
   #saidAt = 0
   #batchAt: number | null = null
   #refusals = 0
+  /** Calls of the batch under way whose end is in the journal. */
+  readonly #returned = new Set<string>()
   readonly #same = new SameAgain()
 
   constructor(runtime: Runtime, wish: SessionWish, host: Host) {
@@ -237,7 +239,7 @@ export class LiveSession {
         return {}
       },
       afterTool: async (result) => {
-        if (result.subagent === null) journal.returned(at(), this.sessionId, result)
+        if (result.subagent === null) this.#keepReturned(result)
       },
       afterBatch: (calls) => this.#afterBatch(calls),
       beforeCompaction: async (trigger) =>
@@ -249,9 +251,17 @@ export class LiveSession {
     }
   }
 
+  #keepReturned(result: ToolResult): void {
+    this.#host.journal.returned(this.#host.now().toISOString(), this.sessionId, result)
+    this.#returned.add(result.id)
+  }
+
   async #afterBatch(calls: ToolResult[]): Promise<{ stop?: string; context?: string }> {
     if (calls.some(({ subagent }) => subagent !== null)) return {}
     if (this.#mode === 'brief') return this.#refused()
+    // Of a call that was refused nothing is told but its batch, and nobody has to wonder how it ended.
+    for (const call of calls) if (!this.#returned.has(call.id)) this.#keepReturned(call)
+    this.#returned.clear()
     const same = this.#same.took(calls, Date.now() - (this.#batchAt ?? Date.now()))
     this.#batchAt = null
     const usage = this.#host.hasRoom(calls)
