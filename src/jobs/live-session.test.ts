@@ -16,7 +16,10 @@ function spoken() {
   let ears!: Ears
   let raw: (line: string) => void = () => {}
   const cuts: string[] = []
-  const exit = (): void => messages.tell({ kind: 'exit', code: null, signal: 'SIGKILL', trouble: null })
+  const kill = (): void => {
+    cuts.push('kill')
+    messages.tell({ kind: 'exit', code: null, signal: 'SIGKILL', trouble: null })
+  }
   const runtime = {
     ...{ name: 'scripted' as const, missing: () => null },
     start: (_: SessionWish, given: Ears) => {
@@ -31,7 +34,7 @@ function spoken() {
           cuts.push('interrupt')
           tell({ kind: 'result', terminal: 'aborted_streaming', isError: true })
         },
-        ...{ stopTask: async () => {}, end: async () => messages.close(), kill: exit },
+        ...{ stopTask: async () => {}, end: async () => messages.close(), kill },
       }
     },
   }
@@ -110,6 +113,22 @@ it('tools in the place of the brief are refused four times, then the turn ends',
   tell({ kind: 'result', terminal: 'hook_stopped' })
   expect(await turn).toMatchObject({ how: 'trouble' })
 })
+
+it.each(['heard', 'mustStop'] as const)(
+  'a store that fails ends the turn and the client, and nothing else; in %s',
+  async (asked) => {
+    const { live, host, tell, cuts } = spoken()
+    host[asked] = () => {
+      throw new Error('database is locked')
+    }
+    const turn = live.turn('work', 'work', { silenceMs: 60_000, turnMs: null })
+    tell({ kind: 'state', state: 'working' })
+    const lost = { how: 'trouble', detail: expect.stringContaining('database is locked') }
+    expect(await turn).toEqual(lost)
+    expect(cuts).toEqual(['kill'])
+    expect(await live.turn('more', 'work', bounds)).toEqual(lost)
+  },
+)
 
 it('silence is no line at all, and not the time until the client asks the provider again', async () => {
   const { live, tell, cuts, line } = spoken()

@@ -63,7 +63,8 @@ export class LiveSession {
   #tasks: string[] = []
   #idle = false
   #finished: Outcome | null = null
-  #gone: Extract<RunMessage, { kind: 'exit' }> | null = null
+  /** Why there is nobody any more to say anything to. */
+  #gone: Outcome | null = null
   #saidAt = 0
   #batchAt: number | null = null
   #refusals = 0
@@ -77,7 +78,7 @@ export class LiveSession {
     this.#session = runtime.start(wish, this.#ears())
     // A long answer is many lines and one message.
     this.#session.onRaw(() => this.#hears(0))
-    void this.#follow()
+    this.#follow().catch((error: unknown) => this.#lose(error))
   }
 
   get process(): RunningSession['process'] {
@@ -95,7 +96,7 @@ export class LiveSession {
 
   /** Says a prompt and resolves with how the turn ended. Never rejects. */
   async turn(prompt: string, mode: 'work' | 'brief', bounds: Bounds): Promise<Outcome> {
-    if (this.#gone !== null) return this.#died(this.#gone)
+    if (this.#gone !== null) return this.#gone
     this.#mode = mode
     this.#stop = null
     this.#limit = null
@@ -108,7 +109,7 @@ export class LiveSession {
     })
     this.#session.say(prompt)
     if (mode === 'work') this.#askMeanwhile((usage) => this.#host.begins(usage))
-    const watch = setInterval(() => this.#look(bounds), LOOK_MS)
+    const watch = setInterval(() => this.#lookSafely(bounds), LOOK_MS)
     try {
       return await ended
     } finally {
@@ -158,8 +159,8 @@ export class LiveSession {
       if (message.kind === 'state') this.#idle = message.state === 'idle'
       if (message.kind === 'result') this.#ended(message)
       if (message.kind === 'exit') {
-        this.#gone = message
-        this.#end?.(this.#finished ?? this.#stop ?? this.#died(message))
+        this.#gone = died(message)
+        this.#end?.(this.#finished ?? this.#stop ?? this.#gone)
         return
       }
       if (this.#finished !== null && this.#isLast(this.#finished)) this.#end?.(this.#finished)
@@ -190,9 +191,27 @@ export class LiveSession {
     return this.#stop !== null && outcome.how !== 'done' ? this.#stop : outcome
   }
 
-  #died({ code, signal, trouble }: Extract<RunMessage, { kind: 'exit' }>): Outcome {
-    const how = signal === null ? `the client ended with ${code ?? 'no code'}` : `the client was ended by ${signal}`
-    return { how: 'died', detail: trouble === null || trouble === '' ? how : `${how}: ${trouble}` }
+  /**
+   * What it told could not be kept or judged: a store that fails, a full disk. It works on unseen else, and an error that nobody catches
+   * would end every job of this process.
+   */
+  #lose(error: unknown): void {
+    const reason = reasonOf(error)
+    this.#host.log('error', 'a session could not be followed any further; its client is ended', {
+      session: this.sessionId,
+      reason,
+    })
+    this.#gone = { how: 'trouble', detail: `the session could not be followed: ${reason}` }
+    this.#end?.(this.#gone)
+    this.#session.kill()
+  }
+
+  #lookSafely(bounds: Bounds): void {
+    try {
+      this.#look(bounds)
+    } catch (error) {
+      this.#lose(error)
+    }
   }
 
   /** Twice a second while a turn runs: what no message brings about. */
@@ -304,6 +323,11 @@ export class LiveSession {
     const until = Date.now() + withinMs
     while (!done() && this.#gone === null && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 50))
   }
+}
+
+function died({ code, signal, trouble }: Extract<RunMessage, { kind: 'exit' }>): Outcome {
+  const how = signal === null ? `the client ended with ${code ?? 'no code'}` : `the client was ended by ${signal}`
+  return { how: 'died', detail: trouble === null || trouble === '' ? how : `${how}: ${trouble}` }
 }
 
 function nameOf([first, ...more]: readonly ToolResult[]): string {
