@@ -1,5 +1,6 @@
 import type { AttemptRecord } from '../contract/job.js'
 import type { Usage } from '../contract/reading.js'
+import { NO_FAILURES } from './job.js'
 import { Journal } from './journal.js'
 import type { Host } from './live-session.js'
 import type { Outcome } from './outcome.js'
@@ -103,7 +104,7 @@ export class AttemptHost implements Host {
     this.#parts.measured(usage, this.#attempt)
     // A batch returned: whatever failed before, it works again.
     const job = this.#parts.store.job(this.#attempt.jobId)!
-    if (job.failures > 0) record(this.#parts, job.jobId, { failures: 0 })
+    if (job.failures || job.stalls || job.waits) record(this.#parts, job.jobId, NO_FAILURES)
     const { spec } = job
     const climb = { point: usage.point, window: usage.window, remaining: spec.handoffAtRemaining, growth }
     const ends = job.handoffs < spec.maxHandoffs || (spec.afterMaxHandoffs === 'stop' && spec.maxHandoffs > 0)

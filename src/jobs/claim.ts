@@ -2,7 +2,7 @@ import type { JobRecord } from '../contract/job.js'
 import { BatonError, EXIT } from '../lib/errors.js'
 import { isAlive, processInfo } from '../lib/process-info.js'
 import { isItsTurn } from './its-turn.js'
-import { whyNotResumed } from './job.js'
+import { NO_FAILURES, whyNotResumed } from './job.js'
 import { type JobParts, record } from './parts.js'
 
 const LOOK_MS = 300
@@ -36,7 +36,7 @@ export function take(parts: JobParts, jobId: string): void {
         'baton jobs logs --follow shows it.',
         EXIT.refused,
       )
-    const fresh = { exitReason: null, endedAt: null, detail: '', waitUntil: null, wanted: null, failures: 0 }
+    const fresh = { exitReason: null, endedAt: null, detail: '', waitUntil: null, wanted: null, ...NO_FAILURES }
     const checkRound = job.state === 'failed' ? 0 : job.checkRound
     const stateAt = parts.now().toISOString()
     store.putJob({ ...job, ...fresh, checkRound, state: 'pending', stateAt, runner: { pid, startedAt } })

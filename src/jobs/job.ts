@@ -19,7 +19,7 @@ import type { Outcome } from './outcome.js'
  *   refused                  failed at once: a wrong key does not get better by asking again
  *   stopped                  paused or cancelled, as the person wanted; paused too where whoever ran it had to leave
  *
- * Progress (a batch of tools that returned) ends a row of failures. What a person reads of a failure says what happened, then what to do.
+ * Progress (a batch of tools that returned) ends a row of failures; clients that hang and limits that are waited out are rows of their own. What a person reads of a failure says what happened, then what to do.
  */
 export type Next =
   | { do: 'check' }
@@ -78,6 +78,14 @@ export function nextAfter(job: JobRecord, outcome: Outcome, now: Date): Next {
   }
 }
 
+export const NO_FAILURES = { failures: 0, stalls: 0, waits: 0 }
+
+/** The row that an outcome makes longer, whatever the job does about it. */
+export function counted({ failures, stalls = 0, waits = 0 }: JobRecord, outcome: Outcome | undefined): Partial<JobRecord> {
+  if (outcome?.how === 'limited') return { waits: waits + 1 }
+  return outcome?.how === 'stalled' ? { stalls: stalls + 1 } : { failures: failures + 1 }
+}
+
 function stopped(wanted: NonNullable<JobRecord['wanted']>): Next {
   if (wanted === 'cancel') return { do: 'end', state: 'cancelled', reason: 'cancelled', detail: 'a person cancelled it' }
   const detail = wanted === 'pause' ? 'a person paused it' : 'whoever ran it was told to end'
@@ -94,7 +102,7 @@ function handOver(job: JobRecord, outcome: Outcome): Next {
 }
 
 function stalled(job: JobRecord, silentMs: number): Next {
-  if (job.failures + 1 >= MOST_STALLS)
+  if ((job.stalls ?? 0) + 1 >= MOST_STALLS)
     return failed(
       'stalled',
       `the client said nothing for ${lengthText(silentMs)}, and it had been begun anew before; see whether the provider answers, then resume it`,
@@ -110,7 +118,7 @@ function again(job: JobRecord, detail: string): Next {
 
 function limitEnd(job: JobRecord, until: string | null, now: Date): string {
   const named = until === null ? Number.NaN : Date.parse(until) + LIMIT_MARGIN_MS
-  const pause = LIMIT_MS[Math.min(job.failures, LIMIT_MS.length - 1)]!
+  const pause = LIMIT_MS[Math.min(job.waits ?? 0, LIMIT_MS.length - 1)]!
   const known = Number.isFinite(named) && named > now.getTime() && named - now.getTime() < LONGEST_LIMIT_MS
   return new Date(known ? named : now.getTime() + pause).toISOString()
 }

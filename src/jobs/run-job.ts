@@ -14,7 +14,7 @@ import { ClientAhead, nextAttempt } from './client-ahead.js'
 import { hooksFor } from './hooks/applies.js'
 import { endEvent, endPayload } from './hooks/payloads.js'
 import { HooksOfJob } from './hooks-of-job.js'
-import { isOver, type Next, nextAfter } from './job.js'
+import { counted, isOver, type Next, NO_FAILURES, nextAfter } from './job.js'
 import { JobLog } from './job-log.js'
 import type { LiveSession } from './live-session.js'
 import { detailOf, type Outcome } from './outcome.js'
@@ -195,7 +195,7 @@ class JobRun {
   /** What is told of it outlasts the session. */
   #leave(host: AttemptHost, next: Next, outcome?: Outcome): Next {
     if (next.do === 'end') host.put({ state: 'over', endedAt: this.#parts.now().toISOString(), process: null })
-    else record(this.#parts, this.#jobId, { failures: this.#job.failures + 1, detail: detailOf(outcome) })
+    else record(this.#parts, this.#jobId, { ...counted(this.#job, outcome), detail: detailOf(outcome) })
     return next
   }
 
@@ -249,7 +249,7 @@ class JobRun {
       await this.#ahead.drop()
       const next = nextAfter(this.#job, given.instead, this.#parts.now())
       if (next.do !== 'end')
-        record(this.#parts, this.#jobId, { failures: this.#job.failures + 1, detail: detailOf(given.instead) })
+        record(this.#parts, this.#jobId, { ...counted(this.#job, given.instead), detail: detailOf(given.instead) })
       return next
     }
     if (live === null) this.#parts.left(attempt)
@@ -267,7 +267,7 @@ class JobRun {
       record(
         this.#parts,
         this.#jobId,
-        { state: 'running', handoffs: this.#job.handoffs + 1, sessionId: next.sessionId, failures: 0 },
+        { state: 'running', handoffs: this.#job.handoffs + 1, sessionId: next.sessionId, ...NO_FAILURES },
         [{ type: 'handoff_completed', data, sessionId: attempt.sessionId }],
       )
     })
