@@ -45,7 +45,11 @@ export async function askBrief(parts: JobParts, wish: BriefWish): Promise<{ brie
   const request = (cut: Cut | null): string =>
     cut === null && parts.heard(attempt.sessionId, requestText()) ? CUT_OFF : requestText()
   const again = (cut: Cut | null) => ({
-    open: () => wish.open(cut?.at ?? null),
+    open: async () => {
+      // Two clients of one session would write into the same transcript.
+      await wish.live?.close()
+      return wish.open(cut?.at ?? null)
+    },
     text: () => [request(cut), wish.untold(cut?.hides ?? [])].filter(Boolean).join('\n\n'),
   })
   const rungs: { open: () => Promise<LiveSession | null>; whole: boolean; text(): string }[] = [

@@ -130,6 +130,30 @@ describe('a job', () => {
     expect(briefs.kept.map(({ author }) => author)).toEqual(['baton'])
   })
 
+  it('has one client of a session at a time: the one that gave no brief is closed before the session is opened again', async () => {
+    const { run, runtime } = stage({
+      sessions: [[step(1, 155_000)], [], [{ text: 'Done.' }]],
+      replies: [{ when: 'handoff brief', text: 'No.' }],
+    })
+    const { start } = runtime
+    const open: string[] = []
+    let most = 0
+    runtime.start = (wish, ears) => {
+      const session = start(wish, ears)
+      open.push(wish.sessionId)
+      most = Math.max(most, open.filter((one) => one === wish.sessionId).length)
+      const end = session.end.bind(session)
+      session.end = async (withinMs) => {
+        await end(withinMs)
+        if (open.includes(wish.sessionId)) open.splice(open.indexOf(wish.sessionId), 1)
+      }
+      return session
+    }
+    expect(await run()).toMatchObject({ state: 'completed', handoffs: 1 })
+    expect(runtime.wishes.map(({ begin }) => begin.how)).toEqual(['fresh', 'resume', 'fresh'])
+    expect(most).toBe(1)
+  })
+
   it('whose context no longer fits gets its brief from an earlier point, which is told what was done after it', async () => {
     const told = new Map<string, { ok: boolean }>()
     const tooLong = { fails: { terminal: 'prompt_too_long', status: 400, text: 'Prompt is too long' } }
@@ -241,7 +265,7 @@ describe('a job', () => {
       fails: { terminal: 'api_error', status: 429, text: 'limit' },
     }
     const { run, types } = stage({ sessions: [[limited], [{ text: 'Done.' }]] })
-    expect(await run()).toMatchObject({ state: 'completed' })
+    expect(await run()).toMatchObject({ state: 'completed', waits: 1, failures: 0 })
     expect(Date.now()).toBeGreaterThan(Date.parse(resetsAt))
     expect(types()).toEqual(['job_started', 'job_waiting', 'job_resumed', 'job_completed'])
   })
