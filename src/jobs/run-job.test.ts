@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { linkSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { aJob, anAttempt } from './a-job.js'
@@ -67,6 +67,19 @@ describe('a job', () => {
     expect(views().map(({ number }) => number)).toEqual([1, 2])
     expect(views()[1]!.session_id).not.toBe(waited)
     expect(staged.runtime.requests.filter(({ sessionId }) => sessionId === waited)).toEqual([])
+  })
+
+  it('puts a first prompt in its place whole, and does not take an empty file for one', async () => {
+    const { run, runtime, jobId } = stage({ sessions: [[{ text: 'Done.' }]] })
+    const path = join(folder, jobId, 'prompt-1.md')
+    mkdirSync(join(folder, jobId))
+    writeFileSync(path, '')
+    linkSync(path, join(folder, 'the-empty-one'))
+    expect(await run()).toMatchObject({ state: 'completed' })
+    expect(runtime.requests[0]!.texts[0]).toBe('Mend the parser.')
+    expect(readFileSync(path, 'utf8')).toBe('Mend the parser.')
+    // Written over, the file would have been empty or half for a moment.
+    expect(readFileSync(join(folder, 'the-empty-one'), 'utf8')).toBe('')
   })
 
   it('is not done before its checks pass, and what they print goes back to the agent', async () => {
