@@ -133,8 +133,8 @@ export class AttemptHost implements Host {
     if (job.wanted !== null) return { how: 'stopped', wanted: job.wanted }
     const { budgets, sessionTimeoutMs } = job.spec
     const here = Date.now() - this.#began
-    if (sessionTimeoutMs !== null && here > sessionTimeoutMs) return { how: 'timeout' }
-    if (budgets.minutes !== null && job.ranMs + here > budgets.minutes * 60_000) return { how: 'timeout' }
+    if (sessionTimeoutMs !== null && here > sessionTimeoutMs) return { how: 'timeout', of: 'session' }
+    if (budgets.minutes !== null && job.ranMs + here > budgets.minutes * 60_000) return { how: 'timeout', of: 'job' }
     const all = store.attempts(job.jobId)
     if (budgets.turns !== null && sum(all, ({ turns }) => turns) >= budgets.turns) return { how: 'turns' }
     if (budgets.tokens !== null && sum(all, spentIn) >= budgets.tokens)

@@ -71,7 +71,7 @@ describe('what a job does when a session ends', () => {
     [{ how: 'turns' }, 'max_turns', /turns; resume it with more: --budget-turns/],
     [{ how: 'hook', detail: '' }, 'error', /a hook of yours stopped it: .*baton jobs logs job_1, then resume it/],
     [{ how: 'budget', detail: 'spent' }, 'max_budget', /spent; resume it with more: --budget-usd/],
-    [{ how: 'timeout' }, 'timeout', /minutes are over; resume it with more: --budget-minutes/],
+    [{ how: 'timeout', of: 'job' }, 'timeout', /minutes are over; resume it with more: --budget-minutes/],
     [{ how: 'refused', status: 401, detail: 'invalid key' }, 'error', /invalid key \(status 401\); set it right/],
     [{ how: 'refused', status: 404, detail: 'no such model' }, 'error', /no such model \(status 404\); .*mend it/],
     [{ how: 'circles', times: 20, call: 'Bash ls' }, 'stalled', /same call 20 times.*Bash ls.*baton jobs logs job_1/],
@@ -83,8 +83,12 @@ describe('what a job does when a session ends', () => {
 
   it('tells the time of one session from the time of the whole job', () => {
     const spec = { ...aJob().spec, sessionTimeoutMs: 24 * 3600_000, budgets: { ...aJob().spec.budgets, minutes: 5 } }
-    expect(next({ how: 'timeout' }, { spec, ranMs: 1_000 })).toMatchObject({ detail: expect.stringMatching(/session.* 24 h/) })
-    expect(next({ how: 'timeout' }, { spec, ranMs: 300_000 })).toMatchObject({ detail: expect.stringMatching(/its 5 minutes/) })
+    expect(next({ how: 'timeout', of: 'session' }, { spec, ranMs: 300_000 })).toMatchObject({
+      detail: expect.stringMatching(/session.* 24 h/),
+    })
+    expect(next({ how: 'timeout', of: 'job' }, { spec, ranMs: 1_000 })).toMatchObject({
+      detail: expect.stringMatching(/its 5 minutes/),
+    })
   })
 
   it('a person’s word counts', () => {

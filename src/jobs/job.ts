@@ -57,7 +57,7 @@ export function nextAfter(job: JobRecord, outcome: Outcome, now: Date): Next {
     case 'budget':
       return failed('max_budget', `${outcome.detail}; ${MORE} --budget-usd or --budget-tokens`)
     case 'timeout':
-      return failed('timeout', timeText(job))
+      return failed('timeout', timeText(job, outcome.of))
     case 'stalled':
       return stalled(job, outcome.silentMs)
     case 'circles':
@@ -139,9 +139,9 @@ function turnsText({ spec }: JobRecord): string {
   return `it used up its ${turns === null ? '' : `${turns.toLocaleString('en-US')} `}turns; ${MORE} --budget-turns`
 }
 
-function timeText({ spec, ranMs }: JobRecord): string {
+function timeText({ spec }: JobRecord, of: Extract<Outcome, { how: 'timeout' }>['of']): string {
   const { minutes } = spec.budgets
-  if (spec.sessionTimeoutMs !== null && (minutes === null || ranMs < minutes * 60_000))
+  if (of !== 'job' && spec.sessionTimeoutMs !== null)
     return `its session may not last longer than ${lengthText(spec.sessionTimeoutMs)}; resumed, it has as long again`
   return `its ${minutes === null ? '' : `${minutes} `}minutes are over; ${MORE} --budget-minutes`
 }

@@ -229,7 +229,8 @@ export class LiveSession {
       return
     }
     if (this.#finished !== null && this.#tasks.length === 0 && now - this.#lastWord > QUIET_MS) this.#end?.(this.#finished)
-    else if (turnMs !== null && now - this.#saidAt > turnMs) this.#cut({ how: 'timeout' })
+    else if (turnMs !== null && now - this.#saidAt > turnMs)
+      this.#cut({ how: 'timeout', of: this.#mode === 'brief' ? 'brief' : 'session' })
     else if (now - Math.max(this.#lastWord, this.#saidAt) > silenceMs) this.#cut({ how: 'stalled', silentMs: silenceMs })
   }
 

@@ -12,7 +12,8 @@ export type Outcome =
   | { how: 'hook'; detail: string }
   | { how: 'turns' }
   | { how: 'budget'; detail: string }
-  | { how: 'timeout' }
+  /** `of`: whose time is over, that of one session, of the whole job, or of the turn for a brief. */
+  | { how: 'timeout'; of: 'session' | 'job' | 'brief' }
   | { how: 'stalled'; silentMs: number }
   /** It does the same again and again. */
   | { how: 'circles'; times: number; call: string }

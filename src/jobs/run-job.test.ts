@@ -228,6 +228,30 @@ describe('a job', () => {
     })
   })
 
+  it('names the time that is over, also when both are bounded', async () => {
+    const slow = Array.from({ length: 30 }, (_, n) => ({ ...step(n, 20_000), delayMs: 100 }))
+    const budgets = { usd: null, tokens: null, turns: null, minutes: 0.01 }
+    const job = await stage({ sessions: [slow] }, { sessionTimeoutMs: 24 * 3600_000, budgets }).run()
+    expect(job).toMatchObject({ exitReason: 'timeout', detail: expect.stringMatching(/its 0.01 minutes are over/) })
+  })
+
+  it('does not pay on for a brief once its budget is used up, and asks for it when it is given more', async () => {
+    const first = { when: 'handoff brief', text: 'I would rather go on.' }
+    const budgets = { usd: null, tokens: null, turns: 3, minutes: null }
+    const { run, runtime, jobId, briefs } = stage(
+      { sessions: [[step(0, 50_000), step(1, 155_000)], [], [{ text: 'Done.' }]], replies: [first] },
+      { budgets },
+    )
+    expect(await run()).toMatchObject({ state: 'failed', exitReason: 'max_turns', handoffs: 0 })
+    expect(runtime.requests).toHaveLength(3)
+    expect(briefs.kept).toEqual([])
+    first.text = BRIEF
+    const { spec } = store.job(jobId)!
+    store.putJob({ ...store.job(jobId)!, spec: { ...spec, budgets: { ...budgets, turns: 9 } } })
+    expect(await run()).toMatchObject({ state: 'completed', handoffs: 1 })
+    expect(briefs.kept.map(({ author }) => author)).toEqual(['agent'])
+  })
+
   it('does not begin a session when its budget is used up, and begins when it is given more', async () => {
     const { run, runtime, jobId } = stage(
       { sessions: [[step(1, 20_000)], [{ text: 'Done.' }]] },

@@ -242,7 +242,8 @@ class JobRun {
         ? { brief: this.#parts.briefs.write(attempt.sessionId, 'A hook ended the session.') }
         : await askBrief(this.#parts, {
             ...{ job: this.#job, attempt, live, tooLong: outcome.how === 'too-long', earlier: host.earlierAnswer() },
-            ...{ silenceMs: this.#job.spec.silenceMs, untold: (hides) => this.#prompts.untold(attempt, hides) },
+            ...{ silenceMs: this.#job.spec.silenceMs, mustStop: () => host.mustStop() },
+            ...{ untold: (hides) => this.#prompts.untold(attempt, hides) },
             ...{ open: (at) => this.#openAgain(host, at), given: () => this.#ahead.start(attempt) },
           })
     if ('instead' in given) {
