@@ -1,11 +1,11 @@
 import type { AttemptRecord } from '../contract/job.js'
-import type { Usage } from '../contract/reading.js'
 import { NO_FAILURES } from './job.js'
 import { Journal } from './journal.js'
 import type { Host } from './live-session.js'
 import type { Outcome } from './outcome.js'
 import { type JobParts, record, recordAttempt } from './parts.js'
 import type { ContextUsage, RunMessage, ToolResult } from './runtimes/runtime.js'
+import { plus, ToldSpend, tokensOf } from './told-spend.js'
 import { type Climb, fullAt, hasRoom, isFull } from './when-full.js'
 
 const MOST_ANSWERS = 400
@@ -30,11 +30,13 @@ export class AttemptHost implements Host {
   /** Until the next cycle it is not stopped: a hook said so, or the handoffs are used up. */
   lets = false
   readonly #began = Date.now()
+  readonly #told: ToldSpend
 
   constructor(parts: JobParts, attempt: AttemptRecord, journalPath: string) {
     this.#parts = parts
     this.log = parts.log
     this.#attempt = attempt
+    this.#told = new ToldSpend(attempt)
     this.journal = new Journal(journalPath)
   }
 
@@ -52,8 +54,8 @@ export class AttemptHost implements Host {
 
   heard(message: RunMessage): void {
     if (message.kind === 'answer') this.#answered(message)
-    if (message.kind === 'result')
-      this.put({ terminal: message.terminal, costUsd: message.spend.costUsd ?? this.#attempt.costUsd })
+    if (message.kind === 'started') this.#told.begins(this.#attempt)
+    if (message.kind === 'result') this.put({ terminal: message.terminal, ...this.#told.ends(this.#attempt, message.spend) })
     if (message.kind === 'compacted') {
       this.#growth = []
       this.#answers = []
@@ -72,7 +74,7 @@ export class AttemptHost implements Host {
     if (used !== null) this.#grew(used - (this.#newest?.used ?? used))
     this.#newest = usage === null || used === null ? null : { used, tokens: used + usage.output, calls: new Set(made) }
     if (uuid !== null && used !== null) this.#answers = [...this.#answers, { uuid, used, calls: made }].slice(-MOST_ANSWERS)
-    this.put({ turns: this.#attempt.turns + 1, ...(usage === null ? {} : { spend: added(this.#attempt.spend, usage) }) })
+    this.put({ turns: this.#attempt.turns + 1, ...(usage === null ? {} : { spend: plus(this.#attempt.spend, usage) }) })
   }
 
   #grew(by: number): void {
@@ -177,14 +179,5 @@ function mean(growth: readonly number[]): number | null {
 }
 
 export function spentIn({ spend }: AttemptRecord): number {
-  return spend.input + spend.output + spend.cacheCreation + spend.cacheRead
-}
-
-function added(one: Usage, other: Usage): Usage {
-  return {
-    input: one.input + other.input,
-    output: one.output + other.output,
-    cacheCreation: one.cacheCreation + other.cacheCreation,
-    cacheRead: one.cacheRead + other.cacheRead,
-  }
+  return tokensOf(spend)
 }

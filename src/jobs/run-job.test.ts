@@ -228,6 +228,19 @@ describe('a job', () => {
     })
   })
 
+  it('counts what subagents and helpers took, and forgets no money when a client is killed', async () => {
+    const budgets = { usd: 1, tokens: null, turns: null, minutes: null }
+    const checks = [{ name: 'no', command: 'false', timeoutMs: 9_000 }]
+    const dies: ScriptedStep = { text: '', dies: { at: 'request', signal: 'SIGKILL' } }
+    const first = [{ text: 'Done.', used: 20_000, aside: { tokens: 70_000, costUsd: 0.7 } }, dies]
+    const second = [{ text: 'Done.', used: 21_000, aside: { tokens: 0, costUsd: 0.4 } }, { text: 'Never asked.' }]
+    const { run, jobId } = stage({ sessions: [first, second] }, { budgets, checks, checkRounds: 9 })
+    await run()
+    const [{ costUsd, spend }] = store.attempts(jobId) as [ReturnType<typeof anAttempt>]
+    expect(costUsd).toBeCloseTo(1.1)
+    expect(spend.input + spend.cacheRead + spend.output).toBeGreaterThanOrEqual(20_000 + 70_000 + 21_000)
+  })
+
   it('names the time that is over, also when both are bounded', async () => {
     const slow = Array.from({ length: 30 }, (_, n) => ({ ...step(n, 20_000), delayMs: 100 }))
     const budgets = { usd: null, tokens: null, turns: null, minutes: 0.01 }
