@@ -1,5 +1,5 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import { platform, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { JobLog } from './job-log.js'
@@ -32,4 +32,27 @@ it('keeps to its length: the newest lines and one file before them', () => {
     .join('')
   expect(kept.length).toBeLessThan(300)
   expect(kept.trim().split('\n').at(-1)).toMatch(/^49 /)
+})
+
+it('leaves out what cannot be kept, says so once, and goes on when it can', () => {
+  const path = join(folder, 'log.jsonl')
+  mkdirSync(path)
+  const reasons: unknown[] = []
+  const log = new JobLog(path, undefined, (error) => reasons.push((error as NodeJS.ErrnoException).code))
+  for (const line of ['one', 'two']) log.add(line)
+  expect(reasons).toEqual(['EISDIR'])
+  rmdirSync(path)
+  log.add('three')
+  log.close()
+  expect(readFileSync(path, 'utf8')).toBe('three\n')
+})
+
+it.skipIf(platform() !== 'linux')('a full disk fails no job', () => {
+  const path = join(folder, 'log.jsonl')
+  symlinkSync('/dev/full', path)
+  const reasons: unknown[] = []
+  const log = new JobLog(path, undefined, (error) => reasons.push((error as NodeJS.ErrnoException).code))
+  log.add('one')
+  log.close()
+  expect(reasons).toEqual(['ENOSPC'])
 })

@@ -48,9 +48,16 @@ export class Journal {
       // What a killed process left of its last line ends here.
       if (endsWithin(this.path)) writeSync(this.#file, '\n')
     }
-    writeSync(this.#file, `${JSON.stringify(line)}\n`)
-    // A machine that loses its power must not forget that a step was done.
-    if (line.what !== 'began') fdatasyncSync(this.#file)
+    try {
+      const bytes = Buffer.from(`${JSON.stringify(line)}\n`)
+      for (let done = 0; done < bytes.length; ) done += writeSync(this.#file, bytes, done)
+      // A machine that loses its power must not forget that a step was done.
+      if (line.what !== 'began') fdatasyncSync(this.#file)
+    } catch (error) {
+      // What a full disk took of the line is seen to when the file is opened again.
+      this.close()
+      throw error
+    }
   }
 
   close(): void {

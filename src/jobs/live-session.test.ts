@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
@@ -102,6 +102,21 @@ it('of a call that was refused the batch tells how it ended, and what returned i
     { callId: 'toolu_2', outcome: 'failed', result: 'Permission to use Bash was refused.' },
   ])
   expect(readJournal(journal)).toHaveLength(4)
+})
+
+it('a call that cannot be written down is not made, and the batch is measured all the same', async () => {
+  const { live, ears, host, journal } = spoken()
+  mkdirSync(journal)
+  expect(await ears().beforeTool(call)).toEqual({ deny: expect.stringContaining('could not write it down') })
+  host.mustStop = () => ({ how: 'turns' })
+  expect(await ears().afterBatch([{ ...call, result: 'refused', failed: true }])).toEqual({ stop: expect.any(String) })
+  rmdirSync(journal)
+  expect(await ears().beforeTool(call)).toEqual({})
+  rmSync(journal)
+  host.journal.close()
+  mkdirSync(journal)
+  await live.settleTasks(0)
+  expect(await ears().beforeTool(call)).toEqual({ deny: expect.stringContaining('The brief is wanted now') })
 })
 
 it('tools in the place of the brief are refused four times, then the turn ends', async () => {

@@ -2,7 +2,16 @@ import { reasonOf } from '../lib/errors.js'
 import type { Log } from '../lib/log.js'
 import type { Journal } from './journal.js'
 import { type Outcome, outcomeOf } from './outcome.js'
-import type { ContextUsage, Ears, RunMessage, RunningSession, Runtime, SessionWish, ToolResult } from './runtimes/runtime.js'
+import type {
+  ContextUsage,
+  Ears,
+  RunMessage,
+  RunningSession,
+  Runtime,
+  SessionWish,
+  ToolCall,
+  ToolResult,
+} from './runtimes/runtime.js'
 import { SAME_MOST, SAME_TOLD, SameAgain, sameText } from './same-again.js'
 
 /** What whoever runs a session is told and asked while it works. */
@@ -251,12 +260,11 @@ export class LiveSession {
       beforeTool: async (call) => {
         if (call.subagent !== null) return {}
         if (this.#mode === 'brief') {
-          journal.denied(at(), this.sessionId, call, 'in the turn for the brief')
+          this.#keepSafely(() => journal.denied(at(), this.sessionId, call, 'in the turn for the brief'))
           return { deny: '[baton] The brief is wanted now, as your whole answer. No tools are needed for it.' }
         }
         this.#batchAt ??= Date.now()
-        journal.began(at(), this.sessionId, call)
-        return {}
+        return this.#keepBegun(call)
       },
       afterTool: async (result) => {
         if (result.subagent === null) this.#keepReturned(result)
@@ -271,9 +279,34 @@ export class LiveSession {
     }
   }
 
+  /** A call that is not in the journal would be made again after a crash, so it is not made at all. */
+  #keepBegun(call: ToolCall): { deny?: string } {
+    try {
+      this.#host.journal.began(this.#host.now().toISOString(), this.sessionId, call)
+      return {}
+    } catch (error) {
+      const reason = reasonOf(error)
+      this.#host.log('error', 'a call could not be written down and was refused', { session: this.sessionId, reason })
+      return {
+        deny: `[baton] This call was not made: Baton could not write it down first (${reason}). Try once more; if that fails too, end your turn and say so.`,
+      }
+    }
+  }
+
+  /** Where it cannot be kept, the call is one whose end nobody knows. */
   #keepReturned(result: ToolResult): void {
-    this.#host.journal.returned(this.#host.now().toISOString(), this.sessionId, result)
-    this.#returned.add(result.id)
+    this.#keepSafely(() => {
+      this.#host.journal.returned(this.#host.now().toISOString(), this.sessionId, result)
+      this.#returned.add(result.id)
+    })
+  }
+
+  #keepSafely(write: () => void): void {
+    try {
+      write()
+    } catch (error) {
+      this.#host.log('error', 'the end of a call could not be written down', { session: this.sessionId, reason: reasonOf(error) })
+    }
   }
 
   async #afterBatch(calls: ToolResult[]): Promise<{ stop?: string; context?: string }> {

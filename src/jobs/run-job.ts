@@ -79,7 +79,9 @@ class JobRun {
     this.#jobId = jobId
     this.#folder = parts.folderOf(jobId)
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
-    this.#log = new JobLog(logOf(this.#folder))
+    this.#log = new JobLog(logOf(this.#folder), undefined, (error) =>
+      parts.log('warn', 'the log of a job cannot be written; the job goes on', { job: jobId, reason: reasonOf(error) }),
+    )
     this.#parts = { ...parts, tell: (events) => this.#tell(parts, events) }
     this.#prompts = new AttemptPrompts(this.#parts, jobId, this.#folder, (payload) => this.#hooks.atStart(payload))
     this.#hooks = new HooksOfJob(this.#parts, jobId, this.#keep, { stop: this.#stop.signal, cancel: this.#cancel.signal })
