@@ -147,10 +147,9 @@ export interface AttemptRecord {
   /** The brief it began with; null: none. */
   briefId: string | null
   /** How far it has come; each stored before it is done. `ready`: its client waits while the brief is checked, and knows of nothing. */
-  state: 'ready' | 'starting' | 'prompted' | 'working' | 'stopped' | 'asked' | 'written' | 'over'
+  state: 'ready' | 'starting' | 'prompted' | 'working' | 'stopped' | 'asked' | 'over'
   /** The client; null: none was started yet, or it is gone. */
   process: { pid: number; startedAt: string } | null
-  transcriptPath: string | null
   startedAt: string
   endedAt: string | null
   /** The client's own word for the end; null: it was killed, or works still. */

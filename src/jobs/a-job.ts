@@ -28,7 +28,7 @@ export function aJob(change: Partial<JobRecord> = {}): JobRecord {
 export function anAttempt(change: Partial<AttemptRecord> = {}): AttemptRecord {
   return {
     ...{ attemptId: 'attempt_1', jobId: 'job_1', sessionId: '00000000-0000-4000-8000-000000000001', number: 1, start: 'fresh' },
-    ...{ briefId: null, state: 'working', process: null, transcriptPath: null, startedAt: '2026-11-16T04:00:00.000Z' },
+    ...{ briefId: null, state: 'working', process: null, startedAt: '2026-11-16T04:00:00.000Z' },
     ...{ endedAt: null, terminal: null, usedTokens: null, windowTokens: null, pointTokens: null, turns: 0 },
     spend: { input: 0, output: 0, cacheCreation: 0, cacheRead: 0 },
     ...{ costUsd: null, compactions: 0 },

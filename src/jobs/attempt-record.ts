@@ -14,7 +14,7 @@ export function freshAttempt(
 ): AttemptRecord {
   return {
     ...{ attemptId: `attempt_${newId()}`, jobId, sessionId: newSessionId(), number },
-    ...{ start: briefId === null ? 'fresh' : 'brief', briefId, state: 'starting', process: null, transcriptPath: null },
+    ...{ start: briefId === null ? 'fresh' : 'brief', briefId, state: 'starting', process: null },
     ...{ startedAt: now().toISOString(), endedAt: null, terminal: null },
     ...{ usedTokens: null, windowTokens: null, pointTokens: null, turns: 0, costUsd: null, compactions: 0 },
     spend: { input: 0, output: 0, cacheCreation: 0, cacheRead: 0 },

@@ -8,12 +8,12 @@ import type { AttemptRecord } from '../contract/job.js'
  *   prompted             it was told, or about to be. Where the transcript or the journal shows that it heard, it is resumed; else it begins
  *   working              it is resumed
  *   stopped, asked       its brief is still wanted: a handoff goes on
- *   written, over        it has a brief or has ended: a job that goes on after its end resumes it
+ *   over                 it has ended: a job that goes on after its end resumes it
  */
-export type Plan = { do: 'begin'; number: number } | { do: 'begin-again' } | { do: 'resume' } | { do: 'hand-off' }
+export type Plan = { do: 'begin' } | { do: 'begin-again' } | { do: 'resume' } | { do: 'hand-off' }
 
 export function planAttempt(last: AttemptRecord | null, heard: boolean): Plan {
-  if (last === null) return { do: 'begin', number: 1 }
+  if (last === null) return { do: 'begin' }
   switch (last.state) {
     case 'starting':
       return { do: 'begin-again' }
