@@ -162,6 +162,8 @@ export interface AttemptRecord {
   spend: Usage
   costUsd: number | null
   compactions: number
+  /** Calls that the client refused, because nobody could be asked. */
+  refused?: number
 }
 
 export interface CheckResult {

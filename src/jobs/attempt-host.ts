@@ -52,7 +52,11 @@ export class AttemptHost implements Host {
   heard(message: RunMessage): void {
     if (message.kind === 'answer') this.#answered(message)
     if (message.kind === 'result')
-      this.put({ terminal: message.terminal, costUsd: message.spend.costUsd ?? this.#attempt.costUsd })
+      this.put({
+        terminal: message.terminal,
+        refused: Math.max(this.#attempt.refused ?? 0, message.denied ?? 0),
+        costUsd: message.spend.costUsd ?? this.#attempt.costUsd,
+      })
     if (message.kind === 'compacted') {
       this.#growth = []
       this.#answers = []

@@ -54,11 +54,22 @@ function cancelMeanwhile(parts: JobParts, jobId: string): Over | null {
   return job.wanted === 'cancel' ? (nextAfter(job, { how: 'stopped', wanted: 'cancel' }, parts.now()) as Over) : null
 }
 
+/** An agent that may not do what it tries says that it is done all the same. */
+function refusedNotes({ store }: JobParts, jobId: string): string[] {
+  const refused = store.attempts(jobId).reduce((sum, attempt) => sum + (attempt.refused ?? 0), 0)
+  if (refused === 0) return []
+  const calls = refused === 1 ? 'a tool call was' : `${refused} tool calls were`
+  return [
+    `${calls} refused, for nobody can be asked in a job: --permission-mode acceptEdits or bypassPermissions, or allowed_tools, lets it do more`,
+  ]
+}
+
 function storeEnd(parts: JobParts, jobId: string, over: Over, torn: TornDown | null): JobRecord {
   const { spec, wanted, runner, handoffs } = parts.store.job(jobId)!
   const { state, reason: exitReason } = over
   const ended = isOver(state)
-  const detail = [over.detail, ...(torn?.notes ?? []), ...publishedNotes(torn)].filter((part) => part !== '').join('; ')
+  const notes = [...(ended ? refusedNotes(parts, jobId) : []), ...(torn?.notes ?? []), ...publishedNotes(torn)]
+  const detail = [over.detail, ...notes].filter((part) => part !== '').join('; ')
   const isHeard = ended && hooksFor(spec.hooks, endEvent({ state, exitReason })).length > 0
   const type = `job_${state}` as 'job_completed' | 'job_failed' | 'job_cancelled' | 'job_paused'
   return record(

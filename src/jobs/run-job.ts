@@ -16,7 +16,7 @@ import { HooksOfJob } from './hooks-of-job.js'
 import { type Next, nextAfter } from './job.js'
 import { JobLog } from './job-log.js'
 import type { LiveSession } from './live-session.js'
-import { detailOf, type Outcome } from './outcome.js'
+import { detailOf, type Outcome, ofNobody } from './outcome.js'
 import { type Happening, type JobParts, record, recordAttempt } from './parts.js'
 import { planAttempt } from './plan-attempt.js'
 import { endProcesses } from './processes.js'
@@ -25,12 +25,6 @@ import { environmentOf, folderOf, startSession } from './start-session.js'
 import { setUpWorkspace } from './workspace/set-up.js'
 
 const LOOK_MS = 500
-/** Nobody worked: the client took the prompt for a command of its own, or is none. */
-const UNASKED: Outcome = {
-  how: 'refused',
-  status: null,
-  detail: 'the client ended its turn without asking the model: a prompt such as /clear is a command to it',
-}
 
 /** Where the lines of a job's clients are kept. */
 export const logOf = (folder: string): string => join(folder, 'log.jsonl')
@@ -203,7 +197,7 @@ class JobRun {
       const spent = host.mustStop()
       const before = host.attempt.turns
       const ended = spent ?? (await live.turn(prompt, 'work', bounds))
-      const outcome = ended.how === 'done' && host.attempt.turns === before ? UNASKED : ended
+      const outcome = ofNobody(ended, host.attempt.turns - before, prompt) ?? ended
       // A client that is killed for a person is no failure.
       const stopped = this.stopped()
       const next = stopped?.state === 'cancelled' ? stopped : nextAfter(this.#job, outcome, this.#parts.now())
