@@ -66,13 +66,14 @@ export function endFork(parts: Parts, self: ProcessIdentity, handoffId: string, 
   const sessionId = parts.store.handoff(handoffId)?.sessionId
   const record = sessionId === undefined ? null : parts.store.session(sessionId)
   if (record === null) return
-  const ground = parts.around().briefGround({ parts, record, read: parts.around().factsOf(parts, record) })
+  const read = { ...parts.around().factsOf(parts, record), sessionId: record.sessionId }
+  const ground = parts.around().briefGround({ parts, record, read })
   parts.store.transaction(() => {
     const handoff = wanted(parts, self, handoffId)
     const now = handoff && parts.store.session(handoff.sessionId)
     const agent = parts.agents[now?.agent ?? '']
     if (!now || !agent) return
-    const desk = deskFor(parts, agent, now)
+    const desk = Object.assign(deskFor(parts, agent, now), { read: { ...read, repository: ground.repository } })
     try {
       takeFork(desk, handoff, ground, given)
     } catch (error) {

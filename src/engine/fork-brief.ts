@@ -59,7 +59,7 @@ export function takeFork(desk: LeaveDesk, handoff: HandoffRecord, ground: BriefG
   const body = findBrief(given.answer ?? '')
   const around = desk.parts.around()
   // What came after the fork was wanted cannot be in its brief.
-  const facts = handoff.stale ? ground.facts.filter(({ line }) => line <= handoff.fork!.upTo) : ground.facts
+  const facts = ground.facts.filter(({ line }) => line <= handoff.fork!.upTo)
   const coverage = body === null ? null : around.coverageOf(desk, { ...ground, facts }, body)
   const { bar } = desk.policy.handoff
   // A brief nothing could be compared with is taken as it is.
@@ -101,10 +101,11 @@ function instead(desk: Desk, handoff: HandoffRecord, ground: BriefGround): Ready
 }
 
 function withFork(desk: Desk, handoff: HandoffRecord, ground: BriefGround, brief: BriefRecord): Ready {
-  const { stale, fork } = handoff
+  const { upTo } = handoff.fork!
   const ready = withBrief(desk, endedFork(handoff, 'wrote'), brief, ground)
-  // What a turn brought that began meanwhile is not in it, and is added when the session is left.
-  return { handoff: stale ? goingOn(desk, { ...ready, upTo: fork!.upTo, stale }) : ready, brief }
+  // What came since it was wanted is not in it, and is added when the session is left.
+  const stale = handoff.stale === true || lastLine(ground.facts) > upTo
+  return { handoff: goingOn(desk, { ...ready, upTo, stale }), brief }
 }
 
 /** A turn that is under way goes on behind the brief. */

@@ -15,6 +15,7 @@ import {
   failHandoff,
   hush,
   isForking,
+  isToLeave,
   moveHandoff,
   openHandoff,
   withdraw,
@@ -64,10 +65,14 @@ export function blockAndHandOver(draft: Draft): void {
   const handoff = open ?? askForBrief(draft, asked)
   draft.veto = '[baton] The session is handed over to a fresh one instead.'
   record.compaction = record.compaction && { ...record.compaction, mayBeForbidden: true }
-  if (handoff.briefId !== null) return
-  const around = parts.around()
-  const ground = around.briefGround(draft)
-  useBrief(draft, handoff, around.writeBrief(draft, ground, { reason: 'The context was full.', lastAnswer: null }), ground)
+  if (handoff.briefId === null) {
+    const around = parts.around()
+    const ground = around.briefGround(draft)
+    useBrief(draft, handoff, around.writeBrief(draft, ground, { reason: 'The context was full.', lastAnswer: null }), ground)
+  }
+  // The turn is not over: what it still does is not in the brief.
+  const ready = parts.store.handoff(handoff.handoffId)!
+  if (READY.has(ready.state)) parts.store.putHandoff({ ...ready, stale: true })
 }
 
 /** Such a seat is compacted rather than handed over again and again. */
@@ -100,14 +105,13 @@ export function handOverAtTurnEnd(draft: Draft): void {
   else if (handoff.state === 'review') {
     if (!improve(draft, handoff) && isReviewOver(draft, handoff)) endReview(draft, handoff)
   } else if (handoff.state === 'checked' || (handoff.state === 'waiting' && !handoff.offered)) {
-    if (isAgreed(draft, handoff) || !improve(draft, handoff)) leaveSession(draft, handoff)
+    if (!improve(draft, handoff)) leaveSession(draft, handoff)
   }
 }
 
 /** A person wrote the text or said yes to it. */
-function isAgreed({ parts }: Draft, { briefId }: HandoffRecord): boolean {
-  const brief = briefId === null ? null : parts.store.brief(briefId)
-  return brief?.author === 'user' || brief?.status === 'approved'
+function isAgreed({ author, status }: BriefRecord): boolean {
+  return author === 'user' || status === 'approved'
 }
 
 /**
@@ -118,9 +122,10 @@ function improve(draft: Draft, handoff: HandoffRecord): boolean {
   const { parts, signal } = draft
   const body = findBrief(signal.lastAnswer ?? '')
   const before = handoff.briefId === null ? null : parts.store.brief(handoff.briefId)
-  const isOld = before?.author === 'baton' || handoff.stale === true
-  if (body === null || before === null || !isOld || !withdraw(draft, handoff)) return false
+  if (body === null || before === null || isAgreed(before)) return false
   const around = parts.around()
+  // Only said once more.
+  if (around.readBrief(parts, before)?.includes(body.trim()) || !withdraw(draft, handoff)) return false
   const ground = around.briefGround(draft)
   const brief = around.takeBrief(draft, ground, { body, author: 'agent', reason: handoff.reason })
   parts.store.putBrief({ ...before, status: 'superseded' })
@@ -194,11 +199,14 @@ function useBrief(draft: Draft, handoff: HandoffRecord, brief: BriefRecord, grou
 
 const READY = new Set<HandoffRecord['state']>(['checked', 'review', 'waiting', 'clearing'])
 
+/** A turn goes on behind its brief also without a prompt: a hook of the user's holds up its end, or a message is given with it. */
+const GOES_ON = new Set<Draft['signal']['kind']>(['prompt', 'tool-batch', 'turn-end'])
+
 /** What the main agent of the fresh session does shows how far the handoff has come; what that of the old one goes on with makes its brief old. */
 export function followHandoff(draft: Draft): void {
   const { signal, record, parts } = draft
   const handoff = openHandoff(draft)
-  if (handoff?.sessionId === record.sessionId && signal.kind === 'prompt' && (READY.has(handoff.state) || isForking(handoff)))
+  if (handoff && isToLeave(draft, handoff) && GOES_ON.has(signal.kind) && (READY.has(handoff.state) || isForking(handoff)))
     parts.store.putHandoff({ ...handoff, stale: true })
   if (!handoff || handoff.newSessionId !== record.sessionId) return
   const started = handoff.state === 'confirmed' && signal.kind === 'prompt' ? moveHandoff(draft, handoff, 'started') : handoff
