@@ -4,7 +4,8 @@ import { stepAtTurnEnd } from '../handoff/at-turn-end.js'
 import { findBrief } from '../handoff/find-brief.js'
 import { requestText } from '../handoff/request-text.js'
 import { KeyTrouble } from '../lib/machine-key.js'
-import type { Desk, Draft } from './draft.js'
+import type { LeaveDesk } from './desk.js'
+import type { Draft } from './draft.js'
 import { endedFork, mayFork, wantFork, withBrief, withoutFork } from './fork-brief.js'
 import { lastLine } from './found-later.js'
 import {
@@ -24,7 +25,7 @@ import { keepTranscript } from './keep-transcript.js'
 import { leaveSession, readyToType, waitForNextStart } from './leave-session.js'
 import type { BriefGround } from './make-brief.js'
 import { cancelStale, ofSession, queue } from './messages.js'
-import { endReview, isReviewOver, reviewOrLeave } from './review.js'
+import { beginReview, endReview, isReviewOver, reviewOrLeave } from './review.js'
 
 /**
  * A handoff with the signals of a session (its states: `contract/handoff.ts`):
@@ -216,18 +217,23 @@ export function followHandoff(draft: Draft): void {
 }
 
 /** Below the bar, and asked for once more: it is the agent's own, and completed it is better than none. */
-function keepDraft(desk: Desk, handoff: HandoffRecord, body: string): void {
+function keepDraft(desk: LeaveDesk, handoff: HandoffRecord, body: string): void {
   const around = desk.parts.around()
   const ground = around.briefGround({ ...desk, read: null })
-  const { briefId } = around.takeBrief(desk, ground, { body, author: 'agent', reason: handoff.reason })
-  moveHandoff(desk, handoff, 'waiting', { briefId, draft: null, way: 'start', orderId: null })
+  const brief = around.takeBrief(desk, ground, { body, author: 'agent', reason: handoff.reason })
+  reviewOrWait(desk, withBrief(desk, handoff, brief, ground), brief)
+}
+
+/** What a person may look at first is looked at first, though the session has ended. */
+function reviewOrWait(desk: LeaveDesk, handoff: HandoffRecord, brief: BriefRecord): void {
+  if (!beginReview(desk, handoff, brief)) moveHandoff(desk, handoff, 'waiting', { way: 'start', orderId: null })
 }
 
 /** A fork still writes, and the next start is not to wait for it. */
-function leaveFork(desk: Desk, handoff: HandoffRecord): void {
+function leaveFork(desk: LeaveDesk, handoff: HandoffRecord): void {
   try {
-    const { handoff: ready } = withoutFork({ ...desk, read: null }, handoff, 'the session ended before it had answered')
-    moveHandoff(desk, ready, 'waiting', { way: 'start', orderId: null })
+    const ready = withoutFork({ ...desk, read: null }, handoff, 'the session ended before it had answered')
+    reviewOrWait(desk, ready.handoff, ready.brief)
   } catch (error) {
     if (!(error instanceof KeyTrouble)) throw error
     failHandoff(desk, handoff, error.message)
@@ -238,7 +244,7 @@ function leaveFork(desk: Desk, handoff: HandoffRecord): void {
  * The session ended, and no fresh one follows it in its client: what is written waits for the next start; what is not will not be. A fresh
  * session that ended before it worked has done nothing with its brief, whatever it was told.
  */
-export function handOverAtSessionEnd(draft: Desk): void {
+export function handOverAtSessionEnd(draft: LeaveDesk): void {
   const handoff = openHandoff(draft)
   if (handoff && handoff.newSessionId === draft.record.sessionId) waitForNextStart(draft, handoff)
   if (!handoff || handoff.sessionId !== draft.record.sessionId || handoff.newSessionId !== null) return

@@ -315,6 +315,78 @@ describe('a session that ends during the review', () => {
   })
 })
 
+describe('a brief that nobody has looked at yet', () => {
+  const THIN = '# Handoff brief\n\n## Goal and why\nSomething.\n'
+  /** Another client begins in the seat. */
+  const next = (id = 'bbbbbbbb-0002') =>
+    trialSession(house, id, { CLAUDE_CODE_SESSION_ATTENDED: '1', BATON_SEAT: 'api', CLAUDE_PID: String(process.ppid) })
+  const policy = (change: Partial<Policy['handoff']>) =>
+    house.configure((before) => ({ ...before, handoff: { ...before.handoff, ...change } }))
+  function forking(): void {
+    policy({ fork: true, reviewSeconds: 'approval' })
+    begin(true)
+    requestBrief(parts(), { sessionId: s.id, caller: null, reason: null })
+    s.step(91_000)
+    ends('I would rather go on.')
+    expect(last()).toMatchObject({ state: 'requested', fork: { outcome: null } })
+  }
+  /** It is used only once somebody has said yes. */
+  function waitsForYes(): void {
+    const { briefId } = last()
+    expect(last()).toMatchObject({ state: 'review', dueAt: null })
+    const { agent, user } = said(next().start().answer)
+    expect([agent, user]).toEqual([null, expect.stringContaining(`baton handoffs approve ${briefId}`)])
+    expect(last()).toMatchObject({ state: 'review', briefId })
+    approveBrief(parts(), { briefId: briefId!, caller: null })
+    expect(last().state).toBe('waiting')
+  }
+
+  it('is not given to the next start of its seat while the window is open, and is once it is closed', () => {
+    reviewing(600)
+    written()
+    s.end('prompt_input_exit')
+    const early = next()
+    expect(said(early.start().answer).agent).toBeNull()
+    expect(last().state).toBe('review')
+    early.end('prompt_input_exit')
+    house.wait(600)
+    expect(said(next('cccccccc-0003').start().answer).agent).toContain('Fix the login.')
+  })
+
+  it('because it was below the bar when its session ended waits for a yes', () => {
+    policy({ bar: 1, reviewSeconds: 'approval' })
+    begin(true)
+    requestBrief(parts(), { sessionId: s.id, caller: null, reason: null })
+    s.step(91_000)
+    ends(THIN)
+    expect(last()).toMatchObject({ state: 'requested', asked: 2 })
+    s.end('prompt_input_exit')
+    expect(statuses()).toEqual(['agent review'])
+    waitsForYes()
+  })
+
+  it('because its session ended while a fork wrote it waits for a yes', () => {
+    forking()
+    s.end('prompt_input_exit')
+    expect(statuses()).toEqual(['baton review'])
+    waitsForYes()
+  })
+
+  it('because its session was cleared while a fork wrote it is not used where somebody has to say yes', () => {
+    forking()
+    expect(clear()).toBe('')
+    expect(last()).toMatchObject({ state: 'cancelled', trouble: 'the conversation was cleared' })
+    expect(s.messages('handoff').filter(({ status }) => status === 'queued')).toEqual([])
+  })
+
+  it('because its session was cleared while a fork wrote it is used where a person only might have looked', () => {
+    forking()
+    policy({ reviewSeconds: 600 })
+    expect(clear()).toContain('Fix the login.')
+    expect(last().state).toBe('confirmed')
+  })
+})
+
 describe('an idle session', () => {
   it('is woken by a request, and handed over at the end of that turn', () => {
     reviewing(0)
