@@ -132,16 +132,19 @@ it.each([
   for (const { pid, child } of calls()) expect([pid, child].filter((one) => one !== null && alive(one))).toEqual([])
 })
 
-it('where the client is gone and none is on the PATH, Baton writes the brief', async () => {
+it('where the client is gone, no fork is begun in an environment that is not its own: Baton writes the brief', async () => {
   const path = process.env.PATH
-  process.env.PATH = house.folder
+  const found = join(house.folder, 'claude')
+  writeFileSync(found, `#!/bin/sh\necho begun >> '${log()}'\n`, { mode: 0o755 })
+  process.env.PATH = `${house.folder}:${path}`
   try {
     wanted('answers', { pid: 999_999_999 })
     await run()
   } finally {
     process.env.PATH = path
   }
-  expect(last().fork!.outcome).toBe('the client could not be started (claude)')
+  expect(existsSync(log())).toBe(false)
+  expect(last()).toMatchObject({ state: 'waiting', fork: { outcome: 'the environment of its client is not known' } })
   expect(house.store.briefs()).toMatchObject([{ author: 'baton' }])
 })
 

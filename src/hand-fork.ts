@@ -109,8 +109,11 @@ async function ask(wish: ForkWish, mark: Record<string, string>, bounds: Bounds)
   const { folder } = wish
   if (!forker || folder === null) return { answer: null, why: 'no session of this kind can be forked' }
   const client = wish.client && isAlive(wish.client) ? wish.client : null
-  const [program, ...first] = (client && programOf(client.pid)) ?? [forker.program]
-  const env = { ...forker.environment((client && environmentOf(client.pid)) ?? process.env), ...mark }
+  const its = client && environmentOf(client.pid)
+  // In another environment the conversation would go elsewhere, with another key.
+  if (!client || !its) return { answer: null, why: 'the environment of its client is not known' }
+  const [program, ...first] = programOf(client.pid) ?? [forker.program]
+  const env = { ...forker.environment(its), ...mark }
   const of: ForkOf = { sessionId: wish.sessionId, client, folder }
   makePrivateFolder(dirname(bounds.settingsFile))
   writeFileAtomic(bounds.settingsFile, JSON.stringify(forker.settings(of)), { mode: 0o600 })
