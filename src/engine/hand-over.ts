@@ -1,4 +1,4 @@
-import type { BriefRecord } from '../contract/brief.js'
+import type { BriefRecord, Coverage } from '../contract/brief.js'
 import type { HandoffRecord } from '../contract/handoff.js'
 import { stepAtTurnEnd } from '../handoff/at-turn-end.js'
 import { findBrief } from '../handoff/find-brief.js'
@@ -117,7 +117,7 @@ function isAgreed({ author, status }: BriefRecord): boolean {
 
 /**
  * The agent's own brief takes the place of the one Baton wrote in haste, or of one that the work has left behind, if the
- * order to leave can still be changed. False: there is none, or it comes too late.
+ * order to leave can still be changed. False: there is none, it would be worse, or it comes too late.
  */
 function improve(draft: Draft, handoff: HandoffRecord): boolean {
   const { parts, signal } = draft
@@ -126,13 +126,21 @@ function improve(draft: Draft, handoff: HandoffRecord): boolean {
   if (body === null || before === null || isAgreed(before)) return false
   const around = parts.around()
   // Only said once more.
-  if (around.readBrief(parts, before)?.includes(body.trim()) || !withdraw(draft, handoff)) return false
+  if (around.readBrief(parts, before)?.includes(body.trim())) return false
   const ground = around.briefGround(draft)
-  const brief = around.takeBrief(draft, ground, { body, author: 'agent', reason: handoff.reason })
+  const coverage = around.coverageOf(draft, ground, body)
+  if (isWorse(draft, before, coverage) || !withdraw(draft, handoff)) return false
+  const brief = around.takeBrief(draft, ground, { body, author: 'agent', reason: handoff.reason, coverage })
   parts.store.putBrief({ ...before, status: 'superseded' })
   hush(draft, 'a better brief took its place')
   useBrief(draft, handoff, brief, ground)
   return true
+}
+
+/** A few words that only point at the brief given before, such as in a file, are no better one. */
+function isWorse({ policy }: Draft, before: BriefRecord, coverage: Coverage | null): boolean {
+  if (before.author === 'baton' || coverage === null) return false
+  return coverage.score < Math.min(policy.handoff.bar, before.coverage?.score ?? 1)
 }
 
 /** The agent went on while a fork writes, and gave a brief after all. */
