@@ -64,7 +64,7 @@ export async function forkForBrief(
   const isWanted = (): boolean => isForkWanted(parts, self, handoffId)
   const given =
     wish === 'no more'
-      ? { answer: null, why: 'whoever saw to it was ended twice' }
+      ? { answer: null, why: 'whoever saw to it was ended twice', isLast: true }
       : await ask(wish, { [MARK]: handoffId }, { isWanted, withinMs, settingsFile, log: house.log }).finally(end)
   if (given === null) return
   house.log('info', 'a fork was asked for a brief', { handoff: handoffId, answered: given.answer !== null, reason: given.why })

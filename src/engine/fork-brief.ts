@@ -4,7 +4,7 @@ import { findBrief } from '../handoff/find-brief.js'
 import type { LeaveDesk } from './desk.js'
 import type { Desk, Draft } from './draft.js'
 import { lastLine } from './found-later.js'
-import { hush, moveHandoff } from './handoffs.js'
+import { cancelHandoff, hush, moveHandoff } from './handoffs.js'
 import { leaveWhenIdle } from './leave-session.js'
 import type { BriefGround } from './make-brief.js'
 import { queue } from './messages.js'
@@ -52,10 +52,16 @@ export interface ForkGiven {
   answer: string | null
   /** Why there is none, in half a sentence: words of Baton's own. */
   why: string
+  /** Nobody will try again. */
+  isLast?: boolean
 }
 
 /** The fork has answered, or will not. The session is left, or its brief reviewed. Inside a transaction. */
 export function takeFork(desk: LeaveDesk, handoff: HandoffRecord, ground: BriefGround, given: ForkGiven): HandoffRecord {
+  if (!desk.enabled) {
+    cancelHandoff(desk, endedFork(handoff, 'not needed any more'), 'Baton was switched off')
+    return desk.parts.store.handoff(handoff.handoffId)!
+  }
   const body = findBrief(given.answer ?? '')
   const around = desk.parts.around()
   // What came after the fork was wanted cannot be in its brief.
