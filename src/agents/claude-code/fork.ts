@@ -19,8 +19,7 @@ const REFUSED = 'This copy of the session is for its brief alone: no tools. Answ
 
 /**
  * The arguments with which a client answers one prompt, given on its stdin, as a fork of a session would: nothing is written to disk, no
- * tool runs, and nothing is compacted. Tools are refused rather than left out, and the session's own options kept, because the beginning
- * of the conversation then stays as it was and is read from the cache.
+ * tool runs, and nothing is compacted. Tools are refused rather than left out, so that the conversation stays as it was.
  */
 export function forkArguments({ sessionId, client }: ForkOf, settingsFile: string): string[] {
   const own = argsOf(client)
