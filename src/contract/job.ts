@@ -215,6 +215,8 @@ export interface JobRecord {
   ranMs: number
   /** The agent's last words. */
   result: string | null
+  /** How it ends: stored before its worktree, its branch and its processes are seen to, so that whoever comes after a kill does the same. */
+  ending?: Pick<JobRecord, 'state' | 'exitReason' | 'detail'> | null
   /** It has ended, and the hooks of its end have not: what they are told of its worktree. */
   hooksDue?: { kept: boolean; pullRequest: string | null } | null
 }
