@@ -204,8 +204,10 @@ export interface JobRecord {
   sessionId: string | null
   handoffs: number
   compactions: number
-  /** Failures in a row of the kind that is tried again. */
+  /** In a row, each kind apart: failures that are tried again, clients that hung, limits that were waited out. Rows of old lack the last two. */
   failures: number
+  stalls?: number
+  waits?: number
   checkRound: number
   checks: CheckResult[]
   /** Until when it waits; null: it does not, or nobody knows. */

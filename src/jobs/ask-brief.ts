@@ -14,6 +14,9 @@ const REASON = 'the context of the session was nearly full'
 const CUT_OFF =
   '[baton] You were cut off before the handoff brief that is asked for above had arrived. Give it now, as your whole answer and in the form described there, also if you see it above already. No tools are needed for it.'
 
+/** Ends of the turn that the next rung would only meet again. */
+const INSTEAD: ReadonlySet<Outcome['how']> = new Set(['stopped', 'limited', 'refused', 'turns', 'budget'])
+
 export interface BriefWish {
   job: JobRecord
   attempt: AttemptRecord
@@ -26,6 +29,8 @@ export interface BriefWish {
   /** The context no longer fits: asking the session as it is fails again. */
   tooLong: boolean
   silenceMs: number
+  /** A budget that is used up, or what a person wants instead; null: it may be asked on. */
+  mustStop(): Outcome | null
   /** The session gave one, which is checked next: that keeps this process busy. May be called more than once. */
   given(): Promise<void>
   /** What a session that is opened again did and its transcript does not tell, or `hides`; '' nothing. */
@@ -34,8 +39,8 @@ export interface BriefWish {
 
 /**
  * The brief of a session, by the first of these that gives one: the session itself, in the same process; the session opened again; a copy of
- * it cut off at an earlier answer; the transcript alone. Ends with a brief that is kept, unless a person stops it or the provider refuses
- * every request for now: then with that, and it is asked for again when the job goes on.
+ * it cut off at an earlier answer; the transcript alone. Ends with a brief that is kept, unless a person stops it, a budget is used up or the provider
+ * refuses every request for now: then with that, and it is asked for again when the job goes on.
  */
 export async function askBrief(parts: JobParts, wish: BriefWish): Promise<{ brief: BriefRecord } | { instead: Outcome }> {
   const { attempt, earlier } = wish
@@ -45,7 +50,11 @@ export async function askBrief(parts: JobParts, wish: BriefWish): Promise<{ brie
   const request = (cut: Cut | null): string =>
     cut === null && parts.heard(attempt.sessionId, requestText()) ? CUT_OFF : requestText()
   const again = (cut: Cut | null) => ({
-    open: () => wish.open(cut?.at ?? null),
+    open: async () => {
+      // Two clients of one session would write into the same transcript.
+      await wish.live?.close()
+      return wish.open(cut?.at ?? null)
+    },
     text: () => [request(cut), wish.untold(cut?.hides ?? [])].filter(Boolean).join('\n\n'),
   })
   const rungs: { open: () => Promise<LiveSession | null>; whole: boolean; text(): string }[] = [
@@ -62,7 +71,10 @@ export async function askBrief(parts: JobParts, wish: BriefWish): Promise<{ brie
     if (session !== wish.live) await session.close()
     if (given.text !== null) return { brief: parts.briefs.take(attempt.sessionId, given.text, REASON) }
     const { how } = given.outcome
-    if (how === 'stopped' || how === 'limited' || how === 'refused') return { instead: given.outcome }
+    if (INSTEAD.has(how)) return { instead: given.outcome }
+    // Every further rung is one more request.
+    const stop = wish.mustStop()
+    if (stop !== null) return { instead: stop }
     tooLong ||= how === 'too-long'
     parts.log('warn', 'a session gave no brief', { job: attempt.jobId, session: attempt.sessionId, reason: given.why })
   }

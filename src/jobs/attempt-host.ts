@@ -1,10 +1,11 @@
 import type { AttemptRecord } from '../contract/job.js'
-import type { Usage } from '../contract/reading.js'
+import { NO_FAILURES } from './job.js'
 import { Journal } from './journal.js'
 import type { Host } from './live-session.js'
 import type { Outcome } from './outcome.js'
 import { type JobParts, record, recordAttempt } from './parts.js'
 import type { ContextUsage, RunMessage, ToolResult } from './runtimes/runtime.js'
+import { plus, ToldSpend, tokensOf } from './told-spend.js'
 import { type Climb, fullAt, hasRoom, isFull } from './when-full.js'
 
 const MOST_ANSWERS = 400
@@ -29,11 +30,13 @@ export class AttemptHost implements Host {
   /** Until the next cycle it is not stopped: a hook said so, or the handoffs are used up. */
   lets = false
   readonly #began = Date.now()
+  readonly #told: ToldSpend
 
   constructor(parts: JobParts, attempt: AttemptRecord, journalPath: string) {
     this.#parts = parts
     this.log = parts.log
     this.#attempt = attempt
+    this.#told = new ToldSpend(attempt)
     this.journal = new Journal(journalPath)
   }
 
@@ -51,12 +54,11 @@ export class AttemptHost implements Host {
 
   heard(message: RunMessage): void {
     if (message.kind === 'answer') this.#answered(message)
-    if (message.kind === 'result')
-      this.put({
-        terminal: message.terminal,
-        refused: Math.max(this.#attempt.refused ?? 0, message.denied ?? 0),
-        costUsd: message.spend.costUsd ?? this.#attempt.costUsd,
-      })
+    if (message.kind === 'started') this.#told.begins(this.#attempt)
+    if (message.kind === 'result') {
+      const refused = Math.max(this.#attempt.refused ?? 0, message.denied ?? 0)
+      this.put({ terminal: message.terminal, refused, ...this.#told.ends(this.#attempt, message.spend) })
+    }
     if (message.kind === 'compacted') {
       this.#growth = []
       this.#answers = []
@@ -75,7 +77,7 @@ export class AttemptHost implements Host {
     if (used !== null) this.#grew(used - (this.#newest?.used ?? used))
     this.#newest = usage === null || used === null ? null : { used, tokens: used + usage.output, calls: new Set(made) }
     if (uuid !== null && used !== null) this.#answers = [...this.#answers, { uuid, used, calls: made }].slice(-MOST_ANSWERS)
-    this.put({ turns: this.#attempt.turns + 1, ...(usage === null ? {} : { spend: added(this.#attempt.spend, usage) }) })
+    this.put({ turns: this.#attempt.turns + 1, ...(usage === null ? {} : { spend: plus(this.#attempt.spend, usage) }) })
   }
 
   #grew(by: number): void {
@@ -107,7 +109,7 @@ export class AttemptHost implements Host {
     this.#parts.measured(usage, this.#attempt)
     // A batch returned: whatever failed before, it works again.
     const job = this.#parts.store.job(this.#attempt.jobId)!
-    if (job.failures > 0) record(this.#parts, job.jobId, { failures: 0 })
+    if (job.failures || job.stalls || job.waits) record(this.#parts, job.jobId, NO_FAILURES)
     const { spec } = job
     const climb = { point: usage.point, window: usage.window, remaining: spec.handoffAtRemaining, growth }
     const ends = job.handoffs < spec.maxHandoffs || (spec.afterMaxHandoffs === 'stop' && spec.maxHandoffs > 0)
@@ -136,8 +138,8 @@ export class AttemptHost implements Host {
     if (job.wanted !== null) return { how: 'stopped', wanted: job.wanted }
     const { budgets, sessionTimeoutMs } = job.spec
     const here = Date.now() - this.#began
-    if (sessionTimeoutMs !== null && here > sessionTimeoutMs) return { how: 'timeout' }
-    if (budgets.minutes !== null && job.ranMs + here > budgets.minutes * 60_000) return { how: 'timeout' }
+    if (sessionTimeoutMs !== null && here > sessionTimeoutMs) return { how: 'timeout', of: 'session' }
+    if (budgets.minutes !== null && job.ranMs + here > budgets.minutes * 60_000) return { how: 'timeout', of: 'job' }
     const all = store.attempts(job.jobId)
     if (budgets.turns !== null && sum(all, ({ turns }) => turns) >= budgets.turns) return { how: 'turns' }
     if (budgets.tokens !== null && sum(all, spentIn) >= budgets.tokens)
@@ -180,14 +182,5 @@ function mean(growth: readonly number[]): number | null {
 }
 
 export function spentIn({ spend }: AttemptRecord): number {
-  return spend.input + spend.output + spend.cacheCreation + spend.cacheRead
-}
-
-function added(one: Usage, other: Usage): Usage {
-  return {
-    input: one.input + other.input,
-    output: one.output + other.output,
-    cacheCreation: one.cacheCreation + other.cacheCreation,
-    cacheRead: one.cacheRead + other.cacheRead,
-  }
+  return tokensOf(spend)
 }

@@ -1,7 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AttemptRecord } from '../contract/job.js'
-import { BatonError, codeOf, EXIT } from '../lib/errors.js'
+import { readIfThere, writeFileAtomic } from '../lib/atomic-file.js'
+import { BatonError, EXIT } from '../lib/errors.js'
 import { type SessionStartHookPayload, sessionStartPayload } from './hooks/payloads.js'
 import { notTold, readJournal } from './journal.js'
 import type { JobParts } from './parts.js'
@@ -47,7 +47,7 @@ export class AttemptPrompts {
     const plain = freshPrompt({ ...given, before: '' })
     const words = await this.hooked(sessionStartPayload(job, attempt.sessionId, before?.sessionId ?? null, plain))
     const prompt = freshPrompt({ ...given, before: words })
-    writeFileSync(this.#path(attempt), prompt, { mode: 0o600, flush: true })
+    writeFileAtomic(this.#path(attempt), prompt, { mode: 0o600 })
     if (brief)
       store.putBrief({ ...brief, status: 'used', usedAt: this.parts.now().toISOString(), usedBySessionId: attempt.sessionId })
     return prompt
@@ -73,12 +73,8 @@ export class AttemptPrompts {
     return join(this.folder, `prompt-${number}.md`)
   }
 
+  /** An empty file is what a power cut may leave of one, and no prompt. */
   #kept(attempt: AttemptRecord): string | null {
-    try {
-      return readFileSync(this.#path(attempt), 'utf8')
-    } catch (error) {
-      if (codeOf(error) === 'ENOENT') return null
-      throw error
-    }
+    return readIfThere(this.#path(attempt))?.toString('utf8') || null
   }
 }

@@ -2,7 +2,7 @@ import type { JobRecord } from '../contract/job.js'
 import { BatonError, EXIT } from '../lib/errors.js'
 import { isAlive, processInfo } from '../lib/process-info.js'
 import { isItsTurn } from './its-turn.js'
-import { whyNotResumed } from './job.js'
+import { NO_FAILURES, whyNotResumed } from './job.js'
 import { type JobParts, record } from './parts.js'
 
 const LOOK_MS = 300
@@ -30,7 +30,7 @@ function take(parts: JobParts, jobId: string): void {
     const job = takeable(parts, jobId)
     const why = job.wanted === 'cancel' ? 'a person cancels it' : whyNotResumed(job)
     if (why !== null) throw new BatonError(`Job ${jobId} cannot go on: ${why}.`, 'baton run begins another.', EXIT.refused)
-    const fresh = { exitReason: null, endedAt: null, detail: '', wanted: null, failures: 0 }
+    const fresh = { exitReason: null, endedAt: null, detail: '', wanted: null, ...NO_FAILURES }
     const checkRound = job.state === 'failed' ? 0 : job.checkRound
     store.putJob({ ...job, ...fresh, checkRound, state: 'pending', stateAt: parts.now().toISOString(), runner: me() })
   })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { JobRecord } from '../contract/job.js'
 import { aJob } from './a-job.js'
-import { isOver, nextAfter, whyNotResumed } from './job.js'
+import { counted, isOver, nextAfter, whyNotResumed } from './job.js'
 import type { Outcome } from './outcome.js'
 
 const NOW = new Date('2026-11-16T05:00:00.000Z')
@@ -42,20 +42,36 @@ describe('what a job does when a session ends', () => {
   it('a limit without a time, in the past or absurdly far away is waited out by growing pauses', () => {
     for (const until of [null, '2026-11-16T04:00:00.000Z', '2031-01-01T00:00:00.000Z', 'soon'])
       expect(next({ how: 'limited', until, detail: '' })).toEqual({ do: 'wait', until: '2026-11-16T05:00:30.000Z' })
-    expect(next({ how: 'limited', until: null, detail: '' }, { failures: 9 })).toEqual({
+    expect(next({ how: 'limited', until: null, detail: '' }, { waits: 9 })).toEqual({
       ...{ do: 'wait', until: '2026-11-16T05:10:00.000Z' },
     })
   })
 
   it('a client that hangs is resumed once', () => {
     expect(next({ how: 'stalled', silentMs: 900_000 })).toEqual({ do: 'resume', after: 0 })
-    expect(next({ how: 'stalled', silentMs: 900_000 }, { failures: 1 })).toMatchObject({ do: 'end', reason: 'stalled' })
+    expect(next({ how: 'stalled', silentMs: 900_000 }, { stalls: 1 })).toMatchObject({ do: 'end', reason: 'stalled' })
+  })
+
+  it('a failure, a client that hangs and a limit are rows of their own: one does not use up what another may', () => {
+    const having = (outcomes: Outcome[]) => {
+      let job = aJob()
+      for (const outcome of outcomes) job = { ...job, ...counted(job, outcome) }
+      return job
+    }
+    const limit: Outcome = { how: 'limited', until: null, detail: '' }
+    const error: Outcome = { how: 'trouble', detail: 'overloaded' }
+    const hangs: Outcome = { how: 'stalled', silentMs: 900_000 }
+    expect(next(error, having([limit, limit, limit, limit]))).toEqual({ do: 'resume', after: 1_000 })
+    expect(next(hangs, having([error, limit]))).toEqual({ do: 'resume', after: 0 })
+    expect(next(limit, having([error, error, hangs]))).toEqual({ do: 'wait', until: '2026-11-16T05:00:30.000Z' })
+    expect(next(hangs, having([hangs, error]))).toMatchObject({ do: 'end', reason: 'stalled' })
   })
 
   it.each([
     [{ how: 'turns' }, 'max_turns', /turns; resume it with more: --budget-turns/],
+    [{ how: 'hook', detail: '' }, 'error', /a hook of yours stopped it: .*baton jobs logs job_1, then resume it/],
     [{ how: 'budget', detail: 'spent' }, 'max_budget', /spent; resume it with more: --budget-usd/],
-    [{ how: 'timeout' }, 'timeout', /minutes are over; resume it with more: --budget-minutes/],
+    [{ how: 'timeout', of: 'job' }, 'timeout', /minutes are over; resume it with more: --budget-minutes/],
     [{ how: 'refused', status: 401, detail: 'invalid key' }, 'error', /invalid key \(status 401\); set it right/],
     [{ how: 'refused', status: 404, detail: 'no such model' }, 'error', /no such model \(status 404\); .*mend it/],
     [{ how: 'circles', times: 20, call: 'Bash ls' }, 'stalled', /same call 20 times.*Bash ls.*baton jobs logs job_1/],
@@ -67,8 +83,12 @@ describe('what a job does when a session ends', () => {
 
   it('tells the time of one session from the time of the whole job', () => {
     const spec = { ...aJob().spec, sessionTimeoutMs: 24 * 3600_000, budgets: { ...aJob().spec.budgets, minutes: 5 } }
-    expect(next({ how: 'timeout' }, { spec, ranMs: 1_000 })).toMatchObject({ detail: expect.stringMatching(/session.* 24 h/) })
-    expect(next({ how: 'timeout' }, { spec, ranMs: 300_000 })).toMatchObject({ detail: expect.stringMatching(/its 5 minutes/) })
+    expect(next({ how: 'timeout', of: 'session' }, { spec, ranMs: 300_000 })).toMatchObject({
+      detail: expect.stringMatching(/session.* 24 h/),
+    })
+    expect(next({ how: 'timeout', of: 'job' }, { spec, ranMs: 1_000 })).toMatchObject({
+      detail: expect.stringMatching(/its 5 minutes/),
+    })
   })
 
   it('a person’s word counts', () => {

@@ -10,6 +10,7 @@ import type { Outcome } from './outcome.js'
  *   full                     handing-off: the same session is asked for its brief, and a fresh one begins with it. Once the handoffs are
  *                            used up the session is not stopped any more, but left to compact, or the job ends (`max_handoffs`)
  *   too-long                 handing-off too: the brief comes from an earlier point of the session, or from the transcript alone
+ *   hook                     failed: a hook of the person's would end the next turn too, and each is paid for
  *   turns, budget, timeout   failed, with that reason; what was done stays, and `jobs resume` goes on with more
  *   stalled                  the client is ended and its session resumed once; again: failed
  *   circles                  failed at once, as stalled: it was told of it and did the same again
@@ -18,7 +19,7 @@ import type { Outcome } from './outcome.js'
  *   refused                  failed at once: a wrong key does not get better by asking again
  *   stopped                  paused or cancelled, as the person wanted; paused too where whoever ran it had to leave
  *
- * Progress (a batch of tools that returned) ends a row of failures. What a person reads of a failure says what happened, then what to do.
+ * Progress (a batch of tools that returned) ends a row of failures; clients that hang and limits that are waited out are rows of their own. What a person reads of a failure says what happened, then what to do.
  */
 export type Next =
   | { do: 'check' }
@@ -49,12 +50,14 @@ export function nextAfter(job: JobRecord, outcome: Outcome, now: Date): Next {
     case 'full':
     case 'too-long':
       return handOver(job, outcome)
+    case 'hook':
+      return failed('error', hookText(job, outcome.detail))
     case 'turns':
       return failed('max_turns', turnsText(job))
     case 'budget':
       return failed('max_budget', `${outcome.detail}; ${MORE} --budget-usd or --budget-tokens`)
     case 'timeout':
-      return failed('timeout', timeText(job))
+      return failed('timeout', timeText(job, outcome.of))
     case 'stalled':
       return stalled(job, outcome.silentMs)
     case 'circles':
@@ -75,6 +78,14 @@ export function nextAfter(job: JobRecord, outcome: Outcome, now: Date): Next {
   }
 }
 
+export const NO_FAILURES = { failures: 0, stalls: 0, waits: 0 }
+
+/** The row that an outcome makes longer, whatever the job does about it. */
+export function counted({ failures, stalls = 0, waits = 0 }: JobRecord, outcome: Outcome | undefined): Partial<JobRecord> {
+  if (outcome?.how === 'limited') return { waits: waits + 1 }
+  return outcome?.how === 'stalled' ? { stalls: stalls + 1 } : { failures: failures + 1 }
+}
+
 function stopped(wanted: NonNullable<JobRecord['wanted']>): Next {
   if (wanted === 'cancel') return { do: 'end', state: 'cancelled', reason: 'cancelled', detail: 'a person cancelled it' }
   const detail = wanted === 'pause' ? 'a person paused it' : 'whoever ran it was told to end'
@@ -91,7 +102,7 @@ function handOver(job: JobRecord, outcome: Outcome): Next {
 }
 
 function stalled(job: JobRecord, silentMs: number): Next {
-  if (job.failures + 1 >= MOST_STALLS)
+  if ((job.stalls ?? 0) + 1 >= MOST_STALLS)
     return failed(
       'stalled',
       `the client said nothing for ${lengthText(silentMs)}, and it had been begun anew before; see whether the provider answers, then resume it`,
@@ -107,7 +118,7 @@ function again(job: JobRecord, detail: string): Next {
 
 function limitEnd(job: JobRecord, until: string | null, now: Date): string {
   const named = until === null ? Number.NaN : Date.parse(until) + LIMIT_MARGIN_MS
-  const pause = LIMIT_MS[Math.min(job.failures, LIMIT_MS.length - 1)]!
+  const pause = LIMIT_MS[Math.min(job.waits ?? 0, LIMIT_MS.length - 1)]!
   const known = Number.isFinite(named) && named > now.getTime() && named - now.getTime() < LONGEST_LIMIT_MS
   return new Date(known ? named : now.getTime() + pause).toISOString()
 }
@@ -118,14 +129,19 @@ function failed(reason: ExitReason, detail: string): Next {
 
 const MORE = 'resume it with more:'
 
+function hookText({ jobId }: JobRecord, detail: string): string {
+  const said = detail === '' ? '' : ` (${detail})`
+  return `a hook of yours stopped it${said}: it answered with "continue": false; see baton jobs logs ${jobId}, then resume it`
+}
+
 function turnsText({ spec }: JobRecord): string {
   const { turns } = spec.budgets
   return `it used up its ${turns === null ? '' : `${turns.toLocaleString('en-US')} `}turns; ${MORE} --budget-turns`
 }
 
-function timeText({ spec, ranMs }: JobRecord): string {
+function timeText({ spec }: JobRecord, of: Extract<Outcome, { how: 'timeout' }>['of']): string {
   const { minutes } = spec.budgets
-  if (spec.sessionTimeoutMs !== null && (minutes === null || ranMs < minutes * 60_000))
+  if (of !== 'job' && spec.sessionTimeoutMs !== null)
     return `its session may not last longer than ${lengthText(spec.sessionTimeoutMs)}; resumed, it has as long again`
   return `its ${minutes === null ? '' : `${minutes} `}minutes are over; ${MORE} --budget-minutes`
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { silentLog } from '../lib/log.js'
-import { Journal } from './journal.js'
+import { Journal, notTold, readJournal } from './journal.js'
 import { type Host, LiveSession } from './live-session.js'
 import type { Ears, RunMessage, SessionWish } from './runtimes/runtime.js'
 import { Unread } from './runtimes/unread.js'
@@ -16,7 +16,10 @@ function spoken() {
   let ears!: Ears
   let raw: (line: string) => void = () => {}
   const cuts: string[] = []
-  const exit = (): void => messages.tell({ kind: 'exit', code: null, signal: 'SIGKILL', trouble: null })
+  const kill = (): void => {
+    cuts.push('kill')
+    messages.tell({ kind: 'exit', code: null, signal: 'SIGKILL', trouble: null })
+  }
   const runtime = {
     ...{ name: 'scripted' as const, missing: () => null },
     start: (_: SessionWish, given: Ears) => {
@@ -31,12 +34,13 @@ function spoken() {
           cuts.push('interrupt')
           tell({ kind: 'result', terminal: 'aborted_streaming', isError: true })
         },
-        ...{ stopTask: async () => {}, end: async () => messages.close(), kill: exit },
+        ...{ stopTask: async () => {}, end: async () => messages.close(), kill },
       }
     },
   }
+  const journal = new Journal(join(folder, 'journal.jsonl'))
   const host: Host = {
-    ...{ now: () => new Date(), log: silentLog, journal: new Journal(join(folder, 'journal.jsonl')) },
+    ...{ now: () => new Date(), log: silentLog, journal },
     ...{ measured: () => ({ full: false }), heard: () => {}, mustStop: () => null, mayCompact: () => true },
     ...{ hooked: async () => '', says: () => null, hasRoom: () => false, begins: () => {} },
   }
@@ -45,7 +49,7 @@ function spoken() {
   const plain = { terminal: 'completed', isError: false, status: null, text: '', turns: 1, spend, ofPrompt: true }
   const tell = (message: Partial<RunMessage> & { kind: RunMessage['kind'] }): void =>
     messages.tell({ ...(message.kind === 'result' ? plain : {}), ...message } as RunMessage)
-  return { live, tell, cuts, ears: () => ears, line: () => raw('{}') }
+  return { live, host, tell, cuts, journal: journal.path, ears: () => ears, line: () => raw('{}') }
 }
 
 const bounds = { silenceMs: 1_500, turnMs: null }
@@ -84,6 +88,22 @@ it('what a task in the background wakes while the brief is wanted may not work, 
   expect(await turn).toEqual({ how: 'done', text: '# Handoff brief' })
 })
 
+it('of a call that was refused the batch tells how it ended, and what returned is not told twice', async () => {
+  const { ears, journal } = spoken()
+  const other = { ...call, id: 'toolu_2' }
+  for (const one of [call, other]) await ears().beforeTool(one)
+  await ears().afterTool({ ...call, result: 'fine', failed: false })
+  await ears().afterBatch([
+    { ...call, result: 'fine', failed: false },
+    { ...other, result: 'Permission to use Bash was refused.', failed: true },
+  ])
+  expect(notTold(readJournal(journal), 's', new Map())).toMatchObject([
+    { callId: 'toolu_1', outcome: 'done' },
+    { callId: 'toolu_2', outcome: 'failed', result: 'Permission to use Bash was refused.' },
+  ])
+  expect(readJournal(journal)).toHaveLength(4)
+})
+
 it('tools in the place of the brief are refused four times, then the turn ends', async () => {
   const { live, tell, ears } = spoken()
   const turn = live.turn('the brief, please', 'brief', bounds)
@@ -93,6 +113,22 @@ it('tools in the place of the brief are refused four times, then the turn ends',
   tell({ kind: 'result', terminal: 'hook_stopped' })
   expect(await turn).toMatchObject({ how: 'trouble' })
 })
+
+it.each(['heard', 'mustStop'] as const)(
+  'a store that fails ends the turn and the client, and nothing else; in %s',
+  async (asked) => {
+    const { live, host, tell, cuts } = spoken()
+    host[asked] = () => {
+      throw new Error('database is locked')
+    }
+    const turn = live.turn('work', 'work', { silenceMs: 60_000, turnMs: null })
+    tell({ kind: 'state', state: 'working' })
+    const lost = { how: 'trouble', detail: expect.stringContaining('database is locked') }
+    expect(await turn).toEqual(lost)
+    expect(cuts).toEqual(['kill'])
+    expect(await live.turn('more', 'work', bounds)).toEqual(lost)
+  },
+)
 
 it('silence is no line at all, and not the time until the client asks the provider again', async () => {
   const { live, tell, cuts, line } = spoken()

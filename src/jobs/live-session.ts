@@ -63,10 +63,13 @@ export class LiveSession {
   #tasks: string[] = []
   #idle = false
   #finished: Outcome | null = null
-  #gone: Extract<RunMessage, { kind: 'exit' }> | null = null
+  /** Why there is nobody any more to say anything to. */
+  #gone: Outcome | null = null
   #saidAt = 0
   #batchAt: number | null = null
   #refusals = 0
+  /** Calls of the batch under way whose end is in the journal. */
+  readonly #returned = new Set<string>()
   readonly #same = new SameAgain()
 
   constructor(runtime: Runtime, wish: SessionWish, host: Host) {
@@ -75,7 +78,7 @@ export class LiveSession {
     this.#session = runtime.start(wish, this.#ears())
     // A long answer is many lines and one message.
     this.#session.onRaw(() => this.#hears(0))
-    void this.#follow()
+    this.#follow().catch((error: unknown) => this.#lose(error))
   }
 
   get process(): RunningSession['process'] {
@@ -93,7 +96,7 @@ export class LiveSession {
 
   /** Says a prompt and resolves with how the turn ended. Never rejects. */
   async turn(prompt: string, mode: 'work' | 'brief', bounds: Bounds): Promise<Outcome> {
-    if (this.#gone !== null) return this.#died(this.#gone)
+    if (this.#gone !== null) return this.#gone
     this.#mode = mode
     this.#stop = null
     this.#limit = null
@@ -106,7 +109,7 @@ export class LiveSession {
     })
     this.#session.say(prompt)
     if (mode === 'work') this.#askMeanwhile((usage) => this.#host.begins(usage))
-    const watch = setInterval(() => this.#look(bounds), LOOK_MS)
+    const watch = setInterval(() => this.#lookSafely(bounds), LOOK_MS)
     try {
       return await ended
     } finally {
@@ -156,8 +159,8 @@ export class LiveSession {
       if (message.kind === 'state') this.#idle = message.state === 'idle'
       if (message.kind === 'result') this.#ended(message)
       if (message.kind === 'exit') {
-        this.#gone = message
-        this.#end?.(this.#finished ?? this.#stop ?? this.#died(message))
+        this.#gone = died(message)
+        this.#end?.(this.#finished ?? this.#stop ?? this.#gone)
         return
       }
       if (this.#finished !== null && this.#isLast(this.#finished)) this.#end?.(this.#finished)
@@ -188,9 +191,27 @@ export class LiveSession {
     return this.#stop !== null && outcome.how !== 'done' ? this.#stop : outcome
   }
 
-  #died({ code, signal, trouble }: Extract<RunMessage, { kind: 'exit' }>): Outcome {
-    const how = signal === null ? `the client ended with ${code ?? 'no code'}` : `the client was ended by ${signal}`
-    return { how: 'died', detail: trouble === null || trouble === '' ? how : `${how}: ${trouble}` }
+  /**
+   * What it told could not be kept or judged: a store that fails, a full disk. It works on unseen else, and an error that nobody catches
+   * would end every job of this process.
+   */
+  #lose(error: unknown): void {
+    const reason = reasonOf(error)
+    this.#host.log('error', 'a session could not be followed any further; its client is ended', {
+      session: this.sessionId,
+      reason,
+    })
+    this.#gone = { how: 'trouble', detail: `the session could not be followed: ${reason}` }
+    this.#end?.(this.#gone)
+    this.#session.kill()
+  }
+
+  #lookSafely(bounds: Bounds): void {
+    try {
+      this.#look(bounds)
+    } catch (error) {
+      this.#lose(error)
+    }
   }
 
   /** Twice a second while a turn runs: what no message brings about. */
@@ -208,7 +229,8 @@ export class LiveSession {
       return
     }
     if (this.#finished !== null && this.#tasks.length === 0 && now - this.#lastWord > QUIET_MS) this.#end?.(this.#finished)
-    else if (turnMs !== null && now - this.#saidAt > turnMs) this.#cut({ how: 'timeout' })
+    else if (turnMs !== null && now - this.#saidAt > turnMs)
+      this.#cut({ how: 'timeout', of: this.#mode === 'brief' ? 'brief' : 'session' })
     else if (now - Math.max(this.#lastWord, this.#saidAt) > silenceMs) this.#cut({ how: 'stalled', silentMs: silenceMs })
   }
 
@@ -237,7 +259,7 @@ export class LiveSession {
         return {}
       },
       afterTool: async (result) => {
-        if (result.subagent === null) journal.returned(at(), this.sessionId, result)
+        if (result.subagent === null) this.#keepReturned(result)
       },
       afterBatch: (calls) => this.#afterBatch(calls),
       beforeCompaction: async (trigger) =>
@@ -249,9 +271,17 @@ export class LiveSession {
     }
   }
 
+  #keepReturned(result: ToolResult): void {
+    this.#host.journal.returned(this.#host.now().toISOString(), this.sessionId, result)
+    this.#returned.add(result.id)
+  }
+
   async #afterBatch(calls: ToolResult[]): Promise<{ stop?: string; context?: string }> {
     if (calls.some(({ subagent }) => subagent !== null)) return {}
     if (this.#mode === 'brief') return this.#refused()
+    // Of a call that was refused nothing is told but its batch, and nobody has to wonder how it ended.
+    for (const call of calls) if (!this.#returned.has(call.id)) this.#keepReturned(call)
+    this.#returned.clear()
     const same = this.#same.took(calls, Date.now() - (this.#batchAt ?? Date.now()))
     this.#batchAt = null
     const usage = this.#host.hasRoom(calls)
@@ -294,6 +324,11 @@ export class LiveSession {
     const until = Date.now() + withinMs
     while (!done() && this.#gone === null && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 50))
   }
+}
+
+function died({ code, signal, trouble }: Extract<RunMessage, { kind: 'exit' }>): Outcome {
+  const how = signal === null ? `the client ended with ${code ?? 'no code'}` : `the client was ended by ${signal}`
+  return { how: 'died', detail: trouble === null || trouble === '' ? how : `${how}: ${trouble}` }
 }
 
 function nameOf([first, ...more]: readonly ToolResult[]): string {

@@ -14,7 +14,10 @@ const result = (change: Partial<Result>): Result => ({
 describe('what the end of a turn means', () => {
   it.each([
     [{}, { how: 'done', text: 'Done.' }],
-    [{ terminal: 'hook_stopped', text: '' }, { how: 'full' }],
+    [
+      { terminal: 'hook_stopped', text: '' },
+      { how: 'hook', detail: '' },
+    ],
     [{ terminal: 'max_turns', isError: true }, { how: 'turns' }],
     [{ terminal: 'budget_exhausted', isError: true }, { how: 'budget' }],
     [

@@ -8,9 +8,12 @@ export type Outcome =
   | { how: 'full' }
   /** The context does not fit any more, and the client did not compact it. */
   | { how: 'too-long'; detail: string }
+  /** A hook that is not Baton's ended the turn: the person's own, or a plugin's. */
+  | { how: 'hook'; detail: string }
   | { how: 'turns' }
   | { how: 'budget'; detail: string }
-  | { how: 'timeout' }
+  /** `of`: whose time is over, that of one session, of the whole job, or of the turn for a brief. */
+  | { how: 'timeout'; of: 'session' | 'job' | 'brief' }
   | { how: 'stalled'; silentMs: number }
   /** It does the same again and again. */
   | { how: 'circles'; times: number; call: string }
@@ -34,13 +37,14 @@ const FULL = new Set(['prompt_too_long', 'blocking_limit', 'rapid_refill_breaker
 
 /**
  * What the end of a turn means, by the client's own word for it and never by whether it calls itself a success: a turn that failed
- * does that too. `limit`: what it said last about a limit of the plan that is reached.
+ * does that too. What Baton itself stopped is known to whoever stopped it, and not judged here. `limit`: what it said last about a limit
+ * of the plan that is reached.
  */
 export function outcomeOf(result: Result, limit: { resetsAt: string | null } | null): Outcome {
   const { terminal, isError, status, text } = result
   const detail = firstLine(text) || terminal
   if (FULL.has(terminal)) return { how: 'too-long', detail }
-  if (terminal === 'hook_stopped') return { how: 'full' }
+  if (terminal === 'hook_stopped') return { how: 'hook', detail: firstLine(text) }
   if (terminal === 'max_turns') return { how: 'turns' }
   if (terminal === 'budget_exhausted') return { how: 'budget', detail: 'the money for it is spent' }
   if (limit !== null && isError) return { how: 'limited', until: limit.resetsAt, detail }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { linkSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { aJob, anAttempt } from './a-job.js'
@@ -69,6 +69,19 @@ describe('a job', () => {
     expect(staged.runtime.requests.filter(({ sessionId }) => sessionId === waited)).toEqual([])
   })
 
+  it('puts a first prompt in its place whole, and does not take an empty file for one', async () => {
+    const { run, runtime, jobId } = stage({ sessions: [[{ text: 'Done.' }]] })
+    const path = join(folder, jobId, 'prompt-1.md')
+    mkdirSync(join(folder, jobId))
+    writeFileSync(path, '')
+    linkSync(path, join(folder, 'the-empty-one'))
+    expect(await run()).toMatchObject({ state: 'completed' })
+    expect(runtime.requests[0]!.texts[0]).toBe('Mend the parser.')
+    expect(readFileSync(path, 'utf8')).toBe('Mend the parser.')
+    // Written over, the file would have been empty or half for a moment.
+    expect(readFileSync(join(folder, 'the-empty-one'), 'utf8')).toBe('')
+  })
+
   it('is not done before its checks pass, and what they print goes back to the agent', async () => {
     const { run, runtime } = stage(
       { sessions: [[{ text: 'Done.' }, { text: 'Now it is.' }]] },
@@ -130,6 +143,30 @@ describe('a job', () => {
     expect(briefs.kept.map(({ author }) => author)).toEqual(['baton'])
   })
 
+  it('has one client of a session at a time: the one that gave no brief is closed before the session is opened again', async () => {
+    const { run, runtime } = stage({
+      sessions: [[step(1, 155_000)], [], [{ text: 'Done.' }]],
+      replies: [{ when: 'handoff brief', text: 'No.' }],
+    })
+    const { start } = runtime
+    const open: string[] = []
+    let most = 0
+    runtime.start = (wish, ears) => {
+      const session = start(wish, ears)
+      open.push(wish.sessionId)
+      most = Math.max(most, open.filter((one) => one === wish.sessionId).length)
+      const end = session.end.bind(session)
+      session.end = async (withinMs) => {
+        await end(withinMs)
+        if (open.includes(wish.sessionId)) open.splice(open.indexOf(wish.sessionId), 1)
+      }
+      return session
+    }
+    expect(await run()).toMatchObject({ state: 'completed', handoffs: 1 })
+    expect(runtime.wishes.map(({ begin }) => begin.how)).toEqual(['fresh', 'resume', 'fresh'])
+    expect(most).toBe(1)
+  })
+
   it('whose context no longer fits gets its brief from an earlier point, which is told what was done after it', async () => {
     const told = new Map<string, { ok: boolean }>()
     const tooLong = { fails: { terminal: 'prompt_too_long', status: 400, text: 'Prompt is too long' } }
@@ -166,6 +203,7 @@ describe('a job', () => {
 
   it.each([
     [{ fails: { terminal: 'api_error', status: 401, text: 'Invalid key' } }, 'error', /Invalid key \(status 401\)/],
+    [{ fails: { terminal: 'hook_stopped', text: '' } }, 'error', /a hook of yours stopped it/],
     [{ fails: { terminal: 'max_turns', text: '' } }, 'max_turns', /turns/],
   ] as [ScriptedStep, string, RegExp][])('%o is told, and can be resumed', async (broken, reason, detail) => {
     const { run, runtime } = stage({ sessions: [[broken], [{ text: 'Done.' }]] })
@@ -188,6 +226,43 @@ describe('a job', () => {
       state: 'failed',
       exitReason: 'max_budget',
     })
+  })
+
+  it('counts what subagents and helpers took, and forgets no money when a client is killed', async () => {
+    const budgets = { usd: 1, tokens: null, turns: null, minutes: null }
+    const checks = [{ name: 'no', command: 'false', timeoutMs: 9_000 }]
+    const dies: ScriptedStep = { text: '', dies: { at: 'request', signal: 'SIGKILL' } }
+    const first = [{ text: 'Done.', used: 20_000, aside: { tokens: 70_000, costUsd: 0.7 } }, dies]
+    const second = [{ text: 'Done.', used: 21_000, aside: { tokens: 0, costUsd: 0.4 } }, { text: 'Never asked.' }]
+    const { run, jobId } = stage({ sessions: [first, second] }, { budgets, checks, checkRounds: 9 })
+    await run()
+    const [{ costUsd, spend }] = store.attempts(jobId) as [ReturnType<typeof anAttempt>]
+    expect(costUsd).toBeCloseTo(1.1)
+    expect(spend.input + spend.cacheRead + spend.output).toBeGreaterThanOrEqual(20_000 + 70_000 + 21_000)
+  })
+
+  it('names the time that is over, also when both are bounded', async () => {
+    const slow = Array.from({ length: 30 }, (_, n) => ({ ...step(n, 20_000), delayMs: 100 }))
+    const budgets = { usd: null, tokens: null, turns: null, minutes: 0.01 }
+    const job = await stage({ sessions: [slow] }, { sessionTimeoutMs: 24 * 3600_000, budgets }).run()
+    expect(job).toMatchObject({ exitReason: 'timeout', detail: expect.stringMatching(/its 0.01 minutes are over/) })
+  })
+
+  it('does not pay on for a brief once its budget is used up, and asks for it when it is given more', async () => {
+    const first = { when: 'handoff brief', text: 'I would rather go on.' }
+    const budgets = { usd: null, tokens: null, turns: 3, minutes: null }
+    const { run, runtime, jobId, briefs } = stage(
+      { sessions: [[step(0, 50_000), step(1, 155_000)], [], [{ text: 'Done.' }]], replies: [first] },
+      { budgets },
+    )
+    expect(await run()).toMatchObject({ state: 'failed', exitReason: 'max_turns', handoffs: 0 })
+    expect(runtime.requests).toHaveLength(3)
+    expect(briefs.kept).toEqual([])
+    first.text = BRIEF
+    const { spec } = store.job(jobId)!
+    store.putJob({ ...store.job(jobId)!, spec: { ...spec, budgets: { ...budgets, turns: 9 } } })
+    expect(await run()).toMatchObject({ state: 'completed', handoffs: 1 })
+    expect(briefs.kept.map(({ author }) => author)).toEqual(['agent'])
   })
 
   it('does not begin a session when its budget is used up, and begins when it is given more', async () => {
@@ -240,7 +315,7 @@ describe('a job', () => {
       fails: { terminal: 'api_error', status: 429, text: 'limit' },
     }
     const { run, types } = stage({ sessions: [[limited], [{ text: 'Done.' }]] })
-    expect(await run()).toMatchObject({ state: 'completed' })
+    expect(await run()).toMatchObject({ state: 'completed', waits: 1, failures: 0 })
     expect(Date.now()).toBeGreaterThan(Date.parse(resetsAt))
     expect(types()).toEqual(['job_started', 'job_waiting', 'job_resumed', 'job_completed'])
   })

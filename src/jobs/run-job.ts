@@ -13,7 +13,7 @@ import { claim, takeEnded, takeOver } from './claim.js'
 import { ClientAhead, nextAttempt } from './client-ahead.js'
 import { endingOf, finishJob, type Over, sayEnd as sayEndOf } from './finish-job.js'
 import { HooksOfJob } from './hooks-of-job.js'
-import { type Next, nextAfter } from './job.js'
+import { counted, type Next, NO_FAILURES, nextAfter } from './job.js'
 import { JobLog } from './job-log.js'
 import type { LiveSession } from './live-session.js'
 import { detailOf, type Outcome, ofNobody } from './outcome.js'
@@ -216,7 +216,7 @@ class JobRun {
   /** What is told of it outlasts the session. */
   #leave(host: AttemptHost, next: Next, outcome?: Outcome): Next {
     if (next.do === 'end') host.put({ state: 'over', endedAt: this.#parts.now().toISOString(), process: null })
-    else record(this.#parts, this.#jobId, { failures: this.#job.failures + 1, detail: detailOf(outcome) }, this.#again(next))
+    else record(this.#parts, this.#jobId, { ...counted(this.#job, outcome), detail: detailOf(outcome) }, this.#again(next))
     return next
   }
 
@@ -275,14 +275,15 @@ class JobRun {
         ? { brief: this.#parts.briefs.write(attempt.sessionId, 'A hook ended the session.') }
         : await askBrief(this.#parts, {
             ...{ job: this.#job, attempt, live, tooLong: outcome.how === 'too-long', earlier: host.earlierAnswer() },
-            ...{ silenceMs: this.#job.spec.silenceMs, untold: (hides) => this.#prompts.untold(attempt, hides) },
+            ...{ silenceMs: this.#job.spec.silenceMs, mustStop: () => host.mustStop() },
+            ...{ untold: (hides) => this.#prompts.untold(attempt, hides) },
             ...{ open: (at) => this.#openAgain(host, at), given: () => this.#ahead.start(attempt) },
           })
     if ('instead' in given) {
       await this.#ahead.drop()
       const next = nextAfter(this.#job, given.instead, this.#parts.now())
       if (next.do !== 'end')
-        record(this.#parts, this.#jobId, { failures: this.#job.failures + 1, detail: detailOf(given.instead) })
+        record(this.#parts, this.#jobId, { ...counted(this.#job, given.instead), detail: detailOf(given.instead) })
       return next
     }
     if (live === null) this.#parts.left(attempt)
@@ -300,7 +301,7 @@ class JobRun {
       record(
         this.#parts,
         this.#jobId,
-        { state: 'running', handoffs: this.#job.handoffs + 1, sessionId: next.sessionId, failures: 0 },
+        { state: 'running', handoffs: this.#job.handoffs + 1, sessionId: next.sessionId, ...NO_FAILURES },
         [{ type: 'handoff_completed', data, sessionId: attempt.sessionId }],
       )
     })

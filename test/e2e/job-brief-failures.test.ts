@@ -46,13 +46,25 @@ test('whatever happens in the turn for the brief, the next rung of the ladder gi
     { name: 'only-tools', script: { steps: climb('only-tools'), replies: [{ when: ASKED, bash: 'echo never >> steps' }] } },
     { name: 'nothing', script: { steps: climb('nothing'), replies: [{ when: ASKED, text: 'I would rather go on.' }] } },
     {
+      name: 'refused',
+      script: {
+        steps: [
+          { bash: 'touch refused', used: 60_008 },
+          { bash: 'ls', used: 155_008 },
+        ],
+        replies: [{ when: ASKED, text: brief('refused') }],
+      },
+      flags: ['--permission-mode', 'default'],
+    },
+    {
       name: 'overflow',
       script: { steps: climb('overflow'), maximum: 155_500, replies: [{ when: ASKED, text: brief('overflow') }] },
     },
   ]
   const { it, ran } = await runCases(cases, after(cases))
   for (const { name } of cases) expect([name, endOf(ran[name]!)]).toEqual([name, { ...DONE, sessions: 2, handoffs: 1 }])
-  expect(it.steps().sort()).toEqual(cases.flatMap(({ name }) => [`${name} 1`, `${name} 2`]).sort())
+  const worked = cases.filter(({ name }) => name !== 'refused')
+  expect(it.steps().sort()).toEqual(worked.flatMap(({ name }) => [`${name} 1`, `${name} 2`]).sort())
   const by = async (name: string) => ({
     authors: await authors(it, ran[name]!.job.job_id),
     sessions: [...new Set(asked(it, name).map(({ session_id }) => session_id))].length,
@@ -63,6 +75,10 @@ test('whatever happens in the turn for the brief, the next rung of the ladder gi
   // The session itself, the same opened again, a copy of it: then Baton writes.
   expect(await by('nothing')).toEqual({ authors: ['baton'], sessions: 2, requests: 3 })
   expect(await by('only-tools')).toEqual({ authors: ['baton'], sessions: 2, requests: 12 })
+  // A call that nobody allowed did not happen, and how it ended is known.
+  const next = it.firsts().find(({ sessionId }) => sessionId === ran.refused!.job.sessions[1]!.session_id)!
+  expect(next.text).toContain('next of refused.')
+  expect(next.text).not.toContain('nobody knows how they ended')
   // What did not fit once is not asked for as it is again.
   expect(await by('overflow')).toMatchObject({ authors: ['agent'], sessions: 2 })
   const copy = asked(it, 'overflow').filter(({ session_id }) => session_id !== first('overflow'))

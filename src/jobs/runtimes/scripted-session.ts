@@ -27,6 +27,7 @@ export class ScriptedSession implements RunningSession {
   private readonly gone: Promise<void>
   private readonly takers: ((line: string) => void)[] = []
   private readonly spent: Usage = { input: 0, cacheCreation: 0, cacheRead: 0, output: 0 }
+  private costUsd: number | null = null
   private compacts: boolean
   private used = 0
   private turns = 0
@@ -172,6 +173,8 @@ export class ScriptedSession implements RunningSession {
     this.turns++
     const usage = { input: 8, cacheCreation: 0, cacheRead: Math.max(0, this.used - 8), output: 50 }
     for (const name of ['input', 'cacheCreation', 'cacheRead', 'output'] as const) this.spent[name] += usage[name]
+    this.spent.input += step.aside?.tokens ?? 0
+    this.costUsd = step.aside?.costUsd ?? this.costUsd
     const uuid = randomUUID()
     this.it.texts.push(step.text ?? '', `(${uuid})`)
     const { model } = this.it.wish
@@ -191,7 +194,7 @@ export class ScriptedSession implements RunningSession {
   }
 
   private result(terminal: string, isError: boolean, status: number | null, text: string): void {
-    const spend = { usage: { ...this.spent }, costUsd: null }
+    const spend = { usage: { ...this.spent }, costUsd: this.costUsd }
     this.tell({ kind: 'result', terminal, isError, status, text, turns: this.turns, spend, ofPrompt: true })
   }
 

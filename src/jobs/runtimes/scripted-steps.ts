@@ -33,6 +33,8 @@ export interface ScriptedStep {
   calls?: ScriptedCall[]
   /** Tokens the answer was given; absent: as many as the one before. */
   used?: number
+  /** Tokens that subagents and helpers of the step took, and what the client says it cost by then. */
+  aside?: { tokens: number; costUsd?: number }
   /** Before it answers. */
   delayMs?: number
   /** Retries told before the answer, by HTTP status; null: no answer at all came. */
