@@ -23,7 +23,7 @@ import {
   releaseHandoffs,
   type ToType,
 } from './engine/drive-handoff.js'
-import { forkForBrief } from './hand-fork.js'
+import { forkForBrief, removeLeftSettings } from './hand-fork.js'
 import type { House } from './house.js'
 import { isAlive, type ProcessIdentity, processInfo } from './lib/process-info.js'
 import { QUIET_MS, terminalOf } from './terminals.js'
@@ -47,6 +47,7 @@ export async function driveHandoffs(house: House): Promise<void> {
   const self = processInfo(process.pid)
   if (self === null) return
   const { parts } = house.engine
+  removeLeftSettings(house)
   const driven = new Map<string, Promise<void>>()
   const failed = new Set<string>()
   const ended = new Map<string, number>()

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -8,7 +8,7 @@ import { until } from '../test/harness/wait.js'
 import { claimForks } from './engine/drive-fork.js'
 import { dropHandoff } from './engine/handoff-calls.js'
 import { type TrialHouse, type TrialSession, trialHouse, trialSession } from './engine/trial-session.js'
-import { forkForBrief } from './hand-fork.js'
+import { forkForBrief, removeLeftSettings } from './hand-fork.js'
 import { processInfo } from './lib/process-info.js'
 
 const CLIENT = fileURLToPath(new URL('../test/harness/fork-client.mjs', import.meta.url))
@@ -20,6 +20,7 @@ interface Called {
   child: number | null
   cwd: string
   args: string[]
+  settings: { path: string; mode: number; text: string }
   env: Record<string, string>
   prompt: string
 }
@@ -39,6 +40,7 @@ afterEach(() => {
   house.remove()
 })
 
+const settingsDir = () => join(house.folder, 'settings of forks')
 const log = () => join(house.folder, 'forks')
 const calls = (): Called[] =>
   existsSync(log())
@@ -48,8 +50,8 @@ const calls = (): Called[] =>
         .map((line) => JSON.parse(line) as Called)
     : []
 const last = () => house.store.handoffs().at(-1)!
-const run = (withinMs?: number) =>
-  forkForBrief({ engine: house.engine, log: house.engine.parts.log }, self, last().handoffId, withinMs)
+const run = (withinMs?: number) => forkForBrief(forkHouse(), self, last().handoffId, withinMs)
+const forkHouse = () => ({ engine: house.engine, log: house.engine.parts.log, home: { forks: settingsDir() } })
 
 /** A session whose agent gives no brief, run by a client that does this when it is forked. */
 function wanted(does: string, client: { pid?: number; args?: string[] } = {}): void {
@@ -67,7 +69,9 @@ function wanted(does: string, client: { pid?: number; args?: string[] } = {}): v
 }
 
 it('a fork is run by the program of the session, in its folder and environment, marked, silent and without tools', async () => {
-  wanted('answers', { args: ['--model', 'opus[1m]', '--settings', '{"env":{"A":"1"},"hooks":{"Stop":[]}}'] })
+  const theirs = join(house.folder, 'private.json')
+  writeFileSync(theirs, '{"env":{"A":"secret-1"},"hooks":{"Stop":[]}}')
+  wanted('answers', { args: ['--model', 'opus[1m]', '--settings', theirs] })
   await run()
   expect(last()).toMatchObject({ fork: { outcome: 'wrote', tries: 1 } })
   expect(house.store.briefs()).toMatchObject([{ author: 'fork' }])
@@ -85,9 +89,36 @@ it('a fork is run by the program of the session, in its folder and environment, 
       '--model=opus[1m]',
     ]),
   )
-  const settings = JSON.parse(called!.args.find((arg) => arg.startsWith('--settings='))!.slice('--settings='.length))
-  expect(settings).toMatchObject({ autoCompactEnabled: false, disableAllHooks: false, env: { A: '1' } })
+  const settings = JSON.parse(called!.settings.text)
+  expect(settings).toMatchObject({ autoCompactEnabled: false, disableAllHooks: false, env: { A: 'secret-1' } })
   expect(settings.hooks).toMatchObject({ Stop: [], PreToolUse: [{ matcher: '*' }] })
+})
+
+it('the settings of a fork are in no command line, but in a file for the user alone that is gone with it', async () => {
+  const theirs = join(house.folder, 'private.json')
+  writeFileSync(theirs, '{"env":{"A":"secret-1"}}')
+  wanted('answers', { args: ['--settings', theirs] })
+  await run()
+  const [called] = calls()
+  expect(called!.settings).toMatchObject({ mode: 0o600, text: expect.stringContaining('secret-1') })
+  expect(called!.args.join(' ')).not.toContain('secret-1')
+  expect(statSync(settingsDir()).mode & 0o777).toBe(0o700)
+  expect(readdirSync(settingsDir())).toEqual([])
+})
+
+it('the settings that a killed driver left are removed once nobody wants the fork, and not before', async () => {
+  wanted('stays')
+  const running = run()
+  await until('it runs', () => calls().length === 1, 20_000)
+  const own = `${last().handoffId}.json`
+  writeFileSync(join(settingsDir(), 'handoff_gone.json'), '{}')
+  removeLeftSettings(forkHouse())
+  expect(readdirSync(settingsDir())).toEqual([own])
+  dropHandoff(house.engine.parts, { handoffId: last().handoffId, caller: null })
+  await running
+  writeFileSync(join(settingsDir(), own), '{}')
+  removeLeftSettings(forkHouse())
+  expect(readdirSync(settingsDir())).toEqual([])
 })
 
 it.each([
@@ -101,16 +132,19 @@ it.each([
   for (const { pid, child } of calls()) expect([pid, child].filter((one) => one !== null && alive(one))).toEqual([])
 })
 
-it('where the client is gone and none is on the PATH, Baton writes the brief', async () => {
+it('where the client is gone, no fork is begun in an environment that is not its own: Baton writes the brief', async () => {
   const path = process.env.PATH
-  process.env.PATH = house.folder
+  const found = join(house.folder, 'claude')
+  writeFileSync(found, `#!/bin/sh\necho begun >> '${log()}'\n`, { mode: 0o755 })
+  process.env.PATH = `${house.folder}:${path}`
   try {
     wanted('answers', { pid: 999_999_999 })
     await run()
   } finally {
     process.env.PATH = path
   }
-  expect(last().fork!.outcome).toBe('the client could not be started (claude)')
+  expect(existsSync(log())).toBe(false)
+  expect(last()).toMatchObject({ state: 'waiting', fork: { outcome: 'the environment of its client is not known' } })
   expect(house.store.briefs()).toMatchObject([{ author: 'baton' }])
 })
 

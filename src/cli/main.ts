@@ -82,11 +82,12 @@ function unknownCommand(name: string): BatonError {
   )
 }
 
-// Whoever reads us may leave at any time (`baton events | head`): that is no failure.
+// Whoever reads us may leave at any time (`baton events | head`), and a terminal may be closed: that is no failure.
+const GONE = new Set(['EPIPE', 'EIO', 'ENXIO'])
 let left = false
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error) => {
-    if (codeOf(error) !== 'EPIPE') throw error
+    if (!GONE.has(codeOf(error) ?? '')) throw error
     if (left) return
     left = true
     // A command that has something to clean up listens for this, as if its terminal had gone.

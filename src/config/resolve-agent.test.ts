@@ -223,6 +223,6 @@ it('what is missing is said, with what to do', () => {
     message: 'the agent `coder` has no prompt',
     details: { key: 'agents.coder.prompt' },
   })
-  expect(failure({}, null).message).toBe('there is nothing to do')
+  expect(failure({}, null).message).toBe('no task was given')
   expect(failure({ agents }, 'reviewer', { prompt: ' ' }).message).toBe('the prompt is empty')
 })

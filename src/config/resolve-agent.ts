@@ -82,8 +82,12 @@ function agentNamed(config: CompiledConfig, name: string): WrittenAgent {
   if (Object.hasOwn(config.agents, name)) return config.agents[name]!
   const names = Object.keys(config.agents)
   const nearest = nearestName(name, names)
-  const known =
-    names.length === 0 ? 'write it under `agents` in baton.yaml, or give a prompt alone' : `agents: ${names.join(', ')}`
+  const isTask = /\s/.test(name)
+  const known = isTask
+    ? `for a task: baton run --prompt ${JSON.stringify(name)}`
+    : names.length === 0
+      ? 'write it under `agents` in baton.yaml; for a task: baton run --prompt TEXT'
+      : `agents: ${names.join(', ')}`
   throw new BatonError(`there is no agent \`${name}\``, nearest ? `did you mean \`${nearest}\`?` : known, EXIT.usage, {
     key: keyText(['agents', name]),
   })
@@ -99,7 +103,7 @@ function promptOf(written: WrittenAgent, name: string | null, flags: JobFlags, g
       EXIT.usage,
       { key: keyText(['agents', name, 'prompt']) },
     )
-  throw new BatonError(given === null ? 'there is nothing to do' : 'the prompt is empty', 'write --prompt TEXT', EXIT.usage)
+  throw new BatonError(given === null ? 'no task was given' : 'the prompt is empty', 'write --prompt TEXT', EXIT.usage)
 }
 
 function fromFile(written: WrittenAgent, name: string | null, ground: Ground): string | null {

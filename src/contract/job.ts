@@ -161,6 +161,8 @@ export interface AttemptRecord {
   spend: Usage
   costUsd: number | null
   compactions: number
+  /** Calls that the client refused, because nobody could be asked. */
+  refused?: number
 }
 
 export interface CheckResult {
@@ -216,6 +218,8 @@ export interface JobRecord {
   ranMs: number
   /** The agent's last words. */
   result: string | null
+  /** How it ends: stored before its worktree, its branch and its processes are seen to, so that whoever comes after a kill does the same. */
+  ending?: Pick<JobRecord, 'state' | 'exitReason' | 'detail'> | null
   /** It has ended, and the hooks of its end have not: what they are told of its worktree. */
   hooksDue?: { kept: boolean; pullRequest: string | null } | null
 }

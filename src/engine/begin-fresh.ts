@@ -8,6 +8,7 @@ import { addFoundLater } from './found-later.js'
 import { cancelHandoff, failHandoff, fieldsOf, isForking, moveHandoff, withdraw } from './handoffs.js'
 import { isThere, typeOn, waitForNextStart } from './leave-session.js'
 import { cancelStale, queue } from './messages.js'
+import { beginReview } from './review.js'
 import { sameProcess } from './wake.js'
 
 /** From the clear to the first prompt. */
@@ -26,9 +27,10 @@ export function beginFresh(draft: Draft): void {
   const back = takenBack(draft, found)
   if (back === null) return
   const asked = isForking(back) ? writtenNow(draft, back) : back
-  // Whoever has to say yes has not; and a start is no answer.
-  const unapproved = asked.state === 'review' && asked.dueAt === null
-  if (unapproved && draft.signal.start?.source !== 'clear') return
+  const isClear = draft.signal.start?.source === 'clear'
+  // Whoever has to say yes has not, or may still object; and a start is no answer.
+  const unapproved = asked.state === 'review' && (asked.dueAt === null || (!isClear && asked.dueAt > at))
+  if (unapproved && !isClear) return
   // Switched off meanwhile. What the client was made to clear goes on.
   if (!draft.enabled && asked.state !== 'clearing') return
   if (!WITH_BRIEF.has(asked.state) || asked.briefId === null || unapproved) {
@@ -118,13 +120,16 @@ function completed(draft: Draft, handoff: HandoffRecord): HandoffRecord {
   return addFoundLater(Object.assign(deskFor(draft.parts, draft.agent, left, draft.events), { read: draft.read }), handoff)
 }
 
-/** A fork was to write the brief, and nobody waited for it. */
+/** A fork was to write the brief, and nobody waited for it. A clear is a yes to what a person may look at, but not to what they must. */
 function writtenNow(draft: Draft, handoff: HandoffRecord): HandoffRecord {
   const left = draft.parts.store.session(handoff.sessionId)
   if (left === null || !draft.enabled) return handoff
   const desk = deskFor(draft.parts, draft.agent, left, draft.events)
   const read = draft.read?.sessionId === handoff.sessionId ? draft.read : null
-  return withoutFork(Object.assign(desk, { read }), handoff, 'the session was cleared before it had answered').handoff
+  const ready = withoutFork(Object.assign(desk, { read }), handoff, 'the session was cleared before it had answered')
+  const isYes = draft.signal.start?.source === 'clear' && desk.policy.handoff.reviewSeconds !== 'approval'
+  if (!isYes) beginReview(desk, ready.handoff, ready.brief)
+  return draft.parts.store.handoff(handoff.handoffId)!
 }
 
 function goOn(draft: Draft, handoff: HandoffRecord, brief: BriefRecord): void {

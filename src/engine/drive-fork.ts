@@ -3,9 +3,9 @@ import type { SessionRecord } from '../contract/record.js'
 import { requestText } from '../handoff/request-text.js'
 import { KeyTrouble } from '../lib/machine-key.js'
 import type { ProcessIdentity } from '../lib/process-info.js'
-import { deskFor } from './desk.js'
+import { deskFor, type LeaveDesk } from './desk.js'
 import type { Parts } from './draft.js'
-import { type ForkGiven, takeFork } from './fork-brief.js'
+import { endedFork, type ForkGiven, takeFork } from './fork-brief.js'
 import { failHandoff, isForking } from './handoffs.js'
 import { hasDriver } from './look-at-handoffs.js'
 
@@ -61,25 +61,45 @@ export function isForkWanted(parts: Parts, self: ProcessIdentity, handoffId: str
   return wanted(parts, self, handoffId) !== null
 }
 
-/** What came of it. Facts are read before the store is locked, as long as it takes. */
+/**
+ * What came of it. Facts are read before the store is locked, as long as it takes. Where no brief can be kept, the next driver tries once
+ * more; after the last one (`no more`) the handoff has failed, or every look would begin another.
+ */
 export function endFork(parts: Parts, self: ProcessIdentity, handoffId: string, given: ForkGiven): void {
+  try {
+    settleFork(parts, self, handoffId, given)
+  } catch (error) {
+    if (!(error instanceof KeyTrouble) && !given.isLast) throw error
+    const why = error instanceof KeyTrouble ? error.message : 'its brief could not be kept'
+    if (!(error instanceof KeyTrouble))
+      parts.log('error', 'no brief could be kept', { handoff: handoffId, reason: String(error) })
+    parts.store.transaction(() => {
+      const found = deskOf(parts, self, handoffId)
+      if (found) failHandoff(found.desk, endedFork(found.handoff, 'no brief could be kept'), why)
+    })
+  }
+}
+
+function settleFork(parts: Parts, self: ProcessIdentity, handoffId: string, given: ForkGiven): void {
   const sessionId = parts.store.handoff(handoffId)?.sessionId
   const record = sessionId === undefined ? null : parts.store.session(sessionId)
   if (record === null) return
-  const ground = parts.around().briefGround({ parts, record, read: parts.around().factsOf(parts, record) })
+  const read = { ...parts.around().factsOf(parts, record), sessionId: record.sessionId }
+  const ground = parts.around().briefGround({ parts, record, read })
   parts.store.transaction(() => {
-    const handoff = wanted(parts, self, handoffId)
-    const now = handoff && parts.store.session(handoff.sessionId)
-    const agent = parts.agents[now?.agent ?? '']
-    if (!now || !agent) return
-    const desk = deskFor(parts, agent, now)
-    try {
-      takeFork(desk, handoff, ground, given)
-    } catch (error) {
-      if (!(error instanceof KeyTrouble)) throw error
-      failHandoff(desk, handoff, error.message)
-    }
+    const found = deskOf(parts, self, handoffId)
+    if (!found) return
+    const desk = Object.assign(found.desk, { read: { ...read, repository: ground.repository } })
+    takeFork(desk, found.handoff, ground, given)
   })
+}
+
+/** Of a fork that is still wanted; null: it is not. Inside a transaction. */
+function deskOf(parts: Parts, self: ProcessIdentity, handoffId: string): { desk: LeaveDesk; handoff: HandoffRecord } | null {
+  const handoff = wanted(parts, self, handoffId)
+  const record = handoff && parts.store.session(handoff.sessionId)
+  const agent = parts.agents[record?.agent ?? '']
+  return record && agent ? { desk: deskFor(parts, agent, record), handoff } : null
 }
 
 function wanted({ store }: Parts, self: ProcessIdentity, handoffId: string): HandoffRecord | null {

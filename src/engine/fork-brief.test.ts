@@ -182,6 +182,70 @@ describe('while a fork writes', () => {
   }
 })
 
+describe('Baton switched off by the configuration while nothing is heard of the session', () => {
+  const off = () => house.configure((policy) => ({ ...policy, enabled: false }))
+
+  it('ends the handoff when the fork has answered', () => {
+    fork()
+    off()
+    give(GOOD)
+    expect(last()).toMatchObject({ state: 'cancelled', trouble: 'Baton was switched off' })
+    expect(briefs()).toEqual([])
+  })
+
+  it('ends the handoff when its brief waits for the end of a turn that nobody tells', () => {
+    fork()
+    s.prompt()
+    give(GOOD)
+    expect(last()).toMatchObject({ state: 'checked', dueAt: expect.any(String) })
+    off()
+    house.wait(31)
+    house.engine.lookAtHandoffs()
+    expect(last()).toMatchObject({ state: 'cancelled', trouble: 'Baton was switched off' })
+    expect(briefs()).toMatchObject([{ status: 'cancelled' }])
+  })
+})
+
+describe('what stands in the transcript only after the fork was wanted', () => {
+  it('is not held against its brief, and is told to the fresh session', () => {
+    fork()
+    for (const path of ['src/b.ts', 'src/c.ts', 'src/d.ts']) says(`Never touch ${path}. Never use sudo in ${path}.`)
+    expect(last().stale).toBe(false)
+    give(GOOD)
+    expect(last().fork!.outcome).toBe('wrote')
+    const [given] = briefs()
+    expect(given).toMatchObject({ author: 'fork', addenda: [{}] })
+    expect(readFileSync(given!.path, 'utf8')).not.toContain('src/b.ts')
+    expect(readFileSync(given!.addenda[0]!.path, 'utf8')).toContain('src/b.ts')
+  })
+})
+
+describe('a brief that cannot be kept', () => {
+  const full = () => {
+    const { around } = parts()
+    const refuse = () => {
+      throw new Error('ENOSPC: no space left on device')
+    }
+    parts().around = () => ({ ...around(), takeBrief: refuse, writeBrief: refuse })
+  }
+
+  it('is tried again by the next driver, and after the last one the handoff has failed', () => {
+    fork()
+    full()
+    expect(() => give(GOOD)).toThrow('ENOSPC')
+    expect(last()).toMatchObject({ state: 'requested', fork: { outcome: null } })
+    expect(begin()).toMatchObject({ sessionId: s.id })
+    expect(() => give(GOOD)).toThrow('ENOSPC')
+    expect(begin()).toBe('no more')
+    endFork(parts(), self, last().handoffId, { answer: null, why: 'whoever saw to it was ended twice', isLast: true })
+    expect(last()).toMatchObject({ state: 'failed', trouble: 'its brief could not be kept' })
+    expect(s.events('handoff_failed')).toHaveLength(1)
+    begun = []
+    house.engine.lookAtHandoffs()
+    expect(begun).toEqual([])
+  })
+})
+
 describe('whoever sees to a fork', () => {
   it('may be killed: the next one begins another, and no third', () => {
     ends('I would rather go on.')

@@ -4,7 +4,7 @@ import { findBrief } from '../handoff/find-brief.js'
 import type { LeaveDesk } from './desk.js'
 import type { Desk, Draft } from './draft.js'
 import { lastLine } from './found-later.js'
-import { hush, moveHandoff } from './handoffs.js'
+import { cancelHandoff, hush, moveHandoff } from './handoffs.js'
 import { leaveWhenIdle } from './leave-session.js'
 import type { BriefGround } from './make-brief.js'
 import { queue } from './messages.js'
@@ -52,14 +52,20 @@ export interface ForkGiven {
   answer: string | null
   /** Why there is none, in half a sentence: words of Baton's own. */
   why: string
+  /** Nobody will try again. */
+  isLast?: boolean
 }
 
 /** The fork has answered, or will not. The session is left, or its brief reviewed. Inside a transaction. */
 export function takeFork(desk: LeaveDesk, handoff: HandoffRecord, ground: BriefGround, given: ForkGiven): HandoffRecord {
+  if (!desk.enabled) {
+    cancelHandoff(desk, endedFork(handoff, 'not needed any more'), 'Baton was switched off')
+    return desk.parts.store.handoff(handoff.handoffId)!
+  }
   const body = findBrief(given.answer ?? '')
   const around = desk.parts.around()
   // What came after the fork was wanted cannot be in its brief.
-  const facts = handoff.stale ? ground.facts.filter(({ line }) => line <= handoff.fork!.upTo) : ground.facts
+  const facts = ground.facts.filter(({ line }) => line <= handoff.fork!.upTo)
   const coverage = body === null ? null : around.coverageOf(desk, { ...ground, facts }, body)
   const { bar } = desk.policy.handoff
   // A brief nothing could be compared with is taken as it is.
@@ -101,10 +107,11 @@ function instead(desk: Desk, handoff: HandoffRecord, ground: BriefGround): Ready
 }
 
 function withFork(desk: Desk, handoff: HandoffRecord, ground: BriefGround, brief: BriefRecord): Ready {
-  const { stale, fork } = handoff
+  const { upTo } = handoff.fork!
   const ready = withBrief(desk, endedFork(handoff, 'wrote'), brief, ground)
-  // What a turn brought that began meanwhile is not in it, and is added when the session is left.
-  return { handoff: stale ? goingOn(desk, { ...ready, upTo: fork!.upTo, stale }) : ready, brief }
+  // What came since it was wanted is not in it, and is added when the session is left.
+  const stale = handoff.stale === true || lastLine(ground.facts) > upTo
+  return { handoff: goingOn(desk, { ...ready, upTo, stale }), brief }
 }
 
 /** A turn that is under way goes on behind the brief. */

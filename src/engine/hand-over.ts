@@ -1,10 +1,11 @@
-import type { BriefRecord } from '../contract/brief.js'
+import type { BriefRecord, Coverage } from '../contract/brief.js'
 import type { HandoffRecord } from '../contract/handoff.js'
 import { stepAtTurnEnd } from '../handoff/at-turn-end.js'
 import { findBrief } from '../handoff/find-brief.js'
 import { requestText } from '../handoff/request-text.js'
 import { KeyTrouble } from '../lib/machine-key.js'
-import type { Desk, Draft } from './draft.js'
+import type { LeaveDesk } from './desk.js'
+import type { Draft } from './draft.js'
 import { endedFork, mayFork, wantFork, withBrief, withoutFork } from './fork-brief.js'
 import { lastLine } from './found-later.js'
 import {
@@ -15,6 +16,7 @@ import {
   failHandoff,
   hush,
   isForking,
+  isToLeave,
   moveHandoff,
   openHandoff,
   withdraw,
@@ -23,7 +25,7 @@ import { keepTranscript } from './keep-transcript.js'
 import { leaveSession, readyToType, waitForNextStart } from './leave-session.js'
 import type { BriefGround } from './make-brief.js'
 import { cancelStale, ofSession, queue } from './messages.js'
-import { endReview, isReviewOver, reviewOrLeave } from './review.js'
+import { beginReview, endReview, isReviewOver, reviewOrLeave } from './review.js'
 
 /**
  * A handoff with the signals of a session (its states: `contract/handoff.ts`):
@@ -64,10 +66,14 @@ export function blockAndHandOver(draft: Draft): void {
   const handoff = open ?? askForBrief(draft, asked)
   draft.veto = '[baton] The session is handed over to a fresh one instead.'
   record.compaction = record.compaction && { ...record.compaction, mayBeForbidden: true }
-  if (handoff.briefId !== null) return
-  const around = parts.around()
-  const ground = around.briefGround(draft)
-  useBrief(draft, handoff, around.writeBrief(draft, ground, { reason: 'The context was full.', lastAnswer: null }), ground)
+  if (handoff.briefId === null) {
+    const around = parts.around()
+    const ground = around.briefGround(draft)
+    useBrief(draft, handoff, around.writeBrief(draft, ground, { reason: 'The context was full.', lastAnswer: null }), ground)
+  }
+  // The turn is not over: what it still does is not in the brief.
+  const ready = parts.store.handoff(handoff.handoffId)!
+  if (READY.has(ready.state)) parts.store.putHandoff({ ...ready, stale: true })
 }
 
 /** Such a seat is compacted rather than handed over again and again. */
@@ -100,33 +106,41 @@ export function handOverAtTurnEnd(draft: Draft): void {
   else if (handoff.state === 'review') {
     if (!improve(draft, handoff) && isReviewOver(draft, handoff)) endReview(draft, handoff)
   } else if (handoff.state === 'checked' || (handoff.state === 'waiting' && !handoff.offered)) {
-    if (isAgreed(draft, handoff) || !improve(draft, handoff)) leaveSession(draft, handoff)
+    if (!improve(draft, handoff)) leaveSession(draft, handoff)
   }
 }
 
 /** A person wrote the text or said yes to it. */
-function isAgreed({ parts }: Draft, { briefId }: HandoffRecord): boolean {
-  const brief = briefId === null ? null : parts.store.brief(briefId)
-  return brief?.author === 'user' || brief?.status === 'approved'
+function isAgreed({ author, status }: BriefRecord): boolean {
+  return author === 'user' || status === 'approved'
 }
 
 /**
  * The agent's own brief takes the place of the one Baton wrote in haste, or of one that the work has left behind, if the
- * order to leave can still be changed. False: there is none, or it comes too late.
+ * order to leave can still be changed. False: there is none, it would be worse, or it comes too late.
  */
 function improve(draft: Draft, handoff: HandoffRecord): boolean {
   const { parts, signal } = draft
   const body = findBrief(signal.lastAnswer ?? '')
   const before = handoff.briefId === null ? null : parts.store.brief(handoff.briefId)
-  const isOld = before?.author === 'baton' || handoff.stale === true
-  if (body === null || before === null || !isOld || !withdraw(draft, handoff)) return false
+  if (body === null || before === null || isAgreed(before)) return false
   const around = parts.around()
+  // Only said once more.
+  if (around.readBrief(parts, before)?.includes(body.trim())) return false
   const ground = around.briefGround(draft)
-  const brief = around.takeBrief(draft, ground, { body, author: 'agent', reason: handoff.reason })
+  const coverage = around.coverageOf(draft, ground, body)
+  if (isWorse(draft, before, coverage) || !withdraw(draft, handoff)) return false
+  const brief = around.takeBrief(draft, ground, { body, author: 'agent', reason: handoff.reason, coverage })
   parts.store.putBrief({ ...before, status: 'superseded' })
   hush(draft, 'a better brief took its place')
   useBrief(draft, handoff, brief, ground)
   return true
+}
+
+/** A few words that only point at the brief given before, such as in a file, are no better one. */
+function isWorse({ policy }: Draft, before: BriefRecord, coverage: Coverage | null): boolean {
+  if (before.author === 'baton' || coverage === null) return false
+  return coverage.score < Math.min(policy.handoff.bar, before.coverage?.score ?? 1)
 }
 
 /** The agent went on while a fork writes, and gave a brief after all. */
@@ -194,11 +208,14 @@ function useBrief(draft: Draft, handoff: HandoffRecord, brief: BriefRecord, grou
 
 const READY = new Set<HandoffRecord['state']>(['checked', 'review', 'waiting', 'clearing'])
 
+/** A turn goes on behind its brief also without a prompt: a hook of the user's holds up its end, or a message is given with it. */
+const GOES_ON = new Set<Draft['signal']['kind']>(['prompt', 'tool-batch', 'turn-end'])
+
 /** What the main agent of the fresh session does shows how far the handoff has come; what that of the old one goes on with makes its brief old. */
 export function followHandoff(draft: Draft): void {
   const { signal, record, parts } = draft
   const handoff = openHandoff(draft)
-  if (handoff?.sessionId === record.sessionId && signal.kind === 'prompt' && (READY.has(handoff.state) || isForking(handoff)))
+  if (handoff && isToLeave(draft, handoff) && GOES_ON.has(signal.kind) && (READY.has(handoff.state) || isForking(handoff)))
     parts.store.putHandoff({ ...handoff, stale: true })
   if (!handoff || handoff.newSessionId !== record.sessionId) return
   const started = handoff.state === 'confirmed' && signal.kind === 'prompt' ? moveHandoff(draft, handoff, 'started') : handoff
@@ -208,18 +225,23 @@ export function followHandoff(draft: Draft): void {
 }
 
 /** Below the bar, and asked for once more: it is the agent's own, and completed it is better than none. */
-function keepDraft(desk: Desk, handoff: HandoffRecord, body: string): void {
+function keepDraft(desk: LeaveDesk, handoff: HandoffRecord, body: string): void {
   const around = desk.parts.around()
   const ground = around.briefGround({ ...desk, read: null })
-  const { briefId } = around.takeBrief(desk, ground, { body, author: 'agent', reason: handoff.reason })
-  moveHandoff(desk, handoff, 'waiting', { briefId, draft: null, way: 'start', orderId: null })
+  const brief = around.takeBrief(desk, ground, { body, author: 'agent', reason: handoff.reason })
+  reviewOrWait(desk, withBrief(desk, handoff, brief, ground), brief)
+}
+
+/** What a person may look at first is looked at first, though the session has ended. */
+function reviewOrWait(desk: LeaveDesk, handoff: HandoffRecord, brief: BriefRecord): void {
+  if (!beginReview(desk, handoff, brief)) moveHandoff(desk, handoff, 'waiting', { way: 'start', orderId: null })
 }
 
 /** A fork still writes, and the next start is not to wait for it. */
-function leaveFork(desk: Desk, handoff: HandoffRecord): void {
+function leaveFork(desk: LeaveDesk, handoff: HandoffRecord): void {
   try {
-    const { handoff: ready } = withoutFork({ ...desk, read: null }, handoff, 'the session ended before it had answered')
-    moveHandoff(desk, ready, 'waiting', { way: 'start', orderId: null })
+    const ready = withoutFork({ ...desk, read: null }, handoff, 'the session ended before it had answered')
+    reviewOrWait(desk, ready.handoff, ready.brief)
   } catch (error) {
     if (!(error instanceof KeyTrouble)) throw error
     failHandoff(desk, handoff, error.message)
@@ -230,7 +252,7 @@ function leaveFork(desk: Desk, handoff: HandoffRecord): void {
  * The session ended, and no fresh one follows it in its client: what is written waits for the next start; what is not will not be. A fresh
  * session that ended before it worked has done nothing with its brief, whatever it was told.
  */
-export function handOverAtSessionEnd(draft: Desk): void {
+export function handOverAtSessionEnd(draft: LeaveDesk): void {
   const handoff = openHandoff(draft)
   if (handoff && handoff.newSessionId === draft.record.sessionId) waitForNextStart(draft, handoff)
   if (!handoff || handoff.sessionId !== draft.record.sessionId || handoff.newSessionId !== null) return

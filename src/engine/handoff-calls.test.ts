@@ -274,6 +274,27 @@ it('what the agent does behind its brief in the same turn is found later', () =>
   expect(said(clear().answer).agent).toMatch(/## Found later[\s\S]*late\.ts/)
 })
 
+describe('a brief in the last answer, after one was given as a file', () => {
+  const STUB = '# Handoff brief\n\n## State\nGiven as a file, see brief.md.\n'
+
+  it('that only points at it does not take its place', () => {
+    offer(WHOLE, { caller: s.id })
+    ends(STUB)
+    expect(statuses()).toEqual(['agent checked'])
+    expect(last().state).toBe('clearing')
+    expect(said(clear().answer).agent).toContain('Never touch legacy/a.ts')
+  })
+
+  it.each([
+    ['that carries enough does', WHOLE, WHOLE.replace('login', 'logout')],
+    ['that carries no less does, though both are below the bar', THIN, `${THIN}\n## Constraints\nNever touch legacy/a.ts.\n`],
+  ])('%s', (_, first, then) => {
+    offer(first, { caller: s.id })
+    ends(then)
+    expect(statuses()).toEqual(['agent superseded', 'agent checked'])
+  })
+})
+
 describe('a review', () => {
   function underReview() {
     const { brief, handoff } = offer()

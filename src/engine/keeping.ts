@@ -6,9 +6,11 @@ import type { Fact } from '../contract/fact.js'
 import type { Mode } from '../contract/level.js'
 import type { CompactionRecord, LossReport } from '../contract/loss.js'
 import type { Message } from '../contract/message.js'
+import type { SessionRecord } from '../contract/record.js'
 import type { Signal } from '../contract/signal.js'
 import { keyOf } from '../facts/key-of.js'
 import { weightOf } from '../facts/rank.js'
+import { findBrief } from '../handoff/find-brief.js'
 import { lossText } from '../policy/texts.js'
 import { briefToTell } from './brief-to-tell.js'
 import { type Desk, type Draft, emit, type Parts } from './draft.js'
@@ -19,6 +21,7 @@ import { GROUND_MS, groundFor, type Known, keptOf, repositoryOf } from './known.
 import { type BriefGround, keepOwnBrief } from './make-brief.js'
 import { cancelStale, ofSession, queue } from './messages.js'
 import { READ_AT_ONCE, type Readers, type ReadFacts, readFacts } from './read-facts.js'
+import { isReviewOver } from './review.js'
 
 /** What is needed to put something back: there may be no signal at hand. */
 export type KeepDesk = Desk & Pick<Draft, 'enabled'>
@@ -50,6 +53,7 @@ export function readAhead(known: Known, parts: Parts, signal: Signal): ReadFacts
     const left = leftBy(parts, signal)
     return left === null ? null : readLeft(known, parts, left)
   }
+  if (signal.kind === 'turn-end' && (record === null || !isCompared(parts, record, signal))) return null
   if (signal.kind !== 'compact-start') return readLeft(known, parts, signal.sessionId, signal.transcriptPath)
   const end = known.elapsed() + AHEAD_MS
   const path = signal.transcriptPath
@@ -60,6 +64,14 @@ export function readAhead(known: Known, parts: Parts, signal: Signal): ReadFacts
   const left = end - known.elapsed()
   const repository = record === null || left < LEAST_MS ? null : repositoryOf(known, record, left)
   return { ...read, repository }
+}
+
+/** At the end of this turn a brief is made, completed or replaced. */
+function isCompared(parts: Parts, record: SessionRecord, { lastAnswer }: Signal): boolean {
+  const handoff = openHandoff({ parts, record })
+  if (handoff === null) return false
+  if (handoff.state === 'requested' || handoff.state === 'checked') return true
+  return isReviewOver({ at: parts.now().toISOString() }, handoff) || findBrief(lastAnswer ?? '') !== null
 }
 
 /** What a brief of this session is compared with, for somebody who waits. Outside of transactions. null: it is not known. */

@@ -1,6 +1,6 @@
 import type { HandoffRecord } from '../contract/handoff.js'
 import type { LeaveDesk } from './desk.js'
-import { failHandoff, stopHandoff, withdraw } from './handoffs.js'
+import { cancelHandoff, failHandoff, stopHandoff, withdraw } from './handoffs.js'
 import { isThere, LOOK_MS, leaveWhenIdle, offerInstead, orderAgain, waitForNextStart } from './leave-session.js'
 import { endReview } from './review.js'
 
@@ -12,7 +12,8 @@ export function lookAtDue(desk: LeaveDesk, handoff: HandoffRecord): void {
     return
   }
   if (handoff.state === 'checked') {
-    leaveWhenIdle(desk, handoff)
+    if (desk.enabled) leaveWhenIdle(desk, handoff)
+    else cancelHandoff(desk, handoff, 'Baton was switched off')
     return
   }
   if (handoff.state === 'confirmed') {

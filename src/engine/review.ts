@@ -31,7 +31,8 @@ export function beginReview(desk: LeaveDesk, handoff: HandoffRecord, brief: Brie
   queue(
     desk,
     { category: 'handoff', mode: 'sequential', agent_text: null, user_text: text },
-    { seatId: record.seatId, sessionId: record.sessionId },
+    // Of one that has ended the person hears where they sit next.
+    { seatId: record.seatId, sessionId: record.state === 'ended' ? null : record.sessionId },
   )
   if (dueAt !== null) parts.store.afterCommit(() => parts.leaveWork('handoff'))
   return true

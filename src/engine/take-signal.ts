@@ -133,20 +133,18 @@ export function takeOpened(parts: Parts, raw: RawSignal, told: Signal, options: 
 }
 
 /**
- * They are read before the store is locked: a compaction begins, a turn ends that may hold a brief or has left one behind, or a session
- * begins that may be given such a one.
+ * They may have to be read before the store is locked: a compaction begins, a turn ends that may hold a brief or has left one behind, or a
+ * session begins that may be given such a one.
  */
-function needsFacts({ store }: Parts, { kind, sessionId, subagent, start }: Signal): boolean {
+function needsFacts(parts: Parts, { kind, sessionId, subagent, start }: Signal): boolean {
+  const { store } = parts
   if (subagent) return false
   if (kind === 'session-start')
     return start?.source !== 'compact' && store.openHandoffs().some((one) => one.stale || isForking(one))
   if (kind !== 'turn-end') return kind === 'compact-start'
-  const handoffId = store.session(sessionId)?.handoffId ?? null
-  const handoff = handoffId === null ? null : store.handoff(handoffId)
-  if (handoff === null || handoff.newSessionId !== null) return false
-  const isOwn = (briefId: string): boolean => store.brief(briefId)?.author === 'baton'
-  if (handoff.state === 'clearing' || handoff.state === 'review') return handoff.stale === true || isOwn(handoff.briefId ?? '')
-  return handoff.state === 'requested' || (handoff.state === 'checked' && handoff.stale === true)
+  const record = store.session(sessionId)
+  const handoff = record && openHandoff({ parts, record })
+  return handoff?.newSessionId === null
 }
 
 /** null: nothing could be read now; a process nobody waits for reads it later. */

@@ -55,7 +55,10 @@ export class AttemptHost implements Host {
   heard(message: RunMessage): void {
     if (message.kind === 'answer') this.#answered(message)
     if (message.kind === 'started') this.#told.begins(this.#attempt)
-    if (message.kind === 'result') this.put({ terminal: message.terminal, ...this.#told.ends(this.#attempt, message.spend) })
+    if (message.kind === 'result') {
+      const refused = Math.max(this.#attempt.refused ?? 0, message.denied ?? 0)
+      this.put({ terminal: message.terminal, refused, ...this.#told.ends(this.#attempt, message.spend) })
+    }
     if (message.kind === 'compacted') {
       this.#growth = []
       this.#answers = []

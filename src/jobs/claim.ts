@@ -13,7 +13,9 @@ export async function claim(parts: JobParts, jobId: string): Promise<void> {
   for (let told = false; !begin(parts, jobId); ) {
     if (parts.store.job(jobId)!.wanted !== null) return
     if (!told) {
-      const detail = `as many jobs run as may at once (${parts.limits.jobs}); it waits for its turn`
+      const { jobs, perAgent } = parts.limits
+      const bound = perAgent === null ? `${jobs}` : `${jobs}, of one agent ${perAgent}`
+      const detail = `as many jobs run as may at once (${bound}); it waits for its turn`
       record(parts, jobId, { detail }, [{ type: 'job_waiting', data: { until: null, reason: detail } }])
     }
     told = true
@@ -21,35 +23,47 @@ export async function claim(parts: JobParts, jobId: string): Promise<void> {
   }
 }
 
-/** Throws where it cannot go on, or another process runs it. */
-export function take(parts: JobParts, jobId: string): void {
-  const { pid, startedAt } = processInfo(process.pid)!
+/** To go on with it. Throws where it cannot, or another process runs it. */
+function take(parts: JobParts, jobId: string): void {
   const { store } = parts
   store.transaction(() => {
-    const job = store.job(jobId)
-    if (job === null) throw new BatonError(`There is no job ${jobId}.`, 'baton jobs list shows them.', EXIT.notFound)
-    const why = whyNotResumed(job)
+    const job = takeable(parts, jobId)
+    const why = job.wanted === 'cancel' ? 'a person cancels it' : whyNotResumed(job)
     if (why !== null) throw new BatonError(`Job ${jobId} cannot go on: ${why}.`, 'baton run begins another.', EXIT.refused)
-    if (job.runner && isAlive(job.runner) && job.runner.pid !== pid)
-      throw new BatonError(
-        `Job ${jobId} is run by process ${job.runner.pid} already.`,
-        'baton jobs logs --follow shows it.',
-        EXIT.refused,
-      )
-    const fresh = { exitReason: null, endedAt: null, detail: '', waitUntil: null, wanted: null, ...NO_FAILURES }
+    const fresh = { exitReason: null, endedAt: null, detail: '', wanted: null, ...NO_FAILURES }
     const checkRound = job.state === 'failed' ? 0 : job.checkRound
-    const stateAt = parts.now().toISOString()
-    store.putJob({ ...job, ...fresh, checkRound, state: 'pending', stateAt, runner: { pid, startedAt } })
+    store.putJob({ ...job, ...fresh, checkRound, state: 'pending', stateAt: parts.now().toISOString(), runner: me() })
   })
+}
+
+/** To end it: what is stored of it stays until that is done. Throws as `take` does. */
+export function takeOver(parts: JobParts, jobId: string): void {
+  parts.store.transaction(() => parts.store.putJob({ ...takeable(parts, jobId), runner: me() }))
+}
+
+function takeable({ store }: JobParts, jobId: string): JobRecord {
+  const job = store.job(jobId)
+  if (job === null) throw new BatonError(`There is no job ${jobId}.`, 'baton jobs list shows them.', EXIT.notFound)
+  if (job.runner && isAlive(job.runner) && job.runner.pid !== process.pid)
+    throw new BatonError(
+      `Job ${jobId} is run by process ${job.runner.pid} already.`,
+      'baton jobs logs --follow shows it.',
+      EXIT.refused,
+    )
+  return job
+}
+
+function me(): NonNullable<JobRecord['runner']> {
+  const { pid, startedAt } = processInfo(process.pid)!
+  return { pid, startedAt }
 }
 
 /** Of a job that has ended, the hooks of its end are still to run. False: they are not, or somebody runs them. */
 export function takeEnded({ store }: JobParts, jobId: string): boolean {
-  const { pid, startedAt } = processInfo(process.pid)!
   return store.transaction(() => {
     const job = store.job(jobId)
-    if (!job?.hooksDue || (job.runner && isAlive(job.runner) && job.runner.pid !== pid)) return false
-    store.putJob({ ...job, runner: { pid, startedAt } })
+    if (!job?.hooksDue || (job.runner && isAlive(job.runner) && job.runner.pid !== process.pid)) return false
+    store.putJob({ ...job, runner: me() })
     return true
   })
 }

@@ -35,6 +35,12 @@ describe('whose turn it is', () => {
     ).toBe(true)
   })
 
+  it('a job that another one began from within does not wait for that one', () => {
+    const outer = { ...job('a', 'running', 1), seatId: 'seat_outer' }
+    const inner = { ...job('b', 'pending', 2), parentSeatId: 'seat_outer' }
+    expect(whose([outer, inner, job('c', 'pending', 3)], { jobs: 1, perAgent: null })).toEqual(['b'])
+  })
+
   it('one agent’s own bound does not hold up the others', () => {
     const open = [job('a', 'running', 1, 'coder'), job('b', 'pending', 2, 'coder'), job('c', 'pending', 3, 'writer')]
     expect(whose(open, { jobs: 4, perAgent: 1 })).toEqual(['c'])

@@ -18,7 +18,9 @@ type Alive = (runner: NonNullable<JobRecord['runner']>) => boolean
  */
 export function isItsTurn(open: readonly JobRecord[], jobId: string, { jobs, perAgent }: JobLimits, isAlive: Alive): boolean {
   const there = open.filter(({ runner, jobId: id }) => id === jobId || (runner !== null && isAlive(runner)))
-  const running = there.filter(({ state, jobId: id }) => !RESTS.has(state) && id !== jobId)
+  // Whoever began this one from within waits for it, and would hold its own place against it for ever.
+  const above = ancestorsOf(there, jobId)
+  const running = there.filter(({ state, jobId: id }) => !RESTS.has(state) && id !== jobId && !above.has(id))
   const ofAgent = new Map<string, number>()
   let all = 0
   const add = ({ spec }: JobRecord): void => {
@@ -36,6 +38,17 @@ export function isItsTurn(open: readonly JobRecord[], jobId: string, { jobs, per
     add(job)
   }
   return false
+}
+
+function ancestorsOf(open: readonly JobRecord[], jobId: string): Set<string> {
+  const found = new Set<string>()
+  let at = open.find((job) => job.jobId === jobId)
+  while (at !== undefined && !found.has(at.jobId)) {
+    found.add(at.jobId)
+    const { parentSeatId } = at
+    at = parentSeatId === null ? undefined : open.find(({ seatId }) => seatId === parentSeatId)
+  }
+  return found
 }
 
 function byAge(one: JobRecord, other: JobRecord): number {

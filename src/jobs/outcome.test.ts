@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { outcomeOf } from './outcome.js'
+import { ofNobody, outcomeOf } from './outcome.js'
 import type { RunMessage } from './runtimes/runtime.js'
 
 type Result = Extract<RunMessage, { kind: 'result' }>
@@ -61,4 +61,16 @@ describe('what the end of a turn means', () => {
     })
     expect(outcomeOf(result({}), told)).toMatchObject({ how: 'done' })
   })
+})
+
+it('a turn without a single answer was no work: a command of the client, or a prompt that does not fit', () => {
+  expect(ofNobody({ how: 'done', text: '' }, 1, 'x')).toBeNull()
+  expect(ofNobody({ how: 'done', text: '' }, 0, '/clear')).toMatchObject({
+    how: 'refused',
+    detail: expect.stringMatching(/command to it/),
+  })
+  const long = ofNobody({ how: 'too-long', detail: 'Prompt is too long' }, 0, 'x'.repeat(1_000_000))
+  expect(long).toMatchObject({ how: 'refused', detail: expect.stringMatching(/1,000,000 characters.*Prompt is too long/) })
+  expect(ofNobody({ how: 'too-long', detail: '' }, 3, 'x')).toBeNull()
+  expect(ofNobody({ how: 'died', detail: '' }, 0, 'x')).toBeNull()
 })

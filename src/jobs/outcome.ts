@@ -70,3 +70,18 @@ export function detailOf(outcome: Outcome | undefined): string {
   if ('detail' in outcome) return outcome.detail
   return outcome.how === 'stalled' ? 'the client said nothing any more' : outcome.how
 }
+
+/** Of a turn without a single answer: what it means then, and time changes nothing about it. null: what it is. */
+export function ofNobody(outcome: Outcome, answers: number, prompt: string): Outcome | null {
+  if (answers > 0) return null
+  // The client took the prompt for a command of its own, or is none.
+  const unasked = 'the client ended its turn without asking the model: a prompt such as /clear is a command to it'
+  if (outcome.how === 'done') return { how: 'refused', status: null, detail: unasked }
+  if (outcome.how !== 'too-long') return null
+  const size = `its ${prompt.length.toLocaleString('en-US')} characters`
+  return {
+    how: 'refused',
+    status: null,
+    detail: `the first prompt of a session does not fit into its context (${size}): ${outcome.detail}`,
+  }
+}

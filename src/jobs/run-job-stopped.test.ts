@@ -1,14 +1,21 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
+import { processInfo } from '../lib/process-info.js'
 import { aJob } from './a-job.js'
 import { lostJobs } from './lost-jobs.js'
 import { endProcesses } from './processes.js'
-import { sayEnd } from './run-job.js'
-import { wantStop } from './stop-job.js'
-import { folder, shell, stage, step, store, useTrialJobs } from './trial-job.js'
+import { endJob, sayEnd } from './run-job.js'
+import { settleUnwanted, wantStop } from './stop-job.js'
+import { folder, reply, shell, stage, step, store, useTrialJobs } from './trial-job.js'
 
 useTrialJobs()
+
+const GONE = { pid: 2 ** 22 - 1, startedAt: '0' }
+const fail = (): never => {
+  throw new Error('gone')
+}
 
 it('is paused or cancelled by a person, at the next batch or at once', async () => {
   for (const [wanted, state] of [
@@ -51,7 +58,7 @@ it('whose runner was killed before the hooks of its end had ended is still open,
   expect(cut).toMatchObject({ state: 'completed', runner: { pid: process.pid } })
   // What the killed process leaves.
   const spec = { ...cut.spec, hooks: { ...cut.spec.hooks, afterRun } }
-  store.putJob({ ...cut, spec, runner: { pid: 2 ** 22 - 1, startedAt: '0' } })
+  store.putJob({ ...cut, spec, runner: GONE })
   expect(lostJobs(store).unsaid).toMatchObject([{ jobId }])
   await sayEnd(parts, jobId)
   expect(store.job(jobId)).toMatchObject({ state: 'completed', runner: null, hooksDue: null })
@@ -60,4 +67,60 @@ it('whose runner was killed before the hooks of its end had ended is still open,
   expect(ends().map((line) => JSON.parse(line).event)).toEqual(['completed', 'completed'])
   await endProcesses(jobId)
   await running
+})
+
+it('a cancel outlives whoever was to carry it out: the job does not go on, and is settled by the next who looks', async () => {
+  const { run, parts, jobId } = stage({ sessions: [[{ text: 'Done.' }]] })
+  wantStop({ store }, jobId, 'cancel')
+  // The canceller dies as soon as it has begun.
+  const dying = { ...parts, store: { ...store, addEvent: () => fail() } }
+  await expect(endJob(dying, jobId, { do: 'end', state: 'cancelled', reason: 'cancelled', detail: '' })).rejects.toThrow('gone')
+  store.putJob({ ...store.job(jobId)!, runner: GONE })
+  expect(store.job(jobId)).toMatchObject({ wanted: 'cancel' })
+  expect(lostJobs(store)).toMatchObject({ cutOff: [], unwanted: [{ jobId }] })
+  await expect(run()).rejects.toThrow('a person cancels it')
+  expect(await settleUnwanted(parts, jobId)).toMatchObject({ state: 'cancelled', runner: null })
+})
+
+it('a job that was killed while it ended is ended the same way, and its agent hears nothing more', async () => {
+  const { run, runtime, jobId } = stage({ sessions: [[{ text: 'Done.' }]] })
+  const ending = { state: 'completed', exitReason: 'success', detail: '' } as const
+  store.putJob({ ...store.job(jobId)!, state: 'running', runner: GONE, ending })
+  expect(await run()).toMatchObject({ state: 'completed', exitReason: 'success', ending: null, runner: null })
+  expect(runtime.requests).toEqual([])
+})
+
+it('a pause that becomes a cancel while the client closes ends the job', async () => {
+  const { parts, jobId } = stage({ sessions: [[{ text: 'Done.' }]] })
+  wantStop({ store }, jobId, 'cancel')
+  expect(await endJob(parts, jobId, { do: 'end', state: 'paused', reason: null, detail: '' })).toMatchObject({
+    state: 'cancelled',
+  })
+})
+
+it('a hook that a pause cut off has decided nothing: it is asked again, and the brief is the agent’s own', async () => {
+  const waits = 'echo x >> asked; [ -e go ] || sleep 60; echo handoff'
+  const { run, briefs, jobId } = stage(
+    { sessions: [[step(1, 155_000), { text: 'Done.' }], [{ text: 'Done.' }]], replies: [reply] },
+    { hooks: { ...aJob().spec.hooks, onContextThreshold: [shell(waits)] } },
+  )
+  const running = run()
+  await expect.poll(() => existsSync(join(folder, 'asked')), { timeout: 10_000 }).toBe(true)
+  wantStop({ store }, jobId, 'pause')
+  expect(await running).toMatchObject({ state: 'paused', handoffs: 0 })
+  expect(briefs.kept).toEqual([])
+  writeFileSync(join(folder, 'go'), '')
+  expect(await run()).toMatchObject({ state: 'completed', handoffs: 1 })
+  expect(briefs.kept).toMatchObject([{ author: 'agent' }])
+})
+
+it('another process that runs it keeps it, and nothing of it changes', async () => {
+  const { run, jobId } = stage({ sessions: [[{ text: 'Done.' }]] })
+  const other = spawn('sleep', ['60'], { stdio: 'ignore' })
+  onTestFinished(() => void other.kill())
+  const { pid, startedAt } = processInfo(other.pid!)!
+  store.putJob({ ...store.job(jobId)!, state: 'running', runner: { pid, startedAt } })
+  const before = store.job(jobId)
+  await expect(run()).rejects.toThrow(`is run by process ${pid}`)
+  expect(store.job(jobId)).toEqual(before)
 })

@@ -9,24 +9,20 @@ import { AttemptPrompts } from './attempt-prompts.js'
 import { freshAttempt, handoffFields, lastBegun, wasStarted } from './attempt-record.js'
 import { failedText } from './checks/failed-text.js'
 import { runChecks } from './checks/run-checks.js'
-import { claim, take, takeEnded } from './claim.js'
+import { claim, takeEnded, takeOver } from './claim.js'
 import { ClientAhead, nextAttempt } from './client-ahead.js'
-import { hooksFor } from './hooks/applies.js'
-import { endEvent, endPayload } from './hooks/payloads.js'
+import { endingOf, finishJob, type Over, sayEnd as sayEndOf } from './finish-job.js'
 import { HooksOfJob } from './hooks-of-job.js'
-import { counted, isOver, type Next, NO_FAILURES, nextAfter } from './job.js'
+import { counted, type Next, NO_FAILURES, nextAfter } from './job.js'
 import { JobLog } from './job-log.js'
 import type { LiveSession } from './live-session.js'
-import { detailOf, type Outcome } from './outcome.js'
-import { type JobParts, record, recordAttempt } from './parts.js'
+import { detailOf, type Outcome, ofNobody } from './outcome.js'
+import { type Happening, type JobParts, record, recordAttempt } from './parts.js'
 import { planAttempt } from './plan-attempt.js'
 import { endProcesses } from './processes.js'
 import type { SessionWish } from './runtimes/runtime.js'
 import { environmentOf, folderOf, startSession } from './start-session.js'
 import { setUpWorkspace } from './workspace/set-up.js'
-import { publishedNotes, type TornDown, tearDownWorkspace } from './workspace/tear-down.js'
-
-type Over = Extract<Next, { do: 'end' }>
 
 const LOOK_MS = 500
 
@@ -42,7 +38,7 @@ export async function runJob(parts: JobParts, jobId: string): Promise<JobRecord>
   const run = new JobRun(parts, jobId)
   let over: Over
   try {
-    over = await run.toItsEnd()
+    over = run.ending() ?? (await run.toItsEnd())
   } catch (error) {
     parts.log('error', 'a job could not be carried on', { job: jobId, reason: reasonOf(error) })
     // Whatever was ended over its head fails, and a person wanted that.
@@ -58,8 +54,9 @@ export async function sayEnd(parts: JobParts, jobId: string): Promise<void> {
 
 /** The end of a job that nobody runs. */
 export async function endJob(parts: JobParts, jobId: string, over: Over): Promise<JobRecord> {
-  take(parts, jobId)
-  return new JobRun(parts, jobId).finish(over)
+  takeOver(parts, jobId)
+  const run = new JobRun(parts, jobId)
+  return run.finish(run.ending() ?? over)
 }
 
 class JobRun {
@@ -107,12 +104,11 @@ class JobRun {
   async toItsEnd(): Promise<Over> {
     // A turn looks by itself; checks, hooks and a client that starts do not.
     const look = setInterval(() => {
-      const { wanted } = this.#job
-      if (wanted !== null) this.#stop.abort()
-      if (wanted !== 'cancel') return
-      this.#cancel.abort()
-      this.#live?.kill()
-      this.#ahead.kill()
+      try {
+        this.#lookAtWish()
+      } catch (error) {
+        this.#parts.log('warn', 'a job could not be looked at', { job: this.#jobId, reason: reasonOf(error) })
+      }
     }, LOOK_MS)
     try {
       return await this.#carry()
@@ -120,6 +116,20 @@ class JobRun {
       await this.#ahead.drop()
       clearInterval(look)
     }
+  }
+
+  #lookAtWish(): void {
+    const { wanted } = this.#job
+    if (wanted !== null) this.#stop.abort()
+    if (wanted !== 'cancel') return
+    this.#cancel.abort()
+    this.#live?.kill()
+    this.#ahead.kill()
+  }
+
+  /** What a killed runner had begun to end. */
+  ending(): Over | null {
+    return endingOf(this.#job)
   }
 
   async #carry(): Promise<Over> {
@@ -130,6 +140,9 @@ class JobRun {
     record(this.#parts, this.#jobId, {
       workspace: await setUpWorkspace({ ...wish, workspace: spec.workspace, known: workspace }, { env: this.#env() }),
     })
+    // A limit lasts, whoever waits for its end.
+    const { waitUntil } = this.#job
+    if (waitUntil !== null) await this.#waitUntil(waitUntil)
     for (;;) {
       const stopped = this.stopped()
       if (stopped !== null) return stopped
@@ -154,7 +167,10 @@ class JobRun {
     const hostOf = (attempt: AttemptRecord): AttemptHost => new AttemptHost(this.#parts, attempt, this.#prompts.journal)
     const spent = last && hostOf(last).mustStop() // not overdrawn by one more request
     if (spent) return nextAfter(this.#job, spent, this.#parts.now())
-    if (plan.do === 'hand-off') return this.#handOver(hostOf(last!), null, { how: 'full' })
+    if (plan.do === 'hand-off') {
+      const then = await this.#handOver(hostOf(last!), null, { how: 'full' })
+      return then === 'as-it-is' ? { do: 'resume', after: 0 } : then
+    }
     const isFresh = plan.do !== 'resume'
     const ahead = last === null ? null : await this.#ahead.of(last)
     const again = isFresh && ahead === null && last !== null && wasStarted(last)
@@ -180,15 +196,20 @@ class JobRun {
     host.put({ state: 'prompted', process: live.process })
     await live.ready()
     for (let prompt = first; ; ) {
-      const outcome = await live.turn(prompt, 'work', bounds)
-      const next = nextAfter(this.#job, outcome, this.#parts.now())
+      const spent = host.mustStop()
+      const before = host.attempt.turns
+      const ended = spent ?? (await live.turn(prompt, 'work', bounds))
+      const outcome = ofNobody(ended, host.attempt.turns - before, prompt) ?? ended
+      // A client that is killed for a person is no failure.
+      const stopped = this.stopped()
+      const next = stopped?.state === 'cancelled' ? stopped : nextAfter(this.#job, outcome, this.#parts.now())
       if (next.do === 'check' && outcome.how === 'done') {
         const checked = await this.#check(outcome.text)
         if (typeof checked !== 'string') return this.#leave(host, checked)
         prompt = checked
       } else if (next.do === 'hand-off') {
         const then = await this.#handOver(host, live, outcome)
-        if (then.do !== 'resume' || !host.lets) return then
+        if (then !== 'as-it-is') return then
         prompt = '[baton] Go on with the job where you were.'
       } else return this.#leave(host, next, outcome)
     }
@@ -197,23 +218,31 @@ class JobRun {
   /** What is told of it outlasts the session. */
   #leave(host: AttemptHost, next: Next, outcome?: Outcome): Next {
     if (next.do === 'end') host.put({ state: 'over', endedAt: this.#parts.now().toISOString(), process: null })
-    else record(this.#parts, this.#jobId, { ...counted(this.#job, outcome), detail: detailOf(outcome) })
+    else record(this.#parts, this.#jobId, { ...counted(this.#job, outcome), detail: detailOf(outcome) }, this.#again(next))
     return next
+  }
+
+  /** What is tried again is told, with what went wrong; a limit tells it itself. */
+  #again(next: Next): Happening[] {
+    if (next.do !== 'resume' || next.after === 0) return []
+    const until = new Date(this.#parts.now().getTime() + next.after).toISOString()
+    return [{ type: 'job_waiting', data: { until, reason: 'it is tried again' } }]
   }
 
   /** The prompt that goes back to the agent, or how the job ends. */
   async #check(result: string): Promise<string | Over> {
     const { spec, checkRound } = this.#job
     const round = checkRound + 1
-    record(this.#parts, this.#jobId, { checkRound: round, result })
+    record(this.#parts, this.#jobId, { result })
     const checks = await runChecks(spec.checks, { ...this.#ground, round, outputs: join(this.#folder, 'checks') })
     // One that was cut off says nothing: whoever goes on runs them again.
     const stopped = this.stopped()
-    if (stopped !== null) {
-      record(this.#parts, this.#jobId, { checkRound })
-      return stopped
-    }
-    record(this.#parts, this.#jobId, { checks: [...this.#job.checks.filter((one) => one.round !== round), ...checks] })
+    if (stopped !== null) return stopped
+    // With its results: a round that a kill cut off told nobody anything.
+    record(this.#parts, this.#jobId, {
+      checkRound: round,
+      checks: [...this.#job.checks.filter((one) => one.round !== round), ...checks],
+    })
     const bad = checks.filter(({ ok }) => !ok)
     if (bad.length === 0) return { do: 'end', state: 'completed', reason: 'success', detail: '' }
     const names = bad.map(({ name }) => name).join(', ')
@@ -222,23 +251,27 @@ class JobRun {
     return failedText(checks)
   }
 
-  /** `resume` with `lets`: the session goes on as it is. */
-  async #handOver(host: AttemptHost, live: LiveSession | null, outcome: Outcome): Promise<Next> {
+  /** `as-it-is`: a hook said that the session goes on. */
+  async #handOver(host: AttemptHost, live: LiveSession | null, outcome: Outcome): Promise<Next | 'as-it-is'> {
     const { attempt } = host
-    host.put({ state: 'stopped' })
-    record(this.#parts, this.#jobId, { state: 'handing-off' }, [
-      { type: 'handoff_started', data: handoffFields(this.#job, attempt, null) },
-    ])
-    const said = await this.#hooks.whenFull(attempt)
+    // Who was asked for a brief already has heard what hooks decided, and so have they.
+    const isAsked = attempt.state === 'asked'
+    if (!isAsked) host.put({ state: 'stopped' })
+    const begun = { type: 'handoff_started' as const, data: handoffFields(this.#job, attempt, null) }
+    record(this.#parts, this.#jobId, { state: 'handing-off' }, isAsked ? [] : [begun])
+    const said = isAsked ? 'handoff' : await this.#hooks.whenFull(attempt)
+    // A hook that a person's wish cut off has decided nothing: it is asked again.
+    const stopped = this.stopped()
+    if (stopped !== null) return stopped
     // What no longer fits cannot go on.
     const decision = said === 'continue' && outcome.how === 'too-long' ? 'handoff' : said
     if (decision === 'continue') {
       host.lets = true
       host.put({ state: 'working' })
       record(this.#parts, this.#jobId, { state: 'running' })
-      return { do: 'resume', after: 0 }
+      return 'as-it-is'
     }
-    host.put({ state: 'asked' })
+    if (decision === 'handoff') host.put({ state: 'asked' })
     const given =
       decision === 'abort'
         ? { brief: this.#parts.briefs.write(attempt.sessionId, 'A hook ended the session.') }
@@ -260,7 +293,7 @@ class JobRun {
     const { store } = this.#parts
     const waits = await this.#ahead.fits()
     store.transaction(() => {
-      host.put({ state: 'over', endedAt: this.#parts.now().toISOString(), process: null, briefId: attempt.briefId })
+      host.put({ state: 'over', endedAt: this.#parts.now().toISOString(), process: null })
       const next = nextAttempt(this.#parts, attempt, { state: 'starting', briefId: given.brief.briefId }, waits)
       const data = {
         ...handoffFields(this.#job, attempt, next.sessionId),
@@ -341,38 +374,11 @@ class JobRun {
   }
 
   async finish(over: Over): Promise<JobRecord> {
-    await endProcesses(this.#jobId)
-    const at = this.#parts.now().toISOString()
-    const ended = isOver(over.state)
-    const { workspace, spec } = this.#job
-    let torn: TornDown | null = null
-    if (ended && workspace) {
-      const words = { title: spec.workItem ?? spec.prompt.split('\n', 1)[0]!.slice(0, 70), body: this.#job.result ?? '' }
-      torn = await tearDownWorkspace(
-        { workspace: spec.workspace, state: workspace, success: over.state === 'completed', words },
-        { env: this.#env() },
-      )
-    }
-    const detail = [over.detail, ...(torn?.notes ?? []), ...publishedNotes(torn)].filter((part) => part !== '').join('; ')
-    const event = endEvent({ state: over.state, exitReason: over.reason })
-    const isHeard = ended && hooksFor(spec.hooks, event).length > 0
-    const hooksDue = isHeard ? { kept: torn?.kept ?? true, pullRequest: torn?.published?.pullRequest ?? null } : null
-    const wanted = this.#job.wanted === 'leave' && !ended ? ('leave' as const) : null
-    const runner = isHeard ? this.#job.runner : null
-    const change = { state: over.state, exitReason: over.reason, detail, wanted, waitUntil: null, runner, hooksDue }
-    const type = `job_${over.state}` as 'job_completed' | 'job_failed' | 'job_cancelled' | 'job_paused'
-    const job = record(this.#parts, this.#jobId, { ...change, endedAt: ended ? at : null }, [
-      { type, data: { exit_reason: over.reason, detail, handoffs: this.#job.handoffs } },
-    ])
-    return hooksDue === null ? this.#closed(job) : this.sayEnd()
+    return this.#closed(await finishJob(this.#parts, this.#jobId, this.#hooks, over))
   }
 
-  /** The hooks of its end; then nobody runs it any more. */
   async sayEnd(): Promise<JobRecord> {
-    const job = this.#job
-    const { kept, pullRequest } = job.hooksDue!
-    await this.#hooks.atEnd(endEvent(job), endPayload(job, { kept, published: { pullRequest } }))
-    return this.#closed(record(this.#parts, this.#jobId, { hooksDue: null, runner: null }))
+    return this.#closed(await sayEndOf(this.#parts, this.#jobId, this.#hooks))
   }
 
   #closed(job: JobRecord): JobRecord {

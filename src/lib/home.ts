@@ -26,6 +26,8 @@ export interface Home {
   key: string
   /** Facts of sessions as far as their transcripts were read, one file a session. */
   facts: string
+  /** Settings of forks that write briefs, one file each, while they run. */
+  forks: string
   /** Messages too long for a client, one file each. */
   messages: string
   /** Signals that could not be taken, for somebody to look at. */
@@ -60,6 +62,7 @@ export function batonHome(env: Env = process.env): Home {
     briefs: join(root, 'briefs'),
     key: join(root, 'key'),
     facts: join(root, 'facts'),
+    forks: join(root, 'forks'),
     messages: join(root, 'messages'),
     aside: join(root, 'aside'),
     code: join(root, 'code'),

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test, vi } from 'vitest'
-import { forkAnswer, forkArguments, forkEnvironment } from '../../src/agents/claude-code/fork.js'
+import { forkAnswer, forkArguments, forkEnvironment, forkSettings } from '../../src/agents/claude-code/fork.js'
 import { copies, type LogEntry, textsOf } from '../../src/model/log.js'
 import { clientBinary } from '../harness/places.js'
 import { runPrint } from '../harness/run-print.js'
@@ -65,7 +65,10 @@ test('a fork that wants a tool is refused it, whatever the session was allowed, 
   const settings = { permissions: { allow: ['Bash'], defaultMode: 'bypassPermissions' }, disableAllHooks: true }
   const it = await stage({ steps }, { settings })
   const { sessionId } = await runPrint(it.home, { prompt: PROMPT, model: MODEL })
-  const args = forkArguments({ sessionId: sessionId!, client: null, folder: it.home.project })
+  const of = { sessionId: sessionId!, client: null, folder: it.home.project }
+  const settingsFile = path.join(it.home.configDir, 'of-the-fork.json')
+  writeFileSync(settingsFile, JSON.stringify(forkSettings(of)))
+  const args = forkArguments(of, settingsFile)
   const options = { cwd: it.home.project, env: forkEnvironment(it.home.env) }
   const child = spawn(clientBinary(), args, { ...options, stdio: ['pipe', 'pipe', 'inherit'] })
   child.stdin.end('Give the brief.')

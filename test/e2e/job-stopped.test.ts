@@ -44,7 +44,7 @@ test('Ctrl-C pauses until somebody names the job, the end of the machine until s
   expect(await it.job()).toMatchObject({ status: 'paused', runner: null })
   expect(it.left()).toEqual([])
   const done = await it.baton('jobs', 'resume', '--json')
-  expect(JSON.parse(done.stdout || '{}')).toMatchObject({ status: 'completed', handoffs: 2 })
+  expect(JSON.parse(done.stdout || '{}')).toMatchObject({ status: 'completed', exit_reason: 'success' })
   expect(done.code).toBe(0)
   expect(it.steps()).toEqual(upTo(12))
 })
@@ -129,4 +129,21 @@ test('a check that fails once sends its output back to the agent, and the job is
   ])
   expect(mainRequests(it.model).filter((entry) => copies(entry, 'No such file') > 0).length).toBeGreaterThan(0)
   expect(job.sessions).toHaveLength(1)
+})
+
+test('a prompt that the client takes for a command of its own is no work done', async () => {
+  const it = await jobStage(SCRIPT)
+  const { code } = await it.baton('run', '--prompt', '/clear', ...FLAGS)
+  const { status, exit_reason, detail } = await it.job()
+  expect({ code, status, exit_reason, detail }).toEqual({
+    ...{ code: 1, status: 'failed', exit_reason: 'error' },
+    detail: expect.stringMatching(/without asking the model/),
+  })
+  expect(it.steps()).toEqual([])
+})
+
+test('an agent whose calls were refused is not believed in silence', async () => {
+  const it = await jobStage({ steps: [{ bash: 'touch made', used: 20_008 }, 'All done.'] })
+  const { code, stdout } = await it.baton('run', '--prompt', 'Do it.', '--model', 'claude-opus-4-6')
+  expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringMatching(/call was refused[^]*--permission-mode/) })
 })

@@ -1,6 +1,6 @@
 // Plays a client: alone it stays, with -p it answers as FORK_DOES says, and writes down how it was called.
 import { spawn } from 'node:child_process'
-import { appendFileSync, readFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, statSync } from 'node:fs'
 
 const { FORK_LOG, FORK_DOES = 'answers', FORK_BRIEF, FORK_MS = '0' } = process.env
 if (!process.argv.includes('-p')) setInterval(() => {}, 60_000)
@@ -9,7 +9,10 @@ else {
   const { BATON_DISABLE, BATON_FORK, TMUX_PANE, CLAUDECODE } = process.env
   const env = { BATON_DISABLE, BATON_FORK, TMUX_PANE, CLAUDECODE }
   const prompt = readFileSync(0, 'utf8')
-  const called = { pid: process.pid, child: child?.pid ?? null, cwd: process.cwd(), args: process.argv.slice(2), env, prompt }
+  const args = process.argv.slice(2)
+  const path = args.find((arg) => arg.startsWith('--settings='))?.slice('--settings='.length)
+  const settings = path && { path, mode: statSync(path).mode & 0o777, text: readFileSync(path, 'utf8') }
+  const called = { pid: process.pid, child: child?.pid ?? null, cwd: process.cwd(), args, settings, env, prompt }
   appendFileSync(FORK_LOG, `${JSON.stringify(called)}\n`)
   const result = { type: 'result', subtype: 'success', is_error: false, result: FORK_BRIEF }
   if (FORK_DOES === 'answers') setTimeout(() => process.stdout.write(JSON.stringify(result)), Number(FORK_MS))

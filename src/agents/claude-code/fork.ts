@@ -1,5 +1,5 @@
 import type { ProcessIdentity } from '../../lib/process-info.js'
-import { argsOf, type ClientArgs } from './command-line.js'
+import { argsOf } from './command-line.js'
 import { withoutClient } from './environment.js'
 import { list, object, parseObject, text } from './fields.js'
 import { readFlag } from './settings.js'
@@ -19,10 +19,9 @@ const REFUSED = 'This copy of the session is for its brief alone: no tools. Answ
 
 /**
  * The arguments with which a client answers one prompt, given on its stdin, as a fork of a session would: nothing is written to disk, no
- * tool runs, and nothing is compacted. Tools are refused rather than left out, and the session's own options kept, because the beginning
- * of the conversation then stays as it was and is read from the cache.
+ * tool runs, and nothing is compacted. Tools are refused rather than left out, so that the conversation stays as it was.
  */
-export function forkArguments({ sessionId, client, folder }: ForkOf): string[] {
+export function forkArguments({ sessionId, client }: ForkOf, settingsFile: string): string[] {
   const own = argsOf(client)
   return [
     ...['-p', '--output-format=json', `--resume=${sessionId}`, '--fork-session', '--no-session-persistence'],
@@ -30,11 +29,13 @@ export function forkArguments({ sessionId, client, folder }: ForkOf): string[] {
     ...(own.model === undefined ? [] : [`--model=${own.model}`]),
     ...(own.settingSources === undefined ? [] : [`--setting-sources=${own.settingSources.join(',')}`]),
     ...(own.betas === undefined ? [] : [`--betas=${own.betas.join(',')}`]),
-    `--settings=${JSON.stringify(settingsFor(own, folder))}`,
+    `--settings=${settingsFile}`,
   ]
 }
 
-function settingsFor({ settings }: ClientArgs, folder: string): Record<string, unknown> {
+/** The session's own, with what makes a fork of it. They may hold secrets: for a file of the user's alone, and no command line. */
+export function forkSettings({ client, folder }: ForkOf): Record<string, unknown> {
+  const { settings } = argsOf(client)
   const theirs = settings === undefined ? {} : (readFlag(settings, folder) ?? {})
   const hooks = object(theirs.hooks) ?? {}
   const refuse = { matcher: '*', hooks: [{ type: 'command', command: `echo '${REFUSED}' >&2; exit 2` }] }

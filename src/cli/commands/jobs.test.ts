@@ -68,7 +68,7 @@ test('what cannot be is said with its exit code', async () => {
   const trial = newTrial()
   trial.put(join(trial.project, 'baton.yaml'), 'agents: { lost: { prompt: Do it., working_directory: nowhere } }\n')
   const cases: [string[], number, RegExp][] = [
-    [['run'], 2, /there is nothing to do/],
+    [['run'], 2, /no task was given/],
     [['run', 'coder', '--prompt', 'x'], 2, /there is no agent `coder`/],
     [['run', '--prompt', 'x', '--max-handoffs', 'many'], 2, /--max-handoffs cannot be "many"/],
     [['run', '--prompt', 'x', '--prompt-file', 'y'], 2, /either --prompt or --prompt-file/],
@@ -91,13 +91,15 @@ test('what cannot be is said with its exit code', async () => {
 test('more jobs than may run at once wait for their turn, the oldest first', async () => {
   const trial = newTrial()
   trial.put(join(trial.dir, 'baton', 'config.yaml'), 'limits: { jobs: 1 }\n')
-  scripted(trial, { sessions: [[{ ...step(1, 20_000), delayMs: 3_000 }, { text: 'Done.' }]] })
-  const first = trial.start([...RUN, '--json'])
+  scripted(trial, { sessions: [[step(1, 20_000), { text: 'Done.' }]] })
+  const go = join(trial.dir, 'go')
+  const first = trial.start([...RUN, '--json', '--check', `until [ -e '${go}' ]; do sleep 0.1; done`])
   const list = async () => (await trial.run(['jobs', 'list', '--json'])).json.jobs as { status: string; job_id: string }[]
   await until('the first runs', async () => (await list()).some(({ status }) => status === 'running'), 20_000)
   const second = trial.start([...RUN, '--json'])
   await until('the second waits', async () => (await list()).some(({ status }) => status === 'pending'), 20_000)
   expect((await list()).map(({ status }) => status)).toEqual(['pending', 'running'])
+  trial.put(go, '')
   const [one, two] = [(await first.done).json, (await second.done).json]
   expect([one.status, two.status]).toEqual(['completed', 'completed'])
   expect(Date.parse(two.started_at)).toBeGreaterThanOrEqual(Date.parse(one.ended_at))

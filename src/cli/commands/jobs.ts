@@ -44,21 +44,21 @@ export const command: Command = {
   options,
   actions: ACTIONS,
   forms: FORMS,
-  words: { min: 1, max: 2 },
+  words: { min: 0, max: 2 },
   examples: [
-    ['baton jobs list', 'what runs, and what ran lately'],
+    ['baton jobs list', 'what runs, and what ran lately; baton jobs alone does the same'],
     ['baton jobs show 3f2a', 'how far one has come'],
     ['baton jobs logs 3f2a --follow', 'watch one at work'],
     ['baton jobs resume', 'after a reboot: everything that was cut off'],
     ['baton jobs resume 3f2a --budget-usd 10', 'go on with more money'],
     ['baton jobs cancel 3f2a', 'end it'],
   ],
-  json: 'list: {jobs: [Job]}; show, cancel: Job; resume: a Job a line; logs: the client’s lines. Job as baton run --json has it',
+  json: 'list: {jobs: [Job]}; show, cancel: Job; resume: a Job a line; a Job is as baton run --json prints it; logs: the client’s lines',
   run,
 }
 
 async function run(call: Call, cli: Cli): Promise<number> {
-  const action = call.words[0] as Action
+  const action = (call.words[0] ?? 'list') as Action
   check(call, action)
   switch (action) {
     case 'list':
@@ -76,7 +76,7 @@ async function run(call: Call, cli: Cli): Promise<number> {
 
 function check(call: Call, action: Action): void {
   const form = FORMS[action]
-  const given = call.words.length - 1
+  const given = Math.max(0, call.words.length - 1)
   const usage = command.usage.find((line) => line.split(' ', 1)[0] === action)!
   if (given < form.least) throw wrong(command, `baton jobs ${action} needs more: baton jobs ${usage}.`)
   if (given > form.most)

@@ -14,7 +14,11 @@ export const command: Command = {
     prompt: { type: 'string', value: 'TEXT', about: 'the task (an agent may have its own)' },
     'prompt-file': { type: 'string', value: 'FILE', about: 'the task from a file; - is standard input' },
     model: { type: 'string', value: 'M', about: 'the model, as the client names it' },
-    'permission-mode': { type: 'string', value: 'M', about: 'the client’s permission mode, such as acceptEdits' },
+    'permission-mode': {
+      type: 'string',
+      value: 'M',
+      about: 'what the client may do unasked, such as acceptEdits; nobody is there to be asked, so everything else is refused',
+    },
     runtime: {
       type: 'string',
       value: 'R',
@@ -44,7 +48,7 @@ export const command: Command = {
   },
   words: { min: 0, max: 1 },
   examples: [
-    ['baton run --prompt "Make the tests pass." --check "npm test"', 'until the tests really pass'],
+    ['baton run --prompt "Make the tests pass." --check "npm test" --permission-mode acceptEdits', 'until the tests really pass'],
     ['baton run coder --work-item LIN-42 --worktree', 'an agent of baton.yaml, on a branch of its own'],
     ['baton run --prompt-file task.md --detach', 'in the background; baton jobs logs --follow shows it'],
     ['baton run --prompt "…" --budget-usd 5 --json', 'for a script: one line of JSON at the end'],

@@ -13,7 +13,7 @@ export async function cancel(call: Call, cli: Cli): Promise<number> {
       const { jobId, spec } = jobNamed(house, call.words[1]!)
       const job = await cancelJob(partsHere(house, cli, spec.folder), jobId)
       if (call.json) cli.print(JSON.stringify(viewJob(job, house.store.attempts(jobId))))
-      else cli.print(`${jobId} is cancelled${job.detail === '' ? '' : `: ${job.detail}`}.`)
+      else cli.print(`${jobId} is ${job.state}${job.detail === '' ? '' : `: ${job.detail}`}.`)
       return EXIT.done
     },
     IN_RUNNER,

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
-import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import type { House } from '../../house.js'
 import { viewJob } from '../../jobs/view-job.js'
 import { jobFolder } from '../../jobs-of.js'
-import { EXIT } from '../../lib/errors.js'
+import { BatonError, EXIT } from '../../lib/errors.js'
 import type { Call, Cli } from '../command.js'
 
 /** Each job gets a process of its own, which outlives this one and its terminal. */
@@ -22,6 +22,8 @@ export function tellDetached(house: House, cli: Cli, call: Call, jobIds: readonl
 }
 
 function start(cli: Cli, jobId: string, cwd: string, log: string): number | null {
+  if (!existsSync(cwd))
+    throw new BatonError(`The folder ${cwd} of job ${jobId} is gone.`, 'baton run begins another job.', EXIT.notFound)
   const out = openSync(log, 'a', 0o600)
   // It belongs to no job itself: whoever ends a job around this command does not end it.
   const { BATON_JOB_ID: _, BATON_RUN_SESSION: __, ...env } = cli.env

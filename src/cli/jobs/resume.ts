@@ -1,9 +1,11 @@
-import type { JobBudgets } from '../../contract/job.js'
+import type { JobBudgets, JobRecord } from '../../contract/job.js'
 import type { House } from '../../house.js'
 import { lostJobs } from '../../jobs/lost-jobs.js'
+import type { JobParts } from '../../jobs/parts.js'
 import { sayEnd } from '../../jobs/run-job.js'
 import { settleUnwanted } from '../../jobs/stop-job.js'
-import { EXIT } from '../../lib/errors.js'
+import { EXIT, reasonOf } from '../../lib/errors.js'
+import { isAlive } from '../../lib/process-info.js'
 import type { Call, Cli, Command } from '../command.js'
 import { inHouse } from '../open-house.js'
 import { tellDetached } from './detach.js'
@@ -36,17 +38,26 @@ export async function resume(call: Call, cli: Cli, command: Command): Promise<nu
 /** Those that a person had wanted to stop end as they were to, and those that had ended say so. */
 async function settle(house: House, cli: Cli, call: Call): Promise<void> {
   const { unwanted, unsaid } = lostJobs(house.store)
-  for (const { jobId, spec } of unsaid) await sayEnd(partsHere(house, cli, spec.folder), jobId)
-  for (const { jobId, spec } of unwanted) {
-    const { state } = await settleUnwanted(partsHere(house, cli, spec.folder), jobId)
-    if (!call.json) cli.print(`${jobId} is ${state}: its runner was gone before it had done that.`)
+  const each = async (job: JobRecord, see: (parts: JobParts) => Promise<void>): Promise<void> => {
+    // One that cannot be seen to is no reason to leave the others.
+    await see(partsHere(house, cli, job.spec.folder)).catch((error: unknown) =>
+      house.log('warn', 'a lost job could not be seen to', { job: job.jobId, reason: reasonOf(error) }),
+    )
   }
+  for (const job of unsaid) await each(job, (parts) => sayEnd(parts, job.jobId))
+  for (const job of unwanted)
+    await each(job, async (parts) => {
+      const { state } = await settleUnwanted(parts, job.jobId)
+      if (!call.json) cli.print(`${job.jobId} is ${state}: its runner was gone before it had done that.`)
+    })
 }
 
 function allow({ store }: House, jobId: string, more: Partial<JobBudgets>, maxHandoffs: number | null): void {
   if (Object.keys(more).length === 0 && maxHandoffs === null) return
   store.transaction(() => {
     const job = store.job(jobId)!
+    // It is refused next, and what is refused changes nothing.
+    if (job.runner !== null && isAlive(job.runner)) return
     const budgets = { ...job.spec.budgets, ...more }
     store.putJob({ ...job, spec: { ...job.spec, budgets, ...(maxHandoffs === null ? {} : { maxHandoffs }) } })
   })

@@ -43,12 +43,16 @@ export async function runHere(house: House, cli: Cli, call: Call, jobIds: readon
   const deaf = house.engine.listen(tell)
   const calm = stopOnSignals(house, jobIds, display)
   try {
-    const ended = await Promise.all(
+    // One that cannot go on is no reason to end the others, and none of them may outlive the house.
+    const all = await Promise.allSettled(
       jobIds.map(async (jobId) => {
         const parts = partsHere(house, cli, house.store.job(jobId)!.spec.folder, tell)
         return runJob(parts, jobId).catch((error: unknown) => refused(error, jobId, display, jobIds.length))
       }),
     )
+    const broken = all.find((one) => one.status === 'rejected')
+    if (broken) throw broken.reason
+    const ended = all.map((one) => (one as PromiseFulfilledResult<JobRecord | null>).value)
     display.end()
     const jobs = ended.filter((job) => job !== null)
     for (const job of jobs) tellEnd(house, cli, call, job)

@@ -96,9 +96,21 @@ function checkLines({ checks }: JobView, paint: Paint): string[] {
     )
 }
 
-function hint({ status: state, job_id, runner }: JobView, paint: Paint): string[] {
+/** What it needs more of, by the words of its end. */
+const MORE: Record<string, [words: string, option: string][]> = {
+  max_turns: [['--budget-turns', '--budget-turns N']],
+  max_budget: [
+    ['tokens are spent', '--budget-tokens N'],
+    ['--budget-usd', '--budget-usd X'],
+  ],
+  timeout: [['--budget-minutes', '--budget-minutes N']],
+  max_handoffs: [['--max-handoffs', '--max-handoffs N']],
+}
+
+function hint({ status: state, job_id, runner, exit_reason, detail }: JobView, paint: Paint): string[] {
   const goesOn = state === 'paused' || state === 'failed' || (runner !== null && !runner.alive)
-  return goesOn ? [paint(`Go on with: baton jobs resume ${job_id}`, 'dim')] : []
+  const more = MORE[exit_reason ?? '']?.find(([words]) => detail?.includes(words))?.[1]
+  return goesOn ? [paint(`Go on with: baton jobs resume ${job_id}${more === undefined ? '' : ` ${more}`}`, 'dim')] : []
 }
 
 function spendText({ spend }: JobView): string {

@@ -110,6 +110,7 @@ const isOfPrompt = ({ origin }: Fields): boolean => object(origin)?.kind !== 'ta
 function resultOf(message: Fields): RunMessage {
   const isError = message.is_error === true
   const errors = list(message.errors).filter((error) => typeof error === 'string')
+  const denied = list(message.permission_denials).length
   return {
     kind: 'result',
     terminal: text(message.terminal_reason) ?? (isError ? 'error' : 'completed'),
@@ -119,6 +120,7 @@ function resultOf(message: Fields): RunMessage {
     turns: count(message.num_turns) ?? 0,
     spend: { usage: spentIn(message), costUsd: number(message.total_cost_usd) },
     ofPrompt: isOfPrompt(message),
+    ...(denied > 0 && { denied }),
   }
 }
 

@@ -113,6 +113,8 @@ export type RunMessage =
       turns: number
       spend: SpendSoFar
       ofPrompt: boolean
+      /** Calls that the client refused, because nobody could be asked; absent: none. */
+      denied?: number
     }
   /** The client is gone. Nothing comes after it. */
   | { kind: 'exit'; code: number | null; signal: string | null; trouble: string | null }

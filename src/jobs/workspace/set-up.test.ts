@@ -191,6 +191,18 @@ describe('a job that goes on', () => {
     expect(existsSync(join(known.folder, 'done.txt'))).toBe(true)
   })
 
+  it('never takes the checkout around it for its worktree', async () => {
+    const trial = repository()
+    const known = await trial.setUp()
+    rmSync(known.folder, { recursive: true })
+    mkdirSync(known.folder, { recursive: true })
+    expect(await trial.setUp({ known })).toEqual(known)
+    expect(trial.git(known.folder, 'rev-parse', '--show-toplevel')).toContain(known.worktree!.path)
+    rmSync(join(known.folder, '.git'))
+    writeFileSync(join(known.folder, 'mine.txt'), '')
+    await expect(trial.setUp({ known })).rejects.toMatchObject({ message: expect.stringContaining('cannot be made again') })
+  })
+
   it('is told when that cannot be', async () => {
     const trial = repository()
     const known = await trial.setUp()

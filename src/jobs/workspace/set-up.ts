@@ -110,7 +110,9 @@ async function make(path: string, place: Place, ground: WorkspaceGround): Promis
 async function findAgain(known: WorkspaceState, wish: WorkspaceWish, ground: GitGround): Promise<WorkspaceState> {
   const { worktree } = known
   if (!worktree) return known
-  if (existsSync(worktree.path) && (await gitTry(worktree.path, ['rev-parse', '--git-dir'], ground)) !== null) return known
+  // A folder that lost its `.git` lies in the checkout around it, which is the user's own.
+  const top = existsSync(worktree.path) ? await gitTry(worktree.path, ['rev-parse', '--show-toplevel'], ground) : null
+  if (top !== null && realpathSync(top) === realpathSync(worktree.path)) return known
   const hint = 'start the job anew: `baton run`'
   if (!existsSync(worktree.repository)) throw new BatonError(`the repository ${worktree.repository} is gone`, hint, EXIT.notFound)
   await git(worktree.repository, ['worktree', 'prune'], ground)

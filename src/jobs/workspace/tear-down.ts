@@ -51,7 +51,8 @@ export async function tearDownWorkspace(wish: TearDownWish, ground: GitGround): 
 
 /** Where the work can be seen now. */
 export function publishedNotes(torn: TornDown | null): string[] {
-  if (!torn?.published?.pushed) return []
+  if (torn === null) return []
+  if (!torn.published?.pushed) return torn.kept || torn.branch === null ? [] : [`its commits are on the branch ${torn.branch}`]
   const { pullRequest } = torn.published
   return [pullRequest === null ? `the branch ${torn.branch} is pushed` : `pull request: ${pullRequest}`]
 }
