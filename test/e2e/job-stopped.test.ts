@@ -145,5 +145,5 @@ test('a prompt that the client takes for a command of its own is no work done', 
 test('an agent whose calls were refused is not believed in silence', async () => {
   const it = await jobStage({ steps: [{ bash: 'touch made', used: 20_008 }, 'All done.'] })
   const { code, stdout } = await it.baton('run', '--prompt', 'Do it.', '--model', 'claude-opus-4-6')
-  expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringMatching(/call was refused[^]*--permission-mode/) })
+  expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringMatching(/call was refused[\s\S]*--permission-mode/) })
 })
