@@ -159,6 +159,7 @@ export class LiveSession {
   }
 
   async #follow(): Promise<void> {
+    let hasSpoken = false
     for await (const message of this.#session.messages) {
       // Whoever says when it asks the provider again is not stuck until then.
       this.#hears(message.kind === 'retry' ? message.delayMs : 0)
@@ -168,10 +169,11 @@ export class LiveSession {
       if (message.kind === 'state') this.#idle = message.state === 'idle'
       if (message.kind === 'result') this.#ended(message)
       if (message.kind === 'exit') {
-        this.#gone = died(message)
+        this.#gone = died(message, hasSpoken)
         this.#end?.(this.#finished ?? this.#stop ?? this.#gone)
         return
       }
+      hasSpoken = true
       if (this.#finished !== null && this.#isLast(this.#finished)) this.#end?.(this.#finished)
     }
   }
@@ -196,8 +198,8 @@ export class LiveSession {
 
   #judge(result: Extract<RunMessage, { kind: 'result' }>): Outcome {
     const outcome = outcomeOf(result, this.#limit)
-    // What we cut off ends as we wanted it, whatever the client calls that.
-    return this.#stop !== null && outcome.how !== 'done' ? this.#stop : outcome
+    // What we cut off ends as we wanted it, whatever the client calls that. Who says that it is done is believed, unless its time was over.
+    return this.#stop !== null && (outcome.how !== 'done' || this.#stop.how === 'timeout') ? this.#stop : outcome
   }
 
   /**
@@ -359,9 +361,13 @@ export class LiveSession {
   }
 }
 
-function died({ code, signal, trouble }: Extract<RunMessage, { kind: 'exit' }>): Outcome {
+function died({ code, signal, trouble }: Extract<RunMessage, { kind: 'exit' }>, hasSpoken: boolean): Outcome {
   const how = signal === null ? `the client ended with ${code ?? 'no code'}` : `the client was ended by ${signal}`
-  return { how: 'died', detail: trouble === null || trouble === '' ? how : `${how}: ${trouble}` }
+  const detail = trouble === null || trouble === '' ? how : `${how}: ${trouble}`
+  // One that fails before its first word does so again: an option it does not know, say.
+  return signal === null && code !== null && code > 0 && !hasSpoken
+    ? { how: 'refused', status: null, detail }
+    : { how: 'died', detail }
 }
 
 function nameOf([first, ...more]: readonly ToolResult[]): string {
