@@ -73,7 +73,11 @@ test('what time alone does not mend ends the job with its reason, what to do, an
     { name: 'turns', script: { steps: [many, 'Done.'] }, flags: ['--budget-turns', '2'] },
     { name: 'tokens', script: { steps: [many, 'Done.'] }, flags: ['--budget-tokens', '50000'] },
     { name: 'money', script: { steps: [many, 'Done.'] }, flags: ['--budget-usd', '0.05'] },
-    { name: 'time', script: { steps: [{ bash: 'sleep 600' }, 'Done.'] }, agent: { session: { timeout: '2s' } } },
+    {
+      name: 'time',
+      script: { steps: [{ bash: 'tail -f /dev/null', used: 20_008 }, 'Done.'] },
+      agent: { session: { timeout: '2s' } },
+    },
     {
       name: 'too-long',
       script: { steps: [step('long'), { fail: 'too-long', used: 60_008 }] },

@@ -51,7 +51,8 @@ test('two jobs at once in one repository, in a path with spaces and on no branch
   const ends = await Promise.all([start('--work-item', 'LIN-42'), start('--work-item', 'LIN-43', '--prompt', 'Leave it.')])
   const [long, left] = ends.map(({ code, stdout, stderr }) => ({ code, stderr, ...JSON.parse(stdout || '{}') }))
 
-  expect(long).toMatchObject({ code: 0, stderr: '', status: 'completed', handoffs: 1, detail: null })
+  expect(long).toMatchObject({ code: 0, stderr: '', status: 'completed', handoffs: 1 })
+  expect(long.detail).toBe(`its commits are on the branch ${long.branch_name}`)
   expect(long.branch_name).toBe(`coder/LIN-42-of-${long.job_id}`)
   expect(long.worktree_path).toBe(path.join(repo, '.worktrees', long.job_id))
   expect(git(it, repo, 'show', `${long.branch_name}:steps`)).toBe('1\n2\n3')
