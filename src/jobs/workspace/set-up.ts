@@ -83,13 +83,12 @@ async function make(path: string, place: Place, ground: WorkspaceGround): Promis
   let tries = 0
   for (let number = 1; number <= MOST_NAMES; number++) {
     const branch = withSuffix(name, number)
-    const end = await git(
-      root,
-      ['worktree', 'add', '--quiet', '--no-track', '-b', branch, '--', path, place.base],
-      ground,
-      MAKING_MS,
-    )
+    // The branch first, which is made or not: a worktree that meets another git's lock half way would leave one behind, and ask for the next.
+    const made = await git(root, ['branch', '--no-track', '--', branch, place.base], ground)
+    const end =
+      made.exitCode === 0 ? await git(root, ['worktree', 'add', '--quiet', '--', path, branch], ground, MAKING_MS) : made
     if (end.exitCode === 0) return stateOf(path, branch, place)
+    if (made.exitCode === 0) await git(root, ['branch', '-D', '--quiet', '--', branch], ground)
     if (/a branch named .* already exists|reference already exists/.test(end.stderr)) continue
     // `agent` is a branch, so `agent/x` cannot be one: a file stands where a folder would have to be.
     const blocked = /' exists; cannot create '/.test(end.stderr) && name.includes('/')
