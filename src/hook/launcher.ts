@@ -175,6 +175,7 @@ keep() { # into the spool; what does not fit a variable cheaply goes there strai
   case \${begin%%'"tool_calls"'*} in *'"agent_id":"'*) child=1 ;; *) child= ;; esac
   near=
   [ -z "$child" ] && read -r near <"$home/outbox/$sid.near"
+  [ "$kind" = Stop ] && [ -e "$home/live/$sid.request.json" ] && near="$near $kind" # typed by the person, and taken by nobody yet
   case "$id $near " in *-now\ *) ;; *" $kind "*) id=$id-now ;; esac # no other engine may take it: it would keep the answer
   local all=("$home/spool/"*)
   [ \${#all[@]} -lt 5000 ] || exit 0 # nobody has taken any for very long: the store is broken, and doctor says so

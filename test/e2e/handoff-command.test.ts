@@ -84,6 +84,39 @@ test.each([
   },
 )
 
+test.each([
+  ['without a server', false],
+  ['with a server', true],
+] as const)(
+  '/handoff of an idle session, answered at once and poorly: asked once more, cleared, and a fresh one goes on: %s',
+  async (_, server) => {
+    const it = await stage(
+      {
+        steps: [
+          { bash: 'echo item-1 >> done.txt', used: 30_008 },
+          { text: 'Item 1 is noted.', used: 31_008 },
+          { text: '# Handoff brief\n\n## State\nFine so far.\n', used: 32_008 },
+          { text: BRIEF, used: 33_008 },
+        ],
+        conversations: [FRESH],
+      },
+      { server },
+    )
+    const tui = await startTui(it.home, { model: MODEL, args: ['--permission-mode', 'bypassPermissions'] })
+    const old = tui.sessionId()!
+    await tui.submit(PROMPT)
+    await tui.waitFor(/Item 1 is noted/)
+    await tui.submit('/handoff')
+    await until('the fresh session works', () => noted(it).includes('item-2'), 60_000)
+    const fresh = await until('it has an id of its own', () => (tui.sessionId() === old ? null : tui.sessionId()))
+    const first = it.model.log().find((entry) => entry.kind === 'main' && entry.session_id === fresh)!
+    expect(textsOf(first).join('\n')).toContain('because the shop opens on Monday')
+    await until('it is done', async () => (await it.events('handoff_completed')).length === 1)
+    const { briefs } = await it.json<{ briefs: unknown[] }>('handoffs', 'list')
+    expect(briefs).toMatchObject([{ author: 'agent', status: 'used', session_id: old }])
+  },
+)
+
 test('in a run without a terminal the brief is kept, and waits when the run is over', async () => {
   const it = await stage({
     steps: [
