@@ -173,9 +173,11 @@ keep() { # into the spool; what does not fit a variable cheaply goes there strai
   umask 077
   [ -d "$home/spool" ] || mkdir -p "$home/spool" "$home/run"
   case \${begin%%'"tool_calls"'*} in *'"agent_id":"'*) child=1 ;; *) child= ;; esac
-  near=
+  near= typed=
+  # Looked for first: whoever takes what the person typed says so in the other file before this one is gone.
+  [ "$kind" = Stop ] && [ -e "$home/live/$sid.request.json" ] && typed=$kind
   [ -z "$child" ] && read -r near <"$home/outbox/$sid.near"
-  [ "$kind" = Stop ] && [ -e "$home/live/$sid.request.json" ] && near="$near $kind" # typed by the person, and taken by nobody yet
+  near="$near $typed"
   case "$id $near " in *-now\ *) ;; *" $kind "*) id=$id-now ;; esac # no other engine may take it: it would keep the answer
   local all=("$home/spool/"*)
   [ \${#all[@]} -lt 5000 ] || exit 0 # nobody has taken any for very long: the store is broken, and doctor says so

@@ -105,8 +105,13 @@ async function settled(house: House, awaited: EventType[], before: number): Prom
 async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const gone = new Promise((resolve) => child.once('close', resolve))
-  // A job pauses at the first and ends all it runs at the second.
-  const signals = [0, 200].map((after) => setTimeout(() => child.kill('SIGTERM'), after))
+  // A client ends at the first. A job only stops for it; at the second Ctrl-C it ends all it runs.
+  const told = [
+    ['SIGTERM', 0],
+    ['SIGINT', 150],
+    ['SIGINT', 400],
+  ] as const
+  const signals = told.map(([signal, after]) => setTimeout(() => child.kill(signal), after))
   const force = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
   await gone
   for (const timer of [...signals, force]) clearTimeout(timer)
