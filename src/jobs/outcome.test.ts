@@ -64,13 +64,14 @@ describe('what the end of a turn means', () => {
 })
 
 it('a turn without a single answer was no work: a command of the client, or a prompt that does not fit', () => {
-  expect(ofNobody({ how: 'done', text: '' }, 1, 'x')).toBeNull()
-  expect(ofNobody({ how: 'done', text: '' }, 0, '/clear')).toMatchObject({
+  expect(ofNobody({ how: 'done', text: '' }, 1, 'x', true)).toBeNull()
+  expect(ofNobody({ how: 'done', text: '' }, 0, '/clear', true)).toMatchObject({
     how: 'refused',
     detail: expect.stringMatching(/command to it/),
   })
-  const long = ofNobody({ how: 'too-long', detail: 'Prompt is too long' }, 0, 'x'.repeat(1_000_000))
+  const long = ofNobody({ how: 'too-long', detail: 'Prompt is too long' }, 0, 'x'.repeat(1_000_000), true)
   expect(long).toMatchObject({ how: 'refused', detail: expect.stringMatching(/1,000,000 characters.*Prompt is too long/) })
-  expect(ofNobody({ how: 'too-long', detail: '' }, 3, 'x')).toBeNull()
-  expect(ofNobody({ how: 'died', detail: '' }, 0, 'x')).toBeNull()
+  expect(ofNobody({ how: 'too-long', detail: '' }, 3, 'x', true)).toBeNull()
+  expect(ofNobody({ how: 'too-long', detail: '' }, 0, 'x', false)).toBeNull()
+  expect(ofNobody({ how: 'died', detail: '' }, 0, 'x', true)).toBeNull()
 })

@@ -72,12 +72,13 @@ export function detailOf(outcome: Outcome | undefined): string {
 }
 
 /** Of a turn without a single answer: what it means then, and time changes nothing about it. null: what it is. */
-export function ofNobody(outcome: Outcome, answers: number, prompt: string): Outcome | null {
+export function ofNobody(outcome: Outcome, answers: number, prompt: string, isFirst: boolean): Outcome | null {
   if (answers > 0) return null
   // The client took the prompt for a command of its own, or is none.
   const unasked = 'the client ended its turn without asking the model: a prompt such as /clear is a command to it'
   if (outcome.how === 'done') return { how: 'refused', status: null, detail: unasked }
-  if (outcome.how !== 'too-long') return null
+  // Later it is the session that no longer fits: it is handed over.
+  if (outcome.how !== 'too-long' || !isFirst) return null
   const size = `its ${prompt.length.toLocaleString('en-US')} characters`
   return {
     how: 'refused',

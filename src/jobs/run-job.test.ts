@@ -191,6 +191,17 @@ describe('a job', () => {
     expect(briefs.kept.map(({ author }) => author)).toEqual(['agent'])
   })
 
+  it('whose session no longer fits when it goes on is handed over: only a first prompt can be too long by itself', async () => {
+    const tooLong = { fails: { terminal: 'prompt_too_long', status: 400, text: 'Prompt is too long' } }
+    const { run } = stage(
+      { sessions: [[step(1, 60_000), { text: 'Done.' }, tooLong], [{ text: 'Done.' }]], replies: [reply] },
+      { checks: [{ name: 'once', command: '[ -e tried ] || { touch tried; exit 1; }', timeoutMs: 10_000 }] },
+    )
+    expect(await run()).toMatchObject({ state: 'completed', handoffs: 1 })
+    const alone = stage({ sessions: [[tooLong]] })
+    expect(await alone.run()).toMatchObject({ state: 'failed', handoffs: 0, detail: expect.stringMatching(/first prompt/) })
+  })
+
   it('is left to compact once its handoffs are used up, or ends, as configured', async () => {
     const sessions = [[step(1, 155_000)], [step(2, 155_000), step(3, 160_000), { text: 'Done.' }]]
     expect(await stage({ sessions, replies: [reply] }, { maxHandoffs: 1 }).run()).toMatchObject({

@@ -199,7 +199,7 @@ class JobRun {
       const spent = host.mustStop()
       const before = host.attempt.turns
       const ended = spent ?? (await live.turn(prompt, 'work', bounds))
-      const outcome = ofNobody(ended, host.attempt.turns - before, prompt) ?? ended
+      const outcome = ofNobody(ended, host.attempt.turns - before, prompt, before === 0) ?? ended
       // A client that is killed for a person is no failure.
       const stopped = this.stopped()
       const next = stopped?.state === 'cancelled' ? stopped : nextAfter(this.#job, outcome, this.#parts.now())
