@@ -364,10 +364,7 @@ export class LiveSession {
 function died({ code, signal, trouble }: Extract<RunMessage, { kind: 'exit' }>, hasSpoken: boolean): Outcome {
   const how = signal === null ? `the client ended with ${code ?? 'no code'}` : `the client was ended by ${signal}`
   const detail = trouble === null || trouble === '' ? how : `${how}: ${trouble}`
-  // One that fails before its first word does so again: an option it does not know, say.
-  return signal === null && code !== null && code > 0 && !hasSpoken
-    ? { how: 'refused', status: null, detail }
-    : { how: 'died', detail }
+  return { how: 'died', detail, ...(code !== null && code > 0 && !hasSpoken && { speechless: true }) }
 }
 
 function nameOf([first, ...more]: readonly ToolResult[]): string {

@@ -73,5 +73,8 @@ it('a turn without a single answer was no work: a command of the client, or a pr
   expect(long).toMatchObject({ how: 'refused', detail: expect.stringMatching(/1,000,000 characters.*Prompt is too long/) })
   expect(ofNobody({ how: 'too-long', detail: '' }, 3, 'x', true)).toBeNull()
   expect(ofNobody({ how: 'too-long', detail: '' }, 0, 'x', false)).toBeNull()
+  const speechless = { how: 'died', detail: 'unknown option', speechless: true } as const
+  expect(ofNobody(speechless, 0, 'x', true)).toEqual({ how: 'refused', status: null, detail: 'unknown option' })
+  expect(ofNobody(speechless, 0, 'x', false)).toBeNull()
   expect(ofNobody({ how: 'died', detail: '' }, 0, 'x', true)).toBeNull()
 })

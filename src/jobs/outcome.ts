@@ -24,7 +24,7 @@ export type Outcome =
   /** Something failed that may not fail again. */
   | { how: 'trouble'; detail: string }
   /** The client is gone, and nobody ended it. */
-  | { how: 'died'; detail: string }
+  | { how: 'died'; detail: string /** It failed before its first word. */; speechless?: true }
   | { how: 'stopped'; wanted: 'leave' | 'pause' | 'cancel' }
 
 type Result = Extract<RunMessage, { kind: 'result' }>
@@ -77,6 +77,8 @@ export function ofNobody(outcome: Outcome, answers: number, prompt: string, isFi
   // The client took the prompt for a command of its own, or is none.
   const unasked = 'the client ended its turn without asking the model: a prompt such as /clear is a command to it'
   if (outcome.how === 'done') return { how: 'refused', status: null, detail: unasked }
+  // Of itself it does so again, as with an option that it does not know.
+  if (outcome.how === 'died' && outcome.speechless && isFirst) return { how: 'refused', status: null, detail: outcome.detail }
   // Later it is the session that no longer fits: it is handed over.
   if (outcome.how !== 'too-long' || !isFirst) return null
   const size = `its ${prompt.length.toLocaleString('en-US')} characters`
