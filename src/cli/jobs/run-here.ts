@@ -18,7 +18,12 @@ import { openRuntime } from './open-runtime.js'
 export const IN_RUNNER = { configMs: 1_000, busyMs: 30_000, keeps: true } as const
 
 /** What jobs need, in this process. */
-export function partsHere(house: House, cli: Cli, folder: string, tell: (events: readonly Event[]) => void = () => {}): JobParts {
+export function partsHere(
+  house: House,
+  cli: Pick<Cli, 'env'>,
+  folder: string,
+  tell: (events: readonly Event[]) => void = () => {},
+): JobParts {
   const { limits } = loadConfig({ home: house.home, project: folder, env: cli.env }).config
   const opened = new Map<string, Promise<Runtime>>()
   return jobsOf(house, {
