@@ -79,7 +79,7 @@ function refused(error: unknown, jobId: string, display: Display, count: number)
 function tellEnd(house: House, cli: Cli, call: Call, job: JobRecord): void {
   const view = viewJob(job, house.store.attempts(job.jobId))
   if (call.json || call.value('output-format') === 'stream-json') cli.print(JSON.stringify(view))
-  else cli.print(endLines(view, cli.screen).join('\n'))
+  else cli.print(endLines(view, cli.screen, house.now()).join('\n'))
 }
 
 export function exitOf({ state }: Pick<JobRecord, 'state'>): number {
