@@ -116,6 +116,8 @@ export interface JobSpec {
   sessionTimeoutMs: number | null
   /** Without a word of the client for so long, it is taken to be stuck. */
   silenceMs: number
+  /** What the agent left running in the background when it said that it is done is waited for so long, then ended. Jobs of old lack it. */
+  backgroundMs?: number
   checks: CheckSpec[]
   /** How often failed checks go back to the agent. */
   checkRounds: number

@@ -132,6 +132,10 @@ export class AttemptHost implements Host {
     record(this.#parts, jobId, {}, [{ type: 'job_progress', data }])
   }
 
+  lingers(tasks: number): void {
+    this.#progress({ background: tasks })
+  }
+
   mustStop(): Outcome | null {
     const { store } = this.#parts
     const job = store.job(this.#attempt.jobId)!

@@ -2,6 +2,7 @@ import { reasonOf } from '../lib/errors.js'
 import type { Log } from '../lib/log.js'
 import type { Journal } from './journal.js'
 import { type Outcome, outcomeOf } from './outcome.js'
+import { RefusedKey } from './refused-key.js'
 import type {
   ContextUsage,
   Ears,
@@ -29,6 +30,8 @@ export interface Host {
   heard(message: RunMessage): void
   /** Why it must stop between two batches now; null: it need not. */
   mustStop(): Outcome | null
+  /** Its turn has ended, but not what it left running in the background. */
+  lingers(tasks: number): void
   /** Whether this compaction is kept from coming about. */
   mayCompact(trigger: 'auto' | 'manual'): boolean
   /** What the client asked or told by a hook, as it wrote it. Returns what a summariser is to be told; '' nothing. */
@@ -42,6 +45,8 @@ export interface Bounds {
   silenceMs: number
   /** The whole turn; null: as long as it takes. */
   turnMs: number | null
+  /** How long work in the background of a turn that has ended is waited for, without a word of it; left out: as long as `silenceMs`. */
+  backgroundMs?: number
 }
 
 /** How long a batch may be waited for when a person wants to pause, before its tools are cut off. */
@@ -74,6 +79,11 @@ export class LiveSession {
   #finished: Outcome | null = null
   /** Why there is nobody any more to say anything to. */
   #gone: Outcome | null = null
+  /** Work in the background was waited for long enough: it holds the end up no more. */
+  #isSettled = false
+  /** It works again, after it had ended: what was in the background has finished. */
+  #isWoken = false
+  #key = new RefusedKey()
   #saidAt = 0
   #batchAt: number | null = null
   #refusals = 0
@@ -111,7 +121,10 @@ export class LiveSession {
     this.#limit = null
     this.#finished = null
     this.#idle = false
+    this.#isWoken = false
     this.#refusals = 0
+    this.#isSettled = false
+    this.#key = new RefusedKey()
     this.#saidAt = Date.now()
     const ended = new Promise<Outcome>((resolve) => {
       this.#end = resolve
@@ -134,9 +147,23 @@ export class LiveSession {
   async settleTasks(withinMs = SETTLE_MS): Promise<void> {
     this.#mode = 'brief'
     await this.#until(() => this.#tasks.length === 0, withinMs)
+    await this.#stopTasks()
+  }
+
+  async #stopTasks(): Promise<void> {
     if (this.#tasks.length === 0) return
     for (const task of [...this.#tasks]) await this.#session.stopTask(task)
     await this.#until(() => this.#tasks.length === 0, TASKS_GO_MS)
+  }
+
+  /** An endless command would hold the end up for ever. A client that wakes the agent for its end lets it say one more word. */
+  async #settle(): Promise<void> {
+    this.#isSettled = true
+    this.#idle = false
+    this.#hears(0)
+    this.#host.log('info', 'what a session left running in the background is ended', { session: this.sessionId })
+    await this.#stopTasks()
+    this.#hears(0)
   }
 
   forbidCompaction(): Promise<void> {
@@ -166,8 +193,10 @@ export class LiveSession {
       this.#host.heard(message)
       if (message.kind === 'limit' && message.reached) this.#limit = { resetsAt: message.resetsAt }
       if (message.kind === 'tasks') this.#tasksAre(message.running)
-      if (message.kind === 'state') this.#idle = message.state === 'idle'
+      if (message.kind === 'state') this.#stateIs(message.state)
       if (message.kind === 'result') this.#ended(message)
+      const refused = this.#key.heard(message)
+      if (refused !== null && this.#stop === null) this.#cut(refused)
       if (message.kind === 'exit') {
         this.#gone = died(message, hasSpoken)
         this.#end?.(this.#finished ?? this.#stop ?? this.#gone)
@@ -184,16 +213,27 @@ export class LiveSession {
     this.#idle = false
   }
 
+  #stateIs(state: 'idle' | 'working'): void {
+    this.#idle = state === 'idle'
+    this.#isWoken = state === 'working' && this.#finished !== null
+    if (this.#idle && this.#finished?.how === 'done' && !this.#isAlone()) this.#host.lingers(this.#tasks.length)
+  }
+
   /** What a task in the background woke the agent for is no answer to the request of the brief. */
   #ended(result: Extract<RunMessage, { kind: 'result' }>): void {
     if (this.#mode === 'brief' && !result.ofPrompt) return
     this.#idle = false
+    this.#isWoken = false
     this.#finished = this.#judge(result)
   }
 
   /** With work in the background an end is not the last one: what it finishes wakes the agent again, and only then it is idle. */
   #isLast({ how }: Outcome): boolean {
-    return how !== 'done' || this.#mode === 'brief' || (this.#idle && this.#tasks.length === 0)
+    return how !== 'done' || this.#mode === 'brief' || (this.#idle && this.#isAlone())
+  }
+
+  #isAlone(): boolean {
+    return this.#tasks.length === 0 || this.#isSettled
   }
 
   #judge(result: Extract<RunMessage, { kind: 'result' }>): Outcome {
@@ -226,9 +266,14 @@ export class LiveSession {
   }
 
   /** Twice a second while a turn runs: what no message brings about. */
-  #look({ silenceMs, turnMs }: Bounds): void {
+  #look({ silenceMs, turnMs, backgroundMs = silenceMs }: Bounds): void {
     const now = Date.now()
     const stop = this.#stop ?? this.#host.mustStop()
+    // Nothing works but what is in the background, and that is ended with the client.
+    if (stop !== null && this.#finished !== null && this.#idle) {
+      this.#end?.(stop.how === 'timeout' ? stop : this.#finished)
+      return
+    }
     if (stop !== null && this.#stop === null) {
       this.#stop = stop
       this.#stopAt = now
@@ -239,10 +284,12 @@ export class LiveSession {
       else if (now - this.#stopAt > PAUSE_MS) void this.#session.interrupt()
       return
     }
-    if (this.#finished !== null && this.#tasks.length === 0 && now - this.#lastWord > QUIET_MS) this.#end?.(this.#finished)
+    const quiet = now - Math.max(this.#lastWord, this.#saidAt)
+    if (this.#finished !== null && this.#isAlone() && !this.#isWoken && quiet > QUIET_MS) this.#end?.(this.#finished)
+    else if (this.#finished?.how === 'done' && this.#idle && !this.#isSettled && quiet > backgroundMs) void this.#settle()
     else if (turnMs !== null && now - this.#saidAt > turnMs)
       this.#cut({ how: 'timeout', of: this.#mode === 'brief' ? 'brief' : 'session' })
-    else if (now - Math.max(this.#lastWord, this.#saidAt) > silenceMs) this.#cut({ how: 'stalled', silentMs: silenceMs })
+    else if (quiet > silenceMs) this.#cut({ how: 'stalled', silentMs: silenceMs })
   }
 
   #stopAt = 0

@@ -191,7 +191,8 @@ class JobRun {
 
   async #work(host: AttemptHost, live: LiveSession, first: string): Promise<Next> {
     const { spec } = this.#job
-    const bounds = { silenceMs: spec.silenceMs, turnMs: spec.sessionTimeoutMs }
+    const { silenceMs, sessionTimeoutMs: turnMs, backgroundMs = silenceMs } = spec
+    const bounds = { silenceMs, turnMs, backgroundMs: Math.min(silenceMs, backgroundMs) }
     host.put({ state: 'prompted', process: live.process })
     await live.ready()
     for (let prompt = first; ; ) {

@@ -30,6 +30,7 @@ describe('the line of a job at work', () => {
     expect(progressLine(event({ total_steps: 1 }), plain)).toBe('▱▱▱▱▱▱▱▱▱▱ step 1 · session – · handoffs –/–')
     expect(progressLine(event({ ...DATA, cost_usd: 1.5 }), plain)).toContain('· $1.50 ·')
     expect(progressLine(event({ ...DATA, waiting: 'overloaded' }), plain)).toContain('the provider is asked again (overloaded)')
+    expect(progressLine(event({ ...DATA, background: 1 }), plain)).toContain('waits for what runs in the background (1)')
   })
 
   it('expects a compaction once the handoffs are used up', () => {

@@ -15,7 +15,7 @@ export function progressLine({ data }: Event, paint: Paint, columns = Number.POS
   const percent = used !== null && point ? (used / point) * 100 : null
   const step = text(data.total_steps) ?? text(data.steps) ?? '–'
   const [handoffs, most] = [text(data.handoffs) ?? '–', text(data.max_handoffs) ?? '–']
-  const waits = data.waiting ? `the provider is asked again (${text(data.waiting)})` : null
+  const waits = waitText(data)
   const full = (figures: (tokens: number) => string): string | null => {
     if (percent === null) return used === null ? null : `${figures(used)} tokens`
     return `${figures(used!)} of ${figures(point!)} (${percentText(percent)})`
@@ -34,6 +34,11 @@ export function progressLine({ data }: Event, paint: Paint, columns = Number.POS
   const lines = forms.map((form, at) => () => `${at === forms.length - 1 ? '' : `${bar(percent, 10, paint)} `}${list(form())}`)
   const fits = lines.find((line) => widthOf(line()) <= columns) ?? lines.at(-1)!
   return cut(fits(), columns)
+}
+
+function waitText({ waiting, background }: Record<string, unknown>): string | null {
+  if (waiting) return `the provider is asked again (${text(waiting)})`
+  return background ? `waits for what runs in the background (${text(background)})` : null
 }
 
 function spend(
