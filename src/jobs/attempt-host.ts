@@ -7,6 +7,7 @@ import { type JobParts, record, recordAttempt } from './parts.js'
 import type { ContextUsage, RunMessage, ToolResult } from './runtimes/runtime.js'
 import { plus, ToldSpend, tokensOf } from './told-spend.js'
 import { type Climb, fullAt, hasRoom, isFull } from './when-full.js'
+import type { WorkClock } from './work-clock.js'
 
 const MOST_ANSWERS = 400
 
@@ -32,7 +33,12 @@ export class AttemptHost implements Host {
   readonly #began = Date.now()
   readonly #told: ToldSpend
 
-  constructor(parts: JobParts, attempt: AttemptRecord, journalPath: string) {
+  constructor(
+    parts: JobParts,
+    attempt: AttemptRecord,
+    journalPath: string,
+    private readonly clock: Pick<WorkClock, 'ranMs'>,
+  ) {
     this.#parts = parts
     this.log = parts.log
     this.#attempt = attempt
@@ -141,9 +147,8 @@ export class AttemptHost implements Host {
     const job = store.job(this.#attempt.jobId)!
     if (job.wanted !== null) return { how: 'stopped', wanted: job.wanted }
     const { budgets, sessionTimeoutMs } = job.spec
-    const here = Date.now() - this.#began
-    if (sessionTimeoutMs !== null && here > sessionTimeoutMs) return { how: 'timeout', of: 'session' }
-    if (budgets.minutes !== null && job.ranMs + here > budgets.minutes * 60_000) return { how: 'timeout', of: 'job' }
+    if (sessionTimeoutMs !== null && Date.now() - this.#began > sessionTimeoutMs) return { how: 'timeout', of: 'session' }
+    if (budgets.minutes !== null && this.clock.ranMs() > budgets.minutes * 60_000) return { how: 'timeout', of: 'job' }
     const all = store.attempts(job.jobId)
     if (budgets.turns !== null && sum(all, ({ turns }) => turns) >= budgets.turns) return { how: 'turns' }
     if (budgets.tokens !== null && sum(all, spentIn) >= budgets.tokens)

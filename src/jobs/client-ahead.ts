@@ -6,6 +6,7 @@ import { hooksFor } from './hooks/applies.js'
 import type { LiveSession } from './live-session.js'
 import { type JobParts, recordAttempt } from './parts.js'
 import { moneyFor, startSession } from './start-session.js'
+import type { WorkClock } from './work-clock.js'
 
 interface Ready {
   host: AttemptHost
@@ -25,6 +26,7 @@ export class ClientAhead {
     private readonly parts: JobParts,
     private readonly jobId: string,
     private readonly journal: string,
+    private readonly clock: WorkClock,
     private readonly keep: (line: string) => void,
   ) {}
 
@@ -39,7 +41,7 @@ export class ClientAhead {
   async #start(attempt: AttemptRecord): Promise<Ready | null> {
     try {
       const next = nextAttempt(this.parts, attempt, { state: 'ready', briefId: null })
-      const host = new AttemptHost(this.parts, next, this.journal)
+      const host = new AttemptHost(this.parts, next, this.journal, this.clock)
       const money = moneyFor(this.parts, next)
       const { sessionId } = next
       return { host, live: await startSession(this.parts, host, { begin: { how: 'fresh' }, sessionId }, this.keep), money }

@@ -1,18 +1,10 @@
 import { reasonOf } from '../lib/errors.js'
 import type { Log } from '../lib/log.js'
+import { CallKeeper } from './call-keeper.js'
 import type { Journal } from './journal.js'
 import { type Outcome, outcomeOf } from './outcome.js'
 import { RefusedKey } from './refused-key.js'
-import type {
-  ContextUsage,
-  Ears,
-  RunMessage,
-  RunningSession,
-  Runtime,
-  SessionWish,
-  ToolCall,
-  ToolResult,
-} from './runtimes/runtime.js'
+import type { ContextUsage, Ears, RunMessage, RunningSession, Runtime, SessionWish, ToolResult } from './runtimes/runtime.js'
 import { SAME_MOST, SAME_TOLD, SameAgain, sameText } from './same-again.js'
 
 /** What whoever runs a session is told and asked while it works. */
@@ -87,13 +79,13 @@ export class LiveSession {
   #saidAt = 0
   #batchAt: number | null = null
   #refusals = 0
-  /** Calls of the batch under way whose end is in the journal. */
-  readonly #returned = new Set<string>()
+  readonly #calls: CallKeeper
   readonly #same = new SameAgain()
 
   constructor(runtime: Runtime, wish: SessionWish, host: Host) {
     this.sessionId = wish.sessionId
     this.#host = host
+    this.#calls = new CallKeeper(host, wish.sessionId)
     this.#session = runtime.start(wish, this.#ears())
     // A long answer is many lines and one message.
     this.#session.onRaw(() => this.#hears(0))
@@ -302,21 +294,19 @@ export class LiveSession {
   }
 
   #ears(): Ears {
-    const { journal } = this.#host
-    const at = (): string => this.#host.now().toISOString()
     return {
       heard: (event, payload) => this.#host.hooked(this.sessionId, event, payload),
       beforeTool: async (call) => {
         if (call.subagent !== null) return {}
         if (this.#mode === 'brief') {
-          this.#keepSafely(() => journal.denied(at(), this.sessionId, call, 'in the turn for the brief'))
+          this.#calls.denied(call, 'in the turn for the brief')
           return { deny: '[baton] The brief is wanted now, as your whole answer. No tools are needed for it.' }
         }
         this.#batchAt ??= Date.now()
-        return this.#keepBegun(call)
+        return this.#calls.began(call)
       },
       afterTool: async (result) => {
-        if (result.subagent === null) this.#keepReturned(result)
+        if (result.subagent === null) this.#calls.returned(result)
       },
       afterBatch: (calls) => this.#afterBatch(calls),
       beforeCompaction: async (trigger) =>
@@ -328,42 +318,10 @@ export class LiveSession {
     }
   }
 
-  /** A call that is not in the journal would be made again after a crash, so it is not made at all. */
-  #keepBegun(call: ToolCall): { deny?: string } {
-    try {
-      this.#host.journal.began(this.#host.now().toISOString(), this.sessionId, call)
-      return {}
-    } catch (error) {
-      const reason = reasonOf(error)
-      this.#host.log('error', 'a call could not be written down and was refused', { session: this.sessionId, reason })
-      return {
-        deny: `[baton] This call was not made: Baton could not write it down first (${reason}). Try once more; if that fails too, end your turn and say so.`,
-      }
-    }
-  }
-
-  /** Where it cannot be kept, the call is one whose end nobody knows. */
-  #keepReturned(result: ToolResult): void {
-    this.#keepSafely(() => {
-      this.#host.journal.returned(this.#host.now().toISOString(), this.sessionId, result)
-      this.#returned.add(result.id)
-    })
-  }
-
-  #keepSafely(write: () => void): void {
-    try {
-      write()
-    } catch (error) {
-      this.#host.log('error', 'the end of a call could not be written down', { session: this.sessionId, reason: reasonOf(error) })
-    }
-  }
-
   async #afterBatch(calls: ToolResult[]): Promise<{ stop?: string; context?: string }> {
     if (calls.some(({ subagent }) => subagent !== null)) return {}
     if (this.#mode === 'brief') return this.#refused()
-    // Of a call that was refused nothing is told but its batch, and nobody has to wonder how it ended.
-    for (const call of calls) if (!this.#returned.has(call.id)) this.#keepReturned(call)
-    this.#returned.clear()
+    this.#calls.batch(calls)
     const same = this.#same.took(calls, Date.now() - (this.#batchAt ?? Date.now()))
     this.#batchAt = null
     const usage = this.#host.hasRoom(calls)

@@ -124,3 +124,14 @@ it('another process that runs it keeps it, and nothing of it changes', async () 
   await expect(run()).rejects.toThrow(`is run by process ${pid}`)
   expect(store.job(jobId)).toEqual(before)
 })
+
+it('keeps the time it ran while it runs: a kill does not give its minutes back', async () => {
+  const { run, jobId } = stage({ sessions: [[{ ...step(1, 20_000), delayMs: 60_000 }]] })
+  store.putJob({ ...store.job(jobId)!, ranMs: 30_000 })
+  const running = run()
+  await expect.poll(() => store.job(jobId)!.ranMs, { timeout: 15_000 }).toBeGreaterThanOrEqual(35_000)
+  wantStop({ store }, jobId, 'cancel')
+  const { ranMs } = await running
+  expect(ranMs).toBeGreaterThanOrEqual(35_000)
+  expect(ranMs).toBeLessThan(60_000)
+}, 30_000)

@@ -21,6 +21,7 @@ import { planAttempt } from './plan-attempt.js'
 import { endProcesses } from './processes.js'
 import type { SessionWish } from './runtimes/runtime.js'
 import { environmentOf, folderOf, startSession } from './start-session.js'
+import { WorkClock } from './work-clock.js'
 import { setUpWorkspace } from './workspace/set-up.js'
 
 const LOOK_MS = 500
@@ -70,6 +71,7 @@ class JobRun {
   #live: LiveSession | null = null
   readonly #ahead: ClientAhead
   readonly #hooks: HooksOfJob
+  readonly #clock: WorkClock
 
   constructor(parts: JobParts, jobId: string) {
     this.#jobId = jobId
@@ -81,7 +83,8 @@ class JobRun {
     this.#parts = { ...parts, tell: (events) => this.#tell(parts, events) }
     this.#prompts = new AttemptPrompts(this.#parts, jobId, this.#folder, (payload) => this.#hooks.atStart(payload))
     this.#hooks = new HooksOfJob(this.#parts, jobId, this.#keep, { stop: this.#stop.signal, cancel: this.#cancel.signal })
-    this.#ahead = new ClientAhead(this.#parts, jobId, this.#prompts.journal, this.#keep)
+    this.#clock = new WorkClock(this.#parts, jobId)
+    this.#ahead = new ClientAhead(this.#parts, jobId, this.#prompts.journal, this.#clock, this.#keep)
   }
 
   readonly #keep = (line: string): void => this.#log.add(line)
@@ -105,6 +108,7 @@ class JobRun {
     const look = setInterval(() => {
       try {
         this.#lookAtWish()
+        this.#clock.tick()
       } catch (error) {
         this.#parts.log('warn', 'a job could not be looked at', { job: this.#jobId, reason: reasonOf(error) })
       }
@@ -145,10 +149,19 @@ class JobRun {
     for (;;) {
       const stopped = this.stopped()
       if (stopped !== null) return stopped
-      const next = await this.#attempt()
+      const next = await this.#timed(() => this.#attempt())
       if (next.do === 'end') return next
       if (next.do === 'resume') await this.#rest(next.after)
       if (next.do === 'wait') await this.#waitUntil(next.until)
+    }
+  }
+
+  async #timed<T>(work: () => Promise<T>): Promise<T> {
+    this.#clock.start()
+    try {
+      return await work()
+    } finally {
+      this.#clock.stop()
     }
   }
 
@@ -163,7 +176,8 @@ class JobRun {
     const { store } = this.#parts
     const last = lastBegun(store.attempts(this.#jobId))
     const plan = planAttempt(last, last !== null && this.#prompts.wasHeard(last))
-    const hostOf = (attempt: AttemptRecord): AttemptHost => new AttemptHost(this.#parts, attempt, this.#prompts.journal)
+    const hostOf = (attempt: AttemptRecord): AttemptHost =>
+      new AttemptHost(this.#parts, attempt, this.#prompts.journal, this.#clock)
     const spent = last && hostOf(last).mustStop() // not overdrawn by one more request
     if (spent) return nextAfter(this.#job, spent, this.#parts.now())
     if (plan.do === 'hand-off') {
@@ -178,14 +192,12 @@ class JobRun {
     const prompt = isFresh ? await this.#prompts.first(attempt) : this.#prompts.resume(attempt)
     const stopped = this.stopped()
     if (stopped !== null) return stopped
-    const begun = Date.now()
     const live = await this.#open(host, isFresh ? { how: 'fresh' } : { how: 'resume' }, attempt.sessionId, ahead?.live)
     try {
       return await this.#work(host, live, prompt)
     } finally {
       await this.#close(live, host)
       host.journal.close()
-      record(this.#parts, this.#jobId, { ranMs: this.#job.ranMs + Date.now() - begun })
     }
   }
 
