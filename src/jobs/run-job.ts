@@ -4,7 +4,7 @@ import type { Event } from '../contract/event.js'
 import type { AttemptRecord, JobRecord } from '../contract/job.js'
 import { reasonOf } from '../lib/errors.js'
 import { askBrief } from './ask-brief.js'
-import { AttemptHost } from './attempt-host.js'
+import { AttemptHost, type HostSurroundings } from './attempt-host.js'
 import { AttemptPrompts } from './attempt-prompts.js'
 import { freshAttempt, handoffFields, lastBegun, wasStarted } from './attempt-record.js'
 import { checkJob } from './checks-of-job.js'
@@ -72,6 +72,7 @@ class JobRun {
   readonly #ahead: ClientAhead
   readonly #hooks: HooksOfJob
   readonly #clock: WorkClock
+  readonly #around: HostSurroundings
 
   constructor(parts: JobParts, jobId: string) {
     this.#jobId = jobId
@@ -84,7 +85,11 @@ class JobRun {
     this.#prompts = new AttemptPrompts(this.#parts, jobId, this.#folder, (payload) => this.#hooks.atStart(payload))
     this.#hooks = new HooksOfJob(this.#parts, jobId, this.#keep, { stop: this.#stop.signal, cancel: this.#cancel.signal })
     this.#clock = new WorkClock(this.#parts, jobId)
-    this.#ahead = new ClientAhead(this.#parts, jobId, this.#prompts.journal, this.#clock, this.#keep)
+    this.#around = {
+      ranMs: () => this.#clock.ranMs(),
+      atLevel: (level, attempt) => this.#hooks.atLevel(level, attempt),
+    }
+    this.#ahead = new ClientAhead(this.#parts, jobId, this.#prompts.journal, this.#around, this.#keep)
   }
 
   readonly #keep = (line: string): void => this.#log.add(line)
@@ -117,6 +122,7 @@ class JobRun {
       return await this.#carry()
     } finally {
       await this.#ahead.drop()
+      await this.#hooks.settled()
       clearInterval(look)
     }
   }
@@ -177,7 +183,7 @@ class JobRun {
     const last = lastBegun(store.attempts(this.#jobId))
     const plan = planAttempt(last, last !== null && this.#prompts.wasHeard(last))
     const hostOf = (attempt: AttemptRecord): AttemptHost =>
-      new AttemptHost(this.#parts, attempt, this.#prompts.journal, this.#clock)
+      new AttemptHost(this.#parts, attempt, this.#prompts.journal, this.#around)
     const spent = last && hostOf(last).mustStop() // not overdrawn by one more request
     if (spent) return nextAfter(this.#job, spent, this.#parts.now())
     if (plan.do === 'hand-off') {

@@ -90,6 +90,9 @@ function sentence(type: Event['type'] | 'hook', data: Record<string, unknown>): 
       return `handoff ${text(data.handoffNumber)}: session ${short(data.oldSessionId)} → ${short(data.newSessionId)}${data.coverage === null ? '' : `, the brief carries ${percentText(Number(data.coverage) * 100)}`}`
     case 'handoff_failed':
       return `handoff ${text(data.handoffNumber)} failed: ${text(data.reason)}`
+    case 'level_crossed':
+      // Those of the file are noted on the session's timeline.
+      return data.of_job === true ? `level ${text(data.level)}: the session holds ${tokens(data.used_tokens)} tokens` : null
     case 'check_started':
       return checkAtWork(data)
     case 'check_completed':
