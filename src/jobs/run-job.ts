@@ -235,16 +235,20 @@ class JobRun {
 
   /** What is told of it outlasts the session. */
   #leave(host: AttemptHost, next: Next, outcome?: Outcome): Next {
-    if (next.do === 'end') host.put({ state: 'over', endedAt: this.#parts.now().toISOString(), process: null })
-    else record(this.#parts, this.#jobId, { ...counted(this.#job, outcome), detail: detailOf(outcome) }, this.#again(next))
+    const { state, turns } = host.attempt
+    // One that may never have heard its prompt cannot be opened again: whether it did is looked for when the job goes on.
+    const after = state === 'prompted' && turns === 0 ? 'prompted' : 'over'
+    const detail = detailOf(outcome)
+    if (next.do === 'end') host.put({ state: after, endedAt: this.#parts.now().toISOString(), process: null })
+    else record(this.#parts, this.#jobId, { ...counted(this.#job, outcome), detail }, this.#again(next, detail))
     return next
   }
 
   /** What is tried again is told, with what went wrong; a limit tells it itself. */
-  #again(next: Next): Happening[] {
+  #again(next: Next, detail: string): Happening[] {
     if (next.do !== 'resume' || next.after === 0) return []
     const until = new Date(this.#parts.now().getTime() + next.after).toISOString()
-    return [{ type: 'job_waiting', data: { until, reason: 'it is tried again' } }]
+    return [{ type: 'job_waiting', data: { until, reason: `${detail}${detail === '' ? '' : '; '}it is tried again` } }]
   }
 
   #check(result: string): Promise<string | Over> {

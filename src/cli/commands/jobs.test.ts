@@ -36,6 +36,7 @@ test('a job is run to its end, and shown, listed and told afterwards', async () 
   expect(jobs).toMatchObject([
     { status: 'completed', exit_reason: 'success', handoffs: 1, steps: 5, checks: [{ ok: true }, { ok: true }] },
   ])
+  expect((await trial.run(['jobs', '--json'])).json.jobs).toEqual(jobs)
   const id = jobs[0].job_id as string
   expect((await trial.run(['jobs', 'show', id.slice(4, 10)])).stdout).toContain(`${id}  completed`)
   expect((await trial.run(['jobs', 'logs', id])).stdout).toMatch(/→ Bash step 1\n→ Bash step 2\n.*handoff 1[\s\S]*All is done\./)
@@ -75,7 +76,7 @@ test('what cannot be is said with its exit code', async () => {
     [['run', '--prompt', ' '], 2, /the prompt is empty/],
     [['run', '--prompt-file', '.'], 2, /cannot be read: EISDIR/],
     [['run', 'lost', '--runtime', 'scripted'], 2, /nowhere is no folder \(working_directory of the agent `lost`\)/],
-    [['jobs'], 2, /needs one of: list/],
+    [['jobs', 'lst'], 2, /Did you mean list/],
     [['jobs', 'show'], 2, /needs more/],
     [['jobs', 'show', 'nothing'], 3, /There is no job "nothing"/],
     [['jobs', 'list', '--follow'], 2, /has no option --follow/],

@@ -56,7 +56,7 @@ describe('a round of checks', () => {
       'check passed: npm test (3.1 s)',
     )
     expect(said('check_completed', { name: 'lint', ok: false, exit_code: 2, duration_ms: 20 })).toBe(
-      'check failed: lint (exit 2, 0 s)',
+      'check failed: lint (exit 2, 20 ms)',
     )
     const endless = { name: 'lint', ok: false, exit_code: null, timed_out: true, duration_ms: 600_010 }
     expect(said('check_completed', endless)).toBe('check failed: lint (it did not end within 600 s)')

@@ -83,7 +83,7 @@ function sentence(type: Event['type'] | 'hook', data: Record<string, unknown>): 
     case 'job_resumed':
       return 'goes on'
     case 'job_waiting':
-      return `waits${data.until ? ` until ${localTime(new Date(String(data.until)))}` : ''}: ${text(data.reason) ?? ''}`
+      return `waits${data.until ? ` until ${localTime(new Date(String(data.until)))}` : ''}: ${cut(text(data.reason) ?? '', 400)}`
     case 'handoff_started':
       return `handoff ${text(data.handoffNumber)}: the session holds ${tokens(data.inputTokens)} tokens and writes its brief`
     case 'handoff_completed':
@@ -124,7 +124,8 @@ export function checkAtWork(data: Record<string, unknown>): string {
 const checkName = ({ name }: Record<string, unknown>): string => cut((text(name) ?? '–').replace(/\s+/g, ' '), 80)
 
 function checkEnd({ ok, exit_code, timed_out, duration_ms }: Record<string, unknown>): string {
-  const time = `${(Math.round((figure(duration_ms) ?? 0) / 100) / 10).toLocaleString('en-US')} s`
+  const ms = figure(duration_ms) ?? 0
+  const time = ms < 1_000 ? `${ms} ms` : `${(Math.round(ms / 100) / 10).toLocaleString('en-US')} s`
   if (ok === true) return time
   return timed_out === true ? `it did not end within ${time}` : `exit ${text(exit_code) ?? '–'}, ${time}`
 }
