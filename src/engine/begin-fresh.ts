@@ -5,7 +5,7 @@ import { deskFor } from './desk.js'
 import { type Draft, emit } from './draft.js'
 import { withoutFork } from './fork-brief.js'
 import { addFoundLater } from './found-later.js'
-import { cancelHandoff, failHandoff, fieldsOf, isForking, moveHandoff, withdraw } from './handoffs.js'
+import { cancelHandoff, failHandoff, fieldsOf, handoffsHere, isForking, moveHandoff, withdraw } from './handoffs.js'
 import { isThere, typeOn, waitForNextStart } from './leave-session.js'
 import { cancelStale, queue } from './messages.js'
 import { beginReview } from './review.js'
@@ -21,7 +21,7 @@ const WITH_BRIEF = new Set<HandoffRecord['state']>(['written', 'checked', 'revie
 /** A session was cleared and this one took its place in the seat: the brief goes with its first request. */
 export function beginFresh(draft: Draft): void {
   const { parts, record, at } = draft
-  const [found] = parts.store.openHandoffs({ seatId: record.seatId })
+  const [found] = handoffsHere(draft)
   if (!found || found.sessionId === record.sessionId || found.newSessionId === record.sessionId) return
   if (isBeside(draft, found)) return
   const back = takenBack(draft, found)
