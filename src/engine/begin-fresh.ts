@@ -1,6 +1,6 @@
 import type { BriefRecord } from '../contract/brief.js'
 import type { HandoffRecord } from '../contract/handoff.js'
-import { continuePrompt, resumeText } from '../handoff/resume-text.js'
+import { continuePrompt, freshText, resumeText } from '../handoff/resume-text.js'
 import { deskFor } from './desk.js'
 import { type Draft, emit } from './draft.js'
 import { withoutFork } from './fork-brief.js'
@@ -67,7 +67,7 @@ export function beginFresh(draft: Draft): void {
   const text = resumeText({ ...brief, addenda, seatName: draft.seatName }, body, LONGEST_BRIEF)
   queue(
     draft,
-    { category: 'brief', mode: 'urgent', agent_text: text, user_text: null },
+    { category: 'brief', mode: 'urgent', agent_text: text, user_text: freshText(brief) },
     { seatId: record.seatId, sessionId: record.sessionId },
   )
   // Whoever cleared by hand does not have to type on; whoever resumed a conversation may have come to look at it.
