@@ -75,7 +75,6 @@ test('what cannot be is said with its exit code', async () => {
     [['run', '--prompt', ' '], 2, /the prompt is empty/],
     [['run', '--prompt-file', '.'], 2, /cannot be read: EISDIR/],
     [['run', 'lost', '--runtime', 'scripted'], 2, /nowhere is no folder \(working_directory of the agent `lost`\)/],
-    [['jobs'], 2, /needs one of: list/],
     [['jobs', 'show'], 2, /needs more/],
     [['jobs', 'show', 'nothing'], 3, /There is no job "nothing"/],
     [['jobs', 'list', '--follow'], 2, /has no option --follow/],
