@@ -1,0 +1,5 @@
+import { PageHead } from '../parts/page-head.js'
+
+export default function Overview() {
+  return <PageHead title="Overview" label="Overview" />
+}

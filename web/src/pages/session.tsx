@@ -1,0 +1,5 @@
+import { PageHead } from '../parts/page-head.js'
+
+export default function Session({ id }: { id: string }) {
+  return <PageHead title={id} label={id} />
+}
