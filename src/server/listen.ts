@@ -36,7 +36,8 @@ export async function listen(parts: ServerParts, options: ListenOptions): Promis
   const { host, port: wanted, token, locked } = options
   const bound: Bound = { host, port: wanted, token, locked }
   const take = takeSignals(parts)
-  const http = createHttpServer(serveHttp(parts, bound, take))
+  const routes = serveHttp(parts, bound, take)
+  const http = createHttpServer(routes.listener)
   http.keepAliveTimeout = 2_000
   http.timeout = 60_000
   const door: Door = {
@@ -61,7 +62,10 @@ export async function listen(parts: ServerParts, options: ListenOptions): Promis
     announce(options.serverFile, port, locked ? token : null)
   return {
     url: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
-    close: () => close(server, sockets, options.serverFile),
+    close() {
+      routes.close()
+      return close(server, sockets, options.serverFile)
+    },
   }
 }
 

@@ -4,6 +4,9 @@ import type { Caller } from './access.js'
 import { makeApp } from './app.js'
 import { type Bound, judge } from './guard.js'
 import { ALWAYS, DATA } from './headers.js'
+import { makeHub } from './live/hub.js'
+import { liveSource } from './live/live-source.js'
+import { stream } from './live/stream.js'
 import { pageFiles } from './page-files.js'
 import type { ServerParts } from './parts.js'
 import { SIGN_IN, SIGN_IN_HEADERS } from './sign-in.js'
@@ -12,7 +15,7 @@ import { MAX_BODY, type Reply, type SignalRequest } from './signals.js'
 type Take = (request: SignalRequest, reply: Reply) => void
 
 /** Everything but the short way in for hooks: who asks is judged once, here, before anything is looked at. */
-export function serveHttp(parts: ServerParts, bound: Bound, take: Take): RequestListener {
+export function serveHttp(parts: ServerParts, bound: Bound, take: Take): { listener: RequestListener; close(): void } {
   const callers = new WeakMap<IncomingMessage, Caller>()
   const app = makeApp(parts, bound)
   const routed = getRequestListener((request, env) => {
@@ -20,20 +23,23 @@ export function serveHttp(parts: ServerParts, bound: Bound, take: Take): Request
     return app.fetch(request, { ...callers.get(incoming)!, address: incoming.socket.remoteAddress ?? '' })
   })
   const files = pageFiles(parts.web)
+  const hub = makeHub(liveSource(parts))
 
-  return (request, response) => {
+  const listener: RequestListener = (request, response) => {
     const path = (request.url ?? '').split('?', 1)[0]!
     const judged = judge(askingOf(request, path), bound, parts.now)
     if (judged.status !== null) refuse(request, response, judged)
     else if (request.method === 'POST' && path.startsWith('/signals/')) receive(request, response, take)
     else if (isLooking(request) && sendFile(request, response, files({ path, headers: request.headers }))) return
     else if (judged.caller.by === 'files') answer(response, 401, { error: 'a token is needed (Authorization: Bearer …)' })
+    else if (path === '/api/live') stream(hub, judged.caller, request, response)
     else {
       callers.set(request, judged.caller)
       for (const name in DATA) response.setHeader(name, DATA[name]!)
       void routed(request, response)
     }
   }
+  return { listener, close: hub.close }
 }
 
 function askingOf({ method, headers }: IncomingMessage, path: string): Parameters<typeof judge>[0] {
