@@ -34,7 +34,9 @@ export async function listen(parts: ServerParts, options: ListenOptions): Promis
   }
   const bound: Bound = { host: options.host, port: options.port, token: options.token }
   const take = takeSignals(parts)
-  const routed = getRequestListener(makeApp(parts, options.token !== null).fetch)
+  const app = makeApp(parts)
+  // Beyond loopback nobody gets this far without the token.
+  const routed = getRequestListener((request) => app.fetch(request, { words: options.token !== null }))
   const http = createHttpServer((request, response) => {
     const { host, origin, authorization } = request.headers
     const no = refuse({ host, origin, authorization }, bound)
