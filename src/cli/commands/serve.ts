@@ -5,13 +5,15 @@ import { loadConfig } from '../../config/load-config.js'
 import type { Around } from '../../engine/around.js'
 import { type House, openHouse } from '../../house.js'
 import { BatonError, EXIT, reasonOf } from '../../lib/errors.js'
-import { pageOf } from '../../page-of.js'
+import { pageOf } from '../../page/page.js'
 import { isLoopback } from '../../server/guard.js'
 import { listen } from '../../server/listen.js'
 import type { ServerParts } from '../../server/parts.js'
+import { shownBy } from '../../shown.js'
 import { VERSION } from '../../version.js'
 import type { Call, Cli, Command } from '../command.js'
 import { engineOf } from '../launcher-for.js'
+import { handsOf } from '../serving/hands.js'
 import { keepHouse } from '../serving/housekeeping.js'
 import { makeKeeper } from '../serving/keeper.js'
 import { pickUpJobs } from '../serving/pick-up-jobs.js'
@@ -61,7 +63,7 @@ async function run(call: Call, cli: Cli): Promise<number> {
   const other = runningServer(house.home)
   const leave = takePlace(join(dirname(house.home.server), 'serving'), () => (other ? ` at http://127.0.0.1:${other.port}` : ''))
   try {
-    const server = await listen(partsOf(house), { host, port, token, serverFile: house.home.server })
+    const server = await listen(partsOf(house, cli), { host, port, token, serverFile: house.home.server })
     const stopped = untilStopped()
     cli.print(call.json ? JSON.stringify({ url: server.url }) : `Baton listens on ${server.url}. Ctrl-C ends it.`)
     const chores = keepHouse(house, keeper)
@@ -85,8 +87,9 @@ async function run(call: Call, cli: Cli): Promise<number> {
   return EXIT.done
 }
 
-function partsOf(house: House): ServerParts {
-  return { ...house, recent: (all) => house.recent({ all }), rooms: pageOf(house), version: VERSION }
+function partsOf(house: House, { env }: Cli): ServerParts {
+  const rooms = pageOf(house, handsOf(house, env, process.argv[1]!))
+  return { ...house, ...shownBy(house), rooms, version: VERSION }
 }
 
 /** A store that was moved away would go on being written where nobody reads it. */
