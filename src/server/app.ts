@@ -1,5 +1,8 @@
 import { Hono } from 'hono'
-import { mount, type ServerEnv } from './mount.js'
+import { bodyLimit } from 'hono/body-limit'
+import type { CallerEnv } from './access.js'
+import { type EntranceParts, entrance } from './entrance.js'
+import { mount } from './mount.js'
 import type { ServerParts } from './parts.js'
 import { archives } from './routes/archives.js'
 import { briefs } from './routes/briefs.js'
@@ -12,9 +15,14 @@ import { sessions } from './routes/sessions.js'
 import { settings } from './routes/settings.js'
 import { WITHOUT_WORDS } from './without-words.js'
 
-/** Everything but signals, which have a door of their own. Who asks is told in the environment of each request. */
-export function makeApp(parts: ServerParts): Hono<ServerEnv> {
-  const app = new Hono<ServerEnv>()
+/** A brief may have a million characters. */
+const MAX_BODY = 4 * 1024 * 1024
+
+/** Everything but signals, which have a door of their own. Handlers find out who asks in `c.env`. */
+export function makeApp(parts: ServerParts, doors: Pick<EntranceParts, 'token' | 'locked'>): Hono<CallerEnv> {
+  const app = new Hono<CallerEnv>()
+  app.use(bodyLimit({ maxSize: MAX_BODY, onError: (c) => c.json({ error: 'The body is too large', hint: 'Send less' }, 413) }))
+  app.route('/', entrance({ ...doors, version: parts.version, now: parts.now }))
   const handlers = {
     ...{ ...health(parts), ...sessions(parts), ...messages(parts), ...events(parts), ...jobs(parts) },
     ...{ ...briefs(parts), ...archives(parts), ...settings(parts) },

@@ -3,15 +3,11 @@ import * as v from 'valibot'
 import { type ReplyOf, ROUTES, type RouteName, type RouteSpec, type TakenBody, type TakenQuery } from '../contract/api/routes.js'
 import type { Problem } from '../contract/api/shapes.js'
 import { BatonError, EXIT } from '../lib/errors.js'
+import type { CallerEnv } from './access.js'
 import { firstIssue } from './first-issue.js'
 import { readJson } from './read-json.js'
 
-/** What the listener knows of a request before any route is asked. */
-export interface Caller {
-  /** The token or a page's key was given: words of conversations are told, and changes taken. */
-  words?: boolean
-}
-export type ServerEnv = { Bindings: Caller }
+export type ServerEnv = CallerEnv
 
 export interface Asked<N extends RouteName> {
   /** What stands in the path; the empty string where the route has none. */

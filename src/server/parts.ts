@@ -28,6 +28,8 @@ export interface ServerParts {
   rooms: Rooms
   /** Opens the latches of a session. */
   rearm(sessionId: string): void
+  /** The folder of the page's files; null: there is no page. */
+  web: string | null
   version: string
   log: Log
   now(): Date

@@ -12,17 +12,28 @@ import { shownBy } from '../shown.js'
 import { type Listening, listen } from './listen.js'
 import type { ServerParts } from './parts.js'
 
+export const TRIAL_TOKEN = 'the-token-of-a-trial'
+
+export interface TrialOptions {
+  /** Everybody has to give this one, for everything. Left out: words only for whoever gives TRIAL_TOKEN. */
+  token?: string
+  now?: () => Date
+  /** The folder of the page's files. */
+  web?: string
+}
+
 /** For tests: a server on a home of its own, on any free port. */
-export async function trialServer(options: { token?: string; now?: () => Date } = {}) {
+export async function trialServer(options: TrialOptions = {}) {
   const root = mkdtempSync(join(tmpdir(), 'baton-test-server-'))
   const env = { BATON_HOME: root, HOME: root }
   const house = openHouse({ env, loadConfig, around: () => around, resident: true, ...(options.now ? { now: options.now } : {}) })
   const rooms = pageOf(house, handsOf(house, { ...env, PATH: process.env.PATH }, BATON))
-  const parts: ServerParts = { ...house, ...shownBy(house), rooms, version: 'test' }
+  const parts: ServerParts = { ...house, ...shownBy(house), rooms, web: options.web ?? null, version: 'test' }
   const listening: Listening = await listen(parts, {
     host: '127.0.0.1',
     port: 0,
-    token: options.token ?? null,
+    token: options.token ?? TRIAL_TOKEN,
+    locked: options.token !== undefined,
     serverFile: house.home.server,
   })
   const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>

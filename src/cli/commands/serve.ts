@@ -9,6 +9,7 @@ import { pageOf } from '../../page/page.js'
 import { isLoopback } from '../../server/guard.js'
 import { listen } from '../../server/listen.js'
 import type { ServerParts } from '../../server/parts.js'
+import { ownToken } from '../../server/token-file.js'
 import { shownBy } from '../../shown.js'
 import { VERSION } from '../../version.js'
 import type { Call, Cli, Command } from '../command.js'
@@ -63,7 +64,9 @@ async function run(call: Call, cli: Cli): Promise<number> {
   const other = runningServer(house.home)
   const leave = takePlace(join(dirname(house.home.server), 'serving'), () => (other ? ` at http://127.0.0.1:${other.port}` : ''))
   try {
-    const server = await listen(partsOf(house, cli), { host, port, token, serverFile: house.home.server })
+    const server = await listen(partsOf(house, cli), {
+      ...{ host, port, token: token ?? ownToken(house.home.token), locked: token !== null, serverFile: house.home.server },
+    })
     const stopped = untilStopped()
     cli.print(call.json ? JSON.stringify({ url: server.url }) : `Baton listens on ${server.url}. Ctrl-C ends it.`)
     const chores = keepHouse(house, keeper)
@@ -87,9 +90,9 @@ async function run(call: Call, cli: Cli): Promise<number> {
   return EXIT.done
 }
 
-function partsOf(house: House, { env }: Cli): ServerParts {
+function partsOf(house: House, { env, program }: Cli): ServerParts {
   const rooms = pageOf(house, handsOf(house, env, process.argv[1]!))
-  return { ...house, ...shownBy(house), rooms, version: VERSION }
+  return { ...house, ...shownBy(house), rooms, web: join(program, 'web'), version: VERSION }
 }
 
 /** A store that was moved away would go on being written where nobody reads it. */

@@ -175,10 +175,13 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
     events(query: EventQuery = {}) {
       const forward = query.afterId !== undefined
       const of = [query.sessionId, query.jobId].filter((one) => one !== undefined)
+      const where = `id > ? AND at >= ?${query.sessionId === undefined ? '' : ' AND session_id = ?'}${query.jobId === undefined ? '' : ' AND job_id = ?'}`
+      const match = [query.afterId ?? 0, query.since ?? '', ...of]
+      const thinned = query.readings === 'newest'
+      const newest = `AND (type <> 'reading' OR id IN (SELECT max(id) FROM events WHERE ${where} AND type = 'reading' GROUP BY session_id))`
       const rows = sql(
-        `SELECT * FROM events WHERE id > ? AND at >= ?${query.sessionId === undefined ? '' : ' AND session_id = ?'}${query.jobId === undefined ? '' : ' AND job_id = ?'}
-         ORDER BY id ${forward ? 'ASC' : 'DESC'} LIMIT ?`,
-      ).all(query.afterId ?? 0, query.since ?? '', ...of, query.limit ?? 1_000_000) as EventRow[]
+        `SELECT * FROM events WHERE ${where} ${thinned ? newest : ''} ORDER BY id ${forward ? 'ASC' : 'DESC'} LIMIT ?`,
+      ).all(...match, ...(thinned ? match : []), query.limit ?? 1_000_000) as EventRow[]
       const events = rows.map((row) => ({ ...row, data: JSON.parse(row.data) as Record<string, unknown> }))
       return forward ? events : events.reverse()
     },
