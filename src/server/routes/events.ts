@@ -9,9 +9,10 @@ const USUAL = 1_000
 /** What happened, oldest first: after an event or a time, or the newest. */
 export function events(parts: ServerParts): Handlers<'events'> {
   return {
-    events({ query: { since, session, limit } }) {
+    events({ query: { since, session, job, limit } }) {
       const of = session === undefined ? {} : { sessionId: namedSession(parts, session).sessionId }
-      return { events: parts.store.events({ ...of, ...sinceOf(since), limit: limit ?? USUAL }) }
+      const ofJob = job === undefined ? {} : { jobId: parts.rooms.job(job).job_id }
+      return { events: parts.store.events({ ...of, ...ofJob, ...sinceOf(since), limit: limit ?? USUAL }) }
     },
   }
 }
