@@ -9,6 +9,7 @@ export default defineConfig({
     maxWorkers: 2,
     projects: [
       { test: { ...patient, name: 'rooms', include: ['src/**/*.test.ts', 'examples/**/*.test.ts'] } },
+      { test: { ...patient, name: 'page', include: ['web/src/**/*.test.ts'] } },
       // The client has a clock of its own: what a machine too busy for it spoils is tried once more, and the report names it.
       { test: { ...patient, name: 'client', include: ['test/**/*.test.ts'], retry: 1 } },
     ],

@@ -1,8 +1,6 @@
-import { join } from 'node:path'
 import { agents } from './agents/index.js'
 import { archivePlaces } from './archive/places.js'
 import { planArchive } from './archive/plan-archive.js'
-import { viewArchives } from './archive/view-archives.js'
 import { currentConfig } from './config/current-config.js'
 import type { Loaded, LoadOptions } from './config/load-config.js'
 import { policyFor as policyOfConfig } from './config/policy-for.js'
@@ -15,7 +13,7 @@ import { folderOutbox } from './delivery/outbox.js'
 import type { Around } from './engine/around.js'
 import type { ArchiveRequest } from './engine/draft.js'
 import { type Engine, makeEngine } from './engine/engine.js'
-import { detailOf, findSession, recentSessions } from './engine/queries.js'
+import { findSession } from './engine/queries.js'
 import { isEnabled, rearmSession } from './engine/switches.js'
 import { viewSession } from './engine/view.js'
 import { type DrainOptions, drainSpool } from './hook/drain.js'
@@ -36,8 +34,6 @@ export interface House {
   policyOf(subject: PolicySubject): { policy: Policy; problems: ConfigProblem[] }
   view(record: SessionRecord): Session
   find(id: string): SessionRecord | null
-  detail(record: SessionRecord): Record<string, unknown>
-  recent(options: { all?: boolean; live?: boolean }): Session[]
   /** `plain`: the session's own environment says NO_COLOR. */
   statusLine(taken: { record: SessionRecord; enabled: boolean }, plain: boolean): string
   /** Takes what hooks left in the spool while no server ran; every command that reads does this first. */
@@ -128,15 +124,6 @@ export function openHouse(options: HouseOptions): House {
     policyOf,
     view,
     find: (id) => findSession(store, id),
-    detail: (record) => ({
-      ...detailOf(store, record, view(record), policyFor(record)),
-      archives: viewArchives(
-        store.archives({ sessionId: record.sessionId }),
-        store.segments({ sessionId: record.sessionId }),
-        (file) => join(archivePlaces(home.root).folder, file),
-      ),
-    }),
-    recent: (which) => recentSessions(store, view, { ...which, now: now() }),
     statusLine: ({ record, enabled }, plain) =>
       statusText(viewSession(record, { seat: null, enabled, alive: true, now: now() }), plain ? WITHOUT_COLOURS : COLOURS),
     drain(how) {

@@ -1,5 +1,6 @@
+import type { SessionRow } from '../contract/api/sessions.js'
+import type { Doctor, Settings } from '../contract/api/settings.js'
 import type { Event, EventType } from '../contract/event.js'
-import type { Session } from '../contract/session.js'
 import type { BriefView, CoverageView, HandoffView } from '../engine/view-brief.js'
 
 /**
@@ -69,14 +70,15 @@ const SESSION = {
   ...{ session_id: 'shown', seat_id: 'shown', parent_seat_id: 'shown', agent: 'shown', agent_version: 'shown', project: 'shown' },
   ...{ cwd: 'shown', branch: 'shown', model: 'shown', state: 'shown', compaction_mode: 'shown', source: 'shown', level: 'shown' },
   ...{ updated_at: 'shown', last_handoff_path: 'shown', transcript_path: 'shown', handoff: HANDOFF_VIEW },
-} satisfies FormOf<Session>
+  ...{ seat_name: 'shown', job_id: 'shown', started_at: 'shown', ended_at: 'shown', seen_at: 'shown' },
+  subagents: listed('subagent_id', 'type', 'model', 'updated_at'),
+  levels: listed('name', 'crossed_at'),
+} satisfies FormOf<SessionRow>
 
 const DETAIL: Form = {
   ...SESSION,
   ...listed('cycle_started_at', 'cycle_reason', 'limits_reason', 'config_trouble'),
   plan_limits: listed('name', 'resetsAt'),
-  levels: listed('name', 'crossed_at'),
-  subagents: listed('subagent_id', 'type', 'model', 'updated_at'),
   chain: listed('session_id', 'started_at', 'ended_at'),
   briefs: BRIEF_VIEW,
   losses: listed('compaction_started_at', 'trigger', 'archive_id'),
@@ -90,6 +92,15 @@ const JOB: Form = {
   checks: listed('output_path'),
   runner: {},
 }
+
+/** What must survive are words; so is what stands in a file with a mistake, and the commands and addresses that levels call. */
+const SETTINGS = {
+  ...{ session_id: 'shown', project: 'shown', model: 'shown', compaction_mode: 'shown', limits_reason: 'shown' },
+  ...{ enabled_by: 'shown', compaction: 'shown', levels: listed('name', 'rule', 'from', 'mode', 'actions') },
+  ...{ handoff: listed('mode', 'review_seconds'), archive: listed('at'), files: listed('path') },
+} satisfies FormOf<Settings>
+
+const DOCTOR = { checked_at: 'shown', checks: listed('name') } satisfies FormOf<Doctor>
 
 export function withoutWords(event: Event): Event {
   return { ...event, data: shownOf(event.data, EVENTS[event.type] ?? {}) }
@@ -108,6 +119,15 @@ export function detailWithoutWords(detail: object): Record<string, unknown> {
 /** What is told of a job, among others or alone. */
 export function jobWithoutWords(job: object): Record<string, unknown> {
   return shownOf(job, JOB)
+}
+
+export function settingsWithoutWords(settings: Settings): object {
+  return shownOf(settings, SETTINGS)
+}
+
+/** What was found names files and sessions; that something is wrong does not. */
+export function doctorWithoutWords(doctor: Doctor): object {
+  return shownOf(doctor, DOCTOR)
 }
 
 function shownOf(data: object, form: Form): Record<string, unknown> {

@@ -1,3 +1,23 @@
+import './styles/tokens.css'
+import './styles/base.css'
+import './styles/parts.css'
+import './styles/shell.css'
 import { createRoot } from 'react-dom/client'
+import { problemFrom } from './api.js'
+import { App } from './app.js'
+import { enter, takeTicket } from './enter.js'
+import { listen } from './live/use-live.js'
+import { toast } from './parts/toast.js'
+import { applyTheme } from './theme.js'
 
-createRoot(document.getElementById('root')!).render(<h1>Baton</h1>)
+applyTheme()
+const ticket = takeTicket()
+createRoot(document.getElementById('root')!).render(<App />)
+if (ticket !== null) {
+  // The key comes first: a stream without it would tell figures only, and be thrown away at once.
+  await enter({ ticket }).catch((error) => {
+    const { error: what, hint } = problemFrom(error)
+    toast(hint === undefined ? what : `${what} ${hint}`)
+  })
+}
+listen()

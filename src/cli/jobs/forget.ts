@@ -1,4 +1,5 @@
 import type { House } from '../../house.js'
+import { jobNamed } from '../../jobs/find-job.js'
 import { endedBefore, type ForgottenJob, forgetJob } from '../../jobs/forget-job.js'
 import { jobFolder } from '../../jobs-of.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
@@ -6,10 +7,9 @@ import { parseAge } from '../archive/parse-limits.js'
 import type { Call, Cli } from '../command.js'
 import { inHouse } from '../open-house.js'
 import { bytesText } from '../render/bytes.js'
-import { jobNamed } from './job-named.js'
 
 export async function forget(call: Call, cli: Cli): Promise<number> {
-  return inHouse(cli, (house) => tell(cli, call, [one(house, jobNamed(house, call.words[1]!).jobId)], false))
+  return inHouse(cli, (house) => tell(cli, call, [one(house, jobNamed(house.store, call.words[1]!).jobId)], false))
 }
 
 /** All that ended before a time. */

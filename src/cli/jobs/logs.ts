@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { jobNamed } from '../../jobs/find-job.js'
 import { isOver } from '../../jobs/job.js'
 import { LogReader } from '../../jobs/log-reader.js'
 import { logOf } from '../../jobs/run-job.js'
@@ -10,13 +11,12 @@ import type { Call, Cli } from '../command.js'
 import { inHouse } from '../open-house.js'
 import { logLines } from '../render/job-log-lines.js'
 import { untilStopped } from '../until-stopped.js'
-import { jobNamed } from './job-named.js'
 
 const EVERY_MS = 250
 
 export async function logs(call: Call, cli: Cli): Promise<number> {
   return inHouse(cli, async (house) => {
-    const { jobId, spec } = jobNamed(house, call.words[1]!)
+    const { jobId, spec } = jobNamed(house.store, call.words[1]!)
     const path = logOf(jobFolder(house, jobId))
     const raw = call.json || call.flag('raw')
     const print = (line: string): void => {

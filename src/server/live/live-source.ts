@@ -1,0 +1,52 @@
+import type { SessionRecord } from '../../contract/record.js'
+import type { ServerParts } from '../parts.js'
+import { jobWithoutWords, sessionWithoutWords, withoutWords } from '../withhold.js'
+import type { RowText } from './rows.js'
+import type { LiveSource } from './source.js'
+
+const DAY = 24 * 3_600_000
+
+/** What the hub tells, from the store and the rooms. */
+export function liveSource(parts: ServerParts): LiveSource {
+  const { store, rooms, now } = parts
+  const sessionText = (row: object): RowText => textOf(row, sessionWithoutWords(row))
+  const jobText = (row: object): RowText => textOf(row, jobWithoutWords(row))
+  const isShown = (row: { state: string }, { seenAt }: SessionRecord): boolean =>
+    (row.state !== 'ended' && row.state !== 'unknown') || seenAt >= new Date(now().getTime() - DAY).toISOString()
+  const briefText = (id: string): RowText | null => {
+    const record = store.brief(id)
+    const row = record && rooms.briefs({ seat: record.seatId }).find(({ brief_id }) => brief_id === id)
+    return row ? { words: JSON.stringify(row), figures: null } : null
+  }
+
+  return {
+    newest: () => store.events({ limit: 1 })[0]?.id ?? 0,
+    events: (afterId, limit) => store.events({ afterId, limit, readings: 'newest' }),
+    withoutWords,
+    sessions: () => parts.recent({}).map((row) => [row.session_id, sessionText(row)]),
+    session(id) {
+      const record = store.session(id)
+      const row = record && parts.row(record)
+      return row && isShown(row, record) ? sessionText(row) : null
+    },
+    heardOf: (since) => store.sessions({ seenSince: since.toISOString() }).map(({ sessionId }) => sessionId),
+    jobs: () => rooms.jobs(false).map((row) => [row.job_id, jobText(row)]),
+    job(id) {
+      if (store.job(id) === null) return null
+      const { budgets: _, files: __, ...row } = rooms.job(id)
+      return jobText(row)
+    },
+    briefs: () =>
+      store.openHandoffs().flatMap(({ state, briefId }) => {
+        const text = state === 'review' && briefId !== null ? briefText(briefId) : null
+        return text === null ? [] : [[briefId!, text]]
+      }),
+    brief: briefText,
+    spendToday: rooms.spendToday,
+    complain: (error) => parts.log('error', 'the stream failed for a moment', { reason: String(error) }),
+    version: parts.version,
+    now,
+  }
+}
+
+const textOf = (row: object, figures: object): RowText => ({ words: JSON.stringify(row), figures: JSON.stringify(figures) })

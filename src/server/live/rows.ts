@@ -1,0 +1,87 @@
+/** Between two tellings of one row. */
+export const ROW_MS = 1_000
+/** Looked at in one go: with hundreds of busy sessions each waits its turn, and nobody waits for all of them. */
+export const MOST_ROWS = 25
+
+/** A row as it is told, with words and without. null: it is not told there. */
+export interface RowText {
+  words: string
+  figures: string | null
+}
+
+interface Row {
+  /** null: not looked at yet. */
+  now: RowText | null
+  told: RowText | null
+  toldAt: number
+  lookedAt: number
+  /** It may have changed since it was looked at. */
+  isTouched: boolean
+}
+
+export interface Rows {
+  touch(id: string): void
+  /** Touches the next few of all, so that each has its turn after `turns` calls: what changes without an event is found too. */
+  touchSome(turns: number): void
+  /** What has changed since it was told, and may be told again. */
+  due(now: number): RowText[]
+  /** All as they are now, for one who knows nothing yet. */
+  all(): RowText[]
+}
+
+const NEVER = { toldAt: Number.NEGATIVE_INFINITY, lookedAt: Number.NEGATIVE_INFINITY }
+
+/**
+ * Rows as clients know them. One is looked at when something touched it, and told when it is not what was told last: not more often than
+ * `ROW_MS`, and then the newest. `look` gives null for what is no longer shown.
+ */
+export function makeRows(first: Iterable<readonly [id: string, text: RowText]>, look: (id: string) => RowText | null): Rows {
+  const rows = new Map<string, Row>()
+  for (const [id, text] of first) rows.set(id, { now: text, told: text, ...NEVER, isTouched: false })
+  let turn: Iterator<string> = rows.keys()
+
+  const refresh = (id: string, row: Row): void => {
+    if (!row.isTouched) return
+    const text = look(id)
+    row.isTouched = false
+    if (text === null) rows.delete(id)
+    else row.now = text
+  }
+
+  return {
+    touch(id) {
+      const row = rows.get(id)
+      if (row) row.isTouched = true
+      else rows.set(id, { now: null, told: null, ...NEVER, isTouched: true })
+    },
+    touchSome(turns) {
+      for (let left = Math.ceil(rows.size / turns); left > 0; left--) {
+        let next = turn.next()
+        if (next.done) {
+          turn = rows.keys()
+          next = turn.next()
+        }
+        if (next.done) return
+        const row = rows.get(next.value)
+        if (row) row.isTouched = true
+      }
+    },
+    due(now) {
+      const waiting = [...rows].filter(([, row]) => now - row.toldAt >= ROW_MS && (row.isTouched || row.now !== row.told))
+      const turn = waiting.sort(([, a], [, b]) => a.lookedAt - b.lookedAt || 0).slice(0, MOST_ROWS)
+      return turn.flatMap(([id, row]) => {
+        row.lookedAt = now
+        refresh(id, row)
+        const { now: text, told } = row
+        row.told = text
+        if (text === null || (told?.words === text.words && told.figures === text.figures)) return []
+        row.toldAt = now
+        return [{ words: text.words, figures: told?.figures === text.figures ? null : text.figures }]
+      })
+    },
+    all() {
+      for (const [id, row] of rows) refresh(id, row)
+      return [...rows.values()].flatMap((row) => row.now ?? [])
+    },
+  }
+}

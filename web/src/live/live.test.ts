@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest'
+import { anEvent, aRow, aSnapshot } from './a-row.js'
+import { FEED, type Frame, fold, type LiveState, NOTHING_HEARD } from './live.js'
+
+const snapshot = (change = {}): Frame => ({ kind: 'snapshot', snapshot: aSnapshot(change) })
+const event = (...args: Parameters<typeof anEvent>): Frame => ({ kind: 'event', event: anEvent(...args) })
+const begun: LiveState = fold(NOTHING_HEARD, [snapshot()])
+const reading = (used: number) => ({
+  ...{ used_tokens: used, window_tokens: 200_000, compaction_tokens: 167_000, used_percent: used / 2000 },
+  ...{ compaction_percent: (used / 167_000) * 100, source: 'status-line', exact: true, cycle: 1 },
+})
+
+describe('what is heard', () => {
+  it('a reading moves its session’s gauge and leaves the other rows as they are', () => {
+    const state = fold(NOTHING_HEARD, [snapshot({ sessions: [aRow(), aRow({ session_id: 's2' })] })])
+    const next = fold(state, [event(11, 'reading', reading(100_200))])
+    expect(next.sessions.get('s1')).toMatchObject({ used_tokens: 100_200, compaction_percent: 60, remaining_percent: 40 })
+    expect(next.sessions.get('s2')).toBe(state.sessions.get('s2'))
+    expect(next.feed).toEqual([])
+  })
+
+  it('a reading that comes late does not move a newer one', () => {
+    const next = fold(begun, [
+      event(12, 'reading', reading(90_000), { at: '2026-11-16T12:00:09.000Z' }),
+      event(11, 'reading', reading(80_000), { at: '2026-11-16T12:00:08.000Z' }),
+    ])
+    expect(next.sessions.get('s1')?.used_tokens).toBe(90_000)
+  })
+
+  it('levels, compactions and the end of a session show at once', () => {
+    const crossed = fold(begun, [event(11, 'level_crossed', { level: 'warning' }), event(12, 'compaction_start')])
+    expect(crossed.sessions.get('s1')).toMatchObject({ level: 'warning', state: 'compacting' })
+    const ended = fold(crossed, [event(13, 'session_ended', { reason: 'other' })])
+    expect(ended.sessions.get('s1')).toMatchObject({ state: 'ended', ended_at: '2026-11-16T12:00:05.000Z' })
+    expect(ended.feed.map(({ id }) => id)).toEqual([11, 12, 13])
+  })
+
+  it('a row takes the place of what events made of it', () => {
+    const next = fold(begun, [event(11, 'compaction_start'), { kind: 'session', row: aRow({ state: 'idle', compactions: 1 }) }])
+    expect(next.sessions.get('s1')).toMatchObject({ state: 'idle', compactions: 1 })
+  })
+
+  it('what rows spend more is added to today, and a session that was over long ago is not', () => {
+    const spent = (id: string, cost_usd: number | null, started_at = '2026-11-16T11:00:00.000Z'): Frame => ({
+      kind: 'session',
+      row: aRow({ session_id: id, started_at, spend: { ...aRow().spend, cost_usd } }),
+    })
+    const next = fold(begun, [
+      spent('s1', 0.75),
+      spent('s1', 0.8),
+      spent('new', 0.2, '2026-11-16T12:00:03.000Z'),
+      spent('old', 9),
+    ])
+    expect(next.spendToday?.cost_usd).toBeCloseTo(1.5)
+    expect(fold(begun, [spent('s1', 0.1)]).spendToday?.cost_usd).toBe(1)
+  })
+
+  it('a brief waits only while it is in review', () => {
+    const row = { brief_id: 'b1', status: 'review' } as never
+    const waiting = fold(begun, [{ kind: 'brief', row }])
+    expect(waiting.briefs.size).toBe(1)
+    expect(fold(waiting, [{ kind: 'brief', row: { brief_id: 'b1', status: 'approved' } as never }]).briefs.size).toBe(0)
+  })
+})
+
+describe('a stream that breaks', () => {
+  it('what happened meanwhile comes once, and does not undo the newer rows', () => {
+    const before = fold(begun, [event(11, 'context_warning'), { kind: 'lost' }])
+    expect(before.status).toBe('lost')
+    const after = fold(before, [
+      snapshot({ last_event_id: 14, sessions: [aRow({ state: 'idle' })] }),
+      event(11, 'context_warning'),
+      event(12, 'compaction_start'),
+      event(13, 'compaction_complete'),
+      event(15, 'context_warning'),
+    ])
+    expect(after.feed.map(({ id }) => id)).toEqual([11, 12, 13, 15])
+    expect(after).toMatchObject({ status: 'live', epoch: 2, lastEventId: 15 })
+    expect(after.sessions.get('s1')?.state).toBe('idle')
+  })
+
+  it('where too much happened, the feed begins anew and who asked for more asks again', () => {
+    const after = fold(fold(begun, [event(11, 'context_warning')]), [snapshot({ last_event_id: 9_000 }), { kind: 'gap' }])
+    expect(after).toMatchObject({ feed: [], lastEventId: 9_000, epoch: 3 })
+  })
+
+  it('a store that counts from the start again is believed', () => {
+    const after = fold(fold(begun, [event(11, 'context_warning')]), [
+      snapshot({ last_event_id: 2, sessions: [] }),
+      event(3, 'session_started'),
+    ])
+    expect(after.feed.map(({ id }) => id)).toEqual([3])
+    expect(after.sessions.size).toBe(0)
+  })
+
+  it('the feed is bounded', () => {
+    const burst = Array.from({ length: FEED + 100 }, (_, n) => event(11 + n, 'message_queued'))
+    const { feed } = fold(begun, burst)
+    expect([feed.length, feed.at(-1)?.id]).toEqual([FEED, 10 + FEED + 100])
+  })
+})

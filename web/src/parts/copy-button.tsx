@@ -1,0 +1,44 @@
+import { useState } from 'react'
+import { toast } from './toast.js'
+
+/** Copies `text`. `label` says what it is: "session id", "command". */
+export function CopyButton({ text, label }: { text: string; label: string }) {
+  const [done, setDone] = useState(false)
+  const copy = async (): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(text)
+    } catch {
+      return toast(`This browser does not let the page copy. The ${label}: ${text}`)
+    }
+    setDone(true)
+    toast(`Copied the ${label}`)
+    setTimeout(() => setDone(false), 1_500)
+  }
+  return (
+    <button type="button" className="copy" onClick={copy} aria-label={`Copy the ${label}`} title={`Copy the ${label}`}>
+      <svg viewBox="0 0 14 14" width="14" height="14" aria-hidden="true" fill="none" stroke="currentColor" strokeWidth="1.25">
+        {done ? <path d="M2.5 7.5 5.5 10.5 11.5 3.5" /> : <path d="M4.5 4.5h7v7h-7zM9.5 4.5v-2h-7v7h2" />}
+      </svg>
+    </button>
+  )
+}
+
+/** A command to type, with its copy button. */
+export function Command({ text }: { text: string }) {
+  return (
+    <span className="command">
+      <code>{text}</code>
+      <CopyButton text={text} label="command" />
+    </span>
+  )
+}
+
+/** An id: short to look at, whole to copy. */
+export function Id({ id, label, short }: { id: string; label: string; short?: string }) {
+  return (
+    <span className="id nowrap">
+      <code title={id}>{short ?? id}</code>
+      <CopyButton text={id} label={label} />
+    </span>
+  )
+}

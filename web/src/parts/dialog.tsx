@@ -1,0 +1,70 @@
+import { type ReactNode, useEffect, useId, useRef } from 'react'
+
+/** A native dialog: the browser keeps focus inside and closes it on Escape. */
+export function Dialog({
+  open,
+  onClose,
+  title,
+  children,
+}: {
+  open: boolean
+  onClose: () => void
+  title: string
+  children: ReactNode
+}) {
+  const ref = useRef<HTMLDialogElement>(null)
+  const titleId = useId()
+  useEffect(() => {
+    const dialog = ref.current
+    if (open && dialog && !dialog.open) dialog.showModal()
+    if (!open && dialog?.open) dialog.close()
+  }, [open])
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it already; a click beside it is for the mouse
+    <dialog
+      ref={ref}
+      className="dialog"
+      aria-labelledby={titleId}
+      onClose={onClose}
+      onClick={(event) => event.target === ref.current && onClose()}
+    >
+      {open && (
+        <div className="dialog-body">
+          <h2 id={titleId}>{title}</h2>
+          {children}
+        </div>
+      )}
+    </dialog>
+  )
+}
+
+/** A question with two answers. `act` may fail: what it throws is for the caller to show. */
+export function Confirm(props: {
+  open: boolean
+  title: string
+  yes: string
+  busy?: boolean
+  grave?: boolean
+  onYes: () => void
+  onClose: () => void
+  children: ReactNode
+}) {
+  return (
+    <Dialog open={props.open} onClose={props.onClose} title={props.title}>
+      <div className="stack">{props.children}</div>
+      <div className="dialog-actions">
+        <button type="button" className="button" onClick={props.onClose}>
+          Leave it
+        </button>
+        <button
+          type="button"
+          className={`button ${props.grave ? 'grave' : 'primary'}`}
+          disabled={props.busy}
+          onClick={props.onYes}
+        >
+          {props.yes}
+        </button>
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,120 @@
+import { groupedText, percentText, tokensText } from '../format.js'
+import { type Severity, severityAt, severityOf } from '../severity.js'
+
+export interface GaugeLevel {
+  name: string
+  at_tokens: number | null
+  reachable?: boolean
+}
+
+export interface GaugeFigures {
+  used_tokens: number | null
+  compaction_tokens: number | null
+  compaction_percent?: number | null
+  /** False: derived, not told by the client. */
+  exact?: boolean
+  level?: string | null
+  levels?: readonly GaugeLevel[]
+}
+
+/**
+ * The page's signature: how far a session has climbed. Its right end is the compaction point; levels are ticks. The same everywhere, in
+ * three sizes.
+ */
+export function Gauge(props: {
+  figures: GaugeFigures
+  size?: 'row' | 'slim' | 'hero'
+  label?: string
+  /** What its right end is, where it is not the compaction point. */
+  of?: string
+}) {
+  const { figures, size = 'row', label, of = 'the compaction point' } = props
+  const { used_tokens: used, compaction_tokens: point, exact = true } = figures
+  const percent = percentOf(figures)
+  const severity = severityOf(figures.level ?? null, percent)
+  const ticks = point === null ? [] : placed(figures.levels ?? [], point)
+  const told =
+    percent === null
+      ? 'not known yet'
+      : `${percentText(percent)} of ${of}, ${groupedText(used)} of ${groupedText(point)} tokens${exact ? '' : ', derived'}`
+  return (
+    <div className={`gauge gauge-${size}`} data-severity={severity} data-unknown={percent === null || undefined}>
+      <div
+        className="gauge-bar"
+        role="meter"
+        aria-label={label ?? 'Context used'}
+        aria-valuemin={0}
+        aria-valuemax={100}
+        aria-valuenow={Math.min(100, Math.round(percent ?? 0))}
+        aria-valuetext={told}
+        title={told}
+      >
+        <span className="gauge-fill" style={{ inlineSize: `${Math.min(100, percent ?? 0)}%` }} />
+        {ticks.map((tick) => (
+          <span
+            key={tick.name}
+            className="gauge-tick"
+            data-passed={(percent !== null && percent >= tick.percent) || undefined}
+            style={{ insetInlineStart: `${tick.percent}%` }}
+          />
+        ))}
+        <span className="gauge-end" />
+      </div>
+      {size === 'hero' && (
+        <div className="gauge-scale" aria-hidden="true">
+          {ticks.map((tick) => (
+            <span key={tick.name} data-severity={tick.severity} style={{ insetInlineStart: `${tick.percent}%` }}>
+              {tick.name}
+            </span>
+          ))}
+        </div>
+      )}
+    </div>
+  )
+}
+
+/** The number beside the bar: the hero. `≈` where it is derived. */
+export function GaugeNumber({ figures }: { figures: GaugeFigures }) {
+  const percent = percentOf(figures)
+  return (
+    <span className="gauge-number" data-severity={severityOf(figures.level ?? null, percent)}>
+      {percent !== null && figures.exact === false && (
+        <span className="gauge-about" title="Derived: the client did not tell its compaction point">
+          ≈
+        </span>
+      )}
+      {percentText(percent)}
+    </span>
+  )
+}
+
+/** `118k of 167k`. */
+export function GaugeTokens({ figures }: { figures: GaugeFigures }) {
+  return (
+    <span
+      className="gauge-tokens nowrap"
+      title={`${groupedText(figures.used_tokens)} of ${groupedText(figures.compaction_tokens)} tokens`}
+    >
+      {tokensText(figures.used_tokens)} <span className="quiet">of {tokensText(figures.compaction_tokens)}</span>
+    </span>
+  )
+}
+
+function percentOf({ used_tokens: used, compaction_tokens: point, compaction_percent: told }: GaugeFigures): number | null {
+  if (told !== undefined && told !== null) return told
+  return used === null || point === null || point === 0 ? null : (used / point) * 100
+}
+
+interface Tick {
+  name: string
+  percent: number
+  severity: Severity
+}
+
+function placed(levels: readonly GaugeLevel[], point: number): Tick[] {
+  return levels.flatMap(({ name, at_tokens: at }) => {
+    if (at === null || at <= 0 || at >= point) return []
+    const percent = (at / point) * 100
+    return [{ name, percent, severity: severityOf(name, percent) || severityAt(percent) }]
+  })
+}

@@ -1,0 +1,58 @@
+import { Spinner } from './spinner.js'
+
+/** What a state means for who looks, beyond its name. */
+const TELLS: Readonly<Record<string, string>> = {
+  working: 'The agent is at work',
+  idle: 'The agent waits for the next prompt',
+  waiting: 'The agent waits for a permission or an answer',
+  compacting: 'A summary is taking the place of the conversation',
+  ended: 'The session is over',
+  unknown: 'Nothing is known of it yet',
+}
+
+/** A state by shape and word. Of a session, a job, a handoff, a message, a brief: words not known here get the quiet shape. */
+export function StateBadge({ state }: { state: string }) {
+  return (
+    <span className="state" data-state={state} title={TELLS[state]}>
+      {state === 'compacting' || state === 'handing-off' ? <Spinner /> : <Shape state={state} />}
+      {state.replaceAll('-', ' ').replaceAll('_', ' ')}
+    </span>
+  )
+}
+
+function Shape({ state }: { state: string }) {
+  return (
+    <svg className="state-shape" viewBox="0 0 10 10" width="10" height="10" aria-hidden="true">
+      {shape(state)}
+    </svg>
+  )
+}
+
+function shape(state: string) {
+  switch (state) {
+    case 'working':
+    case 'running':
+    case 'started':
+    case 'delivered':
+    case 'used':
+      return <circle cx="5" cy="5" r="4" fill="currentColor" />
+    case 'waiting':
+    case 'review':
+    case 'paused':
+      return <rect x="1" y="1" width="8" height="8" fill="currentColor" />
+    case 'completed':
+    case 'approved':
+    case 'done':
+    case 'kept':
+    case 'ok':
+      return <path d="M1 5.5 4 8.5 9 2" fill="none" stroke="currentColor" strokeWidth="2" />
+    case 'failed':
+    case 'cancelled':
+      return <path d="M2 2 8 8M8 2 2 8" fill="none" stroke="currentColor" strokeWidth="2" />
+    case 'ended':
+    case 'superseded':
+      return <path d="M1 5H9" fill="none" stroke="currentColor" strokeWidth="2" />
+    default:
+      return <circle cx="5" cy="5" r="3.25" fill="none" stroke="currentColor" strokeWidth="1.5" />
+  }
+}

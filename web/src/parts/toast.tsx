@@ -1,0 +1,52 @@
+import { useSyncExternalStore } from 'react'
+
+interface Note {
+  id: number
+  text: string
+}
+
+let notes: readonly Note[] = []
+let said = ''
+let count = 0
+const listeners = new Set<() => void>()
+const changed = (): void => {
+  for (const listener of listeners) listener()
+}
+const subscribe = (listener: () => void): (() => void) => {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+/** Says something briefly at the edge of the page, and to who listens instead of looking. */
+export function toast(text: string): void {
+  const note = { id: ++count, text }
+  notes = [...notes.slice(-2), note]
+  changed()
+  setTimeout(() => {
+    notes = notes.filter((each) => each !== note)
+    changed()
+  }, 4_000)
+}
+
+/** Only to who listens: what others see anyway. */
+export function announce(text: string): void {
+  said = text
+  changed()
+}
+
+export function Toasts() {
+  const shown = useSyncExternalStore(subscribe, () => notes)
+  const spoken = useSyncExternalStore(subscribe, () => said)
+  return (
+    <>
+      <div className="toasts" role="status" aria-live="polite">
+        {shown.map((note) => (
+          <p key={note.id}>{note.text}</p>
+        ))}
+      </div>
+      <div className="unseen" role="log" aria-live="assertive" aria-label="Alarms">
+        {spoken}
+      </div>
+    </>
+  )
+}
