@@ -5,7 +5,7 @@ import { aSnapshot } from './a-row.js'
 import { fold, NOTHING_HEARD } from './live.js'
 
 const begun = fold(NOTHING_HEARD, [{ kind: 'snapshot', snapshot: { ...aSnapshot(), last_event_id: 10, jobs: [aJobRow()] } }])
-const after = (type: string, data: Record<string, unknown>, id = 11) =>
+const jobAfter = (type: string, data: Record<string, unknown>, id = 11) =>
   fold(begun, [
     {
       kind: 'event',
@@ -23,7 +23,7 @@ const after = (type: string, data: Record<string, unknown>, id = 11) =>
 
 describe('a job', () => {
   it('climbs with its progress, in the session that tells it', () => {
-    const job = after('job_progress', {
+    const job = jobAfter('job_progress', {
       session: 2,
       used_tokens: 90_000,
       compaction_tokens: 167_000,
@@ -39,7 +39,7 @@ describe('a job', () => {
   })
 
   it('ends with its event', () => {
-    expect(after('job_failed', { exit_reason: 'max_budget' })).toMatchObject({
+    expect(jobAfter('job_failed', { exit_reason: 'max_budget' })).toMatchObject({
       status: 'failed',
       exit_reason: 'max_budget',
       ended_at: '2026-11-16T10:01:00.000Z',
@@ -48,9 +48,9 @@ describe('a job', () => {
 
   it('has a check as soon as it has run, once', () => {
     const told = { round: 1, name: 'npm test', command: 'npm test', ok: false, exit_code: 1, duration_ms: 5, output_path: '/o' }
-    expect(after('check_completed', told)?.checks).toMatchObject([{ name: 'npm test', ok: false, exit_code: 1 }])
+    expect(jobAfter('check_completed', told)?.checks).toMatchObject([{ name: 'npm test', ok: false, exit_code: 1 }])
     const twice = fold(begun, [
-      { kind: 'job', row: after('check_completed', told)! },
+      { kind: 'job', row: jobAfter('check_completed', told)! },
       {
         kind: 'event',
         event: {
@@ -68,6 +68,6 @@ describe('a job', () => {
   })
 
   it('is not changed by what its row tells already', () => {
-    expect(after('job_failed', {}, 9)?.status).toBe('running')
+    expect(jobAfter('job_failed', {}, 9)?.status).toBe('running')
   })
 })
