@@ -36,6 +36,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   'terminals.ts': ['agents', 'delivery'],
   'archives-of.ts': ['contract', 'agents', 'archive', 'house.ts'],
   'jobs-of.ts': ['contract', 'lib', 'agents', 'engine', 'jobs', 'house.ts', 'jobs-observer.ts'],
+  'page-of.ts': ['jobs', 'jobs-of.ts', 'house.ts', 'server'],
   'jobs-observer.ts': ['contract', 'lib', 'jobs', 'house.ts'],
   'around.ts': ['lib', 'briefs', 'agents', 'engine', 'version.ts'],
   'hook/engine-main.ts': ['contract', 'lib', 'config', 'agents', 'archive', 'engine', 'hook', 'house.ts'],
@@ -54,6 +55,7 @@ const MAY_IMPORT: Record<string, string[]> = {
       'around.ts',
       'house.ts',
       'message-typist.ts',
+      'page-of.ts',
       'version.ts',
     ],
   ],
@@ -66,6 +68,7 @@ const PACKAGES: Record<string, string[]> = {
   valibot: ['contract/api', 'config', 'model', 'install', 'server'],
   '@valibot/to-json-schema': ['server'],
   hono: ['server'],
+  'hono/body-limit': ['server/app.ts'],
   '@hono/node-server': ['server'],
 }
 

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { detailOf, findSession, levelViews, recentSessions } from './queries.js'
 import { type TrialHouse, trialHouse, trialSession } from './trial-session.js'
 import { viewSession } from './view.js'
+import { rowOf } from './view-row.js'
 
 let house: TrialHouse
 beforeEach(() => {
@@ -136,7 +137,7 @@ describe('a session as it is shown', () => {
       { name: 'handoff' },
       { name: 'critical' },
     ])
-    expect(detailOf(house.store, one.record(), view(one), policy)).toMatchObject({
+    expect(detailOf(house.store, one.record(), rowOf(house.store, one.record(), view(one)), policy)).toMatchObject({
       session_id: 'deep-0001',
       cycle_reason: 'start',
       chain: [{ session_id: 'deep-0001', used_tokens: 90_000 }],
@@ -147,12 +148,25 @@ describe('a session as it is shown', () => {
   })
 })
 
+describe('a session among others', () => {
+  const row = (one: ReturnType<typeof session>) => rowOf(house.store, one.record(), view(one))
+
+  it('tells how much a step added lately and how many are left at that growth', () => {
+    const one = session('grow-0001')
+    one.step(50_000)
+    expect(row(one)).toMatchObject({ tokens_per_step: null, steps_left: null, ended_at: null, job_id: null, subagents: [] })
+    for (const used of [52_000, 53_000, 56_000]) one.step(used)
+    expect(row(one)).toMatchObject({ tokens_per_step: 2_000, steps_left: (167_000 - 56_000) / 2_000 + 0.5 })
+  })
+})
+
 describe('the list of sessions', () => {
   const ids = (options: { all?: boolean; live?: boolean } = {}) =>
-    recentSessions(house.store, (record) => viewSession(record, { seat: null, enabled: true, alive: null, now: house.now() }), {
-      ...options,
-      now: house.now(),
-    }).map((one) => one.session_id)
+    recentSessions(
+      house.store,
+      (record) => rowOf(house.store, record, viewSession(record, { seat: null, enabled: true, alive: null, now: house.now() })),
+      { ...options, now: house.now() },
+    ).map((one) => one.session_id)
 
   it('holds the live ones and those of the last day, newest first; all of them when asked', () => {
     const old = session('old-0001')

@@ -5,23 +5,33 @@ import { join } from 'node:path'
 import { around } from '../around.js'
 import { loadConfig } from '../config/load-config.js'
 import { openHouse } from '../house.js'
+import { pageOf } from '../page-of.js'
 import { type Listening, listen } from './listen.js'
 import type { ServerParts } from './parts.js'
 
+export const TRIAL_TOKEN = 'the-token-of-a-trial'
+
+export interface TrialOptions {
+  /** Everybody has to give this one, for everything. Left out: words only for whoever gives TRIAL_TOKEN. */
+  token?: string
+  now?: () => Date
+  /** The folder of the page's files. */
+  web?: string
+}
+
 /** For tests: a server on a home of its own, on any free port. */
-export async function trialServer(options: { token?: string; now?: () => Date; jobs?: Record<string, unknown>[] } = {}) {
+export async function trialServer(options: TrialOptions = {}) {
   const root = mkdtempSync(join(tmpdir(), 'baton-test-server-'))
   const env = { BATON_HOME: root, HOME: root }
   const house = openHouse({ env, loadConfig, around: () => around, resident: true, ...(options.now ? { now: options.now } : {}) })
   const parts: ServerParts = {
-    ...{ ...house, recent: (all) => house.recent({ all }), version: 'test' },
-    jobs: () => options.jobs ?? [],
-    job: (id) => options.jobs?.find((job) => job.job_id === id) ?? null,
+    ...{ ...house, recent: (all) => house.recent({ all }), rooms: pageOf(house), web: options.web ?? null, version: 'test' },
   }
   const listening: Listening = await listen(parts, {
     host: '127.0.0.1',
     port: 0,
-    token: options.token ?? null,
+    token: options.token ?? TRIAL_TOKEN,
+    locked: options.token !== undefined,
     serverFile: house.home.server,
   })
   const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>

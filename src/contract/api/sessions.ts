@@ -5,17 +5,7 @@ import { SOURCES } from '../reading.js'
 import type { Session } from '../session.js'
 import { archive } from './archives.js'
 import { brief } from './briefs.js'
-import { count, figure, maybe, text, time, withheld } from './shapes.js'
-
-export const spend = v.object({
-  input_tokens: count,
-  output_tokens: count,
-  cache_creation_tokens: count,
-  cache_read_tokens: count,
-  cache_hit_rate: maybe(figure),
-  cost_usd: maybe(figure),
-})
-export type SpendView = v.InferOutput<typeof spend>
+import { count, figure, maybe, spend, text, time, withheld } from './shapes.js'
 
 export const handoff = v.object({
   handoff_id: text,
@@ -86,6 +76,8 @@ const figures = {
 } as const
 figures satisfies { [Name in keyof Omit<Session, 'handoff'>]: v.GenericSchema<Session[Name]> }
 
+export const levelShown = v.object({ name: text, at_tokens: maybe(count), crossed_at: maybe(time), reachable: v.boolean() })
+
 /** A session as the page and other programs are told of it: `Session`, and what a row of it needs beside. */
 export const sessionRow = v.object({
   ...figures,
@@ -103,11 +95,11 @@ export const sessionRow = v.object({
   steps_left: maybe(count),
   handoff: maybe(handoff),
   subagents: v.array(subagent),
+  /** In the order they are reached: the ticks of its gauge. */
+  levels: v.array(levelShown),
   withheld,
 })
 export type SessionRow = v.InferOutput<typeof sessionRow>
-
-export const levelShown = v.object({ name: text, at_tokens: maybe(count), crossed_at: maybe(time), reachable: v.boolean() })
 
 /** What one compaction dropped. */
 export const loss = v.object({
@@ -139,9 +131,8 @@ export const sessionDetail = v.object({
   cycle_started_at: time,
   cycle_reason: text,
   limits_reason: text,
-  plan_limits: maybe(v.array(v.looseObject({ name: text }))),
+  plan_limits: maybe(v.array(v.object({ name: text, usedPercent: figure, resetsAt: maybe(text) }))),
   config_trouble: maybe(text),
-  levels: v.array(levelShown),
   chain: v.array(link),
   briefs: v.array(brief),
   archives: v.array(archive),
