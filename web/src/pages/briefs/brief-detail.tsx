@@ -112,6 +112,7 @@ function Body({ brief }: { brief: BriefDetail }) {
     )
   const body = (
     <>
+      <h2 className="unseen">Text</h2>
       <BriefText text={text} added={added} />
       {addenda.map(({ at, text: late }) => (
         <section key={at} className="addendum" aria-label="Found later">
@@ -124,7 +125,10 @@ function Body({ brief }: { brief: BriefDetail }) {
     </>
   )
   if (parent === null) return body
-  const difference = <BriefDiff before={parent.text} after={text} label={`Difference to brief ${parent.sequence}`} />
+  const difference = (
+    <>
+      <h2 className="unseen">Difference</h2>
+      <BriefDiff before={parent.text} after={text} label={`Difference to brief ${parent.sequence}`} />
   return (
     <Tabs
       label="What to show of the brief"

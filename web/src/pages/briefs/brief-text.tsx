@@ -12,7 +12,7 @@ export const BriefText = memo(function BriefText({ text, added = [] }: { text: s
       {own.map(blockOf)}
       {ours.length > 0 && (
         <section className="added" aria-label="Added by Baton">
-          <p className="added-note">Added by Baton from the transcript, by code</p>
+          <p className="added-note">Not by the author: from the transcript, by code</p>
           {ours.map(blockOf)}
         </section>
       )}

@@ -27,8 +27,12 @@ export function BudgetBars({ job }: { job: JobDetail | JobShown }) {
           <dd>
             {TEXT[budget.id](budget.used)}
             <span className="quiet"> {budget.allowed === null ? 'no limit' : `of ${TEXT[budget.id](budget.allowed)}`}</span>
-            {budget.allowed !== null && budget.allowed > 0 && <Bar name={NAMES[budget.id]} budget={budget} />}
           </dd>
+          {budget.allowed !== null && budget.allowed > 0 && (
+            <dd className="budget-part">
+              <Bar name={NAMES[budget.id]} budget={budget} />
+            </dd>
+          )}
         </div>
       ))}
     </dl>

@@ -27,7 +27,7 @@ export function JobList() {
   return (
     <>
       <PageHead title="Jobs" label="Jobs">
-        <div className="row">
+        <div className="page-tools">
           {jobs.length > 0 && (
             <input
               type="search"
@@ -79,15 +79,16 @@ const COLUMNS: readonly Column<JobShown>[] = [
   { id: 'task', head: 'Job', wide: true, cell: (job) => <JobName job={job} /> },
   { id: 'status', head: 'Status', cell: (job) => <JobStatus job={job} />, narrow: 'bare' },
   { id: 'sessions', head: 'Sessions', cell: (job) => <Chain job={job} /> },
-  { id: 'steps', head: 'Steps', figure: true, cell: ({ steps }) => steps },
+  { id: 'steps', head: 'Steps', figure: true, cell: ({ steps }) => steps, narrow: 'hide' },
   {
     id: 'handoffs',
     head: 'Handoffs',
     figure: true,
+    narrow: 'hide',
     cell: ({ handoffs, max_handoffs }) => (
-      <>
+      <span>
         {handoffs} <span className="quiet">of {max_handoffs}</span>
-      </>
+      </span>
     ),
   },
   { id: 'spend', head: 'Spend', figure: true, cell: (job) => <Spend job={job} /> },
@@ -121,11 +122,11 @@ function JobName({ job }: { job: JobShown }) {
   )
 }
 
-const SHOWN = 6
+const SHOWN = 4
 
 /** Its sessions as small gauges, the newest last: how often it was full, and how far the one at work is. */
 function Chain({ job: { sessions } }: { job: JobShown }) {
-  if (sessions.length === 0) return <span className="quiet">{UNKNOWN}</span>
+  if (sessions.length === 0) return <span className="quiet none">{UNKNOWN}</span>
   const hidden = Math.max(0, sessions.length - SHOWN)
   return (
     <span className="chain-small">
@@ -143,12 +144,12 @@ function Chain({ job: { sessions } }: { job: JobShown }) {
 
 function Spend({ job }: { job: JobShown }) {
   const { cost_usd: cost } = job.spend
-  return cost === null ? <>{tokensText(spentTokens(job))} tok</> : <>{moneyText(cost)}</>
+  return cost === null ? `${tokensText(spentTokens(job))} tokens` : moneyText(cost)
 }
 
 function ChecksShort({ job }: { job: JobShown }) {
   const [last] = roundsOf(job.checks)
-  if (last === undefined) return <span className="quiet">{UNKNOWN}</span>
+  if (last === undefined) return <span className="quiet none">{UNKNOWN}</span>
   const text = last.failed === 0 ? `${last.checks.length} passed` : `${last.failed} of ${last.checks.length} failed`
   return (
     <span className="check-short" data-ok={last.failed === 0} title={`Round ${last.round}`}>

@@ -21,6 +21,7 @@ function Output({ jobId, atWork }: { jobId: string; atWork: boolean }) {
   const box = useRef<HTMLDivElement>(null)
   const [following, setFollowing] = useState(true)
   const follows = useRef(true)
+  const lastTop = useRef(0)
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: new lines are the reason to go to the end
   useLayoutEffect(() => {
@@ -36,7 +37,10 @@ function Output({ jobId, atWork }: { jobId: string; atWork: boolean }) {
   })
   const scrolled = (): void => {
     const { scrollHeight, scrollTop, clientHeight } = box.current!
-    follows.current = scrollHeight - scrollTop - clientHeight < NEAR
+    // Only who goes up wants to stay: lines that get their true height move the end away too.
+    if (scrollHeight - scrollTop - clientHeight < NEAR) follows.current = true
+    else if (scrollTop < lastTop.current) follows.current = false
+    lastTop.current = scrollTop
     setFollowing(follows.current)
   }
   const goToEnd = (): void => {
