@@ -124,7 +124,7 @@ export function openHouse(options: HouseOptions): House {
     return viewSession(record, { seat: store.seat(record.seatId), enabled, alive, now: now() })
   }
 
-  const row = (record: SessionRecord): SessionRow => rowOf(store, record, view(record))
+  const row = (record: SessionRecord): SessionRow => rowOf(store, record, view(record), policyFor(record))
 
   return {
     home,
@@ -136,7 +136,7 @@ export function openHouse(options: HouseOptions): House {
     row,
     find: (id) => findSession(store, id),
     detail: (record) => ({
-      ...detailOf(store, record, row(record), policyFor(record)),
+      ...detailOf(store, record, row(record)),
       archives: viewArchives(
         store.archives({ sessionId: record.sessionId }),
         store.segments({ sessionId: record.sessionId }),

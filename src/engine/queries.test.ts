@@ -17,6 +17,7 @@ const session = (id: string, env: Record<string, string> = {}) => {
 }
 const view = (one: ReturnType<typeof session>, alive: boolean | null = null, enabled = true) =>
   viewSession(one.record(), { seat: house.store.seat(one.record().seatId), enabled, alive, now: house.now() })
+const policy = () => house.engine.parts.policyOf({ agent: 'claude-code', project: null, model: null, seat: null }).policy
 const found = (id: string) => findSession(house.store, id)?.sessionId ?? null
 
 describe('a session is found', () => {
@@ -130,15 +131,15 @@ describe('a session as it is shown', () => {
   it('in detail names its levels, its chain and its subagents', () => {
     const one = session('deep-0001')
     one.step(90_000)
-    const { policy } = house.engine.parts.policyOf({ agent: 'claude-code', project: null, model: null, seat: null })
-    expect(levelViews(one.record(), policy)).toMatchObject([
+    expect(levelViews(one.record(), policy())).toMatchObject([
       { name: 'notice', at_tokens: 83_500, crossed_at: expect.any(String), reachable: true },
       { name: 'warning', at_tokens: 116_900, crossed_at: null, reachable: true },
       { name: 'handoff' },
       { name: 'critical' },
     ])
-    expect(detailOf(house.store, one.record(), rowOf(house.store, one.record(), view(one)), policy)).toMatchObject({
+    expect(detailOf(house.store, one.record(), rowOf(house.store, one.record(), view(one), policy()))).toMatchObject({
       session_id: 'deep-0001',
+      levels: [{ name: 'notice' }, { name: 'warning' }, { name: 'handoff' }, { name: 'critical' }],
       cycle_reason: 'start',
       chain: [{ session_id: 'deep-0001', used_tokens: 90_000 }],
       subagents: [],
@@ -149,7 +150,7 @@ describe('a session as it is shown', () => {
 })
 
 describe('a session among others', () => {
-  const row = (one: ReturnType<typeof session>) => rowOf(house.store, one.record(), view(one))
+  const row = (one: ReturnType<typeof session>) => rowOf(house.store, one.record(), view(one), policy())
 
   it('tells how much a step added lately and how many are left at that growth', () => {
     const one = session('grow-0001')
@@ -164,7 +165,8 @@ describe('the list of sessions', () => {
   const ids = (options: { all?: boolean; live?: boolean } = {}) =>
     recentSessions(
       house.store,
-      (record) => rowOf(house.store, record, viewSession(record, { seat: null, enabled: true, alive: null, now: house.now() })),
+      (record) =>
+        rowOf(house.store, record, viewSession(record, { seat: null, enabled: true, alive: null, now: house.now() }), policy()),
       { ...options, now: house.now() },
     ).map((one) => one.session_id)
 

@@ -62,7 +62,7 @@ export function levelViews(record: SessionRecord, policy: Policy): LevelView[] {
 }
 
 /** What `show` says: the session, its climb, its seat's chain and briefs. */
-export function detailOf(store: Store, record: SessionRecord, row: SessionRow, policy: Policy): Omit<SessionDetail, 'archives'> {
+export function detailOf(store: Store, record: SessionRecord, row: SessionRow): Omit<SessionDetail, 'archives'> {
   return {
     ...row,
     cycle_started_at: record.track.cycleStartedAt,
@@ -70,7 +70,6 @@ export function detailOf(store: Store, record: SessionRecord, row: SessionRow, p
     limits_reason: record.track.limits.reason,
     plan_limits: record.planLimits,
     config_trouble: record.configTrouble,
-    levels: levelViews(record, policy),
     chain: store.chain(record.seatId).map((one) => ({
       session_id: one.sessionId,
       started_at: one.startedAt,

@@ -71,13 +71,13 @@ const SESSION = {
   ...{ updated_at: 'shown', last_handoff_path: 'shown', transcript_path: 'shown', handoff: HANDOFF_VIEW },
   ...{ seat_name: 'shown', job_id: 'shown', started_at: 'shown', ended_at: 'shown', seen_at: 'shown' },
   subagents: listed('subagent_id', 'type', 'model', 'updated_at'),
+  levels: listed('name', 'crossed_at'),
 } satisfies FormOf<SessionRow>
 
 const DETAIL: Form = {
   ...SESSION,
   ...listed('cycle_started_at', 'cycle_reason', 'limits_reason', 'config_trouble'),
   plan_limits: listed('name', 'resetsAt'),
-  levels: listed('name', 'crossed_at'),
   chain: listed('session_id', 'started_at', 'ended_at'),
   briefs: BRIEF_VIEW,
   losses: listed('compaction_started_at', 'trigger', 'archive_id'),

@@ -9,9 +9,10 @@ const USUAL = 1_000
 /** What happened, oldest first: after an event or a time, or the newest. */
 export function events(parts: ServerParts): Handlers<'events'> {
   return {
-    events({ query: { since, session, limit } }) {
+    events({ query: { since, session, without_readings, limit } }) {
       const of = session === undefined ? {} : { sessionId: namedSession(parts, session).sessionId }
-      return { events: parts.store.events({ ...of, ...sinceOf(since), limit: limit ?? USUAL }) }
+      const quiet: EventQuery = without_readings === undefined ? {} : { readings: 'none' }
+      return { events: parts.store.events({ ...of, ...sinceOf(since), ...quiet, limit: limit ?? USUAL }) }
     },
   }
 }
