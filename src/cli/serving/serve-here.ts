@@ -5,15 +5,17 @@ import { loadConfig } from '../../config/load-config.js'
 import type { Around } from '../../engine/around.js'
 import { type House, openHouse } from '../../house.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
-import { pageOf } from '../../page-of.js'
+import { pageOf } from '../../page/page.js'
 import { listen } from '../../server/listen.js'
 import type { ServerParts } from '../../server/parts.js'
 import { ownToken } from '../../server/token-file.js'
+import { shownBy } from '../../shown.js'
 import { VERSION } from '../../version.js'
 import type { Cli } from '../command.js'
 import { engineOf } from '../launcher-for.js'
 import { untilStopped } from '../until-stopped.js'
 import { checkDoors } from './doors.js'
+import { handsOf } from './hands.js'
 import { keepHouse } from './housekeeping.js'
 import { makeKeeper } from './keeper.js'
 import { pickUpJobs } from './pick-up-jobs.js'
@@ -70,8 +72,9 @@ export async function serveHere(cli: Cli, { host, port, tokenFile, listening }: 
   return EXIT.done
 }
 
-function partsOf(house: House, { program }: Cli): ServerParts {
-  return { ...house, recent: (all) => house.recent({ all }), rooms: pageOf(house), web: join(program, 'web'), version: VERSION }
+function partsOf(house: House, { env, program }: Cli): ServerParts {
+  const rooms = pageOf(house, handsOf(house, env, process.argv[1]!))
+  return { ...house, ...shownBy(house), rooms, web: join(program, 'web'), version: VERSION }
 }
 
 /** A store that was moved away would go on being written where nobody reads it. */

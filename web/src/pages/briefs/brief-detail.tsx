@@ -129,6 +129,8 @@ function Body({ brief }: { brief: BriefDetail }) {
     <>
       <h2 className="unseen">Difference</h2>
       <BriefDiff before={parent.text} after={text} label={`Difference to brief ${parent.sequence}`} />
+    </>
+  )
   return (
     <Tabs
       label="What to show of the brief"

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { addPart, CHUNK, type LogLine, type LogState, leftOut, MOST, NOTHING_READ } from './log-fold.js'
 
 const lines = (from: number, many: number): LogLine[] =>
-  Array.from({ length: many }, (_, at) => ({ at: null, kind: 'agent', text: String(from + at) }))
+  Array.from({ length: many }, (_, at) => ({ at: null, kind: 'agent', ok: true, text: String(from + at) }))
 const read = (state: LogState, from: number, many: number): LogState =>
   addPart(state, { lines: lines(from, many), next: `${from + many}`, more: false })
 const texts = ({ chunks }: LogState): string[] => chunks.flatMap((chunk) => chunk.lines.map(({ text }) => text))
