@@ -47,7 +47,7 @@ test('a job appears by itself, and with it its climb, its handoff, its output an
     replies: [{ when: 'handoff brief', text: BRIEF }],
   })
   const { page } = it
-  await page.getByRole('heading', { name: 'No jobs lately' }).waitFor()
+  await page.getByRole('heading', { name: 'No jobs yet' }).waitFor()
   await page.getByText('baton run --prompt').first().waitFor()
   await it.expectSound()
 
