@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { expect, onTestFinished } from 'vitest'
 import { newTrial, type Trial } from '../../src/cli/trial.js'
+import { launchChromium, seriousFaults } from './browser.js'
 
 /** A machine with the real server, and a real browser that it has let in. */
 export interface Opened {
@@ -12,14 +12,9 @@ export interface Opened {
   page: Page
   /** What went wrong in the page so far: errors it told, and scripts of others that ran. */
   faults: string[]
-  /** Goes to a page within the page, as a person who types the address. */
-  go(path: string): Promise<void>
   /** No script of others ran, nothing went wrong, and axe finds nothing serious. */
   expectSound(): Promise<void>
 }
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking']
 
 let browser: Promise<Browser> | null = null
 
@@ -41,10 +36,7 @@ export async function openPage(options: Options = {}): Promise<Opened> {
   if (options.config) trial.put(join(trial.env.BATON_HOME!, 'config.yaml'), options.config)
   const server = trial.start(['serve', '--port', '0', '--json'], { env: options.prepare?.(trial) ?? {} })
   const { url } = JSON.parse(await server.firstLine()) as { url: string }
-  browser ??= chromium.launch({
-    executablePath: '/usr/bin/chromium',
-    args: [...FLAGS, '--disable-component-update', '--disable-sync'],
-  })
+  browser ??= launchChromium()
   const context = await (await browser).newContext({ viewport: { width: 1280, height: 900 } })
   onTestFinished(() => context.close())
   const page = await context.newPage()
@@ -60,24 +52,12 @@ export async function openPage(options: Options = {}): Promise<Opened> {
   await page.getByText('Live', { exact: true }).waitFor()
   return {
     ...{ trial, url, page, faults },
-    go: async (path) => {
-      await page.goto(`${url}${path}`)
-      await page.getByText('Live', { exact: true }).waitFor()
-    },
     expectSound: async () => {
-      await page.evaluate(AXE)
-      const found = await page.evaluate(() =>
-        (globalThis as unknown as { axe: { run(): Promise<Found> } }).axe.run().then(({ violations }) => violations),
-      )
-      expect(found.filter(({ impact }) => impact === 'serious' || impact === 'critical').map(({ id }) => id)).toEqual([])
+      expect(await seriousFaults(page)).toEqual([])
       expect(await page.locator('main :is(script, img, iframe, object)').count()).toBe(0)
       expect(faults).toEqual([])
     },
   }
-}
-
-interface Found {
-  violations: { id: string; impact: string }[]
 }
 
 async function ticketOf(trial: Trial, url: string): Promise<string> {
