@@ -49,7 +49,6 @@ export interface OpenPage {
 }
 
 export async function pageStage(): Promise<PageStage> {
-  needChromium()
   const dir = realpathSync(mkdtempSync(path.join(os.tmpdir(), `${PREFIX}page-`)))
   const places = { home: path.join(dir, 'home'), project: path.join(dir, 'shop'), baton: path.join(dir, 'baton') }
   for (const folder of [places.home, places.project]) mkdirSync(folder)
@@ -61,7 +60,7 @@ export async function pageStage(): Promise<PageStage> {
   }
   let server = await serve(env, 0)
   const port = Number(new URL(server.url).port)
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS })
+  const browser = await launchChromium()
   let stamp = 1_000
 
   const post = async (route: string, body: unknown, headers: Record<string, string> = {}): Promise<unknown> => {
@@ -111,6 +110,11 @@ export async function pageStage(): Promise<PageStage> {
       removeFolder(dir)
     },
   }
+}
+
+export function launchChromium(): Promise<Browser> {
+  needChromium()
+  return chromium.launch({ executablePath: CHROMIUM, args: FLAGS })
 }
 
 /** What axe calls serious or critical, as short lines. */
