@@ -66,6 +66,7 @@ const PACKAGES: Record<string, string[]> = {
   valibot: ['contract/api', 'config', 'model', 'install', 'server'],
   '@valibot/to-json-schema': ['server'],
   hono: ['server'],
+  'hono/body-limit': ['server/app.ts'],
   '@hono/node-server': ['server'],
 }
 

@@ -24,6 +24,8 @@ export interface Home {
   briefs: string
   /** What briefs of this machine are signed with. */
   key: string
+  /** What a caller gives the server to be told words and to change things. */
+  token: string
   /** Facts of sessions as far as their transcripts were read, one file a session. */
   facts: string
   /** Settings of forks that write briefs, one file each, while they run. */
@@ -61,6 +63,7 @@ export function batonHome(env: Env = process.env): Home {
     compiled: join(root, 'run', 'config'),
     briefs: join(root, 'briefs'),
     key: join(root, 'key'),
+    token: join(root, 'token'),
     facts: join(root, 'facts'),
     forks: join(root, 'forks'),
     messages: join(root, 'messages'),

@@ -1,19 +1,20 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { dirname } from 'node:path'
-import { getRequestListener } from '@hono/node-server'
 import { BatonError, codeOf, EXIT } from '../lib/errors.js'
-import { makeApp } from './app.js'
-import { type Bound, isLoopback, refuse } from './guard.js'
+import { type Bound, isLoopback, judge } from './guard.js'
 import type { ServerParts } from './parts.js'
+import { serveHttp } from './serve-http.js'
 import { admit, type Door } from './signal-door.js'
-import { MAX_BODY, type Reply, type SignalRequest, takeSignals } from './signals.js'
+import { takeSignals } from './signals.js'
 
 export interface ListenOptions {
   host: string
   port: number
-  token: string | null
+  token: string
+  /** Everybody has to give the token, for everything. */
+  locked: boolean
   /** Where the launcher finds the port. */
   serverFile: string
 }
@@ -25,27 +26,22 @@ export interface Listening {
 
 /** Starts the server and tells the launcher where it is; closing takes that word back first. */
 export async function listen(parts: ServerParts, options: ListenOptions): Promise<Listening> {
-  if (!isLoopback(options.host) && options.token === null) {
+  if (!isLoopback(options.host) && !options.locked) {
     throw new BatonError(
       `Listening on ${options.host} would open Baton to other machines.`,
       'Give --token-file FILE with a secret of your own, or leave --host out to stay on 127.0.0.1.',
       EXIT.refused,
     )
   }
-  const bound: Bound = { host: options.host, port: options.port, token: options.token }
+  const { host, port: wanted, token, locked } = options
+  const bound: Bound = { host, port: wanted, token, locked }
   const take = takeSignals(parts)
-  const routed = getRequestListener(makeApp(parts, options.token !== null).fetch)
-  const http = createHttpServer((request, response) => {
-    const { host, origin, authorization } = request.headers
-    const no = refuse({ host, origin, authorization }, bound)
-    if (no) answer(response, no.status, JSON.stringify({ error: no.reason }))
-    else if (request.method === 'POST' && request.url?.startsWith('/signals/')) receive(request, response, take)
-    else void routed(request, response)
-  })
+  const routes = serveHttp(parts, bound, take)
+  const http = createHttpServer(routes.listener)
   http.keepAliveTimeout = 2_000
   http.timeout = 60_000
   const door: Door = {
-    refuse: (asking) => refuse(asking, bound),
+    judge: (asking) => judge({ ...asking, path: '/signals/', method: 'POST' }, bound, parts.now),
     take,
     pass(socket, read) {
       http.emit('connection', socket)
@@ -62,10 +58,14 @@ export async function listen(parts: ServerParts, options: ListenOptions): Promis
   const port = (server.address() as AddressInfo).port
   bound.port = port
   // Hooks ask 127.0.0.1 and nothing else: where that does not lead here, they work alone.
-  if (['127.0.0.1', 'localhost', '0.0.0.0', '::'].includes(options.host)) announce(options.serverFile, port, options.token)
+  if (['127.0.0.1', 'localhost', '0.0.0.0', '::'].includes(options.host))
+    announce(options.serverFile, port, locked ? token : null)
   return {
     url: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
-    close: () => close(server, sockets, options.serverFile),
+    close() {
+      routes.close()
+      return close(server, sockets, options.serverFile)
+    },
   }
 }
 
@@ -109,26 +109,4 @@ function isOwn(file: string): boolean {
   } catch {
     return false
   }
-}
-
-/** The long way in: chunked, large or slow requests. */
-function receive(request: IncomingMessage, response: ServerResponse, take: (request: SignalRequest, reply: Reply) => void): void {
-  const chunks: Buffer[] = []
-  let size = 0
-  request.on('data', (chunk: Buffer) => {
-    size += chunk.length
-    if (size <= MAX_BODY) chunks.push(chunk)
-  })
-  request.on('error', () => response.destroy())
-  request.on('end', () => {
-    const reply: Reply = (status, body) => answer(response, status, body)
-    if (size > MAX_BODY) reply(413, '{"error":"too large"}')
-    else take({ path: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks) }, reply)
-  })
-}
-
-function answer(response: ServerResponse, status: number, body: string): void {
-  if (response.destroyed) return
-  response.writeHead(status, { 'Content-Length': Buffer.byteLength(body), Connection: 'close', 'X-Baton': '1' })
-  response.end(body)
 }

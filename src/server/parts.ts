@@ -25,6 +25,8 @@ export interface ServerParts {
   job(id: string): object | null
   /** Opens the latches of a session. */
   rearm(sessionId: string): void
+  /** The folder of the page's files; null: there is no page. */
+  web: string | null
   version: string
   log: Log
   now(): Date

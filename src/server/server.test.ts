@@ -250,7 +250,7 @@ describe('starting and ending', () => {
 
   it('refuses to open itself to other machines without a token', async () => {
     const { listen } = await import('./listen.js')
-    const options = { host: '0.0.0.0', port: 0, token: null, serverFile: '/nowhere/run/server' }
+    const options = { host: '0.0.0.0', port: 0, token: 'secret', locked: false, serverFile: '/nowhere/run/server' }
     await expect(listen({} as never, options)).rejects.toMatchObject({ exit: 4 })
   })
 })

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { Asking } from './guard.js'
+import type { Asking, Judged } from './guard.js'
 import type { Reply, SignalRequest } from './signals.js'
 
 /**
@@ -8,7 +8,7 @@ import type { Reply, SignalRequest } from './signals.js'
  * `POST /signals/…` is read here, everything else goes to the HTTP server untouched.
  */
 export interface Door {
-  refuse(asking: Asking): { status: number; reason: string } | null
+  judge(asking: Asking): Judged
   take(request: SignalRequest, reply: Reply): void
   /** Hands the connection to the HTTP server, with what was read of it. */
   pass(socket: Socket, read: Buffer): void
@@ -72,9 +72,9 @@ function receive(socket: Socket, first: Buffer, head: Head, door: Door): void {
     )
   }
   const { host, origin, authorization } = head.headers
-  const no = door.refuse({ host, origin, authorization })
-  if (no) {
-    reply(no.status, JSON.stringify({ error: no.reason }))
+  const judged = door.judge({ host, origin, authorization, site: head.headers['sec-fetch-site'] })
+  if (judged.status !== null) {
+    reply(judged.status, JSON.stringify({ error: judged.reason }))
     return
   }
   const parts = [first.subarray(head.bodyAt)]

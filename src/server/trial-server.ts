@@ -8,20 +8,32 @@ import { openHouse } from '../house.js'
 import { type Listening, listen } from './listen.js'
 import type { ServerParts } from './parts.js'
 
+export const TRIAL_TOKEN = 'the-token-of-a-trial'
+
+export interface TrialOptions {
+  /** Everybody has to give this one, for everything. Left out: words only for whoever gives TRIAL_TOKEN. */
+  token?: string
+  now?: () => Date
+  jobs?: Record<string, unknown>[]
+  /** The folder of the page's files. */
+  web?: string
+}
+
 /** For tests: a server on a home of its own, on any free port. */
-export async function trialServer(options: { token?: string; now?: () => Date; jobs?: Record<string, unknown>[] } = {}) {
+export async function trialServer(options: TrialOptions = {}) {
   const root = mkdtempSync(join(tmpdir(), 'baton-test-server-'))
   const env = { BATON_HOME: root, HOME: root }
   const house = openHouse({ env, loadConfig, around: () => around, resident: true, ...(options.now ? { now: options.now } : {}) })
   const parts: ServerParts = {
-    ...{ ...house, recent: (all) => house.recent({ all }), version: 'test' },
+    ...{ ...house, recent: (all) => house.recent({ all }), version: 'test', web: options.web ?? null },
     jobs: () => options.jobs ?? [],
     job: (id) => options.jobs?.find((job) => job.job_id === id) ?? null,
   }
   const listening: Listening = await listen(parts, {
     host: '127.0.0.1',
     port: 0,
-    token: options.token ?? null,
+    token: options.token ?? TRIAL_TOKEN,
+    locked: options.token !== undefined,
     serverFile: house.home.server,
   })
   const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>

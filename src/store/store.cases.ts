@@ -208,6 +208,22 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
     )
 
     it(
+      'of readings only the newest of each session, where that is asked for',
+      inStore((store) => {
+        const add = (type: 'reading' | 'level_crossed', session_id: string) =>
+          store.addEvent(sampleEvent(type, { session_id })).id
+        const [, b, level, c, other] = [
+          ...[add('reading', 's1'), add('reading', 's1'), add('level_crossed', 's1'), add('reading', 's1'), add('reading', 's2')],
+        ]
+        const found = (query: Parameters<Store['events']>[0]) => store.events({ ...query, readings: 'newest' }).map((e) => e.id)
+        expect(found({ afterId: 0 })).toEqual([level, c, other])
+        expect(found({ afterId: b!, limit: 2 })).toEqual([level, c])
+        expect(found({ afterId: c! })).toEqual([other])
+        expect(found({ sessionId: 's1' })).toEqual([level, c])
+      }),
+    )
+
+    it(
       'of one session only its own',
       inStore((store) => {
         const mine = store.addEvent(sampleEvent('reading', { session_id: 's1' }))

@@ -8,6 +8,7 @@ import { BatonError, EXIT, reasonOf } from '../../lib/errors.js'
 import { isLoopback } from '../../server/guard.js'
 import { listen } from '../../server/listen.js'
 import type { ServerParts } from '../../server/parts.js'
+import { ownToken } from '../../server/token-file.js'
 import { VERSION } from '../../version.js'
 import type { Call, Cli, Command } from '../command.js'
 import { findJob } from '../jobs/job-named.js'
@@ -63,7 +64,9 @@ async function run(call: Call, cli: Cli): Promise<number> {
   const other = runningServer(house.home)
   const leave = takePlace(join(dirname(house.home.server), 'serving'), () => (other ? ` at http://127.0.0.1:${other.port}` : ''))
   try {
-    const server = await listen(partsOf(house), { host, port, token, serverFile: house.home.server })
+    const server = await listen(partsOf(house, cli), {
+      ...{ host, port, token: token ?? ownToken(house.home.token), locked: token !== null, serverFile: house.home.server },
+    })
     const stopped = untilStopped()
     cli.print(call.json ? JSON.stringify({ url: server.url }) : `Baton listens on ${server.url}. Ctrl-C ends it.`)
     const chores = keepHouse(house, keeper)
@@ -87,8 +90,9 @@ async function run(call: Call, cli: Cli): Promise<number> {
   return EXIT.done
 }
 
-function partsOf(house: House): ServerParts {
+function partsOf(house: House, { program }: Cli): ServerParts {
   return {
+    web: join(program, 'web'),
     ...{ ...house, recent: (all) => house.recent({ all }), version: VERSION },
     jobs: (all) => recentJobs(house, all),
     job(id) {

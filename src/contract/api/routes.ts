@@ -163,7 +163,7 @@ export const ROUTES = {
     path: '/api/events',
     summary: 'What happened',
     access: 'figures',
-    query: { since: v.optional(text), session: words, job: words, limit: limit(10_000) },
+    query: { since: v.optional(text), session: words, job: words, without_readings: flag, limit: limit(10_000) },
     reply: v.object({ events: v.array(live.event) }),
     refusals: [404],
   },

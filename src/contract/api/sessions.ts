@@ -86,6 +86,8 @@ const figures = {
 } as const
 figures satisfies { [Name in keyof Omit<Session, 'handoff'>]: v.GenericSchema<Session[Name]> }
 
+export const levelShown = v.object({ name: text, at_tokens: maybe(count), crossed_at: maybe(time), reachable: v.boolean() })
+
 /** A session as the page and other programs are told of it: `Session`, and what a row of it needs beside. */
 export const sessionRow = v.object({
   ...figures,
@@ -103,11 +105,11 @@ export const sessionRow = v.object({
   steps_left: maybe(count),
   handoff: maybe(handoff),
   subagents: v.array(subagent),
+  /** In the order they are reached: the ticks of its gauge. */
+  levels: v.array(levelShown),
   withheld,
 })
 export type SessionRow = v.InferOutput<typeof sessionRow>
-
-export const levelShown = v.object({ name: text, at_tokens: maybe(count), crossed_at: maybe(time), reachable: v.boolean() })
 
 /** What one compaction dropped. */
 export const loss = v.object({
@@ -141,7 +143,6 @@ export const sessionDetail = v.object({
   limits_reason: text,
   plan_limits: maybe(v.array(v.looseObject({ name: text }))),
   config_trouble: maybe(text),
-  levels: v.array(levelShown),
   chain: v.array(link),
   briefs: v.array(brief),
   archives: v.array(archive),

@@ -16,9 +16,12 @@ const announce = (trial: Trial, port: number, pid: number) => writeFileSync(tria
 
 async function serve(trial: Trial, options: { version?: string; token?: string } = {}) {
   const house = trial.open()
-  const jobs = { jobs: () => [], job: () => null }
+  const jobs = { jobs: () => [], job: () => null, web: null }
   const parts = { ...house, ...jobs, recent: (all: boolean) => house.recent({ all }), version: options.version ?? '1.0.0' }
-  const server = await listen(parts, { host: '127.0.0.1', port: 0, token: options.token ?? null, serverFile: trial.home.server })
+  const server = await listen(parts, {
+    ...{ host: '127.0.0.1', port: 0, token: options.token ?? 'secret', locked: options.token !== undefined },
+    serverFile: trial.home.server,
+  })
   onTestFinished(() => server.close())
   return { house, port: Number(new URL(server.url).port) }
 }

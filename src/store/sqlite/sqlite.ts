@@ -172,15 +172,13 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
     },
     events(query: EventQuery = {}) {
       const forward = query.afterId !== undefined
+      const where = 'id > ? AND (? IS NULL OR session_id = ?) AND at >= ?'
+      const match = [query.afterId ?? 0, query.sessionId ?? null, query.sessionId ?? null, query.since ?? '']
+      const thinned = query.readings === 'newest'
+      const newest = `AND (type <> 'reading' OR id IN (SELECT max(id) FROM events WHERE ${where} AND type = 'reading' GROUP BY session_id))`
       const rows = sql(
-        `SELECT * FROM events WHERE id > ? AND (? IS NULL OR session_id = ?) AND at >= ? ORDER BY id ${forward ? 'ASC' : 'DESC'} LIMIT ?`,
-      ).all(
-        query.afterId ?? 0,
-        query.sessionId ?? null,
-        query.sessionId ?? null,
-        query.since ?? '',
-        query.limit ?? 1_000_000,
-      ) as EventRow[]
+        `SELECT * FROM events WHERE ${where} ${thinned ? newest : ''} ORDER BY id ${forward ? 'ASC' : 'DESC'} LIMIT ?`,
+      ).all(...match, ...(thinned ? match : []), query.limit ?? 1_000_000) as EventRow[]
       const events = rows.map((row) => ({ ...row, data: JSON.parse(row.data) as Record<string, unknown> }))
       return forward ? events : events.reverse()
     },

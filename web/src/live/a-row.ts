@@ -46,6 +46,7 @@ export function aRow(change: Partial<SessionRow> = {}): SessionRow {
     steps_left: null,
     handoff: null,
     subagents: [],
+    levels: [],
     ...change,
   }
 }

@@ -1,5 +1,38 @@
+import './session/session.css'
+import { shortId } from '../format.js'
+import { Problem, Skeleton } from '../parts/faces.js'
 import { PageHead } from '../parts/page-head.js'
+import { Aside } from './session/aside.js'
+import { Climb } from './session/climb.js'
+import { Head } from './session/head.js'
+import { Measure } from './session/measure.js'
+import { Messages } from './session/messages.js'
+import { Timeline } from './session/timeline.js'
+import { useSession } from './session/use-session.js'
 
 export default function Session({ id }: { id: string }) {
-  return <PageHead title={id} label={id} />
+  const { session, problem, again } = useSession(id)
+  if (session === null) {
+    return (
+      <>
+        <PageHead title={shortId(id)} label={shortId(id)} />
+        {problem === null ? <Skeleton lines={10} label="Loading the session" /> : <Problem problem={problem} again={again} />}
+      </>
+    )
+  }
+  return (
+    <article className="session">
+      <Head session={session} again={again} />
+      {problem !== null && <Problem problem={problem} again={again} />}
+      <Measure session={session} />
+      <Climb session={session} />
+      <div className="session-columns">
+        <Timeline session={session} />
+        <div className="session-side">
+          <Messages session={session} />
+          <Aside session={session} />
+        </div>
+      </div>
+    </article>
+  )
 }

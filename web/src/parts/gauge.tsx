@@ -21,15 +21,14 @@ export interface GaugeFigures {
  * The page's signature: how far a session has climbed. Its right end is the compaction point; levels are ticks. The same everywhere, in
  * three sizes.
  */
-export function Gauge({
-  figures,
-  size = 'row',
-  label,
-}: {
+export function Gauge(props: {
   figures: GaugeFigures
   size?: 'row' | 'slim' | 'hero'
   label?: string
+  /** What its right end is, where it is not the compaction point. */
+  of?: string
 }) {
+  const { figures, size = 'row', label, of = 'the compaction point' } = props
   const { used_tokens: used, compaction_tokens: point, exact = true } = figures
   const percent = percentOf(figures)
   const severity = severityOf(figures.level ?? null, percent)
@@ -37,7 +36,7 @@ export function Gauge({
   const told =
     percent === null
       ? 'not known yet'
-      : `${percentText(percent)} of the compaction point, ${groupedText(used)} of ${groupedText(point)} tokens${exact ? '' : ', derived'}`
+      : `${percentText(percent)} of ${of}, ${groupedText(used)} of ${groupedText(point)} tokens${exact ? '' : ', derived'}`
   return (
     <div className={`gauge gauge-${size}`} data-severity={severity} data-unknown={percent === null || undefined}>
       <div

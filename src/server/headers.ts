@@ -1,0 +1,31 @@
+/** On every answer of the HTTP server. */
+export const ALWAYS: Readonly<Record<string, string>> = {
+  'X-Baton': '1',
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+}
+
+/** Of whatever is not a file of the page. */
+export const DATA: Readonly<Record<string, string>> = {
+  ...ALWAYS,
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'Cache-Control': 'no-store',
+}
+
+/** What the page may load and ask: its own files and this server. `scripts`, `styles`: hashes of what stands in the document itself. */
+export function pagePolicy(scripts = "'self'", styles = "'self'"): string {
+  return [
+    "default-src 'none'",
+    `script-src ${scripts}`,
+    `style-src ${styles}`,
+    "img-src 'self'",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "worker-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+}

@@ -1,0 +1,16 @@
+import type { Event } from '../../contract/event.js'
+
+/** One message of the stream, as it is written. JSON has no line ends in it, so one `data:` line holds it. */
+export const eventFrame = (event: Event, withId: boolean): string =>
+  `${withId ? `id: ${event.id}\n` : ''}data: ${JSON.stringify(event)}\n\n`
+
+/** Empty: there is nothing to tell. */
+export const rowFrame = (kind: 'session' | 'job' | 'brief', json: string | null): string =>
+  json === null ? '' : `event: ${kind}\ndata: ${json}\n\n`
+
+/** Whoever reads it goes on behind it. */
+export const gapFrame = (lastEventId: number): string =>
+  `id: ${lastEventId}\nevent: gap\ndata: ${JSON.stringify({ last_event_id: lastEventId })}\n\n`
+
+export const HEARTBEAT = ': \n\n'
+export const RETRY = 'retry: 1000\n\n'

@@ -1,0 +1,42 @@
+import type { SessionRecord } from '../../contract/record.js'
+import type { ServerParts } from '../parts.js'
+import { jobWithoutWords, sessionWithoutWords, withoutWords } from '../withhold.js'
+import type { RowText } from './rows.js'
+import type { LiveSource } from './source.js'
+
+const DAY = 24 * 3_600_000
+
+/** What the hub tells, from the store and the rooms. */
+export function liveSource(parts: ServerParts): LiveSource {
+  const { store, now } = parts
+  const sessionText = (row: object): RowText => textOf(row, sessionWithoutWords(row))
+  const jobText = (row: object): RowText => textOf(row, jobWithoutWords(row))
+  const isShown = (row: { state: string }, { seenAt }: SessionRecord): boolean =>
+    (row.state !== 'ended' && row.state !== 'unknown') || seenAt >= new Date(now().getTime() - DAY).toISOString()
+
+  return {
+    newest: () => store.events({ limit: 1 })[0]?.id ?? 0,
+    events: (afterId, limit) => store.events({ afterId, limit, readings: 'newest' }),
+    withoutWords,
+    sessions: () => parts.recent(false).map((row) => [row.session_id, sessionText(row)]),
+    session(id) {
+      const record = store.session(id)
+      const row = record && parts.view(record)
+      return row && isShown(row, record) ? sessionText(row) : null
+    },
+    heardOf: (since) => store.sessions({ seenSince: since.toISOString() }).map(({ sessionId }) => sessionId),
+    jobs: () => parts.jobs(false).map((row) => [(row as { job_id: string }).job_id, jobText(row)]),
+    job(id) {
+      const row = parts.job(id)
+      return row && jobText(row)
+    },
+    briefs: () => [],
+    brief: () => null,
+    spendToday: () => ({ cost_usd: null, input_tokens: 0, output_tokens: 0 }),
+    complain: (error) => parts.log('error', 'the stream failed for a moment', { reason: String(error) }),
+    version: parts.version,
+    now,
+  }
+}
+
+const textOf = (row: object, figures: object): RowText => ({ words: JSON.stringify(row), figures: JSON.stringify(figures) })

@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest'
+import { makeReviews } from './reviews.js'
+import { makeRows, ROW_MS, type RowText } from './rows.js'
+
+const text = (words: string, figures = words.length.toString()): RowText => ({ words, figures })
+const started = (now: Record<string, string | null>) => {
+  const looked: string[] = []
+  const rows = makeRows(
+    Object.entries(now).map(([id, words]) => [id, text(words!)]),
+    (id) => {
+      looked.push(id)
+      const words = now[id]
+      return words == null ? null : text(words)
+    },
+  )
+  return { rows, looked, told: (at: number) => rows.due(at).map((row) => row.words) }
+}
+
+describe('rows', () => {
+  it('are told when they changed, once, and looked at only when something touched them', () => {
+    const now: Record<string, string> = { a: 'a1', b: 'b1' }
+    const { rows, looked, told } = started(now)
+    expect(told(0)).toEqual([])
+    expect(looked).toEqual([])
+    now.a = 'a2'
+    expect(told(0)).toEqual([])
+    rows.touch('a')
+    rows.touch('b')
+    expect(told(0)).toEqual(['a2'])
+    expect(told(5_000)).toEqual([])
+  })
+
+  it('not more often than once a second, and then the newest', () => {
+    const now: Record<string, string> = { a: 'a1' }
+    const { rows, told } = started(now)
+    now.a = 'a2'
+    rows.touch('a')
+    expect(told(0)).toEqual(['a2'])
+    now.a = 'a3'
+    rows.touch('a')
+    expect(told(500)).toEqual([])
+    now.a = 'a4'
+    expect(told(ROW_MS)).toEqual(['a4'])
+  })
+
+  it('that are new are told at once, those no longer shown are not', () => {
+    const now: Record<string, string | null> = { a: 'a1' }
+    const { rows, told } = started(now)
+    now.b = 'b1'
+    rows.touch('b')
+    rows.touch('nobody')
+    expect(told(0)).toEqual(['b1'])
+    now.a = null
+    rows.touch('a')
+    expect(told(2_000)).toEqual([])
+    expect(rows.all().map((row) => row.words)).toEqual(['b1'])
+  })
+
+  it('whoever comes gets the newest; the others are still told', () => {
+    const now: Record<string, string> = { a: 'a1' }
+    const { rows, told } = started(now)
+    now.a = 'a2'
+    rows.touch('a')
+    told(0)
+    now.a = 'a3'
+    rows.touch('a')
+    expect(rows.all().map((row) => row.words)).toEqual(['a3'])
+    expect(told(ROW_MS)).toEqual(['a3'])
+  })
+
+  it('are each looked at in turn, also those that come and go', () => {
+    const now: Record<string, string | null> = Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`r${n}`, 'x']))
+    const { rows, looked } = started(now)
+    for (let i = 0; i < 5; i++) {
+      rows.touchSome(5)
+      rows.due(i * 2_000)
+    }
+    expect(looked.toSorted()).toEqual(Object.keys(now).toSorted())
+    started({}).rows.touchSome(5)
+  })
+
+  it('tell those without words only what changed for them', () => {
+    let row: RowText = { words: 'a', figures: '1' }
+    const rows = makeRows([['a', row]], () => row)
+    row = { words: 'b', figures: '1' }
+    rows.touch('a')
+    expect(rows.due(0)).toEqual([{ words: 'b', figures: null }])
+  })
+})
+
+it('a brief that waits for a review is told when it comes, changes and leaves', () => {
+  const all: Record<string, string> = { a: 'a1' }
+  let waiting = ['a']
+  const reviews = makeReviews(
+    () => waiting.map((id) => [id, text(all[id]!)] as const),
+    (id) => text(all[id]!),
+  )
+  const told = () => reviews.due().map((row) => row.words)
+  expect(told()).toEqual([])
+  all.b = 'b1'
+  waiting = ['a', 'b']
+  expect(told()).toEqual(['b1'])
+  all.a = 'approved'
+  waiting = ['b']
+  expect(told()).toEqual(['approved'])
+  expect(told()).toEqual([])
+  expect(reviews.all().map((row) => row.words)).toEqual(['b1'])
+})

@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative, sep } from 'node:path'
+import { ALWAYS, pagePolicy } from './headers.js'
+
+/** Addresses that are pages of the one document. */
+const PAGES = /^\/(?:(?:sessions|jobs|briefs|archive|history|settings)(?:\/[^/]*)?\/?)?$/
+const TYPES: Record<string, string> = {
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+  png: 'image/png',
+  ico: 'image/x-icon',
+  woff2: 'font/woff2',
+  webmanifest: 'application/manifest+json',
+}
+
+export type Encoding = 'br' | 'gzip' | 'identity'
+
+export interface PageFile {
+  type: string
+  etag: string
+  bytes: Partial<Record<Encoding, Buffer>>
+}
+
+export interface FileRequest {
+  path: string
+  headers: { accept?: string | undefined; 'accept-encoding'?: string | undefined; 'if-none-match'?: string | undefined }
+}
+
+export interface FileReply {
+  status: 200 | 304
+  headers: Record<string, string | number>
+  body: Buffer | null
+}
+
+/**
+ * The page's files, by their address: what is not in this list is not sent, whatever the address says. All are read when the first is asked
+ * for and then kept, so that an update of the program does not mix two versions of the page.
+ */
+export function pageFiles(folder: string | null): (request: FileRequest) => FileReply | null {
+  let files: ReadonlyMap<string, PageFile> | null = null
+  return (request) => {
+    const wanted = addressOf(request)
+    if (wanted === null || folder === null) return null
+    files ??= readFiles(folder)
+    const file = files.get(wanted)
+    return file ? replyOf(wanted, file, request.headers) : null
+  }
+}
+
+/** null: not a file's. Other programs ask `/sessions/{id}` for data; only browsers want a document. */
+export function addressOf({ path, headers }: FileRequest): string | null {
+  if (/^\/(api|signals|hooks|health)(\/|$)/.test(path)) return null
+  if (!PAGES.test(path)) return path
+  return !path.startsWith('/sessions/') || headers.accept?.includes('text/html') ? '/index.html' : null
+}
+
+export function replyOf(address: string, file: PageFile, asked: FileRequest['headers']): FileReply {
+  const encoding = encodingFor(asked['accept-encoding'], file)
+  const body = file.bytes[encoding]!
+  const etag = `"${file.etag}-${encoding}"`
+  const headers: FileReply['headers'] = {
+    ...ALWAYS,
+    'Content-Security-Policy': pagePolicy(),
+    'Cache-Control': address.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
+    'Content-Type': file.type,
+    Vary: 'Accept, Accept-Encoding',
+    ETag: etag,
+  }
+  const known = (asked['if-none-match'] ?? '').split(',').map((one) => one.trim().replace(/^W\//, ''))
+  if (known.includes(etag) || known.includes('*')) return { status: 304, headers, body: null }
+  if (encoding !== 'identity') headers['Content-Encoding'] = encoding
+  return { status: 200, headers: { ...headers, 'Content-Length': body.length }, body }
+}
+
+/** The best a caller takes of what lies there; `q=0` means that it does not. */
+export function encodingFor(accept: string | undefined, { bytes }: Pick<PageFile, 'bytes'>): Encoding {
+  const taken = new Map(
+    (accept ?? '').split(',').map((one) => {
+      const [name = '', ...rest] = one.split(';').map((part) => part.trim().toLowerCase())
+      const q = rest.find((part) => part.startsWith('q='))
+      return [name, q === undefined ? 1 : Number(q.slice(2))]
+    }),
+  )
+  const takes = (name: Encoding): boolean => bytes[name] !== undefined && (taken.get(name) ?? taken.get('*') ?? 0) > 0
+  return takes('br') ? 'br' : takes('gzip') ? 'gzip' : 'identity'
+}
+
+function readFiles(folder: string): ReadonlyMap<string, PageFile> {
+  const files = new Map<string, PageFile>()
+  for (const entry of listed(folder)) {
+    const suffix = /\.([a-z0-9]+)$/.exec(entry)?.[1] ?? ''
+    const type = TYPES[suffix]
+    if (type === undefined) continue
+    const path = join(folder, entry)
+    const identity = readFileSync(path)
+    const [br, gzip] = [readBeside(`${path}.br`), readBeside(`${path}.gz`)]
+    files.set(`/${entry.split(sep).join('/')}`, {
+      type,
+      etag: createHash('sha256').update(identity).digest('base64url').slice(0, 22),
+      bytes: { identity, ...(br ? { br } : {}), ...(gzip ? { gzip } : {}) },
+    })
+  }
+  return files
+}
+
+function listed(folder: string): string[] {
+  try {
+    return readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+  } catch {
+    return [] // a program without its page still serves everything else
+  }
+}
+
+function readBeside(path: string): Buffer | null {
+  try {
+    return readFileSync(path)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,99 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { getRequestListener } from '@hono/node-server'
+import type { Caller } from './access.js'
+import { makeApp } from './app.js'
+import { type Bound, judge } from './guard.js'
+import { ALWAYS, DATA } from './headers.js'
+import { makeHub } from './live/hub.js'
+import { liveSource } from './live/live-source.js'
+import { stream } from './live/stream.js'
+import { pageFiles } from './page-files.js'
+import type { ServerParts } from './parts.js'
+import { SIGN_IN, SIGN_IN_HEADERS } from './sign-in.js'
+import { MAX_BODY, type Reply, type SignalRequest } from './signals.js'
+
+type Take = (request: SignalRequest, reply: Reply) => void
+
+/** Everything but the short way in for hooks: who asks is judged once, here, before anything is looked at. */
+export function serveHttp(parts: ServerParts, bound: Bound, take: Take): { listener: RequestListener; close(): void } {
+  const callers = new WeakMap<IncomingMessage, Caller>()
+  const app = makeApp(parts, bound)
+  const routed = getRequestListener((request, env) => {
+    const incoming = (env as { incoming: IncomingMessage }).incoming
+    return app.fetch(request, { ...callers.get(incoming)!, address: incoming.socket.remoteAddress ?? '' })
+  })
+  const files = pageFiles(parts.web)
+  const hub = makeHub(liveSource(parts))
+
+  const listener: RequestListener = (request, response) => {
+    const path = (request.url ?? '').split('?', 1)[0]!
+    const judged = judge(askingOf(request, path), bound, parts.now)
+    if (judged.status !== null) refuse(request, response, judged)
+    else if (request.method === 'POST' && path.startsWith('/signals/')) receive(request, response, take)
+    else if (isLooking(request) && sendFile(request, response, files({ path, headers: request.headers }))) return
+    else if (judged.caller.by === 'files') answer(response, 401, { error: 'a token is needed (Authorization: Bearer …)' })
+    else if (path === '/api/live') stream(hub, judged.caller, request, response)
+    else {
+      callers.set(request, judged.caller)
+      for (const name in DATA) response.setHeader(name, DATA[name]!)
+      void routed(request, response)
+    }
+  }
+  return { listener, close: hub.close }
+}
+
+function askingOf({ method, headers }: IncomingMessage, path: string): Parameters<typeof judge>[0] {
+  const { host, origin, authorization, cookie } = headers
+  const said = (name: string): string | undefined => headers[name]?.toString()
+  return { method, path, host, origin, authorization, cookie, site: said('sec-fetch-site'), mode: said('sec-fetch-mode') }
+}
+
+const isLooking = ({ method }: IncomingMessage): boolean => method === 'GET' || method === 'HEAD'
+
+/** A person in front of a browser is asked for the token; a program is told. */
+function refuse(request: IncomingMessage, response: ServerResponse, no: { status: number; reason: string }): void {
+  if (no.status !== 401 || !isLooking(request) || !request.headers.accept?.includes('text/html')) {
+    answer(response, no.status, { error: no.reason })
+    return
+  }
+  response.writeHead(401, { ...SIGN_IN_HEADERS, 'Content-Length': Buffer.byteLength(SIGN_IN) })
+  response.end(request.method === 'HEAD' ? undefined : SIGN_IN)
+}
+
+function sendFile(request: IncomingMessage, response: ServerResponse, file: ReturnType<ReturnType<typeof pageFiles>>): boolean {
+  if (file === null) return false
+  response.writeHead(file.status, file.headers)
+  response.end(request.method === 'HEAD' ? undefined : file.body)
+  return true
+}
+
+/** The long way in for signals: chunked, large or slow requests. */
+function receive(request: IncomingMessage, response: ServerResponse, take: Take): void {
+  const chunks: Buffer[] = []
+  const reply: Reply = (status, body) => send(response, status, body, {})
+  let size = 0
+  request.on('data', (chunk: Buffer) => {
+    size += chunk.length
+    chunks.push(chunk)
+    if (size <= MAX_BODY) return
+    chunks.length = 0
+    reply(413, '{"error":"too large"}')
+    // Whoever goes on sending is not listened to.
+    request.pause()
+    setTimeout(() => request.destroy(), 100).unref()
+  })
+  request.on('error', () => response.destroy())
+  request.on('end', () => {
+    if (size <= MAX_BODY) take({ path: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks) }, reply)
+  })
+}
+
+function answer(response: ServerResponse, status: number, body: object): void {
+  send(response, status, JSON.stringify(body), { ...DATA, 'Content-Type': 'application/json' })
+}
+
+function send(response: ServerResponse, status: number, body: string, headers: Record<string, string>): void {
+  if (response.destroyed) return
+  response.writeHead(status, { ...ALWAYS, ...headers, 'Content-Length': Buffer.byteLength(body), Connection: 'close' })
+  response.end(body)
+}

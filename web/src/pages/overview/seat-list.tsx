@@ -1,0 +1,24 @@
+import { useMemo } from 'react'
+import type { Alarm } from '../../seats/alarms.js'
+import type { Seat } from '../../seats/seats.js'
+import { SeatRow } from './seat-row.js'
+
+export function SeatList({ seats, alarms }: { seats: readonly Seat[]; alarms: readonly Alarm[] }) {
+  const kinds = useMemo(() => new Map([...alarms].reverse().map(({ seat_id, kind }) => [seat_id, kind])), [alarms])
+  return (
+    <section aria-label="Seats">
+      <div className="seat-heads" aria-hidden="true">
+        <span>Seat</span>
+        <span>Climb to the compaction point</span>
+        <span>State</span>
+        <span>Model</span>
+        <span>Spent</span>
+      </div>
+      <ul className="seats">
+        {seats.map((seat) => (
+          <SeatRow key={seat.seat_id} seat={seat} alarm={kinds.get(seat.seat_id) ?? null} />
+        ))}
+      </ul>
+    </section>
+  )
+}
