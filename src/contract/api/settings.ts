@@ -40,7 +40,7 @@ export type Settings = v.InferOutput<typeof settings>
 export const doctor = v.object({
   ok: v.boolean(),
   checked_at: text,
-  checks: v.array(v.looseObject({ name: text, ok: v.boolean(), detail: maybe(text), fix: maybe(text) })),
+  checks: v.array(v.object({ name: text, ok: v.boolean(), detail: maybe(text), fix: maybe(text), withheld })),
   withheld,
 })
 export type Doctor = v.InferOutput<typeof doctor>

@@ -88,7 +88,7 @@ function Totals({ totals }: { totals: HistoryShown['totals'] }) {
     ['Input', tokensText(inputOf(totals)), `${tokensText(totals.output_tokens)} tokens out`],
     ['Cache hits', rateText(totals.cache_hit_rate), `${tokensText(totals.cache_read_tokens)} tokens read from it`],
     ['Compactions', groupedText(totals.compactions), plural(totals.handoffs, 'handoff')],
-    ['Saved', totals.tokens_saved === 0 ? UNKNOWN : tokensText(totals.tokens_saved), 'tokens taken out of windows'],
+    ['Saved', totals.tokens_saved === 0 ? UNKNOWN : tokensText(totals.tokens_saved), 'tokens out of windows'],
   ]
   return (
     <dl className="totals">

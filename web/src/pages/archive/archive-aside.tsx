@@ -1,8 +1,8 @@
-import { useState } from 'react'
+import { useState, useSyncExternalStore } from 'react'
 import type { ArchiveShown } from '../../../../src/contract/api/archives.js'
 import { bytesText, groupedText, plural, shortId } from '../../format.js'
 import { Link } from '../../navigation.js'
-import { Command, Id } from '../../parts/copy-button.js'
+import { Command, CopyButton, Id } from '../../parts/copy-button.js'
 import { FactsList } from '../../parts/facts-list.js'
 import { RelativeTime } from '../../parts/relative-time.js'
 import { StateBadge } from '../../parts/state-badge.js'
@@ -16,8 +16,9 @@ export function ArchiveAside({ archive, subagent }: { archive: ArchiveShown; sub
   const [dialog, setDialog] = useState<'restore' | 'forget' | null>(null)
   const { archive_id: id, session_id: session } = archive
   const name = shortArchive(id)
-  return (
-    <aside className="archive-aside" aria-label="About this transcript">
+  const isNarrow = useNarrow()
+  const told = (
+    <>
       <FactsList
         facts={[
           ['State', archive.status !== 'kept' && <StateBadge state={archive.status} />],
@@ -41,7 +42,7 @@ export function ArchiveAside({ archive, subagent }: { archive: ArchiveShown; sub
             'Session',
             <span key="session" className="row">
               <Link href={sessionHref(session)}>{shortId(session)}</Link>
-              <Id id={session} label="session id" short="id" />
+              <CopyButton text={session} label="session id" />
             </span>,
           ],
           ['Archive', <Id key="id" id={id} label="archive id" short={name} />],
@@ -76,11 +77,34 @@ export function ArchiveAside({ archive, subagent }: { archive: ArchiveShown; sub
           ))}
         </ul>
       </details>
+    </>
+  )
+  return (
+    <aside className="archive-aside" aria-label="About this transcript">
+      {isNarrow ? (
+        <details className="archive-about">
+          <summary>About this transcript</summary>
+          <div className="archive-told">{told}</div>
+        </details>
+      ) : (
+        <div className="archive-told">{told}</div>
+      )}
       <RestoreDialog archive={archive} subagent={subagent} open={dialog === 'restore'} onClose={() => setDialog(null)} />
       <ForgetDialog session={session} open={dialog === 'forget'} onClose={() => setDialog(null)} />
     </aside>
   )
 }
+
+const narrow = matchMedia('(max-width: 60rem)')
+/** Where there is no room beside the text, it is folded away above it. */
+const useNarrow = (): boolean =>
+  useSyncExternalStore(
+    (listener) => {
+      narrow.addEventListener('change', listener)
+      return () => narrow.removeEventListener('change', listener)
+    },
+    () => narrow.matches,
+  )
 
 function Subagents({ archive, chosen }: { archive: ArchiveShown; chosen: string }) {
   const { archive_id: id, subagents } = archive
@@ -103,7 +127,7 @@ function Subagents({ archive, chosen }: { archive: ArchiveShown; chosen: string 
                 <span className="quiet">{bytesText(bytes)}</span>
               </Link>
             ) : (
-              <p className="quiet" title={trouble}>
+              <p className="subagent-trouble">
                 {name}: {trouble}
               </p>
             )}

@@ -12,9 +12,18 @@ const COLUMNS: Column<ArchiveShown>[] = [
     id: 'project',
     head: 'Project',
     cell: ({ project }) => (project === null ? 'No project' : <span title={project}>{folderName(project)}</span>),
+    wide: true,
   },
-  { id: 'session', head: 'Session', cell: ({ session_id: id }) => <code title={id}>{shortId(id)}</code> },
-  { id: 'trigger', head: 'Kept', cell: ({ trigger }) => TRIGGER[trigger], wide: true },
+  {
+    id: 'session',
+    head: 'Session',
+    cell: ({ session_id: id }) => (
+      <code className="nowrap" title={id}>
+        {shortId(id)}
+      </code>
+    ),
+  },
+  { id: 'trigger', head: 'Kept', cell: ({ trigger }) => <span className="nowrap">{TRIGGER[trigger]}</span> },
   {
     id: 'subagents',
     head: 'Subagents',

@@ -19,7 +19,8 @@ export interface ItemProps {
 export function Margin({ entry, href }: { entry: Line; href: (line: number) => string }) {
   return (
     <p className="margin">
-      <Link href={href(entry.line)} aria-label={`Line ${entry.line}`} title="Link to this line">
+      <Link href={href(entry.line)} title="Link to this line">
+        <span className="unseen">Line </span>
         {groupedText(entry.line)}
       </Link>
       {entry.at !== null && (

@@ -18,7 +18,7 @@ export function KeptTranscripts() {
   const [project, setProject] = useParameter('project')
   const [session, setSession] = useParameter('session')
   const [typed, setTyped] = useState(asked)
-  const late = useLate(typed.trim(), 150)
+  const late = useLate(typed.trim(), 200)
   const query = typed.trim() === '' ? '' : late
   const list = useCall('archives', key === null ? null : { query: { session: session || undefined, limit: 1_000 } })
   const archives = list.data?.archives ?? []

@@ -15,7 +15,7 @@ export const SaidItem = memo(function SaidItem({ item, terms, isTarget, onWhole,
     <li className="item" data-key={item.key} data-role={entry.role} data-target={isTarget || undefined} tabIndex={-1}>
       <Margin entry={entry} href={href} />
       <div className="said">
-        <h3>{WHO[entry.role] ?? entry.role}</h3>
+        <h2>{WHO[entry.role] ?? entry.role}</h2>
         <LongText entry={entry} terms={terms} onWhole={onWhole} open={isTarget} />
       </div>
     </li>

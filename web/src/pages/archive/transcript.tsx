@@ -50,7 +50,8 @@ export function Transcript({ id, subagent }: { id: string; subagent: string }) {
     <>
       <div className="transcript-bar">
         <p className="quiet">
-          Lines {groupedText(first)} to {groupedText(last)}
+          <span className="unseen">Lines </span>
+          {groupedText(first)} – {groupedText(last)}
           {shown.lines !== null && ` of ${groupedText(shown.lines)}`}
         </p>
         <JumpToLine id={id} subagent={subagent} query={query} lines={shown.lines} />

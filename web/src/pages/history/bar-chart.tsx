@@ -58,7 +58,12 @@ export function BarChart({
         <div className="bar-chart-dates">
           {bars.map(({ from }, place) =>
             dated.has(place) ? (
-              <span key={from} className="bar-chart-date" style={{ insetInlineStart: `${((place + 0.5) / bars.length) * 100}%` }}>
+              <span
+                key={from}
+                className="bar-chart-date"
+                data-last={place > bars.length * 0.96 || undefined}
+                style={{ insetInlineStart: `${((place + 0.5) / bars.length) * 100}%` }}
+              >
                 {dateText(from)}
               </span>
             ) : null,

@@ -45,7 +45,7 @@ export function scaleOf(greatest: number, isWhole: boolean): { top: number; line
 /** Which bars get their date written: the first of each month where there are several, else some at even distances from the end. */
 export function datedBars(bars: readonly Bar[]): number[] {
   const months = bars.flatMap(({ from }, at) => (at > 0 && from.slice(0, 7) !== bars[at - 1]!.from.slice(0, 7) ? [at] : []))
-  if (months.length >= 3) return months.length > 6 ? months.filter((_, n) => (months.length - 1 - n) % 2 === 0) : months
+  if (months.length >= 3) return months.length > 6 ? months.filter((_, n) => n % 3 === 1) : months
   const step = Math.max(1, Math.round(bars.length / 5))
   return bars.map((_, at) => at).filter((at) => (bars.length - 1 - at) % step === 0)
 }

@@ -57,12 +57,16 @@ function Checks({ checks }: { checks: DoctorShown['checks'] }) {
   const ordered = [...checks.filter(({ ok }) => !ok), ...checks.filter(({ ok }) => ok)]
   return (
     <ul className="checks">
-      {ordered.map(({ name, ok, detail, fix }) => (
+      {ordered.map(({ name, ok, detail, fix, withheld }) => (
         <li key={name} data-ok={ok}>
           <StateBadge state={ok ? 'ok' : 'failed'} />
           <strong>{name}</strong>
           <div>
-            {detail !== null && <p className="words">{detail}</p>}
+            {detail !== null ? (
+              <p className="words">{detail}</p>
+            ) : (
+              withheld?.includes('detail') && <p className="quiet">What was found needs a key.</p>
+            )}
             {fix !== null && !ok && <Fix text={fix} />}
           </div>
         </li>

@@ -30,8 +30,18 @@ const COLUMNS: Column<Level>[] = [
     cell: ({ mode, actions }) => (actions.includes('agent') ? (MODE_TEXT[mode] ?? mode) : null),
     narrow: 'hide',
   },
-  { id: 'from', head: 'Written in', cell: ({ from }) => <span className="mono">{from}</span> },
+  { id: 'from', head: 'Written in', cell: ({ from }) => <Written from={from} /> },
 ]
+
+/** `baton.yaml:4`, the whole path on hover. */
+function Written({ from }: { from: string }) {
+  const isPath = from.includes('/')
+  return (
+    <span className={isPath ? 'mono nowrap' : 'nowrap'} title={isPath ? from : undefined}>
+      {isPath ? folderName(from) : from}
+    </span>
+  )
+}
 
 /** The levels in force, drawn and told. */
 export function Levels({

@@ -37,7 +37,7 @@ describe('what is settled, in plain words', () => {
 
   it('what is withheld is said to be, never shown as nothing', () => {
     expect(said({ withheld: ['must_survive'] }).must_survive).toContain('withheld')
-    expect(said({ must_survive: ['port 8420'] }).must_survive).toBe('“port 8420”')
+    expect(said({ must_survive: ['port 8420'] }).must_survive).toBe('Must survive: “port 8420”.')
   })
 
   it('an archive that keeps nothing says only that', () => {

@@ -35,7 +35,7 @@ function compaction({ compaction: value, must_survive: texts, withheld }: Settin
     ? 'What must survive is withheld: this browser has no key.'
     : texts.length === 0
       ? 'Nothing beyond what Baton names by itself.'
-      : texts.map((text) => `“${text}”`).join(', ')
+      : `Must survive: ${texts.map((text) => `“${text}”`).join(', ')}.`
   return [
     { key: 'compaction', value, says: COMPACTIONS[value] },
     { key: 'must_survive', value: withheld?.includes('must_survive') ? '' : String(texts.length), says },

@@ -43,10 +43,9 @@ export function ConfigurationErrors({ errors }: { errors: Settings['errors'] }) 
         {errors.map(({ key, file, line, reason, hint }) => (
           <li key={`${file} ${key} ${reason}`}>
             <p>
-              <code>{key}</code> {reason}
-              {hint !== '' && `: ${hint}`}
+              <code>{key}</code> <Ticked text={hint === '' ? reason : `${reason}: ${hint}`} />
             </p>
-            <p className="mono quiet">
+            <p className="mono config-place">
               {file}
               {line !== undefined && `:${line}`}
             </p>
@@ -54,6 +53,14 @@ export function ConfigurationErrors({ errors }: { errors: Settings['errors'] }) 
         ))}
       </ul>
     </div>
+  )
+}
+
+/** What stands between backticks is code. */
+function Ticked({ text }: { text: string }) {
+  return text.split('`').map((piece, place) =>
+    // biome-ignore lint/suspicious/noArrayIndexKey: pieces have no other name, and keep nothing
+    place % 2 === 1 ? <code key={place}>{piece}</code> : piece,
   )
 }
 
