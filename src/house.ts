@@ -6,6 +6,7 @@ import { viewArchives } from './archive/view-archives.js'
 import { currentConfig } from './config/current-config.js'
 import type { Loaded, LoadOptions } from './config/load-config.js'
 import { policyFor as policyOfConfig } from './config/policy-for.js'
+import type { SessionDetail, SessionRow } from './contract/api/sessions.js'
 import type { ArchiveRecord } from './contract/archive.js'
 import type { ConfigProblem, Policy, PolicySubject } from './contract/policy.js'
 import type { SessionRecord } from './contract/record.js'
@@ -18,6 +19,7 @@ import { type Engine, makeEngine } from './engine/engine.js'
 import { detailOf, findSession, recentSessions } from './engine/queries.js'
 import { isEnabled, rearmSession } from './engine/switches.js'
 import { viewSession } from './engine/view.js'
+import { rowOf } from './engine/view-row.js'
 import { type DrainOptions, drainSpool } from './hook/drain.js'
 import { COLOURS, WITHOUT_COLOURS } from './hook/paint.js'
 import { dropSpooled, readSpooled } from './hook/spool.js'
@@ -36,8 +38,10 @@ export interface House {
   policyOf(subject: PolicySubject): { policy: Policy; problems: ConfigProblem[] }
   view(record: SessionRecord): Session
   find(id: string): SessionRecord | null
-  detail(record: SessionRecord): Record<string, unknown>
-  recent(options: { all?: boolean; live?: boolean }): Session[]
+  /** A session as it stands among others. */
+  row(record: SessionRecord): SessionRow
+  detail(record: SessionRecord): SessionDetail
+  recent(options: { all?: boolean; live?: boolean }): SessionRow[]
   /** `plain`: the session's own environment says NO_COLOR. */
   statusLine(taken: { record: SessionRecord; enabled: boolean }, plain: boolean): string
   /** Takes what hooks left in the spool while no server ran; every command that reads does this first. */
@@ -120,6 +124,8 @@ export function openHouse(options: HouseOptions): House {
     return viewSession(record, { seat: store.seat(record.seatId), enabled, alive, now: now() })
   }
 
+  const row = (record: SessionRecord): SessionRow => rowOf(store, record, view(record), policyFor(record))
+
   return {
     home,
     store,
@@ -127,16 +133,17 @@ export function openHouse(options: HouseOptions): House {
     log,
     policyOf,
     view,
+    row,
     find: (id) => findSession(store, id),
     detail: (record) => ({
-      ...detailOf(store, record, view(record), policyFor(record)),
+      ...detailOf(store, record, row(record)),
       archives: viewArchives(
         store.archives({ sessionId: record.sessionId }),
         store.segments({ sessionId: record.sessionId }),
         (file) => join(archivePlaces(home.root).folder, file),
       ),
     }),
-    recent: (which) => recentSessions(store, view, { ...which, now: now() }),
+    recent: (which) => recentSessions(store, row, { ...which, now: now() }),
     statusLine: ({ record, enabled }, plain) =>
       statusText(viewSession(record, { seat: null, enabled, alive: true, now: now() }), plain ? WITHOUT_COLOURS : COLOURS),
     drain(how) {

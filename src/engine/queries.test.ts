@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { detailOf, findSession, levelViews, recentSessions } from './queries.js'
 import { type TrialHouse, trialHouse, trialSession } from './trial-session.js'
 import { viewSession } from './view.js'
+import { rowOf } from './view-row.js'
 
 let house: TrialHouse
 beforeEach(() => {
@@ -16,6 +17,7 @@ const session = (id: string, env: Record<string, string> = {}) => {
 }
 const view = (one: ReturnType<typeof session>, alive: boolean | null = null, enabled = true) =>
   viewSession(one.record(), { seat: house.store.seat(one.record().seatId), enabled, alive, now: house.now() })
+const policy = () => house.engine.parts.policyOf({ agent: 'claude-code', project: null, model: null, seat: null }).policy
 const found = (id: string) => findSession(house.store, id)?.sessionId ?? null
 
 describe('a session is found', () => {
@@ -129,15 +131,15 @@ describe('a session as it is shown', () => {
   it('in detail names its levels, its chain and its subagents', () => {
     const one = session('deep-0001')
     one.step(90_000)
-    const { policy } = house.engine.parts.policyOf({ agent: 'claude-code', project: null, model: null, seat: null })
-    expect(levelViews(one.record(), policy)).toMatchObject([
+    expect(levelViews(one.record(), policy())).toMatchObject([
       { name: 'notice', at_tokens: 83_500, crossed_at: expect.any(String), reachable: true },
       { name: 'warning', at_tokens: 116_900, crossed_at: null, reachable: true },
       { name: 'handoff' },
       { name: 'critical' },
     ])
-    expect(detailOf(house.store, one.record(), view(one), policy)).toMatchObject({
+    expect(detailOf(house.store, one.record(), rowOf(house.store, one.record(), view(one), policy()))).toMatchObject({
       session_id: 'deep-0001',
+      levels: [{ name: 'notice' }, { name: 'warning' }, { name: 'handoff' }, { name: 'critical' }],
       cycle_reason: 'start',
       chain: [{ session_id: 'deep-0001', used_tokens: 90_000 }],
       subagents: [],
@@ -147,12 +149,26 @@ describe('a session as it is shown', () => {
   })
 })
 
+describe('a session among others', () => {
+  const row = (one: ReturnType<typeof session>) => rowOf(house.store, one.record(), view(one), policy())
+
+  it('tells how much a step added lately and how many are left at that growth', () => {
+    const one = session('grow-0001')
+    one.step(50_000)
+    expect(row(one)).toMatchObject({ tokens_per_step: null, steps_left: null, ended_at: null, job_id: null, subagents: [] })
+    for (const used of [52_000, 53_000, 56_000]) one.step(used)
+    expect(row(one)).toMatchObject({ tokens_per_step: 2_000, steps_left: (167_000 - 56_000) / 2_000 + 0.5 })
+  })
+})
+
 describe('the list of sessions', () => {
   const ids = (options: { all?: boolean; live?: boolean } = {}) =>
-    recentSessions(house.store, (record) => viewSession(record, { seat: null, enabled: true, alive: null, now: house.now() }), {
-      ...options,
-      now: house.now(),
-    }).map((one) => one.session_id)
+    recentSessions(
+      house.store,
+      (record) =>
+        rowOf(house.store, record, viewSession(record, { seat: null, enabled: true, alive: null, now: house.now() }), policy()),
+      { ...options, now: house.now() },
+    ).map((one) => one.session_id)
 
   it('holds the live ones and those of the last day, newest first; all of them when asked', () => {
     const old = session('old-0001')

@@ -1,14 +1,12 @@
+import type { LossShown, SessionDetail, SessionRow } from '../contract/api/sessions.js'
 import type { ResolvedLevel } from '../contract/level.js'
 import type { CompactionRecord } from '../contract/loss.js'
 import type { Policy } from '../contract/policy.js'
-import type { SessionRecord, SubagentRecord } from '../contract/record.js'
-import type { Session } from '../contract/session.js'
+import type { SessionRecord } from '../contract/record.js'
 import { namedBy } from '../facts/key-of.js'
 import { resolveLevels } from '../policy/levels.js'
-import { percentOf } from '../policy/percent.js'
 import type { Store } from '../store/store.js'
-import { viewSpend } from './view.js'
-import { underWay, viewBrief } from './view-brief.js'
+import { viewBrief } from './view-brief.js'
 
 const DAY = 24 * 3_600_000
 
@@ -35,18 +33,15 @@ function sitsIn(store: Store, seatId: string): SessionRecord | null {
 /** Live ones and those of the last 24 hours, ended included, newest first. */
 export function recentSessions(
   store: Store,
-  view: (record: SessionRecord) => Session,
+  row: (record: SessionRecord) => SessionRow,
   options: { all?: boolean; live?: boolean; now: Date },
-): Session[] {
+): SessionRow[] {
   const since = new Date(options.now.getTime() - DAY).toISOString()
-  const records = store.sessions()
-  const sessions = records.map((record) => ({ session: view(record), seenAt: record.seenAt }))
-  return sessions
-    .filter(({ session, seenAt }) => {
-      const live = session.state !== 'ended' && session.state !== 'unknown'
-      return options.live ? live : options.all || live || seenAt >= since
-    })
-    .map(({ session }) => ({ ...session, handoff: underWay(store, session.seat_id) }))
+  const isLive = ({ state }: SessionRow): boolean => state !== 'ended' && state !== 'unknown'
+  return store
+    .sessions()
+    .map(row)
+    .filter((session) => (options.live ? isLive(session) : options.all || isLive(session) || session.seen_at >= since))
 }
 
 export interface LevelView {
@@ -66,17 +61,15 @@ export function levelViews(record: SessionRecord, policy: Policy): LevelView[] {
   }))
 }
 
-/** What `show` says: the session, its climb, its subagents, its seat's chain and briefs. */
-export function detailOf(store: Store, record: SessionRecord, session: Session, policy: Policy): Record<string, unknown> {
+/** What `show` says: the session, its climb, its seat's chain and briefs. */
+export function detailOf(store: Store, record: SessionRecord, row: SessionRow): Omit<SessionDetail, 'archives'> {
   return {
-    ...session,
+    ...row,
     cycle_started_at: record.track.cycleStartedAt,
     cycle_reason: record.track.cycleReason,
     limits_reason: record.track.limits.reason,
     plan_limits: record.planLimits,
     config_trouble: record.configTrouble,
-    levels: levelViews(record, policy),
-    subagents: store.subagents(record.sessionId).map(subagentView),
     chain: store.chain(record.seatId).map((one) => ({
       session_id: one.sessionId,
       started_at: one.startedAt,
@@ -85,28 +78,12 @@ export function detailOf(store: Store, record: SessionRecord, session: Session, 
       handoffs: one.handoffs,
       used_tokens: one.track.used,
     })),
-    handoff: underWay(store, record.seatId),
     briefs: store.briefs({ seatId: record.seatId }).map(viewBrief),
     losses: store.compactions(record.sessionId).flatMap(lossView),
   }
 }
 
-function subagentView(record: SubagentRecord): Record<string, unknown> {
-  return {
-    subagent_id: record.subagentId,
-    type: record.type,
-    description: record.description,
-    model: record.model,
-    used_tokens: record.used,
-    window_tokens: record.limits.window,
-    used_percent: percentOf(record.used, record.limits.window),
-    exact: record.exact,
-    updated_at: record.updatedAt,
-    spend: viewSpend(record.spend, null),
-  }
-}
-
-function lossView({ loss, startedAt, archiveId, trigger, first, second }: CompactionRecord): Record<string, unknown>[] {
+function lossView({ loss, startedAt, archiveId, trigger, first, second }: CompactionRecord): LossShown[] {
   if (loss === null) return []
   const back = namedBy([...(first?.keys ?? []), ...(second?.keys ?? [])])
   return [

@@ -7,8 +7,7 @@ import { askBrief } from './ask-brief.js'
 import { AttemptHost } from './attempt-host.js'
 import { AttemptPrompts } from './attempt-prompts.js'
 import { freshAttempt, handoffFields, lastBegun, wasStarted } from './attempt-record.js'
-import { failedText } from './checks/failed-text.js'
-import { runChecks } from './checks/run-checks.js'
+import { checkJob } from './checks-of-job.js'
 import { claim, takeEnded, takeOver } from './claim.js'
 import { ClientAhead, nextAttempt } from './client-ahead.js'
 import { endingOf, finishJob, type Over, sayEnd as sayEndOf } from './finish-job.js'
@@ -229,26 +228,9 @@ class JobRun {
     return [{ type: 'job_waiting', data: { until, reason: 'it is tried again' } }]
   }
 
-  /** The prompt that goes back to the agent, or how the job ends. */
-  async #check(result: string): Promise<string | Over> {
-    const { spec, checkRound } = this.#job
-    const round = checkRound + 1
-    record(this.#parts, this.#jobId, { result })
-    const checks = await runChecks(spec.checks, { ...this.#ground, round, outputs: join(this.#folder, 'checks') })
-    // One that was cut off says nothing: whoever goes on runs them again.
-    const stopped = this.stopped()
-    if (stopped !== null) return stopped
-    // With its results: a round that a kill cut off told nobody anything.
-    record(this.#parts, this.#jobId, {
-      checkRound: round,
-      checks: [...this.#job.checks.filter((one) => one.round !== round), ...checks],
-    })
-    const bad = checks.filter(({ ok }) => !ok)
-    if (bad.length === 0) return { do: 'end', state: 'completed', reason: 'success', detail: '' }
-    const names = bad.map(({ name }) => name).join(', ')
-    if (round > spec.checkRounds)
-      return { do: 'end', state: 'failed', reason: 'error', detail: `after ${round} rounds these checks do not pass: ${names}` }
-    return failedText(checks)
+  #check(result: string): Promise<string | Over> {
+    const ground = { ...this.#ground, outputs: join(this.#folder, 'checks') }
+    return checkJob(this.#parts, this.#jobId, { result, ground, stopped: () => this.stopped() })
   }
 
   /** `as-it-is`: a hook said that the session goes on. */

@@ -1,8 +1,14 @@
+import type { JobDetail, JobShown } from '../contract/api/jobs.js'
 import type { AttemptRecord, CheckResult, JobRecord } from '../contract/job.js'
 import type { Usage } from '../contract/reading.js'
 import { isAlive } from '../lib/process-info.js'
 
-/** A job as commands show it. */
+/** A job alone: also what it may spend, and where its own files lie. */
+export function viewJobDetail(job: JobRecord, attempts: readonly AttemptRecord[], files: string): JobView & JobDetail {
+  return { ...viewJob(job, attempts), budgets: job.spec.budgets, files }
+}
+
+/** A job as commands and routes show it. */
 export function viewJob(job: JobRecord, attempts: readonly AttemptRecord[]): JobView {
   const { spec, workspace } = job
   return {
@@ -38,38 +44,8 @@ export function viewJob(job: JobRecord, attempts: readonly AttemptRecord[]): Job
   }
 }
 
-export interface JobView {
-  job_id: string
-  status: JobRecord['state']
-  exit_reason: JobRecord['exitReason']
-  detail: string | null
-  agent: string | null
-  work_item: string | null
-  prompt: string
-  model: string | null
-  runtime: string
-  seat_id: string
-  parent_seat_id: string | null
-  session_id: string | null
-  sessions: ReturnType<typeof viewAttempt>[]
-  handoffs: number
-  max_handoffs: number
-  compactions: number
-  /** Answers of the model over all sessions. */
-  steps: number
-  spend: ReturnType<typeof viewSpend>
-  checks: ReturnType<typeof viewCheck>[]
-  folder: string
-  worktree_path: string | null
-  branch_name: string | null
-  wait_until: string | null
-  created_at: string
-  started_at: string | null
-  ended_at: string | null
-  ran_ms: number
-  runner: { pid: number; alive: boolean } | null
-  result: string | null
-}
+/** Before anything is withheld. */
+export type JobView = Omit<JobShown, 'prompt' | 'checks'> & { prompt: string; checks: ReturnType<typeof viewCheck>[] }
 
 function viewAttempt(attempt: AttemptRecord) {
   return {

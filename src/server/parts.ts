@@ -1,28 +1,30 @@
+import type { SessionDetail, SessionRow } from '../contract/api/sessions.js'
 import type { SessionRecord } from '../contract/record.js'
 import type { Session } from '../contract/session.js'
 import type { RawSignal } from '../contract/signal.js'
 import type { Engine } from '../engine/engine.js'
 import type { Log } from '../lib/log.js'
 import type { Store } from '../store/store.js'
+import type { Rooms } from './rooms.js'
 
 /** What the server is built from; house.ts joins it. */
 export interface ServerParts {
   engine: Engine
   store: Store
   view(record: SessionRecord): Session
+  /** A session as it stands among others. */
+  row(record: SessionRecord): SessionRow
   /** A session, or the newest session of a seat, by id, name or unambiguous beginning. null: none. */
   find(id: string): SessionRecord | null
   /** What `show` says of a session. */
-  detail(record: SessionRecord): Record<string, unknown>
+  detail(record: SessionRecord): SessionDetail
   /** Live ones and those of the last 24 hours, newest first. */
-  recent(all: boolean): Session[]
+  recent(all: boolean): SessionRow[]
   statusLine(taken: { record: SessionRecord; enabled: boolean }, plain: boolean): string
   /** A signal too large for a launcher to send, which it left in the spool; null: not there. Taken: `drop` it after the commit. */
   spooled(id: string): { raw: RawSignal; drop(): void } | null
-  /** Jobs that are open and those of the last week, newest first, as `jobs list` has them. */
-  jobs(all: boolean): object[]
-  /** A job by id, its beginning, or its seat. null: none. */
-  job(id: string): object | null
+  /** What is done in rooms that the server may not enter itself. */
+  rooms: Rooms
   /** Opens the latches of a session. */
   rearm(sessionId: string): void
   /** The folder of the page's files; null: there is no page. */

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { around } from '../around.js'
 import { loadConfig } from '../config/load-config.js'
 import { openHouse } from '../house.js'
+import { pageOf } from '../page-of.js'
 import { type Listening, listen } from './listen.js'
 import type { ServerParts } from './parts.js'
 
@@ -14,7 +15,6 @@ export interface TrialOptions {
   /** Everybody has to give this one, for everything. Left out: words only for whoever gives TRIAL_TOKEN. */
   token?: string
   now?: () => Date
-  jobs?: Record<string, unknown>[]
   /** The folder of the page's files. */
   web?: string
 }
@@ -25,9 +25,7 @@ export async function trialServer(options: TrialOptions = {}) {
   const env = { BATON_HOME: root, HOME: root }
   const house = openHouse({ env, loadConfig, around: () => around, resident: true, ...(options.now ? { now: options.now } : {}) })
   const parts: ServerParts = {
-    ...{ ...house, recent: (all) => house.recent({ all }), version: 'test', web: options.web ?? null },
-    jobs: () => options.jobs ?? [],
-    job: (id) => options.jobs?.find((job) => job.job_id === id) ?? null,
+    ...{ ...house, recent: (all) => house.recent({ all }), rooms: pageOf(house), web: options.web ?? null, version: 'test' },
   }
   const listening: Listening = await listen(parts, {
     host: '127.0.0.1',

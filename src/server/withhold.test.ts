@@ -1,5 +1,6 @@
 import { afterEach, expect, it } from 'vitest'
 import { EVENT_TYPES, type Event } from '../contract/event.js'
+import { aJob, anAttempt } from '../jobs/a-job.js'
 import { sampleBrief, sampleEvent, sampleHandoff, sampleSubagent } from '../store/samples.cases.js'
 import { statusLine, trialServer } from './trial-server.js'
 import { detailWithoutWords, withoutWords } from './withhold.js'
@@ -106,30 +107,44 @@ it('a key nobody has thought of is left out', () => {
   })
 })
 
-const JOB = {
-  ...{ job_id: 'job_1', status: 'failed', exit_reason: 'error', prompt: 'a secret task', detail: 'secret', result: 'secret' },
-  ...{ work_item: 'secret', steps: 7, folder: '/shop', runner: { pid: 3, alive: true }, spend: { cost_usd: 1, input_tokens: 5 } },
-  sessions: [{ session_id: 's', state: 'over', steps: 7, remark: 'secret' }],
-  checks: [{ name: 'secret', command: 'secret', ok: false, round: 1, output_path: '/jobs/out' }],
+const SECRET_JOB = aJob({
+  ...{ state: 'failed', exitReason: 'error', detail: SECRET, result: SECRET, runner: { pid: process.pid, startedAt: '1' } },
+  spec: { ...aJob().spec, prompt: SECRET, workItem: SECRET, folder: '/shop' },
+  checks: [
+    {
+      ...{ name: SECRET, command: SECRET, ok: false, round: 1, exitCode: 1, timedOut: false, durationMs: 5, tail: SECRET },
+      outputPath: '/jobs/out',
+    },
+  ],
+})
+
+async function withJob(options: Parameters<typeof trialServer>[0] = {}) {
+  const trial = await trialServer({ now: () => new Date('2026-11-16T05:00:00.000Z'), ...options })
+  ends.push(trial.end)
+  trial.house.store.transaction(() => {
+    trial.house.store.putJob(SECRET_JOB)
+    trial.house.store.putAttempt(anAttempt({ turns: 7, costUsd: 1 }))
+  })
+  return trial
 }
 
 it('of a job its figures are told, and what it was asked and said only to whoever gives the token', async () => {
-  const open = await trialServer({ jobs: [JOB] })
-  ends.push(open.end)
+  const open = await withJob()
   const { jobs } = (await open.get('/api/jobs')).body
   const one = (await open.get('/api/jobs/job_1')).body
-  expect(jobs).toEqual([one])
+  expect(one).toMatchObject((jobs as object[])[0]!)
   expect(one).toMatchObject({
-    ...{ job_id: 'job_1', status: 'failed', exit_reason: 'error', steps: 7, runner: { pid: 3, alive: true }, prompt: null },
+    ...{ job_id: 'job_1', status: 'failed', exit_reason: 'error', steps: 7, runner: { pid: process.pid }, prompt: null },
     ...{ spend: { cost_usd: 1 }, checks: [{ ok: false, output_path: '/jobs/out', command: null }], sessions: [{ steps: 7 }] },
-    withheld: ['prompt', 'detail', 'result', 'work_item'],
+    ...{ files: expect.stringContaining('job_1'), withheld: ['detail', 'work_item', 'prompt', 'result'] },
   })
-  expect(JSON.stringify(one)).not.toContain('secret')
+  expect(JSON.stringify(one)).not.toContain(SECRET)
   expect((await open.get('/api/jobs/job_2')).status).toBe(404)
 
   const token = 'a-token-of-some-length'
-  const closed = await trialServer({ jobs: [JOB], token })
-  ends.push(closed.end)
+  const closed = await withJob({ token })
   expect((await closed.get('/api/jobs')).status).toBe(401)
-  expect((await closed.get('/api/jobs/job_1', { Authorization: `Bearer ${token}` })).body).toEqual(JOB)
+  expect((await closed.get('/api/jobs/job_1', { Authorization: `Bearer ${token}` })).body).toMatchObject({
+    ...{ prompt: SECRET, work_item: SECRET, detail: SECRET, result: SECRET, checks: [{ name: SECRET, command: SECRET }] },
+  })
 })

@@ -1,5 +1,5 @@
+import type { SessionRow } from '../contract/api/sessions.js'
 import type { Event, EventType } from '../contract/event.js'
-import type { Session } from '../contract/session.js'
 import type { BriefView, CoverageView, HandoffView } from '../engine/view-brief.js'
 
 /**
@@ -48,6 +48,9 @@ const EVENTS: Record<EventType, Form> = {
   job_completed: listed('exit_reason'),
   job_failed: listed('exit_reason'),
   job_cancelled: listed('exit_reason'),
+  check_started: {},
+  check_completed: listed('output_path'),
+  checks_completed: listed('next'),
 }
 
 const HANDOFF_VIEW = {
@@ -66,14 +69,15 @@ const SESSION = {
   ...{ session_id: 'shown', seat_id: 'shown', parent_seat_id: 'shown', agent: 'shown', agent_version: 'shown', project: 'shown' },
   ...{ cwd: 'shown', branch: 'shown', model: 'shown', state: 'shown', compaction_mode: 'shown', source: 'shown', level: 'shown' },
   ...{ updated_at: 'shown', last_handoff_path: 'shown', transcript_path: 'shown', handoff: HANDOFF_VIEW },
-} satisfies FormOf<Session>
+  ...{ seat_name: 'shown', job_id: 'shown', started_at: 'shown', ended_at: 'shown', seen_at: 'shown' },
+  subagents: listed('subagent_id', 'type', 'model', 'updated_at'),
+  levels: listed('name', 'crossed_at'),
+} satisfies FormOf<SessionRow>
 
 const DETAIL: Form = {
   ...SESSION,
   ...listed('cycle_started_at', 'cycle_reason', 'limits_reason', 'config_trouble'),
   plan_limits: listed('name', 'resetsAt'),
-  levels: listed('name', 'crossed_at'),
-  subagents: listed('subagent_id', 'type', 'model', 'updated_at'),
   chain: listed('session_id', 'started_at', 'ended_at'),
   briefs: BRIEF_VIEW,
   losses: listed('compaction_started_at', 'trigger', 'archive_id'),

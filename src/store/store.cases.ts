@@ -208,7 +208,7 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
     )
 
     it(
-      'of readings only the newest of each session, where that is asked for',
+      'of readings only the newest of each session, or none, where that is asked for',
       inStore((store) => {
         const add = (type: 'reading' | 'level_crossed', session_id: string) =>
           store.addEvent(sampleEvent(type, { session_id })).id
@@ -220,6 +220,7 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
         expect(found({ afterId: b!, limit: 2 })).toEqual([level, c])
         expect(found({ afterId: c! })).toEqual([other])
         expect(found({ sessionId: 's1' })).toEqual([level, c])
+        expect(store.events({ readings: 'none', limit: 2 }).map((e) => e.id)).toEqual([level])
       }),
     )
 

@@ -16,8 +16,8 @@ export interface EventQuery {
   afterId?: number
   /** Only events at or after this ISO time. */
   since?: string
-  /** Of the readings that match otherwise only the newest of each session. */
-  readings?: 'newest'
+  /** Of the readings that match otherwise only the newest of each session, or none. */
+  readings?: 'newest' | 'none'
   limit?: number
 }
 

@@ -88,6 +88,27 @@ test('what cannot be is said with its exit code', async () => {
   expect([failing.code, failing.json.exit_reason]).toEqual([1, 'error'])
 })
 
+test('the rounds of checks are told by run and by the log: at work, failed with its exit code, back to the agent, passed', async () => {
+  const trial = newTrial()
+  scripted(trial, { sessions: [[{ text: 'Done.' }, { text: 'Now it is.' }]] })
+  const ran = await trial.run([...RUN, '--check', 'true', '--check', '[ -e tried ] || { touch tried; exit 3; }'])
+  const told = [
+    'check 1 of 2 runs: true (round 1 of 4)',
+    'check passed: true',
+    'check failed: [ -e tried ] || { touch tried; exit 3; } (exit 3,',
+    '1 of 2 checks failed in round 1 of 4: what they printed goes back to the agent (3 more rounds)',
+    'check 1 of 2 runs: true (round 2 of 4)',
+  ]
+  const { jobs } = (await trial.run(['jobs', 'list', '--json'])).json
+  for (const text of [ran.stdout, (await trial.run(['jobs', 'logs', jobs[0].job_id])).stdout]) {
+    let from = 0
+    for (const part of told) {
+      expect(text.slice(from)).toContain(part)
+      from = text.indexOf(part, from)
+    }
+  }
+})
+
 test('more jobs than may run at once wait for their turn, the oldest first', async () => {
   const trial = newTrial()
   trial.put(join(trial.dir, 'baton', 'config.yaml'), 'limits: { jobs: 1 }\n')

@@ -5,15 +5,13 @@ import { loadConfig } from '../../config/load-config.js'
 import type { Around } from '../../engine/around.js'
 import { type House, openHouse } from '../../house.js'
 import { BatonError, EXIT, reasonOf } from '../../lib/errors.js'
+import { pageOf } from '../../page-of.js'
 import { isLoopback } from '../../server/guard.js'
 import { listen } from '../../server/listen.js'
 import type { ServerParts } from '../../server/parts.js'
 import { ownToken } from '../../server/token-file.js'
 import { VERSION } from '../../version.js'
 import type { Call, Cli, Command } from '../command.js'
-import { findJob } from '../jobs/job-named.js'
-import { recentJobs } from '../jobs/list.js'
-import { jobDetail } from '../jobs/show.js'
 import { engineOf } from '../launcher-for.js'
 import { keepHouse } from '../serving/housekeeping.js'
 import { makeKeeper } from '../serving/keeper.js'
@@ -91,15 +89,7 @@ async function run(call: Call, cli: Cli): Promise<number> {
 }
 
 function partsOf(house: House, { program }: Cli): ServerParts {
-  return {
-    web: join(program, 'web'),
-    ...{ ...house, recent: (all) => house.recent({ all }), version: VERSION },
-    jobs: (all) => recentJobs(house, all),
-    job(id) {
-      const found = findJob(house.store, id)
-      return found.length === 1 ? jobDetail(house, found[0]!) : null
-    },
-  }
+  return { ...house, recent: (all) => house.recent({ all }), rooms: pageOf(house), web: join(program, 'web'), version: VERSION }
 }
 
 /** A store that was moved away would go on being written where nobody reads it. */

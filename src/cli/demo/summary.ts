@@ -1,4 +1,3 @@
-import type { Archive } from '../../contract/archive.js'
 import type { Event } from '../../contract/event.js'
 import type { House } from '../../house.js'
 import { copies, type LogEntry } from '../../model/log.js'
@@ -7,13 +6,6 @@ import { type Carried, missingInJob } from './carried.js'
 import { type HandedOver, missingIn } from './handed-over.js'
 import { DEMO_MODEL, DEMO_RULE } from './script.js'
 import type { Story } from './story.js'
-
-interface Loss {
-  facts: number
-  facts_kept: number
-  by_kind: Record<string, { total: number; kept: number }>
-  lost: { kind: string; text: string }[]
-}
 
 export interface Handoff {
   handoff: HandedOver | null
@@ -25,7 +17,7 @@ export interface Handoff {
 export function summarise(house: House, model: Model, story: Story, handoff: Handoff, job: Carried | null, durationMs: number) {
   const session = house.recent({ all: true }).find(({ session_id: id }) => id === story.sessionId) ?? null
   const record = session && house.find(session.session_id)
-  const detail = record ? house.detail(record) : {}
+  const detail = record ? house.detail(record) : null
   const requests = model.log().filter((entry) => entry.kind === 'main' && entry.session_id === story.sessionId)
   const levels = story.levels.map((level) => ({
     name: level.name,
@@ -33,8 +25,8 @@ export function summarise(house: House, model: Model, story: Story, handoff: Han
     used_tokens: level.used,
     told_in_request: toldIn(requests, level),
   }))
-  const archives = (detail.archives ?? []) as Archive[]
-  const losses = (detail.losses ?? []) as Loss[]
+  const archives = detail?.archives ?? []
+  const losses = detail?.losses ?? []
   const recovered = recoveries(house.store.events(), requests)
   const told = (cycle: number): number => levels.filter((level) => level.cycle === cycle && level.told_in_request !== null).length
   const after = requests.findIndex((entry) => entry.cycle === 1) + 1

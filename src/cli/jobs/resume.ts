@@ -1,5 +1,6 @@
 import type { JobBudgets, JobRecord } from '../../contract/job.js'
 import type { House } from '../../house.js'
+import { jobNamed } from '../../jobs/find-job.js'
 import { lostJobs } from '../../jobs/lost-jobs.js'
 import type { JobParts } from '../../jobs/parts.js'
 import { sayEnd } from '../../jobs/run-job.js'
@@ -9,7 +10,6 @@ import { isAlive } from '../../lib/process-info.js'
 import type { Call, Cli, Command } from '../command.js'
 import { inHouse } from '../open-house.js'
 import { tellDetached } from './detach.js'
-import { jobNamed } from './job-named.js'
 import { budgetsOf, figureOf } from './run.js'
 import { IN_RUNNER, partsHere, runHere } from './run-here.js'
 
@@ -22,7 +22,7 @@ export async function resume(call: Call, cli: Cli, command: Command): Promise<nu
     async (house) => {
       const name = call.words[1]
       if (name === undefined) await settle(house, cli, call)
-      const jobs = name === undefined ? lostJobs(house.store).cutOff : [jobNamed(house, name)]
+      const jobs = name === undefined ? lostJobs(house.store).cutOff : [jobNamed(house.store, name)]
       for (const { jobId } of jobs) allow(house, jobId, budgets, maxHandoffs)
       const jobIds = jobs.map(({ jobId }) => jobId)
       if (jobIds.length > 0)

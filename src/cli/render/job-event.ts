@@ -85,6 +85,12 @@ function sentence(type: Event['type'] | 'hook', data: Record<string, unknown>): 
       return `handoff ${text(data.handoffNumber)}: session ${short(data.oldSessionId)} → ${short(data.newSessionId)}${data.coverage === null ? '' : `, the brief carries ${percentText(Number(data.coverage) * 100)}`}`
     case 'handoff_failed':
       return `handoff ${text(data.handoffNumber)} failed: ${text(data.reason)}`
+    case 'check_started':
+      return checkAtWork(data)
+    case 'check_completed':
+      return `check ${data.ok === true ? 'passed' : 'failed'}: ${checkName(data)} (${checkEnd(data)})`
+    case 'checks_completed':
+      return roundText(data)
     case 'compaction_start':
       return 'the client compacts'
     case 'compaction_complete':
@@ -100,6 +106,30 @@ function sentence(type: Event['type'] | 'hook', data: Record<string, unknown>): 
     default:
       return null
   }
+}
+
+/** `check 1 of 2 runs: npm test (round 1 of 4)` */
+export function checkAtWork(data: Record<string, unknown>): string {
+  return `check ${text(data.number)} of ${text(data.of)} runs: ${checkName(data)} (round ${text(data.round)} of ${text(data.rounds)})`
+}
+
+const checkName = ({ name }: Record<string, unknown>): string => cut((text(name) ?? '–').replace(/\s+/g, ' '), 80)
+
+function checkEnd({ ok, exit_code, timed_out, duration_ms }: Record<string, unknown>): string {
+  const time = `${(Math.round((figure(duration_ms) ?? 0) / 100) / 10).toLocaleString('en-US')} s`
+  if (ok === true) return time
+  return timed_out === true ? `it did not end within ${time}` : `exit ${text(exit_code) ?? '–'}, ${time}`
+}
+
+/** That all passed is told by the job's end. */
+function roundText({ round, rounds, failed, of, next }: Record<string, unknown>): string | null {
+  if (next === 'completed') return null
+  const left = Number(rounds) - Number(round)
+  const then =
+    next === 'agent'
+      ? `what they printed goes back to the agent (${left} more ${left === 1 ? 'round' : 'rounds'})`
+      : 'that was the last round'
+  return `${text(failed)} of ${text(of)} checks failed in round ${text(round)} of ${text(rounds)}: ${then}`
 }
 
 const figure = (value: unknown): number | null => (typeof value === 'number' ? value : null)

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { EXIT_REASONS, JOB_STATES, RUNTIMES } from '../job.js'
-import { count, figure, maybe, text, time, withheld } from './shapes.js'
+import { count, figure, maybe, spend, text, time, withheld } from './shapes.js'
 
 export const attempt = v.object({
   session_id: text,
@@ -31,7 +31,7 @@ export const check = v.object({
 })
 
 /** A job as `jobs list` has it. Words are null where they are withheld. */
-export const job = v.looseObject({
+export const job = v.object({
   job_id: text,
   status: v.picklist(JOB_STATES),
   exit_reason: maybe(v.picklist(EXIT_REASONS)),
@@ -48,8 +48,9 @@ export const job = v.looseObject({
   handoffs: count,
   max_handoffs: count,
   compactions: count,
+  /** Answers of the model over all sessions. */
   steps: count,
-  spend: v.looseObject({ input_tokens: count, output_tokens: count, cost_usd: maybe(figure) }),
+  spend,
   checks: v.array(check),
   folder: text,
   worktree_path: maybe(text),
@@ -65,9 +66,11 @@ export const job = v.looseObject({
 })
 export type JobShown = v.InferOutput<typeof job>
 
-export const jobDetail = v.looseObject({
+export const jobDetail = v.object({
   ...job.entries,
   budgets: v.object({ usd: maybe(figure), tokens: maybe(figure), turns: maybe(figure), minutes: maybe(figure) }),
+  /** Where its own files lie. */
+  files: text,
 })
 export type JobDetail = v.InferOutput<typeof jobDetail>
 

@@ -5,17 +5,7 @@ import { SOURCES } from '../reading.js'
 import type { Session } from '../session.js'
 import { archive } from './archives.js'
 import { brief } from './briefs.js'
-import { count, figure, maybe, text, time, withheld } from './shapes.js'
-
-export const spend = v.object({
-  input_tokens: count,
-  output_tokens: count,
-  cache_creation_tokens: count,
-  cache_read_tokens: count,
-  cache_hit_rate: maybe(figure),
-  cost_usd: maybe(figure),
-})
-export type SpendView = v.InferOutput<typeof spend>
+import { count, figure, maybe, spend, text, time, withheld } from './shapes.js'
 
 export const handoff = v.object({
   handoff_id: text,
@@ -141,7 +131,7 @@ export const sessionDetail = v.object({
   cycle_started_at: time,
   cycle_reason: text,
   limits_reason: text,
-  plan_limits: maybe(v.array(v.looseObject({ name: text }))),
+  plan_limits: maybe(v.array(v.object({ name: text, usedPercent: figure, resetsAt: maybe(text) }))),
   config_trouble: maybe(text),
   chain: v.array(link),
   briefs: v.array(brief),

@@ -10,6 +10,16 @@ export const maybe = <S extends v.GenericSchema>(schema: S): v.NullableSchema<S,
 /** Names of what is left out of an object because the caller has not shown that the words are theirs to read. Absent: nothing is. */
 export const withheld = v.optional(v.array(text))
 
+export const spend = v.object({
+  input_tokens: count,
+  output_tokens: count,
+  cache_creation_tokens: count,
+  cache_read_tokens: count,
+  cache_hit_rate: maybe(figure),
+  cost_usd: maybe(figure),
+})
+export type SpendView = v.InferOutput<typeof spend>
+
 /** Every refusal and every failure. */
 export const problem = v.object({ error: text, hint: v.optional(text) })
 export type Problem = v.InferOutput<typeof problem>

@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import { type AddressInfo, createServer as createSocketServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { pageOf } from '../../page-of.js'
 import { listen } from '../../server/listen.js'
 import { newTrial, type Trial } from './fixtures/trial.js'
 
@@ -16,8 +17,8 @@ const announce = (trial: Trial, port: number, pid: number) => writeFileSync(tria
 
 async function serve(trial: Trial, options: { version?: string; token?: string } = {}) {
   const house = trial.open()
-  const jobs = { jobs: () => [], job: () => null, web: null }
-  const parts = { ...house, ...jobs, recent: (all: boolean) => house.recent({ all }), version: options.version ?? '1.0.0' }
+  const recent = (all: boolean) => house.recent({ all })
+  const parts = { ...house, recent, rooms: pageOf(house), web: null, version: options.version ?? '1.0.0' }
   const server = await listen(parts, {
     ...{ host: '127.0.0.1', port: 0, token: options.token ?? 'secret', locked: options.token !== undefined },
     serverFile: trial.home.server,

@@ -21,14 +21,15 @@ export function liveSource(parts: ServerParts): LiveSource {
     sessions: () => parts.recent(false).map((row) => [row.session_id, sessionText(row)]),
     session(id) {
       const record = store.session(id)
-      const row = record && parts.view(record)
+      const row = record && parts.row(record)
       return row && isShown(row, record) ? sessionText(row) : null
     },
     heardOf: (since) => store.sessions({ seenSince: since.toISOString() }).map(({ sessionId }) => sessionId),
-    jobs: () => parts.jobs(false).map((row) => [(row as { job_id: string }).job_id, jobText(row)]),
+    jobs: () => parts.rooms.jobs(false).map((row) => [row.job_id, jobText(row)]),
     job(id) {
-      const row = parts.job(id)
-      return row && jobText(row)
+      if (store.job(id) === null) return null
+      const { budgets: _, files: __, ...row } = parts.rooms.job(id)
+      return jobText(row)
     },
     briefs: () => [],
     brief: () => null,

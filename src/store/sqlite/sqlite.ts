@@ -177,7 +177,7 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
       const thinned = query.readings === 'newest'
       const newest = `AND (type <> 'reading' OR id IN (SELECT max(id) FROM events WHERE ${where} AND type = 'reading' GROUP BY session_id))`
       const rows = sql(
-        `SELECT * FROM events WHERE ${where} ${thinned ? newest : ''} ORDER BY id ${forward ? 'ASC' : 'DESC'} LIMIT ?`,
+        `SELECT * FROM events WHERE ${where} ${thinned ? newest : query.readings === 'none' ? "AND type <> 'reading'" : ''} ORDER BY id ${forward ? 'ASC' : 'DESC'} LIMIT ?`,
       ).all(...match, ...(thinned ? match : []), query.limit ?? 1_000_000) as EventRow[]
       const events = rows.map((row) => ({ ...row, data: JSON.parse(row.data) as Record<string, unknown> }))
       return forward ? events : events.reverse()

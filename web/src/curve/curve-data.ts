@@ -77,6 +77,6 @@ export function nearest(at: readonly number[], used: readonly (number | null)[],
     if (at[middle]! < time) low = middle + 1
     else high = middle
   }
-  const near = [low - 1, low, low + 1].filter((n) => used[n] !== null && used[n] !== undefined)
+  const near = [low - 2, low - 1, low, low + 1].filter((n) => used[n] !== null && used[n] !== undefined)
   return near.sort((a, b) => Math.abs(at[a]! - time) - Math.abs(at[b]! - time))[0] ?? null
 }

@@ -40,6 +40,21 @@ describe('what is heard', () => {
     expect(next.sessions.get('s1')).toMatchObject({ state: 'idle', compactions: 1 })
   })
 
+  it('what rows spend more is added to today, and a session that was over long ago is not', () => {
+    const spent = (id: string, cost_usd: number | null, started_at = '2026-11-16T11:00:00.000Z'): Frame => ({
+      kind: 'session',
+      row: aRow({ session_id: id, started_at, spend: { ...aRow().spend, cost_usd } }),
+    })
+    const next = fold(begun, [
+      spent('s1', 0.75),
+      spent('s1', 0.8),
+      spent('new', 0.2, '2026-11-16T12:00:03.000Z'),
+      spent('old', 9),
+    ])
+    expect(next.spendToday?.cost_usd).toBeCloseTo(1.5)
+    expect(fold(begun, [spent('s1', 0.1)]).spendToday?.cost_usd).toBe(1)
+  })
+
   it('a brief waits only while it is in review', () => {
     const row = { brief_id: 'b1', status: 'review' } as never
     const waiting = fold(begun, [{ kind: 'brief', row }])

@@ -23,7 +23,10 @@ export interface LiveState {
   readonly jobs: ReadonlyMap<string, JobShown>
   /** Those that wait for a review. */
   readonly briefs: ReadonlyMap<string, BriefRow>
+  /** As the last snapshot told it, with what rows have told since. */
   readonly spendToday: Snapshot['spend_today'] | null
+  /** When that snapshot was. */
+  readonly spendAt: string
   /** The last events but readings, oldest first, at most `FEED`. */
   readonly feed: readonly Event[]
 }
@@ -52,6 +55,7 @@ export const NOTHING_HEARD: LiveState = {
   jobs: new Map(),
   briefs: new Map(),
   spendToday: null,
+  spendAt: '',
   feed: [],
 }
 
@@ -76,6 +80,7 @@ function take(draft: Draft, frame: Frame): void {
       takeEvent(draft, frame.event)
       return
     case 'session':
+      addSpend(draft, frame.row)
       writable(draft, 'sessions').set(frame.row.session_id, frame.row)
       return
     case 'job':
@@ -119,6 +124,21 @@ function takeSnapshot(draft: Draft, told: Snapshot): void {
   draft.briefs = new Map(told.briefs.map((row) => [row.brief_id, row]))
   draft.own.add('sessions').add('jobs').add('briefs')
   draft.spendToday = told.spend_today
+  draft.spendAt = told.at
+}
+
+/** What a row has spent beyond its last one was spent today; of a session that is new here all of it, if it began since. */
+function addSpend(draft: Draft, row: SessionRow): void {
+  const today = draft.spendToday
+  const before = draft.sessions.get(row.session_id)?.spend
+  if (today === null || (before === undefined && row.started_at < draft.spendAt)) return
+  const more = (now: number | null, then: number | null | undefined): number => Math.max(0, (now ?? 0) - (then ?? 0))
+  const cost = more(row.spend.cost_usd, before?.cost_usd)
+  draft.spendToday = {
+    cost_usd: today.cost_usd === null && cost === 0 ? null : (today.cost_usd ?? 0) + cost,
+    input_tokens: today.input_tokens + more(row.spend.input_tokens, before?.input_tokens),
+    output_tokens: today.output_tokens + more(row.spend.output_tokens, before?.output_tokens),
+  }
 }
 
 function takeEvent(draft: Draft, event: Event): void {

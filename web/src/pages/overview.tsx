@@ -1,5 +1,5 @@
 import './overview/overview.css'
-import { useEffect, useMemo, useRef } from 'react'
+import { useDeferredValue, useEffect, useMemo, useRef } from 'react'
 import { moneyText, tokensText } from '../format.js'
 import { useLive } from '../live/use-live.js'
 import { useParameter } from '../navigation.js'
@@ -19,7 +19,9 @@ export default function Overview() {
   const sessions = useLive((live) => live.sessions)
   const briefs = useLive((live) => live.briefs)
   const feed = useLive((live) => live.feed)
-  const [words, setWords] = useParameter('q')
+  const [typed, setWords] = useParameter('q')
+  // Typing goes before finding.
+  const words = useDeferredValue(typed)
   const [show] = useParameter('show')
   const [sort] = useParameter('sort')
   const seats = useMemo(() => seatsOf(sessions.values()), [sessions])

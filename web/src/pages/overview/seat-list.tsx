@@ -1,4 +1,5 @@
 import { useMemo } from 'react'
+import { LongList } from '../../parts/long-list.js'
 import type { Alarm } from '../../seats/alarms.js'
 import type { Seat } from '../../seats/seats.js'
 import { SeatRow } from './seat-row.js'
@@ -6,7 +7,7 @@ import { SeatRow } from './seat-row.js'
 export function SeatList({ seats, alarms }: { seats: readonly Seat[]; alarms: readonly Alarm[] }) {
   const kinds = useMemo(() => new Map([...alarms].reverse().map(({ seat_id, kind }) => [seat_id, kind])), [alarms])
   return (
-    <section aria-label="Seats">
+    <section aria-label="All seats">
       <div className="seat-heads" aria-hidden="true">
         <span>Seat</span>
         <span>Climb to the compaction point</span>
@@ -14,11 +15,13 @@ export function SeatList({ seats, alarms }: { seats: readonly Seat[]; alarms: re
         <span>Model</span>
         <span>Spent</span>
       </div>
-      <ul className="seats">
-        {seats.map((seat) => (
-          <SeatRow key={seat.seat_id} seat={seat} alarm={kinds.get(seat.seat_id) ?? null} />
-        ))}
-      </ul>
+      <LongList
+        items={seats}
+        itemKey={({ seat_id }) => seat_id}
+        draw={(seat) => <SeatRow seat={seat} alarm={kinds.get(seat.seat_id) ?? null} />}
+        label="Seats"
+        estimate={matchMedia('(max-width: 60rem)').matches ? 136 : 67}
+      />
     </section>
   )
 }

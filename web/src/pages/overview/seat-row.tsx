@@ -16,11 +16,16 @@ import { Behind } from './behind.js'
 export const SeatRow = memo(Row, (a, b) => a.alarm === b.alarm && isSameSeat(a.seat, b.seat))
 
 function Row({ seat, alarm }: { seat: Seat; alarm: Alarm['kind'] | null }) {
-  const [open, setOpen] = useState(false)
+  const [open, setOpen] = useState(OPENED.has(seat.seat_id))
+  const toggle = (): void => {
+    if (open) OPENED.delete(seat.seat_id)
+    else OPENED.add(seat.seat_id)
+    setOpen(!open)
+  }
   const { current, earlier } = seat
   const behind = current.subagents.length + earlier.length
   return (
-    <li className="seat" data-over={current.state === 'ended' || undefined} data-alarm={alarm ?? undefined}>
+    <div className="seat" data-over={current.state === 'ended' || undefined} data-alarm={alarm ?? undefined}>
       <div className="seat-line">
         <div className="seat-who">
           <Link href={sessionHref(current.session_id)} data-item="" className="seat-name cut" title={current.session_id}>
@@ -50,7 +55,7 @@ function Row({ seat, alarm }: { seat: Seat; alarm: Alarm['kind'] | null }) {
           <div className="seat-spend">
             <span>{moneyText(seat.cost_usd)}</span>
             {behind > 0 && (
-              <button type="button" className="fold" aria-expanded={open} onClick={() => setOpen(!open)}>
+              <button type="button" className="fold" aria-expanded={open} onClick={toggle}>
                 {summary(current.subagents.length, earlier.length)}
               </button>
             )}
@@ -58,9 +63,12 @@ function Row({ seat, alarm }: { seat: Seat; alarm: Alarm['kind'] | null }) {
         </div>
       </div>
       {open && <Behind seat={seat} />}
-    </li>
+    </div>
   )
 }
+
+/** What somebody unfolded stays so while its row is out of sight. */
+const OPENED = new Set<string>()
 
 function Where({ row, name }: { row: SessionRow; name: string }) {
   const folder = row.project ?? row.cwd

@@ -18,25 +18,27 @@ export function Climb({ session }: { session: SessionDetail }) {
   const from = Date.parse(session.cycle_started_at) / 1_000
   return (
     <Section title="Climb">
-      {problem !== null && columns === null ? (
-        <Problem problem={problem} again={again} />
-      ) : loading ? (
-        <Skeleton lines={4} label="Loading the curve" />
-      ) : data[0].length === 0 ? (
-        <Empty title="No readings yet">
-          <p>The curve begins with the first answer of the model.</p>
-        </Empty>
-      ) : (
-        <Suspense fallback={<Skeleton lines={4} />}>
-          <Curve
-            data={data}
-            marks={marks}
-            levels={session.levels}
-            cycleFrom={session.cycle > 1 ? from : null}
-            label={`The climb of this session in ${data[0].length} readings, now at ${percentText(session.compaction_percent)} of the compaction point`}
-          />
-        </Suspense>
-      )}
+      <div className="climb" data-empty={(!loading && data[0].length === 0) || undefined}>
+        {problem !== null && columns === null ? (
+          <Problem problem={problem} again={again} />
+        ) : loading ? (
+          <Skeleton lines={4} label="Loading the curve" />
+        ) : data[0].length === 0 ? (
+          <Empty title="No readings yet">
+            <p>The curve begins with the first answer of the model.</p>
+          </Empty>
+        ) : (
+          <Suspense fallback={<Skeleton lines={4} />}>
+            <Curve
+              data={data}
+              marks={marks}
+              levels={session.levels}
+              cycleFrom={session.cycle > 1 ? from : null}
+              label={`The climb of this session in ${data[0].length} readings, now at ${percentText(session.compaction_percent)} of the compaction point`}
+            />
+          </Suspense>
+        )}
+      </div>
     </Section>
   )
 }

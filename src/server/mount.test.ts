@@ -1,0 +1,137 @@
+import { Hono } from 'hono'
+import { describe, expect, it } from 'vitest'
+import type { MessageShown } from '../contract/api/sessions.js'
+import { BatonError, EXIT, type ExitCode } from '../lib/errors.js'
+import { type Asked, mount, type ServerEnv } from './mount.js'
+
+const MESSAGE: MessageShown = {
+  ...{ message_id: 'm1', seat_id: 'seat_1', session_id: null, sender: 'page', category: 'message', mode: 'sequential' },
+  ...{ text: 'hello', status: 'queued', queued_at: '2026-03-01T10:00:00.000Z', delivered_at: null, via: null, repeated: false },
+}
+
+/** Two routes of the table: one that everybody may ask, one that changes something. `asked`: what their handlers were given. */
+function routes(fails?: () => Error) {
+  const app = new Hono<ServerEnv>()
+  const asked: Asked<'readings' | 'send'>[] = []
+  const answer = <T>(reply: T, given: unknown): T => {
+    asked.push(given as never)
+    if (fails) throw fails()
+    return reply
+  }
+  mount(
+    app,
+    {
+      readings: (given) => answer({ session_id: 'secret', readings: [] }, given),
+      send: (given) => answer(MESSAGE, given),
+    },
+    { readings: ({ readings }) => ({ session_id: 'withheld', readings }) },
+  )
+  const ask = async (path: string, init: RequestInit = {}, words = true) => {
+    const response = await app.request(path, init, { words })
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+  }
+  const post = (body: string, type = 'application/json', words = true) =>
+    ask('/api/sessions/s1/messages', { method: 'POST', body, headers: { 'Content-Type': type } }, words)
+  return { ask, post, asked }
+}
+
+describe('who may ask', () => {
+  it('a route of figures answers everybody, and withholds from those without the token', async () => {
+    const { ask } = routes()
+    expect(await ask('/api/sessions/s1/readings', {}, true)).toMatchObject({ status: 200, body: { session_id: 'secret' } })
+    expect(await ask('/api/sessions/s1/readings', {}, false)).toMatchObject({ status: 200, body: { session_id: 'withheld' } })
+  })
+
+  it('a route that needs the token is not even begun without it', async () => {
+    const { post, asked } = routes()
+    const refused = await post('{"text":"hello"}', 'application/json', false)
+    expect(refused.status).toBe(401)
+    expect(refused.body).toEqual({ error: expect.any(String), hint: expect.stringContaining('baton open') })
+    expect(asked).toEqual([])
+  })
+
+  it('a route of figures for which nobody says what it withholds is not mounted at all', () => {
+    const app = new Hono<ServerEnv>()
+    expect(() => mount(app, { readings: () => ({ session_id: 's', readings: [] }) }, {})).toThrow('readings')
+  })
+})
+
+describe('what is asked', () => {
+  it('is parsed: numbers are numbers, what is left out has its usual value, keys nobody knows are ignored in a query', async () => {
+    const { ask, post, asked } = routes()
+    await ask('/api/sessions/s1/readings?limit=5&colour=blue')
+    await post('{"text":"  hello "}')
+    expect(asked).toEqual([
+      { id: 's1', query: { limit: 5 }, body: undefined, words: true },
+      { id: 's1', query: {}, body: { text: 'hello', mode: 'sequential' }, words: true },
+    ])
+  })
+
+  it.each([
+    ['?limit=0', 'limit'],
+    ['?limit=100001', 'limit'],
+    ['?limit=-3', 'limit'],
+    ['?limit=many', 'limit'],
+    ['?limit=', 'limit'],
+  ])('a query %s is refused by the name of its key', async (query, key) => {
+    const { ask, asked } = routes()
+    const { status, body } = await ask(`/api/sessions/s1/readings${query}`)
+    expect(status).toBe(400)
+    expect(body.error).toMatch(new RegExp(`^${key}: `))
+    expect(asked).toEqual([])
+  })
+
+  it.each([
+    ['{"text":""}', 'text: must be something, not nothing.'],
+    ['{"text":5}', 'text: must be a text.'],
+    ['{}', 'text: missing.'],
+    ['', 'text: missing.'],
+    ['{"text":"a","mode":"loud"}', 'mode: must be one of ("sequential" | "important" | "urgent").'],
+    ['{"text":"a","to":"b"}', 'to: not known here.'],
+    ['[]', 'text: missing.'],
+    ['null', 'the body: must be an object.'],
+    ['"text"', 'the body: must be an object.'],
+    ['{"text":', 'The body is no valid JSON.'],
+  ])('a body %s is refused with the reason', async (text, error) => {
+    const { post, asked } = routes()
+    expect(await post(text)).toMatchObject({ status: 400, body: { error } })
+    expect(asked).toEqual([])
+  })
+
+  it('a body that is not called JSON, or is too large, is refused', async () => {
+    const { post, asked } = routes()
+    expect((await post('{"text":"a"}', 'text/plain')).status).toBe(415)
+    expect((await post('text=a', 'application/x-www-form-urlencoded')).status).toBe(415)
+    expect((await post('{"text":"a"}', 'application/json; charset=utf-8')).status).toBe(200)
+    expect((await post(`{"text":"${'x'.repeat(1024 * 1024)}"}`)).status).toBe(413)
+    expect(asked).toHaveLength(1)
+  })
+
+  it.each(['..%2F..%2Fetc%2Fpasswd', 'a%2Fb', '..', '%2e%2e', 'a%00b', 'a%0ab', 'a%5cb', 'x'.repeat(301)])(
+    'an id %s is never looked up',
+    async (id) => {
+      const { ask, asked } = routes()
+      const { status } = await ask(`/api/sessions/${id}/readings`).catch(() => ({ status: 404 }))
+      expect([400, 404]).toContain(status)
+      expect(asked).toEqual([])
+    },
+  )
+})
+
+describe('what cannot be done', () => {
+  const refused = (exit: ExitCode) => () => new BatonError('It is over.', 'Begin another.', exit)
+  it.each([
+    [EXIT.usage, 400],
+    [EXIT.notFound, 404],
+    [EXIT.refused, 409],
+  ] as const)('exit code %i is status %i, with the sentence and what to do', async (exit, status) => {
+    const { ask } = routes(refused(exit))
+    expect(await ask('/api/sessions/s1/readings')).toEqual({ status, body: { error: 'It is over.', hint: 'Begin another.' } })
+  })
+
+  it('a failure is a refusal where the route may refuse, else one of the server', async () => {
+    const { ask, post } = routes(refused(EXIT.failed))
+    expect((await post('{"text":"a"}')).status).toBe(409)
+    expect((await ask('/api/sessions/s1/readings')).status).toBe(500)
+  })
+})

@@ -1,0 +1,27 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+
+const SRC = import.meta.dirname
+const files = (readdirSync(SRC, { recursive: true }) as string[]).filter(
+  (name) => /\.tsx?$/.test(name) && !name.includes('.test.'),
+)
+const text = (file: string): string => readFileSync(join(SRC, file), 'utf8')
+const offenders = (pattern: RegExp): string[] => files.filter((file) => pattern.test(text(file)))
+
+it('the page takes nothing of the program but types of its contract', () => {
+  const imports = files.flatMap((file) =>
+    [...text(file).matchAll(/^import (type )?.*from '([./]*src\/[^']+)'/gm)].map((found) => [file, ...found.slice(1)]),
+  )
+  expect(imports.length).toBeGreaterThan(10)
+  expect(imports.filter(([, type, from]) => type === undefined || !from!.includes('src/contract/'))).toEqual([])
+})
+
+it('what others wrote is only ever text, and no address but the page’s own is opened', () => {
+  expect(offenders(/dangerouslySetInnerHTML|innerHTML|insertAdjacentHTML|document\.write/)).toEqual([])
+  expect(offenders(/['"`]https?:|window\.open|\beval\(/)).toEqual([])
+})
+
+it('the content security policy holds: no style elements, no data: addresses', () => {
+  expect(offenders(/<style|createElement\('style'\)|data:[a-z]+\//)).toEqual([])
+})
