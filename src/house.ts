@@ -1,12 +1,9 @@
-import { join } from 'node:path'
 import { agents } from './agents/index.js'
 import { archivePlaces } from './archive/places.js'
 import { planArchive } from './archive/plan-archive.js'
-import { viewArchives } from './archive/view-archives.js'
 import { currentConfig } from './config/current-config.js'
 import type { Loaded, LoadOptions } from './config/load-config.js'
 import { policyFor as policyOfConfig } from './config/policy-for.js'
-import type { SessionDetail, SessionRow } from './contract/api/sessions.js'
 import type { ArchiveRecord } from './contract/archive.js'
 import type { ConfigProblem, Policy, PolicySubject } from './contract/policy.js'
 import type { SessionRecord } from './contract/record.js'
@@ -16,10 +13,9 @@ import { folderOutbox } from './delivery/outbox.js'
 import type { Around } from './engine/around.js'
 import type { ArchiveRequest } from './engine/draft.js'
 import { type Engine, makeEngine } from './engine/engine.js'
-import { detailOf, findSession, recentSessions } from './engine/queries.js'
+import { findSession } from './engine/queries.js'
 import { isEnabled, rearmSession } from './engine/switches.js'
 import { viewSession } from './engine/view.js'
-import { rowOf } from './engine/view-row.js'
 import { type DrainOptions, drainSpool } from './hook/drain.js'
 import { COLOURS, WITHOUT_COLOURS } from './hook/paint.js'
 import { dropSpooled, readSpooled } from './hook/spool.js'
@@ -38,10 +34,6 @@ export interface House {
   policyOf(subject: PolicySubject): { policy: Policy; problems: ConfigProblem[] }
   view(record: SessionRecord): Session
   find(id: string): SessionRecord | null
-  /** A session as it stands among others. */
-  row(record: SessionRecord): SessionRow
-  detail(record: SessionRecord): SessionDetail
-  recent(options: { all?: boolean; live?: boolean }): SessionRow[]
   /** `plain`: the session's own environment says NO_COLOR. */
   statusLine(taken: { record: SessionRecord; enabled: boolean }, plain: boolean): string
   /** Takes what hooks left in the spool while no server ran; every command that reads does this first. */
@@ -124,8 +116,6 @@ export function openHouse(options: HouseOptions): House {
     return viewSession(record, { seat: store.seat(record.seatId), enabled, alive, now: now() })
   }
 
-  const row = (record: SessionRecord): SessionRow => rowOf(store, record, view(record), policyFor(record))
-
   return {
     home,
     store,
@@ -133,17 +123,7 @@ export function openHouse(options: HouseOptions): House {
     log,
     policyOf,
     view,
-    row,
     find: (id) => findSession(store, id),
-    detail: (record) => ({
-      ...detailOf(store, record, row(record)),
-      archives: viewArchives(
-        store.archives({ sessionId: record.sessionId }),
-        store.segments({ sessionId: record.sessionId }),
-        (file) => join(archivePlaces(home.root).folder, file),
-      ),
-    }),
-    recent: (which) => recentSessions(store, row, { ...which, now: now() }),
     statusLine: ({ record, enabled }, plain) =>
       statusText(viewSession(record, { seat: null, enabled, alive: true, now: now() }), plain ? WITHOUT_COLOURS : COLOURS),
     drain(how) {

@@ -14,6 +14,7 @@ import type { Home } from '../lib/home.js'
 import { machineKey } from '../lib/machine-key.js'
 import { typable } from '../message-typist.js'
 import { isSilent } from '../policy/silence.js'
+import { shownBy } from '../shown.js'
 import { openDatabase } from '../store/sqlite/driver.js'
 import { explained } from '../store/sqlite/explain.js'
 import { clientVersion } from './client-version.js'
@@ -25,7 +26,10 @@ import { prepareHome } from './prepare-home.js'
 export function instruments(home: Home, env: Record<string, string | undefined>): Instruments {
   return {
     loadConfig,
-    openHouse: (of) => openHouse({ env: of, loadConfig, around: () => around, busyMs: 2_000 }),
+    openHouse(of) {
+      const house = openHouse({ env: of, loadConfig, around: () => around, busyMs: 2_000 })
+      return { ...house, ...shownBy(house) }
+    },
     openDatabase: (path, options) => explained(openDatabase(path, options), path),
     archiveFiles(house) {
       const { folder } = archivePlaces(home.root)

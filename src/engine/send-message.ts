@@ -1,5 +1,6 @@
 import type { Mode } from '../contract/level.js'
 import type { Message } from '../contract/message.js'
+import { BatonError, EXIT } from '../lib/errors.js'
 import { bringSoon, deskOf, sitting } from './bring-messages.js'
 import type { Parts } from './draft.js'
 import { newMessage } from './messages.js'
@@ -66,6 +67,21 @@ export function cancelMessage(parts: Parts, messageId: string): Message | null {
     store.afterCommit(() => bringSoon(parts, found.seat_id))
     return cancelled
   })
+}
+
+/** The same for whoever counts on it: throws a BatonError when there is no such message, or it was given already. */
+export function takeMessageBack(parts: Parts, messageId: string): Message {
+  const message = cancelMessage(parts, messageId)
+  if (message === null)
+    throw new BatonError(`There is no message "${messageId}".`, 'baton messages --all --json lists them.', EXIT.notFound)
+  if (message.status === 'cancelled') return message
+  throw new BatonError(
+    message.status === 'queued'
+      ? `${messageId} is just being given.`
+      : `${messageId} was given already: it is ${message.status}.`,
+    'What an agent has read cannot be taken back; send it another message.',
+    EXIT.refused,
+  )
 }
 
 /** True: a hook is just giving it. */

@@ -2,6 +2,7 @@ import type { Event } from '../contract/event.js'
 import type { SessionRecord } from '../contract/record.js'
 import type { Observation, RawSignal, Signal } from '../contract/signal.js'
 import { rearm, restartClocks } from '../tracker/tracker.js'
+import { bookSpend, bookSubagent } from './book-spend.js'
 import {
   awaitsFigures,
   closeUnfinished,
@@ -202,6 +203,7 @@ function openDraft(
   const observation = signal.limits && !seen.limits.exact ? { ...seen, limits: signal.limits } : seen
   const seat = seatFor(parts.store, signal, observation, known?.seatId ?? null, at, parts.newId)
   const record = identify(known ?? newRecord(signal, seat, at), signal, observation, at)
+  bookSpend(parts.store, known, record, at)
   const { policy, problems } = parts.policyOf({
     agent: signal.agent,
     project: record.project,
@@ -230,6 +232,7 @@ function openDraft(
   }
   for (const seen of observation.subagents) {
     const before = subagents.find((s) => s.subagentId === seen.id)
+    bookSubagent(parts.store, record.sessionId, seen.reading?.model ?? before?.model ?? null, seen.spend, at)
     const spend = before?.spend ?? { input: 0, cacheCreation: 0, cacheRead: 0, output: 0, answers: 0 }
     parts.store.putSubagent({
       sessionId: record.sessionId,

@@ -4,11 +4,15 @@ import type { CallerEnv } from './access.js'
 import { type EntranceParts, entrance } from './entrance.js'
 import { mount } from './mount.js'
 import type { ServerParts } from './parts.js'
+import { archives } from './routes/archives.js'
+import { briefs } from './routes/briefs.js'
 import { contextUsage } from './routes/context-usage.js'
 import { events } from './routes/events.js'
 import { health } from './routes/health.js'
 import { jobs } from './routes/jobs.js'
+import { messages } from './routes/messages.js'
 import { sessions } from './routes/sessions.js'
+import { settings } from './routes/settings.js'
 import { WITHOUT_WORDS } from './without-words.js'
 
 /** A brief may have a million characters. */
@@ -19,7 +23,11 @@ export function makeApp(parts: ServerParts, doors: Pick<EntranceParts, 'token' |
   const app = new Hono<CallerEnv>()
   app.use(bodyLimit({ maxSize: MAX_BODY, onError: (c) => c.json({ error: 'The body is too large', hint: 'Send less' }, 413) }))
   app.route('/', entrance({ ...doors, version: parts.version, now: parts.now }))
-  mount(app, { ...health(parts), ...sessions(parts), ...events(parts), ...jobs(parts) }, WITHOUT_WORDS)
+  const handlers = {
+    ...{ ...health(parts), ...sessions(parts), ...messages(parts), ...events(parts), ...jobs(parts) },
+    ...{ ...briefs(parts), ...archives(parts), ...settings(parts) },
+  }
+  mount(app, handlers, WITHOUT_WORDS)
   app.route('/', contextUsage(parts))
   app.notFound((c) => c.json({ error: `Nothing at ${c.req.path}`, hint: 'See docs/server.md for the routes' }, 404))
   app.onError((error, c) => {

@@ -1,4 +1,4 @@
-import type { SessionDetail, SessionRow } from '../contract/api/sessions.js'
+import type { Forecast, SessionDetail, SessionRow } from '../contract/api/sessions.js'
 import type { SessionRecord } from '../contract/record.js'
 import type { Session } from '../contract/session.js'
 import type { RawSignal } from '../contract/signal.js'
@@ -18,8 +18,9 @@ export interface ServerParts {
   find(id: string): SessionRecord | null
   /** What `show` says of a session. */
   detail(record: SessionRecord): SessionDetail
+  forecast(record: SessionRecord): Forecast
   /** Live ones and those of the last 24 hours, newest first. */
-  recent(all: boolean): SessionRow[]
+  recent(options: { all?: boolean }): SessionRow[]
   statusLine(taken: { record: SessionRecord; enabled: boolean }, plain: boolean): string
   /** A signal too large for a launcher to send, which it left in the spool; null: not there. Taken: `drop` it after the commit. */
   spooled(id: string): { raw: RawSignal; drop(): void } | null

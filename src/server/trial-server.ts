@@ -2,10 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { BATON } from '../../test/harness/places.js'
 import { around } from '../around.js'
+import { handsOf } from '../cli/serving/hands.js'
 import { loadConfig } from '../config/load-config.js'
 import { openHouse } from '../house.js'
-import { pageOf } from '../page-of.js'
+import { pageOf } from '../page/page.js'
+import { shownBy } from '../shown.js'
 import { type Listening, listen } from './listen.js'
 import type { ServerParts } from './parts.js'
 
@@ -24,9 +27,8 @@ export async function trialServer(options: TrialOptions = {}) {
   const root = mkdtempSync(join(tmpdir(), 'baton-test-server-'))
   const env = { BATON_HOME: root, HOME: root }
   const house = openHouse({ env, loadConfig, around: () => around, resident: true, ...(options.now ? { now: options.now } : {}) })
-  const parts: ServerParts = {
-    ...{ ...house, recent: (all) => house.recent({ all }), rooms: pageOf(house), web: options.web ?? null, version: 'test' },
-  }
+  const rooms = pageOf(house, handsOf(house, { ...env, PATH: process.env.PATH }, BATON))
+  const parts: ServerParts = { ...house, ...shownBy(house), rooms, web: options.web ?? null, version: 'test' }
   const listening: Listening = await listen(parts, {
     host: '127.0.0.1',
     port: 0,

@@ -1,4 +1,5 @@
 import type { SessionRow } from '../contract/api/sessions.js'
+import type { Doctor, Settings } from '../contract/api/settings.js'
 import type { Event, EventType } from '../contract/event.js'
 import type { BriefView, CoverageView, HandoffView } from '../engine/view-brief.js'
 
@@ -92,6 +93,15 @@ const JOB: Form = {
   runner: {},
 }
 
+/** What must survive are words; so is what stands in a file with a mistake, and the commands and addresses that levels call. */
+const SETTINGS = {
+  ...{ session_id: 'shown', project: 'shown', model: 'shown', compaction_mode: 'shown', limits_reason: 'shown' },
+  ...{ enabled_by: 'shown', compaction: 'shown', levels: listed('name', 'rule', 'from', 'mode', 'actions') },
+  ...{ handoff: listed('mode', 'review_seconds'), archive: listed('at'), files: listed('path') },
+} satisfies FormOf<Settings>
+
+const DOCTOR = { checked_at: 'shown', checks: listed('name') } satisfies FormOf<Doctor>
+
 export function withoutWords(event: Event): Event {
   return { ...event, data: shownOf(event.data, EVENTS[event.type] ?? {}) }
 }
@@ -109,6 +119,15 @@ export function detailWithoutWords(detail: object): Record<string, unknown> {
 /** What is told of a job, among others or alone. */
 export function jobWithoutWords(job: object): Record<string, unknown> {
   return shownOf(job, JOB)
+}
+
+export function settingsWithoutWords(settings: Settings): object {
+  return shownOf(settings, SETTINGS)
+}
+
+/** What was found names files and sessions; that something is wrong does not. */
+export function doctorWithoutWords(doctor: Doctor): object {
+  return shownOf(doctor, DOCTOR)
 }
 
 function shownOf(data: object, form: Form): Record<string, unknown> {

@@ -1,5 +1,12 @@
 import type { Withholders } from './mount.js'
-import { detailWithoutWords, jobWithoutWords, sessionWithoutWords, withoutWords } from './withhold.js'
+import {
+  detailWithoutWords,
+  doctorWithoutWords,
+  jobWithoutWords,
+  sessionWithoutWords,
+  settingsWithoutWords,
+  withoutWords,
+} from './withhold.js'
 
 const asItIs = <T>(reply: T): T => reply
 
@@ -9,6 +16,10 @@ export const WITHOUT_WORDS = {
   session: detailWithoutWords,
   readings: asItIs,
   curve: asItIs,
+  forecast: asItIs,
+  history: asItIs,
+  config: settingsWithoutWords,
+  doctor: doctorWithoutWords,
   events: ({ events }) => ({ events: events.map(withoutWords) }),
   jobs: ({ jobs }) => ({ jobs: jobs.map(jobWithoutWords) }),
   job: jobWithoutWords,

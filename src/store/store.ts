@@ -6,12 +6,14 @@ import type { AttemptRecord, JobRecord } from '../contract/job.js'
 import type { CompactionRecord } from '../contract/loss.js'
 import type { Message } from '../contract/message.js'
 import type { SeatRecord, SessionRecord, StoredReading, SubagentRecord } from '../contract/record.js'
+import type { SpendIncrement, SpendRow } from '../contract/spend.js'
 
 /** Where `off` and `on` apply. `all` has no key. */
 export type SwitchScope = 'session' | 'project' | 'all'
 
 export interface EventQuery {
   sessionId?: string
+  jobId?: string
   /** Only events with a higher id. */
   afterId?: number
   /** Only events at or after this ISO time. */
@@ -159,6 +161,15 @@ export interface Store {
   leftovers(): string[]
   putLeftover(item: string): void
   dropLeftover(item: string): void
+
+  /** Inside the transaction that keeps the session's new total. */
+  addSpend(spent: SpendIncrement): void
+  /** Oldest first. */
+  spend(query: { fromQuarter: number }): SpendRow[]
+  /** null: nothing was spent yet. */
+  firstSpend(): number | null
+  /** Compactions that ended and handoffs that arrived since a time, oldest first. */
+  milestones(since: string): Event[]
 
   /** Drops readings that are finer than their age deserves and old taken-once marks. Returns the rows removed. */
   thin(now: Date): number

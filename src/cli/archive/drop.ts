@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { forgetLiveSummary } from '../../agents/claude-code/live-summary.js'
 import { forgetOrders } from '../../agents/claude-code/orders.js'
 import type { Archives } from '../../archive/archive.js'
+import { ofProject, sessionsNamed } from '../../archive/choose-archives.js'
 import { configuredRounds } from '../../archive/configured-retention.js'
 import { forgetBriefs } from '../../briefs/forget-briefs.js'
 import type { ArchiveRecord } from '../../contract/archive.js'
@@ -12,7 +13,6 @@ import type { Call, Cli } from '../command.js'
 import { wrong } from '../parse-call.js'
 import { bytesText } from '../render/bytes.js'
 import { wrap } from '../render/wrap.js'
-import { ofProject, sessionsNamed } from './choose.js'
 import { forgetMessages, layAnew, readWith } from './forget-messages.js'
 import { archiveTable } from './list.js'
 import { inArchives } from './open-archives.js'
@@ -70,7 +70,7 @@ export async function forget(call: Call, cli: Cli): Promise<number> {
     cli,
     ({ house, archives }) => {
       if (session?.startsWith('arc_')) return drop(call, cli, archives, [archives.find(session)], 'forget')
-      const sessions = project === null ? oneSession(house, session!) : sessionsOf(house, ofProject(cli, project))
+      const sessions = project === null ? oneSession(house, session!) : sessionsOf(house, ofProject(resolve(cli.cwd, project)))
       const records = house.store.archives().filter(({ sessionId }) => sessions.has(sessionId))
       const quoted = [...sessions].some((sessionId) => isQuoted(house, sessionId))
       if (records.length === 0 && !quoted)
@@ -79,20 +79,21 @@ export async function forget(call: Call, cli: Cli): Promise<number> {
           'baton archive list shows what is kept.',
           EXIT.notFound,
         )
-      if (!call.flag('dry-run')) forgetWords(house, sessions)
-      return drop(call, cli, archives, records, 'forget', quoted)
+      const words = call.flag('dry-run') ? 0 : forgetWords(house, sessions)
+      return drop(call, cli, archives, records, 'forget', { quoted, words })
     },
     // What is only planned is forgotten too, so it need not be kept first.
     { finish: false },
   )
 }
 
-/** What was read from the transcripts, and what of it was told, are words of them too. */
-function forgetWords(house: House, sessions: ReadonlySet<string>): void {
+/** What was read from the transcripts, and what of it was told, are words of them too. How many entries held some. */
+function forgetWords(house: House, sessions: ReadonlySet<string>): number {
   const { store, home } = house
+  let words = 0
   const told = new Set([...sessions].flatMap((sessionId) => begunFrom(house, sessionId)))
   store.transaction(() => {
-    for (const sessionId of sessions) store.forgetWords(sessionId)
+    for (const sessionId of sessions) words += store.forgetWords(sessionId)
   })
   for (const sessionId of told) if (!sessions.has(sessionId)) layAnew(house, sessionId)
   for (const sessionId of sessions) {
@@ -107,6 +108,7 @@ function forgetWords(house: House, sessions: ReadonlySet<string>): void {
       store.forgetWords(sessionId)
     })
   }
+  return words
 }
 
 /** Sessions that were given a brief of this one. */
@@ -140,7 +142,7 @@ function drop(
   archives: Archives,
   records: readonly ArchiveRecord[],
   action: 'prune' | 'forget',
-  quoted = false,
+  { quoted, words: forgotten }: { quoted: boolean; words: number } = { quoted: false, words: 0 },
 ): number {
   const dry = call.flag('dry-run')
   const before = archives.sizes()
@@ -156,6 +158,7 @@ function drop(
       JSON.stringify({
         ...{ dry_run: dry, archives: shown, freed_bytes: freed, freed_index_bytes: indexFreed },
         ...{ left: dry ? before.archives - shown.length : sizes.archives, left_bytes: dry ? before.bytes - freed : sizes.bytes },
+        ...(action === 'forget' ? { words: forgotten } : {}),
       }),
     )
     return EXIT.done

@@ -7,7 +7,7 @@ import { type Column, table } from '../render/table.js'
 import { age, stamp } from '../render/times.js'
 import { harmless } from '../render/width.js'
 import { wrap } from '../render/wrap.js'
-import { among } from './choose.js'
+import { among } from './among.js'
 import { inArchives } from './open-archives.js'
 
 export async function list(call: Call, cli: Cli): Promise<number> {

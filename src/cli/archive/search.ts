@@ -4,7 +4,7 @@ import type { Call, Cli } from '../command.js'
 import { wrong } from '../parse-call.js'
 import { hitLines } from '../render/hit-lines.js'
 import { wrap } from '../render/wrap.js'
-import { among } from './choose.js'
+import { among } from './among.js'
 import { inArchives } from './open-archives.js'
 import { parseLimit } from './parse-limits.js'
 

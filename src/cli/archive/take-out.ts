@@ -1,8 +1,9 @@
 import { resolve } from 'node:path'
+import { partOf } from '../../archive/find-part.js'
 import { BUILT_IN, E_MAIL, ownPatterns, type Pattern, redactLines } from '../../archive/redact.js'
 import { restoreArchive } from '../../archive/restore-archive.js'
 import { loadConfig } from '../../config/load-config.js'
-import type { ArchivePart, ArchiveRecord } from '../../contract/archive.js'
+import type { ArchiveRecord } from '../../contract/archive.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
 import type { Call, Cli } from '../command.js'
 import { wrong } from '../parse-call.js'
@@ -55,27 +56,6 @@ function tail(redacting: boolean, removed: Record<string, number>): string {
   return list.length === 0
     ? ' Nothing in it looked like a secret.'
     : ` Removed: ${list.join(', ')}. Look it through before you give it away.`
-}
-
-function partOf(record: ArchiveRecord, subagent: string | null): ArchivePart {
-  const { archiveId, status, reason, parts } = record
-  if (status !== 'kept')
-    throw new BatonError(
-      `${archiveId} was not kept${reason === null ? ' yet' : `: ${reason}`}.`,
-      status === 'pending'
-        ? 'Another process is working on it; try again in a moment.'
-        : 'baton archive list shows what is kept.',
-      EXIT.notFound,
-    )
-  if (subagent === null) return parts[0]!
-  const names = parts.slice(1).map(({ name }) => name)
-  const found = parts.slice(1).find(({ name }) => name === subagent || name === `agent-${subagent}`)
-  if (found?.sha256) return found
-  throw new BatonError(
-    found ? `The transcript of ${subagent} was not kept: ${found.trouble}.` : `${archiveId} holds no subagent "${subagent}".`,
-    names.length === 0 ? 'It holds the session alone.' : `It holds: ${names.join(', ')}.`,
-    EXIT.notFound,
-  )
 }
 
 /** A pattern that is missing because its file is wrong would let a secret out: then nothing is written. */

@@ -1,3 +1,4 @@
+import { factsOf } from '../../briefs-of.js'
 import { type Offered, offerBrief } from '../../engine/handoff-calls.js'
 import { isThere } from '../../engine/leave-session.js'
 import { viewCoverage } from '../../engine/view-brief.js'
@@ -5,7 +6,7 @@ import { isPrompt } from '../../engine/wake.js'
 import type { House } from '../../house.js'
 import { EXIT } from '../../lib/errors.js'
 import type { Call, Cli, Command } from '../command.js'
-import { bodyOf, callerOf, factsOf, sessionMeant } from '../handoffs/find.js'
+import { bodyIn, callerOf, sessionMeant } from '../handoffs/find.js'
 import { inHouse } from '../open-house.js'
 import { wrong } from '../parse-call.js'
 import { coverageLines, scoreText } from '../render/brief-lines.js'
@@ -42,7 +43,7 @@ async function run(call: Call, cli: Cli): Promise<number> {
     if (target === null)
       throw wrong(command, 'Whose brief is it? baton handoff <file> --session ID.', 'baton status lists the sessions.')
     const asked = { sessionId: target.sessionId, caller: callerOf(cli), reason: call.value('reason') }
-    const body = bodyOf(house, cli, call.words[0]!)
+    const body = bodyIn(house, cli, call.words[0]!)
     const offered = offerBrief(house.engine.parts, { ...asked, body, read: factsOf(house, target) })
     const next = whatNext(house, cli, offered)
     if (call.json) cli.print(JSON.stringify({ ...view(offered), next }))

@@ -1,7 +1,8 @@
 import type { Message } from '../../contract/message.js'
-import { cancelMessage } from '../../engine/send-message.js'
+import { takeMessageBack } from '../../engine/send-message.js'
+import { wordsOf } from '../../engine/view-message.js'
 import type { House } from '../../house.js'
-import { BatonError, EXIT } from '../../lib/errors.js'
+import { EXIT } from '../../lib/errors.js'
 import { nearestName } from '../../lib/nearest-name.js'
 import type { Call, Cli, Command } from '../command.js'
 import { inHouse } from '../open-house.js'
@@ -54,15 +55,7 @@ function cancel(action: string, id: string | undefined, call: Call, cli: Cli): P
   }
   if (id === undefined) throw wrong(command, 'baton messages cancel needs the id of a message.')
   return inHouse(cli, (house) => {
-    const message = cancelMessage(house.engine.parts, id)
-    if (message === null)
-      throw new BatonError(`There is no message "${harmless(id)}".`, 'baton messages --all --json lists them.', EXIT.notFound)
-    if (message.status !== 'cancelled')
-      throw new BatonError(
-        message.status === 'queued' ? `${id} is just being given.` : `${id} was given already: it is ${message.status}.`,
-        'What an agent has read cannot be taken back; send it another message.',
-        EXIT.refused,
-      )
+    const message = takeMessageBack(house.engine.parts, id)
     if (call.json) cli.print(JSON.stringify({ message_id: id, status: message.status }))
     else cli.print(`${id} is cancelled.`)
     return EXIT.done
@@ -90,10 +83,4 @@ function columns(house: House, cli: Cli): Column<Message>[] {
     },
     { title: 'ID', dropAt: 7, cell: (m) => m.message_id },
   ]
-}
-
-function wordsOf(message: Message): string {
-  const text = (message.user_text ?? message.agent_text ?? '').replace(/^\[baton\] /, '')
-  const from = `Message from ${message.sender}: `
-  return text.startsWith(from) ? text.slice(from.length) : text
 }

@@ -1,7 +1,7 @@
+import { sessionsNamed } from '../../archive/choose-archives.js'
 import type { SearchRequest } from '../../archive/search/search-archives.js'
 import type { Hit } from '../../contract/archive.js'
 import { EXIT } from '../../lib/errors.js'
-import { sessionsNamed } from '../archive/choose.js'
 import { inArchives, type Opened } from '../archive/open-archives.js'
 import { parseLimit } from '../archive/parse-limits.js'
 import { nothing, refuseEmpty, tellUnreadable } from '../archive/search.js'

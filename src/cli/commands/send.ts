@@ -1,14 +1,9 @@
-import { randomUUID } from 'node:crypto'
-import { rmSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Mode } from '../../contract/level.js'
 import { sitting } from '../../engine/bring-messages.js'
-import { LONGEST_TEXT, sendMessage } from '../../engine/send-message.js'
 import type { House } from '../../house.js'
-import { writeFileAtomic } from '../../lib/atomic-file.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
-import { makePrivateFolder } from '../../lib/private-folder.js'
 import { typeMessages } from '../../message-typist.js'
+import { sendText } from '../../send-text.js'
 import type { Call, Cli, Command } from '../command.js'
 import { inHouse } from '../open-house.js'
 import { wrong } from '../parse-call.js'
@@ -56,9 +51,7 @@ async function run(call: Call, cli: Cli): Promise<number> {
     if (call.flag('now')) checkRunning(house, seatId, to)
     const sender = named ?? callerOf(house, cli)
     const mode = (call.value('mode') ?? 'sequential') as Mode
-    const file = text.length > LONGEST_TEXT ? { path: keepText(house, text), characters: text.length } : null
-    const said = file === null ? text : text.slice(0, LONGEST_TEXT / 10).trimEnd()
-    const sent = keeping(file?.path ?? null, () => sendMessage(house.engine.parts, { seatId, sender, mode, text: said, file }))
+    const sent = sendText(house, { seatId, sender, mode, text })
     const { message_id } = sent
     const typed = sent.status === 'queued' && (await typeMessages(house, seatId))
     const status = typed ? (house.store.message(message_id)?.status ?? sent.status) : sent.status
@@ -66,16 +59,6 @@ async function run(call: Call, cli: Cli): Promise<number> {
     else cli.print(`${message_id} ${status === 'queued' ? 'waits for the session' : 'is given to the session now'}.`)
     return EXIT.done
   })
-}
-
-/** The file goes again if what speaks of it was not kept. */
-function keeping<T>(path: string | null, work: () => T): T {
-  try {
-    return work()
-  } catch (error) {
-    if (path !== null) rmSync(path, { force: true })
-    throw error
-  }
 }
 
 function checkName(name: string): void {
@@ -101,12 +84,4 @@ function callerOf(house: House, cli: Cli): string {
   const record = session ? house.store.session(session) : null
   if (record === null) return 'user'
   return house.store.seat(record.seatId)?.name ?? record.seatId
-}
-
-function keepText(house: House, text: string): string {
-  const folder = house.home.messages
-  makePrivateFolder(folder)
-  const path = join(folder, `${randomUUID()}.txt`)
-  writeFileAtomic(path, text, { mode: 0o600 })
-  return path
 }

@@ -5,14 +5,16 @@ import { loadConfig } from '../../config/load-config.js'
 import type { Around } from '../../engine/around.js'
 import { type House, openHouse } from '../../house.js'
 import { BatonError, EXIT, reasonOf } from '../../lib/errors.js'
-import { pageOf } from '../../page-of.js'
+import { pageOf } from '../../page/page.js'
 import { isLoopback } from '../../server/guard.js'
 import { listen } from '../../server/listen.js'
 import type { ServerParts } from '../../server/parts.js'
 import { ownToken } from '../../server/token-file.js'
+import { shownBy } from '../../shown.js'
 import { VERSION } from '../../version.js'
 import type { Call, Cli, Command } from '../command.js'
 import { engineOf } from '../launcher-for.js'
+import { handsOf } from '../serving/hands.js'
 import { keepHouse } from '../serving/housekeeping.js'
 import { makeKeeper } from '../serving/keeper.js'
 import { pickUpJobs } from '../serving/pick-up-jobs.js'
@@ -88,8 +90,9 @@ async function run(call: Call, cli: Cli): Promise<number> {
   return EXIT.done
 }
 
-function partsOf(house: House, { program }: Cli): ServerParts {
-  return { ...house, recent: (all) => house.recent({ all }), rooms: pageOf(house), web: join(program, 'web'), version: VERSION }
+function partsOf(house: House, { env, program }: Cli): ServerParts {
+  const rooms = pageOf(house, handsOf(house, env, process.argv[1]!))
+  return { ...house, ...shownBy(house), rooms, web: join(program, 'web'), version: VERSION }
 }
 
 /** A store that was moved away would go on being written where nobody reads it. */

@@ -1,4 +1,5 @@
 import { EXIT } from '../../lib/errors.js'
+import { shownBy } from '../../shown.js'
 import type { Call, Cli, Command } from '../command.js'
 import { inHouse, sessionNamed } from '../open-house.js'
 import { wrong } from '../parse-call.js'
@@ -31,7 +32,7 @@ async function run(call: Call, cli: Cli): Promise<number> {
   if (!id) throw wrong(command, 'Which session? baton show <session|seat>.', 'baton status lists them.')
   return inHouse(cli, (house) => {
     const record = sessionNamed(house, id)
-    const detail = house.detail(record)
+    const detail = shownBy(house).detail(record)
     if (call.json) cli.print(JSON.stringify(detail))
     else {
       const lines = sessionPage(detail as unknown as Detail, {

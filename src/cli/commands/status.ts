@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import type { Session } from '../../contract/session.js'
 import type { House } from '../../house.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
+import { shownBy } from '../../shown.js'
 import type { Call, Cli, Command } from '../command.js'
 import { handoffsUnderWay } from '../handoffs/under-way.js'
 import { drain, inHouse } from '../open-house.js'
@@ -37,7 +38,7 @@ async function run(call: Call, cli: Cli): Promise<number> {
   if (which.live && which.all) throw new BatonError('--live and --all exclude each other.', 'Give one of them.', EXIT.usage)
   if (call.flag('watch')) return watchStatus(call, cli, which)
   return inHouse(cli, (house) => {
-    if (call.json) cli.print(JSON.stringify({ sessions: house.recent(which) }))
+    if (call.json) cli.print(JSON.stringify({ sessions: shownBy(house).recent(which) }))
     else cli.print(page(house, cli, which).join('\n'))
     return EXIT.done
   })
@@ -71,7 +72,9 @@ async function watchStatus(call: Call, cli: Cli, which: { live: boolean; all: bo
 
 /** The lines a person reads. */
 function page(house: House, cli: Cli, which: { live: boolean; all: boolean }): string[] {
-  const all = house.recent(which).map((session) => rowOf(house, session))
+  const all = shownBy(house)
+    .recent(which)
+    .map((session) => rowOf(house, session))
   const rows = which.all ? all : ofSeats(all)
   const sessions = rows.map(({ session }) => session)
   if (rows.length === 0) return empty(house, which)

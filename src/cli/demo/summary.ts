@@ -2,6 +2,7 @@ import type { Event } from '../../contract/event.js'
 import type { House } from '../../house.js'
 import { copies, type LogEntry } from '../../model/log.js'
 import type { Model } from '../../model/model.js'
+import { shownBy } from '../../shown.js'
 import { type Carried, missingInJob } from './carried.js'
 import { type HandedOver, missingIn } from './handed-over.js'
 import { DEMO_MODEL, DEMO_RULE } from './script.js'
@@ -15,9 +16,12 @@ export interface Handoff {
 
 /** What came of it, with the model's own log as the witness of what the agent was given. */
 export function summarise(house: House, model: Model, story: Story, handoff: Handoff, job: Carried | null, durationMs: number) {
-  const session = house.recent({ all: true }).find(({ session_id: id }) => id === story.sessionId) ?? null
+  const session =
+    shownBy(house)
+      .recent({ all: true })
+      .find(({ session_id: id }) => id === story.sessionId) ?? null
   const record = session && house.find(session.session_id)
-  const detail = record ? house.detail(record) : null
+  const detail = record ? shownBy(house).detail(record) : null
   const requests = model.log().filter((entry) => entry.kind === 'main' && entry.session_id === story.sessionId)
   const levels = story.levels.map((level) => ({
     name: level.name,

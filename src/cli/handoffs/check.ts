@@ -1,3 +1,4 @@
+import { factsOf, verdictOf } from '../../briefs-of.js'
 import type { SessionRecord } from '../../contract/record.js'
 import { checkText } from '../../engine/handoff-calls.js'
 import { viewCoverage } from '../../engine/view-brief.js'
@@ -11,8 +12,7 @@ import { projectOf } from '../project-of.js'
 import { coverageLines, scoreText } from '../render/brief-lines.js'
 import { kindsText } from '../render/compaction-lines.js'
 import { wrap } from '../render/wrap.js'
-import { factsOf, sessionMeant, textOf } from './find.js'
-import { verdictOf } from './verdict.js'
+import { sessionMeant, textOf } from './find.js'
 
 export async function check(call: Call, cli: Cli): Promise<number> {
   const bar = barOf(call.value('bar'))

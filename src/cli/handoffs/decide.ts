@@ -1,7 +1,9 @@
+import { briefNamed, cancelBrief, findBriefNamed, handoffUnderWay } from '../../briefs-of.js'
 import type { BriefRecord } from '../../contract/brief.js'
 import type { HandoffRecord } from '../../contract/handoff.js'
-import { approveBrief, dropBrief, dropHandoff } from '../../engine/handoff-calls.js'
+import { approveBrief, dropHandoff } from '../../engine/handoff-calls.js'
 import { viewBrief, viewHandoff } from '../../engine/view-brief.js'
+import type { Caller } from '../../engine/who-may.js'
 import type { House } from '../../house.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
 import type { Call, Cli } from '../command.js'
@@ -9,7 +11,7 @@ import { whatNext } from '../commands/handoff.js'
 import { inHouse } from '../open-house.js'
 import { wrap } from '../render/wrap.js'
 import { seatNamed } from '../seat-named.js'
-import { briefNamed, callerOf, findBriefNamed } from './find.js'
+import { callerOf } from './find.js'
 import { seatName } from './list.js'
 
 export async function approve(call: Call, cli: Cli): Promise<number> {
@@ -27,10 +29,7 @@ export async function approve(call: Call, cli: Cli): Promise<number> {
 export async function cancel(call: Call, cli: Cli): Promise<number> {
   return inHouse(cli, (house) => {
     const caller = callerOf(cli)
-    const found = find(house, call.words[1]!)
-    const handoff = found.handoff && dropHandoff(house.engine.parts, { handoffId: found.handoff.handoffId, caller })
-    const alone = found.brief && !handoff ? dropBrief(house.engine.parts, { briefId: found.brief.briefId, caller }) : null
-    const brief = alone ?? (handoff?.briefId ? house.store.brief(handoff.briefId) : null)
+    const { brief, handoff } = drop(house, call.words[1]!, caller)
     if (call.json) {
       const told = { handoff: handoff ? viewHandoff(handoff) : null, brief: brief ? viewBrief(brief) : null }
       cli.print(JSON.stringify(told))
@@ -44,28 +43,12 @@ export async function cancel(call: Call, cli: Cli): Promise<number> {
   })
 }
 
-function find(house: House, name: string): { brief: BriefRecord | null; handoff: HandoffRecord | null } {
-  const brief = findBriefNamed(house, name)
-  if (brief) {
-    const open = house.store.openHandoffs({ seatId: brief.seatId })
-    const later = open.find(({ sessionId, briefId }) => sessionId === brief.sessionId && briefId !== brief.briefId)?.briefId
-    // Whoever names the brief they were shown means the handoff, not a text nobody would have used.
-    if (brief.status === 'superseded' && later)
-      throw new BatonError(
-        `${brief.briefId} was replaced by ${later}.`,
-        `Name that one: baton handoffs cancel ${later}.`,
-        EXIT.refused,
-      )
-    return { brief, handoff: open.find(({ briefId }) => briefId === brief.briefId) ?? null }
-  }
-  const seatId = known(house, name)
-  const handoff = house.store.openHandoffs({ seatId }).at(-1)
-  if (handoff) return { brief: null, handoff }
-  throw new BatonError(
-    `No handoff of seat ${seatName(house, seatId)} is under way.`,
-    'baton handoffs list --all shows what became of those before.',
-    EXIT.notFound,
-  )
+function drop(house: House, name: string, caller: Caller): { brief: BriefRecord | null; handoff: HandoffRecord | null } {
+  const named = findBriefNamed(house, name)
+  if (named) return cancelBrief(house, caller, named)
+  const { handoffId } = handoffUnderWay(house, known(house, name))
+  const handoff = dropHandoff(house.engine.parts, { handoffId, caller })
+  return { handoff, brief: handoff.briefId === null ? null : house.store.brief(handoff.briefId) }
 }
 
 function known(house: House, name: string): string {

@@ -2,30 +2,26 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readBrief } from '../../briefs/read-brief.js'
+import { briefNamed, editableText, reviseText } from '../../briefs-of.js'
 import type { BriefRecord } from '../../contract/brief.js'
-import { beginEditing, endEditing, reviseBrief } from '../../engine/handoff-calls.js'
+import { beginEditing, endEditing } from '../../engine/handoff-calls.js'
 import { viewBrief, viewHandoff } from '../../engine/view-brief.js'
-import { admitReviewer } from '../../engine/who-may.js'
 import type { House } from '../../house.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
-import { machineKey } from '../../lib/machine-key.js'
 import type { Call, Cli } from '../command.js'
 import { whatNext } from '../commands/handoff.js'
 import { inHouse } from '../open-house.js'
 import { scoreText } from '../render/brief-lines.js'
 import { tilde } from '../render/paths.js'
 import { wrap } from '../render/wrap.js'
-import { bodyOf, briefNamed, callerOf, factsOf } from './find.js'
-
-const OVER = new Set<BriefRecord['status']>(['used', 'superseded', 'cancelled', 'failed'])
+import { bodyIn, callerOf } from './find.js'
 
 export async function edit(call: Call, cli: Cli): Promise<number> {
   return inHouse(cli, (house) => {
     const old = briefNamed(house, call.words[1]!)
-    const text = editable(house, cli, old)
+    const text = editableText(house, callerOf(cli), old)
     const file = call.value('file')
-    if (file !== null) return keep(house, call, cli, old, text, bodyOf(house, cli, file))
+    if (file !== null) return keep(house, call, cli, old, text, bodyIn(house, cli, file))
     const folder = mkdtempSync(join(tmpdir(), 'baton-edit-'))
     const copy = join(folder, `${old.briefId}.md`)
     writeFileSync(copy, text, { mode: 0o600 })
@@ -34,7 +30,7 @@ export async function edit(call: Call, cli: Cli): Promise<number> {
     beginEditing(house.engine.parts, old.briefId)
     try {
       openEditor(cli, copy, call.json)
-      const code = keep(house, call, cli, old, text, bodyOf(house, cli, copy))
+      const code = keep(house, call, cli, old, text, bodyIn(house, cli, copy))
       kept = true
       return code
     } finally {
@@ -44,26 +40,6 @@ export async function edit(call: Call, cli: Cli): Promise<number> {
       else cli.note(`Your text is still in ${copy}.`)
     }
   })
-}
-
-/** Before anybody begins to write. Whether it still holds is asked again when the text is kept. */
-function editable(house: House, cli: Cli, brief: BriefRecord): string {
-  admitReviewer(house.store, callerOf(cli), brief)
-  if (OVER.has(brief.status))
-    throw new BatonError(
-      `${brief.briefId} is ${brief.status}: it cannot be edited any more.`,
-      brief.status === 'used'
-        ? 'Tell the session that began with it what has changed.'
-        : 'baton handoffs list shows those in use.',
-      EXIT.refused,
-    )
-  const { body, verdict } = readBrief(brief.path, machineKey(house.home.key), brief.sha256)
-  if (body !== null && verdict === 'genuine') return body
-  throw new BatonError(
-    `The text of ${brief.briefId} is ${verdict === 'missing' ? 'gone' : 'not the one Baton kept'} (${brief.path}).`,
-    'Give a new brief: baton handoff <file> --session ID.',
-    EXIT.refused,
-  )
 }
 
 function openEditor(cli: Cli, file: string, json: boolean): void {
@@ -84,14 +60,12 @@ function openEditor(cli: Cli, file: string, json: boolean): void {
 }
 
 function keep(house: House, call: Call, cli: Cli, old: BriefRecord, before: string, body: string): number {
-  if (body.trim() === before.trim()) {
-    endEditing(house.engine.parts, old.briefId)
-    if (call.json) cli.print(JSON.stringify({ ...viewBrief(old), changed: false, handoff: null, next: null }))
+  const { brief, handoff, changed } = reviseText(house, callerOf(cli), old, before, body)
+  if (!changed) {
+    if (call.json) cli.print(JSON.stringify({ ...viewBrief(old), changed, handoff: null, next: null }))
     else cli.print(`Nothing was changed in ${old.briefId}.`)
     return EXIT.done
   }
-  const read = factsOf(house, house.store.session(old.sessionId) ?? { ...old, transcriptPath: null })
-  const { brief, handoff } = reviseBrief(house.engine.parts, { briefId: old.briefId, caller: callerOf(cli), body, read })
   const next = handoff && whatNext(house, cli, { handoff })
   if (call.json) cli.print(JSON.stringify({ ...viewBrief(brief), changed: true, handoff: handoff && viewHandoff(handoff), next }))
   else {

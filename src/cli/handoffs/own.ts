@@ -1,3 +1,4 @@
+import { briefNamed, factsOf } from '../../briefs-of.js'
 import type { SessionRecord } from '../../contract/record.js'
 import { takeUp, writeNow } from '../../engine/own-briefs.js'
 import { viewBrief } from '../../engine/view-brief.js'
@@ -9,7 +10,7 @@ import { scoreText } from '../render/brief-lines.js'
 import { tilde } from '../render/paths.js'
 import { wrap } from '../render/wrap.js'
 import { newestHere } from './check.js'
-import { briefNamed, callerOf, factsOf, sessionMeant } from './find.js'
+import { callerOf, sessionMeant } from './find.js'
 import { seatName } from './list.js'
 
 /** A brief without a model, of a session that runs or ran. */

@@ -1,35 +1,25 @@
-import { readAddendum } from '../../briefs/addendum.js'
-import { readBrief } from '../../briefs/read-brief.js'
+import { addedIn, briefNamed, readWhole } from '../../briefs-of.js'
 import type { BriefOrigin } from '../../contract/brief.js'
 import { viewBrief, viewHandoff } from '../../engine/view-brief.js'
 import { untrustedText } from '../../handoff/resume-text.js'
 import { EXIT } from '../../lib/errors.js'
-import { machineKey } from '../../lib/machine-key.js'
 import type { Call, Cli } from '../command.js'
 import { inHouse } from '../open-house.js'
-import { addedIn, briefPage } from '../render/brief-page.js'
-import { briefNamed } from './find.js'
+import { briefPage } from '../render/brief-page.js'
 
 const LONGEST = 64_000
 
 export async function show(call: Call, cli: Cli): Promise<number> {
   return inHouse(cli, (house) => {
     const record = briefNamed(house, call.words[1]!)
-    const key = machineKey(house.home.key)
-    const { verdict, body, origin } = readBrief(record.path, key, record.sha256)
-    const isGenuine = verdict === 'genuine'
-    const text = isGenuine ? body : null
+    const { verdict, body, text, origin, addenda } = readWhole(house, record)
     // An agent may run this too: what Baton did not keep so is data.
-    const untrusted = body === null || isGenuine ? null : untrustedText(record.path, body, LONGEST)
-    const addenda = record.addenda.map(({ at, path, sha256 }) => {
-      const late = readAddendum(path, key, { briefId: record.briefId, sha256 })
-      return { at, path, text: late.verdict === 'genuine' ? late.body : null }
-    })
+    const untrusted = body === null || text !== null ? null : untrustedText(record.path, body, LONGEST)
     const brief = viewBrief(record)
     const last = house.store.handoffs({ seatId: record.seatId }).findLast(({ briefId }) => briefId === record.briefId)
     const handoff = last ? viewHandoff(last) : null
     if (call.json) {
-      const from = isGenuine && origin ? spelled(origin) : null
+      const from = origin && spelled(origin)
       const shown = {
         ...brief,
         addenda,

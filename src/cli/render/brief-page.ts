@@ -1,6 +1,6 @@
 import type { BriefVerdict } from '../../briefs/read-brief.js'
+import { addedIn } from '../../briefs-of.js'
 import type { BriefView, HandoffView } from '../../engine/view-brief.js'
-import { ADDED_TITLE } from '../../handoff/sections.js'
 import { grouped } from '../../policy/numbers.js'
 import { coverageLines, handoffText, scoreText, statusText } from './brief-lines.js'
 import { tilde } from './paths.js'
@@ -28,12 +28,6 @@ const VERDICTS: Record<BriefVerdict, string> = {
   tampered: 'TAMPERED: it was changed since Baton kept it, and is not used',
   unsigned: 'TAMPERED: its signature is gone, and it is not used',
   missing: 'MISSING: its file is gone',
-}
-
-/** What Baton itself put behind the words of a brief's author; null: nothing. */
-export function addedIn(text: string | null): string | null {
-  const at = text?.lastIndexOf(`\n## ${ADDED_TITLE}\n`) ?? -1
-  return at < 0 ? null : text!.slice(at).trim()
 }
 
 export function briefPage(page: BriefPage, on: { columns: number; paint: Paint; now: Date; home: string | undefined }): string[] {

@@ -60,9 +60,15 @@ function forecast(
 }
 
 /** What happened to a job besides its steps; null: nothing to tell. */
-export function jobEventLine({ type, at, data, job_id }: Event, paint: Paint): string | null {
+export function jobEventLine(event: Event, paint: Paint): string | null {
+  const said = jobEventText(event)
+  return said === null ? null : `${paint(localTime(new Date(event.at)), 'dim')} ${said}`
+}
+
+/** The same without the time. */
+export function jobEventText({ type, data, job_id }: Event): string | null {
   const said = type === 'job_started' && job_id ? `${job_id} started` : sentence(type, data)
-  return said === null ? null : `${paint(localTime(new Date(at)), 'dim')} ${harmless(said)}`
+  return said === null ? null : harmless(said)
 }
 
 /** `hook`: a line of the job's log alone, no event. */

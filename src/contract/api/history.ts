@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { count, figure, maybe, text } from './shapes.js'
 
 const figures = {
+  /** Those that spent something. */
   sessions: count,
   steps: count,
   input_tokens: count,
@@ -16,6 +17,8 @@ const figures = {
   /** What compactions and handoffs took out of windows. */
   tokens_saved: count,
 }
+
+export type HistoryFigures = v.InferOutput<v.ObjectSchema<typeof figures, undefined>>
 
 export const history = v.object({
   timezone: text,

@@ -74,9 +74,18 @@ export const jobDetail = v.object({
 })
 export type JobDetail = v.InferOutput<typeof jobDetail>
 
-/** A part of what a job's clients said, line by line as `jobs logs` prints it, plain text. `next`: where to read on. */
+/** `other`: what the agent was told. `ok`: false of a result that failed. */
+export const jobLogLine = v.object({
+  at: maybe(time),
+  kind: v.picklist(['agent', 'call', 'result', 'baton', 'other']),
+  text,
+  ok: v.boolean(),
+})
+export type JobLogLine = v.InferOutput<typeof jobLogLine>
+
+/** A part of what a job's clients said, as `jobs logs` tells it, plain text, long ones cut. `next`: where to read on (`?after=`). */
 export const jobLog = v.object({
-  lines: v.array(v.object({ at: maybe(time), kind: v.picklist(['agent', 'call', 'result', 'baton', 'other']), text })),
+  lines: v.array(jobLogLine),
   next: text,
   /** There is more right now. */
   more: v.boolean(),

@@ -4,8 +4,10 @@ import { createServer } from 'node:http'
 import { type AddressInfo, createServer as createSocketServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { pageOf } from '../../page-of.js'
+import { handsOf } from '../../cli/serving/hands.js'
+import { pageOf } from '../../page/page.js'
 import { listen } from '../../server/listen.js'
+import { shownBy } from '../../shown.js'
 import { newTrial, type Trial } from './fixtures/trial.js'
 
 const installed = () => {
@@ -17,8 +19,8 @@ const announce = (trial: Trial, port: number, pid: number) => writeFileSync(tria
 
 async function serve(trial: Trial, options: { version?: string; token?: string } = {}) {
   const house = trial.open()
-  const recent = (all: boolean) => house.recent({ all })
-  const parts = { ...house, recent, rooms: pageOf(house), web: null, version: options.version ?? '1.0.0' }
+  const rooms = pageOf(house, handsOf(house, {}, ''))
+  const parts = { ...house, ...shownBy(house), rooms, web: null, version: options.version ?? '1.0.0' }
   const server = await listen(parts, {
     ...{ host: '127.0.0.1', port: 0, token: options.token ?? 'secret', locked: options.token !== undefined },
     serverFile: trial.home.server,

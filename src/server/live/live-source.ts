@@ -18,7 +18,7 @@ export function liveSource(parts: ServerParts): LiveSource {
     newest: () => store.events({ limit: 1 })[0]?.id ?? 0,
     events: (afterId, limit) => store.events({ afterId, limit, readings: 'newest' }),
     withoutWords,
-    sessions: () => parts.recent(false).map((row) => [row.session_id, sessionText(row)]),
+    sessions: () => parts.recent({}).map((row) => [row.session_id, sessionText(row)]),
     session(id) {
       const record = store.session(id)
       const row = record && parts.row(record)

@@ -9,10 +9,11 @@ const USUAL = 1_000
 /** What happened, oldest first: after an event or a time, or the newest. */
 export function events(parts: ServerParts): Handlers<'events'> {
   return {
-    events({ query: { since, session, without_readings, limit } }) {
+    events({ query: { since, session, job, without_readings, limit } }) {
       const of = session === undefined ? {} : { sessionId: namedSession(parts, session).sessionId }
+      const ofJob = job === undefined ? {} : { jobId: parts.rooms.job(job).job_id }
       const quiet: EventQuery = without_readings === undefined ? {} : { readings: 'none' }
-      return { events: parts.store.events({ ...of, ...sinceOf(since), ...quiet, limit: limit ?? USUAL }) }
+      return { events: parts.store.events({ ...of, ...ofJob, ...sinceOf(since), ...quiet, limit: limit ?? USUAL }) }
     },
   }
 }

@@ -4,10 +4,12 @@ import { namedSession } from './named-session.js'
 
 const USUAL = 10_000
 
+type SessionRoute = 'sessions' | 'session' | 'readings' | 'curve' | 'forecast' | 'switchSession' | 'forget'
+
 /** Sessions and their climbs. */
-export function sessions(parts: ServerParts): Handlers<'sessions' | 'session' | 'readings' | 'curve'> {
+export function sessions(parts: ServerParts): Handlers<SessionRoute> {
   return {
-    sessions: ({ query }) => ({ sessions: parts.recent(query.all !== undefined) }),
+    sessions: ({ query }) => ({ sessions: parts.recent({ all: query.all !== undefined }) }),
     session: ({ id }) => parts.detail(namedSession(parts, id)),
     readings({ id, query }) {
       const { sessionId } = namedSession(parts, id)
@@ -35,5 +37,11 @@ export function sessions(parts: ServerParts): Handlers<'sessions' | 'session' | 
         compaction_tokens: readings.map(({ point }) => point),
       }
     },
+    forecast: ({ id }) => parts.forecast(namedSession(parts, id)),
+    switchSession({ id, body }) {
+      parts.rooms.switchSession(namedSession(parts, id), body.enabled)
+      return { enabled: body.enabled }
+    },
+    forget: ({ id }) => parts.rooms.forget(namedSession(parts, id)),
   }
 }

@@ -1,3 +1,6 @@
+/** Events that a history is told from; an index holds them alone. */
+export const MILESTONES = "type IN ('compaction_complete', 'handoff_completed')"
+
 /** Forward only. The store's version is the number of migrations applied; a store with more is from a newer Baton and is refused. */
 export const MIGRATIONS: readonly string[] = [
   `
@@ -107,5 +110,32 @@ export const MIGRATIONS: readonly string[] = [
     UNIQUE (job_id, number)
   );
   CREATE INDEX attempts_by_session ON attempts (session_id);
+  `,
+  `
+  CREATE TABLE spend (
+    quarter INTEGER NOT NULL, session_id TEXT NOT NULL, model TEXT NOT NULL, steps INTEGER NOT NULL, input INTEGER NOT NULL,
+    output INTEGER NOT NULL, cache_creation INTEGER NOT NULL, cache_read INTEGER NOT NULL, cost_usd REAL,
+    PRIMARY KEY (quarter, session_id, model)
+  ) WITHOUT ROWID;
+  -- When sessions of before spent what is not known: it counts when they were last seen.
+  INSERT INTO spend
+    SELECT CAST(strftime('%s', seen_at) AS INTEGER) / 900, session_id, coalesce(json_extract(body, '$.model'), ''),
+      coalesce(json_extract(body, '$.spend.answers'), 0), coalesce(json_extract(body, '$.spend.input'), 0),
+      coalesce(json_extract(body, '$.spend.output'), 0), coalesce(json_extract(body, '$.spend.cacheCreation'), 0),
+      coalesce(json_extract(body, '$.spend.cacheRead'), 0), json_extract(body, '$.costUsd')
+    FROM sessions
+    WHERE strftime('%s', seen_at) IS NOT NULL
+      AND (json_extract(body, '$.spend.answers') > 0 OR json_extract(body, '$.spend.output') > 0 OR json_extract(body, '$.costUsd') > 0);
+  INSERT INTO spend
+    SELECT CAST(strftime('%s', updated_at) AS INTEGER) / 900, session_id, coalesce(json_extract(body, '$.model'), ''), 0,
+      coalesce(json_extract(body, '$.spend.input'), 0), coalesce(json_extract(body, '$.spend.output'), 0),
+      coalesce(json_extract(body, '$.spend.cacheCreation'), 0), coalesce(json_extract(body, '$.spend.cacheRead'), 0), NULL
+    FROM subagents
+    WHERE strftime('%s', updated_at) IS NOT NULL AND json_extract(body, '$.spend.answers') > 0
+    ON CONFLICT DO UPDATE SET input = input + excluded.input, output = output + excluded.output,
+      cache_creation = cache_creation + excluded.cache_creation, cache_read = cache_read + excluded.cache_read;
+
+  CREATE INDEX events_milestones ON events (at) WHERE ${MILESTONES};
+  CREATE INDEX events_by_job ON events (job_id) WHERE job_id IS NOT NULL;
   `,
 ]

@@ -10,7 +10,9 @@ import { inTransaction, type Statement } from './driver.js'
 import { briefRows, handoffRows } from './handoffs.js'
 import { jobRows } from './jobs.js'
 import { makeMemory, NO_MEMORY } from './memory.js'
+import { MILESTONES } from './migrations.js'
 import { type OpenOptions, openSqlite } from './open.js'
+import { spendRows } from './spend.js'
 import { thinOut } from './thin.js'
 
 interface EventRow {
@@ -172,8 +174,9 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
     },
     events(query: EventQuery = {}) {
       const forward = query.afterId !== undefined
-      const where = 'id > ? AND (? IS NULL OR session_id = ?) AND at >= ?'
-      const match = [query.afterId ?? 0, query.sessionId ?? null, query.sessionId ?? null, query.since ?? '']
+      const of = [query.sessionId, query.jobId].filter((one) => one !== undefined)
+      const where = `id > ? AND at >= ?${query.sessionId === undefined ? '' : ' AND session_id = ?'}${query.jobId === undefined ? '' : ' AND job_id = ?'}`
+      const match = [query.afterId ?? 0, query.since ?? '', ...of]
       const thinned = query.readings === 'newest'
       const newest = `AND (type <> 'reading' OR id IN (SELECT max(id) FROM events WHERE ${where} AND type = 'reading' GROUP BY session_id))`
       const rows = sql(
@@ -181,6 +184,11 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
       ).all(...match, ...(thinned ? match : []), query.limit ?? 1_000_000) as EventRow[]
       const events = rows.map((row) => ({ ...row, data: JSON.parse(row.data) as Record<string, unknown> }))
       return forward ? events : events.reverse()
+    },
+
+    milestones(since) {
+      const rows = sql(`SELECT * FROM events WHERE ${MILESTONES} AND at >= ? ORDER BY id`).all(since) as EventRow[]
+      return rows.map((row) => ({ ...row, data: JSON.parse(row.data) as Record<string, unknown> }))
     },
 
     putMessage(m) {
@@ -240,6 +248,7 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
     ...briefRows(sql),
     ...handoffRows(sql, { recall, drop: memory.drop }),
     ...jobRows(sql),
+    ...spendRows(sql),
     forgetWords(sessionId) {
       const { forgetting } = options
       if (!forgetting) throw new Error('this store was opened by somebody who forgets nothing')

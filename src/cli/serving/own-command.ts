@@ -1,0 +1,64 @@
+import { BatonError, EXIT, type ExitCode } from '../../lib/errors.js'
+import { runCommand } from '../../lib/run-command.js'
+
+/** Each is a process of its own: so many at once, and so many more in line. */
+const AT_ONCE = 3
+const IN_LINE = 20
+const LONGEST_MS = 10 * 60_000
+const LARGEST = 64 * 1024 * 1024
+
+export interface OwnProgram {
+  /** The file of this program. */
+  program: string
+  env: Record<string, string | undefined>
+  cwd: string
+}
+
+/** Runs this program's own commands beside it and gives what they print as JSON; what they refuse is thrown as they said it. */
+export function ownCommand({ program, env, cwd }: OwnProgram): (words: readonly string[]) => Promise<unknown> {
+  let running = 0
+  const line: (() => void)[] = []
+  const turn = async (): Promise<void> => {
+    if (running < AT_ONCE) running++
+    else if (line.length < IN_LINE) await new Promise<void>((resolve) => line.push(resolve))
+    else throw new BatonError('Too much is asked for at once.', 'Try again in a moment.', EXIT.refused)
+  }
+  const leave = (): void => {
+    const next = line.shift()
+    if (next) next()
+    else running--
+  }
+  return async (words) => {
+    if (words.some((word) => word.includes('\0')))
+      throw new BatonError('That holds a character that no text has.', 'Leave it out.', EXIT.usage)
+    await turn()
+    try {
+      // Whoever asks is the person, not the session that the server may have been started in.
+      const { CLAUDE_CODE_SESSION_ID: _, BATON_JOB_ID: __, BATON_RUN_SESSION: ___, ...rest } = env
+      const ended = await runCommand({
+        ...{ command: [process.execPath, program, ...words], cwd, env: rest, timeoutMs: LONGEST_MS },
+        keep: { head: LARGEST, tail: 0 },
+      })
+      const printed = parsed(ended.stdout)
+      if (printed !== null) return printed
+      throw refusalIn(ended.stderr, ended.trouble ?? (ended.timedOut ? 'it took too long' : `it ended with ${ended.exitCode}`))
+    } finally {
+      leave()
+    }
+  }
+}
+
+function refusalIn(stderr: string, trouble: string): BatonError {
+  const told = parsed(stderr.trim().split('\n').at(-1) ?? '') as { error?: string; hint?: string; code?: ExitCode } | null
+  if (told?.error) return new BatonError(told.error, told.hint ?? '', told.code ?? EXIT.failed)
+  return new BatonError(`The command could not be carried out: ${trouble}.`, 'The log says more; baton doctor names it.')
+}
+
+function parsed(text: string): object | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' ? value : null
+  } catch {
+    return null
+  }
+}
