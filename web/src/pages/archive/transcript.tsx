@@ -23,7 +23,9 @@ export function Transcript({ id, subagent }: { id: string; subagent: string }) {
   const items = useMemo(() => readItems(shown?.entries ?? []), [shown?.entries])
   const terms = useMemo(() => termsOf(query), [query])
   const target =
-    line === null ? undefined : (items.find((item) => holdsLine(item, line)) ?? items.find(({ entry }) => entry.line > line))
+    line === null
+      ? undefined
+      : (items.find((item) => holdsLine(item, line)) ?? items.find(({ entry }) => entry.line > line) ?? items.at(-1))
 
   const found = target?.key
   const isHere = shown !== null
@@ -118,6 +120,9 @@ function More({
   )
 }
 
+/** Beyond every line: its end, wherever that is. */
+const END = 999_999_999
+
 function JumpToLine(props: { id: string; subagent: string; query: string; lines: number | null }) {
   const go = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault()
@@ -134,15 +139,13 @@ function JumpToLine(props: { id: string; subagent: string; query: string; lines:
       <button type="submit" className="button">
         Go
       </button>
-      {props.lines !== null && (
-        <button
-          type="button"
-          className="button"
-          onClick={() => navigate(transcriptHref(props.id, { line: props.lines!, subagent: props.subagent }))}
-        >
-          End
-        </button>
-      )}
+      <button
+        type="button"
+        className="button"
+        onClick={() => navigate(transcriptHref(props.id, { line: props.lines ?? END, subagent: props.subagent }))}
+      >
+        End
+      </button>
     </form>
   )
 }

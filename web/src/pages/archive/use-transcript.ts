@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
+import type { TranscriptPart } from '../../../../src/contract/api/archives.js'
 import { type CallProblem, call, problemFrom } from '../../api.js'
 import { type ReadingWindow, readBack, readOn, windowOf, withWhole } from './reading-window.js'
 
@@ -37,11 +38,12 @@ export function useTranscript(id: string, subagent: string, line: number | null,
     if (line !== null && isThere && turn === 0) return () => own.abort()
     setProblem(null)
     const from = Math.max(1, line ?? 1)
-    const parts =
-      from === 1
-        ? Promise.all([ask({ from, limit: PAGE }, own.signal)])
-        : Promise.all([ask({ before: from, limit: PAGE / 4 }, own.signal), ask({ from, limit: PAGE }, own.signal)])
-    parts.then(
+    // One after the other: to find a line the first time a long transcript is gone through, and twice at once is no faster.
+    const parts = async (): Promise<TranscriptPart[]> => {
+      const back = from === 1 ? [] : [await ask({ before: from, limit: PAGE / 4 }, own.signal)]
+      return [...back, await ask({ from, limit: PAGE }, own.signal)]
+    }
+    parts().then(
       (told) => {
         if (!own.signal.aborted) setWindow(windowOf(...told))
       },
