@@ -8,7 +8,10 @@ export type CallArgs<N extends RouteName> = ((typeof PATHS)[N] extends `${string
   ? { id: string }
   : { id?: never }) & {
   query?: AsText<QueryOf<N>>
-} & (BodyOf<N> extends undefined ? { body?: never } : { body: BodyOf<N> }) & { signal?: AbortSignal }
+} & (BodyOf<N> extends undefined ? { body?: never } : { body: BodyOf<N> }) & {
+    signal?: AbortSignal /** It outlives the page. */
+    keepalive?: boolean
+  }
 type AsText<Q> = { [K in keyof Q]?: string | number | boolean | undefined }
 
 /** Why a call did not give what was asked for: the server's own words where there are any. */
@@ -38,6 +41,7 @@ export async function call<N extends RouteName>(name: N, args: CallArgs<N>): Pro
     },
     ...(args.body === undefined ? {} : { body: JSON.stringify(args.body) }),
     ...(args.signal ? { signal: args.signal } : {}),
+    ...(args.keepalive ? { keepalive: true } : {}),
   })
   if (response.ok) return (await response.json()) as ReplyOf<N>
   const problem = await problemOf(response)

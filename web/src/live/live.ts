@@ -3,6 +3,7 @@ import type { JobShown } from '../../../src/contract/api/jobs.js'
 import type { Snapshot } from '../../../src/contract/api/live.js'
 import type { SessionRow } from '../../../src/contract/api/sessions.js'
 import type { Event } from '../../../src/contract/event.js'
+import { tellJob } from './tell-job.js'
 
 /**
  * What the stream says, as the page keeps it. Pure: frames in, state out. Rows that did not change keep their identity, so that only what
@@ -157,8 +158,11 @@ function takeEvent(draft: Draft, event: Event): void {
   if (event.id > draft.rowsUpTo) tell(draft, event)
 }
 
-/** What an event alone says for certain about its session's row. The rest follows as a row. */
+/** What an event alone says for certain about its job's and its session's row. The rest follows as a row. */
 function tell(draft: Draft, event: Event): void {
+  const job = event.job_id === null ? undefined : draft.jobs.get(event.job_id)
+  const told = job && tellJob(job, event)
+  if (told) writable(draft, 'jobs').set(told.job_id, told)
   const row = event.session_id === null ? undefined : draft.sessions.get(event.session_id)
   if (row === undefined) return
   const change = changeOf(row, event)

@@ -1,5 +1,4 @@
 import { type ReactNode, useEffect, useState } from 'react'
-import type { CallProblem } from '../api.js'
 
 /** Nothing here yet: says why, and how to begin. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
@@ -11,8 +10,10 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
   )
 }
 
+export type ProblemShown = { error: string; hint?: string | undefined }
+
 /** Something did not work: what, and what to do about it. */
-export function Problem({ problem, again }: { problem: Pick<CallProblem, 'error' | 'hint'>; again?: () => void }) {
+export function Problem({ problem, again }: { problem: ProblemShown; again?: () => void }) {
   return (
     <div className="problem" role="alert">
       <p>

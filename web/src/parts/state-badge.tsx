@@ -11,9 +11,9 @@ const TELLS: Readonly<Record<string, string>> = {
 }
 
 /** A state by shape and word. Of a session, a job, a handoff, a message, a brief: words not known here get the quiet shape. */
-export function StateBadge({ state }: { state: string }) {
+export function StateBadge({ state, tells = TELLS[state] }: { state: string; tells?: string | undefined }) {
   return (
-    <span className="state" data-state={state} title={TELLS[state]}>
+    <span className="state" data-state={state} title={tells}>
       {state === 'compacting' || state === 'handing-off' ? <Spinner /> : <Shape state={state} />}
       {state.replaceAll('-', ' ').replaceAll('_', ' ')}
     </span>

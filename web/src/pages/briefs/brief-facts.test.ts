@@ -1,0 +1,49 @@
+import { expect, it } from 'vitest'
+import type { BriefRow } from '../../../../src/contract/api/briefs.js'
+import { countsByKind, inReviewOrder, matches, missingByKind } from './brief-facts.js'
+
+const brief = (change: Partial<BriefRow>): BriefRow =>
+  ({
+    brief_id: 'b',
+    seat_id: 'seat_1',
+    seat_name: 'api',
+    author: 'agent',
+    taken_at: '2026-11-16T10:00:00.000Z',
+    review_until: null,
+    ...change,
+  }) as BriefRow
+
+it('what is missing stands by its kind, most needed first', () => {
+  expect(
+    missingByKind([
+      { kind: 'commit', text: 'c' },
+      { kind: 'odd', text: 'o' },
+      { kind: 'constraint', text: 'a' },
+      { kind: 'constraint', text: 'b' },
+    ]),
+  ).toEqual([
+    ['constraint', ['a', 'b']],
+    ['commit', ['c']],
+    ['odd', ['o']],
+  ])
+})
+
+it('kinds of which there was nothing are not counted', () => {
+  expect(countsByKind({ commit: { total: 2, kept: 1 }, todo: { total: 0, kept: 0 }, request: { total: 1, kept: 1 } })).toEqual([
+    { kind: 'request', total: 1, kept: 1 },
+    { kind: 'commit', total: 2, kept: 1 },
+  ])
+})
+
+it('of the briefs under review the one that is used first stands first', () => {
+  const rows = [
+    brief({ brief_id: 'yes' }),
+    brief({ brief_id: 'late', review_until: '2026-11-16T11:00:00.000Z' }),
+    brief({ brief_id: 'soon', review_until: '2026-11-16T10:01:00.000Z' }),
+  ]
+  expect(inReviewOrder(rows).map(({ brief_id }) => brief_id)).toEqual(['soon', 'late', 'yes'])
+})
+
+it('a brief is found by its seat and who wrote it', () => {
+  expect([matches(brief({}), 'API agent'), matches(brief({}), 'api person')]).toEqual([true, false])
+})

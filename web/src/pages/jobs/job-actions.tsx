@@ -1,0 +1,67 @@
+import { useState } from 'react'
+import type { JobShown } from '../../../../src/contract/api/jobs.js'
+import { call, problemFrom } from '../../api.js'
+import { useLive } from '../../live/use-live.js'
+import { useClock } from '../../parts/clock.js'
+import { Confirm } from '../../parts/dialog.js'
+import { Problem, type ProblemShown } from '../../parts/faces.js'
+import { toast } from '../../parts/toast.js'
+import { mayCancel, mayResume } from './job-facts.js'
+
+/** Cancel, asked twice, and resume. `done`: something was done. */
+export function JobActions({ job, done }: { job: JobShown; done: () => void }) {
+  const words = useLive((live) => live.words)
+  const resumable = useClock((now) => mayResume(job, now))
+  const [asking, setAsking] = useState(false)
+  const [busy, setBusy] = useState(false)
+  const [trouble, setTrouble] = useState<ProblemShown | null>(null)
+  if (!words) return null
+  const act = async (what: 'cancelJob' | 'resumeJob', says: string): Promise<void> => {
+    setBusy(true)
+    setTrouble(null)
+    try {
+      await call(what, { id: job.job_id })
+      toast(says)
+    } catch (error) {
+      setTrouble(problemFrom(error))
+    } finally {
+      setBusy(false)
+      setAsking(false)
+      done()
+    }
+  }
+  return (
+    <div className="job-actions">
+      <div className="row">
+        {resumable && (
+          <button
+            type="button"
+            className="button primary"
+            disabled={busy}
+            onClick={() => void act('resumeJob', 'The job goes on')}
+          >
+            Resume
+          </button>
+        )}
+        {mayCancel(job) && (
+          <button type="button" className="button" disabled={busy} onClick={() => setAsking(true)}>
+            Cancel…
+          </button>
+        )}
+      </div>
+      {trouble !== null && <Problem problem={trouble} />}
+      <Confirm
+        open={asking}
+        title="End this job?"
+        yes={busy ? 'Ending it' : 'End the job'}
+        busy={busy}
+        grave
+        onYes={() => void act('cancelJob', 'The job is cancelled')}
+        onClose={() => setAsking(false)}
+      >
+        <p>Its agent and everything it started are ended now. A cancelled job cannot be resumed.</p>
+        <p>What it changed stays where it is{job.worktree_path === null ? '' : ', in its worktree, unless that is clean'}.</p>
+      </Confirm>
+    </div>
+  )
+}

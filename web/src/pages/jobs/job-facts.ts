@@ -1,0 +1,102 @@
+import type { JobDetail, JobShown } from '../../../../src/contract/api/jobs.js'
+
+/** What a job's row means for who looks at it. Pure. */
+
+export type Check = JobShown['checks'][number]
+
+const OVER: ReadonlySet<JobShown['status']> = new Set(['completed', 'failed', 'cancelled'])
+/** In the background its process needs a moment until it has taken the job. */
+const STARTS_MS = 10_000
+
+export const isOver = ({ status }: Pick<JobShown, 'status'>): boolean => OVER.has(status)
+
+/** It says that it goes on, and nobody carries it: its runner was killed, or the machine went down. */
+export function isLost({ status, runner, created_at }: Pick<JobShown, 'status' | 'runner' | 'created_at'>, now: number): boolean {
+  if (OVER.has(status) || status === 'paused') return false
+  if (status === 'pending' && runner === null) return now - Date.parse(created_at) > STARTS_MS
+  return runner === null || !runner.alive
+}
+
+export const mayCancel = (job: JobShown): boolean => !isOver(job)
+export const mayResume = (job: JobShown, now: number): boolean =>
+  job.status === 'paused' || job.status === 'failed' || isLost(job, now)
+
+export const STATUS_TELLS: Readonly<Record<JobShown['status'], string>> = {
+  pending: 'It waits for its turn: as many jobs as may run are running',
+  running: 'One of its sessions works, or its checks run',
+  'handing-off': 'Its session is full: the brief is asked for and checked, then a fresh session begins',
+  waiting: 'It waits for a limit of the plan, or for a person to look at a brief',
+  paused: 'It was stopped, and can go on',
+  completed: 'The agent said it is done, and every check passed',
+  failed: 'It ended before it was done',
+  cancelled: 'A person ended it',
+}
+
+export const EXIT_TELLS: Readonly<Record<NonNullable<JobShown['exit_reason']>, string>> = {
+  success: 'done',
+  error: 'an error',
+  timeout: 'its time was up',
+  cancelled: 'cancelled',
+  max_turns: 'its steps were used up',
+  max_budget: 'its budget was spent',
+  max_handoffs: 'its handoffs were used up',
+  stalled: 'it got stuck',
+}
+
+/** What it is about, in one line; null: its words are withheld and it has no name. */
+export function taskOf({ work_item, prompt, agent }: Pick<JobShown, 'work_item' | 'prompt' | 'agent'>): string | null {
+  const first = prompt?.split('\n').find((line) => line.trim() !== '')
+  return work_item ?? first?.trim() ?? agent
+}
+
+export function matches(job: JobShown, words: string): boolean {
+  const all = [job.job_id, job.status, job.agent, job.work_item, job.prompt, job.branch_name, job.folder].join('\n').toLowerCase()
+  return words
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => all.includes(word))
+}
+
+export interface Round {
+  round: number
+  checks: Check[]
+  failed: number
+}
+
+/** Newest first: whether it passes now is what is looked for. */
+export function roundsOf(checks: readonly Check[]): Round[] {
+  const rounds = new Map<number, Check[]>()
+  for (const check of checks) rounds.set(check.round, [...(rounds.get(check.round) ?? []), check])
+  return [...rounds]
+    .sort(([a], [b]) => b - a)
+    .map(([round, all]) => ({ round, checks: all, failed: all.filter(({ ok }) => !ok).length }))
+}
+
+export interface Budget {
+  id: 'usd' | 'tokens' | 'turns' | 'minutes' | 'handoffs'
+  used: number | null
+  /** null: no limit. */
+  allowed: number | null
+}
+
+/** What it has used of what it may. The minutes of the session at work are counted when it ends. */
+export function budgetsOf(job: JobDetail | JobShown): Budget[] {
+  const allowed = 'budgets' in job ? (job as JobDetail).budgets : { usd: null, tokens: null, turns: null, minutes: null }
+  return [
+    { id: 'usd', used: job.spend.cost_usd, allowed: allowed.usd },
+    { id: 'tokens', used: spentTokens(job), allowed: allowed.tokens },
+    { id: 'turns', used: job.steps, allowed: allowed.turns },
+    { id: 'minutes', used: Math.round(job.ran_ms / 6_000) / 10, allowed: allowed.minutes },
+    { id: 'handoffs', used: job.handoffs, allowed: job.max_handoffs },
+  ]
+}
+
+export function spentTokens({ spend }: Pick<JobShown, 'spend'>): number {
+  const cache = spend as Partial<Record<'cache_creation_tokens' | 'cache_read_tokens', number>>
+  return spend.input_tokens + spend.output_tokens + (cache.cache_creation_tokens ?? 0) + (cache.cache_read_tokens ?? 0)
+}
+
+/** Open ones first, then the newest. */
+export function inOrder(jobs: Iterable<JobShown>): JobShown[] {
+  return [...jobs].sort((a, b) => Number(isOver(a)) - Number(isOver(b)) || b.created_at.localeCompare(a.created_at))
+}

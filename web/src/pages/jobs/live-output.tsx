@@ -1,0 +1,118 @@
+import { memo, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { clockText, exactText, groupedText } from '../../format.js'
+import { useLive } from '../../live/use-live.js'
+import { Command } from '../../parts/copy-button.js'
+import { Problem, Skeleton, Withheld } from '../../parts/faces.js'
+import { type LogChunk, type LogLine, leftOut } from './log-fold.js'
+import { useJobLog } from './use-job-log.js'
+
+/** So near the end, the end is what is looked at. */
+const NEAR = 40
+
+/** What the job's clients say, as it comes. Stays at the end until somebody scrolls up. */
+export function LiveOutput({ jobId, atWork }: { jobId: string; atWork: boolean }) {
+  const words = useLive((live) => live.words)
+  if (!words) return <Withheld what="What its agents say" />
+  return <Output jobId={jobId} atWork={atWork} />
+}
+
+function Output({ jobId, atWork }: { jobId: string; atWork: boolean }) {
+  const { log, read, problem, again } = useJobLog(jobId, atWork)
+  const box = useRef<HTMLDivElement>(null)
+  const [following, setFollowing] = useState(true)
+  const follows = useRef(true)
+  const lastTop = useRef(0)
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: new lines are the reason to go to the end
+  useLayoutEffect(() => {
+    if (follows.current) toEnd(box.current)
+  }, [log])
+  useEffect(() => {
+    const element = box.current
+    if (element === null) return
+    // Lines that were only guessed at get their true height when they are drawn.
+    const grown = new ResizeObserver(() => follows.current && toEnd(element))
+    for (const child of element.children) grown.observe(child)
+    return () => grown.disconnect()
+  })
+  const scrolled = (): void => {
+    const { scrollHeight, scrollTop, clientHeight } = box.current!
+    // Only who goes up wants to stay: lines that get their true height move the end away too.
+    if (scrollHeight - scrollTop - clientHeight < NEAR) follows.current = true
+    else if (scrollTop < lastTop.current) follows.current = false
+    lastTop.current = scrollTop
+    setFollowing(follows.current)
+  }
+  const goToEnd = (): void => {
+    follows.current = true
+    setFollowing(true)
+    toEnd(box.current)
+  }
+  if (problem !== null && log.count === 0) return <Problem problem={problem} again={again} />
+  if (!read && log.count === 0) return <Skeleton lines={4} label="Reading the output" />
+  if (log.count === 0) return <p className="quiet">{atWork ? 'Nothing was said yet.' : 'Nothing was said.'}</p>
+  const hidden = leftOut(log)
+  return (
+    <div className="output">
+      {problem !== null && <Problem problem={problem} again={again} />}
+      {hidden > 0 && (
+        <div className="output-note quiet">
+          <span>The first {groupedText(hidden)} lines are left out here.</span> <Command text={`baton jobs logs ${jobId}`} />
+        </div>
+      )}
+      <div
+        className="output-box"
+        ref={box}
+        onScroll={scrolled}
+        role="log"
+        aria-live="off"
+        aria-label="Output of the job"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        tabIndex={0}
+      >
+        <div className="output-lines">
+          {log.chunks.map((chunk) => (
+            <Chunk key={chunk.first} chunk={chunk} />
+          ))}
+        </div>
+      </div>
+      {!following && (
+        <button type="button" className="button output-end" onClick={goToEnd}>
+          To the end
+        </button>
+      )}
+    </div>
+  )
+}
+
+function toEnd(box: HTMLElement | null): void {
+  if (box !== null) box.scrollTop = box.scrollHeight
+}
+
+const Chunk = memo(function Chunk({ chunk: { first, lines } }: { chunk: LogChunk }) {
+  return (
+    <div className="output-chunk" style={{ containIntrinsicBlockSize: `auto ${lines.length * 20}px` }}>
+      {lines.map((line, place) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a line of a log never moves
+        <Line key={first + place} line={line} before={place === 0 ? null : lines[place - 1]!} />
+      ))}
+    </div>
+  )
+})
+
+function Line({ line: { at, kind, text }, before }: { line: LogLine; before: LogLine | null }) {
+  const clock = at === null ? null : clockText(at)
+  const isNew = clock !== null && (before?.at == null || clockText(before.at) !== clock)
+  return (
+    <div className="output-line" data-kind={kind}>
+      <span className="output-time">
+        {isNew && (
+          <time dateTime={at!} title={exactText(at!)}>
+            {clock}
+          </time>
+        )}
+      </span>
+      <span className="output-text">{text}</span>
+    </div>
+  )
+}
