@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { type KeyboardEvent, useState } from 'react'
 import { bytesText, folderName, plural } from '../../format.js'
 import { useKey } from '../../key.js'
 import { useParameter } from '../../navigation.js'
@@ -50,6 +50,7 @@ export function KeptTranscripts() {
                 type="search"
                 value={typed}
                 onChange={(event) => type(event.target.value)}
+                onKeyDown={(event) => (event.key === 'Enter' || event.key === 'ArrowDown') && toFirst(event)}
                 placeholder="Search in everything that was said"
                 autoComplete="off"
                 spellCheck={false}
@@ -92,6 +93,14 @@ export function KeptTranscripts() {
       )}
     </>
   )
+}
+
+/** From the field into what was found. */
+function toFirst(event: KeyboardEvent): void {
+  const first = document.querySelector<HTMLElement>('main a[data-item]')
+  if (first === null) return
+  event.preventDefault()
+  first.focus()
 }
 
 function NothingKept({ filtered }: { filtered: boolean }) {

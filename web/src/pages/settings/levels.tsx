@@ -33,12 +33,11 @@ const COLUMNS: Column<Level>[] = [
   { id: 'from', head: 'Written in', cell: ({ from }) => <Written from={from} /> },
 ]
 
-/** `baton.yaml:4`, the whole path on hover. */
+/** `project file baton.yaml, levels[0]`: the whole path is on hover. */
 function Written({ from }: { from: string }) {
-  const isPath = from.includes('/')
   return (
-    <span className={isPath ? 'mono nowrap' : 'nowrap'} title={isPath ? from : undefined}>
-      {isPath ? folderName(from) : from}
+    <span className="nowrap" title={from}>
+      {from.replace(/\S*\//g, '')}
     </span>
   )
 }
