@@ -11,7 +11,7 @@ import { RelativeTime } from '../../parts/relative-time.js'
 import { StateBadge } from '../../parts/state-badge.js'
 import { briefHref } from '../../route.js'
 import { useCall } from '../../use-call.js'
-import { AUTHORS, inReviewOrder, matches, STATUS_TELLS } from './brief-facts.js'
+import { AUTHORS, inReviewOrder, isInReview, matches, STATUS_TELLS } from './brief-facts.js'
 import { ReviewQueue } from './review-queue.js'
 import { Score } from './score.js'
 import { useAgainOn } from './use-again-on.js'
@@ -43,7 +43,10 @@ function Briefs() {
   const { data, problem, loading, again } = useCall('briefs', { query: { limit } })
   const live = useLive((state) => state.briefs)
   useAgainOn((event) => event.type.startsWith('handoff_') || event.type === 'compaction_complete', again, live)
-  const review = useMemo(() => inReviewOrder(live.values()), [live])
+  const review = useMemo(() => {
+    const asked = (data?.briefs ?? []).filter(isInReview).map((row) => [row.brief_id, row] as const)
+    return inReviewOrder(new Map([...asked, ...live]).values())
+  }, [data, live])
   const rows = useMemo(() => {
     const all = (data?.briefs ?? []).map((row) => live.get(row.brief_id) ?? row)
     return look.trim() === '' ? all : all.filter((row) => matches(row, look.trim()))

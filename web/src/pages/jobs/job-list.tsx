@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 import type { JobShown } from '../../../../src/contract/api/jobs.js'
 import { moneyText, plural, shortId, tokensText, UNKNOWN } from '../../format.js'
 import { useLive } from '../../live/use-live.js'
@@ -19,6 +19,11 @@ export function JobList() {
   const [older, setOlder] = useState(false)
   const [words, setWords] = useParameter('q')
   const asked = useCall('jobs', { query: older ? { all: true } : {} })
+  const isEmpty = asked.data?.jobs.length === 0
+  // Who has none of late may still have older ones.
+  useEffect(() => {
+    if (isEmpty) setOlder(true)
+  }, [isEmpty])
   const live = useLive((state) => state.jobs)
   const jobs = useMemo(() => joined(asked.data?.jobs ?? [], live), [asked.data, live])
   const shown = useMemo(() => (words.trim() === '' ? jobs : jobs.filter((job) => matches(job, words.trim()))), [jobs, words])
@@ -43,8 +48,8 @@ export function JobList() {
       </PageHead>
       {asked.problem !== null && <Problem problem={asked.problem} again={asked.again} />}
       {asked.loading && jobs.length === 0 && <Skeleton lines={6} />}
-      {asked.data !== null && jobs.length === 0 && (
-        <Empty title={older ? 'No jobs yet' : 'No jobs lately'}>
+      {isEmpty && older && jobs.length === 0 && (
+        <Empty title="No jobs yet">
           <HowToBegin />
         </Empty>
       )}
@@ -61,7 +66,7 @@ export function JobList() {
       {jobs.length > 0 && shown.length === 0 && (
         <p className="quiet">No job has “{words}” in its task, agent, branch or folder.</p>
       )}
-      {!older && asked.data !== null && (
+      {!older && jobs.length > 0 && (
         <button type="button" className="button list-more" onClick={() => setOlder(true)}>
           Show older jobs
         </button>

@@ -1,5 +1,5 @@
 import { memo, useEffect, useLayoutEffect, useRef, useState } from 'react'
-import { clockText, exactText, groupedText } from '../../format.js'
+import { clockText, exactText, groupedText, plural } from '../../format.js'
 import { useLive } from '../../live/use-live.js'
 import { Command } from '../../parts/copy-button.js'
 import { Problem, Skeleton, Withheld } from '../../parts/faces.js'
@@ -100,11 +100,14 @@ const Chunk = memo(function Chunk({ chunk: { first, lines } }: { chunk: LogChunk
   )
 })
 
-function Line({ line: { at, kind, text }, before }: { line: LogLine; before: LogLine | null }) {
+const MARKS: Record<LogLine['kind'], string> = { agent: '', call: '→', result: '←', baton: '·', other: '›' }
+
+function Line({ line, before }: { line: LogLine; before: LogLine | null }) {
+  const { at, kind, ok } = line
   const clock = at === null ? null : clockText(at)
   const isNew = clock !== null && (before?.at == null || clockText(before.at) !== clock)
   return (
-    <div className="output-line" data-kind={kind}>
+    <div className="output-line" data-kind={kind} data-failed={!ok || undefined}>
       <span className="output-time">
         {isNew && (
           <time dateTime={at!} title={exactText(at!)}>
@@ -112,7 +115,31 @@ function Line({ line: { at, kind, text }, before }: { line: LogLine; before: Log
           </time>
         )}
       </span>
-      <span className="output-text">{text}</span>
+      <span className="output-mark" aria-hidden="true">
+        {ok ? MARKS[kind] : '✗'}
+      </span>
+      <span className="output-text">
+        {!ok && <span className="unseen">failed: </span>}
+        {kind === 'agent' || kind === 'baton' ? line.text : <Folded text={line.text} />}
+      </span>
     </div>
+  )
+}
+
+/** What tools gave back is long, and mostly looked past. */
+const SHOWN = 6
+
+function Folded({ text }: { text: string }) {
+  const [open, setOpen] = useState(false)
+  const lines = text.split('\n')
+  if (open || lines.length <= SHOWN + 1) return text
+  return (
+    <>
+      {lines.slice(0, SHOWN).join('\n')}
+      {'\n'}
+      <button type="button" className="output-more" onClick={() => setOpen(true)}>
+        {plural(lines.length - SHOWN, 'more line')}
+      </button>
+    </>
   )
 }

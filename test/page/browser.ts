@@ -1,0 +1,160 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import os from 'node:os'
+import path from 'node:path'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { removeFolder } from '../../src/lib/remove-folder.js'
+import { statusLine } from '../../src/server/trial-server.js'
+import { BATON, PREFIX, REPOSITORY } from '../harness/places.js'
+import { alive, end } from '../harness/processes.js'
+import { until } from '../harness/wait.js'
+
+const CHROMIUM = '/usr/bin/chromium'
+const FLAGS = [
+  ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
+  ...['--disable-component-update', '--disable-sync'],
+]
+const FIXTURES = path.join(REPOSITORY, 'test/fixtures/claude-code/2.1.325/events')
+
+/** A home with a real server, and a real browser before it. One of each for a file of tests. */
+export interface PageStage {
+  browser: Browser
+  url: string
+  batonHome: string
+  /** A page that was let in by a ticket, as `baton open` does it; `key: false`: one that was not. Faults it reports are in `faults`. */
+  open(path?: string, options?: OpenOptions): Promise<OpenPage>
+  /** A hook's payload as the client sends it, with these fields in place of the recorded ones. */
+  hook(fixture: string, session: string, change?: Record<string, unknown>): Promise<unknown>
+  /** A status line: so many tokens are used. */
+  status(session: string, used: number, change?: Record<string, unknown>): Promise<void>
+  stopServer(signal?: NodeJS.Signals): Promise<void>
+  /** On the same port as before. */
+  startServer(): Promise<void>
+  close(): Promise<void>
+}
+
+export interface OpenOptions {
+  key?: boolean
+  width?: number
+  theme?: 'light' | 'dark'
+  context?: BrowserContext
+}
+
+export interface OpenPage {
+  page: Page
+  context: BrowserContext
+  /** Errors in the console, scripts that threw, requests that failed. */
+  faults: string[]
+}
+
+export async function pageStage(): Promise<PageStage> {
+  const dir = realpathSync(mkdtempSync(path.join(os.tmpdir(), `${PREFIX}page-`)))
+  const places = { home: path.join(dir, 'home'), project: path.join(dir, 'shop'), baton: path.join(dir, 'baton') }
+  for (const folder of [places.home, places.project]) mkdirSync(folder)
+  const env = {
+    PATH: process.env.PATH ?? '',
+    HOME: places.home,
+    BATON_HOME: places.baton,
+    CLAUDE_CONFIG_DIR: `${places.home}/.claude`,
+  }
+  let server = await serve(env, 0)
+  const port = Number(new URL(server.url).port)
+  const browser = await launchChromium()
+  let stamp = 1_000
+
+  const post = async (route: string, body: unknown, headers: Record<string, string> = {}): Promise<unknown> => {
+    const response = await fetch(server.url + route, { method: 'POST', body: JSON.stringify(body), headers })
+    if (!response.ok) throw new Error(`${route}: ${response.status} ${await response.text()}`)
+    return response.json().catch(() => null)
+  }
+  const ticket = async (): Promise<string> => {
+    const token = readFileSync(path.join(places.baton, 'token'), 'utf8').trim()
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    return ((await post('/api/tickets', {}, headers)) as { ticket: string }).ticket
+  }
+  return {
+    browser,
+    url: server.url,
+    batonHome: places.baton,
+    async open(at = '/', options = {}) {
+      const { key = true, width = 1280, theme = 'light' } = options
+      const context = options.context ?? (await browser.newContext({ viewport: { width, height: 800 }, colorScheme: theme }))
+      const page = await context.newPage()
+      const faults: string[] = []
+      page.on('console', (message) => message.type() === 'error' && faults.push(message.text()))
+      page.on('pageerror', (error) => faults.push(error.message))
+      await page.goto(`${server.url}${at}${key && options.context === undefined ? `#ticket=${await ticket()}` : ''}`)
+      return { page, context, faults }
+    },
+    async hook(fixture, session, change = {}) {
+      const { kind, body } = JSON.parse(readFileSync(path.join(FIXTURES, `${fixture}.json`), 'utf8'))
+      const own = { session_id: session, cwd: places.project, transcript_path: `${places.home}/${session}.jsonl` }
+      return post(`/signals/claude-code/${kind}`, { ...body, ...own, ...change })
+    },
+    async status(session, used, change = {}) {
+      stamp += 1_000
+      const own = { cwd: places.project, workspace: { current_dir: places.project, project_dir: places.project } }
+      await post('/signals/claude-code/status-line', statusLine(session, used, stamp, { ...own, ...change }))
+    },
+    async stopServer(signal = 'SIGKILL') {
+      process.kill(server.pid, signal)
+      await until('the server ends', () => !alive(server.pid))
+    },
+    async startServer() {
+      server = await serve(env, port)
+    },
+    async close() {
+      await browser.close()
+      if (alive(server.pid)) await end(server.pid)
+      removeFolder(dir)
+    },
+  }
+}
+
+export function launchChromium(): Promise<Browser> {
+  needChromium()
+  return chromium.launch({ executablePath: CHROMIUM, args: FLAGS })
+}
+
+/** What axe calls serious or critical, as short lines. */
+export async function seriousFaults(page: Page): Promise<string[]> {
+  const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+  // Through the debugger: the page's own policy would not let it in.
+  await page.evaluate(source)
+  const { violations } = await page.evaluate<{ violations: Violation[] }>('axe.run()')
+  const grave = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+  return grave.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`)
+}
+
+interface Violation {
+  id: string
+  impact: string
+  nodes: { target: unknown[] }[]
+}
+
+/** How far the page can be scrolled sideways. */
+export const sideways = (page: Page): Promise<number> =>
+  page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+
+async function serve(env: Record<string, string>, port: number): Promise<{ url: string; pid: number }> {
+  const child = spawn(process.execPath, [BATON, 'serve', '--port', String(port), '--json'], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let said = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    said += text
+  })
+  await until('the server listens', () => said.includes('\n'), 20_000)
+  return { url: (JSON.parse(said) as { url: string }).url, pid: child.pid! }
+}
+
+function needChromium(): void {
+  if (existsSync(CHROMIUM)) return
+  if (process.getuid?.() === 0) {
+    execFileSync('apt-get', ['install', '-y', '-q', 'chromium'], { stdio: 'ignore', timeout: 300_000 })
+    if (existsSync(CHROMIUM)) return
+  }
+  throw new Error('the tests of the page need Debian’s chromium: apt-get install chromium')
+}

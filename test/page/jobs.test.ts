@@ -1,0 +1,151 @@
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { type Started, type Trial, tellEvent } from '../../src/cli/trial.js'
+import type { RuntimeScript, ScriptedStep } from '../../src/jobs/runtimes/scripted-steps.js'
+import { closeBrowser, type Opened, openPage } from './open-page.js'
+
+afterAll(closeBrowser)
+
+const EVIL = '<img src=x onerror=alert(1)>'
+const BRIEF = `# Handoff brief\n\n## Goal and why\nAll steps. ${EVIL}\n\n## Next exact step\nThe next one.\n`
+const step = (n: number, used: number, delayMs = 300): ScriptedStep => ({
+  ...{ text: `Step ${n} ${EVIL}`, calls: [{ input: `echo ${n}`, result: `did ${n}` }], used, delayMs },
+})
+
+interface Stage extends Opened {
+  /** What the clients of jobs do from now on. */
+  play(script: RuntimeScript): void
+  run(...args: string[]): Started
+}
+
+async function stage(script: RuntimeScript, prepare: (trial: Trial) => void = () => {}): Promise<Stage> {
+  const scriptOf = (trial: Trial): string => join(trial.dir, 'script.json')
+  const play = (trial: Trial, next: RuntimeScript): void => void trial.put(scriptOf(trial), JSON.stringify(next))
+  const opened = await openPage({
+    path: '/jobs',
+    prepare: (trial) => {
+      play(trial, script)
+      prepare(trial)
+      return { BATON_JOB_SCRIPT: scriptOf(trial) }
+    },
+  })
+  const { trial } = opened
+  return {
+    ...opened,
+    play: (next) => play(trial, next),
+    run: (...args) => trial.start(['run', '--runtime', 'scripted', ...args], { env: { BATON_JOB_SCRIPT: scriptOf(trial) } }),
+  }
+}
+
+test('a job appears by itself, and with it its climb, its handoff, its output and its checks, without a reload', async () => {
+  const it = await stage({
+    sessions: [
+      [step(1, 60_000), step(2, 155_000)],
+      [step(3, 30_000), { text: 'Done.', delayMs: 300 }, { text: 'Done now.' }],
+    ],
+    replies: [{ when: 'handoff brief', text: BRIEF }],
+  })
+  const { page } = it
+  await page.getByRole('heading', { name: 'No jobs yet' }).waitFor()
+  await page.getByText('baton run --prompt').first().waitFor()
+  await it.expectSound()
+
+  const job = it.run('--prompt', `Make it so ${EVIL}`, '--check', 'test -e ok || { touch ok; exit 3; }', '--budget-usd', '5')
+  const row = page.getByRole('link', { name: `Make it so ${EVIL}` })
+  await row.waitFor()
+  await row.click()
+  await page.getByRole('heading', { level: 1, name: `Make it so ${EVIL}` }).waitFor()
+  // Everything from here on comes to a page that was open before.
+  await page.getByText(`Step 1 ${EVIL}`).waitFor()
+  await page.getByRole('meter', { name: 'Session 1' }).first().waitFor()
+  await page.getByRole('link', { name: /^brief/ }).waitFor()
+  await page.getByRole('link', { name: /^Session 2/ }).waitFor()
+  await page.locator('.check-end', { hasText: 'exit 3' }).waitFor({ state: 'attached' })
+  await page.getByText('1 check passed').waitFor()
+  await page.getByText('1 of 1 check failed').waitFor()
+  await page.getByText('completed', { exact: true }).first().waitFor()
+  await page.getByText('Step 3').waitFor()
+  expect((await job.done).code).toBe(0)
+  expect(await page.getByRole('meter', { name: 'Cost used' }).count()).toBe(1)
+  await it.expectSound()
+
+  await page.getByRole('link', { name: /^brief/ }).click()
+  await page.getByText(`All steps. ${EVIL}`).waitFor()
+  await it.expectSound()
+})
+
+test('a job is cancelled, asked twice, and a paused one goes on, from the page', async () => {
+  const it = await stage({ sessions: [[step(1, 20_000, 0), { hangs: true }]] })
+  const { page } = it
+  const first = it.run('--prompt', 'Hangs for ever')
+  await page.getByRole('link', { name: 'Hangs for ever' }).click()
+  await page.getByText('echo 1').waitFor()
+  await page.getByRole('button', { name: 'Cancel…' }).click()
+  await page.getByRole('button', { name: 'Leave it' }).click()
+  await page.getByRole('button', { name: 'Cancel…' }).click()
+  await page.getByRole('button', { name: 'End the job' }).click()
+  await page.getByText('It was cancelled.').waitFor()
+  expect((await first.done).code).toBe(1)
+  expect(await page.getByRole('button', { name: /Cancel|Resume/ }).count()).toBe(0)
+
+  const second = it.run('--prompt', 'Rests a while')
+  await page.getByRole('link', { name: 'Jobs', exact: false }).first().click()
+  await page.getByRole('link', { name: 'Rests a while' }).click()
+  await page.getByText('echo 1').waitFor()
+  second.child.kill('SIGINT')
+  await page.getByText('It rests until somebody resumes it.').waitFor()
+  it.play({ sessions: [[{ text: 'All is done.' }]] })
+  await page.getByRole('button', { name: 'Resume' }).click()
+  await page.getByRole('heading', { name: 'What it said at the end' }).waitFor()
+  await page.getByText('All is done.').first().waitFor()
+  await it.expectSound()
+})
+
+test('a job whose runner was killed says so, and a named agent of a known project is started by a dialog', async () => {
+  const it = await stage({ sessions: [[step(1, 20_000, 0), { hangs: true }]] }, (trial) => {
+    execFileSync('git', ['init', '-q', trial.project])
+    execFileSync('git', [
+      '-C',
+      trial.project,
+      '-c',
+      'user.name=a',
+      '-c',
+      'user.email=a@b',
+      'commit',
+      '-q',
+      '--allow-empty',
+      '-m',
+      'x',
+    ])
+    trial.put(
+      join(trial.project, 'baton.yaml'),
+      'agents:\n  - name: coder\n    runtime: scripted\n    workspace: { strategy: git_worktree }\n  - name: docs\n    prompt: Write.\n',
+    )
+    trial.fill((house) =>
+      tellEvent(house, 'SessionStart', 'aaaaaaaa-ef1f-4334-9716-3be98836406b', trial.project, { source: 'startup' }),
+    )
+  })
+  const { page } = it
+  await page.getByRole('button', { name: 'Start a job' }).click()
+  await page.getByRole('combobox', { name: 'Agent' }).selectOption('coder')
+  await page.getByRole('button', { name: 'Start', exact: true }).click()
+  await page.getByText('coder has no task of its own: write one.').waitFor()
+  await page.getByRole('textbox', { name: 'Task' }).fill(`Begin ${EVIL}`)
+  await page.getByRole('textbox', { name: 'Work item' }).fill(EVIL)
+  await page.getByRole('button', { name: 'Start', exact: true }).click()
+  await page.getByRole('heading', { level: 1, name: EVIL }).waitFor()
+  await page.getByText(`Begin ${EVIL}`).first().waitFor()
+  await page.getByText('echo 1').waitFor()
+  const { jobs } = (await it.trial.run(['jobs', 'list', '--json'])).json as {
+    jobs: { branch_name: string; runner: { pid: number } }[]
+  }
+  await page.getByText(jobs[0]!.branch_name).waitFor()
+  await it.expectSound()
+
+  process.kill(jobs[0]!.runner.pid, 'SIGKILL')
+  await page.getByText('Nobody runs this job any more.').waitFor()
+  await page.getByText(`Process ${jobs[0]!.runner.pid} ran it and is gone.`).waitFor()
+  await page.getByRole('button', { name: 'Resume' }).waitFor()
+  await it.expectSound()
+})

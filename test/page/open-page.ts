@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { expect, onTestFinished } from 'vitest'
+import { newTrial, type Trial } from '../../src/cli/trial.js'
+import { launchChromium, seriousFaults } from './browser.js'
+
+/** A machine with the real server, and a real browser that it has let in. */
+export interface Opened {
+  trial: Trial
+  url: string
+  page: Page
+  /** What went wrong in the page so far: errors it told, and scripts of others that ran. */
+  faults: string[]
+  /** Loads another page, as a person who types its address. */
+  go(path: string): Promise<void>
+  /** No script of others ran, nothing went wrong, and axe finds nothing serious. */
+  expectSound(): Promise<void>
+}
+
+let browser: Promise<Browser> | null = null
+
+/** Call it in `afterAll`. */
+export async function closeBrowser(): Promise<void> {
+  await (await browser)?.close()
+  browser = null
+}
+
+interface Options {
+  config?: string
+  /** What is there before the server is; returns what its environment has beside. */
+  prepare?(trial: Trial): Record<string, string>
+  path?: string
+}
+
+export async function openPage(options: Options = {}): Promise<Opened> {
+  const trial = newTrial()
+  if (options.config) trial.put(join(trial.env.BATON_HOME!, 'config.yaml'), options.config)
+  const server = trial.start(['serve', '--port', '0', '--json'], { env: options.prepare?.(trial) ?? {} })
+  const { url } = JSON.parse(await server.firstLine()) as { url: string }
+  browser ??= launchChromium()
+  const context = await (await browser).newContext({ viewport: { width: 1280, height: 900 } })
+  onTestFinished(() => context.close())
+  const page = await context.newPage()
+  page.setDefaultTimeout(15_000)
+  const faults: string[] = []
+  page.on('console', (told) => told.type() === 'error' && faults.push(told.text()))
+  page.on('pageerror', (error) => faults.push(String(error)))
+  page.on('dialog', (dialog) => {
+    faults.push(`a script said ${dialog.message()}`)
+    void dialog.dismiss()
+  })
+  await page.goto(`${url}${options.path ?? '/'}#ticket=${await ticketOf(trial, url)}`)
+  await page.getByText('Live', { exact: true }).waitFor()
+  return {
+    ...{ trial, url, page, faults },
+    go: async (path) => {
+      await page.goto(`${url}${path}`)
+      await page.getByText('Live', { exact: true }).waitFor()
+    },
+    expectSound: async () => {
+      expect(await seriousFaults(page)).toEqual([])
+      expect(await page.locator('main :is(script, img, iframe, object)').count()).toBe(0)
+      expect(faults).toEqual([])
+    },
+  }
+}
+
+async function ticketOf(trial: Trial, url: string): Promise<string> {
+  const token = readFileSync(join(trial.env.BATON_HOME!, 'token'), 'utf8').trim()
+  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
+  const reply = await fetch(`${url}/api/tickets`, { method: 'POST', headers })
+  return ((await reply.json()) as { ticket: string }).ticket
+}

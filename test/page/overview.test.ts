@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type PageStage, pageStage, seriousFaults, sideways } from './browser.js'
+
+let stage: PageStage
+beforeAll(async () => {
+  stage = await pageStage()
+})
+afterAll(() => stage.close())
+
+const SECOND = { timeout: 1_500 }
+
+describe('the overview', () => {
+  test('on an empty store tells how to begin, and the first session appears without reload', async () => {
+    const { page, faults } = await stage.open()
+    await page.getByRole('heading', { name: 'No sessions yet' }).waitFor()
+    expect(await page.locator('.begin code').allTextContents()).toEqual(['baton install', 'claude', 'baton doctor'])
+    expect(page.url()).not.toContain('ticket')
+    expect(await seriousFaults(page)).toEqual([])
+
+    await stage.hook('print.SessionStart', 'one')
+    await stage.hook('print.UserPromptSubmit', 'one')
+    await stage.status('one', 50_000)
+    const row = page.getByRole('listitem').filter({ hasText: 'shop' })
+    await row.waitFor(SECOND)
+    await row.getByText('30%').waitFor(SECOND)
+    expect(await row.getByRole('meter').getAttribute('aria-valuetext')).toContain('50,000 of 167,000 tokens')
+    await expect.poll(() => row.locator('.gauge-tick').count()).toBe(4)
+    expect(faults).toEqual([])
+    await page.close()
+  })
+
+  test('a critical session is an alarm the moment it becomes one, and the gauge and the list follow', async () => {
+    const { page, faults } = await stage.open()
+    await page.getByRole('link', { name: 'shop', exact: true }).waitFor()
+    expect(await page.locator('.alarm').count()).toBe(0)
+    await stage.status('one', 160_000)
+    await page.locator('.alarm').filter({ hasText: 'shop is at 96% of its compaction point' }).waitFor(SECOND)
+    await page.getByRole('listitem').getByText('critical').first().waitFor(SECOND)
+    expect(await page.locator('[aria-live=assertive]').textContent()).toContain('96%')
+    expect(faults).toEqual([])
+    await page.close()
+  })
+
+  test('is searched, moved in and opened by keys, and what is searched for is in the address', async () => {
+    for (const n of [1, 2, 3]) {
+      const cwd = `/work/lib-${n}`
+      await stage.hook('print.SessionStart', `lib-${n}`, { cwd })
+      await stage.status(`lib-${n}`, 20_000 * n, { cwd, workspace: { current_dir: cwd, project_dir: cwd } })
+    }
+    const { page } = await stage.open('/')
+    await page.getByRole('link', { name: 'lib-3' }).waitFor()
+    await page.keyboard.press('/')
+    await page.keyboard.type('lib-')
+    await expect.poll(() => page.locator('.seat').count()).toBe(3)
+    expect(page.url()).toContain('?q=lib-')
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('j')
+    await page.keyboard.press('j')
+    const focused = await page.locator(':focus').textContent()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: focused ?? '' }).waitFor()
+    expect(new URL(page.url()).pathname).toMatch(/^\/sessions\/lib-\d$/)
+    await page.keyboard.press('g')
+    await page.keyboard.press('o')
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    await page.keyboard.press('?')
+    await page.getByRole('dialog').getByText('Next and previous in a list').waitFor()
+    await page.close()
+  })
+
+  test.each([
+    ['light', 1280],
+    ['dark', 1280],
+    ['light', 390],
+    ['dark', 390],
+  ] as const)('%s at %i pixels: nothing for axe to complain of, nothing sideways', async (theme, width) => {
+    const { page, faults, context } = await stage.open('/?show=all', { theme, width })
+    await page.getByRole('link', { name: 'lib-3' }).waitFor()
+    expect(await seriousFaults(page)).toEqual([])
+    expect(await sideways(page)).toBeLessThanOrEqual(0)
+    expect(faults).toEqual([])
+    await context.close()
+  })
+
+  test('without a key shows figures and says how to get the rest; the token lets in', async () => {
+    const { page, context } = await stage.open('/', { key: false })
+    await page.getByText('Figures only').waitFor()
+    await page.getByText('96%').first().waitFor()
+    await page.getByRole('button', { name: 'Get in' }).click()
+    await page.getByLabel('Token').fill('wrong')
+    await page.getByRole('button', { name: 'Let in' }).click()
+    await page.getByRole('dialog').getByRole('alert').waitFor()
+    await context.close()
+  })
+
+  test('goes on by itself after the server was killed and restarted, and two tabs of one browser agree', async () => {
+    const { page, context } = await stage.open('/')
+    await page.getByRole('link', { name: 'shop', exact: true }).waitFor()
+    const { page: other } = await stage.open('/', { context })
+    await other.getByRole('link', { name: 'shop', exact: true }).waitFor()
+    await stage.stopServer('SIGKILL')
+    await page.getByText('Reconnecting').waitFor()
+    await stage.startServer()
+    await stage.status('one', 165_000)
+    for (const tab of [page, other]) {
+      await tab.locator('.alarm').filter({ hasText: '99%' }).waitFor()
+      await tab.getByText('Live', { exact: true }).waitFor()
+    }
+    await context.close()
+  })
+})
