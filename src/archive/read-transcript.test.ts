@@ -1,79 +1,95 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readTrialLine } from './fixtures/trial-line.js'
-import { readTranscript, type TranscriptWish } from './read-transcript.js'
-import { line, newTrial } from './trial.js'
+import type { Entry } from '../contract/conversation.js'
+import { makeBlocks } from './blocks.js'
+import { type Place, readTranscript, type TranscriptWish } from './read-transcript.js'
+import { newTrial, type Trial } from './trial.js'
 
-/** Every third line says nothing. */
-const said = (n: number): string =>
-  n % 3 === 0 ? line({ kind: 'mode' }) : line({ by: n % 2 ? 'user' : 'agent', text: `line ${n}` })
+/** One entry a line: what stands in it. */
+const read: TranscriptWish['read'] = (line, number): Entry[] =>
+  line.startsWith('{') ? [] : [{ kind: 'said', by: 'agent', text: line, line: number, at: null }]
 
-function kept(text: string) {
-  const trial = newTrial()
-  trial.write('s1', text)
-  const part = trial.keep('s1').parts[0]!
-  const places: TranscriptWish['places'] = []
-  return (wish: Partial<TranscriptWish>) =>
-    readTranscript(trial.archives.blocks, {
-      ...{ segments: trial.archives.segments(part.streamId), bytes: part.bytes, places, read: readTrialLine },
-      ...{ from: 1, before: null, limit: 100, whole: false },
-      ...wish,
-    })
+function pages(trial: Trial, name: string, limit: number, places: Place[] = [], blocks = trial.archives.blocks) {
+  const [part] = trial.keep(name).parts
+  const segments = trial.archives.segments(part!.streamId)
+  return (from: number) =>
+    readTranscript(blocks, { segments, bytes: part!.bytes, read, from, before: null, limit, places, whole: false })
 }
-const linesOf = ({ entries }: { entries: { line: number }[] }) => entries.map((entry) => entry.line)
+
+async function all(page: ReturnType<typeof pages>, from = 1) {
+  const found: { line: number; text: string }[] = []
+  for (let next: number | null = from; next !== null; ) {
+    const { entries, next_line } = await page(next)
+    found.push(...entries.map(({ line, text }) => ({ line, text })))
+    next = next_line
+  }
+  return found
+}
 
 describe('a kept transcript', () => {
-  const LINES = 4_000
-  const long = Array.from({ length: LINES }, (_, n) => said(n + 1)).join('')
-  const speaking = Array.from({ length: LINES }, (_, n) => n + 1).filter((n) => n % 3 !== 0)
-
-  it('is read from its beginning to its end, each line once', async () => {
-    const read = kept(long)
-    const seen: number[] = []
-    for (let from: number | null = 1; from !== null; ) {
-      const part = await read({ from })
-      seen.push(...linesOf(part))
-      expect([part.lines, part.previous_line]).toEqual([LINES, from === 1 ? null : from])
-      from = part.next_line
-    }
-    expect(seen).toEqual(speaking)
+  it('is told page by page, every line once and with its number', async () => {
+    const trial = newTrial()
+    const lines = Array.from({ length: 5_000 }, (_, i) => `line ${i + 1} ${'é'.repeat(i % 700)}`)
+    trial.write('s1', `${lines.join('\n')}\n`)
+    const places: Place[] = []
+    const page = pages(trial, 's1', 300, places)
+    const told = await all(page)
+    expect(told.map(({ text }) => text)).toEqual(lines)
+    expect(told.map(({ line }) => line)).toEqual(lines.map((_, i) => i + 1))
+    // What was read once is found again without beginning at the first line.
+    expect(places.length).toBeGreaterThan(5)
+    expect((await page(4_321)).entries[0]).toMatchObject({ line: 4_321, text: lines[4_320] })
   })
 
-  it('is read from its end to its beginning, each line once', async () => {
-    const read = kept(long)
-    const last = await read({ before: 999_999_999 })
-    expect([last.next_line, last.entries.length]).toEqual([null, 100])
-    const seen = linesOf(last)
-    for (let before = last.previous_line; before !== null; ) {
-      const part = await read({ before })
-      expect(part.next_line).toBe(before)
-      seen.unshift(...linesOf(part))
-      before = part.previous_line
-    }
-    expect(seen).toEqual(speaking)
+  it('ends with a last line that lacks its end, and behind it there is nothing', async () => {
+    const trial = newTrial()
+    trial.write('s1', 'one\n{"nothing":"said"}\nthree')
+    const page = pages(trial, 's1', 10)
+    expect(await all(page)).toEqual([
+      { line: 1, text: 'one' },
+      { line: 3, text: 'three' },
+    ])
+    expect(await page(99)).toMatchObject({ entries: [], next_line: null, lines: 3 })
   })
 
-  it('what stands before a line and what begins with it are neighbours, wherever that is', async () => {
-    const read = kept(long)
-    for (const at of [1, 2, 3, 500, 501, 502, 2_741, LINES, LINES + 1, LINES + 9]) {
-      const [back, on] = [await read({ before: at, limit: 7 }), await read({ from: at, limit: 7 })]
-      const place = speaking.findIndex((n) => n >= at)
-      const here = place < 0 ? speaking.length : place
-      expect([linesOf(back), linesOf(on)]).toEqual([speaking.slice(Math.max(0, here - 7), here), speaking.slice(here, here + 7)])
-    }
+  it('has long texts cut and says so; a line beyond all measure is passed over, and its number counts', async () => {
+    const trial = newTrial()
+    trial.write('s1', `${'x'.repeat(30_000)}\n${'y'.repeat(17 * 1024 * 1024)}\nlast\n`)
+    const { entries } = await pages(trial, 's1', 10)(1)
+    expect(entries.map(({ line, cut }) => [line, cut])).toEqual([
+      [1, true],
+      [3, false],
+    ])
+    expect(entries[0]!.text).toHaveLength(20_000)
   })
 
-  it('far from anything that is said, what is said is found', async () => {
-    const read = kept(line({ by: 'user', text: 'once' }) + line({ kind: 'mode' }).repeat(3_000))
-    expect(linesOf(await read({ before: 3_001, limit: 5 }))).toEqual([1])
-    expect((await read({ before: 3_001, limit: 5 })).previous_line).toBeNull()
+  it('fills a page by what is said, not only by how many say it', async () => {
+    const trial = newTrial()
+    trial.write('s1', `${Array.from({ length: 200 }, () => 'z'.repeat(19_000)).join('\n')}\n`)
+    const { entries, next_line } = await pages(trial, 's1', 1_000)(1)
+    expect(entries.length).toBeLessThan(50)
+    expect(next_line).toBe(entries.length + 1)
   })
 
-  it('a long text is cut, and whole when that is asked for; the last line may lack its end', async () => {
-    const read = kept(line({ by: 'agent', text: 'x'.repeat(30_000) }) + line({ by: 'user', text: 'last' }).trimEnd())
-    const [first, second] = (await read({})).entries
-    expect([first?.text.length, first?.cut, second?.text]).toEqual([20_000, true, 'last'])
-    const whole = await read({ limit: 1, whole: true })
-    expect([whole.entries.length, whole.entries[0]?.text.length, whole.entries[0]?.cut]).toEqual([1, 30_000, false])
-    expect(whole.lines).toBe(2)
+  it('lets others have their turn, and holds little of it', async () => {
+    const trial = newTrial()
+    trial.write('s1', `${Array.from({ length: 60 }, (_, i) => `${i} ${'w'.repeat(1024 * 1024)}`).join('\n')}\n`)
+    const page = pages(trial, 's1', 10)
+    let turns = 0
+    const timer = setInterval(() => turns++, 1)
+    const before = process.memoryUsage().rss
+    expect((await page(58)).entries.map(({ line }) => line)).toEqual([58, 59, 60])
+    clearInterval(timer)
+    expect(turns).toBeGreaterThan(5)
+    expect(process.memoryUsage().rss - before).toBeLessThan(150 * 1024 * 1024)
+  })
+
+  it('whose file is gone says so', async () => {
+    const trial = newTrial()
+    trial.write('s1', 'one\n')
+    const page = pages(trial, 's1', 10, [], makeBlocks(trial.places.folder, 0))
+    for (const file of trial.files()) rmSync(join(trial.places.folder, file), { recursive: true })
+    await expect(page(1)).rejects.toMatchObject({ name: 'DamagedArchive' })
   })
 })
