@@ -24,6 +24,7 @@ export const COMMANDS = {
   config: () => import('./commands/config.js'),
   statusline: () => import('./commands/statusline.js'),
   serve: () => import('./commands/serve.js'),
+  open: () => import('./commands/open.js'),
   model: () => import('./commands/model.js'),
   demo: () => import('./commands/demo.js'),
   completion: () => import('./commands/completion.js'),

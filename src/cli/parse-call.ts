@@ -73,7 +73,8 @@ function unknownOption(command: Command, written: string, known: string[]): Bato
 
 function checkWords(command: Command, words: readonly string[]): void {
   const [first] = words
-  if (command.actions && (first === undefined || !command.actions.includes(first))) {
+  const isBare = command.bare === true && first === undefined
+  if (command.actions && !isBare && (first === undefined || !command.actions.includes(first))) {
     const valid = command.actions.join(', ')
     if (first === undefined) throw wrong(command, `baton ${command.name} needs one of: ${valid}.`)
     const nearest = nearestName(first, command.actions)

@@ -1,5 +1,7 @@
 import { BatonError, EXIT } from '../../lib/errors.js'
 
+export const PORT = 8420
+
 /** The port from the command line, else from the environment, else the usual one. 0: any free one. */
 export function portFrom(flag: string | null, env: Record<string, string | undefined>, usual: number): number {
   if (flag !== null) return parse(flag, '--port')

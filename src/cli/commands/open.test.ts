@@ -1,0 +1,103 @@
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { until } from '../../../test/harness/wait.js'
+import { newTrial, type Trial } from '../trial.js'
+
+/** A browser that keeps what it was called with, and what it would have been shown. */
+function browser(trial: Trial): { env: Record<string, string>; called: string; shown: string } {
+  const [program, called, shown] = ['browser', 'called', 'shown'].map((name) => join(trial.dir, name)) as [string, string, string]
+  writeFileSync(
+    program,
+    `#!/bin/sh\necho "$@" > '${called}.part'\ncat "\${1#file://}" > '${shown}'\nmv '${called}.part' '${called}'\n`,
+  )
+  chmodSync(program, 0o755)
+  return { env: { BROWSER: program }, called, shown }
+}
+const enter = async (url: string, ticket: string) =>
+  fetch(`${url}/api/enter`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ ticket }) })
+const ticketIn = (text: string): string => /#ticket=([\w-]{20,})/.exec(text)?.[1] ?? ''
+
+test('with a server it opens that one and ends; the ticket is in a file of the person, on no command line and in no output', async () => {
+  const trial = newTrial()
+  const server = trial.start(['serve', '--port', '0', '--json'])
+  const { url } = JSON.parse(await server.firstLine())
+  const { env, called, shown } = browser(trial)
+  const opened = await trial.run(['open'], { env })
+  expect(opened).toMatchObject({ code: 0, stdout: `Baton is at ${url}.\n`, stderr: '' })
+  const file = join(trial.env.BATON_HOME!, 'run', 'open.html')
+  expect(readFileSync(called, 'utf8')).toBe(`file://${file}\n`)
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  const ticket = ticketIn(readFileSync(shown, 'utf8'))
+  expect((await enter(url, ticket)).status).toBe(200)
+  expect((await enter(url, ticket)).status).toBe(401)
+  expect((await trial.run(['open', '--json'], { env })).json).toEqual({ url })
+  await server.stop()
+})
+
+test('without a server it runs one until it is ended', async () => {
+  const trial = newTrial()
+  const { env, called, shown } = browser(trial)
+  const opened = trial.start(['open', '--port', '0', '--json'], { env })
+  const { url } = JSON.parse(await opened.firstLine())
+  await until('the browser', () => existsSync(called))
+  const entered = await enter(url, ticketIn(readFileSync(shown, 'utf8')))
+  const { key } = (await entered.json()) as { key: string }
+  const access = await fetch(`${url}/api/access`, { headers: { Authorization: `Bearer ${key}` } })
+  expect(await access.json()).toMatchObject({ words: true })
+  expect(await opened.stop('SIGINT')).toMatchObject({ code: 0, stderr: '' })
+  expect(existsSync(join(trial.env.BATON_HOME!, 'run', 'server'))).toBe(false)
+  const again = trial.start(['serve', '--port', '0', '--json'])
+  const second = JSON.parse(await again.firstLine()).url
+  const later = await fetch(`${second}/api/access`, { headers: { Authorization: `Bearer ${key}` } })
+  expect(await later.json(), 'a browser stays in over a restart').toMatchObject({ words: true })
+  await again.stop()
+})
+
+test('--print prints an address that lets one browser in, also of a server that everybody must give a token', async () => {
+  const trial = newTrial()
+  const file = trial.put(join(trial.user, 'token'), 'a-secret-of-sixteen-characters\n')
+  for (const args of [[], ['--token-file', file]]) {
+    const server = trial.start(['serve', '--port', '0', '--json', ...args])
+    const { url } = JSON.parse(await server.firstLine())
+    const printed = await trial.run(['open', '--print'])
+    expect(printed).toMatchObject({ code: 0, stderr: '' })
+    expect(printed.stdout.startsWith(`${url}/#ticket=`)).toBe(true)
+    expect((await enter(url, ticketIn(printed.stdout))).status).toBe(200)
+    expect((await trial.run(['open', '--print', '--json'])).json.url).toContain('#ticket=')
+    await server.stop()
+  }
+})
+
+test('where no browser can be opened it says how to enter by hand', async () => {
+  const trial = newTrial()
+  const server = trial.start(['serve', '--port', '0', '--json'])
+  await server.firstLine()
+  const none = await trial.run(['open'])
+  expect(none).toMatchObject({ code: 1, stderr: expect.stringMatching(/No browser could be opened.*baton open --print/s) })
+  const broken = await trial.run(['open'], { env: { BROWSER: '/bin/false' } })
+  expect(broken).toMatchObject({ code: 1, stderr: expect.stringContaining('ended with 1') })
+  await server.stop()
+})
+
+test('the token is made once, for its owner alone, and is in no log', async () => {
+  const trial = newTrial()
+  const token = join(trial.env.BATON_HOME!, 'token')
+  const kept: string[] = []
+  for (let i = 0; i < 2; i++) {
+    const server = trial.start(['serve', '--port', '0', '--json'], { env: { BATON_LOG: 'debug' } })
+    const { url } = JSON.parse(await server.firstLine())
+    kept.push(readFileSync(token, 'utf8'))
+    await trial.run(['open', '--print'], { env: { BATON_LOG: 'debug' } })
+    await fetch(`${url}/api/access`, { headers: { Authorization: 'Bearer wrong' } })
+    const { stdout, stderr } = await server.stop()
+    expect(stdout + stderr).not.toContain(kept[0]!.trim())
+  }
+  expect(kept[0]).toMatch(/^[0-9a-f]{64}\n$/)
+  expect(kept[1]).toBe(kept[0])
+  expect(statSync(token).mode & 0o777).toBe(0o600)
+  const log = join(trial.env.BATON_HOME!, 'baton.log')
+  expect(existsSync(log) ? readFileSync(log, 'utf8') : '').not.toContain(kept[0]!.trim())
+  writeFileSync(token, 'damaged')
+  expect(await trial.run(['serve', '--port', '0'])).toMatchObject({ code: 1, stderr: expect.stringContaining('does not hold') })
+})
