@@ -63,10 +63,12 @@ function SpendToday() {
         <dt>today</dt>
         <dd>{moneyText(spend.cost_usd)}</dd>
       </div>
-      <div>
-        <dt>tokens out</dt>
-        <dd>{tokensText(spend.output_tokens)}</dd>
-      </div>
+      {spend.output_tokens > 0 && (
+        <div>
+          <dt>tokens out</dt>
+          <dd>{tokensText(spend.output_tokens)}</dd>
+        </div>
+      )}
     </dl>
   )
 }
