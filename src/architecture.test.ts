@@ -98,7 +98,7 @@ const files = (readdirSync(SRC, { recursive: true }) as string[])
   .map((name) => normalize(name))
 /** Tests, what only tests use, and what is run by them. */
 const isForTests = (file: string): boolean =>
-  /\.(test|cases)\.ts$|(^|\/)fixtures\/|(^|\/)trial(-home|-session|-server|-job)?\.ts$/.test(file) ||
+  /\.(test|cases)\.ts$|(^|\/)fixtures\/|(^|\/)trial(-home|-session|-server|-job|-schema)?\.ts$/.test(file) ||
   /^(cli\/render\/a-session|jobs\/a-job|facts\/(a-conversation|a-fact))\.ts$/.test(file)
 const sources = files.filter((file) => !isForTests(file))
 const text = (file: string): string => readFileSync(join(SRC, file), 'utf8')

@@ -18,6 +18,7 @@ export const COMMANDS = {
   jobs: () => import('./commands/jobs.js'),
   archive: () => import('./commands/archive.js'),
   recall: () => import('./commands/recall.js'),
+  history: () => import('./commands/history.js'),
   off: () => import('./commands/off.js'),
   on: () => import('./commands/on.js'),
   config: () => import('./commands/config.js'),

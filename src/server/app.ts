@@ -3,6 +3,7 @@ import { bodyLimit } from 'hono/body-limit'
 import type { CallerEnv } from './access.js'
 import { type EntranceParts, entrance } from './entrance.js'
 import { mount } from './mount.js'
+import { describeRoutes } from './openapi.js'
 import type { ServerParts } from './parts.js'
 import { archives } from './routes/archives.js'
 import { briefs } from './routes/briefs.js'
@@ -28,6 +29,7 @@ export function makeApp(parts: ServerParts, doors: Pick<EntranceParts, 'token' |
     ...{ ...briefs(parts), ...archives(parts), ...settings(parts) },
   }
   mount(app, handlers, WITHOUT_WORDS)
+  app.get('/api/openapi.json', async (c) => c.json(await describeRoutes(parts.version)))
   app.route('/', contextUsage(parts))
   app.notFound((c) => c.json({ error: `Nothing at ${c.req.path}`, hint: 'See docs/server.md for the routes' }, 404))
   app.onError((error, c) => {

@@ -2,7 +2,16 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { AT, sampleBrief, sampleEvent, sampleHandoff, sampleMessage, sampleSeat, sampleSession } from '../samples.cases.js'
+import {
+  AT,
+  sampleBrief,
+  sampleEvent,
+  sampleHandoff,
+  sampleMessage,
+  sampleSeat,
+  sampleSession,
+  sampleSubagent,
+} from '../samples.cases.js'
 import { openDatabase } from './driver.js'
 import { MIGRATIONS } from './migrations.js'
 import { openStore } from './sqlite.js'
@@ -95,4 +104,35 @@ test('a store of the second version keeps all it holds, and briefs and handoffs 
   })
   expect([store.brief('b1'), store.handoff('h1')]).toEqual([sampleBrief('b1', 1), sampleHandoff('h1')])
   store.close()
+})
+
+test('what sessions of before and their subagents spent counts when they were last seen, once', () => {
+  const path = join(folder, 'baton.db')
+  const db = openDatabase(path)
+  db.exec('PRAGMA journal_mode = WAL')
+  for (const migration of MIGRATIONS.slice(0, 4)) db.exec(migration)
+  db.exec('PRAGMA user_version = 4')
+  const seen = '2026-03-01T10:20:00.000Z'
+  const put = (id: string, what: object): void => {
+    db.prepare('INSERT INTO sessions (session_id, seat_id, seen_at, started_at, body) VALUES (?, ?, ?, ?, ?)').run(
+      ...[id, 'seat_1', seen, AT, JSON.stringify({ ...sampleSession(id), ...what })],
+    )
+  }
+  put('s1', {})
+  put('silent', { spend: { input: 0, cacheCreation: 0, cacheRead: 0, output: 0, answers: 0 }, costUsd: null })
+  const subagent = { ...sampleSubagent('s1', 'a1', 5), model: 'claude-opus-4-6', updatedAt: seen }
+  db.prepare('INSERT INTO subagents VALUES (?, ?, ?, ?)').run('s1', 'a1', seen, JSON.stringify(subagent))
+  db.close()
+  for (let open = 0; open < 2; open++) {
+    const store = openStore(path)
+    const { spend } = subagent
+    expect(store.spend({ fromQuarter: 0 })).toEqual([
+      {
+        ...{ quarter: Math.floor(Date.parse(seen) / 900_000), sessionId: 's1', project: null, model: 'claude-opus-4-6' },
+        ...{ steps: 5, input: 1 + spend.input, output: 4 + spend.output, cacheCreation: 2 + spend.cacheCreation },
+        ...{ cacheRead: 3 + spend.cacheRead, costUsd: 0.123456789 },
+      },
+    ])
+    store.close()
+  }
 })

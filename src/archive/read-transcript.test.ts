@@ -1,0 +1,94 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { Entry } from '../contract/conversation.js'
+import { makeBlocks } from './blocks.js'
+import { type Place, readTranscript, type TranscriptWish } from './read-transcript.js'
+import { newTrial, type Trial } from './trial.js'
+
+/** One entry a line: what stands in it. */
+const read: TranscriptWish['read'] = (line, number): Entry[] =>
+  line.startsWith('{') ? [] : [{ kind: 'said', by: 'agent', text: line, line: number, at: null }]
+
+function pages(trial: Trial, name: string, limit: number, places: Place[] = [], blocks = trial.archives.blocks) {
+  const [part] = trial.keep(name).parts
+  const segments = trial.archives.segments(part!.streamId)
+  return (from: number) => readTranscript(blocks, { segments, bytes: part!.bytes, read, from, limit, places })
+}
+
+async function all(page: ReturnType<typeof pages>, from = 1) {
+  const found: { line: number; text: string }[] = []
+  for (let next: number | null = from; next !== null; ) {
+    const { entries, next_line } = await page(next)
+    found.push(...entries.map(({ line, text }) => ({ line, text })))
+    next = next_line
+  }
+  return found
+}
+
+describe('a kept transcript', () => {
+  it('is told page by page, every line once and with its number', async () => {
+    const trial = newTrial()
+    const lines = Array.from({ length: 5_000 }, (_, i) => `line ${i + 1} ${'é'.repeat(i % 700)}`)
+    trial.write('s1', `${lines.join('\n')}\n`)
+    const places: Place[] = []
+    const page = pages(trial, 's1', 300, places)
+    const told = await all(page)
+    expect(told.map(({ text }) => text)).toEqual(lines)
+    expect(told.map(({ line }) => line)).toEqual(lines.map((_, i) => i + 1))
+    // What was read once is found again without beginning at the first line.
+    expect(places.length).toBeGreaterThan(5)
+    expect((await page(4_321)).entries[0]).toMatchObject({ line: 4_321, text: lines[4_320] })
+  })
+
+  it('ends with a last line that lacks its end, and behind it there is nothing', async () => {
+    const trial = newTrial()
+    trial.write('s1', 'one\n{"nothing":"said"}\nthree')
+    const page = pages(trial, 's1', 10)
+    expect(await all(page)).toEqual([
+      { line: 1, text: 'one' },
+      { line: 3, text: 'three' },
+    ])
+    expect(await page(99)).toEqual({ entries: [], next_line: null })
+  })
+
+  it('has long texts cut and says so; a line beyond all measure is passed over, and its number counts', async () => {
+    const trial = newTrial()
+    trial.write('s1', `${'x'.repeat(30_000)}\n${'y'.repeat(17 * 1024 * 1024)}\nlast\n`)
+    const { entries } = await pages(trial, 's1', 10)(1)
+    expect(entries.map(({ line, cut }) => [line, cut])).toEqual([
+      [1, true],
+      [3, false],
+    ])
+    expect(entries[0]!.text).toHaveLength(20_000)
+  })
+
+  it('fills a page by what is said, not only by how many say it', async () => {
+    const trial = newTrial()
+    trial.write('s1', `${Array.from({ length: 200 }, () => 'z'.repeat(19_000)).join('\n')}\n`)
+    const { entries, next_line } = await pages(trial, 's1', 1_000)(1)
+    expect(entries.length).toBeLessThan(50)
+    expect(next_line).toBe(entries.length + 1)
+  })
+
+  it('lets others have their turn, and holds little of it', async () => {
+    const trial = newTrial()
+    trial.write('s1', `${Array.from({ length: 60 }, (_, i) => `${i} ${'w'.repeat(1024 * 1024)}`).join('\n')}\n`)
+    const page = pages(trial, 's1', 10)
+    let turns = 0
+    const timer = setInterval(() => turns++, 1)
+    const before = process.memoryUsage().rss
+    expect((await page(58)).entries.map(({ line }) => line)).toEqual([58, 59, 60])
+    clearInterval(timer)
+    expect(turns).toBeGreaterThan(5)
+    expect(process.memoryUsage().rss - before).toBeLessThan(150 * 1024 * 1024)
+  })
+
+  it('whose file is gone says so', async () => {
+    const trial = newTrial()
+    trial.write('s1', 'one\n')
+    const page = pages(trial, 's1', 10, [], makeBlocks(trial.places.folder, 0))
+    for (const file of trial.files()) rmSync(join(trial.places.folder, file), { recursive: true })
+    await expect(page(1)).rejects.toMatchObject({ name: 'DamagedArchive' })
+  })
+})

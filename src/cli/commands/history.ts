@@ -1,0 +1,110 @@
+import type { History, HistoryFigures } from '../../contract/api/history.js'
+import { readHistory } from '../../history/history.js'
+import { EXIT } from '../../lib/errors.js'
+import { short } from '../../policy/numbers.js'
+import type { Call, Cli, Command } from '../command.js'
+import { inHouse } from '../open-house.js'
+import { wrong } from '../parse-call.js'
+import { projectName } from '../render/paths.js'
+import { type Column, table } from '../render/table.js'
+import { harmless } from '../render/width.js'
+import { wrap } from '../render/wrap.js'
+
+const USUAL = 30
+const MOST = 400
+
+export const command: Command = {
+  name: 'history',
+  summary: 'what was spent, by day, project and model',
+  usage: ['[--days N] [--timezone Z]'],
+  about:
+    'What Baton recorded since it was installed: sessions, steps, tokens, cost as the client tells it, compactions, handoffs and what both took out of windows. ' +
+    'Days begin at midnight here, or in the timezone given.',
+  options: {
+    days: { type: 'string', value: 'N', about: `today and the days before it (default: ${USUAL}, at most ${MOST})` },
+    timezone: { type: 'string', value: 'Z', about: 'whose days, such as Europe/Berlin (default: that of this machine)' },
+  },
+  words: { min: 0, max: 0 },
+  examples: [
+    ['baton history', 'the last thirty days'],
+    ['baton history --days 1', 'today'],
+    ['baton history --days 90 --json | jq .totals', 'a quarter, in figures'],
+  ],
+  json: '{timezone, days: [{date, sessions, steps, input_tokens, output_tokens, cache_creation_tokens, cache_read_tokens, cache_hit_rate, cost_usd, compactions, handoffs, tokens_saved}], projects: [{project, …}], models: [{model, …}], totals, since}',
+  run,
+}
+
+async function run(call: Call, cli: Cli): Promise<number> {
+  const days = daysOf(call.value('days'))
+  const timezone = call.value('timezone') ?? undefined
+  return inHouse(cli, (house) => {
+    const history = readHistory(house.store, { days, timezone }, cli.now())
+    cli.print(call.json ? JSON.stringify(history) : page(history, cli).join('\n'))
+    return EXIT.done
+  })
+}
+
+function daysOf(written: string | null): number {
+  if (written === null) return USUAL
+  const days = Number(written)
+  if (/^\d+$/.test(written) && days >= 1 && days <= MOST) return days
+  throw wrong(command, `--days cannot be "${written}".`, `Give a whole number from 1 to ${MOST}.`)
+}
+
+function page(history: History, cli: Cli): string[] {
+  const { paint, columns } = cli.screen
+  const busy = history.days.filter(({ sessions, compactions, handoffs }) => sessions + compactions + handoffs > 0)
+  if (busy.length === 0) {
+    const none =
+      history.since === null
+        ? 'Nothing was recorded yet. Baton counts from the first session it sees; baton install lets it see them.'
+        : `Nothing in these ${history.days.length} days. The first record is of ${history.since}; --days N goes further back.`
+    return wrap(none, columns, 0)
+  }
+  const title = (text: string): string[] => ['', paint(text, 'bold')]
+  const named = <T extends HistoryFigures>(name: string, cell: (row: T) => string): Column<T> => ({
+    ...{ title: name, dropAt: 0, shrinkTo: 16, cutFrom: 'start', cell },
+  })
+  const rows = <T extends HistoryFigures>(list: readonly T[], first: Column<T>): string[] =>
+    table(list, [first, ...FIGURES], columns, paint)
+  return [
+    ...rows(
+      [...busy, { ...history.totals, date: 'all' }],
+      named('DAY', ({ date }) => date),
+    ),
+    ...(history.projects.length > 1
+      ? [
+          ...title('Projects'),
+          ...rows(
+            history.projects,
+            named('PROJECT', ({ project }) => projectName(project, cli.env.HOME)),
+          ),
+        ]
+      : []),
+    ...(history.models.length > 1
+      ? [
+          ...title('Models'),
+          ...rows(
+            history.models,
+            named('MODEL', ({ model }) => harmless(model ?? '–')),
+          ),
+        ]
+      : []),
+    paint(`Days of ${history.timezone}; recorded since ${history.since ?? '–'}.`, 'dim'),
+  ]
+}
+
+const right = (title: string, dropAt: number, cell: (row: HistoryFigures) => string): Column<HistoryFigures> => ({
+  ...{ title, dropAt, align: 'right', cell },
+})
+const FIGURES: Column<HistoryFigures>[] = [
+  right('SESSIONS', 3, ({ sessions }) => String(sessions)),
+  right('STEPS', 4, ({ steps }) => String(steps)),
+  right('IN', 2, (row) => short(row.input_tokens + row.cache_creation_tokens + row.cache_read_tokens)),
+  right('OUT', 2, ({ output_tokens }) => short(output_tokens)),
+  right('CACHE', 5, ({ cache_hit_rate }) => (cache_hit_rate === null ? '–' : `${Math.round(cache_hit_rate * 100)}%`)),
+  right('COST', 1, ({ cost_usd }) => (cost_usd === null ? '–' : `$${cost_usd.toFixed(2)}`)),
+  right('COMPACTIONS', 6, ({ compactions }) => String(compactions)),
+  right('HANDOFFS', 7, ({ handoffs }) => String(handoffs)),
+  right('SAVED', 8, ({ tokens_saved }) => (tokens_saved === 0 ? '–' : short(tokens_saved))),
+]

@@ -1,0 +1,132 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import type { SpendIncrement } from '../contract/spend.js'
+import { sampleEvent, sampleSession } from '../store/samples.cases.js'
+import { openStore } from '../store/sqlite/sqlite.js'
+import type { Store } from '../store/store.js'
+import { addDays, calendarIn } from './calendar.js'
+import { readHistory, spendToday } from './history.js'
+
+let store: Store
+beforeEach(() => {
+  const dir = mkdtempSync(join(tmpdir(), 'baton-test-history-'))
+  store = openStore(join(dir, 'baton.db'))
+  onTestFinished(() => {
+    store.close()
+    rmSync(dir, { recursive: true, force: true })
+  })
+})
+
+const spend = (at: string, changes: Partial<SpendIncrement> = {}): void =>
+  store.addSpend({
+    ...{ sessionId: 's1', at, model: 'opus', steps: 1, input: 10, output: 5, cacheCreation: 20, cacheRead: 70, costUsd: 0.25 },
+    ...changes,
+  })
+const NOW = new Date('2026-03-10T12:00:00.000Z')
+const read = (query: Parameters<typeof readHistory>[1] = {}) => readHistory(store, { timezone: 'UTC', days: 3, ...query }, NOW)
+
+describe('what was spent', () => {
+  it('is told for each day, also for those without anything, newest last', () => {
+    spend('2026-03-08T09:00:00.000Z')
+    spend('2026-03-10T09:00:00.000Z')
+    spend('2026-03-10T09:05:00.000Z', { sessionId: 's2', costUsd: null })
+    spend('2026-03-01T09:00:00.000Z', { output: 999 })
+    const history = read()
+    expect(history.days.map(({ date, sessions, steps }) => [date, sessions, steps])).toEqual([
+      ['2026-03-08', 1, 1],
+      ['2026-03-09', 0, 0],
+      ['2026-03-10', 2, 2],
+    ])
+    expect(history.totals).toEqual({
+      ...{ sessions: 2, steps: 3, input_tokens: 30, output_tokens: 15, cache_creation_tokens: 60, cache_read_tokens: 210 },
+      ...{ cache_hit_rate: 0.7, cost_usd: 0.5, compactions: 0, handoffs: 0, tokens_saved: 0 },
+    })
+    expect(history.since).toBe('2026-03-01')
+  })
+
+  it('adds up within a quarter of an hour, and nothing told stays nothing told', () => {
+    for (let i = 0; i < 10; i++) spend('2026-03-10T09:00:00.000Z', { costUsd: null })
+    expect(store.spend({ fromQuarter: 0 })).toMatchObject([{ steps: 10, output: 50, costUsd: null }])
+    expect(read().totals.cost_usd).toBeNull()
+    spend('2026-03-10T09:00:00.000Z', { costUsd: 0.1 })
+    spend('2026-03-10T09:01:00.000Z', { costUsd: null })
+    expect(read().totals.cost_usd).toBe(0.1)
+  })
+
+  it('falls on the day it is where one asks', () => {
+    spend('2026-03-09T23:30:00.000Z')
+    expect(read().days.map(({ steps }) => steps)).toEqual([0, 1, 0])
+    expect(read({ timezone: 'Europe/Berlin' }).days.map(({ steps }) => steps)).toEqual([0, 0, 1])
+    expect(read({ timezone: 'America/New_York' }).days.map(({ steps }) => steps)).toEqual([0, 1, 0])
+    // Midnight in Kathmandu is a quarter past six in the evening in London.
+    spend('2026-03-09T18:14:00.000Z')
+    spend('2026-03-09T18:16:00.000Z')
+    expect(read({ timezone: 'Asia/Kathmandu' }).days.map(({ steps }) => steps)).toEqual([0, 1, 2])
+  })
+
+  it('is told by project and model, what cost most first', () => {
+    store.transaction(() => {
+      store.putSession(sampleSession('s1', { project: '/shop' }))
+      store.putSession(sampleSession('s2', { project: '/mill' }))
+    })
+    spend('2026-03-10T09:00:00.000Z')
+    spend('2026-03-10T09:00:00.000Z', { sessionId: 's2', model: 'haiku', costUsd: 3 })
+    spend('2026-03-10T09:00:00.000Z', { sessionId: 'gone', model: null, costUsd: null })
+    const { projects, models } = read()
+    expect(projects.map(({ project, cost_usd }) => [project, cost_usd])).toEqual([
+      ['/mill', 3],
+      ['/shop', 0.25],
+      [null, null],
+    ])
+    expect(models.map(({ model }) => model)).toEqual(['haiku', 'opus', null])
+  })
+
+  it('of today is what was spent since midnight', () => {
+    spend('2026-03-09T23:59:00.000Z', { output: 1_000 })
+    spend('2026-03-10T00:01:00.000Z')
+    expect(spendToday(store, NOW, calendarIn('UTC'))).toEqual({ cost_usd: 0.25, input_tokens: 10, output_tokens: 5 })
+  })
+
+  it('of many sessions over a year is told at once', () => {
+    store.transaction(() => {
+      for (let i = 0; i < 40_000; i++)
+        spend(new Date(NOW.getTime() - i * 13 * 60_000).toISOString(), { sessionId: `s${i % 300}` })
+    })
+    const began = performance.now()
+    expect(read({ days: 400, timezone: 'Europe/Berlin' }).totals.steps).toBe(40_000)
+    expect(performance.now() - began).toBeLessThan(5_000)
+  })
+})
+
+describe('compactions and handoffs', () => {
+  it('count on their day with what they took out of windows; a compaction that failed took nothing', () => {
+    const at = '2026-03-10T10:00:00.000Z'
+    store.putSession(sampleSession('s1', { project: '/shop' }))
+    const event = (type: 'compaction_complete' | 'handoff_completed', data: object, when = at): void =>
+      void store.addEvent(sampleEvent(type, { session_id: 's1', at: when, data: { ...data } }))
+    event('compaction_complete', { outcome: 'completed', tokensSaved: 100_000 })
+    event('compaction_complete', { outcome: 'failed', tokensSaved: null })
+    event('handoff_completed', { inputTokens: 150_000 })
+    event('handoff_completed', { inputTokens: 1 }, '2026-02-01T10:00:00.000Z')
+    const { totals, projects, days } = read()
+    expect(totals).toMatchObject({ compactions: 1, handoffs: 1, tokens_saved: 250_000, sessions: 0 })
+    expect(projects).toMatchObject([{ project: '/shop', compactions: 1 }])
+    expect(days.at(-1)).toMatchObject({ date: '2026-03-10', handoffs: 1 })
+  })
+})
+
+describe('the calendar', () => {
+  it('refuses a timezone that nobody knows, and has the machine’s where none is named', () => {
+    expect(() => calendarIn('Mars/Olympus')).toThrow('There is no timezone "Mars/Olympus".')
+    expect(calendarIn().timezone).toBe(Intl.DateTimeFormat().resolvedOptions().timeZone)
+  })
+
+  it('counts days whatever clocks do', () => {
+    expect(addDays('2026-03-29', 1)).toBe('2026-03-30')
+    expect(addDays('2026-03-01', -1)).toBe('2026-02-28')
+    expect(calendarIn('Europe/Berlin').dateAt(Date.parse('2026-10-25T22:59:59.000Z'))).toBe('2026-10-25')
+    expect(calendarIn('Europe/Berlin').dateAt(Date.parse('2026-10-25T23:00:00.000Z'))).toBe('2026-10-26')
+  })
+})
