@@ -90,7 +90,7 @@ export function budgetsOf(job: JobDetail | JobShown): Budget[] {
     { id: 'usd', used: job.spend.cost_usd, allowed: allowed.usd },
     { id: 'tokens', used: spentTokens(job), allowed: allowed.tokens },
     { id: 'turns', used: job.steps, allowed: allowed.turns },
-    { id: 'minutes', used: Math.round(job.ran_ms / 6_000) / 10, allowed: allowed.minutes },
+    { id: 'minutes', used: job.ran_ms / 60_000, allowed: allowed.minutes },
     { id: 'handoffs', used: job.handoffs, allowed: job.max_handoffs },
   ]
 }

@@ -14,6 +14,8 @@ const BY_HAND_MS = 400
 /** What the job's clients say, as it comes. Stays at the end until somebody scrolls up. */
 export function LiveOutput({ jobId, atWork }: { jobId: string; atWork: boolean }) {
   const words = useLive((live) => live.words)
+  const isUnheard = useLive((live) => live.status === 'connecting')
+  if (isUnheard) return <Skeleton lines={4} label="Reading the output" />
   if (!words) return <Withheld what="What its agents say" />
   return <Output jobId={jobId} atWork={atWork} />
 }
