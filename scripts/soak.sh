@@ -9,6 +9,7 @@ proofs="kill-storm 300
 crowd 90
 long-transcript 120
 load 120
+page-load 180
 full-disk 120
 archive 180
 messages 420

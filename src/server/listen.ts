@@ -24,6 +24,10 @@ export interface Listening {
   close(): Promise<void>
 }
 
+/** How long a request may take to arrive, its head and all of it. */
+const HEAD_MS = 10_000
+const REQUEST_MS = 60_000
+
 /** Starts the server and tells the launcher where it is; closing takes that word back first. */
 export async function listen(parts: ServerParts, options: ListenOptions): Promise<Listening> {
   if (!isLoopback(options.host) && !options.locked) {
@@ -37,7 +41,11 @@ export async function listen(parts: ServerParts, options: ListenOptions): Promis
   const bound: Bound = { host, port: wanted, token, locked }
   const take = takeSignals(parts)
   const routes = serveHttp(parts, bound, take)
-  const http = createHttpServer(routes.listener)
+  const http = createHttpServer({ connectionsCheckingInterval: 1_000 }, routes.listener)
+  // It never listens itself, and would otherwise not begin to watch over requests that take for ever to arrive.
+  http.emit('listening')
+  http.headersTimeout = HEAD_MS
+  http.requestTimeout = REQUEST_MS
   http.keepAliveTimeout = 2_000
   http.timeout = 60_000
   const door: Door = {
@@ -64,6 +72,7 @@ export async function listen(parts: ServerParts, options: ListenOptions): Promis
     url: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
     close() {
       routes.close()
+      http.close()
       return close(server, sockets, options.serverFile)
     },
   }

@@ -14,6 +14,8 @@ import { MAX_BODY, type Reply, type SignalRequest } from './signals.js'
 
 type Take = (request: SignalRequest, reply: Reply) => void
 
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE'])
+
 /** Everything but the short way in for hooks: who asks is judged once, here, before anything is looked at. */
 export function serveHttp(parts: ServerParts, bound: Bound, take: Take): { listener: RequestListener; close(): void } {
   const callers = new WeakMap<IncomingMessage, Caller>()
@@ -29,6 +31,7 @@ export function serveHttp(parts: ServerParts, bound: Bound, take: Take): { liste
     const path = (request.url ?? '').split('?', 1)[0]!
     const judged = judge(askingOf(request, path), bound, parts.now)
     if (judged.status !== null) refuse(request, response, judged)
+    else if (!METHODS.has(request.method ?? '')) answer(response, 405, { error: `${request.method} is not answered here` })
     else if (request.method === 'POST' && path.startsWith('/signals/')) receive(request, response, take)
     else if (isLooking(request) && sendFile(request, response, files({ path, headers: request.headers }))) return
     else if (judged.caller.by === 'files') answer(response, 401, { error: 'a token is needed (Authorization: Bearer …)' })

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { ALWAYS, pagePolicy } from './headers.js'
 
 /** Where a browser keeps its key; the page reads it there. */
-export const KEY_PLACE = 'baton-key'
+export const KEY_PLACE = 'baton.key'
 
 const STYLE = `
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }

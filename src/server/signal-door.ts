@@ -19,24 +19,38 @@ const HEAD_END = Buffer.from('\r\n\r\n')
 const MAX_HEAD = 16 * 1024
 const MAX_SHORT_BODY = 1024 * 1024
 const IDLE_MS = 30_000
+/** For a request that comes in pieces, however busy it is. */
+const SLOW_MS = 10_000
+const NAME = /^[\w!#$%&'*+.^`|~-]+$/
 
 export function admit(socket: Socket, door: Door): void {
   socket.on('error', () => socket.destroy())
   socket.setTimeout(IDLE_MS, () => socket.destroy())
   let read: Buffer = Buffer.alloc(0)
+  let slow: NodeJS.Timeout | null = null
   const look = (chunk: Buffer): void => {
     read = read.length === 0 ? chunk : Buffer.concat([read, chunk])
     const start = Math.min(read.length, START.length)
     const ours = read.subarray(0, start).equals(START.subarray(0, start))
     const end = ours ? read.indexOf(HEAD_END) : -1
     // A head may come in pieces.
-    if (ours && end < 0 && read.length < MAX_HEAD) return
+    if (ours && end < 0 && read.length < MAX_HEAD) {
+      slow ??= tooSlow(socket)
+      return
+    }
+    if (slow) clearTimeout(slow)
     socket.off('data', look)
     const head = end < 0 ? null : readHead(read, end)
     if (head === null) door.pass(socket, read)
     else receive(socket, read, head, door)
   }
   socket.on('data', look)
+}
+
+function tooSlow(socket: Socket): NodeJS.Timeout {
+  const timer = setTimeout(() => socket.destroy(), SLOW_MS)
+  socket.once('close', () => clearTimeout(timer))
+  return timer
 }
 
 interface Head {
@@ -46,7 +60,7 @@ interface Head {
   bodyAt: number
 }
 
-/** null: not for this door (chunked, expecting an interim answer, large). */
+/** null: not for this door (chunked, expecting an interim answer, large, or not quite HTTP). */
 function readHead(bytes: Buffer, end: number): Head | null {
   const [request = '', ...lines] = bytes.toString('latin1', 0, end).split('\r\n')
   const headers: Record<string, string> = {}
@@ -55,11 +69,11 @@ function readHead(bytes: Buffer, end: number): Head | null {
     if (colon <= 0) return null
     const name = line.slice(0, colon).toLowerCase()
     // Said twice is for the HTTP server to judge.
-    if (headers[name] !== undefined) return null
+    if (headers[name] !== undefined || !NAME.test(name) || /[\r\n\0]/.test(line)) return null
     headers[name] = line.slice(colon + 1).trim()
   }
-  const length = Number(headers['content-length'])
-  if (!Number.isInteger(length) || length < 0 || length > MAX_SHORT_BODY) return null
+  const length = /^\d{1,9}$/.test(headers['content-length'] ?? '') ? Number(headers['content-length']) : Number.NaN
+  if (Number.isNaN(length) || length > MAX_SHORT_BODY) return null
   if (headers['transfer-encoding'] !== undefined || headers.expect !== undefined) return null
   return { path: request.split(' ')[1] ?? '', headers, length, bodyAt: end + HEAD_END.length }
 }
@@ -89,10 +103,12 @@ function receive(socket: Socket, first: Buffer, head: Head, door: Door): void {
     socket.resume()
     return
   }
+  const slow = tooSlow(socket)
   const more = (chunk: Buffer): void => {
     parts.push(chunk)
     size += chunk.length
     if (done()) {
+      clearTimeout(slow)
       socket.off('data', more)
       socket.resume()
     }

@@ -8,11 +8,16 @@ const DAY = 24 * 3_600_000
 
 /** What the hub tells, from the store and the rooms. */
 export function liveSource(parts: ServerParts): LiveSource {
-  const { store, now } = parts
+  const { store, rooms, now } = parts
   const sessionText = (row: object): RowText => textOf(row, sessionWithoutWords(row))
   const jobText = (row: object): RowText => textOf(row, jobWithoutWords(row))
   const isShown = (row: { state: string }, { seenAt }: SessionRecord): boolean =>
     (row.state !== 'ended' && row.state !== 'unknown') || seenAt >= new Date(now().getTime() - DAY).toISOString()
+  const briefText = (id: string): RowText | null => {
+    const record = store.brief(id)
+    const row = record && rooms.briefs({ seat: record.seatId }).find(({ brief_id }) => brief_id === id)
+    return row ? { words: JSON.stringify(row), figures: null } : null
+  }
 
   return {
     newest: () => store.events({ limit: 1 })[0]?.id ?? 0,
@@ -25,15 +30,19 @@ export function liveSource(parts: ServerParts): LiveSource {
       return row && isShown(row, record) ? sessionText(row) : null
     },
     heardOf: (since) => store.sessions({ seenSince: since.toISOString() }).map(({ sessionId }) => sessionId),
-    jobs: () => parts.rooms.jobs(false).map((row) => [row.job_id, jobText(row)]),
+    jobs: () => rooms.jobs(false).map((row) => [row.job_id, jobText(row)]),
     job(id) {
       if (store.job(id) === null) return null
-      const { budgets: _, files: __, ...row } = parts.rooms.job(id)
+      const { budgets: _, files: __, ...row } = rooms.job(id)
       return jobText(row)
     },
-    briefs: () => [],
-    brief: () => null,
-    spendToday: () => ({ cost_usd: null, input_tokens: 0, output_tokens: 0 }),
+    briefs: () =>
+      store.openHandoffs().flatMap(({ state, briefId }) => {
+        const text = state === 'review' && briefId !== null ? briefText(briefId) : null
+        return text === null ? [] : [[briefId!, text]]
+      }),
+    brief: briefText,
+    spendToday: rooms.spendToday,
     complain: (error) => parts.log('error', 'the stream failed for a moment', { reason: String(error) }),
     version: parts.version,
     now,

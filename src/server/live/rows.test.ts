@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { makeReviews } from './reviews.js'
-import { makeRows, ROW_MS, type RowText } from './rows.js'
+import { MOST_ROWS, makeRows, ROW_MS, type RowText } from './rows.js'
 
 const text = (words: string, figures = words.length.toString()): RowText => ({ words, figures })
 const started = (now: Record<string, string | null>) => {
@@ -77,6 +77,22 @@ describe('rows', () => {
     }
     expect(looked.toSorted()).toEqual(Object.keys(now).toSorted())
     started({}).rows.touchSome(5)
+  })
+
+  it('take turns where many change at once', () => {
+    const now: Record<string, string> = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`r${n}`, 'x']))
+    const { rows, told } = started(now)
+    const seen: string[] = []
+    for (let at = 0; at < 300; at += 100) {
+      for (const id of Object.keys(now)) {
+        now[id] = `${id} at ${at}`
+        rows.touch(id)
+      }
+      const some = told(at)
+      expect(some.length).toBeLessThanOrEqual(MOST_ROWS)
+      seen.push(...some)
+    }
+    expect(new Set(seen.map((words) => words.split(' ')[0])).size).toBe(60)
   })
 
   it('tell those without words only what changed for them', () => {

@@ -1,5 +1,7 @@
 /** Between two tellings of one row. */
 export const ROW_MS = 1_000
+/** Looked at in one go: with hundreds of busy sessions each waits its turn, and nobody waits for all of them. */
+export const MOST_ROWS = 25
 
 /** A row as it is told, with words and without. null: it is not told there. */
 export interface RowText {
@@ -8,9 +10,11 @@ export interface RowText {
 }
 
 interface Row {
-  now: RowText
+  /** null: not looked at yet. */
+  now: RowText | null
   told: RowText | null
   toldAt: number
+  lookedAt: number
   /** It may have changed since it was looked at. */
   isTouched: boolean
 }
@@ -25,13 +29,15 @@ export interface Rows {
   all(): RowText[]
 }
 
+const NEVER = { toldAt: Number.NEGATIVE_INFINITY, lookedAt: Number.NEGATIVE_INFINITY }
+
 /**
  * Rows as clients know them. One is looked at when something touched it, and told when it is not what was told last: not more often than
  * `ROW_MS`, and then the newest. `look` gives null for what is no longer shown.
  */
 export function makeRows(first: Iterable<readonly [id: string, text: RowText]>, look: (id: string) => RowText | null): Rows {
   const rows = new Map<string, Row>()
-  for (const [id, text] of first) rows.set(id, { now: text, told: text, toldAt: Number.NEGATIVE_INFINITY, isTouched: false })
+  for (const [id, text] of first) rows.set(id, { now: text, told: text, ...NEVER, isTouched: false })
   let turn: Iterator<string> = rows.keys()
 
   const refresh = (id: string, row: Row): void => {
@@ -45,12 +51,8 @@ export function makeRows(first: Iterable<readonly [id: string, text: RowText]>, 
   return {
     touch(id) {
       const row = rows.get(id)
-      if (row) {
-        row.isTouched = true
-        return
-      }
-      const text = look(id)
-      if (text !== null) rows.set(id, { now: text, told: null, toldAt: Number.NEGATIVE_INFINITY, isTouched: false })
+      if (row) row.isTouched = true
+      else rows.set(id, { now: null, told: null, ...NEVER, isTouched: true })
     },
     touchSome(turns) {
       for (let left = Math.ceil(rows.size / turns); left > 0; left--) {
@@ -65,21 +67,21 @@ export function makeRows(first: Iterable<readonly [id: string, text: RowText]>, 
       }
     },
     due(now) {
-      const due: RowText[] = []
-      for (const [id, row] of rows) {
-        if (now - row.toldAt < ROW_MS) continue
+      const waiting = [...rows].filter(([, row]) => now - row.toldAt >= ROW_MS && (row.isTouched || row.now !== row.told))
+      const turn = waiting.sort(([, a], [, b]) => a.lookedAt - b.lookedAt || 0).slice(0, MOST_ROWS)
+      return turn.flatMap(([id, row]) => {
+        row.lookedAt = now
         refresh(id, row)
-        const { words, figures } = row.now
-        if (row.told?.words === words && row.told.figures === figures) continue
-        due.push({ words, figures: row.told?.figures === figures ? null : figures })
-        row.told = row.now
+        const { now: text, told } = row
+        row.told = text
+        if (text === null || (told?.words === text.words && told.figures === text.figures)) return []
         row.toldAt = now
-      }
-      return due
+        return [{ words: text.words, figures: told?.figures === text.figures ? null : text.figures }]
+      })
     },
     all() {
       for (const [id, row] of rows) refresh(id, row)
-      return [...rows.values()].map((row) => row.now)
+      return [...rows.values()].flatMap((row) => row.now ?? [])
     },
   }
 }

@@ -31,8 +31,8 @@ describe('the climb', () => {
   it('shows warnings where they were, and compactions only when they happened', () => {
     const events = [
       anEvent(1, 'context_warning', { level: 'handoff', usedTokens: 142_000, contextUsedPercent: 85 }),
-      anEvent(2, 'compaction_complete', { outcome: 'blocked' }),
-      anEvent(3, 'compaction_complete', { outcome: 'completed' }),
+      anEvent(2, 'cycle_started', { reason: 'start' }),
+      anEvent(3, 'cycle_started', { reason: 'compaction' }),
       anEvent(4, 'handoff_completed', {}),
     ]
     expect(marksOf(events).map(({ kind, severity, used }) => [kind, severity, used])).toEqual([

@@ -58,8 +58,9 @@ export function marksOf(events: readonly Event[]): Mark[] {
         const percent = typeof data.contextUsedPercent === 'number' ? data.contextUsedPercent : null
         return [{ at, kind: 'warning', label: level, severity: severityOf(level, percent), used }]
       }
-      case 'compaction_complete':
-        return data.outcome === 'completed' ? [{ at, kind: 'compaction', label: 'compacted', severity: 0, used: null }] : []
+      // Its end may be told much later: the new cycle begins where the climb falls.
+      case 'cycle_started':
+        return data.reason === 'compaction' ? [{ at, kind: 'compaction', label: 'compacted', severity: 0, used: null }] : []
       case 'handoff_completed':
         return [{ at, kind: 'handoff', label: 'handed over', severity: 0, used: null }]
       default:

@@ -56,21 +56,19 @@ export default function Overview() {
 
 function SpendToday() {
   const spend = useLive((live) => live.spendToday)
-  if (spend === null) return null
+  if (spend === null || (spend.cost_usd === null && spend.output_tokens === 0)) return null
   return (
     <dl className="spend-today" aria-label="Today">
       <div>
         <dt>today</dt>
         <dd>{moneyText(spend.cost_usd)}</dd>
       </div>
-      <div>
-        <dt>tokens in</dt>
-        <dd>{tokensText(spend.input_tokens)}</dd>
-      </div>
-      <div>
-        <dt>tokens out</dt>
-        <dd>{tokensText(spend.output_tokens)}</dd>
-      </div>
+      {spend.output_tokens > 0 && (
+        <div>
+          <dt>tokens out</dt>
+          <dd>{tokensText(spend.output_tokens)}</dd>
+        </div>
+      )}
     </dl>
   )
 }

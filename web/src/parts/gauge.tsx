@@ -62,8 +62,13 @@ export function Gauge(props: {
       </div>
       {size === 'hero' && (
         <div className="gauge-scale" aria-hidden="true">
-          {ticks.map((tick) => (
-            <span key={tick.name} data-severity={tick.severity} style={{ insetInlineStart: `${tick.percent}%` }}>
+          {ticks.map((tick, n) => (
+            <span
+              key={tick.name}
+              data-severity={tick.severity}
+              data-tight={(ticks[n + 1]?.percent ?? 200) - tick.percent < 12 || undefined}
+              style={{ insetInlineStart: `${tick.percent}%` }}
+            >
               {tick.name}
             </span>
           ))}

@@ -51,7 +51,9 @@ function Chunk({
   useEffect(() => {
     const element = ref.current!
     const observer = new IntersectionObserver(
-      ([entry]) => {
+      (entries) => {
+        // Several may have gathered: only the last is so now.
+        const entry = entries.at(-1)
         if (entry === undefined) return
         // What is left behind keeps the height it had; focus in it is never taken away.
         if (!entry.isIntersecting && element.childElementCount > 0)

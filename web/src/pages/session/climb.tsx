@@ -7,7 +7,9 @@ import { Section } from '../../parts/page-head.js'
 import { useCall } from '../../use-call.js'
 import { useEvents } from './use-events.js'
 
-const Curve = lazy(() => import('../../curve/curve.js').then(({ Curve }) => ({ default: Curve })))
+// Fetched while the readings are: both take their time.
+const drawing = import('../../curve/curve.js').then(({ Curve }) => ({ default: Curve }))
+const Curve = lazy(() => drawing)
 
 export function Climb({ session }: { session: SessionDetail }) {
   const { data: columns, problem, loading, again } = useCall('curve', { id: session.session_id, query: { limit: 100_000 } })

@@ -7,6 +7,7 @@ import { useCall } from '../../use-call.js'
 /** The figures: how full, how long it lasts, what it cost. */
 export function Measure({ session }: { session: SessionDetail }) {
   const { spend } = session
+  const sent = spend.input_tokens + spend.cache_creation_tokens + spend.cache_read_tokens
   return (
     <section className="measure" aria-label="Figures">
       <div className="measure-full">
@@ -33,15 +34,12 @@ export function Measure({ session }: { session: SessionDetail }) {
           <dt>spent</dt>
           <dd>{moneyText(spend.cost_usd)}</dd>
           <dd className="quiet">
-            {tokensText(spend.input_tokens + spend.cache_creation_tokens + spend.cache_read_tokens)} in,{' '}
-            {tokensText(spend.output_tokens)} out
+            {sent === 0 ? 'tokens not told' : `${tokensText(sent)} in, ${tokensText(spend.output_tokens)} out`}
           </dd>
         </div>
         <div>
           <dt>cache hits</dt>
-          <dd>
-            {spend.cache_hit_rate === null ? '–' : percentText(spend.cache_hit_rate * (spend.cache_hit_rate <= 1 ? 100 : 1))}
-          </dd>
+          <dd>{spend.cache_hit_rate === null ? '–' : percentText(spend.cache_hit_rate * 100)}</dd>
           <dd className="quiet">of what was sent</dd>
         </div>
         <div>
@@ -79,7 +77,8 @@ function Soon({ session }: { session: SessionDetail }) {
 
 function range(level: Forecast['levels'][number] | null): string | null {
   if (level === null) return null
-  const minutes = level.minutes === null ? null : `~${durationText(level.minutes * 60_000)}`
+  const minutes =
+    level.minutes === null ? null : level.minutes < 1 ? 'under a minute' : `~${durationText(level.minutes * 60_000)}`
   const steps = level.low === null || level.high === null || level.low === level.high ? null : `${level.low} to ${level.high}`
   return [steps, minutes].filter((part) => part !== null).join(', ') || null
 }

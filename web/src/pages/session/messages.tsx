@@ -19,9 +19,13 @@ const MODES = {
   urgent: 'as soon as the client can take it',
 } as const
 
+const FEW = 4
+const LONG = 240
+
 /** What the seat was told, and a box to tell it more. */
 export function Messages({ session }: { session: SessionDetail }) {
   const words = useLive((live) => live.words)
+  const [all, setAll] = useState(false)
   const { data, problem, loading, again } = useCall('messages', words ? { id: session.session_id, query: { limit: 50 } } : null)
   useSoon(useLastOf(session.session_id, TOLD), again)
   const newest = [...(data?.messages ?? [])].sort((a, b) => (a.queued_at < b.queued_at ? 1 : -1))
@@ -36,10 +40,15 @@ export function Messages({ session }: { session: SessionDetail }) {
           {loading && <Skeleton />}
           {!loading && newest.length === 0 && problem === null && <p className="quiet">Nothing was said yet.</p>}
           <ul className="messages">
-            {newest.map((message) => (
+            {newest.slice(0, all ? newest.length : FEW).map((message) => (
               <MessageEntry key={message.message_id} message={message} again={again} />
             ))}
           </ul>
+          {!all && newest.length > FEW && (
+            <button type="button" className="button messages-more" onClick={() => setAll(true)}>
+              Show {newest.length - FEW} more
+            </button>
+          )}
         </div>
       )}
     </Section>
@@ -98,6 +107,21 @@ function SendBox({ session, sent }: { session: SessionDetail; sent: () => void }
   )
 }
 
+/** A long one shows its beginning until all of it is wanted. */
+function Text({ text }: { text: string }) {
+  const [whole, setWhole] = useState(text.length <= LONG)
+  return (
+    <>
+      <p className="words">{whole ? text : `${text.slice(0, LONG).trimEnd()} …`}</p>
+      {!whole && (
+        <button type="button" className="fold" onClick={() => setWhole(true)}>
+          All of it
+        </button>
+      )}
+    </>
+  )
+}
+
 function MessageEntry({ message, again }: { message: MessageShown; again: () => void }) {
   const { busy, trouble, act } = useAct()
   const takeBack = (): void =>
@@ -116,7 +140,7 @@ function MessageEntry({ message, again }: { message: MessageShown; again: () => 
           <RelativeTime at={message.delivered_at ?? message.queued_at} />
         </span>
       </p>
-      {message.text !== null && <p className="words message-text">{message.text}</p>}
+      {message.text !== null && <Text text={message.text} />}
       {message.status === 'queued' && message.sender !== 'baton' && (
         <button type="button" className="fold" disabled={busy} onClick={takeBack}>
           Take it back

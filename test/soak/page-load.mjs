@@ -1,0 +1,160 @@
+// Many pages at once while signals pour in, one server killed under them. node test/soak/page-load.mjs [--clients N] [--rate N] [--seconds N] [--untimed]
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { quantile } from '../../bench/figures.mjs'
+import { makeListeners } from '../../bench/listeners.mjs'
+import { prepareLoad } from '../../bench/load.mjs'
+import { BATON, makeMachine, pause, start } from '../../bench/machine.mjs'
+import { end, prove } from './prove.mjs'
+
+const { DatabaseSync } = createRequire(import.meta.url)('@photostructure/sqlite')
+const { values } = parseArgs({
+  options: {
+    clients: { type: 'string', default: '200' },
+    rate: { type: 'string', default: '3000' },
+    seconds: { type: 'string', default: '20' },
+    untimed: { type: 'boolean', default: false },
+  },
+})
+const [CLIENTS, RATE, SECONDS] = [values.clients, values.rate, values.seconds].map(Number)
+const SESSIONS = 100
+const SLOW = Math.max(1, Math.round(CLIENTS / 40))
+const BURST = 1_000
+
+const machine = makeMachine('page-load')
+const db = () => new DatabaseSync(join(machine.batonHome, 'baton.db'))
+
+/** Always on the same port: pages come back to where they were. */
+async function serve(port) {
+  const child = start(process.execPath, [BATON, 'serve', '--port', String(port), '--json'], {
+    env: machine.env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const url = await new Promise((resolve) => child.stdout.once('data', (line) => resolve(JSON.parse(String(line)).url)))
+  return { child, pid: child.pid, port: Number(new URL(url).port), url }
+}
+
+let server = await serve(0)
+const token = readFileSync(join(machine.batonHome, 'token'), 'utf8').trim()
+const quick = makeListeners(server.port, CLIENTS - SLOW, { measure: true })
+const slow = makeListeners(server.port, SLOW, { token })
+const everybody = [...quick.all, ...slow.all]
+await until('all listen', () => everybody.every(({ connects }) => connects > 0))
+
+// Other processes write too: what they write is told like everything else.
+const store = db()
+store.exec('PRAGMA busy_timeout = 10000')
+// As Baton's own processes do: nobody waits for the disk with the store locked.
+store.exec('PRAGMA synchronous = NORMAL')
+const insert = store.prepare(
+  'INSERT INTO events (type, at, session_id, seat_id, job_id, data) VALUES (?, ?, NULL, NULL, NULL, ?)',
+)
+const write = (count, size = 10) => {
+  store.exec('BEGIN IMMEDIATE')
+  // Under a name that is withheld: only the slow ones, who gave the token, get much.
+  const data = JSON.stringify({ words: 'x'.repeat(size) })
+  for (let i = 0; i < count; i++) insert.run('guard_tripped', new Date().toISOString(), data)
+  store.exec('COMMIT')
+}
+const writer = setInterval(() => write(2), 100)
+
+const folder = join(machine.home, '.claude', 'projects', '-soak')
+const load = prepareLoad(machine.dir, { sessions: SESSIONS, cwd: machine.project, folder, port: server.port })
+if (load === null) console.log('page-load: no C compiler (cc) here, so no signals')
+const began = Date.now()
+const pouring = load ? load.run({ rate: RATE, seconds: SECONDS }) : pause(SECONDS * 1000)
+await pause((SECONDS * 1000) / 4)
+write(BURST)
+await pause((SECONDS * 1000) / 4)
+for (const one of slow.all) one.pause()
+for (let i = 0; i < 20; i++) {
+  write(1, 500_000)
+  await pause(60)
+}
+const said = await pouring
+await pause(2_500)
+for (const one of slow.all) one.resume()
+const seconds = (Date.now() - began) / 1000
+const held = memory(server.pid)
+await until('the slow ones came back', () => slow.all.every(({ connects }) => connects > 1))
+const readings = Math.max(...quick.all.flatMap(({ readings }) => [...readings.values()]))
+const told = quick.all.reduce((sum, { ids }) => sum + ids.length, 0)
+const bytes = quick.all.reduce((sum, one) => sum + one.bytes, 0) / quick.all.length / seconds
+const [p50, p99] = [0.5, 0.99].map((q) => quantile(quick.latency, q))
+
+server.child.kill('SIGKILL')
+await pause(500)
+write(50)
+server = await serve(server.port)
+await until('all came back', () => everybody.every(({ connects, drops }) => drops > 0 && connects > drops))
+write(50)
+clearInterval(writer)
+const ids = store
+  .prepare("SELECT id FROM events WHERE type <> 'reading' AND id > 0 ORDER BY id")
+  .all()
+  .map(({ id }) => id)
+const last = ids.at(-1)
+await until('the last event', () => everybody.every((one) => one.ids.includes(last)))
+quick.stop()
+slow.stop()
+server.child.kill('SIGTERM')
+await new Promise((resolve) => server.child.once('exit', resolve))
+store.close()
+
+const rate = load ? `${Math.round(said.answered_rate)} signals a second (p99 ${said.p99.toFixed(0)} ms), ` : ''
+console.log(
+  `page-load: ${rate}${CLIENTS} listeners, ${told} messages that are no readings, ${Math.round(bytes / 1024)} kB/s each`,
+)
+const lost = everybody.map((one) => ids.filter((id) => id > one.from && !new Set(one.ids).has(id)).length)
+const twice = everybody.filter((one) => new Set([...one.ids, ...one.readingIds]).size < one.ids.length + one.readingIds.length)
+prove(
+  lost.every((n) => n === 0),
+  'no listener lost an event that is no reading',
+  `${Math.max(...lost)} at most, of ${ids.length}`,
+)
+prove(twice.length === 0, 'none was told anything twice', `${twice.length} were`)
+prove(
+  everybody.every(({ gaps }) => gaps === 0),
+  'nobody had too much to catch up with',
+)
+prove(readings <= 5 * seconds + 2, 'at most five readings a second of a session', `${(readings / seconds).toFixed(1)}`)
+prove(
+  slow.all.every(({ drops }) => drops > 1),
+  'those who took nothing were dropped, and came back',
+)
+prove(
+  quick.all.every(({ drops }) => drops === 1),
+  'nobody else was',
+)
+if (load) prove(said.wrong + said.refused + said.unanswered === 0, 'every signal was answered')
+if (!values.untimed) {
+  prove(p99 < 300, 'from what happened to the page', `median ${Math.round(p50)} ms, p99 ${Math.round(p99)} ms`)
+  prove(held < 250, "the server's memory stays below 250 MB", `${Math.round(held)} MB at most`)
+  if (load)
+    prove(
+      said.answered_rate > RATE * 0.98,
+      'signals are taken as fast as they come',
+      `${Math.round(said.answered_rate)} of ${RATE} a second`,
+    )
+}
+machine.remove()
+end()
+
+/** The most it ever held, in MB. */
+function memory(pid) {
+  if (process.platform !== 'linux') return Number.NaN
+  return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024
+}
+
+async function until(what, holds, ms = 60_000) {
+  const stop = Date.now() + ms
+  while (!holds()) {
+    if (Date.now() > stop) {
+      prove(false, what)
+      end()
+    }
+    await pause(50)
+  }
+}
