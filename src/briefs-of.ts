@@ -161,9 +161,10 @@ export function heldBy({ store }: Pick<House, 'store'>, brief: BriefRecord): Han
   return open.find(({ briefId }) => briefId === brief.briefId) ?? null
 }
 
-/** The handoff of a seat that is under way. Throws when none is. */
-export function handoffUnderWay({ store }: Pick<House, 'store'>, seatId: string): HandoffRecord {
-  const handoff = store.openHandoffs({ seatId }).at(-1)
+/** The handoff of a seat that is under way; of two clients in one seat that of the session whose id begins so. Throws when none is. */
+export function handoffUnderWay({ store }: Pick<House, 'store'>, seatId: string, session: string): HandoffRecord {
+  const open = store.openHandoffs({ seatId })
+  const handoff = open.find(({ sessionId }) => session.length > 3 && sessionId.startsWith(session)) ?? open.at(-1)
   if (handoff) return handoff
   throw new BatonError(
     `No handoff of seat ${store.seat(seatId)?.name ?? seatId.slice(0, 12)} is under way.`,

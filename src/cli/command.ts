@@ -25,8 +25,6 @@ export interface Command {
   words: { min: number; max: number }
   /** Fixed first words, where the command has any. */
   actions?: readonly string[]
-  /** Without any of them it does something too. */
-  bare?: true
   /** What each of them does in one line, and which options it takes: its own help. Where left out, the command's help speaks of all. */
   forms?: Readonly<Record<string, { does: string; options: readonly string[] }>>
   examples: readonly (readonly [line: string, does: string])[]

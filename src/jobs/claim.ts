@@ -30,7 +30,7 @@ function take(parts: JobParts, jobId: string): void {
     const why = whyNotTaken(parts, jobId)
     if (why !== null) throw why
     const job = store.job(jobId)!
-    const fresh = { exitReason: null, endedAt: null, detail: '', wanted: null, ...NO_FAILURES }
+    const fresh = { exitReason: null, endedAt: null, detail: '', wanted: null, wantedBy: null, ...NO_FAILURES }
     const checkRound = job.state === 'failed' ? 0 : job.checkRound
     store.putJob({ ...job, ...fresh, checkRound, state: 'pending', stateAt: parts.now().toISOString(), runner: me() })
   })

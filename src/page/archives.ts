@@ -18,7 +18,7 @@ const MOST_PLACES = 50
 
 export function archivePage(house: House, hands: Hands): ArchiveRooms {
   const { store } = house
-  const archives = archivesOf(house)
+  let archives = archivesOf(house)
   const places = new Map<string, Place[]>()
   const placesOf = (streamId: string): Place[] => {
     const known = places.get(streamId) ?? []
@@ -67,6 +67,10 @@ export function archivePage(house: House, hands: Hands): ArchiveRooms {
     async forget({ sessionId }) {
       const words = ['archive', '--json', 'forget', '--', sessionId]
       const done = (await hands.command(words)) as { archives: unknown[]; freed_bytes: number; words: number }
+      // What was unpacked lately is kept at hand, and is to be forgotten too.
+      archives.close()
+      archives = archivesOf(house)
+      places.clear()
       return { session_id: sessionId, archives: done.archives.length, freed_bytes: done.freed_bytes, words: done.words }
     },
   }

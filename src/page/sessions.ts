@@ -33,8 +33,8 @@ export function sessionPage(house: House): SessionRooms {
       typeSoon(handoff.seatId)
       return viewHandoff(handoff)
     },
-    cancelHandoff({ seatId }) {
-      const { handoffId } = handoffUnderWay(house, seatId)
+    cancelHandoff({ seatId, sessionId }) {
+      const { handoffId } = handoffUnderWay(house, seatId, sessionId)
       return viewHandoff(dropHandoff(parts, { handoffId, caller: PERSON }))
     },
     switchSession: ({ sessionId }, enabled) => setEnabled(parts, 'session', sessionId, enabled, house.now().toISOString()),

@@ -24,8 +24,8 @@ export interface PageStage {
   batonHome: string
   /** A page that was let in by a ticket, as `baton open` does it; `key: false`: one that was not. Faults it reports are in `faults`. */
   open(path?: string, options?: OpenOptions): Promise<OpenPage>
-  /** A hook's payload as the client sends it, with these fields in place of the recorded ones. */
-  hook(fixture: string, session: string, change?: Record<string, unknown>): Promise<unknown>
+  /** A hook's payload as the client sends it, with these fields in place of the recorded ones, out of this environment. */
+  hook(fixture: string, session: string, change?: Record<string, unknown>, env?: Record<string, string>): Promise<unknown>
   /** A status line: so many tokens are used. */
   status(session: string, used: number, change?: Record<string, unknown>): Promise<void>
   stopServer(signal?: NodeJS.Signals): Promise<void>
@@ -87,10 +87,11 @@ export async function pageStage(): Promise<PageStage> {
       await page.goto(`${server.url}${at}${key && options.context === undefined ? `#ticket=${await ticket()}` : ''}`)
       return { page, context, faults }
     },
-    async hook(fixture, session, change = {}) {
+    async hook(fixture, session, change = {}, env = {}) {
       const { kind, body } = JSON.parse(readFileSync(path.join(FIXTURES, `${fixture}.json`), 'utf8'))
       const own = { session_id: session, cwd: places.project, transcript_path: `${places.home}/${session}.jsonl` }
-      return post(`/signals/claude-code/${kind}`, { ...body, ...own, ...change })
+      const headers = Object.fromEntries(Object.entries(env).map(([name, value]) => [`x-env-${name.toLowerCase()}`, value]))
+      return post(`/signals/claude-code/${kind}`, { ...body, ...own, ...change }, headers)
     },
     async status(session, used, change = {}) {
       stamp += 1_000

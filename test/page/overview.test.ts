@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type PageStage, pageStage, seriousFaults, sideways } from './browser.js'
 
@@ -68,6 +70,22 @@ describe('the overview', () => {
     await page.close()
   })
 
+  test('sessions of one seat are one row, and the sessions before unfold under it', async () => {
+    const seat = { BATON_SEAT: 'builder', CLAUDE_PID: String(process.pid) }
+    await stage.hook('print.SessionStart', 'first', {}, seat)
+    await stage.status('first', 90_000)
+    await stage.hook('terminal.SessionEnd.clear', 'first', {}, seat)
+    await stage.hook('terminal.SessionStart.clear', 'second', {}, seat)
+    await stage.status('second', 30_000)
+    const { page } = await stage.open('/')
+    const row = page.getByRole('listitem').filter({ hasText: 'builder' })
+    await row.getByText('18%').waitFor()
+    expect(await row.count()).toBe(1)
+    await row.getByRole('button', { name: '1 earlier' }).click()
+    await row.getByRole('link', { name: 'first' }).waitFor()
+    await page.close()
+  })
+
   test.each([
     ['light', 1280],
     ['dark', 1280],
@@ -90,6 +108,12 @@ describe('the overview', () => {
     await page.getByLabel('Token').fill('wrong')
     await page.getByRole('button', { name: 'Let in' }).click()
     await page.getByRole('dialog').getByRole('alert').waitFor()
+    await page.getByLabel('Token').fill(readFileSync(join(stage.batonHome, 'token'), 'utf8'))
+    await page.getByRole('button', { name: 'Let in' }).click()
+    await page.getByText('Figures only').waitFor({ state: 'detached' })
+    await page.reload()
+    await page.getByText('96%').first().waitFor()
+    expect(await page.getByText('Figures only').count()).toBe(0)
     await context.close()
   })
 

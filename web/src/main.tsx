@@ -12,12 +12,12 @@ import { applyTheme } from './theme.js'
 
 applyTheme()
 const ticket = takeTicket()
-createRoot(document.getElementById('root')!).render(<App />)
 if (ticket !== null) {
-  // The key comes first: a stream without it would tell figures only, and be thrown away at once.
+  // The key comes first: what is asked without it would be figures only, and be asked again at once.
   await enter({ ticket }).catch((error) => {
     const { error: what, hint } = problemFrom(error)
     toast(hint === undefined ? what : `${what} ${hint}`)
   })
 }
 listen()
+createRoot(document.getElementById('root')!).render(<App />)

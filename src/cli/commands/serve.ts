@@ -26,7 +26,6 @@ export const command: Command = {
     'install has the system start it whenever you log in (systemd or launchd, yours alone); remove takes that back.',
   options,
   actions: ACTIONS,
-  bare: true,
   words: { min: 0, max: 1 },
   examples: [
     ['baton serve', 'on 127.0.0.1:8420'],

@@ -46,7 +46,7 @@ export async function cancel(call: Call, cli: Cli): Promise<number> {
 function drop(house: House, name: string, caller: Caller): { brief: BriefRecord | null; handoff: HandoffRecord | null } {
   const named = findBriefNamed(house, name)
   if (named) return cancelBrief(house, caller, named)
-  const { handoffId } = handoffUnderWay(house, known(house, name))
+  const { handoffId } = handoffUnderWay(house, known(house, name), name)
   const handoff = dropHandoff(house.engine.parts, { handoffId, caller })
   return { handoff, brief: handoff.briefId === null ? null : house.store.brief(handoff.briefId) }
 }

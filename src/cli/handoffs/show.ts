@@ -1,5 +1,6 @@
 import { addedIn, briefNamed, readWhole } from '../../briefs-of.js'
 import type { BriefOrigin } from '../../contract/brief.js'
+import { hindranceOf } from '../../engine/overlooked.js'
 import { viewBrief, viewHandoff } from '../../engine/view-brief.js'
 import { untrustedText } from '../../handoff/resume-text.js'
 import { EXIT } from '../../lib/errors.js'
@@ -17,7 +18,7 @@ export async function show(call: Call, cli: Cli): Promise<number> {
     const untrusted = body === null || text !== null ? null : untrustedText(record.path, body, LONGEST)
     const brief = viewBrief(record)
     const last = house.store.handoffs({ seatId: record.seatId }).findLast(({ briefId }) => briefId === record.briefId)
-    const handoff = last ? viewHandoff(last) : null
+    const handoff = last ? viewHandoff(last, hindranceOf(house.engine.parts, last)) : null
     if (call.json) {
       const from = origin && spelled(origin)
       const shown = {

@@ -30,6 +30,7 @@ describe('the line of a job at work', () => {
     expect(progressLine(event({ total_steps: 1 }), plain)).toBe('▱▱▱▱▱▱▱▱▱▱ step 1 · session – · handoffs –/–')
     expect(progressLine(event({ ...DATA, cost_usd: 1.5 }), plain)).toContain('· $1.50 ·')
     expect(progressLine(event({ ...DATA, waiting: 'overloaded' }), plain)).toContain('the provider is asked again (overloaded)')
+    expect(progressLine(event({ ...DATA, background: 1 }), plain)).toContain('waits for what runs in the background (1)')
   })
 
   it('expects a compaction once the handoffs are used up', () => {
@@ -55,7 +56,7 @@ describe('a round of checks', () => {
       'check passed: npm test (3.1 s)',
     )
     expect(said('check_completed', { name: 'lint', ok: false, exit_code: 2, duration_ms: 20 })).toBe(
-      'check failed: lint (exit 2, 0 s)',
+      'check failed: lint (exit 2, 20 ms)',
     )
     const endless = { name: 'lint', ok: false, exit_code: null, timed_out: true, duration_ms: 600_010 }
     expect(said('check_completed', endless)).toBe('check failed: lint (it did not end within 600 s)')

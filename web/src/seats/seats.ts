@@ -41,7 +41,8 @@ export function isSameSeat(a: Seat, b: Seat): boolean {
   return a.current === b.current && a.earlier.length === b.earlier.length && a.earlier.every((row, n) => row === b.earlier[n])
 }
 
-export const isOver = ({ current }: Seat): boolean => current.state === 'ended'
+/** Ended, or gone without a word. */
+export const isOver = ({ current }: Seat): boolean => current.state === 'ended' || current.state === 'unknown'
 
 /** Everything somebody may look for it by. */
 export function matches({ name, current, earlier }: Seat, words: string): boolean {

@@ -5,7 +5,7 @@ import { Empty } from '../../parts/faces.js'
 export function NoSessions() {
   return (
     <Empty title="No sessions yet">
-      <p>Baton measures every session of Claude Code on this machine. It needs to be told of once:</p>
+      <p>Baton measures every session of Claude Code on this machine. Three steps to the first one:</p>
       <ol className="begin">
         <li>
           <span>Let the client tell Baton what it does.</span>

@@ -75,7 +75,7 @@ function Where({ row, name }: { row: SessionRow; name: string }) {
   const parts = [
     row.seat_name === null || folder === null ? null : folder.split('/').filter(Boolean).at(-1),
     row.branch,
-    row.job_id === null ? null : `job ${shortId(row.job_id)}`,
+    row.job_id,
   ].filter((part) => part !== null && part !== undefined && part !== name)
   return (
     <span className="seat-where cut quiet" title={folder ?? undefined}>
