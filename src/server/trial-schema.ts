@@ -41,6 +41,5 @@ function isOf(value: unknown, type: string): boolean {
   if (type === 'array') return Array.isArray(value)
   if (type === 'integer') return Number.isInteger(value)
   if (type === 'object') return typeof value === 'object' && value !== null && !Array.isArray(value)
-  // biome-ignore lint/suspicious/useValidTypeof: the names are those of JSON Schema
   return typeof value === type
 }

@@ -57,6 +57,7 @@ const EVENTS: Record<EventType, Form> = {
 const HANDOFF_VIEW = {
   ...{ handoff_id: 'shown', seat_id: 'shown', session_id: 'shown', state: 'shown', state_at: 'shown', due_at: 'shown' },
   ...{ cause: 'shown', level: 'shown', requested_at: 'shown', brief_id: 'shown', way: 'shown', new_session_id: 'shown' },
+  hindered_by: 'shown',
 } satisfies FormOf<HandoffView>
 
 const BRIEF_VIEW = {

@@ -12,6 +12,9 @@ const EVIL = '<img src=x onerror=alert(1)>'
 const BRANCH = 'fix/<svg/onload=alert(1)>'
 const EDITED = `# Handoff brief\n\n## Next exact step\nRun the tests with a blue pen. ${EVIL}\n`
 
+/** The second handoff follows the first at once. */
+const CONFIG = 'handoff: { bar: 0, review_seconds: 600 }\nguards: { cooldown_seconds: 0, min_new_tokens: 0 }\n'
+
 const repository = (trial: Trial): Record<string, string> => {
   const git = (...args: string[]) =>
     execFileSync('git', ['-C', trial.project, '-c', 'user.name=a', '-c', 'user.email=a@b', ...args])
@@ -33,7 +36,7 @@ async function hands(trial: Trial, session: string, text: string): Promise<{ bri
 const shown = async (trial: Trial, brief: string) => (await trial.run(['handoffs', 'show', brief, '--json'])).json
 
 test('a brief under review is read, edited and approved from the page; the next one is compared with it and cancelled', async () => {
-  const it = await openPage({ path: '/briefs', config: 'handoff: { bar: 0, review_seconds: 600 }\n', prepare: repository })
+  const it = await openPage({ path: '/briefs', config: CONFIG, prepare: repository })
   const { page, trial } = it
   await page.getByRole('heading', { name: 'No briefs yet' }).waitFor()
   await it.expectSound()

@@ -72,7 +72,7 @@ test('a job appears by itself, and with it its climb, its handoff, its output an
 
   await page.getByRole('link', { name: /^brief/ }).click()
   await page.getByText(`All steps. ${EVIL}`).waitFor()
-  await it.expectSound()
+  expect(it.faults).toEqual([])
 })
 
 test('a job is cancelled, asked twice, and a paused one goes on, from the page', async () => {
@@ -90,8 +90,12 @@ test('a job is cancelled, asked twice, and a paused one goes on, from the page',
   expect(await page.getByRole('button', { name: /Cancel|Resume/ }).count()).toBe(0)
 
   const second = it.run('--prompt', 'Rests a while')
-  await page.getByRole('link', { name: 'Jobs', exact: false }).first().click()
-  await page.getByRole('link', { name: 'Rests a while' }).click()
+  // By keys alone: to the jobs, to the first of them, into it.
+  await page.keyboard.type('gj')
+  await page.getByRole('link', { name: 'Rests a while' }).waitFor()
+  await page.keyboard.press('j')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'Rests a while' }).waitFor()
   await page.getByText('echo 1').waitFor()
   second.child.kill('SIGINT')
   await page.getByText('It rests until somebody resumes it.').waitFor()

@@ -23,6 +23,8 @@ export const handoff = v.object({
   new_session_id: maybe(text),
   number: count,
   trouble: maybe(text),
+  /** What keeps the client from being cleared: turn, dialog, draft, background, subagent; null: nothing, or it is not told. */
+  hindered_by: maybe(text),
   withheld,
 })
 export type HandoffShown = v.InferOutput<typeof handoff>

@@ -1,11 +1,12 @@
 import { type ReactNode, useState } from 'react'
 import type { BriefRow } from '../../../../src/contract/api/briefs.js'
-import { call, problemFrom } from '../../api.js'
+import { call } from '../../api.js'
 import { Link } from '../../navigation.js'
 import { Confirm } from '../../parts/dialog.js'
-import { Problem, type ProblemShown } from '../../parts/faces.js'
+import { Problem } from '../../parts/faces.js'
 import { toast } from '../../parts/toast.js'
 import { briefHref } from '../../route.js'
+import { useAct } from '../../use-act.js'
 import { isInReview, isOpen } from './brief-facts.js'
 
 /** Approve and cancel. `look`: with a way to its text first. */
@@ -20,23 +21,18 @@ export function DecideButtons({
   look?: boolean
   children?: ReactNode
 }) {
-  const [busy, setBusy] = useState(false)
+  const { busy, trouble, act } = useAct()
   const [asking, setAsking] = useState(false)
-  const [trouble, setTrouble] = useState<ProblemShown | null>(null)
-  const act = async (what: 'approveBrief' | 'cancelBrief', says: string): Promise<void> => {
-    setBusy(true)
-    setTrouble(null)
-    try {
-      await call(what, { id: brief.brief_id })
-      toast(says)
-    } catch (error) {
-      setTrouble(problemFrom(error))
-    } finally {
-      setBusy(false)
-      setAsking(false)
-      done()
-    }
-  }
+  const decide = (what: 'approveBrief' | 'cancelBrief', says: string): void =>
+    act(async () => {
+      try {
+        await call(what, { id: brief.brief_id })
+        toast(says)
+      } finally {
+        setAsking(false)
+        done()
+      }
+    })
   return (
     <div className="decide">
       <div className="row">
@@ -51,7 +47,7 @@ export function DecideButtons({
             type="button"
             className={look ? 'button' : 'button primary'}
             disabled={busy}
-            onClick={() => void act('approveBrief', 'Approved: the handoff goes on')}
+            onClick={() => decide('approveBrief', 'Approved: the handoff goes on')}
           >
             Approve
           </button>
@@ -69,7 +65,7 @@ export function DecideButtons({
         yes="Cancel the brief"
         busy={busy}
         grave
-        onYes={() => void act('cancelBrief', 'Cancelled: the session goes on as it is')}
+        onYes={() => decide('cancelBrief', 'Cancelled: the session goes on as it is')}
         onClose={() => setAsking(false)}
       >
         <p>The handoff that waits for it is cancelled, and its session goes on as it is. The text stays in its file.</p>

@@ -1,3 +1,4 @@
+import { useState } from 'react'
 import type { JobShown } from '../../../../src/contract/api/jobs.js'
 import { durationText, moneyText, plural, shortId } from '../../format.js'
 import { Link } from '../../navigation.js'
@@ -8,12 +9,24 @@ import { briefHref, sessionHref } from '../../route.js'
 
 type Attempt = JobShown['sessions'][number]
 
+/** Of a long chain the newest count. */
+const SHOWN = 4
+
 /** Every session of the job, oldest first, and what each was begun with. */
-export function AttemptChain({ sessions }: { sessions: readonly Attempt[] }) {
+export function AttemptChain({ sessions, atWork }: { sessions: readonly Attempt[]; atWork: boolean }) {
+  const [all, setAll] = useState(false)
+  const hidden = all || sessions.length <= SHOWN + 1 ? 0 : sessions.length - SHOWN
   if (sessions.length === 0) return <p className="quiet">No session has begun yet.</p>
   return (
     <ol className="chain">
-      {sessions.map((attempt) => (
+      {hidden > 0 && (
+        <li>
+          <button type="button" className="button chain-more" onClick={() => setAll(true)}>
+            Show {plural(hidden, 'earlier session')}
+          </button>
+        </li>
+      )}
+      {sessions.slice(hidden).map((attempt) => (
         <li key={attempt.session_id}>
           {attempt.number > 1 && <BegunWith attempt={attempt} />}
           <div className="attempt" data-over={attempt.ended_at !== null || undefined}>
@@ -31,7 +44,7 @@ export function AttemptChain({ sessions }: { sessions: readonly Attempt[] }) {
               </p>
               <Gauge figures={attempt} label={`Session ${attempt.number}`} />
               <p className="attempt-small quiet">
-                <Small attempt={attempt} />
+                <Small attempt={attempt} atWork={atWork} />
               </p>
             </div>
           </div>
@@ -58,14 +71,14 @@ function BegunWith({ attempt }: { attempt: Attempt }) {
   )
 }
 
-function Small({ attempt }: { attempt: Attempt }) {
+function Small({ attempt, atWork }: { attempt: Attempt; atWork: boolean }) {
   const { started_at: start, ended_at: end, steps, compactions, cost_usd: cost } = attempt
   const lasted = useClock((now) => durationText((end === null ? now : Date.parse(end)) - Date.parse(start)))
   const parts = [
     plural(steps, 'step'),
     ...(compactions > 0 ? [plural(compactions, 'compaction')] : []),
     ...(cost === null ? [] : [moneyText(cost)]),
-    end === null ? `at work for ${lasted}` : lasted,
+    ...(end !== null ? [lasted] : atWork ? [`at work for ${lasted}`] : []),
   ]
   return (
     <>

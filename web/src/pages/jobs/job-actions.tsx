@@ -1,11 +1,12 @@
 import { useState } from 'react'
 import type { JobShown } from '../../../../src/contract/api/jobs.js'
-import { call, problemFrom } from '../../api.js'
+import { call } from '../../api.js'
 import { useLive } from '../../live/use-live.js'
 import { useClock } from '../../parts/clock.js'
 import { Confirm } from '../../parts/dialog.js'
-import { Problem, type ProblemShown } from '../../parts/faces.js'
+import { Problem } from '../../parts/faces.js'
 import { toast } from '../../parts/toast.js'
+import { useAct } from '../../use-act.js'
 import { mayCancel, mayResume } from './job-facts.js'
 
 /** Cancel, asked twice, and resume. `done`: something was done. */
@@ -13,33 +14,23 @@ export function JobActions({ job, done }: { job: JobShown; done: () => void }) {
   const words = useLive((live) => live.words)
   const resumable = useClock((now) => mayResume(job, now))
   const [asking, setAsking] = useState(false)
-  const [busy, setBusy] = useState(false)
-  const [trouble, setTrouble] = useState<ProblemShown | null>(null)
+  const { busy, trouble, act } = useAct()
   if (!words) return null
-  const act = async (what: 'cancelJob' | 'resumeJob', says: string): Promise<void> => {
-    setBusy(true)
-    setTrouble(null)
-    try {
-      await call(what, { id: job.job_id })
-      toast(says)
-    } catch (error) {
-      setTrouble(problemFrom(error))
-    } finally {
-      setBusy(false)
-      setAsking(false)
-      done()
-    }
-  }
+  const order = (what: 'cancelJob' | 'resumeJob', says: string): void =>
+    act(async () => {
+      try {
+        await call(what, { id: job.job_id })
+        toast(says)
+      } finally {
+        setAsking(false)
+        done()
+      }
+    })
   return (
     <div className="job-actions">
       <div className="row">
         {resumable && (
-          <button
-            type="button"
-            className="button primary"
-            disabled={busy}
-            onClick={() => void act('resumeJob', 'The job goes on')}
-          >
+          <button type="button" className="button primary" disabled={busy} onClick={() => order('resumeJob', 'The job goes on')}>
             Resume
           </button>
         )}
@@ -56,7 +47,7 @@ export function JobActions({ job, done }: { job: JobShown; done: () => void }) {
         yes={busy ? 'Ending it' : 'End the job'}
         busy={busy}
         grave
-        onYes={() => void act('cancelJob', 'The job is cancelled')}
+        onYes={() => order('cancelJob', 'The job is cancelled')}
         onClose={() => setAsking(false)}
       >
         <p>Its agent and everything it started are ended now. A cancelled job cannot be resumed.</p>

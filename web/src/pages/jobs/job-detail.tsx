@@ -16,7 +16,7 @@ import { AttemptChain } from './attempt-chain.js'
 import { BudgetBars } from './budget-bars.js'
 import { CheckRounds } from './check-rounds.js'
 import { JobActions } from './job-actions.js'
-import { isOver, spentTokens } from './job-facts.js'
+import { isOver, isWorking, spentTokens } from './job-facts.js'
 import { jobTitle } from './job-list.js'
 import { JobStatus } from './job-status.js'
 import { LiveOutput } from './live-output.js'
@@ -62,7 +62,7 @@ function Job({ job, again }: { job: JobDetail | JobShown; again: () => void }) {
             </Section>
           )}
           <Section title="Sessions" aside={<span className="quiet">{plural(job.handoffs, 'handoff')}</span>}>
-            <AttemptChain sessions={job.sessions} />
+            <AttemptChain sessions={job.sessions} atWork={isWorking(job)} />
           </Section>
           <Section title="Checks">
             <CheckRounds checks={job.checks} />
@@ -119,8 +119,7 @@ function Now({ job }: { job: JobShown }) {
 /** What ended sessions took, and the one at work until now. */
 function ranMs(job: JobShown, now: number): number {
   const last = job.sessions.at(-1)
-  const isWorking = job.status === 'running' || job.status === 'handing-off'
-  const begun = isWorking && job.runner?.alive && last?.ended_at === null ? Date.parse(last.started_at) : null
+  const begun = isWorking(job) && last?.ended_at === null ? Date.parse(last.started_at) : null
   return Math.max(job.ran_ms, begun === null ? 0 : now - begun)
 }
 

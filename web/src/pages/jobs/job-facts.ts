@@ -10,6 +10,10 @@ const STARTS_MS = 10_000
 
 export const isOver = ({ status }: Pick<JobShown, 'status'>): boolean => OVER.has(status)
 
+/** Somebody carries it, and it does not wait. */
+export const isWorking = ({ status, runner }: Pick<JobShown, 'status' | 'runner'>): boolean =>
+  (status === 'running' || status === 'handing-off') && runner !== null && runner.alive
+
 /** It says that it goes on, and nobody carries it: its runner was killed, or the machine went down. */
 export function isLost({ status, runner, created_at }: Pick<JobShown, 'status' | 'runner' | 'created_at'>, now: number): boolean {
   if (OVER.has(status) || status === 'paused') return false
@@ -86,7 +90,7 @@ export function budgetsOf(job: JobDetail | JobShown): Budget[] {
     { id: 'usd', used: job.spend.cost_usd, allowed: allowed.usd },
     { id: 'tokens', used: spentTokens(job), allowed: allowed.tokens },
     { id: 'turns', used: job.steps, allowed: allowed.turns },
-    { id: 'minutes', used: Math.round(job.ran_ms / 6_000) / 10, allowed: allowed.minutes },
+    { id: 'minutes', used: job.ran_ms / 60_000, allowed: allowed.minutes },
     { id: 'handoffs', used: job.handoffs, allowed: job.max_handoffs },
   ]
 }

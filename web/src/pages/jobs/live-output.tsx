@@ -8,10 +8,14 @@ import { useJobLog } from './use-job-log.js'
 
 /** So near the end, the end is what is looked at. */
 const NEAR = 40
+/** A scroll so soon after a wheel, a key, a finger or a button is a person's, and so is what follows it. */
+const BY_HAND_MS = 400
 
 /** What the job's clients say, as it comes. Stays at the end until somebody scrolls up. */
 export function LiveOutput({ jobId, atWork }: { jobId: string; atWork: boolean }) {
   const words = useLive((live) => live.words)
+  const isUnheard = useLive((live) => live.status === 'connecting')
+  if (isUnheard) return <Skeleton lines={4} label="Reading the output" />
   if (!words) return <Withheld what="What its agents say" />
   return <Output jobId={jobId} atWork={atWork} />
 }
@@ -22,6 +26,7 @@ function Output({ jobId, atWork }: { jobId: string; atWork: boolean }) {
   const [following, setFollowing] = useState(true)
   const follows = useRef(true)
   const lastTop = useRef(0)
+  const touched = useRef(0)
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: new lines are the reason to go to the end
   useLayoutEffect(() => {
@@ -35,11 +40,16 @@ function Output({ jobId, atWork }: { jobId: string; atWork: boolean }) {
     for (const child of element.children) grown.observe(child)
     return () => grown.disconnect()
   })
+  const touch = (): void => {
+    touched.current = performance.now()
+  }
   const scrolled = (): void => {
     const { scrollHeight, scrollTop, clientHeight } = box.current!
-    // Only who goes up wants to stay: lines that get their true height move the end away too.
+    const byHand = performance.now() - touched.current < BY_HAND_MS
+    if (byHand) touch()
+    // Only a person who goes up wants to stay there: lines that get their true height, and windows that change, move things too.
     if (scrollHeight - scrollTop - clientHeight < NEAR) follows.current = true
-    else if (scrollTop < lastTop.current) follows.current = false
+    else if (byHand && scrollTop < lastTop.current) follows.current = false
     lastTop.current = scrollTop
     setFollowing(follows.current)
   }
@@ -64,6 +74,10 @@ function Output({ jobId, atWork }: { jobId: string; atWork: boolean }) {
         className="output-box"
         ref={box}
         onScroll={scrolled}
+        onWheel={touch}
+        onTouchMove={touch}
+        onPointerDown={touch}
+        onKeyDown={touch}
         role="log"
         aria-live="off"
         aria-label="Output of the job"
