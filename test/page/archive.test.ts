@@ -84,6 +84,11 @@ test('what was said is found as it is typed, and opens at its line with its call
   await page.getByRole('button', { name: 'Go' }).click()
   await page.getByText('Question 0', { exact: true }).waitFor()
   expect(await page.getByText('Answer 399', { exact: true }).count()).toBe(0)
+  await page.getByLabel('Line').fill('803')
+  await page.getByRole('button', { name: 'Go' }).click()
+  await target.filter({ hasText: 'run step-200' }).waitFor()
+  await expect.poll(() => target.evaluate((item) => item.getBoundingClientRect().top)).toBeGreaterThan(0)
+  expect(await target.evaluate((item) => item.getBoundingClientRect().bottom)).toBeLessThan(900)
 })
 
 /** Scrolls up, and tells how far something in sight was off the way it should have gone. */

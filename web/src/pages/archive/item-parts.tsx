@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { problemFrom } from '../../api.js'
 import { clockText, exactText, groupedText, plural } from '../../format.js'
 import { Link } from '../../navigation.js'
@@ -45,6 +45,9 @@ export function LongText({
   open?: boolean
 }) {
   const [all, setAll] = useState(open)
+  useEffect(() => {
+    if (open) setAll(true)
+  }, [open])
   const [busy, setBusy] = useState(false)
   const folded = foldText(entry.text)
   const isFolded = folded.hidden > 0 && !all

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { aboutCall, aboutResult, foldText, holdsLine, type Line, readItems } from './read-items.js'
+import { aboutCall, aboutResult, foldText, itemAt, type Line, readItems } from './read-items.js'
 
 const line = (change: Partial<Line>): Line => ({
   ...{ line: 1, at: null, role: 'agent' as const, tool: null, call_id: null, ok: null, text: '', cut: false },
@@ -17,7 +17,8 @@ describe('a transcript as it is read', () => {
       ['3-1', 'tool', 5],
       ['4-0', 'said', null],
     ])
-    expect(holdsLine(items[0]!, 6)).toBe(true)
+    expect([6, 5, 4, 2, 99].map((at) => itemAt(items, at)?.key)).toEqual(['3-0', '3-1', '4-0', '3-0', '4-0'])
+    expect(itemAt([], 1)).toBeUndefined()
   })
 
   it('a result whose call is not here stands alone, and one that came twice is not lost', () => {

@@ -37,7 +37,14 @@ function kindOf({ role }: Line): Item['kind'] {
   return role === 'call' || role === 'result' ? 'tool' : role === 'summary' ? 'summary' : 'said'
 }
 
-export const holdsLine = ({ entry, result }: Item, line: number): boolean => entry.line === line || result?.line === line
+/** What stands in a line; where nothing does, what comes next, or else the last. */
+export function itemAt(items: readonly Item[], line: number): Item | undefined {
+  return (
+    items.find(({ entry, result }) => entry.line === line || result?.line === line) ??
+    items.find(({ entry }) => entry.line > line) ??
+    items.at(-1)
+  )
+}
 
 /** A call in one line: what it was about, without the tool's name. */
 export function aboutCall({ text, tool }: Line): string {
@@ -49,7 +56,7 @@ export function aboutCall({ text, tool }: Line): string {
 export function aboutResult(result: Line | null): string {
   if (result === null) return ''
   const lines = result.text === '' ? 0 : result.text.split('\n').length
-  const size = lines === 0 ? 'nothing' : lines === 1 ? firstLine(result.text, 60) : `${lines}${result.cut ? '+' : ''} lines`
+  const size = lines === 0 ? 'nothing' : lines === 1 ? firstLine(result.text, 32) : `${lines}${result.cut ? '+' : ''} lines`
   return result.ok === false ? `failed, ${size}` : size
 }
 

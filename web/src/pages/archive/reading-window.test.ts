@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { TranscriptPart } from '../../../../src/contract/api/archives.js'
-import { MOST, type ReadingWindow, readBack, readOn, windowOf, withWhole } from './reading-window.js'
+import { covers, MOST, type ReadingWindow, readBack, readOn, windowOf, withWhole } from './reading-window.js'
 
 const LAST = 5_000
 /** Two entries a line, as a server would tell lines [from, to). */
@@ -33,6 +33,12 @@ describe('reading a long transcript', () => {
   it('knows its beginning and its end', () => {
     expect(edges(readBack(windowOf(part(51, 101)), part(1, 51)))).toEqual([1, 100, null, 101])
     expect(edges(windowOf(part(4_901, 4_951), part(4_951, 5_001)))).toEqual([4_901, 5_000, 4_901, null])
+  })
+
+  it('knows which lines it covers', () => {
+    const middle = windowOf(part(51, 101))
+    expect([50, 51, 100, 101].map((line) => covers(middle, line))).toEqual([false, true, true, false])
+    expect([covers(windowOf(part(4_951, 5_001)), 999_999_999), covers(windowOf(part(1, 11)), 1)]).toEqual([true, true])
   })
 
   it('a line is not divided', () => {

@@ -55,6 +55,12 @@ function lineStart(entries: readonly Line[], at: number): number {
   return next < 0 ? entries.length : next
 }
 
+/** Whether what stands in a line, or next to it where nothing does, is in it. */
+export function covers({ entries, before, from }: ReadingWindow, line: number): boolean {
+  const [first, last] = [entries[0]?.line ?? 0, entries.at(-1)?.line ?? 0]
+  return (before === null || first <= line) && (from === null || last >= line)
+}
+
 /** The text that was cut is here whole. */
 export function withWhole(window: ReadingWindow, whole: readonly Line[]): ReadingWindow {
   const line = whole[0]?.line

@@ -1,4 +1,4 @@
-import { memo, useState } from 'react'
+import { memo, useEffect, useState } from 'react'
 import { type ItemProps, LongText, Margin } from './item-parts.js'
 import { Marked } from './marked.js'
 import { aboutCall, aboutResult, firstLine } from './read-items.js'
@@ -8,6 +8,9 @@ import { sameItem } from './said-item.js'
 export const ToolItem = memo(function ToolItem({ item, terms, isTarget, onWhole, href }: ItemProps) {
   const { entry, result } = item
   const [open, setOpen] = useState(isTarget)
+  useEffect(() => {
+    if (isTarget) setOpen(true)
+  }, [isTarget])
   const back = entry.role === 'result' ? entry : result
   const call = entry.role === 'call' ? entry : null
   const failed = back?.ok === false

@@ -3,7 +3,8 @@ import { groupedText } from '../../format.js'
 import { navigate, useParameter } from '../../navigation.js'
 import { Empty, Problem, Skeleton } from '../../parts/faces.js'
 import { termsOf } from './mark-words.js'
-import { holdsLine, readItems } from './read-items.js'
+import { itemAt, readItems } from './read-items.js'
+import { covers } from './reading-window.js'
 import { SaidItem } from './said-item.js'
 import { ToolItem } from './tool-item.js'
 import { useAnchor } from './use-anchor.js'
@@ -22,20 +23,17 @@ export function Transcript({ id, subagent }: { id: string; subagent: string }) {
   anchor.current = useAnchor(list, shown)
   const items = useMemo(() => readItems(shown?.entries ?? []), [shown?.entries])
   const terms = useMemo(() => termsOf(query), [query])
-  const target =
-    line === null
-      ? undefined
-      : (items.find((item) => holdsLine(item, line)) ?? items.find(({ entry }) => entry.line > line) ?? items.at(-1))
-
+  const target = shown !== null && line !== null && covers(shown, line) ? itemAt(items, line) : undefined
   const found = target?.key
-  const isHere = shown !== null
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it is gone to once, when the line or what is shown first is there
+  const goneTo = useRef<number | null>(null)
   useEffect(() => {
-    if (!isHere || found === undefined) return
+    // Once for each line: it may leave the page while one reads, and come back.
+    if (found === undefined || goneTo.current === line) return
+    goneTo.current = line
     const item = list.current?.querySelector<HTMLElement>(`:scope > [data-key="${found}"]`)
     item?.scrollIntoView({ block: 'center', behavior: 'instant' })
     item?.focus({ preventScroll: true })
-  }, [isHere, line])
+  }, [found, line])
 
   if (problem !== null && shown === null) return <Problem problem={problem} again={again} />
   if (shown === null) return <Skeleton lines={10} />

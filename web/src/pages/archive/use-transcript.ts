@@ -34,6 +34,7 @@ export function useTranscript(id: string, subagent: string, line: number | null,
   useEffect(() => {
     const own = new AbortController()
     stop.current = own
+    setBusy(null)
     const isThere = shown.current?.entries.some((entry) => entry.line === line) ?? false
     if (line !== null && isThere && turn === 0) return () => own.abort()
     setProblem(null)

@@ -34,7 +34,7 @@ function compaction({ compaction: value, must_survive: texts, withheld }: Settin
   const says = withheld?.includes('must_survive')
     ? 'What must survive is withheld: this browser has no key.'
     : texts.length === 0
-      ? 'Nothing beyond what Baton names by itself.'
+      ? 'Nothing must survive beyond what Baton names by itself.'
       : `Must survive: ${texts.map((text) => `“${text}”`).join(', ')}.`
   return [
     { key: 'compaction', value, says: COMPACTIONS[value] },
