@@ -63,6 +63,14 @@ test.runIf(LINUX)('where the system cannot be told, the unit is written and it i
   expect(existsSync(unit)).toBe(false)
 })
 
+test.runIf(LINUX)('a server that was started by hand is in the way, and named', async () => {
+  const { trial, env, run } = prepared()
+  const server = trial.start(['serve', '--port', '0', '--json'], { env })
+  await server.firstLine()
+  expect(await run(['install'])).toMatchObject({ code: 0, stderr: expect.stringContaining(`process ${server.child.pid}`) })
+  await server.stop()
+})
+
 test.runIf(LINUX)('a unit that somebody else wrote is left alone', async () => {
   const { trial, run, unit, calls } = prepared()
   put(trial, unit, '[Service]\nExecStart=/bin/mine\n')

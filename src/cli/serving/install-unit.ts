@@ -4,6 +4,7 @@ import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { readIfThere, writeFileAtomic } from '../../lib/atomic-file.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
+import { batonHome } from '../../lib/home.js'
 import type { Call, Cli } from '../command.js'
 import { findProgram } from '../find-program.js'
 import { passingPlace } from '../launcher-for.js'
@@ -11,6 +12,7 @@ import { tilde } from '../render/paths.js'
 import { checkDoors } from './doors.js'
 import { MARK, planUnit, type Unit } from './plan-unit.js'
 import { PORT, portFrom } from './port.js'
+import { runningServer } from './running-server.js'
 
 const PATIENCE_MS = 20_000
 
@@ -34,8 +36,10 @@ export async function installUnit(call: Call, cli: Cli): Promise<number> {
     mkdirSync(dirname(unit.path), { recursive: true })
     writeFileAtomic(unit.path, unit.text, { mode: 0o644 })
   }
+  const other = action === 'created' ? runningServer(batonHome(cli.env)) : null
   const done = await runAll(steps, cli)
   const failed = done.find(({ ok }) => !ok)
+  if (other) cli.note(`Another server has this home (process ${other.pid}): end it, then ${unit.start.at(-1)!.join(' ')}.`)
   if (failed) throw unfinished(unit, action, done, failed, 'It is written, but the system was not told to start it')
   return tell(call, cli, unit, action, done)
 }

@@ -2,6 +2,7 @@
 export const ROW_MS = 1_000
 /** Looked at in one go: with hundreds of busy sessions each waits its turn, and nobody waits for all of them. */
 export const MOST_ROWS = 25
+const MOST_TURNS = 5
 
 /** A row as it is told, with words and without. null: it is not told there. */
 export interface RowText {
@@ -21,7 +22,7 @@ interface Row {
 
 export interface Rows {
   touch(id: string): void
-  /** Touches the next few of all, so that each has its turn after `turns` calls: what changes without an event is found too. */
+  /** Touches the next few of all, so that each has its turn after `turns` calls, or later where there are many: what changes without an event is found too. */
   touchSome(turns: number): void
   /** What has changed since it was told, and may be told again. */
   due(now: number): RowText[]
@@ -55,7 +56,7 @@ export function makeRows(first: Iterable<readonly [id: string, text: RowText]>, 
       else rows.set(id, { now: null, told: null, ...NEVER, isTouched: true })
     },
     touchSome(turns) {
-      for (let left = Math.ceil(rows.size / turns); left > 0; left--) {
+      for (let left = Math.min(Math.ceil(rows.size / turns), MOST_TURNS); left > 0; left--) {
         let next = turn.next()
         if (next.done) {
           turn = rows.keys()
