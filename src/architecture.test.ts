@@ -63,7 +63,8 @@ const ENTRIES = ['hook/config-main.ts', 'hook/engine-main.ts', 'hook/engine-star
 /** Packages, where they may be used at all. `@photostructure/sqlite` is loaded by name in the store's driver. */
 const PACKAGES: Record<string, string[]> = {
   yaml: ['lib/yaml-file.ts'],
-  valibot: ['config', 'model', 'install'],
+  valibot: ['contract/api', 'config', 'model', 'install', 'server'],
+  '@valibot/to-json-schema': ['server'],
   hono: ['server'],
   '@hono/node-server': ['server'],
 }

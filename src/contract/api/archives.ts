@@ -1,0 +1,67 @@
+import * as v from 'valibot'
+import { HIT_KINDS, TRIGGERS } from '../archive.js'
+import { count, maybe, text, time, withheld } from './shapes.js'
+
+export const archive = v.object({
+  archive_id: text,
+  session_id: text,
+  project: maybe(text),
+  trigger: v.picklist(TRIGGERS),
+  created_at: text,
+  status: v.picklist(['pending', 'kept', 'failed']),
+  reason: maybe(text),
+  bytes: count,
+  stored_bytes: count,
+  sha256: maybe(text),
+  path: maybe(text),
+  indexed: v.boolean(),
+  subagents: v.array(v.object({ name: text, bytes: count, sha256: maybe(text), trouble: maybe(text) })),
+  withheld,
+})
+export type ArchiveShown = v.InferOutput<typeof archive>
+
+export const hit = v.object({
+  archive_id: text,
+  session_id: text,
+  project: maybe(text),
+  subagent: maybe(text),
+  line: count,
+  kind: v.picklist(HIT_KINDS),
+  text,
+  snippet: text,
+  at: maybe(time),
+})
+export const hits = v.object({ hits: v.array(hit), unreadable: v.array(text) })
+export type HitShown = v.InferOutput<typeof hit>
+
+/** A kept transcript, readably: what was said, called and returned, in order. */
+export const transcript = v.object({
+  archive_id: text,
+  subagent: maybe(text),
+  entries: v.array(
+    v.object({
+      line: count,
+      at: maybe(time),
+      role: v.picklist(['user', 'agent', 'other', 'call', 'result', 'summary']),
+      /** Of a call: the tool's name. */
+      tool: maybe(text),
+      /** Of a call and its result: what joins them. */
+      call_id: maybe(text),
+      /** Of a result: false: it failed. null: not told. */
+      ok: maybe(v.boolean()),
+      text,
+      /** The text was longer and is cut. */
+      cut: v.boolean(),
+    }),
+  ),
+  /** The line to ask for next (`?from=`); null: this was the end. */
+  next_line: maybe(count),
+})
+export type TranscriptPart = v.InferOutput<typeof transcript>
+
+export const restoreWish = v.strictObject({
+  to: v.pipe(text, v.minLength(1), v.maxLength(4_096)),
+  force: v.optional(v.boolean(), false),
+})
+export const restored = v.object({ archive_id: text, path: text, bytes: count, sha256: maybe(text) })
+export const forgotten = v.object({ session_id: text, archives: count, freed_bytes: count, words: count })
