@@ -66,6 +66,12 @@ export interface Agent {
   withdraw?(liveDir: string, sessionId: string, orderId: string): boolean
   /** What became of an order; null: it was not begun. */
   orderAnswer?(liveDir: string, sessionId: string, orderId: string): OrderAnswer | null
+  /** What keeps an order from being begun; null: that part of Baton has not said that it knows of the order. */
+  hindrance?(liveDir: string, sessionId: string, orderId: string): string | null
+  /** Whether that part says so at all: one of an earlier version does not. */
+  tellsHindrance?(liveDir: string, sessionId: string): boolean
+  /** It overlooks orders, and counts as taken away until it reports again. */
+  giveUpOn?(liveDir: string, sessionId: string): void
   /** A program that sleeps beside an idle client and gives it a prompt; left out: no client of this agent knows such a thing. */
   readonly waiter?: Waiter
   /** What the user asked for by a command inside the client, until it is dropped; null: nothing. `at` tells two requests apart. */

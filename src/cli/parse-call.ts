@@ -73,7 +73,8 @@ function unknownOption(command: Command, written: string, known: string[]): Bato
 
 function checkWords(command: Command, words: readonly string[]): void {
   const [first] = words
-  if (command.actions && (first === undefined || !command.actions.includes(first))) {
+  const mayBeAlone = first === undefined && command.words.min === 0
+  if (command.actions && !mayBeAlone && (first === undefined || !command.actions.includes(first))) {
     const valid = command.actions.join(', ')
     if (first === undefined) throw wrong(command, `baton ${command.name} needs one of: ${valid}.`)
     const nearest = nearestName(first, command.actions)

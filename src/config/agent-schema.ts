@@ -124,6 +124,7 @@ export const agent = mapOf({
       mode: may(oneOf(['fresh_per_job', 'persistent'], 'mode')),
       timeout: may(duration),
       silence: may(duration),
+      background: may(duration),
       context_threshold: may(threshold),
       context_handoff_threshold: may(threshold),
       max_handoffs_per_job: may(figure({ least: 0, example: 3 })),

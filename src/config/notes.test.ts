@@ -52,7 +52,10 @@ describe('notes', () => {
       { agents: { a: { max_handoffs: 1, session: { max_handoffs_per_job: 2 } } } },
       'agents.a.session.max_handoffs_per_job: not used: `max_handoffs`',
     ],
-    [{ agents: { a: { levels: [{ name: 'warning', at: '60%' }] } } }, 'agents.a.levels: accepted; '],
+    [
+      { agents: { a: { levels: [{ name: 'warning', at: '60%', actions: ['parent', 'pause'] }] } } },
+      'agents.a.levels: the action `parent` has no effect in a job',
+    ],
     [{ agents: { a: { env: { GITHUB_TOKEN: 'x' } } } }, 'agents.a.env: kept with the job in plain text'],
     [{ levels: [{ name: 'warning', actions: ['pause'] }] }, 'levels[0].actions[0]: accepted; acts as a warning: '],
     [
@@ -68,8 +71,8 @@ describe('notes', () => {
   it('on hooks and the actions that name them', () => {
     const hooks = { a: { type: 'shell', command: 'x' }, b: { type: 'webhook', url: 'https://example.com' } }
     expect(noted({ hooks, levels: [{ name: 'warning', actions: ['hook:a', 'webhook:b'] }] })).toEqual([
-      'levels[0].actions[0]: accepted; acts as a warning: hooks run in jobs only, where an agent names them',
-      'levels[0].actions[1]: accepted; acts as a warning: hooks run in jobs only, where an agent names them',
+      'levels[0].actions[0]: accepted; acts as a warning: hooks run in jobs only, where an agent or a level of it names them',
+      'levels[0].actions[1]: accepted; acts as a warning: hooks run in jobs only, where an agent or a level of it names them',
     ])
   })
 

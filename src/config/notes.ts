@@ -12,9 +12,9 @@ const LATER = {
 } satisfies Partial<Record<keyof Written, string>>
 
 const LATER_ACTIONS: [pattern: RegExp, text: string][] = [
-  [/^pause$/, 'accepted; acts as a warning: a job is paused by `baton jobs`, never by a level yet'],
-  [/^hook:/, 'accepted; acts as a warning: hooks run in jobs only, where an agent names them'],
-  [/^webhook:/, 'accepted; acts as a warning: hooks run in jobs only, where an agent names them'],
+  [/^pause$/, 'accepted; acts as a warning: a job is paused by a level of its agent, or by `baton jobs`'],
+  [/^hook:/, 'accepted; acts as a warning: hooks run in jobs only, where an agent or a level of it names them'],
+  [/^webhook:/, 'accepted; acts as a warning: hooks run in jobs only, where an agent or a level of it names them'],
 ]
 
 const SECRET = /TOKEN|SECRET|PASSWORD|API_?KEY|CREDENTIAL/i
@@ -46,11 +46,10 @@ function notesOnAgents(agents: Written['agents']): Omit<Note, 'file'>[] {
         'session.max_handoffs_per_job',
         'not used: `max_handoffs` of the agent says the same and wins',
       ],
-      levels &&
-        levels.length > 0 && [
-          'levels',
-          'accepted; has no effect: a job is handed over at `session.context_threshold`, where `hooks.on_context_threshold` runs; `levels` of the file are noted for its sessions',
-        ],
+      levels?.some(({ actions }) => actions?.includes('parent')) && [
+        'levels',
+        'the action `parent` has no effect in a job: whoever began it is told of its end by `hooks.after_run`',
+      ],
       Object.keys(env ?? {}).some((name) => SECRET.test(name)) && [
         'env',
         'kept with the job in plain text: leave secrets in the environment Baton is started in, which the agent inherits',

@@ -60,6 +60,7 @@ it('a prompt alone gets the defaults', () => {
     afterMaxHandoffs: 'compact',
     sessionTimeoutMs: null,
     silenceMs: 900_000,
+    backgroundMs: 300_000,
     checks: [],
     checkRounds: 3,
     budgets: { usd: null, tokens: null, turns: null, minutes: null },

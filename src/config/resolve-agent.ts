@@ -1,17 +1,21 @@
 import { resolve } from 'node:path'
-import type { CheckSpec, JobBudgets, JobSpec, RuntimeName, WorkspaceSpec } from '../contract/job.js'
+import type { CheckSpec, JobBudgets, JobLevel, JobSpec, RuntimeName, WorkspaceSpec } from '../contract/job.js'
+import type { Action } from '../contract/level.js'
 import { BatonError, EXIT, reasonOf } from '../lib/errors.js'
 import { nearestName } from '../lib/nearest-name.js'
 import type { WrittenAgent } from './agent-schema.js'
 import type { CompiledConfig } from './compiled.js'
 import { parseDuration } from './duration.js'
 import { keyText } from './finding.js'
-import { resolveHooks } from './resolve-hooks.js'
+import { policyFor } from './policy-for.js'
+import { parsePosition } from './position.js'
+import { hooksOfActions, resolveHooks } from './resolve-hooks.js'
 
 const DEFAULTS = {
   remaining: 0.1,
   maxHandoffs: 3,
   silenceMs: 15 * 60_000,
+  backgroundMs: 5 * 60_000,
   checkTimeoutMs: 10 * 60_000,
   checkRounds: 3,
   worktreeDir: '.worktrees',
@@ -70,12 +74,29 @@ export function resolveAgent(config: CompiledConfig, name: string | null, flags:
     afterMaxHandoffs: written.after_max_handoffs ?? 'compact',
     sessionTimeoutMs: session?.timeout ? parseDuration(session.timeout) : null,
     silenceMs: (session?.silence && parseDuration(session.silence)) || DEFAULTS.silenceMs,
+    backgroundMs: (session?.background && parseDuration(session.background)) || DEFAULTS.backgroundMs,
     checks: (flags.checks ?? written.checks ?? []).map(checkOf),
     checkRounds: written.check_rounds ?? DEFAULTS.checkRounds,
     budgets: budgetsOf(config, written, flags),
     hooks: resolveHooks(written.hooks, config.hooks),
+    ...levelsOf(config, written),
     env: { ...written.env },
   }
+}
+
+/** One that only changes a level of the file lies where that does. */
+function levelsOf(config: CompiledConfig, { levels, agent, model }: WrittenAgent): { levels?: JobLevel[] } {
+  if (!levels || levels.length === 0) return {}
+  const subject = { agent: agent ?? 'claude-code', project: null, model: model ?? null, seat: null }
+  const known = policyFor(config, subject).levels
+  const own = levels.flatMap(({ name, at, actions }): JobLevel[] => {
+    const parsed = parsePosition(at)
+    const below = known.find((level) => level.name === name)
+    const position = parsed.ok ? parsed.at : below?.at
+    const wanted = (actions ?? below?.actions ?? []) as Action[]
+    return position ? [{ name, at: position, actions: wanted, hooks: hooksOfActions(wanted, config.hooks) }] : []
+  })
+  return { levels: own }
 }
 
 function agentNamed(config: CompiledConfig, name: string): WrittenAgent {

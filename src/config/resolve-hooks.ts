@@ -22,6 +22,15 @@ export function resolveHooks(written: WrittenAgent['hooks'], named: CompiledConf
   }
 }
 
+/** Those that the actions of a level name. */
+export function hooksOfActions(actions: readonly string[], named: CompiledConfig['hooks']): HookSpec[] {
+  return actions.flatMap((action) => {
+    const [, name] = /^(?:hook|webhook):(.+)$/.exec(action) ?? []
+    const hook = name === undefined ? undefined : (named[name] as WrittenHook | undefined)
+    return hook ? [specOf(hook, name!)] : []
+  })
+}
+
 function specOf(hook: WrittenHook, name: string | null): HookSpec {
   const base = {
     name: hook.name ?? name,

@@ -26,6 +26,9 @@ export const EVENT_TYPES = [
   'job_completed',
   'job_failed',
   'job_cancelled',
+  'check_started',
+  'check_completed',
+  'checks_completed',
   'guard_tripped',
   'silence_alarm',
 ] as const

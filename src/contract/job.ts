@@ -1,3 +1,4 @@
+import type { Action, Position } from './level.js'
 import type { Usage } from './reading.js'
 
 /**
@@ -76,6 +77,15 @@ export interface JobHooks {
   onError: HookSpec[]
 }
 
+/** A level of an agent's own: judged by whoever runs its jobs, beside those of the file, which are noted for every session. */
+export interface JobLevel {
+  name: string
+  at: Position
+  actions: Action[]
+  /** What `hook:` and `webhook:` among them mean. */
+  hooks: HookSpec[]
+}
+
 export interface WorkspaceSpec {
   strategy: 'none' | 'git_worktree'
   /** Below the repository unless absolute. */
@@ -116,11 +126,15 @@ export interface JobSpec {
   sessionTimeoutMs: number | null
   /** Without a word of the client for so long, it is taken to be stuck. */
   silenceMs: number
+  /** What the agent left running in the background when it said that it is done is waited for so long, then ended. Jobs of old lack it. */
+  backgroundMs?: number
   checks: CheckSpec[]
   /** How often failed checks go back to the agent. */
   checkRounds: number
   budgets: JobBudgets
   hooks: JobHooks
+  /** Jobs of old lack them. */
+  levels?: JobLevel[]
   /** Of an agent's `env`: names and values that are no secrets. */
   env: Record<string, string>
 }
@@ -163,6 +177,8 @@ export interface AttemptRecord {
   compactions: number
   /** Calls that the client refused, because nobody could be asked. */
   refused?: number
+  /** Levels of the agent that it has been at since its last reset; absent: none. */
+  crossed?: string[]
 }
 
 export interface CheckResult {
@@ -196,6 +212,8 @@ export interface JobRecord {
    * paused, and goes on with whoever looks for jobs that lost their runner.
    */
   wanted: 'leave' | 'pause' | 'cancel' | null
+  /** The level that wanted the pause; null or absent: a person did. */
+  wantedBy?: string | null
   /** Whoever runs it now; null: nobody. */
   runner: { pid: number; startedAt: string } | null
   workspace: WorkspaceState | null

@@ -59,6 +59,19 @@ function dies(session: TrialSession): void {
   house.store.transaction(() => house.store.putSession({ ...record, process: { pid: 2 ** 22 + 7, startedAt: '1' } }))
 }
 
+describe('the person before a fresh session', () => {
+  it('is told once why it is there, and where to find what was before', () => {
+    const s = handedOver('aaaaaaaa-0001', SEAT)
+    s.end('clear')
+    const next = trialSession(house, 'bbbbbbbb-0002', SEAT)
+    const { user } = said(next.start('clear').answer)
+    expect(user).toContain('brief 1 of session aaaaaaaa')
+    expect(user).toContain(`baton handoffs show ${briefs()[0]!.briefId}`)
+    expect(user).toContain('baton show aaaaaaaa')
+    expect(said(next.prompt().answer).user).toBeNull()
+  })
+})
+
 describe('a turn between the brief and the clear', () => {
   it('is told to the fresh session', () => {
     const s = handedOver('aaaaaaaa-0001', SEAT)

@@ -1,11 +1,11 @@
 import type { BriefRecord } from '../contract/brief.js'
 import type { HandoffRecord } from '../contract/handoff.js'
-import { continuePrompt, resumeText } from '../handoff/resume-text.js'
+import { continuePrompt, freshText, resumeText } from '../handoff/resume-text.js'
 import { deskFor } from './desk.js'
 import { type Draft, emit } from './draft.js'
 import { withoutFork } from './fork-brief.js'
 import { addFoundLater } from './found-later.js'
-import { cancelHandoff, failHandoff, fieldsOf, isForking, moveHandoff, withdraw } from './handoffs.js'
+import { cancelHandoff, failHandoff, fieldsOf, handoffsHere, isForking, moveHandoff, withdraw } from './handoffs.js'
 import { isThere, typeOn, waitForNextStart } from './leave-session.js'
 import { cancelStale, queue } from './messages.js'
 import { beginReview } from './review.js'
@@ -21,7 +21,7 @@ const WITH_BRIEF = new Set<HandoffRecord['state']>(['written', 'checked', 'revie
 /** A session was cleared and this one took its place in the seat: the brief goes with its first request. */
 export function beginFresh(draft: Draft): void {
   const { parts, record, at } = draft
-  const [found] = parts.store.openHandoffs({ seatId: record.seatId })
+  const [found] = handoffsHere(draft)
   if (!found || found.sessionId === record.sessionId || found.newSessionId === record.sessionId) return
   if (isBeside(draft, found)) return
   const back = takenBack(draft, found)
@@ -67,7 +67,7 @@ export function beginFresh(draft: Draft): void {
   const text = resumeText({ ...brief, addenda, seatName: draft.seatName }, body, LONGEST_BRIEF)
   queue(
     draft,
-    { category: 'brief', mode: 'urgent', agent_text: text, user_text: null },
+    { category: 'brief', mode: 'urgent', agent_text: text, user_text: freshText(brief) },
     { seatId: record.seatId, sessionId: record.sessionId },
   )
   // Whoever cleared by hand does not have to type on; whoever resumed a conversation may have come to look at it.

@@ -6,7 +6,7 @@ import type { Parts } from './draft.js'
 import { endClient } from './end-gone.js'
 import { isForking } from './handoffs.js'
 import { offerInstead } from './leave-session.js'
-import { hasDriver, isAwaited, isTyped, isUnawaited } from './look-at-handoffs.js'
+import { awaitedAt, hasDriver, isTyped, isUnawaited } from './look-at-handoffs.js'
 
 /**
  * What a process that types for handoffs (a driver) decides. Whatever it does is stored before:
@@ -80,12 +80,13 @@ export function releaseHandoffs(parts: Parts, self: ProcessIdentity, but: Readon
   })
 }
 
-/** Puts this process's name on what nobody waits for: the ends of reviews, and turns that may end without a word. When the next of its own is due, milliseconds; null: it waits for none. */
+/** Puts this process's name on what nobody waits for: the ends of reviews, turns that may end without a word, orders that may not be noticed. When the next of its own is due, milliseconds; null: it waits for none. */
 export function awaitReviews(parts: Parts, self: ProcessIdentity): number | null {
   const { store } = parts
   return store.transaction(() => {
     const ends = store.openHandoffs().flatMap((handoff) => {
-      if (!isAwaited(parts, handoff) || (!isOwn(handoff, self) && !isUnawaited(parts, handoff))) return []
+      const end = awaitedAt(parts, handoff)
+      if (end === null || (!isOwn(handoff, self) && !isUnawaited(parts, handoff))) return []
       const record = store.session(handoff.sessionId)
       const process = record?.process ?? null
       if (record && process !== null && !parts.agents[record.agent]?.alive(process)) {
@@ -93,7 +94,7 @@ export function awaitReviews(parts: Parts, self: ProcessIdentity): number | null
         return []
       }
       if (!isOwn(handoff, self)) store.putHandoff({ ...handoff, driver: { pid: self.pid, startedAt: self.startedAt } })
-      return [Date.parse(handoff.dueAt!)]
+      return [end]
     })
     return ends.length === 0 ? null : Math.min(...ends)
   })

@@ -7,7 +7,7 @@ import { guardHandoff } from '../policy/guards.js'
 import { deskFor, type LeaveDesk } from './desk.js'
 import type { Desk, Draft, Parts } from './draft.js'
 import { withBrief } from './fork-brief.js'
-import { type Asked, arriveHandoff, beginHandoff, cancelHandoff, hush, moveHandoff, withdraw } from './handoffs.js'
+import { type Asked, arriveHandoff, beginHandoff, cancelHandoff, handoffsHere, hush, moveHandoff, withdraw } from './handoffs.js'
 import { isThere, leaveWhenIdle } from './leave-session.js'
 import type { BriefGround } from './make-brief.js'
 import { queue } from './messages.js'
@@ -42,7 +42,7 @@ export function offerBrief(
   return parts.store.transaction(() => {
     const desk = deskOf(parts, asked.sessionId)
     const { record } = desk
-    const open = parts.store.openHandoffs({ seatId: record.seatId })
+    const open = handoffsHere(desk)
     const wanted = open.find((one) => one.sessionId === record.sessionId && one.newSessionId === null) ?? null
     refuseLeft(desk, 'baton handoff <file> --session')
     refuseOff(desk)
@@ -79,7 +79,7 @@ export function requestBrief(parts: Parts, asked: { sessionId: string; caller: C
         'Give a brief for it yourself: baton handoff <file> --session ID.',
         EXIT.refused,
       )
-    const open = parts.store.openHandoffs({ seatId: record.seatId })
+    const open = handoffsHere(desk)
     endArrived(desk, open)
     refuseGuarded(desk, role)
     for (const one of open) refuseBegun(desk, one)

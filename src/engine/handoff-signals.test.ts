@@ -160,6 +160,20 @@ describe('/handoff typed in the client', () => {
     s.prompt()
     expect(house.store.handoffs().map(({ state }) => state)).toEqual(['cancelled', 'requested'])
   })
+
+  it('where Baton is off is told to be of no use, and does not come about once it is on again', () => {
+    begin()
+    setEnabled(parts(), 'session', s.id, false, at())
+    type('', 1000)
+    expect(said(s.prompt().answer).user).toContain('baton on aaaaaaaa')
+    expect(said(s.prompt().answer).user).toBeNull()
+    ends(BRIEF)
+    setEnabled(parts(), 'session', s.id, true, at())
+    s.prompt()
+    ends('The list is sorted.')
+    expect(house.store.handoffs()).toEqual([])
+    expect(existsSync(inLive('request.json'))).toBe(false)
+  })
 })
 
 describe('a compaction', () => {

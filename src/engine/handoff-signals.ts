@@ -1,6 +1,7 @@
 import type { HandoffRecord } from '../contract/handoff.js'
 import type { Draft } from './draft.js'
 import { isToLeave, mayHandOver, openHandoff } from './handoffs.js'
+import { queue } from './messages.js'
 
 /** A compaction is held up only where a handoff can really follow, and never one a person asked for. */
 function mayBlock(draft: Draft): boolean {
@@ -26,13 +27,19 @@ function leavesByItself(draft: Draft, handoff: HandoffRecord | null): boolean {
 }
 
 /** What the person asked for inside the client, once, whoever looks; null: nothing. It is gone only with what is made of it. */
-function typedRequest({ parts, agent, record, enabled, signal, at }: Draft): { words: string } | null {
-  if (!enabled || record.attended !== true || (signal.kind !== 'prompt' && signal.kind !== 'turn-end')) return null
-  const { sessionId } = record
+function typedRequest(draft: Draft): { words: string } | null {
+  const { parts, agent, record, enabled, signal, at } = draft
+  if (record.attended !== true || (signal.kind !== 'prompt' && signal.kind !== 'turn-end')) return null
+  const { sessionId, seatId } = record
   const typed = agent.readRequest?.(parts.liveDir, sessionId) ?? null
   if (typed === null) return null
   parts.store.afterCommit(() => agent.dropRequest?.(parts.liveDir, sessionId, typed.at))
-  return parts.store.takeOnce(`request.${sessionId}.${typed.at}`, at) ? typed : null
+  if (!parts.store.takeOnce(`request.${sessionId}.${typed.at}`, at)) return null
+  if (enabled) return typed
+  // Kept, it would come about whenever somebody switches Baton on again.
+  const text = `[baton] Baton is off for this session, and /handoff does nothing. baton on ${sessionId.slice(0, 8)} lets it act again; then type /handoff once more.`
+  queue(draft, { category: 'handoff', mode: 'sequential', agent_text: null, user_text: text }, { seatId, sessionId })
+  return null
 }
 
 /** The signal moves a handoff on. */

@@ -2,6 +2,7 @@ import type { HandoffCause, HandoffRecord, HandoffState } from '../contract/hand
 import type { Message } from '../contract/message.js'
 import { type Desk, type Draft, emit } from './draft.js'
 import { cancelStale } from './messages.js'
+import { sameProcess } from './wake.js'
 
 const OVER = new Set<HandoffState>(['done', 'failed', 'cancelled'])
 
@@ -23,6 +24,22 @@ export function openHandoff({ parts, record }: Pick<Desk, 'parts' | 'record'>): 
   return found && !OVER.has(found.state) ? found : null
 }
 
+/** A session that another client runs, at the same time and perhaps under the same seat's name. */
+function runsElsewhere({ parts, record }: Pick<Desk, 'parts' | 'record'>, sessionId: string, mayHaveEnded: boolean): boolean {
+  const other = sessionId === record.sessionId ? null : parts.store.session(sessionId)
+  if (!other?.process || record.process === null || sameProcess(other.process, record.process)) return false
+  return (mayHaveEnded || other.state !== 'ended') && parts.agents[other.agent]?.alive(other.process) === true
+}
+
+/** Those under way in its seat, but for those of another client that bears the seat's name: each is handed over for itself. */
+export function handoffsHere(desk: Pick<Desk, 'parts' | 'record'>): HandoffRecord[] {
+  return desk.parts.store.openHandoffs({ seatId: desk.record.seatId }).filter((handoff) => {
+    // Between the end of a session and the beginning of the next one its client is at it.
+    const { state, sessionId, newSessionId } = handoff
+    return !runsElsewhere(desk, newSessionId ?? sessionId, state === 'clearing')
+  })
+}
+
 /** A fork of its session writes the brief, or is about to. */
 export function isForking({ state, fork }: HandoffRecord): boolean {
   return state === 'requested' && fork?.outcome === null
@@ -31,8 +48,7 @@ export function isForking({ state, fork }: HandoffRecord): boolean {
 /** Begins a handoff of this session. The last request wins: an earlier one of the seat is over. */
 export function beginHandoff(desk: Desk, asked: Asked): HandoffRecord {
   const { parts, record, at } = desk
-  for (const earlier of parts.store.openHandoffs({ seatId: record.seatId }))
-    cancelHandoff(desk, earlier, 'a later request took its place')
+  for (const earlier of handoffsHere(desk)) cancelHandoff(desk, earlier, 'a later request took its place')
   const { used, limits } = record.track
   const handoff: HandoffRecord = {
     handoffId: `handoff_${parts.newId()}`,
@@ -105,7 +121,8 @@ export function failHandoff(desk: Desk, handoff: HandoffRecord, why: string): vo
 
 /** What was still to be said about it is not said any more, also where an idle session is just being woken with it. */
 export function hush(desk: Desk, why: string): void {
-  cancelStale(desk, why, (message: Message) => message.category === 'handoff')
+  const isOther = (sessionId: string | null): boolean => sessionId !== null && runsElsewhere(desk, sessionId, false)
+  cancelStale(desk, why, (message: Message) => message.category === 'handoff' && !isOther(message.session_id))
 }
 
 /** The fresh session works: the handoff is over. */

@@ -7,14 +7,11 @@ import { addFoundLater } from './found-later.js'
 import { failHandoff, fieldsOf, moveHandoff } from './handoffs.js'
 import { hasDriver } from './look-at-handoffs.js'
 import { queue } from './messages.js'
+import { ORDER_MS, SETTLE_MS } from './overlooked.js'
 import { isQuiet, QUIET_MS } from './wake.js'
 
 type NamedDesk = Desk & Pick<Draft, 'seatName'>
 
-/** How long an order may wait for an idle moment: a person may be typing. */
-const ORDER_MS = 10 * 60_000
-/** From the last moment at which it may be begun until its end is expected to be known. */
-const SETTLE_MS = 5_000
 /** How soon somebody looks whether the process that types is still there. */
 export const LOOK_MS = 2 * 60_000
 
@@ -89,6 +86,8 @@ function giveOrder({ parts, agent, policy, seatName }: LeaveDesk, handoff: Hando
   const limit = unattended ? { perHour: policy.guards.maxUnattendedPerHour } : {}
   parts.store.afterCommit(() => {
     agent.order!(parts.liveDir, { format: 1, orderId, session, do: 'hand-off', prompt, until, ...limit })
+    // Somebody sees whether it is noticed: of a client that is idle nothing else is heard.
+    if (agent.tellsHindrance?.(parts.liveDir, session)) parts.leaveWork('handoff')
   })
 }
 

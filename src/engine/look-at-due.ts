@@ -2,6 +2,7 @@ import type { HandoffRecord } from '../contract/handoff.js'
 import type { LeaveDesk } from './desk.js'
 import { cancelHandoff, failHandoff, stopHandoff, withdraw } from './handoffs.js'
 import { isThere, LOOK_MS, leaveWhenIdle, offerInstead, orderAgain, waitForNextStart } from './leave-session.js'
+import { isOverlooked, NOTICE_MS, ORDER_MS, SETTLE_MS } from './overlooked.js'
 import { endReview } from './review.js'
 
 /** The moment at which somebody had to look at it has come, and no signal did. */
@@ -37,7 +38,7 @@ export function lookAtDue(desk: LeaveDesk, handoff: HandoffRecord): void {
  *   begun                            the client's own event follows; if it has not when it is due, the handoff failed, or waits for
  *                                    the next start if the client is gone
  *   neither answer nor order         whoever was to give it was killed before: it is given now
- *   whoever takes it is gone         the next way
+ *   whoever takes it is gone         the next way; one that has not noticed it within seconds counts as gone
  *   not begun in its time            the next way; while the session works, more time
  */
 export function lookAtOrder(desk: LeaveDesk, handoff: HandoffRecord): void {
@@ -48,6 +49,8 @@ export function lookAtOrder(desk: LeaveDesk, handoff: HandoffRecord): void {
   // The order before the answer: an order that is gone and has none was never begun.
   const isThereStill = agent.hasOrder?.(parts.liveDir, sessionId, orderId) ?? true
   const answer = agent.orderAnswer?.(parts.liveDir, sessionId, orderId) ?? null
+  if (isThereStill && wasToBeNoticed(desk, handoff) && isOverlooked(agent, parts.liveDir, sessionId, orderId))
+    agent.giveUpOn?.(parts.liveDir, sessionId)
   if (answer !== null && answer.state !== 'refused') {
     // The client died while it cleared: nobody has the brief.
     if (isDue && !isThere(desk)) waitForNextStart(desk, handoff)
@@ -57,6 +60,10 @@ export function lookAtOrder(desk: LeaveDesk, handoff: HandoffRecord): void {
   else if (isAway(desk) && withdraw(desk, handoff)) offerInstead(desk, handoff, 'mod')
   else if (!isThereStill || (isDue && isAtWork(desk))) orderAgain(desk, handoff, 'same')
   else if (isDue && withdraw(desk, handoff)) offerInstead(desk, handoff, 'mod')
+}
+
+function wasToBeNoticed({ at }: LeaveDesk, { dueAt }: HandoffRecord): boolean {
+  return dueAt !== null && Date.parse(at) >= Date.parse(dueAt) - ORDER_MS - SETTLE_MS + NOTICE_MS
 }
 
 /** What takes orders inside the client was taken away while the client runs on. */

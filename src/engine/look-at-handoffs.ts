@@ -4,6 +4,7 @@ import { isAlive } from '../lib/process-info.js'
 import { deskFor } from './desk.js'
 import type { Parts } from './draft.js'
 import { isForking } from './handoffs.js'
+import { noticedBy } from './overlooked.js'
 import type { ReadFacts } from './read-facts.js'
 
 /** Handoffs no signal moves on: those whose time has come are looked at, orders are followed, and those nobody types or waits for get a process that does. */
@@ -52,13 +53,17 @@ export function isUnforked(handoff: HandoffRecord): boolean {
 }
 
 /**
- * Its review ends by itself, or its turn may without a word, in a session that may have nobody else to notice: one that has ended is looked at
- * by the next start.
+ * When somebody has to look at it who waits for nothing else, milliseconds: its review ends by itself, or its turn may without a word, or the
+ * order to clear may not be noticed, in a session that may have nobody else to see it. One that has ended is looked at by the next start.
+ * null: nobody has to.
  */
-export function isAwaited({ store }: Pick<Parts, 'store'>, { state, dueAt, sessionId }: HandoffRecord): boolean {
-  return (state === 'review' || state === 'checked') && dueAt !== null && store.session(sessionId)?.state !== 'ended'
+export function awaitedAt(parts: Parts, handoff: HandoffRecord): number | null {
+  const { state, dueAt, sessionId } = handoff
+  if (state === 'clearing') return noticedBy(parts, handoff)
+  if ((state !== 'review' && state !== 'checked') || dueAt === null) return null
+  return parts.store.session(sessionId)?.state === 'ended' ? null : Date.parse(dueAt)
 }
 
-export function isUnawaited(parts: Pick<Parts, 'store'>, handoff: HandoffRecord): boolean {
-  return isAwaited(parts, handoff) && !hasDriver(handoff)
+export function isUnawaited(parts: Parts, handoff: HandoffRecord): boolean {
+  return awaitedAt(parts, handoff) !== null && !hasDriver(handoff)
 }

@@ -30,6 +30,15 @@ const use = ({ id }: TrialSession) => takeUp(house.engine.parts, { briefId, sess
 const brief = () => house.store.brief(briefId)!
 
 describe('a brief given to a running session', () => {
+  it('may be one whose handoff failed: its text is as good as before', () => {
+    house.store.transaction(() => house.store.putBrief({ ...brief(), status: 'failed' }))
+    const next = begun('cccccccc-0003')
+    use(next)
+    expect(said(next.prompt().answer).agent).toContain('Fix the login.')
+    next.step(20_000)
+    expect(brief()).toMatchObject({ status: 'used', usedBySessionId: next.id })
+  })
+
   it('is used once the agent has it, and not before', () => {
     const next = begun('cccccccc-0003')
     use(next)

@@ -114,8 +114,8 @@ function refuse(desk: Desk & Pick<Draft, 'enabled'>, brief: BriefRecord): void {
       `Its text: baton handoffs show ${brief.briefId}.`,
     )
   refuseAwaited(parts, brief)
-  if (brief.status === 'cancelled' || brief.status === 'failed')
-    throw why(`${brief.briefId} is ${brief.status}.`, 'baton handoffs list shows those that can be used.')
+  if (brief.status === 'cancelled')
+    throw why(`${brief.briefId} is cancelled.`, 'baton handoffs list shows those that can be used.')
   const holder = holderOf(parts, brief)
   if (holder !== null && !isLeftBehind(parts, holder))
     throw why(

@@ -43,8 +43,11 @@ export function sendMessage(parts: Parts, letter: Letter): Message {
 
 const after = (iso: string): string => new Date(Date.parse(iso) + 1).toISOString()
 
+/** What begins a line like Baton's own words, in a text somebody passed on, is a quotation. */
+const OWN_WORDS = /(\r\n?|[\n\v\f\u0085\u2028\u2029])([^\S\r\n]*)(?=\[baton\])/gi
+
 function agentText({ sender, text, file }: Letter): string {
-  const says = `[baton] Message from ${sender}: ${text}`
+  const says = `[baton] Message from ${sender}: ${text.replace(OWN_WORDS, '$1$2> ')}`
   return file === null
     ? says
     : `${says}…\n[baton] This is only the beginning. Read all ${file.characters} characters in ${file.path}`

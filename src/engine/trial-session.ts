@@ -202,13 +202,14 @@ export function trialSession(house: TrialHouse, sessionId = 'aaaaaaaa-0001', env
       }
       return take('status-line', body, { deliver: 'keep', ...changes })
     },
-    /** What the mod inside the client last wrote; null: it knows no figure. */
-    reports(used: number | null, at: number, mod?: string) {
+    /** What the mod inside the client last wrote; null: it knows no figure. `seen`: it tells which orders it has noticed. */
+    reports(used: number | null, at: number, mod?: string, seen = false) {
       const compaction = { threshold: POINT, effective: 200_000, enabled: true, by: 'model-default' }
       const report = {
         format: 1,
         session: sessionId,
         ...(mod === undefined ? {} : { mod }),
+        ...(seen ? { seen } : {}),
         at,
         tokens: used ?? 0,
         window: 200_000,

@@ -19,6 +19,8 @@ export interface HandoffView {
   new_session_id: string | null
   number: number
   trouble: string | null
+  /** What keeps the client from being cleared: turn, dialog, draft, background, subagent; null: nothing, or it is not told. */
+  hindered_by: string | null
 }
 
 export interface BriefView {
@@ -83,7 +85,8 @@ export function viewBrief(brief: BriefRecord): BriefView {
   }
 }
 
-export function viewHandoff(handoff: HandoffRecord): HandoffView {
+/** `hinderedBy`: see `hindranceOf`. */
+export function viewHandoff(handoff: HandoffRecord, hinderedBy: string | null = null): HandoffView {
   return {
     handoff_id: handoff.handoffId,
     seat_id: handoff.seatId,
@@ -100,6 +103,7 @@ export function viewHandoff(handoff: HandoffRecord): HandoffView {
     new_session_id: handoff.newSessionId,
     number: handoff.number,
     trouble: handoff.trouble,
+    hindered_by: hinderedBy,
   }
 }
 

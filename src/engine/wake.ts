@@ -2,6 +2,7 @@ import type { Agent } from '../agents/agent.js'
 import type { Message } from '../contract/message.js'
 import type { SessionRecord } from '../contract/record.js'
 import { type Desk, emit } from './draft.js'
+import { isOverlooked, NOTICE_MS } from './overlooked.js'
 import { calls, sayOf, signOf } from './waiting-messages.js'
 
 /**
@@ -111,7 +112,10 @@ function fateOf({ parts, agent, record, at }: Desk, message: Message, takeBack: 
   let answer = look()
   if (answer === null) {
     const longest = byWaiter ? WAITER_MS : ORDER_MS
-    const due = takeBack || session !== record.sessionId || now - Date.parse(message.sent_at!) > longest
+    const since = now - Date.parse(message.sent_at!)
+    const isMissed = !byWaiter && since > NOTICE_MS && isOverlooked(agent, parts.liveDir, session, orderId)
+    if (isMissed) agent.giveUpOn?.(parts.liveDir, session)
+    const due = takeBack || session !== record.sessionId || isMissed || since > longest
     if (!due) return 'on-its-way'
     if ((byWaiter ? agent.waiter?.unsay : agent.withdraw)?.(parts.liveDir, session, orderId)) return 'not-done'
     answer = look()

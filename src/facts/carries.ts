@@ -15,7 +15,8 @@ export interface Carrier {
  * must stand there word for word or with most of its meaning within a few sentences, its figures and names unchanged, and what
  * a constraint denies as denied, and nothing else of it. Errs towards "not carried": what is put back twice costs a line, what is lost costs the work.
  *
- * `among`: the facts that could be confused with each other; one of two files of the same name is not meant by that name alone.
+ * `among`: the facts that could be confused with each other; one of two files of the same name is not meant by that name alone, nor is
+ * one of two todos, questions, constraints or decisions by the words of the other ("Add tests for the parser", "Add tests for the lexer").
  */
 export function makeCarrier(text: string, among: readonly Fact[] = []): Carrier {
   const whole = plain(text)
@@ -26,6 +27,7 @@ export function makeCarrier(text: string, among: readonly Fact[] = []): Carrier 
     part !== '' && mayHold(runs, part) && named(whole, part, (at) => denies(part) || !denies(clauseBefore(whole, at)))
   const mentions = makeMentions(whole, among)
   const means = makeMeaning(text)
+  const alike = alikeIn(among)
   return {
     carries(fact) {
       const words = plain(fact.text)
@@ -43,11 +45,24 @@ export function makeCarrier(text: string, among: readonly Fact[] = []): Carrier 
         case 'request':
           return says(words) || means(fact.text)
         case 'constraint':
-          return saysAs(words) || means(fact.text, { firm: true, denied: true })
+          return saysAs(words) || means(fact.text, { firm: true, denied: true, others: () => alike(fact.kind) })
         default:
-          return says(words) || means(fact.text, FIRM)
+          return says(words) || means(fact.text, { firm: true, others: () => alike(fact.kind) })
       }
     },
+  }
+}
+
+const ALIKE = new Set<Fact['kind']>(['todo', 'question', 'constraint', 'decision'])
+
+/** The meanings of the facts of a kind, found out when they are asked for. */
+function alikeIn(among: readonly Fact[]): (kind: Fact['kind']) => readonly ReadonlySet<string>[] {
+  const known = new Map<Fact['kind'], ReadonlySet<string>[]>()
+  return (kind) => {
+    const meanings =
+      known.get(kind) ?? (ALIKE.has(kind) ? among : []).flatMap((one) => (one.kind === kind ? [meaningOf(one.text)] : []))
+    known.set(kind, meanings)
+    return meanings
   }
 }
 

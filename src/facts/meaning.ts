@@ -14,6 +14,8 @@ export interface Strict {
   firm?: boolean
   /** What is denied must be denied there, and what is not must not. */
   denied?: boolean
+  /** Meanings it could be taken for. Where only what it shares with one of them stands, beside words of that one alone, that one is said. */
+  others?: () => Iterable<ReadonlySet<string>>
 }
 
 /** Whether a text says what a sentence, or most of several, means. */
@@ -44,7 +46,9 @@ export function makeMeaning(text: string): (part: string, strict?: Strict) => bo
     const holds = (start: number): boolean => {
       const here = meanings.slice(start, start + near)
       const has = (word: string): boolean => here.some((sentence) => sentence.has(word))
-      if ([...words].filter(has).length < needed || !firm.every(has)) return false
+      const there = [...words].filter(has)
+      if (there.length < needed || !firm.every(has)) return false
+      if (strict.others && saysOther(strict.others(), words, has)) return false
       return (
         clauses === null ||
         agrees(
@@ -67,6 +71,23 @@ export function makeMeaning(text: string): (part: string, strict?: Strict) => bo
     const enough = said.reduce((sum, { words }) => sum + words.size, 0) >= all * MOST
     return enough || saidNear(part, meaningOf(part), strict)
   }
+}
+
+/** Every decision is told with these: they do not tell one from another. */
+const TOLD_WITH = meaningOf(
+  'decided decision decide rather than instead choose chose chosen prefer preferred over pick picked went go going',
+)
+
+function saysOther(others: Iterable<ReadonlySet<string>>, words: ReadonlySet<string>, has: (word: string) => boolean): boolean {
+  const telling = [...words].filter((word) => !TOLD_WITH.has(word))
+  const there = telling.filter(has)
+  if (there.length === telling.length) return false
+  for (const other of others) {
+    const isOnlyOthers = (word: string): boolean => !words.has(word) && !TOLD_WITH.has(word) && has(word)
+    // The same meaning in other words has none that only it has.
+    if (there.every((word) => other.has(word)) && [...other].some(isOnlyOthers)) return true
+  }
+  return false
 }
 
 const startsOf = (at: number, near: number): number[] =>

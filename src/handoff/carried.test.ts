@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Fact } from '../contract/fact.js'
 import { aFact } from '../facts/a-fact.js'
 import { makeCarrying } from './carried.js'
@@ -57,4 +57,49 @@ test('a commit is known by its id or subject, not by what it did', () => {
   expect(carries('- refresh tokens are rotated', commit)).toBe(false)
   expect(carries('- tokens are rotated (4be91d2)', commit)).toBe(true)
   expect(carries('- committed: "Rotate refresh tokens"', commit)).toBe(true)
+})
+
+describe('of several alike', () => {
+  const told = (kind: Fact['kind'], texts: readonly string[], state: Fact['state'], body: string): string[] => {
+    const facts = texts.map((text) => aFact(kind, text, { state }))
+    return facts.filter(makeCarrying(body, facts)).map(({ text }) => text)
+  }
+  const TODOS = [
+    'Add tests for the parser',
+    'Add tests for the lexer',
+    'Write the unit tests for login',
+    'Write the unit tests for logout',
+  ]
+
+  test.each(TODOS)('a todo that is left out is not carried by the others: %s', (left) => {
+    const others = TODOS.filter((todo) => todo !== left)
+    expect(told('todo', TODOS, 'open', others.map((todo) => `- ${todo}`).join('\n'))).toEqual(others)
+  })
+
+  test('both are carried by one sentence that names both, and each by its own words', () => {
+    expect(told('todo', TODOS.slice(0, 2), 'open', 'Next: add tests for parser and lexer.')).toHaveLength(2)
+    expect(told('todo', TODOS.slice(2), 'open', '- the unit tests for login\n- unit tests, logout')).toHaveLength(2)
+  })
+
+  test('a constraint or a question is not carried by the other', () => {
+    const constraints = ['Always run the linter first.', 'Always run the tests first.']
+    expect(told('constraint', constraints, 'required', 'Always run the tests first.')).toEqual([constraints[1]])
+    const questions = ['Should the export have a header?', 'Should the import have a header?']
+    expect(told('question', questions, 'open', '- Should the export have a header?')).toEqual([questions[0]])
+  })
+
+  test('a decision is not carried by another of the same form, and one that was told twice is one', () => {
+    const two = [
+      'We decided on Postgres rather than MySQL, it is faster.',
+      'We decided on Redis rather than Memcached, it is faster.',
+    ]
+    expect(told('decision', two, null, `- ${two[0]}`)).toEqual([two[0]])
+    const twice = ['We use Postgres rather than SQLite because of its locks.', 'I decided on Postgres rather than SQLite.']
+    expect(told('decision', twice, null, `- ${twice[0]}`)).toHaveLength(2)
+  })
+
+  test('what was said twice, the second time with more words, is one thing', () => {
+    const twice = ['Never change prices.csv.', 'And really never change prices.csv.']
+    expect(told('constraint', twice, 'forbidden', 'Never change prices.csv.')).toHaveLength(2)
+  })
 })

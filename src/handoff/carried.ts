@@ -24,10 +24,10 @@ export function makeCarrying(body: string, facts: readonly Fact[]): (fact: Fact)
   // Each is read by itself: what is said twice is said.
   const blocks = [...new Set(blocksOf(body))]
   const files = facts.filter(({ kind }) => kind === 'file')
-  const plain = makeCarrier(blocks.join(APART), files)
+  const plain = makeCarrier(blocks.join(APART), facts)
   const sentences = blocks.flatMap(sentencesOf)
-  const strict = once(() => makeCarrier(sentences.filter(denies).join(APART)))
-  const short = once(() => makeCarrier(sentences.filter(namesFile).join(APART).replace(PATH, '$1')))
+  const strict = once(() => makeCarrier(sentences.filter(denies).join(APART), facts))
+  const short = once(() => makeCarrier(sentences.filter(namesFile).join(APART).replace(PATH, '$1'), facts))
   const bearers = countOf(files.map(({ text }) => text.slice(text.lastIndexOf('/') + 1)))
   const names = countOf(facts.flatMap(({ kind, text, state }) => (kind === 'test' && state === 'failed' ? [nameOf(text)] : [])))
   const verbatim = (text: string): boolean => plain.carries({ kind: 'branch', text, line: 0, at: null, state: null, detail: {} })

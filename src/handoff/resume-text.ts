@@ -56,6 +56,12 @@ function introOf({ sequence, author, seatName, takenAt }: Resumed): string {
   return `[baton] You continue the work of the session before you in ${seat}. Its context was given up; what is left of it is brief ${sequence}, ${AUTHORS[author]}${when}. Go on where it says the next step is. What it quotes of the user's requests and constraints still holds; look at a file before you rely on what the brief says of it.`
 }
 
+/** What the person before the fresh session is told: their screen was emptied, and nothing on it says why. */
+export function freshText({ briefId, sequence, sessionId }: { briefId: string; sequence: number; sessionId: string }): string {
+  const left = sessionId.slice(0, 8)
+  return `[baton] A fresh session goes on here from brief ${sequence} of session ${left}. The brief: baton handoffs show ${briefId} · the session before, and its transcript: baton show ${left}`
+}
+
 /** The prompt that starts the agent when the brief reaches it another way. */
 export function continuePrompt({ path, sequence, seatName }: Pick<Resumed, 'path' | 'sequence' | 'seatName'>): string {
   const seat = seatName ? ` of seat ${oneLine(seatName, 60)}` : ''

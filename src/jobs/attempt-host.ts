@@ -1,5 +1,6 @@
-import type { AttemptRecord } from '../contract/job.js'
+import type { AttemptRecord, JobLevel } from '../contract/job.js'
 import { NO_FAILURES } from './job.js'
+import { crossings, handoffLevelAt, levelText } from './job-levels.js'
 import { Journal } from './journal.js'
 import type { Host } from './live-session.js'
 import type { Outcome } from './outcome.js'
@@ -16,6 +17,14 @@ export interface Cut {
   hides: string[]
 }
 
+/** What a session's host has of the job around it. */
+export interface HostSurroundings {
+  /** How long the job has run. */
+  ranMs(): number
+  /** A level was reached whose hooks are to be run; nobody waits for them. */
+  atLevel(level: JobLevel, attempt: AttemptRecord): void
+}
+
 /** What one session of a job has come to: kept in the store as it grows, and judged at every batch. */
 export class AttemptHost implements Host {
   readonly journal: Journal
@@ -29,10 +38,17 @@ export class AttemptHost implements Host {
   #newest: { used: number; tokens: number; calls: ReadonlySet<string> } | null = null
   /** Until the next cycle it is not stopped: a hook said so, or the handoffs are used up. */
   lets = false
+  /** What a level wants the agent to be told with the next batch. */
+  #unsaid = ''
   readonly #began = Date.now()
   readonly #told: ToldSpend
 
-  constructor(parts: JobParts, attempt: AttemptRecord, journalPath: string) {
+  constructor(
+    parts: JobParts,
+    attempt: AttemptRecord,
+    journalPath: string,
+    private readonly around: HostSurroundings,
+  ) {
     this.#parts = parts
     this.log = parts.log
     this.#attempt = attempt
@@ -64,7 +80,7 @@ export class AttemptHost implements Host {
       this.#answers = []
       this.#newest = null
       this.lets = false
-      this.put({ compactions: this.#attempt.compactions + 1 })
+      this.put({ compactions: this.#attempt.compactions + 1, crossed: [] })
       const job = this.#parts.store.job(this.#attempt.jobId)!
       record(this.#parts, job.jobId, { compactions: job.compactions + 1 })
     }
@@ -89,8 +105,8 @@ export class AttemptHost implements Host {
     const newest = this.#newest
     // The first figure is always waited for; and the answer that made these calls may not have been read yet.
     if (state !== 'working' || newest === null || !calls.every(({ id }) => newest.calls.has(id))) return false
-    const { handoffAtRemaining: remaining } = this.#parts.store.job(jobId)!.spec
-    const climb: Climb = { point, window, remaining, growth: this.#growth }
+    const { handoffAtRemaining: remaining, levels = [] } = this.#parts.store.job(jobId)!.spec
+    const climb: Climb = { point, window, remaining, growth: this.#growth, level: handoffLevelAt(levels, { window, point }) }
     const bytes = calls.reduce((all, { result }) => all + Buffer.byteLength(JSON.stringify(result) ?? ''), 0)
     return hasRoom(newest.tokens, bytes, climb)
   }
@@ -111,11 +127,34 @@ export class AttemptHost implements Host {
     const job = this.#parts.store.job(this.#attempt.jobId)!
     if (job.failures || job.stalls || job.waits) record(this.#parts, job.jobId, NO_FAILURES)
     const { spec } = job
-    const climb = { point: usage.point, window: usage.window, remaining: spec.handoffAtRemaining, growth }
+    const level = handoffLevelAt(spec.levels ?? [], usage)
+    const climb = { point: usage.point, window: usage.window, remaining: spec.handoffAtRemaining, growth, level }
     const ends = job.handoffs < spec.maxHandoffs || (spec.afterMaxHandoffs === 'stop' && spec.maxHandoffs > 0)
     const stops = ends && !this.lets
+    this.#cross(usage, spec.levels ?? [])
     this.#progress({ full_at: stops ? fullAt(climb) : usage.point, tokens_per_step: mean(this.#growth) })
     return { full: stops && isFull(usage.used, climb) }
+  }
+
+  /** What levels of the agent's own ask for; a handoff is part of when it is full. */
+  #cross(usage: ContextUsage, levels: readonly JobLevel[]): void {
+    const before = this.#attempt.crossed ?? []
+    const found = crossings(levels, usage, before)
+    if (found.length === 0) return
+    this.put({ crossed: [...before, ...found.map(({ name }) => name)] })
+    const { jobId } = this.#attempt
+    const percent = usage.point === null ? null : Math.round((usage.used / usage.point) * 1000) / 10
+    const pausing = found.findLast(({ actions }) => actions.includes('pause'))
+    const isFree = this.#parts.store.job(jobId)!.wanted === null
+    this.#unsaid = levelText(found, usage)
+    record(this.#parts, jobId, pausing && isFree ? { wanted: 'pause', wantedBy: pausing.name } : {}, [
+      ...found.map(({ name, at_tokens, actions }) => ({
+        type: 'level_crossed' as const,
+        data: { level: name, at_tokens, used_tokens: usage.used, compaction_percent: percent, actions, of_job: true },
+      })),
+      ...(this.#unsaid === '' ? [] : [{ type: 'context_warning' as const, data: warningOf(usage, found, percent) }]),
+    ])
+    for (const level of found) if (level.hooks.length > 0) this.around.atLevel(level, this.#attempt)
   }
 
   #progress(more: Record<string, unknown>): void {
@@ -132,14 +171,17 @@ export class AttemptHost implements Host {
     record(this.#parts, jobId, {}, [{ type: 'job_progress', data }])
   }
 
+  lingers(tasks: number): void {
+    this.#progress({ background: tasks })
+  }
+
   mustStop(): Outcome | null {
     const { store } = this.#parts
     const job = store.job(this.#attempt.jobId)!
     if (job.wanted !== null) return { how: 'stopped', wanted: job.wanted }
     const { budgets, sessionTimeoutMs } = job.spec
-    const here = Date.now() - this.#began
-    if (sessionTimeoutMs !== null && here > sessionTimeoutMs) return { how: 'timeout', of: 'session' }
-    if (budgets.minutes !== null && job.ranMs + here > budgets.minutes * 60_000) return { how: 'timeout', of: 'job' }
+    if (sessionTimeoutMs !== null && Date.now() - this.#began > sessionTimeoutMs) return { how: 'timeout', of: 'session' }
+    if (budgets.minutes !== null && this.around.ranMs() > budgets.minutes * 60_000) return { how: 'timeout', of: 'job' }
     const all = store.attempts(job.jobId)
     if (budgets.turns !== null && sum(all, ({ turns }) => turns) >= budgets.turns) return { how: 'turns' }
     if (budgets.tokens !== null && sum(all, spentIn) >= budgets.tokens)
@@ -161,7 +203,11 @@ export class AttemptHost implements Host {
   }
 
   says(sessionId: string, after: 'batch' | 'compaction'): string | null {
-    return sessionId === this.#attempt.sessionId ? this.#parts.says(sessionId, after) : null
+    if (sessionId !== this.#attempt.sessionId) return null
+    const level = after === 'batch' ? this.#unsaid : ''
+    const said = [level, this.#parts.says(sessionId, after) ?? ''].filter((text) => text !== '')
+    if (level !== '') this.#unsaid = ''
+    return said.length === 0 ? null : said.join('\n\n')
   }
 
   /** An answer early enough that the request of a brief and the brief fit behind it. */
@@ -170,6 +216,14 @@ export class AttemptHost implements Host {
     const at = this.#answers.findLastIndex(({ used }) => used < most)
     // A copy ends with the answer: how its own calls returned is not in it any more.
     return at < 0 ? null : { at: this.#answers[at]!.uuid, hides: this.#answers.slice(at).flatMap(({ calls }) => calls) }
+  }
+}
+
+function warningOf({ used, window, point }: ContextUsage, found: readonly JobLevel[], percent: number | null) {
+  return {
+    ...{ contextUsedPercent: percent, contextRemainingPercent: percent === null ? null : Math.max(0, 100 - percent) },
+    ...{ inputTokens: used, cacheTokens: null, contextWindow: window, compactionTokens: point, usedTokens: used },
+    ...{ level: found.at(-1)!.name, levels: found.map(({ name }) => name), messageId: null },
   }
 }
 

@@ -27,10 +27,10 @@ export async function claim(parts: JobParts, jobId: string): Promise<void> {
 function take(parts: JobParts, jobId: string): void {
   const { store } = parts
   store.transaction(() => {
-    const job = takeable(parts, jobId)
-    const why = job.wanted === 'cancel' ? 'a person cancels it' : whyNotResumed(job)
-    if (why !== null) throw new BatonError(`Job ${jobId} cannot go on: ${why}.`, 'baton run begins another.', EXIT.refused)
-    const fresh = { exitReason: null, endedAt: null, detail: '', wanted: null, ...NO_FAILURES }
+    const why = whyNotTaken(parts, jobId)
+    if (why !== null) throw why
+    const job = store.job(jobId)!
+    const fresh = { exitReason: null, endedAt: null, detail: '', wanted: null, wantedBy: null, ...NO_FAILURES }
     const checkRound = job.state === 'failed' ? 0 : job.checkRound
     store.putJob({ ...job, ...fresh, checkRound, state: 'pending', stateAt: parts.now().toISOString(), runner: me() })
   })
@@ -41,16 +41,31 @@ export function takeOver(parts: JobParts, jobId: string): void {
   parts.store.transaction(() => parts.store.putJob({ ...takeable(parts, jobId), runner: me() }))
 }
 
+/** Why a job cannot be gone on with, as an error to throw; null: it can. */
+export function whyNotTaken({ store }: Pick<JobParts, 'store'>, jobId: string): BatonError | null {
+  const job = store.job(jobId)
+  if (job === null) return new BatonError(`There is no job ${jobId}.`, 'baton jobs list shows them.', EXIT.notFound)
+  const another = runsAlready(job)
+  if (another !== null) return another
+  const why = job.wanted === 'cancel' ? 'a person cancels it' : whyNotResumed(job)
+  return why === null ? null : new BatonError(`Job ${jobId} cannot go on: ${why}.`, 'baton run begins another.', EXIT.refused)
+}
+
 function takeable({ store }: JobParts, jobId: string): JobRecord {
   const job = store.job(jobId)
   if (job === null) throw new BatonError(`There is no job ${jobId}.`, 'baton jobs list shows them.', EXIT.notFound)
-  if (job.runner && isAlive(job.runner) && job.runner.pid !== process.pid)
-    throw new BatonError(
-      `Job ${jobId} is run by process ${job.runner.pid} already.`,
-      'baton jobs logs --follow shows it.',
-      EXIT.refused,
-    )
+  const another = runsAlready(job)
+  if (another !== null) throw another
   return job
+}
+
+function runsAlready({ jobId, runner }: JobRecord): BatonError | null {
+  if (!runner || !isAlive(runner) || runner.pid === process.pid) return null
+  return new BatonError(
+    `Job ${jobId} is run by process ${runner.pid} already.`,
+    'baton jobs logs --follow shows it.',
+    EXIT.refused,
+  )
 }
 
 function me(): NonNullable<JobRecord['runner']> {

@@ -1,6 +1,6 @@
 import type { AttemptRecord } from '../contract/job.js'
 import { reasonOf } from '../lib/errors.js'
-import { AttemptHost } from './attempt-host.js'
+import { AttemptHost, type HostSurroundings } from './attempt-host.js'
 import { freshAttempt } from './attempt-record.js'
 import { hooksFor } from './hooks/applies.js'
 import type { LiveSession } from './live-session.js'
@@ -25,6 +25,7 @@ export class ClientAhead {
     private readonly parts: JobParts,
     private readonly jobId: string,
     private readonly journal: string,
+    private readonly around: HostSurroundings,
     private readonly keep: (line: string) => void,
   ) {}
 
@@ -39,7 +40,7 @@ export class ClientAhead {
   async #start(attempt: AttemptRecord): Promise<Ready | null> {
     try {
       const next = nextAttempt(this.parts, attempt, { state: 'ready', briefId: null })
-      const host = new AttemptHost(this.parts, next, this.journal)
+      const host = new AttemptHost(this.parts, next, this.journal, this.around)
       const money = moneyFor(this.parts, next)
       const { sessionId } = next
       return { host, live: await startSession(this.parts, host, { begin: { how: 'fresh' }, sessionId }, this.keep), money }

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
-import type { AttemptRecord, JobRecord } from '../contract/job.js'
+import type { AttemptRecord, JobLevel, JobRecord } from '../contract/job.js'
+import { reasonOf } from '../lib/errors.js'
 import { contextOf, decisionOf, type Verdict } from './hooks/answers.js'
 import { hooksFor } from './hooks/applies.js'
 import type { HookRun } from './hooks/hook-result.js'
@@ -11,6 +12,8 @@ import { environmentOf, folderOf } from './start-session.js'
 
 /** Runs the hooks of one job, and writes into its log how they ended. */
 export class HooksOfJob {
+  readonly #atLevels: Promise<void>[] = []
+
   constructor(
     private readonly parts: JobParts,
     private readonly jobId: string,
@@ -39,13 +42,36 @@ export class HooksOfJob {
   async whenFull(attempt: AttemptRecord): Promise<Verdict['decision']> {
     const hooks = hooksFor(this.#job.spec.hooks, 'context_threshold')
     if (hooks.length === 0) return 'handoff'
-    const { usedTokens, windowTokens: window, pointTokens: point } = attempt
-    const { model } = this.#job.spec
-    const payload = thresholdPayload(this.#job, attempt.sessionId, { used: usedTokens ?? 0, window, point, model })
-    const run = await runHooks(hooks, 'context_threshold', payload, { ...this.#ground, signal: this.signals.stop })
+    const run = await runHooks(hooks, 'context_threshold', this.#thresholdPayload(attempt), {
+      ...this.#ground,
+      signal: this.signals.stop,
+    })
     const verdict = decisionOf(run)
     this.#note('context_threshold', run, verdict)
     return verdict.decision
+  }
+
+  /** Beside the work, which does not wait for them; `settled` does. */
+  atLevel({ name, hooks }: JobLevel, attempt: AttemptRecord): void {
+    const payload = { ...this.#thresholdPayload(attempt), level: name }
+    const run = async (): Promise<void> => {
+      const ran = await runHooks(hooks, 'context_threshold', payload, { ...this.#ground, signal: this.signals.cancel })
+      this.#note('context_threshold', ran, null)
+    }
+    this.#atLevels.push(
+      run().catch((error: unknown) =>
+        this.parts.log('warn', 'hooks of a level failed', { job: this.jobId, reason: reasonOf(error) }),
+      ),
+    )
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all(this.#atLevels.splice(0))
+  }
+
+  #thresholdPayload({ sessionId, usedTokens, windowTokens: window, pointTokens: point }: AttemptRecord) {
+    const { model } = this.#job.spec
+    return thresholdPayload(this.#job, sessionId, { used: usedTokens ?? 0, window, point, model })
   }
 
   /** Nothing cuts them off. */

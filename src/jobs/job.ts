@@ -74,7 +74,7 @@ export function nextAfter(job: JobRecord, outcome: Outcome, now: Date): Next {
       return again(job, outcome.detail)
     case 'stopped':
       // What was under way may have become more meanwhile.
-      return stopped(job.wanted ?? outcome.wanted)
+      return stopped(job.wanted ?? outcome.wanted, job.wantedBy ?? null)
   }
 }
 
@@ -86,9 +86,11 @@ export function counted({ failures, stalls = 0, waits = 0 }: JobRecord, outcome:
   return outcome?.how === 'stalled' ? { stalls: stalls + 1 } : { failures: failures + 1 }
 }
 
-function stopped(wanted: NonNullable<JobRecord['wanted']>): Next {
+function stopped(wanted: NonNullable<JobRecord['wanted']>, level: string | null): Next {
   if (wanted === 'cancel') return { do: 'end', state: 'cancelled', reason: 'cancelled', detail: 'a person cancelled it' }
-  const detail = wanted === 'pause' ? 'a person paused it' : 'whoever ran it was told to end'
+  const who =
+    level === null ? 'a person paused it' : `it reached the level \`${level}\`, which pauses it; resumed, it goes on beyond it`
+  const detail = wanted === 'pause' ? who : 'whoever ran it was told to end'
   return { do: 'end', state: 'paused', reason: null, detail }
 }
 

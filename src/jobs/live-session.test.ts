@@ -34,14 +34,17 @@ function spoken() {
           cuts.push('interrupt')
           tell({ kind: 'result', terminal: 'aborted_streaming', isError: true })
         },
-        ...{ stopTask: async () => {}, end: async () => messages.close(), kill },
+        stopTask: async (id: string) => {
+          cuts.push(`stop ${id}`)
+        },
+        ...{ end: async () => messages.close(), kill },
       }
     },
   }
   const journal = new Journal(join(folder, 'journal.jsonl'))
   const host: Host = {
     ...{ now: () => new Date(), log: silentLog, journal },
-    ...{ measured: () => ({ full: false }), heard: () => {}, mustStop: () => null, mayCompact: () => true },
+    ...{ measured: () => ({ full: false }), heard: () => {}, mustStop: () => null, mayCompact: () => true, lingers: () => {} },
     ...{ hooked: async () => '', says: () => null, hasRoom: () => false, begins: () => {} },
   }
   const live = new LiveSession(runtime, { sessionId: 's' } as SessionWish, host)
@@ -75,6 +78,74 @@ it('a client that does not say that it is idle is taken to be after a while', as
   tell({ kind: 'result', text: 'Done.' })
   expect(await turn).toEqual({ how: 'done', text: 'Done.' })
 }, 20_000)
+
+it('an agent that works again is waited for, however long it says nothing: only one that says nothing at all is taken to be idle', async () => {
+  const { live, tell } = spoken()
+  const turn = live.turn('work', 'work', { silenceMs: 60_000, turnMs: null })
+  tell({ kind: 'tasks', running: ['t'] })
+  tell({ kind: 'result', text: 'It looks around.' })
+  tell({ kind: 'state', state: 'idle' })
+  tell({ kind: 'tasks', running: [] })
+  tell({ kind: 'state', state: 'working' })
+  expect(await Promise.race([turn, after(7_000)])).toBeUndefined()
+  tell({ kind: 'result', text: 'All done.', ofPrompt: false })
+  tell({ kind: 'state', state: 'idle' })
+  expect(await turn).toEqual({ how: 'done', text: 'All done.' })
+}, 20_000)
+
+it('what runs on in the background is ended when it was waited for long enough, and has the agent speak once more', async () => {
+  const { live, tell, cuts, host } = spoken()
+  const told: number[] = []
+  host.lingers = (tasks) => void told.push(tasks)
+  const turn = live.turn('work', 'work', { silenceMs: 60_000, turnMs: null, backgroundMs: 1_000 })
+  tell({ kind: 'tasks', running: ['endless'] })
+  tell({ kind: 'result', text: 'The server runs.' })
+  tell({ kind: 'state', state: 'idle' })
+  await after(600)
+  expect([cuts, told]).toEqual([[], [1]])
+  await after(1_400)
+  expect(cuts).toEqual(['stop endless'])
+  tell({ kind: 'tasks', running: [] })
+  tell({ kind: 'state', state: 'working' })
+  tell({ kind: 'tasks', running: ['again'] })
+  tell({ kind: 'result', text: 'It was stopped, I began it anew.', ofPrompt: false })
+  tell({ kind: 'state', state: 'idle' })
+  expect(await turn).toEqual({ how: 'done', text: 'It was stopped, I began it anew.' })
+  expect(cuts).toEqual(['stop endless'])
+}, 20_000)
+
+it('one that does not end at all holds the end up no longer, and a person who pauses does not wait for it', async () => {
+  const { live, tell, host } = spoken()
+  const start = () => {
+    const turn = live.turn('work', 'work', { silenceMs: 60_000, turnMs: null, backgroundMs: 500 })
+    tell({ kind: 'tasks', running: ['endless'] })
+    tell({ kind: 'result', text: 'Done.' })
+    tell({ kind: 'state', state: 'idle' })
+    return turn
+  }
+  expect(await start()).toEqual({ how: 'done', text: 'Done.' })
+  host.mustStop = () => ({ how: 'stopped', wanted: 'pause' })
+  const began = Date.now()
+  expect(await start()).toEqual({ how: 'done', text: 'Done.' })
+  expect(Date.now() - began).toBeLessThan(3_000)
+  host.mustStop = () => ({ how: 'timeout', of: 'job' })
+  expect(await start()).toEqual({ how: 'timeout', of: 'job' })
+}, 40_000)
+
+it('a key that the provider refuses again and again is not asked with for minutes; other failures are left to the client', async () => {
+  const { live, tell, cuts } = spoken()
+  const retry = (status: number | null) =>
+    tell({ kind: 'retry', attempt: 1, status, delayMs: 0, reason: 'authentication_failed' })
+  const turn = live.turn('work', 'work', { silenceMs: 60_000, turnMs: null })
+  for (const status of [401, 401, 401, 500, 401, 403, 401, null, 529, 529, 529, 529, 401, 401]) retry(status)
+  await after(700)
+  expect(cuts).toEqual([])
+  retry(403)
+  retry(401)
+  const refused = { how: 'refused', status: 401, detail: 'authentication_failed, 4 times in a row' }
+  expect(await turn).toEqual(refused)
+  expect(cuts).toEqual(['interrupt'])
+})
 
 it('what a task in the background wakes while the brief is wanted may not work, and is not the brief', async () => {
   const { live, tell, ears } = spoken()

@@ -1,17 +1,10 @@
 import { reasonOf } from '../lib/errors.js'
 import type { Log } from '../lib/log.js'
+import { CallKeeper } from './call-keeper.js'
 import type { Journal } from './journal.js'
 import { type Outcome, outcomeOf } from './outcome.js'
-import type {
-  ContextUsage,
-  Ears,
-  RunMessage,
-  RunningSession,
-  Runtime,
-  SessionWish,
-  ToolCall,
-  ToolResult,
-} from './runtimes/runtime.js'
+import { RefusedKey } from './refused-key.js'
+import type { ContextUsage, Ears, RunMessage, RunningSession, Runtime, SessionWish, ToolResult } from './runtimes/runtime.js'
 import { SAME_MOST, SAME_TOLD, SameAgain, sameText } from './same-again.js'
 
 /** What whoever runs a session is told and asked while it works. */
@@ -29,6 +22,8 @@ export interface Host {
   heard(message: RunMessage): void
   /** Why it must stop between two batches now; null: it need not. */
   mustStop(): Outcome | null
+  /** Its turn has ended, but not what it left running in the background. */
+  lingers(tasks: number): void
   /** Whether this compaction is kept from coming about. */
   mayCompact(trigger: 'auto' | 'manual'): boolean
   /** What the client asked or told by a hook, as it wrote it. Returns what a summariser is to be told; '' nothing. */
@@ -42,6 +37,8 @@ export interface Bounds {
   silenceMs: number
   /** The whole turn; null: as long as it takes. */
   turnMs: number | null
+  /** How long work in the background of a turn that has ended is waited for, without a word of it; left out: as long as `silenceMs`. */
+  backgroundMs?: number
 }
 
 /** How long a batch may be waited for when a person wants to pause, before its tools are cut off. */
@@ -74,16 +71,21 @@ export class LiveSession {
   #finished: Outcome | null = null
   /** Why there is nobody any more to say anything to. */
   #gone: Outcome | null = null
+  /** Work in the background was waited for long enough: it holds the end up no more. */
+  #isSettled = false
+  /** It works again, after it had ended: what was in the background has finished. */
+  #isWoken = false
+  #key = new RefusedKey()
   #saidAt = 0
   #batchAt: number | null = null
   #refusals = 0
-  /** Calls of the batch under way whose end is in the journal. */
-  readonly #returned = new Set<string>()
+  readonly #calls: CallKeeper
   readonly #same = new SameAgain()
 
   constructor(runtime: Runtime, wish: SessionWish, host: Host) {
     this.sessionId = wish.sessionId
     this.#host = host
+    this.#calls = new CallKeeper(host, wish.sessionId)
     this.#session = runtime.start(wish, this.#ears())
     // A long answer is many lines and one message.
     this.#session.onRaw(() => this.#hears(0))
@@ -111,7 +113,10 @@ export class LiveSession {
     this.#limit = null
     this.#finished = null
     this.#idle = false
+    this.#isWoken = false
     this.#refusals = 0
+    this.#isSettled = false
+    this.#key = new RefusedKey()
     this.#saidAt = Date.now()
     const ended = new Promise<Outcome>((resolve) => {
       this.#end = resolve
@@ -134,9 +139,23 @@ export class LiveSession {
   async settleTasks(withinMs = SETTLE_MS): Promise<void> {
     this.#mode = 'brief'
     await this.#until(() => this.#tasks.length === 0, withinMs)
+    await this.#stopTasks()
+  }
+
+  async #stopTasks(): Promise<void> {
     if (this.#tasks.length === 0) return
     for (const task of [...this.#tasks]) await this.#session.stopTask(task)
     await this.#until(() => this.#tasks.length === 0, TASKS_GO_MS)
+  }
+
+  /** An endless command would hold the end up for ever. A client that wakes the agent for its end lets it say one more word. */
+  async #settle(): Promise<void> {
+    this.#isSettled = true
+    this.#idle = false
+    this.#hears(0)
+    this.#host.log('info', 'what a session left running in the background is ended', { session: this.sessionId })
+    await this.#stopTasks()
+    this.#hears(0)
   }
 
   forbidCompaction(): Promise<void> {
@@ -166,8 +185,10 @@ export class LiveSession {
       this.#host.heard(message)
       if (message.kind === 'limit' && message.reached) this.#limit = { resetsAt: message.resetsAt }
       if (message.kind === 'tasks') this.#tasksAre(message.running)
-      if (message.kind === 'state') this.#idle = message.state === 'idle'
+      if (message.kind === 'state') this.#stateIs(message.state)
       if (message.kind === 'result') this.#ended(message)
+      const refused = this.#key.heard(message)
+      if (refused !== null && this.#stop === null) this.#cut(refused)
       if (message.kind === 'exit') {
         this.#gone = died(message, hasSpoken)
         this.#end?.(this.#finished ?? this.#stop ?? this.#gone)
@@ -184,16 +205,27 @@ export class LiveSession {
     this.#idle = false
   }
 
+  #stateIs(state: 'idle' | 'working'): void {
+    this.#idle = state === 'idle'
+    this.#isWoken = state === 'working' && this.#finished !== null
+    if (this.#idle && this.#finished?.how === 'done' && !this.#isAlone()) this.#host.lingers(this.#tasks.length)
+  }
+
   /** What a task in the background woke the agent for is no answer to the request of the brief. */
   #ended(result: Extract<RunMessage, { kind: 'result' }>): void {
     if (this.#mode === 'brief' && !result.ofPrompt) return
     this.#idle = false
+    this.#isWoken = false
     this.#finished = this.#judge(result)
   }
 
   /** With work in the background an end is not the last one: what it finishes wakes the agent again, and only then it is idle. */
   #isLast({ how }: Outcome): boolean {
-    return how !== 'done' || this.#mode === 'brief' || (this.#idle && this.#tasks.length === 0)
+    return how !== 'done' || this.#mode === 'brief' || (this.#idle && this.#isAlone())
+  }
+
+  #isAlone(): boolean {
+    return this.#tasks.length === 0 || this.#isSettled
   }
 
   #judge(result: Extract<RunMessage, { kind: 'result' }>): Outcome {
@@ -226,9 +258,14 @@ export class LiveSession {
   }
 
   /** Twice a second while a turn runs: what no message brings about. */
-  #look({ silenceMs, turnMs }: Bounds): void {
+  #look({ silenceMs, turnMs, backgroundMs = silenceMs }: Bounds): void {
     const now = Date.now()
     const stop = this.#stop ?? this.#host.mustStop()
+    // Nothing works but what is in the background, and that is ended with the client.
+    if (stop !== null && this.#finished !== null && this.#idle) {
+      this.#end?.(stop.how === 'timeout' ? stop : this.#finished)
+      return
+    }
     if (stop !== null && this.#stop === null) {
       this.#stop = stop
       this.#stopAt = now
@@ -239,10 +276,12 @@ export class LiveSession {
       else if (now - this.#stopAt > PAUSE_MS) void this.#session.interrupt()
       return
     }
-    if (this.#finished !== null && this.#tasks.length === 0 && now - this.#lastWord > QUIET_MS) this.#end?.(this.#finished)
+    const quiet = now - Math.max(this.#lastWord, this.#saidAt)
+    if (this.#finished !== null && this.#isAlone() && !this.#isWoken && quiet > QUIET_MS) this.#end?.(this.#finished)
+    else if (this.#finished?.how === 'done' && this.#idle && !this.#isSettled && quiet > backgroundMs) void this.#settle()
     else if (turnMs !== null && now - this.#saidAt > turnMs)
       this.#cut({ how: 'timeout', of: this.#mode === 'brief' ? 'brief' : 'session' })
-    else if (now - Math.max(this.#lastWord, this.#saidAt) > silenceMs) this.#cut({ how: 'stalled', silentMs: silenceMs })
+    else if (quiet > silenceMs) this.#cut({ how: 'stalled', silentMs: silenceMs })
   }
 
   #stopAt = 0
@@ -255,21 +294,19 @@ export class LiveSession {
   }
 
   #ears(): Ears {
-    const { journal } = this.#host
-    const at = (): string => this.#host.now().toISOString()
     return {
       heard: (event, payload) => this.#host.hooked(this.sessionId, event, payload),
       beforeTool: async (call) => {
         if (call.subagent !== null) return {}
         if (this.#mode === 'brief') {
-          this.#keepSafely(() => journal.denied(at(), this.sessionId, call, 'in the turn for the brief'))
+          this.#calls.denied(call, 'in the turn for the brief')
           return { deny: '[baton] The brief is wanted now, as your whole answer. No tools are needed for it.' }
         }
         this.#batchAt ??= Date.now()
-        return this.#keepBegun(call)
+        return this.#calls.began(call)
       },
       afterTool: async (result) => {
-        if (result.subagent === null) this.#keepReturned(result)
+        if (result.subagent === null) this.#calls.returned(result)
       },
       afterBatch: (calls) => this.#afterBatch(calls),
       beforeCompaction: async (trigger) =>
@@ -281,42 +318,10 @@ export class LiveSession {
     }
   }
 
-  /** A call that is not in the journal would be made again after a crash, so it is not made at all. */
-  #keepBegun(call: ToolCall): { deny?: string } {
-    try {
-      this.#host.journal.began(this.#host.now().toISOString(), this.sessionId, call)
-      return {}
-    } catch (error) {
-      const reason = reasonOf(error)
-      this.#host.log('error', 'a call could not be written down and was refused', { session: this.sessionId, reason })
-      return {
-        deny: `[baton] This call was not made: Baton could not write it down first (${reason}). Try once more; if that fails too, end your turn and say so.`,
-      }
-    }
-  }
-
-  /** Where it cannot be kept, the call is one whose end nobody knows. */
-  #keepReturned(result: ToolResult): void {
-    this.#keepSafely(() => {
-      this.#host.journal.returned(this.#host.now().toISOString(), this.sessionId, result)
-      this.#returned.add(result.id)
-    })
-  }
-
-  #keepSafely(write: () => void): void {
-    try {
-      write()
-    } catch (error) {
-      this.#host.log('error', 'the end of a call could not be written down', { session: this.sessionId, reason: reasonOf(error) })
-    }
-  }
-
   async #afterBatch(calls: ToolResult[]): Promise<{ stop?: string; context?: string }> {
     if (calls.some(({ subagent }) => subagent !== null)) return {}
     if (this.#mode === 'brief') return this.#refused()
-    // Of a call that was refused nothing is told but its batch, and nobody has to wonder how it ended.
-    for (const call of calls) if (!this.#returned.has(call.id)) this.#keepReturned(call)
-    this.#returned.clear()
+    this.#calls.batch(calls)
     const same = this.#same.took(calls, Date.now() - (this.#batchAt ?? Date.now()))
     this.#batchAt = null
     const usage = this.#host.hasRoom(calls)

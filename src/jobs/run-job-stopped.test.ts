@@ -6,7 +6,7 @@ import { processInfo } from '../lib/process-info.js'
 import { aJob } from './a-job.js'
 import { lostJobs } from './lost-jobs.js'
 import { endProcesses } from './processes.js'
-import { endJob, sayEnd } from './run-job.js'
+import { endJob, runJob, sayEnd } from './run-job.js'
 import { settleUnwanted, wantStop } from './stop-job.js'
 import { folder, reply, shell, stage, step, store, useTrialJobs } from './trial-job.js'
 
@@ -123,4 +123,39 @@ it('another process that runs it keeps it, and nothing of it changes', async () 
   const before = store.job(jobId)
   await expect(run()).rejects.toThrow(`is run by process ${pid}`)
   expect(store.job(jobId)).toEqual(before)
+})
+
+it('keeps the time it ran while it runs: a kill does not give its minutes back', async () => {
+  const { run, jobId } = stage({ sessions: [[{ ...step(1, 20_000), delayMs: 60_000 }]] })
+  store.putJob({ ...store.job(jobId)!, ranMs: 30_000 })
+  const running = run()
+  await expect.poll(() => store.job(jobId)!.ranMs, { timeout: 15_000 }).toBeGreaterThanOrEqual(35_000)
+  wantStop({ store }, jobId, 'cancel')
+  const { ranMs } = await running
+  expect(ranMs).toBeGreaterThanOrEqual(35_000)
+  expect(ranMs).toBeLessThan(60_000)
+}, 30_000)
+
+it('paused before its session heard of anything, it begins anew: there is nothing to open again', async () => {
+  const { run, runtime, jobId, types } = stage(
+    { sessions: [[{ text: 'Never asked.' }], [step(1, 20_000), { text: 'Done.' }]] },
+    {},
+    { heard: () => false, began: () => wantStop({ store }, jobId, 'pause') },
+  )
+  expect(await run()).toMatchObject({ state: 'paused' })
+  expect(runtime.requests).toEqual([])
+  expect(await stageAgain(jobId, runtime)).toMatchObject({ state: 'completed' })
+  expect(runtime.wishes.map(({ begin }) => begin.how)).toEqual(['fresh', 'fresh'])
+  expect(types()).not.toContain('job_waiting')
+
+  function stageAgain(id: string, same: typeof runtime) {
+    return runJob({ ...stage({ sessions: [] }, {}, { heard: () => false }).parts, runtime: async () => same }, id)
+  }
+})
+
+it('what is tried again is told with what went wrong', async () => {
+  const { run, jobId } = stage({ sessions: [[{ dies: { at: 'request', signal: 'SIGKILL' } }], [{ text: 'Done.' }]] })
+  expect(await run()).toMatchObject({ state: 'completed' })
+  const waits = store.events({ limit: 99 }).filter(({ type, job_id }) => type === 'job_waiting' && job_id === jobId)
+  expect(waits.map(({ data }) => data.reason)).toEqual(['the client was ended by SIGKILL; it is tried again'])
 })

@@ -83,7 +83,7 @@ describe('a job', () => {
   })
 
   it('is not done before its checks pass, and what they print goes back to the agent', async () => {
-    const { run, runtime } = stage(
+    const { run, runtime, types } = stage(
       { sessions: [[{ text: 'Done.' }, { text: 'Now it is.' }]] },
       { checks: [{ name: 'twice', command: 'echo x >> runs; test $(wc -l < runs) -eq 2', timeoutMs: 10_000 }] },
     )
@@ -96,6 +96,19 @@ describe('a job', () => {
       ],
     ])
     expect(runtime.requests.at(-1)!.texts.join('\n')).toContain('checks fails')
+    const round = ['check_started', 'check_completed', 'checks_completed']
+    expect(types()).toEqual(['job_started', ...round, ...round, 'job_completed'])
+    const told = store.events({ limit: 500 }).filter(({ type }) => type.startsWith('check'))
+    expect(
+      told.map(({ data }) => [data.round, data.rounds, data.name ?? null, data.exit_code ?? null, data.next ?? null]),
+    ).toEqual([
+      [1, 4, 'twice', null, null],
+      [1, 4, 'twice', 1, null],
+      [1, 4, null, null, 'agent'],
+      [2, 4, 'twice', null, null],
+      [2, 4, 'twice', 0, null],
+      [2, 4, null, null, 'completed'],
+    ])
   })
 
   it('fails when its checks never pass', async () => {

@@ -4,11 +4,10 @@ import type { Event } from '../contract/event.js'
 import type { AttemptRecord, JobRecord } from '../contract/job.js'
 import { reasonOf } from '../lib/errors.js'
 import { askBrief } from './ask-brief.js'
-import { AttemptHost } from './attempt-host.js'
+import { AttemptHost, type HostSurroundings } from './attempt-host.js'
 import { AttemptPrompts } from './attempt-prompts.js'
 import { freshAttempt, handoffFields, lastBegun, wasStarted } from './attempt-record.js'
-import { failedText } from './checks/failed-text.js'
-import { runChecks } from './checks/run-checks.js'
+import { checkJob } from './checks-of-job.js'
 import { claim, takeEnded, takeOver } from './claim.js'
 import { ClientAhead, nextAttempt } from './client-ahead.js'
 import { endingOf, finishJob, type Over, sayEnd as sayEndOf } from './finish-job.js'
@@ -22,6 +21,7 @@ import { planAttempt } from './plan-attempt.js'
 import { endProcesses } from './processes.js'
 import type { SessionWish } from './runtimes/runtime.js'
 import { environmentOf, folderOf, startSession } from './start-session.js'
+import { WorkClock } from './work-clock.js'
 import { setUpWorkspace } from './workspace/set-up.js'
 
 const LOOK_MS = 500
@@ -71,6 +71,8 @@ class JobRun {
   #live: LiveSession | null = null
   readonly #ahead: ClientAhead
   readonly #hooks: HooksOfJob
+  readonly #clock: WorkClock
+  readonly #around: HostSurroundings
 
   constructor(parts: JobParts, jobId: string) {
     this.#jobId = jobId
@@ -82,7 +84,12 @@ class JobRun {
     this.#parts = { ...parts, tell: (events) => this.#tell(parts, events) }
     this.#prompts = new AttemptPrompts(this.#parts, jobId, this.#folder, (payload) => this.#hooks.atStart(payload))
     this.#hooks = new HooksOfJob(this.#parts, jobId, this.#keep, { stop: this.#stop.signal, cancel: this.#cancel.signal })
-    this.#ahead = new ClientAhead(this.#parts, jobId, this.#prompts.journal, this.#keep)
+    this.#clock = new WorkClock(this.#parts, jobId)
+    this.#around = {
+      ranMs: () => this.#clock.ranMs(),
+      atLevel: (level, attempt) => this.#hooks.atLevel(level, attempt),
+    }
+    this.#ahead = new ClientAhead(this.#parts, jobId, this.#prompts.journal, this.#around, this.#keep)
   }
 
   readonly #keep = (line: string): void => this.#log.add(line)
@@ -106,6 +113,7 @@ class JobRun {
     const look = setInterval(() => {
       try {
         this.#lookAtWish()
+        this.#clock.tick()
       } catch (error) {
         this.#parts.log('warn', 'a job could not be looked at', { job: this.#jobId, reason: reasonOf(error) })
       }
@@ -114,6 +122,7 @@ class JobRun {
       return await this.#carry()
     } finally {
       await this.#ahead.drop()
+      await this.#hooks.settled()
       clearInterval(look)
     }
   }
@@ -146,10 +155,19 @@ class JobRun {
     for (;;) {
       const stopped = this.stopped()
       if (stopped !== null) return stopped
-      const next = await this.#attempt()
+      const next = await this.#timed(() => this.#attempt())
       if (next.do === 'end') return next
       if (next.do === 'resume') await this.#rest(next.after)
       if (next.do === 'wait') await this.#waitUntil(next.until)
+    }
+  }
+
+  async #timed<T>(work: () => Promise<T>): Promise<T> {
+    this.#clock.start()
+    try {
+      return await work()
+    } finally {
+      this.#clock.stop()
     }
   }
 
@@ -164,7 +182,8 @@ class JobRun {
     const { store } = this.#parts
     const last = lastBegun(store.attempts(this.#jobId))
     const plan = planAttempt(last, last !== null && this.#prompts.wasHeard(last))
-    const hostOf = (attempt: AttemptRecord): AttemptHost => new AttemptHost(this.#parts, attempt, this.#prompts.journal)
+    const hostOf = (attempt: AttemptRecord): AttemptHost =>
+      new AttemptHost(this.#parts, attempt, this.#prompts.journal, this.#around)
     const spent = last && hostOf(last).mustStop() // not overdrawn by one more request
     if (spent) return nextAfter(this.#job, spent, this.#parts.now())
     if (plan.do === 'hand-off') {
@@ -179,20 +198,19 @@ class JobRun {
     const prompt = isFresh ? await this.#prompts.first(attempt) : this.#prompts.resume(attempt)
     const stopped = this.stopped()
     if (stopped !== null) return stopped
-    const begun = Date.now()
     const live = await this.#open(host, isFresh ? { how: 'fresh' } : { how: 'resume' }, attempt.sessionId, ahead?.live)
     try {
       return await this.#work(host, live, prompt)
     } finally {
       await this.#close(live, host)
       host.journal.close()
-      record(this.#parts, this.#jobId, { ranMs: this.#job.ranMs + Date.now() - begun })
     }
   }
 
   async #work(host: AttemptHost, live: LiveSession, first: string): Promise<Next> {
     const { spec } = this.#job
-    const bounds = { silenceMs: spec.silenceMs, turnMs: spec.sessionTimeoutMs }
+    const { silenceMs, sessionTimeoutMs: turnMs, backgroundMs = silenceMs } = spec
+    const bounds = { silenceMs, turnMs, backgroundMs: Math.min(silenceMs, backgroundMs) }
     host.put({ state: 'prompted', process: live.process })
     await live.ready()
     for (let prompt = first; ; ) {
@@ -217,38 +235,25 @@ class JobRun {
 
   /** What is told of it outlasts the session. */
   #leave(host: AttemptHost, next: Next, outcome?: Outcome): Next {
-    if (next.do === 'end') host.put({ state: 'over', endedAt: this.#parts.now().toISOString(), process: null })
-    else record(this.#parts, this.#jobId, { ...counted(this.#job, outcome), detail: detailOf(outcome) }, this.#again(next))
+    const { state, turns } = host.attempt
+    // One that may never have heard its prompt cannot be opened again: whether it did is looked for when the job goes on.
+    const after = state === 'prompted' && turns === 0 ? 'prompted' : 'over'
+    const detail = detailOf(outcome)
+    if (next.do === 'end') host.put({ state: after, endedAt: this.#parts.now().toISOString(), process: null })
+    else record(this.#parts, this.#jobId, { ...counted(this.#job, outcome), detail }, this.#again(next, detail))
     return next
   }
 
   /** What is tried again is told, with what went wrong; a limit tells it itself. */
-  #again(next: Next): Happening[] {
+  #again(next: Next, detail: string): Happening[] {
     if (next.do !== 'resume' || next.after === 0) return []
     const until = new Date(this.#parts.now().getTime() + next.after).toISOString()
-    return [{ type: 'job_waiting', data: { until, reason: 'it is tried again' } }]
+    return [{ type: 'job_waiting', data: { until, reason: `${detail}${detail === '' ? '' : '; '}it is tried again` } }]
   }
 
-  /** The prompt that goes back to the agent, or how the job ends. */
-  async #check(result: string): Promise<string | Over> {
-    const { spec, checkRound } = this.#job
-    const round = checkRound + 1
-    record(this.#parts, this.#jobId, { result })
-    const checks = await runChecks(spec.checks, { ...this.#ground, round, outputs: join(this.#folder, 'checks') })
-    // One that was cut off says nothing: whoever goes on runs them again.
-    const stopped = this.stopped()
-    if (stopped !== null) return stopped
-    // With its results: a round that a kill cut off told nobody anything.
-    record(this.#parts, this.#jobId, {
-      checkRound: round,
-      checks: [...this.#job.checks.filter((one) => one.round !== round), ...checks],
-    })
-    const bad = checks.filter(({ ok }) => !ok)
-    if (bad.length === 0) return { do: 'end', state: 'completed', reason: 'success', detail: '' }
-    const names = bad.map(({ name }) => name).join(', ')
-    if (round > spec.checkRounds)
-      return { do: 'end', state: 'failed', reason: 'error', detail: `after ${round} rounds these checks do not pass: ${names}` }
-    return failedText(checks)
+  #check(result: string): Promise<string | Over> {
+    const ground = { ...this.#ground, outputs: join(this.#folder, 'checks') }
+    return checkJob(this.#parts, this.#jobId, { result, ground, stopped: () => this.stopped() })
   }
 
   /** `as-it-is`: a hook said that the session goes on. */

@@ -18,7 +18,7 @@ export function wantStop({ store }: Pick<JobParts, 'store'>, jobId: string, want
   return store.transaction(() => {
     const job = store.job(jobId)
     if (job === null || isOver(job.state)) return false
-    store.putJob({ ...job, wanted: MORE.findLast((one) => one === job.wanted || one === wanted)! })
+    store.putJob({ ...job, wanted: MORE.findLast((one) => one === job.wanted || one === wanted)!, wantedBy: null })
     return true
   })
 }

@@ -9,13 +9,20 @@ export interface Climb {
   remaining: number
   /** How much the last batches added, newest last. */
   growth: readonly number[]
+  /** Where a level of the agent asks for a handoff; null or absent: none does. */
+  level?: number | null
 }
 
 /**
  * From how many tokens on a session is stopped; null: nobody knows where it ends, and it is not stopped. One more batch must fit below
  * the point: the client compacts before the request that would cross it, and a batch may bring more than the part that was configured.
  */
-export function fullAt({ point, window, remaining, growth }: Climb): number | null {
+export function fullAt(climb: Climb): number | null {
+  const [by, level] = [fullByItself(climb), climb.level ?? null]
+  return level === null || by === null ? (by ?? level) : Math.min(by, level)
+}
+
+function fullByItself({ point, window, remaining, growth }: Climb): number | null {
   const end = point ?? (window === null ? null : Math.floor(window * 0.8))
   if (end === null) return null
   const wanted = Math.floor(end * (1 - clamp(remaining)))

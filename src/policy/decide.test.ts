@@ -52,16 +52,33 @@ describe('who is told', () => {
   })
 })
 
+describe('the person', () => {
+  const handoff = [sampleLevel('handoff', ['request-handoff'], 'important')]
+
+  it('hears that the session is about to be handed over, and how to stop it', () => {
+    const { user } = judge(handoff, { mayHandOver: true })!
+    expect(user).toContain('a fresh session goes on after this turn')
+    expect(user).toContain('baton handoffs cancel 01234567')
+  })
+
+  it('hears nothing of the kind where it is not: nobody may, a guard is in the way, or it was said before', () => {
+    const guarded = { mayHandOver: true, lately: { ...NOTHING, failures: 99 } }
+    for (const about of [{}, guarded, { mayHandOver: true, handingOver: true }])
+      expect(judge(handoff, about)!.user).not.toContain('fresh session')
+    expect(judge([sampleLevel('warning', ['user'])], { mayHandOver: true })!.user).not.toContain('fresh session')
+  })
+})
+
 describe('what the agent is advised beside the request for a brief', () => {
   const handoff = [sampleLevel('handoff', ['request-handoff'], 'important')]
   const advice = 'write down goal'
 
-  it('is nothing but the figures, and the person hears all', () => {
+  it('is nothing but the figures, and the person hears them too', () => {
     const decision = judge(handoff, { mayHandOver: true })!
     expect(decision.agent).toContain('"handoff"')
     expect(decision.agent).toContain('120,000 tokens')
     expect(decision.agent).not.toContain(advice)
-    expect(decision.user).toBe(judge(handoff)!.user)
+    expect(decision.user).toContain('120,000 tokens')
   })
 
   it('is nothing either at a later level while the brief is still wanted', () => {

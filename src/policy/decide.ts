@@ -41,13 +41,13 @@ export function decide(crossed: readonly ResolvedLevel[], track: Track, policy: 
     handoff || wanted.has('pause') || [...wanted].some((action) => action.startsWith('hook:') || action.startsWith('webhook:'))
   const toAgent = wanted.has('agent') || tellsAll
   const guard = handoff ? guardHandoff(track, policy.guards, about.lately) : null
-  const briefWanted = about.handingOver || (handoff && guard === null && about.mayHandOver)
+  const begins = handoff && guard === null && about.mayHandOver && !about.handingOver
   const toUser = wanted.has('user') || tellsAll
   return {
     level: top,
     mode: top.mode,
-    agent: toAgent ? agentText(track, top, briefWanted) : null,
-    user: toUser ? userText(track, top, about.speaker) : null,
+    agent: toAgent ? agentText(track, top, about.handingOver || begins) : null,
+    user: toUser ? userText(track, top, about.speaker, begins) : null,
     handoff,
     lastCall: wanted.has('hand-off'),
     parent: wanted.has('parent') ? parentText(track, top, about.speaker) : null,

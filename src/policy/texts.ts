@@ -59,8 +59,12 @@ export function agentText(track: Track, level: ResolvedLevel, briefWanted = fals
   return `[baton] Context level "${level.name}": ${fullness(track)}. ${ahead(track)}${advice} (A notice from Baton, once per level; \`baton off\` turns these off.)`
 }
 
-export function userText(track: Track, level: ResolvedLevel, speaker: Speaker): string {
-  return `[baton] ${level.name}: ${fullness(track)}. Details: baton show ${speaker.sessionId.slice(0, 8)} · turn off: baton off ${speaker.sessionId.slice(0, 8)}`
+/** `handsOver`: the session is handed over because of it, which nobody should learn from an empty screen. */
+export function userText(track: Track, level: ResolvedLevel, speaker: Speaker, handsOver = false): string {
+  const id = speaker.sessionId.slice(0, 8)
+  const next = handsOver ? ' The agent is asked for a brief, from which a fresh session goes on after this turn.' : ''
+  const stop = handsOver ? ` · stop it: baton handoffs cancel ${id}` : ''
+  return `[baton] ${level.name}: ${fullness(track)}.${next} Details: baton show ${id}${stop} · turn off: baton off ${id}`
 }
 
 /** Said to the person with the level whose handoff did not come about. */

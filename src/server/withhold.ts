@@ -48,6 +48,9 @@ const EVENTS: Record<EventType, Form> = {
   job_completed: listed('exit_reason'),
   job_failed: listed('exit_reason'),
   job_cancelled: listed('exit_reason'),
+  check_started: {},
+  check_completed: listed('output_path'),
+  checks_completed: listed('next'),
 }
 
 const HANDOFF_VIEW = {

@@ -72,6 +72,25 @@ export function jobCases(backend: string, newPlace: () => StorePlace): void {
     )
 
     it(
+      'are removed with their attempts and the words of their events, and nothing of others',
+      inStore((store) => {
+        for (const id of ['j1', 'j2']) {
+          store.putJob(sampleJob(id))
+          store.putAttempt(sampleAttempt(`a-${id}`, 1, { jobId: id, sessionId: `s-${id}` }))
+          const data = { detail: `why ${id}`, exit_reason: 'error' }
+          store.addEvent({ type: 'job_failed', at: AT, session_id: null, seat_id: null, job_id: id, data })
+        }
+        store.removeJob('j1')
+        expect([store.job('j1'), store.attempts('j1'), store.attemptOf('s-j1')]).toEqual([null, [], null])
+        expect([idsOf(store.jobs()), idsOf(store.openJobs()), store.attempts('j2').length]).toEqual([['j2'], ['j2'], 1])
+        expect(store.events({ limit: 9 }).map(({ data }) => data)).toEqual([
+          { exit_reason: 'error', forgotten: true },
+          { detail: 'why j2', exit_reason: 'error' },
+        ])
+      }),
+    )
+
+    it(
       'are open in every state but completed, failed and cancelled, also those that another process changed',
       inStore((store, place) => {
         for (const [n, state] of JOB_STATES.entries()) store.putJob(sampleJob(state, { state, createdAt: later(n) }))

@@ -134,6 +134,8 @@ export interface Store {
   openJobs(): JobRecord[]
   /** Its seat never changes. */
   putJob(record: JobRecord): void
+  /** With its attempts and the words of its events. */
+  removeJob(jobId: string): void
   /** Of one job, in their order. */
   attempts(jobId: string): AttemptRecord[]
   /** The attempt a session belongs to; null: no job began it. */

@@ -81,3 +81,18 @@ test('the mod is taken away under the running client while it holds the order: t
   expect(await inState(it, 'done')).toMatchObject({ way: 'tmux', failedWays: ['mod'] })
   expect([it.continued().length, await it.clears()]).toEqual([1, 1])
 })
+
+test('the mod stops working while its files stay: after seconds the session is left by keys instead, once, and nobody has to look', async () => {
+  const script = { steps: [...CLIMB, { text: BRIEF, used: 152_008, delay_ms: 2_000 }], conversations: [FRESH] }
+  const it = await tmuxStage(script, { mod: true })
+  const program = path.join(it.home.configDir, 'skills', 'baton', 'hooks', 'register.js')
+  await it.tui.submit(PROMPT)
+  await until('the brief is asked for', () => it.handoffs().length === 1, 30_000)
+  writeFileSync(program, 'export const register = () => {}\n')
+  expect(await inState(it, 'clearing')).toMatchObject({ way: 'mod' })
+  const since = Date.now()
+  await until('the next way', () => it.handoff().way === 'tmux', 60_000)
+  expect(Date.now() - since).toBeLessThan(30_000)
+  expect(await inState(it, 'done')).toMatchObject({ way: 'tmux', failedWays: ['mod'] })
+  expect([it.continued().length, await it.clears()]).toEqual([1, 1])
+})

@@ -8,6 +8,7 @@ vi.setConfig({ testTimeout: 240_000 })
 
 const step = (name: string, more = {}) => ({ bash: `echo ${name} >> steps`, used: 30_008, ...more })
 const tries = (count: number) => ({ CLAUDE_CODE_MAX_RETRIES: String(count) })
+const ENDLESS = 'while :; do echo tick; sleep 1; done'
 const briefly = { session: { silence: '8s' } }
 
 test('a provider that fails for a while costs time and nothing else, through both runtimes', async () => {
@@ -16,6 +17,13 @@ test('a provider that fails for a while costs time and nothing else, through bot
     { name: 'cli-busy', script: busy, env: tries(1) },
     { name: 'sdk-busy', script: busy, env: tries(1), flags: ['--runtime', 'sdk'] },
     { name: 'dropped', script: { steps: [step('dropped', { fail: ['drop', 'drop-midstream', 'stream-error'] }), 'Done.'] } },
+    {
+      name: 'background',
+      script: {
+        steps: [{ tools: [{ name: 'Bash', input: { command: ENDLESS, run_in_background: true } }], used: 30_008 }, 'Done.'],
+      },
+      agent: { session: { background: '2s' } },
+    },
     { name: 'stalled-once', script: { steps: [step('stalled', { fail: 'stall' }), 'Done.'] }, agent: briefly },
   ]
   const { it, ran } = await runCases(cases)
@@ -27,6 +35,7 @@ test('a provider that fails for a while costs time and nothing else, through bot
       ['cli-busy', true],
       ['sdk-busy', true],
       ['dropped', false],
+      ['background', false],
       ['stalled-once', true],
     ],
   ])
@@ -68,7 +77,8 @@ test('a limit of the plan is waited out until the reset the client tells of, als
 test('what time alone does not mend ends the job with its reason, what to do, and a way to go on', async () => {
   const many = { bash: 'echo more >> steps', used: 30_008, grow: 100, repeat: 9 }
   const cases: Case[] = [
-    { name: 'key', script: { steps: [step('key', { fail: { kind: 401 } }), 'Done.'] }, env: tries(0) },
+    // As the client would ask on for minutes: the fourth refusal is the last.
+    { name: 'key', script: { steps: [step('key', { fail: { kind: 401, times: 4 } }), 'Done.'] } },
     { name: 'hang', script: { steps: [step('hang', { fail: { kind: 'hang', times: 2 } }), 'Done.'] }, agent: briefly },
     { name: 'turns', script: { steps: [many, 'Done.'] }, flags: ['--budget-turns', '2'] },
     { name: 'tokens', script: { steps: [many, 'Done.'] }, flags: ['--budget-tokens', '50000'] },

@@ -49,9 +49,9 @@ async function alone(ground, agent, flags, env) {
   if (first.code !== 0) console.log(first.stdout.slice(-600), first.stderr.slice(-600))
   return first
 }
-async function together(ground, env) {
+async function together(ground, runtime, env) {
   const house = rooms.openHouse({ env: ground.env, loadConfig: rooms.loadConfig, around: () => rooms.around })
-  const { spec } = house.store.jobs().at(-1)
+  const { spec } = house.store.jobs().findLast((job) => job.spec.runtime === runtime)
   const ids = []
   for (let n = 0; n < JOBS; n++) {
     const at = new Date(Date.now() + n).toISOString()
@@ -107,28 +107,31 @@ const steps = Array.from({ length: 60 }, (_, n) => ({
 const script = join(played.dir, 'script.json')
 writeFileSync(script, JSON.stringify({ sessions: Array.from({ length: JOBS + 1 }, () => [...steps, { text: 'Done.' }]) }))
 const scripted = await alone(played, 'played', [], { BATON_JOB_SCRIPT: script })
-const many = await together(played, { BATON_JOB_SCRIPT: script })
+const many = await together(played, 'scripted', { BATON_JOB_SCRIPT: script })
 tell('scripted', scripted, many)
 prove(mostAtOnce(many.jobs) <= 4, 'as many run at once as may', `${mostAtOnce(many.jobs)} of 4`)
 prove(early(many.jobs, 4).length === 0, 'none begins where an older one still needs the place', early(many.jobs, 4).join())
 played.remove()
 
 const real = jobGround('crowd', model.url, yaml(JOBS))
-const sdk = await alone(real, 'climber', ['--runtime', 'sdk'], {})
-prove(sdk.code === 0 && sdk.most < MOST_ALONE, `Agent SDK: one job takes less than ${MOST_ALONE} MB of its own`, `${sdk.most} MB`)
-const client = await alone(real, 'climber', [], {})
-const began16 = Date.now()
-const crowd = await together(real, {})
-tell('real client', client, crowd)
-console.log(
-  `  ${JOBS} at once took ${Math.round((Date.now() - began16) / 1000)} s, at most ${mostAtOnce(crowd.jobs)} at the same moment`,
-)
-const wrong = crowd.jobs.filter(({ worktree_path }) => {
-  const path = join(worktree_path ?? '', 'steps')
-  const written = existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : []
-  return written.length !== STEPS || new Set(written).size !== STEPS
-})
-prove(wrong.length === 0, `each of ${JOBS * STEPS} steps was done once`, wrong.map(({ job_id }) => job_id).join())
+for (const runtime of ['cli', 'sdk']) {
+  const one = await alone(real, 'climber', ['--runtime', runtime], {})
+  const began = Date.now()
+  const crowd = await together(real, runtime, {})
+  tell(runtime, one, crowd)
+  const most = mostAtOnce(crowd.jobs)
+  prove(
+    most === JOBS,
+    `${runtime}: all ${JOBS} run at the same moment`,
+    `${most}, in ${Math.round((Date.now() - began) / 1000)} s`,
+  )
+  const wrong = crowd.jobs.filter(({ worktree_path }) => {
+    const path = join(worktree_path ?? '', 'steps')
+    const written = existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : []
+    return written.length !== STEPS || new Set(written).size !== STEPS
+  })
+  prove(wrong.length === 0, `${runtime}: each of ${JOBS * STEPS} steps was done once`, wrong.map(({ job_id }) => job_id).join())
+}
 prove(
   await untilTrue(() => real.left().length === 0, 10_000),
   'nothing is left running',

@@ -8,11 +8,11 @@ import { argsOf, type ClientArgs } from './command-line.js'
 import { ENVIRONMENT } from './environment.js'
 import { heard } from './heard.js'
 import { deriveLimits, type LimitsInput } from './limits.js'
-import { isModAway, type LiveReport, readLive } from './live.js'
+import { giveUpMod, isModAway, type LiveReport, readLive, tellsSeen } from './live.js'
 import { readLiveSummary } from './live-summary.js'
 import { asksForLarge, familyOf } from './models.js'
 import { open } from './open.js'
-import { dropRequest, giveOrder, hasOrder, readOrderAnswer, readRequest, withdrawOrder } from './orders.js'
+import { dropRequest, giveOrder, hasOrder, readHindrance, readOrderAnswer, readRequest, withdrawOrder } from './orders.js'
 import { BEFORE_CALLS } from './payload.js'
 import { type ClientSettings, configDirOf, readSettings } from './settings.js'
 import { isSettled } from './settled.js'
@@ -36,6 +36,9 @@ export const claudeCode: Agent = {
   hasOrder,
   withdraw: withdrawOrder,
   orderAnswer: readOrderAnswer,
+  hindrance: readHindrance,
+  tellsHindrance: tellsSeen,
+  giveUpOn: giveUpMod,
   takesOrders: (liveDir, sessionId, { pid }) => readLive(liveDir, sessionId, processInfo(pid)?.startedAtMs ?? null) !== null,
   takesNoMore: isModAway,
   waiter: { of: waiterOf, say: sayByWaiter, unsay: unsayByWaiter, said: saidByWaiter },

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 import { tempDir } from '../../../test/claude-code/temp-dir.js'
-import { isModAway, parseLive, readLive } from './live.js'
+import { giveUpMod, isModAway, parseLive, readLive, tellsSeen } from './live.js'
 
 const report = {
   format: 1,
@@ -41,6 +41,7 @@ test('a report is an exact reading with the limits the client told', () => {
     model: 'claude-opus-4-6',
     costUsd: 0.31,
     mod: null,
+    tellsSeen: false,
   })
 })
 
@@ -67,6 +68,16 @@ test('a mod whose files were moved away is not believed any more, and known to b
     false,
     false,
   ])
+})
+
+test('a mod that was given up is not believed until it reports again', () => {
+  const { dir, file } = put({ ...report, seen: true })
+  giveUpMod(dir, 'other')
+  expect([tellsSeen(dir, 's1'), isModAway(dir, 's1')]).toEqual([true, false])
+  giveUpMod(dir, 's1')
+  expect([readLive(dir, 's1', null), isModAway(dir, 's1')]).toEqual([null, true])
+  writeFileSync(file, JSON.stringify({ ...report, at: report.at + 1 }))
+  expect([readLive(dir, 's1', null)?.reading.used, isModAway(dir, 's1'), tellsSeen(dir, 's1')]).toEqual([50_008, false, false])
 })
 
 test('a report left by an earlier process of the same session is not believed', () => {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Reading } from '../../contract/reading.js'
@@ -13,6 +13,8 @@ export interface LiveReport {
   costUsd: number | null
   /** The mod's program, an address; null: not told. */
   mod: string | null
+  /** It tells which orders it has seen. */
+  tellsSeen: boolean
 }
 
 /** The one format the mod of this version writes; another is left alone. */
@@ -21,17 +23,43 @@ const LARGEST_REPORT = 64 * 1024
 /** Slack between the clock of the process table and that of the file system. */
 const CLOCK_SLACK_MS = 2000
 
-/** null: no mod, one that was taken away, a foreign file, or a report left by an earlier process of the same session. */
+/** null: no mod, one that was taken away or given up, a foreign file, or a report left by an earlier process of the same session. */
 export function readLive(dir: string | undefined, sessionId: string, processStartedAtMs: number | null): LiveReport | null {
   const report = readReport(dir, sessionId, processStartedAtMs)
-  return report === null || isAway(report) ? null : report
+  return report === null || isAway(report) || isGivenUp(dir!, sessionId, report) ? null : report
 }
 
-/** The mod that reported on this session lies there no more. False also where nothing can be read. */
+/** The mod that reported on this session lies there no more, or was given up. False also where nothing can be read. */
 export function isModAway(dir: string, sessionId: string): boolean {
   const report = readReport(dir, sessionId, null)
-  return report !== null && isAway(report)
+  return report !== null && (isAway(report) || isGivenUp(dir, sessionId, report))
 }
+
+/** Whether the mod of this session tells which orders it has seen; one of an earlier version does not. */
+export function tellsSeen(dir: string, sessionId: string): boolean {
+  return readReport(dir, sessionId, null)?.tellsSeen === true
+}
+
+/** It overlooks what it is told, such as one that crashed while its files stay: it counts as gone until it reports again. */
+export function giveUpMod(dir: string, sessionId: string): void {
+  const report = readReport(dir, sessionId, null)
+  try {
+    if (report !== null) writeFileSync(givenUpFile(dir, sessionId), String(report.reading.stamp), { mode: 0o600 })
+  } catch {
+    // then it counts as gone when the order's own time is over
+  }
+}
+
+function isGivenUp(dir: string, sessionId: string, { reading }: LiveReport): boolean {
+  const file = givenUpFile(dir, sessionId)
+  try {
+    return existsSync(file) && Number(readFileSync(file, 'utf8')) >= reading.stamp!
+  } catch {
+    return false
+  }
+}
+
+const givenUpFile = (dir: string, sessionId: string): string => join(dir, `${sessionId}.given-up`)
 
 /** A client unloads a mod whose files are gone, now or with its next turn; what it reported before stays behind. */
 function isAway({ mod }: LiveReport): boolean {
@@ -85,5 +113,6 @@ export function parseLive(json: string, sessionId: string): LiveReport | null {
     model,
     costUsd: number(report.cost),
     mod: text(report.mod),
+    tellsSeen: report.seen === true,
   }
 }

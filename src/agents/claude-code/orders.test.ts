@@ -3,7 +3,16 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { tempDir } from '../../../test/claude-code/temp-dir.js'
 import type { Order, OrderAnswer } from '../../contract/handoff.js'
-import { dropRequest, forgetOrders, giveOrder, hasOrder, readOrderAnswer, readRequest, withdrawOrder } from './orders.js'
+import {
+  dropRequest,
+  forgetOrders,
+  giveOrder,
+  hasOrder,
+  readHindrance,
+  readOrderAnswer,
+  readRequest,
+  withdrawOrder,
+} from './orders.js'
 
 const order = (change: Partial<Order> = {}): Order => ({
   format: 1,
@@ -126,4 +135,22 @@ test('all that was ordered in a session can be forgotten', () => {
   writeFileSync(join(dir, 's1.request.json'), '{}')
   forgetOrders(dir, 's1')
   expect(readdirSync(dir)).toEqual(['s2.order.json'])
+})
+
+test('what hinders an order is known as soon as the mod has told it, also while it writes, and is no answer', () => {
+  const dir = tempDir()
+  giveOrder(dir, order())
+  expect(readHindrance(dir, 's1', 'o1')).toBeNull()
+  writeFileSync(join(dir, 's1.o1.seen.json'), '{"format":1,"by":"dr')
+  expect(readHindrance(dir, 's1', 'o1')).toBe('unknown')
+  writeFileSync(join(dir, 's1.o1.seen.json'), JSON.stringify({ format: 1, orderId: 'o1', session: 's1', by: 'draft', at: 1 }))
+  expect([readHindrance(dir, 's1', 'o1'), readHindrance(dir, 's1', 'o2'), readHindrance(dir, '../s1', 'o1')]).toEqual([
+    'draft',
+    null,
+    null,
+  ])
+  expect(readOrderAnswer(dir, 's1', 'o1')).toBeNull()
+  expect(withdrawOrder(dir, 's1', 'o1')).toBe(true)
+  forgetOrders(dir, 's1')
+  expect(readdirSync(dir)).toEqual([])
 })

@@ -10,6 +10,7 @@ import { number, parseObject, text } from './fields.js'
  *
  *   <session>.order.json               the one order of a session; a newer one takes its place
  *   <session>.<order>.answer.json      written by the mod; that it is there means the order was begun
+ *   <session>.<order>.seen.json        written by the mod: the order is known, and what hinders it
  *   <session>.request.json             the user typed /handoff
  *
  * The mod can neither rename nor remove a file, so both sides leave a mark first and look for the other's mark then: the mod writes
@@ -86,6 +87,15 @@ export function readOrderAnswer(liveDir: string, session: string, orderId: strin
   return read() ?? read() ?? { format: 1, orderId, session, state: 'begun', reason: null, at: begun.mtimeMs }
 }
 
+/** What keeps an order from being begun, as the mod told it last; null: it has told nothing. */
+export function readHindrance(liveDir: string, session: string, orderId: string): string | null {
+  if (!NAME.test(session) || !NAME.test(orderId)) return null
+  const seen = seenFile(liveDir, session, orderId)
+  if (!existsSync(seen)) return null
+  // It is written in place: that it is there is what counts.
+  return text(parseObject(readSmall(seen) ?? '')?.by) ?? 'unknown'
+}
+
 /** What the user asked for. It stays until it is dropped. Null: nothing was asked, or not by this session. */
 export function readRequest(liveDir: string, session: string): HandoffRequest | null {
   return NAME.test(session) ? parseRequest(readSmall(requestFile(liveDir, session)), session) : null
@@ -107,10 +117,11 @@ const orderFile = (liveDir: string, session: string): string => join(liveDir, `$
 const requestFile = (liveDir: string, session: string): string => join(liveDir, `${session}.request.json`)
 const answerFile = (liveDir: string, session: string, orderId: string): string =>
   join(liveDir, `${session}.${orderId}.answer.json`)
+const seenFile = (liveDir: string, session: string, orderId: string): string => join(liveDir, `${session}.${orderId}.seen.json`)
 
 function removeOldAnswers(liveDir: string, session: string, before: number): void {
   for (const name of existsSync(liveDir) ? readdirSync(liveDir) : []) {
-    if (!name.startsWith(`${session}.`) || !name.endsWith('.answer.json')) continue
+    if (!name.startsWith(`${session}.`) || !/\.(answer|seen)\.json$/.test(name)) continue
     const file = join(liveDir, name)
     const stat = statSync(file, { throwIfNoEntry: false })
     if (stat && stat.mtimeMs < before) rmSync(file, { force: true })

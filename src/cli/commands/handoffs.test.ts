@@ -246,10 +246,18 @@ test('edit: opens the editor on a copy; what is saved is a new brief by the user
   expect(readdirSync(TMPDIR)).toEqual([])
 })
 
+test('without an action they are listed', async () => {
+  const trial = newTrial()
+  const listed = await trial.run(['handoffs', 'list'])
+  expect(listed).toMatchObject({ code: 0, stdout: expect.stringContaining('No briefs yet') })
+  expect(await trial.run(['handoffs'])).toEqual(listed)
+  expect((await trial.run(['handoffs', '--json'])).json).toEqual({ briefs: [], handoffs: [] })
+  expect((await trial.run(['jobs', '--json'])).json).toEqual({ jobs: [] })
+})
+
 test('what is no action, lacks a word or has a foreign option is named', async () => {
   const trial = newTrial()
   const cases: [string[], string][] = [
-    [['handoffs'], 'needs one of: list, show, check, request, write, use, edit, approve, cancel'],
     [['handoffs', 'shwo'], 'Did you mean show?'],
     [['handoffs', 'show'], 'baton handoffs show <brief>'],
     [['handoffs', 'list', '--bar', '1'], 'baton handoffs list has no option --bar'],

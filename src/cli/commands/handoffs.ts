@@ -45,14 +45,14 @@ export const command: Command = {
     'cancel <brief|seat>',
   ],
   about:
-    'A handoff is a brief and the change to a fresh session. An id may be shortened to four characters. check compares any text with what ' +
+    'A handoff is a brief and the change to a fresh session. Without an action they are listed. An id may be shortened to four characters. check compares any text with what ' +
     'happened in a session and changes nothing; it ends with 0 also when something is missing. request asks the agent for its brief; only the seat ' +
     'itself, its parent or you may. write makes one from transcript and repository, without a model; use gives a brief to a session that runs. edit opens $VISUAL or $EDITOR on a copy: what you save becomes a new brief in the place of the old one, ' +
     'until that was used. approve lets a brief under review be used.',
   options,
   actions: ACTIONS,
   forms: FORMS,
-  words: { min: 1, max: 2 },
+  words: { min: 0, max: 2 },
   examples: [
     ['baton handoffs list', 'the newest briefs, and what is under way'],
     ['baton handoffs show 3f2a', 'one brief with its check'],
@@ -72,7 +72,7 @@ export const command: Command = {
 }
 
 async function run(call: Call, cli: Cli): Promise<number> {
-  const action = call.words[0] as Action
+  const action = (call.words[0] ?? 'list') as Action
   check(call, action)
   switch (action) {
     case 'list':
@@ -98,7 +98,7 @@ async function run(call: Call, cli: Cli): Promise<number> {
 
 function check(call: Call, action: Action): void {
   const form = FORMS[action]
-  const given = call.words.length - 1
+  const given = Math.max(0, call.words.length - 1)
   const usage = command.usage.find((line) => line.split(' ', 1)[0] === action)!
   if (given < form.words) throw wrong(command, `baton handoffs ${action} needs more: baton handoffs ${usage}.`)
   if (given > form.words)

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { until } from '../../../test/harness/wait.js'
@@ -36,6 +36,7 @@ test('a job is run to its end, and shown, listed and told afterwards', async () 
   expect(jobs).toMatchObject([
     { status: 'completed', exit_reason: 'success', handoffs: 1, steps: 5, checks: [{ ok: true }, { ok: true }] },
   ])
+  expect((await trial.run(['jobs', '--json'])).json.jobs).toEqual(jobs)
   const id = jobs[0].job_id as string
   expect((await trial.run(['jobs', 'show', id.slice(4, 10)])).stdout).toContain(`${id}  completed`)
   expect((await trial.run(['jobs', 'logs', id])).stdout).toMatch(/→ Bash step 1\n→ Bash step 2\n.*handoff 1[\s\S]*All is done\./)
@@ -75,7 +76,7 @@ test('what cannot be is said with its exit code', async () => {
     [['run', '--prompt', ' '], 2, /the prompt is empty/],
     [['run', '--prompt-file', '.'], 2, /cannot be read: EISDIR/],
     [['run', 'lost', '--runtime', 'scripted'], 2, /nowhere is no folder \(working_directory of the agent `lost`\)/],
-    [['jobs'], 2, /needs one of: list/],
+    [['jobs', 'lst'], 2, /Did you mean list/],
     [['jobs', 'show'], 2, /needs more/],
     [['jobs', 'show', 'nothing'], 3, /There is no job "nothing"/],
     [['jobs', 'list', '--follow'], 2, /has no option --follow/],
@@ -86,6 +87,27 @@ test('what cannot be is said with its exit code', async () => {
   }
   const failing = await trial.run([...RUN, '--check', 'false', '--json'])
   expect([failing.code, failing.json.exit_reason]).toEqual([1, 'error'])
+})
+
+test('the rounds of checks are told by run and by the log: at work, failed with its exit code, back to the agent, passed', async () => {
+  const trial = newTrial()
+  scripted(trial, { sessions: [[{ text: 'Done.' }, { text: 'Now it is.' }]] })
+  const ran = await trial.run([...RUN, '--check', 'true', '--check', '[ -e tried ] || { touch tried; exit 3; }'])
+  const told = [
+    'check 1 of 2 runs: true (round 1 of 4)',
+    'check passed: true',
+    'check failed: [ -e tried ] || { touch tried; exit 3; } (exit 3,',
+    '1 of 2 checks failed in round 1 of 4: what they printed goes back to the agent (3 more rounds)',
+    'check 1 of 2 runs: true (round 2 of 4)',
+  ]
+  const { jobs } = (await trial.run(['jobs', 'list', '--json'])).json
+  for (const text of [ran.stdout, (await trial.run(['jobs', 'logs', jobs[0].job_id])).stdout]) {
+    let from = 0
+    for (const part of told) {
+      expect(text.slice(from)).toContain(part)
+      from = text.indexOf(part, from)
+    }
+  }
 })
 
 test('more jobs than may run at once wait for their turn, the oldest first', async () => {
@@ -112,4 +134,56 @@ test('in the background it has a process of its own and a log, and is found', as
   expect(status).toBe('pending')
   await until('it is done', async () => (await trial.run(['jobs', 'show', job_id, '--json'])).json.status === 'completed', 30_000)
   await until('its log tells', () => existsSync(log) && readFileSync(log, 'utf8').includes('completed'), 10_000)
+})
+
+test('a job that has ended is forgotten with its files; one that has not is refused, and a worktree with work in it stays', async () => {
+  const trial = newTrial()
+  scripted(trial, { sessions: [[{ text: 'Done.' }]] })
+  const ran = (await trial.run([...RUN, '--check', 'echo a secret word', '--json'])).json
+  const other = (await trial.run([...RUN, '--json'])).json
+  const files = (id: string) => join(trial.dir, 'baton', 'jobs', id)
+  const worktree = join(trial.dir, 'kept')
+  mkdirSync(worktree)
+  trial.fill(({ store }) => {
+    const job = store.job(ran.job_id)!
+    const state = { path: worktree, branch: 'baton/x', base: 'main', repository: trial.project }
+    store.putJob({ ...job, state: 'paused', workspace: { folder: worktree, worktree: state } })
+  })
+  const refused = await trial.run(['jobs', 'forget', ran.job_id])
+  expect([refused.code, refused.stderr]).toEqual([
+    4,
+    expect.stringMatching(/cannot be forgotten: it is paused[\s\S]*jobs cancel/),
+  ])
+  expect(existsSync(files(ran.job_id))).toBe(true)
+
+  trial.fill(({ store }) => store.putJob({ ...store.job(ran.job_id)!, state: 'completed' }))
+  const told = (await trial.run(['jobs', 'forget', ran.job_id, '--json'])).json
+  expect(told.forgotten).toEqual([
+    { job_id: ran.job_id, bytes: expect.any(Number), worktree_path: worktree, branch_name: 'baton/x' },
+  ])
+  expect(told.forgotten[0].bytes).toBeGreaterThan(100)
+  expect([existsSync(files(ran.job_id)), existsSync(worktree), existsSync(files(other.job_id))]).toEqual([false, true, true])
+  expect((await trial.run(['jobs', 'show', ran.job_id])).code).toBe(3)
+  expect((await trial.run(['events', '--json'])).stdout).not.toContain('secret')
+  expect((await trial.run(['show', ran.session_id, '--json'])).code).toBe(0)
+})
+
+test('old jobs are pruned, open ones and young ones are not, and a dry run only names them', async () => {
+  const trial = newTrial()
+  scripted(trial, { sessions: [[{ text: 'Done.' }]] })
+  const ids: string[] = []
+  for (let n = 0; n < 3; n++) ids.push((await trial.run([...RUN, '--json'])).json.job_id)
+  trial.fill(({ store }) => {
+    const old = { endedAt: '2026-01-01T00:00:00.000Z' }
+    store.putJob({ ...store.job(ids[0]!)!, ...old })
+    store.putJob({ ...store.job(ids[1]!)!, ...old, state: 'paused' })
+  })
+  const prune = async (...more: string[]) => (await trial.run(['jobs', 'prune', '--older-than', '30d', '--json', ...more])).json
+  const names = ({ forgotten }: { forgotten: { job_id: string }[] }) => forgotten.map(({ job_id }) => job_id)
+  expect(await prune('--dry-run').then((told) => [names(told), told.dry_run])).toEqual([[ids[0]], true])
+  expect(names(await prune())).toEqual([ids[0]])
+  expect(names(await prune())).toEqual([])
+  const { jobs } = (await trial.run(['jobs', 'list', '--all', '--json'])).json
+  expect(jobs.map(({ job_id }: { job_id: string }) => job_id).sort()).toEqual(ids.slice(1).sort())
+  expect((await trial.run(['jobs', 'prune'])).stderr).toContain('needs --older-than')
 })

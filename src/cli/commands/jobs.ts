@@ -1,7 +1,7 @@
 import type { Call, Cli, Command, Option } from '../command.js'
 import { wrong } from '../parse-call.js'
 
-const ACTIONS = ['list', 'show', 'logs', 'cancel', 'resume'] as const
+const ACTIONS = ['list', 'show', 'logs', 'cancel', 'resume', 'forget', 'prune'] as const
 type Action = (typeof ACTIONS)[number]
 
 const options = {
@@ -16,6 +16,8 @@ const options = {
   detach: { type: 'boolean', about: 'resume: in the background' },
   'output-format': { type: 'string', value: 'F', oneOf: ['text', 'stream-json'], about: 'resume: stream-json: one event a line' },
   quiet: { type: 'boolean', short: 'q', about: 'resume: print only how it ended' },
+  'older-than': { type: 'string', value: 'D', about: 'prune: an age (12h, 30d, 8w) or a date' },
+  'dry-run': { type: 'boolean', about: 'prune: only say which' },
 } satisfies Record<string, Option>
 
 const BUDGETS = ['budget-usd', 'budget-tokens', 'budget-turns', 'budget-minutes'] as const
@@ -31,16 +33,23 @@ const FORMS: Record<Action, { does: string; least: number; most: number; options
     most: 1,
     options: [...BUDGETS, 'max-handoffs', 'detach', 'output-format', 'quiet'],
   },
+  forget: { does: 'remove what is kept of a job that has ended', least: 1, most: 1, options: [] },
+  prune: { does: 'forget all that ended before a time', least: 0, most: 0, options: ['older-than', 'dry-run'] },
 }
 
 export const command: Command = {
   name: 'jobs',
-  summary: 'list, look at, follow, cancel and resume jobs',
-  usage: ['list [--all]', 'show <id>', 'logs <id> [--follow]', 'cancel <id>', 'resume [id]'],
+  summary: 'list, look at, follow, cancel, resume and forget jobs',
+  usage: [
+    ...['list [--all]', 'show <id>', 'logs <id> [--follow]', 'cancel <id>', 'resume [id]', 'forget <id>'],
+    'prune --older-than D [--dry-run]',
+  ],
   about:
     'A job is what baton run began. An id may be shortened to four characters. cancel ends it and everything it started within five seconds, ' +
     'also when whoever ran it is gone. resume goes on with a job that was paused, failed or lost its runner; without an id, with every job ' +
-    'whose runner is gone. It says to the agent what was done and what was cut off, so that no step is done twice.',
+    'whose runner is gone. It says to the agent what was done and what was cut off, so that no step is done twice. ' +
+    'forget and prune remove the record, log, journal and outputs of jobs that have ended; their sessions, briefs and archives stay ' +
+    '(baton archive forget), and so does a worktree that is still there.',
   options,
   actions: ACTIONS,
   forms: FORMS,
@@ -52,8 +61,12 @@ export const command: Command = {
     ['baton jobs resume', 'after a reboot: everything that was cut off'],
     ['baton jobs resume 3f2a --budget-usd 10', 'go on with more money'],
     ['baton jobs cancel 3f2a', 'end it'],
+    ['baton jobs forget 3f2a', 'remove what is kept of it, once it has ended'],
+    ['baton jobs prune --older-than 30d', 'remove what ended more than a month ago'],
   ],
-  json: 'list: {jobs: [Job]}; show, cancel: Job; resume: a Job a line; a Job is as baton run --json prints it; logs: the client’s lines',
+  json:
+    'list: {jobs: [Job]}; show, cancel: Job; resume: a Job a line; a Job is as baton run --json prints it; logs: the client’s lines; ' +
+    'forget, prune: {forgotten: [{job_id, bytes, worktree_path, branch_name}], dry_run}',
   run,
 }
 
@@ -71,6 +84,10 @@ async function run(call: Call, cli: Cli): Promise<number> {
       return (await import('../jobs/cancel.js')).cancel(call, cli)
     case 'resume':
       return (await import('../jobs/resume.js')).resume(call, cli, command)
+    case 'forget':
+      return (await import('../jobs/forget.js')).forget(call, cli)
+    case 'prune':
+      return (await import('../jobs/forget.js')).prune(call, cli)
   }
 }
 

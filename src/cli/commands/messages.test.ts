@@ -32,6 +32,17 @@ test('messages are listed with their seat, mode and status, for all seats or one
   expect(stdout).toMatch(/ api +aaaaaaaa +baton +context +sequential {2}queued {2}notice: 90,000 tokens used/)
 })
 
+test('a long text does not make every line of a file as long as it; --json has it whole', async () => {
+  const trial = newTrial()
+  trial.fill((house) => tell(house, { session: A, project: trial.project, used: 20_000, env: { BATON_SEAT: 'api' } }))
+  await trial.run(['send', 'api', 'short'])
+  await trial.run(['send', 'api', `long ${'x'.repeat(5_000)}`])
+  const { stdout } = await trial.run(['messages'])
+  expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThan(350)
+  expect(stdout).toMatch(/ short +msg_/)
+  expect(JSON.stringify((await trial.run(['messages', '--json'])).json)).toContain('x'.repeat(5_000))
+})
+
 test('none at all, and no such seat', async () => {
   const trial = newTrial()
   expect((await trial.run(['messages'])).stdout).toContain('No messages.')

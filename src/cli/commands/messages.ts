@@ -8,7 +8,7 @@ import { inHouse } from '../open-house.js'
 import { wrong } from '../parse-call.js'
 import { type Column, table } from '../render/table.js'
 import { age, stamp } from '../render/times.js'
-import { harmless } from '../render/width.js'
+import { cut, harmless } from '../render/width.js'
 import { seatNamed } from '../seat-named.js'
 
 export const command: Command = {
@@ -31,6 +31,8 @@ export const command: Command = {
 }
 
 const NEWEST = 1_000
+/** Where no terminal sets a bound every line would be as long as the longest text. */
+const LONGEST_SHOWN = 160
 
 async function run(call: Call, cli: Cli): Promise<number> {
   const [action, id] = call.words
@@ -86,7 +88,7 @@ function columns(house: House, cli: Cli): Column<Message>[] {
       title: 'TEXT',
       dropAt: 5,
       shrinkTo: 20,
-      cell: (m) => harmless(wordsOf(m)),
+      cell: (m) => cut(harmless(wordsOf(m)), LONGEST_SHOWN),
     },
     { title: 'ID', dropAt: 7, cell: (m) => m.message_id },
   ]

@@ -54,6 +54,7 @@ test('what cannot be sent is refused and changes nothing', async () => {
     [['send', 'api', 'hello', '--mode', 'urgnt'], 2, /Did you mean urgent\?/],
     [['send', 'api', 'hello', '--from', 'baton'], 2, /Baton itself/],
     [['send', 'api', 'hello', '--from', 'a\nb'], 2, /one line/],
+    [['send', 'api', 'hello', '--from', 'n'.repeat(5_000)], 2, /^.{0,150}\n.*at most 64/],
     [['send', 'api', 'hello', '--now'], 4, /Without --now/],
     [['send', 'api'], 2, /needs more/],
   ]

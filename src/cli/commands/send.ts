@@ -13,7 +13,7 @@ import type { Call, Cli, Command } from '../command.js'
 import { inHouse } from '../open-house.js'
 import { wrong } from '../parse-call.js'
 import { readInput } from '../read-input.js'
-import { harmless } from '../render/width.js'
+import { cut, harmless } from '../render/width.js'
 import { seatNamed } from '../seat-named.js'
 
 const MODES = ['sequential', 'important', 'urgent'] as const
@@ -80,7 +80,11 @@ function keeping<T>(path: string | null, work: () => T): T {
 
 function checkName(name: string): void {
   if (name !== harmless(name) || /[\r\n]/.test(name) || name.trim() === '' || name.length > LONGEST_NAME)
-    throw wrong(command, `--from cannot be "${harmless(name)}".`, `Give one line of at most ${LONGEST_NAME} characters.`)
+    throw wrong(
+      command,
+      `--from cannot be "${cut(harmless(name), LONGEST_NAME)}".`,
+      `Give one line of at most ${LONGEST_NAME} characters.`,
+    )
   if (/^baton$/i.test(name)) throw wrong(command, '--from cannot be "baton": that is Baton itself.')
 }
 

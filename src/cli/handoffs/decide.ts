@@ -59,7 +59,9 @@ function find(house: House, name: string): { brief: BriefRecord | null; handoff:
     return { brief, handoff: open.find(({ briefId }) => briefId === brief.briefId) ?? null }
   }
   const seatId = known(house, name)
-  const handoff = house.store.openHandoffs({ seatId }).at(-1)
+  const open = house.store.openHandoffs({ seatId })
+  // Of two clients in one seat the named one is meant.
+  const handoff = open.find(({ sessionId }) => name.length > 3 && sessionId.startsWith(name)) ?? open.at(-1)
   if (handoff) return { brief: null, handoff }
   throw new BatonError(
     `No handoff of seat ${seatName(house, seatId)} is under way.`,

@@ -1,4 +1,5 @@
 import type { BriefStatus } from '../../contract/brief.js'
+import { hindranceOf } from '../../engine/overlooked.js'
 import { viewBrief, viewHandoff } from '../../engine/view-brief.js'
 import type { House } from '../../house.js'
 import { EXIT } from '../../lib/errors.js'
@@ -20,7 +21,7 @@ export async function list(call: Call, cli: Cli): Promise<number> {
     const all = house.store.briefs(of).reverse()
     const wanted = call.flag('all') ? all : all.filter(({ status }) => !OUT.has(status)).slice(0, SHOWN)
     const briefs = wanted.map(viewBrief)
-    const handoffs = house.store.openHandoffs(of).map(viewHandoff)
+    const handoffs = house.store.openHandoffs(of).map((one) => viewHandoff(one, hindranceOf(house.engine.parts, one)))
     if (call.json) {
       cli.print(JSON.stringify({ briefs, handoffs }))
       return EXIT.done

@@ -1,6 +1,7 @@
 import { readAddendum } from '../../briefs/addendum.js'
 import { readBrief } from '../../briefs/read-brief.js'
 import type { BriefOrigin } from '../../contract/brief.js'
+import { hindranceOf } from '../../engine/overlooked.js'
 import { viewBrief, viewHandoff } from '../../engine/view-brief.js'
 import { untrustedText } from '../../handoff/resume-text.js'
 import { EXIT } from '../../lib/errors.js'
@@ -27,7 +28,7 @@ export async function show(call: Call, cli: Cli): Promise<number> {
     })
     const brief = viewBrief(record)
     const last = house.store.handoffs({ seatId: record.seatId }).findLast(({ briefId }) => briefId === record.briefId)
-    const handoff = last ? viewHandoff(last) : null
+    const handoff = last ? viewHandoff(last, hindranceOf(house.engine.parts, last)) : null
     if (call.json) {
       const from = isGenuine && origin ? spelled(origin) : null
       const shown = {

@@ -1,4 +1,5 @@
 import type { Session } from '../../contract/session.js'
+import { hindranceOf } from '../../engine/overlooked.js'
 import { viewHandoff } from '../../engine/view-brief.js'
 import type { House } from '../../house.js'
 import { handoffText } from '../render/brief-lines.js'
@@ -10,5 +11,8 @@ export function handoffsUnderWay(house: House, sessions: readonly Session[], now
   return house.store
     .openHandoffs()
     .filter(({ seatId }) => seats.has(seatId))
-    .map((handoff) => `Handoff of ${seatName(house, handoff.seatId)}: ${handoffText(viewHandoff(handoff), now)}.`)
+    .map((handoff) => {
+      const view = viewHandoff(handoff, hindranceOf(house.engine.parts, handoff))
+      return `Handoff of ${seatName(house, handoff.seatId)}: ${handoffText(view, now)}.`
+    })
 }

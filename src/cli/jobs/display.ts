@@ -1,6 +1,6 @@
 import type { Event } from '../../contract/event.js'
 import type { Call, Cli } from '../command.js'
-import { jobEventLine, progressLine } from '../render/job-event.js'
+import { checkAtWork, jobEventLine, progressLine } from '../render/job-event.js'
 import { screenOf } from '../render/screen.js'
 import { cut } from '../render/width.js'
 import { wrap } from '../render/wrap.js'
@@ -18,11 +18,23 @@ const AFTER_TIME = 9
 const ENDS: ReadonlySet<Event['type']> = new Set(['job_completed', 'job_failed', 'job_cancelled', 'job_paused'])
 
 /** Between two figures: nothing stands there that is over. */
-const MEANWHILE: Partial<Record<Event['type'], string>> = {
-  job_started: 'The client starts … (Ctrl-C pauses)',
-  job_resumed: 'The session is opened again … (Ctrl-C pauses)',
-  handoff_started: 'The session writes its brief …',
-  handoff_completed: 'The next session begins …',
+function meanwhile({ type, data }: Event): string | null {
+  switch (type) {
+    case 'job_started':
+      return 'The client starts … (Ctrl-C pauses)'
+    case 'job_resumed':
+      return 'The session is opened again … (Ctrl-C pauses)'
+    case 'handoff_started':
+      return 'The session writes its brief …'
+    case 'handoff_completed':
+      return 'The next session begins …'
+    case 'check_started':
+      return `${checkAtWork(data)} …`
+    case 'checks_completed':
+      return data.next === 'agent' ? 'The agent is told which checks failed …' : 'The job ends …'
+    default:
+      return null
+  }
 }
 
 /** How a job comes along: on a terminal one line that changes below what happened; elsewhere a line for each step; or events as JSON. */
@@ -66,10 +78,11 @@ export function displayOn(cli: Cli, call: Call, several: boolean): Display {
         draw((width) => named(event, progressLine(event, paint, width - lead)))
         return
       }
-      const line = lineOf(event)
+      // The check at work stands in the line that changes.
+      const line = event.type === 'check_started' ? null : lineOf(event)
       if (line !== null) above(named(event, line), AFTER_TIME)
-      const meanwhile = MEANWHILE[event.type]
-      if (meanwhile !== undefined) draw(() => named(event, paint(meanwhile, 'dim')))
+      const doing = meanwhile(event)
+      if (doing !== null) draw(() => named(event, paint(doing, 'dim')))
     },
     note: (text) => above(text),
     end() {

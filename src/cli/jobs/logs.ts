@@ -1,6 +1,7 @@
-import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isOver } from '../../jobs/job.js'
+import { LogReader } from '../../jobs/log-reader.js'
 import { logOf } from '../../jobs/run-job.js'
 import { jobFolder } from '../../jobs-of.js'
 import { EXIT } from '../../lib/errors.js'
@@ -12,7 +13,6 @@ import { untilStopped } from '../until-stopped.js'
 import { jobNamed } from './job-named.js'
 
 const EVERY_MS = 250
-const CHUNK = 1024 * 1024
 
 export async function logs(call: Call, cli: Cli): Promise<number> {
   return inHouse(cli, async (house) => {
@@ -23,8 +23,8 @@ export async function logs(call: Call, cli: Cli): Promise<number> {
       if (raw) cli.print(line)
       else for (const text of logLines(line, spec.agent, cli.screen)) cli.print(text)
     }
-    const newest = new Lines(path)
-    if (existsSync(`${path}.1`)) new Lines(`${path}.1`).read(print)
+    const newest = new LogReader(path)
+    if (existsSync(`${path}.1`)) new LogReader(`${path}.1`).read(print)
     newest.read(print)
     if (!call.flag('follow')) return EXIT.done
     let stopped = false
@@ -39,41 +39,4 @@ export async function logs(call: Call, cli: Cli): Promise<number> {
       await sleep(EVERY_MS)
     }
   })
-}
-
-/** The whole lines of a file that grows, and that may be put aside for a new one. */
-class Lines {
-  #offset = 0
-  #inode: number | null = null
-  #rest = Buffer.alloc(0)
-
-  constructor(private readonly path: string) {}
-
-  read(take: (line: string) => void): void {
-    if (!existsSync(this.path)) return
-    const { ino } = statSync(this.path)
-    if (ino !== this.#inode) [this.#inode, this.#offset, this.#rest] = [ino, 0, Buffer.alloc(0)]
-    const file = openSync(this.path, 'r')
-    try {
-      const { size } = fstatSync(file)
-      const buffer = Buffer.allocUnsafe(CHUNK)
-      while (this.#offset < size) {
-        const got = readSync(file, buffer, 0, CHUNK, this.#offset)
-        if (got === 0) return
-        this.#offset += got
-        this.#split(Buffer.concat([this.#rest, buffer.subarray(0, got)]), take)
-      }
-    } finally {
-      closeSync(file)
-    }
-  }
-
-  #split(bytes: Buffer, take: (line: string) => void): void {
-    let from = 0
-    for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, from)) {
-      take(bytes.toString('utf8', from, end))
-      from = end + 1
-    }
-    this.#rest = Buffer.from(bytes.subarray(from))
-  }
 }

@@ -18,7 +18,12 @@ import { openRuntime } from './open-runtime.js'
 export const IN_RUNNER = { configMs: 1_000, busyMs: 30_000, keeps: true } as const
 
 /** What jobs need, in this process. */
-export function partsHere(house: House, cli: Cli, folder: string, tell: (events: readonly Event[]) => void = () => {}): JobParts {
+export function partsHere(
+  house: House,
+  cli: Pick<Cli, 'env'>,
+  folder: string,
+  tell: (events: readonly Event[]) => void = () => {},
+): JobParts {
   const { limits } = loadConfig({ home: house.home, project: folder, env: cli.env }).config
   const opened = new Map<string, Promise<Runtime>>()
   return jobsOf(house, {
@@ -74,7 +79,7 @@ function refused(error: unknown, jobId: string, display: Display, count: number)
 function tellEnd(house: House, cli: Cli, call: Call, job: JobRecord): void {
   const view = viewJob(job, house.store.attempts(job.jobId))
   if (call.json || call.value('output-format') === 'stream-json') cli.print(JSON.stringify(view))
-  else cli.print(endLines(view, cli.screen).join('\n'))
+  else cli.print(endLines(view, cli.screen, house.now()).join('\n'))
 }
 
 export function exitOf({ state }: Pick<JobRecord, 'state'>): number {

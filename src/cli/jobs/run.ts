@@ -1,32 +1,25 @@
-import { readFileSync, statSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { dirname, resolve } from 'node:path'
-import { findProjectFile } from '../../config/find-project.js'
-import { loadConfig } from '../../config/load-config.js'
-import { type JobFlags, resolveAgent } from '../../config/resolve-agent.js'
-import type { JobBudgets, JobRecord, JobSpec, RuntimeName } from '../../contract/job.js'
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { JobFlags } from '../../config/resolve-agent.js'
+import type { JobBudgets, JobRecord, RuntimeName } from '../../contract/job.js'
 import type { House } from '../../house.js'
 import { newJob } from '../../jobs/new-job.js'
-import { BatonError, EXIT, reasonOf } from '../../lib/errors.js'
-import { batonHome } from '../../lib/home.js'
+import { reasonOf } from '../../lib/errors.js'
 import { processInfo } from '../../lib/process-info.js'
 import type { Call, Cli, Command } from '../command.js'
 import { inHouse } from '../open-house.js'
 import { wrong } from '../parse-call.js'
 import { readInput } from '../read-input.js'
 import { tellDetached } from './detach.js'
-import { openRuntime } from './open-runtime.js'
 import { IN_RUNNER, runHere } from './run-here.js'
+import { settleOrder } from './start-job.js'
 
 const FIRST_BYTE_MS = 30_000
 const WHOLE_MS = 60_000
 
 export async function run(call: Call, cli: Cli, command: Command): Promise<number> {
-  const spec = specOf(cli, call.words[0] ?? null, await flagsOf(call, cli, command))
-  const runtime = await openRuntime(spec.runtime, spec.folder, cli)
-  const missing = runtime.missing()
-  if (missing !== null)
-    throw new BatonError(`The runtime ${spec.runtime} cannot be used: ${missing}.`, 'baton doctor shows what is there.')
+  const order = { folder: cli.cwd, agentName: call.words[0] ?? null, flags: await flagsOf(call, cli, command) }
+  const spec = await settleOrder(order, cli)
   return inHouse(
     cli,
     async (house) => {
@@ -54,36 +47,6 @@ function callerOf({ store }: House, { env }: Cli): string | null {
     if (seat) return seat.seatId
   }
   return null
-}
-
-function specOf(cli: Cli, agent: string | null, flags: JobFlags): JobSpec {
-  const userHome = cli.env.HOME || homedir()
-  const { config, problems } = loadConfig({ home: batonHome(cli.env), project: cli.cwd, cwd: cli.cwd, env: cli.env })
-  const first = problems[0]
-  if (first)
-    throw new BatonError(
-      `${first.file}: ${first.key ? `${first.key}: ` : ''}${first.reason}.`,
-      first.hint || 'See baton config check.',
-      EXIT.usage,
-      {
-        problems,
-      },
-    )
-  const file = findProjectFile(cli.cwd, userHome)
-  const project = file === null ? null : dirname(file)
-  const spec = resolveAgent(config, agent, flags, {
-    cwd: cli.cwd,
-    project,
-    userHome,
-    readText: (path) => readFileSync(path, 'utf8'),
-  })
-  const folder = resolve(spec.folder)
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
-    throw new BatonError(
-      `${folder} is no folder${agent === null ? '' : ` (working_directory of the agent \`${agent}\`)`}.`,
-      ...(['Name one that exists; it is taken from where baton.yaml lies.', EXIT.usage] as const),
-    )
-  return { ...spec, folder }
 }
 
 async function flagsOf(call: Call, cli: Cli, command: Command): Promise<JobFlags> {

@@ -16,7 +16,7 @@ export function jobDetail(house: Pick<House, 'store' | 'home'>, job: JobRecord):
 export async function show(call: Call, cli: Cli): Promise<number> {
   return inHouse(cli, (house) => {
     const view = jobDetail(house, jobNamed(house, call.words[1]!))
-    cli.print(call.json ? JSON.stringify(view) : jobPage(view, cli.screen).join('\n'))
+    cli.print(call.json ? JSON.stringify(view) : jobPage(view, cli.screen, house.now()).join('\n'))
     return EXIT.done
   })
 }

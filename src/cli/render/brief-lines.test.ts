@@ -49,6 +49,7 @@ const aHandoff = (change: Partial<HandoffView> = {}): HandoffView => ({
   new_session_id: null,
   number: 1,
   trouble: null,
+  hindered_by: null,
   ...change,
 })
 const on = (columns: number) => ({ columns, paint: plain, now, home: '/home/me' })
@@ -60,6 +61,10 @@ test('a score is neither all nor nothing unless it is, and a dash where nothing 
 
 test('a handoff says its state, for how long, who asked, and what that means', () => {
   expect(handoffText(aHandoff(), now)).toBe('requested for 2m, asked for by level handoff: the agent is asked for its brief')
+  expect(handoffText(aHandoff({ state: 'clearing', hindered_by: 'draft' }), now)).toMatch(
+    /the client was told to clear the session, and does when what is typed in it is sent or deleted$/,
+  )
+  expect(handoffText(aHandoff({ state: 'clearing', hindered_by: 'unknown' }), now)).toMatch(/clear the session$/)
   expect(handoffText(aHandoff({ state: 'failed', cause: 'user', trouble: 'no fresh\u001b[31m one' }), now)).toBe(
     'failed for 2m, asked for by user: it failed: no fresh [31m one',
   )

@@ -34,6 +34,14 @@ export const STATE_WORDS: Record<HandoffState, string> = {
   cancelled: 'it was cancelled',
 }
 
+const HINDRANCES: Record<string, string | undefined> = {
+  turn: 'its turn ends',
+  dialog: 'the dialog in it is answered',
+  draft: 'what is typed in it is sent or deleted',
+  background: 'what runs in the background has ended',
+  subagent: 'its subagents have ended',
+}
+
 const STATUS_COLOURS: Partial<Record<BriefView['status'], Colour>> = {
   checked: 'green',
   approved: 'green',
@@ -56,14 +64,19 @@ export function scoreText(coverage: Pick<CoverageView, 'score'> | null): string 
 
 /** `requested 2m ago by level handoff: the agent is asked for its brief` */
 export function handoffText(
-  handoff: Pick<HandoffView, 'state' | 'state_at' | 'cause' | 'level' | 'trouble'> & { due_at?: string | null },
+  handoff: Pick<HandoffView, 'state' | 'state_at' | 'cause' | 'level' | 'trouble'> & {
+    due_at?: string | null
+    hindered_by?: string | null
+  },
   now: Date,
 ): string {
   const by = handoff.cause === 'level' ? `level ${handoff.level ?? '?'}` : handoff.cause
   const why = handoff.trouble === null ? '' : `: ${handoff.trouble}`
   const due = handoff.state === 'review' && handoff.due_at ? `; used by itself at ${clockTime(handoff.due_at)}` : ''
+  const hindered = HINDRANCES[handoff.hindered_by ?? '']
+  const waits = hindered === undefined ? '' : `, and does when ${hindered}`
   return harmless(
-    `${handoff.state} for ${age(handoff.state_at, now)}, asked for by ${by}: ${STATE_WORDS[handoff.state]}${due}${why}`,
+    `${handoff.state} for ${age(handoff.state_at, now)}, asked for by ${by}: ${STATE_WORDS[handoff.state]}${waits}${due}${why}`,
   )
 }
 

@@ -30,6 +30,7 @@ describe('the line of a job at work', () => {
     expect(progressLine(event({ total_steps: 1 }), plain)).toBe('▱▱▱▱▱▱▱▱▱▱ step 1 · session – · handoffs –/–')
     expect(progressLine(event({ ...DATA, cost_usd: 1.5 }), plain)).toContain('· $1.50 ·')
     expect(progressLine(event({ ...DATA, waiting: 'overloaded' }), plain)).toContain('the provider is asked again (overloaded)')
+    expect(progressLine(event({ ...DATA, background: 1 }), plain)).toContain('waits for what runs in the background (1)')
   })
 
   it('expects a compaction once the handoffs are used up', () => {
@@ -42,4 +43,29 @@ describe('the line of a job at work', () => {
 
 it('the start of a job names it', () => {
   expect(jobEventLine(event({}, 'job_started'), plain)).toMatch(/ job_1 started$/)
+})
+
+describe('a round of checks', () => {
+  const round = { round: 1, rounds: 4, of: 2 }
+  const said = (type: Event['type'], data: Record<string, unknown>) =>
+    jobEventLine(event({ ...round, ...data }, type), plain)?.slice(9)
+
+  it('names the check at work, how it ended, and that a failure goes back to the agent', () => {
+    expect(said('check_started', { number: 1, name: 'npm test' })).toBe('check 1 of 2 runs: npm test (round 1 of 4)')
+    expect(said('check_completed', { name: 'npm test', ok: true, exit_code: 0, duration_ms: 3_140 })).toBe(
+      'check passed: npm test (3.1 s)',
+    )
+    expect(said('check_completed', { name: 'lint', ok: false, exit_code: 2, duration_ms: 20 })).toBe(
+      'check failed: lint (exit 2, 20 ms)',
+    )
+    const endless = { name: 'lint', ok: false, exit_code: null, timed_out: true, duration_ms: 600_010 }
+    expect(said('check_completed', endless)).toBe('check failed: lint (it did not end within 600 s)')
+    expect(said('checks_completed', { passed: 1, failed: 1, next: 'agent' })).toBe(
+      '1 of 2 checks failed in round 1 of 4: what they printed goes back to the agent (3 more rounds)',
+    )
+    expect(said('checks_completed', { round: 4, passed: 0, failed: 2, next: 'failed' })).toBe(
+      '2 of 2 checks failed in round 4 of 4: that was the last round',
+    )
+    expect(said('checks_completed', { passed: 2, failed: 0, next: 'completed' })).toBeUndefined()
+  })
 })

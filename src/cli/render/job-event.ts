@@ -15,7 +15,7 @@ export function progressLine({ data }: Event, paint: Paint, columns = Number.POS
   const percent = used !== null && point ? (used / point) * 100 : null
   const step = text(data.total_steps) ?? text(data.steps) ?? '–'
   const [handoffs, most] = [text(data.handoffs) ?? '–', text(data.max_handoffs) ?? '–']
-  const waits = data.waiting ? `the provider is asked again (${text(data.waiting)})` : null
+  const waits = waitText(data)
   const full = (figures: (tokens: number) => string): string | null => {
     if (percent === null) return used === null ? null : `${figures(used)} tokens`
     return `${figures(used!)} of ${figures(point!)} (${percentText(percent)})`
@@ -34,6 +34,11 @@ export function progressLine({ data }: Event, paint: Paint, columns = Number.POS
   const lines = forms.map((form, at) => () => `${at === forms.length - 1 ? '' : `${bar(percent, 10, paint)} `}${list(form())}`)
   const fits = lines.find((line) => widthOf(line()) <= columns) ?? lines.at(-1)!
   return cut(fits(), columns)
+}
+
+function waitText({ waiting, background }: Record<string, unknown>): string | null {
+  if (waiting) return `the provider is asked again (${text(waiting)})`
+  return background ? `waits for what runs in the background (${text(background)})` : null
 }
 
 function spend(
@@ -78,13 +83,22 @@ function sentence(type: Event['type'] | 'hook', data: Record<string, unknown>): 
     case 'job_resumed':
       return 'goes on'
     case 'job_waiting':
-      return `waits${data.until ? ` until ${localTime(new Date(String(data.until)))}` : ''}: ${text(data.reason) ?? ''}`
+      return `waits${data.until ? ` until ${localTime(new Date(String(data.until)))}` : ''}: ${cut(text(data.reason) ?? '', 400)}`
     case 'handoff_started':
       return `handoff ${text(data.handoffNumber)}: the session holds ${tokens(data.inputTokens)} tokens and writes its brief`
     case 'handoff_completed':
       return `handoff ${text(data.handoffNumber)}: session ${short(data.oldSessionId)} → ${short(data.newSessionId)}${data.coverage === null ? '' : `, the brief carries ${percentText(Number(data.coverage) * 100)}`}`
     case 'handoff_failed':
       return `handoff ${text(data.handoffNumber)} failed: ${text(data.reason)}`
+    case 'level_crossed':
+      // Those of the file are noted on the session's timeline.
+      return data.of_job === true ? `level ${text(data.level)}: the session holds ${tokens(data.used_tokens)} tokens` : null
+    case 'check_started':
+      return checkAtWork(data)
+    case 'check_completed':
+      return `check ${data.ok === true ? 'passed' : 'failed'}: ${checkName(data)} (${checkEnd(data)})`
+    case 'checks_completed':
+      return roundText(data)
     case 'compaction_start':
       return 'the client compacts'
     case 'compaction_complete':
@@ -100,6 +114,31 @@ function sentence(type: Event['type'] | 'hook', data: Record<string, unknown>): 
     default:
       return null
   }
+}
+
+/** `check 1 of 2 runs: npm test (round 1 of 4)` */
+export function checkAtWork(data: Record<string, unknown>): string {
+  return `check ${text(data.number)} of ${text(data.of)} runs: ${checkName(data)} (round ${text(data.round)} of ${text(data.rounds)})`
+}
+
+const checkName = ({ name }: Record<string, unknown>): string => cut((text(name) ?? '–').replace(/\s+/g, ' '), 80)
+
+function checkEnd({ ok, exit_code, timed_out, duration_ms }: Record<string, unknown>): string {
+  const ms = figure(duration_ms) ?? 0
+  const time = ms < 1_000 ? `${ms} ms` : `${(Math.round(ms / 100) / 10).toLocaleString('en-US')} s`
+  if (ok === true) return time
+  return timed_out === true ? `it did not end within ${time}` : `exit ${text(exit_code) ?? '–'}, ${time}`
+}
+
+/** That all passed is told by the job's end. */
+function roundText({ round, rounds, failed, of, next }: Record<string, unknown>): string | null {
+  if (next === 'completed') return null
+  const left = Number(rounds) - Number(round)
+  const then =
+    next === 'agent'
+      ? `what they printed goes back to the agent (${left} more ${left === 1 ? 'round' : 'rounds'})`
+      : 'that was the last round'
+  return `${text(failed)} of ${text(of)} checks failed in round ${text(round)} of ${text(rounds)}: ${then}`
 }
 
 const figure = (value: unknown): number | null => (typeof value === 'number' ? value : null)

@@ -16,17 +16,24 @@ const COLOURS: Partial<Record<JobView['status'], Colour>> = {
   paused: 'yellow',
 }
 
+/** In the background its process needs a moment until it has taken the job. */
+const STARTS_MS = 10_000
+
 /** A job that says it runs while nobody runs it was cut off. */
-function status({ status: state, runner }: JobView, paint: Paint): string {
-  const open = !['completed', 'failed', 'cancelled', 'paused'].includes(state)
-  const lost = open && (runner === null || !runner.alive)
-  return lost ? paint(`${state}, nobody runs it`, 'red') : paint(state, COLOURS[state] ?? 'bold')
+function isLost({ status: state, runner, created_at }: JobView, now: Date): boolean {
+  if (['completed', 'failed', 'cancelled', 'paused'].includes(state)) return false
+  if (runner === null && state === 'pending') return now.getTime() - Date.parse(created_at) > STARTS_MS
+  return runner === null || !runner.alive
+}
+
+function status(job: JobView, paint: Paint, now: Date, lost: string): string {
+  return isLost(job, now) ? paint(`${job.status}, ${lost}`, 'red') : paint(job.status, COLOURS[job.status] ?? 'bold')
 }
 
 export function jobTable(jobs: readonly JobView[], screen: Screen, now: Date): string[] {
   const columns: Column<JobView>[] = [
     { title: 'JOB', cell: ({ job_id }) => job_id, dropAt: 0 },
-    { title: 'STATUS', cell: (job) => status(job, screen.paint), dropAt: 0 },
+    { title: 'STATUS', cell: (job) => status(job, screen.paint, now, 'lost'), dropAt: 0 },
     { title: 'AGENT', cell: ({ agent }) => harmless(agent ?? '–'), dropAt: 3, shrinkTo: 8 },
     { title: 'STEPS', cell: ({ steps }) => String(steps), dropAt: 4, align: 'right' },
     { title: 'HANDOFFS', cell: ({ handoffs, max_handoffs }) => `${handoffs}/${max_handoffs}`, dropAt: 5, align: 'right' },
@@ -34,10 +41,14 @@ export function jobTable(jobs: readonly JobView[], screen: Screen, now: Date): s
     { title: 'AGE', cell: ({ created_at }) => age(created_at, now), dropAt: 2, align: 'right' },
     { title: 'TASK', cell: ({ prompt, work_item }) => firstLine(work_item ?? prompt), dropAt: 1, shrinkTo: 12 },
   ]
-  return table(jobs, columns, screen.columns, screen.paint)
+  const isAny = jobs.some((job) => isLost(job, now))
+  const hint = isAny ? [screen.paint('lost: nobody runs it any more; baton jobs resume goes on', 'dim')] : []
+  return [...table(jobs, columns, screen.columns, screen.paint), ...hint]
 }
 
-export function jobPage(job: JobView & { files: string }, { paint, columns }: Screen): string[] {
+const NOBODY = 'nobody runs it'
+
+export function jobPage(job: JobView & { files: string }, { paint, columns }: Screen, now: Date): string[] {
   const row = (name: string, value: string | null): string[] =>
     value === null ? [] : wrap(`${paint(name.padEnd(11), 'dim')} ${harmless(value)}`, columns, 12)
   const sessions = job.sessions.map(
@@ -45,7 +56,7 @@ export function jobPage(job: JobView & { files: string }, { paint, columns }: Sc
       `  ${number}. ${session_id}  ${steps} steps, ${used_tokens === null ? '–' : grouped(used_tokens)} of ${compaction_tokens === null ? '–' : grouped(compaction_tokens)} tokens${compactions > 0 ? `, compacted ${compactions} times` : ''}${brief_id === null ? '' : `, begun with ${brief_id}`}`,
   )
   return [
-    `${paint(job.job_id, 'bold')}  ${status(job, paint)}${job.exit_reason && job.exit_reason !== 'success' ? ` (${job.exit_reason})` : ''}`,
+    `${paint(job.job_id, 'bold')}  ${status(job, paint, now, NOBODY)}${job.exit_reason && job.exit_reason !== 'success' ? ` (${job.exit_reason})` : ''}`,
     ...row('detail', job.detail),
     ...row('task', firstLine(job.prompt)),
     ...row('agent', job.agent),
@@ -61,12 +72,12 @@ export function jobPage(job: JobView & { files: string }, { paint, columns }: Sc
     ...row('files', job.files),
     ...(sessions.length > 0 ? [paint('sessions', 'dim'), ...sessions.flatMap((line) => wrap(line, columns, 5))] : []),
     ...(job.checks.length > 0 ? [paint('checks', 'dim'), ...checkLines(job, paint)] : []),
-    ...hint(job, paint),
+    ...hint(job, paint, now),
   ]
 }
 
 /** What a person reads when a job has come to its end, or to a pause. */
-export function endLines(job: JobView, { paint, columns }: Screen): string[] {
+export function endLines(job: JobView, { paint, columns }: Screen, now: Date): string[] {
   const result = (job.result ?? '').trim()
   const counts = [
     `${job.sessions.length} ${job.sessions.length === 1 ? 'session' : 'sessions'}`,
@@ -76,12 +87,12 @@ export function endLines(job: JobView, { paint, columns }: Screen): string[] {
   return [
     ...(job.status === 'completed' && result !== '' ? [...result.split('\n').map(harmless), ''] : []),
     ...wrap(
-      `${paint(job.job_id, 'bold')} ${status(job, paint)}: ${[...counts, ...(job.compactions > 0 ? [`${job.compactions} compactions`] : []), spendText(job)].join(', ')}`,
+      `${paint(job.job_id, 'bold')} ${status(job, paint, now, NOBODY)}: ${[...counts, ...(job.compactions > 0 ? [`${job.compactions} compactions`] : []), spendText(job)].join(', ')}`,
       ...([columns, 2] as const),
     ),
     ...(job.detail === null ? [] : wrap(harmless(job.detail), columns, 2)),
     ...checkLines(job, paint),
-    ...hint(job, paint),
+    ...hint(job, paint, now),
   ]
 }
 
@@ -107,8 +118,9 @@ const MORE: Record<string, [words: string, option: string][]> = {
   max_handoffs: [['--max-handoffs', '--max-handoffs N']],
 }
 
-function hint({ status: state, job_id, runner, exit_reason, detail }: JobView, paint: Paint): string[] {
-  const goesOn = state === 'paused' || state === 'failed' || (runner !== null && !runner.alive)
+function hint(job: JobView, paint: Paint, now: Date): string[] {
+  const { status: state, job_id, exit_reason, detail } = job
+  const goesOn = state === 'paused' || state === 'failed' || isLost(job, now)
   const more = MORE[exit_reason ?? '']?.find(([words]) => detail?.includes(words))?.[1]
   return goesOn ? [paint(`Go on with: baton jobs resume ${job_id}${more === undefined ? '' : ` ${more}`}`, 'dim')] : []
 }

@@ -16,6 +16,9 @@ export interface ChecksGround {
   signal?: AbortSignal
   /** From being asked to end to being killed, at a timeout. */
   graceMs?: number
+  /** Told before and after each; `number` from 1. */
+  began?(check: CheckSpec, number: number): void
+  ended?(result: CheckResult, number: number): void
 }
 
 /** Runs every check, one after the other, also after one that failed: the agent hears of all of them at once. Never throws. */
@@ -23,7 +26,10 @@ export async function runChecks(checks: readonly CheckSpec[], ground: ChecksGrou
   const results: CheckResult[] = []
   for (const [index, check] of checks.entries()) {
     if (ground.signal?.aborted) break
-    results.push(await runCheck(check, join(ground.outputs, fileName(check, index, ground.round)), ground))
+    ground.began?.(check, index + 1)
+    const result = await runCheck(check, join(ground.outputs, fileName(check, index, ground.round)), ground)
+    ground.ended?.(result, index + 1)
+    results.push(result)
   }
   return results
 }

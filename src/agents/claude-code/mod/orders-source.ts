@@ -1,7 +1,7 @@
 /**
  * The part of the mod's program that carries out orders (`orders.ts` gives them). An order is looked for after every turn and once a
- * second, in a terminal only. It waits while something hinders it; begun, it has an answer, and what has an answer is never begun
- * again, whatever dies. Nothing in here is awaited by the session, and no failure leaves it.
+ * second, in a terminal only. It waits while something hinders it, and what does is told beside it: an order of which nothing is told for
+ * long was not noticed. Begun, it has an answer, and what has an answer is never begun again, whatever dies. Nothing in here is awaited by the session, and no failure leaves it.
  */
 export const ORDERS_SOURCE = `
 const LOOK_MS = 1000
@@ -68,7 +68,9 @@ async function takeOrder($, session, path) {
     if (held.by === 'draft' && (await $.prompt.read()).text !== '') return
     const hinder = await hindrance($, order.do, session)
     if (hinder !== null) {
+      const isKnown = held.by === hinder
       held.by = hinder
+      if (!isKnown) await tellSeen($, session, order, hinder)
       return
     }
   }
@@ -135,6 +137,10 @@ function parsed(json) {
 
 function answerAt(session, order) {
   return LIVE + '/' + session + '.' + order.orderId + '.answer.json'
+}
+
+async function tellSeen($, session, order, by) {
+  await $.fs.write(LIVE + '/' + session + '.' + order.orderId + '.seen.json', JSON.stringify({ format: 1, orderId: order.orderId, session, by, at: Date.now() }))
 }
 
 async function answer($, session, order, state, reason) {

@@ -158,7 +158,7 @@ async function put($, session, figures, same) {
   stamp = Math.max(stamp + 1, now)
   reports++
   last = { session, figures }
-  await $.fs.write(LIVE + '/' + session + '.json', JSON.stringify({ format: 1, session, mod: import.meta.url, seq: reports, at: stamp, ...figures }))
+  await $.fs.write(LIVE + '/' + session + '.json', JSON.stringify({ format: 1, session, mod: import.meta.url, seen: true, seq: reports, at: stamp, ...figures }))
 }
 
 // What was known stays in the report, beside what went wrong.

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest'
+import { aJob } from '../../jobs/a-job.js'
+import { type JobView, viewJob } from '../../jobs/view-job.js'
+import { endLines, jobTable } from './job-page.js'
+import { plain } from './screen.js'
+import { widthOf } from './width.js'
+
+const screen = (columns: number) => ({ terminal: true, columns, rows: 24, paint: plain })
+const NOW = new Date('2026-11-16T09:00:00.000Z')
+const job = (change: Partial<JobView>): JobView => ({
+  ...viewJob(aJob({ jobId: 'job_0123456789abcdef' }), []),
+  ...change,
+})
+const gone = { pid: 4_000_000, alive: false }
+
+describe('the list of jobs', () => {
+  it('keeps the task at 60 columns, whatever state a job is in and whoever lost it', () => {
+    for (const status of ['pending', 'running', 'handing-off', 'waiting'] as const) {
+      const lines = jobTable([job({ status, runner: gone })], screen(60), NOW)
+      expect(lines[1]).toContain(`${status}, lost`)
+      expect(lines[1]).toContain('Mend the par')
+      expect(lines[2]).toBe('lost: nobody runs it any more; baton jobs resume goes on')
+      for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(60)
+    }
+  })
+
+  it('calls a job lost only that nobody is about to run', () => {
+    const lately = { status: 'pending' as const, runner: null, created_at: '2026-11-16T08:59:58.000Z' }
+    expect(jobTable([job(lately)], screen(80), NOW).join('\n')).not.toContain('lost')
+    const before = { ...lately, created_at: '2026-11-16T08:59:40.000Z' }
+    expect(jobTable([job(before)], screen(80), NOW)[1]).toContain('pending, lost')
+    for (const status of ['completed', 'failed', 'cancelled', 'paused'] as const)
+      expect(jobTable([job({ status, runner: gone })], screen(80), NOW).join('\n')).not.toContain('lost')
+  })
+})
+
+it('nobody is told to go on with a job that is done, also where the hooks of its end were cut off', () => {
+  expect(endLines(job({ status: 'completed', runner: gone }), screen(80), NOW).join('\n')).not.toContain('Go on with')
+  expect(endLines(job({ status: 'running', runner: gone }), screen(80), NOW).join('\n')).toContain('Go on with')
+})

@@ -1,0 +1,68 @@
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { JobRecord } from '../contract/job.js'
+import { BatonError, EXIT } from '../lib/errors.js'
+import { isAlive } from '../lib/process-info.js'
+import { removeFolder } from '../lib/remove-folder.js'
+import type { Store } from '../store/store.js'
+import { isOver } from './job.js'
+import type { JobParts } from './parts.js'
+
+export interface ForgottenJob {
+  jobId: string
+  /** What its files took. */
+  bytes: number
+  /** It holds work, so it stays; null: there is none. */
+  worktree: { path: string; branch: string } | null
+}
+
+type Place = { store: Pick<Store, 'job' | 'removeJob' | 'transaction'>; folderOf: JobParts['folderOf'] }
+
+/** Why a job is still needed; null: it has ended, and nobody sees to its end any more. */
+export function whyNotForgotten({ state, runner, hooksDue }: JobRecord): string | null {
+  if (!isOver(state)) return `it is ${state}`
+  return hooksDue || (runner !== null && isAlive(runner)) ? 'the hooks of its end have not ended' : null
+}
+
+/**
+ * What Baton keeps of a job goes: its record, its sessions' records as attempts, its log, journal, prompts and outputs of checks, and the words of
+ * its events. Its sessions, their briefs and archives are those of any other session and stay; so does a worktree that is still there.
+ */
+export function forgetJob({ store, folderOf }: Place, jobId: string, dry = false): ForgottenJob {
+  return store.transaction(() => {
+    const job = store.job(jobId)
+    if (job === null) throw new BatonError(`There is no job ${jobId}.`, 'baton jobs list --all shows them.', EXIT.notFound)
+    const why = whyNotForgotten(job)
+    if (why !== null)
+      throw new BatonError(
+        `Job ${jobId} cannot be forgotten: ${why}.`,
+        ...([`Only one that has ended can be: baton jobs cancel ${jobId} ends it.`, EXIT.refused] as const),
+      )
+    const folder = folderOf(jobId)
+    const forgotten = { jobId, bytes: bytesIn(folder), worktree: worktreeOf(job) }
+    if (dry) return forgotten
+    // Before the record: a kill in between leaves something that can be forgotten again.
+    removeFolder(folder)
+    store.removeJob(jobId)
+    return forgotten
+  })
+}
+
+/** Those that ended before `at` and can be forgotten, oldest first. */
+export function endedBefore(jobs: readonly JobRecord[], at: string): JobRecord[] {
+  return jobs.filter((job) => job.endedAt !== null && job.endedAt < at && whyNotForgotten(job) === null)
+}
+
+function worktreeOf({ workspace }: JobRecord): ForgottenJob['worktree'] {
+  const worktree = workspace?.worktree
+  return worktree && existsSync(worktree.path) ? { path: worktree.path, branch: worktree.branch } : null
+}
+
+function bytesIn(folder: string): number {
+  if (!existsSync(folder)) return 0
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+  return files.reduce(
+    (sum, { parentPath, name }) => sum + (statSync(join(parentPath, name), { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  )
+}
