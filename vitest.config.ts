@@ -12,7 +12,14 @@ export default defineConfig({
       { test: { ...patient, name: 'client', include: ['test/**/*.test.ts'], retry: 1 } },
       // Begun after the others, so that no worker is idle at the end. A file leaves no trace in its process: nothing is mocked, and what
       // it changes there it puts back; so files share one, and what they import is read once.
-      { test: { ...patient, name: 'rooms', include: ['src/**/*.test.ts', 'examples/**/*.test.ts', 'web/src/**/*.test.ts'], isolate: false } },
+      {
+        test: {
+          ...patient,
+          name: 'rooms',
+          include: ['src/**/*.test.ts', 'examples/**/*.test.ts', 'web/src/**/*.test.ts'],
+          isolate: false,
+        },
+      },
     ],
   },
 })
