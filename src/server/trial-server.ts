@@ -27,7 +27,8 @@ export async function trialServer(options: TrialOptions = {}) {
   const root = mkdtempSync(join(tmpdir(), 'baton-test-server-'))
   const env = { BATON_HOME: root, HOME: root }
   const house = openHouse({ env, loadConfig, around: () => around, resident: true, ...(options.now ? { now: options.now } : {}) })
-  const rooms = pageOf(house, handsOf(house, { ...env, PATH: process.env.PATH }, BATON))
+  const ending = new AbortController()
+  const rooms = pageOf(house, handsOf(house, { ...env, PATH: process.env.PATH }, BATON, ending.signal))
   const parts: ServerParts = { ...house, ...shownBy(house), rooms, web: options.web ?? null, version: 'test' }
   const listening: Listening = await listen(parts, {
     host: '127.0.0.1',
@@ -49,6 +50,7 @@ export async function trialServer(options: TrialOptions = {}) {
     post,
     get,
     async end() {
+      ending.abort()
       await listening.close()
       house.close()
       rmSync(root, { recursive: true, force: true })

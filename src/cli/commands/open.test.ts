@@ -101,3 +101,13 @@ test('the token is made once, for its owner alone, and is in no log', async () =
   writeFileSync(token, 'damaged')
   expect(await trial.run(['serve', '--port', '0'])).toMatchObject({ code: 1, stderr: expect.stringContaining('does not hold') })
 })
+
+test('a server that cannot show its page ends, and leaves its place to others', async () => {
+  const trial = newTrial()
+  trial.put(join(trial.env.BATON_HOME!, 'run', 'open.html', 'in-the-way'), '')
+  const { code, stderr } = await trial.run(['open', '--port', '0'], { env: { BROWSER: '/bin/true' } })
+  expect(code).toBe(1)
+  expect(stderr).not.toBe('')
+  expect(existsSync(join(trial.env.BATON_HOME!, 'run', 'serving'))).toBe(false)
+  expect(existsSync(join(trial.env.BATON_HOME!, 'run', 'server'))).toBe(false)
+}, 20_000)

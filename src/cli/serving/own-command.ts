@@ -1,5 +1,5 @@
 import { BatonError, EXIT, type ExitCode } from '../../lib/errors.js'
-import { runCommand } from '../../lib/run-command.js'
+import { type CommandEnd, runCommand } from '../../lib/run-command.js'
 
 /** Each is a process of its own: so many at once, and so many more in line. */
 const AT_ONCE = 3
@@ -12,10 +12,12 @@ export interface OwnProgram {
   program: string
   env: Record<string, string | undefined>
   cwd: string
+  /** Aborted when this program ends: what it began ends with it. */
+  ending: AbortSignal
 }
 
 /** Runs this program's own commands beside it and gives what they print as JSON; what they refuse is thrown as they said it. */
-export function ownCommand({ program, env, cwd }: OwnProgram): (words: readonly string[]) => Promise<unknown> {
+export function ownCommand({ program, env, cwd, ending }: OwnProgram): (words: readonly string[]) => Promise<unknown> {
   let running = 0
   const line: (() => void)[] = []
   const turn = async (): Promise<void> => {
@@ -36,16 +38,21 @@ export function ownCommand({ program, env, cwd }: OwnProgram): (words: readonly 
       // Whoever asks is the person, not the session that the server may have been started in.
       const { CLAUDE_CODE_SESSION_ID: _, BATON_JOB_ID: __, BATON_RUN_SESSION: ___, ...rest } = env
       const ended = await runCommand({
-        ...{ command: [process.execPath, program, ...words], cwd, env: rest, timeoutMs: LONGEST_MS },
+        ...{ command: [process.execPath, program, ...words], cwd, env: rest, timeoutMs: LONGEST_MS, signal: ending },
         keep: { head: LARGEST, tail: 0 },
       })
       const printed = parsed(ended.stdout)
       if (printed !== null) return printed
-      throw refusalIn(ended.stderr, ended.trouble ?? (ended.timedOut ? 'it took too long' : `it ended with ${ended.exitCode}`))
+      throw refusalIn(ended.stderr, troubleOf(ended))
     } finally {
       leave()
     }
   }
+}
+
+function troubleOf({ trouble, timedOut, stopped, exitCode }: CommandEnd): string {
+  if (trouble !== null) return trouble
+  return timedOut ? 'it took too long' : stopped ? 'the server was ended' : `it ended with ${exitCode}`
 }
 
 function refusalIn(stderr: string, trouble: string): BatonError {

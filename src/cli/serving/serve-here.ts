@@ -44,36 +44,39 @@ export async function serveHere(cli: Cli, { host, port, tokenFile, listening }: 
   })
   const other = runningServer(house.home)
   const leave = takePlace(join(dirname(house.home.server), 'serving'), () => (other ? ` at http://127.0.0.1:${other.port}` : ''))
+  const ending = new AbortController()
+  // In the order they began; they end the other way round, however it comes to that.
+  const begun: (() => void | Promise<void>)[] = [() => house.close(), leave]
   try {
     const token = theirs ?? ownToken(house.home.token)
-    const server = await listen(partsOf(house, cli), {
+    const server = await listen(partsOf(house, cli, ending.signal), {
       ...{ host, port, token, locked: theirs !== null, serverFile: house.home.server },
     })
+    begun.push(
+      () => server.close(),
+      () => ending.abort(),
+      () => keeper.stop(),
+    )
     const stopped = untilStopped()
     await listening({ url: server.url, token })
-    const chores = keepHouse(house, keeper)
+    begun.push(keepHouse(house, keeper))
     pickUpJobs(house, cli)
     const replaced = storeReplaced(house.home.store)
-    const end = await Promise.race([stopped, replaced.seen])
-    replaced.stop()
-    chores()
-    keeper.stop()
-    await server.close()
-    if (end === 'replaced') {
+    begun.push(replaced.stop)
+    if ((await Promise.race([stopped, replaced.seen])) === 'replaced') {
       throw new BatonError(
         `The store ${house.home.store} was removed or replaced while the server used it.`,
         'Start baton serve again; meanwhile hooks work alone.',
       )
     }
   } finally {
-    leave()
-    house.close()
+    for (const end of begun.reverse()) await end()
   }
   return EXIT.done
 }
 
-function partsOf(house: House, { env, program }: Cli): ServerParts {
-  const rooms = pageOf(house, handsOf(house, env, process.argv[1]!))
+function partsOf(house: House, { env, program }: Cli, ending: AbortSignal): ServerParts {
+  const rooms = pageOf(house, handsOf(house, env, process.argv[1]!, ending))
   return { ...house, ...shownBy(house), rooms, web: join(program, 'web'), version: VERSION }
 }
 
