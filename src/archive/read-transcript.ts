@@ -1,101 +1,115 @@
-import { setImmediate as breathe } from 'node:timers/promises'
 import type { TranscriptPart } from '../contract/api/archives.js'
-import type { SegmentRecord } from '../contract/archive.js'
 import type { Entry } from '../contract/conversation.js'
 import type { Blocks } from './blocks.js'
 import { textOfEntry } from './search/entry-text.js'
 import type { ReadLine } from './search/index-stream.js'
+import { type Kept, placeBefore, walkLines } from './walk-lines.js'
+
+export type { Place } from './walk-lines.js'
 
 type Shown = TranscriptPart['entries'][number]
+type Part = Pick<TranscriptPart, 'entries' | 'next_line' | 'previous_line' | 'lines'>
 
-/** Where a line begins: so that the next who asks for a later one need not begin at the first. */
-export interface Place {
-  line: number
-  offset: number
-}
-
-export interface TranscriptWish {
-  /** Those of its stream, in order. */
-  segments: readonly SegmentRecord[]
-  bytes: number
+export interface TranscriptWish extends Kept {
   read: ReadLine
-  /** From this line on. */
+  /** From this line on; with `before` it does not count. */
   from: number
+  /** What stands before this line, the last of it; null: from `from` on. */
+  before: number | null
   /** About so many entries: a line is told whole. */
   limit: number
-  /** What earlier reads of the stream have found; added to. */
-  places: Place[]
+  /** Texts are not cut. */
+  whole: boolean
 }
 
-const CHUNK = 1024 * 1024
-const EVERY_LINES = 500
-/** A longer line is a picture or a listing: it is passed over. */
-const LONGEST_LINE = 16 * 1024 * 1024
 const LONGEST_TEXT = 20_000
+/** Nobody reads on beyond that, and a browser would not bear it. */
+const WHOLE_TEXT = 5_000_000
 /** So much text fills a page, whatever its entries. */
 const PAGE_TEXT = 600_000
-const NEWLINE = 10
+/** So many bytes are gone through only to count their lines. */
+const COUNTED_BYTES = 8 * 1024 * 1024
 
-/**
- * What was said, called and returned in a kept transcript, from a line on. Holds one piece of it at a time, and lets others have their turn
- * between pieces: a transcript of hundreds of megabytes takes its time, not everybody's. Throws DamagedArchive.
- */
-export async function readTranscript(
-  blocks: Blocks,
-  wish: TranscriptWish,
-): Promise<Pick<TranscriptPart, 'entries' | 'next_line'>> {
-  const { segments, bytes, from } = wish
+/** What was said, called and returned in a kept transcript, from a line on or before one. Throws DamagedArchive. */
+export async function readTranscript(blocks: Blocks, wish: TranscriptWish): Promise<Part> {
+  const part = wish.before === null ? await readOn(blocks, wish) : await readBack(blocks, wish, wish.before)
+  return { ...part, lines: await countLines(blocks, wish) }
+}
+
+async function readOn(blocks: Blocks, wish: TranscriptWish): Promise<Omit<Part, 'lines'>> {
   const entries: Shown[] = []
   let text = 0
-  let { line, offset } = wish.places.findLast((place) => place.line <= from) ?? { line: 1, offset: 0 }
-  let rest: Buffer[] = []
-  let held = 0
-  /** True: the page is full. */
-  const take = (whole: Buffer | null): boolean => {
-    if (line >= from && whole !== null) {
-      for (const entry of wish.read(whole.toString('utf8'), line)) {
-        const shown = shownOf(entry)
-        if (shown === null) continue
-        entries.push(shown)
-        text += shown.text.length
-      }
+  const end = await walkLines(blocks, wish, wish.from, (whole, line) => {
+    for (const entry of entriesOf(wish, whole, line)) {
+      entries.push(entry)
+      text += entry.text.length
     }
-    line++
     return entries.length >= wish.limit || text >= PAGE_TEXT
-  }
-  for (let at = offset; at < bytes; ) {
-    const chunk = blocks.read(segments, at, Math.min(bytes, at + CHUNK))
-    let begin = 0
-    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, begin)) {
-      const isLong = held + end - begin > LONGEST_LINE
-      const last = chunk.subarray(begin, end)
-      const full = take(isLong ? null : rest.length === 0 ? last : Buffer.concat([...rest, last]))
-      ;[rest, held] = [[], 0]
-      begin = end + 1
-      offset = at + begin
-      remember(wish.places, line, offset)
-      if (full) return { entries, next_line: offset < bytes ? line : null }
+  })
+  return { entries, next_line: end.offset < wish.bytes ? end.line : null, previous_line: wish.from > 1 ? wish.from : null }
+}
+
+/** Lines can only be read forwards: so from a good way before, and further away where too little is said there. */
+async function readBack(blocks: Blocks, wish: TranscriptWish, before: number): Promise<Omit<Part, 'lines'>> {
+  const end = await lastLine(blocks, wish, before)
+  for (let span = wish.limit * 3; ; span *= 4) {
+    const from = Math.max(1, end - span)
+    const lines: Shown[][] = []
+    await walkLines(blocks, wish, from, (whole, line) => {
+      if (line < end) lines.push(entriesOf(wish, whole, line))
+      return line >= end - 1
+    })
+    const told = lines.filter((entries) => entries.length > 0)
+    const kept = lastOf(told, wish.limit)
+    const isFull = kept.length < told.length || countOf(kept) >= wish.limit
+    if (!isFull && from > 1) continue
+    const isAll = from === 1 && kept.length === told.length
+    const entries = kept.flat()
+    return {
+      entries,
+      next_line: end < before ? null : before,
+      previous_line: isAll ? null : (entries[0]?.line ?? from),
     }
-    const left = chunk.subarray(begin)
-    held += left.length
-    rest = held > LONGEST_LINE ? [] : [...rest, left]
-    at += chunk.length
-    await breathe()
   }
-  // The last line may lack its end.
-  if (held > 0) take(held > LONGEST_LINE ? null : Buffer.concat(rest))
-  return { entries, next_line: null }
 }
 
-function remember(places: Place[], line: number, offset: number): void {
-  const last = places.at(-1)
-  if (line - (last?.line ?? 1) >= EVERY_LINES) places.push({ line, offset })
+/** The line itself, or the one after the last where there are not so many. */
+async function lastLine(blocks: Blocks, wish: TranscriptWish, before: number): Promise<number> {
+  if (before === 1) return 1
+  const { line } = await walkLines(blocks, wish, placeBefore(wish, before).line, (_, at) => at >= before - 1)
+  return Math.min(line, before)
 }
 
-function shownOf(entry: Entry): Shown | null {
+/** As many lines from the end as fill a page. */
+function lastOf(lines: readonly Shown[][], limit: number): Shown[][] {
+  let [count, text, at] = [0, 0, lines.length]
+  while (at > 0 && count < limit && text < PAGE_TEXT) {
+    const line = lines[--at]!
+    count += line.length
+    text += line.reduce((sum, entry) => sum + entry.text.length, 0)
+  }
+  return lines.slice(at)
+}
+
+const countOf = (lines: readonly Shown[][]): number => lines.reduce((sum, { length }) => sum + length, 0)
+
+/** null: it would take long. Who goes to the end has them counted. */
+async function countLines(blocks: Blocks, kept: Kept): Promise<number | null> {
+  const near = placeBefore(kept, Number.MAX_SAFE_INTEGER)
+  if (kept.bytes - near.offset > COUNTED_BYTES) return null
+  const { line } = await walkLines(blocks, kept, near.line, () => false)
+  return line - 1
+}
+
+function entriesOf({ read, whole: isWhole }: TranscriptWish, whole: Buffer | null, line: number): Shown[] {
+  if (whole === null) return []
+  return read(whole.toString('utf8'), line).flatMap((entry) => shownOf(entry, isWhole ? WHOLE_TEXT : LONGEST_TEXT) ?? [])
+}
+
+function shownOf(entry: Entry, longest: number): Shown | null {
   const found = textOfEntry(entry)
   if (found === null) return null
-  const { text, cut } = cutOff(entry.kind === 'called' ? withoutTool(found.text, entry.tool) : found.text)
+  const { text, cut } = cutOff(entry.kind === 'called' ? withoutTool(found.text, entry.tool) : found.text, longest)
   const at = entry.at === null ? null : new Date(entry.at).toISOString()
   const shown = { line: entry.line, at, tool: null, call_id: null, ok: null, text, cut }
   switch (entry.kind) {
@@ -112,6 +126,6 @@ function shownOf(entry: Entry): Shown | null {
 
 const withoutTool = (text: string, tool: string): string => (text.startsWith(tool) ? text.slice(tool.length).trimStart() : text)
 
-function cutOff(text: string): { text: string; cut: boolean } {
-  return text.length <= LONGEST_TEXT ? { text, cut: false } : { text: text.slice(0, LONGEST_TEXT), cut: true }
+function cutOff(text: string, longest: number): { text: string; cut: boolean } {
+  return text.length <= longest ? { text, cut: false } : { text: text.slice(0, longest), cut: true }
 }

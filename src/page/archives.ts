@@ -34,16 +34,16 @@ export function archivePage(house: House, hands: Hands): ArchiveRooms {
       return { archives: archives.view(records).reverse(), total_bytes: sizes.bytes, index_bytes: sizes.indexBytes }
     },
     archive: (id) => archives.view([archives.find(id)])[0]!,
-    async transcript(id, { from, limit, subagent }) {
+    async transcript(id, { from, before, limit, subagent, whole }) {
       const record = archives.find(id)
       const part = partOf(record, subagent)
       const read = readers[record.agent]?.entriesOfLine
       const chain = subagent === null ? 'main' : 'subagent'
       const told = { archive_id: record.archiveId, subagent: subagent === null ? null : part.name }
-      if (part.streamId === null || !read) return { ...told, entries: [], next_line: null }
+      if (part.streamId === null || !read) return { ...told, entries: [], next_line: null, previous_line: null, lines: null }
       const segments = archives.segments(part.streamId)
       const page = await readTranscript(archives.blocks, {
-        ...{ segments, bytes: part.bytes, from, limit, places: placesOf(part.streamId) },
+        ...{ segments, bytes: part.bytes, from, before, limit, whole, places: placesOf(part.streamId) },
         read: (line, number) => read(line, number, chain),
       }).catch(explain(record))
       return { ...told, ...page }
@@ -56,10 +56,11 @@ export function archivePage(house: House, hands: Hands): ArchiveRooms {
       const words = ['archive', '--json', `--limit=${limit ?? USUAL_HITS}`, ...among, 'search', '--', q]
       return (await hands.command(words)) as Awaited<ReturnType<ArchiveRooms['search']>>
     },
-    async restore(id, { to, force }) {
+    async restore(id, { to, force, subagent }) {
       const { archiveId } = archives.find(id)
       const path = placeFor(to, hands.env.HOME)
-      const words = ['archive', '--json', `--to=${path}`, ...(force ? ['--force'] : []), 'restore', '--', archiveId]
+      const options = [`--to=${path}`, ...(force ? ['--force'] : []), ...(subagent === null ? [] : [`--subagent=${subagent}`])]
+      const words = ['archive', '--json', ...options, 'restore', '--', archiveId]
       const { bytes, sha256 } = (await hands.command(words)) as { bytes: number; sha256: string | null }
       return { archive_id: archiveId, path, bytes, sha256 }
     },

@@ -61,7 +61,11 @@ export interface ArchiveQuery {
 export interface ArchiveRooms {
   archives(query: ArchiveQuery): ReplyOf<'archives'>
   archive(id: string): ArchiveShown
-  transcript(id: string, page: { from: number; limit: number; subagent: string | null }): Promise<TranscriptPart>
+  /** `before`: what stands before this line, the last of it; null: from `from` on. `whole`: no text is cut. */
+  transcript(
+    id: string,
+    page: { from: number; before: number | null; limit: number; subagent: string | null; whole: boolean },
+  ): Promise<TranscriptPart>
   search(query: ArchiveQuery & { q: string }): Promise<{ hits: HitShown[]; unreadable: string[] }>
   restore(id: string, wish: TakenBody<'restoreArchive'>): Promise<ReplyOf<'restoreArchive'>>
   forget(record: SessionRecord): Promise<ReplyOf<'forget'>>

@@ -12,6 +12,8 @@ export interface Opened {
   page: Page
   /** What went wrong in the page so far: errors it told, and scripts of others that ran. */
   faults: string[]
+  /** Loads another page, as a person who types its address. */
+  go(path: string): Promise<void>
   /** No script of others ran, nothing went wrong, and axe finds nothing serious. */
   expectSound(): Promise<void>
 }
@@ -52,6 +54,10 @@ export async function openPage(options: Options = {}): Promise<Opened> {
   await page.getByText('Live', { exact: true }).waitFor()
   return {
     ...{ trial, url, page, faults },
+    go: async (path) => {
+      await page.goto(`${url}${path}`)
+      await page.getByText('Live', { exact: true }).waitFor()
+    },
     expectSound: async () => {
       expect(await seriousFaults(page)).toEqual([])
       expect(await page.locator('main :is(script, img, iframe, object)').count()).toBe(0)

@@ -56,12 +56,18 @@ export const transcript = v.object({
   ),
   /** The line to ask for next (`?from=`); null: this was the end. */
   next_line: maybe(count),
+  /** What stands before is asked for with `?before=` and this line; null: this was the beginning. */
+  previous_line: maybe(count),
+  /** How many lines the transcript has; null: nobody has counted them. */
+  lines: maybe(count),
 })
 export type TranscriptPart = v.InferOutput<typeof transcript>
 
 export const restoreWish = v.strictObject({
   to: v.pipe(text, v.minLength(1), v.maxLength(4_096)),
   force: v.optional(v.boolean(), false),
+  /** The transcript of this subagent; null: the session's own. */
+  subagent: v.optional(maybe(text), null),
 })
 export const restored = v.object({ archive_id: text, path: text, bytes: count, sha256: maybe(text) })
 export const forgotten = v.object({ session_id: text, archives: count, freed_bytes: count, words: count })

@@ -302,7 +302,14 @@ export const ROUTES = {
     path: '/api/archives/{id}/transcript',
     summary: 'What it holds, readably',
     access: 'token',
-    query: { from: v.optional(whole(1, 999_999_999)), limit: limit(1_000), subagent: words },
+    // From a line on, or what stands before one; a line is never divided. `whole`: no text is cut.
+    query: {
+      from: v.optional(whole(1, 999_999_999)),
+      before: v.optional(whole(1, 999_999_999)),
+      limit: limit(1_000),
+      subagent: words,
+      whole: flag,
+    },
     reply: archives.transcript,
     refusals: [404, 409],
   },

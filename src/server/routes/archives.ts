@@ -11,8 +11,8 @@ export function archives({ rooms }: ServerParts): Handlers<ArchiveRoute> {
     archives: ({ query }) => rooms.archives(query),
     searchArchives: ({ query }) => rooms.search(query),
     archive: ({ id }) => rooms.archive(id),
-    transcript: ({ id, query: { from, limit, subagent } }) =>
-      rooms.transcript(id, { from: from ?? 1, limit: limit ?? USUAL_ENTRIES, subagent: subagent ?? null }),
+    transcript: ({ id, query: { from = 1, before = null, limit = USUAL_ENTRIES, subagent = null, whole } }) =>
+      rooms.transcript(id, { from, before, limit, subagent, whole: whole !== undefined }),
     restoreArchive: ({ id, body }) => rooms.restore(id, body),
   }
 }

@@ -1,5 +1,7 @@
-import { PageHead } from '../parts/page-head.js'
+import './archive/archive.css'
+import { KeptTranscript } from './archive/kept-transcript.js'
+import { KeptTranscripts } from './archive/kept-transcripts.js'
 
-export default function Archive(_: { id: string | null }) {
-  return <PageHead title="Archive" label="Archive" />
+export default function Archive({ id }: { id: string | null }) {
+  return id === null ? <KeptTranscripts /> : <KeptTranscript id={id} />
 }

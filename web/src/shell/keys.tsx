@@ -48,18 +48,7 @@ export function Keys() {
         </svg>
       </button>
       <Dialog open={open} onClose={() => setOpen(false)} title="Keys">
-        <dl className="keys">
-          {KEYS.map(([keys, what]) => (
-            <div key={what}>
-              <dt>
-                {keys.map((key) => (
-                  <kbd key={key}>{key}</kbd>
-                ))}
-              </dt>
-              <dd>{what}</dd>
-            </div>
-          ))}
-        </dl>
+        <KeyList />
         <div className="dialog-actions">
           <button type="button" className="button" onClick={() => setOpen(false)}>
             Close
@@ -67,6 +56,23 @@ export function Keys() {
         </div>
       </Dialog>
     </>
+  )
+}
+
+export function KeyList() {
+  return (
+    <dl className="keys">
+      {KEYS.map(([keys, what]) => (
+        <div key={what}>
+          <dt>
+            {keys.map((key) => (
+              <kbd key={key}>{key}</kbd>
+            ))}
+          </dt>
+          <dd>{what}</dd>
+        </div>
+      ))}
+    </dl>
   )
 }
 

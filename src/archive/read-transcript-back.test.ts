@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest'
+import { readTrialLine } from './fixtures/trial-line.js'
+import { readTranscript, type TranscriptWish } from './read-transcript.js'
+import { line, newTrial } from './trial.js'
+
+/** Every third line says nothing. */
+const said = (n: number): string =>
+  n % 3 === 0 ? line({ kind: 'mode' }) : line({ by: n % 2 ? 'user' : 'agent', text: `line ${n}` })
+
+function kept(text: string) {
+  const trial = newTrial()
+  trial.write('s1', text)
+  const part = trial.keep('s1').parts[0]!
+  const places: TranscriptWish['places'] = []
+  return (wish: Partial<TranscriptWish>) =>
+    readTranscript(trial.archives.blocks, {
+      ...{ segments: trial.archives.segments(part.streamId), bytes: part.bytes, places, read: readTrialLine },
+      ...{ from: 1, before: null, limit: 100, whole: false },
+      ...wish,
+    })
+}
+const linesOf = ({ entries }: { entries: { line: number }[] }) => entries.map((entry) => entry.line)
+
+describe('a kept transcript, either way', () => {
+  const LINES = 4_000
+  const long = Array.from({ length: LINES }, (_, n) => said(n + 1)).join('')
+  const speaking = Array.from({ length: LINES }, (_, n) => n + 1).filter((n) => n % 3 !== 0)
+
+  it('is read from its end to its beginning, each line once', async () => {
+    const read = kept(long)
+    const last = await read({ before: 999_999_999 })
+    expect([last.next_line, last.entries.length]).toEqual([null, 100])
+    const seen = linesOf(last)
+    for (let before = last.previous_line; before !== null; ) {
+      const part = await read({ before })
+      expect(part.next_line).toBe(before)
+      seen.unshift(...linesOf(part))
+      before = part.previous_line
+    }
+    expect(seen).toEqual(speaking)
+  })
+
+  it('what stands before a line and what begins with it are neighbours, wherever that is', async () => {
+    const read = kept(long)
+    for (const at of [1, 2, 3, 500, 501, 502, 2_741, LINES, LINES + 1, LINES + 9]) {
+      const [back, on] = [await read({ before: at, limit: 7 }), await read({ from: at, limit: 7 })]
+      const place = speaking.findIndex((n) => n >= at)
+      const here = place < 0 ? speaking.length : place
+      expect([linesOf(back), linesOf(on)]).toEqual([speaking.slice(Math.max(0, here - 7), here), speaking.slice(here, here + 7)])
+    }
+  })
+
+  it('far from anything that is said, what is said is found', async () => {
+    const read = kept(line({ by: 'user', text: 'once' }) + line({ kind: 'mode' }).repeat(3_000))
+    expect(linesOf(await read({ before: 3_001, limit: 5 }))).toEqual([1])
+    expect((await read({ before: 3_001, limit: 5 })).previous_line).toBeNull()
+  })
+
+  it('a text that is cut is whole when that is asked for', async () => {
+    const read = kept(line({ by: 'agent', text: 'x'.repeat(30_000) }) + line({ by: 'user', text: 'last' }).trimEnd())
+    const [first, second] = (await read({})).entries
+    expect([first?.text.length, first?.cut, second?.text]).toEqual([20_000, true, 'last'])
+    const whole = await read({ limit: 1, whole: true })
+    expect([whole.entries.length, whole.entries[0]?.text.length, whole.entries[0]?.cut]).toEqual([1, 30_000, false])
+    expect(whole.lines).toBe(2)
+  })
+})

@@ -1,0 +1,192 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { type Trial, tell } from '../../src/cli/trial.js'
+import { closeBrowser, openPage } from './open-page.js'
+
+afterAll(closeBrowser)
+
+const SESSION = 'aaaaaaaa-ef1f-4334-9716-3be98836406b'
+const OTHER = 'bbbbbbbb-ef1f-4334-9716-3be98836406b'
+const EVIL = '<script>alert(1)</script><img src=x onerror=alert(2)>'
+
+const said = (type: 'user' | 'assistant', content: unknown, isSidechain = false): string =>
+  `${JSON.stringify({ type, uuid: 'u', isSidechain, timestamp: '2026-03-01T10:00:00.000Z', message: { id: `m${Math.random()}`, role: type, content } })}\n`
+const prompt = (text: string): string => said('user', text)
+const task = said('user', 'look around', true)
+const answer = (text: string): string => said('assistant', [{ type: 'text', text }])
+const call = (id: string, command: string): string =>
+  said('assistant', [{ type: 'tool_use', id, name: 'Bash', input: { command } }])
+const result = (id: string, text: string, failed = false): string =>
+  said('user', [{ type: 'tool_result', tool_use_id: id, content: text, is_error: failed }])
+
+/** A session that Baton knows, and what it said so far, kept. */
+async function keep(trial: Trial, id: string, text: string): Promise<string> {
+  const path = join(trial.project, `${id}.jsonl`)
+  writeFileSync(path, text)
+  trial.fill((house) => {
+    tell(house, { session: id, project: trial.project })
+    const record = house.store.session(id)!
+    house.store.transaction(() => house.store.putSession({ ...record, transcriptPath: path }))
+  })
+  return (await trial.run(['archive', 'keep', id, '--json'])).json.archive_id
+}
+
+test('what was said is found as it is typed, and opens at its line with its call unfolded', async () => {
+  const { trial, page, go, expectSound } = await openPage({ path: '/archive' })
+  await page.getByRole('heading', { name: 'Nothing is kept yet' }).waitFor()
+  await page.getByText('baton archive keep').waitFor()
+  await expectSound()
+
+  const turns = Array.from({ length: 400 }, (_, n) =>
+    [
+      prompt(`Question ${n}`),
+      call(`c${n}`, `run step-${n}`),
+      result(`c${n}`, `out ${n}`, n % 50 === 7),
+      answer(`Answer ${n}`),
+    ].join(''),
+  )
+  turns[300] = `${prompt('Question 300')}${call('c300', 'run the pangolin migration')}${result('c300', `quokka ${EVIL}`)}`
+  const id = await keep(trial, SESSION, turns.join(''))
+  await keep(trial, OTHER, prompt('nothing of interest'))
+  await go('/archive')
+  await page.getByRole('row').nth(2).waitFor()
+
+  await page.keyboard.press('/')
+  await page.keyboard.type('quokk')
+  await page.getByRole('heading', { name: 'Nothing was found' }).waitFor()
+  await page.keyboard.type('a')
+  const hit = page.getByRole('listitem').filter({ has: page.locator('mark', { hasText: 'quokka' }) })
+  await hit.waitFor()
+  expect(await hit.textContent()).toContain(`${EVIL}`)
+  expect(new URL(page.url()).search).toBe('?q=quokka')
+  await expectSound()
+
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/\/archive\/arc_/)
+  expect(page.url()).toContain(`/archive/${id}?line=1203&q=quokka`)
+  const target = page.locator('[data-target]')
+  await target.locator('mark', { hasText: 'quokka' }).waitFor()
+  expect(await target.textContent()).toContain('run the pangolin migration')
+  await expect.poll(() => target.evaluate((item) => item.getBoundingClientRect().top)).toBeGreaterThan(0)
+  expect(await target.evaluate((item) => item.getBoundingClientRect().bottom)).toBeLessThan(900)
+  // The rest is read by scrolling, either way, and what is far away is let go.
+  await page.getByText('Question 295', { exact: true }).scrollIntoViewIfNeeded()
+  await page.getByText('Question 290', { exact: true }).waitFor()
+  expect(await page.locator('.transcript > li').count()).toBeLessThanOrEqual(600)
+  await expectSound()
+
+  await page.getByRole('button', { name: 'End' }).click()
+  await page.getByText('Answer 399', { exact: true }).waitFor()
+  await page.getByText('This is the end of what was kept.').waitFor()
+  await page.getByLabel('Line').fill('1')
+  await page.getByRole('button', { name: 'Go' }).click()
+  await page.getByText('Question 0', { exact: true }).waitFor()
+  expect(await page.getByText('Answer 399', { exact: true }).count()).toBe(0)
+  await page.getByLabel('Line').fill('803')
+  await page.getByRole('button', { name: 'Go' }).click()
+  await target.filter({ hasText: 'run step-200' }).waitFor()
+  await expect.poll(() => target.evaluate((item) => item.getBoundingClientRect().top)).toBeGreaterThan(0)
+  expect(await target.evaluate((item) => item.getBoundingClientRect().bottom)).toBeLessThan(900)
+})
+
+/** Scrolls up, and tells how far something in sight was off the way it should have gone. */
+const SCROLL_UP = `(async () => {
+  const item = [...document.querySelectorAll('.transcript > li')].find((each) => each.getBoundingClientRect().top > 100)
+  const before = item.getBoundingClientRect().top
+  const asked = Math.min(700, scrollY)
+  scrollBy(0, -700)
+  await new Promise((resolve) => setTimeout(resolve, 40))
+  return { key: item.dataset.key, off: item.isConnected ? item.getBoundingClientRect().top - before - asked : 0 }
+})()`
+
+test('a long transcript scrolls without jumping', async () => {
+  const { trial, page, go } = await openPage()
+  const turns = Array.from(
+    { length: 3_000 },
+    (_, n) => prompt(`Question ${n}`) + answer(`Answer ${n}\n${'and so on\n'.repeat(n % 9)}`),
+  )
+  const id = await keep(trial, SESSION, turns.join(''))
+  await go(`/archive/${id}?line=3001`)
+  await page.locator('[data-target]').waitFor()
+  // Up, until what was first shown is let go: whatever is put in above, what is in sight moves only as far as it is scrolled.
+  const seen = new Set<string>()
+  for (let round = 0; round < 30; round++) {
+    const moved = (await page.evaluate(SCROLL_UP)) as { key: string; off: number }
+    seen.add(moved.key)
+    expect(Math.abs(moved.off)).toBeLessThan(3)
+  }
+  expect(seen.size).toBeGreaterThan(20)
+  expect(await page.locator('.transcript > li').count()).toBeLessThanOrEqual(600)
+})
+
+test('a transcript is restored byte for byte, a subagent’s too, and a file is not replaced unless that is wanted', async () => {
+  const { trial, page, go, faults, expectSound } = await openPage()
+  const text = prompt(`fix the login ${EVIL}`) + answer('done').trimEnd()
+  const subagents = join(trial.project, SESSION, 'subagents')
+  mkdirSync(subagents, { recursive: true })
+  writeFileSync(join(subagents, 'agent-x1.jsonl'), task)
+  const id = await keep(trial, SESSION, text)
+  await go(`/archive/${id}`)
+  await page.getByText(`fix the login ${EVIL}`).waitFor()
+  await expectSound()
+
+  const to = join(trial.dir, 'back.jsonl')
+  const restore = async (): Promise<void> => {
+    await page.getByRole('button', { name: 'Restore…' }).click()
+    await page.getByLabel('File on this server’s machine').fill(to)
+    await page.getByText(`baton archive restore ${id.slice(0, 12)} --to ${to}`).waitFor()
+    await page.getByRole('button', { name: 'Restore', exact: true }).click()
+  }
+  await restore()
+  await page.getByText('bytes are written, the same that were kept').waitFor()
+  expect(readFileSync(to, 'utf8')).toBe(text)
+  await page.getByRole('button', { name: 'Close' }).click()
+
+  await restore()
+  await page.getByText('is already there').waitFor()
+  await page.keyboard.press('Escape')
+  faults.length = 0 // the browser tells every refusal as an error
+
+  await page.getByRole('link', { name: /agent-x1/ }).click()
+  await page.getByText('look around').waitFor()
+  await page.getByRole('button', { name: 'Restore…' }).click()
+  await page.getByLabel('File on this server’s machine').fill(to)
+  await page.getByLabel('Replace the file if it is there').check()
+  await page.getByRole('button', { name: 'Restore', exact: true }).click()
+  await page.getByText('bytes are written').waitFor()
+  expect(readFileSync(to, 'utf8')).toBe(task)
+})
+
+test('a session is forgotten only after its id was typed, and then no word of it is left', async () => {
+  const { trial, page, go, expectSound } = await openPage()
+  const id = await keep(trial, SESSION, prompt('the password is hunter2'))
+  const file = (await trial.run(['archive', 'show', id, '--json'])).json.path as string
+  await go(`/archive/${id}`)
+  await page.getByRole('button', { name: 'Forget session…' }).click()
+  await page.getByText('1 archive of this session').waitFor()
+  const forget = page.getByRole('button', { name: 'Forget it' })
+  expect(await forget.isDisabled()).toBe(true)
+  await page.getByLabel(/the beginning of its id/).fill('bbbbbb')
+  expect(await forget.isDisabled()).toBe(true)
+  await page.getByLabel(/the beginning of its id/).fill('aaaaaa')
+  await expectSound()
+  await forget.click()
+  await page.waitForURL(/\/archive$/)
+  await page.getByRole('heading', { name: 'Nothing is kept yet' }).waitFor()
+  expect(existsSync(file)).toBe(false)
+  expect((await trial.run(['archive', 'search', 'hunter2', '--json'])).json.hits).toEqual([])
+})
+
+test('without a key nothing of it is told, and it says how to get one', async () => {
+  const { trial, page, go, expectSound } = await openPage()
+  const id = await keep(trial, SESSION, prompt('the password is hunter2'))
+  await page.evaluate('localStorage.clear()')
+  for (const path of ['/archive', `/archive/${id}`, '/archive?q=hunter2']) {
+    await go(path)
+    await page.getByRole('heading', { name: 'Kept transcripts need a key' }).waitFor()
+    expect(await page.locator('main').textContent()).not.toContain('password')
+  }
+  await expectSound()
+})

@@ -1,0 +1,100 @@
+import { afterAll, expect, test } from 'vitest'
+import { type Trial, tell, tellEvent } from '../../src/cli/trial.js'
+import { closeBrowser, openPage } from './open-page.js'
+
+afterAll(closeBrowser)
+
+const DAY = 24 * 3_600_000
+
+interface Past {
+  daysAgo: number
+  session: string
+  project: string
+  model: string
+  cost: number
+}
+
+/** Sessions that spent something on some day, one answer each; the first was compacted. */
+function record(trial: Trial, pasts: readonly Past[]): void {
+  for (const { daysAgo, session, project, model, cost } of pasts) {
+    const now = new Date(Date.now() - daysAgo * DAY)
+    trial.fill((house) => tell(house, { session, project, model, cost, used: 100_000, durationMs: 1_000 }), { now })
+  }
+}
+
+const cells = (text: string | null): string => (text ?? '').replace(/\s+/g, ' ')
+
+test('what was recorded is summed by day, project and model, and drawn', async () => {
+  const opened = await openPage({
+    path: '/history',
+    prepare: (trial) => {
+      const [shop, api] = [trial.project, `${trial.user}/api`]
+      record(trial, [
+        { daysAgo: 0, session: 'a1', project: shop, model: 'claude-opus-4-6', cost: 1.5 },
+        { daysAgo: 0, session: 'a2', project: api, model: 'claude-sonnet-4-6', cost: 0.25 },
+        { daysAgo: 3, session: 'a3', project: shop, model: 'claude-opus-4-6', cost: 4 },
+        { daysAgo: 60, session: 'a4', project: shop, model: 'claude-opus-4-6', cost: 10 },
+      ])
+      trial.fill((house) => {
+        tellEvent(house, 'PreCompact', 'a1', shop, { trigger: 'manual', custom_instructions: '' })
+        tellEvent(house, 'PostCompact', 'a1', shop, { trigger: 'manual', compact_summary: 'all of it' })
+      })
+      return {}
+    },
+  })
+  const { trial, url, page, expectSound } = opened
+  const key = (await page.evaluate(`localStorage.getItem('baton.key')`)) as string
+  const told = async (days: number) =>
+    (await (
+      await fetch(`${url}/api/history?days=${days}&timezone=UTC`, { headers: { Authorization: `Bearer ${key}` } })
+    ).json()) as {
+      days: { date: string; cost_usd: number | null; sessions: number }[]
+      totals: { cost_usd: number; sessions: number; compactions: number }
+    }
+  const month = await told(30)
+  expect(month.totals).toMatchObject({ cost_usd: 5.75, sessions: 3 })
+
+  const totals = page.locator('.totals')
+  await totals.waitFor()
+  const shown = cells(await totals.textContent())
+  expect(shown).toContain('Spend$5.75')
+  expect(shown).toContain('Sessions3')
+  expect(shown).toContain(`Compactions${month.totals.compactions}`)
+  const projects = page.getByRole('table', { name: 'Figures by project' })
+  expect(cells(await projects.getByRole('row', { name: /shop/ }).textContent())).toContain('$5.50')
+  expect(cells(await projects.getByRole('row', { name: /api/ }).textContent())).toContain('$0.25')
+  const models = page.getByRole('table', { name: 'Figures by model' })
+  expect(cells(await models.getByRole('row', { name: /sonnet-4-6/ }).textContent())).toContain('$0.25')
+
+  // The table under the chart has every day, and its days are those of the sums.
+  await page.getByText('As a table').click()
+  const days = page.getByRole('table', { name: /Figures by day/ })
+  const spends = (await days.locator('tbody tr td:last-child').allTextContents()).map((text) => Number(text.replace(/[$–]/g, '')))
+  expect(spends).toHaveLength(30)
+  expect(spends.reduce((all, one) => all + one, 0)).toBeCloseTo(5.75)
+  expect(spends.slice(0, 4)).toEqual([1.75, 0, 0, 4])
+  const bars = page.locator('.bar-chart-bar[data-some]')
+  expect(await bars.count()).toBe(2)
+  await expectSound()
+
+  await page.getByText('90 days', { exact: true }).click()
+  await page.getByText('$15.75').first().waitFor()
+  expect(new URL(page.url()).search).toBe('?days=90')
+  expect(await bars.count()).toBe(3)
+  await page.getByText('Sessions', { exact: true }).first().waitFor()
+  await page.getByRole('radio', { name: 'Sessions' }).check({ force: true })
+  await page.getByRole('img', { name: /^Sessions by day .* The most: 2 on/ }).waitFor()
+  const since = trial.fill((house) => house.store.firstSpend())
+  expect(since).not.toBeNull()
+  await page.getByText(/Recorded since \d+ \w+ \d{4}\. Days begin at midnight in /).waitFor()
+})
+
+test('before anything is recorded it says how to begin, and figures need no key', async () => {
+  const { page, go, expectSound } = await openPage({ path: '/history' })
+  await page.getByRole('heading', { name: 'Nothing is recorded yet' }).waitFor()
+  await page.getByText('baton install').waitFor()
+  await page.evaluate('localStorage.clear()')
+  await go('/history')
+  await page.getByRole('heading', { name: 'Nothing is recorded yet' }).waitFor()
+  await expectSound()
+})

@@ -1,0 +1,97 @@
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { tell } from '../../src/cli/trial.js'
+import { closeBrowser, openPage } from './open-page.js'
+
+afterAll(closeBrowser)
+
+const LEVELS = `levels:
+  - name: warning
+    at: 60%
+  - name: early
+    at: 50k
+    actions: [user]
+must_survive: ['the <b>port</b> is 8420']
+handoff:
+  review_seconds: approval
+`
+
+test('a project’s levels stand on the gauge of its session, each with the file and line it comes from', async () => {
+  const { trial, page, go, faults, expectSound } = await openPage({
+    path: '/settings',
+    prepare: (trial) => {
+      trial.put(join(trial.project, 'baton.yaml'), LEVELS)
+      trial.fill((house) => tell(house, { session: 'a1', project: trial.project, used: 90_000 }))
+      return {}
+    },
+  })
+  const levels = page.getByRole('table', { name: /Levels in force/ })
+  const row = (name: string) => levels.getByRole('row', { name: new RegExp(`^${name}`) })
+  await row('notice').waitFor()
+  expect(await row('early').count()).toBe(0)
+
+  await page.getByLabel('For').selectOption('a1')
+  await row('early').waitFor()
+  expect(await row('early').textContent()).toContain('50,000')
+  expect(await row('warning').textContent()).toContain('100,200')
+  expect(await row('warning').getByTitle('~/shop/baton.yaml').textContent()).toBe('project file baton.yaml, levels[0]')
+  await page.getByText('It compacts at about 167,000 tokens in a window of 200,000').waitFor()
+  const labels = await page.locator('.level-labels li').allTextContents()
+  expect(labels).toEqual(['early50k', 'notice84k', 'warning100k', 'handoff142k', 'critical159k'])
+  await page.getByText('Must survive: “the <b>port</b> is 8420”.').waitFor()
+  await page.getByText('A brief is used once somebody approves it.').waitFor()
+  await page.getByText('handoff.review_seconds: approval').waitFor()
+  await expectSound()
+
+  // What somebody writes wrongly is named with its place, and the last good configuration stays.
+  trial.put(join(trial.project, 'baton.yaml'), LEVELS.replace('60%', '60'))
+  await expect
+    .poll(
+      async () => {
+        await go('/settings?session=a1')
+        await row('notice').waitFor()
+        return page.locator('.config-errors').count()
+      },
+      { timeout: 10_000 },
+    )
+    .toBe(1)
+  const errors = page.locator('.config-errors')
+  expect(await errors.textContent()).toContain('levels[0].at')
+  expect(await errors.textContent()).toContain('has no unit')
+  expect(await errors.textContent()).toContain(`${join(trial.project, 'baton.yaml')}:3`)
+  await expectSound()
+
+  await go('/settings?session=gone')
+  await page.getByRole('alert').filter({ hasText: 'gone' }).waitFor()
+  faults.length = 0 // the browser tells every refusal as an error
+})
+
+test('the doctor’s checks are told, and run again when that is wanted', async () => {
+  const { trial, page, expectSound } = await openPage({ path: '/settings' })
+  const checks = page.locator('.checks > li')
+  await checks.first().waitFor({ timeout: 30_000 })
+  const told = (await trial.run(['doctor', '--json'])).json as { checks: { name: string; ok: boolean }[] }
+  expect(await checks.count()).toBe(told.checks.length)
+  const failed = told.checks.filter(({ ok }) => !ok).map(({ name }) => name)
+  expect(failed.length).toBeGreaterThan(0)
+  expect(await checks.locator('strong').allTextContents()).toEqual([
+    ...failed,
+    ...told.checks.filter(({ ok }) => ok).map(({ name }) => name),
+  ])
+  const when = page.locator('.section-head time')
+  const before = await when.getAttribute('datetime')
+  await page.getByRole('button', { name: 'Check again' }).click()
+  await expect.poll(() => when.getAttribute('datetime'), { timeout: 30_000 }).not.toBe(before)
+  await expectSound()
+})
+
+test('this browser’s key can be forgotten; from then on it sees figures only', async () => {
+  const { page, expectSound } = await openPage({ path: '/settings' })
+  await page.getByText('figures and words, and may change things').waitFor()
+  await page.getByText(/valid, ends \d{4}-\d\d-\d\d/).waitFor()
+  await page.getByRole('button', { name: 'Forget this browser’s key…' }).click()
+  await page.getByRole('button', { name: 'Forget it' }).click()
+  await page.getByText('figures only', { exact: true }).waitFor()
+  expect(await page.evaluate(`localStorage.getItem('baton.key')`)).toBeNull()
+  await expectSound()
+})

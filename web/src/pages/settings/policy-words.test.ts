@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest'
+import type { Settings } from '../../../../src/contract/api/settings.js'
+import { actionsText, policyWords } from './policy-words.js'
+
+const settings: Settings = {
+  ...{ session_id: null, project: null, model: null, window_tokens: null, compaction_tokens: null, compaction_mode: null },
+  ...{ exact: false, limits_reason: '', enabled: true, enabled_by: 'configuration', levels: [], files: [], errors: [] },
+  compaction: 'instruct',
+  must_survive: [],
+  handoff: { mode: 'auto', review_seconds: 0, bar: 0.8, fork: false },
+  guards: { min_new_tokens: 20_000, max_unattended_per_hour: 6, cooldown_seconds: 60, breaker_after: 3 },
+  archive: { enabled: true, at: ['pre-compact', 'handoff'], keep_days: null, keep_bytes: null },
+}
+const said = (change: Partial<Settings>): Record<string, string> =>
+  Object.fromEntries(
+    policyWords({ ...settings, ...change }).flatMap(({ sayings }) => sayings.map(({ key, says }) => [key, says])),
+  )
+
+describe('what is settled, in plain words', () => {
+  it('names every key that changes it', () => {
+    expect(Object.keys(said({}))).toEqual([
+      ...['compaction', 'must_survive', 'handoff.mode', 'handoff.review_seconds', 'handoff.bar', 'handoff.fork'],
+      ...['guards.min_new_tokens', 'guards.max_unattended_per_hour', 'guards.cooldown_seconds', 'guards.breaker_after'],
+      ...['archive.at', 'archive.keep_days', 'archive.keep_bytes'],
+    ])
+  })
+
+  it('a review is told as what happens', () => {
+    const review = (review_seconds: number | 'approval') =>
+      said({ handoff: { ...settings.handoff, review_seconds } })['handoff.review_seconds']
+    expect([review(0), review(90), review('approval')]).toEqual([
+      'A brief is used at once, without a review.',
+      'A brief is used 2 min after it is ready, unless somebody objects.',
+      'A brief is used once somebody approves it.',
+    ])
+  })
+
+  it('what is withheld is said to be, never shown as nothing', () => {
+    expect(said({ withheld: ['must_survive'] }).must_survive).toContain('withheld')
+    expect(said({ must_survive: ['port 8420'] }).must_survive).toBe('Must survive: “port 8420”.')
+  })
+
+  it('an archive that keeps nothing says only that', () => {
+    expect(said({ archive: { ...settings.archive, enabled: false } })).toMatchObject({
+      'archive.enabled': 'Transcripts are not kept.',
+    })
+    expect(said({}).archive).toBeUndefined()
+  })
+
+  it('what a level does is one phrase', () => {
+    expect(actionsText([])).toBe('only appears on the timeline')
+    expect(actionsText(['user', 'agent', 'request-handoff', 'hook:save'])).toBe(
+      'tells you and the agent, asks for a brief, runs save',
+    )
+    expect(actionsText(['pause'])).toBe('pauses the job')
+  })
+})
