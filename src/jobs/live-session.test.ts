@@ -159,6 +159,20 @@ it('what a task in the background wakes while the brief is wanted may not work, 
   expect(await turn).toEqual({ how: 'done', text: '# Handoff brief' })
 })
 
+it('what Baton refuses in the turn for the brief is not told as refused for want of a permission', async () => {
+  const { live, tell, host } = spoken()
+  const denied: (number | undefined)[] = []
+  host.heard = (message) => void (message.kind === 'result' && denied.push(message.denied))
+  const work = live.turn('work', 'work', bounds)
+  tell({ kind: 'result', text: 'Done.', denied: 2 })
+  tell({ kind: 'state', state: 'idle' })
+  await work
+  const brief = live.turn('the brief, please', 'brief', bounds)
+  tell({ kind: 'result', text: '# Handoff brief', denied: 3 })
+  await brief
+  expect(denied).toEqual([2, 0])
+})
+
 it('of a call that was refused the batch tells how it ended, and what returned is not told twice', async () => {
   const { ears, journal } = spoken()
   const other = { ...call, id: 'toolu_2' }

@@ -182,7 +182,7 @@ export class LiveSession {
     for await (const message of this.#session.messages) {
       // Whoever says when it asks the provider again is not stuck until then.
       this.#hears(message.kind === 'retry' ? message.delayMs : 0)
-      this.#host.heard(message)
+      this.#host.heard(this.#asHeard(message))
       if (message.kind === 'limit' && message.reached) this.#limit = { resetsAt: message.resetsAt }
       if (message.kind === 'tasks') this.#tasksAre(message.running)
       if (message.kind === 'state') this.#stateIs(message.state)
@@ -197,6 +197,11 @@ export class LiveSession {
       hasSpoken = true
       if (this.#finished !== null && this.#isLast(this.#finished)) this.#end?.(this.#finished)
     }
+  }
+
+  /** What Baton itself refuses while the brief is wanted is no call that the agent may not make. */
+  #asHeard(message: RunMessage): RunMessage {
+    return message.kind === 'result' && this.#mode === 'brief' ? { ...message, denied: 0 } : message
   }
 
   /** It may have been idle while they ran; what they finish wakes it. */

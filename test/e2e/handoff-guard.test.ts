@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import { startTui } from '../harness/tui.js'
-import { pause, until } from '../harness/wait.js'
+import { pause } from '../harness/wait.js'
 import { briefOf, MODEL } from './handoff-chain.js'
 import { stage } from './stage.js'
 
@@ -23,8 +23,7 @@ test.each([
   )
   const tui = await startTui(it.home, { model: MODEL })
   await tui.submit('Work through the list and note each item in done.txt.')
-  await until('the guard', async () => (await it.events('guard_tripped')).length > 0, 90_000)
-  await tui.waitFor(/No\s+handoff\s+this\s+time/, 30_000)
+  await tui.waitFor(/No\s+handoff\s+this\s+time/, 120_000)
   await tui.waitIdle()
   await pause(2_500)
   expect(await it.events('handoff_completed')).toHaveLength(handoffs)

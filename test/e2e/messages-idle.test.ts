@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { copies } from '../../src/model/log.js'
@@ -38,7 +38,7 @@ test.each(SERVED)('a busy session reads each message at the moment its mode name
   const it = await stage(
     {
       steps: [
-        { bash: 'sleep 3; echo one', used: 20_008 },
+        { bash: 'until [ -e go ]; do sleep 0.1; done; echo one', used: 20_008 },
         { bash: 'echo two', used: 21_008 },
         { text: 'First done.', used: 22_008 },
         { text: 'All done.', used: 23_008 },
@@ -52,6 +52,7 @@ test.each(SERVED)('a busy session reads each message at the moment its mode name
   await until('it is known', async () => (await it.sessions()).length === 1)
   await sent(it, 'api', 'at the end please')
   await sent(it, 'api', 'soon please', '--mode', 'important')
+  writeFileSync(path.join(it.home.project, 'go'), '')
   await tui.waitFor(/All done/)
   const counts = (text: string) => mainRequests(it.model).map((entry) => copies(entry, text))
   expect(counts('soon please')).toEqual([0, 1, 1, 1])

@@ -27,8 +27,8 @@ export interface Stage {
   show(id: string): Promise<Detail>
   events(type?: EventType, session?: string): Promise<Event[]>
   messages(): Promise<Message[]>
-  /** Starts `baton serve` on a free port; ended with the test. */
-  serve(): Promise<Server>
+  /** Starts `baton serve`, on a free port unless one is named; ended with the test. */
+  serve(port?: number): Promise<Server>
   /** Writes the user's config.yaml. */
   config(text: string): void
   /** What is left in Baton's own folders that should be empty once everything is taken. */
@@ -131,7 +131,7 @@ function control(home: Home, model: Model): Stage {
       return type === undefined ? events : events.filter((event) => event.type === type)
     },
     messages: async () => (await json<{ messages: Message[] }>('messages')).messages,
-    serve: () => serve(home),
+    serve: (port) => serve(home, port),
     config: (text) => writeFileSync(path.join(home.batonHome, 'config.yaml'), text),
     strays: () =>
       ['spool', 'outbox', 'run'].flatMap((folder) =>
@@ -146,8 +146,8 @@ function control(home: Home, model: Model): Stage {
 /** The pipe launchers wait on, when was tidied up, compiled configuration, and what a running server wrote down. */
 const EXPECTED = /^run\/(tick|tidied|config.*|server|serving)$/
 
-async function serve(home: Home): Promise<Server> {
-  const child = spawn(process.execPath, [BATON, 'serve', '--port', '0', '--json'], {
+async function serve(home: Home, port = 0): Promise<Server> {
+  const child = spawn(process.execPath, [BATON, 'serve', '--port', String(port), '--json'], {
     env: home.env,
     cwd: home.project,
     stdio: ['ignore', 'pipe', 'inherit'],

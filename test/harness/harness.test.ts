@@ -102,6 +102,9 @@ test('the terminal shows dialogs as waiting, takes keys, and leaves cleanly', as
   expect(existsSync(path.join(home.project, 'asked.txt'))).toBe(true)
   expect(await tui.screen()).toContain('Done.')
   expect(scripted.log()[0]!.session_id).toBe(tui.sessionId())
+  // in the background it looks for its collection of plugins: not here, where nothing but the model is spoken to
+  const state = () => JSON.parse(readFileSync(path.join(home.configDir, '.claude.json'), 'utf8')) as Record<string, unknown>
+  await until('it has left its plugins alone', () => state().officialMarketplaceAutoInstallFailReason === 'policy_blocked')
   await tui.exit()
   expect(alive(tui.pid)).toBe(false)
 })

@@ -10,8 +10,8 @@ import { BATON, PREFIX, REPOSITORY } from '../harness/places.js'
 import { alive, end } from '../harness/processes.js'
 import { until } from '../harness/wait.js'
 
-const CHROMIUM = '/usr/bin/chromium'
-const FLAGS = [
+export const CHROMIUM = '/usr/bin/chromium'
+export const FLAGS = [
   ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
   ...['--disable-component-update', '--disable-sync'],
 ]
@@ -151,7 +151,7 @@ async function serve(env: Record<string, string>, port: number): Promise<{ url: 
   return { url: (JSON.parse(said) as { url: string }).url, pid: child.pid! }
 }
 
-function needChromium(): void {
+export function needChromium(): void {
   if (existsSync(CHROMIUM)) return
   if (process.getuid?.() === 0) {
     execFileSync('apt-get', ['install', '-y', '-q', 'chromium'], { stdio: 'ignore', timeout: 300_000 })

@@ -12,9 +12,9 @@ export interface GitGround {
 const TIMEOUT_MS = 120_000
 const KEEP = { head: 0, tail: 1024 * 1024 }
 const TRIES = 12
-/** Another git is at work in the same repository; it will be done in a moment. */
+/** Another git is at work in the same repository, or has half written what this one reads; it will be done in a moment. */
 const LOCKED =
-  /\.lock'?: File exists|Unable to create '.*\.lock'|could not lock|unable to lock|Another git process|cannot lock ref .*(?:File exists|is at)/i
+  /failed to read .*(?:commondir|gitdir|HEAD)|\.lock'?: File exists|Unable to create '.*\.lock'|could not lock|unable to lock|Another git process|cannot lock ref .*(?:File exists|is at)/i
 
 /**
  * Runs git, and runs it again while another one holds a lock. It has no terminal (a group and session of its own), may not ask for

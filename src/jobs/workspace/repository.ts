@@ -29,8 +29,8 @@ export async function repositoryOf(folder: string, ground: GitGround): Promise<R
 export async function baseOf({ root }: Repository, asked: string | null, ground: GitGround): Promise<string> {
   const head = await gitTry(root, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'], ground)
   if (asked === null) {
-    if (head === null) throw withoutCommits(root)
-    return (await gitTry(root, ['symbolic-ref', '--quiet', '--short', 'HEAD'], ground)) ?? head
+    if (!head) throw withoutCommits(root)
+    return (await gitTry(root, ['symbolic-ref', '--quiet', '--short', 'HEAD'], ground)) || head
   }
   const remotes = (await gitText(root, ['remote'], ground)).split('\n').filter(Boolean)
   for (const name of [asked, ...remotes.map((remote) => `${remote}/${asked}`)]) {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -221,4 +222,21 @@ it('a git that outlived the Baton that began it and ends only now has made the w
   const second = trial.setUp()
   expect(await second).toMatchObject({ worktree: { path: (await first).worktree!.path, branch: (await first).worktree!.branch } })
   expect(trial.worktrees()).toBe(2)
+})
+
+it('what another git has half written is read again, and a head without a name is its commit', async () => {
+  const trial = repository()
+  const head = trial.git(trial.root, 'rev-parse', 'HEAD')
+  const real = execFileSync('/bin/sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim()
+  const once = join(trial.folder, 'once')
+  const half = 'fatal: failed to read .git/worktrees/job_9/commondir: Success'
+  trial.program(
+    'git',
+    `case "$*" in
+      *'worktree list'*) [ -e '${once}' ] || { : > '${once}'; echo '${half}' >&2; exit 128; } ;;
+      *symbolic-ref*) exit 0 ;;
+    esac
+    exec '${real}' "$@"`,
+  )
+  expect(await trial.setUp()).toMatchObject({ worktree: { base: head } })
 })

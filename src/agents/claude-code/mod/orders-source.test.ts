@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { tempDir } from '../../../../test/claude-code/temp-dir.js'
 import type { Order } from '../../../contract/handoff.js'
 import { modFiles } from './mod.js'
@@ -161,14 +161,15 @@ const HINDRANCES: [string, (client: Client, fire: Fire) => unknown, (client: Cli
 test.each(HINDRANCES)(
   'it waits while there is a %s, and is refused with that word when its time is over',
   async (word, on, off) => {
+    onTestFinished(() => void vi.useRealTimers())
     for (const late of [false, true]) {
       const { client, fire, look } = await start()
       client.done = []
       await on(client, fire)
-      client.give({ until: Date.now() + (late ? 30 : 60_000) })
+      client.give({ until: Date.now() + 60_000 })
       await look()
       expect([client.done, client.answer()]).toEqual([[], null])
-      if (late) await new Promise((resolve) => setTimeout(resolve, 40))
+      if (late) vi.setSystemTime(Date.now() + 60_001)
       else await off(client, fire)
       await look()
       expect([client.done.length, client.answer()]).toEqual(late ? [0, `refused ${word}`] : [2, 'done'])

@@ -1,0 +1,149 @@
+import path from 'node:path'
+import { chromium, type Page } from 'playwright-core'
+import { expect, test, vi } from 'vitest'
+import type { Event } from '../../src/contract/event.js'
+import { type Stage, stage } from '../e2e/stage.js'
+import { clientBinary } from '../harness/places.js'
+import { startTui } from '../harness/tui.js'
+import { until } from '../harness/wait.js'
+import { CHROMIUM, FLAGS, needChromium } from './browser.js'
+
+vi.setConfig({ testTimeout: 150_000 })
+
+const MODEL = 'claude-opus-4-6'
+const BRIEF = `# Handoff brief
+
+## Goal and why
+Note every item of the list in done.txt.
+
+## Next exact step
+Note item 3 in done.txt.
+
+## Last user request
+> Work through the list and note each item in done.txt.
+`
+
+/** A browser that was let in as `baton open` lets one in; whatever it finds wrong is in `faults`. */
+async function browse(
+  it: Stage,
+): Promise<{ page: Page; faults: string[]; open(at: string): Promise<Page>; close(): Promise<void> }> {
+  needChromium()
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS })
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } })
+  const faults: string[] = []
+  const open = async (at: string): Promise<Page> => {
+    const page = await context.newPage()
+    page.on('pageerror', (error) => faults.push(error.message))
+    await page.goto(at)
+    return page
+  }
+  const { url } = JSON.parse((await it.baton('open', '--print', '--json')).stdout) as { url: string }
+  return { page: await open(url), faults, open, close: () => browser.close() }
+}
+
+test('a warning, a compaction and a handoff of the real client appear by themselves, in two tabs alike, also after the server was killed', async () => {
+  const it = await stage(
+    {
+      steps: [
+        { bash: 'echo item-1 >> done.txt', used: 60_008 },
+        { bash: 'echo item-2 >> done.txt', used: 120_008 },
+        { text: 'Two items are noted.', used: 121_008 },
+        { bash: 'ls', used: 150_008 },
+        { bash: 'ls', used: 151_008 },
+        { text: BRIEF, used: 152_008 },
+      ],
+      conversations: [
+        {
+          when: 'Continue the work',
+          steps: [
+            { bash: 'echo item-3 >> done.txt', used: 21_008 },
+            { text: 'Item 3 is noted.', used: 22_008 },
+          ],
+        },
+      ],
+    },
+    { handoff: true },
+  )
+  const server = await it.serve()
+  const { page, faults, open, close } = await browse(it)
+  try {
+    await page
+      .getByText(/baton install|No session/)
+      .first()
+      .waitFor()
+    const tui = await startTui(it.home, { model: MODEL })
+    const old = tui.sessionId()!
+    await tui.submit('Work through the list and note each item in done.txt.')
+    await page.locator(`a[href="/sessions/${old}"]`).first().waitFor({ timeout: 20_000 })
+    const origin = new URL(page.url()).origin
+    const tab = await open(`${origin}/sessions/${old}`)
+    for (const one of [page, tab]) await one.getByText(/72%/).first().waitFor({ timeout: 20_000 })
+    await tab
+      .getByText(/context remaining before compaction/)
+      .first()
+      .waitFor()
+    await tui.waitIdle()
+
+    server.kill('SIGKILL')
+    await tab
+      .getByText(/Reconnecting|Not connected|reconnect/i)
+      .first()
+      .waitFor({ timeout: 20_000 })
+    await it.serve(Number(new URL(origin).port))
+    await tui.submit('Go on.')
+    await tab.getByText('Handoff began').first().waitFor({ timeout: 60_000 })
+    await tui.waitFor(/Item 3 is noted/, 60_000)
+    const fresh = tui.sessionId()!
+    expect(fresh).not.toBe(old)
+    // One seat, so one row: the fresh session stands where the old one stood.
+    await page.locator(`a[href="/sessions/${fresh}"]`).first().waitFor({ timeout: 20_000 })
+    const told = await it.events(undefined, old)
+    const count = (type: Event['type']): number => told.filter((event) => event.type === type).length
+    const rows = (text: string | RegExp): Promise<number> => tab.locator('.timeline-entry').filter({ hasText: text }).count()
+    expect(await rows('context remaining before compaction')).toBe(count('context_warning'))
+    expect(await rows('Handoff asked for')).toBe(count('handoff_requested'))
+    expect(await rows('Handoff began')).toBe(count('handoff_started'))
+    const next = await open(`${origin}/sessions/${fresh}`)
+    await next.getByText('Handed over').first().waitFor({ timeout: 20_000 })
+    expect(await next.locator('.timeline-entry').filter({ hasText: 'Handed over' }).count()).toBe(1)
+    expect(faults).toEqual([])
+  } finally {
+    await close()
+  }
+})
+
+test('a compaction of the real client is seen to begin and to end, and a job’s progress and checks are seen', async () => {
+  const it = await stage(
+    {
+      steps: [{ bash: 'echo a', used: 100_008 }, { bash: 'sleep 1', used: 169_008 }, 'Never said.'],
+      summary: { text: 'What was done so far.', delay_ms: 1_500 },
+      after_compaction: [{ text: 'Done.', used: 31_008 }],
+    },
+    { server: true },
+  )
+  const { page, faults, open, close } = await browse(it)
+  try {
+    const origin = new URL(page.url()).origin
+    const tui = await startTui(it.home, { model: MODEL })
+    const id = tui.sessionId()!
+    const tab = await open(`${origin}/sessions/${id}`)
+    await tui.submit('go')
+    await tab.getByText(/compaction under way/i).waitFor({ timeout: 30_000 })
+    await tab.getByRole('button', { name: /^Compacted/ }).waitFor({ timeout: 30_000 })
+    expect(await tab.getByText(/compaction under way/i).count()).toBe(0)
+
+    it.home.env.PATH = `${path.dirname(clientBinary())}:${it.home.env.PATH}`
+    const jobs = await open(`${origin}/jobs`)
+    const run = it.baton('run', '--prompt', 'Say that you are done.', '--model', MODEL, '--check', 'true', '--max-handoffs', '0')
+    await jobs.getByText('Say that you are done.').first().waitFor({ timeout: 30_000 })
+    await run
+    await jobs
+      .getByText(/completed/)
+      .first()
+      .waitFor({ timeout: 20_000 })
+    await until('it is told', async () => (await it.events('job_completed')).length === 1)
+    expect(faults).toEqual([])
+  } finally {
+    await close()
+  }
+})
