@@ -113,7 +113,11 @@ describe('rows', () => {
 
   it('tell those without words only what changed for them', () => {
     let row: RowText = { words: 'a', figures: '1' }
-    const rows = makeRows([['a', row]], () => row, () => {})
+    const rows = makeRows(
+      [['a', row]],
+      () => row,
+      () => {},
+    )
     row = { words: 'b', figures: '1' }
     rows.touch('a')
     expect(rows.due(0)).toEqual([{ words: 'b', figures: null }])
