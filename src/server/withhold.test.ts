@@ -20,6 +20,7 @@ async function talkative() {
   const { seatId } = store.session('s1')!
   const fact = { kind: 'constraint', text: SECRET, line: 1, at: null, state: null, detail: {} } as const
   store.transaction(() => {
+    store.putSession({ ...store.session('s1')!, configTrouble: `levels[0].at: \`${SECRET}\` has no unit` })
     store.putBrief(
       sampleBrief('b1', 1, {
         ...{ seatId, sessionId: 's1', reason: SECRET },
@@ -77,7 +78,7 @@ it('what is left out is named, and ids, states, times, paths and counts stay', a
   expect(one.subagents).toMatchObject([{ subagent_id: 'agent-1', type: 'Explore', used_tokens: 5, withheld: ['description'] }])
   expect(one.losses).toMatchObject([{ facts: 1, lost: [], withheld: ['lost'], by_kind: { constraint: { total: 1, kept: 0 } } }])
   expect((one.levels as object[])[0]).not.toHaveProperty('withheld')
-  expect(one).not.toHaveProperty('withheld')
+  expect(one.withheld).toEqual(['config_trouble'])
   const { sessions } = (await get('/api/sessions')).body
   expect(sessions).toMatchObject([{ session_id: 's1', handoff: { state: 'requested', reason: null } }])
   const events = (await get('/api/events')).body.events as Event[]

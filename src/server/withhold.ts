@@ -76,9 +76,10 @@ const SESSION = {
   levels: listed('name', 'crossed_at'),
 } satisfies FormOf<SessionRow>
 
+/** What is wrong with a configuration quotes it. */
 const DETAIL: Form = {
   ...SESSION,
-  ...listed('cycle_started_at', 'cycle_reason', 'limits_reason', 'config_trouble'),
+  ...listed('cycle_started_at', 'cycle_reason', 'limits_reason'),
   plan_limits: listed('name', 'resetsAt'),
   chain: listed('session_id', 'started_at', 'ended_at'),
   briefs: BRIEF_VIEW,
