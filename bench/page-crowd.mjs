@@ -10,6 +10,8 @@ const { DatabaseSync } = createRequire(import.meta.url)('@photostructure/sqlite'
 const [CLIMB, STEP] = [500, 5]
 
 export const idOf = (n) => `${String(n).padStart(8, '0')}-0000-4000-8000-000000000000`
+/** Everything from nearly empty to nearly full. */
+export const usedBy = (n) => 20_000 + ((n * 317) % 140_000)
 export const folderOf = (n) => `/work/project-${String(n).padStart(3, '0')}`
 
 /** Sessions at work, each in a project of its own; the first has so many readings behind it. */
@@ -25,7 +27,7 @@ export async function fillCrowd(machine, { sessions, readings }) {
     return [
       take('SessionStart', JSON.stringify({ ...about, hook_event_name: 'SessionStart', source: 'startup' })),
       take('UserPromptSubmit', JSON.stringify({ ...about, hook_event_name: 'UserPromptSubmit', prompt: 'Go on.' })),
-      take('status-line', statusOf(n, 20_000 + ((n * 317) % 140_000))),
+      take('status-line', statusOf(n, usedBy(n))),
     ]
   }).flat()
   for (let n = 0; n < signals.length; n += 500) house.engine.takeAll(signals.slice(n, n + 500))

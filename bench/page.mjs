@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { chromium } from 'playwright-core'
 import { row, rowOf } from './figures.mjs'
 import { BATON, makeMachine, pause } from './machine.mjs'
-import { fillCrowd, folderOf, idOf, statusOf } from './page-crowd.mjs'
+import { fillCrowd, folderOf, idOf, statusOf, usedBy } from './page-crowd.mjs'
 import { installWatch } from './page-watch.mjs'
 
 export const about = 'the page in a real browser: 500 sessions, one of them with 50,000 readings'
@@ -128,13 +128,13 @@ async function interact(open, rounds) {
 
 const RATE = 100
 
-/** Signals of all sessions, as if everybody worked. */
+/** Signals of all sessions, as if everybody worked: each climbs slowly from where it is. */
 function pour({ url }) {
   let [n, stopped] = [0, false]
   const asked = new Set()
   const timer = setInterval(() => {
     for (let i = 0; i < RATE / 10 && !stopped; i++) {
-      const body = statusOf(n % SESSIONS, 20_000 + ((n * 613) % 140_000))
+      const body = statusOf(n % SESSIONS, usedBy(n % SESSIONS) + Math.floor(n / SESSIONS) * 40)
       n++
       const one = fetch(`${url}/signals/claude-code/status-line`, { method: 'POST', body }).then((reply) => reply.arrayBuffer())
       asked.add(one)
