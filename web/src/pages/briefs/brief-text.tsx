@@ -54,7 +54,6 @@ function blockOf(block: Block): ReactNode {
 
 function itemOf({ depth, mark, done, text }: ListItem, place: number): ReactNode {
   return (
-    // biome-ignore lint/suspicious/noArrayIndexKey: a text that changes is parsed anew, and items have no names
     <li key={place} style={{ marginInlineStart: `${depth * 1.25}rem` }} data-done={done ?? undefined}>
       <span className="prose-mark" aria-hidden={mark === null}>
         {done === null ? (mark ?? '–') : done ? '☑' : '☐'}
@@ -70,7 +69,6 @@ function itemOf({ depth, mark, done, text }: ListItem, place: number): ReactNode
 function inline(text: string): ReactNode {
   return spansOf(text).map((span, place) => {
     if (span.kind === 'text') return span.text
-    // biome-ignore lint/suspicious/noArrayIndexKey: as above
     return createElement(span.kind, { key: place }, span.text)
   })
 }

@@ -46,7 +46,7 @@ export function scaleOf(greatest: number, isWhole: boolean): { top: number; line
 export function datedBars(bars: readonly Bar[]): number[] {
   const months = bars.flatMap(({ from }, at) => (at > 0 && from.slice(0, 7) !== bars[at - 1]!.from.slice(0, 7) ? [at] : []))
   if (months.length >= 3) return months.length > 6 ? months.filter((_, n) => n % 3 === 1) : months
-  const step = Math.max(1, Math.round(bars.length / 5))
+  const step = Math.max(1, Math.round(bars.length / 4))
   return bars.map((_, at) => at).filter((at) => (bars.length - 1 - at) % step === 0)
 }
 

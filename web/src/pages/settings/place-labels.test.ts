@@ -29,7 +29,7 @@ describe('levels on the gauge', () => {
 
   it('labels that would cover each other stand in rows below', () => {
     expect(rowsOf([50, 70, 85, 95], [60, 60, 60, 60], 1_000)).toEqual([0, 0, 0, 0])
-    expect(rowsOf([50, 70, 85, 95], [60, 60, 60, 60], 320)).toEqual([0, 1, 0, 1])
+    expect(rowsOf([50, 70, 85, 95], [50, 50, 50, 50], 320)).toEqual([0, 0, 1, 0])
     expect(rowsOf([94, 95, 96], [60, 60, 60], 320)).toEqual([0, 1, 2])
     expect(rowsOf([], [], 320)).toEqual([])
   })
