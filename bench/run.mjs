@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util'
 import { BATON } from './machine.mjs'
 import { circumstances, render } from './table.mjs'
 
-const BENCHES = ['statusline', 'batch', 'tail', 'facts', 'check', 'ingest', 'live', 'store', 'archive', 'handoff', 'jobs']
+const BENCHES = ['statusline', 'batch', 'tail', 'facts', 'check', 'ingest', 'live', 'page', 'store', 'archive', 'handoff', 'jobs']
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -1,4 +1,5 @@
-import { Component, type ComponentType, lazy, type ReactNode, Suspense } from 'react'
+import { Component, type ComponentType, type ReactNode, Suspense } from 'react'
+import { fetched, fetchWhenQuiet } from './fetched.js'
 import { usePath } from './navigation.js'
 import Overview from './pages/overview.js'
 import { Problem, Skeleton } from './parts/faces.js'
@@ -6,12 +7,15 @@ import { PageHead } from './parts/page-head.js'
 import { type Route, routeOf } from './route.js'
 import { Shell } from './shell/shell.js'
 
-const Session = lazy(() => import('./pages/session.js'))
-const Jobs = lazy(() => import('./pages/jobs.js'))
-const Briefs = lazy(() => import('./pages/briefs.js'))
-const Archive = lazy(() => import('./pages/archive.js'))
-const History = lazy(() => import('./pages/history.js'))
-const Settings = lazy(() => import('./pages/settings.js'))
+const session = fetched(() => import('./pages/session.js'))
+const jobs = fetched(() => import('./pages/jobs.js'))
+const briefs = fetched(() => import('./pages/briefs.js'))
+const archive = fetched(() => import('./pages/archive.js'))
+const history = fetched(() => import('./pages/history.js'))
+const settings = fetched(() => import('./pages/settings.js'))
+
+/** What somebody may open next, likeliest first. */
+export const fetchPages = (): void => fetchWhenQuiet([session, jobs, briefs, archive, history, settings])
 
 export function App() {
   const path = usePath()
@@ -30,17 +34,17 @@ function pageOf(route: Route): ReactNode {
     case 'overview':
       return <Overview />
     case 'session':
-      return <Session key={route.id} id={route.id} />
+      return <session.Part key={route.id} id={route.id} />
     case 'jobs':
-      return <WithId page={Jobs} id={route.id} />
+      return <WithId page={jobs.Part} id={route.id} />
     case 'briefs':
-      return <WithId page={Briefs} id={route.id} />
+      return <WithId page={briefs.Part} id={route.id} />
     case 'archive':
-      return <WithId page={Archive} id={route.id} />
+      return <WithId page={archive.Part} id={route.id} />
     case 'history':
-      return <History />
+      return <history.Part />
     case 'settings':
-      return <Settings />
+      return <settings.Part />
     case 'nowhere':
       return <Nowhere />
   }

@@ -4,7 +4,7 @@ import './styles/parts.css'
 import './styles/shell.css'
 import { createRoot } from 'react-dom/client'
 import { problemFrom } from './api.js'
-import { App } from './app.js'
+import { App, fetchPages } from './app.js'
 import { enter, takeTicket } from './enter.js'
 import { listen } from './live/use-live.js'
 import { toast } from './parts/toast.js'
@@ -21,3 +21,4 @@ if (ticket !== null) {
 }
 listen()
 createRoot(document.getElementById('root')!).render(<App />)
+fetchPages()

@@ -1,4 +1,5 @@
 import './session/session.css'
+import type { SessionDetail } from '../../../src/contract/api/sessions.js'
 import { shortId } from '../format.js'
 import { Problem, Skeleton } from '../parts/faces.js'
 import { PageHead } from '../parts/page-head.js'
@@ -8,6 +9,7 @@ import { Head } from './session/head.js'
 import { Measure } from './session/measure.js'
 import { Messages } from './session/messages.js'
 import { Timeline } from './session/timeline.js'
+import { useEvents } from './session/use-events.js'
 import { useSession } from './session/use-session.js'
 
 export default function Session({ id }: { id: string }) {
@@ -25,14 +27,24 @@ export default function Session({ id }: { id: string }) {
       <Head session={session} again={again} />
       {problem !== null && <Problem problem={problem} again={again} />}
       <Measure session={session} />
-      <Climb session={session} />
+      <Course session={session} />
+    </article>
+  )
+}
+
+/** What happened is asked for once: the curve and the timeline both tell it. */
+function Course({ session }: { session: SessionDetail }) {
+  const happened = useEvents(session.session_id)
+  return (
+    <>
+      <Climb session={session} events={happened.events} />
       <div className="session-columns">
-        <Timeline session={session} />
+        <Timeline session={session} happened={happened} />
         <div className="session-side">
           <Messages session={session} />
           <Aside session={session} />
         </div>
       </div>
-    </article>
+    </>
   )
 }

@@ -45,24 +45,24 @@ export function isSameSeat(a: Seat, b: Seat): boolean {
 export const isOver = ({ current }: Seat): boolean => current.state === 'ended' || current.state === 'unknown'
 
 /** Everything somebody may look for it by. */
-export function matches({ name, current, earlier }: Seat, words: string): boolean {
-  const { project, branch, model, state, level, seat_id, session_id, job_id, cwd } = current
-  const about = [
-    name,
-    project,
-    branch,
-    model,
-    state,
-    level,
-    seat_id,
-    session_id,
-    job_id,
-    cwd,
-    ...earlier.map((row) => row.session_id),
-  ]
-  const text = about.join('\n').toLowerCase()
+export function matches(seat: Seat, words: string): boolean {
+  const text = textOf(seat)
   return words
     .toLowerCase()
     .split(/\s+/)
     .every((word) => text.includes(word))
+}
+
+/** Kept as long as its seat is: every letter that is typed asks all of them. */
+const TEXTS = new WeakMap<Seat, string>()
+
+function textOf(seat: Seat): string {
+  const kept = TEXTS.get(seat)
+  if (kept !== undefined) return kept
+  const { project, branch, model, state, level, seat_id, session_id, job_id, cwd } = seat.current
+  const ids = seat.earlier.map((row) => row.session_id)
+  const about = [seat.name, project, branch, model, state, level, seat_id, session_id, job_id, cwd, ...ids]
+  const text = about.join('\n').toLowerCase()
+  TEXTS.set(seat, text)
+  return text
 }

@@ -1,19 +1,20 @@
-import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react'
+import { Suspense, useEffect, useMemo, useRef, useState } from 'react'
 import type { SessionDetail } from '../../../../src/contract/api/sessions.js'
+import type { Event } from '../../../../src/contract/event.js'
+import type { CurveProps } from '../../curve/curve.js'
 import { curveData, type Live, marksOf } from '../../curve/curve-data.js'
+import { fetched } from '../../fetched.js'
 import { percentText } from '../../format.js'
 import { Empty, Problem, Skeleton } from '../../parts/faces.js'
 import { Section } from '../../parts/page-head.js'
 import { useCall } from '../../use-call.js'
-import { useEvents } from './use-events.js'
 
 // Fetched while the readings are: both take their time.
-const drawing = import('../../curve/curve.js').then(({ Curve }) => ({ default: Curve }))
-const Curve = lazy(() => drawing)
+const curve = fetched<CurveProps>(() => import('../../curve/curve.js').then(({ Curve }) => ({ default: Curve })))
+curve.fetch().catch(() => {})
 
-export function Climb({ session }: { session: SessionDetail }) {
+export function Climb({ session, events }: { session: SessionDetail; events: readonly Event[] }) {
   const { data: columns, problem, loading, again } = useCall('curve', { id: session.session_id, query: { limit: 100_000 } })
-  const { events } = useEvents(session.session_id)
   const live = useLiveReadings(session)
   const data = useMemo(() => curveData(columns, live), [columns, live])
   const marks = useMemo(() => marksOf(events), [events])
@@ -31,7 +32,7 @@ export function Climb({ session }: { session: SessionDetail }) {
           </Empty>
         ) : (
           <Suspense fallback={<Skeleton lines={4} />}>
-            <Curve
+            <curve.Part
               data={data}
               marks={marks}
               levels={session.levels}

@@ -8,13 +8,13 @@ import { eventText } from '../../timeline/event-text.js'
 import { type Item, itemsOf } from '../../timeline/items.js'
 import { CompactionEntry } from './compaction-entry.js'
 import { ContextWarning } from './context-warning.js'
-import { useEvents } from './use-events.js'
+import type { Happened } from './use-events.js'
 
 const PAGE = 100
 
 /** What happened, newest first. */
-export function Timeline({ session }: { session: SessionDetail }) {
-  const { events, problem, loading, again } = useEvents(session.session_id)
+export function Timeline({ session, happened }: { session: SessionDetail; happened: Happened }) {
+  const { events, problem, loading, again } = happened
   const [everything, setEverything] = useParameter('events')
   const [most, setMost] = useState(PAGE)
   const all = everything === 'all'

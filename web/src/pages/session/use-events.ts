@@ -5,13 +5,15 @@ import { useLive } from '../../live/use-live.js'
 import { joined } from '../../timeline/items.js'
 import { useCall } from '../../use-call.js'
 
-/** Everything but readings that happened in a session, oldest first, and what happens. */
-export function useEvents(id: string): {
+export interface Happened {
   events: readonly Event[]
   problem: CallProblem | null
   loading: boolean
   again: () => void
-} {
+}
+
+/** Everything but readings that happened in a session, oldest first, and what happens. */
+export function useEvents(id: string): Happened {
   const { data, problem, loading, again } = useCall('events', { query: { session: id, without_readings: true, limit: 5_000 } })
   const feed = useLive((live) => live.feed)
   const events = useMemo(() => {

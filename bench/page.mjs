@@ -1,0 +1,185 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { loadavg } from 'node:os'
+import { dirname, join } from 'node:path'
+import { chromium } from 'playwright-core'
+import { row, rowOf } from './figures.mjs'
+import { BATON, makeMachine, pause } from './machine.mjs'
+import { fillCrowd, folderOf, idOf, statusOf, usedBy } from './page-crowd.mjs'
+import { installWatch } from './page-watch.mjs'
+
+export const about = 'the page in a real browser: 500 sessions, one of them with 50,000 readings'
+
+const [SESSIONS, READINGS] = [500, 50_000]
+const CHROMIUM = process.env.BATON_CHROMIUM ?? '/usr/bin/chromium'
+const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking']
+
+export async function run({ quick, note }) {
+  if (!existsSync(CHROMIUM)) {
+    note(`  needs a browser (${CHROMIUM}, or BATON_CHROMIUM): left out`)
+    return []
+  }
+  const rounds = quick ? 3 : 9
+  const machine = makeMachine('page')
+  await fillCrowd(machine, { sessions: SESSIONS, readings: READINGS })
+  const server = await machine.serve()
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS })
+  try {
+    const key = await keyOf(machine, server)
+    const open = (path) => openPage(browser, `${server.url}${path}`, key)
+    const load = `load ${loadavg()[0].toFixed(1)}`
+    const [paint, list, curve] = [[], [], []]
+    for (let n = 0; n < rounds; n++) {
+      await visit(open('/'), async (page) => {
+        await page.locator('.seat').first().waitFor()
+        paint.push(await page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime"))
+        list.push(await page.evaluate('performance.now()'))
+      })
+      await visit(open(`/sessions/${idOf(0)}`), async (page) => curve.push(await page.evaluate('drawn')))
+    }
+    const quiet = await interact(open, rounds)
+    const pouring = pour(server)
+    const busy = await interact(open, rounds)
+    await pouring.stop()
+    const tell = (times, when) =>
+      Object.entries(times).map(([name, values]) =>
+        rowOf(`${name}${when}`, values, { bound: 100, rule: 'to the frame that shows it' }),
+      )
+    return [
+      rowOf('first paint, nothing cached', paint, { bound: 1_000, rule: '1 s', note: load }),
+      rowOf('the first rows of 500', list),
+      row('JavaScript of all pages, compressed', compressed() / 1_000, { unit: 'kB', bound: 200 }),
+      rowOf('50,000 readings, from their last byte to the curve', curve, { bound: 300 }),
+      ...tell(quiet, ''),
+      ...tell(busy, `, ${RATE} signals a second`),
+    ]
+  } finally {
+    await browser.close()
+    await server.stop()
+    machine.remove()
+  }
+}
+
+/** What people do, each until the frame that shows what came of it. */
+async function interact(open, rounds) {
+  const times = {}
+  const time = async (page, name, kind, holds, act) => {
+    await page.evaluate(`watchNext(${JSON.stringify(kind)}, () => ${holds})`)
+    await act()
+    const ms = await page.evaluate('watched')
+    times[name] ??= []
+    times[name].push(ms)
+  }
+  await visit(open('/'), async (page) => {
+    await page.locator('.seat').first().waitFor()
+    await pause(500)
+    const focus = "document.activeElement?.closest('[role=listitem]')?.getAttribute('aria-posinset')"
+    const size = "document.querySelector('[role=listitem]')?.getAttribute('aria-setsize')"
+    const typed = "document.querySelector('input[type=search]').value"
+    const first = "document.querySelector('.seat-name')?.textContent"
+    for (let n = 0; n < rounds; n++) {
+      await page.keyboard.press('/')
+      for (const [letter, left] of [
+        ['t', 500],
+        ['-', 500],
+        ['4', 100],
+        ['2', 10],
+      ])
+        await time(page, 'a letter of the search', 'keydown', `${typed}.endsWith('${letter}') && ${size} === '${left}'`, () =>
+          page.keyboard.press(letter),
+        )
+      for (const left of [100, 500])
+        await time(page, 'a letter taken back', 'keydown', `${size} === '${left}'`, () => page.keyboard.press('Backspace'))
+      for (const _ of 't-') await page.keyboard.press('Backspace')
+      await page.keyboard.press('Escape')
+      const order = page.getByRole('combobox', { name: 'Order' })
+      const lowest = `${first} === '${folderOf(0).slice(6)}'`
+      await time(page, 'another order', 'change', lowest, () => order.selectOption('name'))
+      await time(page, 'another order', 'change', `!(${lowest})`, () => order.selectOption('newest'))
+      await page.evaluate('document.activeElement.blur()')
+      for (let place = 1; place <= 5; place++)
+        await time(page, 'the next row (j)', 'keydown', `${focus} === '${place}'`, () => page.keyboard.press('j'))
+      await time(page, 'the row before (k)', 'keydown', `${focus} === '4'`, () => page.keyboard.press('k'))
+      await page.evaluate('document.activeElement.blur()')
+      await order.selectOption('name')
+      await pause(100)
+      await time(page, 'a row opened', 'click', "document.querySelector('article.session') !== null", () =>
+        page.locator('.seat-name').nth(3).click(),
+      )
+      await time(page, 'back to the list', 'popstate', "document.querySelector('.seat') !== null", () => page.goBack())
+      await order.selectOption('newest')
+      await pause(100)
+    }
+  })
+  await visit(open(`/sessions/${idOf(0)}`), async (page) => {
+    await page.evaluate('drawn')
+    const whole = "document.querySelector('[aria-label=Further]').disabled"
+    for (let n = 0; n < rounds; n++) {
+      const closer = page.getByRole('button', { name: 'Closer' })
+      await time(page, 'the curve, closer', 'click', `!${whole}`, () => closer.click())
+      await time(page, 'the curve, whole', 'click', whole, () => page.getByRole('button', { name: 'All', exact: true }).click())
+      const box = await page.locator('.curve-host .u-over').boundingBox()
+      const told = "document.querySelector('.curve-reading') !== null"
+      await time(page, 'a reading pointed at', 'mousemove', told, () => page.mouse.move(box.x + 100 + 40 * n, box.y + 60))
+      await page.mouse.move(0, 0)
+    }
+  })
+  return times
+}
+
+const RATE = 100
+
+/** Signals of all sessions, as if everybody worked: each climbs slowly from where it is. */
+function pour({ url }) {
+  let [n, stopped] = [0, false]
+  const asked = new Set()
+  const timer = setInterval(() => {
+    for (let i = 0; i < RATE / 10 && !stopped; i++) {
+      const body = statusOf(n % SESSIONS, usedBy(n % SESSIONS) + Math.floor(n / SESSIONS) * 40)
+      n++
+      const one = fetch(`${url}/signals/claude-code/status-line`, { method: 'POST', body }).then((reply) => reply.arrayBuffer())
+      asked.add(one)
+      one.catch(() => {}).then(() => asked.delete(one))
+    }
+  }, 100)
+  return {
+    async stop() {
+      stopped = true
+      clearInterval(timer)
+      await Promise.allSettled(asked)
+    },
+  }
+}
+
+/** A browser that has never been here, but for its key. */
+async function openPage(browser, url, key) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
+  await context.addInitScript(`localStorage.setItem('baton.key', ${JSON.stringify(key)})`)
+  await context.addInitScript(installWatch)
+  const page = await context.newPage()
+  await page.goto(url)
+  return page
+}
+
+async function visit(opening, act) {
+  const page = await opening
+  try {
+    await act(page)
+  } finally {
+    await page.context().close()
+  }
+}
+
+async function keyOf({ batonHome }, { url }) {
+  const token = readFileSync(join(batonHome, 'token'), 'utf8').trim()
+  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
+  const post = async (path, body) => (await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })).json()
+  const { ticket } = await post('/api/tickets', {})
+  return (await post('/api/enter', { ticket })).key
+}
+
+function compressed() {
+  const folder = join(dirname(BATON), 'web', 'assets')
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.js.br'))
+    .reduce((sum, name) => sum + statSync(join(folder, name)).size, 0)
+}

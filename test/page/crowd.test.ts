@@ -1,0 +1,126 @@
+import { createRequire } from 'node:module'
+import path from 'node:path'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type PageStage, pageStage } from './browser.js'
+
+const { DatabaseSync } = createRequire(import.meta.url)('@photostructure/sqlite') as typeof import('@photostructure/sqlite')
+const [SESSIONS, READINGS, BURST, TABS] = [500, 50_000, 1_000, 10]
+
+let stage: PageStage
+/** As another process of Baton writes: the server is not asked. */
+let store: InstanceType<typeof DatabaseSync>
+beforeAll(async () => {
+  stage = await pageStage()
+  for (let from = 0; from < SESSIONS; from += 50)
+    await Promise.all(Array.from({ length: 50 }, (_, n) => begin(`crowd-${String(from + n).padStart(3, '0')}`)))
+  store = new DatabaseSync(path.join(stage.batonHome, 'baton.db'))
+  store.exec('PRAGMA busy_timeout = 10000')
+  await begin('long')
+  climb('long', READINGS)
+})
+afterAll(async () => {
+  store.close()
+  await stage.close()
+})
+
+async function begin(session: string): Promise<void> {
+  const cwd = `/work/${session}`
+  await stage.hook('print.UserPromptSubmit', session, { cwd })
+  await stage.status(session, 30_000, { cwd, workspace: { current_dir: cwd, project_dir: cwd } })
+}
+
+/** Readings of 500 to a cycle, five seconds apart, before everything else that is known of it. */
+function climb(session: string, count: number): void {
+  store
+    .prepare(
+      `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ?1 - 1)
+       INSERT INTO events (id, type, at, session_id, seat_id, data)
+         SELECT i - ?1 - 1, 'reading', strftime('%Y-%m-%dT%H:%M:%fZ', 'now', (5 * (i - ?1)) || ' seconds'), ?2, NULL,
+           json_object('used_tokens', 20000 + 270 * (i % 500), 'window_tokens', 200000, 'compaction_tokens', 167000, 'model', NULL,
+             'source', 'status_line', 'exact', json('true'), 'cycle', i / 500 - 100) FROM n`,
+    )
+    .run(count, session)
+}
+
+function write(session: string, count: number): void {
+  const { seat_id } = store.prepare('SELECT seat_id FROM sessions WHERE session_id = ?').get(session) as { seat_id: string }
+  const insert = store.prepare('INSERT INTO events (type, at, session_id, seat_id, data) VALUES (?, ?, ?, ?, ?)')
+  store.exec('BEGIN IMMEDIATE')
+  for (let n = 0; n < count; n++) insert.run('guard_tripped', new Date().toISOString(), session, seat_id, '{"guard":"crowd"}')
+  store.exec('COMMIT')
+}
+
+describe('a crowd', () => {
+  test('of five hundred sessions is searched, and only what is near the screen is drawn', async () => {
+    const { page, faults, context } = await stage.open('/')
+    const list = page.getByRole('list', { name: 'Seats' })
+    const all = String(SESSIONS + 1)
+    await expect.poll(() => list.getByRole('listitem').first().getAttribute('aria-setsize')).toBe(all)
+    expect(await page.locator('.seat').count()).toBeLessThanOrEqual(60)
+    expect(await page.locator('*').count()).toBeLessThan(4_000)
+    await page.keyboard.press('/')
+    await page.keyboard.type('crowd-42')
+    await expect.poll(() => page.locator('.seat').count()).toBe(10)
+    await page.keyboard.press('7')
+    await expect.poll(() => page.locator('.seat-name').allTextContents()).toEqual(['crowd-427'])
+    await page.getByRole('searchbox').fill('')
+    await expect.poll(() => list.getByRole('listitem').first().getAttribute('aria-setsize')).toBe(all)
+    await page.getByRole('combobox', { name: 'Order' }).selectOption('name')
+    await expect.poll(() => page.locator('.seat-name').first().textContent()).toBe('crowd-000')
+    await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)')
+    await page.getByRole('link', { name: 'long', exact: true }).waitFor()
+    expect(await page.locator('.seat').count()).toBeLessThanOrEqual(80)
+    expect(faults).toEqual([])
+    await context.close()
+  })
+
+  test('of fifty thousand readings is one curve, which is zoomed and told where it is pointed at', async () => {
+    const { page, faults, context } = await stage.open('/sessions/long')
+    // Each end of a cycle is a break in the line, which is counted with them.
+    await page.getByRole('img', { name: /climb of this session in 50,?\d{3} readings/ }).waitFor()
+    const further = page.getByRole('button', { name: 'Further' })
+    expect(await further.isDisabled()).toBe(true)
+    for (let n = 0; n < 3; n++) await page.getByRole('button', { name: 'Closer' }).click()
+    await expect.poll(() => further.isDisabled()).toBe(false)
+    await page.locator('.curve-host .u-over').hover()
+    await page.locator('.curve-reading').getByText('of the compaction point').waitFor()
+    await page.getByRole('button', { name: 'All', exact: true }).click()
+    await expect.poll(() => further.isDisabled()).toBe(true)
+    expect(faults).toEqual([])
+    await context.close()
+  })
+
+  test('of ten tabs shares one stream: each is told what happens, and the server still answers all of them', async () => {
+    const { page: first, context } = await stage.open('/sessions/crowd-001')
+    const tabs = [first]
+    while (tabs.length < TABS) tabs.push((await stage.open('/sessions/crowd-001', { context })).page)
+    for (const tab of tabs) await tab.getByRole('heading', { level: 1, name: /crowd-001/ }).waitFor()
+    write('crowd-001', 1)
+    for (const tab of tabs) await expect.poll(() => tab.locator('.timeline-plain', { hasText: 'crowd' }).count()).toBe(1)
+    // With a stream each, a browser would have no connection left for this.
+    for (const tab of tabs) expect(await tab.evaluate("fetch('/api/access').then((reply) => reply.status)")).toBe(200)
+    await context.close()
+  })
+
+  test('of a thousand events at once is on the timeline, each once', async () => {
+    const { page, faults, context } = await stage.open('/sessions/crowd-002')
+    await page.getByText('Session started').or(page.locator('.timeline-entry')).first().waitFor()
+    const before = await total(page)
+    write('crowd-002', BURST)
+    await expect.poll(() => total(page)).toBe(before + BURST)
+    expect(await page.locator('.timeline-entry').count()).toBe(100)
+    for (let more = page.getByRole('button', { name: /^Show more/ }); (await more.count()) > 0; ) await more.click()
+    expect(await page.locator('.timeline-entry').count()).toBe(before + BURST)
+    expect(faults).toEqual([])
+    await context.close()
+  })
+})
+
+/** Entries of the timeline: those that are shown, and those that wait to be. */
+async function total(page: Page): Promise<number> {
+  const shown = await page.locator('.timeline-entry').count()
+  const more = page.getByRole('button', { name: /^Show more/ })
+  const text = (await more.count()) === 0 ? '0' : ((await more.textContent()) ?? '0')
+  return shown + Number(text.replace(/\D/g, ''))
+}
