@@ -46,7 +46,7 @@ const idFor = (path: string, message: string): string =>
 
 const VALUES: Record<string, string> = {
   ...{ limit: '5', days: '3', from: '1', timezone: 'Europe/Berlin', session: 's1', job: 'job_1', since: '1', q: 'parser' },
-  ...{ status: 'checked', subagent: '', after: '', all: '', fresh: '' },
+  ...{ status: 'checked', subagent: '', after: '', all: '', fresh: '', before: '2', whole: '1', without_readings: '1' },
 }
 const valueFor = (name: string): string => (name === 'seat' ? server.seatId : name === 'project' ? server.project : VALUES[name]!)
 

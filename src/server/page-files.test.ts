@@ -135,6 +135,8 @@ describe('where everybody has to give the token', () => {
     for (const path of ['/api/sessions', '/health', '/sessions/s1', '/api/live', '/api/jobs'])
       expect((await trial.get(path, { Cookie })).status, path).toBe(401)
     expect((await trial.post('/signals/claude-code/Stop', {}, { Cookie })).status).toBe(401)
+    const inPieces = { method: 'POST', body: new Blob(['{}']).stream(), duplex: 'half', headers: { Cookie } } as RequestInit
+    expect((await fetch(`${trial.url}/signals/claude-code/Stop`, inPieces)).status).toBe(401)
     expect((await trial.post('/hooks/context-usage', {}, { Cookie })).status).toBe(401)
     const { key } = (await entered.json()) as { key: string }
     expect((await trial.get('/api/sessions', { Authorization: `Bearer ${key}` })).status).toBe(200)

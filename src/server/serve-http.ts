@@ -31,10 +31,10 @@ export function serveHttp(parts: ServerParts, bound: Bound, take: Take): { liste
     const judged = judge(askingOf(request, path), bound, parts.now)
     if (judged.status !== null) refuse(request, response, judged)
     else if (!METHODS.has(request.method ?? '')) answer(response, 405, { error: `${request.method} is not answered here` })
-    else if (request.method === 'POST' && path.startsWith('/signals/'))
-      receive(request, (status, body) => send(response, status, body, {}))
     else if (isLooking(request) && sendFile(request, response, files({ path, headers: request.headers }))) return
     else if (judged.caller.by === 'files') answer(response, 401, { error: 'a token is needed (Authorization: Bearer …)' })
+    else if (request.method === 'POST' && path.startsWith('/signals/'))
+      receive(request, (status, body) => send(response, status, body, {}))
     else if (path === '/api/live') stream(hub, judged.caller, request, response)
     else {
       callers.set(request, judged.caller)

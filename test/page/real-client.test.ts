@@ -103,6 +103,8 @@ test('a warning, a compaction and a handoff of the real client appear by themsel
     expect(await rows('context remaining before compaction')).toBe(count('context_warning'))
     expect(await rows('Handoff asked for')).toBe(count('handoff_requested'))
     expect(await rows('Handoff began')).toBe(count('handoff_started'))
+    await tab.getByText('The seat has gone on in another session').waitFor({ timeout: 20_000 })
+    expect(await tab.locator(`.strip a[href="/sessions/${fresh}"]`).count()).toBe(1)
     const next = await open(`${origin}/sessions/${fresh}`)
     await next.getByText('Handed over').first().waitFor({ timeout: 20_000 })
     expect(await next.locator('.timeline-entry').filter({ hasText: 'Handed over' }).count()).toBe(1)

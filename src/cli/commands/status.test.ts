@@ -5,7 +5,7 @@ import { newTrial, type Trial, tell, tellEvent } from '../trial.js'
 const A = 'aaaaaaaa-ef1f-4334-9716-3be98836406b'
 const B = 'bbbbbbbb-ef1f-4334-9716-3be98836406b'
 const KEYS =
-  'session_id seat_id parent_seat_id agent agent_version project cwd branch model state used_tokens window_tokens compaction_tokens compaction_mode used_percent compaction_percent remaining_percent source exact level cycle compactions handoffs handoff updated_at stale enabled last_handoff_path transcript_path spend seat_name job_id started_at ended_at seen_at tokens_per_step steps_left subagents'
+  'session_id seat_id parent_seat_id agent agent_version project cwd branch model state used_tokens window_tokens compaction_tokens compaction_mode used_percent compaction_percent remaining_percent source exact level cycle compactions handoffs handoff updated_at stale enabled last_handoff_path transcript_path spend seat_name job_id started_at ended_at seen_at tokens_per_step steps_left subagents levels'
 
 const climb = (trial: Trial, now?: Date): void =>
   trial.fill(

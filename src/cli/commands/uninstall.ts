@@ -11,6 +11,7 @@ import { AGENT_NAMES } from '../launcher-for.js'
 import { wrong } from '../parse-call.js'
 import { changeLines } from '../render/changes.js'
 import { tilde } from '../render/paths.js'
+import { unitHere } from '../serving/install-unit.js'
 import { runningServer } from '../serving/running-server.js'
 
 /** Files a database brings along. */
@@ -65,7 +66,8 @@ function run(call: Call, cli: Cli): number {
   if (purge && call.flag('keep-data'))
     throw wrong(command, '--purge and --keep-data exclude each other.', 'Give one of them, or none.')
   if (purge && scope !== null) throw wrong(command, '--purge removes what every scope uses.', 'Leave --scope out.')
-  if (purge) refuseWhileServing(home)
+  const unit = unitHere(cli)
+  if (purge) refuseWhileServing(home, unit !== null)
   const where = {
     home: home.root,
     env: cli.env,
@@ -73,7 +75,12 @@ function run(call: Call, cli: Cli): number {
     dryRun,
     ...(scope === null ? {} : { scope: scope as 'user' | 'project' }),
   }
-  const done = uninstall({ ...where, ...(purge ? { purge: ownNames(home) } : {}) })
+  const changes = uninstall({ ...where, ...(purge ? { purge: ownNames(home) } : {}) })
+  const service =
+    unit === null
+      ? []
+      : [`The server still starts whenever you log in (${tilde(unit, cli.env.HOME)}): baton serve remove takes that back.`]
+  const done = { ...changes, notes: [...changes.notes, ...service] }
   if (purge && !dryRun) removeLog(home)
   if (call.json)
     cli.print(
@@ -124,12 +131,12 @@ function removeLog(home: Home): void {
   if (existsSync(folder) && readdirSync(folder).length === 0) rmdirSync(realpathSync(folder))
 }
 
-function refuseWhileServing(home: Home): void {
+function refuseWhileServing(home: Home, isService: boolean): void {
   const server = runningServer(home)
   if (!server) return
   throw new BatonError(
     `A Baton server still uses this home (process ${server.pid}, port ${server.port}).`,
-    'End it first, then run the command again.',
+    `${isService ? 'baton serve remove ends it' : 'End it first'}, then run the command again.`,
     EXIT.refused,
   )
 }

@@ -17,6 +17,7 @@ export function lookAround(env: Record<string, string>, { session_id: session, h
           [`jobs logs ${job.job_id}`, 'and all that was said'],
         ] as [string, string][])
       : []),
+    ['open --port 0', 'all of it as a page, live'],
   ]
   const width = Math.max(...commands.map(([command]) => command.length))
   return [

@@ -89,3 +89,11 @@ test('what serve would refuse is refused before anything is written', async () =
   expect(await run(['--dry-run'])).toMatchObject({ code: 2 })
   expect(existsSync(unit)).toBe(false)
 })
+
+test.runIf(LINUX)('uninstall names a service that stays behind, and says what takes it away', async () => {
+  const { trial, env, run } = prepared()
+  expect((await trial.run(['uninstall', '--json'], { env })).json).toMatchObject({ notes: [] })
+  await run(['install'])
+  const told = await trial.run(['uninstall'], { env })
+  expect(told).toMatchObject({ code: 0, stdout: expect.stringContaining('baton serve remove takes that back') })
+})

@@ -61,6 +61,12 @@ export async function removeUnit(call: Call, cli: Cli): Promise<number> {
   return tell(call, cli, unit, action, done)
 }
 
+/** Where Baton's own unit lies; null: the system starts no server of this home by itself. */
+export function unitHere(cli: Cli): string | null {
+  const { path } = unitFor(cli, [])
+  return readIfThere(path)?.toString('utf8').includes(MARK) ? path : null
+}
+
 function wanted(call: Call, cli: Cli): string[] {
   const [port, host, file] = [call.value('port'), call.value('host'), call.value('token-file')]
   if (port !== null) portFrom(port, cli.env, PORT)

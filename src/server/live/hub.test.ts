@@ -2,17 +2,19 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Event } from '../../contract/event.js'
 import { type Client, type Hub, makeHub } from './hub.js'
 import type { LiveSource } from './source.js'
+import { MAX_EVENTS } from './view.js'
 
 /** A source that is asked by a hub whose time the test moves. */
 function trial() {
   const events: Event[] = []
-  let [asked, fails] = [0, false]
+  let asked = 0
+  let fails: boolean | 'missed' = false
   const complaints: unknown[] = []
   const source: LiveSource = {
     newest: () => events.at(-1)?.id ?? 0,
     events(afterId, limit) {
       asked++
-      if (fails) throw new Error('locked')
+      if (fails === true || (fails === 'missed' && limit > MAX_EVENTS)) throw new Error('locked')
       return events.filter(({ id }) => id > afterId).slice(0, limit)
     },
     withoutWords: (event) => event,
@@ -34,8 +36,8 @@ function trial() {
     events.push({ id, type, at: new Date().toISOString(), session_id: session, seat_id: null, job_id: null, data: {} })
     return id
   }
-  const fail = (yes: boolean): void => {
-    fails = yes
+  const fail = (how: typeof fails): void => {
+    fails = how
   }
   return { hub, happen, complaints, asked: () => asked, fail }
 }
@@ -109,6 +111,20 @@ describe('the hub', () => {
     expect(ids()).toEqual([first, second])
     expect(late.state.text).toContain('event: snapshot')
     expect(late.ids()).toEqual([])
+  })
+
+  it('keeps those waiting whom the store could not tell what they missed', () => {
+    const { hub, happen, fail } = trial()
+    const known = happen()
+    const missed = happen()
+    fail('missed')
+    const [first, second] = [join(hub, { lastEventId: known }), join(hub, { lastEventId: known })]
+    vi.advanceTimersByTime(300)
+    expect(hub.clients).toBe(2)
+    fail(false)
+    vi.advanceTimersByTime(200)
+    for (const { ids } of [first, second]) expect(ids()).toEqual([missed])
+    expect(first.state.text.match(/event: snapshot/g)).toHaveLength(1)
   })
 
   it('does not tell a held reading again to one who was told it on coming back', () => {

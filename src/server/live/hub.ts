@@ -88,17 +88,14 @@ export function makeHub(source: LiveSource, clock: () => number = () => performa
   const welcome = (shown: View): void => {
     if (waiting.length === 0) return
     const begin = shown.snapshot()
-    const come = waiting
-    waiting = []
     const end = clock() + WELCOME_MS
-    for (const client of come) {
-      if (clock() > end) {
-        waiting.push(client)
-        continue
-      }
+    // Whoever cannot be told yet, because the store fails for a moment, goes on waiting.
+    for (const client of waiting) {
+      if (clock() > end) break
       const bytes = begin(client)
-      client.write(bytes)
+      waiting = waiting.filter((one) => one !== client)
       joined.push({ client, from: shown.last(), allowance: bytes.length, owesSince: null })
+      client.write(bytes)
     }
   }
 

@@ -5,15 +5,18 @@ import { MOST_ROWS, makeRows, ROW_MS, type RowText } from './rows.js'
 const text = (words: string, figures = words.length.toString()): RowText => ({ words, figures })
 const started = (now: Record<string, string | null>) => {
   const looked: string[] = []
+  const complaints: unknown[] = []
   const rows = makeRows(
     Object.entries(now).map(([id, words]) => [id, text(words!)]),
     (id) => {
       looked.push(id)
       const words = now[id]
+      if (words === 'broken') throw new Error(id)
       return words == null ? null : text(words)
     },
+    (error) => void complaints.push(error),
   )
-  return { rows, looked, told: (at: number) => rows.due(at).map((row) => row.words) }
+  return { rows, looked, complaints, told: (at: number) => rows.due(at).map((row) => row.words) }
 }
 
 describe('rows', () => {
@@ -28,6 +31,19 @@ describe('rows', () => {
     rows.touch('b')
     expect(told(0)).toEqual(['a2'])
     expect(told(5_000)).toEqual([])
+  })
+
+  it('one that cannot be looked at keeps none of the others back, and is looked at again', () => {
+    const now: Record<string, string> = { a: 'a1', b: 'b1', c: 'c1' }
+    const { rows, told, complaints } = started(now)
+    Object.assign(now, { a: 'a2', b: 'broken', c: 'c2' })
+    for (const id of ['a', 'b', 'c']) rows.touch(id)
+    expect(told(0)).toEqual(['a2', 'c2'])
+    expect(complaints).toHaveLength(1)
+    expect(rows.all().map(({ words }) => words)).toEqual(['a2', 'b1', 'c2'])
+    now.b = 'b2'
+    expect(told(ROW_MS - 1)).toEqual([])
+    expect(told(ROW_MS)).toEqual(['b2'])
   })
 
   it('not more often than once a second, and then the newest', () => {
@@ -97,7 +113,11 @@ describe('rows', () => {
 
   it('tell those without words only what changed for them', () => {
     let row: RowText = { words: 'a', figures: '1' }
-    const rows = makeRows([['a', row]], () => row)
+    const rows = makeRows(
+      [['a', row]],
+      () => row,
+      () => {},
+    )
     row = { words: 'b', figures: '1' }
     rows.touch('a')
     expect(rows.due(0)).toEqual([{ words: 'b', figures: null }])

@@ -34,19 +34,31 @@ const NEVER = { toldAt: Number.NEGATIVE_INFINITY, lookedAt: Number.NEGATIVE_INFI
 
 /**
  * Rows as clients know them. One is looked at when something touched it, and told when it is not what was told last: not more often than
- * `ROW_MS`, and then the newest. `look` gives null for what is no longer shown.
+ * `ROW_MS`, and then the newest. `look` gives null for what is no longer shown; one that it cannot look at is left as it was, and looked at
+ * again a second later: the others are told all the same.
  */
-export function makeRows(first: Iterable<readonly [id: string, text: RowText]>, look: (id: string) => RowText | null): Rows {
+export function makeRows(
+  first: Iterable<readonly [id: string, text: RowText]>,
+  look: (id: string) => RowText | null,
+  complain: (error: unknown) => void,
+): Rows {
   const rows = new Map<string, Row>()
   for (const [id, text] of first) rows.set(id, { now: text, told: text, ...NEVER, isTouched: false })
   let turn: Iterator<string> = rows.keys()
 
-  const refresh = (id: string, row: Row): void => {
-    if (!row.isTouched) return
-    const text = look(id)
-    row.isTouched = false
-    if (text === null) rows.delete(id)
-    else row.now = text
+  /** False: it could not be looked at. */
+  const refresh = (id: string, row: Row): boolean => {
+    if (!row.isTouched) return true
+    try {
+      const text = look(id)
+      row.isTouched = false
+      if (text === null) rows.delete(id)
+      else row.now = text
+      return true
+    } catch (error) {
+      complain(error)
+      return false
+    }
   }
 
   return {
@@ -72,7 +84,10 @@ export function makeRows(first: Iterable<readonly [id: string, text: RowText]>, 
       const turn = waiting.sort(([, a], [, b]) => a.lookedAt - b.lookedAt || 0).slice(0, MOST_ROWS)
       return turn.flatMap(([id, row]) => {
         row.lookedAt = now
-        refresh(id, row)
+        if (!refresh(id, row)) {
+          row.toldAt = now
+          return []
+        }
         const { now: text, told } = row
         row.told = text
         if (text === null || (told?.words === text.words && told.figures === text.figures)) return []

@@ -33,8 +33,8 @@ export interface View {
 export function beginView(source: LiveSource): View {
   let last = source.newest()
   const coalescer = makeCoalescer(last)
-  const sessions = makeRows(source.sessions(), source.session)
-  const jobs = makeRows(source.jobs(), source.job)
+  const sessions = makeRows(source.sessions(), source.session, source.complain)
+  const jobs = makeRows(source.jobs(), source.job, source.complain)
   const reviews = makeReviews(source.briefs, source.brief)
   let lookedAt = Number.NEGATIVE_INFINITY
   let heardAt = source.now()

@@ -1,29 +1,18 @@
 import { statSync } from 'node:fs'
-import type { Event, EventType, NewEvent } from '../../contract/event.js'
 import type { Message } from '../../contract/message.js'
 import type { Source } from '../../contract/reading.js'
 import type { SeatRecord, SessionRecord, StoredReading, SubagentRecord } from '../../contract/record.js'
-import type { EventQuery, SessionQuery, Store, SwitchScope } from '../store.js'
+import type { SessionQuery, Store, SwitchScope } from '../store.js'
 import { archiveRows } from './archives.js'
 import { compactionRows } from './compactions.js'
 import { inTransaction, type Statement } from './driver.js'
+import { type EventRow, eventRows } from './events.js'
 import { briefRows, handoffRows } from './handoffs.js'
 import { jobRows } from './jobs.js'
 import { makeMemory, NO_MEMORY } from './memory.js'
-import { MILESTONES } from './migrations.js'
 import { type OpenOptions, openSqlite } from './open.js'
 import { spendRows } from './spend.js'
 import { thinOut } from './thin.js'
-
-interface EventRow {
-  id: number
-  type: EventType
-  at: string
-  session_id: string | null
-  seat_id: string | null
-  job_id: string | null
-  data: string
-}
 
 interface SeatRow {
   seat_id: string
@@ -161,36 +150,6 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
       return rows.reverse().map((row) => readingOf(id, row.at, JSON.parse(row.data) as ReadingData))
     },
 
-    addEvent(event: NewEvent): Event {
-      const done = sql('INSERT INTO events (type, at, session_id, seat_id, job_id, data) VALUES (?, ?, ?, ?, ?, ?)').run(
-        event.type,
-        event.at,
-        event.session_id,
-        event.seat_id,
-        event.job_id,
-        JSON.stringify(event.data),
-      )
-      return { id: Number(done.lastInsertRowid), ...event }
-    },
-    events(query: EventQuery = {}) {
-      const forward = query.afterId !== undefined
-      const of = [query.sessionId, query.jobId].filter((one) => one !== undefined)
-      const where = `id > ? AND at >= ?${query.sessionId === undefined ? '' : ' AND session_id = ?'}${query.jobId === undefined ? '' : ' AND job_id = ?'}`
-      const match = [query.afterId ?? 0, query.since ?? '', ...of]
-      const thinned = query.readings === 'newest'
-      const newest = `AND (type <> 'reading' OR id IN (SELECT max(id) FROM events WHERE ${where} AND type = 'reading' GROUP BY session_id))`
-      const rows = sql(
-        `SELECT * FROM events WHERE ${where} ${thinned ? newest : query.readings === 'none' ? "AND type <> 'reading'" : ''} ORDER BY id ${forward ? 'ASC' : 'DESC'} LIMIT ?`,
-      ).all(...match, ...(thinned ? match : []), query.limit ?? 1_000_000) as EventRow[]
-      const events = rows.map((row) => ({ ...row, data: JSON.parse(row.data) as Record<string, unknown> }))
-      return forward ? events : events.reverse()
-    },
-
-    milestones(since) {
-      const rows = sql(`SELECT * FROM events WHERE ${MILESTONES} AND at >= ? ORDER BY id`).all(since) as EventRow[]
-      return rows.map((row) => ({ ...row, data: JSON.parse(row.data) as Record<string, unknown> }))
-    },
-
     putMessage(m) {
       sql(
         `INSERT INTO messages (message_id, seat_id, session_id, status, queued_at, body) VALUES (?, ?, ?, ?, ?, ?)
@@ -245,6 +204,7 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
 
     ...archiveRows(sql),
     ...compactionRows(sql),
+    ...eventRows(sql),
     ...briefRows(sql),
     ...handoffRows(sql, { recall, drop: memory.drop }),
     ...jobRows(sql),

@@ -5,8 +5,8 @@ import { sseParser } from './parse-sse.js'
 export interface Following {
   /** What was heard, together as it came. */
   heard(frames: Frame[]): void
-  /** The last event that was heard: the server goes on behind it. 0: none. */
-  lastEventId(): number
+  /** The last event that was heard: the server goes on behind it. null: nothing was heard yet. */
+  lastEventId(): number | null
   /** The server does not take this key. */
   refused(key: string | null): void
 }
@@ -14,24 +14,37 @@ export interface Following {
 /** The server's heartbeat is one every 15 s: so long without any is a connection that died unheard. */
 const SILENCE = 40_000
 const PAUSES = [200, 500, 1_000, 2_000, 4_000]
+/** A connection that broke sooner did not work, whatever it told: coming back at once would break it again. */
+const HELD = 5_000
 
 /** Hears the stream until `signal` ends it, and begins again by itself whenever it breaks. */
-export async function follow(key: string | null, following: Following, signal: AbortSignal): Promise<void> {
+export async function follow(
+  key: string | null,
+  following: Following,
+  signal: AbortSignal,
+  address = '/api/live',
+): Promise<void> {
   let failures = 0
   while (!signal.aborted) {
-    const outcome = await hear(key, following, signal)
+    const began = performance.now()
+    const outcome = await hear(address, key, following, signal)
     if (signal.aborted) return
     if (outcome === 'refused') {
       following.heard([{ kind: 'refused' }])
       return following.refused(key)
     }
     following.heard([{ kind: 'lost' }])
-    failures = outcome === 'heard' ? 0 : failures + 1
+    failures = outcome === 'heard' && performance.now() - began >= HELD ? 0 : failures + 1
     await pause(PAUSES[Math.min(failures, PAUSES.length - 1)]! * (0.75 + Math.random() / 2), signal)
   }
 }
 
-async function hear(key: string | null, following: Following, signal: AbortSignal): Promise<'heard' | 'failed' | 'refused'> {
+async function hear(
+  address: string,
+  key: string | null,
+  following: Following,
+  signal: AbortSignal,
+): Promise<'heard' | 'failed' | 'refused'> {
   const connection = new AbortController()
   const end = (): void => connection.abort()
   signal.addEventListener('abort', end)
@@ -39,11 +52,11 @@ async function hear(key: string | null, following: Following, signal: AbortSigna
   let any = false
   try {
     const last = following.lastEventId()
-    const response = await fetch('/api/live', {
+    const response = await fetch(address, {
       headers: {
         Accept: 'text/event-stream',
         ...(key === null ? {} : { Authorization: `Bearer ${key}` }),
-        ...(last > 0 ? { 'Last-Event-ID': String(last) } : {}),
+        ...(last === null ? {} : { 'Last-Event-ID': String(last) }),
       },
       cache: 'no-store',
       credentials: 'same-origin',

@@ -1,5 +1,5 @@
 import { follow } from './follow.js'
-import { type Frame, fold, NOTHING_HEARD } from './live.js'
+import { type Frame, fold, heardUpTo, NOTHING_HEARD } from './live.js'
 import type { FromWorker, ToWorker } from './worker-words.js'
 
 /**
@@ -35,7 +35,7 @@ function begin(shown: string | null): void {
     shown,
     {
       heard: (frames) => own.signal.aborted || hear(frames),
-      lastEventId: () => state.lastEventId,
+      lastEventId: () => heardUpTo(state),
       refused(refusedKey) {
         if (own.signal.aborted) return
         following = null

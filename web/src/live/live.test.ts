@@ -27,6 +27,12 @@ describe('what is heard', () => {
     expect(next.sessions.get('s1')?.used_tokens).toBe(90_000)
   })
 
+  it('a reading of before a compaction does not fill the gauge again', () => {
+    const emptied: Frame = { kind: 'session', row: aRow({ used_tokens: null, cycle: 2 }) }
+    const next = fold(begun, [emptied, event(11, 'reading', reading(160_000))])
+    expect(next.sessions.get('s1')).toMatchObject({ used_tokens: null, cycle: 2 })
+  })
+
   it('levels, compactions and the end of a session show at once', () => {
     const crossed = fold(begun, [event(11, 'level_crossed', { level: 'warning' }), event(12, 'compaction_start')])
     expect(crossed.sessions.get('s1')).toMatchObject({ level: 'warning', state: 'compacting' })
@@ -53,6 +59,15 @@ describe('what is heard', () => {
     ])
     expect(next.spendToday?.cost_usd).toBeCloseTo(1.5)
     expect(fold(begun, [spent('s1', 0.1)]).spendToday?.cost_usd).toBe(1)
+  })
+
+  it('what was spent yesterday is not today’s, on a page that stays open over midnight', () => {
+    const row = (seen_at: string, cost_usd: number): Frame => ({
+      kind: 'session',
+      row: aRow({ seen_at, spend: { ...aRow().spend, cost_usd } }),
+    })
+    const next = fold(begun, [row('2026-11-18T12:00:00.000Z', 0.75), row('2026-11-18T12:01:00.000Z', 1)])
+    expect(next.spendToday?.cost_usd).toBeCloseTo(0.5)
   })
 
   it('a brief waits only while it is in review', () => {

@@ -26,7 +26,7 @@ export interface LiveState {
   readonly briefs: ReadonlyMap<string, BriefRow>
   /** As the last snapshot told it, with what rows have told since. */
   readonly spendToday: Snapshot['spend_today'] | null
-  /** When that snapshot was. */
+  /** When that snapshot was, or when the day began to be told. */
   readonly spendAt: string
   /** The last events but readings, oldest first, at most `FEED`. */
   readonly feed: readonly Event[]
@@ -44,6 +44,9 @@ export type Frame =
   | { kind: 'refused' }
 
 export const FEED = 2_000
+
+/** Behind what the server is to go on; null: there is nothing that it could go on behind. A store without any event is at 0. */
+export const heardUpTo = ({ epoch, lastEventId }: LiveState): number | null => (epoch === 0 ? null : lastEventId)
 
 export const NOTHING_HEARD: LiveState = {
   status: 'connecting',
@@ -130,6 +133,11 @@ function takeSnapshot(draft: Draft, told: Snapshot): void {
 
 /** What a row has spent beyond its last one was spent today; of a session that is new here all of it, if it began since. */
 function addSpend(draft: Draft, row: SessionRow): void {
+  // The first that is heard of on another day begins that day's account.
+  if (draft.spendToday !== null && dayOf(row.seen_at) > dayOf(draft.spendAt)) {
+    draft.spendToday = { cost_usd: null, input_tokens: 0, output_tokens: 0 }
+    draft.spendAt = row.seen_at
+  }
   const today = draft.spendToday
   const before = draft.sessions.get(row.session_id)?.spend
   if (today === null || (before === undefined && row.started_at < draft.spendAt)) return
@@ -141,6 +149,9 @@ function addSpend(draft: Draft, row: SessionRow): void {
     output_tokens: today.output_tokens + more(row.spend.output_tokens, before?.output_tokens),
   }
 }
+
+/** When the day began, here. */
+const dayOf = (at: string): number => new Date(at).setHours(0, 0, 0, 0)
 
 function takeEvent(draft: Draft, event: Event): void {
   if (event.type === 'reading') {
@@ -172,8 +183,8 @@ function tell(draft: Draft, event: Event): void {
 function changeOf(row: SessionRow, { type, at, data }: Event): Partial<SessionRow> | null {
   switch (type) {
     case 'reading':
-      // One that was held back may come after a newer one, or after the row that tells it.
-      if (row.updated_at !== null && at < row.updated_at) return null
+      // One that was held back may come after a newer one, or after the row that tells it, or that the context was emptied since.
+      if ((row.updated_at !== null && at < row.updated_at) || (number(data.cycle) ?? row.cycle) < row.cycle) return null
       return { ...figuresOf(data), updated_at: at, stale: false }
     case 'level_crossed':
       return typeof data.level === 'string' ? { level: data.level } : null

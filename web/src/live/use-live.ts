@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react'
 import { dropKey, keyNow, onKeyChange } from '../key.js'
 import { follow } from './follow.js'
-import { type Frame, fold, type LiveState, NOTHING_HEARD } from './live.js'
+import { type Frame, fold, heardUpTo, type LiveState, NOTHING_HEARD } from './live.js'
 import type { FromWorker, ToWorker } from './worker-words.js'
 
 let state: LiveState = NOTHING_HEARD
@@ -50,7 +50,7 @@ function listenAlone(): void {
     become(NOTHING_HEARD)
     void follow(
       keyNow(),
-      { heard: (frames) => own.signal.aborted || hear(frames), lastEventId: () => state.lastEventId, refused },
+      { heard: (frames) => own.signal.aborted || hear(frames), lastEventId: () => heardUpTo(state), refused },
       own.signal,
     )
   }

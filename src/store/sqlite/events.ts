@@ -1,0 +1,52 @@
+import type { Event, EventType, NewEvent } from '../../contract/event.js'
+import type { EventQuery, Store } from '../store.js'
+import type { Statement } from './driver.js'
+import { MILESTONES } from './migrations.js'
+
+export interface EventRow {
+  id: number
+  type: EventType
+  at: string
+  session_id: string | null
+  seat_id: string | null
+  job_id: string | null
+  data: string
+}
+
+/** The store's part about what happened. */
+export function eventRows(sql: (text: string) => Statement): Pick<Store, 'addEvent' | 'events' | 'milestones'> {
+  return {
+    addEvent(event: NewEvent): Event {
+      const done = sql('INSERT INTO events (type, at, session_id, seat_id, job_id, data) VALUES (?, ?, ?, ?, ?, ?)').run(
+        event.type,
+        event.at,
+        event.session_id,
+        event.seat_id,
+        event.job_id,
+        JSON.stringify(event.data),
+      )
+      return { id: Number(done.lastInsertRowid), ...event }
+    },
+    events(query: EventQuery = {}) {
+      const forward = query.afterId !== undefined
+      const of = [query.sessionId, query.jobId].filter((one) => one !== undefined)
+      const where = `id > ? AND at >= ?${query.sessionId === undefined ? '' : ' AND session_id = ?'}${query.jobId === undefined ? '' : ' AND job_id = ?'}`
+      const match = [query.afterId ?? 0, query.since ?? '', ...of]
+      const thinned = query.readings === 'newest'
+      // The plus keeps SQLite from reading all there ever was in the order of sessions, for the few that came last.
+      const newest = `AND (type <> 'reading' OR id IN (SELECT max(id) FROM events WHERE ${where} AND type = 'reading' GROUP BY +session_id))`
+      const rows = sql(
+        `SELECT * FROM events WHERE ${where} ${thinned ? newest : query.readings === 'none' ? "AND type <> 'reading'" : ''} ORDER BY id ${forward ? 'ASC' : 'DESC'} LIMIT ?`,
+      ).all(...match, ...(thinned ? match : []), query.limit ?? 1_000_000) as EventRow[]
+      const events = rows.map(eventOf)
+      return forward ? events : events.reverse()
+    },
+    milestones(since) {
+      // The plus has it look into their own index, and sort the few it finds.
+      const rows = sql(`SELECT * FROM events WHERE ${MILESTONES} AND at >= ? ORDER BY +id`).all(since) as EventRow[]
+      return rows.map(eventOf)
+    },
+  }
+}
+
+const eventOf = (row: EventRow): Event => ({ ...row, data: JSON.parse(row.data) as Record<string, unknown> })
