@@ -9,10 +9,8 @@ import { liveSource } from './live/live-source.js'
 import { stream } from './live/stream.js'
 import { pageFiles } from './page-files.js'
 import type { ServerParts } from './parts.js'
+import { makeReceiver, type Take } from './receive-signal.js'
 import { SIGN_IN, SIGN_IN_HEADERS } from './sign-in.js'
-import { MAX_BODY, type Reply, type SignalRequest } from './signals.js'
-
-type Take = (request: SignalRequest, reply: Reply) => void
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE'])
 
@@ -24,6 +22,7 @@ export function serveHttp(parts: ServerParts, bound: Bound, take: Take): { liste
     const incoming = (env as { incoming: IncomingMessage }).incoming
     return app.fetch(request, { ...callers.get(incoming)!, address: incoming.socket.remoteAddress ?? '' })
   })
+  const receive = makeReceiver(take)
   const files = pageFiles(parts.web)
   const hub = makeHub(liveSource(parts))
 
@@ -34,7 +33,8 @@ export function serveHttp(parts: ServerParts, bound: Bound, take: Take): { liste
     else if (!METHODS.has(request.method ?? '')) answer(response, 405, { error: `${request.method} is not answered here` })
     else if (isLooking(request) && sendFile(request, response, files({ path, headers: request.headers }))) return
     else if (judged.caller.by === 'files') answer(response, 401, { error: 'a token is needed (Authorization: Bearer …)' })
-    else if (request.method === 'POST' && path.startsWith('/signals/')) receive(request, response, take)
+    else if (request.method === 'POST' && path.startsWith('/signals/'))
+      receive(request, (status, body) => send(response, status, body, {}))
     else if (path === '/api/live') stream(hub, judged.caller, request, response)
     else {
       callers.set(request, judged.caller)
@@ -68,27 +68,6 @@ function sendFile(request: IncomingMessage, response: ServerResponse, file: Retu
   response.writeHead(file.status, file.headers)
   response.end(request.method === 'HEAD' ? undefined : file.body)
   return true
-}
-
-/** The long way in for signals: chunked, large or slow requests. */
-function receive(request: IncomingMessage, response: ServerResponse, take: Take): void {
-  const chunks: Buffer[] = []
-  const reply: Reply = (status, body) => send(response, status, body, {})
-  let size = 0
-  request.on('data', (chunk: Buffer) => {
-    size += chunk.length
-    chunks.push(chunk)
-    if (size <= MAX_BODY) return
-    chunks.length = 0
-    reply(413, '{"error":"too large"}')
-    // Whoever goes on sending is not listened to.
-    request.pause()
-    setTimeout(() => request.destroy(), 100).unref()
-  })
-  request.on('error', () => response.destroy())
-  request.on('end', () => {
-    if (size <= MAX_BODY) take({ path: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks) }, reply)
-  })
 }
 
 function answer(response: ServerResponse, status: number, body: object): void {

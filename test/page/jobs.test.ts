@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { type Started, type Trial, tellEvent } from '../../src/cli/trial.js'
 import type { RuntimeScript, ScriptedStep } from '../../src/jobs/runtimes/scripted-steps.js'
+import { sideways } from './browser.js'
 import { closeBrowser, type Opened, openPage } from './open-page.js'
 
 afterAll(closeBrowser)
@@ -37,6 +38,14 @@ async function stage(script: RuntimeScript, prepare: (trial: Trial) => void = ()
     run: (...args) => trial.start(['run', '--runtime', 'scripted', ...args], { env: { BATON_JOB_SCRIPT: scriptOf(trial) } }),
   }
 }
+
+test('how to begin fits a phone: commands wrap, the example scrolls in its frame, the page does not', async () => {
+  const { page, expectSound } = await openPage({ path: '/jobs' })
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.getByRole('heading', { name: 'No jobs yet' }).waitFor()
+  expect(await sideways(page)).toBeLessThanOrEqual(0)
+  await expectSound()
+})
 
 test('a job appears by itself, and with it its climb, its handoff, its output and its checks, without a reload', async () => {
   const it = await stage({
