@@ -12,17 +12,20 @@ const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
   [['?'], 'These keys'],
 ]
 
+/** A page counts its time from its own beginning, so nought would be just now. */
+const NEVER = Number.NEGATIVE_INFINITY
+
 /** Listens for keys on the whole page, and shows which there are. */
 export function Keys() {
   const [open, setOpen] = useState(false)
   useEffect(() => {
-    let went = 0
+    let went = NEVER
     const press = (event: KeyboardEvent): void => {
       if (event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented) return
       if (event.key === 'Escape' && isField(event.target)) (event.target as HTMLElement).blur()
       if (isField(event.target) || document.querySelector('dialog[open]')) return
       const place = event.timeStamp - went < 1_500 ? PLACES.find(({ key }) => key === event.key) : undefined
-      went = 0
+      went = NEVER
       if (place !== undefined) navigate(place.href)
       else if (event.key === 'g') went = event.timeStamp
       else if (event.key === '?') setOpen(true)

@@ -19,6 +19,12 @@ export function useSession(id: string): { session: SessionDetail | null; problem
   const row = useLive((live) => live.sessions.get(sessionId))
   const changed = useLastOf(sessionId, CHANGES)
   useSoon(changed, again)
+  // The fresh session begins after this one has told its last: its seat's chain is longer then.
+  const seatId = row?.seat_id ?? data?.seat_id
+  const begun = useLive(
+    (live) => live.feed.findLast((event) => event.type === 'session_started' && event.seat_id === seatId)?.id ?? 0,
+  )
+  useSoon(begun, again)
   const session = useMemo(() => {
     if (data === null) return null
     // A page asked for before the row changed says less; one asked for later says more.
