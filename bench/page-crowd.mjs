@@ -12,7 +12,7 @@ const [CLIMB, STEP] = [500, 5]
 export const idOf = (n) => `${String(n).padStart(8, '0')}-0000-4000-8000-000000000000`
 /** Everything from nearly empty to nearly full. */
 export const usedBy = (n) => 20_000 + ((n * 317) % 140_000)
-export const folderOf = (n) => `/work/project-${String(n).padStart(3, '0')}`
+export const folderOf = (n) => `/srv/project-${String(n).padStart(3, '0')}`
 
 /** Sessions at work, each in a project of its own; the first has so many readings behind it. */
 export async function fillCrowd(machine, { sessions, readings }) {

@@ -25,7 +25,7 @@ afterAll(async () => {
 })
 
 async function begin(session: string): Promise<void> {
-  const cwd = `/work/${session}`
+  const cwd = `/srv/${session}`
   await stage.hook('print.UserPromptSubmit', session, { cwd })
   await stage.status(session, 30_000, { cwd, workspace: { current_dir: cwd, project_dir: cwd } })
 }

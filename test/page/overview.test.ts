@@ -45,7 +45,7 @@ describe('the overview', () => {
 
   test('is searched, moved in and opened by keys, and what is searched for is in the address', async () => {
     for (const n of [1, 2, 3]) {
-      const cwd = `/work/lib-${n}`
+      const cwd = `/srv/lib-${n}`
       await stage.hook('print.SessionStart', `lib-${n}`, { cwd })
       await stage.status(`lib-${n}`, 20_000 * n, { cwd, workspace: { current_dir: cwd, project_dir: cwd } })
     }
