@@ -3,7 +3,7 @@ import type { SignalKind } from '../contract/signal.js'
 import { bring, lay } from './bring-messages.js'
 import { type Desk, type Draft, emit, type Parts } from './draft.js'
 import { markGiven, takeBack, toGive, unhurt } from './ready-messages.js'
-import { calls, rides, sayOf, signOf, waiting } from './waiting-messages.js'
+import { calls, isFigures, rides, sayOf, signOf, waiting } from './waiting-messages.js'
 import { deliver, isLeft, isPrompt, ordered, sameProcess, settleLost, settleOrders } from './wake.js'
 
 /**
@@ -126,11 +126,17 @@ export function repeatUnheard(draft: Draft): void {
   }
 }
 
+/** Who waits for the answer: under what id its signal came, and whether it may be anybody. */
+export interface Asker {
+  signalId: string | null
+  stranger: boolean
+}
+
 /**
  * Takes what waits into the answer to this signal; when nobody waits for an answer, leaves it for the next hook.
  * A subagent's events carry nothing: it is not the seat. Nor do those of a job: its runner speaks to it.
  */
-export function give(draft: Draft, how: Delivery, signalId: string | null): string {
+export function give(draft: Draft, how: Delivery, { signalId, stranger }: Asker): string {
   const { parts, agent, record, signal } = draft
   if (how === 'keep' || signal.subagent || record.jobId !== null) return ''
   if (waiting(parts.store.openMessages(record.seatId), record.sessionId).length === 0) return ''
@@ -141,7 +147,9 @@ export function give(draft: Draft, how: Delivery, signalId: string | null): stri
     parts.store.afterCommit(() => unhurt(draft, undefined, work))
     return ''
   }
-  const messages = toGive(draft, signal.kind).filter((message) => rides(agent, message, signal.event))
+  const messages = toGive(draft, signal.kind).filter(
+    (message) => rides(agent, message, signal.event) && (!stranger || isFigures(message)),
+  )
   if (messages.length === 0) return ''
   const told = turnEnds ? goOnWith(draft, messages, signalId) : null
   if (told !== null) return told

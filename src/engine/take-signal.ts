@@ -56,6 +56,8 @@ export interface TakeOptions {
   again?: boolean
   /** It comes from whoever runs the session's job. */
   byRunner?: boolean
+  /** Whoever sent it may be anybody on this machine: it is taken, and its answer holds none of a conversation's words. */
+  stranger?: boolean
 }
 
 export const NOTHING: Taken = {
@@ -111,13 +113,12 @@ export function takeOpened(parts: Parts, raw: RawSignal, told: Signal, options: 
     // Without a server the hook's own engine answers: another that holds the same signal must not take the answer back.
     if (!options.again) moveHandoffs(draft)
     if (signal.kind === 'turn-end' && !signal.subagent) wantFacts(draft)
-    const told =
-      options.deliver === 'answer'
-        ? (vetoed(draft) ?? instructed(draft) ?? insisted(draft))
-        : options.byRunner
-          ? instructed(draft)
-          : null
-    const answer = told ?? give(draft, options.deliver, options.unserved ? null : (options.signalId ?? null))
+    const answer =
+      said(draft, options) ??
+      give(draft, options.deliver, {
+        signalId: options.unserved ? null : (options.signalId ?? null),
+        stranger: options.stranger === true,
+      })
     if (options.unserved && !signal.subagent) expectAnswer(draft)
     parts.store.putSession(record)
     const unsettled = !observation.settled && observation.live === null && !signal.subagent
@@ -157,6 +158,12 @@ function readAhead(parts: Parts, signal: Signal): ReadFacts | null {
     parts.log('error', 'the facts of a session could not be read', { session: signal.sessionId, reason: String(error) })
     return null
   }
+}
+
+/** What Baton itself has to say to this very event; null: nothing, so what waits is said. */
+function said(draft: Draft, { deliver, byRunner, stranger }: TakeOptions): string | null {
+  if (deliver !== 'answer') return byRunner ? instructed(draft) : null
+  return vetoed(draft) ?? (stranger ? null : (instructed(draft) ?? insisted(draft)))
 }
 
 /** null: there is nothing to tell a summariser, or this event's answer is not heard by one. */

@@ -20,6 +20,14 @@ export function calls(message: Message): boolean {
   return message.session_id === null || (message.category === 'handoff' && message.mode === 'urgent')
 }
 
+/** What Baton says of these is its own and holds figures; in all else stand words of a conversation, or of a person. */
+const FIGURES = new Set(['context', 'compaction', 'silence'])
+
+/** Whether anybody on this machine may hear it. */
+export function isFigures({ sender, category }: Message): boolean {
+  return sender === 'baton' && FIGURES.has(category)
+}
+
 /** Whether this event is the moment for it: what others send as `sequential` does not come between two steps of a turn. */
 export function rides(agent: Pick<Agent, 'carriers' | 'turnEnds'>, message: Message, event: string): boolean {
   if (message.sender === 'baton' || message.mode !== 'sequential') return true

@@ -15,7 +15,7 @@ export interface ListenOptions {
   token: string
   /** Everybody has to give the token, for everything. */
   locked: boolean
-  /** Where the launcher finds the port. */
+  /** Where the launcher finds the port and the token: only who gives it hears words of a conversation in the answer to a signal. */
   serverFile: string
 }
 
@@ -66,8 +66,7 @@ export async function listen(parts: ServerParts, options: ListenOptions): Promis
   const port = (server.address() as AddressInfo).port
   bound.port = port
   // Hooks ask 127.0.0.1 and nothing else: where that does not lead here, they work alone.
-  if (['127.0.0.1', 'localhost', '0.0.0.0', '::'].includes(options.host))
-    announce(options.serverFile, port, locked ? token : null)
+  if (['127.0.0.1', 'localhost', '0.0.0.0', '::'].includes(options.host)) announce(options.serverFile, port, token)
   return {
     url: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
     close() {
@@ -95,9 +94,9 @@ function bind(server: Server, { host, port }: ListenOptions): Promise<void> {
   })
 }
 
-function announce(file: string, port: number, token: string | null): void {
+function announce(file: string, port: number, token: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  writeFileSync(file, `${port} ${token ?? '-'} ${process.pid}\n`, { mode: 0o600 })
+  writeFileSync(file, `${port} ${token} ${process.pid}\n`, { mode: 0o600 })
   rmSync(`${dirname(file)}/slow`, { force: true })
 }
 

@@ -11,7 +11,7 @@ async function receiving(
 ): Promise<(bytes: number, whole: boolean) => { sent: ClientRequest; status: Promise<number> }> {
   const receive = makeReceiver(({ body }, reply) => reply(200, String(body.length)), most)
   const server = createServer((incoming, response) =>
-    receive(incoming, (status, body) => response.writeHead(status, { Connection: 'close' }).end(body)),
+    receive(incoming, true, (status, body) => response.writeHead(status, { Connection: 'close' }).end(body)),
   )
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close().closeAllConnections())

@@ -7,9 +7,9 @@ export type Take = (request: SignalRequest, reply: Reply) => void
 const MOST_AT_ONCE = 2 * MAX_BODY
 
 /** The long way in for signals: chunked, large or slow requests. What finds no room is answered 503, and its hook keeps it. */
-export function makeReceiver(take: Take, most = MOST_AT_ONCE): (request: IncomingMessage, reply: Reply) => void {
+export function makeReceiver(take: Take, most = MOST_AT_ONCE): (request: IncomingMessage, words: boolean, reply: Reply) => void {
   let held = 0
-  return (request, reply) => {
+  return (request, words, reply) => {
     const chunks: Buffer[] = []
     let size = 0
     let refused = false
@@ -40,7 +40,7 @@ export function makeReceiver(take: Take, most = MOST_AT_ONCE): (request: Incomin
       if (refused) return
       const body = Buffer.concat(chunks)
       letGo()
-      take({ path: request.url ?? '', headers: request.headers, body }, reply)
+      take({ path: request.url ?? '', headers: request.headers, body, words }, reply)
     })
   }
 }

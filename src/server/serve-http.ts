@@ -34,7 +34,7 @@ export function serveHttp(parts: ServerParts, bound: Bound, take: Take): { liste
     else if (isLooking(request) && sendFile(request, response, files({ path, headers: request.headers }))) return
     else if (judged.caller.by === 'files') answer(response, 401, { error: 'a token is needed (Authorization: Bearer …)' })
     else if (request.method === 'POST' && path.startsWith('/signals/'))
-      receive(request, (status, body) => send(response, status, body, {}))
+      receive(request, judged.caller.words, (status, body) => send(response, status, body, {}))
     else if (path === '/api/live') stream(hub, judged.caller, request, response)
     else {
       callers.set(request, judged.caller)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Event } from '../contract/event.js'
 import type { Session } from '../contract/session.js'
-import { speak, statusLine, trialServer } from './trial-server.js'
+import { speak, statusLine, TRIAL_TOKEN, trialServer } from './trial-server.js'
 
 type Trial = Awaited<ReturnType<typeof trialServer>>
 const trials: Trial[] = []
@@ -243,7 +243,7 @@ describe('starting and ending', () => {
   it('tells the launcher where it is, and takes the word back when it ends', async () => {
     const trial = await trialServer()
     const file = trial.house.home.server
-    expect(readFileSync(file, 'utf8')).toBe(`${new URL(trial.url).port} - ${process.pid}\n`)
+    expect(readFileSync(file, 'utf8')).toBe(`${new URL(trial.url).port} ${TRIAL_TOKEN} ${process.pid}\n`)
     await trial.end()
     expect(existsSync(file)).toBe(false)
   })

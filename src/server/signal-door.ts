@@ -91,12 +91,13 @@ function receive(socket: Socket, first: Buffer, head: Head, door: Door): void {
     reply(judged.status, JSON.stringify({ error: judged.reason }))
     return
   }
+  const { words } = judged.caller
   const parts = [first.subarray(head.bodyAt)]
   let size = parts[0]!.length
   const done = (): boolean => {
     if (size < head.length) return false
     const body = (parts.length === 1 ? parts[0]! : Buffer.concat(parts)).subarray(0, head.length)
-    door.take({ path: head.path, headers: head.headers, body }, reply)
+    door.take({ path: head.path, headers: head.headers, body, words }, reply)
     return true
   }
   if (done()) {

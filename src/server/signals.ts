@@ -17,6 +17,8 @@ export type Reply = (status: number, body: string) => void
 
 /** One request of a hook, whichever door it came through. Header names are lower case, values Latin-1 as HTTP has them. */
 export interface SignalRequest {
+  /** It gave the token: it is a program of the person whose sessions these are. */
+  words: boolean
   path: string
   headers: Record<string, string | string[] | undefined>
   body: Buffer
@@ -82,34 +84,35 @@ export function takeSignals(parts: ServerParts): (request: SignalRequest, reply:
       setTimeout(() => guarded(one.reply, () => catchUp(one, end)), STEP_MS)
       return
     }
-    one.reply(200, again(one.raw, 'answer'))
+    one.reply(200, again(one.raw, { ...one.options, deliver: 'answer' }))
   }
 
   /** A turn's last answer reaches the transcript after the turn's end was told. */
   const lookAgain = (raw: RawSignal): void => {
-    again(raw, 'keep')
+    again(raw, { deliver: 'keep' })
   }
 
-  const again = (raw: RawSignal, deliver: TakeOptions['deliver']): string => {
+  const again = (raw: RawSignal, { deliver, stranger = false }: TakeOptions): string => {
     try {
-      return parts.engine.take(raw, { deliver, again: true }).answer
+      return parts.engine.take(raw, { deliver, stranger, again: true }).answer
     } catch (error) {
       parts.log('warn', 'looking again failed', { reason: String(error) })
       return ''
     }
   }
 
-  return ({ path, headers, body }, reply) => {
+  return (request, reply) => {
+    const { path } = request
     const [, , agent = '', kind = ''] = path.split('?', 1)[0]!.split('/')
     if (!Object.hasOwn(parts.engine.parts.agents, agent)) {
       reply(404, JSON.stringify({ error: `no agent ${agent}` }))
       return
     }
-    guarded(reply, () => enqueue(agent, kind, headers, body, reply))
+    guarded(reply, () => enqueue(agent, kind, request, reply))
   }
 
-  function enqueue(agent: string, kind: string, headers: SignalRequest['headers'], body: Buffer, reply: Reply): void {
-    const options: TakeOptions = { deliver: kind === 'status-line' ? 'keep' : 'answer' }
+  function enqueue(agent: string, kind: string, { headers, body, words }: SignalRequest, reply: Reply): void {
+    const options: TakeOptions = { deliver: kind === 'status-line' ? 'keep' : 'answer', stranger: !words }
     const signalId = headers['x-baton-signal']
     if (typeof signalId === 'string' && signalId !== '') options.signalId = signalId
     const spooled = headers['x-baton-spooled'] && options.signalId ? parts.spooled(options.signalId) : null

@@ -14,7 +14,8 @@ test('the first line tells the address; Ctrl-C ends it with 0 and takes the anno
   const { url } = JSON.parse(await server.firstLine())
   expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
   const announced = join(trial.env.BATON_HOME!, 'run', 'server')
-  expect(readFileSync(announced, 'utf8')).toBe(`${new URL(url).port} - ${server.child.pid}\n`)
+  const token = readFileSync(join(trial.env.BATON_HOME!, 'token'), 'utf8').trim()
+  expect(readFileSync(announced, 'utf8')).toBe(`${new URL(url).port} ${token} ${server.child.pid}\n`)
   const { version } = (await trial.run(['--version', '--json'])).json
   expect(await (await fetch(`${url}/health`)).json()).toMatchObject({ ok: true, version })
   const taken = await fetch(`${url}/signals/claude-code/status-line`, {
