@@ -15,24 +15,29 @@ export async function run({ quick, note }) {
   const seconds = quick ? 4 : 15
   const pinned = has('taskset') && cpus().length > 1
   const rows = []
-  for (const count of [0, LISTENERS]) {
-    const said = await listen({ seconds, pinned, count })
+  for (const [count, kept] of [
+    [0, false],
+    [0, true],
+    [LISTENERS, false],
+    [LISTENERS, true],
+  ]) {
+    const said = await listen({ seconds, pinned, count, kept })
     if (said === null) {
       note('  the generator needs a C compiler (cc): left out')
       return []
     }
-    rows.push(...judge(said, { count, seconds }))
+    rows.push(...judge(said, { count, seconds, kept }))
   }
   return rows
 }
 
-async function listen({ seconds, pinned, count }) {
+async function listen({ seconds, pinned, count, kept }) {
   const machine = makeMachine('live')
   const server = await machine.serve(pinned ? ['taskset', '-c', '0'] : [])
   const listeners = makeListeners(server.port, count, { measure: true })
   try {
     const folder = join(machine.home, '.claude', 'projects', '-bench')
-    const load = prepareLoad(machine.dir, { sessions: SESSIONS, cwd: machine.project, folder, port: server.port })
+    const load = prepareLoad(machine.dir, { sessions: SESSIONS, cwd: machine.project, folder, port: server.port, kept })
     if (load === null) return null
     const prefix = pinned ? ['taskset', '-c', '1'] : []
     await load.run({ rate: 500, seconds: 1, prefix })
@@ -58,24 +63,25 @@ function begin({ url }, cwd) {
   return fetch(`${url}/signals/claude-code/SessionStart`, { method: 'POST', body: JSON.stringify(body) }).catch(() => {})
 }
 
-function judge(said, { count, seconds }) {
+function judge(said, { count, seconds, kept }) {
+  const who = `${count} listen, ${kept ? 'connections kept' : 'one connection each'}`
   const cores = `server ${Math.round(said.server * 100)}% of a core`
   const rows = [
-    row(`${count} listen: answered after commit`, said.answered_rate, {
+    row(`${who}: answered after commit`, said.answered_rate, {
       ...{ unit: '/s', bound: 0.98 * RATE, rule: `${RATE}/s offered`, least: true, n: said.answered, note: cores },
     }),
-    row(`${count} listen: slowest of a hundred answers`, said.p99, { note: `median ${said.p50.toFixed(1)} ms` }),
+    row(`${who}: slowest of a hundred answers`, said.p99, { note: `median ${said.p50.toFixed(1)} ms` }),
   ]
   if (count === 0) return rows
   const { all, latency } = said.listeners
   const most = Math.max(0, ...all.flatMap(({ readings }) => [...readings.values()])) / (seconds + 2)
   return [
     ...rows,
-    row('from what happened to the page', quantile(latency, 0.99), {
+    row(`${who}: from what happened to the page`, quantile(latency, 0.99), {
       ...{ bound: 300, rule: 'p99', n: latency.length, note: `median ${Math.round(quantile(latency, 0.5))} ms` },
     }),
-    row('readings of a session', most, { unit: '/s', bound: 5, rule: 'each listener' }),
-    row('memory', said.memory, { unit: 'MB', bound: 250, rule: 'highest' }),
+    row(`${who}: readings of a session`, most, { unit: '/s', bound: 5, rule: 'each listener' }),
+    row(`${who}: memory`, said.memory, { unit: 'MB', bound: 250, rule: 'highest' }),
   ]
 }
 

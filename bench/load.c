@@ -1,6 +1,6 @@
-/* Sends signals to a running server at a fixed rate, one connection each. Every answer is timed from the moment its signal was
+/* Sends signals to a running server at a fixed rate, one connection each, or with "kept" on connections that are used again. Every answer is timed from the moment its signal was
    due, so a server that falls behind cannot hide it. In C because Node needs a whole core for this alone.
-   load <port> <signals a second> <seconds> <templates>  →  one line of JSON
+   load <port> <signals a second> <seconds> <templates> [kept]  →  one line of JSON
    A template: "<bytes of request> <bytes of path> <bytes of step> <marks>", its marks ("<part> <what> <offset>", part r or s,
    what n: a number of eight digits that rises with every signal, u: the figure in five), then the three parts. Where there is a step, it is
    appended to the file named by the path before the signal goes out: the answer and tool result a client writes. */
@@ -36,6 +36,7 @@ typedef struct {
 typedef struct {
   double due;
   int ok;
+  long lacks; /* bytes of the answer; -1: not known yet */
 } Open;
 
 static Template *templates;
@@ -43,6 +44,7 @@ static long template_count;
 static struct pollfd waiting[MOST_OPEN];
 static Open opened[MOST_OPEN];
 static int open_count;
+static int kept, idle[MOST_OPEN], idle_count;
 static double *took;
 static long answered, wrong, refused, sent;
 
@@ -89,6 +91,11 @@ static void fill(Template *one, long n) {
   }
 }
 
+static void await(int fd, double due) {
+  waiting[open_count] = (struct pollfd){.fd = fd, .events = POLLIN};
+  opened[open_count++] = (Open){.due = due, .ok = 0, .lacks = -1};
+}
+
 static void send_one(int port, double due) {
   Template *one = &templates[sent % template_count];
   fill(one, sent++);
@@ -96,6 +103,14 @@ static void send_one(int port, double due) {
     int file = open(one->path, O_WRONLY | O_APPEND);
     if (file < 0 || write(file, one->step, (size_t)one->step_size) != one->step_size) exit(2);
     close(file);
+  }
+  if (idle_count > 0) {
+    int fd = idle[--idle_count];
+    if (write(fd, one->request, (size_t)one->request_size) == one->request_size) {
+      await(fd, due);
+      return;
+    }
+    close(fd);
   }
   struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((unsigned short)port)};
   to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -108,8 +123,19 @@ static void send_one(int port, double due) {
     return;
   }
   fcntl(fd, F_SETFL, O_NONBLOCK);
-  waiting[open_count] = (struct pollfd){.fd = fd, .events = POLLIN};
-  opened[open_count++] = (Open){.due = due, .ok = 0};
+  await(fd, due);
+}
+
+/* The head comes in one piece; whether the answer is whole. */
+static int is_whole(Open *one, char *heard, ssize_t got) {
+  if (one->lacks < 0) {
+    heard[got] = 0;
+    char *length = strstr(heard, "Content-Length: "), *end = strstr(heard, "\r\n\r\n");
+    if (!length || !end) return 0;
+    one->lacks = atol(length + 16) + (end + 4 - heard);
+  }
+  one->lacks -= got;
+  return one->lacks <= 0;
 }
 
 static void hear(int timeout) {
@@ -117,10 +143,12 @@ static void hear(int timeout) {
   if (poll(waiting, (nfds_t)open_count, timeout) <= 0) return;
   for (int i = open_count - 1; i >= 0; i--) {
     if (!waiting[i].revents) continue;
-    ssize_t got = read(waiting[i].fd, heard, sizeof heard);
+    ssize_t got = read(waiting[i].fd, heard, sizeof heard - 1);
     if (got > 12 && !opened[i].ok) opened[i].ok = memcmp(heard + 9, "200", 3) == 0;
-    if (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR))) continue;
-    close(waiting[i].fd);
+    int whole = kept && got > 0 && is_whole(&opened[i], heard, got);
+    if (!whole && (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR)))) continue;
+    if (whole) idle[idle_count++] = waiting[i].fd;
+    else close(waiting[i].fd);
     took[answered + wrong] = now() - opened[i].due;
     if (opened[i].ok) answered++;
     else wrong++;
@@ -135,7 +163,8 @@ static int rising(const void *a, const void *b) {
 }
 
 int main(int argc, char **argv) {
-  if (argc != 5) return 2;
+  if (argc != 5 && argc != 6) return 2;
+  kept = argc == 6;
   int port = atoi(argv[1]);
   double rate = atof(argv[2]), seconds = atof(argv[3]);
   signal(SIGPIPE, SIG_IGN);

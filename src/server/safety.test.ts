@@ -114,7 +114,7 @@ describe('what is refused', () => {
     }
     const twice = await speak(
       trial.url,
-      `POST /signals/claude-code/Stop HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 2\r\n\r\n{}${inner}`,
+      `POST /signals/claude-code/Stop HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}${inner}`,
     )
     expect(twice.match(/HTTP\/1\.1/g)).toHaveLength(1)
     expect(trial.house.store.session('smuggled')).toBeNull()
@@ -122,7 +122,7 @@ describe('what is refused', () => {
       trial.url,
       'GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n',
     )
-    expect(statusOf(hosts)).not.toBe(500)
+    expect(statusOf(hosts)).toBe(400)
   })
 
   it('ids that would be paths', async () => {

@@ -27,6 +27,11 @@ export function serveHttp(parts: ServerParts, bound: Bound, take: Take): { liste
   const hub = makeHub(liveSource(parts))
 
   const listener: RequestListener = (request, response) => {
+    // Which of two would be believed depends on who reads them.
+    if ((request.headersDistinct.host?.length ?? 0) > 1) {
+      answer(response, 400, { error: 'two hosts are named' })
+      return
+    }
     const path = (request.url ?? '').split('?', 1)[0]!
     const judged = judge(askingOf(request, path), bound, parts.now)
     if (judged.status !== null) refuse(request, response, judged)

@@ -67,6 +67,34 @@ describe('signals', () => {
     expect((await sessions(trial)).map((session) => session.session_id).sort()).toEqual(Object.keys(ways).sort())
   })
 
+  it('answers one after the other on a connection that is kept, and what is no signal between them', async () => {
+    const trial = await start()
+    const request = (session: string, after = 'keep-alive') => {
+      const body = JSON.stringify(statusLine(session, 50_008, 1))
+      return `POST /signals/claude-code/status-line HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: ${after}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+    }
+    const health = 'GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n'
+    const answers = (heard: string): string[] => heard.match(/HTTP\/1\.1 \d{3}/g) ?? []
+    // Apart, all at once, and torn within the second.
+    const apart = await speak(trial.url, request('a'), request('b'), request('c', 'close'))
+    expect(answers(apart)).toEqual(Array(3).fill('HTTP/1.1 200'))
+    const atOnce = await speak(trial.url, request('d') + request('e') + request('f', 'close'))
+    expect(answers(atOnce)).toEqual(Array(3).fill('HTTP/1.1 200'))
+    const both = request('g') + request('h', 'close')
+    expect(answers(await speak(trial.url, both.slice(0, -60), both.slice(-60)))).toHaveLength(2)
+    for (const chunks of [[request('i'), health], [request('i') + health]]) {
+      const heard = await speak(trial.url, ...chunks)
+      expect(answers(heard)).toEqual(Array(2).fill('HTTP/1.1 200'))
+      expect(heard).toContain('"ok":true')
+    }
+    expect(
+      (await sessions(trial))
+        .map(({ session_id }) => session_id)
+        .sort()
+        .join(''),
+    ).toBe('abcdefghi')
+  })
+
   it('refuses what is not a signal with a status that says so, and stores nothing', async () => {
     const trial = await start()
     expect((await trial.post('/signals/claude-code/Stop', 'not json')).status).toBe(400)

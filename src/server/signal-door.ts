@@ -5,7 +5,7 @@ import type { Reply, SignalRequest } from './signals.js'
 /**
  * The short way in for hooks. A launcher sends one small request per connection and waits for the answer; Node's HTTP server
  * spends more on such a connection than the engine on its signal. So the first bytes are looked at: a plain
- * `POST /signals/…` is read here, everything else goes to the HTTP server untouched.
+ * `POST /signals/…` is read here, everything else goes to the HTTP server untouched. Programs may keep the connection for more.
  */
 export interface Door {
   judge(asking: Asking): Judged
@@ -18,39 +18,91 @@ const START = Buffer.from('POST /signals/')
 const HEAD_END = Buffer.from('\r\n\r\n')
 const MAX_HEAD = 16 * 1024
 const MAX_SHORT_BODY = 1024 * 1024
-const IDLE_MS = 30_000
+const IDLE_S = 30
 /** For a request that comes in pieces, however busy it is. */
 const SLOW_MS = 10_000
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/
+const NOTHING = Buffer.alloc(0)
 
+/** One request after the other: the next is looked at when the last is answered, and any of them may be for the HTTP server. */
 export function admit(socket: Socket, door: Door): void {
   socket.on('error', () => socket.destroy())
-  socket.setTimeout(IDLE_MS, () => socket.destroy())
-  let read: Buffer = Buffer.alloc(0)
+  // Who keeps a connection is told a little less than this, and so never writes into one that is just being closed.
+  socket.setTimeout((IDLE_S + 1) * 1000, () => socket.destroy())
+  let read: Buffer = NOTHING
+  let head: Welcome | null = null
   let slow: NodeJS.Timeout | null = null
-  const look = (chunk: Buffer): void => {
-    read = read.length === 0 ? chunk : Buffer.concat([read, chunk])
-    const start = Math.min(read.length, START.length)
-    const ours = read.subarray(0, start).equals(START.subarray(0, start))
-    const end = ours ? read.indexOf(HEAD_END) : -1
-    // A head may come in pieces.
-    if (ours && end < 0 && read.length < MAX_HEAD) {
-      slow ??= tooSlow(socket)
-      return
-    }
-    if (slow) clearTimeout(slow)
-    socket.off('data', look)
-    const head = end < 0 ? null : readHead(read, end)
-    if (head === null) door.pass(socket, read)
-    else receive(socket, read, head, door)
+  let isAnswering = false
+  let isOver = false
+
+  const look = (): void => {
+    if (isAnswering || isOver || read.length === 0) return
+    head ??= begin()
+    if (isOver) return
+    if (head !== null && read.length >= head.bodyAt + head.length) take(head)
+    else slow ??= tooSlow(socket)
   }
-  socket.on('data', look)
+  const more = (chunk: Buffer): void => {
+    read = read.length === 0 ? chunk : Buffer.concat([read, chunk])
+    look()
+  }
+  /** null: it has not come yet, or is not for this door. */
+  const begin = (): Welcome | null => {
+    const start = Math.min(read.length, START.length)
+    const isOurs = read.subarray(0, start).equals(START.subarray(0, start))
+    const end = isOurs ? read.indexOf(HEAD_END) : -1
+    // A head may come in pieces.
+    if (isOurs && end < 0 && read.length < MAX_HEAD) return null
+    const said = end < 0 ? null : readHead(read, end)
+    if (said === null) {
+      letGo()
+      door.pass(socket, read)
+      return null
+    }
+    const { host, origin, authorization } = said.headers
+    const judged = door.judge({ host, origin, authorization, site: said.headers['sec-fetch-site'] })
+    if (judged.status === null) return { ...said, words: judged.caller.words }
+    letGo()
+    answer(socket, judged.status, JSON.stringify({ error: judged.reason }), false)
+    socket.resume()
+    return null
+  }
+  const take = ({ path, headers, words, bodyAt, length, keeps }: Welcome): void => {
+    const body = read.subarray(bodyAt, bodyAt + length)
+    read = read.length === bodyAt + length ? NOTHING : read.subarray(bodyAt + length)
+    head = null
+    isAnswering = true
+    rest()
+    socket.pause()
+    door.take({ path, headers, body, words }, (status, text) => {
+      isAnswering = false
+      answer(socket, status, text, keeps)
+      if (!keeps) letGo()
+      socket.resume()
+      look()
+    })
+  }
+  const rest = (): void => {
+    if (slow) clearTimeout(slow)
+    slow = null
+  }
+  const letGo = (): void => {
+    isOver = true
+    rest()
+    socket.off('data', more)
+  }
+  socket.once('close', rest)
+  socket.on('data', more)
 }
 
-function tooSlow(socket: Socket): NodeJS.Timeout {
-  const timer = setTimeout(() => socket.destroy(), SLOW_MS)
-  socket.once('close', () => clearTimeout(timer))
-  return timer
+const tooSlow = (socket: Socket): NodeJS.Timeout => setTimeout(() => socket.destroy(), SLOW_MS)
+
+function answer(socket: Socket, status: number, body: string, keeps: boolean): void {
+  if (socket.destroyed) return
+  const after = keeps ? `keep-alive\r\nKeep-Alive: timeout=${IDLE_S}` : 'close'
+  const text = `HTTP/1.1 ${status} ${PHRASES[status] ?? 'Done'}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: ${after}\r\nX-Baton: 1\r\n\r\n${body}`
+  if (keeps) socket.write(text)
+  else socket.end(text)
 }
 
 interface Head {
@@ -58,6 +110,12 @@ interface Head {
   headers: Record<string, string>
   length: number
   bodyAt: number
+  /** More may follow on this connection. */
+  keeps: boolean
+}
+
+interface Welcome extends Head {
+  words: boolean
 }
 
 /** null: not for this door (chunked, expecting an interim answer, large, or not quite HTTP). */
@@ -74,47 +132,10 @@ function readHead(bytes: Buffer, end: number): Head | null {
   }
   const length = /^\d{1,9}$/.test(headers['content-length'] ?? '') ? Number(headers['content-length']) : Number.NaN
   if (Number.isNaN(length) || length > MAX_SHORT_BODY) return null
-  if (headers['transfer-encoding'] !== undefined || headers.expect !== undefined) return null
-  return { path: request.split(' ')[1] ?? '', headers, length, bodyAt: end + HEAD_END.length }
-}
-
-function receive(socket: Socket, first: Buffer, head: Head, door: Door): void {
-  const reply: Reply = (status, body) => {
-    if (socket.destroyed) return
-    socket.end(
-      `HTTP/1.1 ${status} ${PHRASES[status] ?? 'Done'}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\nX-Baton: 1\r\n\r\n${body}`,
-    )
-  }
-  const { host, origin, authorization } = head.headers
-  const judged = door.judge({ host, origin, authorization, site: head.headers['sec-fetch-site'] })
-  if (judged.status !== null) {
-    reply(judged.status, JSON.stringify({ error: judged.reason }))
-    return
-  }
-  const { words } = judged.caller
-  const parts = [first.subarray(head.bodyAt)]
-  let size = parts[0]!.length
-  const done = (): boolean => {
-    if (size < head.length) return false
-    const body = (parts.length === 1 ? parts[0]! : Buffer.concat(parts)).subarray(0, head.length)
-    door.take({ path: head.path, headers: head.headers, body, words }, reply)
-    return true
-  }
-  if (done()) {
-    socket.resume()
-    return
-  }
-  const slow = tooSlow(socket)
-  const more = (chunk: Buffer): void => {
-    parts.push(chunk)
-    size += chunk.length
-    if (done()) {
-      clearTimeout(slow)
-      socket.off('data', more)
-      socket.resume()
-    }
-  }
-  socket.on('data', more)
+  if (headers['transfer-encoding'] !== undefined || headers.expect !== undefined || headers.upgrade !== undefined) return null
+  const [, path = '', version] = request.split(' ')
+  const keeps = version === 'HTTP/1.1' && !/\bclose\b/i.test(headers.connection ?? '')
+  return { path, headers, length, bodyAt: end + HEAD_END.length, keeps }
 }
 
 const PHRASES: Record<number, string> = {
