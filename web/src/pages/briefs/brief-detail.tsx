@@ -70,7 +70,7 @@ function Brief({ brief, again }: { brief: BriefDetail; again: () => void }) {
           taken <RelativeTime at={brief.taken_at} />
         </span>
       </p>
-      <div className="columns" data-editing={editing || undefined}>
+      <div className="columns brief-columns" data-editing={editing || undefined}>
         <div>
           {editing && text !== null ? (
             <BriefEditor
