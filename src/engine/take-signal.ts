@@ -21,6 +21,7 @@ import { wantBrief, wantFacts } from './late-work.js'
 import { measure } from './measure.js'
 import { cancelStale, confirm, type Delivery, give, ofLeftSessions, ofSession, queue, repeatUnheard } from './messages.js'
 import { ofJob } from './of-job.js'
+import { openSignal } from './open-signal.js'
 import type { ReadFacts } from './read-facts.js'
 import { identify, newRecord } from './records.js'
 import { seatFor } from './seats.js'
@@ -72,7 +73,7 @@ export const NOTHING: Taken = {
 
 /** One signal, one transaction: load, look, track, decide, write, and take what waits into the answer. */
 export function takeSignal(parts: Parts, raw: RawSignal, options: TakeOptions): Taken {
-  const signal = parts.agents[raw.agent]?.open(raw)
+  const signal = openSignal(parts, raw)
   if (signal) return takeOpened(parts, raw, signal, options)
   parts.log('debug', 'not a signal', { agent: raw.agent, kind: raw.kind })
   return NOTHING
