@@ -92,7 +92,7 @@ async function interact(open, rounds) {
       for (const _ of 't-') await page.keyboard.press('Backspace')
       await page.keyboard.press('Escape')
       const order = page.getByRole('combobox', { name: 'Order' })
-      const lowest = `${first} === '${folderOf(0).slice(6)}'`
+      const lowest = `${first} === '${folderOf(0).slice('/srv/'.length)}'`
       await time(page, 'another order', 'change', lowest, () => order.selectOption('name'))
       await time(page, 'another order', 'change', `!(${lowest})`, () => order.selectOption('newest'))
       await page.evaluate('document.activeElement.blur()')
