@@ -17,6 +17,8 @@ export interface ListenOptions {
   locked: boolean
   /** Where the launcher finds the port and the token: only who gives it hears words of a conversation in the answer to a signal. */
   serverFile: string
+  /** How long nothing may happen on a connection that nobody works for; left out: a minute. */
+  stillMs?: number
 }
 
 export interface Listening {
@@ -27,6 +29,7 @@ export interface Listening {
 /** How long a request may take to arrive, its head and all of it. */
 const HEAD_MS = 10_000
 const REQUEST_MS = 60_000
+const STILL_MS = 60_000
 
 /** Starts the server and tells the launcher where it is; closing takes that word back first. */
 export async function listen(parts: ServerParts, options: ListenOptions): Promise<Listening> {
@@ -47,7 +50,7 @@ export async function listen(parts: ServerParts, options: ListenOptions): Promis
   http.headersTimeout = HEAD_MS
   http.requestTimeout = REQUEST_MS
   http.keepAliveTimeout = 2_000
-  http.timeout = 60_000
+  http.timeout = options.stillMs ?? STILL_MS
   const door: Door = {
     judge: (asking) => judge({ ...asking, path: '/signals/', method: 'POST' }, bound, parts.now),
     take,

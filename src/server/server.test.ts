@@ -315,3 +315,13 @@ describe('starting and ending', () => {
     await expect(listen({} as never, options)).rejects.toMatchObject({ exit: 4 })
   })
 })
+
+it('an answer that takes longer than a connection may be still is waited for', async () => {
+  const trial = await start({ stillMs: 100 })
+  const began = performance.now()
+  const { status, body } = await trial.get('/api/doctor')
+  expect([status, (body.checks as unknown[]).length > 10]).toEqual([200, true])
+  expect(performance.now() - began, 'it took long enough to show anything').toBeGreaterThan(300)
+  const waiting = await speak(trial.url, 'GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Sl', 'ow: and then nothing')
+  expect(waiting, 'who says nothing more is let go').not.toContain('200')
+}, 30_000)
