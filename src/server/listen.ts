@@ -82,19 +82,38 @@ export async function listen(parts: ServerParts, options: ListenOptions): Promis
 
 function bind(server: Server, { host, port }: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error) => {
-      reject(
-        codeOf(error) === 'EADDRINUSE'
-          ? new BatonError(
-              `Port ${port} is taken.`,
-              'Another Baton may be running already (baton doctor tells); else use --port or BATON_PORT.',
-              EXIT.refused,
-            )
-          : error,
-      )
-    })
+    server.once('error', (error) => reject(refusal(codeOf(error), host, port) ?? error))
     server.listen({ host, port, backlog: 4096 }, resolve)
   })
+}
+
+/** null: not one that a person can mend. */
+function refusal(code: string | undefined, host: string, port: number): BatonError | null {
+  const instead = 'use --port or BATON_PORT.'
+  switch (code) {
+    case 'EADDRINUSE':
+      return new BatonError(
+        `Port ${port} is taken.`,
+        `Another Baton may be running already (baton doctor tells); else ${instead}`,
+        EXIT.refused,
+      )
+    case 'EACCES':
+      return new BatonError(
+        `Port ${port} may not be listened on by you.`,
+        `Those below 1024 often may not: ${instead}`,
+        EXIT.refused,
+      )
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return new BatonError(
+        `${host} is no address of this machine.`,
+        'Give --host one that it has (0.0.0.0: all of them), or leave it out to stay on 127.0.0.1.',
+        EXIT.usage,
+      )
+    default:
+      return null
+  }
 }
 
 function announce(file: string, port: number, token: string): void {
