@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
 import { type Trial, tell, tellEvent } from '../../src/cli/trial.js'
+import { sideways } from './browser.js'
 import { closeBrowser, openPage } from './open-page.js'
 
 afterAll(closeBrowser)
@@ -87,6 +88,26 @@ test('what was recorded is summed by day, project and model, and drawn', async (
   const since = trial.fill((house) => house.store.firstSpend())
   expect(since).not.toBeNull()
   await page.getByText(/Recorded since \d+ \w+ \d{4}\. Days begin at midnight in /).waitFor()
+})
+
+test('a project with a long name neither pushes the page aside nor breaks the names of others', async () => {
+  const { page } = await openPage({
+    path: '/history',
+    prepare: (trial) => {
+      record(trial, [
+        { daysAgo: 0, session: 'a1', project: `${trial.user}/${'a-long-name-'.repeat(20)}`, model: 'claude-opus-4-6', cost: 1 },
+        { daysAgo: 0, session: 'a2', project: `${trial.user}/payments`, model: 'claude-opus-4-6', cost: 1 },
+      ])
+      return {}
+    },
+  })
+  for (const width of [1280, 900, 760, 390]) {
+    await page.setViewportSize({ width, height: 844 })
+    const name = page.getByText('payments', { exact: true })
+    await name.waitFor()
+    expect(await sideways(page), `at ${width}`).toBeLessThanOrEqual(0)
+    expect((await name.boundingBox())!.height, 'on one line').toBeLessThan(30)
+  }
 })
 
 test('before anything is recorded it says how to begin, and figures need no key', async () => {

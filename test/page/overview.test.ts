@@ -117,6 +117,27 @@ describe('the overview', () => {
     await context.close()
   })
 
+  test('whatever is not there says so, and leads to what is', async () => {
+    const { page, context } = await stage.open('/')
+    for (const [path, title, link, href] of [
+      ['/sessions/nope', 'Session nope', 'All sessions', '/?show=all'],
+      ['/jobs/nope', 'Job nope', 'All jobs', '/jobs'],
+      ['/briefs/nope', 'Brief nope', 'All briefs', '/briefs'],
+      ['/archive/nope', 'Transcript', 'All kept transcripts', '/archive'],
+      ['/no/such/page', 'Nothing here', 'Overview', '/'],
+    ] as const) {
+      await page.goto(stage.url + path)
+      await page.getByRole('heading', { level: 1, name: title }).waitFor()
+      await page.getByRole('alert').waitFor()
+      const way = page.getByRole('main').getByRole('link', { name: link, exact: true })
+      expect(await way.getAttribute('href'), path).toBe(href)
+      expect(await page.getByRole('button', { name: 'Try again' }).count(), path).toBe(0)
+      await way.click()
+      await page.waitForURL(stage.url + href)
+    }
+    await context.close()
+  })
+
   test('a browser that keeps nothing is let in for as long as the page is open, and a spent ticket is told in sentences', async () => {
     const context = await stage.browser.newContext()
     await context.addInitScript(

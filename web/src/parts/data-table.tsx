@@ -11,6 +11,8 @@ export interface Column<Row> {
   wide?: boolean
   /** On a narrow screen: its name is left out, or all of it. */
   narrow?: 'bare' | 'hide'
+  /** Left out where there is room for a table, but not for all of it. */
+  spare?: boolean
 }
 
 /** A table that becomes a list where there is no room for one. With `href` the first column is the link, and j and k move between rows. */
@@ -28,7 +30,13 @@ export function DataTable<Row>(props: {
       <thead>
         <tr>
           {columns.map((column) => (
-            <th key={column.id} scope="col" data-figure={column.figure || undefined} data-wide={column.wide || undefined}>
+            <th
+              key={column.id}
+              scope="col"
+              data-figure={column.figure || undefined}
+              data-wide={column.wide || undefined}
+              data-spare={column.spare || undefined}
+            >
               {column.head}
             </th>
           ))}
@@ -45,6 +53,7 @@ export function DataTable<Row>(props: {
                   data-head={typeof column.head === 'string' ? column.head : undefined}
                   data-figure={column.figure || undefined}
                   data-wide={column.wide || undefined}
+                  data-spare={column.spare || undefined}
                   data-narrow={place === 0 ? 'bare' : column.narrow}
                 >
                   {place === 0 && target !== null ? (

@@ -36,6 +36,7 @@ export function ShareTable<Row extends Figures>({
       ),
       wide: true,
       narrow: 'bare',
+      spare: true,
     },
     ...figureColumns<Row>(),
   ]
