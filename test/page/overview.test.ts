@@ -89,6 +89,7 @@ describe('the overview', () => {
   test.each([
     ['light', 1280],
     ['dark', 1280],
+    ['light', 1024],
     ['light', 390],
     ['dark', 390],
   ] as const)('%s at %i pixels: nothing for axe to complain of, nothing sideways', async (theme, width) => {

@@ -11,7 +11,7 @@ export interface Column<Row> {
   wide?: boolean
   /** On a narrow screen: its name is left out, or all of it. */
   narrow?: 'bare' | 'hide'
-  /** Left out where there is room for a table, but not for all of it. */
+  /** Left out where there is no room for all of it; a bare one only where a table is drawn. */
   spare?: boolean
 }
 

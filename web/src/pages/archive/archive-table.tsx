@@ -30,6 +30,7 @@ const COLUMNS: Column<ArchiveShown>[] = [
     cell: ({ subagents }) => (subagents.length === 0 ? null : groupedText(subagents.length)),
     figure: true,
     narrow: 'hide',
+    spare: true,
   },
   {
     id: 'size',

@@ -20,7 +20,7 @@ export function SeatList({ seats, alarms }: { seats: readonly Seat[]; alarms: re
         itemKey={({ seat_id }) => seat_id}
         draw={(seat) => <SeatRow seat={seat} alarm={kinds.get(seat.seat_id) ?? null} />}
         label="Seats"
-        estimate={matchMedia('(max-width: 60rem)').matches ? 136 : 67}
+        estimate={matchMedia('(max-width: 75rem)').matches ? 136 : 67}
       />
     </section>
   )
