@@ -137,7 +137,7 @@ describe('a session as it is shown', () => {
       { name: 'handoff' },
       { name: 'critical' },
     ])
-    expect(detailOf(house.store, one.record(), rowOf(house.store, one.record(), view(one), policy()))).toMatchObject({
+    expect(detailOf(house.store, one.record(), rowOf(house.engine.parts, one.record(), view(one), policy()))).toMatchObject({
       session_id: 'deep-0001',
       levels: [{ name: 'notice' }, { name: 'warning' }, { name: 'handoff' }, { name: 'critical' }],
       cycle_reason: 'start',
@@ -150,7 +150,7 @@ describe('a session as it is shown', () => {
 })
 
 describe('a session among others', () => {
-  const row = (one: ReturnType<typeof session>) => rowOf(house.store, one.record(), view(one), policy())
+  const row = (one: ReturnType<typeof session>) => rowOf(house.engine.parts, one.record(), view(one), policy())
 
   it('tells how much a step added lately and how many are left at that growth', () => {
     const one = session('grow-0001')
@@ -166,7 +166,12 @@ describe('the list of sessions', () => {
     recentSessions(
       house.store,
       (record) =>
-        rowOf(house.store, record, viewSession(record, { seat: null, enabled: true, alive: null, now: house.now() }), policy()),
+        rowOf(
+          house.engine.parts,
+          record,
+          viewSession(record, { seat: null, enabled: true, alive: null, now: house.now() }),
+          policy(),
+        ),
       { ...options, now: house.now() },
     ).map((one) => one.session_id)
 
