@@ -30,18 +30,28 @@ function sitsIn(store: Store, seatId: string): SessionRecord | null {
   return store.chain(seatId).reduce<SessionRecord | null>((a, b) => (a !== null && place(a) > place(b) ? a : b), null)
 }
 
+const isLive = ({ state }: Pick<SessionRow, 'state'>): boolean => state !== 'ended' && state !== 'unknown'
+
+/** Nothing was heard of it since. */
+const isForgotten = ({ forgottenAt, seenAt }: SessionRecord): boolean => forgottenAt !== undefined && seenAt <= forgottenAt
+
+/** Whether a list of sessions has it where not all are wanted: it is live, or of the last 24 hours, and not forgotten. */
+export function isListed(record: SessionRecord, row: Pick<SessionRow, 'state'>, now: Date): boolean {
+  if (isForgotten(record)) return false
+  return isLive(row) || record.seenAt >= new Date(now.getTime() - DAY).toISOString()
+}
+
 /** Live ones and those of the last 24 hours, ended included, newest first. */
 export function recentSessions(
   store: Store,
   row: (record: SessionRecord) => SessionRow,
   options: { all?: boolean; live?: boolean; now: Date },
 ): SessionRow[] {
-  const since = new Date(options.now.getTime() - DAY).toISOString()
-  const isLive = ({ state }: SessionRow): boolean => state !== 'ended' && state !== 'unknown'
-  return store
-    .sessions()
-    .map(row)
-    .filter((session) => (options.live ? isLive(session) : options.all || isLive(session) || session.seen_at >= since))
+  return store.sessions().flatMap((record) => {
+    const session = row(record)
+    if (options.all && !options.live) return [session]
+    return isListed(record, session, options.now) && (!options.live || isLive(session)) ? [session] : []
+  })
 }
 
 export interface LevelView {

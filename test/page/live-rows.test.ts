@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { tell } from '../../src/cli/trial.js'
-import { sampleHandoff } from '../../src/store/samples.cases.js'
+import { aJob } from '../../src/jobs/a-job.js'
+import { sampleBrief, sampleHandoff } from '../../src/store/samples.cases.js'
 import { closeBrowser, openPage } from './open-page.js'
 
 afterAll(closeBrowser)
@@ -38,4 +39,45 @@ test('what a handoff waits for stands in the overview and on the session’s pag
   await page.getByText('It waits: its subagents are at work.').waitFor({ timeout: 7_000 })
   await expectSound()
   expect(await page.getByText('a draft stands').count()).toBe(0)
+})
+
+test('a session and a job that are forgotten leave an open page by themselves, also by a command', async () => {
+  const { trial, page, go, faults, expectSound } = await openPage({
+    prepare: (trial) => {
+      trial.fill((house) => {
+        for (const [session, folder] of [
+          ['s1', 'shop'],
+          ['s2', 'api'],
+        ] as const)
+          tell(house, { session, project: `${trial.user}/${folder}`, used: 60_000 })
+        const { store } = house
+        const over = { state: 'completed', endedAt: new Date().toISOString(), createdAt: new Date().toISOString() } as const
+        store.transaction(() => {
+          store.putJob(aJob({ jobId: 'job_00000001', ...over }))
+          store.putJob(aJob({ jobId: 'job_00000002', seatId: 'seat_2', ...over }))
+        })
+        store.transaction(() => {
+          const { seatId } = store.session('s1')!
+          store.putBrief(sampleBrief('brief_1', 1, { seatId, sessionId: 's1' }))
+        })
+      })
+      return {}
+    },
+  })
+  const link = (name: string) => page.getByRole('link', { name, exact: true })
+  await link('shop').waitFor()
+  expect(await trial.run(['archive', 'forget', 's1'])).toMatchObject({ code: 0 })
+  await link('shop').waitFor({ state: 'detached', timeout: 6_000 })
+  expect(await link('api').count()).toBe(1)
+  await go('/jobs/job_00000001')
+  await page.getByRole('heading', { name: 'Mend the parser.' }).waitFor()
+  expect(await trial.run(['jobs', 'forget', 'job_00000001'])).toMatchObject({ code: 0 })
+  await page.getByText('There is no job').waitFor({ timeout: 6_000 })
+  // A browser tells of every answer that is none.
+  expect(faults.splice(0).every((fault) => fault.includes('404'))).toBe(true)
+  await go('/jobs')
+  await page.getByText('Mend the parser.').first().waitFor()
+  expect(await trial.run(['jobs', 'forget', 'job_00000002'])).toMatchObject({ code: 0 })
+  await page.getByRole('heading', { name: 'No jobs yet' }).waitFor({ timeout: 6_000 })
+  await expectSound()
 })

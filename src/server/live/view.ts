@@ -1,7 +1,7 @@
 import { makeCoalescer, type Told } from './coalesce.js'
-import { eventFrame, gapFrame, RETRY, rowFrame } from './frames.js'
+import { eventFrame, gapFrame, goneFrame, RETRY, type RowKind, rowFrame } from './frames.js'
 import { makeReviews } from './reviews.js'
-import { makeRows, type RowText } from './rows.js'
+import { makeRows, type RowChange } from './rows.js'
 import { snapshotFrame } from './snapshot.js'
 import type { LiveSource } from './source.js'
 
@@ -105,9 +105,13 @@ const frameOf = (source: LiveSource, { event, withId }: Told): Frame => ({
   text: (words) => eventFrame(words ? event : source.withoutWords(event), withId),
 })
 
-const rowOf = (kind: 'session' | 'job' | 'brief', row: RowText): Frame => ({
+const rowOf = (kind: RowKind, { id, text }: RowChange): Frame => ({
   id: null,
-  text: (words) => rowFrame(kind, words ? row.words : row.figures),
+  text(words) {
+    if (text !== null) return rowFrame(kind, words ? text.words : text.figures)
+    // Nobody without words was ever told of a brief.
+    return words || kind !== 'brief' ? goneFrame(kind, id) : ''
+  },
 })
 
 export const bytesOf = (frames: readonly Frame[], words: boolean): Buffer =>
