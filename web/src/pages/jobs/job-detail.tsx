@@ -26,10 +26,8 @@ import { WhyNote } from './why-note.js'
 export function JobDetailPage({ id }: { id: string }) {
   const { data, problem, loading, again } = useCall('job', { id })
   const live = useLive((state) => state.jobs.get(data?.job_id ?? id))
-  useSoon(
-    useLive((state) => state.gone),
-    again,
-  )
+  const gone = useLive((state) => state.gone)
+  useSoon(gone, again)
   const isGone = problem?.status === 404
   if (live === undefined && (data === null || isGone))
     return (

@@ -26,10 +26,8 @@ export function JobList() {
     if (isEmpty) setOlder(true)
   }, [isEmpty])
   const live = useLive((state) => state.jobs)
-  useSoon(
-    useLive((state) => state.gone),
-    asked.again,
-  )
+  const gone = useLive((state) => state.gone)
+  useSoon(gone, asked.again)
   const jobs = useMemo(() => joined(asked.data?.jobs ?? [], live), [asked.data, live])
   const shown = useMemo(() => (words.trim() === '' ? jobs : jobs.filter((job) => matches(job, words.trim()))), [jobs, words])
   const open = shown.filter((job) => !isOver(job))
