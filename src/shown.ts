@@ -35,7 +35,7 @@ export function shownBy(house: Pick<House, 'home' | 'store' | 'engine' | 'view' 
         (file) => join(archivePlaces(home.root).folder, file),
       ),
     }),
-    recent: (which) => recentSessions(store, row, { ...which, now: house.now() }),
+    recent: (which) => recentSessions(store, { view: house.view, row }, { ...which, now: house.now() }),
     forecast: (record) => forecastSession(store, record, policyFor(record)),
   }
 }

@@ -25,7 +25,7 @@ export function liveSource(parts: ServerParts): LiveSource {
       const row = record && parts.row(record)
       return row && isListed(record, row, now()) ? sessionText(row) : null
     },
-    heardOf: (since) => store.sessions({ seenSince: since.toISOString() }).map(({ sessionId }) => sessionId),
+    heardOf: (since) => store.seenSince(since.toISOString()),
     jobs: () => rooms.jobs(false).map((row) => [row.job_id, jobText(row)]),
     job(id) {
       const row = rooms.listedJob(id)

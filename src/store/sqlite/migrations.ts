@@ -138,4 +138,14 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX events_milestones ON events (at) WHERE ${MILESTONES};
   CREATE INDEX events_by_job ON events (job_id) WHERE job_id IS NOT NULL;
   `,
+  `
+  -- Over: as its record tells it has ended, or nobody knows what it does. Few are not, and nearly every signal is of one of them: the index of
+  -- those has no time in it, so that no signal has to write it.
+  ALTER TABLE sessions ADD COLUMN over INTEGER NOT NULL DEFAULT 1;
+  UPDATE sessions SET over = 0 WHERE coalesce(json_extract(body, '$.state'), '') NOT IN ('ended', 'unknown');
+  CREATE INDEX sessions_going_on ON sessions (session_id) WHERE over = 0;
+  CREATE INDEX sessions_over ON sessions (seen_at) WHERE over = 1;
+
+  CREATE INDEX events_but_readings ON events (id) WHERE type <> 'reading';
+  `,
 ]
