@@ -19,7 +19,7 @@ export const event = v.object({
  * `GET /api/live`, server-sent events. After every connect, also with `Last-Event-ID`:
  *
  * 1. `event: snapshot`, data `Snapshot`: what is so now. No `id:`.
- * 2. with `Last-Event-ID`: every event after that id, oldest first, as below; or `event: gap` where there are too many or the store is another
+ * 2. with `Last-Event-ID`: every event after that id, oldest first, as below, of readings the newest of each session among the last ones; or `event: gap` where there are too many or the store is another
  *    one, with the newest id as its `id:`; then ask `/api/events` for what matters.
  * 3. from then on, as it happens:
  *    - unnamed messages, data `Event`, `id:` its id. Readings of one session at most five a second, the newest; one that comes late has

@@ -18,6 +18,7 @@ export function liveSource(parts: ServerParts): LiveSource {
   return {
     newest: () => store.events({ limit: 1 })[0]?.id ?? 0,
     events: (afterId, limit) => store.events({ afterId, limit, readings: 'newest' }),
+    eventsButReadings: (afterId, limit) => store.events({ afterId, limit, readings: 'none' }),
     withoutWords,
     sessions: () => parts.recent({}).map((row) => [row.session_id, sessionText(row)]),
     session(id) {
