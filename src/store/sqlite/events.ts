@@ -35,10 +35,8 @@ export function eventRows(sql: (text: string) => Statement): Pick<Store, 'addEve
       const thinned = query.readings === 'newest'
       // The plus keeps SQLite from reading all there ever was in the order of sessions, for the few that came last.
       const newest = `AND (type <> 'reading' OR id IN (SELECT max(id) FROM events WHERE ${where} AND type = 'reading' GROUP BY +session_id))`
-      // Among readings the others are few: without their own index, all readings would be read to find them.
-      const from = query.readings === 'none' && of.length === 0 ? 'events INDEXED BY events_but_readings' : 'events'
       const rows = sql(
-        `SELECT * FROM ${from} WHERE ${where} ${thinned ? newest : query.readings === 'none' ? "AND type <> 'reading'" : ''} ORDER BY id ${forward ? 'ASC' : 'DESC'} LIMIT ?`,
+        `SELECT * FROM events WHERE ${where} ${thinned ? newest : query.readings === 'none' ? "AND type <> 'reading'" : ''} ORDER BY id ${forward ? 'ASC' : 'DESC'} LIMIT ?`,
       ).all(...match, ...(thinned ? match : []), query.limit ?? 1_000_000) as EventRow[]
       const events = rows.map(eventOf)
       return forward ? events : events.reverse()
