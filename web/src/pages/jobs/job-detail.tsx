@@ -72,7 +72,7 @@ function Job({ job, again }: { job: JobDetail | JobShown; again: () => void }) {
             <CheckRounds checks={job.checks} />
           </Section>
           <Section title="Output">
-            <LiveOutput jobId={job.job_id} atWork={!isOver(job) && job.status !== 'paused'} />
+            <LiveOutput key={job.job_id} jobId={job.job_id} atWork={!isOver(job) && job.status !== 'paused'} />
           </Section>
         </div>
         <div>
