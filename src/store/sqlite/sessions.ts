@@ -6,9 +6,11 @@ import type { Memory } from './memory.js'
 const bodyOf = (row: unknown): SessionRecord => JSON.parse((row as { body: string }).body) as SessionRecord
 const isOver = ({ state }: SessionRecord): boolean => state === 'ended' || state === 'unknown'
 
-// Each has an index of its own, which SQLite uses only for what says literally the same.
-const GOING_ON = 'over = 0'
-const OVER_SINCE = 'over = 1 AND seen_at >= ?'
+const SINCE = 'seen_at >= ?1'
+/** Those that go on, and those that are over since a time; each has an index of its own. */
+const idsOf = (goingOn: string): string =>
+  `SELECT session_id FROM sessions WHERE ${goingOn} UNION ALL SELECT session_id FROM sessions WHERE over = 1 AND ${SINCE}`
+const WHERE = { any: SINCE, only: 'over = 0', too: `session_id IN (${idsOf('over = 0')})` }
 
 type SessionPart = 'session' | 'sessions' | 'seenSince' | 'chain' | 'putSession'
 
@@ -22,19 +24,17 @@ export function sessionRows(sql: (text: string) => Statement, memory: Pick<Memor
         return row ? bodyOf(row) : null
       }),
     sessions(query: SessionQuery = {}) {
-      const { seenSince = '', project = null, wantsBrief, goingOn } = query
-      const more = `(? IS NULL OR project = ?)${wantsBrief ? " AND json_extract(body, '$.briefWanted') IS NOT NULL" : ''}`
-      const of = (where: string): string => `SELECT seen_at, session_id, body FROM sessions WHERE ${where} AND ${more}`
-      const ordered = (from: string): Statement => sql(`SELECT body FROM (${from}) ORDER BY seen_at DESC, session_id`)
-      if (goingOn === undefined) return ordered(of('seen_at >= ?')).all(seenSince, project, project).map(bodyOf)
-      if (goingOn === 'only') return ordered(of(GOING_ON)).all(project, project).map(bodyOf)
-      const both = `${of(GOING_ON)} UNION ALL ${of(OVER_SINCE)}`
-      return ordered(both).all(project, project, seenSince, project, project).map(bodyOf)
+      const { seenSince = '', project = null, wantsBrief, goingOn = 'any' } = query
+      const wants = wantsBrief ? " AND json_extract(body, '$.briefWanted') IS NOT NULL" : ''
+      return sql(
+        `SELECT body FROM sessions WHERE ${WHERE[goingOn]} AND coalesce(?2, project) IS project${wants} ORDER BY seen_at DESC, session_id`,
+      )
+        .all(seenSince, project)
+        .map(bodyOf)
     },
     seenSince(time) {
-      const ids = 'SELECT session_id FROM sessions WHERE'
-      const rows = sql(`${ids} ${GOING_ON} AND seen_at >= ? UNION ALL ${ids} ${OVER_SINCE}`).all(time, time)
-      return (rows as { session_id: string }[]).map(({ session_id }) => session_id)
+      const rows = sql(idsOf(`over = 0 AND ${SINCE}`)).all(time) as { session_id: string }[]
+      return rows.map(({ session_id }) => session_id)
     },
     chain: (seatId) => sql('SELECT body FROM sessions WHERE seat_id = ? ORDER BY started_at, session_id').all(seatId).map(bodyOf),
     putSession(record) {
