@@ -1,4 +1,4 @@
-import type { JobRecord } from '../contract/job.js'
+import type { JobRecord, WorkspaceState } from '../contract/job.js'
 import { hooksFor } from './hooks/applies.js'
 import { endEvent, endPayload } from './hooks/payloads.js'
 import type { HooksOfJob } from './hooks-of-job.js'
@@ -65,7 +65,7 @@ function refusedNotes({ store }: JobParts, jobId: string): string[] {
 }
 
 function storeEnd(parts: JobParts, jobId: string, over: Over, torn: TornDown | null): JobRecord {
-  const { spec, wanted, runner, handoffs } = parts.store.job(jobId)!
+  const { spec, wanted, runner, handoffs, workspace } = parts.store.job(jobId)!
   const { state, reason: exitReason } = over
   const ended = isOver(state)
   const notes = [...(ended ? refusedNotes(parts, jobId) : []), ...(torn?.notes ?? []), ...publishedNotes(torn)]
@@ -80,7 +80,13 @@ function storeEnd(parts: JobParts, jobId: string, over: Over, torn: TornDown | n
       hooksDue: isHeard ? { kept: torn?.kept ?? true, pullRequest: torn?.published?.pullRequest ?? null } : null,
       wanted: wanted === 'leave' && !ended ? 'leave' : null,
       runner: isHeard ? runner : null,
+      workspace: workspace && torn ? afterwards(workspace, torn) : workspace,
     },
     [{ type, data: { exit_reason: exitReason, detail, handoffs } }],
   )
+}
+
+/** A branch of that name that is there later is somebody else's. */
+function afterwards({ folder, worktree }: WorkspaceState, { kept, branch }: TornDown): WorkspaceState {
+  return { folder, worktree: worktree && !kept && branch === null ? { ...worktree, dropped: true } : worktree }
 }

@@ -36,7 +36,7 @@ const UNFINISHED = 'initializing'
  * alone. Throws a `BatonError` that says what to do.
  */
 export async function setUpWorkspace(wish: WorkspaceWish, ground: WorkspaceGround): Promise<WorkspaceState> {
-  if (wish.known) return findAgain(wish.known, wish, ground)
+  if (wish.known && !wish.known.worktree?.dropped) return findAgain(wish.known, wish, ground)
   if (wish.workspace.strategy === 'none') return { folder: wish.folder, worktree: null }
   const repository = await repositoryOf(wish.folder, ground)
   const base = await baseOf(repository, wish.workspace.baseBranch, ground)
