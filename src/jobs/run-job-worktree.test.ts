@@ -24,7 +24,11 @@ it('a job that failed with nothing of its own in its worktree goes on, in the sa
 
   // Another job for the same work item took the name.
   git(root, 'branch', 'agent/coder/L1')
-  expect(await run()).toMatchObject({ state: 'completed', result: 'Done.', workspace: { worktree: { branch: 'agent/coder/L1-2' } } })
+  expect(await run()).toMatchObject({
+    state: 'completed',
+    result: 'Done.',
+    workspace: { worktree: { branch: 'agent/coder/L1-2' } },
+  })
   expect(runtime.wishes.map(({ cwd }) => cwd)).toEqual([failed.workspace!.folder, failed.workspace!.folder])
   expect(branches()).toEqual(['agent/coder/L1', 'main'])
 })
