@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { expect, it, onTestFinished } from 'vitest'
-import type { JobSpec } from '../contract/job.js'
+import type { WorkspaceSpec } from '../contract/job.js'
 import type { ScriptedStep } from './runtimes/scripted-steps.js'
 import { stage, useTrialJobs } from './trial-job.js'
 import { trialRepository } from './workspace/trial.js'
@@ -9,10 +9,10 @@ useTrialJobs()
 
 const refused: ScriptedStep = { fails: { terminal: 'api_error', status: 401, text: 'no' } }
 
-function inRepository(sessions: ScriptedStep[][], more: Partial<JobSpec> = {}) {
+function inRepository(sessions: ScriptedStep[][], workspace: Partial<WorkspaceSpec> = {}) {
   const trial = trialRepository()
   onTestFinished(trial.remove)
-  const spec = { folder: trial.root, agentName: 'coder', workItem: 'L1', workspace: trial.spec(), ...more }
+  const spec = { folder: trial.root, agentName: 'coder', workItem: 'L1', workspace: trial.spec(workspace) }
   return { ...trial, ...stage({ sessions }, spec, { env: trial.env }) }
 }
 
@@ -31,4 +31,12 @@ it('a job that failed with nothing of its own in its worktree goes on, in the sa
   })
   expect(runtime.wishes.map(({ cwd }) => cwd)).toEqual([failed.workspace!.folder, failed.workspace!.folder])
   expect(branches()).toEqual(['agent/coder/L1', 'main'])
+})
+
+it('a job that cannot have its worktree says what to do', async () => {
+  const { run } = inRepository([], { baseBranch: 'mian' })
+  expect(await run()).toMatchObject({
+    state: 'failed',
+    detail: expect.stringMatching(/no branch `mian`.*; did you mean `main`\?/),
+  })
 })

@@ -73,17 +73,15 @@ test('two jobs at once in one repository, in a path with spaces and on no branch
   )
 })
 
-test('a repository without commits: the job fails before any client is started, and says what to do', async () => {
+test('a repository without commits is refused before there is a job, with what to do', async () => {
   const it = await jobStage({ steps: ['Never asked.'] })
   const repo = path.join(it.home.dir, 'new')
   mkdirSync(repo)
   git(it, repo, 'init', '-q')
   const flags = ['--prompt', 'Do it.', '--worktree', '--permission-mode', 'bypassPermissions', '--json']
-  const { code, stdout } = await it.start(['run', ...flags], {}, repo).done
-  expect({ code, ...JSON.parse(stdout || '{}') }).toMatchObject({
-    ...{ code: 1, status: 'failed', exit_reason: 'error', sessions: [] },
-    detail: expect.stringMatching(/no commit/),
-  })
+  const { code, stdout, stderr } = await it.start(['run', ...flags], {}, repo).done
+  expect([code, stdout + stderr]).toEqual([4, expect.stringMatching(/no commit[\s\S]*--allow-empty/)])
+  expect(JSON.parse((await it.baton('jobs', 'list', '--json')).stdout)).toEqual({ jobs: [] })
   expect(it.model.log()).toEqual([])
   expect(git(it, repo, 'status', '--porcelain')).toBe('')
 })

@@ -56,6 +56,11 @@ export async function setUpWorkspace(wish: WorkspaceWish, ground: WorkspaceGroun
   throw new BatonError(`every name below ${folder} is taken`, 'remove worktrees that are no longer used', EXIT.refused)
 }
 
+/** Throws what setting it up would throw before it makes anything. */
+export async function checkWorkspace({ strategy, baseBranch }: WorkspaceSpec, folder: string, ground: GitGround): Promise<void> {
+  if (strategy === 'git_worktree') await baseOf(await repositoryOf(folder, ground), baseBranch, ground)
+}
+
 interface Place {
   repository: Repository
   base: string
