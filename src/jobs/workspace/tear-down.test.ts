@@ -155,6 +155,25 @@ describe('push and pull request', () => {
     gh('echo "a pull request for branch x already exists:" >&2; echo "https://example.com/me/shop/pull/7" >&2; exit 1')
     const { published } = await tearDown(state, { createPr: true })
     expect(published).toMatchObject({ pullRequest: 'https://example.com/me/shop/pull/7', notes: [] })
+    // A kill after the worktree went: all of it is done once more.
+    expect((await tearDown(state, { createPr: true })).published).toEqual(published)
+  })
+
+  it('commits on another branch than its own stay there, are named, and are not pushed', async () => {
+    const { state, path, git, commit, branches, tearDown, pushed } = await withRemote()
+    git(path, 'checkout', '-q', '-b', 'fix/parser', 'main')
+    commit(path, 'one.txt')
+    git(path, 'branch', '-D', BRANCH)
+    const { notes, ...end } = await tearDown(state, { pushOnSuccess: true })
+    expect(end).toMatchObject({ kept: false, branch: null, published: null })
+    expect(notes).toEqual([`its worktree was left on the branch fix/parser, with 1 commit that ${BRANCH} lacks: not pushed`])
+    expect([branches(), pushed()]).toEqual([['fix/parser', 'main'], ''])
+  })
+
+  it('another branch without anything new is not worth a word', async () => {
+    const { state, path, git, tearDown } = await withRemote()
+    git(path, 'checkout', '-q', '-b', 'same')
+    expect((await tearDown(state)).notes).toEqual([])
   })
 
   it.each([

@@ -23,6 +23,8 @@ export interface TornDown {
   notes: string[]
 }
 
+type Worktree = NonNullable<WorkspaceState['worktree']>
+
 /**
  * The end of a job's worktree. Nothing is ever forced: a worktree with changes is kept and named; one without is removed; its branch stays
  * if it has commits of its own, else it goes too. Every step may be done twice. Never throws: the job is over, whatever becomes of this.
@@ -37,7 +39,7 @@ export async function tearDownWorkspace(wish: TearDownWish, ground: GitGround): 
   const own = await ownCommits(repository, base, branch, ground)
   const wished = wish.success && (wish.workspace.pushOnSuccess || wish.workspace.createPr)
   const published = wished && own !== 0 ? await publish(worktree, wish.workspace, wish.words, ground) : null
-  const notes = [...(published?.notes ?? [])]
+  const notes = [...(published?.notes ?? []), ...(await elsewhere(worktree, wished, ground))]
   if (existsSync(path)) {
     const reason = await whyKept(path, repository, ground)
     if (reason) return kept([...notes, `${path} is kept: ${reason}`], published)
@@ -62,6 +64,18 @@ async function ownCommits(repository: string, base: string, branch: string, grou
   if ((await git(repository, ['show-ref', '--verify', '--quiet', `refs/heads/${branch}`], ground)).exitCode === 1) return 0
   const count = await gitTry(repository, ['rev-list', '--count', `refs/heads/${branch}`, '--not', base, '--'], ground)
   return count === null ? null : Number(count)
+}
+
+/** Commits that the agent made on a branch it chose itself: whose that is nobody knows, so they are named and left there. */
+async function elsewhere({ path, branch, base }: Worktree, wished: boolean, ground: GitGround): Promise<string[]> {
+  const head = existsSync(path) ? await gitTry(path, ['symbolic-ref', '--quiet', 'HEAD'], ground) : null
+  if (head === null || head === `refs/heads/${branch}`) return []
+  const known = ['--not', base, `refs/heads/${branch}`, '--']
+  const count = Number(await gitTry(path, ['rev-list', '--count', '--ignore-missing', head, ...known], ground))
+  if (!(count > 0)) return []
+  const name = head.replace(/^refs\/heads\//, '')
+  const commits = `${count} ${count === 1 ? 'commit' : 'commits'}`
+  return [`its worktree was left on the branch ${name}, with ${commits} that ${branch} lacks${wished ? ': not pushed' : ''}`]
 }
 
 /** null: nothing would be lost. */
