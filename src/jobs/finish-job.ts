@@ -1,5 +1,6 @@
 import type { JobRecord, WorkspaceState } from '../contract/job.js'
 import { hooksFor } from './hooks/applies.js'
+import { cut } from './hooks/chat-text.js'
 import { endEvent, endPayload } from './hooks/payloads.js'
 import type { HooksOfJob } from './hooks-of-job.js'
 import { isOver, type Next, nextAfter } from './job.js'
@@ -43,9 +44,15 @@ async function tearDown(parts: JobParts, jobId: string, { state }: Over): Promis
   const job = parts.store.job(jobId)!
   const { workspace, spec, result } = job
   if (!workspace) return null
-  const words = { title: spec.workItem ?? spec.prompt.split('\n', 1)[0]!.slice(0, 70), body: result ?? '' }
+  const words = { title: spec.workItem ?? titleOf(spec.prompt), body: result ?? '' }
   const wish = { workspace: spec.workspace, state: workspace, success: state === 'completed', words }
   return tearDownWorkspace(wish, { env: environmentOf(parts, job) })
+}
+
+/** The first line that says something, without the marks of a heading. */
+function titleOf(prompt: string): string {
+  const lines = prompt.split('\n').map((line) => line.replace(/^[\s#]+/, '').trim())
+  return cut(lines.find((line) => line !== '') ?? 'A job', 70)
 }
 
 /** While a job was being paused a person may have wanted its end. */
