@@ -74,6 +74,7 @@ test('what cannot be is said with its exit code', async () => {
     [['run', '--prompt', 'x', '--max-handoffs', 'many'], 2, /--max-handoffs cannot be "many"/],
     [['run', '--prompt', 'x', '--prompt-file', 'y'], 2, /either --prompt or --prompt-file/],
     [['run', '--prompt', ' '], 2, /the prompt is empty/],
+    [[...RUN, '--check', 'true', '--check', '  '], 2, /--check is empty/],
     [['run', '--prompt-file', '.'], 2, /cannot be read: EISDIR/],
     [['run', 'lost', '--runtime', 'scripted'], 2, /nowhere is no folder \(working_directory of the agent `lost`\)/],
     [['jobs', 'lst'], 2, /Did you mean list/],
@@ -156,7 +157,11 @@ test('a job that has ended is forgotten with its files; one that has not is refu
   ])
   expect(existsSync(files(ran.job_id))).toBe(true)
 
-  trial.fill(({ store }) => store.putJob({ ...store.job(ran.job_id)!, state: 'completed' }))
+  const hooksDue = { kept: true, pullRequest: null }
+  trial.fill(({ store }) => store.putJob({ ...store.job(ran.job_id)!, state: 'completed', hooksDue }))
+  expect((await trial.run(['jobs', 'forget', ran.job_id])).stderr).toMatch(/hooks of its end[\s\S]*baton jobs resume/)
+
+  trial.fill(({ store }) => store.putJob({ ...store.job(ran.job_id)!, hooksDue: null }))
   const told = (await trial.run(['jobs', 'forget', ran.job_id, '--json'])).json
   expect(told.forgotten).toEqual([
     { job_id: ran.job_id, bytes: expect.any(Number), worktree_path: worktree, branch_name: 'baton/x' },
