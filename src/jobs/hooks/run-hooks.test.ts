@@ -144,6 +144,16 @@ describe('a webhook', () => {
     ])
   })
 
+  it('may have its whole address from the environment, if that is one', async () => {
+    const server = await serve(() => ({ body: '{}' }))
+    const whole = webhook(`\${HOOK_URL}`)
+    expect((await run('completed', [whole], { HOOK_URL: `${server.url}/in` })).results).toMatchObject([{ ok: true }])
+    expect(server.heard).toMatchObject([{ path: '/in' }])
+    expect((await run('completed', [whole], { HOOK_URL: 'data:,{}' })).results).toMatchObject([
+      { ok: false, error: 'what stands for its address does not begin with https:// or http://' },
+    ])
+  })
+
   it('is not called while a name is not set', async () => {
     const server = await serve(() => ({}))
     const { results } = await run('completed', [webhook(server.url, { headers: { A: `\${GONE}` } })])
