@@ -49,6 +49,15 @@ describe('a worktree at the end', () => {
       },
       /its commit \w{9} is on no branch/,
     ],
+    [
+      'another worktree in it, in a folder that git overlooks',
+      ({ path, git, root, put }) => {
+        put(join(root, '.git', 'info', 'exclude'), '/.worktrees/\n')
+        git(path, 'worktree', 'add', '-q', '-b', 'inner', '.worktrees/inner')
+        put(join(path, '.worktrees', 'inner', 'work.txt'), 'not committed')
+      },
+      /another worktree lies in it \(\.worktrees\/inner\)/,
+    ],
     ['a lock of somebody', ({ path, git, root }) => void git(root, 'worktree', 'lock', path), /locked/],
   ])('with %s is kept and named', async (_, change, note) => {
     const trial = await begun()

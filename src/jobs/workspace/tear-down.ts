@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs'
+import { relative, sep } from 'node:path'
 import type { WorkspaceSpec, WorkspaceState } from '../../contract/job.js'
 import { type GitGround, git, gitTry, whyNot } from './git.js'
 import { type Published, type PullRequestWords, publish } from './publish.js'
+import { worktreesIn } from './worktree-list.js'
 
 export interface TearDownWish {
   workspace: WorkspaceSpec
@@ -87,6 +89,11 @@ async function whyKept(path: string, repository: string, ground: GitGround): Pro
     const names = changes.slice(0, 3).map((line) => line.slice(3))
     return `${changes.length} uncommitted ${changes.length === 1 ? 'file' : 'files'} (${names.join(', ')}${changes.length > 3 ? ', …' : ''})`
   }
+  // git takes them for files that it overlooks, which go.
+  const all = await worktreesIn(repository, ground).catch(() => null)
+  if (all === null) return 'the worktrees of its repository cannot be listed'
+  const inner = all.find((one) => one.path.startsWith(`${path}${sep}`) && existsSync(one.path))
+  if (inner) return `another worktree lies in it (${relative(path, inner.path)})`
   // Work may have been committed on no branch at all.
   const head = await gitTry(path, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'], ground)
   if (head === null) return 'it is on a branch without commits'
