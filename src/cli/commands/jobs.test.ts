@@ -1,6 +1,8 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { BATON } from '../../../test/harness/places.js'
 import { until } from '../../../test/harness/wait.js'
 import { newTrial, type Trial } from '../trial.js'
 
@@ -135,6 +137,18 @@ test('in the background it has a process of its own and a log, and is found', as
   expect(status).toBe('pending')
   await until('it is done', async () => (await trial.run(['jobs', 'show', job_id, '--json'])).json.status === 'completed', 30_000)
   await until('its log tells', () => existsSync(log) && readFileSync(log, 'utf8').includes('completed'), 10_000)
+})
+
+test.skipIf(!existsSync('/dev/full'))('a disk that cannot take what is told of a job does not end the job', async () => {
+  const trial = newTrial()
+  scripted(trial, { sessions: [[step(1, 20_000), step(2, 30_000, 300), { text: 'Done.' }]] })
+  const full = openSync('/dev/full', 'w')
+  onTestFinished(() => closeSync(full))
+  const { status, stderr } = spawnSync(process.execPath, [BATON, ...RUN], {
+    ...{ env: trial.env, cwd: trial.project, encoding: 'utf8', stdio: ['ignore', full, 'pipe'] },
+  })
+  expect([status, stderr]).toEqual([0, expect.stringMatching(/^baton: .*ENOSPC.*\n$/)])
+  expect((await trial.run(['jobs', 'list', '--json'])).json.jobs).toMatchObject([{ status: 'completed', steps: 3 }])
 })
 
 test('a job that has ended is forgotten with its files; one that has not is refused, and a worktree with work in it stays', async () => {
