@@ -137,6 +137,11 @@ test('in the background it has a process of its own and a log, and is found', as
   expect(status).toBe('pending')
   await until('it is done', async () => (await trial.run(['jobs', 'show', job_id, '--json'])).json.status === 'completed', 30_000)
   await until('its log tells', () => existsSync(log) && readFileSync(log, 'utf8').includes('completed'), 10_000)
+
+  // One that cannot go on is not said to, and what is refused changes nothing.
+  const again = await trial.run(['jobs', 'resume', job_id, '--detach', '--budget-usd', '7'])
+  expect(again).toMatchObject({ code: 4, stdout: '', stderr: expect.stringContaining('it is done') })
+  expect((await trial.run(['jobs', 'show', job_id, '--json'])).json.budgets.usd).toBe(null)
 })
 
 test.skipIf(!existsSync('/dev/full'))('a disk that cannot take what is told of a job does not end the job', async () => {
