@@ -156,6 +156,18 @@ test.skipIf(!existsSync('/dev/full'))('a disk that cannot take what is told of a
   expect((await trial.run(['jobs', 'list', '--json'])).json.jobs).toMatchObject([{ status: 'completed', steps: 3 }])
 })
 
+test('Ctrl-C while the hooks of the end run says so, and they end', async () => {
+  const trial = newTrial()
+  scripted(trial, { sessions: [[{ text: 'Done.' }]] })
+  const hooks = { after_run: [{ type: 'shell', command: 'touch begun; sleep 1; touch ended' }] }
+  trial.put(join(trial.project, 'baton.yaml'), JSON.stringify({ agents: { a: { prompt: 'x', runtime: 'scripted', hooks } } }))
+  const run = trial.start(['run', 'a'])
+  await until('the hook runs', () => existsSync(join(trial.project, 'begun')), 20_000)
+  const { code, stderr } = await run.stop('SIGINT')
+  expect([code, stderr]).toEqual([0, 'The job has ended; the hooks of its end still run …\n'])
+  expect(existsSync(join(trial.project, 'ended'))).toBe(true)
+})
+
 test('a job that has ended is forgotten with its files; one that has not is refused, and a worktree with work in it stays', async () => {
   const trial = newTrial()
   scripted(trial, { sessions: [[{ text: 'Done.' }]] })
