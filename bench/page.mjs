@@ -1,20 +1,18 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { dirname, join } from 'node:path'
-import { chromium } from 'playwright-core'
 import { row, rowOf } from './figures.mjs'
 import { BATON, makeMachine, pause } from './machine.mjs'
+import { CHROMIUM, keyOf, launchBrowser, openPage } from './open-page.mjs'
 import { fillCrowd, folderOf, idOf, statusOf, usedBy } from './page-crowd.mjs'
-import { installWatch } from './page-watch.mjs'
 
 export const about = 'the page in a real browser: 500 sessions, one of them with 50,000 readings'
 
 const [SESSIONS, READINGS] = [500, 50_000]
-const CHROMIUM = process.env.BATON_CHROMIUM ?? '/usr/bin/chromium'
-const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking']
 
 export async function run({ quick, note }) {
-  if (!existsSync(CHROMIUM)) {
+  const browser = await launchBrowser()
+  if (browser === null) {
     note(`  needs a browser (${CHROMIUM}, or BATON_CHROMIUM): left out`)
     return []
   }
@@ -22,7 +20,6 @@ export async function run({ quick, note }) {
   const machine = makeMachine('page')
   await fillCrowd(machine, { sessions: SESSIONS, readings: READINGS })
   const server = await machine.serve()
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS })
   try {
     const key = await keyOf(machine, server)
     const open = (path) => openPage(browser, `${server.url}${path}`, key)
@@ -92,7 +89,7 @@ async function interact(open, rounds) {
       for (const _ of 't-') await page.keyboard.press('Backspace')
       await page.keyboard.press('Escape')
       const order = page.getByRole('combobox', { name: 'Order' })
-      const lowest = `${first} === '${folderOf(0).slice(6)}'`
+      const lowest = `${first} === '${folderOf(0).slice('/srv/'.length)}'`
       await time(page, 'another order', 'change', lowest, () => order.selectOption('name'))
       await time(page, 'another order', 'change', `!(${lowest})`, () => order.selectOption('newest'))
       await page.evaluate('document.activeElement.blur()')
@@ -150,16 +147,6 @@ function pour({ url }) {
   }
 }
 
-/** A browser that has never been here, but for its key. */
-async function openPage(browser, url, key) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
-  await context.addInitScript(`localStorage.setItem('baton.key', ${JSON.stringify(key)})`)
-  await context.addInitScript(installWatch)
-  const page = await context.newPage()
-  await page.goto(url)
-  return page
-}
-
 async function visit(opening, act) {
   const page = await opening
   try {
@@ -167,14 +154,6 @@ async function visit(opening, act) {
   } finally {
     await page.context().close()
   }
-}
-
-async function keyOf({ batonHome }, { url }) {
-  const token = readFileSync(join(batonHome, 'token'), 'utf8').trim()
-  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
-  const post = async (path, body) => (await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })).json()
-  const { ticket } = await post('/api/tickets', {})
-  return (await post('/api/enter', { ticket })).key
 }
 
 function compressed() {

@@ -9,6 +9,8 @@ export interface Known {
   /** The client's last own word about its window, kept from earlier signals (status line). */
   window: number | null
   process: { pid: number; startedAt: string } | null
+  /** Where the part of Baton inside the client reports; null: nowhere. */
+  liveDir: string | null
   /** Stamp of the last live report taken in; absent: not kept. */
   liveStamp?: number | null
   /** When the compaction began that is not over yet, milliseconds; absent or null: there is none. */

@@ -75,18 +75,15 @@ export function makeEngine(parts: Parts): Engine {
       // A compaction begins right after a batch whose answer the transcript may still lack.
       const lacking = signal.kind === 'compact-start' ? (known?.unsettled ?? []) : []
       const awaited: Signal = lacking.length > 0 ? { ...signal, kind: 'tool-batch', toolUseIds: lacking } : signal
-      const seen = agent.observe(
-        awaited,
-        { ...raw, env: { ...raw.env, BATON_LIVE_DIR: parts.liveDir } },
-        {
-          cursor: known?.cursor ?? null,
-          subagentCursors: Object.fromEntries(parts.store.subagents(signal.sessionId).map((s) => [s.subagentId, s.cursor])),
-          model: known?.model ?? null,
-          window: known?.track.limits.window ?? null,
-          process: known?.process ?? null,
-          liveStamp: known?.track.stamps.mod ?? null,
-        },
-      )
+      const seen = agent.observe(awaited, raw, {
+        cursor: known?.cursor ?? null,
+        subagentCursors: Object.fromEntries(parts.store.subagents(signal.sessionId).map((s) => [s.subagentId, s.cursor])),
+        model: known?.model ?? null,
+        window: known?.track.limits.window ?? null,
+        process: known?.process ?? null,
+        liveDir: parts.liveDir,
+        liveStamp: known?.track.stamps.mod ?? null,
+      })
       // A live figure is enough to go on with, but not to keep a transcript that lacks the answer it speaks of.
       return seen.settled || (seen.live !== null && signal.kind !== 'compact-start')
     },

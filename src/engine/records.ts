@@ -35,6 +35,10 @@ export function newRecord(signal: Signal, seat: SeatRecord, at: string): Session
     planLimits: null,
     silence: { toolCalls: 0, since: at, alarmed: false },
     unsettled: [],
+    enabled: true,
+    handoffId: null,
+    terminal: null,
+    briefWanted: null,
     levelsKey: '',
     configTrouble: null,
   }
@@ -58,14 +62,14 @@ export function identify(record: SessionRecord, signal: Signal, observation: Obs
     spend: spendAfter(record, signal, observation),
     costUsd: signal.costUsd ?? highest(observation.liveCostUsd, record.costUsd),
     planLimits: signal.planLimits ?? record.planLimits,
-    ...terminalOf(record, signal),
+    terminal: terminalOf(record, signal),
   }
 }
 
 /** That of the process which speaks: a session may be resumed elsewhere. */
-function terminalOf(record: SessionRecord, { terminal, kind }: Signal): Pick<SessionRecord, 'terminal'> {
-  if (terminal) return { terminal: { configDir: terminal.configDir } }
-  return kind === 'session-start' && record.terminal ? { terminal: null } : {}
+function terminalOf(record: SessionRecord, { terminal, kind }: Signal): { configDir: string } | null {
+  if (terminal) return { configDir: terminal.configDir }
+  return kind === 'session-start' ? null : (record.terminal ?? null)
 }
 
 /** The model of the newest answer; a fuller spelling of the same name is kept, because not every transcript has it. */

@@ -194,19 +194,16 @@ function openDraft(
   const agent = parts.agents[signal.agent]!
   const known = parts.store.session(signal.sessionId)
   const subagents = signal.kind === 'status-line' ? [] : parts.store.subagents(signal.sessionId)
-  const seen = agent.observe(
-    signal,
-    { ...raw, env: { ...raw.env, BATON_LIVE_DIR: parts.liveDir } },
-    {
-      cursor: known?.cursor ?? null,
-      subagentCursors: Object.fromEntries(subagents.map((s) => [s.subagentId, s.cursor])),
-      model: known?.model ?? null,
-      window: known?.track.limits.window ?? null,
-      process: known?.process ?? null,
-      liveStamp: known?.track.stamps.mod ?? null,
-      compactingSince: known?.compaction && !known.compaction.completed ? Date.parse(known.compaction.startedAt) : null,
-    },
-  )
+  const seen = agent.observe(signal, raw, {
+    cursor: known?.cursor ?? null,
+    subagentCursors: Object.fromEntries(subagents.map((s) => [s.subagentId, s.cursor])),
+    model: known?.model ?? null,
+    window: known?.track.limits.window ?? null,
+    process: known?.process ?? null,
+    liveDir: parts.liveDir,
+    liveStamp: known?.track.stamps.mod ?? null,
+    compactingSince: known?.compaction && !known.compaction.completed ? Date.parse(known.compaction.startedAt) : null,
+  })
   const observation = signal.limits && !seen.limits.exact ? { ...seen, limits: signal.limits } : seen
   const seat = seatFor(parts.store, signal, observation, known?.seatId ?? null, at, parts.newId)
   const record = identify(known ?? newRecord(signal, seat, at), signal, observation, at)

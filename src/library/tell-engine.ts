@@ -85,10 +85,10 @@ function limitsOf(house: House, settled: Settled, signal: Signal, record: Sessio
 function derive(house: House, settled: Settled, signal: Signal, record: SessionRecord | null): Limits {
   const { agents, liveDir } = house.engine.parts
   const agent = agents[signal.agent]!
-  const env: Record<string, string> = { BATON_LIVE_DIR: liveDir }
+  const env: Record<string, string> = {}
   for (const name of agent.environment) if (settled.env[name]) env[name] = settled.env[name]
   const raw: RawSignal = { agent: signal.agent, kind: signal.event, body: '', env, at: signal.at }
   const window = record?.track.limits.window ?? null
-  const known = { cursor: null, subagentCursors: {}, model: record?.model ?? null, window, process: null }
+  const known = { cursor: null, subagentCursors: {}, model: record?.model ?? null, window, process: null, liveDir }
   return agent.observe({ ...signal, transcriptPath: null }, raw, known).limits
 }

@@ -29,7 +29,7 @@ async function both(home: Home, args: string[], env: Record<string, string>): Pr
     },
     at: 0,
   }
-  const known = { cursor: null, subagentCursors: {}, model: null, window: null, process: null }
+  const known = { cursor: null, subagentCursors: {}, model: null, window: null, process: null, liveDir: null }
   const derived = claudeCode.observe(claudeCode.open(raw)!, raw, known).limits
   client.endInput()
   await client.done

@@ -38,7 +38,14 @@ async function looks(script: ScriptInput, options: PrintOptions): Promise<Look[]
     const body = JSON.stringify({ ...told.body, transcript_path: at })
     const raw = { agent: 'claude-code', kind: told.event, body, env: {}, at: 0 }
     const signal = claudeCode.open(raw)!
-    const seen = claudeCode.observe(signal, raw, { cursor, subagentCursors: {}, model: null, window: null, process: null })
+    const seen = claudeCode.observe(signal, raw, {
+      cursor,
+      subagentCursors: {},
+      model: null,
+      window: null,
+      process: null,
+      liveDir: null,
+    })
     cursor = seen.cursor ?? cursor
     found.push({ signal, settled: seen.settled, observed: seen.observed })
   }

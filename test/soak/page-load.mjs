@@ -1,4 +1,4 @@
-// Many pages at once while signals pour in, one server killed under them. node test/soak/page-load.mjs [--clients N] [--rate N] [--seconds N] [--untimed]
+// Many pages at once while signals pour in, one server killed under them. node test/soak/page-load.mjs [--clients N] [--browsers N] [--rate N] [--seconds N] [--untimed]
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
@@ -7,21 +7,26 @@ import { quantile } from '../../bench/figures.mjs'
 import { makeListeners } from '../../bench/listeners.mjs'
 import { prepareLoad } from '../../bench/load.mjs'
 import { BATON, makeMachine, pause, start } from '../../bench/machine.mjs'
+import { openBrowsers } from './page-browsers.mjs'
 import { end, prove } from './prove.mjs'
 
 const { DatabaseSync } = createRequire(import.meta.url)('@photostructure/sqlite')
 const { values } = parseArgs({
   options: {
     clients: { type: 'string', default: '200' },
+    browsers: { type: 'string', default: '4' },
     rate: { type: 'string', default: '3000' },
     seconds: { type: 'string', default: '20' },
     untimed: { type: 'boolean', default: false },
   },
 })
-const [CLIENTS, RATE, SECONDS] = [values.clients, values.rate, values.seconds].map(Number)
+const [CLIENTS, BROWSERS, RATE, SECONDS] = [values.clients, values.browsers, values.rate, values.seconds].map(Number)
 const SESSIONS = 100
 const SLOW = Math.max(1, Math.round(CLIENTS / 40))
 const BURST = 1_000
+/** While people look: as many signals as a whole floor of busy agents sends. */
+const CALM_RATE = 100
+const INTERACTIONS = 12
 
 const machine = makeMachine('page-load')
 const db = () => new DatabaseSync(join(machine.batonHome, 'baton.db'))
@@ -38,7 +43,7 @@ async function serve(port) {
 
 let server = await serve(0)
 const token = readFileSync(join(machine.batonHome, 'token'), 'utf8').trim()
-const quick = makeListeners(server.port, CLIENTS - SLOW, { measure: true })
+const quick = makeListeners(server.port, CLIENTS - SLOW - BROWSERS, { measure: true })
 const slow = makeListeners(server.port, SLOW, { token })
 const everybody = [...quick.all, ...slow.all]
 await until('all listen', () => everybody.every(({ connects }) => connects > 0))
@@ -61,8 +66,21 @@ const write = (count, size = 10) => {
 const writer = setInterval(() => write(2), 100)
 
 const folder = join(machine.home, '.claude', 'projects', '-soak')
-const load = prepareLoad(machine.dir, { sessions: SESSIONS, cwd: machine.project, folder, port: server.port })
+const load = prepareLoad(machine.dir, { sessions: SESSIONS, cwd: machine.project, folder, port: server.port, kept: true })
 if (load === null) console.log('page-load: no C compiler (cc) here, so no signals')
+
+// People among them: what they do is shown at once, and what happens in a burst too.
+if (load) await load.run({ rate: CALM_RATE, seconds: 2 })
+const browsers = BROWSERS > 0 && load ? await openBrowsers(machine, server, BROWSERS) : null
+if (browsers === null) console.log('page-load: no browser among those who listen')
+const calm = browsers && load.run({ rate: CALM_RATE, seconds: Math.min(15, SECONDS) })
+const acts = browsers ? await browsers.interact(INTERACTIONS) : []
+if (browsers) {
+  write(BURST)
+  acts.push(...(await browsers.interact(BROWSERS)))
+}
+await calm
+
 const began = Date.now()
 const pouring = load ? load.run({ rate: RATE, seconds: SECONDS }) : pause(SECONDS * 1000)
 await pause((SECONDS * 1000) / 4)
@@ -97,6 +115,8 @@ const ids = store
   .map(({ id }) => id)
 const last = ids.at(-1)
 await until('the last event', () => everybody.every((one) => one.ids.includes(last)))
+const agreed = browsers ? await agreement() : null
+await browsers?.stop()
 quick.stop()
 slow.stop()
 server.child.kill('SIGTERM')
@@ -128,9 +148,20 @@ prove(
   quick.all.every(({ drops }) => drops === 1),
   'nobody else was',
 )
+if (browsers) {
+  prove(agreed, 'browsers came back by themselves, and show what the server tells')
+  prove(browsers.faults.length === 0, 'no page had a fault', browsers.faults[0] ?? '')
+}
 if (load) prove(said.wrong + said.refused + said.unanswered === 0, 'every signal was answered')
 if (!values.untimed) {
   prove(p99 < 300, 'from what happened to the page', `median ${Math.round(p50)} ms, p99 ${Math.round(p99)} ms`)
+  const [usual, most] = [0.5, 0.95].map((q) => quantile(acts, q))
+  if (browsers)
+    prove(
+      usual < 100,
+      `what a person does is shown at once (${acts.length} acts in ${BROWSERS} browsers)`,
+      `median ${Math.round(usual)} ms, 95% within ${Math.round(most)} ms`,
+    )
   prove(held < 250, "the server's memory stays below 250 MB", `${Math.round(held)} MB at most`)
   if (load)
     prove(
@@ -141,6 +172,19 @@ if (!values.untimed) {
 }
 machine.remove()
 end()
+
+/** Whether every browser shows the same rows with the figures that the server has. */
+async function agreement() {
+  for (const stop = Date.now() + 15_000; Date.now() < stop; await pause(200)) {
+    const { sessions } = await (await fetch(`${server.url}/api/sessions`)).json()
+    const figures = new Map(sessions.map((one) => [one.session_id, String(one.used_tokens)]))
+    const shown = await browsers.shown()
+    const isSo = ([id, figure]) => figure.split(' of ')[0].replaceAll(/\D/g, '') === figures.get(id)
+    if (shown.every((rows) => rows.length > 0 && rows.every(isSo)) && (await browsers.status()).every((one) => one === 'live'))
+      return true
+  }
+  return false
+}
 
 /** The most it ever held, in MB. */
 function memory(pid) {

@@ -8,7 +8,7 @@ import type { Observation, RawSignal } from '../../contract/signal.js'
 import type { Known } from '../agent.js'
 import { claudeCode } from './claude-code.js'
 
-const NOTHING: Known = { cursor: null, subagentCursors: {}, model: null, window: null, process: null }
+const NOTHING: Known = { cursor: null, subagentCursors: {}, model: null, window: null, process: null, liveDir: null }
 
 interface Stage {
   dir: string
@@ -33,10 +33,10 @@ function stage(): Stage {
         agent: 'claude-code',
         kind,
         body: JSON.stringify(whole),
-        env: { HOME: path.join(dir, 'home'), BATON_LIVE_DIR: liveDir, ...env },
+        env: { HOME: path.join(dir, 'home'), ...env },
         at: Date.now(),
       }
-      return claudeCode.observe(claudeCode.open(raw)!, raw, { ...NOTHING, ...known })
+      return claudeCode.observe(claudeCode.open(raw)!, raw, { ...NOTHING, liveDir, ...known })
     },
   }
 }

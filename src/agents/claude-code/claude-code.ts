@@ -65,7 +65,7 @@ function observe(signal: Signal, raw: RawSignal, known: Known): Observation {
       ? nothing()
       : readTranscript(signal.transcriptPath, from, { chain: 'main', spentSince: unread ? forkedAt : null })
   const answered = read.observed.findLast((found) => found.type === 'answer')?.reading.model ?? null
-  const live = readLive(raw.env.BATON_LIVE_DIR, signal.sessionId, info?.startedAtMs ?? null)
+  const live = readLive(known.liveDir, signal.sessionId, info?.startedAtMs ?? null)
   const input = limitsInput(signal, raw, known, args, live, answered)
   const limits = deriveLimits(input)
   return {
@@ -80,7 +80,7 @@ function observe(signal: Signal, raw: RawSignal, known: Known): Observation {
     // What a transcript met only now holds is the past.
     gaveUp: from !== null && from.path === signal.transcriptPath ? read.gaveUp : null,
     mayBeForbidden: mayBeForbidden(input.settings, raw.env.CLAUDE_CODE_ENTRYPOINT),
-    summary: justTold(signal, raw, known),
+    summary: justTold(signal, known),
     limits,
     // A status line comes too often to ask again what the hooks ask.
     branch: read.branch ?? (signal.kind === 'status-line' ? null : readBranch(signal.cwd)),
@@ -99,9 +99,9 @@ function mayBeForbidden({ askedToCompact = 0, plugins }: ClientSettings, entrypo
 /** Clocks of the client and of Baton are the same machine's, but not read at the same moment. */
 const SLACK_MS = 2_000
 
-function justTold(signal: Signal, raw: RawSignal, { compactingSince }: Known): string | null {
+function justTold(signal: Signal, { compactingSince, liveDir }: Known): string | null {
   if (signal.start?.source !== 'compact' || typeof compactingSince !== 'number') return null
-  return readLiveSummary(raw.env.BATON_LIVE_DIR, signal.sessionId, compactingSince - SLACK_MS)?.summary ?? null
+  return readLiveSummary(liveDir, signal.sessionId, compactingSince - SLACK_MS)?.summary ?? null
 }
 
 /** The transcript keeps no trace of the refusal itself, but a model that compacts only when refused was refused. */
@@ -125,7 +125,7 @@ function limitsInput(
     sources: args.settingSources,
     cwd: signal.cwd,
   })
-  const env = { ...settings.env, ...raw.env }
+  const env = isEmpty(settings.env) ? raw.env : { ...settings.env, ...raw.env }
   const models = [signal.model, live?.model, known.model, args.model, env.ANTHROPIC_MODEL, settings.model]
   const current = signal.model ?? answered ?? known.model
   // What the status line said earlier holds for the model it said it of.
@@ -139,6 +139,11 @@ function limitsInput(
     args,
     told: live !== null && !isOutdated(live, signal, known) ? live.told : null,
   }
+}
+
+function isEmpty(fields: object): boolean {
+  for (const _ in fields) return false
+  return true
 }
 
 /**

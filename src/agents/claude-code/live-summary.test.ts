@@ -63,7 +63,7 @@ test('a note may have a megabyte and not more', () => {
 
 test('no folder, no file, a folder of that name, a session id that is a path: none', () => {
   const dir = put(note)
-  expect(readLiveSummary(undefined, 's1', 0)).toBeNull()
+  expect(readLiveSummary(null, 's1', 0)).toBeNull()
   expect(readLiveSummary('', 's1', 0)).toBeNull()
   expect(readLiveSummary(path.join(dir, 'missing'), 's1', 0)).toBeNull()
   mkdirSync(path.join(dir, 'sub'))

@@ -28,7 +28,7 @@ export interface KeptTail {
 const LARGEST_SUMMARY = 1024 * 1024
 
 /** Null: no mod, nothing written since `sinceMs` (by the mod's clock), or not a note of this session. */
-export function readLiveSummary(dir: string | undefined, sessionId: string, sinceMs: number): LiveSummary | null {
+export function readLiveSummary(dir: string | null, sessionId: string, sinceMs: number): LiveSummary | null {
   const path = placeOf(dir, sessionId)
   if (path === null) return null
   try {
@@ -59,12 +59,12 @@ function parseSummary(json: string, sessionId: string): LiveSummary | null {
 }
 
 /** Removes the note of a session: it is plain conversation. */
-export function forgetLiveSummary(dir: string | undefined, sessionId: string): void {
+export function forgetLiveSummary(dir: string | null, sessionId: string): void {
   const path = placeOf(dir, sessionId)
   if (path !== null) rmSync(path, { force: true })
 }
 
 /** Null: no folder, or a session id that is no plain name. */
-function placeOf(dir: string | undefined, sessionId: string): string | null {
-  return dir === undefined || dir === '' || !/^[\w-]+$/.test(sessionId) ? null : join(dir, `${sessionId}.summary.json`)
+function placeOf(dir: string | null, sessionId: string): string | null {
+  return dir === null || dir === '' || !/^[\w-]+$/.test(sessionId) ? null : join(dir, `${sessionId}.summary.json`)
 }

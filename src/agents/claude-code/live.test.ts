@@ -102,7 +102,7 @@ test.each([
 
 test('no folder, no file, a folder of that name, a session id that is a path: no report', () => {
   const { dir } = put(report)
-  expect(readLive(undefined, 's1', null)).toBeNull()
+  expect(readLive(null, 's1', null)).toBeNull()
   expect(readLive('', 's1', null)).toBeNull()
   expect(readLive(path.join(dir, 'missing'), 's1', null)).toBeNull()
   expect(readLive(path.join(dir, 'sub'), '../s1', null)).toBeNull()

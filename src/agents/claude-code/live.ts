@@ -24,7 +24,7 @@ const LARGEST_REPORT = 64 * 1024
 const CLOCK_SLACK_MS = 2000
 
 /** null: no mod, one that was taken away or given up, a foreign file, or a report left by an earlier process of the same session. */
-export function readLive(dir: string | undefined, sessionId: string, processStartedAtMs: number | null): LiveReport | null {
+export function readLive(dir: string | null, sessionId: string, processStartedAtMs: number | null): LiveReport | null {
   const report = readReport(dir, sessionId, processStartedAtMs)
   return report === null || isAway(report) || isGivenUp(dir!, sessionId, report) ? null : report
 }
@@ -70,8 +70,8 @@ function isAway({ mod }: LiveReport): boolean {
   }
 }
 
-function readReport(dir: string | undefined, sessionId: string, processStartedAtMs: number | null): LiveReport | null {
-  if (dir === undefined || dir === '' || !/^[\w-]+$/.test(sessionId)) return null
+function readReport(dir: string | null, sessionId: string, processStartedAtMs: number | null): LiveReport | null {
+  if (dir === null || dir === '' || !/^[\w-]+$/.test(sessionId)) return null
   try {
     const path = join(dir, `${sessionId}.json`)
     const stat = statSync(path, { throwIfNoEntry: false })

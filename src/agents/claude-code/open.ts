@@ -65,14 +65,14 @@ function blankSignal(raw: RawSignal, body: Fields, sessionId: string): Signal {
     seat: text(raw.env.BATON_SEAT),
     parentSeat: text(raw.env.BATON_PARENT_SEAT),
     jobId: text(raw.env.BATON_JOB_ID),
-    ...terminalFrom(raw.env),
+    terminal: terminalFrom(raw.env),
   }
 }
 
-function terminalFrom(env: Record<string, string>): Pick<Signal, 'terminal'> {
+function terminalFrom(env: Record<string, string>): { configDir: string; pane: string } | null {
   const configDir = configDirOf(env)
   const pane = env.TMUX_PANE ?? ''
-  return configDir !== null && /^%\d+$/.test(pane) ? { terminal: { configDir, pane } } : {}
+  return configDir !== null && /^%\d+$/.test(pane) ? { configDir, pane } : null
 }
 
 function openEvent(signal: Signal, body: Fields): Signal {

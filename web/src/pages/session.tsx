@@ -13,7 +13,7 @@ import { useEvents } from './session/use-events.js'
 import { useSession } from './session/use-session.js'
 
 export default function Session({ id }: { id: string }) {
-  const { session, problem, again } = useSession(id)
+  const { session, whole, problem, again } = useSession(id)
   if (session === null) {
     return (
       <>
@@ -27,22 +27,22 @@ export default function Session({ id }: { id: string }) {
       <Head session={session} again={again} />
       {problem !== null && <Problem problem={problem} again={again} />}
       <Measure session={session} />
-      <Course session={session} />
+      <Course session={session} whole={whole} />
     </article>
   )
 }
 
 /** What happened is asked for once: the curve and the timeline both tell it. */
-function Course({ session }: { session: SessionDetail }) {
+function Course({ session, whole }: { session: SessionDetail; whole: boolean }) {
   const happened = useEvents(session.session_id)
   return (
     <>
-      <Climb session={session} events={happened.events} />
+      <Climb session={session} whole={whole} events={happened.events} />
       <div className="session-columns">
         <Timeline session={session} happened={happened} />
         <div className="session-side">
           <Messages session={session} />
-          <Aside session={session} />
+          {whole ? <Aside session={session} /> : <Skeleton lines={6} label="Loading the rest" />}
         </div>
       </div>
     </>

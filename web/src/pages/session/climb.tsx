@@ -13,7 +13,14 @@ import { useCall } from '../../use-call.js'
 const curve = fetched<CurveProps>(() => import('../../curve/curve.js').then(({ Curve }) => ({ default: Curve })))
 curve.fetch().catch(() => {})
 
-export function Climb({ session, events }: { session: SessionDetail; events: readonly Event[] }) {
+interface ClimbProps {
+  session: SessionDetail
+  /** When this cycle began is told. */
+  whole: boolean
+  events: readonly Event[]
+}
+
+export function Climb({ session, whole, events }: ClimbProps) {
   const { data: columns, problem, loading, again } = useCall('curve', { id: session.session_id, query: { limit: 100_000 } })
   const live = useLiveReadings(session)
   const data = useMemo(() => curveData(columns, live), [columns, live])
@@ -36,7 +43,7 @@ export function Climb({ session, events }: { session: SessionDetail; events: rea
               data={data}
               marks={marks}
               levels={session.levels}
-              cycleFrom={session.cycle > 1 ? from : null}
+              cycleFrom={whole && session.cycle > 1 ? from : null}
               label={`The climb of this session in ${data[0].length} readings, now at ${percentText(session.compaction_percent)} of the compaction point`}
             />
           </Suspense>

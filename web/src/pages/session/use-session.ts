@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef } from 'react'
-import type { SessionDetail } from '../../../../src/contract/api/sessions.js'
+import type { SessionDetail, SessionRow } from '../../../../src/contract/api/sessions.js'
 import type { Event } from '../../../../src/contract/event.js'
 import type { CallProblem } from '../../api.js'
 import { useLive } from '../../live/use-live.js'
@@ -12,8 +12,19 @@ const CHANGES: ReadonlySet<Event['type']> = new Set([
   'session_ended',
 ])
 
-/** One session as it was asked for, with the figures of its live row, asked for again when what is in neither has changed. */
-export function useSession(id: string): { session: SessionDetail | null; problem: CallProblem | null; again: () => void } {
+export interface SessionAsked {
+  session: SessionDetail | null
+  /** False: only its live row is here yet. */
+  whole: boolean
+  problem: CallProblem | null
+  again: () => void
+}
+
+/**
+ * One session as it was asked for, with the figures of its live row, asked for again when what is in neither has changed. Until the answer
+ * comes the row alone is shown: whoever opens a row sees at once what it said.
+ */
+export function useSession(id: string): SessionAsked {
   const { data, problem, again } = useCall('session', { id })
   const sessionId = data?.session_id ?? id
   const row = useLive((live) => live.sessions.get(sessionId))
@@ -26,12 +37,18 @@ export function useSession(id: string): { session: SessionDetail | null; problem
   )
   useSoon(begun, again)
   const session = useMemo(() => {
-    if (data === null) return null
+    if (data === null) return row === undefined ? null : { ...row, ...NOT_TOLD, cycle_started_at: row.started_at }
     // A page asked for before the row changed says less; one asked for later says more.
     return row === undefined || row.seen_at < data.seen_at ? data : { ...data, ...row }
   }, [data, row])
-  return { session, problem, again }
+  return { session, whole: data !== null, problem, again }
 }
+
+/** What no row tells. */
+const NOT_TOLD = {
+  ...{ cycle_reason: '', limits_reason: '', plan_limits: null, config_trouble: null },
+  ...{ chain: [], briefs: [], archives: [], losses: [] },
+} satisfies Omit<SessionDetail, keyof SessionRow | 'cycle_started_at'>
 
 /** The id of the last live event of these types about a session, or its seat; 0: none. */
 export function useLastOf(sessionId: string, types: ReadonlySet<Event['type']>): number {
