@@ -70,7 +70,8 @@ export class HooksOfJob {
   }
 
   #thresholdPayload({ sessionId, usedTokens, windowTokens: window, pointTokens: point }: AttemptRecord) {
-    const { model } = this.#job.spec
+    // What it was asked for may be another name (`opus`), or none.
+    const model = this.parts.store.session(sessionId)?.model ?? this.#job.spec.model
     return thresholdPayload(this.#job, sessionId, { used: usedTokens ?? 0, window, point, model })
   }
 

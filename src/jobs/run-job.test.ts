@@ -116,6 +116,23 @@ describe('a job', () => {
     expect(await run()).toMatchObject({ state: 'failed', exitReason: 'error', checkRound: 3 })
   })
 
+  it('that is resumed after its checks failed counts the rounds anew, and shows those alone', async () => {
+    const checks = [{ name: 'mended', command: 'test -e mended', timeoutMs: 10_000 }]
+    const { run, runtime } = stage({ sessions: [[]] }, { checks, checkRounds: 1 })
+    expect((await run()).checks.map(({ round, ok }) => [round, ok])).toEqual([
+      [1, false],
+      [2, false],
+    ])
+    writeFileSync(join(folder, 'mended'), '')
+    const job = await run()
+    expect(job).toMatchObject({ state: 'completed', checkRound: 1 })
+    expect(job.checks.map(({ round, ok }) => [round, ok])).toEqual([[1, true]])
+    // Of the last round before the end nobody had told it.
+    expect(runtime.requests.at(-1)!.texts.at(-1)).toMatch(
+      /^\[baton\] You said the work is done, but 1 of 1 checks fails\.[\s\S]*mended/,
+    )
+  })
+
   it('whose client dies is resumed, and told what was done and what nobody knows', async () => {
     const dying: ScriptedStep = { ...step(2, 50_000), dies: { at: 'tool', signal: 'SIGKILL' } }
     const { run, runtime } = stage({ sessions: [[step(1, 40_000), dying], [{ text: 'Done.' }]] })
