@@ -4,6 +4,7 @@ import type { Parts } from './draft.js'
 import { endAbandoned } from './end-abandoned.js'
 import { lookAtHandoffs } from './look-at-handoffs.js'
 import { lookAtMessages } from './look-at-messages.js'
+import { openSignal } from './open-signal.js'
 import { NOTHING, type Taken, type TakeOptions, takeOpened, takeSignal } from './take-signal.js'
 
 export type Listener = (events: readonly Event[]) => void
@@ -69,7 +70,7 @@ export function makeEngine(parts: Parts): Engine {
     },
     settled(raw) {
       const agent = parts.agents[raw.agent]
-      const signal = agent?.open(raw)
+      const signal = openSignal(parts, raw)
       if (!agent || !signal) return true
       const known = parts.store.session(signal.sessionId)
       // A compaction begins right after a batch whose answer the transcript may still lack.

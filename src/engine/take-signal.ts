@@ -1,7 +1,8 @@
 import type { Event } from '../contract/event.js'
 import type { SessionRecord } from '../contract/record.js'
 import type { Observation, RawSignal, Signal } from '../contract/signal.js'
-import { rearm, restartClocks } from '../tracker/tracker.js'
+import { rearm } from '../tracker/tracker.js'
+import { applyStart, CLEARED } from './apply-start.js'
 import { bookSpend, bookSubagent } from './book-spend.js'
 import {
   awaitsFigures,
@@ -19,13 +20,13 @@ import { isForking, openHandoff } from './handoffs.js'
 import { keepTranscript } from './keep-transcript.js'
 import { wantBrief, wantFacts } from './late-work.js'
 import { measure } from './measure.js'
-import { cancelStale, confirm, type Delivery, give, ofLeftSessions, ofSession, queue, repeatUnheard } from './messages.js'
+import { cancelStale, confirm, type Delivery, give, ofSession, queue } from './messages.js'
 import { ofJob } from './of-job.js'
+import { openSignal } from './open-signal.js'
 import type { ReadFacts } from './read-facts.js'
 import { identify, newRecord } from './records.js'
 import { seatFor } from './seats.js'
 import { cancelWaiting, isEnabled } from './switches.js'
-import { isOld, waitingHere } from './waiting-briefs.js'
 import { soundSilence, warn } from './warn.js'
 
 export interface Taken {
@@ -72,7 +73,7 @@ export const NOTHING: Taken = {
 
 /** One signal, one transaction: load, look, track, decide, write, and take what waits into the answer. */
 export function takeSignal(parts: Parts, raw: RawSignal, options: TakeOptions): Taken {
-  const signal = parts.agents[raw.agent]?.open(raw)
+  const signal = openSignal(parts, raw)
   if (signal) return takeOpened(parts, raw, signal, options)
   parts.log('debug', 'not a signal', { agent: raw.agent, kind: raw.kind })
   return NOTHING
@@ -290,9 +291,6 @@ function sayTrouble(draft: Draft, trouble: string): void {
   )
 }
 
-/** What is said of a conversation and of no other. */
-const CLEARED = ['context', 'silence', 'config', 'handoff']
-
 /** What the event itself says about the session, before any figure is looked at. */
 function applyKind(draft: Draft, summary: string | null): void {
   const { signal, record } = draft
@@ -331,49 +329,6 @@ function applyKind(draft: Draft, summary: string | null): void {
     default:
       return
   }
-}
-
-function applyStart(draft: Draft, summary: string | null): void {
-  const { signal, record } = draft
-  const source = signal.start?.source
-  if (source === 'compact') {
-    compactionSign(draft, 'session-start', {})
-    draft.parts.around().recoverFirst(draft, summary)
-    return
-  }
-  // Another process begins: the one that was compacting has gone.
-  closeUnfinished(draft, 'unknown')
-  const again = record.startedAt !== draft.at
-  record.endedAt = null
-  record.briefWanted = null
-  record.state = 'idle'
-  if (source === 'clear') {
-    cancelStale(draft, 'the conversation was cleared', ofLeftSessions(draft, CLEARED))
-    if (draft.parts.store.openHandoffs({ seatId: record.seatId }).length > 0) draft.parts.around().beginFresh(draft)
-  }
-  if (source === 'startup') startFromBrief(draft)
-  if (source === 'resume') resumeWithBrief(draft)
-  if (!again || source === 'startup') return
-  emit(draft, 'session_started', { source: source ?? 'startup', cwd: record.cwd, model: record.model })
-  record.track = restartClocks(record.track)
-  repeatUnheard(draft)
-}
-
-/** A brief that waits for this start is given to it; one that has waited too long is offered. */
-function startFromBrief(draft: Draft): void {
-  const { parts, signal, record, at } = draft
-  const open = parts.store.openHandoffs({ seatId: record.seatId })
-  const here = waitingHere(parts.store, signal, at)
-  if (here.length > 1 || [...open, ...here].some((handoff) => isOld(handoff, at))) parts.around().offerOld(draft)
-  if (open.length > 0) parts.around().beginFresh(draft)
-}
-
-/** Whoever resumes a session wants to go on with it; one that ended before it worked from its brief is given that again. */
-function resumeWithBrief(draft: Draft): void {
-  const handoff = openHandoff(draft)
-  if (handoff === null || draft.record.jobId !== null) return
-  if (handoff.sessionId === draft.record.sessionId) draft.parts.around().offerAtResume(draft)
-  else draft.parts.around().beginFresh(draft)
 }
 
 const WORK_GOES_ON = new Set(['tool-batch', 'turn-end', 'turn-failed', 'prompt'])

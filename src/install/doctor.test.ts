@@ -79,6 +79,9 @@ test('where Baton was never installed, doctor says to install it and does not do
     detail: "Baton is in none of Claude Code's settings.",
     fix: 'Run baton install.',
   })
+  expect(report.checks.filter(({ detail }) => detail === '').map(({ name }) => name)).toEqual([])
+  expect(report.of('status-line').detail).toBe('There is none of Baton’s yet: baton install puts it in.')
+  expect(report.of('mod').detail).toMatch(/^There is none yet: baton install puts it in/)
   expect(readdirSync(trial.env.HOME!)).toEqual([])
 })
 

@@ -31,7 +31,7 @@ export function makeApp(parts: ServerParts, doors: Pick<EntranceParts, 'token' |
   mount(app, handlers, WITHOUT_WORDS)
   app.get('/api/openapi.json', async (c) => c.json(await describeRoutes(parts.version)))
   app.route('/', contextUsage(parts))
-  app.notFound((c) => c.json({ error: `Nothing at ${c.req.path}`, hint: 'See docs/server.md for the routes' }, 404))
+  app.notFound((c) => c.json({ error: `Nothing at ${c.req.path}`, hint: '/api/openapi.json names the routes' }, 404))
   app.onError((error, c) => {
     parts.log('error', 'a request failed', { path: c.req.path, reason: error.message })
     return c.json({ error: 'The request failed', hint: 'See the log file; baton doctor names it' }, 500)

@@ -17,6 +17,8 @@ export interface ListenOptions {
   locked: boolean
   /** Where the launcher finds the port and the token: only who gives it hears words of a conversation in the answer to a signal. */
   serverFile: string
+  /** How long nothing may happen on a connection that nobody works for; left out: a minute. */
+  stillMs?: number
 }
 
 export interface Listening {
@@ -27,6 +29,7 @@ export interface Listening {
 /** How long a request may take to arrive, its head and all of it. */
 const HEAD_MS = 10_000
 const REQUEST_MS = 60_000
+const STILL_MS = 60_000
 
 /** Starts the server and tells the launcher where it is; closing takes that word back first. */
 export async function listen(parts: ServerParts, options: ListenOptions): Promise<Listening> {
@@ -47,7 +50,7 @@ export async function listen(parts: ServerParts, options: ListenOptions): Promis
   http.headersTimeout = HEAD_MS
   http.requestTimeout = REQUEST_MS
   http.keepAliveTimeout = 2_000
-  http.timeout = 60_000
+  http.timeout = options.stillMs ?? STILL_MS
   const door: Door = {
     judge: (asking) => judge({ ...asking, path: '/signals/', method: 'POST' }, bound, parts.now),
     take,
@@ -79,19 +82,38 @@ export async function listen(parts: ServerParts, options: ListenOptions): Promis
 
 function bind(server: Server, { host, port }: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error) => {
-      reject(
-        codeOf(error) === 'EADDRINUSE'
-          ? new BatonError(
-              `Port ${port} is taken.`,
-              'Another Baton may be running already (baton doctor tells); else use --port or BATON_PORT.',
-              EXIT.refused,
-            )
-          : error,
-      )
-    })
+    server.once('error', (error) => reject(refusal(codeOf(error), host, port) ?? error))
     server.listen({ host, port, backlog: 4096 }, resolve)
   })
+}
+
+/** null: not one that a person can mend. */
+function refusal(code: string | undefined, host: string, port: number): BatonError | null {
+  const instead = 'use --port or BATON_PORT.'
+  switch (code) {
+    case 'EADDRINUSE':
+      return new BatonError(
+        `Port ${port} is taken.`,
+        `Another Baton may be running already (baton doctor tells); else ${instead}`,
+        EXIT.refused,
+      )
+    case 'EACCES':
+      return new BatonError(
+        `Port ${port} may not be listened on by you.`,
+        `Those below 1024 often may not: ${instead}`,
+        EXIT.refused,
+      )
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return new BatonError(
+        `${host} is no address of this machine.`,
+        'Give --host one that it has (0.0.0.0: all of them), or leave it out to stay on 127.0.0.1.',
+        EXIT.usage,
+      )
+    default:
+      return null
+  }
 }
 
 function announce(file: string, port: number, token: string): void {

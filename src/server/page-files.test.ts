@@ -18,7 +18,7 @@ beforeEach(() => {
     writeFileSync(join(web, `${name}.br`), brotliCompressSync(body))
     writeFileSync(join(web, `${name}.gz`), gzipSync(body))
   }
-  put('index.html', '<!doctype html><title>Baton</title>')
+  put('index.html', DOCUMENT)
   put('assets/index-a1b2.js', 'console.log(1)')
   writeFileSync(join(web, 'secret'), 'not a file of the page')
 })
@@ -31,6 +31,7 @@ const start = async (options: TrialOptions = {}): Promise<Trial> => {
   trials.push(trial)
   return trial
 }
+const DOCUMENT = '<!doctype html><title>Baton</title>'
 const HTML = { Accept: 'text/html,application/xhtml+xml' }
 
 it('the document is sent for every address of the page, the data of a session to whoever does not want a document', async () => {
@@ -39,7 +40,18 @@ it('the document is sent for every address of the page, the data of a session to
   for (const path of ['/', '/sessions/s1', '/jobs', '/jobs/j1', '/briefs/b', '/archive/a?line=7', '/history', '/settings', '/?x'])
     expect(await (await fetch(`${trial.url}${path}`, { headers: HTML })).text(), path).toContain('<title>Baton')
   expect((await trial.get('/sessions/s1')).body).toMatchObject({ session_id: 's1' })
-  expect((await fetch(`${trial.url}/no/page`, { headers: HTML })).status).toBe(404)
+})
+
+it('a person who mistypes an address is shown the page, which says so; a program is told', async () => {
+  const trial = await start()
+  for (const path of ['/no/page', '/sesions', '/assets/gone.js']) {
+    const shown = await fetch(`${trial.url}${path}`, { headers: HTML })
+    expect([shown.status, shown.headers.get('etag'), await shown.text()], path).toEqual([404, null, DOCUMENT])
+    const told = await trial.get(path)
+    expect([told.status, told.body.error], path).toEqual([404, `Nothing at ${path}`])
+  }
+  for (const path of ['/api/nothing', '/signals/x', '/hooks', '/health/x'])
+    expect((await fetch(`${trial.url}${path}`, { headers: HTML })).headers.get('content-type'), path).toContain('json')
 })
 
 it('says what the page may do, what may be kept, and what is known already', async () => {

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { ALWAYS, pagePolicy } from './headers.js'
 
+const DOCUMENT = '/index.html'
 /** Addresses that are pages of the one document. */
 const PAGES = /^\/(?:(?:sessions|jobs|briefs|archive|history|settings)(?:\/[^/]*)?\/?)?$/
 const TYPES: Record<string, string> = {
@@ -30,7 +31,7 @@ export interface FileRequest {
 }
 
 export interface FileReply {
-  status: 200 | 304
+  status: 200 | 304 | 404
   headers: Record<string, string | number>
   body: Buffer | null
 }
@@ -46,7 +47,9 @@ export function pageFiles(folder: string | null): (request: FileRequest) => File
     if (wanted === null || folder === null) return null
     files ??= readFiles(folder)
     const file = files.get(wanted)
-    return file ? replyOf(wanted, file, request.headers) : null
+    if (file) return replyOf(wanted, file, request.headers)
+    const document = wantsDocument(request) ? files.get(DOCUMENT) : undefined
+    return document ? nothingThere(document, request.headers) : null
   }
 }
 
@@ -54,7 +57,16 @@ export function pageFiles(folder: string | null): (request: FileRequest) => File
 export function addressOf({ path, headers }: FileRequest): string | null {
   if (/^\/(api|signals|hooks|health)(\/|$)/.test(path)) return null
   if (!PAGES.test(path)) return path
-  return !path.startsWith('/sessions/') || headers.accept?.includes('text/html') ? '/index.html' : null
+  return !path.startsWith('/sessions/') || wantsDocument({ headers }) ? DOCUMENT : null
+}
+
+const wantsDocument = ({ headers }: Pick<FileRequest, 'headers'>): boolean => headers.accept?.includes('text/html') === true
+
+/** The page itself says that there is no such address, and where to go. */
+function nothingThere(document: PageFile, asked: FileRequest['headers']): FileReply {
+  const { headers, body } = replyOf(DOCUMENT, document, { ...asked, 'if-none-match': undefined })
+  const { ETag: _, ...rest } = headers
+  return { status: 404, headers: rest, body }
 }
 
 export function replyOf(address: string, file: PageFile, asked: FileRequest['headers']): FileReply {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import type { Caller } from './access.js'
 import { makeApp } from './app.js'
@@ -44,6 +45,7 @@ export function serveHttp(parts: ServerParts, bound: Bound, take: Take): { liste
     else {
       callers.set(request, judged.caller)
       for (const name in DATA) response.setHeader(name, DATA[name]!)
+      response.on('timeout', (socket: Socket) => waitOn(response, socket))
       void routed(request, response)
     }
   }
@@ -54,6 +56,12 @@ function askingOf({ method, headers }: IncomingMessage, path: string): Parameter
   const { host, origin, authorization, cookie } = headers
   const said = (name: string): string | undefined => headers[name]?.toString()
   return { method, path, host, origin, authorization, cookie, site: said('sec-fetch-site'), mode: said('sec-fetch-mode') }
+}
+
+/** Nothing happens on the line while an answer is worked for, which may take minutes; once it is being sent, somebody has to take it. */
+function waitOn({ headersSent }: ServerResponse, socket: Socket): void {
+  if (headersSent) socket.destroy()
+  else socket.setTimeout(socket.timeout ?? 0)
 }
 
 const isLooking = ({ method }: IncomingMessage): boolean => method === 'GET' || method === 'HEAD'

@@ -95,6 +95,39 @@ describe('signals', () => {
     ).toBe('abcdefghi')
   })
 
+  it('refuses signals of sessions whose id nothing could be called by, and stores nothing', async () => {
+    const trial = await start()
+    const odd = [
+      '',
+      'x'.repeat(201),
+      'x'.repeat(10_000),
+      'a\nb',
+      'a\u0000b',
+      '\u001b[31mred',
+      'a\u007f',
+      'a\u0085b',
+      'a/b',
+      '../../x',
+      'a\\b',
+      'a..b',
+    ]
+    for (const id of odd) {
+      const told = [
+        await trial.post('/signals/claude-code/status-line', statusLine(id, 50_000, 1)),
+        await trial.post('/signals/claude-code/SessionStart', { session_id: id, hook_event_name: 'SessionStart', cwd: '/x' }),
+        await trial.post('/signals/claude-code/PreCompact', { session_id: id, hook_event_name: 'PreCompact', trigger: 'auto' }),
+      ]
+      expect(
+        told.map(({ status }) => status),
+        JSON.stringify(id).slice(0, 40),
+      ).toEqual([400, 400, 400])
+    }
+    expect((await trial.get('/api/sessions?all=1')).body.sessions).toEqual([])
+    for (const id of ['x'.repeat(200), 'Ärger mit Ü', 'a.b', 'session-1'])
+      expect((await trial.post('/signals/claude-code/status-line', statusLine(id, 50_000, 1))).status, id).toBe(200)
+    expect((await trial.get('/api/sessions?all=1')).body.sessions).toHaveLength(4)
+  })
+
   it('refuses what is not a signal with a status that says so, and stores nothing', async () => {
     const trial = await start()
     expect((await trial.post('/signals/claude-code/Stop', 'not json')).status).toBe(400)
@@ -282,3 +315,13 @@ describe('starting and ending', () => {
     await expect(listen({} as never, options)).rejects.toMatchObject({ exit: 4 })
   })
 })
+
+it('an answer that takes longer than a connection may be still is waited for', async () => {
+  const trial = await start({ stillMs: 100 })
+  const began = performance.now()
+  const { status, body } = await trial.get('/api/doctor')
+  expect([status, (body.checks as unknown[]).length > 10]).toEqual([200, true])
+  expect(performance.now() - began, 'it took long enough to show anything').toBeGreaterThan(300)
+  const waiting = await speak(trial.url, 'GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Sl', 'ow: and then nothing')
+  expect(waiting, 'who says nothing more is let go').not.toContain('200')
+}, 30_000)

@@ -28,7 +28,8 @@ const NOTHING = Buffer.alloc(0)
 export function admit(socket: Socket, door: Door): void {
   socket.on('error', () => socket.destroy())
   // Who keeps a connection is told a little less than this, and so never writes into one that is just being closed.
-  socket.setTimeout((IDLE_S + 1) * 1000, () => socket.destroy())
+  const tooStill = (): void => void socket.destroy()
+  socket.setTimeout((IDLE_S + 1) * 1000, tooStill)
   let read: Buffer = NOTHING
   let head: Welcome | null = null
   let slow: NodeJS.Timeout | null = null
@@ -56,6 +57,7 @@ export function admit(socket: Socket, door: Door): void {
     const said = end < 0 ? null : readHead(read, end)
     if (said === null) {
       letGo()
+      socket.setTimeout(0, tooStill)
       door.pass(socket, read)
       return null
     }

@@ -20,6 +20,8 @@ export interface TrialOptions {
   now?: () => Date
   /** The folder of the page's files. */
   web?: string
+  /** How long a connection may be still. */
+  stillMs?: number
 }
 
 /** For tests: a server on a home of its own, on any free port. */
@@ -36,6 +38,7 @@ export async function trialServer(options: TrialOptions = {}) {
     token: options.token ?? TRIAL_TOKEN,
     locked: options.token !== undefined,
     serverFile: house.home.server,
+    ...(options.stillMs === undefined ? {} : { stillMs: options.stillMs }),
   })
   const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
     fetch(`${listening.url}${path}`, { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body), headers })

@@ -24,6 +24,8 @@ export interface PageStage {
   batonHome: string
   /** A page that was let in by a ticket, as `baton open` does it; `key: false`: one that was not. Faults it reports are in `faults`. */
   open(path?: string, options?: OpenOptions): Promise<OpenPage>
+  /** What lets one browser in, once. */
+  ticket(): Promise<string>
   /** A hook's payload as the client sends it, with these fields in place of the recorded ones, out of this environment. */
   hook(fixture: string, session: string, change?: Record<string, unknown>, env?: Record<string, string>): Promise<unknown>
   /** A status line: so many tokens are used. */
@@ -77,6 +79,7 @@ export async function pageStage(): Promise<PageStage> {
     browser,
     url: server.url,
     batonHome: places.baton,
+    ticket,
     async open(at = '/', options = {}) {
       const { key = true, width = 1280, theme = 'light' } = options
       const context = options.context ?? (await browser.newContext({ viewport: { width, height: 800 }, colorScheme: theme }))

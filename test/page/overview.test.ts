@@ -117,6 +117,25 @@ describe('the overview', () => {
     await context.close()
   })
 
+  test('a browser that keeps nothing is let in for as long as the page is open, and a spent ticket is told in sentences', async () => {
+    const context = await stage.browser.newContext()
+    await context.addInitScript(
+      `Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('denied', 'SecurityError') } })`,
+    )
+    const { page, faults } = await stage.open('/briefs', { context })
+    const address = `${stage.url}/briefs#ticket=${await stage.ticket()}`
+    await page.goto('about:blank')
+    await page.goto(address)
+    await page.getByRole('heading', { name: 'No briefs yet' }).waitFor()
+    await page.getByText('This browser keeps no key: it is let in until the page is loaded again.').waitFor()
+    expect(faults).toEqual([])
+    await page.goto('about:blank')
+    await page.goto(address)
+    await page.getByText('The ticket is spent or its minute is over. baton open lets a browser in.').waitFor()
+    await page.getByText('Figures only').waitFor()
+    await context.close()
+  })
+
   test('goes on by itself after the server was killed and restarted, and two tabs of one browser agree', async () => {
     const { page, context } = await stage.open('/')
     await page.getByRole('link', { name: 'shop', exact: true }).waitFor()

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { chromium, type Page } from 'playwright-core'
 import { expect, test, vi } from 'vitest'
@@ -146,6 +147,39 @@ test('a compaction of the real client is seen to begin and to end, and a job’s
       .first()
       .waitFor({ timeout: 20_000 })
     await until('it is told', async () => (await it.events('job_completed')).length === 1)
+    expect(faults).toEqual([])
+  } finally {
+    await close()
+  }
+})
+
+test('a named agent that is started from the page works with the real client, and its end is seen there without a reload', async () => {
+  const it = await stage({ steps: [{ bash: 'echo done > result.txt', used: 40_008 }, 'The result is written.'] })
+  const { project } = it.home
+  writeFileSync(
+    path.join(project, 'baton.yaml'),
+    'agents:\n  - name: coder\n    model: claude-opus-4-6\n    permission_mode: bypassPermissions\n    checks: [test -s result.txt]\n',
+  )
+  // The server runs jobs with what it was started with.
+  it.home.env.PATH = `${path.dirname(clientBinary())}:${it.home.env.PATH}`
+  await it.serve()
+  const { page, faults, close } = await browse(it)
+  try {
+    const origin = new URL(page.url()).origin
+    await fetch(`${origin}/signals/claude-code/SessionStart`, {
+      ...{ method: 'POST', body: JSON.stringify({ session_id: 'before', hook_event_name: 'SessionStart', cwd: project }) },
+    })
+    await page.goto(`${origin}/jobs`)
+    await page.getByRole('button', { name: 'Start a job' }).click()
+    await page.getByRole('textbox', { name: 'Task' }).fill('Write the result.')
+    await page.getByRole('button', { name: 'Start', exact: true }).click()
+    await page.getByRole('heading', { level: 1, name: 'Write the result.' }).waitFor()
+    await page.getByRole('heading', { name: 'What it said at the end' }).waitFor({ timeout: 60_000 })
+    await page.getByText('The result is written.').first().waitFor()
+    await page.getByText('1 check passed').waitFor()
+    await page.getByText('echo done > result.txt').first().waitFor()
+    const [job] = await it.json<{ jobs: { status: string; exit_reason: string }[] }>('jobs', 'list').then(({ jobs }) => jobs)
+    expect(job).toMatchObject({ status: 'completed', exit_reason: 'success' })
     expect(faults).toEqual([])
   } finally {
     await close()

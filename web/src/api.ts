@@ -76,5 +76,11 @@ async function problemOf(response: Response): Promise<CallProblem> {
   return new CallProblem(response.status, { error, ...(typeof told?.hint === 'string' ? { hint: told.hint } : {}) })
 }
 
+/** What is wrong and what to do, where there is room for one text only. */
+export function problemText({ error, hint }: Problem): string {
+  const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`)
+  return hint === undefined ? sentence(error) : `${sentence(error)} ${sentence(hint)}`
+}
+
 export const problemFrom = (error: unknown): CallProblem =>
   error instanceof CallProblem ? error : new CallProblem(0, { error: error instanceof Error ? error.message : String(error) })

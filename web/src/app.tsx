@@ -2,7 +2,7 @@ import { Component, type ComponentType, type ReactNode, Suspense } from 'react'
 import { fetched, fetchWhenQuiet } from './fetched.js'
 import { usePath } from './navigation.js'
 import Overview from './pages/overview.js'
-import { Problem, Skeleton } from './parts/faces.js'
+import { Missing, Problem, Skeleton } from './parts/faces.js'
 import { PageHead } from './parts/page-head.js'
 import { type Route, routeOf } from './route.js'
 import { Shell } from './shell/shell.js'
@@ -58,11 +58,10 @@ function Nowhere() {
   return (
     <>
       <PageHead title="Nothing here" label="Nothing here" />
-      <Problem
-        problem={{
-          error: 'There is no such page.',
-          hint: 'The address may be mistyped. Everything can be reached from the overview.',
-        }}
+      <Missing
+        problem={{ status: 404, error: 'There is no such page.', hint: 'The address may be mistyped.' }}
+        again={() => location.reload()}
+        list={{ href: '/', name: 'Overview' }}
       />
     </>
   )

@@ -25,3 +25,21 @@ it('what others wrote is only ever text, and no address but the page’s own is 
 it('the content security policy holds: no style elements, no data: addresses', () => {
   expect(offenders(/<style|createElement\('style'\)|data:[a-z]+\//)).toEqual([])
 })
+
+it('no page dresses what another page calls the same: a page’s styles stay when somebody goes on to the next', () => {
+  const sheets = (readdirSync(SRC, { recursive: true }) as string[]).filter(
+    (name) => name.endsWith('.css') && !/styles\/(tokens|base|parts|shell)\.css$/.test(name),
+  )
+  const owners = new Map<string, Set<string>>()
+  for (const sheet of sheets) {
+    const rules = text(sheet).replace(/\/\*.*?\*\//gs, '')
+    for (const [selectors] of rules.matchAll(/[^{};]+(?=\{)/g)) {
+      for (const selector of selectors.split(',')) {
+        const name = /^\s*[a-z]*\.([\w-]+)/.exec(selector)?.[1]
+        if (name !== undefined) owners.set(name, (owners.get(name) ?? new Set()).add(sheet))
+      }
+    }
+  }
+  expect(owners.size).toBeGreaterThan(100)
+  expect([...owners].filter(([, by]) => by.size > 1).map(([name, by]) => `${name}: ${[...by].join(', ')}`)).toEqual([])
+})

@@ -1,5 +1,6 @@
 import { call } from './api.js'
 import { keepKey } from './key.js'
+import { toast } from './parts/toast.js'
 
 /** The ticket in the address, taken out of it at once: it stays in no history and is sent to nobody but `/api/enter`. */
 export function takeTicket(): string | null {
@@ -11,5 +12,5 @@ export function takeTicket(): string | null {
 
 export async function enter(proof: { ticket: string } | { token: string }): Promise<void> {
   const { key } = await call('enter', { body: proof })
-  keepKey(key)
+  if (!keepKey(key)) toast('This browser keeps no key: it is let in until the page is loaded again.')
 }

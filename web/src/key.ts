@@ -7,23 +7,38 @@ import { useSyncExternalStore } from 'react'
 const NAME = 'baton.key'
 const CHANGED = 'baton:key'
 
+/** In a browser that lets pages keep nothing: it is gone when the page is loaded again. */
+let unkept: string | null = null
+
 export function keyNow(): string | null {
   try {
-    return localStorage.getItem(NAME)
+    return localStorage.getItem(NAME) ?? unkept
   } catch {
-    return null
+    return unkept
   }
 }
 
-export function keepKey(key: string): void {
-  localStorage.setItem(NAME, key)
+/** Returns whether it is there after the page was loaded again. */
+export function keepKey(key: string): boolean {
+  try {
+    localStorage.setItem(NAME, key)
+    unkept = null
+  } catch {
+    unkept = key
+  }
   window.dispatchEvent(new Event(CHANGED))
+  return unkept === null
 }
 
 /** The server did not take it. Another tab may have got a newer one meanwhile: that stays. */
 export function dropKey(refused: string): void {
   if (keyNow() !== refused) return
-  localStorage.removeItem(NAME)
+  unkept = null
+  try {
+    localStorage.removeItem(NAME)
+  } catch {
+    // It was never there.
+  }
   window.dispatchEvent(new Event(CHANGED))
 }
 

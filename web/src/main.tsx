@@ -3,7 +3,7 @@ import './styles/base.css'
 import './styles/parts.css'
 import './styles/shell.css'
 import { createRoot } from 'react-dom/client'
-import { problemFrom } from './api.js'
+import { problemFrom, problemText } from './api.js'
 import { App, fetchPages } from './app.js'
 import { enter, takeTicket } from './enter.js'
 import { listen } from './live/use-live.js'
@@ -14,10 +14,7 @@ applyTheme()
 const ticket = takeTicket()
 if (ticket !== null) {
   // The key comes first: what is asked without it would be figures only, and be asked again at once.
-  await enter({ ticket }).catch((error) => {
-    const { error: what, hint } = problemFrom(error)
-    toast(hint === undefined ? what : `${what} ${hint}`)
-  })
+  await enter({ ticket }).catch((error) => toast(problemText(problemFrom(error))))
 }
 listen()
 createRoot(document.getElementById('root')!).render(<App />)

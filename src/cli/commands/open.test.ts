@@ -1,6 +1,8 @@
+import { spawn } from 'node:child_process'
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { BATON } from '../../../test/harness/places.js'
 import { until } from '../../../test/harness/wait.js'
 import { newTrial, type Trial } from '../trial.js'
 
@@ -67,6 +69,36 @@ test('--print prints an address that lets one browser in, also of a server that 
     expect((await trial.run(['open', '--print', '--json'])).json.url).toContain('#ticket=')
     await server.stop()
   }
+})
+
+test('--print without a server never makes a script wait: it fails and says what to start', async () => {
+  const trial = newTrial()
+  for (const args of [[], ['--json']]) {
+    const { code, stdout, stderr } = await trial.run(['open', '--print', '--port', '0', ...args])
+    expect([code, stdout]).toEqual([3, ''])
+    expect(stderr).toContain('No server runs')
+    expect(stderr).toContain('baton serve')
+  }
+  expect(existsSync(join(trial.env.BATON_HOME!, 'run', 'server'))).toBe(false)
+})
+
+test('--print on a terminal, without a server, prints the address and says that it goes on serving', async () => {
+  const trial = newTrial()
+  const words = [process.execPath, BATON, 'open', '--print', '--port', '0'].map((word) => `'${word}'`).join(' ')
+  const typed = spawn('script', ['-qfec', words, '/dev/null'], { env: { ...trial.env, TERM: 'dumb', NO_COLOR: '1' } })
+  let shown = ''
+  typed.stdout.on('data', (chunk) => {
+    shown += chunk
+  })
+  onTestFinished(() => void typed.kill())
+  await until('the address', () => ticketIn(shown) !== '' && shown.includes('Ctrl-C'))
+  expect(shown).toContain('No server was running, so this command is one until Ctrl-C.')
+  const url = /http:\/\/127\.0\.0\.1:\d+/.exec(shown)![0]
+  expect((await enter(url, ticketIn(shown))).status).toBe(200)
+  const ended = new Promise((resolve) => typed.once('exit', resolve))
+  typed.stdin.write('\x03')
+  await ended
+  expect(existsSync(join(trial.env.BATON_HOME!, 'run', 'server'))).toBe(false)
 })
 
 test('where no browser can be opened it says how to enter by hand', async () => {

@@ -109,6 +109,18 @@ test('beyond loopback it needs a token', async () => {
   await server.stop()
 })
 
+test('an address that is not of this machine is told', async () => {
+  const trial = newTrial()
+  const file = trial.put(join(trial.user, 'token'), 'a-secret-of-sixteen-characters\n')
+  for (const host of ['192.0.2.1', 'no-such-host.invalid']) {
+    expect(await trial.run(['serve', '--port', '0', '--host', host, '--token-file', file])).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(new RegExp(`${host} is no address of this machine.*--host`, 's')),
+    })
+  }
+})
+
 test('a taken or impossible port is told', async () => {
   const trial = newTrial()
   const other = createServer().listen(0, '127.0.0.1')

@@ -16,7 +16,7 @@ import { wrap } from '../render/wrap.js'
 /** Which levels apply to a session, where they stand, and which line of which file says so. */
 export function explain(call: Call, cli: Cli, named: string | null): Promise<number> {
   return inHouse(cli, (house) => {
-    const { record, because } = subjectOf(house, cli, named)
+    const { record, because: subject } = subjectOf(house, cli, named)
     const project = record ? record.project : cli.cwd
     const switchedAs = record ? project : projectOf(house, cli.cwd).project
     const settings = explainSettings(house.engine.parts, { record, project, switchedAs })
@@ -30,9 +30,9 @@ export function explain(call: Call, cli: Cli, named: string | null): Promise<num
     const { paint, columns } = cli.screen
     const off = settings.enabled ? '' : ': it measures and says nothing'
     const lines = [
-      paint(because, 'bold'),
+      paint(subject, 'bold'),
       ...wrap(limitsLine(limits, record !== null), columns, 0),
-      `Baton is ${settings.enabled ? 'on' : 'off'} (${settings.enabled_by})${off}.`,
+      `Baton is ${settings.enabled ? 'on' : 'off'} (${because(settings)})${off}.`,
       ...(settings.errors.length > 0
         ? [paint('The files have errors, so the last good configuration is in force: baton config check.', 'red')]
         : []),
@@ -46,6 +46,9 @@ export function explain(call: Call, cli: Cli, named: string | null): Promise<num
     return EXIT.done
   })
 }
+
+const because = ({ enabled, enabled_by: by }: { enabled: boolean; enabled_by: string }): string =>
+  by !== 'configuration' ? by : enabled ? 'nothing turns it off' : 'enabled: false in the configuration'
 
 function compactionText({ compaction, mustSurvive }: Policy): string {
   const texts = mustSurvive.length === 0 ? '' : `; must survive: ${mustSurvive.map((text) => `“${harmless(text)}”`).join(', ')}`

@@ -51,7 +51,7 @@ test.runIf(LINUX)(
 )
 
 test.runIf(LINUX)('where the system cannot be told, the unit is written and it is said what did not work', async () => {
-  const { run, unit } = prepared('echo "Failed to connect to bus: No medium found" >&2\nexit 1')
+  const { run, unit } = prepared('echo "Removed /a/link." >&2\necho "Failed to connect to bus: No medium found" >&2\nexit 1')
   const failed = await run(['install', '--json'])
   expect(failed).toMatchObject({ code: 1, stdout: '' })
   expect(JSON.parse(failed.stderr)).toMatchObject({
@@ -59,7 +59,9 @@ test.runIf(LINUX)('where the system cannot be told, the unit is written and it i
     hint: expect.stringContaining('baton serve'),
   })
   expect(existsSync(unit)).toBe(true)
-  expect(await run(['remove'])).toMatchObject({ code: 1 })
+  const removed = await run(['remove'])
+  expect(removed).toMatchObject({ code: 1, stderr: expect.stringContaining('A server that still runs') })
+  expect(removed.stderr).not.toContain('Until then')
   expect(existsSync(unit)).toBe(false)
 })
 

@@ -109,7 +109,8 @@ function runOne([name, ...args]: readonly [string, ...string[]], { env }: Cli): 
   if (program === null) return Promise.resolve({ command, ok: false, reason: `${name} was not found` })
   return new Promise((resolve) => {
     execFile(program, args, { env, timeout: PATIENCE_MS }, (error, _, stderr) => {
-      const said = stderr.trim().split('\n')[0] ?? ''
+      // What went wrong is said last, after what was done.
+      const said = stderr.trim().split('\n').at(-1) ?? ''
       resolve({ command, ok: error === null, reason: error === null ? null : said || error.message })
     })
   })
@@ -120,7 +121,9 @@ const planned = (words: readonly string[]): Step => ({ command: words.join(' '),
 function unfinished(unit: Unit, action: string, steps: Step[], failed: Step, what: string): BatonError {
   return new BatonError(
     `${unit.path}: ${what} (${failed.command}: ${failed.reason}).`,
-    `Run it again where your user session has a service manager, or by hand: ${failed.command}. Until then: baton serve.`,
+    action === 'removed'
+      ? `It will not start again. A server that still runs is ended by hand: baton doctor names its process.`
+      : `Run it again where your user session has a service manager, or by hand: ${failed.command}. Until then: baton serve.`,
     EXIT.failed,
     { changed: action !== 'unchanged', files: [{ path: unit.path, action, backup: null }], steps },
   )

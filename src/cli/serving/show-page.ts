@@ -25,6 +25,7 @@ export async function showPage(cli: Cli, shown: Shown & { print: boolean; json: 
   const address = `${url}/#ticket=${await ticketFrom(url, token)}`
   if (print) {
     cli.print(json ? JSON.stringify({ url: address }) : address)
+    if (stays) cli.note('No server was running, so this command is one until Ctrl-C.')
     return EXIT.done
   }
   cli.print(json ? JSON.stringify({ url }) : `Baton is at ${url}${stays ? '. Ctrl-C ends it.' : '.'}`)

@@ -25,7 +25,8 @@ export function checkMod(patient: Patient): Finding {
     if (found.note) notes.push(found.note)
     if (found.since !== null) since = Math.min(since ?? found.since, found.since)
   }
-  if (since === null || faults.length > 0) return { told: notes.join(' '), faults }
+  if (since === null || faults.length > 0)
+    return { told: notes.join(' ') || `There is none yet: baton install puts it in. Without it ${DERIVED}.`, faults }
   const reports = lookAtReports(patient)
   const silent = judgeReports(reports, since, sessionsOf(patient), patient.now())
   if (silent) faults.push({ detail: silent, fix: 'Open a new session; if nothing changes, claude --debug names the reason.' })

@@ -18,7 +18,8 @@ export function checkStatusLine(patient: Patient): Finding {
     if (fault) faults.push(fault)
     if (says) told.add(says)
   }
-  return { told: [...told].join(' '), faults }
+  // What keeps it from being there is said by the check of the settings.
+  return { told: [...told].join(' ') || 'There is none of Baton’s yet: baton install puts it in.', faults }
 }
 
 function judgeLine(patient: Patient, target: Target): { fault?: Fault; says?: string } {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { anEvent } from '../live/a-row.js'
-import { curveData, marksOf, nearest } from './curve-data.js'
+import { curveData, marksOf, nearest, spanOfLone } from './curve-data.js'
 
 const columns = {
   session_id: 's1',
@@ -12,6 +12,12 @@ const columns = {
 }
 
 describe('the climb', () => {
+  it('of one reading is shown a minute wide', () => {
+    expect(spanOfLone([[100], [10], [167]])).toEqual({ min: 70, max: 130 })
+    expect(spanOfLone(curveData(columns, []))).toBeNull()
+    expect(spanOfLone([[], [], []])).toBeNull()
+  })
+
   it('breaks where a cycle ends, so that a compaction is no slope', () => {
     expect(curveData(columns, [])).toEqual([
       [1, 2, 2.001, 3],

@@ -69,6 +69,12 @@ export function marksOf(events: readonly Event[]): Mark[] {
   })
 }
 
+const ALONE_S = 30
+
+/** From when to when a lone reading is shown: a moment has no length, and nothing could be read off it. null: there are more, or none. */
+export const spanOfLone = ([at]: CurveData): { min: number; max: number } | null =>
+  at.length === 1 ? { min: at[0]! - ALONE_S, max: at[0]! + ALONE_S } : null
+
 /** The place of the reading nearest to a time; null: there is none. */
 export function nearest(at: readonly number[], used: readonly (number | null)[], time: number): number | null {
   let low = 0

@@ -6,7 +6,7 @@ import { clockText, exactText, groupedText, percentText } from '../format.js'
 import type { GaugeLevel } from '../parts/gauge.js'
 import { useDark } from '../theme.js'
 import type { CurveData, Mark } from './curve-data.js'
-import { drawCurve, heightOf, type Pointed, type Scene } from './draw-curve.js'
+import { drawCurve, heightOf, type Pointed, type Scene, showData } from './draw-curve.js'
 
 export interface CurveProps {
   data: CurveData
@@ -42,7 +42,9 @@ export function Curve({ data, marks, levels, cycleFrom, label }: CurveProps) {
       plot.current = null
     }
   }, [dark])
-  useEffect(() => plot.current?.setData(data as uPlot.AlignedData, !zoomed), [data, zoomed])
+  useEffect(() => {
+    if (plot.current !== null) showData(plot.current, data, !zoomed)
+  }, [data, zoomed])
   // biome-ignore lint/correctness/useExhaustiveDependencies: they are read from the scene when it is drawn
   useEffect(() => plot.current?.redraw(false), [marks, levels])
 

@@ -2,7 +2,7 @@ import uPlot from 'uplot'
 import { clockText, dayText, tokensText } from '../format.js'
 import type { GaugeLevel } from '../parts/gauge.js'
 import { severityOf } from '../severity.js'
-import { type CurveData, type Mark, nearest } from './curve-data.js'
+import { type CurveData, type Mark, nearest, spanOfLone } from './curve-data.js'
 
 /** What the drawing needs to know beside the readings; asked for at every stroke, so that it may change. */
 export interface Scene {
@@ -61,7 +61,7 @@ export function drawCurve(
   const ink = inkOf(host)
   const font = `11px ${getComputedStyle(host).fontFamily}`
   const axis: uPlot.Axis = { stroke: ink.text, font, grid: { show: false }, ticks: { stroke: ink.hairline, width: 1, size: 4 } }
-  return new uPlot(
+  const plot = new uPlot(
     {
       width: Math.max(200, host.clientWidth),
       height: heightOf(host),
@@ -92,6 +92,19 @@ export function drawCurve(
     data as uPlot.AlignedData,
     host,
   )
+  fitLone(plot, data)
+  return plot
+}
+
+/** Other readings; `all`: from the first to the last of them. */
+export function showData(plot: uPlot, data: CurveData, all: boolean): void {
+  plot.setData(data as uPlot.AlignedData, all)
+  if (all) fitLone(plot, data)
+}
+
+function fitLone(plot: uPlot, data: CurveData): void {
+  const span = spanOfLone(data)
+  if (span !== null) plot.setScale('x', span)
 }
 
 export const heightOf = (host: HTMLElement): number => (host.clientWidth < 560 ? 220 : 300)
@@ -121,7 +134,9 @@ function drawScene(plot: uPlot, { levels, marks }: Scene, ink: Ink, font: string
   const lines = levels.flatMap(({ name, at_tokens: tokens }) =>
     tokens === null ? [] : [{ name, y: plot.valToPos(tokens, 'y', true), ink: ink.levels[severityOf(name, null)]!, drawn: true }],
   )
-  if (top !== null) lines.push({ name: 'compaction', y: plot.valToPos(top, 'y', true), ink: ink.end, drawn: false })
+  // It is drawn as a series, which needs two readings to be a line.
+  const lone = plot.data[0].length === 1
+  if (top !== null) lines.push({ name: 'compaction', y: plot.valToPos(top, 'y', true), ink: ink.end, drawn: lone })
   let free = 0
   for (const { name, y, ink: colour, drawn } of lines.sort((a, b) => a.y - b.y)) {
     if (y < 0 || y > bbox.top + bbox.height) continue

@@ -1,7 +1,7 @@
 import './session/session.css'
 import type { SessionDetail } from '../../../src/contract/api/sessions.js'
 import { shortId } from '../format.js'
-import { Problem, Skeleton } from '../parts/faces.js'
+import { Missing, Problem, Skeleton } from '../parts/faces.js'
 import { PageHead } from '../parts/page-head.js'
 import { Aside } from './session/aside.js'
 import { Climb } from './session/climb.js'
@@ -17,8 +17,12 @@ export default function Session({ id }: { id: string }) {
   if (session === null) {
     return (
       <>
-        <PageHead title={shortId(id)} label={shortId(id)} />
-        {problem === null ? <Skeleton lines={10} label="Loading the session" /> : <Problem problem={problem} again={again} />}
+        <PageHead title={`Session ${shortId(id)}`} label={`Session ${shortId(id)}`} />
+        {problem === null ? (
+          <Skeleton lines={10} label="Loading the session" />
+        ) : (
+          <Missing problem={problem} again={again} list={{ href: '/?show=all', name: 'All sessions' }} />
+        )}
       </>
     )
   }

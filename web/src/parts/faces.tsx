@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useState } from 'react'
+import { Link } from '../navigation.js'
 
 /** Nothing here yet: says why, and how to begin. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
@@ -26,6 +27,26 @@ export function Problem({ problem, again }: { problem: ProblemShown; again?: () 
         </button>
       )}
     </div>
+  )
+}
+
+/** In the place of a page whose thing is not there: what is wrong, and the way to those that are. */
+export function Missing({
+  problem,
+  again,
+  list,
+}: {
+  problem: ProblemShown & { status: number }
+  again: () => void
+  list: { href: string; name: string }
+}) {
+  return (
+    <>
+      <Problem problem={problem} {...(problem.status === 404 ? {} : { again })} />
+      <p className="way-on">
+        <Link href={list.href}>{list.name}</Link>
+      </p>
+    </>
   )
 }
 

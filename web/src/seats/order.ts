@@ -1,3 +1,4 @@
+import { severityOf } from '../severity.js'
 import type { Alarm } from './alarms.js'
 import { isOver, type Seat } from './seats.js'
 
@@ -22,10 +23,16 @@ export function ordered(seats: readonly Seat[], sort: Sort, alarms: readonly Ala
 
 function figure(seat: Seat, sort: Sort, rank: ReadonlyMap<string, number>): number {
   const { current } = seat
-  if (sort === 'alarms') return (rank.get(seat.seat_id) ?? 0) + (isOver(seat) ? 0 : 0.5)
+  if (sort === 'alarms') return (rank.get(seat.seat_id) ?? 0) + (isOver(seat) ? 0 : standing(seat))
   if (sort === 'fullest') return isOver(seat) ? -1 : (current.compaction_percent ?? 0)
   if (sort === 'cost') return seat.cost_usd ?? -1
   return 0
+}
+
+/** Between the alarms and what is over, below 1: by the level it crossed, which changes seldom; last those nobody has a figure of. */
+function standing({ current: { level, compaction_percent: percent, enabled } }: Seat): number {
+  if (percent === null) return 0.1
+  return 0.2 + (enabled ? severityOf(level, percent) / 10 : 0)
 }
 
 const byName = (a: Seat, b: Seat, sort: Sort): number => (sort === 'name' ? a.name.localeCompare(b.name) : 0)

@@ -82,6 +82,28 @@ describe('alarms', () => {
     expect(alarmsOf(seatsOf([late]), [], [heard])).toEqual([])
   })
 
+  it('are followed by seats that climbed past a level, then by those with readings, then by those without', () => {
+    const began = (minute: number): string => `2026-11-16T11:${minute}:00.000Z`
+    const quiet = seatsOf([
+      aRow({ session_id: 'at87', seat_id: 'at87', level: 'handoff', compaction_percent: 87, started_at: began(10) }),
+      aRow({ session_id: 'at72', seat_id: 'at72', level: 'warning', compaction_percent: 72, started_at: began(11) }),
+      aRow({ session_id: 'low', seat_id: 'low', level: null, compaction_percent: 12, started_at: began(12) }),
+      aRow({
+        session_id: 'none',
+        seat_id: 'none',
+        level: null,
+        compaction_percent: null,
+        updated_at: null,
+        state: 'idle',
+        started_at: began(13),
+      }),
+      aRow({ session_id: 'asks', seat_id: 'asks', level: null, state: 'waiting', started_at: began(14) }),
+      aRow({ session_id: 'gone', seat_id: 'gone', level: 'critical', state: 'ended', started_at: began(15) }),
+    ])
+    const order = ordered(quiet, 'alarms', alarmsOf(quiet, [], [])).map(({ seat_id }) => seat_id)
+    expect(order).toEqual(['asks', 'at87', 'at72', 'low', 'none', 'gone'])
+  })
+
   it('put their seats first; what is over comes last; the rest by when it began', () => {
     const names = (sort: 'alarms' | 'fullest') => ordered(seats, sort, alarmsOf(seats, [], [])).map(({ seat_id }) => seat_id)
     expect(names('alarms')).toEqual(['full', 'asks', 'mute', 'old', 'calm', 'hushed', 'over'])

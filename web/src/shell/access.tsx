@@ -1,5 +1,5 @@
 import { type FormEvent, useEffect, useState } from 'react'
-import { problemFrom } from '../api.js'
+import { problemFrom, problemText } from '../api.js'
 import { enter } from '../enter.js'
 import { useLive } from '../live/use-live.js'
 import { Command } from '../parts/copy-button.js'
@@ -55,8 +55,7 @@ function EnterForm({ onDone }: { onDone: () => void }) {
       onDone()
       toast('This browser is let in')
     } catch (error) {
-      const { error: what, hint } = problemFrom(error)
-      setTrouble(hint === undefined ? what : `${what} ${hint}`)
+      setTrouble(problemText(problemFrom(error)))
     } finally {
       setBusy(false)
     }

@@ -1,7 +1,7 @@
 import { folderName, shortId } from '../../format.js'
 import { useKey } from '../../key.js'
 import { Link, useParameter } from '../../navigation.js'
-import { Problem, Skeleton } from '../../parts/faces.js'
+import { Missing, Problem, Skeleton } from '../../parts/faces.js'
 import { PageHead } from '../../parts/page-head.js'
 import { useCall } from '../../use-call.js'
 import { ArchiveAside } from './archive-aside.js'
@@ -34,7 +34,7 @@ export function KeptTranscript({ id }: { id: string }) {
       {key === null ? (
         <NoKey />
       ) : asked.problem !== null ? (
-        <Problem problem={asked.problem} again={asked.again} />
+        <Missing problem={asked.problem} again={asked.again} list={{ href: '/archive', name: 'All kept transcripts' }} />
       ) : archive === null ? (
         <Skeleton lines={10} />
       ) : (

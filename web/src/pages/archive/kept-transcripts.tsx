@@ -23,6 +23,8 @@ export function KeptTranscripts() {
   const list = useCall('archives', key === null ? null : { query: { session: session || undefined, limit: 1_000 } })
   const archives = list.data?.archives ?? []
   const projects = [...new Set(archives.flatMap((archive) => archive.project ?? []))].sort()
+  // Not even one that a search could leave out.
+  const isEmpty = list.data !== null && archives.length === 0 && session === ''
   const shown = project === '' ? archives : archives.filter((archive) => archive.project === project)
   const type = (value: string): void => {
     setTyped(value)
@@ -78,14 +80,14 @@ export function KeptTranscripts() {
               </button>
             )}
           </search>
-          {query !== '' ? (
+          {query !== '' && !isEmpty ? (
             <SearchResults query={query} project={project} session={session} />
           ) : list.problem !== null ? (
             <Problem problem={list.problem} again={list.again} />
           ) : list.loading ? (
             <Skeleton lines={8} />
           ) : shown.length === 0 ? (
-            <NothingKept filtered={project !== '' || session !== ''} />
+            <NothingKept filtered={!isEmpty} />
           ) : (
             <ArchiveTable archives={shown} />
           )}

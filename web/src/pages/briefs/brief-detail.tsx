@@ -3,7 +3,7 @@ import type { BriefDetail } from '../../../../src/contract/api/briefs.js'
 import { shortId } from '../../format.js'
 import { useLive } from '../../live/use-live.js'
 import { useParameter } from '../../navigation.js'
-import { Empty, Problem, Skeleton, Withheld } from '../../parts/faces.js'
+import { Empty, Missing, Problem, Skeleton, Withheld } from '../../parts/faces.js'
 import { PageHead, Section } from '../../parts/page-head.js'
 import { RelativeTime } from '../../parts/relative-time.js'
 import { StateBadge } from '../../parts/state-badge.js'
@@ -30,13 +30,15 @@ export function BriefDetailPage({ id }: { id: string }) {
   if (data !== null) return <Brief brief={data} again={again} />
   return (
     <>
-      <PageHead title="Brief" label={`Brief ${shortId(id)}`} />
+      <PageHead title={`Brief ${shortId(id)}`} label={`Brief ${shortId(id)}`} />
       {problem?.status === 401 && (
         <Empty title="Briefs are words">
           <Withheld what="This brief" />
         </Empty>
       )}
-      {problem !== null && problem.status !== 401 && <Problem problem={problem} again={again} />}
+      {problem !== null && problem.status !== 401 && (
+        <Missing problem={problem} again={again} list={{ href: '/briefs', name: 'All briefs' }} />
+      )}
       {loading && <Skeleton lines={10} />}
     </>
   )
@@ -70,7 +72,7 @@ function Brief({ brief, again }: { brief: BriefDetail; again: () => void }) {
           taken <RelativeTime at={brief.taken_at} />
         </span>
       </p>
-      <div className="columns" data-editing={editing || undefined}>
+      <div className="columns brief-columns" data-editing={editing || undefined}>
         <div>
           {editing && text !== null ? (
             <BriefEditor

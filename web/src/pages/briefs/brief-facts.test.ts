@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { BriefRow } from '../../../../src/contract/api/briefs.js'
-import { countsByKind, inReviewOrder, matches, missingByKind } from './brief-facts.js'
+import { briefTitle, countsByKind, inReviewOrder, matches, missingByKind } from './brief-facts.js'
 
 const brief = (change: Partial<BriefRow>): BriefRow =>
   ({
@@ -46,4 +46,9 @@ it('of the briefs under review the one that is used first stands first', () => {
 
 it('a brief is found by its seat and who wrote it', () => {
   expect([matches(brief({}), 'API agent'), matches(brief({}), 'api person')]).toEqual([true, false])
+})
+
+it('is called by its seat, or by the folder of a seat without a name', () => {
+  expect(briefTitle(brief({ sequence: 3 }))).toBe('Brief 3 of api')
+  expect(briefTitle(brief({ sequence: 1, seat_name: null, project: '/home/me/shop' }))).toBe('Brief 1 of shop')
 })

@@ -1,4 +1,5 @@
 import type { BriefRow, BriefShown } from '../../../../src/contract/api/briefs.js'
+import { seatName } from '../../seats/seats.js'
 
 /** What a brief's row means for who looks at it. Pure. */
 
@@ -66,8 +67,12 @@ export function countsByKind(kinds: Readonly<Record<string, { total: number; kep
     .sort((a, b) => rank(a.kind) - rank(b.kind))
 }
 
+/** What its seat is called on the overview too. */
+export const briefSeat = ({ seat_name, project, session_id }: BriefRow): string =>
+  seatName({ seat_name, project, cwd: null, session_id })
+
 /** `Brief 3 of api`. */
-export const briefTitle = ({ sequence, seat_name, seat_id }: BriefRow): string => `Brief ${sequence} of ${seat_name ?? seat_id}`
+export const briefTitle = (brief: BriefRow): string => `Brief ${brief.sequence} of ${briefSeat(brief)}`
 
 /** Those that are used first come first; those that wait for a yes come last. */
 export function inReviewOrder(briefs: Iterable<BriefRow>): BriefRow[] {

@@ -11,7 +11,7 @@ import { RelativeTime } from '../../parts/relative-time.js'
 import { StateBadge } from '../../parts/state-badge.js'
 import { briefHref } from '../../route.js'
 import { useCall } from '../../use-call.js'
-import { AUTHORS, inReviewOrder, isInReview, matches, STATUS_TELLS } from './brief-facts.js'
+import { AUTHORS, briefSeat, inReviewOrder, isInReview, matches, STATUS_TELLS } from './brief-facts.js'
 import { ReviewQueue } from './review-queue.js'
 import { Score } from './score.js'
 import { useAgainOn } from './use-again-on.js'
@@ -103,7 +103,7 @@ const COLUMNS: readonly Column<BriefRow>[] = [
     cell: (row) => (
       <span className="brief-name">
         <span>
-          {row.seat_name ?? row.seat_id} <span className="quiet">{row.sequence}</span>
+          {briefSeat(row)} <span className="quiet">{row.sequence}</span>
         </span>
         {row.reason !== null && <span className="brief-reason quiet">{row.reason}</span>}
       </span>
@@ -121,7 +121,7 @@ const COLUMNS: readonly Column<BriefRow>[] = [
     id: 'project',
     head: 'Project',
     cell: ({ project, branch }) => (
-      <span title={project ?? undefined}>
+      <span className="cell-name" title={project ?? undefined}>
         {project === null ? '–' : folderName(project)}
         {branch !== null && <span className="quiet"> {branch}</span>}
       </span>

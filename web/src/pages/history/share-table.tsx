@@ -22,7 +22,7 @@ export function ShareTable<Row extends Figures>({
   const all = rows.reduce((sum, row) => sum + weight(row), 0)
   const sorted = [...rows].sort((a, b) => weight(b) - weight(a) || b.sessions - a.sessions)
   const columns: Column<Row>[] = [
-    { id: 'name', head, cell: (row) => <span className="share-name nowrap">{name(row)}</span> },
+    { id: 'name', head, cell: (row) => <span className="share-name cell-name">{name(row)}</span> },
     {
       id: 'share',
       head: byCost ? 'Share of spend' : 'Share of steps',

@@ -16,7 +16,7 @@ export function CheckRounds({ checks }: { checks: readonly Check[] }) {
             Round {round.round}
             <span className="quiet"> {summaryOf(round)}</span>
           </summary>
-          <ul className="checks">
+          <ul className="round-checks">
             {round.checks.map((check) => (
               <CheckLine key={`${check.name} ${check.output_path}`} check={check} />
             ))}
@@ -33,7 +33,7 @@ const summaryOf = ({ failed, checks }: Round): string =>
 function CheckLine({ check }: { check: Check }) {
   const { name, command, ok, exit_code: code, timed_out: late, duration_ms: took, output_path: path } = check
   return (
-    <li className="check" data-ok={ok}>
+    <li className="round-check" data-ok={ok}>
       <StateBadge state={ok ? 'ok' : 'failed'} tells={ok ? 'It ended with 0' : 'It did not end with 0'} />
       <span className="check-name">
         {name === null ? <span className="withheld">its name is withheld</span> : <code>{name}</code>}

@@ -5,7 +5,7 @@ import { useLive } from '../../live/use-live.js'
 import { Link } from '../../navigation.js'
 import { useClock } from '../../parts/clock.js'
 import { Id } from '../../parts/copy-button.js'
-import { Problem, Skeleton, Withheld } from '../../parts/faces.js'
+import { Missing, Skeleton, Withheld } from '../../parts/faces.js'
 import { FactsList } from '../../parts/facts-list.js'
 import { Gauge, GaugeNumber, GaugeTokens } from '../../parts/gauge.js'
 import { PageHead, Section } from '../../parts/page-head.js'
@@ -32,8 +32,8 @@ export function JobDetailPage({ id }: { id: string }) {
   if (live === undefined && (data === null || isGone))
     return (
       <>
-        <PageHead title="Job" label={`Job ${shortId(id)}`} />
-        {problem !== null && <Problem problem={problem} again={again} />}
+        <PageHead title={`Job ${shortId(id)}`} label={`Job ${shortId(id)}`} />
+        {problem !== null && <Missing problem={problem} again={again} list={{ href: '/jobs', name: 'All jobs' }} />}
         {loading && <Skeleton lines={8} />}
       </>
     )

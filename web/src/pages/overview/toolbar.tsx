@@ -10,7 +10,7 @@ export function Toolbar({ active, all }: { active: number; all: number }) {
   const choose = (what: 'active' | 'all'): void => setShow(what === 'active' && active > 0 ? '' : what)
   return (
     <search className="toolbar">
-      <fieldset className="choice">
+      <fieldset className="seat-choice">
         <legend className="unseen">Which seats</legend>
         {(['active', 'all'] as const).map((what) => (
           <label key={what}>

@@ -8,6 +8,7 @@ import { Section } from '../../parts/page-head.js'
 import { RelativeTime } from '../../parts/relative-time.js'
 import { StateBadge } from '../../parts/state-badge.js'
 import { archiveHref, briefHref, sessionHref } from '../../route.js'
+import { TRIGGER } from '../archive/words.js'
 
 /** What lies around a session: its subagents, chain, briefs and archives, and the small print. */
 export function Aside({ session }: { session: SessionDetail }) {
@@ -116,7 +117,7 @@ function Archives({ session }: { session: SessionDetail }) {
         {newest.map((archive) => (
           <li key={archive.archive_id} className="side-line">
             <Link href={archiveHref(archive.archive_id)} data-item="">
-              {archive.trigger}
+              {TRIGGER[archive.trigger]}
             </Link>
             <span className="quiet">{archive.status === 'kept' ? bytesText(archive.bytes) : archive.status}</span>
             <span className="quiet">

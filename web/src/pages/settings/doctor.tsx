@@ -56,22 +56,26 @@ export function Doctor() {
 function Checks({ checks }: { checks: DoctorShown['checks'] }) {
   const ordered = [...checks.filter(({ ok }) => !ok), ...checks.filter(({ ok }) => ok)]
   return (
-    <ul className="checks">
-      {ordered.map(({ name, ok, detail, fix, withheld }) => (
-        <li key={name} data-ok={ok}>
-          <StateBadge state={ok ? 'ok' : 'failed'} />
-          <strong>{name}</strong>
-          <div>
-            {detail !== null ? (
-              <p className="words">{detail}</p>
-            ) : (
-              withheld?.includes('detail') && <p className="quiet">What was found needs a key.</p>
-            )}
-            {fix !== null && !ok && <Fix text={fix} />}
-          </div>
-        </li>
-      ))}
-    </ul>
+    <>
+      {checks.some(({ withheld }) => withheld?.includes('detail')) && (
+        <p className="settings-told">
+          What was found names files and sessions, so it needs a key. <a href="#access">Let this browser in</a>, or run{' '}
+          <code>baton doctor</code> in a terminal.
+        </p>
+      )}
+      <ul className="checks">
+        {ordered.map(({ name, ok, detail, fix }) => (
+          <li key={name} data-ok={ok}>
+            <StateBadge state={ok ? 'ok' : 'failed'} />
+            <strong>{name}</strong>
+            <div>
+              {detail !== null && <p className="words">{detail}</p>}
+              {fix !== null && !ok && <Fix text={fix} />}
+            </div>
+          </li>
+        ))}
+      </ul>
+    </>
   )
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Settings } from '../../../../src/contract/api/settings.js'
-import { actionsText, policyWords } from './policy-words.js'
+import { actionsText, policyWords, switchText } from './policy-words.js'
 
 const settings: Settings = {
   ...{ session_id: null, project: null, model: null, window_tokens: null, compaction_tokens: null, compaction_mode: null },
@@ -17,6 +17,19 @@ const said = (change: Partial<Settings>): Record<string, string> =>
   )
 
 describe('what is settled, in plain words', () => {
+  it('whether Baton is on, what says so, and what changes that', () => {
+    const told = (enabled: boolean, enabled_by: string): string => switchText({ enabled, enabled_by })
+    expect(told(true, 'configuration')).toBe('Baton is on.')
+    expect(told(false, 'configuration')).toBe('Baton is off, because a file says `enabled: false`: it measures and says nothing.')
+    expect(told(false, 'baton off --project')).toBe(
+      'Baton is off, because somebody ran `baton off --project`: it measures and says nothing. `baton on --project` turns it on.',
+    )
+    expect(told(false, 'baton off for this session')).toBe(
+      'Baton is off for this session, because somebody ran `baton off`: it measures and says nothing. `baton on` turns it on.',
+    )
+    expect(told(true, 'baton on --all')).toBe('Baton is on, because somebody ran `baton on --all`.')
+  })
+
   it('names every key that changes it', () => {
     expect(Object.keys(said({}))).toEqual([
       ...['compaction', 'must_survive', 'handoff.mode', 'handoff.review_seconds', 'handoff.bar', 'handoff.fork'],

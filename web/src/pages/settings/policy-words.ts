@@ -23,6 +23,15 @@ export function policyWords(settings: Settings): Theme[] {
   ]
 }
 
+/** Whether Baton speaks, and whose word that is. What stands between backticks is code. */
+export function switchText({ enabled, enabled_by: by }: Pick<Settings, 'enabled' | 'enabled_by'>): string {
+  const quiet = ': it measures and says nothing.'
+  if (by === 'configuration') return enabled ? 'Baton is on.' : `Baton is off, because a file says \`enabled: false\`${quiet}`
+  const [command, session] = by.split(/( for this session)$/) as [string, string | undefined]
+  const told = `Baton is ${enabled ? 'on' : 'off'}${session ?? ''}, because somebody ran \`${command}\``
+  return enabled ? `${told}.` : `${told}${quiet} \`${command.replace('off', 'on')}\` turns it on.`
+}
+
 const COMPACTIONS: Record<Settings['compaction'], string> = {
   allow: 'The client summarises as it likes.',
   instruct: 'The client’s summariser is told what must survive.',
@@ -38,7 +47,7 @@ function compaction({ compaction: value, must_survive: texts, withheld }: Settin
       : `Must survive: ${texts.map((text) => `“${text}”`).join(', ')}.`
   return [
     { key: 'compaction', value, says: COMPACTIONS[value] },
-    { key: 'must_survive', value: withheld?.includes('must_survive') ? '' : String(texts.length), says },
+    { key: 'must_survive', value: texts.length === 0 && !withheld?.includes('must_survive') ? '[]' : '', says },
   ]
 }
 

@@ -1,6 +1,6 @@
 import type { Settings } from '../../../../src/contract/api/settings.js'
 import { Section } from '../../parts/page-head.js'
-import { policyWords } from './policy-words.js'
+import { policyWords, switchText } from './policy-words.js'
 
 /** What else is settled, in plain words, each with the key that changes it. */
 export function Policy({ settings }: { settings: Settings }) {
@@ -66,17 +66,18 @@ function Ticked({ text }: { text: string }) {
 
 /** Where the configuration was looked for. */
 export function ConfigurationFiles({ settings }: { settings: Settings }) {
-  const { files, enabled, enabled_by: by } = settings
+  const { files } = settings
   return (
     <Section title="Files">
       <p className="settings-told">
-        Baton is {enabled ? 'on' : 'off: it measures and says nothing'} ({by}). A project’s <code>baton.yaml</code> wins over your
-        own <code>config.yaml</code>.
+        <Ticked text={switchText(settings)} /> What is not written in a file is as Baton comes. A project’s{' '}
+        <code>baton.yaml</code> wins over your own <code>config.yaml</code>.
       </p>
       <ul className="config-files">
         {files.map(({ path, exists }) => (
           <li key={path}>
-            <span className="mono">{path}</span> <span className="quiet">{exists ? 'in force' : 'not there'}</span>
+            <span className="mono">{path}</span>{' '}
+            <span className="quiet">{exists ? 'is read' : 'is not there: write it to change something'}</span>
           </li>
         ))}
       </ul>
