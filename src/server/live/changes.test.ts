@@ -55,6 +55,12 @@ describe('what is no longer shown', () => {
     let at = Date.now()
     const trial = await serverOf(['old', 'live'], { now: () => new Date(at) })
     await trial.post('/signals/claude-code/SessionEnd', { session_id: 'old', hook_event_name: 'SessionEnd', reason: 'other' })
+    // One that nobody knows to be at work would be too old a day later as well.
+    await trial.post('/signals/claude-code/UserPromptSubmit', {
+      session_id: 'live',
+      hook_event_name: 'UserPromptSubmit',
+      prompt: 'go',
+    })
     const listener = await listenAt(trial)
     expect(listener.heard[0]!.data.sessions).toHaveLength(2)
     at += 25 * 3_600_000
