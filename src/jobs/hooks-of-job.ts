@@ -78,8 +78,8 @@ export class HooksOfJob {
   /** Nothing cuts them off. */
   async atEnd(event: EndEvent, payload: EndHookPayload): Promise<void> {
     const { cwd, ...ground } = this.#ground
-    // The worktree may have gone with the end of the job.
-    const there = existsSync(cwd) ? cwd : this.#job.spec.folder
+    // The worktree may have gone with the end of the job, and an agent may have removed the folder it worked in.
+    const there = [cwd, this.#job.spec.folder].find((folder) => existsSync(folder)) ?? this.parts.folderOf(this.jobId)
     this.#note(event, await runHooks(hooksFor(this.#job.spec.hooks, event), event, payload, { ...ground, cwd: there }), null)
   }
 

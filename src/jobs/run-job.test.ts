@@ -372,6 +372,16 @@ describe('a job', () => {
     expect(Math.max(...runtime.requests.map(({ texts }) => asked(texts)))).toBe(1)
   })
 
+  it('whose folder is gone at its end still tells its hooks', async () => {
+    const work = join(folder, 'work')
+    mkdirSync(work)
+    const checks = [{ name: 'removes', command: `rm -rf '${work}'`, timeoutMs: 10_000 }]
+    const hooks = { ...aJob().spec.hooks, afterRun: [shell(`cat > '${folder}/end.json'`)] }
+    const { run } = stage({ sessions: [[]] }, { folder: work, checks, hooks })
+    expect(await run()).toMatchObject({ state: 'completed' })
+    expect(JSON.parse(readFileSync(join(folder, 'end.json'), 'utf8'))).toMatchObject({ event: 'completed' })
+  })
+
   it('hooks put words before the prompt, decide about a full session, and hear of the end', async () => {
     const { run, runtime, briefs } = stage(
       { sessions: [[step(1, 155_000), step(2, 160_000), { text: 'Done.' }]], replies: [reply] },
