@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { BATON } from '../../../test/harness/places.js'
@@ -222,4 +222,21 @@ test('old jobs are pruned, open ones and young ones are not, and a dry run only 
   const { jobs } = (await trial.run(['jobs', 'list', '--all', '--json'])).json
   expect(jobs.map(({ job_id }: { job_id: string }) => job_id).sort()).toEqual(ids.slice(1).sort())
   expect((await trial.run(['jobs', 'prune'])).stderr).toContain('needs --older-than')
+})
+
+test('one that cannot be removed keeps no other from it, and is named', async () => {
+  const trial = newTrial()
+  scripted(trial, { sessions: [[{ text: 'Done.' }]] })
+  const ids: string[] = []
+  for (let n = 0; n < 2; n++) ids.push((await trial.run([...RUN, '--json'])).json.job_id)
+  trial.fill(({ store }) => {
+    for (const id of ids) store.putJob({ ...store.job(id)!, endedAt: '2026-01-01T00:00:00.000Z' })
+  })
+  const folder = join(trial.env.BATON_HOME!, 'jobs', ids[0]!)
+  rmSync(folder, { recursive: true })
+  writeFileSync(folder, 'not a folder')
+  const pruned = await trial.run(['jobs', 'prune', '--older-than', '30d'])
+  expect(pruned.code).toBe(1)
+  expect(pruned.stdout).toContain(`${ids[1]} is forgotten`)
+  expect(pruned.stderr).toMatch(new RegExp(`Not forgotten: ${ids[0]}`))
 })
