@@ -20,11 +20,11 @@ export interface Shown {
   forecast(record: SessionRecord): Forecast
 }
 
-export function shownBy(house: Pick<House, 'home' | 'store' | 'view' | 'policyOf' | 'now'>): Shown {
+export function shownBy(house: Pick<House, 'home' | 'store' | 'engine' | 'view' | 'policyOf' | 'now'>): Shown {
   const { store, home } = house
   const policyFor = ({ agent, project, model, seatId }: SessionRecord): Policy =>
     house.policyOf({ agent, project, model, seat: store.seat(seatId)?.name ?? seatId }).policy
-  const row = (record: SessionRecord): SessionRow => rowOf(store, record, house.view(record), policyFor(record))
+  const row = (record: SessionRecord): SessionRow => rowOf(house.engine.parts, record, house.view(record), policyFor(record))
   return {
     row,
     detail: (record) => ({
@@ -35,7 +35,7 @@ export function shownBy(house: Pick<House, 'home' | 'store' | 'view' | 'policyOf
         (file) => join(archivePlaces(home.root).folder, file),
       ),
     }),
-    recent: (which) => recentSessions(store, row, { ...which, now: house.now() }),
+    recent: (which) => recentSessions(store, { view: house.view, row }, { ...which, now: house.now() }),
     forecast: (record) => forecastSession(store, record, policyFor(record)),
   }
 }

@@ -84,10 +84,23 @@ function unknownCommand(name: string): BatonError {
 
 // Whoever reads us may leave at any time (`baton events | head`), and a terminal may be closed: that is no failure.
 const GONE = new Set(['EPIPE', 'EIO', 'ENXIO'])
+/** No room for what it prints. */
+const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG'])
 let left = false
+let full = false
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error) => {
-    if (!GONE.has(codeOf(error) ?? '')) throw error
+    const code = codeOf(error) ?? ''
+    if (FULL.has(code)) {
+      // What goes on for hours has more to lose than its lines: who listens for the terminal's end has something under way.
+      const goesOn = full || process.listenerCount('SIGHUP') > 0
+      const told = `baton: what it prints cannot be written (${code})${goesOn ? '; it goes on' : ''}\n`
+      if (!full && stream === process.stdout) process.stderr.write(told)
+      full = goesOn
+      if (!goesOn) process.exit(EXIT.failed)
+      return
+    }
+    if (!GONE.has(code)) throw error
     if (left) return
     left = true
     // A command that has something to clean up listens for this, as if its terminal had gone.

@@ -190,3 +190,14 @@ describe('refused', () => {
     expect(agent({ hooks: { after_run: ['tel'] } })[0]).toContain('did you mean `tell`?')
   })
 })
+
+it('a webhook may have its whole address from the environment', () => {
+  const to = (url: string) => agent({ hooks: { after_run: [{ type: 'webhook', url }] } })
+  for (const url of [`\${TEAM_WEBHOOK}`, `\${TEAM_HOST}/in`, `https://example.com/\${KEY}`]) expect(to(url)).toEqual([])
+  for (const url of ['TEAM_WEBHOOK', `\${}`, `\${TEAM WEBHOOK}`, 'https://', 'data:,{}'])
+    expect(to(url)).toEqual([
+      expect.stringMatching(
+        /url: .* is not a web address \| begin with `https:\/\/` or `http:\/\/`, or with a variable: `\$\{NAME\}`/,
+      ),
+    ])
+})

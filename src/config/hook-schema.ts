@@ -4,6 +4,14 @@ import { address, figure, mapMessage, may, named, oneOf, say, setOf, shown, text
 
 const HOOK_EVENTS = ['completed', 'failed', 'timeout', 'cancelled', 'context_threshold', 'session_start'] as const
 
+/** The whole of it may be the secret. */
+const filledAddress = v.pipe(
+  text,
+  v.regex(/^(?:https?:\/\/\S|\$\{[A-Za-z_]\w*\})\S*$/, ({ input }) =>
+    say(`\`${input}\` is not a web address`, `begin with \`https://\` or \`http://\`, or with a variable: \`\${NAME}\``),
+  ),
+)
+
 const everyHook = {
   name: may(text),
   on_events: may(setOf(oneOf(HOOK_EVENTS, 'event'))),
@@ -19,7 +27,7 @@ export const hook = variantOf(
     v.object(
       {
         type: v.literal('webhook'),
-        url: address,
+        url: filledAddress,
         method: may(oneOf(['POST', 'PUT'], 'method')),
         headers: may(named(text)),
         ...everyHook,

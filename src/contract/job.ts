@@ -143,7 +143,14 @@ export interface WorkspaceState {
   /** Where the agent works. */
   folder: string
   /** null: no worktree. */
-  worktree: { path: string; branch: string; base: string; repository: string } | null
+  worktree: {
+    path: string
+    branch: string
+    base: string
+    repository: string
+    /** Both were taken down, with nothing of their own in them: if the job goes on it gets others. */
+    dropped?: boolean
+  } | null
 }
 
 /** What an attempt was begun with. */

@@ -103,6 +103,8 @@ export interface SessionRecord {
   briefWanted?: 'ended' | 'gone' | null
   /** How often in this turn the agent was made to go on with a message at its end; absent: never. */
   insisted?: number
+  /** When a person had it forgotten; lists leave it out until it is heard of again. Absent: nobody had. */
+  forgottenAt?: string
   /** Fingerprint of the levels in force: when it changes, alerts of the old ones are stale. */
   levelsKey: string
   /** Why the configuration in force is not the one on disk; null: it is. */

@@ -30,8 +30,14 @@ export function noticedBy({ store, agents, liveDir, now }: Parts, handoff: Hando
   return agent && !isLookedAt && isOverlooked(agent, liveDir, sessionId, orderId) ? by : null
 }
 
+/** What tells a hindrance. */
+export type Lookout = Pick<Parts, 'store' | 'agents' | 'liveDir'>
+
 /** What keeps the session of a handoff from being cleared, as the part inside its client tells it; null: nothing, or it does not tell. */
-export function hindranceOf({ store, agents, liveDir }: Parts, { state, way, orderId, sessionId }: HandoffRecord): string | null {
+export function hindranceOf(
+  { store, agents, liveDir }: Lookout,
+  { state, way, orderId, sessionId }: HandoffRecord,
+): string | null {
   if (state !== 'clearing' || way !== 'mod' || orderId === null) return null
   return agents[store.session(sessionId)?.agent ?? '']?.hindrance?.(liveDir, sessionId, orderId) ?? null
 }

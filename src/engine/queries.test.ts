@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { SessionRecord } from '../contract/record.js'
 import { detailOf, findSession, levelViews, recentSessions } from './queries.js'
 import { type TrialHouse, trialHouse, trialSession } from './trial-session.js'
 import { viewSession } from './view.js'
@@ -137,7 +138,7 @@ describe('a session as it is shown', () => {
       { name: 'handoff' },
       { name: 'critical' },
     ])
-    expect(detailOf(house.store, one.record(), rowOf(house.store, one.record(), view(one), policy()))).toMatchObject({
+    expect(detailOf(house.store, one.record(), rowOf(house.engine.parts, one.record(), view(one), policy()))).toMatchObject({
       session_id: 'deep-0001',
       levels: [{ name: 'notice' }, { name: 'warning' }, { name: 'handoff' }, { name: 'critical' }],
       cycle_reason: 'start',
@@ -150,7 +151,7 @@ describe('a session as it is shown', () => {
 })
 
 describe('a session among others', () => {
-  const row = (one: ReturnType<typeof session>) => rowOf(house.store, one.record(), view(one), policy())
+  const row = (one: ReturnType<typeof session>) => rowOf(house.engine.parts, one.record(), view(one), policy())
 
   it('tells how much a step added lately and how many are left at that growth', () => {
     const one = session('grow-0001')
@@ -162,13 +163,22 @@ describe('a session among others', () => {
 })
 
 describe('the list of sessions', () => {
+  let built: string[] = []
+  let dead: string[] = []
+  beforeEach(() => {
+    built = []
+    dead = []
+  })
+  const view = (record: SessionRecord) => {
+    const alive = dead.includes(record.sessionId) ? false : null
+    return viewSession(record, { seat: null, enabled: true, alive, now: house.now() })
+  }
+  const row = (record: SessionRecord) => {
+    built.push(record.sessionId)
+    return rowOf(house.engine.parts, record, view(record), policy())
+  }
   const ids = (options: { all?: boolean; live?: boolean } = {}) =>
-    recentSessions(
-      house.store,
-      (record) =>
-        rowOf(house.store, record, viewSession(record, { seat: null, enabled: true, alive: null, now: house.now() }), policy()),
-      { ...options, now: house.now() },
-    ).map((one) => one.session_id)
+    recentSessions(house.store, { view, row }, { ...options, now: house.now() }).map((one) => one.session_id)
 
   it('holds the live ones and those of the last day, newest first; all of them when asked', () => {
     const old = session('old-0001')
@@ -186,5 +196,25 @@ describe('the list of sessions', () => {
     session('idle-0001')
     house.wait(48 * 3600)
     expect(ids()).toEqual(['idle-0001'])
+  })
+
+  it('takes no pains with those of before, however many there are, nor with those a client left that died', () => {
+    for (let n = 0; n < 30; n++) session(`old-${n}`).end()
+    session('left-0001')
+    house.wait(48 * 3600)
+    session('now-0001')
+    dead = ['left-0001']
+    expect(ids()).toEqual(['now-0001'])
+    expect(ids({ live: true })).toEqual(['now-0001'])
+    expect(built).toEqual(['now-0001', 'now-0001'])
+  })
+
+  it('leaves out one that was forgotten until it is heard of again', () => {
+    const one = session('gone-0001')
+    house.store.putSession({ ...one.record(), forgottenAt: house.now().toISOString() })
+    expect([ids(), ids({ live: true }), ids({ all: true })]).toEqual([[], [], ['gone-0001']])
+    house.wait(1)
+    one.step(50_000)
+    expect(ids()).toEqual(['gone-0001'])
   })
 })

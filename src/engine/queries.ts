@@ -3,6 +3,7 @@ import type { ResolvedLevel } from '../contract/level.js'
 import type { CompactionRecord } from '../contract/loss.js'
 import type { Policy } from '../contract/policy.js'
 import type { SessionRecord } from '../contract/record.js'
+import type { Session } from '../contract/session.js'
 import { namedBy } from '../facts/key-of.js'
 import { resolveLevels } from '../policy/levels.js'
 import type { Store } from '../store/store.js'
@@ -30,18 +31,38 @@ function sitsIn(store: Store, seatId: string): SessionRecord | null {
   return store.chain(seatId).reduce<SessionRecord | null>((a, b) => (a !== null && place(a) > place(b) ? a : b), null)
 }
 
+const isLive = ({ state }: Pick<Session, 'state'>): boolean => state !== 'ended' && state !== 'unknown'
+
+/** Nothing was heard of it since. */
+const isForgotten = ({ forgottenAt, seenAt }: SessionRecord): boolean => forgottenAt !== undefined && seenAt <= forgottenAt
+
+/** Whether a list of sessions has it where not all are wanted: it is live, or of the last 24 hours, and not forgotten. */
+export function isListed(record: SessionRecord, session: Pick<Session, 'state'>, now: Date): boolean {
+  return !isForgotten(record) && (isLive(session) || record.seenAt >= dayBefore(now))
+}
+
+const dayBefore = (now: Date): string => new Date(now.getTime() - DAY).toISOString()
+
+/** `view`: what it takes to know whether it is live; far less than a row. */
+export interface Showing {
+  view(record: SessionRecord): Pick<Session, 'state'>
+  row(record: SessionRecord): SessionRow
+}
+
 /** Live ones and those of the last 24 hours, ended included, newest first. */
 export function recentSessions(
   store: Store,
-  row: (record: SessionRecord) => SessionRow,
-  options: { all?: boolean; live?: boolean; now: Date },
+  { view, row }: Showing,
+  { all, live, now }: { all?: boolean; live?: boolean; now: Date },
 ): SessionRow[] {
-  const since = new Date(options.now.getTime() - DAY).toISOString()
-  const isLive = ({ state }: SessionRow): boolean => state !== 'ended' && state !== 'unknown'
-  return store
-    .sessions()
-    .map(row)
-    .filter((session) => (options.live ? isLive(session) : options.all || isLive(session) || session.seen_at >= since))
+  if (all && !live) return store.sessions().map(row)
+  const some = store.sessions(live ? { goingOn: 'only' } : { seenSince: dayBefore(now), goingOn: 'too' })
+  // Of those that say they go on, many may be left by a client that died long ago.
+  const isShown = (record: SessionRecord): boolean => {
+    const session = view(record)
+    return isListed(record, session, now) && (!live || isLive(session))
+  }
+  return some.filter(isShown).map(row)
 }
 
 export interface LevelView {

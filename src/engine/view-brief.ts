@@ -1,6 +1,6 @@
 import type { BriefRecord, Coverage } from '../contract/brief.js'
 import type { HandoffRecord } from '../contract/handoff.js'
-import type { Store } from '../store/store.js'
+import { hindranceOf, type Lookout } from './overlooked.js'
 
 export interface HandoffView {
   handoff_id: string
@@ -108,7 +108,7 @@ export function viewHandoff(handoff: HandoffRecord, hinderedBy: string | null = 
 }
 
 /** The handoff of a seat that is under way; null: none is. */
-export function underWay(store: Store, seatId: string): HandoffView | null {
-  const open = store.openHandoffs({ seatId }).at(-1)
-  return open ? viewHandoff(open) : null
+export function underWay(lookout: Lookout, seatId: string): HandoffView | null {
+  const open = lookout.store.openHandoffs({ seatId }).at(-1)
+  return open ? viewHandoff(open, hindranceOf(lookout, open)) : null
 }

@@ -3,14 +3,15 @@ import type { Policy } from '../contract/policy.js'
 import type { SessionRecord, SubagentRecord } from '../contract/record.js'
 import type { Session } from '../contract/session.js'
 import { percentOf } from '../policy/percent.js'
-import type { Store } from '../store/store.js'
 import { growthOf, stepsTo } from '../tracker/forecast.js'
+import type { Lookout } from './overlooked.js'
 import { levelViews } from './queries.js'
 import { viewSpend } from './view.js'
 import { underWay } from './view-brief.js'
 
 /** A session among others, with what a row of it needs beside its figures. */
-export function rowOf(store: Store, record: SessionRecord, session: Session, policy: Policy): SessionRow {
+export function rowOf(lookout: Lookout, record: SessionRecord, session: Session, policy: Policy): SessionRow {
+  const { store } = lookout
   const { track } = record
   const growth = growthOf(track)
   const { point } = track.limits
@@ -23,7 +24,7 @@ export function rowOf(store: Store, record: SessionRecord, session: Session, pol
     seen_at: record.seenAt,
     tokens_per_step: growth === null ? null : Math.round(growth.perStep),
     steps_left: growth === null || point === null || track.used === null ? null : stepsTo(point - track.used, growth).steps,
-    handoff: underWay(store, record.seatId),
+    handoff: underWay(lookout, record.seatId),
     subagents: store.subagents(record.sessionId).map(viewSubagent),
     levels: levelViews(record, policy),
   }

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
-import type { AttemptRecord } from '../contract/job.js'
+import type { AttemptRecord, JobRecord } from '../contract/job.js'
 import { readIfThere, writeFileAtomic } from '../lib/atomic-file.js'
 import { BatonError, EXIT } from '../lib/errors.js'
+import { failedText } from './checks/failed-text.js'
 import { type SessionStartHookPayload, sessionStartPayload } from './hooks/payloads.js'
 import { notTold, readJournal } from './journal.js'
 import type { JobParts } from './parts.js'
@@ -54,7 +55,11 @@ export class AttemptPrompts {
   }
 
   resume(attempt: AttemptRecord): string {
-    return resumePrompt(this.#untold(attempt), this.parts.store.job(this.jobId)!.detail || 'whoever ran it was ended')
+    const job = this.parts.store.job(this.jobId)!
+    const calls = this.#untold(attempt)
+    const failed = unmended(job)
+    if (failed === '') return resumePrompt(calls, job.detail || 'whoever ran it was ended')
+    return [failed, untoldText(calls)].filter((part) => part !== '').join('\n\n')
   }
 
   /** What a session did and its transcript does not tell; `hides`: calls it holds, but whoever is told does not see. */
@@ -77,4 +82,10 @@ export class AttemptPrompts {
   #kept(attempt: AttemptRecord): string | null {
     return readIfThere(this.#path(attempt))?.toString('utf8') || null
   }
+}
+
+/** The checks that a job failed over, which a person takes up again: of the last round its agent was not told. '' none. */
+function unmended({ checkRound, checks, detail }: JobRecord): string {
+  const last = Math.max(0, ...checks.map(({ round }) => round))
+  return checkRound > 0 || detail !== '' ? '' : failedText(checks.filter(({ round }) => round === last))
 }

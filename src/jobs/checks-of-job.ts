@@ -44,11 +44,11 @@ export async function checkJob(
   const isLast = round > spec.checkRounds
   const next = bad.length === 0 ? 'completed' : isLast ? 'failed' : 'agent'
   const data = { ...where, passed: checks.length - bad.length, failed: bad.length, next }
-  // With its results: a round that a kill cut off told nobody anything.
+  // With its results: a round that a kill cut off told nobody anything. Later rounds are those of a time before it failed and was resumed.
   record(
     parts,
     jobId,
-    { checkRound: round, checks: [...parts.store.job(jobId)!.checks.filter((one) => one.round !== round), ...checks] },
+    { checkRound: round, checks: [...parts.store.job(jobId)!.checks.filter((one) => one.round < round), ...checks] },
     checks.length === 0 ? [] : [{ type: 'checks_completed', data }],
   )
   if (next === 'completed') return { do: 'end', state: 'completed', reason: 'success', detail: '' }

@@ -7,10 +7,14 @@ const LATELY_MS = 7 * 24 * 3_600_000
 
 /** Newest first: those that are open, and those of the last week. */
 export function recentJobs(store: Pick<Store, 'jobs' | 'attempts'>, everyone: boolean, now: Date): JobView[] {
-  const since = new Date(now.getTime() - LATELY_MS).toISOString()
   const all = store.jobs().toReversed()
-  const shown = everyone ? all : all.filter(({ endedAt }) => endedAt === null || endedAt >= since)
+  const shown = everyone ? all : all.filter((job) => isRecent(job, now))
   return shown.map((job) => viewJob(job, store.attempts(job.jobId)))
+}
+
+/** Open, or of the last week. */
+export function isRecent({ endedAt }: JobRecord, now: Date): boolean {
+  return endedAt === null || endedAt >= new Date(now.getTime() - LATELY_MS).toISOString()
 }
 
 /** The job that a name means: its id or the beginning of it, with or without `job_`, or its seat. Throws when there is none, or several. */

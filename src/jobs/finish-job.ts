@@ -1,5 +1,6 @@
-import type { JobRecord } from '../contract/job.js'
+import type { JobRecord, WorkspaceState } from '../contract/job.js'
 import { hooksFor } from './hooks/applies.js'
+import { cut } from './hooks/chat-text.js'
 import { endEvent, endPayload } from './hooks/payloads.js'
 import type { HooksOfJob } from './hooks-of-job.js'
 import { isOver, type Next, nextAfter } from './job.js'
@@ -43,9 +44,15 @@ async function tearDown(parts: JobParts, jobId: string, { state }: Over): Promis
   const job = parts.store.job(jobId)!
   const { workspace, spec, result } = job
   if (!workspace) return null
-  const words = { title: spec.workItem ?? spec.prompt.split('\n', 1)[0]!.slice(0, 70), body: result ?? '' }
+  const words = { title: spec.workItem ?? titleOf(spec.prompt), body: result ?? '' }
   const wish = { workspace: spec.workspace, state: workspace, success: state === 'completed', words }
   return tearDownWorkspace(wish, { env: environmentOf(parts, job) })
+}
+
+/** The first line that says something, without the marks of a heading. */
+function titleOf(prompt: string): string {
+  const lines = prompt.split('\n').map((line) => line.replace(/^[\s#]+/, '').trim())
+  return cut(lines.find((line) => line !== '') ?? 'A job', 70)
 }
 
 /** While a job was being paused a person may have wanted its end. */
@@ -65,7 +72,7 @@ function refusedNotes({ store }: JobParts, jobId: string): string[] {
 }
 
 function storeEnd(parts: JobParts, jobId: string, over: Over, torn: TornDown | null): JobRecord {
-  const { spec, wanted, runner, handoffs } = parts.store.job(jobId)!
+  const { spec, wanted, runner, handoffs, workspace } = parts.store.job(jobId)!
   const { state, reason: exitReason } = over
   const ended = isOver(state)
   const notes = [...(ended ? refusedNotes(parts, jobId) : []), ...(torn?.notes ?? []), ...publishedNotes(torn)]
@@ -80,7 +87,13 @@ function storeEnd(parts: JobParts, jobId: string, over: Over, torn: TornDown | n
       hooksDue: isHeard ? { kept: torn?.kept ?? true, pullRequest: torn?.published?.pullRequest ?? null } : null,
       wanted: wanted === 'leave' && !ended ? 'leave' : null,
       runner: isHeard ? runner : null,
+      workspace: workspace && torn ? afterwards(workspace, torn) : workspace,
     },
     [{ type, data: { exit_reason: exitReason, detail, handoffs } }],
   )
+}
+
+/** A branch of that name that is there later is somebody else's. */
+function afterwards({ folder, worktree }: WorkspaceState, { kept, branch }: TornDown): WorkspaceState {
+  return { folder, worktree: worktree && !kept && branch === null ? { ...worktree, dropped: true } : worktree }
 }

@@ -33,11 +33,10 @@ export function forgetJob({ store, folderOf }: Place, jobId: string, dry = false
     const job = store.job(jobId)
     if (job === null) throw new BatonError(`There is no job ${jobId}.`, 'baton jobs list --all shows them.', EXIT.notFound)
     const why = whyNotForgotten(job)
-    if (why !== null)
-      throw new BatonError(
-        `Job ${jobId} cannot be forgotten: ${why}.`,
-        ...([`Only one that has ended can be: baton jobs cancel ${jobId} ends it.`, EXIT.refused] as const),
-      )
+    const hint = isOver(job.state)
+      ? 'Wait for them; where nobody runs them any more, baton jobs resume does.'
+      : `Only one that has ended can be: baton jobs cancel ${jobId} ends it.`
+    if (why !== null) throw new BatonError(`Job ${jobId} cannot be forgotten: ${why}.`, hint, EXIT.refused)
     const folder = folderOf(jobId)
     const forgotten = { jobId, bytes: bytesIn(folder), worktree: worktreeOf(job) }
     if (dry) return forgotten

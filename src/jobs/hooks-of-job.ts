@@ -70,15 +70,16 @@ export class HooksOfJob {
   }
 
   #thresholdPayload({ sessionId, usedTokens, windowTokens: window, pointTokens: point }: AttemptRecord) {
-    const { model } = this.#job.spec
+    // What it was asked for may be another name (`opus`), or none.
+    const model = this.parts.store.session(sessionId)?.model ?? this.#job.spec.model
     return thresholdPayload(this.#job, sessionId, { used: usedTokens ?? 0, window, point, model })
   }
 
   /** Nothing cuts them off. */
   async atEnd(event: EndEvent, payload: EndHookPayload): Promise<void> {
     const { cwd, ...ground } = this.#ground
-    // The worktree may have gone with the end of the job.
-    const there = existsSync(cwd) ? cwd : this.#job.spec.folder
+    // The worktree may have gone with the end of the job, and an agent may have removed the folder it worked in.
+    const there = [cwd, this.#job.spec.folder].find((folder) => existsSync(folder)) ?? this.parts.folderOf(this.jobId)
     this.#note(event, await runHooks(hooksFor(this.#job.spec.hooks, event), event, payload, { ...ground, cwd: there }), null)
   }
 

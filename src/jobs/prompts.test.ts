@@ -67,3 +67,11 @@ describe('the prompt of a session that was cut off', () => {
     expect(text).toMatch(/and \d+ before these/)
   })
 })
+
+it('words of hooks that begin like a command of the client are no command', () => {
+  const first = { task: 'Mend it.', brief: null, repository: null, untold: '' }
+  expect(freshPrompt({ ...first, before: 'Ticket 7' })).toBe('Ticket 7\n\nMend it.')
+  expect(freshPrompt({ ...first, before: ' /compact is slow' })).toBe(
+    'The hooks of this job say first:\n\n/compact is slow\n\nMend it.',
+  )
+})

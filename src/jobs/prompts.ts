@@ -22,7 +22,9 @@ export interface FreshPrompt {
 /** The first prompt of a session: the task as it was given, and what the session before left. */
 export function freshPrompt({ task, before, brief, repository, untold }: FreshPrompt): string {
   const words = before.trim()
-  if (brief === null) return [...(words === '' ? [] : [words]), task].join('\n\n')
+  // A client takes what begins with a slash for a command, and asks its model nothing.
+  const first = words.startsWith('/') ? `The hooks of this job say first:\n\n${words}` : words
+  if (brief === null) return [...(words === '' ? [] : [first]), task].join('\n\n')
   return [
     // A text that does not begin so is taken for the user's own, and would stand in every later brief whole.
     ...(words === '' ? [] : [`[baton] The hooks of this job say first:\n\n${words}`]),

@@ -116,6 +116,23 @@ describe('a job', () => {
     expect(await run()).toMatchObject({ state: 'failed', exitReason: 'error', checkRound: 3 })
   })
 
+  it('that is resumed after its checks failed counts the rounds anew, and shows those alone', async () => {
+    const checks = [{ name: 'mended', command: 'test -e mended', timeoutMs: 10_000 }]
+    const { run, runtime } = stage({ sessions: [[]] }, { checks, checkRounds: 1 })
+    expect((await run()).checks.map(({ round, ok }) => [round, ok])).toEqual([
+      [1, false],
+      [2, false],
+    ])
+    writeFileSync(join(folder, 'mended'), '')
+    const job = await run()
+    expect(job).toMatchObject({ state: 'completed', checkRound: 1 })
+    expect(job.checks.map(({ round, ok }) => [round, ok])).toEqual([[1, true]])
+    // Of the last round before the end nobody had told it.
+    expect(runtime.requests.at(-1)!.texts.at(-1)).toMatch(
+      /^\[baton\] You said the work is done, but 1 of 1 checks fails\.[\s\S]*mended/,
+    )
+  })
+
   it('whose client dies is resumed, and told what was done and what nobody knows', async () => {
     const dying: ScriptedStep = { ...step(2, 50_000), dies: { at: 'tool', signal: 'SIGKILL' } }
     const { run, runtime } = stage({ sessions: [[step(1, 40_000), dying], [{ text: 'Done.' }]] })
@@ -353,6 +370,16 @@ describe('a job', () => {
     expect(briefs.kept.map(({ author }) => author)).toEqual(['agent'])
     const asked = (texts: string[]) => texts.filter((text) => text.includes('is wanted')).length
     expect(Math.max(...runtime.requests.map(({ texts }) => asked(texts)))).toBe(1)
+  })
+
+  it('whose folder is gone at its end still tells its hooks', async () => {
+    const work = join(folder, 'work')
+    mkdirSync(work)
+    const checks = [{ name: 'removes', command: `rm -rf '${work}'`, timeoutMs: 10_000 }]
+    const hooks = { ...aJob().spec.hooks, afterRun: [shell(`cat > '${folder}/end.json'`)] }
+    const { run } = stage({ sessions: [[]] }, { folder: work, checks, hooks })
+    expect(await run()).toMatchObject({ state: 'completed' })
+    expect(JSON.parse(readFileSync(join(folder, 'end.json'), 'utf8'))).toMatchObject({ event: 'completed' })
   })
 
   it('hooks put words before the prompt, decide about a full session, and hear of the end', async () => {

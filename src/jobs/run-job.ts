@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Event } from '../contract/event.js'
 import type { AttemptRecord, JobRecord } from '../contract/job.js'
-import { reasonOf } from '../lib/errors.js'
+import { adviceOf, reasonOf } from '../lib/errors.js'
 import { askBrief } from './ask-brief.js'
 import { AttemptHost, type HostSurroundings } from './attempt-host.js'
 import { AttemptPrompts } from './attempt-prompts.js'
@@ -42,7 +42,7 @@ export async function runJob(parts: JobParts, jobId: string): Promise<JobRecord>
   } catch (error) {
     parts.log('error', 'a job could not be carried on', { job: jobId, reason: reasonOf(error) })
     // Whatever was ended over its head fails, and a person wanted that.
-    over = run.stopped() ?? { do: 'end', state: 'failed', reason: 'error', detail: reasonOf(error) }
+    over = run.stopped() ?? { do: 'end', state: 'failed', reason: 'error', detail: adviceOf(error) }
   }
   return run.finish(over)
 }

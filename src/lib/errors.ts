@@ -19,6 +19,11 @@ export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
+/** The same with what to do next. */
+export function adviceOf(error: unknown): string {
+  return error instanceof BatonError && error.hint !== '' ? `${error.message}; ${error.hint}` : reasonOf(error)
+}
+
 export function codeOf(error: unknown): string | undefined {
   return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : undefined
 }

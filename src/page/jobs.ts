@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { loadConfig } from '../config/load-config.js'
 import type { JobLogLine, JobShown, Projects } from '../contract/api/jobs.js'
 import type { House } from '../house.js'
-import { jobNamed, recentJobs } from '../jobs/find-job.js'
+import { isRecent, jobNamed, recentJobs } from '../jobs/find-job.js'
 import { readLogPart } from '../jobs/read-log-part.js'
 import { logOf } from '../jobs/run-job.js'
 import { viewJob, viewJobDetail } from '../jobs/view-job.js'
@@ -22,6 +22,10 @@ export function jobPage(house: House, hands: Hands): JobRooms {
   const folders = (): string[] => [...new Set(store.sessions().flatMap(({ project }) => project ?? []))]
   return {
     jobs: (all) => recentJobs(store, all, house.now()),
+    listedJob(jobId) {
+      const job = store.job(jobId)
+      return job !== null && isRecent(job, house.now()) ? shown(jobId) : null
+    },
     job(id) {
       const job = jobNamed(store, id)
       return viewJobDetail(job, store.attempts(job.jobId), jobFolder(house, job.jobId))

@@ -38,7 +38,7 @@ describe('how a browser comes by its key', () => {
     expect(await access(trial, key)).toMatchObject({ words: true })
   })
 
-  it('says what is wrong with a request, and after ten wrong tries that it is enough', async () => {
+  it('says what is wrong with a request, and after ten wrong tries that it is enough, a second later', async () => {
     const trial = await start()
     const status = async (body: unknown, headers = JSON_TYPE as Record<string, string>) =>
       (await trial.post('/api/enter', body, headers)).status
@@ -49,8 +49,27 @@ describe('how a browser comes by its key', () => {
     expect(await status({ token: TRIAL_TOKEN }, { 'Content-Type': 'text/plain' })).toBe(400)
     expect(await status({ token: 'x'.repeat(5_000) })).toBe(413)
     for (let i = 0; i < 10; i++) expect(await status({ token: `wrong ${i}` })).toBe(401)
-    const enough = await trial.post('/api/enter', { token: TRIAL_TOKEN }, JSON_TYPE)
+    const began = performance.now()
+    const enough = await trial.post('/api/enter', { token: 'wrong again' }, JSON_TYPE)
     expect(enough.status).toBe(429)
     expect(Number(enough.headers.get('retry-after'))).toBeGreaterThan(50)
+    expect(performance.now() - began).toBeGreaterThan(900)
+  })
+
+  it('lets in whoever is right, at once, however often others at the same address are wrong', async () => {
+    const trial = await start()
+    const { ticket } = (await (await trial.post('/api/tickets', '', bearer(TRIAL_TOKEN))).json()) as { ticket: string }
+    const status = async (body: unknown) => (await trial.post('/api/enter', body, JSON_TYPE)).status
+    const wrong = await Promise.all(
+      Array.from({ length: 40 }, (_, n) => status(n % 2 ? { token: `x${n}` } : { ticket: `x${n}` })),
+    )
+    expect(wrong.filter((one) => one === 401)).toHaveLength(10)
+    expect(wrong.filter((one) => one === 429)).toHaveLength(30)
+    let answered = 0
+    const others = Array.from({ length: 20 }, (_, n) => status({ token: `y${n}` }).then(() => answered++))
+    expect(await Promise.all([status({ ticket }), status({ token: TRIAL_TOKEN })])).toEqual([200, 200])
+    expect(answered, 'they waited behind nobody').toBe(0)
+    expect(await status({ ticket }), 'a ticket is still good once').toBe(429)
+    await Promise.all(others)
   })
 })

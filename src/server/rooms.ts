@@ -26,6 +26,8 @@ export interface SessionRooms {
 export interface JobRooms {
   /** Jobs that are open and those of the last week, newest first, as `jobs list` has them. */
   jobs(all: boolean): JobShown[]
+  /** As that list has it, by its whole id; null: it has not. */
+  listedJob(jobId: string): JobShown | null
   job(id: string): JobDetail
   /** `after`: the `next` of the part before; null: from the beginning. */
   jobLog(id: string, after: string | null): JobLogPart

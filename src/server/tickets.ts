@@ -33,24 +33,36 @@ const FAILURES = 10
 const MOST_ADDRESSES = 1_000
 
 export interface Patience {
-  /** Seconds until this address may try again; 0: now. */
-  wait(address: string, now: Date): number
-  failed(address: string, now: Date): void
+  /** Takes note of a wrong try. Seconds until this address may be wrong again; 0: it may be now. */
+  failed(address: string, now: Date): number
 }
 
-/** Ten wrong tries a minute from one address, then it has to wait. */
+/** Ten wrong tries a minute from one address are answered as any other: more are too many. */
 export function makePatience(): Patience {
   const tries = new Map<string, number[]>()
   const recent = (address: string, now: Date): number[] =>
     (tries.get(address) ?? []).filter((at) => at > now.getTime() - WINDOW_MS)
   return {
-    wait(address, now) {
-      const [first, ...rest] = recent(address, now)
-      return first === undefined || rest.length + 1 < FAILURES ? 0 : Math.ceil((first + WINDOW_MS - now.getTime()) / 1_000)
-    },
     failed(address, now) {
+      const before = recent(address, now)
+      if (before.length >= FAILURES) return Math.ceil((before[0]! + WINDOW_MS - now.getTime()) / 1_000)
       if (tries.size >= MOST_ADDRESSES) tries.clear()
-      tries.set(address, [...recent(address, now), now.getTime()].slice(-FAILURES))
+      tries.set(address, [...before, now.getTime()])
+      return 0
     },
+  }
+}
+
+const HELD_MS = 1_000
+const MOST_HELD = 100
+
+/** Who guesses waits a second for each answer: one after the other, a day has 86,400 of them. Nobody holds the server with more than `MOST_HELD`. */
+export function makeDelay(): () => Promise<void> {
+  let held = 0
+  return async () => {
+    if (held >= MOST_HELD) return
+    held++
+    await new Promise((resolve) => setTimeout(resolve, HELD_MS).unref())
+    held--
   }
 }

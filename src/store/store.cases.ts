@@ -51,6 +51,25 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
     )
 
     it(
+      'those that go on are found whenever they were seen, and those that are over by when they were',
+      inStore((store) => {
+        store.putSession(sampleSession('old-over', { state: 'ended', seenAt: later(0) }))
+        store.putSession(sampleSession('old-going', { state: 'idle', seenAt: later(0) }))
+        store.putSession(sampleSession('over', { state: 'unknown', seenAt: later(2000) }))
+        store.putSession(sampleSession('going', { state: 'working', seenAt: later(3000), project: '/other' }))
+        const ids = (query: Parameters<Store['sessions']>[0]) => store.sessions(query).map((s) => s.sessionId)
+        expect(ids({ seenSince: later(1000), goingOn: 'too' })).toEqual(['going', 'over', 'old-going'])
+        expect(ids({ goingOn: 'only' })).toEqual(['going', 'old-going'])
+        expect(ids({ seenSince: later(1000), goingOn: 'too', project: '/other' })).toEqual(['going'])
+        expect(store.seenSince(later(1000)).sort()).toEqual(['going', 'over'])
+        store.putSession(sampleSession('going', { state: 'ended', seenAt: later(4000) }))
+        store.putSession(sampleSession('old-over', { state: 'working', seenAt: later(5000) }))
+        expect(ids({ goingOn: 'only' })).toEqual(['old-over', 'old-going'])
+        expect(store.seenSince(later(4000)).sort()).toEqual(['going', 'old-over'])
+      }),
+    )
+
+    it(
       'what is kept survives closing and opening',
       inStore((first, place) => {
         first.putSession(sampleSession('s1'))

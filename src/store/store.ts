@@ -29,6 +29,11 @@ export interface SessionQuery {
   project?: string
   /** Only those a brief is still to be written of. */
   wantsBrief?: boolean
+  /**
+   * `too`: beside those of `seenSince` all that go on, whenever they were seen; `only`: all that go on and no others. One goes on unless its
+   * state is `ended` or `unknown`. Left out: that does not matter.
+   */
+  goingOn?: 'too' | 'only'
 }
 
 export interface ArchiveQuery {
@@ -55,6 +60,8 @@ export interface Store {
 
   session(sessionId: string): SessionRecord | null
   sessions(query?: SessionQuery): SessionRecord[]
+  /** Ids of the sessions seen at or after this ISO time. */
+  seenSince(time: string): string[]
   /** Sessions of a seat, oldest first. */
   chain(seatId: string): SessionRecord[]
   putSession(record: SessionRecord): void

@@ -26,10 +26,11 @@ function filesWith(folder: string, texts: string[]): string[] {
     })
 }
 
+const MODEL = 'claude-opus-4-6'
 const write = (it: JobStage, hooks: string, more = ''): void =>
   writeFileSync(
     path.join(it.home.project, 'baton.yaml'),
-    `agents:\n  - name: coder\n    prompt: Do all steps.\n    permission_mode: bypassPermissions\n    model: claude-opus-4-6\n${more}    hooks:\n${hooks}`,
+    `agents:\n  - name: coder\n    prompt: Do all steps.\n    permission_mode: bypassPermissions\n${more}    hooks:\n${hooks}`,
   )
 
 const file = (it: JobStage, name: string): string => readFileSync(path.join(it.home.project, name), 'utf8')
@@ -60,7 +61,8 @@ test('all hooks of a job with the real client: payloads, answers, text before th
         { when: { seen: 'You go on with a job' }, steps: [{ bash: 'echo 3 >> steps', used: 30_008 }, 'All steps are done.'] },
       ],
     },
-    SECRETS,
+    // The job names no model: the client has its own.
+    { ...SECRETS, ANTHROPIC_MODEL: MODEL },
   )
   const [to, headers] = [server.url, `headers: { X-Key: "\${HOOK_KEY}" }`]
   write(
@@ -95,7 +97,7 @@ test('all hooks of a job with the real client: payloads, answers, text before th
   const full = JSON.parse(file(it, 'full'))
   expect(full).toEqual({
     hook_event_name: 'context_threshold',
-    context: { ...figures, model_name: 'claude-opus-4-6', compaction_tokens: 167_000, compaction_percent: 0.9103 },
+    context: { ...figures, model_name: MODEL, compaction_tokens: 167_000, compaction_percent: 0.9103 },
     session: { session_id: one!.session_id, ...names, working_directory: it.home.project },
     original_prompt: 'Do all steps.',
   })

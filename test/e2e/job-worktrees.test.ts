@@ -73,17 +73,35 @@ test('two jobs at once in one repository, in a path with spaces and on no branch
   )
 })
 
-test('a repository without commits: the job fails before any client is started, and says what to do', async () => {
+test('a repository without commits is refused before there is a job, with what to do', async () => {
   const it = await jobStage({ steps: ['Never asked.'] })
   const repo = path.join(it.home.dir, 'new')
   mkdirSync(repo)
   git(it, repo, 'init', '-q')
   const flags = ['--prompt', 'Do it.', '--worktree', '--permission-mode', 'bypassPermissions', '--json']
-  const { code, stdout } = await it.start(['run', ...flags], {}, repo).done
-  expect({ code, ...JSON.parse(stdout || '{}') }).toMatchObject({
-    ...{ code: 1, status: 'failed', exit_reason: 'error', sessions: [] },
-    detail: expect.stringMatching(/no commit/),
-  })
+  const { code, stdout, stderr } = await it.start(['run', ...flags], {}, repo).done
+  expect([code, stdout + stderr]).toEqual([4, expect.stringMatching(/no commit[\s\S]*--allow-empty/)])
+  expect(JSON.parse((await it.baton('jobs', 'list', '--json')).stdout)).toEqual({ jobs: [] })
   expect(it.model.log()).toEqual([])
   expect(git(it, repo, 'status', '--porcelain')).toBe('')
+})
+
+test('a job that failed before it left anything in its worktree goes on in the same session, in a new worktree at the same place', async () => {
+  const refused = {
+    bash: 'git branch --show-current > made; git add -A; git commit -qm Made',
+    used: 20_008,
+    fail: { kind: 401, times: 4 },
+  }
+  const it = await jobStage({ steps: [{ bash: 'pwd', used: 10_008 }, refused, 'It is done.'] }, WHO)
+  const flags = ['--model', 'claude-opus-4-6', '--permission-mode', 'bypassPermissions', '--json']
+  const ran = JSON.parse((await it.baton('run', '--prompt', 'Do it.', '--worktree', ...flags)).stdout || '{}')
+  expect(ran).toMatchObject({ status: 'failed', detail: expect.stringContaining('key or login') })
+  expect([existsSync(ran.worktree_path), git(it, it.home.project, 'branch', '--format=%(refname:short)')]).toEqual([
+    false,
+    'main',
+  ])
+
+  const on = JSON.parse((await it.baton('jobs', 'resume', ran.job_id, '--json')).stdout || '{}')
+  expect(on).toMatchObject({ status: 'completed', sessions: [{ session_id: ran.session_id }], worktree_path: ran.worktree_path })
+  expect(git(it, it.home.project, 'show', `${on.branch_name}:made`)).toBe(on.branch_name)
 })

@@ -110,6 +110,30 @@ test('a project with a long name neither pushes the page aside nor breaks the na
   }
 })
 
+test('is asked for again when somebody comes back to it and something was spent meanwhile', async () => {
+  const { trial, page } = await openPage({
+    path: '/history',
+    prepare: (trial) => {
+      record(trial, [{ daysAgo: 0, session: 'a1', project: trial.project, model: 'claude-opus-4-6', cost: 1.5 }])
+      return {}
+    },
+  })
+  const spends = (cost: number, durationMs: number): void =>
+    trial.fill((house) => tell(house, { session: 'a1', project: trial.project, used: 100_000 + durationMs, cost, durationMs }))
+  const become = (state: string): Promise<unknown> =>
+    page.evaluate(`Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => '${state}' });
+      document.dispatchEvent(new Event('visibilitychange'))`)
+  const total = (text: string) => page.locator('.totals').getByText(text)
+  await total('$1.50').waitFor()
+  await become('hidden')
+  spends(2.5, 2_000)
+  await page.getByText('Live', { exact: true }).waitFor()
+  await page.waitForTimeout(2_500)
+  expect(await total('$1.50').count()).toBe(1)
+  await become('visible')
+  await total('$2.50').waitFor()
+})
+
 test('before anything is recorded it says how to begin, and figures need no key', async () => {
   const { page, go, expectSound } = await openPage({ path: '/history' })
   await page.getByRole('heading', { name: 'Nothing is recorded yet' }).waitFor()

@@ -101,9 +101,11 @@ test('a warning, a compaction and a handoff of the real client appear by themsel
     const told = await it.events(undefined, old)
     const count = (type: Event['type']): number => told.filter((event) => event.type === type).length
     const rows = (text: string | RegExp): Promise<number> => tab.locator('.timeline-entry').filter({ hasText: text }).count()
-    expect(await rows('context remaining before compaction')).toBe(count('context_warning'))
-    expect(await rows('Handoff asked for')).toBe(count('handoff_requested'))
-    expect(await rows('Handoff began')).toBe(count('handoff_started'))
+    // Both are asked at their own moment: they agree when the page has had its own.
+    const shown = (text: string) => expect.poll(() => rows(text), { timeout: 5_000 })
+    await shown('context remaining before compaction').toBe(count('context_warning'))
+    await shown('Handoff asked for').toBe(count('handoff_requested'))
+    await shown('Handoff began').toBe(count('handoff_started'))
     await tab.getByText('The seat has gone on in another session').waitFor({ timeout: 20_000 })
     expect(await tab.locator(`.strip a[href="/sessions/${fresh}"]`).count()).toBe(1)
     const next = await open(`${origin}/sessions/${fresh}`)

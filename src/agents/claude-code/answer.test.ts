@@ -14,14 +14,16 @@ test.each(['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'Pos
   },
 )
 
-test.each(['Stop', 'PreCompact', 'PostCompact'])(
-  '%s reaches the user alone: the agent would be forced on, or cannot be told',
-  (event) => {
-    expect(carries(event)).toEqual({ agent: false, user: true })
-    expect(JSON.parse(answer(event, say))).toEqual({ systemMessage: 'for the user' })
-    expect(answer(event, { agent: 'x', user: null })).toBe('')
-  },
-)
+test.each(['Stop', 'PostCompact'])('%s reaches the user alone: the agent would be forced on, or cannot be told', (event) => {
+  expect(carries(event)).toEqual({ agent: false, user: true })
+  expect(JSON.parse(answer(event, say))).toEqual({ systemMessage: 'for the user' })
+  expect(answer(event, { agent: 'x', user: null })).toBe('')
+})
+
+test('PreCompact reaches nobody but the summariser: whatever its hook prints is an order to it', () => {
+  expect(carries('PreCompact')).toEqual({ agent: false, user: false })
+  expect(answer('PreCompact', say)).toBe('')
+})
 
 test.each(['SessionEnd', 'StopFailure', 'SubagentStop', 'Notification', 'PermissionRequest', 'Telepathy'])(
   '%s reaches nobody',

@@ -5,7 +5,8 @@ export const LONGEST_TEXT = 9_900
 
 /** Events whose answer adds to what the model is given next. Stop would too, but only by forcing another turn. */
 const TO_AGENT = new Set(['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'PostToolBatch'])
-const TO_USER = new Set([...TO_AGENT, 'Stop', 'PreCompact', 'PostCompact'])
+// Not PreCompact: whatever its hook prints is read to the summariser as an order, also what is meant for the person.
+const TO_USER = new Set([...TO_AGENT, 'Stop', 'PostCompact'])
 
 export function carries(event: string): { agent: boolean; user: boolean } {
   return { agent: TO_AGENT.has(event), user: TO_USER.has(event) || event === 'status-line' }

@@ -106,6 +106,8 @@ function forgetWords(house: House, sessions: ReadonlySet<string>): number {
       store.dropBriefs(sessionId)
       // Once more, so that the pages the briefs stood in are written over too.
       store.forgetWords(sessionId)
+      const record = store.session(sessionId)
+      if (record) store.putSession({ ...record, forgottenAt: house.now().toISOString() })
     })
   }
   return words

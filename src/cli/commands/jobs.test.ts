@@ -1,6 +1,8 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { BATON } from '../../../test/harness/places.js'
 import { until } from '../../../test/harness/wait.js'
 import { newTrial, type Trial } from '../trial.js'
 
@@ -74,6 +76,7 @@ test('what cannot be is said with its exit code', async () => {
     [['run', '--prompt', 'x', '--max-handoffs', 'many'], 2, /--max-handoffs cannot be "many"/],
     [['run', '--prompt', 'x', '--prompt-file', 'y'], 2, /either --prompt or --prompt-file/],
     [['run', '--prompt', ' '], 2, /the prompt is empty/],
+    [[...RUN, '--check', 'true', '--check', '  '], 2, /--check is empty/],
     [['run', '--prompt-file', '.'], 2, /cannot be read: EISDIR/],
     [['run', 'lost', '--runtime', 'scripted'], 2, /nowhere is no folder \(working_directory of the agent `lost`\)/],
     [['jobs', 'lst'], 2, /Did you mean list/],
@@ -134,6 +137,35 @@ test('in the background it has a process of its own and a log, and is found', as
   expect(status).toBe('pending')
   await until('it is done', async () => (await trial.run(['jobs', 'show', job_id, '--json'])).json.status === 'completed', 30_000)
   await until('its log tells', () => existsSync(log) && readFileSync(log, 'utf8').includes('completed'), 10_000)
+
+  // One that cannot go on is not said to, and what is refused changes nothing.
+  const again = await trial.run(['jobs', 'resume', job_id, '--detach', '--budget-usd', '7'])
+  expect(again).toMatchObject({ code: 4, stdout: '', stderr: expect.stringContaining('it is done') })
+  expect((await trial.run(['jobs', 'show', job_id, '--json'])).json.budgets.usd).toBe(null)
+})
+
+test.skipIf(!existsSync('/dev/full'))('a disk that cannot take what is told of a job does not end the job', async () => {
+  const trial = newTrial()
+  scripted(trial, { sessions: [[step(1, 20_000), step(2, 30_000, 300), { text: 'Done.' }]] })
+  const full = openSync('/dev/full', 'w')
+  onTestFinished(() => closeSync(full))
+  const { status, stderr } = spawnSync(process.execPath, [BATON, ...RUN], {
+    ...{ env: trial.env, cwd: trial.project, encoding: 'utf8', stdio: ['ignore', full, 'pipe'] },
+  })
+  expect([status, stderr]).toEqual([0, expect.stringMatching(/^baton: .*ENOSPC.*\n$/)])
+  expect((await trial.run(['jobs', 'list', '--json'])).json.jobs).toMatchObject([{ status: 'completed', steps: 3 }])
+})
+
+test('Ctrl-C while the hooks of the end run says so, and they end', async () => {
+  const trial = newTrial()
+  scripted(trial, { sessions: [[{ text: 'Done.' }]] })
+  const hooks = { after_run: [{ type: 'shell', command: 'touch begun; sleep 1; touch ended' }] }
+  trial.put(join(trial.project, 'baton.yaml'), JSON.stringify({ agents: { a: { prompt: 'x', runtime: 'scripted', hooks } } }))
+  const run = trial.start(['run', 'a'])
+  await until('the hook runs', () => existsSync(join(trial.project, 'begun')), 20_000)
+  const { code, stderr } = await run.stop('SIGINT')
+  expect([code, stderr]).toEqual([0, 'The job has ended; the hooks of its end still run …\n'])
+  expect(existsSync(join(trial.project, 'ended'))).toBe(true)
 })
 
 test('a job that has ended is forgotten with its files; one that has not is refused, and a worktree with work in it stays', async () => {
@@ -156,7 +188,11 @@ test('a job that has ended is forgotten with its files; one that has not is refu
   ])
   expect(existsSync(files(ran.job_id))).toBe(true)
 
-  trial.fill(({ store }) => store.putJob({ ...store.job(ran.job_id)!, state: 'completed' }))
+  const hooksDue = { kept: true, pullRequest: null }
+  trial.fill(({ store }) => store.putJob({ ...store.job(ran.job_id)!, state: 'completed', hooksDue }))
+  expect((await trial.run(['jobs', 'forget', ran.job_id])).stderr).toMatch(/hooks of its end[\s\S]*baton jobs resume/)
+
+  trial.fill(({ store }) => store.putJob({ ...store.job(ran.job_id)!, hooksDue: null }))
   const told = (await trial.run(['jobs', 'forget', ran.job_id, '--json'])).json
   expect(told.forgotten).toEqual([
     { job_id: ran.job_id, bytes: expect.any(Number), worktree_path: worktree, branch_name: 'baton/x' },
@@ -186,4 +222,21 @@ test('old jobs are pruned, open ones and young ones are not, and a dry run only 
   const { jobs } = (await trial.run(['jobs', 'list', '--all', '--json'])).json
   expect(jobs.map(({ job_id }: { job_id: string }) => job_id).sort()).toEqual(ids.slice(1).sort())
   expect((await trial.run(['jobs', 'prune'])).stderr).toContain('needs --older-than')
+})
+
+test('one that cannot be removed keeps no other from it, and is named', async () => {
+  const trial = newTrial()
+  scripted(trial, { sessions: [[{ text: 'Done.' }]] })
+  const ids: string[] = []
+  for (let n = 0; n < 2; n++) ids.push((await trial.run([...RUN, '--json'])).json.job_id)
+  trial.fill(({ store }) => {
+    for (const id of ids) store.putJob({ ...store.job(id)!, endedAt: '2026-01-01T00:00:00.000Z' })
+  })
+  const folder = join(trial.env.BATON_HOME!, 'jobs', ids[0]!)
+  rmSync(folder, { recursive: true })
+  writeFileSync(folder, 'not a folder')
+  const pruned = await trial.run(['jobs', 'prune', '--older-than', '30d'])
+  expect(pruned.code).toBe(1)
+  expect(pruned.stdout).toContain(`${ids[1]} is forgotten`)
+  expect(pruned.stderr).toMatch(new RegExp(`Not forgotten: ${ids[0]}`))
 })

@@ -20,12 +20,18 @@ export async function prune(call: Call, cli: Cli): Promise<number> {
   const dry = call.flag('dry-run')
   return inHouse(cli, (house) => {
     const old = endedBefore(house.store.jobs(), parseAge(written, house.now()))
-    return tell(
-      cli,
-      call,
-      old.map(({ jobId }) => one(house, jobId, dry)),
-      dry,
-    )
+    const kept: string[] = []
+    const forgotten = old.flatMap(({ jobId }) => {
+      try {
+        return [one(house, jobId, dry)]
+      } catch (error) {
+        kept.push(`${jobId}: ${error instanceof Error ? error.message : String(error)}`)
+        return []
+      }
+    })
+    const told = tell(cli, call, forgotten, dry, kept.length === 0)
+    if (kept.length > 0) throw new BatonError(`Not forgotten: ${kept.join('; ')}`, 'The others are. Mend it and run it again.')
+    return told
   })
 }
 
@@ -33,7 +39,7 @@ function one(house: House, jobId: string, dry = false): ForgottenJob {
   return forgetJob({ store: house.store, folderOf: (id) => jobFolder(house, id) }, jobId, dry)
 }
 
-function tell(cli: Cli, call: Call, jobs: readonly ForgottenJob[], dry: boolean): number {
+function tell(cli: Cli, call: Call, jobs: readonly ForgottenJob[], dry: boolean, isAll = true): number {
   if (call.json) {
     const shown = jobs.map(({ jobId, bytes, worktree }) => ({
       ...{ job_id: jobId, bytes, worktree_path: worktree?.path ?? null, branch_name: worktree?.branch ?? null },
@@ -45,6 +51,6 @@ function tell(cli: Cli, call: Call, jobs: readonly ForgottenJob[], dry: boolean)
     cli.print(`${jobId} ${dry ? 'would be' : 'is'} forgotten (${bytesText(bytes)} of files).`)
     if (worktree) cli.print(`  Its worktree stays: ${worktree.path} (branch ${worktree.branch}).`)
   }
-  if (jobs.length === 0) cli.print('No job that has ended is as old as that.')
+  if (jobs.length === 0 && isAll) cli.print('No job that has ended is as old as that.')
   return EXIT.done
 }

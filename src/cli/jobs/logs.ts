@@ -32,8 +32,9 @@ export async function logs(call: Call, cli: Cli): Promise<number> {
       stopped = true
     })
     for (;;) {
-      const { state, runner } = house.store.job(jobId)!
-      const rests = isOver(state) || state === 'paused' || (runner !== null && !isAlive(runner))
+      // It may have been forgotten meanwhile.
+      const job = house.store.job(jobId)
+      const rests = job === null || isOver(job.state) || job.state === 'paused' || (job.runner !== null && !isAlive(job.runner))
       newest.read(print)
       if (rests || stopped) return EXIT.done
       await sleep(EVERY_MS)

@@ -1,5 +1,6 @@
 import type { JobBudgets, JobRecord } from '../../contract/job.js'
 import type { House } from '../../house.js'
+import { whyNotTaken } from '../../jobs/claim.js'
 import { jobNamed } from '../../jobs/find-job.js'
 import { lostJobs } from '../../jobs/lost-jobs.js'
 import type { JobParts } from '../../jobs/parts.js'
@@ -22,7 +23,7 @@ export async function resume(call: Call, cli: Cli, command: Command): Promise<nu
     async (house) => {
       const name = call.words[1]
       if (name === undefined) await settle(house, cli, call)
-      const jobs = name === undefined ? lostJobs(house.store).cutOff : [jobNamed(house.store, name)]
+      const jobs = name === undefined ? lostJobs(house.store).cutOff : [takeable(house, name)]
       for (const { jobId } of jobs) allow(house, jobId, budgets, maxHandoffs)
       const jobIds = jobs.map(({ jobId }) => jobId)
       if (jobIds.length > 0)
@@ -33,6 +34,14 @@ export async function resume(call: Call, cli: Cli, command: Command): Promise<nu
     },
     IN_RUNNER,
   )
+}
+
+/** Refused here: a process in the background would tell it only to its log. */
+function takeable(house: House, name: string): JobRecord {
+  const job = jobNamed(house.store, name)
+  const why = whyNotTaken(house, job.jobId)
+  if (why !== null) throw why
+  return job
 }
 
 /** Those that a person had wanted to stop end as they were to, and those that had ended say so. */

@@ -95,10 +95,10 @@ function stopOnSignals(house: House, jobIds: readonly string[], display: Display
   const stop = (signal: NodeJS.Signals): void => {
     if (signal === 'SIGINT') interrupts++
     const wanted = interrupts > 1 ? 'cancel' : signal === 'SIGINT' ? 'pause' : 'leave'
-    for (const jobId of jobIds) wantStop(house, jobId, wanted)
-    display.note(
-      interrupts > 1 ? 'Cancelling …' : `Pausing after the present step …${interrupts > 0 ? ' (once more: cancel)' : ''}`,
-    )
+    const open = jobIds.filter((jobId) => wantStop(house, jobId, wanted))
+    if (open.length === 0) display.note('The job has ended; the hooks of its end still run …')
+    else if (interrupts > 1) display.note('Cancelling …')
+    else display.note(`Pausing after the present step …${interrupts > 0 ? ' (once more: cancel)' : ''}`)
   }
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
   for (const signal of signals) process.on(signal, stop)

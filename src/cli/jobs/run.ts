@@ -52,6 +52,7 @@ function callerOf({ store }: House, { env }: Cli): string | null {
 async function flagsOf(call: Call, cli: Cli, command: Command): Promise<JobFlags> {
   const prompt = await promptOf(call, cli, command)
   const checks = call.values('check')
+  if (checks.some((check) => check.trim() === '')) throw wrong(command, '--check is empty.', 'Give a command that must succeed.')
   const maxHandoffs = figureOf(call, command, 'max-handoffs')
   return {
     ...(prompt === null ? {} : { prompt }),

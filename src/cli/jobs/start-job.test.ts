@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -58,6 +59,10 @@ test('what cannot be started is refused, and no job is left behind', async () =>
   await expect(start({ folder: join(trial.dir, 'nowhere'), flags: { prompt: 'x', runtime: 'scripted' } })).rejects.toThrow(
     'is no folder',
   )
+  const inTree = { flags: { prompt: 'x', runtime: 'scripted', worktree: true } }
+  await expect(start(inTree)).rejects.toMatchObject({ message: expect.stringContaining('is not in a git repository'), exit: 4 })
+  execFileSync('git', ['init', '-q', trial.project])
+  await expect(start(inTree)).rejects.toMatchObject({ hint: expect.stringContaining('--allow-empty'), exit: 4 })
   expect(house.store.jobs()).toEqual([])
   house.close()
 })

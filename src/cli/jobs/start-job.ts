@@ -9,6 +9,7 @@ import type { JobSpec } from '../../contract/job.js'
 import type { House } from '../../house.js'
 import { whyNotTaken } from '../../jobs/claim.js'
 import { newJob } from '../../jobs/new-job.js'
+import { checkWorkspace } from '../../jobs/workspace/set-up.js'
 import { jobFolder } from '../../jobs-of.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
 import { batonHome } from '../../lib/home.js'
@@ -40,9 +41,10 @@ export interface Starter {
   baton?: string
 }
 
-/** All that is asked for, settled and found possible: the folder is there, and so is what runs it. Throws a `BatonError` otherwise. */
+/** All that is asked for, settled and found possible: folder, repository and what runs it are there. Throws a `BatonError` otherwise. */
 export async function settleOrder({ folder: cwd, agentName, flags = {} }: JobOrder, { env }: Starter): Promise<JobSpec> {
   const spec = specOf(cwd, agentName, flags, env)
+  await checkWorkspace(spec.workspace, spec.folder, { env: { ...env, ...spec.env } })
   const missing = (await openRuntime(spec.runtime, spec.folder, { env })).missing()
   if (missing === null) return spec
   throw new BatonError(`The runtime ${spec.runtime} cannot be used: ${missing}.`, 'baton doctor shows what is there.')

@@ -19,13 +19,14 @@ export const event = v.object({
  * `GET /api/live`, server-sent events. After every connect, also with `Last-Event-ID`:
  *
  * 1. `event: snapshot`, data `Snapshot`: what is so now. No `id:`.
- * 2. with `Last-Event-ID`: every event after that id, oldest first, as below; or `event: gap` where there are too many or the store is another
+ * 2. with `Last-Event-ID`: every event after that id, oldest first, as below, of readings the newest of each session among the last ones; or `event: gap` where there are too many or the store is another
  *    one, with the newest id as its `id:`; then ask `/api/events` for what matters.
  * 3. from then on, as it happens:
  *    - unnamed messages, data `Event`, `id:` its id. Readings of one session at most five a second, the newest; one that comes late has
  *      no `id:`. Nothing else is left out.
  *    - `event: session`, data `SessionRow`; `event: job`, data `Job`; `event: brief`, data `BriefRow` (only with words): that row has
  *      changed otherwise than its events tell. At most one a second each, the newest. No `id:`.
+ *    - `event: gone`, data `Gone`: that row is no longer shown, because it is forgotten or too old. It may come back as a row. No `id:`.
  *    - comments as heartbeat.
  *
  * Who cannot follow is dropped and may come back with `Last-Event-ID`.
@@ -43,4 +44,7 @@ export const snapshot = v.object({
   spend_today: v.object({ cost_usd: maybe(v.number()), input_tokens: count, output_tokens: count }),
   version: text,
 })
+export const gone = v.object({ kind: v.picklist(['session', 'job', 'brief']), id: text })
+export type Gone = v.InferOutput<typeof gone>
+
 export type Snapshot = v.InferOutput<typeof snapshot>

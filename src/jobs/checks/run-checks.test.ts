@@ -39,7 +39,10 @@ it('runs all of them, where the agent worked, and keeps what each printed for it
 it('one that never ends is ended at its timeout with all it started', async () => {
   const stubborn = `sh -c 'trap "" TERM; echo $$ > child; while :; do sleep 0.1; done'`
   const results = await run([check(`echo begun; ${stubborn} & wait`, 1_500), check('true')])
-  expect(results).toMatchObject([{ ok: false, exitCode: null, timedOut: true, tail: 'begun' }, { ok: true }])
+  expect(results).toMatchObject([
+    { ok: false, exitCode: null, timedOut: true, tail: expect.stringMatching(/^begun\s+\[baton\] did not end within /) },
+    { ok: true },
+  ])
   await gone('child')
 })
 
@@ -79,4 +82,16 @@ it('is stopped with the job, and no other is begun', async () => {
   stop.abort()
   expect(await going).toMatchObject([{ ok: false, exitCode: null, timedOut: false }])
   expect(existsSync(join(folder, 'second'))).toBe(false)
+})
+
+it('why one came to no end of its own stands where a person looks, behind what it printed', async () => {
+  const results = await run([check('printf half; kill -9 $$'), check('printf slow; sleep 60', 300)])
+  const away = await run([check('true')], { cwd: join(folder, 'gone'), round: 3 })
+  const kept = [...results, ...away].map(({ outputPath }) => readFileSync(outputPath, 'utf8'))
+  expect(kept).toEqual([
+    'half\n[baton] was ended by SIGKILL\n',
+    'slow\n[baton] did not end within 300 ms and was ended\n',
+    expect.stringMatching(/^\n\[baton\] could not be started: the folder .*gone is not there\n$/),
+  ])
+  expect(results[0]!.tail).toBe('half\n[baton] was ended by SIGKILL')
 })

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { CheckResult, CheckSpec } from '../../contract/job.js'
-import { runCommand } from '../../lib/run-command.js'
+import { type CommandEnd, runCommand } from '../../lib/run-command.js'
 import { openOutput } from './check-output.js'
 
 export interface ChecksGround {
@@ -47,7 +47,8 @@ async function runCheck(check: CheckSpec, outputPath: string, ground: ChecksGrou
     ...(ground.signal ? { signal: ground.signal } : {}),
     ...(ground.graceMs === undefined ? {} : { graceMs: ground.graceMs }),
   })
-  const why = end.trouble ? `could not be started: ${end.trouble}` : end.endedBy ? `was ended by ${end.endedBy}` : ''
+  const why = whyEnded(end, check)
+  if (why !== null) output.take(Buffer.from(`\n[baton] ${why}\n`))
   return {
     name: check.name,
     command: check.command,
@@ -56,9 +57,16 @@ async function runCheck(check: CheckSpec, outputPath: string, ground: ChecksGrou
     exitCode: end.exitCode,
     timedOut: end.timedOut,
     durationMs: end.durationMs,
-    tail: [output.close(), why].filter((text) => text !== '').join('\n'),
+    tail: output.close(),
     outputPath,
   }
+}
+
+/** null: it ended by itself, or a person wanted that. */
+function whyEnded({ trouble, timedOut, endedBy }: CommandEnd, { timeoutMs }: CheckSpec): string | null {
+  if (trouble !== null) return `could not be started: ${trouble}`
+  if (timedOut) return `did not end within ${timeoutMs} ms and was ended`
+  return endedBy === null ? null : `was ended by ${endedBy}`
 }
 
 function fileName({ name }: CheckSpec, index: number, round: number): string {

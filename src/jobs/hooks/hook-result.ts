@@ -32,7 +32,10 @@ export interface HookGround {
 }
 
 /** What a way to run a hook gives back: all but what every hook has. */
-export type HookOutcome = Pick<HookResult, 'exitCode' | 'output' | 'error'>
+export type HookOutcome = Pick<HookResult, 'exitCode' | 'output' | 'error'> & {
+  /** What it printed about its failure. Cut short only when no secret is in it any more: half of one would not be found. */
+  complaint?: string
+}
 
 export function failed(error: string, output = '', exitCode: number | null = null): HookOutcome {
   return { exitCode, output, error }

@@ -1,6 +1,8 @@
 import { codeOf, reasonOf } from '../../lib/errors.js'
 
 const MOST_REPLY = 1024 * 1024
+/** Beyond it a timer fires at once. */
+const LONGEST_MS = 2 ** 31 - 1
 
 export interface Post {
   url: string
@@ -19,7 +21,7 @@ export interface Reply {
 
 /** One request, with its reply read to the end, all within the timeout. Throws a sentence. */
 export async function post({ url, method, headers, body, timeoutMs, signal }: Post): Promise<Reply> {
-  const late = AbortSignal.timeout(timeoutMs)
+  const late = AbortSignal.timeout(Math.min(timeoutMs, LONGEST_MS))
   try {
     // Not followed: the headers may hold a secret that was meant for this address alone.
     const response = await fetch(url, {

@@ -118,6 +118,12 @@ describe('a webhook', () => {
     expect(decisionOf(done)).toEqual({ decision: 'continue', reason: 'the hook `webhook 1` says continue' })
   })
 
+  it('may have a timeout beyond what a timer counts', async () => {
+    const server = await serve(() => ({ body: '{}' }))
+    for (const timeoutMs of [3_000_000_000, 10_000_000_000])
+      expect((await run('completed', [webhook(server.url, { timeoutMs })])).results).toMatchObject([{ ok: true }])
+  })
+
   it('that is down, slow, angry, or leads elsewhere fails with a sentence', async () => {
     const gone = await listen(() => ({}))
     await gone.close()
@@ -135,6 +141,16 @@ describe('a webhook', () => {
       'no answer within 200 ms',
       'answered 503',
       expect.stringContaining('answered 302: redirects are not followed'),
+    ])
+  })
+
+  it('may have its whole address from the environment, if that is one', async () => {
+    const server = await serve(() => ({ body: '{}' }))
+    const whole = webhook(`\${HOOK_URL}`)
+    expect((await run('completed', [whole], { HOOK_URL: `${server.url}/in` })).results).toMatchObject([{ ok: true }])
+    expect(server.heard).toMatchObject([{ path: '/in' }])
+    expect((await run('completed', [whole], { HOOK_URL: 'data:,{}' })).results).toMatchObject([
+      { ok: false, error: 'what stands for its address does not begin with https:// or http://' },
     ])
   })
 
@@ -188,6 +204,22 @@ it('a secret is in no result, whoever repeats it', async () => {
   expect(results[0]!.output).toContain('Bearer [secret]')
   for (const value of [secret, encodeURIComponent(secret), 'xoxb-42-42', 'key-42-42'])
     expect(JSON.stringify(results)).not.toContain(value)
+})
+
+it('a secret is taken out before anything is cut short, and where a reply quotes it', async () => {
+  const quoted = 'pa"ss\\word-42'
+  const echo = await serve((heard: Heard) => ({ status: 500, body: JSON.stringify(heard.headers) }))
+  const { results } = await run(
+    'completed',
+    [
+      shell('echo "$MY_API_KEY" >&2; head -c 1990 /dev/zero | tr "\\0" x >&2; exit 1'),
+      webhook(echo.url, { headers: { 'X-Key': `\${QUOTED}` } }),
+    ],
+    { MY_API_KEY: 'abcdefghijklmnopqrstuvwxyz', QUOTED: quoted },
+  )
+  expect(results[0]!.error).toMatch(/^exited with 1: [\s\S]*x{1990}$/)
+  expect(results[0]!.error).not.toContain('xyz')
+  expect(results[1]!.output).toContain('"x-key":"[secret]"')
 })
 
 describe('chat', () => {

@@ -22,6 +22,8 @@ const WAYS: { [T in HookSpec['type']]: Way<T> } = {
   discord: tellDiscord,
 }
 
+const MOST_COMPLAINT = 2_000
+
 /** Runs those of a list that are meant for the event, one after the other. Never throws, and never lasts longer than their timeouts. */
 export async function runHooks(
   hooks: readonly HookSpec[],
@@ -38,14 +40,20 @@ export async function runHooks(
   for (const [index, hook] of hooks.entries()) {
     if (ground.signal?.aborted) break
     if (!applies(hook, event, payload)) continue
-    const result = redacted(await runHook(hook, hook.name ?? `${hook.type} ${index + 1}`, payload, ground), redact)
+    const result = await runHook(hook, hook.name ?? `${hook.type} ${index + 1}`, payload, ground, redact)
     results.push(result)
     if (!result.ok && !hook.continueOnError) return { results, stoppedBy: result }
   }
   return { results, stoppedBy: null }
 }
 
-async function runHook(hook: HookSpec, name: string, payload: HookPayload, ground: HookGround): Promise<HookResult> {
+async function runHook(
+  hook: HookSpec,
+  name: string,
+  payload: HookPayload,
+  ground: HookGround,
+  redact: (text: string) => string,
+): Promise<HookResult> {
   const begun = performance.now()
   let outcome: HookOutcome
   try {
@@ -53,19 +61,13 @@ async function runHook(hook: HookSpec, name: string, payload: HookPayload, groun
   } catch (error) {
     outcome = failed(reasonOf(error))
   }
+  const { exitCode, output, error, complaint = '' } = outcome
+  const why = [error, complaint].filter(Boolean).map((text) => redact(text!).slice(-MOST_COMPLAINT))
   return {
-    name,
-    type: hook.type,
-    ok: outcome.error === null,
-    durationMs: Math.round(performance.now() - begun),
-    exitCode: outcome.exitCode,
-    output: outcome.output,
-    error: outcome.error,
+    ...{ name, type: hook.type, ok: error === null, durationMs: Math.round(performance.now() - begun), exitCode },
+    output: redact(output),
+    error: error === null ? null : why.join(': '),
   }
-}
-
-function redacted(result: HookResult, redact: (text: string) => string): HookResult {
-  return { ...result, output: redact(result.output), error: result.error === null ? null : redact(result.error) }
 }
 
 function filledIn(hook: HookSpec, env: HookGround['env']): string[] {

@@ -26,7 +26,9 @@ export function redactor(env: Env, used: readonly string[]): (text: string) => s
   const bySize = (a: string, b: string) => b.length - a.length
   const named = Object.entries(env).flatMap(([name, value]) => (value && isSecret(name, value) ? [value] : []))
   const values = [...used.filter(({ length }) => length >= LEAST), ...named]
-  const forms = values.flatMap((value) => [value, encodeURIComponent(value), Buffer.from(value).toString('base64')])
+  const forms = values.flatMap((value) => [
+    ...[value, encodeURIComponent(value), Buffer.from(value).toString('base64'), JSON.stringify(value).slice(1, -1)],
+  ])
   const found = [...new Set(forms)].sort(bySize)
   return (text) => found.reduce((left, value) => left.replaceAll(value, '[secret]'), text)
 }

@@ -4,7 +4,6 @@ import { failed, type HookGround, type HookOutcome } from './hook-result.js'
 import type { HookPayload } from './payloads.js'
 
 const HALF = 512 * 1024
-const MOST_STDERR = 2_000
 
 /** The payload comes on its input; what it prints is its answer. */
 export async function runShell(
@@ -26,9 +25,8 @@ export async function runShell(
   if (end.timedOut) return failed(`did not end within ${hook.timeoutMs} ms and was ended`, end.stdout)
   if (end.stopped) return failed('was ended with the job', end.stdout)
   if (end.exitCode === 0) return { exitCode: 0, output: end.stdout, error: null }
-  const said = end.stderr.trim().slice(-MOST_STDERR)
   const how = end.exitCode === null ? `was ended by ${end.endedBy}` : `exited with ${end.exitCode}`
-  return failed(said === '' ? how : `${how}: ${said}`, end.stdout, end.exitCode)
+  return { ...failed(how, end.stdout, end.exitCode), complaint: end.stderr.trim() }
 }
 
 /**

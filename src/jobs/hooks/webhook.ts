@@ -14,6 +14,7 @@ export async function callWebhook(
   const headers = Object.entries(hook.headers).map(([name, value]) => [name, fillNames(value, ground.env)] as const)
   const missing = [url, ...headers.map(([, filled]) => filled)].flatMap((filled) => filled.missing)
   if (missing.length > 0) return failed(`${missing.join(', ')}: not set in the environment`)
+  if (!/^https?:\/\//i.test(url.text)) return failed('what stands for its address does not begin with https:// or http://')
   const reply = await post({
     url: url.text,
     method: hook.method,

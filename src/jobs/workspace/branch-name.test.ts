@@ -30,11 +30,18 @@ it.each([
   'x'.repeat(500),
   'línea-ñ',
   'HEAD',
+  '修'.repeat(120),
+  '𠮷'.repeat(120),
+  `${'x'.repeat(114)}.lock-1`,
+  `${'x'.repeat(102)}.lock-1`,
 ])('%j gives a branch that git takes', (workItem) => {
   for (const pattern of ['agent/{agent}/{workItem}', '{workItem}', '//{workItem}//', 'x/{workItem}.lock']) {
     const name = named(pattern, workItem)
     expect(() => execFileSync('git', ['check-ref-format', '--branch', name], { stdio: 'ignore' })).not.toThrow()
-    expect(name.length).toBeLessThanOrEqual(120)
+    // A level of it is a file, whose name may have 255 bytes with git's own ending.
+    expect(Buffer.byteLength(name)).toBeLessThanOrEqual(120)
+    expect(name).not.toMatch(/\uFFFD|[\uD800-\uDBFF](?![\uDC00-\uDFFF])/)
+    expect(name).not.toBe('@')
     expect(name).not.toMatch(/\s/)
   }
 })

@@ -1,3 +1,4 @@
+/** Bytes: each level is a file, whose name the disk bounds. */
 const MOST = 120
 
 export interface BranchWords {
@@ -18,11 +19,17 @@ export function branchName(pattern: string, { agent, job, workItem }: BranchWord
     .split('/')
     .map(part)
     .filter((name) => name !== '')
-  const name = parts
-    .join('/')
-    .slice(0, MOST)
-    .replace(/[/.-]+$/, '')
-  return name === '' || name === 'HEAD' ? `baton-${word(job)}` : name
+  const name = fitted(parts.join('/')).replace(/(?:\.lock|[/.-])+$/i, '')
+  return name === '' || name === 'HEAD' || name === '@' ? `baton-${word(job)}` : name
+}
+
+function fitted(name: string): string {
+  let taken = ''
+  for (const letter of name) {
+    if (Buffer.byteLength(taken + letter) > MOST) break
+    taken += letter
+  }
+  return taken
 }
 
 /** The next name to try when this one is taken: from `x` by 2 to `x-2`. */

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import type { WorkspaceSpec, WorkspaceState } from '../../contract/job.js'
 import { runCommand } from '../../lib/run-command.js'
 import { type GitGround, git, gitEnv, gitTry, whyNot } from './git.js'
@@ -46,7 +47,7 @@ async function remoteOf({ base, repository }: Worktree, ground: GitGround): Prom
 }
 
 async function openPullRequest(
-  { path, branch, base }: Worktree,
+  { path, branch, base, repository }: Worktree,
   remote: string,
   { title, body }: PullRequestWords,
   ground: GitGround,
@@ -57,7 +58,8 @@ async function openPullRequest(
     : ['--base', base.startsWith(`${remote}/`) ? base.slice(remote.length + 1) : base]
   const end = await runCommand({
     command: ['gh', 'pr', 'create', '--head', branch, ...into, '--title', title, '--body', body],
-    cwd: path,
+    // The worktree may have gone before a kill, and the rest is done once more.
+    cwd: existsSync(path) ? path : repository,
     env: { ...gitEnv(ground.env), GH_PROMPT_DISABLED: '1', GH_NO_UPDATE_NOTIFIER: '1', NO_COLOR: '1' },
     timeoutMs,
     keep: { head: 0, tail: 64 * 1024 },

@@ -1,12 +1,15 @@
-import { appendFileSync, mkdirSync, readFileSync, realpathSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { BatonError, EXIT } from '../../lib/errors.js'
 import { nearestName } from '../../lib/nearest-name.js'
 import { type GitGround, git, gitText, gitTry, whyNot } from './git.js'
+import { worktreesIn } from './worktree-list.js'
 
 export interface Repository {
-  /** The root of the checkout in which the job was asked for. */
+  /** The root of the checkout in which the job was asked for: there lies what it starts from. */
   root: string
+  /** The checkout that the others belong to, where there is one: below it worktrees lie. One that lay in another would go with it. */
+  home: string
   /** From there to the folder of the job; '' the root itself. */
   inside: string
 }
@@ -22,7 +25,17 @@ export async function repositoryOf(folder: string, ground: GitGround): Promise<R
     throw new BatonError(`${folder}: ${why}`, 'a worktree needs a repository: `git init`, or `strategy: none`', EXIT.refused)
   }
   const root = end.stdout.replace(/\n$/, '')
-  return { root, inside: relative(root, realpathSync(folder)) }
+  return { root, home: await homeOf(root, ground), inside: relative(root, realpathSync(folder)) }
+}
+
+async function homeOf(root: string, ground: GitGround): Promise<string> {
+  const folders = ['rev-parse', '--path-format=absolute', '--git-dir', '--git-common-dir']
+  const [own, common] = (await gitText(root, folders, ground)).split('\n')
+  if (own === common) return root
+  const first = (await worktreesIn(root, ground))[0]?.path
+  // One without files has no checkout, and of a submodule git names the folder of its own.
+  const top = first && existsSync(first) ? await gitTry(first, ['rev-parse', '--show-toplevel'], ground) : null
+  return top !== null && top === first ? top : root
 }
 
 /** What the job's branch starts from: a name where there is one, else the commit. */
@@ -52,16 +65,16 @@ function withoutCommits(root: string): BatonError {
 }
 
 /** Where the worktrees of a repository lie. */
-export function worktreesOf({ root }: Repository, worktreeDir: string): string {
-  return isAbsolute(worktreeDir) ? resolve(worktreeDir) : resolve(join(root, worktreeDir))
+export function worktreesOf({ home }: Repository, worktreeDir: string): string {
+  return isAbsolute(worktreeDir) ? resolve(worktreeDir) : resolve(join(home, worktreeDir))
 }
 
 /** Keeps git from showing worktrees as new files: in the repository's own list, never in a file that is committed. */
-export async function leaveOut({ root }: Repository, folder: string, ground: GitGround): Promise<void> {
-  const below = relative(root, folder)
+export async function leaveOut({ home }: Repository, folder: string, ground: GitGround): Promise<void> {
+  const below = relative(home, folder)
   if (below === '' || below === '..' || below.startsWith(`..${sep}`) || isAbsolute(below)) return
-  if ((await git(root, ['check-ignore', '--quiet', '--', `${below}/x`], ground)).exitCode === 0) return
-  const path = resolve(root, await gitText(root, ['rev-parse', '--git-path', 'info/exclude'], ground))
+  if ((await git(home, ['check-ignore', '--quiet', '--', `${below}/x`], ground)).exitCode === 0) return
+  const path = resolve(home, await gitText(home, ['rev-parse', '--git-path', 'info/exclude'], ground))
   const line = `/${below.replace(/[\\*?[\]!#]/g, '\\$&')}/`
   const known = readIfThere(path)
   if (known.split('\n').includes(line)) return

@@ -147,6 +147,33 @@ it('paths with spaces, folders below the root, worktrees elsewhere or behind a l
   expect(await linked()).toEqual(await linked())
 })
 
+it('a job that is asked for in the worktree of another starts from there, lies beside it, and outlives it', async () => {
+  const trial = repository()
+  const outer = await trial.setUp()
+  trial.commit(outer.folder, 'sub/outer.txt')
+  const inner = await trial.setUp({ jobId: 'j2', folder: join(outer.folder, 'sub') })
+  const path = join(trial.root, '.worktrees', 'j2')
+  expect(inner).toEqual({
+    folder: join(path, 'sub'),
+    worktree: { path, branch: 'agent/coder/j2', base: 'agent/coder/j1', repository: trial.root },
+  })
+  expect(existsSync(join(inner.folder, 'outer.txt'))).toBe(true)
+  expect(await trial.tearDown(outer)).toMatchObject({ kept: false })
+  expect(await trial.setUp({ jobId: 'j2', known: inner })).toEqual(inner)
+})
+
+it('the worktrees of a submodule, and of a repository without files, lie where they were asked for', async () => {
+  const trial = repository()
+  const other = repository()
+  trial.git(trial.root, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', other.root, 'sub')
+  const sub = join(trial.root, 'sub')
+  expect((await trial.setUp({ folder: sub })).worktree).toMatchObject({ path: join(sub, '.worktrees', 'j1'), repository: sub })
+  trial.git(trial.folder, 'clone', '-q', '--bare', other.root, 'bare.git')
+  trial.git(join(trial.folder, 'bare.git'), 'worktree', 'add', '-q', '-b', 'next', '../next')
+  const next = join(trial.folder, 'next')
+  expect((await trial.setUp({ folder: next })).worktree).toMatchObject({ path: join(next, '.worktrees', 'j1'), repository: next })
+})
+
 it('eight jobs at once on one repository each get their own', async () => {
   const trial = repository()
   const states = await Promise.all(Array.from({ length: 8 }, (_, index) => trial.setUp({ jobId: `j${index}`, workItem: 'same' })))

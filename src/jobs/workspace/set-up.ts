@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import type { WorkspaceSpec, WorkspaceState } from '../../contract/job.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
 import { branchName, isNamed, withSuffix } from './branch-name.js'
-import { type GitGround, git, gitText, gitTry, whyNot } from './git.js'
+import { type GitGround, git, gitTry, whyNot } from './git.js'
 import { baseOf, leaveOut, type Repository, repositoryOf, worktreesOf } from './repository.js'
-import { type ListedWorktree, parseWorktrees } from './worktree-list.js'
+import { type ListedWorktree, worktreesIn } from './worktree-list.js'
 
 export interface WorkspaceWish {
   jobId: string
@@ -36,7 +36,7 @@ const UNFINISHED = 'initializing'
  * alone. Throws a `BatonError` that says what to do.
  */
 export async function setUpWorkspace(wish: WorkspaceWish, ground: WorkspaceGround): Promise<WorkspaceState> {
-  if (wish.known) return findAgain(wish.known, wish, ground)
+  if (wish.known && !wish.known.worktree?.dropped) return findAgain(wish.known, wish, ground)
   if (wish.workspace.strategy === 'none') return { folder: wish.folder, worktree: null }
   const repository = await repositoryOf(wish.folder, ground)
   const base = await baseOf(repository, wish.workspace.baseBranch, ground)
@@ -47,13 +47,18 @@ export async function setUpWorkspace(wish: WorkspaceWish, ground: WorkspaceGroun
   for (let number = 1; number <= MOST_NAMES; number++) {
     // As git will name it: a folder reached through a link has another path there.
     const path = join(realpathSync(folder), withSuffix(folderName(wish.jobId), number))
-    await leaveOut(repository, folder === repository.root ? path : folder, ground)
+    await leaveOut(repository, folder === repository.home ? path : folder, ground)
     const state = (await adopt(path, place, ground)) ?? (await make(path, place, ground))
     // What stands there may have been begun since it was looked for, by a git that outlived its Baton.
     const late = state ?? (await adopt(path, place, ground))
     if (late) return late
   }
   throw new BatonError(`every name below ${folder} is taken`, 'remove worktrees that are no longer used', EXIT.refused)
+}
+
+/** Throws what setting it up would throw before it makes anything. */
+export async function checkWorkspace({ strategy, baseBranch }: WorkspaceSpec, folder: string, ground: GitGround): Promise<void> {
+  if (strategy === 'git_worktree') await baseOf(await repositoryOf(folder, ground), baseBranch, ground)
 }
 
 interface Place {
@@ -65,10 +70,10 @@ interface Place {
 
 async function adopt(path: string, place: Place, ground: WorkspaceGround): Promise<WorkspaceState | null> {
   const deadline = Date.now() + (ground.patienceMs ?? 10_000)
-  let found = await listed(place.repository.root, path, ground)
+  let found = await listed(place.repository.home, path, ground)
   while (found?.locked === UNFINISHED && Date.now() < deadline) {
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
-    found = await listed(place.repository.root, path, ground)
+    found = await listed(place.repository.home, path, ground)
   }
   if (!found?.branch || found.prunable || found.locked === UNFINISHED || !existsSync(path)) return null
   return isNamed(found.branch, place.name) ? stateOf(path, found.branch, place) : null
@@ -76,19 +81,19 @@ async function adopt(path: string, place: Place, ground: WorkspaceGround): Promi
 
 /** null: the path is taken by something else. */
 async function make(path: string, place: Place, ground: WorkspaceGround): Promise<WorkspaceState | null> {
-  const { root } = place.repository
-  if (await listed(root, path, ground)) return null
+  const { home } = place.repository
+  if (await listed(home, path, ground)) return null
   if (existsSync(path) && readdirSync(path).length > 0) return null
   let name = place.name
   let tries = 0
   for (let number = 1; number <= MOST_NAMES; number++) {
     const branch = withSuffix(name, number)
     // The branch first, which is made or not: a worktree that meets another git's lock half way would leave one behind, and ask for the next.
-    const made = await git(root, ['branch', '--no-track', '--', branch, place.base], ground)
+    const made = await git(home, ['branch', '--no-track', '--', branch, place.base], ground)
     const end =
-      made.exitCode === 0 ? await git(root, ['worktree', 'add', '--quiet', '--', path, branch], ground, MAKING_MS) : made
+      made.exitCode === 0 ? await git(home, ['worktree', 'add', '--quiet', '--', path, branch], ground, MAKING_MS) : made
     if (end.exitCode === 0) return stateOf(path, branch, place)
-    if (made.exitCode === 0) await git(root, ['branch', '-D', '--quiet', '--', branch], ground)
+    if (made.exitCode === 0) await git(home, ['branch', '-D', '--quiet', '--', branch], ground)
     if (/a branch named .* already exists|reference already exists/.test(end.stderr)) continue
     // `agent` is a branch, so `agent/x` cannot be one: a file stands where a folder would have to be.
     const blocked = /' exists; cannot create '/.test(end.stderr) && name.includes('/')
@@ -130,13 +135,12 @@ async function findAgain(known: WorkspaceState, wish: WorkspaceWish, ground: Git
 }
 
 async function listed(root: string, path: string, ground: GitGround): Promise<ListedWorktree | null> {
-  const all = parseWorktrees(await gitText(root, ['worktree', 'list', '--porcelain', '-z'], ground))
-  return all.find((each) => each.path === path) ?? null
+  return (await worktreesIn(root, ground)).find((each) => each.path === path) ?? null
 }
 
 function stateOf(path: string, branch: string, { repository, base }: Place): WorkspaceState {
   const inside = join(path, repository.inside)
-  return { folder: existsSync(inside) ? inside : path, worktree: { path, branch, base, repository: repository.root } }
+  return { folder: existsSync(inside) ? inside : path, worktree: { path, branch, base, repository: repository.home } }
 }
 
 function folderName(jobId: string): string {

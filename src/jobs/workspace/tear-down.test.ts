@@ -49,6 +49,15 @@ describe('a worktree at the end', () => {
       },
       /its commit \w{9} is on no branch/,
     ],
+    [
+      'another worktree in it, in a folder that git overlooks',
+      ({ path, git, root, put }) => {
+        put(join(root, '.git', 'info', 'exclude'), '/.worktrees/\n')
+        git(path, 'worktree', 'add', '-q', '-b', 'inner', '.worktrees/inner')
+        put(join(path, '.worktrees', 'inner', 'work.txt'), 'not committed')
+      },
+      /another worktree lies in it \(\.worktrees\/inner\)/,
+    ],
     ['a lock of somebody', ({ path, git, root }) => void git(root, 'worktree', 'lock', path), /locked/],
   ])('with %s is kept and named', async (_, change, note) => {
     const trial = await begun()
@@ -155,6 +164,25 @@ describe('push and pull request', () => {
     gh('echo "a pull request for branch x already exists:" >&2; echo "https://example.com/me/shop/pull/7" >&2; exit 1')
     const { published } = await tearDown(state, { createPr: true })
     expect(published).toMatchObject({ pullRequest: 'https://example.com/me/shop/pull/7', notes: [] })
+    // A kill after the worktree went: all of it is done once more.
+    expect((await tearDown(state, { createPr: true })).published).toEqual(published)
+  })
+
+  it('commits on another branch than its own stay there, are named, and are not pushed', async () => {
+    const { state, path, git, commit, branches, tearDown, pushed } = await withRemote()
+    git(path, 'checkout', '-q', '-b', 'fix/parser', 'main')
+    commit(path, 'one.txt')
+    git(path, 'branch', '-D', BRANCH)
+    const { notes, ...end } = await tearDown(state, { pushOnSuccess: true })
+    expect(end).toMatchObject({ kept: false, branch: null, published: null })
+    expect(notes).toEqual([`its worktree was left on the branch fix/parser, with 1 commit that ${BRANCH} lacks: not pushed`])
+    expect([branches(), pushed()]).toEqual([['fix/parser', 'main'], ''])
+  })
+
+  it('another branch without anything new is not worth a word', async () => {
+    const { state, path, git, tearDown } = await withRemote()
+    git(path, 'checkout', '-q', '-b', 'same')
+    expect((await tearDown(state)).notes).toEqual([])
   })
 
   it.each([

@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs'
+import { relative, sep } from 'node:path'
 import type { WorkspaceSpec, WorkspaceState } from '../../contract/job.js'
 import { type GitGround, git, gitTry, whyNot } from './git.js'
 import { type Published, type PullRequestWords, publish } from './publish.js'
+import { worktreesIn } from './worktree-list.js'
 
 export interface TearDownWish {
   workspace: WorkspaceSpec
@@ -23,6 +25,8 @@ export interface TornDown {
   notes: string[]
 }
 
+type Worktree = NonNullable<WorkspaceState['worktree']>
+
 /**
  * The end of a job's worktree. Nothing is ever forced: a worktree with changes is kept and named; one without is removed; its branch stays
  * if it has commits of its own, else it goes too. Every step may be done twice. Never throws: the job is over, whatever becomes of this.
@@ -37,7 +41,7 @@ export async function tearDownWorkspace(wish: TearDownWish, ground: GitGround): 
   const own = await ownCommits(repository, base, branch, ground)
   const wished = wish.success && (wish.workspace.pushOnSuccess || wish.workspace.createPr)
   const published = wished && own !== 0 ? await publish(worktree, wish.workspace, wish.words, ground) : null
-  const notes = [...(published?.notes ?? [])]
+  const notes = [...(published?.notes ?? []), ...(await elsewhere(worktree, wished, ground))]
   if (existsSync(path)) {
     const reason = await whyKept(path, repository, ground)
     if (reason) return kept([...notes, `${path} is kept: ${reason}`], published)
@@ -64,6 +68,18 @@ async function ownCommits(repository: string, base: string, branch: string, grou
   return count === null ? null : Number(count)
 }
 
+/** Commits that the agent made on a branch it chose itself: whose that is nobody knows, so they are named and left there. */
+async function elsewhere({ path, branch, base }: Worktree, wished: boolean, ground: GitGround): Promise<string[]> {
+  const head = existsSync(path) ? await gitTry(path, ['symbolic-ref', '--quiet', 'HEAD'], ground) : null
+  if (head === null || head === `refs/heads/${branch}`) return []
+  const known = ['--not', base, `refs/heads/${branch}`, '--']
+  const count = Number(await gitTry(path, ['rev-list', '--count', '--ignore-missing', head, ...known], ground))
+  if (!(count > 0)) return []
+  const name = head.replace(/^refs\/heads\//, '')
+  const commits = `${count} ${count === 1 ? 'commit' : 'commits'}`
+  return [`its worktree was left on the branch ${name}, with ${commits} that ${branch} lacks${wished ? ': not pushed' : ''}`]
+}
+
 /** null: nothing would be lost. */
 async function whyKept(path: string, repository: string, ground: GitGround): Promise<string | null> {
   const status = await git(path, ['status', '--porcelain', '-z', '--untracked-files=normal', '--ignore-submodules=none'], ground)
@@ -73,6 +89,11 @@ async function whyKept(path: string, repository: string, ground: GitGround): Pro
     const names = changes.slice(0, 3).map((line) => line.slice(3))
     return `${changes.length} uncommitted ${changes.length === 1 ? 'file' : 'files'} (${names.join(', ')}${changes.length > 3 ? ', …' : ''})`
   }
+  // git takes them for files that it overlooks, which go.
+  const all = await worktreesIn(repository, ground).catch(() => null)
+  if (all === null) return 'the worktrees of its repository cannot be listed'
+  const inner = all.find((one) => one.path.startsWith(`${path}${sep}`) && existsSync(one.path))
+  if (inner) return `another worktree lies in it (${relative(path, inner.path)})`
   // Work may have been committed on no branch at all.
   const head = await gitTry(path, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'], ground)
   if (head === null) return 'it is on a branch without commits'

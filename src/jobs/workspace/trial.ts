@@ -53,7 +53,7 @@ export function trialRepository({ name = 'repo', commits = true } = {}) {
   const tearDown = (state: WorkspaceState, more: Partial<WorkspaceSpec> = {}, success = true, remoteTimeoutMs = 60_000) =>
     tearDownWorkspace({ workspace: spec(more), state, success, words: { title: 'T', body: 'B' } }, { env, remoteTimeoutMs })
   return {
-    ...{ folder, root, bin, env, git, put, commit, setUp, tearDown },
+    ...{ folder, root, bin, env, git, put, commit, spec, setUp, tearDown },
     branches: () => git(root, 'for-each-ref', '--format=%(refname:short)', 'refs/heads').split('\n'),
     worktrees: () =>
       git(root, 'worktree', 'list', '--porcelain')

@@ -1,3 +1,5 @@
+import { type GitGround, gitText } from './git.js'
+
 export interface ListedWorktree {
   path: string
   /** null: HEAD is on no branch, or the repository is bare. */
@@ -21,4 +23,9 @@ export function parseWorktrees(output: string): ListedWorktree[] {
     const branch = value('branch')?.replace(/^refs\/heads\//, '') ?? null
     return [{ path, branch, locked: value('locked'), prunable: value('prunable') !== null }]
   })
+}
+
+/** All of a repository; the first is the one the others belong to. */
+export async function worktreesIn(folder: string, ground: GitGround): Promise<ListedWorktree[]> {
+  return parseWorktrees(await gitText(folder, ['worktree', 'list', '--porcelain', '-z'], ground))
 }

@@ -1,12 +1,17 @@
+import type { Gone } from '../../contract/api/live.js'
 import type { Event } from '../../contract/event.js'
 
 /** One message of the stream, as it is written. JSON has no line ends in it, so one `data:` line holds it. */
 export const eventFrame = (event: Event, withId: boolean): string =>
   `${withId ? `id: ${event.id}\n` : ''}data: ${JSON.stringify(event)}\n\n`
 
+export type RowKind = Gone['kind']
+
 /** Empty: there is nothing to tell. */
-export const rowFrame = (kind: 'session' | 'job' | 'brief', json: string | null): string =>
-  json === null ? '' : `event: ${kind}\ndata: ${json}\n\n`
+export const rowFrame = (kind: RowKind, json: string | null): string => (json === null ? '' : `event: ${kind}\ndata: ${json}\n\n`)
+
+export const goneFrame = (kind: RowKind, id: string): string =>
+  `event: gone\ndata: ${JSON.stringify({ kind, id } satisfies Gone)}\n\n`
 
 /** Whoever reads it goes on behind it. */
 export const gapFrame = (lastEventId: number): string =>

@@ -10,13 +10,16 @@ function trial() {
   let asked = 0
   let fails: boolean | 'missed' = false
   const complaints: unknown[] = []
+  const askedBehind: number[] = []
   const source: LiveSource = {
     newest: () => events.at(-1)?.id ?? 0,
     events(afterId, limit) {
       asked++
+      askedBehind.push(afterId)
       if (fails === true || (fails === 'missed' && limit > MAX_EVENTS)) throw new Error('locked')
       return events.filter(({ id }) => id > afterId).slice(0, limit)
     },
+    eventsButReadings: (afterId, limit) => events.filter(({ id, type }) => id > afterId && type !== 'reading').slice(0, limit),
     withoutWords: (event) => event,
     sessions: () => [],
     session: () => null,
@@ -39,7 +42,7 @@ function trial() {
   const fail = (how: typeof fails): void => {
     fails = how
   }
-  return { hub, happen, complaints, asked: () => asked, fail }
+  return { hub, happen, complaints, asked: () => asked, askedBehind, fail }
 }
 
 function join(hub: Hub, options: Partial<Client> = {}) {
@@ -141,6 +144,21 @@ describe('the hub', () => {
     expect(second.ids().filter((id) => id === held)).toHaveLength(1)
     vi.advanceTimersByTime(1_000)
     for (const { ids } of [first, second]) expect(ids().filter((id) => id === held)).toHaveLength(1)
+  })
+
+  it('tells one who comes back after any number of readings the few other things, and of readings only late ones', () => {
+    const { hub, happen, askedBehind } = trial()
+    const known = happen()
+    happen('reading', 'quiet')
+    const crossed = happen('level_crossed', 's1')
+    for (let i = 0; i < 3 * MAX_EVENTS; i++) happen('reading', 's1')
+    const ended = happen('session_ended', 's1')
+    const { ids, state } = join(hub, { lastEventId: known })
+    vi.advanceTimersByTime(100)
+    expect(state.text).not.toContain('event: gap')
+    expect(ids().slice(0, 1)).toEqual([crossed])
+    expect(ids().at(-1)).toBe(ended)
+    expect(Math.min(...askedBehind)).toBeGreaterThanOrEqual(ended - MAX_EVENTS)
   })
 
   it('drops one who owes more than a megabyte for a second, but not for a burst or a large beginning', () => {

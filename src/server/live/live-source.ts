@@ -1,18 +1,14 @@
-import type { SessionRecord } from '../../contract/record.js'
+import { isListed } from '../../engine/queries.js'
 import type { ServerParts } from '../parts.js'
 import { jobWithoutWords, sessionWithoutWords, withoutWords } from '../withhold.js'
 import type { RowText } from './rows.js'
 import type { LiveSource } from './source.js'
-
-const DAY = 24 * 3_600_000
 
 /** What the hub tells, from the store and the rooms. */
 export function liveSource(parts: ServerParts): LiveSource {
   const { store, rooms, now } = parts
   const sessionText = (row: object): RowText => textOf(row, sessionWithoutWords(row))
   const jobText = (row: object): RowText => textOf(row, jobWithoutWords(row))
-  const isShown = (row: { state: string }, { seenAt }: SessionRecord): boolean =>
-    (row.state !== 'ended' && row.state !== 'unknown') || seenAt >= new Date(now().getTime() - DAY).toISOString()
   const briefText = (id: string): RowText | null => {
     const record = store.brief(id)
     const row = record && rooms.briefs({ seat: record.seatId }).find(({ brief_id }) => brief_id === id)
@@ -22,19 +18,19 @@ export function liveSource(parts: ServerParts): LiveSource {
   return {
     newest: () => store.events({ limit: 1 })[0]?.id ?? 0,
     events: (afterId, limit) => store.events({ afterId, limit, readings: 'newest' }),
+    eventsButReadings: (afterId, limit) => store.events({ afterId, limit, readings: 'none' }),
     withoutWords,
     sessions: () => parts.recent({}).map((row) => [row.session_id, sessionText(row)]),
     session(id) {
       const record = store.session(id)
       const row = record && parts.row(record)
-      return row && isShown(row, record) ? sessionText(row) : null
+      return row && isListed(record, row, now()) ? sessionText(row) : null
     },
-    heardOf: (since) => store.sessions({ seenSince: since.toISOString() }).map(({ sessionId }) => sessionId),
+    heardOf: (since) => store.seenSince(since.toISOString()),
     jobs: () => rooms.jobs(false).map((row) => [row.job_id, jobText(row)]),
     job(id) {
-      if (store.job(id) === null) return null
-      const { budgets: _, files: __, ...row } = rooms.job(id)
-      return jobText(row)
+      const row = rooms.listedJob(id)
+      return row && jobText(row)
     },
     briefs: () =>
       store.openHandoffs().flatMap(({ state, briefId }) => {

@@ -1,9 +1,9 @@
-import type { RowText } from './rows.js'
+import type { RowChange, RowText } from './rows.js'
 import type { Named } from './source.js'
 
 export interface Reviews {
-  /** What has changed since it was told; one that no longer waits is told once more, as it is then. */
-  due(): RowText[]
+  /** What has changed since it was told; one that no longer waits is told once more, as it is then, or that it is gone. */
+  due(): RowChange[]
   all(): RowText[]
 }
 
@@ -13,8 +13,8 @@ export function makeReviews(list: () => readonly Named[], look: (id: string) => 
   return {
     due() {
       const now = new Map(list())
-      const changed = [...now].filter(([id, text]) => told.get(id)?.words !== text.words).map(([, text]) => text)
-      const left = [...told.keys()].filter((id) => !now.has(id)).flatMap((id) => look(id) ?? [])
+      const changed = [...now].filter(([id, text]) => told.get(id)?.words !== text.words).map(([id, text]) => ({ id, text }))
+      const left = [...told.keys()].filter((id) => !now.has(id)).map((id) => ({ id, text: look(id) }))
       told = now
       return [...changed, ...left]
     },

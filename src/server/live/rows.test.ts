@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { makeReviews } from './reviews.js'
-import { MOST_ROWS, makeRows, ROW_MS, type RowText } from './rows.js'
+import { MOST_ROWS, makeRows, ROW_MS, type RowChange, type RowText } from './rows.js'
 
 const text = (words: string, figures = words.length.toString()): RowText => ({ words, figures })
+const toldOf = ({ id, text }: RowChange): string => text?.words ?? `${id} is gone`
 const started = (now: Record<string, string | null>) => {
   const looked: string[] = []
   const complaints: unknown[] = []
@@ -16,7 +17,7 @@ const started = (now: Record<string, string | null>) => {
     },
     (error) => void complaints.push(error),
   )
-  return { rows, looked, complaints, told: (at: number) => rows.due(at).map((row) => row.words) }
+  return { rows, looked, complaints, told: (at: number) => rows.due(at).map(toldOf) }
 }
 
 describe('rows', () => {
@@ -59,7 +60,7 @@ describe('rows', () => {
     expect(told(ROW_MS)).toEqual(['a4'])
   })
 
-  it('that are new are told at once, those no longer shown are not', () => {
+  it('that are new are told at once, those no longer shown are gone, once', () => {
     const now: Record<string, string | null> = { a: 'a1' }
     const { rows, told } = started(now)
     now.b = 'b1'
@@ -68,8 +69,24 @@ describe('rows', () => {
     expect(told(0)).toEqual(['b1'])
     now.a = null
     rows.touch('a')
-    expect(told(2_000)).toEqual([])
+    expect(told(2_000)).toEqual(['a is gone'])
+    expect(told(4_000)).toEqual([])
     expect(rows.all().map((row) => row.words)).toEqual(['b1'])
+    now.a = 'a2'
+    rows.touch('a')
+    expect(told(6_000)).toEqual(['a2'])
+  })
+
+  it('that go while somebody comes are told to the others as gone, and what comes back stands behind that', () => {
+    const now: Record<string, string | null> = { a: 'a1', b: 'b1' }
+    const { rows, told } = started(now)
+    Object.assign(now, { a: null, b: null })
+    rows.touch('a')
+    rows.touch('b')
+    expect(rows.all()).toEqual([])
+    now.b = 'b2'
+    rows.touch('b')
+    expect(told(0)).toEqual(['a is gone', 'b is gone', 'b2'])
   })
 
   it('whoever comes gets the newest; the others are still told', () => {
@@ -120,18 +137,18 @@ describe('rows', () => {
     )
     row = { words: 'b', figures: '1' }
     rows.touch('a')
-    expect(rows.due(0)).toEqual([{ words: 'b', figures: null }])
+    expect(rows.due(0)).toEqual([{ id: 'a', text: { words: 'b', figures: null } }])
   })
 })
 
 it('a brief that waits for a review is told when it comes, changes and leaves', () => {
-  const all: Record<string, string> = { a: 'a1' }
+  const all: Record<string, string | undefined> = { a: 'a1' }
   let waiting = ['a']
   const reviews = makeReviews(
     () => waiting.map((id) => [id, text(all[id]!)] as const),
-    (id) => text(all[id]!),
+    (id) => (all[id] === undefined ? null : text(all[id])),
   )
-  const told = () => reviews.due().map((row) => row.words)
+  const told = () => reviews.due().map(toldOf)
   expect(told()).toEqual([])
   all.b = 'b1'
   waiting = ['a', 'b']
@@ -141,4 +158,8 @@ it('a brief that waits for a review is told when it comes, changes and leaves', 
   expect(told()).toEqual(['approved'])
   expect(told()).toEqual([])
   expect(reviews.all().map((row) => row.words)).toEqual(['b1'])
+  all.b = undefined
+  waiting = []
+  expect(told()).toEqual(['b is gone'])
+  expect(told()).toEqual([])
 })

@@ -10,6 +10,12 @@ export interface RowText {
   figures: string | null
 }
 
+/** `text` null: it was told before, and is no longer shown. */
+export interface RowChange {
+  id: string
+  text: RowText | null
+}
+
 interface Row {
   /** null: not looked at yet. */
   now: RowText | null
@@ -24,8 +30,8 @@ export interface Rows {
   touch(id: string): void
   /** Touches the next few of all, so that each has its turn after `turns` calls, or later where there are many: what changes without an event is found too. */
   touchSome(turns: number): void
-  /** What has changed since it was told, and may be told again. */
-  due(now: number): RowText[]
+  /** What has changed since it was told, and may be told again; what is gone first. */
+  due(now: number): RowChange[]
   /** All as they are now, for one who knows nothing yet. */
   all(): RowText[]
 }
@@ -34,7 +40,7 @@ const NEVER = { toldAt: Number.NEGATIVE_INFINITY, lookedAt: Number.NEGATIVE_INFI
 
 /**
  * Rows as clients know them. One is looked at when something touched it, and told when it is not what was told last: not more often than
- * `ROW_MS`, and then the newest. `look` gives null for what is no longer shown; one that it cannot look at is left as it was, and looked at
+ * `ROW_MS`, and then the newest. `look` gives null for what is no longer shown: that is told once. One that it cannot look at is left as it was, and looked at
  * again a second later: the others are told all the same.
  */
 export function makeRows(
@@ -45,6 +51,8 @@ export function makeRows(
   const rows = new Map<string, Row>()
   for (const [id, text] of first) rows.set(id, { now: text, told: text, ...NEVER, isTouched: false })
   let turn: Iterator<string> = rows.keys()
+  /** Shown to somebody, and not any more. */
+  const gone = new Set<string>()
 
   /** False: it could not be looked at. */
   const refresh = (id: string, row: Row): boolean => {
@@ -52,8 +60,10 @@ export function makeRows(
     try {
       const text = look(id)
       row.isTouched = false
-      if (text === null) rows.delete(id)
-      else row.now = text
+      if (text === null) {
+        rows.delete(id)
+        if (row.now !== null) gone.add(id)
+      } else row.now = text
       return true
     } catch (error) {
       complain(error)
@@ -82,7 +92,7 @@ export function makeRows(
     due(now) {
       const waiting = [...rows].filter(([, row]) => now - row.toldAt >= ROW_MS && (row.isTouched || row.now !== row.told))
       const turn = waiting.sort(([, a], [, b]) => a.lookedAt - b.lookedAt || 0).slice(0, MOST_ROWS)
-      return turn.flatMap(([id, row]) => {
+      const changed = turn.flatMap(([id, row]): RowChange[] => {
         row.lookedAt = now
         if (!refresh(id, row)) {
           row.toldAt = now
@@ -90,10 +100,13 @@ export function makeRows(
         }
         const { now: text, told } = row
         row.told = text
-        if (text === null || (told?.words === text.words && told.figures === text.figures)) return []
+        if (text === null || !rows.has(id) || (told?.words === text.words && told.figures === text.figures)) return []
         row.toldAt = now
-        return [{ words: text.words, figures: told?.figures === text.figures ? null : text.figures }]
+        return [{ id, text: { words: text.words, figures: told?.figures === text.figures ? null : text.figures } }]
       })
+      const left = [...gone].map((id) => ({ id, text: null }))
+      gone.clear()
+      return [...left, ...changed]
     },
     all() {
       for (const [id, row] of rows) refresh(id, row)

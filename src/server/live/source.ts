@@ -10,6 +10,8 @@ export interface LiveSource {
   newest(): number
   /** After an id, oldest first; of each session's readings only the newest. */
   events(afterId: number, limit: number): Event[]
+  /** The same without readings, however far back. */
+  eventsButReadings(afterId: number, limit: number): Event[]
   withoutWords(event: Event): Event
   /** Those a list of sessions shows. */
   sessions(): Named[]

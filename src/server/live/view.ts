@@ -1,7 +1,8 @@
+import type { Event } from '../../contract/event.js'
 import { makeCoalescer, type Told } from './coalesce.js'
-import { eventFrame, gapFrame, RETRY, rowFrame } from './frames.js'
+import { eventFrame, gapFrame, goneFrame, RETRY, type RowKind, rowFrame } from './frames.js'
 import { makeReviews } from './reviews.js'
-import { makeRows, type RowText } from './rows.js'
+import { makeRows, type RowChange } from './rows.js'
 import { snapshotFrame } from './snapshot.js'
 import type { LiveSource } from './source.js'
 
@@ -11,8 +12,6 @@ const ALL_ROWS_TICKS = 50
 /** A hook's own clock runs ahead of its commit by as long as it waits for the store. */
 const OVERLAP_MS = 6_000
 export const MAX_EVENTS = 5_000
-/** Further back not even their number is looked for. */
-const MAX_BACK = 500_000
 
 /** One message; `id`: of the event it tells, null: of none. The text is empty where it is not told. */
 export interface Frame {
@@ -90,13 +89,21 @@ export function beginView(source: LiveSource): View {
   }
 
   function since(lastEventId: number, words: boolean): Buffer {
-    const isTooFar = lastEventId > last || last - lastEventId > MAX_BACK
-    const missed = isTooFar ? [] : source.events(lastEventId, MAX_EVENTS + 1).filter(({ id }) => id <= last)
-    if (isTooFar || missed.length > MAX_EVENTS) return Buffer.from(gapFrame(last))
+    const missed = lastEventId > last ? null : missedSince(lastEventId)
+    if (missed === null) return Buffer.from(gapFrame(last))
     return bytesOf(
       missed.map((event) => frameOf(source, { event, withId: true })),
       words,
     )
+  }
+
+  /** Readings, by far the most, only of late: what they said before is in the rows. null: it is too much. */
+  function missedSince(lastEventId: number): Event[] | null {
+    const isOver = ({ id }: Event): boolean => id <= last
+    const others = source.eventsButReadings(lastEventId, MAX_EVENTS + 1).filter(isOver)
+    if (others.length > MAX_EVENTS) return null
+    const late = source.events(Math.max(lastEventId, last - MAX_EVENTS), MAX_EVENTS + 1).filter(isOver)
+    return [...others, ...late.filter(({ type }) => type === 'reading')].sort((a, b) => a.id - b.id)
   }
 }
 
@@ -105,9 +112,13 @@ const frameOf = (source: LiveSource, { event, withId }: Told): Frame => ({
   text: (words) => eventFrame(words ? event : source.withoutWords(event), withId),
 })
 
-const rowOf = (kind: 'session' | 'job' | 'brief', row: RowText): Frame => ({
+const rowOf = (kind: RowKind, { id, text }: RowChange): Frame => ({
   id: null,
-  text: (words) => rowFrame(kind, words ? row.words : row.figures),
+  text(words) {
+    if (text !== null) return rowFrame(kind, words ? text.words : text.figures)
+    // Nobody without words was ever told of a brief.
+    return words || kind !== 'brief' ? goneFrame(kind, id) : ''
+  },
 })
 
 export const bytesOf = (frames: readonly Frame[], words: boolean): Buffer =>

@@ -46,6 +46,14 @@ describe('looking for events', () => {
     }
   })
 
+  it('reads no reading where none is wanted', () => {
+    for (const query of [
+      { readings: 'none', afterId: 5, limit: 10 },
+      { readings: 'none', limit: 10 },
+    ] satisfies EventQuery[])
+      expect(asked(query), JSON.stringify(query)).toContain('events_but_readings')
+  })
+
   it('finds compactions and handoffs of a history by their own index', () => {
     expect(planOf((rows) => rows.milestones('2026-01-01'))).toContain('events_milestones')
   })

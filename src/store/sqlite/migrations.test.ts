@@ -136,3 +136,20 @@ test('what sessions of before and their subagents spent counts when they were la
     store.close()
   }
 })
+
+test('sessions of before that go on are still known to, and those that are over not', () => {
+  const path = join(folder, 'baton.db')
+  const db = openDatabase(path)
+  db.exec('PRAGMA journal_mode = WAL')
+  for (const migration of MIGRATIONS.slice(0, 5)) db.exec(migration)
+  db.exec('PRAGMA user_version = 5')
+  for (const state of ['idle', 'ended', 'unknown', 'working'] as const)
+    db.prepare('INSERT INTO sessions (session_id, seat_id, seen_at, started_at, body) VALUES (?, ?, ?, ?, ?)').run(
+      ...[state, 'seat_1', AT, AT, JSON.stringify(sampleSession(state, { state }))],
+    )
+  db.close()
+  const store = openStore(path)
+  expect(store.sessions({ goingOn: 'only' }).map(({ sessionId }) => sessionId)).toEqual(['idle', 'working'])
+  expect(store.seenSince(AT)).toHaveLength(4)
+  store.close()
+})

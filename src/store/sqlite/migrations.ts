@@ -1,7 +1,11 @@
 /** Events that a history is told from; an index holds them alone. */
 export const MILESTONES = "type IN ('compaction_complete', 'handoff_completed')"
 
-/** Forward only. The store's version is the number of migrations applied; a store with more is from a newer Baton and is refused. */
+/**
+ * Why a migration is as it is stands beside it, not in it: every hook loads the texts.
+ *
+ * Forward only. The store's version is the number of migrations applied; a store with more is from a newer Baton and is refused.
+ */
 export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE sessions (
@@ -40,13 +44,13 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TABLE taken (signal_id TEXT PRIMARY KEY, at TEXT NOT NULL) WITHOUT ROWID;
   CREATE TABLE switches (scope TEXT NOT NULL, key TEXT NOT NULL, enabled INTEGER NOT NULL, at TEXT NOT NULL, PRIMARY KEY (scope, key)) WITHOUT ROWID;
   `,
+  // Readings are events: one row instead of two with every signal. Ids go on from the newest event, which is never thinned out.
+  // Readings whose event was dropped long ago get ids below zero: before all others, and not on the timeline again.
   `
-  -- Readings are events: one row instead of two with every signal. Ids go on from the newest event, which is never thinned out.
   CREATE TABLE kept_events (
     id INTEGER PRIMARY KEY, type TEXT NOT NULL, at TEXT NOT NULL, session_id TEXT, seat_id TEXT, job_id TEXT, data TEXT NOT NULL
   );
   INSERT INTO kept_events SELECT id, type, at, session_id, seat_id, job_id, data FROM events;
-  -- Those whose event was dropped long ago get ids below zero: before all others, and not on the timeline again.
   INSERT INTO kept_events (id, type, at, session_id, seat_id, data)
     SELECT r.reading_id - 1 - (SELECT max(reading_id) FROM readings), 'reading', r.at, r.session_id, s.seat_id, json_object('used_tokens', r.used, 'window_tokens', r.window_tokens,
       'compaction_tokens', r.point, 'used_percent', round(100.0 * r.used / r.window_tokens, 1),
@@ -81,20 +85,20 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX compactions_open ON compactions (started_at) WHERE open = 1;
   CREATE INDEX compactions_not_ended ON compactions (started_at) WHERE ended = 0;
   `,
+  // forgotten_briefs has the highest sequence of forgotten ones: no later brief gets it again.
+  // handoffs_by_seat answers for one seat, which is asked with every signal; handoffs_open for all, and for what is due.
   `
   CREATE TABLE briefs (
     brief_id TEXT PRIMARY KEY, seat_id TEXT NOT NULL, sequence INTEGER NOT NULL, session_id TEXT NOT NULL, taken_at TEXT NOT NULL,
     body TEXT NOT NULL, UNIQUE (seat_id, sequence)
   );
   CREATE INDEX briefs_by_session ON briefs (session_id);
-  -- The highest sequence of forgotten briefs: no later one gets it again.
   CREATE TABLE forgotten_briefs (seat_id TEXT PRIMARY KEY, sequence INTEGER NOT NULL) WITHOUT ROWID;
 
   CREATE TABLE handoffs (
     handoff_id TEXT PRIMARY KEY, seat_id TEXT NOT NULL, session_id TEXT NOT NULL, requested_at TEXT NOT NULL, due_at TEXT,
     open INTEGER NOT NULL, body TEXT NOT NULL
   );
-  -- The first answers for one seat, which is asked with every signal; the second for all, and for what is due.
   CREATE INDEX handoffs_by_seat ON handoffs (seat_id, open, requested_at);
   CREATE INDEX handoffs_open ON handoffs (due_at) WHERE open = 1;
   `,
@@ -111,13 +115,13 @@ export const MIGRATIONS: readonly string[] = [
   );
   CREATE INDEX attempts_by_session ON attempts (session_id);
   `,
+  // When sessions of before spent what is not known: it counts when they were last seen.
   `
   CREATE TABLE spend (
     quarter INTEGER NOT NULL, session_id TEXT NOT NULL, model TEXT NOT NULL, steps INTEGER NOT NULL, input INTEGER NOT NULL,
     output INTEGER NOT NULL, cache_creation INTEGER NOT NULL, cache_read INTEGER NOT NULL, cost_usd REAL,
     PRIMARY KEY (quarter, session_id, model)
   ) WITHOUT ROWID;
-  -- When sessions of before spent what is not known: it counts when they were last seen.
   INSERT INTO spend
     SELECT CAST(strftime('%s', seen_at) AS INTEGER) / 900, session_id, coalesce(json_extract(body, '$.model'), ''),
       coalesce(json_extract(body, '$.spend.answers'), 0), coalesce(json_extract(body, '$.spend.input'), 0),
@@ -137,5 +141,14 @@ export const MIGRATIONS: readonly string[] = [
 
   CREATE INDEX events_milestones ON events (at) WHERE ${MILESTONES};
   CREATE INDEX events_by_job ON events (job_id) WHERE job_id IS NOT NULL;
+  `,
+  // Over: as its record tells it has ended, or nobody knows what it does. Few are not, and nearly every signal is of one of them: the index of
+  // those has no time in it, so that no signal has to write it.
+  `
+  ALTER TABLE sessions ADD COLUMN over INTEGER NOT NULL DEFAULT 1;
+  UPDATE sessions SET over = 0 WHERE json_extract(body, '$.state') NOT IN ('ended', 'unknown');
+  CREATE INDEX sessions_going_on ON sessions (session_id) WHERE over = 0;
+  CREATE INDEX sessions_over ON sessions (seen_at) WHERE over = 1;
+  CREATE INDEX events_but_readings ON events (id) WHERE type <> 'reading';
   `,
 ]

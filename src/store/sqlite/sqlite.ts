@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import type { Message } from '../../contract/message.js'
 import type { Source } from '../../contract/reading.js'
 import type { SeatRecord, SessionRecord, StoredReading, SubagentRecord } from '../../contract/record.js'
-import type { SessionQuery, Store, SwitchScope } from '../store.js'
+import type { Store, SwitchScope } from '../store.js'
 import { archiveRows } from './archives.js'
 import { compactionRows } from './compactions.js'
 import { inTransaction, type Statement } from './driver.js'
@@ -11,6 +11,7 @@ import { briefRows, handoffRows } from './handoffs.js'
 import { jobRows } from './jobs.js'
 import { makeMemory, NO_MEMORY } from './memory.js'
 import { type OpenOptions, openSqlite } from './open.js'
+import { sessionRows } from './sessions.js'
 import { spendRows } from './spend.js'
 import { thinOut } from './thin.js'
 
@@ -91,29 +92,7 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
       else work()
     },
 
-    session: (id) =>
-      recall(`session ${id}`, () => body<SessionRecord>(sql('SELECT body FROM sessions WHERE session_id = ?').get(id))),
-    sessions(query: SessionQuery = {}) {
-      const rows = sql(
-        `SELECT body FROM sessions WHERE seen_at >= ? AND (? IS NULL OR project = ?)
-         ${query.wantsBrief ? "AND json_extract(body, '$.briefWanted') IS NOT NULL" : ''} ORDER BY seen_at DESC, session_id`,
-      )
-      return bodies<SessionRecord>(rows.all(query.seenSince ?? '', query.project ?? null, query.project ?? null))
-    },
-    chain: (seatId) =>
-      bodies<SessionRecord>(sql('SELECT body FROM sessions WHERE seat_id = ? ORDER BY started_at, session_id').all(seatId)),
-    putSession(record) {
-      const json = JSON.stringify(record)
-      // Told apart from what follows because it leaves the index alone, and nearly every signal comes this way.
-      const known = sql('UPDATE sessions SET project = ?, seen_at = ?, body = ? WHERE session_id = ? AND seat_id = ?')
-      if (Number(known.run(record.project, record.seenAt, json, record.sessionId, record.seatId).changes) === 0) {
-        sql(
-          `INSERT INTO sessions (session_id, seat_id, project, seen_at, started_at, body) VALUES (?, ?, ?, ?, ?, ?)
-           ON CONFLICT (session_id) DO UPDATE SET seat_id = excluded.seat_id, project = excluded.project, seen_at = excluded.seen_at, body = excluded.body`,
-        ).run(record.sessionId, record.seatId, record.project, record.seenAt, record.startedAt, json)
-      }
-      memory.keep(`session ${record.sessionId}`, record)
-    },
+    ...sessionRows(sql, { recall, keep: memory.keep }),
 
     seat: (id) => recall(`seat ${id}`, () => seatOf(sql('SELECT * FROM seats WHERE seat_id = ?').get(id))),
     seatNamed: (name) => seatOf(sql('SELECT * FROM seats WHERE name = ?').get(name)),

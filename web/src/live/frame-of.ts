@@ -15,6 +15,8 @@ export function frameOf({ event, data }: SseMessage): Frame | null {
     case 'job':
     case 'brief':
       return { kind: event, row: told as never }
+    case 'gone':
+      return { kind: 'gone', gone: told as never }
     default:
       return null
   }

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { aJobRow } from './a-job-row.js'
 import { anEvent, aRow, aSnapshot } from './a-row.js'
+import { frameOf } from './frame-of.js'
 import { FEED, type Frame, fold, type LiveState, NOTHING_HEARD } from './live.js'
 
 const snapshot = (change = {}): Frame => ({ kind: 'snapshot', snapshot: aSnapshot(change) })
@@ -75,6 +77,36 @@ describe('what is heard', () => {
     const waiting = fold(begun, [{ kind: 'brief', row }])
     expect(waiting.briefs.size).toBe(1)
     expect(fold(waiting, [{ kind: 'brief', row: { brief_id: 'b1', status: 'approved' } as never }]).briefs.size).toBe(0)
+  })
+})
+
+describe('what is no longer shown', () => {
+  const gone = (kind: string, id: string): Frame => ({ kind: 'gone', gone: { kind, id } as never })
+
+  it('leaves its table, and the others are the same', () => {
+    const state = fold(NOTHING_HEARD, [
+      snapshot({
+        sessions: [aRow(), aRow({ session_id: 's2' })],
+        jobs: [aJobRow()],
+        briefs: [{ brief_id: 'b1', status: 'review' } as never],
+      }),
+    ])
+    const next = fold(state, [gone('session', 's1')])
+    expect([...next.sessions.keys()]).toEqual(['s2'])
+    expect([next.jobs, next.briefs]).toEqual([state.jobs, state.briefs])
+    const rest = fold(next, [gone('job', 'job_1'), gone('brief', 'b1'), gone('session', 'nobody'), gone('planet', 'p1')])
+    expect([rest.jobs.size, rest.briefs.size, rest.gone]).toEqual([0, 0, 5])
+    expect(rest.sessions).toBe(next.sessions)
+  })
+
+  it('is read from the stream', () => {
+    const told = { kind: 'session', id: 's1' }
+    expect(frameOf({ event: 'gone', data: JSON.stringify(told), id: null })).toEqual({ kind: 'gone', gone: told })
+  })
+
+  it('comes back with its row', () => {
+    const back = fold(begun, [gone('session', 's1'), { kind: 'session', row: aRow() }])
+    expect([...back.sessions.keys()]).toEqual(['s1'])
   })
 })
 

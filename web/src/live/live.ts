@@ -1,6 +1,6 @@
 import type { BriefRow } from '../../../src/contract/api/briefs.js'
 import type { JobShown } from '../../../src/contract/api/jobs.js'
-import type { Snapshot } from '../../../src/contract/api/live.js'
+import type { Gone, Snapshot } from '../../../src/contract/api/live.js'
 import type { SessionRow } from '../../../src/contract/api/sessions.js'
 import type { Event } from '../../../src/contract/event.js'
 import { tellJob } from './tell-job.js'
@@ -19,6 +19,8 @@ export interface LiveState {
   readonly epoch: number
   /** The rows tell everything up to this event. */
   readonly rowsUpTo: number
+  /** How many rows were told to be gone: who asked the server for a list asks again when it rises. */
+  readonly gone: number
   readonly lastEventId: number
   readonly sessions: ReadonlyMap<string, SessionRow>
   readonly jobs: ReadonlyMap<string, JobShown>
@@ -38,6 +40,8 @@ export type Frame =
   | { kind: 'session'; row: SessionRow }
   | { kind: 'job'; row: JobShown }
   | { kind: 'brief'; row: BriefRow }
+  /** That row is no longer shown. */
+  | { kind: 'gone'; gone: Gone }
   /** Too much happened meanwhile to be told again. */
   | { kind: 'gap' }
   | { kind: 'lost' }
@@ -54,6 +58,7 @@ export const NOTHING_HEARD: LiveState = {
   version: null,
   epoch: 0,
   rowsUpTo: 0,
+  gone: 0,
   lastEventId: 0,
   sessions: new Map(),
   jobs: new Map(),
@@ -94,6 +99,9 @@ function take(draft: Draft, frame: Frame): void {
       if (frame.row.status === 'review') writable(draft, 'briefs').set(frame.row.brief_id, frame.row)
       else if (draft.briefs.has(frame.row.brief_id)) writable(draft, 'briefs').delete(frame.row.brief_id)
       return
+    case 'gone':
+      takeAway(draft, frame.gone)
+      return
     case 'gap':
       draft.feed = []
       draft.own.add('feed')
@@ -129,6 +137,15 @@ function takeSnapshot(draft: Draft, told: Snapshot): void {
   draft.own.add('sessions').add('jobs').add('briefs')
   draft.spendToday = told.spend_today
   draft.spendAt = told.at
+}
+
+const TABLES = { session: 'sessions', job: 'jobs', brief: 'briefs' } as const satisfies Record<Gone['kind'], keyof Rows>
+
+/** A newer server may tell of what this page does not know. */
+function takeAway(draft: Draft, { kind, id }: Gone): void {
+  const table = TABLES[kind] as (typeof TABLES)[Gone['kind']] | undefined
+  draft.gone++
+  if (table !== undefined && draft[table].has(id)) writable(draft, table).delete(id)
 }
 
 /** What a row has spent beyond its last one was spent today; of a session that is new here all of it, if it began since. */

@@ -1,8 +1,8 @@
 import { useSyncExternalStore } from 'react'
 import { dropKey, keyNow, onKeyChange } from '../key.js'
 import { follow } from './follow.js'
+import { listenThrough } from './listen-through.js'
 import { type Frame, fold, heardUpTo, type LiveState, NOTHING_HEARD } from './live.js'
-import type { FromWorker, ToWorker } from './worker-words.js'
 
 let state: LiveState = NOTHING_HEARD
 const listeners = new Set<() => void>()
@@ -24,21 +24,14 @@ export function listen(): void {
 
 function listenThroughWorker(): void {
   const worker = new SharedWorker(new URL('./live-worker.ts', import.meta.url), { type: 'module', name: 'baton-live' })
-  const say = (words: ToWorker): void => worker.port.postMessage(words)
-  const hello = (): void => say({ kind: 'hello', key: keyNow() })
-  worker.port.onmessage = ({ data }: MessageEvent<FromWorker>) => {
-    if (data.kind === 'state') become(data.state)
-    else if (data.kind === 'frames') hear(data.frames)
-    else refused(data.key)
-  }
-  worker.onerror = (event) => {
-    event.preventDefault()
-    listenAlone()
-  }
-  window.addEventListener('pagehide', () => say({ kind: 'bye' }))
-  window.addEventListener('pageshow', (event) => event.persisted && hello())
-  onKeyChange(hello)
-  hello()
+  listenThrough(worker, {
+    heard(words) {
+      if (words.kind === 'state') become(words.state)
+      else if (words.kind === 'frames') hear(words.frames)
+      else refused(words.key)
+    },
+    ...{ key: keyNow, onKeyChange, window, alone: listenAlone },
+  })
 }
 
 function listenAlone(): void {

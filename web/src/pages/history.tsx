@@ -1,6 +1,7 @@
 import './history/history.css'
 import type { History as HistoryShown } from '../../../src/contract/api/history.js'
 import { folderName, groupedText, moneyText, plural, tokensText, UNKNOWN } from '../format.js'
+import { useLive } from '../live/use-live.js'
 import { useParameter } from '../navigation.js'
 import { Choice } from '../parts/choice.js'
 import { Command } from '../parts/copy-button.js'
@@ -8,13 +9,16 @@ import { DataTable } from '../parts/data-table.js'
 import { Empty, Problem, Skeleton } from '../parts/faces.js'
 import { PageHead, Section } from '../parts/page-head.js'
 import { useCall } from '../use-call.js'
+import { useFresh } from '../use-fresh.js'
 import { BarChart } from './history/bar-chart.js'
 import { barsOf, dateText, type Measure } from './history/bars.js'
 import { figureColumns, inputOf, rateText } from './history/figure-columns.js'
 import { isMeasure, MEASURES } from './history/measures.js'
 import { ShareTable } from './history/share-table.js'
+import { spentMark } from './history/spent-mark.js'
 
 const SPANS = ['30', '90', '365'] as const
+const EVERY_MS = 30_000
 const timezone = Intl.DateTimeFormat().resolvedOptions().timeZone
 
 /** What Baton has recorded, by day, project and model, in the days of whoever looks. */
@@ -22,6 +26,7 @@ export default function History() {
   const [days, setDays] = useParameter('days')
   const span = SPANS.find((each) => each === days) ?? '30'
   const asked = useCall('history', { query: { days: Number(span), timezone } })
+  useFresh(useLive(spentMark), asked.again, EVERY_MS)
   return (
     <>
       <PageHead title="History" label="History">

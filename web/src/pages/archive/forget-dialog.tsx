@@ -57,8 +57,8 @@ function ForgetForm({ session, onClose }: Props) {
         <li>what briefs, summaries, loss reports and messages of Baton’s quote of it</li>
       </ul>
       <p>
-        That those things happened stays, and so do figures. The agent’s own transcript is not touched. Briefs that later sessions
-        wrote may repeat what was said: forget those sessions too.
+        That those things happened stays, and so do figures; lists leave the session out until it is heard of again. The agent’s
+        own transcript is not touched. Briefs that later sessions wrote may repeat what was said: forget those sessions too.
       </p>
       <label className="field">
         <span>

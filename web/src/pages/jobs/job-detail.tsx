@@ -12,6 +12,7 @@ import { PageHead, Section } from '../../parts/page-head.js'
 import { RelativeTime } from '../../parts/relative-time.js'
 import { sessionHref } from '../../route.js'
 import { useCall } from '../../use-call.js'
+import { useSoon } from '../../use-soon.js'
 import { AttemptChain } from './attempt-chain.js'
 import { BudgetBars } from './budget-bars.js'
 import { CheckRounds } from './check-rounds.js'
@@ -25,7 +26,10 @@ import { WhyNote } from './why-note.js'
 export function JobDetailPage({ id }: { id: string }) {
   const { data, problem, loading, again } = useCall('job', { id })
   const live = useLive((state) => state.jobs.get(data?.job_id ?? id))
-  if (data === null && live === undefined)
+  const gone = useLive((state) => state.gone)
+  useSoon(gone, again)
+  const isGone = problem?.status === 404
+  if (live === undefined && (data === null || isGone))
     return (
       <>
         <PageHead title={`Job ${shortId(id)}`} label={`Job ${shortId(id)}`} />
@@ -68,7 +72,7 @@ function Job({ job, again }: { job: JobDetail | JobShown; again: () => void }) {
             <CheckRounds checks={job.checks} />
           </Section>
           <Section title="Output">
-            <LiveOutput jobId={job.job_id} atWork={!isOver(job) && job.status !== 'paused'} />
+            <LiveOutput key={job.job_id} jobId={job.job_id} atWork={!isOver(job) && job.status !== 'paused'} />
           </Section>
         </div>
         <div>

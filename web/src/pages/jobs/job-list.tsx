@@ -10,6 +10,7 @@ import { PageHead, Section } from '../../parts/page-head.js'
 import { RelativeTime } from '../../parts/relative-time.js'
 import { jobHref } from '../../route.js'
 import { useCall } from '../../use-call.js'
+import { useSoon } from '../../use-soon.js'
 import { HowToBegin } from './how-to-begin.js'
 import { inOrder, isOver, matches, roundsOf, spentTokens, taskOf } from './job-facts.js'
 import { JobStatus } from './job-status.js'
@@ -25,6 +26,8 @@ export function JobList() {
     if (isEmpty) setOlder(true)
   }, [isEmpty])
   const live = useLive((state) => state.jobs)
+  const gone = useLive((state) => state.gone)
+  useSoon(gone, asked.again)
   const jobs = useMemo(() => joined(asked.data?.jobs ?? [], live), [asked.data, live])
   const shown = useMemo(() => (words.trim() === '' ? jobs : jobs.filter((job) => matches(job, words.trim()))), [jobs, words])
   const open = shown.filter((job) => !isOver(job))

@@ -1,13 +1,17 @@
-import { useCallback, useEffect, useState } from 'react'
+import { useCallback, useEffect, useRef, useState } from 'react'
 import { type CallProblem, call, problemFrom } from '../../api.js'
 import { useKey } from '../../key.js'
 import { useLive } from '../../live/use-live.js'
-import { addPart, type LogState, NOTHING_READ } from './log-fold.js'
+import { type LogState, NOTHING_READ } from './log-fold.js'
+import { type LogReader, makeLogReader } from './log-reader.js'
 
 /** A client says things between two events of its job: while it works it is listened to more often. */
 const EVERY_MS = 1_000
 
-/** The log of a job, read to its end, and on when the job tells something. `atWork`: its clients may say something at any time. */
+/**
+ * The log of a job, read to its end, and on when the job tells something. `atWork`: its clients may say something at any time. It is of one
+ * job as long as it is used: another job is another component.
+ */
 export function useJobLog(
   jobId: string,
   atWork: boolean,
@@ -19,6 +23,29 @@ export function useJobLog(
   const [log, setLog] = useState(NOTHING_READ)
   const [read, setRead] = useState(false)
   const [problem, setProblem] = useState<CallProblem | null>(null)
+  const known = useRef(NOTHING_READ)
+  const reader = useRef<LogReader | null>(null)
+  const isShutOut = key === null && problem?.status === 401
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another key is a reason to ask again, behind what is known
+  useEffect(() => {
+    const own = makeLogReader(
+      {
+        part: (after, signal) => call('jobLog', { id: jobId, query: after === null ? {} : { after }, signal }),
+        told(next, isEnd) {
+          known.current = next
+          setLog(next)
+          if (!isEnd) return
+          setRead(true)
+          setProblem(null)
+        },
+        failed: (error) => setProblem(problemFrom(error)),
+      },
+      known.current,
+    )
+    reader.current = own
+    return () => own.stop()
+  }, [jobId, key])
 
   useEffect(() => {
     if (!atWork) return
@@ -28,21 +55,7 @@ export function useJobLog(
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is told, the clock and a new stream are reasons to read on
   useEffect(() => {
-    if (key === null && problem?.status === 401) return
-    const stop = new AbortController()
-    const readOn = async (): Promise<void> => {
-      let state = log
-      do {
-        const query = state.next === null ? {} : { after: state.next }
-        state = addPart(state, await call('jobLog', { id: jobId, query, signal: stop.signal }))
-        if (stop.signal.aborted) return
-        setLog(state)
-      } while (state.more)
-      setRead(true)
-      setProblem(null)
-    }
-    readOn().catch((error) => stop.signal.aborted || setProblem(problemFrom(error)))
-    return () => stop.abort()
+    if (!isShutOut) reader.current?.readOn()
   }, [jobId, key, epoch, told, turn])
 
   const again = useCallback(() => setTurn((before) => before + 1), [])

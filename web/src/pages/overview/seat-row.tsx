@@ -1,6 +1,7 @@
 import { memo, useState } from 'react'
-import type { SessionRow } from '../../../../src/contract/api/sessions.js'
+import type { HandoffShown, SessionRow } from '../../../../src/contract/api/sessions.js'
 import { groupedText, moneyText, plural, shortId, tokensText } from '../../format.js'
+import { waitsFor } from '../../handoff-waits.js'
 import { Link } from '../../navigation.js'
 import { Gauge, GaugeNumber, GaugeTokens } from '../../parts/gauge.js'
 import { LevelMark } from '../../parts/level-mark.js'
@@ -102,11 +103,17 @@ function Signs({ row }: { row: SessionRow }) {
   return (
     <span className="seat-signs">
       <LevelMark level={row.level} percent={row.compaction_percent} hideName={row.handoff !== null} />
-      {row.handoff !== null && <span className="sign">handoff {row.handoff.state}</span>}
+      {row.handoff !== null && <HandoffSign handoff={row.handoff} />}
       {!row.enabled && <span className="sign">silenced</span>}
       {isCalm && row.compactions > 0 && <span className="quiet">{plural(row.compactions, 'compaction')}</span>}
     </span>
   )
+}
+
+function HandoffSign({ handoff }: { handoff: HandoffShown }) {
+  const waits = waitsFor(handoff)
+  if (waits === null) return <span className="sign">handoff {handoff.state}</span>
+  return <span className="sign sign-waits">handoff waits: {waits}</span>
 }
 
 function summary(subagents: number, earlier: number): string {

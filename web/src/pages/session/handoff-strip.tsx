@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import type { HandoffShown, SessionDetail } from '../../../../src/contract/api/sessions.js'
 import { call } from '../../api.js'
+import { waitsFor } from '../../handoff-waits.js'
 import { useLive } from '../../live/use-live.js'
 import { Link } from '../../navigation.js'
 import { Confirm } from '../../parts/dialog.js'
@@ -27,6 +28,7 @@ const TELLS: Readonly<Record<HandoffShown['state'], string>> = {
 /** The handoff that is under way, where it stands, and the way to call it off. */
 export function HandoffStrip({ session, handoff, again }: { session: SessionDetail; handoff: HandoffShown; again: () => void }) {
   const words = useLive((live) => live.words)
+  const waits = waitsFor(handoff)
   const [asking, setAsking] = useState(false)
   const { busy, trouble, act, reset } = useAct()
   const cancel = (): void =>
@@ -39,7 +41,7 @@ export function HandoffStrip({ session, handoff, again }: { session: SessionDeta
   return (
     <div className="strip">
       <p>
-        <strong>Handoff {handoff.number}</strong> {TELLS[handoff.state]}{' '}
+        <strong>Handoff {handoff.number}</strong> {TELLS[handoff.state]} {waits !== null && `It waits: ${waits}. `}
         <span className="quiet">
           since <RelativeTime at={handoff.state_at} />
         </span>

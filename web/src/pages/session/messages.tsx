@@ -10,7 +10,8 @@ import { StateBadge } from '../../parts/state-badge.js'
 import { toast } from '../../parts/toast.js'
 import { useAct } from '../../use-act.js'
 import { useCall } from '../../use-call.js'
-import { useLastOf, useSoon } from './use-session.js'
+import { useSoon } from '../../use-soon.js'
+import { useLastOf } from './use-session.js'
 
 const TOLD: ReadonlySet<Event['type']> = new Set(['message_queued', 'message_delivered', 'message_cancelled'])
 const MODES = {

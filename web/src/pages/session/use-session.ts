@@ -1,9 +1,10 @@
-import { useEffect, useMemo, useRef } from 'react'
+import { useMemo } from 'react'
 import type { SessionDetail, SessionRow } from '../../../../src/contract/api/sessions.js'
 import type { Event } from '../../../../src/contract/event.js'
 import type { CallProblem } from '../../api.js'
 import { useLive } from '../../live/use-live.js'
 import { useCall } from '../../use-call.js'
+import { useSoon } from '../../use-soon.js'
 
 /** After these the rest of a session's page is another: briefs, archives, losses, levels, its chain. */
 const CHANGES: ReadonlySet<Event['type']> = new Set([
@@ -36,6 +37,9 @@ export function useSession(id: string): SessionAsked {
     (live) => live.feed.findLast((event) => event.type === 'session_started' && event.seat_id === seatId)?.id ?? 0,
   )
   useSoon(begun, again)
+  // What was forgotten of it is not shown again.
+  const gone = useLive((live) => live.gone)
+  useSoon(gone, again)
   const session = useMemo(() => {
     if (data === null) return row === undefined ? null : { ...row, ...NOT_TOLD, cycle_started_at: row.started_at }
     // A page asked for before the row changed says less; one asked for later says more.
@@ -53,14 +57,4 @@ const NOT_TOLD = {
 /** The id of the last live event of these types about a session, or its seat; 0: none. */
 export function useLastOf(sessionId: string, types: ReadonlySet<Event['type']>): number {
   return useLive((live) => live.feed.findLast((event) => event.session_id === sessionId && types.has(event.type))?.id ?? 0)
-}
-
-/** Calls `act` a moment after `mark` has changed: several changes at once are one. */
-export function useSoon(mark: number, act: () => void): void {
-  const first = useRef(mark)
-  useEffect(() => {
-    if (mark === first.current) return
-    const timer = setTimeout(act, 150)
-    return () => clearTimeout(timer)
-  }, [mark, act])
 }
