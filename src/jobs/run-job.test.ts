@@ -371,33 +371,4 @@ describe('a job', () => {
     const asked = (texts: string[]) => texts.filter((text) => text.includes('is wanted')).length
     expect(Math.max(...runtime.requests.map(({ texts }) => asked(texts)))).toBe(1)
   })
-
-  it('whose folder is gone at its end still tells its hooks', async () => {
-    const work = join(folder, 'work')
-    mkdirSync(work)
-    const checks = [{ name: 'removes', command: `rm -rf '${work}'`, timeoutMs: 10_000 }]
-    const hooks = { ...aJob().spec.hooks, afterRun: [shell(`cat > '${folder}/end.json'`)] }
-    const { run } = stage({ sessions: [[]] }, { folder: work, checks, hooks })
-    expect(await run()).toMatchObject({ state: 'completed' })
-    expect(JSON.parse(readFileSync(join(folder, 'end.json'), 'utf8'))).toMatchObject({ event: 'completed' })
-  })
-
-  it('hooks put words before the prompt, decide about a full session, and hear of the end', async () => {
-    const { run, runtime, briefs } = stage(
-      { sessions: [[step(1, 155_000), step(2, 160_000), { text: 'Done.' }]], replies: [reply] },
-      {
-        hooks: {
-          onSessionStart: [shell('echo Ticket 7')],
-          onContextThreshold: [shell('cat > threshold.json; echo continue')],
-          afterRun: [shell('cat > end.json')],
-          onError: [],
-        },
-      },
-    )
-    expect(await run()).toMatchObject({ state: 'completed', handoffs: 0 })
-    expect(briefs.kept).toEqual([])
-    expect(runtime.requests[0]!.texts[0]).toBe('Ticket 7\n\nMend the parser.')
-    expect(JSON.parse(readFileSync(join(folder, 'end.json'), 'utf8'))).toMatchObject({ event: 'completed' })
-    expect(JSON.parse(readFileSync(join(folder, 'threshold.json'), 'utf8'))).toMatchObject({ context: { input_tokens: 155_000 } })
-  })
 })
