@@ -130,6 +130,12 @@ function Archives({ session }: { session: SessionDetail }) {
   )
 }
 
+const COMPACTIONS: Readonly<Record<NonNullable<SessionDetail['compaction_mode']>, string>> = {
+  proactive: 'before the window is full',
+  reactive: 'when the API refuses',
+  off: 'never: it stops when it is full',
+}
+
 function Details({ session }: { session: SessionDetail }) {
   return (
     <Section title="Details">
@@ -139,7 +145,8 @@ function Details({ session }: { session: SessionDetail }) {
           ['ended', session.ended_at !== null && <RelativeTime key="ended" at={session.ended_at} />],
           ['client', `${session.agent} ${session.agent_version ?? ''}`],
           ['window', `${tokensText(session.window_tokens)} tokens`],
-          ['compaction', [session.compaction_mode, session.limits_reason].filter(Boolean).join(': ')],
+          ['compaction', session.compaction_mode === null ? null : COMPACTIONS[session.compaction_mode]],
+          ['its point', session.limits_reason],
           ['source', session.source !== null && `${session.source}${session.exact ? '' : ', derived'}`],
           ['seat', <Id key="seat" id={session.seat_id} label="seat id" short={shortId(session.seat_id)} />],
           ...limits(session),
