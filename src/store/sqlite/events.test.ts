@@ -1,36 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { EventQuery } from '../store.js'
-import type { Database, Statement } from './driver.js'
 import { eventRows } from './events.js'
-import { openSqlite } from './open.js'
+import { planOf as planFor } from './trial-plan.js'
 
-/** How SQLite would look for what is asked. */
-function planOf(ask: (rows: ReturnType<typeof eventRows>) => unknown): string {
-  const folder = mkdtempSync(join(tmpdir(), 'baton-events-'))
-  const db: Database = openSqlite(join(folder, 'baton.db'), {})
-  try {
-    const plans: string[] = []
-    const sql = (text: string): Statement => {
-      const plan = db.prepare(`EXPLAIN QUERY PLAN ${text}`)
-      return {
-        ...db.prepare(text),
-        all(...values) {
-          plans.push(...(plan.all(...values) as { detail: string }[]).map(({ detail }) => detail))
-          return []
-        },
-      } as Statement
-    }
-    ask(eventRows(sql))
-    return plans.join('\n')
-  } finally {
-    db.close()
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
-
+const planOf = (ask: (rows: ReturnType<typeof eventRows>) => unknown): string => planFor((sql) => ask(eventRows(sql)))
 const asked = (query: EventQuery) => planOf((rows) => rows.events(query))
 
 describe('looking for events', () => {
