@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Everything: build, types and style, all tests with the real client. Installs what it needs (tmux) by itself.
+# Everything: build, types and style, all tests with the real client. Installs what it needs (tmux, chromium) by itself.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [ -d node_modules ] || npm install

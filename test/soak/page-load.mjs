@@ -7,6 +7,7 @@ import { quantile } from '../../bench/figures.mjs'
 import { makeListeners } from '../../bench/listeners.mjs'
 import { prepareLoad } from '../../bench/load.mjs'
 import { BATON, makeMachine, pause, start } from '../../bench/machine.mjs'
+import { statusLine } from '../../bench/samples.mjs'
 import { openBrowsers } from './page-browsers.mjs'
 import { end, prove } from './prove.mjs'
 
@@ -71,9 +72,10 @@ if (load === null) console.log('page-load: no C compiler (cc) here, so no signal
 
 // People among them: what they do is shown at once, and what happens in a burst too.
 if (load) await load.run({ rate: CALM_RATE, seconds: 2 })
-const browsers = BROWSERS > 0 && load ? await openBrowsers(machine, server, BROWSERS) : null
+else await Promise.all(Array.from({ length: 20 }, (_, n) => beginSession(n)))
+const browsers = BROWSERS > 0 ? await openBrowsers(machine, server, BROWSERS) : null
 if (browsers === null) console.log('page-load: no browser among those who listen')
-const calm = browsers && load.run({ rate: CALM_RATE, seconds: Math.min(15, SECONDS) })
+const calm = browsers && load?.run({ rate: CALM_RATE, seconds: Math.min(15, SECONDS) })
 const acts = browsers ? await browsers.interact(INTERACTIONS) : []
 if (browsers) {
   write(BURST)
@@ -172,6 +174,13 @@ if (!values.untimed) {
 }
 machine.remove()
 end()
+
+/** One session, without the generator. */
+function beginSession(n) {
+  const session = { sessionId: `seat-${n}`, cwd: machine.project, transcript: join(folder, `seat-${n}.jsonl`) }
+  const body = statusLine({ ...session, used: 20_000 + 1_000 * n, duration: 1_000 })
+  return fetch(`${server.url}/signals/claude-code/status-line`, { method: 'POST', body })
+}
 
 /** Whether every browser shows the same rows with the figures that the server has. */
 async function agreement() {
