@@ -17,9 +17,9 @@ const SESSION = 'c70d0000-0000-4000-8000-000000000000'
 const LEVELS = ['notice', 'warning', 'handoff', 'critical']
 
 const PROGRAM = `const [, , rooms, samples, me, signals, cwd] = process.argv
-const { openHouse, loadConfig } = await import(rooms)
+const { openHouse, loadConfig, around } = await import(rooms)
 const { statusLine } = await import(samples)
-const house = openHouse({ env: process.env, loadConfig })
+const house = openHouse({ env: process.env, loadConfig, around: () => around })
 for (let i = 0; i < Number(signals); i++) {
   // all of them climb together; the client's clock tells which figure is newest
   const used = 20_008 + Math.round((i / (Number(signals) - 1)) * 140_000)
@@ -31,7 +31,7 @@ house.close()
 `
 
 const machine = makeMachine('crowd')
-const rooms = await bundleSource(['house.ts', 'config/load-config.ts'])
+const rooms = await bundleSource(['house.ts', 'around.ts', 'config/load-config.ts'])
 const program = join(machine.dir, 'crowd-member.mjs')
 writeFileSync(program, PROGRAM)
 const samples = new URL('../../bench/samples.mjs', import.meta.url).pathname
