@@ -1,8 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { getRequestListener } from '@hono/node-server'
 import type { Caller } from './access.js'
-import { makeApp } from './app.js'
 import { type Bound, judge } from './guard.js'
 import { ALWAYS, DATA } from './headers.js'
 import { makeHub } from './live/hub.js'
@@ -18,11 +16,22 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE'])
 /** Everything but the short way in for hooks: who asks is judged once, here, before anything is looked at. */
 export function serveHttp(parts: ServerParts, bound: Bound, take: Take): { listener: RequestListener; close(): void } {
   const callers = new WeakMap<IncomingMessage, Caller>()
-  const app = makeApp(parts, bound)
-  const routed = getRequestListener((request, env) => {
-    const incoming = (env as { incoming: IncomingMessage }).incoming
-    return app.fetch(request, { ...callers.get(incoming)!, address: incoming.socket.remoteAddress ?? '' })
-  })
+  let routes: Promise<RequestListener> | null = null
+  const loaded = (): Promise<RequestListener> => {
+    routes ??= import('./app-listener.js').then(({ appListener }) => appListener(parts, bound, (one) => callers.get(one)!))
+    return routes
+  }
+  const route = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    try {
+      const routed = await loaded()
+      routed(request, response)
+    } catch (error) {
+      // An upgrade may have taken the files away under a server that runs.
+      routes = null
+      parts.log('error', 'the routes could not be loaded', { reason: String(error) })
+      answer(response, 500, { error: 'Baton was changed under the running server: start it again' })
+    }
+  }
   const receive = makeReceiver(take)
   const files = pageFiles(parts.web)
   const hub = makeHub(liveSource(parts))
@@ -46,7 +55,7 @@ export function serveHttp(parts: ServerParts, bound: Bound, take: Take): { liste
       callers.set(request, judged.caller)
       for (const name in DATA) response.setHeader(name, DATA[name]!)
       response.on('timeout', (socket: Socket) => waitOn(response, socket))
-      void routed(request, response)
+      void route(request, response)
     }
   }
   return { listener, close: hub.close }

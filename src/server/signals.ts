@@ -12,6 +12,8 @@ const STEP_MS = 15
 const GATHER_MS = 2
 const CROWD = 12
 const CROWD_MS = 6
+/** More would only hold more in memory, and let the first of them wait for the last. */
+const MOST_AT_ONCE = 128
 
 export type Reply = (status: number, body: string) => void
 
@@ -37,13 +39,13 @@ interface Waiting {
  * each is answered after it.
  */
 export function takeSignals(parts: ServerParts): (request: SignalRequest, reply: Reply) => void {
-  let waiting: Waiting[] = []
+  const waiting: Waiting[] = []
   let flushed = 0
   let gatherMs = GATHER_MS
 
   const flush = (): void => {
-    const batch = waiting
-    waiting = []
+    const batch = waiting.splice(0, MOST_AT_ONCE)
+    if (waiting.length > 0) setImmediate(flush)
     flushed = performance.now()
     gatherMs = batch.length >= CROWD ? CROWD_MS : GATHER_MS
     const taken = parts.engine.takeAll(batch)
