@@ -44,7 +44,7 @@ async function serve(port) {
 
 let server = await serve(0)
 const token = readFileSync(join(machine.batonHome, 'token'), 'utf8').trim()
-const quick = makeListeners(server.port, CLIENTS - SLOW - BROWSERS, { measure: true })
+const quick = makeListeners(server.port, CLIENTS - SLOW, { measure: true })
 const slow = makeListeners(server.port, SLOW, { token })
 const everybody = [...quick.all, ...slow.all]
 await until('all listen', () => everybody.every(({ connects }) => connects > 0))
@@ -69,20 +69,6 @@ const writer = setInterval(() => write(2), 100)
 const folder = join(machine.home, '.claude', 'projects', '-soak')
 const load = prepareLoad(machine.dir, { sessions: SESSIONS, cwd: machine.project, folder, port: server.port, kept: true })
 if (load === null) console.log('page-load: no C compiler (cc) here, so no signals')
-
-// People among them: what they do is shown at once, and what happens in a burst too.
-if (load) await load.run({ rate: CALM_RATE, seconds: 2 })
-else await Promise.all(Array.from({ length: 20 }, (_, n) => beginSession(n)))
-const browsers = BROWSERS > 0 ? await openBrowsers(machine, server, BROWSERS) : null
-if (browsers === null) console.log('page-load: no browser among those who listen')
-const calm = browsers && load?.run({ rate: CALM_RATE, seconds: Math.min(15, SECONDS) })
-const acts = browsers ? await browsers.interact(INTERACTIONS) : []
-if (browsers) {
-  write(BURST)
-  acts.push(...(await browsers.interact(BROWSERS)))
-}
-await calm
-
 const began = Date.now()
 const pouring = load ? load.run({ rate: RATE, seconds: SECONDS }) : pause(SECONDS * 1000)
 await pause((SECONDS * 1000) / 4)
@@ -103,6 +89,19 @@ const readings = Math.max(...quick.all.flatMap(({ readings }) => [...readings.va
 const told = quick.all.reduce((sum, { ids }) => sum + ids.length, 0)
 const bytes = quick.all.reduce((sum, one) => sum + one.bytes, 0) / quick.all.length / seconds
 const [p50, p99] = [0.5, 0.99].map((q) => quantile(quick.latency, q))
+
+// Then people among them: browsers would take what two cores have left for three thousand signals a second. What a person does is shown at
+// once, and what happens in a burst too.
+if (!load) await Promise.all(Array.from({ length: 20 }, (_, n) => beginSession(n)))
+const browsers = BROWSERS > 0 ? await openBrowsers(machine, server, BROWSERS) : null
+if (browsers === null) console.log('page-load: no browser among those who listen')
+const calm = browsers && load?.run({ rate: CALM_RATE, seconds: Math.min(15, SECONDS) })
+const acts = browsers ? await browsers.interact(INTERACTIONS) : []
+if (browsers) {
+  write(BURST)
+  acts.push(...(await browsers.interact(BROWSERS)))
+}
+await calm
 
 server.child.kill('SIGKILL')
 await pause(500)
