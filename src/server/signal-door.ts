@@ -76,7 +76,11 @@ export function admit(socket: Socket, door: Door): void {
     isAnswering = true
     rest()
     socket.pause()
+    let isAnswered = false
     door.take({ path, headers, body, words }, (status, text) => {
+      // A second answer would be taken for that of the next request.
+      if (isAnswered) return
+      isAnswered = true
       isAnswering = false
       answer(socket, status, text, keeps)
       if (!keeps) letGo()
