@@ -7,8 +7,16 @@ const TAIL = 8 * 1024
 /** A check that prints without end must not fill the disk. */
 const MOST_KEPT = 64 * 1024 * 1024
 
+export interface CheckOutput {
+  take(chunk: Buffer): void
+  /** Baton's own word, for who reads the file. */
+  note(text: string): void
+  /** The end of what was printed. */
+  close(): string
+}
+
 /** Keeps what a check prints in a file for its owner alone, and its end for the agent. A disk that is full costs the file, not the check. */
-export function openOutput(path: string, most = MOST_KEPT): { take(chunk: Buffer): void; close(): string } {
+export function openOutput(path: string, most = MOST_KEPT): CheckOutput {
   const end = new KeptOutput(0, TAIL)
   let file = openPrivate(path)
   let room = most
@@ -21,14 +29,16 @@ export function openOutput(path: string, most = MOST_KEPT): { take(chunk: Buffer
       file = null
     }
   }
+  const note = (text: string): void => write(Buffer.from(`\n[baton] ${text}\n`))
   return {
     take(chunk) {
       end.take(chunk)
       if (room <= 0) return
       write(chunk.subarray(0, room))
       room -= chunk.length
-      if (room <= 0) write(Buffer.from(`\n[baton] more than ${most} bytes: the rest was not kept\n`))
+      if (room <= 0) note(`more than ${most} bytes: the rest was not kept`)
     },
+    note,
     close() {
       if (file !== null) closeSync(file)
       file = null

@@ -39,10 +39,7 @@ it('runs all of them, where the agent worked, and keeps what each printed for it
 it('one that never ends is ended at its timeout with all it started', async () => {
   const stubborn = `sh -c 'trap "" TERM; echo $$ > child; while :; do sleep 0.1; done'`
   const results = await run([check(`echo begun; ${stubborn} & wait`, 1_500), check('true')])
-  expect(results).toMatchObject([
-    { ok: false, exitCode: null, timedOut: true, tail: expect.stringMatching(/^begun\s+\[baton\] did not end within /) },
-    { ok: true },
-  ])
+  expect(results).toMatchObject([{ ok: false, exitCode: null, timedOut: true, tail: 'begun' }, { ok: true }])
   await gone('child')
 })
 
@@ -93,5 +90,5 @@ it('why one came to no end of its own stands where a person looks, behind what i
     'slow\n[baton] did not end within 300 ms and was ended\n',
     expect.stringMatching(/^\n\[baton\] could not be started: the folder .*gone is not there\n$/),
   ])
-  expect(results[0]!.tail).toBe('half\n[baton] was ended by SIGKILL')
+  expect(results.map(({ tail }) => tail)).toEqual(['half\nwas ended by SIGKILL', 'slow'])
 })

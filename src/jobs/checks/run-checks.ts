@@ -48,7 +48,9 @@ async function runCheck(check: CheckSpec, outputPath: string, ground: ChecksGrou
     ...(ground.graceMs === undefined ? {} : { graceMs: ground.graceMs }),
   })
   const why = whyEnded(end, check)
-  if (why !== null) output.take(Buffer.from(`\n[baton] ${why}\n`))
+  if (why !== null) output.note(why)
+  // That its time was over the agent is told in any case.
+  const more = why === null || end.timedOut ? [] : [why]
   return {
     name: check.name,
     command: check.command,
@@ -57,7 +59,7 @@ async function runCheck(check: CheckSpec, outputPath: string, ground: ChecksGrou
     exitCode: end.exitCode,
     timedOut: end.timedOut,
     durationMs: end.durationMs,
-    tail: output.close(),
+    tail: [output.close(), ...more].filter((text) => text !== '').join('\n'),
     outputPath,
   }
 }
