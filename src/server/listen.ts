@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { dirname } from 'node:path'
 import { BatonError, codeOf, EXIT } from '../lib/errors.js'
 import { type Bound, isLoopback, judge } from './guard.js'
-import type { ServerParts } from './parts.js'
+import type { ServerInput } from './parts.js'
 import { serveHttp } from './serve-http.js'
 import { admit, type Door } from './signal-door.js'
 import { takeSignals } from './signals.js'
@@ -32,7 +32,7 @@ const REQUEST_MS = 60_000
 const STILL_MS = 60_000
 
 /** Starts the server and tells the launcher where it is; closing takes that word back first. */
-export async function listen(parts: ServerParts, options: ListenOptions): Promise<Listening> {
+export async function listen(parts: ServerInput, options: ListenOptions): Promise<Listening> {
   if (!isLoopback(options.host) && !options.locked) {
     throw new BatonError(
       `Listening on ${options.host} would open Baton to other machines.`,

@@ -34,3 +34,6 @@ export interface ServerParts {
   log: Log
   now(): Date
 }
+
+/** The same before its rooms are there: they are opened when somebody asks for more than the answer to a signal. */
+export type ServerInput = Omit<ServerParts, 'rooms'> & { openRooms(): Promise<Rooms> }

@@ -3,38 +3,46 @@ import type { Socket } from 'node:net'
 import type { Caller } from './access.js'
 import { type Bound, judge } from './guard.js'
 import { ALWAYS, DATA } from './headers.js'
-import { makeHub } from './live/hub.js'
+import { type Hub, makeHub } from './live/hub.js'
 import { liveSource } from './live/live-source.js'
 import { stream } from './live/stream.js'
 import { pageFiles } from './page-files.js'
-import type { ServerParts } from './parts.js'
+import type { ServerInput } from './parts.js'
 import { makeReceiver, type Take } from './receive-signal.js'
 import { SIGN_IN, SIGN_IN_HEADERS } from './sign-in.js'
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE'])
 
+interface Served {
+  routed: RequestListener
+  hub: Hub
+}
+
 /** Everything but the short way in for hooks: who asks is judged once, here, before anything is looked at. */
-export function serveHttp(parts: ServerParts, bound: Bound, take: Take): { listener: RequestListener; close(): void } {
+export function serveHttp(parts: ServerInput, bound: Bound, take: Take): { listener: RequestListener; close(): void } {
   const callers = new WeakMap<IncomingMessage, Caller>()
-  let routes: Promise<RequestListener> | null = null
-  const loaded = (): Promise<RequestListener> => {
-    routes ??= import('./app-listener.js').then(({ appListener }) => appListener(parts, bound, (one) => callers.get(one)!))
-    return routes
+  const closing = new AbortController()
+  let opened: Promise<Served> | null = null
+  const open = async (): Promise<Served> => {
+    const [{ appListener }, rooms] = await Promise.all([import('./app-listener.js'), parts.openRooms()])
+    const whole = { ...parts, rooms }
+    const hub = makeHub(liveSource(whole))
+    closing.signal.addEventListener('abort', hub.close)
+    return { routed: appListener(whole, bound, (request) => callers.get(request)!), hub }
   }
-  const route = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const serve = async (response: ServerResponse, answerWith: (served: Served) => void): Promise<void> => {
     try {
-      const routed = await loaded()
-      routed(request, response)
+      opened ??= open()
+      answerWith(await opened)
     } catch (error) {
       // An upgrade may have taken the files away under a server that runs.
-      routes = null
+      opened = null
       parts.log('error', 'the routes could not be loaded', { reason: String(error) })
       answer(response, 500, { error: 'Baton was changed under the running server: start it again' })
     }
   }
   const receive = makeReceiver(take)
   const files = pageFiles(parts.web)
-  const hub = makeHub(liveSource(parts))
 
   const listener: RequestListener = (request, response) => {
     // Which of two would be believed depends on who reads them.
@@ -50,15 +58,15 @@ export function serveHttp(parts: ServerParts, bound: Bound, take: Take): { liste
     else if (judged.caller.by === 'files') answer(response, 401, { error: 'a token is needed (Authorization: Bearer …)' })
     else if (request.method === 'POST' && path.startsWith('/signals/'))
       receive(request, judged.caller.words, (status, body) => send(response, status, body, {}))
-    else if (path === '/api/live') stream(hub, judged.caller, request, response)
+    else if (path === '/api/live') void serve(response, ({ hub }) => stream(hub, judged.caller, request, response))
     else {
       callers.set(request, judged.caller)
       for (const name in DATA) response.setHeader(name, DATA[name]!)
       response.on('timeout', (socket: Socket) => waitOn(response, socket))
-      void route(request, response)
+      void serve(response, ({ routed }) => void routed(request, response))
     }
   }
-  return { listener, close: hub.close }
+  return { listener, close: () => closing.abort() }
 }
 
 function askingOf({ method, headers }: IncomingMessage, path: string): Parameters<typeof judge>[0] {

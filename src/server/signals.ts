@@ -1,6 +1,6 @@
 import type { RawSignal } from '../contract/signal.js'
 import type { Taken, TakeOptions } from '../engine/take-signal.js'
-import type { ServerParts } from './parts.js'
+import type { ServerInput } from './parts.js'
 
 export const MAX_BODY = 64 * 1024 * 1024
 const BEHIND_MS = 200
@@ -38,7 +38,7 @@ interface Waiting {
  * `POST /signals/{agent}/{kind}`: every hook of every session comes this way. Signals that arrive together share one commit, and
  * each is answered after it.
  */
-export function takeSignals(parts: ServerParts): (request: SignalRequest, reply: Reply) => void {
+export function takeSignals(parts: ServerInput): (request: SignalRequest, reply: Reply) => void {
   const waiting: Waiting[] = []
   let flushed = 0
   let gatherMs = GATHER_MS

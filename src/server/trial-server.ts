@@ -10,7 +10,7 @@ import { openHouse } from '../house.js'
 import { pageOf } from '../page/page.js'
 import { shownBy } from '../shown.js'
 import { type Listening, listen } from './listen.js'
-import type { ServerParts } from './parts.js'
+import type { ServerInput } from './parts.js'
 
 export const TRIAL_TOKEN = 'the-token-of-a-trial'
 
@@ -30,8 +30,8 @@ export async function trialServer(options: TrialOptions = {}) {
   const env = { BATON_HOME: root, HOME: root }
   const house = openHouse({ env, loadConfig, around: () => around, resident: true, ...(options.now ? { now: options.now } : {}) })
   const ending = new AbortController()
-  const rooms = pageOf(house, handsOf(house, { ...env, PATH: process.env.PATH }, BATON, ending.signal))
-  const parts: ServerParts = { ...house, ...shownBy(house), rooms, web: options.web ?? null, version: 'test' }
+  const openRooms = async () => pageOf(house, handsOf(house, { ...env, PATH: process.env.PATH }, BATON, ending.signal))
+  const parts: ServerInput = { ...house, ...shownBy(house), openRooms, web: options.web ?? null, version: 'test' }
   const listening: Listening = await listen(parts, {
     host: '127.0.0.1',
     port: 0,

@@ -5,9 +5,8 @@ import { loadConfig } from '../../config/load-config.js'
 import type { Around } from '../../engine/around.js'
 import { type House, openHouse } from '../../house.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
-import { pageOf } from '../../page/page.js'
 import { listen } from '../../server/listen.js'
-import type { ServerParts } from '../../server/parts.js'
+import type { ServerInput } from '../../server/parts.js'
 import { ownToken } from '../../server/token-file.js'
 import { shownBy } from '../../shown.js'
 import { VERSION } from '../../version.js'
@@ -15,7 +14,6 @@ import type { Cli } from '../command.js'
 import { engineOf } from '../launcher-for.js'
 import { untilStopped } from '../until-stopped.js'
 import { checkDoors } from './doors.js'
-import { handsOf } from './hands.js'
 import { keepHouse } from './housekeeping.js'
 import { makeKeeper } from './keeper.js'
 import { pickUpJobs } from './pick-up-jobs.js'
@@ -75,9 +73,12 @@ export async function serveHere(cli: Cli, { host, port, tokenFile, listening }: 
   return EXIT.done
 }
 
-function partsOf(house: House, { env, program }: Cli, ending: AbortSignal): ServerParts {
-  const rooms = pageOf(house, handsOf(house, env, process.argv[1]!, ending))
-  return { ...house, ...shownBy(house), rooms, web: join(program, 'web'), version: VERSION }
+function partsOf(house: House, { env, program }: Cli, ending: AbortSignal): ServerInput {
+  const openRooms = async () => {
+    const [{ pageOf }, { handsOf }] = await Promise.all([import('../../page/page.js'), import('./hands.js')])
+    return pageOf(house, handsOf(house, env, process.argv[1]!, ending))
+  }
+  return { ...house, ...shownBy(house), openRooms, web: join(program, 'web'), version: VERSION }
 }
 
 /** A store that was moved away would go on being written where nobody reads it. */

@@ -19,8 +19,8 @@ const announce = (trial: Trial, port: number, pid: number) => writeFileSync(tria
 
 async function serve(trial: Trial, options: { version?: string; token?: string } = {}) {
   const house = trial.open()
-  const rooms = pageOf(house, handsOf(house, {}, '', new AbortController().signal))
-  const parts = { ...house, ...shownBy(house), rooms, web: null, version: options.version ?? '1.0.0' }
+  const openRooms = async () => pageOf(house, handsOf(house, {}, '', new AbortController().signal))
+  const parts = { ...house, ...shownBy(house), openRooms, web: null, version: options.version ?? '1.0.0' }
   const server = await listen(parts, {
     ...{ host: '127.0.0.1', port: 0, token: options.token ?? 'secret', locked: options.token !== undefined },
     serverFile: trial.home.server,
