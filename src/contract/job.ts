@@ -186,6 +186,8 @@ export interface AttemptRecord {
   refused?: number
   /** Levels of the agent that it has been at since its last reset; absent: none. */
   crossed?: string[]
+  /** How much its last batches added since its last reset, newest last: who resumes it knows how large a step is. Absent: nothing was added. */
+  growth?: readonly number[]
 }
 
 export interface CheckResult {

@@ -53,6 +53,7 @@ export class AttemptHost implements Host {
     this.log = parts.log
     this.#attempt = attempt
     this.#told = new ToldSpend(attempt)
+    this.#growth = [...(attempt.growth ?? [])]
     this.journal = new Journal(journalPath)
   }
 
@@ -80,7 +81,7 @@ export class AttemptHost implements Host {
       this.#answers = []
       this.#newest = null
       this.lets = false
-      this.put({ compactions: this.#attempt.compactions + 1, crossed: [] })
+      this.put({ compactions: this.#attempt.compactions + 1, crossed: [], growth: [] })
       const job = this.#parts.store.job(this.#attempt.jobId)!
       record(this.#parts, job.jobId, { compactions: job.compactions + 1 })
     }
@@ -93,7 +94,11 @@ export class AttemptHost implements Host {
     if (used !== null) this.#grew(used - (this.#newest?.used ?? used))
     this.#newest = usage === null || used === null ? null : { used, tokens: used + usage.output, calls: new Set(made) }
     if (uuid !== null && used !== null) this.#answers = [...this.#answers, { uuid, used, calls: made }].slice(-MOST_ANSWERS)
-    this.put({ turns: this.#attempt.turns + 1, ...(usage === null ? {} : { spend: plus(this.#attempt.spend, usage) }) })
+    this.put({
+      turns: this.#attempt.turns + 1,
+      growth: this.#growth,
+      ...(usage === null ? {} : { spend: plus(this.#attempt.spend, usage) }),
+    })
   }
 
   #grew(by: number): void {
@@ -121,7 +126,8 @@ export class AttemptHost implements Host {
     // Answers tell what each batch added. Where they do not, every batch is measured, and two figures do.
     if (this.#newest === null && before !== null) this.#grew(usage.used - before)
     const growth = [...this.#growth, usage.used - (this.#newest?.used ?? usage.used)]
-    this.put({ state: 'working', usedTokens: usage.used, windowTokens: usage.window, pointTokens: usage.point })
+    const { used: usedTokens, window: windowTokens, point: pointTokens } = usage
+    this.put({ state: 'working', usedTokens, windowTokens, pointTokens, growth: this.#growth })
     this.#parts.measured(usage, this.#attempt)
     // A batch returned: whatever failed before, it works again.
     const job = this.#parts.store.job(this.#attempt.jobId)!

@@ -33,6 +33,19 @@ it('is paused or cancelled by a person, at the next batch or at once', async () 
   }
 })
 
+it('that was paused is handed over in time when it goes on: how large its steps are is not forgotten', async () => {
+  const slow = [20_000, 50_000, 80_000, 110_000, 111_000].map((used, n) => ({ ...step(n, used), delayMs: 100 }))
+  const sessions = [slow, [step(5, 140_000), step(6, 170_000), { text: 'Done.' }], [{ text: 'Done.' }]]
+  const { run, jobId } = stage({ sessions, replies: [reply] })
+  const running = run()
+  while ((store.attempts(jobId).at(-1)?.usedTokens ?? 0) < 80_000) await new Promise((resolve) => setTimeout(resolve, 5))
+  store.transaction(() => store.putJob({ ...store.job(jobId)!, wanted: 'pause' }))
+  expect(await running).toMatchObject({ state: 'paused', handoffs: 0 })
+  expect(await run()).toMatchObject({ state: 'completed', handoffs: 1 })
+  // Another step of thirty thousand would have gone beyond where the client compacts.
+  expect(store.attempts(jobId)[0]).toMatchObject({ usedTokens: 140_000 })
+})
+
 it('is left by whoever has to go, paused, and goes on', async () => {
   const slow = Array.from({ length: 100 }, (_, n) => ({ ...step(n, 20_000), delayMs: 30 }))
   const { run, jobId } = stage({ sessions: [slow, [{ text: 'Done.' }]] })
