@@ -1,22 +1,88 @@
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { textImportsForVite } from './scripts/text-imports.mjs'
+import { keepTemporaryFilesInMemory } from './test/harness/memory-folder.js'
 
-const patient = { testTimeout: 60_000, hookTimeout: 60_000, pool: 'forks' } as const
+keepTemporaryFilesInMemory()
 
+/** Timeouts only end a test that hangs; a test that takes longer on a busy machine still passes. */
+const common = {
+  testTimeout: 300_000,
+  hookTimeout: 300_000,
+  expect: { poll: { timeout: 120_000 } },
+  pool: 'forks',
+  // A prompt of a real client has 40 kB: without a bound one failed assertion hides the others.
+  diff: { truncateThreshold: 60 },
+} as const
+/** Builds dist, installs tmux and shellcheck, and guards the real home; the unit tier needs none of it. */
+const globalSetup = ['test/harness/global-setup.ts']
+
+/**
+ * How many times as long as usual Baton waits for others: see src/lib/patience.ts. The client ends a
+ * hook after ten seconds.
+ */
+const PATIENT = { BATON_PATIENCE: '5' }
+
+/** Runs the unit tier last: its short files keep all workers busy to the end. */
+class TierSequencer extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const tier = ({ project }: TestSpecification): number => ['client', 'page', 'process', 'unit'].indexOf(project.name)
+    return (await super.sort(files)).sort((a, b) => tier(a) - tier(b))
+  }
+}
+
+/**
+ * With `isolate: false` files share a process and load modules once: a test puts back what it
+ * changes there.
+ */
 export default defineConfig({
   test: {
-    globalSetup: ['test/harness/global-setup.ts'],
-    // One more than the cores of a small machine: much of an end-to-end test is waiting for the client. Each runs one of 200 MB beside it.
+    // One more than the cores of a small machine: a test with the client mostly waits for the
+    // client.
     maxWorkers: 3,
+    reporters: ['default', './test/harness/failure-list.ts'],
+    sequence: { sequencer: TierSequencer },
     projects: [
-      // The client has a clock of its own: what a machine too busy for it spoils is tried once more, and the report names it.
-      { test: { ...patient, name: 'client', include: ['test/**/*.test.ts'], retry: 1 } },
-      // Begun after the others, so that no worker is idle at the end. A file leaves no trace in its process: nothing is mocked, and what
-      // it changes there it puts back; so files share one, and what they import is read once.
       {
+        plugins: [textImportsForVite],
         test: {
-          ...patient,
-          name: 'rooms',
-          include: ['src/**/*.test.ts', 'examples/**/*.test.ts', 'web/src/**/*.test.ts'],
+          ...common,
+          name: 'client',
+          include: ['test/client/**/*.test.ts'],
+          globalSetup,
+          isolate: false,
+          env: PATIENT,
+        },
+      },
+      {
+        plugins: [textImportsForVite],
+        test: {
+          ...common,
+          name: 'page',
+          env: PATIENT,
+          include: ['test/page/**/*.test.ts'],
+          globalSetup: [...globalSetup, 'test/page/global-setup.ts'],
+          isolate: false,
+        },
+      },
+      {
+        plugins: [textImportsForVite],
+        test: {
+          ...common,
+          name: 'process',
+          include: ['src/**/*.process.test.ts', 'examples/**/*.process.test.ts', 'test/{process,attacks}/**/*.test.ts'],
+          globalSetup,
+          isolate: false,
+        },
+      },
+      {
+        plugins: [textImportsForVite],
+        test: {
+          ...common,
+          name: 'unit',
+          include: ['src/**/*.test.ts', 'web/src/**/*.test.ts', 'examples/**/*.test.ts', 'test/corpus/**/*.test.ts'],
+          exclude: ['**/*.process.test.ts'],
+          setupFiles: ['test/harness/no-processes.ts'],
           isolate: false,
         },
       },

@@ -11,7 +11,9 @@ export function lot(seed) {
   }
 }
 
-const SYLLABLES = 'ba ce di fo gu ha je ki lo mu na pe qui ro su ta ve wi xo yu zar bel con der est fin gol hir'.split(' ')
+const SYLLABLES = 'ba ce di fo gu ha je ki lo mu na pe qui ro su ta ve wi xo yu zar bel con der est fin gol hir'.split(
+  ' ',
+)
 
 /** 60,000 words, used as words are: a few of them nearly everywhere, most of them seldom. */
 function vocabulary() {
@@ -41,7 +43,8 @@ export function writeConversation(file, { sessionId, bytes, seed, marks = [] }) 
       if (kind < 0.4)
         made += `${indent}const ${word()} = await ${word()}.${word()}(${word()}, { ${word()}: ${Math.floor(next() * 100)} })\n`
       else if (kind < 0.6) made += `${indent}// ${word()} ${word()} ${word()} ${word()} ${word()}\n`
-      else if (kind < 0.8) made += `src/${word()}/${word()}.ts:${Math.floor(next() * 400)}:  ${word()} ${word()} ${word()}\n`
+      else if (kind < 0.8)
+        made += `src/${word()}/${word()}.ts:${Math.floor(next() * 400)}:  ${word()} ${word()} ${word()}\n`
       else made += `${indent}}\n\n${indent}if (${word()}) {\n`
     }
     return made
@@ -56,10 +59,22 @@ export function writeConversation(file, { sessionId, bytes, seed, marks = [] }) 
   let block = ''
   for (let n = 0; written + block.length < bytes; n++) {
     const common = {
-      ...{ isSidechain: false, userType: 'external', entrypoint: 'cli', cwd: '/bench/shop', sessionId, version: '2.1.325' },
+      ...{
+        isSidechain: false,
+        userType: 'external',
+        entrypoint: 'cli',
+        cwd: '/bench/shop',
+        sessionId,
+        version: '2.1.325',
+      },
       ...{ gitBranch: 'main', timestamp: new Date(1_790_000_000_000 + n * 3_000).toISOString() },
     }
-    const usage = { input_tokens: 8, cache_creation_input_tokens: 400, cache_read_input_tokens: 60_000 + n, output_tokens: 50 }
+    const usage = {
+      input_tokens: 8,
+      cache_creation_input_tokens: 400,
+      cache_read_input_tokens: 60_000 + n,
+      output_tokens: 50,
+    }
     const answer = (content) => ({
       model: 'claude-opus-4-6',
       id: `msg_${id()}`,

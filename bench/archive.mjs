@@ -13,7 +13,7 @@ const MB = 1024 * 1024
 const ROOMS = [
   'archive/archive.ts',
   'archive/plan-archive.ts',
-  'archive/places.ts',
+  'archive/archive-folders.ts',
   'store/sqlite/sqlite.ts',
   'agents/readers.ts',
 ]
@@ -43,7 +43,10 @@ async function planning(file, quick) {
           return watch.time(['/bin/cp', transcript, join(dir, 'copy')], { env })
         },
       },
-      { name: 'plan', run: () => watch.time([process.execPath, program, file, join(dir, 'baton'), transcript], { env }) },
+      {
+        name: 'plan',
+        run: () => watch.time([process.execPath, program, file, join(dir, 'baton'), transcript], { env }),
+      },
     ],
     { rounds: quick ? 5 : 15, until: Date.now() + 60_000 },
   )
@@ -62,11 +65,11 @@ const { openStore, planArchive, archivePlaces } = await import(rooms)
 const store = openStore(root + '/baton.db')
 const newId = () => crypto.randomUUID().slice(0, 16)
 store.transaction(() => planArchive({ store, places: archivePlaces(root), now: () => new Date(), newId, log() {} },
-  { sessionId: 's', agent: 'claude-code', project: null, trigger: 'auto', transcript, subagents: [] }))
+  { sessionId: 's', agent: 'claude-code', project: null, trigger: 'auto', transcript, subagents: () => [] }))
 `
 
 /** A home of its own; `keep` plans and finishes. */
-function house(rooms, what) {
+function home(rooms, what) {
   const root = join(temporary(what), 'baton')
   mkdirSync(root)
   const store = rooms.openStore(join(root, 'baton.db'))
@@ -80,7 +83,7 @@ function house(rooms, what) {
     store.transaction(() =>
       rooms.planArchive(
         { ...parts, places: archives.places },
-        { sessionId, agent: 'claude-code', project: '/bench/shop', trigger: 'auto', transcript, subagents: [] },
+        { sessionId, agent: 'claude-code', project: '/bench/shop', trigger: 'auto', transcript, subagents: () => [] },
       ),
     )
     archives.finish()
@@ -101,11 +104,11 @@ function growing(rooms) {
   const dir = temporary('archive-grow')
   const whole = join(dir, 'whole.jsonl')
   writeConversation(whole, { sessionId: 'g', bytes: 20 * MB, seed: 5 })
-  const alone = house(rooms, 'archive-alone')
+  const alone = home(rooms, 'archive-alone')
   alone.keep('g', whole)
   const last = alone.onDisk()
   alone.close()
-  const ten = house(rooms, 'archive-ten')
+  const ten = home(rooms, 'archive-ten')
   const grown = join(dir, 'grown.jsonl')
   for (let i = 1; i <= 10; i++) {
     // the client only ever appends: what it wrote so far is what the whole one begins with
@@ -137,7 +140,7 @@ const QUERIES = [
 function searching(rooms, megabytes, note) {
   const sessions = Math.max(4, Math.round(megabytes / 64))
   const each = Math.floor((megabytes * MB) / sessions)
-  const all = house(rooms, 'archive-search')
+  const all = home(rooms, 'archive-search')
   const transcript = join(temporary('archive-text'), 't.jsonl')
   let text = 0
   let raw = 0

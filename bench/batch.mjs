@@ -89,7 +89,10 @@ async function play(startModel, scene, { machine }) {
     const run = await runClient(machine, model.url)
     if (run.code !== 0) throw new Error(`the client ended with ${run.code}: ${run.stderr}`)
     const main = model.log().filter((entry) => entry.kind === 'main' && entry.outcome === 'answered')
-    const times = main.map((entry) => ({ asked: Date.parse(entry.at) / 1000, answered: Date.parse(entry.ended_at) / 1000 }))
+    const times = main.map((entry) => ({
+      asked: Date.parse(entry.at) / 1000,
+      answered: Date.parse(entry.ended_at) / 1000,
+    }))
     if (times.length !== CALLS + 2) throw new Error(`${times.length} requests instead of ${CALLS + 2}`)
     // The first batch starts what the client starts once.
     return times.slice(2).map((time, i) => time.asked - times[i + 1].answered)

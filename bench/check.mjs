@@ -24,7 +24,7 @@ export async function run({ quick, note }) {
   const rounds = quick ? 3 : 9
   const dir = temporary('check')
   const rooms = await bundleSource([
-    ...['agents/readers.ts', 'engine/read-facts.ts', 'handoff/check-brief.ts', 'handoff/mechanical-brief.ts'],
+    ...['agents/readers.ts', 'engine/compaction/read-facts.ts', 'briefs/check-brief.ts', 'briefs/mechanical-brief.ts'],
   ])
   const program = join(dir, 'check-once.mjs')
   writeFileSync(program, PROGRAM)
@@ -34,7 +34,9 @@ export async function run({ quick, note }) {
     const file = join(dir, `${size}.jsonl`)
     const lines = writeConversation(file, { bytes: size * MB, bookkeeping: true })
     const once = (how) =>
-      JSON.parse(execFileSync(process.execPath, [program, rooms, file, how, dir, String(SINCE)], { env, encoding: 'utf8' }))
+      JSON.parse(
+        execFileSync(process.execPath, [program, rooms, file, how, dir, String(SINCE)], { env, encoding: 'utf8' }),
+      )
     const { kept_mb, facts } = once('keep')
     note(`${size} MB: ${lines.toLocaleString('en')} lines, ${facts} facts, ${kept_mb.toFixed(1)} MB kept of them`)
     const ways = size === 20 ? ['warm', 'cold'] : ['warm']
@@ -43,17 +45,25 @@ export async function run({ quick, note }) {
         name: how,
         run: () => {
           const told = once(how)
-          if (told.facts !== facts || told.score < 0.5) throw new Error(`${how}: ${told.facts} facts, score ${told.score}`)
+          if (told.facts !== facts || told.score < 0.5)
+            throw new Error(`${how}: ${told.facts} facts, score ${told.score}`)
           return told.ms
         },
       })),
       { rounds, warm: 1 },
     )
-    rows.push(rowOf(`check, ${size} MB, facts kept up to date`, samples.get('warm'), { bound: WARM_MS, rule: 'at most 200 ms' }))
+    rows.push(
+      rowOf(`check, ${size} MB, facts kept up to date`, samples.get('warm'), {
+        bound: WARM_MS,
+        rule: 'at most 200 ms',
+      }),
+    )
     if (size === 20)
       rows.push(
         rowOf('check, 20 MB, from its beginning', samples.get('cold'), { bound: COLD_MS, rule: 'at most 1 s' }),
-        row('of that, with facts kept', (median(samples.get('warm')) / median(samples.get('cold'))) * 100, { unit: '%' }),
+        row('of that, with facts kept', (median(samples.get('warm')) / median(samples.get('cold'))) * 100, {
+          unit: '%',
+        }),
       )
     rows.push(row(`facts kept of ${size} MB`, kept_mb, { unit: 'MB' }))
   }

@@ -36,7 +36,8 @@ export async function run({ quick, note }) {
       const told = JSON.parse(execFileSync(process.execPath, [program, rooms, file, how], { env, encoding: 'utf8' }))
       if (how === 'facts') {
         memory.push(told.mb)
-        if (told.lines !== lines || told.facts < 20) throw new Error(`read ${told.lines} of ${lines} lines, ${told.facts} facts`)
+        if (told.lines !== lines || told.facts < 20)
+          throw new Error(`read ${told.lines} of ${lines} lines, ${told.facts} facts`)
       }
       return told.ms
     }
@@ -156,8 +157,20 @@ function writeTurn(put, turn, bookkeeping) {
     blob(message)
   }
   const answer = (block) => {
-    const usage = { input_tokens: 8, cache_creation_input_tokens: 400, cache_read_input_tokens: 60_000, output_tokens: 50 }
-    const message = { id: `msg_${n}`, type: 'message', role: 'assistant', model: 'claude-opus-4-6', content: [block], usage }
+    const usage = {
+      input_tokens: 8,
+      cache_creation_input_tokens: 400,
+      cache_read_input_tokens: 60_000,
+      output_tokens: 50,
+    }
+    const message = {
+      id: `msg_${n}`,
+      type: 'message',
+      role: 'assistant',
+      model: 'claude-opus-4-6',
+      content: [block],
+      usage,
+    }
     put({ ...head(), message, apiBlockIndex: 0, requestId: `req_${n}`, type: 'assistant', ...tail(), ...about })
   }
   const call = (name, input, content, record, failed = false) => {

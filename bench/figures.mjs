@@ -34,7 +34,11 @@ export const median = (values) => quantile(values, 0.5)
  * One line of the table. `bound`: what it may be at most, with the rule in words; without one the figure is there to compare.
  * `least` turns the bound around.
  */
-export function row(name, value, { unit = 'ms', bound = null, rule = '', least = false, n = null, p90 = null, note = '' } = {}) {
+export function row(
+  name,
+  value,
+  { unit = 'ms', bound = null, rule = '', least = false, n = null, p90 = null, note = '' } = {},
+) {
   const holds = bound === null ? null : least ? value >= bound : value <= bound
   return { name, value, unit, bound, rule, least, holds, n, p90, note }
 }

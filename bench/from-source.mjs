@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { build } from 'esbuild'
+import { textImports } from '../scripts/text-imports.mjs'
 import { temporary } from './machine.mjs'
 
 const root = new URL('..', import.meta.url).pathname
@@ -26,7 +27,7 @@ export async function bundleSource(files) {
     },
     external: ['@anthropic-ai/claude-agent-sdk'],
     nodePaths: [join(root, 'node_modules')],
-    plugins: [outside('@photostructure/sqlite')],
+    plugins: [textImports, outside('@photostructure/sqlite')],
   })
   return outfile
 }

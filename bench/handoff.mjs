@@ -99,7 +99,8 @@ function isRemoved(machine) {
   }
 }
 
-const requests = (model, session) => model.log().filter((entry) => entry.kind === 'main' && entry.session_id === session)
+const requests = (model, session) =>
+  model.log().filter((entry) => entry.kind === 'main' && entry.session_id === session)
 
 async function handOver(model, terminal) {
   const old = terminal.session()

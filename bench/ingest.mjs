@@ -31,7 +31,13 @@ async function load({ seconds, pinned, growing }) {
   const server = await machine.serve(pinned ? ['taskset', '-c', '0'] : [])
   try {
     const folder = join(machine.home, '.claude', 'projects', '-bench')
-    const generator = prepareLoad(machine.dir, { sessions: SESSIONS, cwd: machine.project, folder, port: server.port, growing })
+    const generator = prepareLoad(machine.dir, {
+      sessions: SESSIONS,
+      cwd: machine.project,
+      folder,
+      server,
+      growing,
+    })
     if (generator === null) return null
     const prefix = pinned ? ['taskset', '-c', '1'] : []
     // every session is seen before the clock runs
@@ -81,7 +87,7 @@ function memoryOf(pid) {
 /** The engine without HTTP: processor time of one signal, fifty in a commit, as a busy server takes them. */
 async function engineAlone(quick) {
   const machine = makeMachine('engine')
-  const rooms = await bundleSource(['house.ts', 'config/load-config.ts'])
+  const rooms = await bundleSource(['engine/open-engine.ts', 'config/load-config.ts'])
   const dir = temporary('engine')
   const program = join(dir, 'engine-load.mjs')
   writeFileSync(program, PROGRAM)
@@ -119,9 +125,9 @@ async function engineAlone(quick) {
 
 const PROGRAM = `import { readFileSync } from 'node:fs'
 const [, , rooms, file, count] = process.argv
-const { openHouse, loadConfig } = await import(rooms)
+const { openApp, loadConfig } = await import(rooms)
 const bodies = JSON.parse(readFileSync(file, 'utf8'))
-const house = openHouse({ env: process.env, loadConfig, resident: true })
+const app = openApp({ env: process.env, loadConfig, resident: true })
 let n = 0
 const signal = (kind) => {
   const i = n++
@@ -137,7 +143,7 @@ const load = (kinds, count) => {
   for (let done = 0; done < count; done += 50) {
     const batch = Array.from({ length: 50 }, (_, i) => signal(kinds[i % kinds.length]))
     const before = process.cpuUsage()
-    house.engine.takeAll(batch)
+    app.engine.takeAll(batch)
     const used = process.cpuUsage(before)
     cpu += used.user + used.system
   }

@@ -38,7 +38,10 @@ const parts = Array.from({ length: PARTS }, (_, index) => index + 1)
 const SCRIPT = {
   delay_ms: ANSWER_MS,
   // The newest part first: a later session's prompt holds the task as well.
-  conversations: [...parts.map((part) => conversation(part).bare), ...parts.toReversed().map((part) => conversation(part).job)],
+  conversations: [
+    ...parts.map((part) => conversation(part).bare),
+    ...parts.toReversed().map((part) => conversation(part).job),
+  ],
 }
 
 export async function run({ quick, note }) {
@@ -157,7 +160,11 @@ function judge(found, runtimes) {
           },
         ),
         row(`${name}: baton run to the first request`, median(jobs.map((one) => one.first)), { n: jobs.length }),
-        row(`${name}: memory of baton run`, Math.max(...jobs.map((one) => one.peak)), { unit: 'MB', bound: 150, n: jobs.length }),
+        row(`${name}: memory of baton run`, Math.max(...jobs.map((one) => one.peak)), {
+          unit: 'MB',
+          bound: 150,
+          n: jobs.length,
+        }),
       ]
     }),
   ]

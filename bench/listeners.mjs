@@ -2,10 +2,10 @@
 import { connect } from 'node:net'
 
 /**
- * `count` listeners; each comes back by itself with the last id it saw. `latency`: milliseconds from an event's own time to its arrival,
+ * `count` listeners with a token or a key; each comes back by itself with the last id it saw. `latency`: milliseconds from an event's own time to its arrival,
  * of events that are no readings.
  */
-export function makeListeners(port, count, { token = null, measure = false } = {}) {
+export function makeListeners(port, count, token, { measure = false } = {}) {
   const latency = []
   const all = Array.from({ length: count }, () => makeListener(port, token, measure ? latency : null))
   const stop = () => {
@@ -19,7 +19,8 @@ const DATA = 'data: {"id":'
 
 function numberAt(text, from) {
   let [number, at] = [0, from]
-  for (let code = text.charCodeAt(at); code >= 48 && code <= 57; code = text.charCodeAt(++at)) number = number * 10 + code - 48
+  for (let code = text.charCodeAt(at); code >= 48 && code <= 57; code = text.charCodeAt(++at))
+    number = number * 10 + code - 48
   return number
 }
 
@@ -61,8 +62,9 @@ function makeListener(port, token, latency) {
     socket.setEncoding('latin1')
     socket.on('connect', () => {
       const last = one.lastEventId === null ? '' : `Last-Event-ID: ${one.lastEventId}\r\n`
-      const who = token === null ? '' : `Authorization: Bearer ${token}\r\n`
-      socket.write(`GET /api/live HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAccept: text/event-stream\r\n${last}${who}\r\n`)
+      socket.write(
+        `GET /api/live HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${token}\r\nAccept: text/event-stream\r\n${last}\r\n`,
+      )
     })
     socket.on('data', (text) => {
       one.bytes += text.length

@@ -34,10 +34,10 @@ export async function run({ quick, note }) {
 async function listen({ seconds, pinned, count, kept }) {
   const machine = makeMachine('live')
   const server = await machine.serve(pinned ? ['taskset', '-c', '0'] : [])
-  const listeners = makeListeners(server.port, count, { measure: true })
+  const listeners = makeListeners(server.port, count, server.token, { measure: true })
   try {
     const folder = join(machine.home, '.claude', 'projects', '-bench')
-    const load = prepareLoad(machine.dir, { sessions: SESSIONS, cwd: machine.project, folder, port: server.port, kept })
+    const load = prepareLoad(machine.dir, { sessions: SESSIONS, cwd: machine.project, folder, server, kept })
     if (load === null) return null
     const prefix = pinned ? ['taskset', '-c', '1'] : []
     await load.run({ rate: 500, seconds: 1, prefix })
@@ -58,9 +58,13 @@ async function listen({ seconds, pinned, count, kept }) {
 }
 
 /** A session begins: something that must not be left out. */
-function begin({ url }, cwd) {
+function begin({ url, token }, cwd) {
   const body = { session_id: crypto.randomUUID(), cwd, hook_event_name: 'SessionStart', source: 'startup' }
-  return fetch(`${url}/signals/claude-code/SessionStart`, { method: 'POST', body: JSON.stringify(body) }).catch(() => {})
+  return fetch(`${url}/signals/claude-code/SessionStart`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${token}` },
+    body: JSON.stringify(body),
+  }).catch(() => {})
 }
 
 function judge(said, { count, seconds, kept }) {

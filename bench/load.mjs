@@ -14,7 +14,8 @@ const CALL = 36 ** 7
  * session's transcript gets the answer and the tool result before the signal that tells of them; with `kept` connections are used again, as
  * programs do it. null: no C compiler here.
  */
-export function prepareLoad(dir, { sessions, cwd, folder, port, growing = false, kept = false }) {
+export function prepareLoad(dir, { sessions, cwd, folder, server, growing = false, kept = false }) {
+  const { port, token } = server
   const program = join(dir, 'load')
   if (spawnSync('cc', ['-O2', '-o', program, new URL('load.c', import.meta.url).pathname]).status !== 0) return null
   mkdirSync(folder, { recursive: true })
@@ -25,7 +26,7 @@ export function prepareLoad(dir, { sessions, cwd, folder, port, growing = false,
     const sessionId = `${String(i).padStart(8, '0')}-1111-4000-8000-000000000000`
     const session = { sessionId, cwd, transcript: join(folder, `${sessionId}.jsonl`), pid: living[i % living.length] }
     writeFileSync(session.transcript, transcriptStep({ ...session, n: CALL, used: 15_008, size: 900, at: Date.now() }))
-    for (const kind of KINDS) writeSync(out, template(kind, session, { port, growing, kept }))
+    for (const kind of KINDS) writeSync(out, template(kind, session, { port, token, growing, kept }))
   }
   closeSync(out)
   return {
@@ -57,7 +58,7 @@ function processes() {
 }
 
 /** As load.c reads it: sizes and places to fill in, then the request, the transcript's path and the step appended to it. */
-function template(kind, session, { port, growing, kept }) {
+function template(kind, session, { port, token, growing, kept }) {
   const body =
     kind === 'status-line'
       ? statusLine({ ...session, used: USED, duration: 10_000_000 }).padEnd(1_500)
@@ -66,10 +67,12 @@ function template(kind, session, { port, growing, kept }) {
     .map(([name, value]) => `X-Env-${name}: ${value}\r\n`)
     .join('')
   const request =
-    `POST /signals/claude-code/${kind} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: ${kept ? 'keep-alive' : 'close'}\r\nContent-Type: application/json\r\n` +
+    `POST /signals/claude-code/${kind} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: ${kept ? 'keep-alive' : 'close'}\r\nContent-Type: application/json\r\nAuthorization: Bearer ${token}\r\n` +
     `X-Baton-Signal: ${session.sessionId}.1700000000.00000000.1.${kind}\r\n${env}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
   const step =
-    growing && kind === 'PostToolBatch' ? transcriptStep({ ...session, n: CALL, used: USED, size: 900, at: Date.now() }) : ''
+    growing && kind === 'PostToolBatch'
+      ? transcriptStep({ ...session, n: CALL, used: USED, size: 900, at: Date.now() })
+      : ''
   const call = toolUseId(CALL).slice('toolu_'.length)
   const marks = [
     ...places(request, '.00000000.1.', 'r n', 1),

@@ -69,7 +69,8 @@ export function makeMachine(what, { settings = {}, install = true, mod = true, b
 
 function git(project, env) {
   writeFileSync(join(project, 'README.md'), '# A project\n')
-  const run = (...args) => execFileSync('git', ['-C', project, '-c', 'user.name=b', '-c', 'user.email=b@b', ...args], { env })
+  const run = (...args) =>
+    execFileSync('git', ['-C', project, '-c', 'user.name=b', '-c', 'user.email=b@b', ...args], { env })
   run('init', '-q', '-b', 'main')
   run('add', '.')
   run('commit', '-q', '-m', 'Begin')
@@ -85,6 +86,9 @@ function answerFirstQuestions(home, project) {
   }
   writeFileSync(join(home, '.claude.json'), JSON.stringify(state))
 }
+
+/** The token of the server that runs on a machine's home, as hooks find it. */
+export const tokenOf = ({ batonHome }) => readFileSync(join(batonHome, 'run', 'server'), 'utf8').split(' ')[1]
 
 /** `baton serve` on a free port. `prefix`: a command that starts it, such as taskset. */
 async function serve(machine, prefix) {
@@ -106,6 +110,7 @@ async function serve(machine, prefix) {
     pid: child.pid,
     url,
     port: Number(new URL(url).port),
+    token: tokenOf(machine),
     kill: (signal) => child.kill(signal),
     stop: async () => {
       child.kill('SIGCONT')

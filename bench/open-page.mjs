@@ -1,6 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync } from 'node:fs'
 import { chromium } from 'playwright-core'
+import { tokenOf } from './machine.mjs'
 import { installWatch } from './page-watch.mjs'
 
 export const CHROMIUM = process.env.BATON_CHROMIUM ?? '/usr/bin/chromium'
@@ -21,11 +21,11 @@ export async function openPage(browser, url, key) {
   return page
 }
 
-/** What opens a machine's words and changes to one browser. */
-export async function keyOf({ batonHome }, { url }) {
-  const token = readFileSync(join(batonHome, 'token'), 'utf8').trim()
-  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
-  const post = async (path, body) => (await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })).json()
+/** A key as a browser gets it: unlike the token it outlives the server. */
+export async function keyOf(machine, { url }) {
+  const headers = { Authorization: `Bearer ${tokenOf(machine)}`, 'Content-Type': 'application/json' }
+  const post = async (path, body) =>
+    (await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })).json()
   const { ticket } = await post('/api/tickets', {})
   return (await post('/api/enter', { ticket })).key
 }

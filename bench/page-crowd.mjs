@@ -16,8 +16,8 @@ export const folderOf = (n) => `/srv/project-${String(n).padStart(3, '0')}`
 
 /** Sessions at work, each in a project of its own; the first has so many readings behind it. */
 export async function fillCrowd(machine, { sessions, readings }) {
-  const { openHouse, loadConfig } = await import(await bundleSource(['house.ts', 'config/load-config.ts']))
-  const house = openHouse({ env: machine.env, loadConfig, resident: true })
+  const { openApp, loadConfig } = await import(await bundleSource(['engine/open-engine.ts', 'config/load-config.ts']))
+  const app = openApp({ env: machine.env, loadConfig, resident: true })
   const take = (kind, body) => ({
     raw: { agent: 'claude-code', kind, body, env: {}, at: Date.now() },
     options: { deliver: 'keep' },
@@ -30,8 +30,8 @@ export async function fillCrowd(machine, { sessions, readings }) {
       take('status-line', statusOf(n, usedBy(n))),
     ]
   }).flat()
-  for (let n = 0; n < signals.length; n += 500) house.engine.takeAll(signals.slice(n, n + 500))
-  house.close()
+  for (let n = 0; n < signals.length; n += 500) app.engine.takeAll(signals.slice(n, n + 500))
+  app.close()
   fillReadings(join(machine.batonHome, 'baton.db'), idOf(0), readings)
 }
 

@@ -81,11 +81,17 @@ async function interact(open, rounds) {
         ['4', 100],
         ['2', 10],
       ])
-        await time(page, 'a letter of the search', 'keydown', `${typed}.endsWith('${letter}') && ${size} === '${left}'`, () =>
-          page.keyboard.press(letter),
+        await time(
+          page,
+          'a letter of the search',
+          'keydown',
+          `${typed}.endsWith('${letter}') && ${size} === '${left}'`,
+          () => page.keyboard.press(letter),
         )
       for (const left of [100, 500])
-        await time(page, 'a letter taken back', 'keydown', `${size} === '${left}'`, () => page.keyboard.press('Backspace'))
+        await time(page, 'a letter taken back', 'keydown', `${size} === '${left}'`, () =>
+          page.keyboard.press('Backspace'),
+        )
       for (const _ of 't-') await page.keyboard.press('Backspace')
       await page.keyboard.press('Escape')
       const order = page.getByRole('combobox', { name: 'Order' })
@@ -113,10 +119,14 @@ async function interact(open, rounds) {
     for (let n = 0; n < rounds; n++) {
       const closer = page.getByRole('button', { name: 'Closer' })
       await time(page, 'the curve, closer', 'click', `!${whole}`, () => closer.click())
-      await time(page, 'the curve, whole', 'click', whole, () => page.getByRole('button', { name: 'All', exact: true }).click())
+      await time(page, 'the curve, whole', 'click', whole, () =>
+        page.getByRole('button', { name: 'All', exact: true }).click(),
+      )
       const box = await page.locator('.curve-host .u-over').boundingBox()
       const told = "document.querySelector('.curve-reading') !== null"
-      await time(page, 'a reading pointed at', 'mousemove', told, () => page.mouse.move(box.x + 100 + 40 * n, box.y + 60))
+      await time(page, 'a reading pointed at', 'mousemove', told, () =>
+        page.mouse.move(box.x + 100 + 40 * n, box.y + 60),
+      )
       await page.mouse.move(0, 0)
     }
   })
@@ -126,14 +136,17 @@ async function interact(open, rounds) {
 const RATE = 100
 
 /** Signals of all sessions, as if everybody worked: each climbs slowly from where it is. */
-function pour({ url }) {
+function pour({ url, token }) {
   let [n, stopped] = [0, false]
   const asked = new Set()
   const timer = setInterval(() => {
     for (let i = 0; i < RATE / 10 && !stopped; i++) {
       const body = statusOf(n % SESSIONS, usedBy(n % SESSIONS) + Math.floor(n / SESSIONS) * 40)
       n++
-      const one = fetch(`${url}/signals/claude-code/status-line`, { method: 'POST', body }).then((reply) => reply.arrayBuffer())
+      const headers = { Authorization: `Bearer ${token}` }
+      const one = fetch(`${url}/signals/claude-code/status-line`, { method: 'POST', headers, body }).then((reply) =>
+        reply.arrayBuffer(),
+      )
       asked.add(one)
       one.catch(() => {}).then(() => asked.delete(one))
     }

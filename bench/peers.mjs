@@ -31,7 +31,9 @@ function install(prefix, name) {
   npm('install', '--prefix', prefix, '--no-audit', '--no-fund', name)
   const read = (which) => join(prefix, 'node_modules', which, 'package.json')
   const found = JSON.parse(readFileSync(read(name), 'utf8'))
-  const native = Object.keys(found.optionalDependencies ?? {}).find((one) => one.endsWith(`${process.platform}-${process.arch}`))
+  const native = Object.keys(found.optionalDependencies ?? {}).find((one) =>
+    one.endsWith(`${process.platform}-${process.arch}`),
+  )
   if (native === undefined || existsSync(read(native))) return found
   // A mirror may have the newest package without its native part yet: then the newest that has it.
   const version = npm('view', native, 'version').trim()

@@ -6,11 +6,30 @@ import { parseArgs } from 'node:util'
 import { BATON } from './machine.mjs'
 import { circumstances, render } from './table.mjs'
 
-const BENCHES = ['statusline', 'batch', 'tail', 'facts', 'check', 'ingest', 'live', 'page', 'store', 'archive', 'handoff', 'jobs']
+const BENCHES = [
+  'statusline',
+  'batch',
+  'tail',
+  'facts',
+  'check',
+  'hostile',
+  'ingest',
+  'live',
+  'page',
+  'store',
+  'archive',
+  'handoff',
+  'jobs',
+]
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { json: { type: 'boolean' }, quick: { type: 'boolean' }, peers: { type: 'boolean' }, help: { type: 'boolean' } },
+  options: {
+    json: { type: 'boolean' },
+    quick: { type: 'boolean' },
+    peers: { type: 'boolean' },
+    help: { type: 'boolean' },
+  },
 })
 const unknown = positionals.filter((name) => !BENCHES.includes(name))
 if (values.help || unknown.length > 0) {
@@ -35,7 +54,9 @@ for (const name of positionals.length > 0 ? positionals : BENCHES) {
   results.push(result)
   if (!values.json) console.log(render(result))
 }
-const broken = results.flatMap(({ name, rows }) => rows.filter((one) => one.holds === false).map((one) => `${name}: ${one.name}`))
+const broken = results.flatMap(({ name, rows }) =>
+  rows.filter((one) => one.holds === false).map((one) => `${name}: ${one.name}`),
+)
 if (values.json) console.log(JSON.stringify({ ...around, broken, results }, null, 2))
 else console.log(broken.length === 0 ? '\nEvery bound holds.' : `\nBroken: ${broken.join('; ')}`)
 process.exit(broken.length === 0 ? 0 : 1)

@@ -37,7 +37,12 @@ export function statusLine({ sessionId, transcript, cwd, used, extra = 0, durati
       total_input_tokens: used,
       total_output_tokens: 50,
       context_window_size: 200_000,
-      current_usage: { input_tokens: 8, output_tokens: 50, cache_creation_input_tokens: 0, cache_read_input_tokens: cached },
+      current_usage: {
+        input_tokens: 8,
+        output_tokens: 50,
+        cache_creation_input_tokens: 0,
+        cache_read_input_tokens: cached,
+      },
       used_percentage: Math.round(used / 2000),
       remaining_percentage: 100 - Math.round(used / 2000),
     },

@@ -48,15 +48,24 @@ export async function run({ quick, peers, note }) {
       { name: 'server, 200 kB payload', run: (n) => one(served, { n, extra: 200_000 }) },
       { name: 'server, 300 kB transcript', run: (n) => one(served, { n, session: long.small }) },
       { name: 'server, 200 MB transcript', run: (n) => one(served, { n, session: long.large }) },
-      { name: 'server, 300 kB transcript, first sight', run: (n) => one(served, { n, session: long.small, fresh: true }) },
-      { name: 'server, 200 MB transcript, first sight', run: (n) => one(served, { n, session: long.large, fresh: true }) },
+      {
+        name: 'server, 300 kB transcript, first sight',
+        run: (n) => one(served, { n, session: long.small, fresh: true }),
+      },
+      {
+        name: 'server, 200 MB transcript, first sight',
+        run: (n) => one(served, { n, session: long.large, fresh: true }),
+      },
       { name: 'former line alone', run: (n) => one(composed, { n, command: FORMER }) },
       { name: 'server, former line composed', run: (n) => one(composed, { n }) },
       { name: 'no server', run: (n) => one(alone, { n }) },
       { name: 'no server, 200 kB payload', run: (n) => one(alone, { n, extra: 200_000 }) },
       { name: 'no server, 300 kB transcript', run: (n) => one(alone, { n, session: long.small }) },
       { name: 'no server, 200 MB transcript', run: (n) => one(alone, { n, session: long.large }) },
-      { name: 'no server, 200 MB transcript, first sight', run: (n) => one(alone, { n, session: long.large, fresh: true }) },
+      {
+        name: 'no server, 200 MB transcript, first sight',
+        run: (n) => one(alone, { n, session: long.large, fresh: true }),
+      },
       ...(has('jq') && has('curl')
         ? [
             {
@@ -73,7 +82,8 @@ export async function run({ quick, peers, note }) {
         run: (n) => one(alone, { n, session: long[which], command: peer.command, env: long[which].env }),
       })),
     )
-    const theirs = slow.length > 0 ? await interleave(slow, { rounds: quick ? 3 : 8, warm: 1, until: until + 60_000 }) : new Map()
+    const theirs =
+      slow.length > 0 ? await interleave(slow, { rounds: quick ? 3 : 8, warm: 1, until: until + 60_000 }) : new Map()
     const rows = judge(new Map([...samples, ...theirs]))
     rows.push(...(await unanswered(stuck, one, samples)))
     if (!watch.precise) rows[0].note = 'no C compiler: each figure holds about 1 ms of Node'
@@ -95,7 +105,9 @@ function measurer(watch) {
   let steps = 0
   return (machine, { n, session = null, extra = 0, command = machine.statusCommand(), fresh = false, env = {} }) => {
     const used = 20_008 + ((steps++ * 37) % 40_000)
-    const sessionId = fresh ? `fresh-${process.pid}-${steps}` : (session?.sessionId ?? 'e0c7f0de-51ab-4c7c-9d8c-6c1c0a0e5d11')
+    const sessionId = fresh
+      ? `fresh-${process.pid}-${steps}`
+      : (session?.sessionId ?? 'e0c7f0de-51ab-4c7c-9d8c-6c1c0a0e5d11')
     const transcript = session?.transcript ?? join(machine.home, '.claude', 'projects', '-bench', `${sessionId}.jsonl`)
     if (session)
       appendFileSync(

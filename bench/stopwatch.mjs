@@ -7,7 +7,9 @@ const SECONDS = 20
 /** Times one command as a client would run it. Without a C compiler Node does it, which adds about a millisecond to each. */
 export function makeStopwatch(dir) {
   const program = join(dir, 'stopwatch')
-  const built = spawnSync('cc', ['-O2', '-o', program, new URL('stopwatch.c', import.meta.url).pathname], { stdio: 'ignore' })
+  const built = spawnSync('cc', ['-O2', '-o', program, new URL('stopwatch.c', import.meta.url).pathname], {
+    stdio: 'ignore',
+  })
   const precise = built.status === 0
   const file = join(dir, 'payload')
   return {

@@ -29,7 +29,12 @@ export async function run({ quick }) {
           ...hookEnvironment({ sessionId: SESSION, cwd: machine.project }),
           BATON_SIGNAL: `${SESSION}.${Date.now()}.${n}.1.status-line`,
         },
-        payload: statusLine({ sessionId: SESSION, transcript: '/nowhere.jsonl', cwd: machine.project, used: 20_008 + n * 10 }),
+        payload: statusLine({
+          sessionId: SESSION,
+          transcript: '/nowhere.jsonl',
+          cwd: machine.project,
+          used: 20_008 + n * 10,
+        }),
         cwd: machine.project,
       })
     }
@@ -67,8 +72,8 @@ export async function run({ quick }) {
 
 /** 1,000 sessions and many readings, as after months. */
 async function fill(machine, readings) {
-  const { openHouse, loadConfig } = await import(await bundleSource(['house.ts', 'config/load-config.ts']))
-  const house = openHouse({ env: machine.env, loadConfig, resident: true })
+  const { openApp, loadConfig } = await import(await bundleSource(['engine/open-engine.ts', 'config/load-config.ts']))
+  const app = openApp({ env: machine.env, loadConfig, resident: true })
   const signals = Array.from({ length: readings }, (_, i) => {
     const sessionId = `${String(i % 1000).padStart(8, '0')}-0000-4000-8000-000000000000`
     const body = statusLine({
@@ -77,10 +82,13 @@ async function fill(machine, readings) {
       cwd: machine.project,
       used: 20_008 + Math.floor(i / 1000) * 200,
     })
-    return { raw: { agent: 'claude-code', kind: 'status-line', body, env: {}, at: Date.now() }, options: { deliver: 'keep' } }
+    return {
+      raw: { agent: 'claude-code', kind: 'status-line', body, env: {}, at: Date.now() },
+      options: { deliver: 'keep' },
+    }
   })
-  for (let i = 0; i < signals.length; i += 500) house.engine.takeAll(signals.slice(i, i + 500))
-  house.close()
+  for (let i = 0; i < signals.length; i += 500) app.engine.takeAll(signals.slice(i, i + 500))
+  app.close()
 }
 
 function sizeOf(machine) {

@@ -1,7 +1,11 @@
 // The levels come from the configuration in force. BATON_PRESETS=mpm is the same as `presets: [mpm]` in config.yaml.
 import { Tracker } from 'baton-cli'
 
-const tracker = Tracker.open({ session: 'example-03', model: 'claude-opus-4-6', env: { ...process.env, BATON_PRESETS: 'mpm' } })
+const tracker = Tracker.open({
+  session: 'example-03',
+  model: 'claude-opus-4-6',
+  env: { ...process.env, BATON_PRESETS: 'mpm' },
+})
 
 for (const input_tokens of [100_000, 120_000, 145_000, 152_000, 90_000, 160_000]) {
   const { crossed } = tracker.updateUsage({ input_tokens, output_tokens: 200 })

@@ -1,16 +1,16 @@
-// An agent of your own: say how large its window is and where it starts to forget, and give it levels in its project.
+// An agent of your own: say how large its window is and where it starts to forget, and give it levels of its own.
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Tracker } from 'baton-cli'
 
-const project = mkdtempSync(join(tmpdir(), 'baton-example-'))
+const home = mkdtempSync(join(tmpdir(), 'baton-example-'))
 writeFileSync(
-  join(project, 'baton.yaml'),
+  join(home, 'config.yaml'),
   'presets: []\nlevels:\n  - { name: tidy-up, at: 20k before compaction, actions: [request-handoff] }\n',
 )
 
-const tracker = Tracker.open({ session: 'example-06', project, window: 128_000, compaction: 120_000 })
+const tracker = Tracker.open({ session: 'example-06', home, window: 128_000, compaction: 120_000 })
 for (const input_tokens of [60_000, 99_000, 101_000]) {
   const state = tracker.updateUsage({ input_tokens, output_tokens: 50 })
   console.log(

@@ -19,7 +19,11 @@ writeFileSync(join(home, 'baton.db'), 'this was a database once, before the disk
 try {
   Tracker.open({ home })
 } catch (error) {
-  console.log(error instanceof BatonError, error.message.includes('is damaged'), error.hint.startsWith('Move it aside'))
+  console.log(
+    error instanceof BatonError,
+    error.message.includes('is damaged'),
+    error.hint.includes('baton archive adopt'),
+  )
 }
 
 // Prints:

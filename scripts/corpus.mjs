@@ -8,7 +8,9 @@ import { parseArgs } from 'node:util'
 import { build } from 'esbuild'
 
 const root = new URL('..', import.meta.url).pathname
-const { values } = parseArgs({ options: { unseen: { type: 'boolean' }, misses: { type: 'boolean' }, json: { type: 'boolean' } } })
+const { values } = parseArgs({
+  options: { unseen: { type: 'boolean' }, misses: { type: 'boolean' }, json: { type: 'boolean' } },
+})
 const { readConversation, startFacts, score, total } = await bundle([
   'src/agents/claude-code/conversation.ts',
   'src/facts/facts.ts',
@@ -21,7 +23,11 @@ const results = parts.flatMap((part) => {
   const english = scored.filter(({ labels }) => labels.language === 'en')
   const others = scored.filter(({ labels }) => labels.language !== 'en')
   if (values.misses && part === 'seen') for (const one of scored) listMisses(one)
-  return [figures(`${part}, all`, scored), figures(`${part}, English`, english), figures(`${part}, other languages`, others)]
+  return [
+    figures(`${part}, all`, scored),
+    figures(`${part}, English`, english),
+    figures(`${part}, other languages`, others),
+  ]
 })
 if (values.json) console.log(JSON.stringify(results, null, 2))
 else for (const result of results) print(result)
@@ -73,7 +79,8 @@ function ratio(value) {
 
 function listMisses({ labels, scores }) {
   for (const { kind, misses, wrong } of scores) {
-    for (const { text, state, line } of misses) console.log(`${labels.name}: missed ${kind} (${state}, line ${line}): ${text}`)
+    for (const { text, state, line } of misses)
+      console.log(`${labels.name}: missed ${kind} (${state}, line ${line}): ${text}`)
     for (const { text, state, line, why } of wrong)
       console.log(`${labels.name}: wrong ${kind} (${state}, line ${line}, ${why}): ${text}`)
   }
@@ -84,7 +91,10 @@ async function bundle(files) {
   try {
     const outfile = join(dir, 'rooms.mjs')
     await build({
-      stdin: { contents: files.map((file) => `export * from ${JSON.stringify(join(root, file))}`).join('\n'), resolveDir: root },
+      stdin: {
+        contents: files.map((file) => `export * from ${JSON.stringify(join(root, file))}`).join('\n'),
+        resolveDir: root,
+      },
       outfile,
       bundle: true,
       platform: 'node',

@@ -10,7 +10,9 @@ const out = resolve(process.argv[2] ?? join(root, 'dist', 'types'))
 const all = mkdtempSync(join(tmpdir(), 'baton-types-'))
 try {
   const compiler = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc')
-  execFileSync(process.execPath, [compiler, '-p', join(root, 'tsconfig.types.json'), '--outDir', all], { stdio: 'inherit' })
+  execFileSync(process.execPath, [compiler, '-p', join(root, 'tsconfig.types.json'), '--outDir', all], {
+    stdio: 'inherit',
+  })
   rmSync(out, { recursive: true, force: true })
   for (const file of reachable(join(all, 'index.d.ts'))) cpSync(file, join(out, relative(all, file)))
 } finally {

@@ -1,5 +1,8 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vite'
+import { ROUTES } from '../src/contract/api/routes.js'
+
+const routePaths = Object.entries(ROUTES).map(([name, { method, path }]) => [name, `${method} ${path}`])
 
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
@@ -15,4 +18,6 @@ export default defineConfig({
   },
   esbuild: { legalComments: 'none' },
   worker: { format: 'es' },
+  // For the page's client: web/src/api/call-api.ts.
+  define: { ROUTE_PATHS: JSON.stringify(Object.fromEntries(routePaths)) },
 })

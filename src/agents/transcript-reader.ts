@@ -9,6 +9,38 @@ export interface TranscriptReader {
   conversation(transcriptPath: string, options: ConversationOptions): ConversationRead
   /** The same for one line alone, as far as it can be told without the lines around it. */
   entriesOfLine(line: string, number: number, chain: 'main' | 'subagent'): Entry[]
+  /**
+   * The same for a line that the client wrote to a job's log; of subagents nothing. Left out: it writes
+   * no conversation there.
+   */
+  entriesOfStreamLine?(line: string): Entry[]
+  /** The folder that the session worked in; null when the line does not tell. */
+  folderOfLine(line: string): string | null
+  /**
+   * Lists the transcripts that clients keep, whether Baton knows them or not. `from`: a folder with
+   * copies instead of the client's own; null: the client's own.
+   */
+  storedTranscripts(env: Record<string, string | undefined>, from: string | null): StoredTranscript[]
+  /** Where the session of a transcript worked, null when it does not tell, and whether it was a headless run. */
+  originOfTranscript(path: string): { folder: string | null; headless: boolean }
+  /** After how many days the client deletes this transcript; null: one whose path is not known. */
+  cleanupPeriod(transcriptPath: string | null): CleanupPeriod
+}
+
+/** When a client deletes transcripts that were not written any more. */
+export interface CleanupPeriod {
+  days: number
+  /** The settings file in which the user or an administrator set it; null: the client's default. */
+  setBy: string | null
+}
+
+/** A transcript on the disk, a regular file of this user with at least one byte. */
+export interface StoredTranscript {
+  sessionId: string
+  path: string
+  bytes: number
+  /** When it was last written, milliseconds. */
+  writtenMs: number
 }
 
 export interface ConversationOptions {

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
-import type { SegmentRecord } from '../contract/archive.js'
+import type { SegmentRecord } from '../contract/records/archive.js'
 import { codeOf, reasonOf } from '../lib/errors.js'
 
 /** A file of an archive is not there, or does not hold what it should. */
@@ -65,7 +65,8 @@ export function makeBlocks(folder: string, mostBytes = 32 * 1024 * 1024): Blocks
           at += bytes.length
         }
       }
-      if (at < to) throw new DamagedArchive(segments.at(-1)?.file ?? '', 'missing', `bytes ${at} to ${to} are in no file`)
+      if (at < to)
+        throw new DamagedArchive(segments.at(-1)?.file ?? '', 'missing', `bytes ${at} to ${to} are in no file`)
       return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
     },
     each(segment, visit) {

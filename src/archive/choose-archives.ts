@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs'
-import type { ArchiveRecord } from '../contract/archive.js'
+import type { ArchivePart, ArchiveRecord } from '../contract/records/archive.js'
+import { ambiguousId } from '../lib/ambiguous-id.js'
 import { BatonError, EXIT } from '../lib/errors.js'
 import type { Store } from '../store/store.js'
 
@@ -23,24 +24,21 @@ function real(path: string): string {
   }
 }
 
-export interface Known {
+interface ArchiveLookup {
   store: Store
   /** A session, or the newest of a seat. */
   find(id: string): { sessionId: string } | null
 }
 
 /** A session of an archive by its id or the beginning of it, or all sessions of a seat. */
-export function sessionsNamed({ store, find }: Known, id: string): string[] {
+export function sessionsNamed({ store, find }: ArchiveLookup, id: string): string[] {
   const archived = [...new Set(store.archives().map(({ sessionId }) => sessionId))]
   if (archived.includes(id)) return [id]
   const seat = store.seatNamed(id) ?? store.seat(id)
   if (seat) return store.chain(seat.seatId).map(({ sessionId }) => sessionId)
   const alike = archived.filter((one) => one.startsWith(id))
   if (alike.length === 1 && id.length >= 4) return alike
-  if (alike.length > 1 && id.length >= 4) {
-    const names = alike.slice(0, 4).map((one) => one.slice(0, 12))
-    throw new BatonError(`${alike.length} sessions begin with "${id}".`, `Give more of the id: ${names.join(', ')}.`, EXIT.usage)
-  }
+  if (alike.length > 1 && id.length >= 4) throw ambiguousId('sessions', id, alike)
   const known = find(id)
   if (known) return [known.sessionId]
   throw new BatonError(`No session is known as "${id}".`, 'baton archive list shows them all.', EXIT.notFound)
@@ -48,10 +46,34 @@ export function sessionsNamed({ store, find }: Known, id: string): string[] {
 
 /** Which archives a session and a folder leave. Throws when they name nothing. */
 export function chosen(
-  house: Known,
+  app: ArchiveLookup,
   { session, folder }: { session: string | null; folder: string | null },
 ): (record: ArchiveRecord) => boolean {
-  const sessions = session === null ? null : new Set(sessionsNamed(house, session))
+  const sessions = session === null ? null : new Set(sessionsNamed(app, session))
   const inProject = folder === null ? () => true : ofProject(folder)
   return (record) => (sessions === null || sessions.has(record.sessionId)) && inProject(record)
+}
+
+/** The session's own transcript in an archive, or that of a subagent. Throws when it was not kept. */
+export function partOf(record: ArchiveRecord, subagent: string | null): ArchivePart {
+  const { archiveId, status, reason, parts } = record
+  if (status !== 'kept')
+    throw new BatonError(
+      `${archiveId} was not kept${reason === null ? ' yet' : `: ${reason}`}.`,
+      status === 'pending'
+        ? 'Another process is working on it; try again in a moment.'
+        : 'baton archive list shows what is kept.',
+      EXIT.notFound,
+    )
+  if (subagent === null) return parts[0]!
+  const names = parts.slice(1).map(({ name }) => name)
+  const found = parts.slice(1).find(({ name }) => name === subagent || name === `agent-${subagent}`)
+  if (found?.sha256) return found
+  throw new BatonError(
+    found
+      ? `The transcript of ${subagent} was not kept: ${found.trouble}.`
+      : `${archiveId} holds no subagent "${subagent}".`,
+    names.length === 0 ? 'It holds the session alone.' : `It holds: ${names.join(', ')}.`,
+    EXIT.notFound,
+  )
 }

@@ -1,13 +1,16 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { sampleArchive, sampleSegment } from '../store/archives.cases.js'
-import { chooseToDrop } from './choose-to-drop.js'
-import { configuredRounds } from './configured-retention.js'
+import { chooseToDrop, configuredRounds } from './choose-to-drop.js'
 
 const day = (n: number): string => `2026-03-${String(n).padStart(2, '0')}T00:00:00.000000Z`
 const archive = (id: string, sessionId: string, n: number, bytes: number, more = {}) =>
   sampleArchive(id, {
-    ...{ sessionId, createdAt: day(n), status: 'kept' as const },
-    parts: [{ name: '', path: '/t', bytes, mark: '', link: null, streamId: `of ${sessionId}`, sha256: 'x', trouble: null }],
+    sessionId,
+    createdAt: day(n),
+    status: 'kept' as const,
+    parts: [
+      { name: '', path: '/t', bytes, mark: '', link: null, streamId: `of ${sessionId}`, sha256: 'x', trouble: null },
+    ],
     ...more,
   })
 const segment = (sessionId: string, from: number, to: number) => ({
@@ -22,24 +25,24 @@ describe('what a retention drops', () => {
   const dropped = (olderThan: string | null, mostBytes: number | null) =>
     ids(chooseToDrop(records, segments, { olderThan, mostBytes }))
 
-  it('by age is each archive that is too old', () => {
+  test('by age is each archive that is too old', () => {
     expect(dropped(day(1), null)).toEqual([])
     expect(dropped(day(2), null)).toEqual(['a1'])
     expect(dropped(day(9), null)).toEqual(['a1', 'b1', 'a2'])
   })
 
-  it('by size is whole sessions, the one archived longest ago first, and no more than needed', () => {
+  test('by size is whole sessions, the one archived longest ago first, and no more than needed', () => {
     expect(dropped(null, 50)).toEqual([])
     expect(dropped(null, 49)).toEqual(['b1'])
     expect(dropped(null, 30)).toEqual(['b1'])
     expect(dropped(null, 29)).toEqual(['a1', 'b1', 'a2'])
   })
 
-  it('by both counts what age has dropped already', () => {
+  test('by both counts what age has dropped already', () => {
     expect(dropped(day(3), 30)).toEqual(['a1', 'b1'])
   })
 
-  it('is never what waits or may be tried again; what failed for good goes by age', () => {
+  test('is never what waits or may be tried again; what failed for good goes by age', () => {
     const open = [
       archive('p', 'p', 1, 9, { status: 'pending' }),
       archive('r', 'r', 1, 9, { status: 'failed', retryAt: day(9) }),
@@ -56,19 +59,21 @@ describe('what the configuration says', () => {
     archive('n', 'n', 1, 1, { project: null }),
   ]
   const rounds = (rules: Record<string, { keepDays: number | null; keepBytes: number | null }>) =>
-    configuredRounds(records, (project) => rules[project ?? 'all'] ?? rules.all!, new Date('2026-03-11T00:00:00.000Z')).map(
-      ({ among, retention }) => [
-        ids(records.filter(among)).join(' '),
-        retention.olderThan?.slice(0, 10) ?? null,
-        retention.mostBytes,
-      ],
-    )
+    configuredRounds(
+      records,
+      (project) => rules[project ?? 'all'] ?? rules.all!,
+      new Date('2026-03-11T00:00:00.000Z'),
+    ).map(({ among, retention }) => [
+      ids(records.filter(among)).join(' '),
+      retention.olderThan?.slice(0, 10) ?? null,
+      retention.mostBytes,
+    ])
 
-  it('is nothing by default', () => {
+  test('is nothing by default', () => {
     expect(rounds({ all: { keepDays: null, keepBytes: null } })).toEqual([])
   })
 
-  it('is by age for each project, by size for all together', () => {
+  test('is by age for each project, by size for all together', () => {
     expect(rounds({ all: { keepDays: 10, keepBytes: 500 } })).toEqual([
       ['a', '2026-03-01', null],
       ['b', '2026-03-01', null],
@@ -77,7 +82,7 @@ describe('what the configuration says', () => {
     ])
   })
 
-  it('is by size for a project where its own file says so', () => {
+  test('is by size for a project where its own file says so', () => {
     expect(rounds({ all: { keepDays: null, keepBytes: null }, '/b': { keepDays: 1, keepBytes: 7 } })).toEqual([
       ['b', '2026-03-10', 7],
     ])

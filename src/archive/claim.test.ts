@@ -1,20 +1,23 @@
 import { readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { silentLog } from '../lib/log.js'
-import { claimArchive } from './claim.js'
-import { type FinishParts, finishArchives } from './finish-archives.js'
+import { line, newTrial, type Trial } from '../testing/archive-home.js'
+import { whereabouts } from './archive.js'
+import { claimArchive, type FinishDependencies, finishArchives } from './finish-archives.js'
 import { removeTemporary, temporaryName } from './temporary-files.js'
-import { line, newTrial, type Trial } from './trial.js'
-import { whereabouts } from './whereabouts.js'
 
 const TEXT = line({ by: 'user', text: 'hello' })
 const MINUTE = 60_000
 
 /** A process that keeps archives; those in another place see it as dead. */
-function worker({ parts, places, store }: Trial, where: string, changes: Partial<FinishParts> = {}): FinishParts {
+function worker(
+  { deps, places, store }: Trial,
+  where: string,
+  changes: Partial<FinishDependencies> = {},
+): FinishDependencies {
   const self = { pid: 7, startedAt: '100', where }
-  return { store, places, self, now: parts.now, newId: parts.newId, log: silentLog, isAlive: () => false, ...changes }
+  return { store, places, self, now: deps.now, newId: deps.newId, log: silentLog, isAlive: () => false, ...changes }
 }
 
 function planned() {
@@ -25,7 +28,7 @@ function planned() {
 }
 
 describe('an archive another process works on', () => {
-  it('is left to one elsewhere, whose pid means nothing here, while that one has lately said so', () => {
+  test('is left to one elsewhere, whose pid means nothing here, while that one has lately said so', () => {
     const { trial, record } = planned()
     claimArchive(worker(trial, 'container'), new Set())
     expect(finishArchives(worker(trial, 'host'))).toEqual([])
@@ -37,7 +40,7 @@ describe('an archive another process works on', () => {
     expect(trial.restored(record()).toString()).toBe(TEXT)
   })
 
-  it('is taken at once from one here that is dead, and left to one that lives', () => {
+  test('is taken at once from one here that is dead, and left to one that lives', () => {
     const { trial, record } = planned()
     claimArchive(worker(trial, 'host'), new Set())
     const other = { pid: 8, startedAt: '200', where: 'host' }
@@ -46,7 +49,7 @@ describe('an archive another process works on', () => {
     expect(record().status).toBe('kept')
   })
 
-  it('stays its own however long it takes', () => {
+  test('stays its own however long it takes', () => {
     const trial = newTrial()
     trial.write('s1', TEXT.repeat(100_000))
     trial.plan('s1')
@@ -76,7 +79,7 @@ describe('a process wrongly taken for dead', () => {
     return { trial, record, late }
   }
 
-  it('leaves what the other one kept as it is', () => {
+  test('leaves what the other one kept as it is', () => {
     const { trial, record, late } = takenOver(() => {})
     expect(finishArchives(late)).toEqual([])
     expect(record()).toMatchObject({ status: 'kept', reason: null })
@@ -84,7 +87,7 @@ describe('a process wrongly taken for dead', () => {
     expect(trial.archives.verify([record()])).toMatchObject({ archives: [{ state: 'whole' }], extra: [] })
   })
 
-  it('tells nothing of its own trouble with it', () => {
+  test('tells nothing of its own trouble with it', () => {
     const { trial, record, late } = takenOver(() => {
       throw new Error('no room')
     })
@@ -93,13 +96,13 @@ describe('a process wrongly taken for dead', () => {
     expect(trial.restored(record()).toString()).toBe(TEXT)
   })
 
-  it('gives no file a name, and leaves the link, while the other one is still at work', () => {
+  test('gives no file a name, and leaves the link, while the other one is still at work', () => {
     const { trial, record } = planned()
     const late = worker(trial, 'container', {
       progress() {
         trial.store.putArchive({
           ...record(),
-          lease: { pid: 7, startedAt: '100', where: 'host', at: trial.parts.now().toISOString() },
+          lease: { pid: 7, startedAt: '100', where: 'host', at: trial.deps.now().toISOString() },
         })
       },
     })
@@ -108,7 +111,7 @@ describe('a process wrongly taken for dead', () => {
     expect([trial.files(), trial.links()]).toEqual([[], [record().parts[0]!.link]])
   })
 
-  it('leaves a file alone that later archives need, also when the archive itself was removed', () => {
+  test('leaves a file alone that later archives need, also when the archive itself was removed', () => {
     const { trial, record } = planned()
     let after: ReturnType<Trial['keep']> | undefined
     const late = worker(trial, 'container', {
@@ -126,7 +129,7 @@ describe('a process wrongly taken for dead', () => {
 })
 
 describe('files that never got their names', () => {
-  it('go when their process is gone, and of a process elsewhere after an hour', () => {
+  test('go when their process is gone, and of a process elsewhere after an hour', () => {
     const { trial } = planned()
     const { folder } = trial.places
     const now = new Date()
@@ -139,7 +142,11 @@ describe('files that never got their names', () => {
     make(dead('here'), MINUTE)
     make(dead('gone'), 61 * MINUTE)
     make('.b.jsonl.br.baton-999999-1', 0)
-    const stay = [make(temporaryName('c', 'here'), 300 * MINUTE), make(dead('elsewhere'), 59 * MINUTE), make('kept.jsonl.br', 0)]
+    const stay = [
+      make(temporaryName('c', 'here'), 300 * MINUTE),
+      make(dead('elsewhere'), 59 * MINUTE),
+      make('kept.jsonl.br', 0),
+    ]
     removeTemporary(folder, 'here', now)
     expect(
       readdirSync(folder)
@@ -149,7 +156,7 @@ describe('files that never got their names', () => {
   })
 })
 
-it('a place is the same for all processes that see each other', () => {
+test('a place is the same for all processes that see each other', () => {
   expect(whereabouts()).toBe(whereabouts())
   expect(whereabouts()).not.toBe('')
 })

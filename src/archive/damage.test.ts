@@ -1,11 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { openSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
-import { describe, expect, it } from 'vitest'
-import { isSound } from './is-sound.js'
-import { openSource } from './look-at-source.js'
-import { line, newTrial, type Trial } from './trial.js'
+import { describe, expect, test } from 'vitest'
+import { line, newTrial, type Trial } from '../testing/archive-home.js'
+import { isSound } from './keep-part.js'
 
 const said = (text: string): string => line({ by: 'user', text })
 const noise = (bytes: number): string => line({ out: randomBytes(bytes / 2).toString('hex') })
@@ -39,7 +38,7 @@ function damaged(damage: (path: string) => void) {
 const states = (trial: Trial) => trial.archives.verify(trial.store.archives()).archives.map(({ state }) => state)
 
 describe('an archive after one whose file', () => {
-  it.each(damages)('%s stands by itself and is whole, and so is the next', (_name, damage) => {
+  test.each(damages)('%s stands by itself and is whole, and so is the next', (_name, damage) => {
     const trial = damaged(damage)
     trial.write('s1', said('stage three'))
     const third = trial.keep('s1')
@@ -53,13 +52,13 @@ describe('an archive after one whose file', () => {
     expect(trial.archives.search({ query: '"stage one"', limit: 5 }).length).toBeGreaterThan(0)
   })
 
-  it.each(damages)('%s stands by itself also when nothing was added', (_name, damage) => {
+  test.each(damages)('%s stands by itself also when nothing was added', (_name, damage) => {
     const trial = damaged(damage)
     const third = trial.keep('s1')
     expect(trial.restored(third).equals(readFileSync(trial.path('s1')))).toBe(true)
   })
 
-  it.each(damages)('%s stands by itself also when it holds less', (_name, damage) => {
+  test.each(damages)('%s stands by itself also when it holds less', (_name, damage) => {
     const trial = damaged(damage)
     const bytes = 720_000
     const third = trial.keep('s1', { bytes })
@@ -69,7 +68,7 @@ describe('an archive after one whose file', () => {
 })
 
 describe('the look at a stream before something is built on it', () => {
-  it('of a long one sees each file’s size and last block, and over time the other blocks too', () => {
+  test('of a long one sees each file’s size and last block, and over time the other blocks too', () => {
     const trial = newTrial()
     const text = noise(2_500_000)
     trial.write('s1', text)
@@ -77,7 +76,7 @@ describe('the look at a stream before something is built on it', () => {
     const [segment] = trial.store.segments()
     const path = join(trial.places.folder, segment!.file)
     const whole = readFileSync(path)
-    const source = openSource(trial.path('s1'))
+    const source = openSync(trial.path('s1'), 'r')
     const limit = 600_000
     const offset = (block: number): number => segment!.blocks.slice(0, block).reduce((sum, size) => sum + size, 0)
     /** In how many of five looks, the stream one file longer each time, a flipped byte in a block is seen. */
@@ -95,7 +94,7 @@ describe('the look at a stream before something is built on it', () => {
     expect(isSound(trial.places.folder, [segment!], source, limit)).toBe(false)
   })
 
-  it('costs no room: ten archives of a transcript that grows take what the last alone would', () => {
+  test('costs no room: ten archives of a transcript that grows take what the last alone would', () => {
     const trial = newTrial()
     const alone = newTrial()
     for (let i = 0; i < 10; i++) {
@@ -111,7 +110,7 @@ describe('the look at a stream before something is built on it', () => {
 })
 
 describe('while an archive is being kept', () => {
-  it('a file that does not read back as it was written gets no name', () => {
+  test('a file that does not read back as it was written gets no name', () => {
     const trial = newTrial()
     trial.write('s1', said('good'))
     const planned = trial.plan('s1')!
@@ -131,7 +130,7 @@ describe('while an archive is being kept', () => {
     expect(trial.restored(planned).toString()).toBe(said('good'))
   })
 
-  it('older ones it builds on may be removed: it is not kept on their files, and begins again by itself', () => {
+  test('older ones it builds on may be removed: it is not kept on their files, and begins again by itself', () => {
     const trial = newTrial()
     trial.write('s1', said('old'))
     const first = trial.keep('s1')
@@ -154,12 +153,13 @@ describe('while an archive is being kept', () => {
     expect(trial.archives.verify(trial.store.archives())).toMatchObject({ archives: [{ state: 'whole' }], extra: [] })
   })
 
-  it('a process that ended after it named a file leaves nothing once the archive is removed', () => {
+  test('a process that ended after it named a file leaves nothing once the archive is removed', () => {
     const trial = newTrial()
     trial.write('s1', said('x'))
     trial.write('agent-a', said('y'))
     const planned = trial.plan('s1', { subagents: ['agent-a'] })!
-    for (const end of ['', '_agent-a']) writeFileSync(join(trial.places.folder, `${planned.stem}${end}.jsonl.br`), 'named')
+    for (const end of ['', '_agent-a'])
+      writeFileSync(join(trial.places.folder, `${planned.stem}${end}.jsonl.br`), 'named')
     trial.archives.remove([planned])
     expect(trial.files()).toEqual([])
   })

@@ -1,5 +1,4 @@
-import type { Trigger } from '../contract/archive.js'
-import { shortHash } from './short-hash.js'
+import { TRIGGERS, type Trigger } from '../contract/records/archive.js'
 
 export const SUFFIX = '.jsonl.br'
 const SAFE = /^[A-Za-z0-9][A-Za-z0-9.-]{0,79}$/
@@ -25,4 +24,48 @@ export function stemOf(sessionId: string, micros: number, trigger: Trigger): str
 /** `part` is '' for the session's own transcript. */
 export function fileName(stem: string, part: string): string {
   return `${stem}${part === '' ? '' : `_${safeName(part)}`}${SUFFIX}`
+}
+
+const SHAPE =
+  /^([A-Za-z0-9-][A-Za-z0-9.-]*)_(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d\.\d{6})Z_([a-z-]+)(?:_([A-Za-z0-9-][A-Za-z0-9.-]*))?$/
+
+export interface NamedFile {
+  stem: string
+  /** The session id, or what `safeName` made of it. */
+  session: string
+  createdAt: string
+  /** Null when this version does not know the trigger. */
+  trigger: Trigger | null
+  /** As in `ArchivePart`, or what `safeName` made of it. */
+  part: string
+}
+
+/** Reads the name of an archive's file. Null when it is not a name that archives have. */
+export function parseFileName(file: string): NamedFile | null {
+  if (!file.endsWith(SUFFIX)) return null
+  const found = SHAPE.exec(file.slice(0, -SUFFIX.length))
+  if (!found) return null
+  const [whole, session, year, month, day, hour, minute, second, trigger, part = ''] = found as unknown as string[]
+  const createdAt = `${year}-${month}-${day}T${hour}:${minute}:${second}Z`
+  if (Number.isNaN(Date.parse(createdAt))) return null
+  return {
+    stem: part === '' ? whole! : whole!.slice(0, -part.length - 1),
+    session: session!,
+    createdAt,
+    trigger: TRIGGERS.find((one) => one === trigger) ?? null,
+    part,
+  }
+}
+
+/** 53 bits as hexadecimal digits: to tell things apart, not to prove anything. Loads nothing, so that a hook can afford it. */
+export function shortHash(bytes: Uint8Array): string {
+  let a = 0xdeadbeef
+  let b = 0x41c6ce57
+  for (const byte of bytes) {
+    a = Math.imul(a ^ byte, 2654435761)
+    b = Math.imul(b ^ byte, 1597334677)
+  }
+  a = Math.imul(a ^ (a >>> 16), 2246822507) ^ Math.imul(b ^ (b >>> 13), 3266489909)
+  b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909)
+  return (4294967296 * (2097151 & b) + (a >>> 0)).toString(16).padStart(14, '0')
 }

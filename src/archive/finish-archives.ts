@@ -1,14 +1,16 @@
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ArchivePart, ArchiveRecord } from '../contract/archive.js'
+import type { ArchivePart, ArchiveRecord } from '../contract/records/archive.js'
 import { BatonError, codeOf, reasonOf } from '../lib/errors.js'
 import type { Log } from '../lib/log.js'
-import { type ClaimParts, claimArchive, isClaimed, keepClaimed, LostLease } from './claim.js'
+import type { ProcessIdentity } from '../lib/process-info.js'
+import type { Store } from '../store/store.js'
 import { fileName } from './file-name.js'
-import { dropLinks, isWhole, type KeepParts, type KeptPart, keepPart } from './keep-part.js'
-import { nextTry } from './next-try.js'
-import { SourceTrouble } from './source-trouble.js'
+import { dropLinks, isWhole, type KeepDependencies, type KeptPart, keepPart } from './keep-part.js'
+import { logArchive } from './log-archive.js'
 import { removeTemporary } from './temporary-files.js'
+import { nextTry, type TimeLimit } from './time-limit.js'
+import { SourceTrouble } from './write-segment.js'
 
 /**
  * What becomes of an archive:
@@ -21,39 +23,44 @@ import { removeTemporary } from './temporary-files.js'
  * - **failed** with a time: the disk is full or may not be written; tried again after it, a bounded number of times.
  * - **failed** for good: the transcript is not what was planned any more. The reason stays.
  */
-export interface FinishParts extends ClaimParts, Omit<KeepParts, 'self' | 'name'> {
+export interface FinishDependencies extends ClaimDependencies, Omit<KeepDependencies, 'self' | 'name'> {
   log: Log
   /** Called inside the transaction that keeps an archive, or that gives one up for good: for events that must not be lost. */
   settled?(record: ArchiveRecord): void
+  /** Archives that do not fit into it are left for a later call. Absent: all are kept. */
+  limit?: TimeLimit
 }
 
 const ORPHAN_MS = 600_000
 
 /** Keeps everything that is planned. Returns what was settled. Throws only when the store cannot be used. */
-export function finishArchives(parts: FinishParts, only?: { sessionId: string }): ArchiveRecord[] {
+export function finishArchives(deps: FinishDependencies, only?: { sessionId: string }): ArchiveRecord[] {
   const settled: ArchiveRecord[] = []
   const passed = new Set<string>()
   if (only)
-    for (const { archiveId, sessionId } of parts.store.openArchives()) if (sessionId !== only.sessionId) passed.add(archiveId)
+    for (const { archiveId, sessionId } of deps.store.openArchives())
+      if (sessionId !== only.sessionId) passed.add(archiveId)
+  const fits = ({ parts: transcripts }: ArchiveRecord): boolean =>
+    deps.limit?.allows(transcripts.reduce((sum, { bytes }) => sum + bytes, 0)) ?? true
   for (;;) {
-    const record = claimArchive(parts, passed)
+    const record = claimArchive(deps, passed, fits)
     if (!record) break
     passed.add(record.archiveId)
-    const done = finishOne(parts, record)
+    const done = finishOne(deps, record)
     if (done) settled.push(done)
   }
-  tidy(parts)
+  tidy(deps)
   return settled
 }
 
-function finishOne(parts: FinishParts, record: ArchiveRecord): ArchiveRecord | null {
-  const { store } = parts
-  const stillMine = keepClaimed(parts, record)
-  const keeping: KeepParts = {
-    ...parts,
+function finishOne(deps: FinishDependencies, record: ArchiveRecord): ArchiveRecord | null {
+  const { store } = deps
+  const stillMine = keepClaimed(deps, record)
+  const keeping: KeepDependencies = {
+    ...deps,
     progress(bytes) {
       stillMine()
-      parts.progress?.(bytes)
+      deps.progress?.(bytes)
     },
     // In one transaction with the look at the lease: nobody can take the archive between the two and have its file replaced.
     name: (give) =>
@@ -64,29 +71,38 @@ function finishOne(parts: FinishParts, record: ArchiveRecord): ArchiveRecord | n
   }
   try {
     const kept = record.parts.map((part) => (part.trouble === null ? keptOrTrouble(keeping, record, part) : null))
-    return settle(parts, record, kept)
+    return settle(deps, record, kept)
   } catch (error) {
     if (error instanceof BatonError) throw error
-    return giveUp(parts, record, error)
+    return giveUp(deps, record, error)
   }
 }
 
 /** A subagent's transcript that is gone costs only itself. */
-function keptOrTrouble(parts: KeepParts, record: ArchiveRecord, part: ArchivePart): KeptPart | string {
+function keptOrTrouble(deps: KeepDependencies, record: ArchiveRecord, part: ArchivePart): KeptPart | string {
   try {
-    return keepPart(parts, record, part)
+    return keepPart(deps, record, part)
   } catch (error) {
     if (part.name === '' || !(error instanceof SourceTrouble)) throw error
     return error.message
   }
 }
 
-function settle(parts: FinishParts, record: ArchiveRecord, kept: (KeptPart | string | null)[]): ArchiveRecord | null {
-  const { store, places } = parts
+function settle(
+  deps: FinishDependencies,
+  record: ArchiveRecord,
+  kept: (KeptPart | string | null)[],
+): ArchiveRecord | null {
+  const { store, places } = deps
   const segments = kept.flatMap((one) => (typeof one === 'object' && one?.segment ? [one.segment] : []))
   const done: ArchiveRecord = {
     ...record,
-    ...{ status: 'kept', reason: null, retryAt: null, lease: null, indexed: false, attempts: 0 },
+    status: 'kept',
+    reason: null,
+    retryAt: null,
+    lease: null,
+    indexed: false,
+    attempts: 0,
     parts: record.parts.map((part, at) => {
       const one = kept[at]!
       if (one === null) return { ...part, link: null }
@@ -101,16 +117,17 @@ function settle(parts: FinishParts, record: ArchiveRecord, kept: (KeptPart | str
     const broken = [...streams].some((streamId) => !holds(store.segments({ streamId }), done, streamId))
     if (broken) throw new Error('older archives it builds on were removed meanwhile')
     store.putArchive(done)
-    parts.settled?.(done)
+    deps.settled?.(done)
     return true
   })
-  if (!committed) return abandoned(parts, record)
+  if (!committed) return abandoned(deps, record)
+  logArchive(deps.log, done, { kept: segments })
   dropLinks(places, record)
   return done
 }
 
 /** What was written of an archive that somebody forgot meanwhile belongs to nobody; of one that another process took over it is that one's. */
-function abandoned({ store, places, log }: FinishParts, record: ArchiveRecord): null {
+function abandoned({ store, places, log }: FinishDependencies, record: ArchiveRecord): null {
   log('debug', new LostLease().message, { archive: record.archiveId })
   if (store.archive(record.archiveId) !== null) return null
   const needed = new Set(store.segments({ sessionId: record.sessionId }).map(({ file }) => file))
@@ -125,25 +142,29 @@ function holds(segments: Parameters<typeof isWhole>[0], { parts }: ArchiveRecord
   return isWhole(segments) && (segments.at(-1)?.to ?? 0) >= bytes
 }
 
-function giveUp(parts: FinishParts, record: ArchiveRecord, error: unknown): ArchiveRecord | null {
-  const { store, now, log, places } = parts
+function giveUp(deps: FinishDependencies, record: ArchiveRecord, error: unknown): ArchiveRecord | null {
+  const { store, now, log, places } = deps
   const attempts = record.attempts + 1
   const retryAt = error instanceof SourceTrouble ? null : nextTry(attempts, now())
   const lost = retryAt === null
   const failed: ArchiveRecord = {
     ...record,
-    ...{ status: 'failed', reason: told(error), lease: null, attempts },
+    status: 'failed',
+    reason: told(error),
+    lease: null,
+    attempts,
     retryAt,
     parts: lost ? record.parts.map((part) => ({ ...part, link: null })) : record.parts,
   }
   const committed = store.transaction(() => {
     if (!isClaimed(store, record)) return false
     store.putArchive(failed)
-    if (lost) parts.settled?.(failed)
+    if (lost) deps.settled?.(failed)
     return true
   })
-  if (!committed) return abandoned(parts, record)
-  log('warn', 'a transcript could not be kept', { archive: record.archiveId, reason: failed.reason, again: failed.retryAt })
+  if (!committed) return abandoned(deps, record)
+  const reason = failed.reason!
+  logArchive(log, record, error instanceof SourceTrouble ? { missing: reason } : { unwritten: reason, again: retryAt })
   if (lost) dropLinks(places, record)
   return lost ? failed : null
 }
@@ -157,8 +178,8 @@ function told(error: unknown): string {
 }
 
 /** What processes left behind that were killed: files on their way to a name, and links whose archive was never written down. */
-function tidy({ store, places, self, now }: FinishParts): void {
-  removeTemporary(places.folder, self.where, now())
+function tidy({ store, places, self, now }: FinishDependencies): void {
+  for (const folder of [places.folder, places.records]) removeTemporary(folder, self.where, now())
   let names: string[] = []
   try {
     names = readdirSync(places.links)
@@ -166,9 +187,91 @@ function tidy({ store, places, self, now }: FinishParts): void {
     return
   }
   for (const name of names) {
+    // Archives may lie in a linked folder, beside files of the user.
+    if (!/^arc_\w+\.\d+$/.test(name)) continue
     const path = join(places.links, name)
     const known = store.archive(name.replace(/\.\d+$/, ''))?.parts.some(({ link }) => link === name)
     const made = statSync(path, { throwIfNoEntry: false })?.ctimeMs ?? 0
     if (!known && now().getTime() - made > ORPHAN_MS) rmSync(path, { force: true })
   }
+}
+
+type Lease = NonNullable<ArchiveRecord['lease']>
+
+interface ClaimDependencies {
+  store: Store
+  self: ProcessIdentity & { where: string }
+  now(): Date
+  isAlive(identity: ProcessIdentity): boolean
+}
+
+/** Somebody else works on the archive now, or it was forgotten: whatever this process made of it does not count. */
+class LostLease extends Error {
+  constructor() {
+    super('another process works on it now, or it was removed')
+    this.name = 'LostLease'
+  }
+}
+
+const RENEW_MS = 20_000
+const FOREIGN_MS = 120_000
+
+/**
+ * The next archive whose bytes are still to be kept, with this process's name on it; null: there is none. Archives of one session are
+ * done one after the other, oldest first, because each builds on the one before: while another process lives that works on one of them, all
+ * of that session wait.
+ */
+export function claimArchive(
+  deps: ClaimDependencies,
+  passed: ReadonlySet<string>,
+  fits: (record: ArchiveRecord) => boolean = () => true,
+): ArchiveRecord | null {
+  const { store, self, now } = deps
+  return store.transaction(() => {
+    const open = store.openArchives().filter(({ status }) => status !== 'kept')
+    const taken = new Set(open.filter(({ lease }) => isHeld(lease, deps)).map(({ sessionId }) => sessionId))
+    const next = open.find(
+      (one) =>
+        !taken.has(one.sessionId) &&
+        !passed.has(one.archiveId) &&
+        (one.retryAt ?? '') <= now().toISOString() &&
+        fits(one),
+    )
+    if (!next) return null
+    const lease: Lease = { pid: self.pid, startedAt: self.startedAt, where: self.where, at: now().toISOString() }
+    const claimed = { ...next, lease }
+    store.putArchive(claimed)
+    return claimed
+  })
+}
+
+/** Whether the archive still bears the name this process put on it. To be asked inside a transaction. */
+function isClaimed(store: Store, { archiveId, lease }: ArchiveRecord): boolean {
+  const now = store.archive(archiveId)?.lease ?? null
+  return now !== null && lease !== null && isSame(now, lease)
+}
+
+/** For whoever works on an archive to call now and then: says so to those who cannot see this process. Throws LostLease. */
+function keepClaimed({ store, now }: ClaimDependencies, record: ArchiveRecord): () => void {
+  let said = now().getTime()
+  return () => {
+    const at = now()
+    if (at.getTime() - said < RENEW_MS) return
+    said = at.getTime()
+    store.transaction(() => {
+      if (!isClaimed(store, record)) throw new LostLease()
+      store.putArchive({ ...record, lease: { ...record.lease!, at: at.toISOString() } })
+    })
+  }
+}
+
+/** This process's own name counts for nothing: it does one at a time, so it must be left from one that went wrong. */
+function isHeld(lease: Lease | null, { self, isAlive, now }: ClaimDependencies): boolean {
+  if (lease === null || isSame(lease, self)) return false
+  if (lease.where === undefined || lease.where === self.where) return isAlive(lease)
+  return now().getTime() - Date.parse(lease.at ?? '') < FOREIGN_MS
+}
+
+function isSame(a: Omit<Lease, 'at'>, b: Omit<Lease, 'at'>): boolean {
+  return a.pid === b.pid && a.startedAt === b.startedAt && a.where === b.where
 }

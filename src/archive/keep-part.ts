@@ -1,17 +1,15 @@
-import { closeSync, fstatSync, rmSync } from 'node:fs'
+import { closeSync, readSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ArchivePart, ArchiveRecord, SegmentRecord } from '../contract/archive.js'
-import { codeOf } from '../lib/errors.js'
+import type { ArchivePart, ArchiveRecord, SegmentRecord } from '../contract/records/archive.js'
+import type { OpenedFile } from '../lib/named-file.js'
 import type { Store } from '../store/store.js'
+import type { Places } from './archive-folders.js'
 import { type Blocks, DamagedArchive, makeBlocks } from './blocks.js'
 import { fileName } from './file-name.js'
-import { isSound } from './is-sound.js'
-import { markOf, openSource } from './look-at-source.js'
-import type { Places } from './places.js'
-import { SourceTrouble } from './source-trouble.js'
-import { hashBytes, newHash, writeSegment } from './write-segment.js'
+import { markOf, openSource, troubleOf } from './look-at-source.js'
+import { hashBytes, newHash, SourceTrouble, writeSegment } from './write-segment.js'
 
-export interface KeepParts {
+export interface KeepDependencies {
   store: Store
   places: Places
   newId(): string
@@ -33,12 +31,12 @@ export interface KeptPart {
  * proven that they are the same and their files were looked at; a transcript that was rewritten, or whose older archives are damaged,
  * begins a stream of its own.
  */
-export function keepPart(parts: KeepParts, record: ArchiveRecord, part: ArchivePart): KeptPart {
+export function keepPart(deps: KeepDependencies, record: ArchiveRecord, part: ArchivePart): KeptPart {
   if (part.bytes === 0) return { streamId: null, sha256: newHash().digest('hex'), segment: null }
-  const source = openPlanned(parts.places, part)
+  const source = openPlanned(deps.places, part)
   try {
-    const known = newestStream(parts.store, record.sessionId, part.name)
-    return (known && extended(parts, record, part, source, known)) ?? fresh(parts, record, part, source)
+    const known = newestStream(deps.store, record.sessionId, part.name)
+    return (known && extended(deps, record, part, source, known)) ?? fresh(deps, record, part, source)
   } finally {
     closeSync(source)
   }
@@ -46,7 +44,7 @@ export function keepPart(parts: KeepParts, record: ArchiveRecord, part: ArchiveP
 
 /** null: the stream begins otherwise than the transcript, or is damaged. */
 function extended(
-  parts: KeepParts,
+  deps: KeepDependencies,
   record: ArchiveRecord,
   part: ArchivePart,
   source: number,
@@ -57,22 +55,22 @@ function extended(
   if (part.bytes < last.to) {
     hashBytes(source, 0, part.bytes, hash)
     const sha256 = hash.digest('hex')
-    const same = hashOfStream(makeBlocks(parts.places.folder, 0), known, part.bytes) === sha256
+    const same = hashOfStream(makeBlocks(deps.places.folder, 0), known, part.bytes) === sha256
     return same ? { streamId: last.streamId, sha256, segment: null } : null
   }
-  if (!isSound(parts.places.folder, known, source)) return null
-  hashBytes(source, 0, last.to, hash, ({ length }) => parts.progress?.(length))
+  if (!isSound(deps.places.folder, known, source)) return null
+  hashBytes(source, 0, last.to, hash, ({ length }) => deps.progress?.(length))
   if (hash.copy().digest('hex') !== last.sha256) return null
   if (part.bytes === last.to) return { streamId: last.streamId, sha256: last.sha256, segment: null }
-  return written(parts, record, part, source, { streamId: last.streamId, from: last.to, hash })
+  return written(deps, record, part, source, { streamId: last.streamId, from: last.to, hash })
 }
 
-function fresh(parts: KeepParts, record: ArchiveRecord, part: ArchivePart, source: number): KeptPart {
-  return written(parts, record, part, source, { streamId: `str_${parts.newId()}`, from: 0, hash: newHash() })
+function fresh(deps: KeepDependencies, record: ArchiveRecord, part: ArchivePart, source: number): KeptPart {
+  return written(deps, record, part, source, { streamId: `str_${deps.newId()}`, from: 0, hash: newHash() })
 }
 
 function written(
-  { places, self, progress, name: naming }: KeepParts,
+  { places, self, progress, name: naming }: KeepDependencies,
   { sessionId, stem }: ArchiveRecord,
   { name, bytes }: ArchivePart,
   source: number,
@@ -80,7 +78,11 @@ function written(
 ): KeptPart {
   const segment = { streamId, sessionId, name, from, to: bytes, file: fileName(stem, name) }
   const made = writeSegment({
-    ...{ folder: places.folder, where: self.where, source, hash, segment },
+    folder: places.folder,
+    where: self.where,
+    source,
+    hash,
+    segment,
     ...(progress ? { progress } : {}),
     ...(naming ? { name: naming } : {}),
   })
@@ -124,35 +126,77 @@ function hashOfStream(blocks: Blocks, segments: readonly SegmentRecord[], bytes:
 
 /** The link if there is one, else the transcript itself, as long as it still begins with what was planned. */
 function openPlanned({ links }: Places, part: ArchivePart): number {
-  const places = [...(part.link === null ? [] : [join(links, part.link)]), part.path]
+  const places = [...(part.link === null ? [] : [join(links, part.link)]), part.path ?? '']
   let trouble: SourceTrouble | null = null
   for (const place of places) {
-    let fd: number
-    try {
-      fd = openSource(place)
-    } catch (error) {
+    const opened = openSource(place)
+    if ('refused' in opened) {
       trouble = new SourceTrouble(
-        codeOf(error) === 'ENOENT'
-          ? 'the transcript was removed before it was kept'
-          : `the transcript cannot be read (${codeOf(error)})`,
+        opened.refused === 'missing' ? 'the transcript was removed before it was kept' : troubleOf(opened),
       )
       continue
     }
-    const wrong = changeOf(fd, part)
-    if (wrong === null) return fd
-    closeSync(fd)
+    const wrong = changeOf(opened, part)
+    if (wrong === null) return opened.fd
+    closeSync(opened.fd)
     trouble = new SourceTrouble(wrong)
   }
   throw trouble!
 }
 
-function changeOf(fd: number, { bytes, mark }: ArchivePart): string | null {
-  const stat = fstatSync(fd)
-  if (!stat.isFile()) return 'the transcript was replaced before it was kept'
-  if (stat.size < bytes) return 'the transcript became shorter before it was kept'
+function changeOf({ fd, stats }: OpenedFile, { bytes, mark }: ArchivePart): string | null {
+  if (stats.size < bytes) return 'the transcript became shorter before it was kept'
   return markOf(fd, bytes) === mark ? null : 'the transcript was rewritten before it was kept'
 }
 
 export function dropLinks({ links }: Places, record: ArchiveRecord): void {
   for (const { link } of record.parts) if (link !== null) rmSync(join(links, link), { force: true })
+}
+
+/** Unpacked in about half a second. */
+const MOST_BYTES = 64 * 1024 * 1024
+
+/**
+ * Whether an archive may build on a stream: each file is there in its size and unpacks to what the source begins with. Of a stream longer
+ * than `mostBytes` the last block of each file is looked at, and others at even distances, not the same ones each time it has grown.
+ */
+export function isSound(
+  folder: string,
+  segments: readonly SegmentRecord[],
+  source: number,
+  mostBytes = MOST_BYTES,
+): boolean {
+  const blocks = makeBlocks(folder, 0)
+  try {
+    if (segments.some(({ file, storedBytes }) => sizeOf(join(folder, file)) !== storedBytes)) return false
+    return spansOf(segments, mostBytes).every(([from, to]) =>
+      blocks.read(segments, from, to).equals(bytesOf(source, from, to)),
+    )
+  } catch (error) {
+    if (error instanceof DamagedArchive) return false
+    throw error
+  }
+}
+
+/** Bytes [from, to) of the stream, a block each. */
+function spansOf(segments: readonly SegmentRecord[], mostBytes: number): [from: number, to: number][] {
+  const stride = Math.ceil((segments.at(-1)?.to ?? 0) / mostBytes)
+  let at = segments.length
+  return segments.flatMap(({ from, to, blocks, blockBytes }) =>
+    blocks.flatMap((_, nth): [number, number][] => {
+      const last = nth === blocks.length - 1
+      if (at++ % stride !== 0 && !last) return []
+      return [[from + nth * blockBytes, last ? to : from + (nth + 1) * blockBytes]]
+    }),
+  )
+}
+
+const sizeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.size
+
+function bytesOf(fd: number, from: number, to: number): Buffer {
+  const bytes = Buffer.alloc(to - from)
+  let got = 0
+  for (let more = 1; more > 0 && got < bytes.length; got += more)
+    more = readSync(fd, bytes, got, bytes.length - got, from + got)
+  return bytes.subarray(0, got)
 }

@@ -1,12 +1,13 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, realpathSync, type Stats } from 'node:fs'
+import { closeSync, lstatSync, readSync, realpathSync } from 'node:fs'
 import { dirname, sep } from 'node:path'
 import { codeOf, reasonOf } from '../lib/errors.js'
-import { shortHash } from './short-hash.js'
+import { type OpenedFile, openNamedFile, type RefusedFile } from '../lib/named-file.js'
+import { shortHash } from './file-name.js'
 
 const SAMPLE = 512
 
 export type Looked =
-  | { ok: true; path: string; bytes: number; mark: string }
+  | { ok: true; path: string; bytes: number; mark: string; writtenMs: number }
   /** `absent`: there is nothing at all at that place. */
   | { ok: false; absent: boolean; trouble: string }
 
@@ -17,11 +18,11 @@ export function lookAtSource(path: string, most = Number.POSITIVE_INFINITY): Loo
     const real = lstatSync(path).isSymbolicLink() ? followed(path) : path
     if (real === null)
       return { ok: false, absent: false, trouble: 'the transcript is a symbolic link that leads out of its folder' }
-    const kind = kindOf(lstatSync(real))
-    if (kind !== null) return { ok: false, absent: false, trouble: `the transcript is ${kind}` }
-    fd = openSource(real)
-    const bytes = Math.min(most, fstatSync(fd).size)
-    return { ok: true, path: real, bytes, mark: markOf(fd, bytes) }
+    const opened = openSource(real)
+    if ('refused' in opened) return { ok: false, absent: opened.refused === 'missing', trouble: troubleOf(opened) }
+    fd = opened.fd
+    const bytes = Math.min(most, opened.stats.size)
+    return { ok: true, path: real, bytes, mark: markOf(fd, bytes), writtenMs: opened.stats.mtimeMs }
   } catch (error) {
     if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR')
       return { ok: false, absent: true, trouble: 'the transcript is not there' }
@@ -31,9 +32,22 @@ export function lookAtSource(path: string, most = Number.POSITIVE_INFINITY): Loo
   }
 }
 
-/** Never waits for the other end of a pipe and never follows a link that appeared meanwhile. */
-export function openSource(path: string): number {
-  return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+/** Opens a transcript of this user, and never by a link that appeared meanwhile. */
+export function openSource(path: string): OpenedFile | RefusedFile {
+  return openNamedFile(path, 'this-user', { links: 'refuse' })
+}
+
+export function troubleOf({ refused, kind, code }: RefusedFile): string {
+  switch (refused) {
+    case 'missing':
+      return 'the transcript is not there'
+    case 'not-a-file':
+      return `the transcript is ${kind}`
+    case 'other-owner':
+      return 'the transcript belongs to another user'
+    case 'unreadable':
+      return `the transcript cannot be read (${code ?? 'unknown error'})`
+  }
 }
 
 /** The first and the last bytes of what is meant, in short: they name the session, its place in time and its ids. */
@@ -48,9 +62,4 @@ export function markOf(fd: number, bytes: number): string {
 function followed(path: string): string | null {
   const real = realpathSync(path)
   return real.startsWith(realpathSync(dirname(path)) + sep) ? real : null
-}
-
-function kindOf(stat: Stats): string | null {
-  if (stat.isFile()) return null
-  return stat.isDirectory() ? 'a folder' : stat.isFIFO() ? 'a pipe' : stat.isSymbolicLink() ? 'a symbolic link' : 'no file'
 }

@@ -1,8 +1,15 @@
-import { quoteAt, readQuoted, readValue, runEnd, type Span } from './read-value.js'
-import type { Pattern } from './redact.js'
-
 /** What is removed behind a match, or passed over; null: nothing stands there. */
 export type Reach = (text: string, at: number, match: RegExpExecArray) => (Span & { spare?: boolean }) | null
+
+export interface Pattern {
+  /** What the removed text is called in its place. */
+  name: string
+  /** Removed is what it matches, or with `reach` what that finds behind it. */
+  expression: RegExp
+  reach?: Reach
+  /** Where this stands nowhere in a text, the expression need not be tried: most texts hold none of it. */
+  hint?: RegExp
+}
 
 const SIGN = '\\\\{0,3}["\'`]?\\]?[ \\t]{0,3}(?::=|=>|={1,3}|:)[ \\t]{0,3}'
 const SECRET =
@@ -25,12 +32,25 @@ export const NAMED: readonly Pattern[] = [
     reach: inCommand(/\b(?:mysql|mariadb)[\w-]*|\bsshpass\b/, argument),
     hint: /mysql|mariadb|sshpass/,
   },
-  { name: 'password', expression: /(?<![\w-])-p[ \t]{1,3}/g, reach: inCommand(/\bsshpass\b/, argument), hint: /sshpass/ },
-  { name: 'password', expression: /(?<![\w-])-a[ \t]{1,3}/g, reach: inCommand(/\bredis-cli\b/, argument), hint: /redis-cli/ },
+  {
+    name: 'password',
+    expression: /(?<![\w-])-p[ \t]{1,3}/g,
+    reach: inCommand(/\bsshpass\b/, argument),
+    hint: /sshpass/,
+  },
+  {
+    name: 'password',
+    expression: /(?<![\w-])-a[ \t]{1,3}/g,
+    reach: inCommand(/\bredis-cli\b/, argument),
+    hint: /redis-cli/,
+  },
   { name: 'password', expression: /(?<keep>-pass(?:in|out)?[ \t]{1,3}["']?pass:)[^\s"']+/g },
   { name: 'password', expression: /(?<keep>\blogin[ \t]{1,3}[^\s]{1,100}\s{1,3}password[ \t]{1,3})[^\s]+/g },
   { name: 'secret', expression: /(?<keep>secret_access_key[ \t]{1,20})[A-Za-z0-9/+=]{16,}/gi },
-  { name: 'secret', expression: /(?<keep><[\w:.-]{0,40}(?:password|passwd|passphrase|secret|token|api[_-]?key)>)[^<\r\n]+/gi },
+  {
+    name: 'secret',
+    expression: /(?<keep><[\w:.-]{0,40}(?:password|passwd|passphrase|secret|token|api[_-]?key)>)[^<\r\n]+/gi,
+  },
   {
     name: 'secret',
     expression:
@@ -64,7 +84,11 @@ function assignedToken(text: string, at: number, match: RegExpExecArray): Return
   const value = text.slice(from, Math.min(to, from + 24))
   const apart = /[ \t]$/.test(match[0])
   if (quoteAt(text, from - 1)) return { from, to, spare: apart && to - from < 6 && !/["'`]/.test(match[0]) }
-  return { from, to, spare: /^\d{1,8}$/.test(value) || (apart && value.length < 20 && (value.length < 6 || !/\d/.test(value))) }
+  return {
+    from,
+    to,
+    spare: /^\d{1,8}$/.test(value) || (apart && value.length < 20 && (value.length < 6 || !/\d/.test(value))),
+  }
 }
 
 function isNoSecret(text: string, { from, to }: Span): boolean {
@@ -78,7 +102,10 @@ const PROSE =
 function afterFlag(text: string, at: number): ReturnType<Reach> {
   const value = argument(text, at)
   if (!value || text[value.from] === '-') return null
-  return { ...value, spare: isNoSecret(text, value) || PROSE.test(text.slice(value.from, Math.min(value.to, value.from + 12))) }
+  return {
+    ...value,
+    spare: isNoSecret(text, value) || PROSE.test(text.slice(value.from, Math.min(value.to, value.from + 12))),
+  }
 }
 
 const SHELL_WORD = /[^\s"'`\\|;&<>()]+/y
@@ -125,7 +152,8 @@ function afterAuthorization(text: string, at: number, match: RegExpExecArray): R
   const span = { from: at, to: runEnd(several ? LINE : CREDENTIAL, text, at) }
   if (span.to === at) return null
   const value = text.slice(at, Math.min(span.to, at + 40))
-  const plain = scheme === undefined ? value.length < 16 || !/\d/.test(value) : value.length < 4 || /^[a-z]{1,11}$/.test(value)
+  const plain =
+    scheme === undefined ? value.length < 16 || !/\d/.test(value) : value.length < 4 || /^[a-z]{1,11}$/.test(value)
   return { ...span, spare: plain || isNoSecret(text, span) }
 }
 
@@ -135,7 +163,12 @@ const BACK = 400
 function inCommand(command: RegExp, reach: Reach): Reach {
   return (text, at, match) => {
     const before = text.slice(Math.max(0, match.index - BACK), match.index)
-    const begin = Math.max(before.lastIndexOf(';'), before.lastIndexOf('|'), before.lastIndexOf('&& '), lineBegin(before))
+    const begin = Math.max(
+      before.lastIndexOf(';'),
+      before.lastIndexOf('|'),
+      before.lastIndexOf('&& '),
+      lineBegin(before),
+    )
     return command.test(before.slice(begin + 1)) ? reach(text, at, match) : null
   }
 }
@@ -145,4 +178,91 @@ function lineBegin(text: string): number {
   let at = text.lastIndexOf('\n')
   while (at > 0 && text[at - 1] === '\\') at = text.lastIndexOf('\n', at - 1)
   return at
+}
+
+/** A place in a text that holds a value, brackets and quotes around it left out. */
+interface Span {
+  from: number
+  to: number
+}
+
+/**
+ * What stands after a name and its sign: quoted, in brackets, or bare. null: nothing does. Never looks further than it reaches, so that
+ * whoever goes on behind it reads a text once.
+ */
+function readValue(text: string, at: number): (Span & { quoted: boolean }) | null {
+  const opened = quoteAt(text, at)
+  if (opened) return { ...readQuoted(text, opened), quoted: true }
+  const closing = CLOSING[text[at] ?? '']
+  if (closing === undefined) return readBare(text, at)
+  const inside = afterSpaces(text, at + 1)
+  const list = quoteAt(text, inside)
+  if (list) return text[at] === '{' ? null : { ...readList(text, list), quoted: true }
+  const to = runEnd(BRACKETED, text, at + 1)
+  return text[to] === closing && to > at + 1 ? { from: at + 1, to, quoted: false } : null
+}
+
+const CLOSING: Record<string, string> = { '[': ']', '(': ')', '{': '}', '<': '>' }
+const BRACKETED = /[^\s()[\]{}<>"'`=:,]*/y
+const BARE = /[^\s"'`\\,;&|<>(){}[\]]*/y
+const WORD = /^[A-Za-z_$][\w$.]*$/
+const REST = /[^\s"'`\\]*/y
+
+/** A name before a bracket is a call; anything else with a bracket in it is still the value. */
+function readBare(text: string, from: number): (Span & { quoted: boolean }) | null {
+  const to = runEnd(BARE, text, from)
+  if (to === from) return null
+  const goesOn = CLOSING[text[to] ?? ''] !== undefined && !WORD.test(text.slice(from, to))
+  return { from, to: goesOn ? runEnd(REST, text, to) : to, quoted: false }
+}
+
+/** How far an expression with the flag y reaches. */
+function runEnd(expression: RegExp, text: string, at: number): number {
+  expression.lastIndex = at
+  return expression.test(text) ? expression.lastIndex : at
+}
+
+interface Quote {
+  sign: string
+  /** Inside a text that was itself written as JSON. */
+  escaped: boolean
+  from: number
+}
+
+function quoteAt(text: string, at: number): Quote | null {
+  let from = at
+  while (text[from] === '\\' && from - at < 3) from++
+  const sign = text[from] ?? ''
+  return sign !== '' && '"\'`'.includes(sign) ? { sign, escaped: from > at, from: from + 1 } : null
+}
+
+/** To the closing quote, or to the end of the line where there is none. */
+function readQuoted(text: string, { sign, escaped, from }: Quote): Span {
+  let to = from
+  for (; to < text.length; to++) {
+    const char = text[to]!
+    if (char === sign || char === '\n' || char === '\r') break
+    if (char !== '\\') continue
+    if (escaped) break
+    to++
+  }
+  return { from, to: Math.min(to, text.length) }
+}
+
+/** Everything from the first to the last of several that stand one after the other. */
+function readList(text: string, first: Quote): Span {
+  let { to } = readQuoted(text, first)
+  for (;;) {
+    const behind = afterSpaces(text, text.indexOf(first.sign, to) + 1 || text.length)
+    if (text[behind] !== ',' || behind - to > 10) return { from: first.from, to }
+    const next = quoteAt(text, afterSpaces(text, behind + 1))
+    if (!next) return { from: first.from, to }
+    to = readQuoted(text, next).to
+  }
+}
+
+const SPACES = /\s{0,3}/y
+
+function afterSpaces(text: string, at: number): number {
+  return runEnd(SPACES, text, at)
 }

@@ -1,14 +1,15 @@
 import { linkSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ArchivePart, ArchiveRecord, Trigger } from '../contract/archive.js'
+import type { ArchivePart, ArchiveRecord, Trigger } from '../contract/records/archive.js'
 import { reasonOf } from '../lib/errors.js'
 import type { Log } from '../lib/log.js'
 import type { Store } from '../store/store.js'
+import { ensureFolder, type Places } from './archive-folders.js'
 import { isoMicros, stemOf } from './file-name.js'
-import { lookAtSource } from './look-at-source.js'
-import { ensureFolder, type Places } from './places.js'
+import { logArchive } from './log-archive.js'
+import { type Looked, lookAtSource } from './look-at-source.js'
 
-export interface PlanParts {
+interface PlanDependencies {
   store: Store
   places: Places
   now(): Date
@@ -18,7 +19,7 @@ export interface PlanParts {
   micros?(): number
 }
 
-export interface PlanRequest {
+interface PlanRequest {
   sessionId: string
   agent: string
   project: string | null
@@ -27,44 +28,94 @@ export interface PlanRequest {
   transcript: string | null
   /** Its size when the signal was sent, where that is known: later bytes are not meant. */
   bytes?: number
-  /** `name`: that of its file without the ending. */
-  subagents: readonly { name: string; path: string }[]
+  /** Lists the transcripts of its subagents. `name`: that of its file without the ending. */
+  subagents(): readonly { name: string; path: string }[]
 }
+
+/** The files found where the transcripts of a session and of its subagents should be. */
+interface LookedSources {
+  main: Looked
+  subagents: { name: string; path: string; looked: Looked }[]
+}
+
+/**
+ * Looks at the transcripts that an archive is to hold. Reads files, so not to be called inside a
+ * transaction.
+ */
+export function lookAtSources({ transcript, bytes, subagents }: Sources): LookedSources {
+  const main = lookAtSource(transcript ?? '', bytes)
+  return {
+    main,
+    subagents: main.ok ? subagents().map(({ name, path }) => ({ name, path, looked: lookAtSource(path) })) : [],
+  }
+}
+
+type Sources = Pick<PlanRequest, 'transcript' | 'bytes' | 'subagents'>
+
+/** The key of `lookAtSources` for `Store.readUnlocked`. */
+export const sourcesKey = (transcript: string | null): string => `transcripts ${transcript}`
 
 /**
  * Makes sure that what the transcripts hold now will be kept: writes a row and links the files, in time that does not depend on their size.
  * The bytes are copied later by `finishArchives`, in any process. To be called inside a transaction; throws only what the store throws.
- * null: there is no transcript, and none was to be expected.
+ * null: there is no transcript that could be archived, and none was to be expected.
  */
-export function planArchive(parts: PlanParts, request: PlanRequest): ArchiveRecord | null {
-  const archiveId = `arc_${parts.newId()}`
+export function planArchive(deps: PlanDependencies, request: PlanRequest): ArchiveRecord | null {
+  const archiveId = `arc_${deps.newId()}`
   const planned: ArchivePart[] = []
-  const main = lookAtSource(request.transcript ?? '', request.bytes)
-  if (!main.ok && main.absent && request.trigger === 'session-end') return null
-  const wanted = [{ name: '', path: request.transcript ?? '' }, ...(main.ok ? request.subagents : [])]
-  for (const [at, { name, path }] of wanted.entries()) {
-    const looked = at === 0 ? main : lookAtSource(path)
+  const { main, subagents } = deps.store.readUnlocked(sourcesKey(request.transcript), () => lookAtSources(request))
+  const wanted = [{ name: '', path: request.transcript ?? '', looked: main }, ...subagents]
+  for (const [at, { name, path, looked }] of wanted.entries()) {
     if (!looked.ok) planned.push(part(name, path, 0, '', null, looked.trouble))
     else {
-      const link = looked.bytes === 0 ? null : linked(parts, `${archiveId}.${at}`, looked.path)
+      const link = looked.bytes === 0 ? null : linked(deps, `${archiveId}.${at}`, looked.path)
       planned.push(part(name, looked.path, looked.bytes, looked.mark, link, null))
     }
   }
   const { sessionId, agent, project, trigger } = request
-  return put(parts, {
-    ...{ archiveId, sessionId, agent, project, trigger, createdAt: '', stem: '' },
+  const record: ArchiveRecord = {
+    archiveId,
+    sessionId,
+    agent,
+    project,
+    trigger,
+    createdAt: '',
+    stem: '',
+    ...(main.ok ? { writtenAt: new Date(main.writtenMs).toISOString() } : {}),
     status: main.ok ? 'pending' : 'failed',
     reason: main.ok ? null : main.trouble,
-    ...{ attempts: 0, retryAt: null, lease: null, indexed: false, parts: planned },
-  })
+    attempts: 0,
+    retryAt: null,
+    lease: null,
+    indexed: false,
+    parts: planned,
+  }
+  const isLeftOut = !main.ok && mayBeLeftOut(trigger, main)
+  if (!main.ok && !(isLeftOut && main.absent)) logArchive(deps.log, record, { missing: main.trouble })
+  return isLeftOut ? null : put(deps, record)
 }
 
-function part(name: string, path: string, bytes: number, mark: string, link: string | null, trouble: string | null): ArchivePart {
+/**
+ * A session that never began leaves no transcript at its end. Sweeps and imports look at the same
+ * files again and again, and would leave a failed archive each time.
+ */
+function mayBeLeftOut(trigger: Trigger, { absent }: { absent: boolean }): boolean {
+  return trigger === 'sweep' || trigger === 'import' || (absent && trigger === 'session-end')
+}
+
+function part(
+  name: string,
+  path: string,
+  bytes: number,
+  mark: string,
+  link: string | null,
+  trouble: string | null,
+): ArchivePart {
   return { name, path, bytes, mark, link, streamId: null, sha256: null, trouble }
 }
 
 /** null: the disk or its rights do not allow it; then the transcript itself has to stay until it is kept. */
-function linked({ places, log }: PlanParts, name: string, path: string): string | null {
+function linked({ places, log }: PlanDependencies, name: string, path: string): string | null {
   try {
     ensureFolder(places.folder)
     ensureFolder(places.links)
@@ -77,15 +128,15 @@ function linked({ places, log }: PlanParts, name: string, path: string): string 
 }
 
 /** Two archives of one session may be planned in the same microsecond: the later one waits for the next. */
-function put(parts: PlanParts, record: ArchiveRecord): ArchiveRecord {
-  const within = parts.micros?.() ?? Math.floor((performance.timeOrigin + performance.now()) * 1000) % 1000
-  for (let micros = parts.now().getTime() * 1000 + within; ; micros++) {
+function put(deps: PlanDependencies, record: ArchiveRecord): ArchiveRecord {
+  const within = deps.micros?.() ?? Math.floor((performance.timeOrigin + performance.now()) * 1000) % 1000
+  for (let micros = deps.now().getTime() * 1000 + within; ; micros++) {
     const named = { ...record, createdAt: isoMicros(micros), stem: stemOf(record.sessionId, micros, record.trigger) }
     try {
-      parts.store.putArchive(named)
+      deps.store.putArchive(named)
       return named
     } catch (error) {
-      if (!parts.store.archives().some(({ stem }) => stem === named.stem)) throw error
+      if (!deps.store.archives().some(({ stem }) => stem === named.stem)) throw error
     }
   }
 }

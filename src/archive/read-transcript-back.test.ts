@@ -1,7 +1,7 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { line, newTrial } from '../testing/archive-home.js'
 import { readTrialLine } from './fixtures/trial-line.js'
-import { readTranscript, type TranscriptWish } from './read-transcript.js'
-import { line, newTrial } from './trial.js'
+import { readTranscript, type TranscriptRange } from './read-transcript.js'
 
 /** Every third line says nothing. */
 const said = (n: number): string =>
@@ -11,11 +11,17 @@ function kept(text: string) {
   const trial = newTrial()
   trial.write('s1', text)
   const part = trial.keep('s1').parts[0]!
-  const places: TranscriptWish['places'] = []
-  return (wish: Partial<TranscriptWish>) =>
+  const places: TranscriptRange['places'] = []
+  return (wish: Partial<TranscriptRange>) =>
     readTranscript(trial.archives.blocks, {
-      ...{ segments: trial.archives.segments(part.streamId), bytes: part.bytes, places, read: readTrialLine },
-      ...{ from: 1, before: null, limit: 100, whole: false },
+      segments: trial.archives.segments(part.streamId),
+      bytes: part.bytes,
+      places,
+      read: readTrialLine,
+      from: 1,
+      before: null,
+      limit: 100,
+      whole: false,
       ...wish,
     })
 }
@@ -26,7 +32,7 @@ describe('a kept transcript, either way', () => {
   const long = Array.from({ length: LINES }, (_, n) => said(n + 1)).join('')
   const speaking = Array.from({ length: LINES }, (_, n) => n + 1).filter((n) => n % 3 !== 0)
 
-  it('is read from its end to its beginning, each line once', async () => {
+  test('is read from its end to its beginning, each line once', async () => {
     const read = kept(long)
     const last = await read({ before: 999_999_999 })
     expect([last.next_line, last.entries.length]).toEqual([null, 100])
@@ -40,23 +46,26 @@ describe('a kept transcript, either way', () => {
     expect(seen).toEqual(speaking)
   })
 
-  it('what stands before a line and what begins with it are neighbours, wherever that is', async () => {
+  test('what stands before a line and what begins with it are neighbours, wherever that is', async () => {
     const read = kept(long)
     for (const at of [1, 2, 3, 500, 501, 502, 2_741, LINES, LINES + 1, LINES + 9]) {
       const [back, on] = [await read({ before: at, limit: 7 }), await read({ from: at, limit: 7 })]
       const place = speaking.findIndex((n) => n >= at)
       const here = place < 0 ? speaking.length : place
-      expect([linesOf(back), linesOf(on)]).toEqual([speaking.slice(Math.max(0, here - 7), here), speaking.slice(here, here + 7)])
+      expect([linesOf(back), linesOf(on)]).toEqual([
+        speaking.slice(Math.max(0, here - 7), here),
+        speaking.slice(here, here + 7),
+      ])
     }
   })
 
-  it('far from anything that is said, what is said is found', async () => {
+  test('far from anything that is said, what is said is found', async () => {
     const read = kept(line({ by: 'user', text: 'once' }) + line({ kind: 'mode' }).repeat(3_000))
     expect(linesOf(await read({ before: 3_001, limit: 5 }))).toEqual([1])
     expect((await read({ before: 3_001, limit: 5 })).previous_line).toBeNull()
   })
 
-  it('a text that is cut is whole when that is asked for', async () => {
+  test('a text that is cut is whole when that is asked for', async () => {
     const read = kept(line({ by: 'agent', text: 'x'.repeat(30_000) }) + line({ by: 'user', text: 'last' }).trimEnd())
     const [first, second] = (await read({})).entries
     expect([first?.text.length, first?.cut, second?.text]).toEqual([20_000, true, 'last'])

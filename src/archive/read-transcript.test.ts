@@ -1,13 +1,13 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Entry } from '../contract/conversation.js'
+import { newTrial, type Trial } from '../testing/archive-home.js'
 import { makeBlocks } from './blocks.js'
-import { type Place, readTranscript, type TranscriptWish } from './read-transcript.js'
-import { newTrial, type Trial } from './trial.js'
+import { type Place, readTranscript, type TranscriptRange } from './read-transcript.js'
 
 /** One entry a line: what stands in it. */
-const read: TranscriptWish['read'] = (line, number): Entry[] =>
+const read: TranscriptRange['read'] = (line, number): Entry[] =>
   line.startsWith('{') ? [] : [{ kind: 'said', by: 'agent', text: line, line: number, at: null }]
 
 function pages(trial: Trial, name: string, limit: number, places: Place[] = [], blocks = trial.archives.blocks) {
@@ -28,7 +28,7 @@ async function all(page: ReturnType<typeof pages>, from = 1) {
 }
 
 describe('a kept transcript', () => {
-  it('is told page by page, every line once and with its number', async () => {
+  test('is told page by page, every line once and with its number', async () => {
     const trial = newTrial()
     const lines = Array.from({ length: 5_000 }, (_, i) => `line ${i + 1} ${'é'.repeat(i % 700)}`)
     trial.write('s1', `${lines.join('\n')}\n`)
@@ -42,7 +42,7 @@ describe('a kept transcript', () => {
     expect((await page(4_321)).entries[0]).toMatchObject({ line: 4_321, text: lines[4_320] })
   })
 
-  it('ends with a last line that lacks its end, and behind it there is nothing', async () => {
+  test('ends with a last line that lacks its end, and behind it there is nothing', async () => {
     const trial = newTrial()
     trial.write('s1', 'one\n{"nothing":"said"}\nthree')
     const page = pages(trial, 's1', 10)
@@ -53,7 +53,7 @@ describe('a kept transcript', () => {
     expect(await page(99)).toMatchObject({ entries: [], next_line: null, lines: 3 })
   })
 
-  it('has long texts cut and says so; a line beyond all measure is passed over, and its number counts', async () => {
+  test('has long texts cut and says so; a line beyond all measure is passed over, and its number counts', async () => {
     const trial = newTrial()
     trial.write('s1', `${'x'.repeat(30_000)}\n${'y'.repeat(17 * 1024 * 1024)}\nlast\n`)
     const { entries } = await pages(trial, 's1', 10)(1)
@@ -64,7 +64,7 @@ describe('a kept transcript', () => {
     expect(entries[0]!.text).toHaveLength(20_000)
   })
 
-  it('fills a page by what is said, not only by how many say it', async () => {
+  test('fills a page by what is said, not only by how many say it', async () => {
     const trial = newTrial()
     trial.write('s1', `${Array.from({ length: 200 }, () => 'z'.repeat(19_000)).join('\n')}\n`)
     const { entries, next_line } = await pages(trial, 's1', 1_000)(1)
@@ -72,20 +72,24 @@ describe('a kept transcript', () => {
     expect(next_line).toBe(entries.length + 1)
   })
 
-  it('lets others have their turn, and holds little of it', async () => {
+  test('lets others have their turn, and holds little of it', async () => {
     const trial = newTrial()
     trial.write('s1', `${Array.from({ length: 60 }, (_, i) => `${i} ${'w'.repeat(1024 * 1024)}`).join('\n')}\n`)
     const page = pages(trial, 's1', 10)
     let turns = 0
-    const timer = setInterval(() => turns++, 1)
+    const turn = (): void => {
+      turns++
+      next = setImmediate(turn)
+    }
+    let next = setImmediate(turn)
     const before = process.memoryUsage().rss
     expect((await page(58)).entries.map(({ line }) => line)).toEqual([58, 59, 60])
-    clearInterval(timer)
+    clearImmediate(next)
     expect(turns).toBeGreaterThan(5)
     expect(process.memoryUsage().rss - before).toBeLessThan(150 * 1024 * 1024)
   })
 
-  it('whose file is gone says so', async () => {
+  test('whose file is gone says so', async () => {
     const trial = newTrial()
     trial.write('s1', 'one\n')
     const page = pages(trial, 's1', 10, [], makeBlocks(trial.places.folder, 0))

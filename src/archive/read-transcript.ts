@@ -1,16 +1,15 @@
+import { setImmediate as breathe } from 'node:timers/promises'
 import type { TranscriptPart } from '../contract/api/archives.js'
 import type { Entry } from '../contract/conversation.js'
+import type { SegmentRecord } from '../contract/records/archive.js'
 import type { Blocks } from './blocks.js'
 import { textOfEntry } from './search/entry-text.js'
 import type { ReadLine } from './search/index-stream.js'
-import { type Kept, placeBefore, walkLines } from './walk-lines.js'
-
-export type { Place } from './walk-lines.js'
 
 type Shown = TranscriptPart['entries'][number]
 type Part = Pick<TranscriptPart, 'entries' | 'next_line' | 'previous_line' | 'lines'>
 
-export interface TranscriptWish extends Kept {
+export interface TranscriptRange extends Kept {
   read: ReadLine
   /** From this line on; with `before` it does not count. */
   from: number
@@ -31,37 +30,41 @@ const PAGE_TEXT = 600_000
 const COUNTED_BYTES = 8 * 1024 * 1024
 
 /** What was said, called and returned in a kept transcript, from a line on or before one. Throws DamagedArchive. */
-export async function readTranscript(blocks: Blocks, wish: TranscriptWish): Promise<Part> {
-  const part = wish.before === null ? await readOn(blocks, wish) : await readBack(blocks, wish, wish.before)
-  return { ...part, lines: await countLines(blocks, wish) }
+export async function readTranscript(blocks: Blocks, range: TranscriptRange): Promise<Part> {
+  const part = range.before === null ? await readOn(blocks, range) : await readBack(blocks, range, range.before)
+  return { ...part, lines: await countLines(blocks, range) }
 }
 
-async function readOn(blocks: Blocks, wish: TranscriptWish): Promise<Omit<Part, 'lines'>> {
+async function readOn(blocks: Blocks, range: TranscriptRange): Promise<Omit<Part, 'lines'>> {
   const entries: Shown[] = []
   let text = 0
-  const end = await walkLines(blocks, wish, wish.from, (whole, line) => {
-    for (const entry of entriesOf(wish, whole, line)) {
+  const end = await walkLines(blocks, range, range.from, (whole, line) => {
+    for (const entry of entriesOf(range, whole, line)) {
       entries.push(entry)
       text += entry.text.length
     }
-    return entries.length >= wish.limit || text >= PAGE_TEXT
+    return entries.length >= range.limit || text >= PAGE_TEXT
   })
-  return { entries, next_line: end.offset < wish.bytes ? end.line : null, previous_line: wish.from > 1 ? wish.from : null }
+  return {
+    entries,
+    next_line: end.offset < range.bytes ? end.line : null,
+    previous_line: range.from > 1 ? range.from : null,
+  }
 }
 
 /** Lines can only be read forwards: so from a good way before, and further away where too little is said there. */
-async function readBack(blocks: Blocks, wish: TranscriptWish, before: number): Promise<Omit<Part, 'lines'>> {
-  const end = await lastLine(blocks, wish, before)
-  for (let span = wish.limit * 3; ; span *= 4) {
+async function readBack(blocks: Blocks, range: TranscriptRange, before: number): Promise<Omit<Part, 'lines'>> {
+  const end = await lastLine(blocks, range, before)
+  for (let span = range.limit * 3; ; span *= 4) {
     const from = Math.max(1, end - span)
     const lines: Shown[][] = []
-    await walkLines(blocks, wish, from, (whole, line) => {
-      if (line < end) lines.push(entriesOf(wish, whole, line))
+    await walkLines(blocks, range, from, (whole, line) => {
+      if (line < end) lines.push(entriesOf(range, whole, line))
       return line >= end - 1
     })
     const told = lines.filter((entries) => entries.length > 0)
-    const kept = lastOf(told, wish.limit)
-    const isFull = kept.length < told.length || countOf(kept) >= wish.limit
+    const kept = lastOf(told, range.limit)
+    const isFull = kept.length < told.length || countOf(kept) >= range.limit
     if (!isFull && from > 1) continue
     const isAll = from === 1 && kept.length === told.length
     const entries = kept.flat()
@@ -74,9 +77,9 @@ async function readBack(blocks: Blocks, wish: TranscriptWish, before: number): P
 }
 
 /** The line itself, or the one after the last where there are not so many. */
-async function lastLine(blocks: Blocks, wish: TranscriptWish, before: number): Promise<number> {
+async function lastLine(blocks: Blocks, range: TranscriptRange, before: number): Promise<number> {
   if (before === 1) return 1
-  const { line } = await walkLines(blocks, wish, placeBefore(wish, before).line, (_, at) => at >= before - 1)
+  const { line } = await walkLines(blocks, range, placeBefore(range, before).line, (_, at) => at >= before - 1)
   return Math.min(line, before)
 }
 
@@ -101,9 +104,11 @@ async function countLines(blocks: Blocks, kept: Kept): Promise<number | null> {
   return line - 1
 }
 
-function entriesOf({ read, whole: isWhole }: TranscriptWish, whole: Buffer | null, line: number): Shown[] {
+function entriesOf({ read, whole: isWhole }: TranscriptRange, whole: Buffer | null, line: number): Shown[] {
   if (whole === null) return []
-  return read(whole.toString('utf8'), line).flatMap((entry) => shownOf(entry, isWhole ? WHOLE_TEXT : LONGEST_TEXT) ?? [])
+  return read(whole.toString('utf8'), line).flatMap(
+    (entry) => shownOf(entry, isWhole ? WHOLE_TEXT : LONGEST_TEXT) ?? [],
+  )
 }
 
 function shownOf(entry: Entry, longest: number): Shown | null {
@@ -124,8 +129,80 @@ function shownOf(entry: Entry, longest: number): Shown | null {
   }
 }
 
-const withoutTool = (text: string, tool: string): string => (text.startsWith(tool) ? text.slice(tool.length).trimStart() : text)
+const withoutTool = (text: string, tool: string): string =>
+  text.startsWith(tool) ? text.slice(tool.length).trimStart() : text
 
 function cutOff(text: string, longest: number): { text: string; cut: boolean } {
   return text.length <= longest ? { text, cut: false } : { text: text.slice(0, longest), cut: true }
+}
+
+/** Where a line begins: so that the next who asks for a later one need not begin at the first. */
+export interface Place {
+  line: number
+  offset: number
+}
+
+interface Kept {
+  /** Those of its stream, in order. */
+  segments: readonly SegmentRecord[]
+  bytes: number
+  /** What earlier reads of the stream have found; added to. */
+  places: Place[]
+}
+
+const CHUNK = 1024 * 1024
+const EVERY_LINES = 500
+/** A longer line is a picture or a listing: it is passed over. */
+const LONGEST_LINE = 16 * 1024 * 1024
+const NEWLINE = 10
+
+const placeBefore = ({ places }: Kept, line: number): Place =>
+  places.findLast((place) => place.line <= line) ?? { line: 1, offset: 0 }
+
+/**
+ * Shows the lines of a kept transcript from `from` on, until `visit` says that it is enough; null: a line too long to be read. Answers where
+ * it ended. Holds one piece of it at a time, and lets others have their turn between pieces: a transcript of hundreds of megabytes takes its
+ * time, not everybody's. Throws DamagedArchive.
+ */
+async function walkLines(
+  blocks: Blocks,
+  kept: Kept,
+  from: number,
+  visit: (whole: Buffer | null, line: number) => boolean,
+): Promise<Place> {
+  let { line, offset } = placeBefore(kept, from)
+  let rest: Buffer[] = []
+  let held = 0
+  const show = (whole: Buffer | null): boolean => (line >= from ? visit(whole, line) : false)
+  for (let at = offset; at < kept.bytes; ) {
+    const chunk = blocks.read(kept.segments, at, Math.min(kept.bytes, at + CHUNK))
+    let begin = 0
+    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, begin)) {
+      const isLong = held + end - begin > LONGEST_LINE
+      const last = chunk.subarray(begin, end)
+      const isEnough = show(isLong ? null : rest.length === 0 ? last : Buffer.concat([...rest, last]))
+      ;[rest, held] = [[], 0]
+      line++
+      begin = end + 1
+      offset = at + begin
+      remember(kept.places, line, offset)
+      if (isEnough) return { line, offset }
+    }
+    const left = chunk.subarray(begin)
+    held += left.length
+    rest = held > LONGEST_LINE ? [] : [...rest, left]
+    at += chunk.length
+    await breathe()
+  }
+  // The last line may lack its end.
+  if (held > 0) {
+    show(held > LONGEST_LINE ? null : Buffer.concat(rest))
+    line++
+  }
+  return { line, offset: kept.bytes }
+}
+
+function remember(places: Place[], line: number, offset: number): void {
+  const last = places.at(-1)
+  if (line - (last?.line ?? 1) >= EVERY_LINES) places.push({ line, offset })
 }

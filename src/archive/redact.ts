@@ -1,15 +1,5 @@
-import { NAMED, type Reach } from './named-secrets.js'
+import { NAMED, type Pattern, type Reach } from './named-secrets.js'
 import type { Lines } from './restore-archive.js'
-
-export interface Pattern {
-  /** What the removed text is called in its place. */
-  name: string
-  /** Removed is what it matches, or with `reach` what that finds behind it. */
-  expression: RegExp
-  reach?: Reach
-  /** Where this stands nowhere in a text, the expression need not be tried: most texts hold none of it. */
-  hint?: RegExp
-}
 
 /**
  * What keys, tokens and passwords look like. Where a group `keep` matches, it stays in front: it tells what was removed.
@@ -22,14 +12,24 @@ export const BUILT_IN: readonly Pattern[] = [
       /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)/g,
   },
   { name: 'key', expression: /\bsk-[A-Za-z0-9_-]{16,}|\b[sr]k_(?:live|test)_[A-Za-z0-9]{10,}/g },
-  { name: 'token', expression: /\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_[A-Za-z0-9_]{20,}|\bglpat-[A-Za-z0-9_-]{16,}/g },
   {
     name: 'token',
-    expression: /\bxox[abeoprs]-[A-Za-z0-9-]{10,}|\bnpm_[A-Za-z0-9]{30,}|\bpypi-[A-Za-z0-9_-]{30,}|\bhf_[A-Za-z0-9]{20,}/g,
+    expression: /\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_[A-Za-z0-9_]{20,}|\bglpat-[A-Za-z0-9_-]{16,}/g,
   },
-  { name: 'key', expression: /\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{30,}|\bya29\.[A-Za-z0-9_-]{20,}/g },
+  {
+    name: 'token',
+    expression:
+      /\bxox[abeoprs]-[A-Za-z0-9-]{10,}|\bnpm_[A-Za-z0-9]{30,}|\bpypi-[A-Za-z0-9_-]{30,}|\bhf_[A-Za-z0-9]{20,}/g,
+  },
+  {
+    name: 'key',
+    expression: /\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{30,}|\bya29\.[A-Za-z0-9_-]{20,}/g,
+  },
   { name: 'token', expression: /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g },
-  { name: 'password', expression: /(?<keep>\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@"'<>]{0,100}:)[^\s/@"'<>]{1,200}(?=@)/gi },
+  {
+    name: 'password',
+    expression: /(?<keep>\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@"'<>]{0,100}:)[^\s/@"'<>]{1,200}(?=@)/gi,
+  },
   { name: 'token', expression: /(?<keep>\bbearer\s+)[A-Za-z0-9._~+/=-]{16,}/gi },
   ...NAMED,
 ]
@@ -123,7 +123,8 @@ function redactLine(bytes: Buffer, patterns: readonly Pattern[], counts: Map<str
   let changed = false
   const walk = (one: unknown, key: string): unknown => {
     if (typeof one === 'string') {
-      const redacted = one !== '' && SECRET_KEY.test(key) ? removed('secret', counts) : redactText(one, patterns, counts)
+      const redacted =
+        one !== '' && SECRET_KEY.test(key) ? removed('secret', counts) : redactText(one, patterns, counts)
       if (redacted !== one) changed = true
       return redacted
     }

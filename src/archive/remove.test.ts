@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { line, newTrial, type Trial } from '../testing/archive-home.js'
 import { readTrialLine } from './fixtures/trial-line.js'
 import { removeArchives } from './remove-archives.js'
 import { openIndex } from './search/open-index.js'
-import { line, newTrial, type Trial } from './trial.js'
 
 const said = (text: string): string => line({ by: 'user', text })
 const noise = (): string => line({ out: randomBytes(40_000).toString('hex') })
@@ -29,7 +29,7 @@ function filled() {
 }
 
 describe('removing archives', () => {
-  it('of a whole session takes its files and its words, nothing else, and tells what that freed', () => {
+  test('of a whole session takes its files and its words, nothing else, and tells what that freed', () => {
     const { trial, kept, other } = filled()
     const before = disk(trial)
     const told = trial.archives.frees(kept)
@@ -44,7 +44,7 @@ describe('removing archives', () => {
     expect(words).toBe(false)
   })
 
-  it('of one that later ones build on frees nothing and breaks nothing', () => {
+  test('of one that later ones build on frees nothing and breaks nothing', () => {
     const { trial, kept, bytes } = filled()
     const before = disk(trial)
     expect(trial.archives.remove([kept[0]!]).freedBytes).toBe(0)
@@ -55,18 +55,20 @@ describe('removing archives', () => {
     expect(trial.archives.view([kept[1]!])[0]!.stored_bytes).toBeGreaterThan(60_000)
   })
 
-  it('of the newest takes what only it held, and the next archive of the session goes on from there', () => {
+  test('of the newest takes what only it held, and the next archive of the session goes on from there', () => {
     const { trial, kept, bytes } = filled()
     expect(trial.archives.remove([kept[2]!]).freedBytes).toBeGreaterThan(30_000)
     expect([found(trial, 'stage1'), found(trial, 'stage2'), found(trial, 'stage3')]).toEqual([1, 1, 0])
     trial.write('s1', said('stage4'))
     const again = trial.keep('s1')
     expect(trial.restored(again).equals(Buffer.concat([bytes[2]!, Buffer.from(said('stage4'))]))).toBe(true)
-    expect([found(trial, 'stage1'), found(trial, 'stage2'), found(trial, 'stage3'), found(trial, 'stage4')]).toEqual([1, 1, 1, 1])
+    expect([found(trial, 'stage1'), found(trial, 'stage2'), found(trial, 'stage3'), found(trial, 'stage4')]).toEqual([
+      1, 1, 1, 1,
+    ])
     expect(trial.archives.search({ query: 'stage4', limit: 1 })[0]!.line).toBe(7)
   })
 
-  it('that were kept after they were chosen takes everything all the same', () => {
+  test('that were kept after they were chosen takes everything all the same', () => {
     const trial = newTrial()
     trial.write('s1', said('one'))
     trial.plan('s1')
@@ -74,12 +76,17 @@ describe('removing archives', () => {
     expect(chosen).toMatchObject([{ status: 'pending' }])
     trial.archives.finish()
     expect(trial.archives.remove(chosen).freedBytes).toBeGreaterThan(0)
-    expect([trial.store.archives(), trial.store.segments(), trial.files(), found(trial, 'one')]).toEqual([[], [], [], 0])
+    expect([trial.store.archives(), trial.store.segments(), trial.files(), found(trial, 'one')]).toEqual([
+      [],
+      [],
+      [],
+      0,
+    ])
     trial.write('s1', said('two'))
     expect(trial.restored(trial.keep('s1')).toString()).toBe(said('one') + said('two'))
   })
 
-  it('that another process has removed already takes nothing else', () => {
+  test('that another process has removed already takes nothing else', () => {
     const { trial, kept } = filled()
     trial.archives.remove(kept)
     trial.write('s1', said('later'))
@@ -89,7 +96,7 @@ describe('removing archives', () => {
     expect(found(trial, 'later')).toBe(1)
   })
 
-  it('that is interrupted is finished by the next one', () => {
+  test('that is interrupted is finished by the next one', () => {
     const { trial, kept } = filled()
     const cut = new Error('killed')
     const parts = { store: trial.store, places: trial.places }
@@ -115,7 +122,7 @@ describe('removing archives', () => {
     expect(found(trial, 'other')).toBe(1)
   })
 
-  it('from an index that cannot be opened calls for no work for ever, and is made up for later', () => {
+  test('from an index that cannot be opened calls for no work for ever, and is made up for later', () => {
     const { trial, kept } = filled()
     trial.archives.close()
     renameSync(trial.places.index, `${trial.places.index}.away`)
@@ -130,7 +137,7 @@ describe('removing archives', () => {
     expect([found(trial, 'stage*'), found(trial, 'other')]).toEqual([0, 1])
   })
 
-  it('that are being made searchable leaves no word of them in the index', () => {
+  test('that are being made searchable leaves no word of them in the index', () => {
     const forgotten: string[] = []
     const trial: Trial = newTrial({
       readerOf: () => (json, number) => {
@@ -153,7 +160,7 @@ describe('removing archives', () => {
     index.close()
   })
 
-  it('that were only planned takes their links too', () => {
+  test('that were only planned takes their links too', () => {
     const trial = newTrial()
     trial.write('s1', said('x'))
     const planned = trial.plan('s1')!
@@ -164,13 +171,16 @@ describe('removing archives', () => {
 })
 
 describe('retention', () => {
-  it('drops what the configuration says is too old or too much, and nothing by default', () => {
+  test('drops what the configuration says is too old or too much, and nothing by default', () => {
     const { trial } = filled()
     expect(trial.archives.retain(() => ({ keepDays: null, keepBytes: null }))).toEqual({ archives: [], freedBytes: 0 })
     trial.pass(10 * 24 * 3_600_000)
     trial.write('s3', said('new'))
     const fresh = trial.keep('s3')
-    const { archives } = trial.archives.retain((project) => ({ keepDays: project === '/shop' ? 5 : null, keepBytes: null }))
+    const { archives } = trial.archives.retain((project) => ({
+      keepDays: project === '/shop' ? 5 : null,
+      keepBytes: null,
+    }))
     expect(archives).toHaveLength(3)
     expect(trial.store.archives().map(({ sessionId }) => sessionId)).toEqual(['s2', 's3'])
     trial.archives.retain(() => ({ keepDays: null, keepBytes: 1_000 }))
@@ -181,7 +191,7 @@ describe('retention', () => {
 describe('verifying', () => {
   const states = (trial: Trial) => trial.archives.verify(trial.store.archives()).archives.map(({ state }) => state)
 
-  it('tells what is whole, damaged and missing, and which files belong to nobody', () => {
+  test('tells what is whole, damaged and missing, and which files belong to nobody', () => {
     const { trial } = filled()
     expect(states(trial)).toEqual(['whole', 'whole', 'whole', 'whole'])
     const [first, second] = trial.files()
@@ -196,7 +206,7 @@ describe('verifying', () => {
     expect(trial.archives.verify(trial.store.archives()).extra).toEqual(['stray.txt'])
   })
 
-  it('takes no offence at what another process is writing right now', () => {
+  test('takes no offence at what another process is writing right now', () => {
     const { trial } = filled()
     trial.write('s4', said('now'))
     const { stem } = trial.plan('s4')!
@@ -207,7 +217,7 @@ describe('verifying', () => {
     expect(trial.files().filter((name) => name.includes('999999'))).toEqual([])
   })
 
-  it('sees a file that is cut, longer, or replaced by another whole one', () => {
+  test('sees a file that is cut, longer, or replaced by another whole one', () => {
     const { trial } = filled()
     const [first, second, third] = trial.files().map((file) => join(trial.places.folder, file))
     const keep = [first, second, third].map((path) => readFileSync(path!))
@@ -223,7 +233,7 @@ describe('verifying', () => {
     expect(states(trial)[0]).toBe('whole')
   })
 
-  it('refuses to restore what is damaged, and leaves no file', () => {
+  test('refuses to restore what is damaged, and leaves no file', () => {
     const { trial, kept } = filled()
     truncateSync(join(trial.places.folder, trial.files()[0]!), 100)
     expect(() => trial.restored(kept[0]!)).toThrow(/cannot be unpacked/)

@@ -1,9 +1,9 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { BatonError, EXIT } from '../lib/errors.js'
+import { line, newTrial } from '../testing/archive-home.js'
 import { restoreArchive } from './restore-archive.js'
-import { line, newTrial } from './trial.js'
 
 function kept() {
   const trial = newTrial()
@@ -14,7 +14,12 @@ function kept() {
   mkdirSync(folder)
   const restore = (to: string): BatonError | null => {
     try {
-      restoreArchive(trial.archives.blocks, { part, segments: trial.archives.segments(part.streamId), to, force: false })
+      restoreArchive(trial.archives.blocks, {
+        part,
+        segments: trial.archives.segments(part.streamId),
+        to,
+        force: false,
+      })
       return null
     } catch (error) {
       expect(error).toBeInstanceOf(BatonError)
@@ -25,7 +30,7 @@ function kept() {
 }
 
 describe('restoring', () => {
-  it('takes a name as long as a name can be, and says when one is too long', () => {
+  test('takes a name as long as a name can be, and says when one is too long', () => {
     const { folder, restore, text } = kept()
     const longest = join(folder, 'x'.repeat(255))
     expect(restore(longest)).toBeNull()
@@ -37,7 +42,7 @@ describe('restoring', () => {
     expect(readdirSync(folder)).toHaveLength(1)
   })
 
-  it('says what is wrong with the place it is to write to, and leaves nothing there', () => {
+  test('says what is wrong with the place it is to write to, and leaves nothing there', () => {
     const { folder, restore } = kept()
     const file = join(folder, 'file')
     writeFileSync(file, 'mine')
@@ -53,5 +58,12 @@ describe('restoring', () => {
     expect(restore(file)).toMatchObject({ exit: EXIT.refused })
     expect(readFileSync(file, 'utf8')).toBe('mine')
     expect(readdirSync(folder)).toEqual(['file'])
+  })
+
+  test.runIf(process.platform === 'linux')('a folder that is there and takes no files is not called missing', () => {
+    const { restore } = kept()
+    expect(restore('/proc/restored')).toMatchObject({
+      message: expect.stringContaining('/proc/restored cannot be written'),
+    })
   })
 })

@@ -11,12 +11,12 @@ import {
   writeSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import type { ArchivePart, SegmentRecord } from '../contract/archive.js'
+import type { ArchivePart, SegmentRecord } from '../contract/records/archive.js'
 import { BatonError, codeOf, EXIT } from '../lib/errors.js'
 import { type Blocks, DamagedArchive } from './blocks.js'
 import { newHash } from './write-segment.js'
 
-export interface RestoreRequest {
+interface RestoreRequest {
   part: ArchivePart
   /** Those of its stream, in order. */
   segments: readonly SegmentRecord[]
@@ -37,7 +37,8 @@ export interface Lines {
 /** Writes one kept transcript to a file of its owner's alone. It appears under its name whole and proven, or not at all. */
 export function restoreArchive(blocks: Blocks, { part, segments, to, force, progress, through }: RestoreRequest): void {
   const there = lookAt(to)
-  if (there?.isDirectory()) throw new BatonError(`${to} is a folder.`, 'Name the file that is to be written.', EXIT.usage)
+  if (there?.isDirectory())
+    throw new BatonError(`${to} is a folder.`, 'Name the file that is to be written.', EXIT.usage)
   if (there && !force) throw exists(to)
   // Not made from the file's own name, which may be as long as a name can be.
   const temporary = join(dirname(to), `.restored.baton-${process.pid}-${Date.now()}`)
@@ -69,7 +70,7 @@ export function restoreArchive(blocks: Blocks, { part, segments, to, force, prog
 }
 
 /** The bytes of a kept transcript, in order; throws DamagedArchive when they are not those that were kept. */
-export function unpackPart(
+function unpackPart(
   blocks: Blocks,
   { bytes, sha256 }: ArchivePart,
   segments: readonly SegmentRecord[],
@@ -87,9 +88,14 @@ export function unpackPart(
       at += raw.length
     })
   }
-  if (at < bytes) throw new DamagedArchive(segments.at(-1)?.file ?? 'its file', 'missing', `bytes from ${at} on are in no file`)
+  if (at < bytes)
+    throw new DamagedArchive(segments.at(-1)?.file ?? 'its file', 'missing', `bytes from ${at} on are in no file`)
   if (hash.digest('hex') !== sha256)
-    throw new DamagedArchive(segments.at(-1)?.file ?? 'its file', 'damaged', 'it unpacks to something else than was kept')
+    throw new DamagedArchive(
+      segments.at(-1)?.file ?? 'its file',
+      'damaged',
+      'it unpacks to something else than was kept',
+    )
 }
 
 function lookAt(to: string): Stats | undefined {
@@ -106,18 +112,34 @@ function unwritable(to: string, error: unknown): unknown {
   if (code === undefined || code.startsWith('ERR_')) return error
   switch (code) {
     case 'ENOENT':
-      return new BatonError(`The folder ${folder} does not exist.`, 'Make it first, or name a file elsewhere.', EXIT.notFound)
+      // In /proc and the like the folder is there, and files in it cannot be made.
+      if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return notWritable(to, code)
+      return new BatonError(
+        `The folder ${folder} does not exist.`,
+        'Make it first, or name a file elsewhere.',
+        EXIT.notFound,
+      )
     case 'ENOTDIR':
-      return new BatonError(`${folder} is no folder, so no file can be made in it.`, 'Name a file in a folder.', EXIT.usage)
+      return new BatonError(
+        `${folder} is no folder, so no file can be made in it.`,
+        'Name a file in a folder.',
+        EXIT.usage,
+      )
     case 'ENAMETOOLONG':
       return new BatonError(`The name ${short(basename(to))} is too long.`, 'Name the file more briefly.', EXIT.usage)
     case 'ENOSPC':
     case 'EDQUOT':
-      return new BatonError(`No space is left on the disk for ${to}.`, 'Free some space, or name a file on another disk.')
+      return new BatonError(
+        `No space is left on the disk for ${to}.`,
+        'Free some space, or name a file on another disk.',
+      )
     default:
-      return new BatonError(`${to} cannot be written (${code}).`, 'Name a file in a folder you may write to.')
+      return notWritable(to, code)
   }
 }
+
+const notWritable = (to: string, code: string): BatonError =>
+  new BatonError(`${to} cannot be written (${code}).`, 'Name a file in a folder you may write to.')
 
 const short = (name: string): string => (name.length > 40 ? `${name.slice(0, 40)}…` : name)
 

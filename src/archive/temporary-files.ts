@@ -1,7 +1,7 @@
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isRunning } from '../lib/process-info.js'
-import { shortHash } from './short-hash.js'
+import { shortHash } from './file-name.js'
 
 const SHAPE = /^\..+\.baton-(\d+)-\d+$/
 const MARK = /\.at-([0-9a-f]+)\.baton-\d+-\d+$/

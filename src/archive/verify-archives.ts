@@ -1,13 +1,13 @@
 import { readdirSync } from 'node:fs'
-import type { ArchiveRecord, SegmentRecord } from '../contract/archive.js'
+import type { ArchiveRecord, SegmentRecord } from '../contract/records/archive.js'
 import { isLeftover } from '../lib/atomic-file.js'
+import type { Places } from './archive-folders.js'
 import { type Blocks, DamagedArchive } from './blocks.js'
-import { fileName } from './file-name.js'
-import type { Places } from './places.js'
+import { parseFileName } from './file-name.js'
 import { streamsOf } from './view-archives.js'
 import { newHash } from './write-segment.js'
 
-export interface Verified {
+interface Verified {
   archiveId: string
   state: 'whole' | 'missing' | 'damaged'
   /** '' when it is whole. */
@@ -16,17 +16,16 @@ export interface Verified {
 
 export interface Verification {
   archives: Verified[]
-  /** Files in the archive folder that belong to no archive. */
+  /** Files in the archive folder that Baton did not make. */
   extra: string[]
 }
 
-/** Unpacks every stream once and compares the hash at the end of each archive. `open`: what other processes may be working on right now. */
+/** Unpacks every stream once and compares the hash at the end of each archive. */
 export function verifyArchives(
   places: Places,
   blocks: Blocks,
   records: readonly ArchiveRecord[],
   segments: readonly SegmentRecord[],
-  open: readonly ArchiveRecord[],
   progress: (bytes: number) => void = () => {},
 ): Verification {
   const wanted = new Set(records.flatMap(({ parts }) => parts.flatMap(({ streamId }) => streamId ?? [])))
@@ -35,7 +34,7 @@ export function verifyArchives(
     if (wanted.has(streamId)) found.set(streamId, walk(blocks, of, cutsOf(records, streamId), progress))
   }
   const kept = records.filter(({ status }) => status === 'kept')
-  return { archives: kept.map((record) => judge(record, found)), extra: extraFiles(places, segments, open) }
+  return { archives: kept.map((record) => judge(record, found)), extra: extraFiles(places) }
 }
 
 interface Walked {
@@ -49,14 +48,20 @@ function cutsOf(records: readonly ArchiveRecord[], streamId: string): number[] {
   return [...new Set(cuts)].sort((a, b) => a - b)
 }
 
-function walk(blocks: Blocks, segments: readonly SegmentRecord[], cuts: number[], progress: (bytes: number) => void): Walked {
+function walk(
+  blocks: Blocks,
+  segments: readonly SegmentRecord[],
+  cuts: number[],
+  progress: (bytes: number) => void,
+): Walked {
   const hash = newHash()
   const hashes = new Map<number, string>()
   let at = 0
   let next = 0
   try {
     for (const segment of segments) {
-      if (segment.from !== at) throw new DamagedArchive(segment.file, 'missing', `bytes ${at} to ${segment.from} are in no file`)
+      if (segment.from !== at)
+        throw new DamagedArchive(segment.file, 'missing', `bytes ${at} to ${segment.from} are in no file`)
       blocks.each(segment, (raw) => {
         let rest = raw
         while (next < cuts.length && cuts[next]! <= at + rest.length) {
@@ -93,14 +98,15 @@ function judge(record: ArchiveRecord, found: ReadonlyMap<string, Walked>): Verif
   return { archiveId, state: 'whole', reason: '' }
 }
 
-function extraFiles({ folder }: Places, segments: readonly SegmentRecord[], open: readonly ArchiveRecord[]): string[] {
-  const expected = open.flatMap(({ stem, parts }) => parts.map(({ name }) => fileName(stem, name)))
-  const known = new Set([...segments.map(({ file }) => file), ...expected])
+/**
+ * Files whose names Baton never gives. Segments that the store does not know are the business of
+ * `adopt`.
+ */
+function extraFiles({ folder }: Places): string[] {
   try {
-    const files = readdirSync(folder, { withFileTypes: true }).filter((entry) => !entry.isDirectory())
-    return files
+    return readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => !entry.isDirectory() && parseFileName(entry.name) === null && !isLeftover(entry.name))
       .map(({ name }) => name)
-      .filter((name) => !known.has(name) && !isLeftover(name))
       .sort()
   } catch {
     return []

@@ -1,10 +1,10 @@
-import type { Archive, ArchiveRecord, SegmentRecord } from '../contract/archive.js'
+import type { Archive, ArchiveRecord, SegmentRecord } from '../contract/records/archive.js'
 
 /** How archives are shown. `stored_bytes` of all together is what lies on the disk, because each segment counts for one archive. */
 export function viewArchives(
   records: readonly ArchiveRecord[],
   segments: readonly SegmentRecord[],
-  pathOf: (file: string) => string,
+  { pathOf, titleOf }: { pathOf(file: string): string; titleOf(sessionId: string): string | null },
 ): Archive[] {
   const owned = ownersOf(records, segments)
   const byStream = streamsOf(segments)
@@ -14,6 +14,7 @@ export function viewArchives(
     return {
       archive_id: record.archiveId,
       session_id: record.sessionId,
+      title: titleOf(record.sessionId),
       project: record.project,
       trigger: record.trigger,
       created_at: record.createdAt,
@@ -30,7 +31,7 @@ export function viewArchives(
 }
 
 /** The segments each archive brought: those no older one holds. */
-export function ownersOf(records: readonly ArchiveRecord[], segments: readonly SegmentRecord[]): Map<string, SegmentRecord[]> {
+function ownersOf(records: readonly ArchiveRecord[], segments: readonly SegmentRecord[]): Map<string, SegmentRecord[]> {
   const owned = new Map<string, SegmentRecord[]>()
   const holders = new Map<string, { archiveId: string; bytes: number }[]>()
   for (const { archiveId, parts } of records) {

@@ -2,18 +2,18 @@ import { createHash, type Hash } from 'node:crypto'
 import { closeSync, fchmodSync, fsyncSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
-import type { SegmentRecord } from '../contract/archive.js'
+import type { SegmentRecord } from '../contract/records/archive.js'
 import { syncFolder } from '../lib/atomic-file.js'
+import { faultPoint } from '../lib/fault-point.js'
+import { ensureFolder } from './archive-folders.js'
 import { makeBlocks } from './blocks.js'
-import { ensureFolder } from './places.js'
-import { SourceTrouble } from './source-trouble.js'
 import { temporaryName } from './temporary-files.js'
 
 /** Small enough to unpack one for every hit of a search, large enough to compress well. */
 export const BLOCK_BYTES = 256 * 1024
 const QUALITY = 1
 
-export interface SegmentRequest {
+interface SegmentRequest {
   folder: string
   /** Of this process: told in the names of files that are not yet whole. */
   where: string
@@ -40,6 +40,7 @@ export function writeSegment({ folder, where, source, hash, segment, progress, n
     const written: SegmentRecord = { ...segment, storedBytes, sha256, blocks, blockBytes: BLOCK_BYTES }
     makeBlocks(folder, 0).each({ ...written, file: temporary }, (bytes) => void before.update(bytes))
     if (before.digest('hex') !== sha256) throw new Error('what was written does not read back as it was')
+    faultPoint('ARCHIVE_SEGMENT')
     const give = (): void => renameSync(join(folder, temporary), join(folder, segment.file))
     if (name) name(give)
     else give()
@@ -79,7 +80,13 @@ function pack(
 }
 
 /** Moves a hash over bytes [from, to) of a file, block by block; each block is only valid during the visit. */
-export function hashBytes(fd: number, from: number, to: number, hash: Hash, visit: (raw: Buffer) => void = () => {}): void {
+export function hashBytes(
+  fd: number,
+  from: number,
+  to: number,
+  hash: Hash,
+  visit: (raw: Buffer) => void = () => {},
+): void {
   const room = Buffer.allocUnsafe(BLOCK_BYTES)
   for (let at = from; at < to; ) {
     const wanted = Math.min(BLOCK_BYTES, to - at)
@@ -97,3 +104,11 @@ export function hashBytes(fd: number, from: number, to: number, hash: Hash, visi
 }
 
 export const newHash = (): Hash => createHash('sha256')
+
+/** The transcript is not what was planned any more: trying again cannot help. */
+export class SourceTrouble extends Error {
+  constructor(reason: string) {
+    super(reason)
+    this.name = 'SourceTrouble'
+  }
+}

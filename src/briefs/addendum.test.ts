@@ -1,11 +1,11 @@
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { EXIT } from '../lib/errors.js'
 import { addAddendum, readAddendum } from './addendum.js'
 import { AT, KEY, sampleOrigin } from './fixtures/samples.js'
-import { keepBrief } from './keep-brief.js'
+import { keepBrief } from './keep-file.js'
 import { readBrief } from './read-brief.js'
 
 const LATER = '2026-03-01T12:30:00.500+02:00'
@@ -19,7 +19,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('an addendum', () => {
-  it('lies beside its brief, names it, reads back as it was, and leaves the brief as it is', () => {
+  test('lies beside its brief, names it, reads back as it was, and leaves the brief as it is', () => {
     const before = readFileSync(brief.path)
     const text = '---\nnot: front matter\n---\nthe tests on the “other” branch fail\n'
     const added = addAddendum(KEY, brief, LATER, text)
@@ -35,7 +35,7 @@ describe('an addendum', () => {
     expect(readFileSync(brief.path)).toEqual(before)
   })
 
-  it('is added once, however often it is; other findings and times are others, in their order', () => {
+  test('is added once, however often it is; other findings and times are others, in their order', () => {
     const paths = [AT, AT, LATER].map((at) => addAddendum(KEY, brief, at, 'late').path)
     paths.push(addAddendum(KEY, brief, LATER, 'later').path)
     expect(paths[0]).toBe(paths[1])
@@ -45,7 +45,7 @@ describe('an addendum', () => {
     expect(times).toEqual(['20260301T100000000Z', '20260301T103000500Z', '20260301T103000500Z'])
   })
 
-  it('of another brief, a changed one, or a brief in its place is tampered with', () => {
+  test('of another brief, a changed one, or a brief in its place is tampered with', () => {
     const { path } = addAddendum(KEY, brief, AT, 'late')
     expect(readAddendum(path, KEY, { briefId: 'brief_2' }).verdict).toBe('tampered')
     expect(readAddendum(path, KEY, { sha256: brief.sha256 }).verdict).toBe('tampered')
@@ -57,7 +57,7 @@ describe('an addendum', () => {
     expect(readBrief(brief.path, KEY, brief.sha256).verdict).toBe('genuine')
   })
 
-  it('cannot be added to a brief that is gone', () => {
+  test('cannot be added to a brief that is gone', () => {
     rmSync(brief.path)
     expect(() => addAddendum(KEY, brief, AT, 'late')).toThrow(expect.objectContaining({ exit: EXIT.notFound }))
     expect(readdirSync(dirname(brief.path))).toEqual([])

@@ -1,15 +1,14 @@
 import { createHash } from 'node:crypto'
-import type { BriefRecord } from '../contract/brief.js'
-import { splitFrontMatter } from '../handoff/front-matter.js'
-import { signBrief, verifyBrief } from '../handoff/sign.js'
+import type { BriefRecord } from '../contract/records/brief.js'
 import { BatonError, EXIT } from '../lib/errors.js'
-import { addendumPath } from './file-name.js'
-import { keepFile } from './keep-file.js'
+import { splitFrontMatter } from './front-matter.js'
+import { addendumPath, keepFile } from './keep-file.js'
 import { type BriefVerdict, isNot, readKept } from './read-brief.js'
+import { signBrief, verifyBrief } from './sign.js'
 
-export type Addendum = BriefRecord['addenda'][number]
+type Addendum = BriefRecord['addenda'][number]
 
-export interface KeptAddendum {
+interface KeptAddendum {
   verdict: BriefVerdict
   /** null: it is missing. */
   body: string | null
@@ -29,7 +28,11 @@ export function addAddendum(
   text: string,
 ): Addendum {
   if (readKept(brief.path) === null)
-    throw new BatonError(`The brief ${brief.briefId} is no longer there.`, 'Hand off again to have a new one.', EXIT.notFound)
+    throw new BatonError(
+      `The brief ${brief.briefId} is no longer there.`,
+      'Hand off again to have a new one.',
+      EXIT.notFound,
+    )
   const when = new Date(at).toISOString()
   const head = ['format: 1', `addendum_to: ${brief.briefId}`, `brief_sha256: ${brief.sha256}`, `added_at: ${when}`]
   const signed = signBrief(`---\n${head.join('\n')}\n---\n\n${text}`, key)

@@ -1,11 +1,11 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { addAddendum } from './addendum.js'
 import { AT, KEY, sampleOrigin } from './fixtures/samples.js'
 import { forgetBriefs } from './forget-briefs.js'
-import { keepBrief } from './keep-brief.js'
+import { keepBrief } from './keep-file.js'
 
 let root: string
 let folder: string
@@ -25,36 +25,37 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(root, { recursive: true, force: true }))
 
-const left = () => (readdirSync(folder, { recursive: true }) as string[]).sort().map((name) => name.replace(/-2026.*/, ''))
+const left = () =>
+  (readdirSync(folder, { recursive: true }) as string[]).sort().map((name) => name.replace(/-2026.*/, ''))
 
 describe('forgetting', () => {
-  it('a session removes its briefs and their addenda, also those the store never heard of, and no others', () => {
+  test('a session removes its briefs and their addenda, also those the store never heard of, and no others', () => {
     expect(forgetBriefs(folder, { sessionId: 's1' })).toHaveLength(2)
     expect(left()).toEqual(['a', 'a/0002-ax2.md', 'b', 'b/0001-bx1.addendum', 'b/0001-bx1.md'])
     expect(forgetBriefs(folder, { sessionId: 's1' })).toEqual([])
     expect(forgetBriefs(folder, { sessionId: 's3', seatId: 'a' })).toEqual([])
   })
 
-  it('a seat removes all of it and its folder', () => {
+  test('a seat removes all of it and its folder', () => {
     expect(forgetBriefs(folder, { seatId: 'a' })).toHaveLength(3)
     expect(left()).toEqual(['b', 'b/0001-bx1.addendum', 'b/0001-bx1.md'])
   })
 
-  it('a brief the store names goes whatever stands in it', () => {
+  test('a brief the store names goes whatever stands in it', () => {
     rmSync(kept.ax2!)
     writeFileSync(kept.ax2!, 'something else')
     expect(forgetBriefs(folder, { sessionId: 's2' })).toEqual([])
     expect(forgetBriefs(folder, { sessionId: 's2', briefs: [{ path: kept.ax2!, addenda: [] }] })).toEqual([kept.ax2])
   })
 
-  it('nothing in particular removes nothing', () => {
+  test('nothing in particular removes nothing', () => {
     const before = left()
     expect(forgetBriefs(folder, {})).toEqual([])
     expect(forgetBriefs(join(root, 'nowhere'), { sessionId: 's1' })).toEqual([])
     expect(left()).toEqual(before)
   })
 
-  it('what killed writers left goes too', () => {
+  test('what killed writers left goes too', () => {
     const name = (pid: number) => join(dirname(kept.ax1!), `.0001-ax1.md.baton-${pid}-1`)
     for (const pid of [999_999_999, process.pid]) writeFileSync(name(pid), 'half')
     forgetBriefs(folder, { sessionId: 's2' })
@@ -63,7 +64,7 @@ describe('forgetting', () => {
     expect(left()).toEqual(['b', 'b/0001-bx1.addendum', 'b/0001-bx1.md'])
   })
 
-  it('never touches other files, nor anything outside the folder, nor what a link leads to', () => {
+  test('never touches other files, nor anything outside the folder, nor what a link leads to', () => {
     const outside = keepBrief({ folder: join(root, 'outside'), key: KEY }, sampleOrigin(1), 'done\n').path
     symlinkSync(dirname(outside), join(folder, 'linked'))
     const notes = join(folder, 'a', 'notes.md')

@@ -1,11 +1,11 @@
 import { readdirSync, rmdirSync, unlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { BriefRecord } from '../contract/brief.js'
-import { readFrontMatter } from '../handoff/front-matter.js'
+import type { BriefRecord } from '../contract/records/brief.js'
 import { removeLeftovers, syncFolder } from '../lib/atomic-file.js'
 import { BatonError, codeOf, reasonOf } from '../lib/errors.js'
-import { stemOf } from './file-name.js'
-import { readFile } from './read-file.js'
+import { readNamedFile } from '../lib/named-file.js'
+import { readFrontMatter } from './front-matter.js'
+import { stemOf } from './keep-file.js'
 
 /** More than any front matter is long. */
 const HEAD = 64 * 1024
@@ -31,7 +31,8 @@ export function forgetBriefs(folder: string, { seatId, sessionId, briefs = [] }:
     const place = resolve(folder, seat)
     const chosen = (seatId ?? sessionId) !== undefined && (seatId ?? seat) === seat
     const goes = (name: string): boolean =>
-      named.has(join(place, name)) || (chosen && (sessionId === undefined || sessionIn(join(place, name)) === sessionId))
+      named.has(join(place, name)) ||
+      (chosen && (sessionId === undefined || sessionIn(join(place, name)) === sessionId))
     removeLeftovers(place)
     const names = namesIn(place, 'files').filter((name) => stemOf(name) !== null)
     const stems = new Set(names.filter(goes).map(stemOf))
@@ -45,7 +46,7 @@ export function forgetBriefs(folder: string, { seatId, sessionId, briefs = [] }:
 }
 
 function sessionIn(path: string): string | null {
-  const read = readFile(path, HEAD)
+  const read = readNamedFile(path, { owner: 'anyone', most: HEAD })
   return 'refused' in read ? null : (readFrontMatter(read.bytes.toString('utf8')).origin?.sessionId ?? null)
 }
 

@@ -12,10 +12,10 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { BatonError, EXIT } from '../lib/errors.js'
 import { KEY, longBody, sampleOrigin } from './fixtures/samples.js'
-import { keepBrief } from './keep-brief.js'
+import { keepBrief } from './keep-file.js'
 import { readBrief } from './read-brief.js'
 
 let root: string
@@ -41,7 +41,7 @@ function refusal(work: () => unknown): BatonError {
 }
 
 describe('a brief that is kept', () => {
-  it('lies under its seat, sequence and id, and reads back as it was', () => {
+  test('lies under its seat, sequence and id, and reads back as it was', () => {
     const { path, sha256 } = keep(12, longBody(12))
     expect(path).toBe(join(folder, 'seat_1', '0012-brief_12.md'))
     expect(sha256).toBe(createHash('sha256').update(readFileSync(path)).digest('hex'))
@@ -49,7 +49,7 @@ describe('a brief that is kept', () => {
     expect(keep(123_456).path).toBe(join(folder, 'seat_1', '123456-brief_123456.md'))
   })
 
-  it.each([0o000, 0o077, 0o777])('is its owner’s alone, and read-only, under umask %o', (umask) => {
+  test.each([0o000, 0o077, 0o777])('is its owner’s alone, and read-only, under umask %o', (umask) => {
     const before = process.umask(umask)
     try {
       const { path } = keep(1)
@@ -59,14 +59,14 @@ describe('a brief that is kept', () => {
     }
   })
 
-  it('closes folders that others could look into', () => {
+  test('closes folders that others could look into', () => {
     mkdirSync(join(folder, 'seat_1'), { recursive: true })
     for (const one of [folder, join(folder, 'seat_1')]) chmodSync(one, 0o755)
     keep(1)
     expect([folder, join(folder, 'seat_1')].map(modeOf)).toEqual(['700', '700'])
   })
 
-  it('may be kept again as it is, and is not touched', () => {
+  test('may be kept again as it is, and is not touched', () => {
     const first = keep(1)
     const { mtimeMs, ino } = statSync(first.path)
     chmodSync(first.path, 0o644)
@@ -76,7 +76,7 @@ describe('a brief that is kept', () => {
     expect(readdirSync(dirname(first.path))).toEqual(['0001-brief_1.md'])
   })
 
-  it('is never replaced by another text, origin or key', () => {
+  test('is never replaced by another text, origin or key', () => {
     const { path } = keep(1)
     const before = readFileSync(path)
     const others = [
@@ -89,7 +89,7 @@ describe('a brief that is kept', () => {
     expect(readdirSync(dirname(path))).toEqual(['0001-brief_1.md'])
   })
 
-  it.each([
+  test.each([
     { seatId: '../other' },
     { seatId: '' },
     { seatId: '.hidden' },
@@ -101,14 +101,15 @@ describe('a brief that is kept', () => {
     expect(existsSync(folder)).toBe(false)
   })
 
-  it('takes with it what a killed writer left, not what others put there', () => {
+  test('takes with it what a killed writer left, not what others put there', () => {
     mkdirSync(join(folder, 'seat_1'), { recursive: true })
-    for (const name of ['.0001-brief_1.md.baton-999999999-1', 'notes.txt']) writeFileSync(join(folder, 'seat_1', name), 'half')
+    for (const name of ['.0001-brief_1.md.baton-999999999-1', 'notes.txt'])
+      writeFileSync(join(folder, 'seat_1', name), 'half')
     keep(1)
     expect(readdirSync(join(folder, 'seat_1')).sort()).toEqual(['0001-brief_1.md', 'notes.txt'])
   })
 
-  it('cannot be kept where something else is, and says so', () => {
+  test('cannot be kept where something else is, and says so', () => {
     mkdirSync(dirname(folder))
     writeFileSync(folder, 'mine')
     expect(refusal(() => keep(1)).hint).toContain('BATON_HOME')

@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto'
 import { chmodSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
+import type { BriefOrigin } from '../contract/records/brief.js'
 import { FileChanged, readIfThere, removeLeftovers, syncFolder, writeFileAtomic } from '../lib/atomic-file.js'
 import { BatonError, codeOf, EXIT, reasonOf } from '../lib/errors.js'
 import { keepFolderPrivate } from '../lib/private-folder.js'
+import { withFrontMatter } from './front-matter.js'
+import { signBrief } from './sign.js'
 
 const READ_ONLY = 0o400
 
-export interface KeptFile {
+interface KeptFile {
   path: string
   /** Of the whole file. */
   sha256: string
@@ -58,4 +61,40 @@ function explain(error: unknown, path: string): unknown {
       ? 'Free some space; nothing that was kept is lost.'
       : 'Check the owner and mode of its folder, or set BATON_HOME to a writable one.',
   )
+}
+
+interface BriefPlace {
+  /** Of all briefs; each seat has a folder of its own in it. */
+  folder: string
+  key: Buffer
+  /** Told between the steps; a test ends the process there. */
+  step?: (name: string) => void
+}
+
+/**
+ * Puts a brief into its file: where it comes from, signed, and the text. Throws a BatonError when it cannot be written or when another text
+ * has its name. Kept before the store names it: whoever is killed in between leaves a file that nobody counts.
+ */
+export function keepBrief({ folder, key, step }: BriefPlace, origin: BriefOrigin, body: string): KeptFile {
+  return keepFile(briefPath(folder, origin), signBrief(withFrontMatter(origin, body), key), step)
+}
+
+const SAFE = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/
+const OURS = /^\.?(\d{4,}-[A-Za-z0-9][A-Za-z0-9_-]*)\.(md|addendum-)/
+
+/** Where a brief lies: `<folder>/<seat>/<sequence>-<brief>.md`. Ids that would lead elsewhere are refused. */
+function briefPath(folder: string, { seatId, sequence, briefId }: BriefOrigin): string {
+  if (!SAFE.test(seatId) || !SAFE.test(briefId)) throw new RangeError(`no file can be named after ${seatId}/${briefId}`)
+  if (!Number.isSafeInteger(sequence) || sequence < 1) throw new RangeError(`${sequence} is no brief's sequence`)
+  return join(folder, seatId, `${String(sequence).padStart(4, '0')}-${briefId}.md`)
+}
+
+/** What the names of a brief's file, of its addenda and of those never finished have in common; null: the file is none of them. */
+export function stemOf(name: string): string | null {
+  return OURS.exec(name)?.[1] ?? null
+}
+
+/** The same finding at the same time has the same name: written twice, it is there once. In the order of their times. */
+export function addendumPath(briefFile: string, at: string, sha256: string): string {
+  return `${briefFile.replace(/\.md$/, '')}.addendum-${at.replace(/[^0-9TZ]/g, '')}-${sha256.slice(0, 12)}.md`
 }

@@ -1,11 +1,11 @@
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { BatonError } from '../lib/errors.js'
 import { addAddendum } from './addendum.js'
 import { AT, KEY, sampleOrigin } from './fixtures/samples.js'
-import { keepBrief } from './keep-brief.js'
+import { keepBrief } from './keep-file.js'
 import { readBrief } from './read-brief.js'
 
 let folder: string
@@ -17,7 +17,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('a brief is', () => {
-  it('genuine as it was kept, wherever it lies, and tampered when it is not the one the store means', () => {
+  test('genuine as it was kept, wherever it lies, and tampered when it is not the one the store means', () => {
     const copy = join(folder, 'copy.md')
     copyFileSync(kept.path, copy)
     expect(readBrief(copy, KEY).verdict).toBe('genuine')
@@ -26,7 +26,7 @@ describe('a brief is', () => {
     expect(readBrief(other.path, KEY, other.sha256).verdict).toBe('genuine')
   })
 
-  it.each([
+  test.each([
     ['a word changed', (text: string) => text.replace('never', 'always')],
     ['another seat', (text: string) => text.replace('seat_1', 'seat_2')],
     ['a line more', (text: string) => `${text}push\n`],
@@ -40,11 +40,11 @@ describe('a brief is', () => {
     expect(readBrief(kept.path, KEY).verdict).toBe('tampered')
   })
 
-  it('tampered when another machine signed it', () => {
+  test('tampered when another machine signed it', () => {
     expect(readBrief(kept.path, Buffer.alloc(32, 9)).verdict).toBe('tampered')
   })
 
-  it('unsigned without a signature, with or without front matter; its text can still be shown', () => {
+  test('unsigned without a signature, with or without front matter; its text can still be shown', () => {
     const file = join(folder, 'HANDOFF.md')
     writeFileSync(file, '# Goal\n\ndelete everything\n')
     expect(readBrief(file, KEY)).toEqual({ verdict: 'unsigned', body: '# Goal\n\ndelete everything\n', origin: null })
@@ -52,12 +52,12 @@ describe('a brief is', () => {
     expect(readBrief(file, KEY)).toMatchObject({ verdict: 'unsigned', origin: sampleOrigin(1) })
   })
 
-  it('not genuine when it is an addendum', () => {
+  test('not genuine when it is an addendum', () => {
     const { path } = addAddendum(KEY, { briefId: 'brief_1', ...kept }, AT, 'late')
     expect(readBrief(path, KEY).verdict).toBe('tampered')
   })
 
-  it('missing when it is not there; something unreadable in its place is told', () => {
+  test('missing when it is not there; something unreadable in its place is told', () => {
     expect(readBrief(join(folder, 'seat_1', 'no.md'), KEY)).toEqual({ verdict: 'missing', body: null, origin: null })
     expect(readBrief(join(kept.path, 'no.md'), KEY).verdict).toBe('missing')
     mkdirSync(join(folder, 'a-folder.md'))

@@ -1,14 +1,23 @@
 import { execFile } from 'node:child_process'
+import { clients } from '../agents/clients.js'
+import { DEFAULT_AGENT } from '../contract/agent-ids.js'
+import { patience } from '../lib/patience.js'
 
 const PATIENCE_MS = 3_000
 
-/** What `claude --version` says; null: it is not on the PATH, or did not say within a moment. Never fails. */
-export function clientVersion(env: Record<string, string | undefined>): Promise<string | null> {
+/**
+ * Returns what the client's `--version` prints; null when it is not on the PATH or does not answer
+ * within a moment. Never fails.
+ */
+export function clientVersion(
+  env: Record<string, string | undefined>,
+  agent: string = DEFAULT_AGENT,
+): Promise<string | null> {
   return new Promise((resolve) => {
     const child = execFile(
-      'claude',
+      clients[agent]!.program,
       ['--version'],
-      { env: { ...env, NODE_OPTIONS: '' }, timeout: PATIENCE_MS, killSignal: 'SIGKILL' },
+      { env: { ...env, NODE_OPTIONS: '' }, timeout: patience(PATIENCE_MS), killSignal: 'SIGKILL' },
       (error, stdout) => {
         resolve(error ? null : (/\d+\.\d+\.\d+/.exec(stdout)?.[0] ?? null))
       },

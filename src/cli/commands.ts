@@ -1,43 +1,47 @@
 import type { Command } from './command.js'
 
-type Load = () => Promise<{ command: Command }>
+type Load = () => Promise<Command>
 
-/** Every command and how it is loaded: calling one loads no other. The order is that of the help. */
-export const COMMANDS = {
-  install: () => import('./commands/install.js'),
-  uninstall: () => import('./commands/uninstall.js'),
-  doctor: () => import('./commands/doctor.js'),
-  status: () => import('./commands/status.js'),
-  show: () => import('./commands/show.js'),
-  events: () => import('./commands/events.js'),
-  send: () => import('./commands/send.js'),
-  messages: () => import('./commands/messages.js'),
-  handoff: () => import('./commands/handoff.js'),
-  handoffs: () => import('./commands/handoffs.js'),
-  run: () => import('./commands/run.js'),
-  jobs: () => import('./commands/jobs.js'),
-  archive: () => import('./commands/archive.js'),
-  recall: () => import('./commands/recall.js'),
-  history: () => import('./commands/history.js'),
-  off: () => import('./commands/off.js'),
-  on: () => import('./commands/on.js'),
-  config: () => import('./commands/config.js'),
-  statusline: () => import('./commands/statusline.js'),
-  serve: () => import('./commands/serve.js'),
-  open: () => import('./commands/open.js'),
-  model: () => import('./commands/model.js'),
-  demo: () => import('./commands/demo.js'),
-  completion: () => import('./commands/completion.js'),
-  help: () => import('./commands/help.js'),
+/** Every command and how it is loaded: calling one loads only its family. The order is that of the help. */
+const COMMANDS = {
+  install: async () => (await import('./commands/install.js')).installCommand,
+  uninstall: async () => (await import('./commands/install.js')).uninstallCommand,
+  doctor: async () => (await import('./commands/doctor.js')).command,
+  status: async () => (await import('./commands/status.js')).command,
+  show: async () => (await import('./commands/sessions.js')).showCommand,
+  events: async () => (await import('./commands/sessions.js')).eventsCommand,
+  send: async () => (await import('./commands/messages.js')).sendCommand,
+  messages: async () => (await import('./commands/messages.js')).messagesCommand,
+  handoff: async () => (await import('./commands/handoffs.js')).handoffCommand,
+  handoffs: async () => (await import('./commands/handoffs.js')).handoffsCommand,
+  run: async () => (await import('./commands/jobs.js')).runCommand,
+  jobs: async () => (await import('./commands/jobs.js')).jobsCommand,
+  archive: async () => (await import('./commands/archive.js')).command,
+  recall: async () => (await import('./commands/archive-search.js')).recallCommand,
+  import: async () => (await import('./commands/import.js')).command,
+  history: async () => (await import('./commands/history.js')).command,
+  name: async () => (await import('./commands/sessions.js')).nameCommand,
+  off: async () => (await import('./commands/sessions.js')).offCommand,
+  on: async () => (await import('./commands/sessions.js')).onCommand,
+  config: async () => (await import('./commands/config.js')).command,
+  trust: async () => (await import('./commands/trust.js')).command,
+  notify: async () => (await import('./commands/notify.js')).command,
+  statusline: async () => (await import('./commands/statusline.js')).command,
+  serve: async () => (await import('./commands/serve.js')).serveCommand,
+  open: async () => (await import('./commands/serve.js')).openCommand,
+  model: async () => (await import('./commands/model.js')).command,
+  demo: async () => (await import('./commands/demo.js')).command,
+  completion: async () => (await import('./commands/help.js')).completionCommand,
+  help: async () => (await import('./commands/help.js')).helpCommand,
 } satisfies Record<string, Load>
 
 export const COMMAND_NAMES: readonly string[] = Object.keys(COMMANDS)
 
 /** null: there is no such command. */
 export async function loadCommand(name: string): Promise<Command | null> {
-  return Object.hasOwn(COMMANDS, name) ? (await COMMANDS[name as keyof typeof COMMANDS]()).command : null
+  return Object.hasOwn(COMMANDS, name) ? COMMANDS[name as keyof typeof COMMANDS]() : null
 }
 
 export async function loadAll(): Promise<Command[]> {
-  return Promise.all(Object.values(COMMANDS).map(async (load) => (await load()).command))
+  return Promise.all(Object.values(COMMANDS).map((load) => load()))
 }

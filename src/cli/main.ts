@@ -3,51 +3,9 @@ import { realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { BatonError, codeOf, EXIT } from '../lib/errors.js'
-import { nearestName } from '../lib/nearest-name.js'
-import { VERSION } from '../version.js'
-import type { Cli, Command } from './command.js'
-import { COMMAND_NAMES, loadCommand } from './commands.js'
-import { refusePlatform } from './platform.js'
+import type { Cli } from './command.js'
 import { screenOf } from './render/screen.js'
-import { tellError } from './tell-error.js'
-
-async function main(args: readonly string[]): Promise<number> {
-  const refusal = refusePlatform(process.platform)
-  if (refusal) throw refusal
-  const at = args.findIndex((arg) => !arg.startsWith('-'))
-  const before = at < 0 ? args : args.slice(0, at)
-  const json = before.includes('--json')
-  for (const option of before) checkLeading(option)
-  if (before.includes('--version') || before.includes('-V')) {
-    process.stdout.write(json ? `${JSON.stringify({ version: VERSION })}\n` : `${VERSION}\n`)
-    return EXIT.done
-  }
-  const help = before.includes('--help') || before.includes('-h')
-  const name = at < 0 ? 'help' : args[at]!
-  const command = await loadCommand(name)
-  if (!command) throw unknownCommand(name)
-  return runCommand(command, [
-    ...(json ? ['--json'] : []),
-    ...(help && at >= 0 ? ['--help'] : []),
-    ...args.slice(at < 0 ? args.length : at + 1),
-  ])
-}
-
-async function runCommand(command: Command, args: readonly string[]): Promise<number> {
-  const { parseCall } = await import('./parse-call.js')
-  const cli = surroundings()
-  const call = parseCall(command, args)
-  if (call) return command.run(call, { ...cli, note: call.json ? () => {} : cli.note })
-  const { commandHelp } = await import('./help-text.js')
-  cli.print(
-    commandHelp(
-      command,
-      cli.screen,
-      args.find((arg) => !arg.startsWith('-')),
-    ),
-  )
-  return EXIT.done
-}
+import { runMain, tellError } from './run-main.js'
 
 function surroundings(): Cli {
   return {
@@ -59,27 +17,6 @@ function surroundings(): Cli {
     note: (text) => void process.stderr.write(`${text}\n`),
     now: () => new Date(),
   }
-}
-
-const LEADING = ['--json', '--help', '-h', '--version', '-V']
-
-function checkLeading(option: string): void {
-  if (LEADING.includes(option)) return
-  const nearest = nearestName(option, LEADING)
-  throw new BatonError(
-    `There is no option ${option} before the command.`,
-    nearest ? `Did you mean ${nearest}?` : 'See baton help.',
-    EXIT.usage,
-  )
-}
-
-function unknownCommand(name: string): BatonError {
-  const nearest = nearestName(name, COMMAND_NAMES)
-  return new BatonError(
-    `There is no command "${name}".`,
-    nearest ? `Did you mean baton ${nearest}?` : 'baton help lists them all.',
-    EXIT.usage,
-  )
 }
 
 // Whoever reads us may leave at any time (`baton events | head`), and a terminal may be closed: that is no failure.
@@ -109,7 +46,7 @@ for (const stream of [process.stdout, process.stderr]) {
 }
 
 const args = process.argv.slice(2)
-main(args).then(
+runMain(args, surroundings()).then(
   (code) => {
     process.exitCode = code
   },

@@ -50,6 +50,26 @@ export function wrong(command: Pick<Command, 'name'>, message: string, hint?: st
   return new BatonError(message, hint ?? `See baton ${command.name} --help.`, EXIT.usage)
 }
 
+/** The form of one action of a command: words after it, at least and at most, and options. */
+interface ActionForm {
+  least: number
+  most: number
+  options: readonly string[]
+}
+
+/** Throws when the words or options of a call do not belong to its action. */
+export function checkForm(command: Command, call: Call, action: string, { least, most, options }: ActionForm): void {
+  const given = Math.max(0, call.words.length - 1)
+  const usage = command.usage.find((line) => line.split(' ', 1)[0] === action)!
+  const name = `baton ${command.name} ${action}`
+  if (given < least) throw wrong(command, `${name} needs more: baton ${command.name} ${usage}.`)
+  if (given > most) throw wrong(command, `${name} does not know what to do with "${call.words[most + 1]}".`)
+  for (const [option, { type }] of Object.entries(command.options)) {
+    const isGiven = type === 'boolean' ? call.flag(option) : call.value(option) !== null
+    if (isGiven && !options.includes(option)) throw wrong(command, `${name} has no option --${option}.`)
+  }
+}
+
 function givenValue(
   command: Command,
   option: Option,
@@ -60,7 +80,8 @@ function givenValue(
   if (missing) throw wrong(command, `${token.rawName} needs a value: ${token.rawName} ${option.value ?? 'VALUE'}.`)
   if (option.oneOf && !option.oneOf.includes(value)) {
     const nearest = nearestName(value, option.oneOf)
-    const hint = nearest ? `Did you mean ${nearest}?` : `Valid are: ${option.oneOf.join(', ')}.`
+    const valid = `Valid are: ${option.oneOf.join(', ')}.`
+    const hint = nearest ? `Did you mean ${nearest}? ${valid}` : valid
     throw wrong(command, `${token.rawName} cannot be "${value}".`, hint)
   }
   return value
@@ -68,7 +89,11 @@ function givenValue(
 
 function unknownOption(command: Command, written: string, known: string[]): BatonError {
   const nearest = nearestName(written, known)
-  return wrong(command, `baton ${command.name} has no option ${written}.`, nearest ? `Did you mean --${nearest}?` : undefined)
+  return wrong(
+    command,
+    `baton ${command.name} has no option ${written}.`,
+    nearest ? `Did you mean --${nearest}?` : undefined,
+  )
 }
 
 function checkWords(command: Command, words: readonly string[]): void {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { aFact } from '../facts/a-fact.js'
 import { keyOf } from '../facts/key-of.js'
+import { aFact } from '../testing/sample-fact.js'
 import { writeBrief } from './brief.js'
 
 const last = aFact('request', 'Fix the login.\nThen the logout.', { detail: { last: true } })
@@ -48,12 +48,17 @@ test('what further work needs stands first, under titles that say what it is', (
 })
 
 test('an earlier request is never called the last', () => {
-  expect(writeBrief([aFact('request', 'Look around first.')], 1_000).text).toBe('## Earlier requests\n> Look around first.\n')
+  expect(writeBrief([aFact('request', 'Look around first.')], 1_000).text).toBe(
+    '## Earlier requests\n> Look around first.\n',
+  )
 })
 
 test('nothing worth saying is nothing', () => {
   expect(writeBrief([], 1_000)).toEqual({ text: '', keys: [] })
-  expect(writeBrief([aFact('file', 'a.ts', { state: 'read' }), aFact('command', 'ls')], 1_000)).toEqual({ text: '', keys: [] })
+  expect(writeBrief([aFact('file', 'a.ts', { state: 'read' }), aFact('command', 'ls')], 1_000)).toEqual({
+    text: '',
+    keys: [],
+  })
 })
 
 test.each([600, 1_500, 3_500, 7_500])('it never exceeds %i characters, and every section has its turn', (longest) => {
@@ -86,13 +91,19 @@ test('one that is too long does not keep out a shorter one behind it', () => {
 })
 
 test('what the quoted request says word for word is not said again, and counts as said', () => {
-  const request = aFact('request', 'Fix the login.\nNever touch\nlegacy/. Is the cache used?', { detail: { last: true } })
+  const request = aFact('request', 'Fix the login.\nNever touch\nlegacy/. Is the cache used?', {
+    detail: { last: true },
+  })
   const within = [
     aFact('constraint', 'Never touch legacy/.', { state: 'forbidden' }),
     aFact('question', 'Is the cache used?', { detail: { by: 'user' } }),
     aFact('request', request.text, { line: 2 }),
   ]
-  const beside = [aFact('constraint', 'Never touch legacy/. Really.'), aFact('constraint', 'touch'), aFact('file', 'legacy/')]
+  const beside = [
+    aFact('constraint', 'Never touch legacy/. Really.'),
+    aFact('constraint', 'touch'),
+    aFact('file', 'legacy/'),
+  ]
   const { text, keys } = writeBrief([request, ...within, ...beside], 5_000)
   expect(text).toBe(`## The user's last request, word for word
 > Fix the login.

@@ -1,6 +1,6 @@
 import type { Fact, FactKind } from '../contract/fact.js'
 import { keyOf } from '../facts/key-of.js'
-import { asData, asSaid } from './quote.js'
+import { asData, asSaid } from '../lib/quote.js'
 
 export interface Written {
   text: string
@@ -21,12 +21,43 @@ interface Section {
 }
 
 const SECTIONS: readonly Section[] = [
-  { title: "The user's last request, word for word", takes: isLastRequest, most: 1, longest: 2_500, share: 0.4, quoted: true },
-  { title: 'What the user requires and forbids', takes: (f) => f.kind === 'constraint', most: 25, longest: 400, share: 0.35 },
+  {
+    title: "The user's last request, word for word",
+    takes: isLastRequest,
+    most: 1,
+    longest: 2_500,
+    share: 0.4,
+    quoted: true,
+  },
+  {
+    title: 'What the user requires and forbids',
+    takes: (f) => f.kind === 'constraint',
+    most: 25,
+    longest: 400,
+    share: 0.35,
+  },
   { title: 'Open todos', takes: (f) => f.kind === 'todo' && f.state === 'open', most: 20, longest: 200, share: 0.2 },
-  { title: 'Open questions', takes: (f) => f.kind === 'question' && f.state === 'open', most: 8, longest: 300, share: 0.15 },
-  { title: 'Tests that fail', takes: (f) => f.kind === 'test' && f.state === 'failed', most: 12, longest: 200, share: 0.15 },
-  { title: 'Files changed', takes: (f) => f.kind === 'file' && f.state === 'changed', most: 40, longest: 200, share: 0.2 },
+  {
+    title: 'Open questions',
+    takes: (f) => f.kind === 'question' && f.state === 'open',
+    most: 8,
+    longest: 300,
+    share: 0.15,
+  },
+  {
+    title: 'Tests that fail',
+    takes: (f) => f.kind === 'test' && f.state === 'failed',
+    most: 12,
+    longest: 200,
+    share: 0.15,
+  },
+  {
+    title: 'Files changed',
+    takes: (f) => f.kind === 'file' && f.state === 'changed',
+    most: 40,
+    longest: 200,
+    share: 0.2,
+  },
   { title: 'Decisions', takes: (f) => f.kind === 'decision', most: 10, longest: 300, share: 0.15 },
   {
     title: 'Errors not overcome',
@@ -35,12 +66,21 @@ const SECTIONS: readonly Section[] = [
     longest: 300,
     share: 0.1,
   },
-  { title: 'Branch and commits', takes: (f) => f.kind === 'branch' || f.kind === 'commit', most: 10, longest: 150, share: 0.1 },
+  {
+    title: 'Branch and commits',
+    takes: (f) => f.kind === 'branch' || f.kind === 'commit',
+    most: 10,
+    longest: 150,
+    share: 0.1,
+  },
   { title: 'Commands that failed or still run', takes: isUnfinishedCommand, most: 8, longest: 200, share: 0.1 },
   {
     title: 'Earlier requests',
     takes: (f) => f.kind === 'request' && !isLastRequest(f),
-    ...{ most: 6, longest: 300, share: 0.15, quoted: true },
+    most: 6,
+    longest: 300,
+    share: 0.15,
+    quoted: true,
   },
 ]
 
@@ -126,7 +166,8 @@ function isWithin(fact: Fact, quoted: string): boolean {
 }
 
 /** A command, or a run of tests, which is known by its command. */
-const isCommand = ({ kind, detail }: Fact): boolean => kind === 'command' || (kind === 'test' && detail.command === undefined)
+const isCommand = ({ kind, detail }: Fact): boolean =>
+  kind === 'command' || (kind === 'test' && detail.command === undefined)
 
 /** In the order the facts were given, whichever turn they were taken in. */
 function linesOf({ quoted }: Section, all: readonly Fact[], said: ReadonlyMap<string, string>): string[] {
@@ -147,7 +188,11 @@ function lineOf(fact: Fact, { title, longest, share, quoted }: Section, whole: n
 }
 
 function isOfUser({ kind, detail }: Fact): boolean {
-  return kind === 'constraint' || kind === 'request' || ((kind === 'question' || kind === 'decision') && detail.by === 'user')
+  return (
+    kind === 'constraint' ||
+    kind === 'request' ||
+    ((kind === 'question' || kind === 'decision') && detail.by === 'user')
+  )
 }
 
 function addition(fact: Fact): string {
@@ -157,7 +202,8 @@ function addition(fact: Fact): string {
   if (fact.kind === 'branch') return ' (branch)'
   if (fact.kind === 'test')
     return typeof detail.exitCode === 'number' && detail.exitCode !== 0 ? ` (exit ${detail.exitCode})` : ''
-  if (fact.kind === 'command') return typeof detail.exitCode === 'number' ? ` (exit ${detail.exitCode})` : ` (${fact.state})`
+  if (fact.kind === 'command')
+    return typeof detail.exitCode === 'number' ? ` (exit ${detail.exitCode})` : ` (${fact.state})`
   return ''
 }
 

@@ -1,8 +1,14 @@
 import { expect, test } from 'vitest'
-import { aFact } from '../facts/a-fact.js'
-import { type Remains, reportLoss } from './loss.js'
+import { aFact } from '../testing/sample-fact.js'
+import { type Remains, reportLoss } from './recovery.js'
 
-const remains = (change: Partial<Remains> = {}): Remains => ({ summary: '', kept: '', keptLines: [], sinceLine: 0, ...change })
+const remains = (change: Partial<Remains> = {}): Remains => ({
+  summary: '',
+  kept: '',
+  keptLines: [],
+  sinceLine: 0,
+  ...change,
+})
 
 const FACTS = [
   aFact('request', 'Fix the login form', { line: 1, detail: { last: true } }),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Fact } from '../contract/fact.js'
-import { aFact } from '../facts/a-fact.js'
 import { keyOf } from '../facts/key-of.js'
+import { aFact } from '../testing/sample-fact.js'
 import { firstStep, instructions, secondStep } from './recovery.js'
 
 const request = aFact('request', 'Fix the login.', { detail: { last: true } })

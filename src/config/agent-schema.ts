@@ -1,14 +1,12 @@
 import * as v from 'valibot'
-import { RUNTIMES } from '../contract/job.js'
+import { AGENT_IDS } from '../contract/agent-ids.js'
+import { PERMISSION_MODES, RUNTIMES } from '../contract/records/job.js'
 import { nearestName } from '../lib/nearest-name.js'
-import { parseDuration } from './duration.js'
 import { hook } from './hook-schema.js'
-import { level } from './level-schema.js'
-import { figure, listOf, mapOf, may, named, oneOf, say, shown, text, yesNo } from './value-kinds.js'
+import { levels } from './level-schema.js'
+import { duration, figure, listOf, mapOf, may, named, oneOf, say, shown, text, yesNo } from './value-kinds.js'
 
-/** Those of today; one that is not among them is left to the client, which knows better, unless it looks like a slip. */
-const PERMISSION_MODES = ['default', 'acceptEdits', 'plan', 'bypassPermissions', 'dontAsk', 'auto']
-export const PATTERN_NAMES = ['agent', 'job', 'workItem'] as const
+const PATTERN_NAMES = ['agent', 'job', 'workItem'] as const
 /** What Baton itself tells the processes of a job. */
 const OWN_VARIABLES = ['BATON_JOB_ID', 'BATON_SEAT', 'BATON_PARENT_SEAT']
 
@@ -20,18 +18,6 @@ export const budgets = mapOf({
   turns: above0(200),
   minutes: above0(240),
 })
-
-const duration = v.custom<string>(
-  (written) => typeof written === 'string' && parseDuration(written) !== null,
-  ({ input }) => {
-    if (typeof input === 'number')
-      return say(`${input} has no unit`, 'write a length of time in quotes: `"24h"`, `"90m"`, `"30s"`')
-    return say(
-      typeof input === 'string' ? `\`${input}\` is not a length of time` : `expected a length of time, got ${shown(input)}`,
-      'write `"24h"`, `"90m"` or `"30s"`',
-    )
-  },
-)
 
 /** Above 0 and below 1: at 0 the client has compacted already, and at 1 nothing was done yet. */
 const threshold = v.custom<number>(
@@ -46,8 +32,12 @@ const threshold = v.custom<number>(
 const permissionMode = v.pipe(
   text,
   v.check(
-    (written) => PERMISSION_MODES.includes(written) || nearestName(written, PERMISSION_MODES) === null,
-    ({ input }) => say(`there is no permission mode \`${input}\``, `did you mean \`${nearestName(input, PERMISSION_MODES)}\`?`),
+    (written) => (PERMISSION_MODES as readonly string[]).includes(written),
+    ({ input }) => {
+      const nearest = nearestName(input, PERMISSION_MODES)
+      const hint = nearest === null ? `known: ${PERMISSION_MODES.join(', ')}` : `did you mean \`${nearest}\`?`
+      return say(`there is no permission mode \`${input}\``, hint)
+    },
   ),
 )
 
@@ -90,7 +80,9 @@ const variables = v.pipe(
   }),
 )
 
-const workingDirectory = v.lazy((input) => (typeof input === 'string' ? text : mapOf({ root: text, default_branch: may(text) })))
+const workingDirectory = v.lazy((input) =>
+  typeof input === 'string' ? text : mapOf({ root: text, default_branch: may(text) }),
+)
 
 const check = v.lazy((input) =>
   typeof input === 'string'
@@ -98,7 +90,9 @@ const check = v.lazy((input) =>
     : mapOf({
         name: may(text),
         command: text,
-        timeout: may(v.lazy((timeout) => (typeof timeout === 'number' ? figure({ least: 1, example: 600_000 }) : duration))),
+        timeout: may(
+          v.lazy((timeout) => (typeof timeout === 'number' ? figure({ least: 1, example: 600_000 }) : duration)),
+        ),
       }),
 )
 
@@ -110,7 +104,7 @@ export const agent = mapOf({
   name: may(text),
   prompt: may(text),
   prompt_file: may(text),
-  agent: may(oneOf(['claude-code'], 'agent')),
+  agent: may(oneOf(AGENT_IDS, 'agent')),
   model: may(text),
   permission_mode: may(permissionMode),
   tools: may(listOf(text)),
@@ -123,6 +117,7 @@ export const agent = mapOf({
     mapOf({
       mode: may(oneOf(['fresh_per_job', 'persistent'], 'mode')),
       timeout: may(duration),
+      max_duration: may(duration),
       silence: may(duration),
       background: may(duration),
       context_threshold: may(threshold),
@@ -130,7 +125,7 @@ export const agent = mapOf({
       max_handoffs_per_job: may(figure({ least: 0, example: 3 })),
     }),
   ),
-  levels: may(listOf(level)),
+  levels: may(levels),
   hooks: may(
     mapOf({
       on_context_threshold: may(listOf(hookEntry)),

@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { trialHome } from './trial-home.js'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { trialHome } from '../testing/config-home.js'
 
 let trial: ReturnType<typeof trialHome>
 beforeEach(() => {
@@ -108,11 +108,11 @@ agents:
 `,
 }
 
-it.each(Object.entries(SHAPES))('%s', (_, text) => {
+test.each(Object.entries(SHAPES))('%s', (_, text) => {
   expect(refused(text)).toEqual([])
 })
 
-it('a list and a map say the same', () => {
+test('a list and a map say the same', () => {
   expect(refused({ agents: [{ name: 'a', model: 'opus' }] })).toEqual([])
   const listed = trial.load().config.agents
   expect(refused({ agents: { a: { model: 'opus' } } })).toEqual([])
@@ -120,7 +120,7 @@ it('a list and a map say the same', () => {
   expect(trial.load().config.agents).toEqual({ a: { model: 'opus' } })
 })
 
-it('a problem in an agent has its line', () => {
+test('a problem in an agent has its line', () => {
   trial.putProject(
     'agents:\n  - name: coder\n    session:\n      context_treshold: 0.1\n    checks:\n      - npm test\n      - {comand: x}\n',
   )
@@ -132,7 +132,7 @@ it('a problem in an agent has its line', () => {
 })
 
 describe('refused', () => {
-  it.each<[object, string]>([
+  test.each<[object, string]>([
     [{ promt: 'x' }, 'agents[0].promt: unknown key `promt` | did you mean `prompt`?'],
     [{ prompt: '' }, 'agents[0].prompt: expected a text'],
     [{ prompt: 'x', prompt_file: 'y' }, 'agents[0].prompt_file: stands beside `prompt`'],
@@ -142,18 +142,28 @@ describe('refused', () => {
       { permission_mode: 'bypasPermissions' },
       'there is no permission mode `bypasPermissions` | did you mean `bypassPermissions`?',
     ],
+    [
+      { permission_mode: 'sudo' },
+      'there is no permission mode `sudo` | known: default, manual, acceptEdits, plan, dontAsk, auto, bypassPermissions',
+    ],
     [{ runtime: 'docker' }, 'agents[0].runtime: there is no runtime `docker`'],
     [{ env: { PORT: 80 } }, "agents[0].env.PORT: expected a text, got 80 | write `'80'`"],
     [{ env: { 'A-B': 'x' } }, 'agents[0].env.A-B: is no name of a variable'],
     [{ env: { BATON_JOB_ID: 'x' } }, 'agents[0].env.BATON_JOB_ID: is set by Baton itself'],
     [{ session: { timeout: 24 } }, 'agents[0].session.timeout: 24 has no unit'],
     [{ session: { timeout: '1 day' } }, 'agents[0].session.timeout: `1 day` is not a length of time'],
-    [{ session: { context_threshold: 10 } }, 'agents[0].session.context_threshold: 10 is not between 0 and 1 | write `0.1`'],
+    [
+      { session: { context_threshold: 10 } },
+      'agents[0].session.context_threshold: 10 is not between 0 and 1 | write `0.1`',
+    ],
     [{ session: { context_threshold: '10%' } }, 'agents[0].session.context_threshold: expected a number'],
     [{ session: { mode: 'forever' } }, 'agents[0].session.mode: there is no mode `forever`'],
     [{ working_directory: { rot: '/x' } }, 'agents[0].working_directory.root: is missing'],
     [{ workspace: { strategy: 'worktree' } }, 'agents[0].workspace.strategy: there is no strategy `worktree`'],
-    [{ workspace: { branch_pattern: 'x/{work_item}' } }, '`{work_item}` stands for nothing | did you mean `{workItem}`?'],
+    [
+      { workspace: { branch_pattern: 'x/{work_item}' } },
+      '`{work_item}` stands for nothing | did you mean `{workItem}`?',
+    ],
     [
       { workspace: { create_pr: true, push_on_success: false } },
       'agents[0].workspace.create_pr: a pull request needs its branch',
@@ -174,7 +184,7 @@ describe('refused', () => {
     expect(agent(content).join('\n')).toContain(problem)
   })
 
-  it('names that are missing, twice there, or none', () => {
+  test('names that are missing, twice there, or none', () => {
     expect(refused({ agents: [{ prompt: 'x' }] })[0]).toContain('agents[0]: has no name')
     expect(refused({ agents: [{ name: 'a' }, { name: 'a' }] })[0]).toContain('agents[1].name: there are two agents `a`')
     expect(refused({ agents: [{ name: 'a b' }] })[0]).toContain('agents[0].name: `a b` is not a name')
@@ -184,14 +194,14 @@ describe('refused', () => {
     expect(refused({ agents: ['coder'] })).toHaveLength(1)
   })
 
-  it('a hook may be named from the user file', () => {
+  test('a hook may be named from the user file', () => {
     trial.putUser({ hooks: { tell: { type: 'shell', command: 'x' } } })
     expect(agent({ hooks: { after_run: ['tell'] } })).toEqual([])
     expect(agent({ hooks: { after_run: ['tel'] } })[0]).toContain('did you mean `tell`?')
   })
 })
 
-it('a webhook may have its whole address from the environment', () => {
+test('a webhook may have its whole address from the environment', () => {
   const to = (url: string) => agent({ hooks: { after_run: [{ type: 'webhook', url }] } })
   for (const url of [`\${TEAM_WEBHOOK}`, `\${TEAM_HOST}/in`, `https://example.com/\${KEY}`]) expect(to(url)).toEqual([])
   for (const url of ['TEAM_WEBHOOK', `\${}`, `\${TEAM WEBHOOK}`, 'https://', 'data:,{}'])

@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { trialHome } from './trial-home.js'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { trialHome } from '../testing/config-home.js'
 
 let trial: ReturnType<typeof trialHome>
 const refused = (content: string | object) => trial.refused(content)
@@ -9,7 +9,7 @@ beforeEach(() => {
 afterEach(() => trial.remove())
 
 describe('levels that cannot be meant are refused', () => {
-  it.each<[object[], string]>([
+  test.each<[object[], string]>([
     [[{ at: '50%' }], 'levels[0].name: is missing | every entry needs it'],
     [[{ name: 'a b', at: '50%' }], 'levels[0].name: `a b` is not a name'],
     [[{ name: 'compaction', at: '50%' }], 'levels[0].name: `compaction` is where the agent compacts'],
@@ -24,7 +24,10 @@ describe('levels that cannot be meant are refused', () => {
       [{ name: 'early', at: '5%', actions: 'agent' }],
       'levels[0].actions: expected a list, got the text "agent" | write `[agent]`',
     ],
-    [[{ name: 'early', at: '5%', actions: ['agnt'] }], 'levels[0].actions[0]: there is no action `agnt` | did you mean `agent`?'],
+    [
+      [{ name: 'early', at: '5%', actions: ['agnt'] }],
+      'levels[0].actions[0]: there is no action `agnt` | did you mean `agent`?',
+    ],
     [
       [{ name: 'early', at: '5%', actions: ['email'] }],
       'actions: user, agent, parent, request-handoff, hand-off, pause, hook:<name>',
@@ -36,7 +39,10 @@ describe('levels that cannot be meant are refused', () => {
       [{ name: 'early', at: '5%', actions: ['hook:save'] }],
       'levels[0].actions[0]: there is no hook `save` | add it: `hooks: {save: {type: shell',
     ],
-    [[{ name: 'early', at: '5%', actions: ['webhook:x'] }], 'there is no hook `x` | add it: `hooks: {x: {type: webhook'],
+    [
+      [{ name: 'early', at: '5%', actions: ['webhook:x'] }],
+      'there is no hook `x` | add it: `hooks: {x: {type: webhook',
+    ],
     [
       [{ name: 'early', at: '5%', mode: 'fast' }],
       'levels[0].mode: there is no mode `fast` | write `sequential`, `important`, `urgent`',
@@ -47,34 +53,39 @@ describe('levels that cannot be meant are refused', () => {
     expect(problems[0]).toContain(problem)
   })
 
-  it.each([
+  test.each([
     [['70%', '50%'], 'levels[1].at: levels must rise: `50%` does not lie above `70%` of the level `l0` before it'],
     [['70%', '70%'], 'levels[1].at'],
     [['70% of window', '50% of window'], 'levels[1].at'],
     [['150k', '0.1M'], 'levels[1].at'],
     [['10k before compaction', '20k before compaction'], 'levels[1].at'],
-    [['50%', '100k', '90% of window', '40%'], 'levels[3].at: levels must rise: `40%` does not lie above `50%` of the level `l0`'],
+    [
+      ['50%', '100k', '90% of window', '40%'],
+      'levels[3].at: levels must rise: `40%` does not lie above `50%` of the level `l0`',
+    ],
   ])('falling positions %j', (positions, problem) => {
     const problems = refused({ levels: positions.map((at, index) => ({ name: `l${index}`, at })) })
     expect(problems).toHaveLength(1)
     expect(problems[0]).toContain(problem)
   })
 
-  it('but positions that only a session can compare are left to it', () => {
+  test('but positions that only a session can compare are left to it', () => {
     const positions = ['50%', '10% of window', '1k', '100k before compaction', '60%']
     expect(refused({ levels: positions.map((at, index) => ({ name: `l${index}`, at })) })).toEqual([])
   })
 
-  it('names the second of two levels with one name', () => {
+  test('names the second of two levels with one name', () => {
     const levels = [
       { name: 'a', at: '50%' },
       { name: 'b', at: '60%' },
       { name: 'a', at: '70%' },
     ]
-    expect(refused({ levels })).toEqual(['levels[2].name: there are two levels `a` | give each level a name of its own'])
+    expect(refused({ levels })).toEqual([
+      'levels[2].name: there are two levels `a` | give each level a name of its own',
+    ])
   })
 
-  it('knows a level only from the presets that are chosen', () => {
+  test('knows a level only from the presets that are chosen', () => {
     expect(refused({ presets: ['sm'], levels: [{ name: 'critical', mode: 'important' }] })).toEqual([])
     expect(refused({ presets: ['sm'], levels: [{ name: 'notice', mode: 'important' }] })[0]).toContain(
       'there is no level `notice`',
@@ -86,23 +97,48 @@ describe('levels that cannot be meant are refused', () => {
       'presets[0]: there is no preset `smm` | did you mean `sm`?',
     ])
     expect(
-      refused({ overrides: [{ when: { seat: 'x' }, presets: ['mpm'], levels: [{ name: 'notice', mode: 'urgent' }] }] })[0],
+      refused({
+        overrides: [{ when: { seat: 'x' }, presets: ['mpm'], levels: [{ name: 'notice', mode: 'urgent' }] }],
+      })[0],
     ).toContain('overrides[0].levels[0]: there is no level `notice`')
   })
 
-  it('a webhook action must name a hook that is called over the web', () => {
+  test('a webhook action must name a hook that is called over the web', () => {
     const hooks = { save: { type: 'shell', command: 'true' }, call: { type: 'webhook', url: 'https://example.com' } }
     const level = (action: string) => ({ hooks, levels: [{ name: 'early', at: '5%', actions: [action] }] })
-    expect(refused(level('hook:save'))).toEqual([])
-    expect(refused(level('hook:call'))).toEqual([])
-    expect(refused(level('webhook:call'))).toEqual([])
     expect(refused(level('webhook:save'))).toEqual([
       'levels[0].actions[0]: the hook `save` is a shell command | write `hook:save`',
     ])
     expect(refused(level('hook:saev'))[0]).toContain('did you mean `hook:save`?')
   })
 
-  it('figures of the context monitor must rise', () => {
+  test('an action that names a hook is refused outside of agents, where levels run no hooks', () => {
+    const hooks = { save: { type: 'shell', command: 'true' }, call: { type: 'webhook', url: 'https://example.com' } }
+    const levels = ['hook:save', 'hook:call', 'webhook:call'].map((action, n) => ({
+      name: `early${n}`,
+      at: `${5 + n}%`,
+      actions: ['user', action],
+    }))
+    const why = (path: string, action: string) =>
+      `${path}.actions[1]: \`${action}\` would do nothing: levels run hooks only in jobs | move it to a level of an agent: \`agents.<name>.levels\``
+    expect(refused({ hooks, levels })).toEqual([
+      why('levels[0]', 'hook:save'),
+      why('levels[1]', 'hook:call'),
+      why('levels[2]', 'webhook:call'),
+    ])
+    expect(refused({ hooks, overrides: [{ when: { seat: 'x' }, levels: levels.slice(0, 1) }] })).toEqual([
+      why('overrides[0].levels[0]', 'hook:save'),
+    ])
+  })
+
+  test('prices are refused while Baton does not compute costs', () => {
+    expect(refused({ prices: { 'x-*': { input: 3 } } })).toEqual([
+      'prices: would do nothing: Baton does not compute costs yet, it shows those that the client reports | remove the key',
+    ])
+    expect(refused({ prices: null })).toEqual([])
+  })
+
+  test('figures of the context monitor must rise', () => {
     expect(refused({ context_monitor: { warning_percentage: 70, critical_percentage: 60 } })[0]).toContain(
       'context_monitor.critical_percentage: levels must rise',
     )
@@ -113,4 +149,17 @@ describe('levels that cannot be meant are refused', () => {
       'context_monitor.critical_percentage: levels must rise',
     )
   })
+})
+
+test('a list may have 100 levels, and a longer one is refused with one problem in the file, in overrides and in agents', () => {
+  const levels = (count: number) => Array.from({ length: count }, (_, i) => ({ name: `l${i}`, at: 1_000 + i }))
+  const tooMany = 'has 101 levels | write at most 100'
+  expect(refused({ levels: levels(100) })).toEqual([])
+  expect(refused({ levels: levels(101) })).toEqual([`levels: ${tooMany}`])
+  expect(refused({ overrides: [{ when: { seat: 'a' }, levels: levels(101) }] })).toEqual([
+    `overrides[0].levels: ${tooMany}`,
+  ])
+  trial.putUser('')
+  trial.putProject({ agents: { coder: { prompt: 'x', levels: levels(101) } } })
+  expect(trial.load().problems).toMatchObject([{ key: 'agents.coder.levels', reason: 'has 101 levels' }])
 })

@@ -2,6 +2,7 @@ import type { Position } from '../contract/level.js'
 import { nearestName } from '../lib/nearest-name.js'
 import type { KeyPath } from '../lib/yaml-file.js'
 import type { Finding } from './finding.js'
+import { MOST_LEVELS } from './level-schema.js'
 import { comparePositions, parsePosition } from './position.js'
 
 /** What a list of levels may refer to. null: cannot be told, so nothing is refused for it. */
@@ -13,12 +14,18 @@ export interface Reach {
 
 type Entry = Record<string, unknown>
 
-/** What the schema cannot see in one entry alone. Works on the raw list, so that one wrong entry hides no other. */
-export function checkLevels(written: unknown, path: KeyPath, reach: Reach): Finding[] {
-  if (!Array.isArray(written)) return []
+/**
+ * Checks that the schema cannot make on one entry alone. Works on the raw list, so that one wrong entry hides no other.
+ * `hooksRun`: false where no hook is ever run, so an action that names one is refused.
+ */
+export function checkLevels(written: unknown, path: KeyPath, reach: Reach, hooksRun: boolean): Finding[] {
+  if (!Array.isArray(written) || written.length > MOST_LEVELS) return []
   const entries = written.map((entry, index) => ({ entry: isEntry(entry) ? entry : {}, path: [...path, index] }))
   return [
-    ...entries.flatMap(({ entry, path }) => [...checkWhole(entry, path, reach), ...checkHooks(entry, path, reach)]),
+    ...entries.flatMap(({ entry, path }) => [
+      ...checkWhole(entry, path, reach),
+      ...checkHooks(entry, path, reach, hooksRun),
+    ]),
     ...checkNames(entries),
     ...checkRising(entries),
   ]
@@ -28,21 +35,27 @@ function checkWhole(entry: Entry, path: KeyPath, { levels }: Reach): Finding[] {
   const { name, at, actions, mode } = entry
   if (typeof name !== 'string' || !levels) return []
   if (!levels.has(name) && isNothing(at)) {
-    const nearest = nearestName(name, [...levels])
-    const hint = nearest
-      ? `did you mean the level \`${nearest}\`? A new one needs \`at\`, such as \`at: 70%\``
-      : 'add `at`, such as `at: 70%`'
+    const hint = (): string => {
+      const nearest = nearestName(name, [...levels])
+      return nearest
+        ? `did you mean the level \`${nearest}\`? A new one needs \`at\`, such as \`at: 70%\``
+        : 'add `at`, such as `at: 70%`'
+    }
     return [{ path, reason: `there is no level \`${name}\` to change, and a new one needs \`at\``, hint }]
   }
   if (isNothing(at) && isNothing(actions) && isNothing(mode)) {
     return [
-      { path, reason: `says nothing about \`${name}\` but its name`, hint: 'add `at`, `actions` or `mode`, or remove the entry' },
+      {
+        path,
+        reason: `says nothing about \`${name}\` but its name`,
+        hint: 'add `at`, `actions` or `mode`, or remove the entry',
+      },
     ]
   }
   return []
 }
 
-function checkHooks(entry: Entry, path: KeyPath, { hooks }: Reach): Finding[] {
+function checkHooks(entry: Entry, path: KeyPath, { hooks }: Reach, hooksRun: boolean): Finding[] {
   if (!Array.isArray(entry.actions)) return []
   return entry.actions.flatMap((action: unknown, index): Finding[] => {
     const match = typeof action === 'string' ? /^(web)?hook:([^\s:]+)$/.exec(action) : null
@@ -50,14 +63,24 @@ function checkHooks(entry: Entry, path: KeyPath, { hooks }: Reach): Finding[] {
     const name = match[2]!
     const here = [...path, 'actions', index]
     if (!hooks.has(name)) {
-      const nearest = nearestName(name, [...hooks.keys()])
-      const hint = nearest
-        ? `did you mean \`${match[1] ?? ''}hook:${nearest}\`?`
-        : `add it: \`hooks: {${name}: {type: ${match[1] ? 'webhook, url: …' : 'shell, command: …'}}}\``
+      const hint = (): string => {
+        const nearest = nearestName(name, [...hooks.keys()])
+        return nearest
+          ? `did you mean \`${match[1] ?? ''}hook:${nearest}\`?`
+          : `add it: \`hooks: {${name}: {type: ${match[1] ? 'webhook, url: …' : 'shell, command: …'}}}\``
+      }
       return [{ path: here, reason: `there is no hook \`${name}\``, hint }]
     }
     if (match[1] && hooks.get(name) === 'shell')
       return [{ path: here, reason: `the hook \`${name}\` is a shell command`, hint: `write \`hook:${name}\`` }]
+    if (!hooksRun)
+      return [
+        {
+          path: here,
+          reason: `\`${String(action)}\` would do nothing: levels run hooks only in jobs`,
+          hint: 'move it to a level of an agent: `agents.<name>.levels`',
+        },
+      ]
     return []
   })
 }
@@ -67,7 +90,13 @@ function checkNames(entries: { entry: Entry; path: KeyPath }[]): Finding[] {
   return entries.flatMap(({ entry: { name }, path }) => {
     if (typeof name !== 'string') return []
     if (seen.has(name))
-      return [{ path: [...path, 'name'], reason: `there are two levels \`${name}\``, hint: 'give each level a name of its own' }]
+      return [
+        {
+          path: [...path, 'name'],
+          reason: `there are two levels \`${name}\``,
+          hint: 'give each level a name of its own',
+        },
+      ]
     seen.add(name)
     return []
   })

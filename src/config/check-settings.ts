@@ -1,8 +1,10 @@
 import * as v from 'valibot'
-import { checkAgents } from './check-agents.js'
+import type { ConfigProblem } from '../contract/policy.js'
+import { nearestName } from '../lib/nearest-name.js'
+import { type KeyPath, MAX_BYTES, parseYaml } from '../lib/yaml-file.js'
 import { checkLevels, isEntry, type Reach } from './check-levels.js'
-import { type LayerSource, PRESET_NAMES, type PresetName } from './compiled.js'
-import type { Finding } from './finding.js'
+import { type CompiledConfig, type LayerSource, PRESET_NAMES, type PresetName } from './compiled.js'
+import { type Finding, problemAt } from './finding.js'
 import { presetLevels } from './presets.js'
 import { configSchema, type Written } from './schema.js'
 import { unknownKeys } from './unknown-keys.js'
@@ -16,10 +18,25 @@ export interface Checked {
   reach: Reach
 }
 
+const MOST_FINDINGS = 20
+
 export const BUILT_IN: Reach = { levels: new Set(presetLevels(['default']).keys()), hooks: new Map() }
 
-/** Everything wrong in what one source says, in the order of the file's keys. `below` is what lower sources offer. */
-export function checkSettings(raw: unknown, source: LayerSource, below: Reach): Checked {
+/** Names that a higher source may refer to above a configuration that was checked before. */
+export function reachOf({ layers, hooks }: Pick<CompiledConfig, 'layers' | 'hooks'>): Reach {
+  let levels = new Set(BUILT_IN.levels)
+  for (const { set } of layers) {
+    if (set.presets) levels = new Set(presetLevels(set.presets).keys())
+    for (const { name } of set.levels ?? []) levels.add(name)
+  }
+  return { levels, hooks: new Map(Object.entries(hooks).map(([name, { type }]) => [name, type])) }
+}
+
+/**
+ * Everything wrong in what one source says, in the order of the file's keys. `below` is what lower sources offer.
+ * `ignoresMost`: the file is not trusted. Keys that do nothing yet are ignored there like most others.
+ */
+export function checkSettings(raw: unknown, source: LayerSource, below: Reach, ignoresMost = false): Checked {
   const value = raw ?? {}
   const parsed = v.safeParse(configSchema, value)
   if (!isEntry(value)) return { findings: (parsed.issues ?? []).map(findingOf), written: null, reach: below }
@@ -28,12 +45,18 @@ export function checkSettings(raw: unknown, source: LayerSource, below: Reach): 
   const findings = [
     ...(parsed.issues ?? []).map(findingOf),
     ...unknownKeys(configSchema, value),
-    ...checkLevels(value.levels, ['levels'], base),
-    ...checkOverrides(value.overrides, reach),
+    ...checkLevels(value.levels, ['levels'], base, ignoresMost),
+    ...checkOverrides(value.overrides, reach, ignoresMost),
     ...checkMonitor(value.context_monitor),
     ...checkAgents(value.agents, source, reach),
   ]
-  return { findings: inOrder(findings, value), written: findings.length === 0 && parsed.success ? parsed.output : null, reach }
+  // A key with a mistake in it is named once, by the mistake.
+  if (!ignoresMost && findings.length === 0) findings.push(...checkUnbuilt(value))
+  return {
+    findings: firstOf(inOrder(findings, value)),
+    written: findings.length === 0 && parsed.success ? parsed.output : null,
+    reach,
+  }
 }
 
 function findingOf(issue: v.BaseIssue<unknown>): Finding {
@@ -41,7 +64,19 @@ function findingOf(issue: v.BaseIssue<unknown>): Finding {
   return { path, ...unsay(issue.message) }
 }
 
-function checkOverrides(overrides: unknown, reach: Reach): Finding[] {
+/** Keys whose capability does not exist yet. Accepting them would promise what nobody does. */
+function checkUnbuilt({ prices }: Record<string, unknown>): Finding[] {
+  if (prices === undefined || prices === null) return []
+  return [
+    {
+      path: ['prices'],
+      reason: 'would do nothing: Baton does not compute costs yet, it shows those that the client reports',
+      hint: 'remove the key',
+    },
+  ]
+}
+
+function checkOverrides(overrides: unknown, reach: Reach, ignoresMost: boolean): Finding[] {
   if (!Array.isArray(overrides)) return []
   return overrides.flatMap((override: unknown, index) => {
     if (!isEntry(override)) return []
@@ -56,7 +91,10 @@ function checkOverrides(overrides: unknown, reach: Reach): Finding[] {
             hint: 'add a key beside `when`, such as `presets`, or remove the entry',
           },
         ]
-    return [...empty, ...checkLevels(override.levels, ['overrides', index, 'levels'], { ...reach, levels })]
+    return [
+      ...empty,
+      ...checkLevels(override.levels, ['overrides', index, 'levels'], { ...reach, levels }, ignoresMost),
+    ]
   })
 }
 
@@ -91,9 +129,138 @@ function hooksIn(value: Record<string, unknown>, below: Reach['hooks']): Reach['
   return new Map([...below, ...own.map(([name, hook]) => [name, isEntry(hook) ? hook.type : undefined] as const)])
 }
 
-/** As a reader meets them: by the file's keys, then by place in a list. */
+/** Orders findings by the file's keys, then by place in a list. */
 function inOrder(findings: Finding[], value: Record<string, unknown>): Finding[] {
-  const keys = Object.keys(value)
-  const rank = ({ path }: Finding) => keys.indexOf(String(path[0])) * 10_000 + (typeof path[1] === 'number' ? path[1] : 0)
+  const places = new Map(Object.keys(value).map((key, index) => [key, index]))
+  const rank = ({ path }: Finding) =>
+    (places.get(String(path[0])) ?? -1) * 10_000 + (typeof path[1] === 'number' ? path[1] : 0)
   return [...findings].sort((a, b) => rank(a) - rank(b))
+}
+
+/** Keeps the first findings and counts the others in one more: each kept one is looked up in the file. */
+function firstOf(findings: Finding[]): Finding[] {
+  const rest = findings.length - MOST_FINDINGS
+  if (rest <= 0) return findings
+  const more: Finding = {
+    path: [],
+    reason: `and ${rest.toLocaleString('en')} more problems`,
+    hint: 'correct these first',
+  }
+  return [...findings.slice(0, MOST_FINDINGS), more]
+}
+
+type Entry = Record<string, unknown>
+
+const NAME = /^[A-Za-z0-9][\w.-]{0,63}$/
+const HOOK_LISTS = ['on_context_threshold', 'on_session_start', 'after_run', 'on_error']
+
+/** What the schema cannot see in one key alone. Works on what is written, so that one wrong entry hides no other. */
+function checkAgents(agents: unknown, source: LayerSource, reach: Reach): Finding[] {
+  if (agents === undefined || agents === null) return []
+  if (source !== 'project')
+    return [{ path: ['agents'], reason: 'belongs to a project', hint: "write `agents` in the project's baton.yaml" }]
+  const each = (key: string | number, entry: unknown) =>
+    isEntry(entry) ? checkAgent(entry, ['agents', key], reach) : []
+  if (Array.isArray(agents)) return [...agents.flatMap((entry, index) => each(index, entry)), ...checkListed(agents)]
+  const entries = isEntry(agents) ? Object.entries(agents) : []
+  return [...entries.flatMap(([name, entry]) => each(name, entry)), ...checkMapped(entries)]
+}
+
+function checkListed(agents: unknown[]): Finding[] {
+  const seen = new Set<unknown>()
+  return agents.flatMap((entry, index): Finding[] => {
+    if (!isEntry(entry)) return []
+    const { name } = entry
+    const path = ['agents', index, 'name']
+    if (isNothing(name))
+      return [{ path: ['agents', index], reason: 'has no name', hint: 'add `name`, such as `name: coder`' }]
+    if (typeof name !== 'string') return []
+    if (seen.has(name))
+      return [{ path, reason: `there are two agents \`${name}\``, hint: 'give each agent a name of its own' }]
+    seen.add(name)
+    return wrongName(name, path)
+  })
+}
+
+function checkMapped(entries: [string, unknown][]): Finding[] {
+  return entries.flatMap(([key, entry]) => {
+    const path = ['agents', key]
+    const other = isEntry(entry) && typeof entry.name === 'string' && entry.name !== key
+    const twice: Finding[] = other
+      ? [{ path: [...path, 'name'], reason: `the agent is called \`${key}\` already`, hint: 'remove `name`' }]
+      : []
+    return [...wrongName(key, path), ...twice]
+  })
+}
+
+function wrongName(name: string, path: KeyPath): Finding[] {
+  if (NAME.test(name)) return []
+  const hint = 'letters, digits, `_`, `-` and `.`, a letter or digit first, at most 64'
+  return [{ path, reason: `\`${name}\` is not a name`, hint }]
+}
+
+function checkAgent(entry: Entry, path: KeyPath, reach: Reach): Finding[] {
+  return [
+    ...onlyOne(entry, 'prompt', 'prompt_file', path),
+    ...onlyOne(entry, 'tools', 'allowed_tools', path),
+    ...checkLevels(entry.levels, [...path, 'levels'], reach, true),
+    ...(isEntry(entry.hooks) ? checkHookNames(entry.hooks, [...path, 'hooks'], reach) : []),
+    ...(isEntry(entry.workspace) ? checkWorkspace(entry.workspace, [...path, 'workspace']) : []),
+  ]
+}
+
+function onlyOne(entry: Entry, first: string, second: string, path: KeyPath): Finding[] {
+  if (isNothing(entry[first]) || isNothing(entry[second])) return []
+  return [
+    {
+      path: [...path, second],
+      reason: `stands beside \`${first}\`, which says the same`,
+      hint: `write one of the two`,
+    },
+  ]
+}
+
+function checkHookNames(hooks: Entry, path: KeyPath, reach: Reach): Finding[] {
+  return HOOK_LISTS.flatMap((list) => {
+    const written: unknown[] = Array.isArray(hooks[list]) ? hooks[list] : []
+    return written.flatMap((hook, index): Finding[] => {
+      if (typeof hook !== 'string' || reach.hooks.has(hook)) return []
+      const hint = (): string => {
+        const nearest = nearestName(hook, [...reach.hooks.keys()])
+        return nearest
+          ? `did you mean \`${nearest}\`?`
+          : `add it at the top of the file: \`hooks: {${hook}: {type: shell, command: …}}\``
+      }
+      return [{ path: [...path, list, index], reason: `there is no hook \`${hook}\``, hint }]
+    })
+  })
+}
+
+function checkWorkspace(workspace: Entry, path: KeyPath): Finding[] {
+  if (workspace.create_pr !== true || workspace.push_on_success !== false) return []
+  const hint = 'write `push_on_success: true`, or leave it out'
+  return [{ path: [...path, 'create_pr'], reason: 'a pull request needs its branch pushed', hint }]
+}
+
+function isNothing(value: unknown): boolean {
+  return value === null || value === undefined
+}
+
+/**
+ * Everything wrong in a text that is to become the user's file, as `config check` would name it.
+ * Empty when it may be written.
+ */
+export function checkText(file: string, text: string): ConfigProblem[] {
+  if (Buffer.byteLength(text) > MAX_BYTES)
+    return [{ key: '', file, reason: 'is larger than 64 kB', hint: 'shorten the file' }]
+  const { value, faults, lineOf } = parseYaml(file, text)
+  if (faults.length > 0)
+    return faults.map(({ line, reason, hint }) => ({
+      key: '',
+      file,
+      reason: line === null ? reason : `line ${line}: ${reason}`,
+      hint,
+      ...(line === null ? {} : { line }),
+    }))
+  return checkSettings(value, 'user', BUILT_IN).findings.map((finding) => problemAt({ file, lineOf }, finding))
 }

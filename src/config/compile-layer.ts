@@ -1,7 +1,9 @@
 import type { Action } from '../contract/level.js'
-import type { CompiledConfig, Hook, Layer, LevelChange, NotifyTarget, Settings, When } from './compiled.js'
+import type { CompiledConfig, Hook, Layer, LevelChange, Settings, When } from './compiled.js'
+import type { WrittenLevel } from './level-schema.js'
+import { targetOf } from './notify-schema.js'
 import { parsePosition } from './position.js'
-import type { Written, WrittenLevel, WrittenPolicy } from './schema.js'
+import type { Written, WrittenPolicy } from './schema.js'
 
 /** One checked source, laid on top of a configuration. `userHome` stands for `~` in project patterns. */
 export function addLayer(
@@ -18,7 +20,6 @@ export function addLayer(
   return {
     ...config,
     layers: [...config.layers, { source, from, set, overrides }],
-    notify: (written.notify as NotifyTarget[] | null | undefined) ?? config.notify,
     budgets: { ...config.budgets, ...present(written.budgets) },
     limits: { ...config.limits, ...present(written.limits) },
     prices: { ...config.prices, ...mapValues(written.prices, present) },
@@ -32,7 +33,7 @@ function agentsByName(agents: Written['agents']): CompiledConfig['agents'] {
 }
 
 function settingsOf(written: WrittenPolicy): Settings {
-  const { handoff, guards, archive } = written
+  const { handoff, guards, archive, status_line: statusLine } = written
   return present({
     enabled: written.enabled,
     presets: written.presets,
@@ -40,7 +41,14 @@ function settingsOf(written: WrittenPolicy): Settings {
     compaction: written.compaction,
     mustSurvive: written.must_survive,
     handoff:
-      handoff && present({ mode: handoff.mode, reviewSeconds: handoff.review_seconds, bar: handoff.bar, fork: handoff.fork }),
+      handoff &&
+      present({
+        mode: handoff.mode,
+        largeWindow: handoff.large_window,
+        reviewSeconds: handoff.review_seconds,
+        bar: handoff.bar,
+        fork: handoff.fork,
+      }),
     guards:
       guards &&
       present({
@@ -55,6 +63,11 @@ function settingsOf(written: WrittenPolicy): Settings {
       ...(archive.keep_days === undefined ? {} : { keepDays: archive.keep_days }),
       ...(archive.keep_bytes === undefined ? {} : { keepBytes: archive.keep_bytes }),
     },
+    statusLine: statusLine && {
+      ...present({ segments: statusLine.segments, style: statusLine.style }),
+      ...(statusLine.width === undefined ? {} : { width: statusLine.width }),
+    },
+    notify: written.notify?.map(targetOf),
   })
 }
 
@@ -86,7 +99,9 @@ function withMonitor(set: Settings, monitor: Written['context_monitor']): Settin
 }
 
 function patternsOf(when: NonNullable<Written['overrides']>[number]['when'], userHome: string): When {
-  const { project, ...rest } = mapValues(present(when), (pattern) => (typeof pattern === 'string' ? [pattern] : (pattern ?? [])))
+  const { project, ...rest } = mapValues(present(when), (pattern) =>
+    typeof pattern === 'string' ? [pattern] : (pattern ?? []),
+  )
   return project ? { ...rest, project: project.map((pattern) => pattern.replace(/^~(?=\/|$)/, userHome)) } : rest
 }
 

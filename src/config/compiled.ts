@@ -2,7 +2,7 @@ import type { Action, Mode, Position } from '../contract/level.js'
 import type { Policy } from '../contract/policy.js'
 import type { WrittenAgent } from './agent-schema.js'
 
-export const PRESET_NAMES = ['default', 'sm', 'mpm', 'tens', 'quiet'] as const
+export const PRESET_NAMES = ['default', 'full-window', 'sm', 'mpm', 'tens', 'quiet'] as const
 export type PresetName = (typeof PRESET_NAMES)[number]
 
 export const LAYERS = ['user', 'project', 'environment', 'flags'] as const
@@ -30,6 +30,8 @@ export interface Settings {
   handoff?: Partial<Policy['handoff']>
   guards?: Partial<Policy['guards']>
   archive?: Partial<Policy['archive']>
+  statusLine?: Partial<Policy['statusLine']>
+  notify?: Policy['notify']
 }
 
 /** All patterns must match; within one list, any. */
@@ -40,7 +42,7 @@ export interface When {
   seat?: string[]
 }
 
-export interface Override {
+interface Override {
   when: When
   set: Settings
 }
@@ -53,15 +55,13 @@ export interface Layer {
   overrides: Override[]
 }
 
-export type NotifyTarget = 'bell' | 'desktop' | { command: string } | { webhook: string }
-
 export interface Hook {
   type: 'shell' | 'webhook' | 'slack' | 'discord'
   [key: string]: unknown
 }
 
 /** USD for a million tokens. */
-export interface Price {
+interface Price {
   input?: number
   output?: number
   cache_creation?: number
@@ -72,7 +72,6 @@ export interface Price {
 export interface CompiledConfig {
   version: 1
   layers: Layer[]
-  notify: NotifyTarget[]
   /** null: no limit. */
   budgets: { usd: number | null; tokens: number | null; turns: number | null; minutes: number | null }
   limits: { jobs: number | null; jobs_per_agent: number | null }
@@ -103,7 +102,6 @@ export function emptyConfig(): CompiledConfig {
   return {
     version: 1,
     layers: [],
-    notify: [],
     budgets: { usd: null, tokens: null, turns: null, minutes: null },
     limits: { jobs: null, jobs_per_agent: null },
     prices: {},

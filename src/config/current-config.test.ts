@@ -1,10 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { trialHome, trustFile } from '../testing/config-home.js'
 import { emptyConfig } from './compiled.js'
 import { type CompiledCopy, copyPath, readCompiled, writeCompiled } from './compiled-copy.js'
 import { policyFor } from './policy-for.js'
-import { trialHome } from './trial-home.js'
 
 let trial: ReturnType<typeof trialHome>
 beforeEach(() => {
@@ -18,13 +18,13 @@ const levelsNow = (env: Record<string, string> = {}) =>
 const copies = () => readdirSync(trial.home.compiled)
 
 describe('currentConfig', () => {
-  it('with no files gives the defaults without loading, reading or writing anything', () => {
+  test('with no files gives the defaults without loading, reading or writing anything', () => {
     expect(trial.current()).toMatchObject({ config: emptyConfig(), problems: [], using: 'defaults' })
     expect(trial.loads()).toBe(0)
     expect(() => statSync(trial.home.compiled)).toThrow()
   })
 
-  it('loads once, then uses the copy', () => {
+  test('loads once, then uses the copy', () => {
     trial.putUser({ presets: ['sm'] })
     trial.putProject({ compaction: 'allow' })
     const first = trial.current()
@@ -34,7 +34,7 @@ describe('currentConfig', () => {
     expect(trial.loads()).toBe(1)
   })
 
-  it('loads again when either file changes, appears or goes', () => {
+  test('loads again when either file changes, appears or goes', () => {
     trial.putUser({ presets: ['sm'] })
     expect(levelsNow()).toEqual(['warning', 'critical'])
     trial.putUser({ presets: ['mpm'] })
@@ -49,7 +49,7 @@ describe('currentConfig', () => {
     expect(levelsNow()).toEqual(['notice', 'warning', 'handoff', 'critical'])
   })
 
-  it('goes on with the last good configuration when the files are refused, and says so until they are mended', () => {
+  test('goes on with the last good configuration when the files are refused, and says so until they are mended', () => {
     trial.putUser({ presets: ['sm'] })
     trial.current()
     trial.putUser({ presets: ['smm'] })
@@ -66,16 +66,19 @@ describe('currentConfig', () => {
     expect(levelsNow()).toEqual([])
   })
 
-  it('refused from the start: what is valid alone, and it says so', () => {
+  test('refused from the start: what is valid alone, and it says so', () => {
     trial.putUser({ presets: ['mpm'] })
     trial.putProject({ presets: ['smm'] })
-    expect(trial.current()).toMatchObject({ using: 'valid-files', problems: [{ key: 'presets[0]', file: trial.projectFile }] })
+    expect(trial.current()).toMatchObject({
+      using: 'valid-files',
+      problems: [{ key: 'presets[0]', file: trial.projectFile }],
+    })
     expect(levelsNow()).toContain('auto_pause')
     trial.putProject({ presets: ['snn'] })
     expect(trial.current().using).toBe('valid-files')
   })
 
-  it('keeps the last good configuration across projects that have no file of their own', () => {
+  test('keeps the last good configuration across projects that have no file of their own', () => {
     trial.putUser({ presets: ['sm'] })
     trial.current()
     trial.putUser({ presets: ['smm'] })
@@ -84,43 +87,94 @@ describe('currentConfig', () => {
     expect(other.using).toBe('last-good')
   })
 
-  it('keeps one copy for each project, apart from the others', () => {
+  test('a refused user file keeps its last good state in a folder with a new untrusted project file', () => {
+    trial.putUser({ presets: ['sm'], handoff: { mode: 'off' } })
+    trial.current()
+    trial.putUser('foo: [')
+    trial.putUntrusted({ levels: [{ name: 'early', at: '10%', actions: ['user'] }], handoff: { mode: 'auto' } })
+    const now = trial.current()
+    expect(now).toMatchObject({ using: 'last-good', problems: [{ file: trial.home.config }] })
+    const policy = policyFor(now.config, subject)
+    expect([policy.handoff.mode, policy.levels.map(({ name }) => name)]).toEqual([
+      'off',
+      ['early', 'warning', 'critical'],
+    ])
+    trial.putUntrusted('levels: [')
+    expect(policyFor(trial.current().config, subject).handoff.mode).toBe('off')
+  })
+
+  test('a refused user file keeps its last good state when the project file is trusted, or is not any more', () => {
+    trial.putUser({ handoff: { mode: 'off' } })
+    trial.putProject({ presets: ['sm'] })
+    trial.current()
+    trial.putUser('foo: [')
+    trial.putUntrusted({ presets: ['mpm'] })
+    const untrusted = trial.current()
+    expect(untrusted.using).toBe('last-good')
+    expect(policyFor(untrusted.config, subject).handoff.mode).toBe('off')
+    expect(policyFor(untrusted.config, subject).levels).toHaveLength(4)
+    trial.putProject({ presets: ['tens'] })
+    const trusted = trial.current()
+    expect(trusted.using).toBe('last-good')
+    expect(policyFor(trusted.config, subject)).toMatchObject({ handoff: { mode: 'off' } })
+    expect(policyFor(trusted.config, subject).levels).toHaveLength(9)
+  })
+
+  test('a trusted project file may refer to levels of the last good user file', () => {
+    trial.putUser({ levels: [{ name: 'mine', at: '10%', actions: ['user'] }] })
+    trial.current()
+    trial.putUser('foo: [')
+    trial.putProject({ levels: [{ name: 'mine', at: '20%' }] })
+    const now = trial.current()
+    expect(now.problems.map(({ file }) => file)).toEqual([trial.home.config])
+    expect(policyFor(now.config, subject).levels.find(({ name }) => name === 'mine')?.rule).toBe('20%')
+  })
+
+  test('keeps one copy for each project, apart from the others', () => {
     trial.putUser({ presets: ['sm'] })
     trial.putProject({ presets: ['mpm'] })
     trial.put(join(trial.user, 'other', 'baton.yaml'), { presets: ['tens'] })
+    trustFile(trial.home.trust, join(trial.user, 'other', 'baton.yaml'))
     for (let i = 0; i < 2; i++) {
       expect(policyFor(trial.current().config, subject).levels).toHaveLength(4)
       expect(policyFor(trial.currentIn(join(trial.user, 'other')).config, subject).levels).toHaveLength(9)
     }
-    expect(copies()).toHaveLength(2)
+    expect(copies(), 'one for each project, one for the user file alone').toHaveLength(3)
     expect(trial.loads()).toBe(2)
   })
 
-  it('adds the environment of each session, which the copy never holds', () => {
+  test('adds the environment of each session, which the copy never holds', () => {
     trial.putUser({ presets: ['sm'] })
     expect(levelsNow({ BATON_PRESETS: 'none' })).toEqual([])
     expect(levelsNow()).toEqual(['warning', 'critical'])
-    expect(trial.current({ BATON_ENABLED: 'perhaps' })).toMatchObject({ using: 'files', problems: [{ key: 'BATON_ENABLED' }] })
+    expect(trial.current({ BATON_ENABLED: 'perhaps' })).toMatchObject({
+      using: 'files',
+      problems: [{ key: 'BATON_ENABLED' }],
+    })
     expect(trial.loads()).toBe(1)
     rmSync(trial.home.config)
     expect(levelsNow({ BATON_PRESETS: 'sm' })).toEqual(['warning', 'critical'])
   })
 
-  it.each(['', '{', 'null', '[]', '{"version":1}', '{"version":2,"mark":"x","config":{"version":1,"layers":[]},"problems":[]}'])(
-    'makes a damaged copy again: %j',
-    (damage) => {
-      trial.putUser({ presets: ['sm'] })
-      trial.current()
-      const [name] = copies()
-      writeFileSync(join(trial.home.compiled, name!), damage)
-      expect(levelsNow()).toEqual(['warning', 'critical'])
-      expect(trial.loads()).toBe(2)
-      expect(levelsNow()).toEqual(['warning', 'critical'])
-      expect(trial.loads()).toBe(2)
-    },
-  )
+  test.each([
+    '',
+    '{',
+    'null',
+    '[]',
+    '{"version":1}',
+    '{"version":1,"mark":"x","config":{"version":1,"layers":[]},"problems":[]}',
+  ])('makes a damaged copy again: %j', (damage) => {
+    trial.putUser({ presets: ['sm'] })
+    trial.current()
+    const [name] = copies()
+    writeFileSync(join(trial.home.compiled, name!), damage)
+    expect(levelsNow()).toEqual(['warning', 'critical'])
+    expect(trial.loads()).toBe(2)
+    expect(levelsNow()).toEqual(['warning', 'critical'])
+    expect(trial.loads()).toBe(2)
+  })
 
-  it('works without a copy where none can be written', () => {
+  test('works without a copy where none can be written', () => {
     trial.putUser({ presets: ['sm'] })
     mkdirSync(dirname(trial.home.compiled), { recursive: true })
     writeFileSync(trial.home.compiled, 'a file where the folder should be')
@@ -129,7 +183,7 @@ describe('currentConfig', () => {
     expect(trial.loads()).toBe(2)
   })
 
-  it('with a memory neither loads nor reads again, and sees every change', () => {
+  test('with a memory neither loads nor reads again, and sees every change', () => {
     const memory = new Map<string, CompiledCopy>()
     const now = () => trial.currentIn(trial.project, {}, memory)
     trial.putUser({ presets: ['sm'] })
@@ -144,7 +198,7 @@ describe('currentConfig', () => {
     expect(trial.loads()).toBe(3)
   })
 
-  it('with a memory keeps the last good configuration even where no copy can be written', () => {
+  test('with a memory keeps the last good configuration even where no copy can be written', () => {
     const memory = new Map<string, CompiledCopy>()
     mkdirSync(dirname(trial.home.compiled), { recursive: true })
     writeFileSync(trial.home.compiled, 'a file where the folder should be')
@@ -154,7 +208,7 @@ describe('currentConfig', () => {
     expect(trial.currentIn(trial.project, {}, memory)).toMatchObject({ using: 'last-good', config: first.config })
   })
 
-  it('leaves only private files, and no strays', () => {
+  test('leaves only private files, and no strays', () => {
     trial.putUser({ presets: ['sm'] })
     for (let i = 0; i < 5; i++) {
       trial.putUser({ presets: ['sm'], guards: { cooldown_seconds: i } })
@@ -167,22 +221,32 @@ describe('currentConfig', () => {
 })
 
 describe('the compiled copy', () => {
-  const copy = { version: 1 as const, mark: `${JSON.stringify(['/a', '/b'])}|x`, good: true, config: emptyConfig(), problems: [] }
+  const copy = {
+    version: 4 as const,
+    mark: `${JSON.stringify(['/a', '/b'])}|x`,
+    good: true,
+    config: emptyConfig(),
+    problems: [],
+    project: null,
+    trusted: null,
+  }
 
-  it('is read back as it was written', () => {
+  test('is read back as it was written', () => {
     expect(writeCompiled(trial.home.compiled, ['/a', '/b'], copy)).toBe(true)
     expect(readCompiled(trial.home.compiled, ['/a', '/b'])).toEqual(copy)
   })
 
-  it('of other files is not taken, even under the same name', () => {
+  test('of other files is not taken, even under the same name', () => {
     writeCompiled(trial.home.compiled, ['/a', '/b'], copy)
     const other = copyPath(trial.home.compiled, ['/a', '/c'])
     writeFileSync(other, readFileSync(copyPath(trial.home.compiled, ['/a', '/b'])))
     expect(readCompiled(trial.home.compiled, ['/a', '/c'])).toBeNull()
   })
 
-  it('has a name of its own for each set of files', () => {
-    const names = Array.from({ length: 2_000 }, (_, i) => copyPath('/x', ['/home/me/config.yaml', `/home/me/p${i}/baton.yaml`]))
+  test('has a name of its own for each set of files', () => {
+    const names = Array.from({ length: 2_000 }, (_, i) =>
+      copyPath('/x', ['/home/me/config.yaml', `/home/me/p${i}/baton.yaml`]),
+    )
     expect(new Set(names).size).toBe(2_000)
   })
 })

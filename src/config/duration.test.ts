@@ -1,7 +1,7 @@
-import { expect, it } from 'vitest'
-import { parseDuration } from './duration.js'
+import { expect, test } from 'vitest'
+import { parseDuration } from './value-kinds.js'
 
-it.each([
+test.each([
   ['24h', 86_400_000],
   ['90m', 5_400_000],
   [' 1h 30M ', 5_400_000],
@@ -10,6 +10,6 @@ it.each([
   ['250ms', 250],
 ])('%s is a length of time', (text, ms) => expect(parseDuration(text)).toBe(ms))
 
-it.each(['', '24', 'h', '24 hours', '-1h', '0h', '1e3s', '24h later', '99999999999999999d'])('%j is none', (text) =>
+test.each(['', '24', 'h', '24 hours', '-1h', '0h', '1e3s', '24h later', '99999999999999999d'])('%j is none', (text) =>
   expect(parseDuration(text)).toBeNull(),
 )

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { emptyConfig } from './compiled.js'
 import { withEnvironment } from './environment.js'
 import { policyFor } from './policy-for.js'
@@ -7,11 +7,11 @@ const subject = { agent: 'claude-code', project: null, model: null, seat: null }
 const policyIn = (env: Record<string, string>) => policyFor(withEnvironment(emptyConfig(), env).config, subject)
 
 describe('withEnvironment', () => {
-  it.each(['0', 'false', 'no', 'off', ' OFF '])('BATON_ENABLED=%s turns Baton off', (value) => {
+  test.each(['0', 'false', 'no', 'off', ' OFF '])('BATON_ENABLED=%s turns Baton off', (value) => {
     expect(policyIn({ BATON_ENABLED: value }).enabled).toBe(false)
   })
 
-  it.each(['1', 'true', 'yes', 'on'])('BATON_ENABLED=%s turns it on over a file that says no', (value) => {
+  test.each(['1', 'true', 'yes', 'on'])('BATON_ENABLED=%s turns it on over a file that says no', (value) => {
     const config = {
       ...emptyConfig(),
       layers: [{ source: 'user' as const, from: 'user file', set: { enabled: false }, overrides: [] }],
@@ -19,19 +19,22 @@ describe('withEnvironment', () => {
     expect(policyFor(withEnvironment(config, { BATON_ENABLED: value }).config, subject).enabled).toBe(true)
   })
 
-  it('BATON_PRESETS chooses the presets, or none', () => {
+  test('BATON_PRESETS chooses the presets, or none', () => {
     expect(policyIn({ BATON_PRESETS: 'sm, tens' }).levels).toHaveLength(11)
     expect(policyIn({ BATON_PRESETS: 'none' }).levels).toEqual([])
   })
 
-  it('an empty or missing variable says nothing', () => {
+  test('an empty or missing variable says nothing', () => {
     const config = emptyConfig()
     expect(withEnvironment(config, { BATON_PRESETS: '', BATON_ENABLED: ' ' })).toEqual({ config, problems: [] })
     expect(withEnvironment(config, {}).config).toBe(config)
   })
 
-  it('a wrong variable is a problem and changes nothing', () => {
-    const { config, problems } = withEnvironment(emptyConfig(), { BATON_PRESETS: 'sm,tns,zebra', BATON_ENABLED: 'maybe' })
+  test('a wrong variable is a problem and changes nothing', () => {
+    const { config, problems } = withEnvironment(emptyConfig(), {
+      BATON_PRESETS: 'sm,tns,zebra',
+      BATON_ENABLED: 'maybe',
+    })
     expect(config.layers).toEqual([])
     expect(problems).toEqual([
       {
@@ -45,12 +48,12 @@ describe('withEnvironment', () => {
         key: 'BATON_PRESETS',
         file: 'environment',
         reason: 'there is no preset `zebra`',
-        hint: expect.stringContaining('default, sm, mpm, tens, quiet'),
+        hint: expect.stringContaining('default, full-window, sm, mpm, tens, quiet'),
       },
     ])
   })
 
-  it('leaves the configuration it was given as it was', () => {
+  test('leaves the configuration it was given as it was', () => {
     const config = emptyConfig()
     withEnvironment(config, { BATON_ENABLED: '0' })
     expect(config).toEqual(emptyConfig())

@@ -4,14 +4,14 @@ import { type CompiledConfig, type Layer, PRESET_NAMES, type PresetName, type Se
 
 export type Env = Record<string, string | undefined>
 
-/** The variables that are configuration; an agent's adapter passes them along with its signals. */
-export const CONFIG_VARIABLES = ['BATON_ENABLED', 'BATON_PRESETS'] as const
-
 const ON = ['1', 'true', 'yes', 'on']
 const OFF = ['0', 'false', 'no', 'off']
 
 /** The configuration with what the environment says on top. A variable that is wrong is a problem and changes nothing. */
-export function withEnvironment(config: CompiledConfig, env: Env): { config: CompiledConfig; problems: ConfigProblem[] } {
+export function withEnvironment(
+  config: CompiledConfig,
+  env: Env,
+): { config: CompiledConfig; problems: ConfigProblem[] } {
   const set: Settings = {}
   const problems: ConfigProblem[] = []
   readEnabled(env.BATON_ENABLED, set, problems)
@@ -42,7 +42,9 @@ function readPresets(written: string | undefined, set: Settings, problems: Confi
   const unknown = names.filter((name) => !isPreset(name))
   for (const name of unknown) {
     const nearest = nearestName(name, PRESET_NAMES)
-    const hint = nearest ? `did you mean \`${nearest}\`?` : `presets: ${PRESET_NAMES.join(', ')}; \`none\` for no levels`
+    const hint = nearest
+      ? `did you mean \`${nearest}\`?`
+      : `presets: ${PRESET_NAMES.join(', ')}; \`none\` for no levels`
     problems.push(problem('BATON_PRESETS', `there is no preset \`${name}\``, hint))
   }
   if (unknown.length === 0) set.presets = names.filter(isPreset)

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { trialHome } from '../testing/config-home.js'
 import { agent } from './agent-schema.js'
 import { configSchema } from './schema.js'
-import { trialHome } from './trial-home.js'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const example = readFileSync(join(ROOT, 'examples', 'config.yaml'), 'utf8')
@@ -15,19 +15,20 @@ beforeEach(() => {
 })
 afterEach(() => trial.remove())
 
-it('the example loads without a problem, as a user file and as a project file', () => {
+test('the example loads without a problem, as a user file and as a project file', () => {
   trial.putUser(example)
   expect(trial.load().problems).toEqual([])
   trial.putProject(example)
   expect(trial.load().problems).toEqual([])
 })
 
-it('the example shows every key of a file but those of a project or an older design', () => {
-  const known = Object.keys(configSchema.pipe[1].entries).filter((key) => key !== 'agents' && key !== 'context_monitor')
+test('the example shows every key of a file but those of a project, an older design or a later one', () => {
+  const others = ['agents', 'context_monitor', 'prices']
+  const known = Object.keys(configSchema.pipe[1].entries).filter((key) => !others.includes(key))
   expect(Object.keys(parse(example)).sort()).toEqual(known.sort())
 })
 
-it('the example with agents loads without a problem, has nothing that is not in force, and shows every key of an agent', () => {
+test('the example with agents loads without a problem, has nothing that is not in force, and shows every key of an agent', () => {
   const agents = readFileSync(join(ROOT, 'examples', 'baton.yaml'), 'utf8')
   trial.putProject(agents)
   expect(trial.load()).toMatchObject({ problems: [], notes: [] })
@@ -36,7 +37,7 @@ it('the example with agents loads without a problem, has nothing that is not in 
   expect([...shown].sort()).toEqual(known.sort())
 })
 
-it('the page of agents names every key, and its file loads', () => {
+test('the page of agents names every key, and its file loads', () => {
   const page = readFileSync(join(ROOT, 'docs', 'jobs-configuration.md'), 'utf8')
   const { session, workspace, ...rest } = agent.pipe[1].entries
   const inner = [session, workspace].flatMap((map) => Object.keys(map.wrapped.pipe[1].entries))
@@ -47,7 +48,7 @@ it('the page of agents names every key, and its file loads', () => {
   for (const [, json] of page.matchAll(/```json\n([\s\S]*?)```/g)) expect(() => JSON.parse(json!)).not.toThrow()
 })
 
-it('every block of the reference that is a whole file loads without a problem', () => {
+test('every block of the reference that is a whole file loads without a problem', () => {
   const page = readFileSync(join(ROOT, 'docs', 'configuration.md'), 'utf8')
   const blocks = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text]) => text!)
   expect(blocks.length).toBeGreaterThanOrEqual(5)
@@ -57,7 +58,7 @@ it('every block of the reference that is a whole file loads without a problem', 
   }
 })
 
-it('the reference names every key', () => {
+test('the reference names every key', () => {
   const page = readFileSync(join(ROOT, 'docs', 'configuration.md'), 'utf8')
   for (const key of Object.keys(configSchema.pipe[1].entries)) expect(page).toContain(`\`${key}\``)
 })

@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { findProjectFile, stampOf } from './find-project.js'
 
 let folder: string
@@ -20,13 +20,13 @@ const put = (...path: string[]) => {
 }
 
 describe('findProjectFile', () => {
-  it('takes the file of the folder itself', () => {
+  test('takes the file of the folder itself', () => {
     const file = put('me', 'shop', 'baton.yaml')
     expect(findProjectFile(join(me, 'shop'), me)).toBe(file)
     expect(findProjectFile(`${join(me, 'shop')}/`, me)).toBe(file)
   })
 
-  it('takes the nearest above, up to the root of the repository', () => {
+  test('takes the nearest above, up to the root of the repository', () => {
     mkdirSync(join(me, 'shop', '.git'))
     const root = put('me', 'shop', 'baton.yaml')
     expect(findProjectFile(join(me, 'shop', 'web', 'src'), me)).toBe(root)
@@ -34,26 +34,26 @@ describe('findProjectFile', () => {
     expect(findProjectFile(join(me, 'shop', 'web', 'src'), me)).toBe(nearer)
   })
 
-  it('never looks above the repository, nor above a worktree whose .git is a file', () => {
+  test('never looks above the repository, nor above a worktree whose .git is a file', () => {
     put('me', 'baton.yaml')
     put('me', 'shop', 'baton.yaml')
     writeFileSync(join(me, 'shop', 'web', '.git'), 'gitdir: elsewhere\n')
     expect(findProjectFile(join(me, 'shop', 'web', 'src'), me)).toBeNull()
   })
 
-  it('outside a repository looks below the home folder only, not in it', () => {
+  test('outside a repository looks below the home folder only, not in it', () => {
     put('me', 'baton.yaml')
     expect(findProjectFile(join(me, 'shop', 'web'), me)).toBeNull()
     const file = put('me', 'shop', 'baton.yaml')
     expect(findProjectFile(join(me, 'shop', 'web'), me)).toBe(file)
   })
 
-  it('takes the file of the home folder when the work is there', () => {
+  test('takes the file of the home folder when the work is there', () => {
     const file = put('me', 'baton.yaml')
     expect(findProjectFile(me, me)).toBe(file)
   })
 
-  it('outside home and repository looks in the folder itself only', () => {
+  test('outside home and repository looks in the folder itself only', () => {
     put('baton.yaml')
     mkdirSync(join(folder, 'shared', 'mine'), { recursive: true })
     put('shared', 'baton.yaml')
@@ -61,13 +61,13 @@ describe('findProjectFile', () => {
     expect(findProjectFile(join(folder, 'shared'), me)).toBe(join(folder, 'shared', 'baton.yaml'))
   })
 
-  it('finds nothing in a folder that is not there', () => {
+  test('finds nothing in a folder that is not there', () => {
     expect(findProjectFile(join(folder, 'gone', 'deeper'), me)).toBeNull()
   })
 })
 
 describe('stampOf', () => {
-  it('tells a file that was replaced by one of the same size and time', () => {
+  test('tells a file that was replaced by one of the same size and time', () => {
     const file = put('a.yaml')
     utimesSync(file, 1_000, 1_000)
     const before = stampOf(file)
@@ -79,9 +79,12 @@ describe('stampOf', () => {
     expect(after.mark).not.toBe(before.mark)
   })
 
-  it('tells absent from what cannot be looked at', () => {
+  test('tells absent from what cannot be looked at', () => {
     expect(stampOf(join(folder, 'none'))).toMatchObject({ exists: false, mtimeMs: 0, size: 0 })
     expect(stampOf(join(put('file'), 'below'))).toMatchObject({ exists: false })
-    expect(stampOf(join(folder, 'x'.repeat(300)))).toMatchObject({ exists: true, mark: 'error:ENAMETOOLONG' })
+    expect(stampOf(join(folder, 'x'.repeat(300)))).toMatchObject({ exists: false })
+    expect(stampOf(join(folder, 'a\0b'))).toMatchObject({ exists: false })
+    symlinkSync('loop', join(folder, 'loop'))
+    expect(stampOf(join(folder, 'loop'))).toMatchObject({ exists: true, mark: 'error:ELOOP' })
   })
 })

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { codeOf } from '../lib/errors.js'
+import { LONGEST_PATH } from '../lib/git-folder.js'
 import type { FileStamp } from './compiled.js'
 
 export const PROJECT_FILE = 'baton.yaml'
@@ -11,6 +12,7 @@ export const PROJECT_FILE = 'baton.yaml'
  * file in a shared folder such as /tmp governs what others do below it. null: there is none.
  */
 export function findProjectFile(start: string, userHome: string): string | null {
+  if (!isAbsolute(start) || start.length > LONGEST_PATH) return null
   for (const folder of foldersToSearch(resolve(start), userHome)) {
     const path = join(folder, PROJECT_FILE)
     if (stampOf(path).exists) return path
@@ -32,6 +34,9 @@ export interface Stamp extends FileStamp {
   mark: string
 }
 
+/** No file can be at such a path: a parent is a file, a name is too long, or it holds a NUL. */
+const IMPOSSIBLE = ['ENOTDIR', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE']
+
 /** What cannot be looked at is not the same as absent: it exists, and reading it will say what is wrong. */
 export function stampOf(path: string): Stamp {
   try {
@@ -40,7 +45,7 @@ export function stampOf(path: string): Stamp {
     const { mtimeMs, size, ino, ctimeMs } = stat
     return { path, exists: true, mtimeMs, size, mark: `${ino}:${mtimeMs}:${ctimeMs}:${size}` }
   } catch (error) {
-    if (codeOf(error) === 'ENOTDIR') return absent(path)
+    if (IMPOSSIBLE.includes(codeOf(error) ?? '')) return absent(path)
     return { path, exists: true, mtimeMs: 0, size: 0, mark: `error:${codeOf(error)}` }
   }
 }

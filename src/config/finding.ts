@@ -5,7 +5,8 @@ import type { KeyPath } from '../lib/yaml-file.js'
 export interface Finding {
   path: KeyPath
   reason: string
-  hint: string
+  /** A function when the hint takes time to find: only findings that are reported need theirs. */
+  hint: string | (() => string)
 }
 
 /** Where settings were written. */
@@ -16,7 +17,8 @@ export interface Place {
 
 export function problemAt(place: Place, { path, reason, hint }: Finding): ConfigProblem {
   const line = place.lineOf(path)
-  return { key: keyText(path), file: place.file, reason, hint, ...(line === null ? {} : { line }) }
+  const hintText = typeof hint === 'string' ? hint : hint()
+  return { key: keyText(path), file: place.file, reason, hint: hintText, ...(line === null ? {} : { line }) }
 }
 
 /** `levels[2].at`. A key with other than plain characters is quoted: `prices["claude-*"]`. */

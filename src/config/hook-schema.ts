@@ -1,6 +1,19 @@
 import * as v from 'valibot'
 import { nearestName } from '../lib/nearest-name.js'
-import { address, figure, mapMessage, may, named, oneOf, say, setOf, shown, text, variantOf, yesNo } from './value-kinds.js'
+import {
+  address,
+  figure,
+  mapMessage,
+  may,
+  named,
+  oneOf,
+  say,
+  setOf,
+  shown,
+  text,
+  variantOf,
+  yesNo,
+} from './value-kinds.js'
 
 const HOOK_EVENTS = ['completed', 'failed', 'timeout', 'cancelled', 'context_threshold', 'session_start'] as const
 
@@ -8,7 +21,10 @@ const HOOK_EVENTS = ['completed', 'failed', 'timeout', 'cancelled', 'context_thr
 const filledAddress = v.pipe(
   text,
   v.regex(/^(?:https?:\/\/\S|\$\{[A-Za-z_]\w*\})\S*$/, ({ input }) =>
-    say(`\`${input}\` is not a web address`, `begin with \`https://\` or \`http://\`, or with a variable: \`\${NAME}\``),
+    say(
+      `\`${input}\` is not a web address`,
+      `begin with \`https://\` or \`http://\`, or with a variable: \`\${NAME}\``,
+    ),
   ),
 )
 

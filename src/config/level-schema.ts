@@ -2,9 +2,12 @@ import * as v from 'valibot'
 import { MODES } from '../contract/level.js'
 import { nearestName } from '../lib/nearest-name.js'
 import { parsePosition } from './position.js'
-import { mapOf, may, oneOf, say, setOf, shown, text } from './value-kinds.js'
+import { listOf, mapOf, may, oneOf, say, setOf, shown, text } from './value-kinds.js'
 
-export const PLAIN_ACTIONS = ['user', 'agent', 'parent', 'request-handoff', 'hand-off', 'pause'] as const
+const PLAIN_ACTIONS = ['user', 'agent', 'parent', 'request-handoff', 'hand-off', 'pause'] as const
+
+/** Each level of a list is compared with those before it. */
+export const MOST_LEVELS = 100
 
 const levelName = v.pipe(
   text,
@@ -47,4 +50,16 @@ function actionsHint(written: string): string {
   return nearest ? `did you mean \`${nearest}\`?` : `actions: ${PLAIN_ACTIONS.join(', ')}, hook:<name>, webhook:<name>`
 }
 
-export const level = mapOf({ name: levelName, at: may(position), actions: may(setOf(action)), mode: may(oneOf(MODES, 'mode')) })
+const level = mapOf({
+  name: levelName,
+  at: may(position),
+  actions: may(setOf(action)),
+  mode: may(oneOf(MODES, 'mode')),
+})
+
+export type WrittenLevel = v.InferOutput<typeof level>
+
+export const levels = v.pipe(
+  listOf(level),
+  v.maxLength(MOST_LEVELS, ({ input }) => say(`has ${input.length} levels`, `write at most ${MOST_LEVELS}`)),
+)

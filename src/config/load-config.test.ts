@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { trialHome } from '../testing/config-home.js'
 import { emptyConfig } from './compiled.js'
 import { policyFor } from './policy-for.js'
-import { trialHome } from './trial-home.js'
 
 let trial: ReturnType<typeof trialHome>
 const refused = (content: string | object) => trial.refused(content)
@@ -13,13 +13,13 @@ beforeEach(() => {
 afterEach(() => trial.remove())
 
 describe('other things refused', () => {
-  it('an override that changes nothing', () => {
+  test('an override that changes nothing', () => {
     expect(refused({ overrides: [{ when: { seat: 'x' } }] })).toEqual([
       'overrides[0]: changes nothing | add a key beside `when`, such as `presets`, or remove the entry',
     ])
   })
 
-  it('agents outside a project', () => {
+  test('agents outside a project', () => {
     expect(refused({ agents: { coder: {} } })).toEqual([
       "agents: belongs to a project | write `agents` in the project's baton.yaml",
     ])
@@ -27,14 +27,16 @@ describe('other things refused', () => {
     trial.putProject({ agents: { coder: { model: 'opus' } } })
     expect(trial.load()).toMatchObject({ ok: true, config: { agents: { coder: { model: 'opus' } } } })
     trial.putProject({ agents: { coder: 'x' } })
-    expect(trial.load().problems).toMatchObject([{ key: 'agents.coder', reason: 'expected a map of keys, got the text "x"' }])
+    expect(trial.load().problems).toMatchObject([
+      { key: 'agents.coder', reason: 'expected a map of keys, got the text "x"' },
+    ])
   })
 
-  it.each(['- a\n', 'just text\n', '42\n'])('a file that is no map of keys: %j', (content) => {
+  test.each(['- a\n', 'just text\n', '42\n'])('a file that is no map of keys: %j', (content) => {
     expect(refused(content)[0]).toMatch(/^: expected a map of keys, got /)
   })
 
-  it('a file with a syntax error, with file and line', () => {
+  test('a file with a syntax error, with file and line', () => {
     trial.putUser('enabled: true\nlevels:\n  - name: a\n   at: 5\n')
     expect(trial.load().problems[0]).toMatchObject({
       key: '',
@@ -44,7 +46,7 @@ describe('other things refused', () => {
     })
   })
 
-  it('gives every problem the file and the line of its key', () => {
+  test('gives every problem the file and the line of its key', () => {
     trial.putUser('enabled: yes\n\nguards:\n  cooldown_seconds: soon\n')
     trial.putProject('# ours\npresets:\n  - sm\n  - nosuch\n')
     expect(trial.load().problems).toEqual([
@@ -72,7 +74,7 @@ describe('other things refused', () => {
     ])
   })
 
-  it('reports the problems of one file in the order of its keys', () => {
+  test('reports the problems of one file in the order of its keys', () => {
     const problems = refused({
       levels: [
         { name: 'a', at: 0 },
@@ -97,7 +99,7 @@ describe('loadConfig', () => {
   const subject = { agent: 'claude-code', project: null, model: null, seat: null }
   const policy = (options: Parameters<typeof trial.load>[0] = {}) => policyFor(trial.load(options).config, subject)
 
-  it('with no files gives the defaults, and says where it looked', () => {
+  test('with no files gives the defaults, and says where it looked', () => {
     expect(trial.load()).toEqual({
       ok: true,
       problems: [],
@@ -107,24 +109,30 @@ describe('loadConfig', () => {
         { path: trial.projectFile, exists: false, mtimeMs: 0, size: 0 },
       ],
       config: emptyConfig(),
+      userConfig: emptyConfig(),
+      project: null,
+      projectValue: undefined,
     })
   })
 
-  it.each(['', '# nothing yet\n', 'levels:\nhandoff:\n  mode:\n'])('a file that says nothing changes nothing: %j', (content) => {
-    trial.putUser(content)
-    const { ok, config } = trial.load()
-    expect(ok).toBe(true)
-    expect(policyFor(config, subject)).toEqual(policyFor(emptyConfig(), subject))
-  })
+  test.each(['', '# nothing yet\n', 'levels:\nhandoff:\n  mode:\n'])(
+    'a file that says nothing changes nothing: %j',
+    (content) => {
+      trial.putUser(content)
+      const { ok, config } = trial.load()
+      expect(ok).toBe(true)
+      expect(policyFor(config, subject)).toEqual(policyFor(emptyConfig(), subject))
+    },
+  )
 
-  it('finds the project file from a folder below it, or from cwd', () => {
+  test('finds the project file from a folder below it, or from cwd', () => {
     trial.putProject({ enabled: false })
     expect(policy({ project: join(trial.project, 'web') }).enabled).toBe(false)
     expect(policy({ project: null, cwd: trial.project }).enabled).toBe(false)
     expect(policy({ project: null }).enabled).toBe(true)
   })
 
-  it('flags win over the environment, that over the project, that over the user', () => {
+  test('flags win over the environment, that over the project, that over the user', () => {
     const rule = (options = {}) => policy(options).levels.map(({ rule }) => rule)
     const env = { HOME: trial.user, BATON_PRESETS: 'tens' }
     trial.putUser({ presets: ['mpm'], compaction: 'allow' })
@@ -132,74 +140,78 @@ describe('loadConfig', () => {
     trial.putProject({ presets: ['sm'], handoff: { mode: 'off' } })
     expect(rule()).toEqual(['50% of window', '65% of window'])
     expect(rule({ env })).toHaveLength(9)
-    expect(rule({ env, flags: { presets: ['default'] } })).toEqual(['50%', '70%', '85%', '95%'])
+    expect(rule({ env, flags: { presets: ['default'] } })).toEqual(['50% or 150k', '70% or 225k', '85% or 300k', '95%'])
     expect(policy({ env })).toMatchObject({ compaction: 'allow', handoff: { mode: 'off' } })
   })
 
-  it('checks flags like a file', () => {
+  test('checks flags like a file', () => {
     expect(trial.load({ flags: { presets: ['sn'], colour: 1 } }).problems).toEqual([
       { key: 'presets[0]', file: 'command line', reason: 'there is no preset `sn`', hint: 'did you mean `sm`?' },
-      { key: 'colour', file: 'command line', reason: 'unknown key `colour`', hint: expect.stringContaining('known keys: ') },
+      {
+        key: 'colour',
+        file: 'command line',
+        reason: 'unknown key `colour`',
+        hint: expect.stringContaining('known keys: '),
+      },
     ])
   })
 
-  it('a level of the project may name a hook of the user, not the other way', () => {
+  test('a level of an agent of the project may name a hook of the user, not the other way', () => {
     const hooks = { save: { type: 'shell', command: 'true' } }
     const levels = [{ name: 'early', at: '5%', actions: ['hook:save'] }]
     trial.putUser({ hooks })
-    trial.putProject({ levels })
+    trial.putProject({ agents: { coder: { prompt: 'x', levels } } })
     expect(trial.load().problems).toEqual([])
     trial.putUser({ levels })
     trial.putProject({ hooks })
     expect(trial.load().problems).toMatchObject([{ file: trial.home.config, reason: 'there is no hook `save`' }])
   })
 
-  it('a wrong file is left out whole; it does not make the other wrong', () => {
+  test('a wrong file is left out whole; it does not make the other wrong', () => {
     trial.putUser({ hooks: { save: { type: 'shell', command: 'true' } }, presets: ['mpm'], colour: 1 })
-    trial.putProject({ levels: [{ name: 'caution', actions: ['hook:save'] }], compaction: 'allow' })
+    trial.putProject({ levels: [{ name: 'caution', actions: ['user'] }], compaction: 'allow' })
     const { ok, problems, config } = trial.load()
     expect(ok).toBe(false)
     expect(problems.map(({ key }) => key)).toEqual(['colour'])
     expect(policyFor(config, subject)).toMatchObject({ compaction: 'allow' })
-    expect(policyFor(config, subject).levels.map(({ name }) => name)).toEqual(['notice', 'warning', 'handoff', 'critical'])
+    expect(policyFor(config, subject).levels.map(({ name }) => name)).toEqual([
+      'notice',
+      'warning',
+      'handoff',
+      'critical',
+    ])
   })
 
-  it('a folder in the place of the file is a problem, not an absent file', () => {
+  test('a folder in the place of the file is a problem, not an absent file', () => {
     mkdirSync(trial.projectFile)
     expect(trial.load().problems).toEqual([{ key: '', file: trial.projectFile, reason: 'is not a file', hint: '' }])
   })
 
-  it('compiles to plain JSON', () => {
+  test('compiles to plain JSON', () => {
     trial.putUser(readFileSync('examples/config.yaml', 'utf8'))
     const { config } = trial.load()
     expect(JSON.parse(JSON.stringify(config))).toStrictEqual(config)
   })
 
-  it('merges hooks, prices, budgets and limits key by key; the nearer list of notices wins', () => {
+  test('merges hooks, budgets and limits key by key', () => {
     trial.putUser({
       hooks: { a: { type: 'shell', command: 'user-a' }, b: { type: 'shell', command: 'user-b' } },
-      prices: { 'x-*': { input: 1 }, 'y-*': { input: 2 } },
       budgets: { usd: 5, turns: 100 },
       limits: { jobs: 4 },
-      notify: ['bell', { command: 'say' }],
     })
     trial.putProject({
       hooks: { b: { type: 'webhook', url: 'https://example.com' } },
-      prices: { 'y-*': { input: 3, output: 4 } },
       budgets: { usd: 2.5 },
       limits: { jobs_per_agent: 1 },
-      notify: ['desktop'],
     })
     expect(trial.load().config).toMatchObject({
       hooks: { a: { type: 'shell', command: 'user-a' }, b: { type: 'webhook', url: 'https://example.com' } },
-      prices: { 'x-*': { input: 1 }, 'y-*': { input: 3, output: 4 } },
       budgets: { usd: 2.5, turns: 100, tokens: null, minutes: null },
       limits: { jobs: 4, jobs_per_agent: 1 },
-      notify: ['desktop'],
     })
   })
 
-  it('says that a file of the other ending is not read', () => {
+  test('says that a file of the other ending is not read', () => {
     trial.put(join(trial.project, 'baton.yml'), 'enabled: false\n')
     expect(trial.load().notes).toEqual([
       { key: '', file: join(trial.project, 'baton.yml'), text: 'not read: rename it to baton.yaml' },

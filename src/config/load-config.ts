@@ -1,25 +1,42 @@
+import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { basename, join } from 'node:path'
-import type { ConfigProblem } from '../contract/policy.js'
+import { basename, isAbsolute, join } from 'node:path'
+import type { Position } from '../contract/level.js'
+import type { ConfigProblem, ProjectFile } from '../contract/policy.js'
 import type { Home } from '../lib/home.js'
+import { isOwnedBy } from '../lib/named-file.js'
 import { readYaml } from '../lib/yaml-file.js'
-import { BUILT_IN, checkSettings } from './check-settings.js'
+import { BUILT_IN, checkSettings, reachOf } from './check-settings.js'
 import { addLayer } from './compile-layer.js'
-import { type CompiledConfig, emptyConfig, type FileStamp, type LayerSource, type Note } from './compiled.js'
+import {
+  type CompiledConfig,
+  emptyConfig,
+  type FileStamp,
+  type LayerSource,
+  type LevelChange,
+  type Note,
+} from './compiled.js'
 import { type Env, withEnvironment } from './environment.js'
 import { findProjectFile, PROJECT_FILE, stampOf } from './find-project.js'
-import { type Place, problemAt } from './finding.js'
-import { notesOn, notesOnOrder } from './notes.js'
+import { keyText, type Place, problemAt } from './finding.js'
+import { policyFor } from './policy-for.js'
+import { comparePositions } from './position.js'
+import { presetLevels } from './presets.js'
+import type { Written, WrittenPolicy } from './schema.js'
+import { acceptedHash, folderOf } from './trust.js'
+import { addUntrusted } from './untrusted.js'
 
 export interface LoadOptions {
-  home: Pick<Home, 'config'>
+  home: Pick<Home, 'config' | 'trust'>
   /** Where the search for the project's file begins; null: `cwd`, and without that no project file. */
   project: string | null
   cwd?: string
   env: Env
   /** What the command line says, in the shape of a file. */
   flags?: Record<string, unknown>
+  /** What the user's file said before it was refused: stands in for it under the project's file. */
+  lastGoodUser?: CompiledConfig | null
 }
 
 export interface Loaded {
@@ -29,6 +46,15 @@ export interface Loaded {
   notes: Note[]
   files: FileStamp[]
   config: CompiledConfig
+  /** What the user's file says by itself; null when it is refused. */
+  userConfig: CompiledConfig | null
+  /** The project's file and whether the user accepted it; null without one. */
+  project: ProjectFile | null
+  /**
+   * The parsed project file, from the very bytes that `project.sha256` is the hash of. Undefined
+   * when it cannot be parsed.
+   */
+  projectValue: unknown
 }
 
 interface Source {
@@ -36,38 +62,69 @@ interface Source {
   from: string
   place: Place
   raw: unknown
+  /** The whole file is checked either way; without trust only its levels are taken. */
+  trusted: boolean
 }
 
 /** Reads, checks and compiles everything that configures Baton. Never throws: what is wrong is in `problems`. */
-export function loadConfig({ home, project, cwd, env, flags }: LoadOptions): Loaded {
+export function loadConfig({ home, project, cwd, env, flags, lastGoodUser = null }: LoadOptions): Loaded {
   const userHome = env.HOME || homedir()
   const start = project ?? cwd ?? null
   const paths: [LayerSource, string][] = [['user', home.config]]
-  if (start !== null) paths.push(['project', findProjectFile(start, userHome) ?? join(start, PROJECT_FILE)])
+  if (start !== null && isAbsolute(start))
+    paths.push(['project', findProjectFile(start, userHome) ?? join(start, PROJECT_FILE)])
 
-  const loaded: Loaded = { ok: true, problems: [], notes: [], files: [], config: emptyConfig() }
+  const loaded: Loaded = {
+    ok: true,
+    problems: [],
+    notes: [],
+    files: [],
+    config: emptyConfig(),
+    userConfig: null,
+    project: null,
+    projectValue: undefined,
+  }
   const sources: Source[] = []
   for (const [source, path] of paths) {
     const { exists, mtimeMs, size } = stampOf(path)
     loaded.files.push({ path, exists, mtimeMs, size })
     if (!exists) loaded.notes.push(...notesOnOtherName(path))
-    else sources.push(...readSource(source, path, userHome, loaded.problems))
+    else sources.push(...readSource(source, path, userHome, home.trust, loaded))
   }
   let reach = BUILT_IN
-  for (const source of sources) reach = take(loaded, source, reach, userHome)
+  for (const source of sources.filter((one) => one.source === 'user')) reach = take(loaded, source, reach, userHome)
+  if (!loaded.problems.some(({ file }) => file === home.config)) loaded.userConfig = loaded.config
+  else if (lastGoodUser !== null) {
+    loaded.config = lastGoodUser
+    reach = reachOf(lastGoodUser)
+  }
+  for (const source of sources.filter((one) => one.source === 'project')) reach = take(loaded, source, reach, userHome)
 
   const withEnv = withEnvironment(loaded.config, env)
   loaded.config = withEnv.config
   loaded.problems.push(...withEnv.problems)
   const line: Place = { file: 'command line', lineOf: () => null }
-  if (flags) take(loaded, { source: 'flags', from: 'command line', place: line, raw: flags }, reach, userHome)
+  if (flags) {
+    const source: Source = { source: 'flags', from: 'command line', place: line, raw: flags, trusted: true }
+    take(loaded, source, reach, userHome)
+  }
   return { ...loaded, ok: loaded.problems.length === 0 }
 }
 
-function readSource(source: LayerSource, path: string, userHome: string, problems: ConfigProblem[]): Source[] {
-  const { value, faults, lineOf } = readYaml(path)
+function readSource(
+  source: LayerSource,
+  path: string,
+  userHome: string,
+  trustFolder: string,
+  loaded: Pick<Loaded, 'problems' | 'project' | 'projectValue'>,
+): Source[] {
+  const { value, faults, lineOf, bytes, owner } = readYaml(path)
+  if (source === 'project') {
+    loaded.project = judgeTrust(path, bytes, owner, trustFolder)
+    loaded.projectValue = value
+  }
   for (const { line, reason, hint } of faults) {
-    problems.push({
+    loaded.problems.push({
       key: '',
       file: path,
       reason: line === null ? reason : `line ${line}: ${reason}`,
@@ -77,22 +134,159 @@ function readSource(source: LayerSource, path: string, userHome: string, problem
   }
   if (faults.length > 0) return []
   const short = path.startsWith(`${userHome}/`) ? `~${path.slice(userHome.length)}` : path
-  return [{ source, from: `${source} file ${short}`, place: { file: path, lineOf }, raw: value }]
+  const trusted = source !== 'project' || loaded.project?.trusted === true
+  return [{ source, from: `${source} file ${short}`, place: { file: path, lineOf }, raw: value, trusted }]
+}
+
+/** Judges the bytes that were parsed, never the file again: it may have been replaced meanwhile. */
+function judgeTrust(path: string, bytes: Buffer | null, owner: number | null, trustFolder: string): ProjectFile {
+  const folder = folderOf(path)
+  const sha256 = bytes === null ? null : createHash('sha256').update(bytes).digest('hex')
+  const accepted = folder === null ? null : acceptedHash(trustFolder, folder)
+  const reason =
+    owner !== null && !isOwnedBy({ uid: owner }, 'this-user-or-root')
+      ? 'belongs to another user'
+      : accepted === null
+        ? 'not accepted yet'
+        : accepted === sha256
+          ? null
+          : 'changed since it was accepted'
+  return { path, folder, sha256, trusted: reason === null, reason, ignored: [] }
 }
 
 /** Adds one source to what is loaded, or its problems. Gives back what the next source may refer to. */
-function take(loaded: Loaded, { source, from, place, raw }: Source, below: typeof BUILT_IN, userHome: string): typeof BUILT_IN {
-  const { findings, written, reach } = checkSettings(raw, source, below)
+function take(
+  loaded: Loaded,
+  { source, from, place, raw, trusted }: Source,
+  below: typeof BUILT_IN,
+  userHome: string,
+): typeof BUILT_IN {
+  const { findings, written, reach } = checkSettings(raw, source, below, !trusted)
   loaded.problems.push(...findings.map((finding) => problemAt(place, finding)))
-  if (!written) return reach
+  if (!written) return trusted ? reach : below
+  if (!trusted) {
+    const { config, ignored } = addUntrusted(loaded.config, written, from, userHome)
+    loaded.config = config
+    if (loaded.project) loaded.project.ignored = ignored
+    loaded.notes.push(...ignored.map(({ key, reason }) => ({ key, file: place.file, text: ignoredText(reason) })))
+    return below
+  }
   loaded.config = addLayer(loaded.config, written, { source, from }, userHome)
   loaded.notes.push(...notesOn(written, place.file))
   loaded.notes.push(...notesOnOrder(loaded.config, loaded.config.layers.at(-1)?.set.levels ?? [], place.file))
   return reach
 }
 
+const ignoredText = (reason: string): string => `ignored (${reason}): the file is not trusted, see \`baton trust\``
+
 /** A file that a person may take for the configuration, and that nobody reads. */
 function notesOnOtherName(path: string): Note[] {
   const other = path.replace(/\.yaml$/, '.yml')
-  return other !== path && existsSync(other) ? [{ key: '', file: other, text: `not read: rename it to ${basename(path)}` }] : []
+  return other !== path && existsSync(other)
+    ? [{ key: '', file: other, text: `not read: rename it to ${basename(path)}` }]
+    : []
+}
+
+/** Actions that do not do yet what they say. When a capability is built, its line here goes. */
+const LATER_ACTIONS: [pattern: RegExp, text: string][] = [
+  [/^pause$/, 'accepted; acts as a warning: a job is paused by a level of its agent, or by `baton jobs`'],
+]
+
+const SECRET = /TOKEN|SECRET|PASSWORD|API_?KEY|CREDENTIAL/i
+
+/** What the written keys mean for now. Only what a person wrote is noted, never what a preset brings. */
+function notesOn(written: Written, file: string): Note[] {
+  return [
+    ...notesOnPolicy(written, ''),
+    ...(written.overrides ?? []).flatMap((override, index) => notesOnPolicy(override, `overrides[${index}].`)),
+    ...notesOnAgents(written.agents),
+  ].map((note) => ({ ...note, file }))
+}
+
+function notesOnAgents(agents: Written['agents']): Omit<Note, 'file'>[] {
+  const entries = Array.isArray(agents)
+    ? agents.map((agent, index) => [`agents[${index}]`, agent] as const)
+    : Object.entries(agents ?? {}).map(([name, agent]) => [keyText(['agents', name]), agent] as const)
+  return entries.flatMap(([key, { session, levels, env, max_handoffs, workspace }]) => {
+    const twice = (high: unknown, low: unknown): boolean =>
+      typeof high === 'number' && typeof low === 'number' && high !== low
+    const notes: (false | null | undefined | [string, string])[] = [
+      session?.mode === 'persistent' &&
+        workspace?.strategy === 'git_worktree' && [
+          'session.mode',
+          'every job has a worktree of its own, so each begins a fresh session with the brief of the last one',
+        ],
+      session?.timeout != null &&
+        session.mode !== 'persistent' && [
+          'session.timeout',
+          'has no effect without `mode: persistent`, whose session it expires; `max_duration` bounds one session',
+        ],
+      twice(session?.context_threshold, session?.context_handoff_threshold) && [
+        'session.context_handoff_threshold',
+        'not used: `context_threshold` beside it says the same and wins',
+      ],
+      twice(max_handoffs, session?.max_handoffs_per_job) && [
+        'session.max_handoffs_per_job',
+        'not used: `max_handoffs` of the agent says the same and wins',
+      ],
+      levels?.some(({ actions }) => actions?.includes('parent')) && [
+        'levels',
+        'the action `parent` has no effect in a job: whoever began it is told of its end by `hooks.after_run`',
+      ],
+      Object.keys(env ?? {}).some((name) => SECRET.test(name)) && [
+        'env',
+        'kept with the job in plain text: leave secrets in the environment Baton is started in, which the agent inherits',
+      ],
+    ]
+    return notes.flatMap((note) => (note ? [{ key: `${key}.${note[0]}`, text: note[1] }] : []))
+  })
+}
+
+function notesOnPolicy(written: WrittenPolicy, prefix: string): Omit<Note, 'file'>[] {
+  const notes: Omit<Note, 'file'>[] = []
+  if (written.compaction === 'allow' && written.must_survive && written.must_survive.length > 0)
+    notes.push({ key: `${prefix}must_survive`, text: 'is told to nobody while `compaction` is `allow`' })
+  if (written.handoff?.review_seconds === 'approval' && written.compaction === 'block-and-hand-off')
+    notes.push({
+      key: `${prefix}compaction`,
+      text: 'acts as `instruct`: nobody can tell when a brief that waits for approval is used',
+    })
+  written.levels?.forEach(({ actions }, level) => {
+    actions?.forEach((action, index) => {
+      const later = LATER_ACTIONS.find(([pattern]) => pattern.test(action))
+      if (later) notes.push({ key: `${prefix}levels[${level}].actions[${index}]`, text: later[1] })
+    })
+  })
+  return notes
+}
+
+/** Levels that a file moved past each other. Allowed, for each has its own position, but seldom meant. */
+function notesOnOrder(config: CompiledConfig, changes: LevelChange[], file: string): Note[] {
+  const presets = config.layers.findLast(({ set }) => set.presets)?.set.presets ?? ['default']
+  const intended = [...presetLevels(presets).values()]
+  const base = { ...config, layers: config.layers.map((layer) => ({ ...layer, overrides: [] })) }
+  const levels = policyFor(base, { agent: '', project: null, model: null, seat: null }).levels
+  return changes.flatMap(({ name, key, rule }) => {
+    const own = intended.find((level) => level.name === name)
+    const now = levels.find((level) => level.name === name)
+    if (!own || !now || !rule) return []
+    return intended.flatMap((other) => {
+      const otherNow = levels.find((level) => level.name === other.name)
+      const meant = comparePositions(uncapped(own.at), uncapped(other.at)) ?? 0
+      const is = otherNow ? (comparePositions(uncapped(now.at), uncapped(otherNow.at)) ?? 0) : 0
+      if (!otherNow || meant * is >= 0) return []
+      return [
+        {
+          key,
+          file,
+          text: `\`${name}\` (${now.rule}) now comes ${is < 0 ? 'before' : 'after'} \`${other.name}\` (${otherNow.rule}, ${otherNow.from})`,
+        },
+      ]
+    })
+  })
+}
+
+/** The place in windows too small for a cap: only a session could compare a percentage with tokens. */
+function uncapped(at: Position): Position {
+  return at.of === 'first' ? (at.positions.find(({ of }) => of !== 'tokens') ?? at) : at
 }

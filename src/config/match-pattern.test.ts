@@ -1,9 +1,8 @@
-import { describe, expect, it } from 'vitest'
-import { spent } from '../../test/harness/growth.js'
-import { matchesPath, matchesText } from './match-pattern.js'
+import { describe, expect, test } from 'vitest'
+import { matchesPath, matchesText } from './policy-for.js'
 
 describe('matchesText', () => {
-  it.each([
+  test.each([
     ['claude-opus-4-6', 'claude-opus-4-6'],
     ['*opus*', 'claude-opus-4-6'],
     ['claude-*', 'claude-'],
@@ -19,7 +18,7 @@ describe('matchesText', () => {
     expect(matchesText(pattern, text)).toBe(true)
   })
 
-  it.each([
+  test.each([
     ['opus', 'claude-opus-4-6'],
     ['claude-opus-?-6', 'claude-opus--6'],
     ['a.c', 'abc'],
@@ -32,17 +31,14 @@ describe('matchesText', () => {
     expect(matchesText(pattern, text)).toBe(false)
   })
 
-  it('takes no time for a pattern made to be slow', () => {
-    const slow = () => {
-      expect(matchesText(`${'*a'.repeat(30)}*b`, 'a'.repeat(5_000))).toBe(false)
-      expect(matchesPath(`${'**a*/'.repeat(20)}b`, '/a'.repeat(500))).toBe(false)
-    }
-    expect(spent(slow)).toBeLessThan(1_000)
+  test('a pattern made to be slow is answered; trying every way to match it would never end', () => {
+    expect(matchesText(`${'*a'.repeat(30)}*b`, 'a'.repeat(5_000))).toBe(false)
+    expect(matchesPath(`${'**a*/'.repeat(20)}b`, '/a'.repeat(500))).toBe(false)
   })
 })
 
 describe('matchesPath', () => {
-  it.each([
+  test.each([
     ['/home/me/shop', '/home/me/shop'],
     ['/home/me/shop', '/home/me/shop/'],
     ['/home/me/*', '/home/me/shop'],
@@ -60,7 +56,7 @@ describe('matchesPath', () => {
     expect(matchesPath(pattern, path)).toBe(true)
   })
 
-  it.each([
+  test.each([
     ['/home/me/*', '/home/me/shop/web'],
     ['/home/me/*', '/home/me'],
     ['shop', '/home/me/workshop'],

@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { trialHome } from './trial-home.js'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { trialHome } from '../testing/config-home.js'
 
 let trial: ReturnType<typeof trialHome>
 beforeEach(() => {
@@ -15,7 +15,7 @@ const noted = (content: object) => {
 }
 
 describe('notes', () => {
-  it('say nothing of what nobody wrote', () => {
+  test('say nothing of what nobody wrote', () => {
     expect(noted({})).toEqual([])
     expect(noted({ presets: ['default', 'mpm', 'sm'] })).toEqual([])
     expect(
@@ -23,13 +23,23 @@ describe('notes', () => {
         enabled: true,
         compaction: 'block-and-hand-off',
         must_survive: ['The API is frozen.'],
-        archive: { enabled: true, at: ['pre-compact', 'session-end'], keep_days: 30, keep_bytes: 1_000_000, redact: ['sk-.*'] },
+        archive: {
+          enabled: true,
+          at: ['pre-compact', 'session-end'],
+          keep_days: 30,
+          keep_bytes: 1_000_000,
+          redact: ['sk-.*'],
+        },
         guards: { breaker_after: 2 },
         budgets: { usd: 3 },
         limits: { jobs: 3 },
         hooks: { a: { type: 'shell', command: 'x' } },
         agents: {
-          a: { prompt: 'x', session: { context_threshold: 0.1, context_handoff_threshold: 0.1 }, hooks: { after_run: ['a'] } },
+          a: {
+            prompt: 'x',
+            session: { context_threshold: 0.1, context_handoff_threshold: 0.1 },
+            hooks: { after_run: ['a'] },
+          },
         },
         handoff: { mode: 'ask', bar: 0.5, review_seconds: 30 },
         levels: [{ name: 'early', at: '5%', actions: ['user', 'agent', 'parent', 'request-handoff', 'hand-off'] }],
@@ -38,12 +48,17 @@ describe('notes', () => {
     expect(noted({ handoff: null, archive: null, budgets: null })).toEqual([])
   })
 
-  it.each<[object, string]>([
+  test.each<[object, string]>([
     [{ handoff: { review_seconds: 'approval' }, compaction: 'block-and-hand-off' }, 'compaction: acts as `instruct`'],
     [{ compaction: 'allow', must_survive: ['x'] }, 'must_survive: is told to nobody'],
-    [{ notify: ['bell'] }, 'notify: accepted; '],
-    [{ prices: { 'x-*': { input: 3 } } }, 'prices: accepted; '],
-    [{ agents: { a: { session: { mode: 'persistent' } } } }, 'agents.a.session.mode: accepted; every job begins'],
+    [
+      { agents: { a: { session: { mode: 'persistent' }, workspace: { strategy: 'git_worktree' } } } },
+      'agents.a.session.mode: every job has a worktree of its own',
+    ],
+    [
+      { agents: { a: { session: { timeout: '24h' } } } },
+      'agents.a.session.timeout: has no effect without `mode: persistent`',
+    ],
     [
       { agents: [{ name: 'a', session: { context_threshold: 0.2, context_handoff_threshold: 0.1 } }] },
       'agents[0].session.context_handoff_threshold: not used: `context_threshold`',
@@ -68,27 +83,20 @@ describe('notes', () => {
     expect(notes[0]).toContain(note)
   })
 
-  it('on hooks and the actions that name them', () => {
-    const hooks = { a: { type: 'shell', command: 'x' }, b: { type: 'webhook', url: 'https://example.com' } }
-    expect(noted({ hooks, levels: [{ name: 'warning', actions: ['hook:a', 'webhook:b'] }] })).toEqual([
-      'levels[0].actions[0]: accepted; acts as a warning: hooks run in jobs only, where an agent or a level of it names them',
-      'levels[0].actions[1]: accepted; acts as a warning: hooks run in jobs only, where an agent or a level of it names them',
-    ])
-  })
-
-  it('name the file', () => {
-    trial.putUser({ notify: ['bell'] })
-    trial.putProject({ prices: { 'x-*': { input: 3 } } })
+  test('name the file', () => {
+    const noted = { compaction: 'allow', must_survive: ['x'] }
+    trial.putUser(noted)
+    trial.putProject(noted)
     expect(trial.load().notes.map(({ file }) => file)).toEqual([trial.home.config, trial.projectFile])
   })
 
-  it('tell of levels that a file moved past each other', () => {
+  test('tell of levels that a file moved past each other', () => {
     expect(noted({ levels: [{ name: 'critical', at: '60%' }] })).toEqual([
-      'levels[0]: `critical` (60%) now comes before `warning` (70%, preset default)',
-      'levels[0]: `critical` (60%) now comes before `handoff` (85%, preset default)',
+      'levels[0]: `critical` (60%) now comes before `warning` (70% or 225k, preset default)',
+      'levels[0]: `critical` (60%) now comes before `handoff` (85% or 300k, preset default)',
     ])
     expect(noted({ levels: [{ name: 'notice', at: '75%' }] })).toEqual([
-      'levels[0]: `notice` (75%) now comes after `warning` (70%, preset default)',
+      'levels[0]: `notice` (75%) now comes after `warning` (70% or 225k, preset default)',
     ])
     expect(
       noted({

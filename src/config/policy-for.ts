@@ -1,7 +1,7 @@
 import type { Level, Position } from '../contract/level.js'
-import type { Policy, PolicySubject } from '../contract/policy.js'
+import type { Policy } from '../contract/policy.js'
+import type { PolicySubject } from '../contract/policy-subject.js'
 import type { CompiledConfig, LevelChange, Settings, When } from './compiled.js'
-import { matchesPath, matchesText } from './match-pattern.js'
 import { presetLevels } from './presets.js'
 
 /**
@@ -28,9 +28,17 @@ function defaultPolicy(): Policy {
     levels: [],
     compaction: 'instruct',
     mustSurvive: [],
-    handoff: { mode: 'auto', reviewSeconds: 0, bar: 0.8, fork: false },
+    handoff: { mode: 'auto', largeWindow: 'ask', reviewSeconds: 0, bar: 0.8, fork: false },
     guards: { minNewTokens: 20_000, maxUnattendedPerHour: 6, cooldownSeconds: 60, breakerAfter: 3 },
-    archive: { enabled: true, at: ['pre-compact', 'handoff'], keepDays: null, keepBytes: null, redact: [] },
+    archive: {
+      enabled: true,
+      at: ['pre-compact', 'handoff', 'session-end'],
+      keepDays: null,
+      keepBytes: null,
+      redact: [],
+    },
+    statusLine: { segments: ['gauge', 'tokens', 'level', 'forecast', 'handoff'], width: null, style: 'bar' },
+    notify: [],
   }
 }
 
@@ -39,10 +47,12 @@ function apply(policy: Policy, levels: Map<string, Level>, set: Settings, place:
   const { redact, ...archive } = set.archive ?? {}
   if (set.enabled !== undefined) policy.enabled = set.enabled
   if (set.compaction !== undefined) policy.compaction = set.compaction
+  if (set.notify !== undefined) policy.notify = [...set.notify]
   policy.mustSurvive = union(policy.mustSurvive, set.mustSurvive)
   Object.assign(policy.handoff, set.handoff)
   Object.assign(policy.guards, set.guards)
   Object.assign(policy.archive, archive)
+  Object.assign(policy.statusLine, set.statusLine)
   policy.archive.at = [...policy.archive.at]
   policy.archive.redact = union(policy.archive.redact, redact)
   const result = set.presets ? presetLevels(set.presets) : levels
@@ -60,13 +70,18 @@ function changeLevel(levels: Map<string, Level>, change: LevelChange, place: str
   const at = change.at ?? known?.at
   if (!at) return
   levels.set(change.name, {
+    ...known,
     name: change.name,
-    at: { ...at },
+    at: copyPosition(at),
     actions: [...(change.actions ?? known?.actions ?? [])],
     mode: change.mode ?? known?.mode ?? 'sequential',
     rule: change.rule ?? known?.rule ?? '',
     from: change.at || !known ? place : `${known.from}; ${changed(change)} from ${place}`,
   })
+}
+
+function copyPosition(at: Position): Position {
+  return at.of === 'first' ? { of: 'first', positions: [{ ...at.positions[0] }, { ...at.positions[1] }] } : { ...at }
 }
 
 function changed({ actions, mode }: LevelChange): string {
@@ -100,5 +115,60 @@ function nominal(at: Position): number {
       return at.tokens
     case 'before-compaction':
       return 167_000 - at.tokens
+    case 'first':
+      return Math.min(...at.positions.map(nominal))
   }
+}
+
+/**
+ * Patterns of overrides: `*` stands for any text, `?` for one character; everything else, brackets too, for itself
+ * (model names carry brackets: `claude-sonnet-4-5[1m]`).
+ */
+export function matchesText(pattern: string, text: string): boolean {
+  return matches(pattern, text, () => true)
+}
+
+/**
+ * For folders `*` stays within one name and `**` crosses them. A pattern that does not begin with `/` is compared with the end
+ * of the path, name by name; one that ends in `/**` also matches the folder itself.
+ */
+export function matchesPath(pattern: string, path: string): boolean {
+  const folder = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
+  const whole = pattern.startsWith('/') || pattern.startsWith('**') ? pattern : `**/${pattern}`
+  const inside = (character: string) => character !== '/'
+  if (matches(whole, folder, inside)) return true
+  return whole.endsWith('/**') && matches(whole.slice(0, -3), folder, inside)
+}
+
+/** Steps back only to the newest star, and from there to the newest double star: linear for one star, never exponential. */
+function matches(pattern: string, text: string, starMayCover: (character: string) => boolean): boolean {
+  let p = 0
+  let t = 0
+  let star: { p: number; t: number } | null = null
+  let doubleStar: { p: number; t: number } | null = null
+  while (p < pattern.length || t < text.length) {
+    if (pattern.startsWith('**', p)) {
+      doubleStar = { p, t }
+      star = null
+      p += 2
+    } else if (pattern[p] === '*') {
+      star = { p, t }
+      p += 1
+    } else if (t < text.length && (pattern[p] === text[t] || (pattern[p] === '?' && starMayCover(text[t]!)))) {
+      p += 1
+      t += 1
+    } else if (star && star.t < text.length && starMayCover(text[star.t]!)) {
+      star.t += 1
+      p = star.p + 1
+      t = star.t
+    } else if (doubleStar && doubleStar.t < text.length) {
+      doubleStar.t += 1
+      star = null
+      p = doubleStar.p + 2
+      t = doubleStar.t
+    } else {
+      return false
+    }
+  }
+  return true
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Position } from '../contract/level.js'
 import { comparePositions, parsePosition } from './position.js'
 
@@ -8,7 +8,7 @@ const at = (written: unknown): Position | string => {
 }
 
 describe('parsePosition', () => {
-  it.each<[string | number, Position]>([
+  test.each<[string | number, Position]>([
     ['70%', { of: 'compaction', percent: 70 }],
     ['70 %', { of: 'compaction', percent: 70 }],
     [' 70% ', { of: 'compaction', percent: 70 }],
@@ -40,13 +40,17 @@ describe('parsePosition', () => {
     expect(at(written)).toEqual(position)
   })
 
-  it('keeps the rule as it was written', () => {
+  test('keeps the rule as it was written', () => {
     expect(parsePosition('  70% of Window ')).toMatchObject({ rule: '70% of Window' })
     expect(parsePosition(150_000)).toMatchObject({ rule: '150000' })
   })
 
-  it.each<[unknown, string, string]>([
-    [0, '`0` must be above 0', 'write `70%`, `70% of window`, `150k` or `20k before compaction`'],
+  test.each<[unknown, string, string]>([
+    [
+      0,
+      '`0` must be above 0',
+      'write `70%`, `70% of window`, `150k`, `20k before compaction` or two of them, such as `85% or 300k`',
+    ],
     ['0', '`0` must be above 0', 'write `70%`'],
     ['0%', '`0%` must be above 0', 'from above 0 to 100'],
     ['0k', '`0k` must be above 0', '`70%`'],
@@ -83,14 +87,18 @@ describe('parsePosition', () => {
     [null, 'expected a position', '`70%`'],
   ])('refuses %j', (written, reason, hint) => {
     const parsed = parsePosition(written)
-    expect(parsed).toMatchObject({ ok: false, reason: expect.stringContaining(reason), hint: expect.stringContaining(hint) })
+    expect(parsed).toMatchObject({
+      ok: false,
+      reason: expect.stringContaining(reason),
+      hint: expect.stringContaining(hint),
+    })
   })
 })
 
 describe('comparePositions', () => {
   const compare = (a: string, b: string) => comparePositions(at(a) as Position, at(b) as Position)
 
-  it('orders positions of one kind', () => {
+  test('orders positions of one kind', () => {
     expect(compare('50%', '70%')).toBeLessThan(0)
     expect(compare('70% of window', '50% of window')).toBeGreaterThan(0)
     expect(compare('100k', '150k')).toBeLessThan(0)
@@ -98,7 +106,7 @@ describe('comparePositions', () => {
     expect(compare('150k', '150000')).toBe(0)
   })
 
-  it.each([
+  test.each([
     ['50%', '70% of window'],
     ['50%', '150k'],
     ['150k', '20k before compaction'],
@@ -106,5 +114,63 @@ describe('comparePositions', () => {
   ])('leaves %s and %s to the session', (a, b) => {
     expect(compare(a, b)).toBeNull()
     expect(compare(b, a)).toBeNull()
+  })
+})
+
+test('a position longer than 64 characters is refused and quoted only in part', () => {
+  const padded = (length: number) => `70%${' '.repeat(length - 12)}of window`
+  expect(at(padded(64))).toEqual({ of: 'window', percent: 70 })
+  expect(at(padded(65))).toMatch(/^`70% +…` is not a position$/)
+  expect(at('50% or '.repeat(9_000))).toBe('`50% or 50% or 50% or 50% or 50% or 50% …` is not a position')
+})
+
+describe('two positions joined by or', () => {
+  const PERCENT = { of: 'compaction', percent: 85 }
+  const TOKENS = { of: 'tokens', tokens: 300_000 }
+
+  test.each([
+    ['85% or 300k', [PERCENT, TOKENS]],
+    ['300k or 85%', [TOKENS, PERCENT]],
+    ['85 %  OR  300_000 tokens', [PERCENT, TOKENS]],
+    [
+      '20k before compaction or 50% of window',
+      [
+        { of: 'before-compaction', tokens: 20_000 },
+        { of: 'window', percent: 50 },
+      ],
+    ],
+  ])('%s stands at whichever comes first', (written, positions) => {
+    expect(parsePosition(written)).toEqual({ ok: true, rule: written, at: { of: 'first', positions } })
+  })
+
+  test.each([
+    ['85% or soon', '`soon` is not a position', 'such as `85% or 300k`'],
+    ['85% or 300', '`300` has no unit', '`300k`'],
+    ['85% or 300k or 20k before compaction', 'joins 3 positions', 'two at most'],
+    ['100k or 150k', '`150k` never comes before `100k`', 'write `100k`'],
+    ['85% or 85%', '`85%` never comes before `85%`', 'write `85%`'],
+  ])('%s is refused', (written, reason, hint) => {
+    const parsed = parsePosition(written)
+    expect(parsed).toMatchObject({ ok: false })
+    if (parsed.ok) return
+    expect(parsed.reason).toContain(reason)
+    expect(parsed.hint).toContain(hint)
+  })
+
+  const at = (written: string) => {
+    const parsed = parsePosition(written)
+    if (!parsed.ok) throw new Error(parsed.reason)
+    return parsed.at
+  }
+  test.each([
+    ['50% or 150k', '70% or 225k', -1],
+    ['70% or 225k', '50% or 150k', 1],
+    ['50% or 150k', '150k or 50%', 0],
+    ['50% or 150k', '60%', -1],
+    ['60%', '50% or 150k', 1],
+    ['40%', '50% or 150k', null],
+    ['50% or 300k', '70% or 225k', null],
+  ])('%s compared with %s without a session gives %s', (a, b, order) => {
+    expect(comparePositions(at(a), at(b))).toBe(order)
   })
 })

@@ -1,16 +1,37 @@
-import type { Position } from '../contract/level.js'
+import type { Position, SinglePosition } from '../contract/level.js'
 
-export type ParsedPosition = { ok: true; at: Position; rule: string } | { ok: false; reason: string; hint: string }
+type ParsedSingle = { ok: true; at: SinglePosition; rule: string } | { ok: false; reason: string; hint: string }
+type ParsedPosition = { ok: true; at: Position; rule: string } | { ok: false; reason: string; hint: string }
 
-const EXAMPLES = '`70%`, `70% of window`, `150k` or `20k before compaction`'
+const EXAMPLES = '`70%`, `70% of window`, `150k`, `20k before compaction` or two of them, such as `85% or 300k`'
 const UNITS: Record<string, number> = { '': 1, k: 1_000, m: 1_000_000 }
 /** Below this a number without a unit may as well be a percentage or thousands. */
 const SMALLEST_PLAIN = 1_000
+const LONGEST = 64
 
-/** Where a level stands, from what a person wrote: a text, or a plain number of tokens. */
+/** Where a level stands, from what a user wrote: a text, or a plain number of tokens. */
 export function parsePosition(written: unknown): ParsedPosition {
-  if (typeof written !== 'number' && typeof written !== 'string') return refuse('expected a position', `write ${EXAMPLES}`)
+  if (typeof written !== 'number' && typeof written !== 'string')
+    return refuse('expected a position', `write ${EXAMPLES}`)
   const rule = String(written).trim()
+  if (rule.length > LONGEST) return refuse(`\`${rule.slice(0, 39)}…\` is not a position`, `write ${EXAMPLES}`)
+  const parts = rule.split(/\s+or\s+/i)
+  if (parts.length === 1) return parseSingle(rule)
+  if (parts.length > 2)
+    return refuse(`\`${rule}\` joins ${parts.length} positions`, 'join two at most, such as `85% or 300k`')
+  const [first, second] = parts.map(parseSingle) as [ParsedSingle, ParsedSingle]
+  if (!first.ok) return first
+  if (!second.ok) return second
+  const order = comparePositions(first.at, second.at)
+  if (order !== null) {
+    const earlier = order <= 0 ? first : second
+    const later = order <= 0 ? second : first
+    return refuse(`\`${later.rule}\` never comes before \`${earlier.rule}\``, `write \`${earlier.rule}\``)
+  }
+  return { ok: true, rule, at: { of: 'first', positions: [first.at, second.at] } }
+}
+
+function parseSingle(rule: string): ParsedSingle {
   const text = rule
     .toLowerCase()
     .replace(/(\d)_(?=\d)/g, '$1')
@@ -22,22 +43,32 @@ export function parsePosition(written: unknown): ParsedPosition {
   return refuse(`\`${rule}\` is not a position`, `write ${EXAMPLES}`)
 }
 
-function parsePercent(rule: string, percent: number, rest: string): ParsedPosition {
+function parsePercent(rule: string, percent: number, rest: string): ParsedSingle {
   if (Number.isNaN(percent)) return refuse(`\`${rule}\` is not a position`, `write ${EXAMPLES}`)
-  if (percent <= 0) return refuse(`\`${rule}\` must be above 0`, 'write a percentage from above 0 to 100, such as `70%`')
-  if (percent > 100) return refuse(`\`${rule}\` lies beyond 100%`, 'write a percentage from above 0 to 100, such as `70%`')
-  if (/^(?:of )?(?:the )?(?:compaction(?: point)?)?$/.test(rest)) return { ok: true, rule, at: { of: 'compaction', percent } }
+  if (percent <= 0)
+    return refuse(`\`${rule}\` must be above 0`, 'write a percentage from above 0 to 100, such as `70%`')
+  if (percent > 100)
+    return refuse(`\`${rule}\` lies beyond 100%`, 'write a percentage from above 0 to 100, such as `70%`')
+  if (/^(?:of )?(?:the )?(?:compaction(?: point)?)?$/.test(rest))
+    return { ok: true, rule, at: { of: 'compaction', percent } }
   if (/^(?:of )?(?:the )?(?:context )?window$/.test(rest)) return { ok: true, rule, at: { of: 'window', percent } }
   if (/^(?:before|remaining|left|free)/.test(rest)) {
-    return refuse(`\`${rule}\` counts from the end; percentages count what is used`, `write \`${tidy(100 - percent)}%\``)
+    return refuse(
+      `\`${rule}\` counts from the end; percentages count what is used`,
+      `write \`${tidy(100 - percent)}%\``,
+    )
   }
-  return refuse(`\`${rest}\` is nothing a percentage can be of`, `write \`${tidy(percent)}%\` or \`${tidy(percent)}% of window\``)
+  return refuse(
+    `\`${rest}\` is nothing a percentage can be of`,
+    `write \`${tidy(percent)}%\` or \`${tidy(percent)}% of window\``,
+  )
 }
 
-function parseTokens(rule: string, figure: number, unit: string, before: boolean): ParsedPosition {
+function parseTokens(rule: string, figure: number, unit: string, before: boolean): ParsedSingle {
   if (Number.isNaN(figure)) return refuse(`\`${rule}\` is not a position`, `write ${EXAMPLES}`)
   if (figure <= 0) return refuse(`\`${rule}\` must be above 0`, `write ${EXAMPLES}`)
-  if (unit === '' && figure < SMALLEST_PLAIN) return refuse(`\`${rule}\` has no unit`, `write ${withUnit(figure, before)}`)
+  if (unit === '' && figure < SMALLEST_PLAIN)
+    return refuse(`\`${rule}\` has no unit`, `write ${withUnit(figure, before)}`)
   const tokens = Math.round(figure * UNITS[unit]! * 1_000) / 1_000
   if (!Number.isSafeInteger(tokens)) return refuse(`\`${rule}\` is not a whole number of tokens`, `write ${EXAMPLES}`)
   return { ok: true, rule, at: before ? { of: 'before-compaction', tokens } : { of: 'tokens', tokens } }
@@ -49,11 +80,40 @@ function withUnit(figure: number, before: boolean): string {
   return figure <= 100 ? `\`${tidy(figure)}%\` or \`${tidy(figure)}k\`` : `\`${tidy(figure)}k\``
 }
 
-/** How two positions stand to each other before any session is known: below 0 when `a` comes first; null when only a session can tell. */
+/**
+ * Compares two positions before any session is known: below 0 when `a` comes first; null when only a
+ * session can tell. A position of two places stands at the earlier one.
+ */
 export function comparePositions(a: Position, b: Position): number | null {
+  const [as, bs] = [partsOf(a), partsOf(b)]
+  if (isBefore(as, bs, (order) => order < 0)) return -1
+  if (isBefore(bs, as, (order) => order < 0)) return 1
+  const isEqual = isBefore(as, bs, (order) => order <= 0) && isBefore(bs, as, (order) => order <= 0)
+  return isEqual ? 0 : null
+}
+
+function partsOf(at: Position): readonly SinglePosition[] {
+  return at.of === 'first' ? at.positions : [at]
+}
+
+/** Whether each place of `bs` has a place of `as` before it. */
+function isBefore(
+  as: readonly SinglePosition[],
+  bs: readonly SinglePosition[],
+  fits: (order: number) => boolean,
+): boolean {
+  return bs.every((b) =>
+    as.some((a) => {
+      const order = compareSingle(a, b)
+      return order !== null && fits(order)
+    }),
+  )
+}
+
+function compareSingle(a: SinglePosition, b: SinglePosition): number | null {
   if (a.of === 'before-compaction' && b.of === 'before-compaction') return b.tokens - a.tokens
   if (a.of === 'tokens' && b.of === 'tokens') return a.tokens - b.tokens
-  if ((a.of === 'compaction' || a.of === 'window') && a.of === b.of) return a.percent - b.percent
+  if ((a.of === 'compaction' || a.of === 'window') && a.of === b.of) return a.percent - (b as typeof a).percent
   return null
 }
 
@@ -61,6 +121,6 @@ function tidy(figure: number): string {
   return String(Math.round(figure * 100) / 100)
 }
 
-function refuse(reason: string, hint: string): ParsedPosition {
+function refuse(reason: string, hint: string): { ok: false; reason: string; hint: string } {
   return { ok: false, reason, hint }
 }

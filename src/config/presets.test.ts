@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { PRESET_NAMES, type PresetName } from './compiled.js'
 import { presetLevels } from './presets.js'
 
@@ -6,16 +6,29 @@ const table = (...names: PresetName[]) =>
   [...presetLevels(names).values()].map(({ name, rule, actions, mode }) => `${name} ${rule} [${actions}] ${mode}`)
 
 describe('presetLevels', () => {
-  it('default: four levels of the compaction point, telling user and agent', () => {
+  test('default: four levels of the compaction point, telling user and agent', () => {
     expect(table('default')).toEqual([
-      'notice 50% [user,agent] sequential',
-      'warning 70% [user,agent] sequential',
-      'handoff 85% [user,agent,request-handoff] important',
+      'notice 50% or 150k [user,agent] sequential',
+      'warning 70% or 225k [user,agent] sequential',
+      'handoff 85% or 300k [user,agent,request-handoff] important',
       'critical 95% [user,agent,hand-off] urgent',
     ])
   })
 
-  it('sm: two levels of the window', () => {
+  test('full-window is default without the caps, alone and beside default in either order', () => {
+    const uncapped = [
+      'notice 50% [user,agent] sequential',
+      'warning 70% [user,agent] sequential',
+      'handoff 85% [user,agent,request-handoff] important',
+      'critical 95% [user,agent,hand-off] urgent',
+    ]
+    expect(table('full-window')).toEqual(uncapped)
+    expect(table('default', 'full-window')).toEqual(uncapped)
+    expect(table('full-window', 'default')).toEqual(uncapped)
+    expect(table('full-window', 'quiet')[0]).toBe('notice 50% [] sequential')
+  })
+
+  test('sm: two levels of the window', () => {
     expect(table('sm')).toEqual([
       'warning 50% of window [user,agent] sequential',
       'critical 65% of window [user,agent,request-handoff] urgent',
@@ -23,7 +36,7 @@ describe('presetLevels', () => {
     expect(presetLevels(['sm']).get('critical')?.at).toEqual({ of: 'window', percent: 65 })
   })
 
-  it('mpm: four levels, of which auto_pause asks for a handoff', () => {
+  test('mpm: four levels, of which auto_pause asks for a handoff', () => {
     expect(table('mpm')).toEqual([
       'caution 70% [user,agent] sequential',
       'warning 85% [user,agent] sequential',
@@ -32,36 +45,38 @@ describe('presetLevels', () => {
     ])
   })
 
-  it('tens: every tenth, on the timeline only', () => {
+  test('tens: every tenth, on the timeline only', () => {
     const levels = [...presetLevels(['tens']).values()]
-    expect(levels.map(({ name }) => name)).toEqual([90, 80, 70, 60, 50, 40, 30, 20, 10].map((left) => `remaining-${left}`))
+    expect(levels.map(({ name }) => name)).toEqual(
+      [90, 80, 70, 60, 50, 40, 30, 20, 10].map((left) => `remaining-${left}`),
+    )
     expect(levels.map(({ at }) => at)).toEqual(
       [10, 20, 30, 40, 50, 60, 70, 80, 90].map((percent) => ({ of: 'compaction', percent })),
     )
     expect(levels.every(({ actions }) => actions.length === 0)).toBe(true)
   })
 
-  it('quiet alone: the default levels on the timeline, critical tells the user', () => {
+  test('quiet alone: the default levels on the timeline, critical tells the user', () => {
     expect(table('quiet')).toEqual([
-      'notice 50% [] sequential',
-      'warning 70% [] sequential',
-      'handoff 85% [] sequential',
+      'notice 50% or 150k [] sequential',
+      'warning 70% or 225k [] sequential',
+      'handoff 85% or 300k [] sequential',
       'critical 95% [user] sequential',
     ])
   })
 
-  it('quiet silences whatever stands beside it, wherever it stands in the list', () => {
+  test('quiet silences whatever stands beside it, wherever it stands in the list', () => {
     const silenced = ['warning 50% of window [] sequential', 'critical 65% of window [user] sequential']
     expect(table('sm', 'quiet')).toEqual(silenced)
     expect(table('quiet', 'sm')).toEqual(silenced)
     expect(presetLevels(['quiet', 'sm']).get('warning')?.from).toBe('preset sm, silenced by preset quiet')
   })
 
-  it('a later preset replaces a level of the same name and adds the others', () => {
+  test('a later preset replaces a level of the same name and adds the others', () => {
     expect(table('default', 'mpm')).toEqual([
-      'notice 50% [user,agent] sequential',
+      'notice 50% or 150k [user,agent] sequential',
       'warning 85% [user,agent] sequential',
-      'handoff 85% [user,agent,request-handoff] important',
+      'handoff 85% or 300k [user,agent,request-handoff] important',
       'critical 95% [user,agent] urgent',
       'caution 70% [user,agent] sequential',
       'auto_pause 90% [user,agent,request-handoff] important',
@@ -70,11 +85,11 @@ describe('presetLevels', () => {
     expect(presetLevels(['default', 'tens']).size).toBe(13)
   })
 
-  it('no presets, no levels', () => {
+  test('no presets, no levels', () => {
     expect(presetLevels([]).size).toBe(0)
   })
 
-  it('names every level of every combination after where it came from, and gives away nothing of its own', () => {
+  test('names every level of every combination after where it came from, and gives away nothing of its own', () => {
     for (const a of PRESET_NAMES) {
       for (const b of PRESET_NAMES) {
         for (const level of presetLevels([a, b]).values()) {
@@ -84,6 +99,6 @@ describe('presetLevels', () => {
         }
       }
     }
-    expect(table('default')[0]).toBe('notice 50% [user,agent] sequential')
+    expect(table('default')[0]).toBe('notice 50% or 150k [user,agent] sequential')
   })
 })

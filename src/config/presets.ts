@@ -1,10 +1,10 @@
-import type { Action, Level, Mode, Position } from '../contract/level.js'
+import type { Action, Level, Mode, Position, SinglePosition } from '../contract/level.js'
 import type { PresetName } from './compiled.js'
 
 type Row = [name: string, percent: number, actions: Action[], mode: Mode]
 
-/** `quiet` is not a table of its own: it silences whatever stands beside it. */
-const TABLES: Record<Exclude<PresetName, 'quiet'>, { of: 'compaction' | 'window'; rows: Row[] }> = {
+/** Presets with levels of their own: `full-window` is `default` without caps, and `quiet` silences the others. */
+const TABLES: Record<Exclude<PresetName, 'quiet' | 'full-window'>, { of: 'compaction' | 'window'; rows: Row[] }> = {
   default: {
     of: 'compaction',
     rows: [
@@ -36,18 +36,29 @@ const TABLES: Record<Exclude<PresetName, 'quiet'>, { of: 'compaction' | 'window'
   },
 }
 
+/**
+ * Thousands of tokens at which the default levels stand at the latest. In a 1M window 85 % are 822k
+ * tokens, where each step costs several times what it costs at 100k. Windows of 200k are not affected.
+ */
+const CAPS: Record<string, number> = { notice: 150, warning: 225, handoff: 300 }
+
 /** The levels of several presets together: a later preset replaces a level of the same name, in its place. */
 export function presetLevels(names: readonly PresetName[]): Map<string, Level> {
   const quiet = names.includes('quiet')
+  const capped = !names.includes('full-window')
   const tables = names.filter((name) => name !== 'quiet')
   if (quiet && tables.length === 0) tables.push('default')
   const levels = new Map<string, Level>()
   for (const preset of tables) {
-    const { of, rows } = TABLES[preset]
+    const { of, rows } = TABLES[preset === 'full-window' ? 'default' : preset]
     for (const [name, percent, actions, mode] of rows) {
-      const at: Position = { of, percent }
-      const rule = of === 'window' ? `${percent}% of window` : `${percent}%`
+      const cap = preset === 'default' && capped ? CAPS[name] : undefined
+      const place: SinglePosition = { of, percent }
+      const at: Position =
+        cap === undefined ? place : { of: 'first', positions: [place, { of: 'tokens', tokens: cap * 1_000 }] }
+      const rule = `${percent}%${of === 'window' ? ' of window' : ''}${cap === undefined ? '' : ` or ${cap}k`}`
       const level: Level = { name, at, actions: [...actions], mode, rule, from: `preset ${preset}` }
+      if (preset === 'tens') level.emitsWarning = true
       levels.set(name, quiet ? silenced(level) : level)
     }
   }

@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { BatonError } from '../lib/errors.js'
+import { trialHome } from '../testing/config-home.js'
 import { type JobFlags, resolveAgent } from './resolve-agent.js'
-import { trialHome } from './trial-home.js'
 
 let trial: ReturnType<typeof trialHome>
 beforeEach(() => {
@@ -31,9 +31,10 @@ const failure = (content: object, name: string | null, flags: JobFlags = {}): Ba
   }
   throw new Error('it was resolved')
 }
-const coder = (keys: object, flags: JobFlags = {}) => resolved({ agents: { coder: { prompt: 'Go.', ...keys } } }, 'coder', flags)
+const coder = (keys: object, flags: JobFlags = {}) =>
+  resolved({ agents: { coder: { prompt: 'Go.', ...keys } } }, 'coder', flags)
 
-it('a prompt alone gets the defaults', () => {
+test('a prompt alone gets the defaults', () => {
   expect(resolved({}, null, { prompt: 'Go.' })).toEqual({
     agentName: null,
     agent: 'claude-code',
@@ -58,18 +59,19 @@ it('a prompt alone gets the defaults', () => {
     handoffAtRemaining: 0.1,
     maxHandoffs: 3,
     afterMaxHandoffs: 'compact',
-    sessionTimeoutMs: null,
+    session: { mode: 'fresh_per_job', expiresMs: 86_400_000, maxMs: null, resume: null, project: '/shop' },
     silenceMs: 900_000,
     backgroundMs: 300_000,
     checks: [],
     checkRounds: 3,
     budgets: { usd: null, tokens: null, turns: null, minutes: null },
     hooks: { onContextThreshold: [], onSessionStart: [], afterRun: [], onError: [] },
+    handoffCap: 300_000,
     env: {},
   })
 })
 
-it('what an agent says is taken over', () => {
+test('what an agent says is taken over', () => {
   const spec = coder({
     model: 'opus',
     permission_mode: 'acceptEdits',
@@ -78,7 +80,14 @@ it('what an agent says is taken over', () => {
     append_system_prompt: 'Short.',
     env: { CI: '' },
     working_directory: { root: '~/repo', default_branch: 'main' },
-    session: { timeout: '24h', silence: '5m', context_handoff_threshold: 0.2, max_handoffs_per_job: 7 },
+    session: {
+      mode: 'persistent',
+      timeout: '24h',
+      max_duration: '2h',
+      silence: '5m',
+      context_handoff_threshold: 0.2,
+      max_handoffs_per_job: 7,
+    },
     workspace: { strategy: 'git_worktree', worktree_dir: '~/trees', create_pr: true },
     checks: ['npm test', { command: 'npm run lint', timeout: '2m' }, { name: 'types', command: 'tsc', timeout: 5000 }],
     check_rounds: 1,
@@ -95,11 +104,17 @@ it('what an agent says is taken over', () => {
     appendSystemPrompt: 'Short.',
     env: { CI: '' },
     folder: '/me/repo',
-    workspace: { strategy: 'git_worktree', worktreeDir: '/me/trees', baseBranch: 'main', pushOnSuccess: true, createPr: true },
+    workspace: {
+      strategy: 'git_worktree',
+      worktreeDir: '/me/trees',
+      baseBranch: 'main',
+      pushOnSuccess: true,
+      createPr: true,
+    },
     handoffAtRemaining: 0.2,
     maxHandoffs: 7,
     afterMaxHandoffs: 'stop',
-    sessionTimeoutMs: 86_400_000,
+    session: { mode: 'persistent', expiresMs: 86_400_000, maxMs: 7_200_000 },
     silenceMs: 300_000,
     checkRounds: 1,
     runtime: 'sdk',
@@ -112,9 +127,15 @@ it('what an agent says is taken over', () => {
 })
 
 describe('which wins', () => {
-  it('the command line over the agent', () => {
+  test('the command line over the agent', () => {
     const spec = coder(
-      { model: 'opus', permission_mode: 'plan', checks: ['a'], max_handoffs: 2, workspace: { strategy: 'git_worktree' } },
+      {
+        model: 'opus',
+        permission_mode: 'plan',
+        checks: ['a'],
+        max_handoffs: 2,
+        workspace: { strategy: 'git_worktree' },
+      },
       {
         prompt: 'Else.',
         model: 'haiku',
@@ -125,36 +146,42 @@ describe('which wins', () => {
         workItem: 'L-1',
       },
     )
-    expect(spec).toMatchObject({ prompt: 'Else.', model: 'haiku', permissionMode: 'default', maxHandoffs: 0, workItem: 'L-1' })
+    expect(spec).toMatchObject({
+      prompt: 'Else.',
+      model: 'haiku',
+      permissionMode: 'default',
+      maxHandoffs: 0,
+      workItem: 'L-1',
+    })
     expect(spec.checks.map(({ command }) => command)).toEqual(['b'])
     expect(spec.workspace.strategy).toBe('none')
     expect(coder({}, { worktree: true }).workspace.strategy).toBe('git_worktree')
   })
 
-  it('budgets, key by key: command line, agent, file', () => {
+  test('budgets, key by key: command line, agent, file', () => {
     const agents = { coder: { prompt: 'x', budgets: { usd: 2, turns: 5 } } }
     const spec = resolved({ budgets: { usd: 1, tokens: 10, turns: 1 }, agents }, 'coder', { budgets: { usd: 3 } })
     expect(spec.budgets).toEqual({ usd: 3, tokens: 10, turns: 5, minutes: null })
   })
 
-  it('context_threshold over its older name, max_handoffs over the one of the session', () => {
+  test('context_threshold over its older name, max_handoffs over the one of the session', () => {
     expect(coder({ session: { context_threshold: 0.3, context_handoff_threshold: 0.2 } }).handoffAtRemaining).toBe(0.3)
     expect(coder({ max_handoffs: 0, session: { max_handoffs_per_job: 4 } }).maxHandoffs).toBe(0)
   })
 
-  it('base_branch over default_branch', () => {
+  test('base_branch over default_branch', () => {
     const working_directory = { root: '.', default_branch: 'main' }
     expect(coder({ working_directory, workspace: { base_branch: 'next' } }).workspace.baseBranch).toBe('next')
   })
 })
 
-it('an agent works where its baton.yaml lies, or below it', () => {
+test('an agent works where its baton.yaml lies, or below it', () => {
   expect(coder({}).folder).toBe('/shop')
   expect(coder({ working_directory: 'api' }).folder).toBe('/shop/api')
   expect(coder({ working_directory: '/srv/x/' }).folder).toBe('/srv/x')
 })
 
-it('a prompt file is read from beside baton.yaml', () => {
+test('a prompt file is read from beside baton.yaml', () => {
   const of = (prompt_file: string) => ({ agents: { coder: { prompt_file } } })
   expect(resolved(of('prompts/fix.md'), 'coder').prompt).toBe('Fix it.')
   expect(failure(of('gone.md'), 'coder')).toMatchObject({
@@ -164,7 +191,7 @@ it('a prompt file is read from beside baton.yaml', () => {
   expect(resolved(of('gone.md'), 'coder', { prompt: 'Now.' }).prompt).toBe('Now.')
 })
 
-it('hooks: written out or named, with their defaults', () => {
+test('hooks: written out or named, with their defaults', () => {
   const spec = resolved(
     {
       hooks: { tell: { type: 'slack', channel_id: 'C1' }, own: { type: 'shell', name: 'Mine', command: 'a' } },
@@ -172,7 +199,11 @@ it('hooks: written out or named, with their defaults', () => {
         coder: {
           prompt: 'x',
           hooks: {
-            after_run: ['tell', 'own', { type: 'webhook', url: 'https://example.com', timeout: 5, continue_on_error: false }],
+            after_run: [
+              'tell',
+              'own',
+              { type: 'webhook', url: 'https://example.com', timeout: 5, continue_on_error: false },
+            ],
             on_error: [{ type: 'discord', channel_id: '1', on_events: ['failed'], when: 'result.error' }],
           },
         },
@@ -211,7 +242,7 @@ it('hooks: written out or named, with their defaults', () => {
   expect(spec.hooks.onSessionStart).toEqual([])
 })
 
-it('what is missing is said, with what to do', () => {
+test('what is missing is said, with what to do', () => {
   const agents = { coder: {}, reviewer: { prompt: 'x' } }
   expect(failure({ agents }, 'reviwer')).toMatchObject({
     message: 'there is no agent `reviwer`',
@@ -226,4 +257,22 @@ it('what is missing is said, with what to do', () => {
   })
   expect(failure({}, null).message).toBe('no task was given')
   expect(failure({ agents }, 'reviewer', { prompt: ' ' }).message).toBe('the prompt is empty')
+})
+
+describe('the cap at which a job hands off in a large window', () => {
+  const cap = (agent: object, file: object = {}) =>
+    resolved({ ...file, agents: { a: { prompt: 'Go.', ...agent } } }, 'a').handoffCap
+
+  test('comes from the level of the file that asks for a handoff', () => {
+    expect(cap({})).toBe(300_000)
+    expect(cap({}, { levels: [{ name: 'handoff', at: '80% or 250k' }] })).toBe(250_000)
+    expect(cap({ levels: [{ name: 'handoff', actions: ['agent'] }] })).toBe(300_000)
+  })
+
+  test('does not exist without such a level or where the agent names its own threshold', () => {
+    expect(cap({}, { presets: ['full-window'] })).toBeNull()
+    expect(cap({}, { levels: [{ name: 'handoff', at: '80%' }] })).toBeNull()
+    expect(cap({ session: { context_threshold: 0.2 } })).toBeNull()
+    expect(cap({ levels: [{ name: 'handoff', at: '60%' }] })).toBeNull()
+  })
 })

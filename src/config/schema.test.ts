@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { trialHome } from './trial-home.js'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { trialHome } from '../testing/config-home.js'
 
 let trial: ReturnType<typeof trialHome>
 const refused = (content: string | object) => trial.refused(content)
@@ -31,6 +31,8 @@ describe('a key of the wrong type is refused, wherever it stands', () => {
   at('must_survive', [[1], [''], [{}], [null]])
   at('handoff', maps)
   at('handoff.mode', ['maybe', 1, true, []])
+  at('handoff.large_window', ['off', 1, true, []])
+  at('handoff.idle', ['ask', 1, true, []])
   at('handoff.review_seconds', numbers)
   at('handoff.bar', ['0.8', -0.1, 1.1, true, 80])
   at('handoff.fork', flags)
@@ -47,12 +49,17 @@ describe('a key of the wrong type is refused, wherever it stands', () => {
   at('archive.keep_bytes', [...numbers, 0, '10GB'])
   at('archive.redact', lists)
   at('archive.redact', [['('], [1], ['']])
+  at('status_line', maps)
+  at('status_line.segments', lists)
+  at('status_line.segments', [[], ['guage'], [1], ['gauge', 'gauge']])
+  at('status_line.width', [...numbers, 19, 1001])
+  at('status_line.style', ['blocks', 1, true, []])
   at('context_monitor', maps)
   at('context_monitor.enabled', flags)
   at('context_monitor.warning_percentage', ['50', '50%', 0, 101, -1, true, Number.POSITIVE_INFINITY, Number.NaN])
   at('context_monitor.critical_percentage', ['65', 0, 101, true])
   at('notify', lists)
-  at('notify', [['bel'], [{ command: 1 }], [{ webhook: 'ftp://x' }], [1], [{}]])
+  at('notify', [['bel'], [{ command: 1 }], [{ webhook: 'ftp://x' }], [1], [{}], ['bell', 'bell']])
   at('budgets', maps)
   at('budgets.usd', ['5', '$5', 0, -1, true])
   at('budgets.tokens', [...numbers, 0])
@@ -68,18 +75,26 @@ describe('a key of the wrong type is refused, wherever it stands', () => {
   at('prices.opus.cache_creation', ['3', -1, true, []])
   at('prices.opus.cache_read', ['3', -1, true, []])
   at('hooks', maps)
-  at('hooks.save', [...maps, {}, { type: 'shel' }, { type: 1 }, { type: 'shell' }, { type: 'webhook' }, { type: 'slack' }])
+  at('hooks.save', [
+    ...maps,
+    {},
+    { type: 'shel' },
+    { type: 1 },
+    { type: 'shell' },
+    { type: 'webhook' },
+    { type: 'slack' },
+  ])
   at('overrides', lists)
   at('overrides', [[{}], ['x'], [{ when: {}, enabled: true }], [{ when: 'x', enabled: true }], [{ enabled: true }]])
 
-  it.each(wrong)('%s: %j', (path, content) => {
+  test.each(wrong)('%s: %j', (path, content) => {
     const problems = refused(content)
     expect(problems.length).toBeGreaterThan(0)
     for (const problem of problems) expect(problem.startsWith(path)).toBe(true)
   })
 
   const shell = { type: 'shell', command: 'true' }
-  it.each([
+  test.each([
     ['command', texts],
     ['name', texts],
     ['on_events', ['completed', ['done'], ['failed', 'failed']]],
@@ -87,11 +102,12 @@ describe('a key of the wrong type is refused, wherever it stands', () => {
     ['continue_on_error', flags],
     ['timeout', [...numbers, 0]],
   ])('hooks.save.%s', (key, values) => {
-    for (const value of values) expect(refused({ hooks: { save: { ...shell, [key]: value } } })[0]).toContain(`hooks.save.${key}`)
+    for (const value of values)
+      expect(refused({ hooks: { save: { ...shell, [key]: value } } })[0]).toContain(`hooks.save.${key}`)
   })
 
   const webhook = { type: 'webhook', url: 'https://example.com/x' }
-  it.each([
+  test.each([
     ['url', [...texts, 'example.com']],
     ['method', ['DELETE', 1]],
     ['headers', [...maps, { Authorization: 1 }]],
@@ -100,15 +116,30 @@ describe('a key of the wrong type is refused, wherever it stands', () => {
       expect(refused({ hooks: { call: { ...webhook, [key]: value } } })[0]).toContain(`hooks.call.${key}`)
   })
 
-  it.each(['agent', 'project', 'model', 'seat'])('overrides[0].when.%s', (key) => {
+  test.each(['agent', 'project', 'model', 'seat'])('overrides[0].when.%s', (key) => {
     for (const value of [1, true, {}, [1], '', ['']]) {
-      expect(refused({ overrides: [{ when: { [key]: value }, enabled: true }] })[0]).toContain(`overrides[0].when.${key}`)
+      expect(refused({ overrides: [{ when: { [key]: value }, enabled: true }] })[0]).toContain(
+        `overrides[0].when.${key}`,
+      )
     }
   })
 
-  it('and inside an override as at the top', () => {
+  test('and inside an override as at the top', () => {
     expect(refused({ overrides: [{ when: { model: '*' }, handoff: { bar: '1' } }] })).toEqual([
       'overrides[0].handoff.bar: expected a number, got the text "1" | write `1`',
     ])
   })
+})
+
+test('an unknown segment of the status line is refused with the nearest known one', () => {
+  expect(refused({ status_line: { segments: ['gauge', 'forcast'] } })).toEqual([
+    'status_line.segments[1]: there is no segment `forcast` | did you mean `forecast`?',
+  ])
+})
+
+test('handoff.idle auto is refused with the reason, and off is accepted', () => {
+  expect(refused({ handoff: { idle: 'auto' } })).toEqual([
+    expect.stringContaining('handoff.idle: `auto` does not work yet: Baton cannot hand off an idle session'),
+  ])
+  expect(refused({ handoff: { idle: 'off' } })).toEqual([])
 })

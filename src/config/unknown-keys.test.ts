@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { trialHome } from './trial-home.js'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { trialHome } from '../testing/config-home.js'
 
 let trial: ReturnType<typeof trialHome>
 const refused = (content: string | object) => trial.refused(content)
@@ -9,10 +9,13 @@ beforeEach(() => {
 afterEach(() => trial.remove())
 
 describe('an unknown key is refused with the nearest known one, at every depth', () => {
-  it.each<[object, string]>([
+  test.each<[object, string]>([
     [{ levles: [] }, 'levles: unknown key `levles` | did you mean `levels`?'],
     [{ mustSurvive: [] }, 'mustSurvive: unknown key `mustSurvive` | did you mean `must_survive`?'],
-    [{ levels: [{ name: 'a', at: '5%', acton: [] }] }, 'levels[0].acton: unknown key `acton` | did you mean `actions`?'],
+    [
+      { levels: [{ name: 'a', at: '5%', acton: [] }] },
+      'levels[0].acton: unknown key `acton` | did you mean `actions`?',
+    ],
     [{ handoff: { mod: 'auto' } }, 'handoff.mod: unknown key `mod` | did you mean `mode`?'],
     [{ guards: { breaker: 3 } }, 'guards.breaker: unknown key `breaker` | known keys: min_new_tokens'],
     [{ archive: { keepdays: 3 } }, 'archive.keepdays: unknown key `keepdays` | did you mean `keep_days`?'],
@@ -22,8 +25,14 @@ describe('an unknown key is refused with the nearest known one, at every depth',
     ],
     [{ budgets: { dollars: 3 } }, 'budgets.dollars: unknown key `dollars` | known keys: usd, tokens, turns, minutes'],
     [{ limits: { job: 3 } }, 'limits.job: unknown key `job` | did you mean `jobs`?'],
-    [{ prices: { 'claude-*': { inputs: 3 } } }, 'prices["claude-*"].inputs: unknown key `inputs` | did you mean `input`?'],
-    [{ hooks: { a: { type: 'shell', command: 'x', url: 'y' } } }, 'hooks.a.url: unknown key `url` | known keys: type, command'],
+    [
+      { prices: { 'claude-*': { inputs: 3 } } },
+      'prices["claude-*"].inputs: unknown key `inputs` | did you mean `input`?',
+    ],
+    [
+      { hooks: { a: { type: 'shell', command: 'x', url: 'y' } } },
+      'hooks.a.url: unknown key `url` | known keys: type, command',
+    ],
     [
       { hooks: { a: { type: 'webhook', url: 'http://x', timeuot: 1 } } },
       'hooks.a.timeuot: unknown key `timeuot` | did you mean `timeout`?',
@@ -51,22 +60,24 @@ describe('an unknown key is refused with the nearest known one, at every depth',
     expect(problems[0]).toContain(problem)
   })
 
-  it('says under which key it belongs, or that it belongs at the top', () => {
-    expect(refused({ review_seconds: 5 })).toEqual(['review_seconds: unknown key `review_seconds` | write it under `handoff`'])
+  test('says under which key it belongs, or that it belongs at the top', () => {
+    expect(refused({ review_seconds: 5 })).toEqual([
+      'review_seconds: unknown key `review_seconds` | write it under `handoff`',
+    ])
     expect(refused({ overrides: [{ when: { seat: 'a' }, enabled: true, hooks: {} }] })[0]).toContain(
       'overrides[0].hooks: `hooks` has no place here | write `hooks` at the top of the file',
     )
   })
 
-  it('sees a key that objects have by nature', () => {
+  test('sees a key that objects have by nature', () => {
     expect(refused('__proto__:\n  enabled: false\n')).toEqual([expect.stringContaining('__proto__: unknown key')])
   })
 
-  it('names all of them, not only the first', () => {
+  test('names all of them, not only the first', () => {
     expect(refused({ levles: [], prests: [], handoff: { mod: 1, brr: 2 } })).toHaveLength(4)
   })
 
-  it('refuses keys of older designs with the reason and what took their place, wherever they stand', () => {
+  test('refuses keys of older designs with the reason and what took their place, wherever they stand', () => {
     const removed = [
       expect.stringMatching(
         /^context_restart_threshold: was removed: .*the client compacts by itself \| write `levels`, such as .*85%/,
@@ -80,4 +91,22 @@ describe('an unknown key is refused with the nearest known one, at every depth',
       expect.stringMatching(/^handoff\.context_limit: was removed: /),
     ])
   })
+})
+
+test('a file with 800 unknown keys lists the first 20 with a suggestion and counts the others', () => {
+  const problems = refused(Array.from({ length: 800 }, (_, i) => `level${i}: x\n`).join(''))
+  expect(problems).toHaveLength(21)
+  expect(problems[0]).toBe('level0: unknown key `level0` | did you mean `levels`?')
+  expect(problems[19]).toContain('level19: unknown key `level19`')
+  expect(problems[20]).toBe(': and 780 more problems | correct these first')
+})
+
+test('problems of every kind count towards the 20 that are listed, in the order of the file', () => {
+  const actions = Array.from({ length: 15 }, (_, i) => `hook:h${i}`)
+  const content = { levels: [{ name: 'early', at: '5%', actions }], prests: [], presets: Array(10).fill('smm') }
+  const problems = refused(content)
+  expect(problems).toHaveLength(21)
+  expect(problems[0]).toContain('levels[0].actions[0]: there is no hook `h0`')
+  expect(problems[15]).toContain('prests: unknown key `prests`')
+  expect(problems[16]).toContain('presets[0]: there is no preset `smm`')
 })

@@ -6,7 +6,8 @@ import type { Finding } from './finding.js'
 /** Keys of older designs, with what took their place. */
 const REMOVED: Record<string, { reason: string; hint: string }> = {
   context_restart_threshold: {
-    reason: 'was removed: it restarted a session at a figure that was never its fullness; the client compacts by itself',
+    reason:
+      'was removed: it restarted a session at a figure that was never its fullness; the client compacts by itself',
     hint: 'write `levels`, such as {name: handoff, at: 85%, actions: [request-handoff]}: per cent of the real compaction point',
   },
   context_limit: {
@@ -79,11 +80,13 @@ function unknown(key: string, path: KeyPath, known: string[], root: Shape): Find
       hint: `write \`${key}\` at the top of the file; known here: ${known.join(', ')}`,
     }
   }
-  const nearest = nearestName(key, known)
-  if (nearest) return { path, reason: `unknown key \`${key}\``, hint: `did you mean \`${nearest}\`?` }
-  const owner = path.length === 1 ? ownerOf(key, root) : null
-  if (owner) return { path, reason: `unknown key \`${key}\``, hint: `write it under \`${owner}\`` }
-  return { path, reason: `unknown key \`${key}\``, hint: `known keys: ${known.join(', ')}` }
+  const hint = (): string => {
+    const nearest = nearestName(key, known)
+    if (nearest) return `did you mean \`${nearest}\`?`
+    const owner = path.length === 1 ? ownerOf(key, root) : null
+    return owner ? `write it under \`${owner}\`` : `known keys: ${known.join(', ')}`
+  }
+  return { path, reason: `unknown key \`${key}\``, hint }
 }
 
 /** The one key of the file under which this key has its place. */

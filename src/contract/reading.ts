@@ -1,5 +1,9 @@
-/** Where a figure came from, best first. */
-export const SOURCES = ['mod', 'query', 'status-line', 'transcript', 'sdk'] as const
+/**
+ * Where a figure came from, best first. `monitor`: another program of the user reported it over
+ * HTTP, without the token. Such a figure may cause messages, but never a handoff, and any figure of
+ * Baton's own replaces it.
+ */
+export const SOURCES = ['mod', 'query', 'status-line', 'transcript', 'sdk', 'monitor'] as const
 export type Source = (typeof SOURCES)[number]
 
 /** The four counts one answer of the model reports. Never summed over answers. */

@@ -74,14 +74,23 @@ export interface Signal {
   limits?: Limits | null
   /** What the event itself says was spent. Counts only while no transcript tells the same. */
   spend?: Usage & { answers: number }
+  /** The name that the user gave the conversation in the client; absent or null: this event does not say. */
+  title?: string | null
   /** What a prompt says, where the client tells it. */
   prompt?: string | null
+  /**
+   * The command that the user gave Baton inside the client; absent or null: none. Its prompt never
+   * reaches the model.
+   */
+  command?: 'status' | 'approve' | 'cancel' | null
   /** The text of the turn's last answer, where the client tells it: the transcript lags behind. */
   lastAnswer?: string | null
   /** Running totals the client reports itself; null when it does not. */
   costUsd: number | null
   planLimits: PlanLimit[] | null
   error: string | null
+  /** The turn ended because a usage limit of the plan or the provider was reached. Absent: it did not. */
+  limited?: true
 }
 
 export interface PlanLimit {
@@ -150,6 +159,8 @@ export interface Observation {
   summary?: string | null
   limits: Limits
   branch: string | null
+  /** New in the transcript: how the user or the client named the conversation; absent or null: nothing. */
+  title?: { text: string; by: 'client' | 'named' } | null
   subagents: SubagentObservation[]
   /** Identity of the client's process: pid and start time, so that a reused pid is not mistaken. */
   process: { pid: number; startedAt: string } | null
@@ -167,3 +178,53 @@ export interface SubagentObservation {
   limits: Limits
   spend: Usage & { answers: number }
 }
+
+/**
+ * A signal that says nothing; whoever tells something puts it over this. It holds every name a signal may have, also those that must be
+ * told: a name that is new to a copy of so many makes that copy a hundred times slower to build, and one is built for every signal.
+ */
+const BLANK: Signal = {
+  agent: '',
+  event: '',
+  at: 0,
+  sessionId: '',
+  kind: 'other',
+  subagent: null,
+  cwd: null,
+  project: null,
+  transcriptPath: null,
+  model: null,
+  agentVersion: null,
+  pid: null,
+  attended: null,
+  seat: null,
+  parentSeat: null,
+  jobId: null,
+  terminal: null,
+  start: null,
+  end: null,
+  compaction: null,
+  toolUseIds: [],
+  toolCalls: 0,
+  reading: null,
+  window: null,
+  limits: null,
+  title: null,
+  prompt: null,
+  command: null,
+  lastAnswer: null,
+  costUsd: null,
+  planLimits: null,
+  error: null,
+}
+
+export const BLANK_SIGNAL: Omit<Signal, 'agent' | 'event' | 'at' | 'sessionId'> = BLANK
+
+const LONGEST_SESSION_ID = 200
+
+/**
+ * Whether a client's word for its session can be taken. Ids stand in addresses, names of files and on terminals: one that holds a control
+ * character, or reads as a way through folders, could be asked for by nobody and would lead elsewhere.
+ */
+export const isSessionId = (id: string): boolean =>
+  id.trim() !== '' && id.length <= LONGEST_SESSION_ID && !/[\x00-\x1f\x7f-\x9f/\\\u2028\u2029]|\.\./.test(id)

@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Outbox } from '../contract/outbox.js'
 import { fileName, folderOutbox } from './outbox.js'
 
@@ -28,6 +28,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 const ANSWERS = { PostToolBatch: '{"for":"batch"}', UserPromptSubmit: '{"for":"prompt"}' }
+const answersOf = (ids: readonly string[]) => Object.entries(ANSWERS).map(([event, text]) => ({ event, text, ids }))
 const names = () => (existsSync(dir) ? readdirSync(dir).sort() : [])
 
 /** What the launcher does with an event: takes the folder by renaming it, prints, and leaves a mark unless it is killed first. */
@@ -46,33 +47,33 @@ function launch(sessionId: string, event: string, pid: number, killed = false): 
 }
 
 describe('what is laid', () => {
-  it('is there for every event that can carry it, once', () => {
-    outbox.lay('s1', ['m1', 'm2'], ANSWERS)
-    expect(outbox.holds('s1', ['m1', 'm2'])).toBe(true)
+  test('is there for every event that can carry it, once', () => {
+    outbox.lay('s1', answersOf(['m1', 'm2']))
+    expect(outbox.holds('s1', answersOf(['m1', 'm2']))).toBe(true)
     expect(launch('s1', 'Stop', 1)).toBeNull()
     expect(launch('s1', 'UserPromptSubmit', 2)).toBe('{"for":"prompt"}')
     expect(launch('s1', 'UserPromptSubmit', 3)).toBeNull()
-    expect(outbox.holds('s1', ['m1', 'm2'])).toBe(false)
+    expect(outbox.holds('s1', answersOf(['m1', 'm2']))).toBe(false)
   })
 
-  it('is for its owner alone', () => {
-    outbox.lay('s1', ['m1'], ANSWERS)
+  test('is for its owner alone', () => {
+    outbox.lay('s1', answersOf(['m1']))
     const mode = (...path: string[]) => (statSync(join(dir, ...path)).mode & 0o777).toString(8)
     expect([mode(), mode('s1'), mode('s1', 'ids'), mode('s1', 'PostToolBatch')]).toEqual(['700', '700', '600', '600'])
   })
 
-  it('is taken back whole, so that no launcher finds a part of it', () => {
-    outbox.lay('s1', ['m1'], ANSWERS)
+  test('is taken back whole, so that no launcher finds a part of it', () => {
+    outbox.lay('s1', answersOf(['m1']))
     expect(outbox.collect('s1')).toEqual({ given: [], inFlight: [] })
     expect(names()).toEqual([])
-    outbox.lay('s1', ['m1', 'm2'], ANSWERS)
-    expect(outbox.holds('s1', ['m1', 'm2'])).toBe(true)
-    expect(outbox.holds('s1', ['m1'])).toBe(false)
+    outbox.lay('s1', answersOf(['m1', 'm2']))
+    expect(outbox.holds('s1', answersOf(['m1', 'm2']))).toBe(true)
+    expect(outbox.holds('s1', answersOf(['m1']))).toBe(false)
   })
 
-  it('of one session says nothing of another, also when its name begins the same', () => {
-    outbox.lay('s1', ['m1'], ANSWERS)
-    outbox.lay('s10', ['m2'], ANSWERS)
+  test('of one session says nothing of another, also when its name begins the same', () => {
+    outbox.lay('s1', answersOf(['m1']))
+    outbox.lay('s10', answersOf(['m2']))
     launch('s10', 'PostToolBatch', 7)
     expect(outbox.collect('s1')).toEqual({ given: [], inFlight: [] })
     expect(outbox.collect('s10').given).toMatchObject([{ event: 'PostToolBatch', ids: ['m2'] }])
@@ -80,8 +81,8 @@ describe('what is laid', () => {
 })
 
 describe('what a launcher gave', () => {
-  it('is told, by event, until it is forgotten', () => {
-    outbox.lay('s1', ['m1', 'm2'], ANSWERS)
+  test('is told, by event, until it is forgotten', () => {
+    outbox.lay('s1', answersOf(['m1', 'm2']))
     launch('s1', 'PostToolBatch', 42)
     const first = outbox.collect('s1')
     expect(first).toMatchObject({ given: [{ event: 'PostToolBatch', ids: ['m1', 'm2'] }], inFlight: [] })
@@ -91,12 +92,12 @@ describe('what a launcher gave', () => {
     expect(names()).toEqual([])
   })
 
-  it('by several launchers is told of each', () => {
-    outbox.lay('s1', ['m1'], ANSWERS)
+  test('by several launchers is told of each', () => {
+    outbox.lay('s1', answersOf(['m1']))
     launch('s1', 'PostToolBatch', 1)
-    outbox.lay('s1', ['m2'], ANSWERS)
+    outbox.lay('s1', answersOf(['m2']))
     launch('s1', 'UserPromptSubmit', 2)
-    outbox.lay('s1', ['m3'], ANSWERS)
+    outbox.lay('s1', answersOf(['m3']))
     const { given } = outbox.collect('s1')
     expect(given.map(({ event, ids }) => [event, ...ids]).sort()).toEqual([
       ['PostToolBatch', 'm1'],
@@ -106,8 +107,8 @@ describe('what a launcher gave', () => {
 })
 
 describe('what a launcher has in its hands', () => {
-  it('is not given by anybody else for a moment; after that it was killed, and it is free again', () => {
-    outbox.lay('s1', ['m1'], ANSWERS)
+  test('is not given by anybody else for a moment; after that it was killed, and it is free again', () => {
+    outbox.lay('s1', answersOf(['m1']))
     launch('s1', 'PostToolBatch', 42, true)
     expect(outbox.collect('s1')).toEqual({ given: [], inFlight: ['m1'] })
     waited = 2_000
@@ -119,10 +120,10 @@ describe('what a launcher has in its hands', () => {
 })
 
 describe('word that a level is near', () => {
-  it('lies beside the answers and is taken away again', () => {
+  test('lies beside the answers and is taken away again', () => {
     outbox.expect('s1', ['PostToolBatch'])
     outbox.expect('s1', ['PostToolBatch'])
-    outbox.lay('s1', ['m1'], ANSWERS)
+    outbox.lay('s1', answersOf(['m1']))
     expect(readFileSync(join(dir, 's1.near'), 'utf8')).toBe('PostToolBatch\n')
     outbox.collect('s1')
     expect(names()).toEqual(['s1.near'])
@@ -133,20 +134,20 @@ describe('word that a level is near', () => {
 })
 
 describe('a session id from outside', () => {
-  it.each(['../../etc', '/', '...', '', ' \n'])('%j stays inside the outbox and spoils nobody else’s', (id) => {
+  test.each(['../../etc', '/', '...', '', ' \n'])('%j stays inside the outbox and spoils nobody else’s', (id) => {
     mkdirSync(join(folder, 'etc'))
-    outbox.lay('s1', ['m1'], ANSWERS)
+    outbox.lay('s1', answersOf(['m1']))
     outbox.expect(id, ['PostToolBatch', 'Stop'])
-    outbox.lay(id, ['m2'], ANSWERS)
-    expect(outbox.holds(id, ['m2'])).toBe(true)
+    outbox.lay(id, answersOf(['m2']))
+    expect(outbox.holds(id, answersOf(['m2']))).toBe(true)
     outbox.collect(id)
     outbox.expect(id, [])
-    expect(outbox.holds('s1', ['m1'])).toBe(true)
+    expect(outbox.holds('s1', answersOf(['m1']))).toBe(true)
     expect(names()).toEqual(['s1'])
     expect(readdirSync(folder).sort()).toEqual(['etc', 'outbox'])
   })
 
-  it('is never an empty name: the launcher calls it unknown too', () => {
+  test('is never an empty name: the launcher calls it unknown too', () => {
     expect(['', '../', 'ä'].map(fileName)).toEqual(['unknown', 'unknown', 'unknown'])
     expect(fileName('0f-A_9')).toBe('0f-A_9')
     const [one, other] = ['a', 'b'].map((end) => fileName('x'.repeat(300) + end))
@@ -154,8 +155,17 @@ describe('a session id from outside', () => {
   })
 })
 
-it('an outbox that was never used is empty and is not made by looking', () => {
+test('an outbox that was never used is empty and is not made by looking', () => {
   expect(outbox.collect('s1')).toEqual({ given: [], inFlight: [] })
-  expect(outbox.holds('s1', ['m1'])).toBe(false)
+  expect(outbox.holds('s1', answersOf(['m1']))).toBe(false)
   expect(existsSync(dir)).toBe(false)
+})
+
+test('only the messages of the answer that was given count as given', () => {
+  outbox.lay('s1', [
+    { event: 'PostToolBatch', text: '{"for":"batch"}', ids: ['m2'] },
+    { event: 'UserPromptSubmit', text: '{"for":"prompt"}', ids: ['m1', 'm2'] },
+  ])
+  launch('s1', 'PostToolBatch', 1)
+  expect(outbox.collect('s1').given).toMatchObject([{ event: 'PostToolBatch', ids: ['m2'] }])
 })

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Given, Outbox } from '../contract/outbox.js'
+import type { Given, LaidAnswer, Outbox } from '../contract/outbox.js'
 import { codeOf } from '../lib/errors.js'
 
 const IN_FLIGHT_MS = 3_000
@@ -14,14 +14,17 @@ const IN_FLIGHT_MS = 3_000
  * waits for its commit: marks are forgotten after it, and answers are laid only for messages that are kept.
  */
 export function folderOutbox(dir: string, now: () => Date): Outbox {
-  const idsIn = (folder: string): string[] => {
+  const listIn = (folder: string, name: string): string[] | null => {
     try {
-      return readFileSync(join(folder, 'ids'), 'utf8').split('\n').filter(Boolean)
+      return readFileSync(join(folder, name), 'utf8').split('\n').filter(Boolean)
     } catch (error) {
-      if (codeOf(error) === 'ENOENT') return []
+      if (codeOf(error) === 'ENOENT') return null
       throw error
     }
   }
+  const idsIn = (folder: string): string[] => listIn(folder, 'ids') ?? []
+  /** Folders of versions before this one have one list for all events. */
+  const idsGiven = (folder: string, event: string): string[] => listIn(folder, `ids.${event}`) ?? idsIn(folder)
 
   /** null: another engine has just removed it. */
   const filesIn = (folder: string): string[] | null => {
@@ -48,7 +51,8 @@ export function folderOutbox(dir: string, now: () => Date): Outbox {
         const files = filesIn(folder)
         if (files === null) continue
         const mark = files.find((file) => file.startsWith('given.'))
-        if (mark) given.push({ event: mark.slice('given.'.length), ids: idsIn(folder), mark: folder })
+        const event = mark?.slice('given.'.length)
+        if (event !== undefined) given.push({ event, ids: idsGiven(folder, event), mark: folder })
         else if (now().getTime() - (statSync(folder, { throwIfNoEntry: false })?.ctimeMs ?? 0) < IN_FLIGHT_MS)
           inFlight.push(...idsIn(folder))
         else rmSync(folder, { recursive: true, force: true })
@@ -60,7 +64,7 @@ export function folderOutbox(dir: string, now: () => Date): Outbox {
       for (const { mark } of given) rmSync(mark, { recursive: true, force: true })
     },
 
-    holds: (sessionId, ids) => idsIn(join(dir, fileName(sessionId))).join() === ids.join(),
+    holds: (sessionId, answers) => idsIn(join(dir, fileName(sessionId))).join() === allIds(answers).join(),
 
     expect(sessionId, events) {
       const mark = join(dir, `${fileName(sessionId)}.near`)
@@ -74,17 +78,23 @@ export function folderOutbox(dir: string, now: () => Date): Outbox {
       }
     },
 
-    lay(sessionId, ids, answers) {
+    lay(sessionId, answers) {
       mkdirSync(dir, { recursive: true, mode: 0o700 })
       const draft = draftOf(sessionId)
       rmSync(draft, { recursive: true, force: true })
       mkdirSync(draft, { mode: 0o700 })
-      writeFileSync(join(draft, 'ids'), `${ids.join('\n')}\n`, { mode: 0o600 })
-      for (const [event, text] of Object.entries(answers)) writeFileSync(join(draft, event), text, { mode: 0o600 })
+      const put = (name: string, text: string): void => writeFileSync(join(draft, name), text, { mode: 0o600 })
+      put('ids', `${allIds(answers).join('\n')}\n`)
+      for (const { event, text, ids } of answers) {
+        put(event, text)
+        put(`ids.${event}`, `${ids.join('\n')}\n`)
+      }
       renameSync(draft, join(dir, fileName(sessionId)))
     },
   }
 }
+
+const allIds = (answers: readonly LaidAnswer[]): string[] => [...new Set(answers.flatMap(({ ids }) => ids))]
 
 /** By a rename, like the launcher: of a folder that is being removed it could still take a part. */
 function takeAway(folder: string, aside: string): void {

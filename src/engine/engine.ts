@@ -1,34 +1,53 @@
-import type { Event } from '../contract/event.js'
-import type { RawSignal, Signal } from '../contract/signal.js'
-import type { Parts } from './draft.js'
-import { endAbandoned } from './end-abandoned.js'
-import { lookAtHandoffs } from './look-at-handoffs.js'
-import { lookAtMessages } from './look-at-messages.js'
-import { openSignal } from './open-signal.js'
-import { NOTHING, type Taken, type TakeOptions, takeOpened, takeSignal } from './take-signal.js'
+import type { Event } from '../contract/records/event.js'
+import type { HandoffRecord } from '../contract/records/handoff.js'
+import type { SessionRecord } from '../contract/records/session.js'
+import { BLANK_SIGNAL, isSessionId, type RawSignal, type Signal } from '../contract/signal.js'
+import { awaitsFigures, closeUnfinished, reportCompaction } from './compaction/compactions.js'
+import type { ReadFacts } from './compaction/read-facts.js'
+import type { Sweep, SweepLimits } from './compaction/sweep-transcripts.js'
+import type { EngineDependencies, TakeOptions } from './context.js'
+import { hasDriver, isSoonTyped, isUndriven, isUnforked, needsWatcher } from './handoff/handoff-drivers.js'
+import { rareWork } from './load-rare-work.js'
+import { lookAtMessages } from './messages/bring-messages.js'
+import { sessionContext } from './session-context.js'
+import { prepare } from './signals/prepare-signal.js'
+import { NOTHING, type Taken, takeOpened, takePrepared } from './signals/take-signal.js'
 
 export type Listener = (events: readonly Event[]) => void
 
 /** The hall: takes signals, one transaction each or many in one, and tells the listeners afterwards. */
 export interface Engine {
-  readonly parts: Parts
+  readonly deps: EngineDependencies
   take(raw: RawSignal, options: TakeOptions): Taken
   /** A signal that no agent's format had to be opened for. */
   takeSignal(signal: Signal, options: TakeOptions, env?: RawSignal['env']): Taken
-  /** Many signals in one commit. One that fails is taken alone, so that it cannot spoil the others. */
+  /** A monitor's notice that a session is being compacted (see `compactions.ts`). */
+  reportCompaction(sessionId: string): void
+  /**
+   * Many signals, of which those of different sessions share a commit: how far a transcript was
+   * read for one signal decides where the next one of the same session begins. One that fails is
+   * taken alone, so that it cannot spoil the others.
+   */
   takeAll(signals: readonly { raw: RawSignal; options: TakeOptions }[]): Taken[]
+  /**
+   * Reads the files that `takeSignal` will need in a transaction that its caller begins: the
+   * `ahead` of that transaction.
+   */
+  readAhead(signal: Signal, env?: RawSignal['env']): Map<string, unknown>
   /** Whether the transcript already holds what this signal speaks of; looks, writes nothing. */
   settled(raw: RawSignal): boolean
   /** Reads what no hook could wait for (see `catch-up.ts`); as long as it takes. */
   catchUp(): void
-  /** Ends the compactions whose end no signal will tell (see `end-abandoned.ts`). */
+  /** Plans archives of sessions that ended without a signal (see `sweep-transcripts.ts`). */
+  planUnarchived(limits: SweepLimits): Sweep
+  /** Ends the compactions whose end no signal will tell. */
   endAbandoned(): void
-  /** Handoffs that no signal moves on (see `look-at-handoffs.ts`). */
+  /** Handoffs that no signal moves on. */
   lookAtHandoffs(): void
   listen(listener: Listener): () => void
 }
 
-export function makeEngine(parts: Parts): Engine {
+export function makeEngine(deps: EngineDependencies): Engine {
   const listeners = new Set<Listener>()
   const tell = (taken: readonly Pick<Taken, 'events'>[]): void => {
     if (listeners.size === 0) return
@@ -38,64 +57,85 @@ export function makeEngine(parts: Parts): Engine {
       try {
         listener(events)
       } catch (error) {
-        parts.log('error', 'a listener failed', { reason: String(error) })
+        deps.log('error', 'a listener failed', { reason: String(error) })
       }
     }
   }
-  const one = (raw: RawSignal, options: TakeOptions): Taken => takeSignal(parts, raw, options)
+  const one = (raw: RawSignal, options: TakeOptions): Taken => {
+    const signal = openOrLog(raw)
+    return signal === null ? NOTHING : takeOpened(deps, raw, signal, options)
+  }
+  const openOrLog = (raw: RawSignal): Signal | null => {
+    const signal = openSignal(deps, raw)
+    if (signal === null) deps.log('debug', 'not a signal', { agent: raw.agent, kind: raw.kind })
+    return signal
+  }
 
   return {
-    parts,
+    deps,
     take(raw, options) {
       const taken = one(raw, options)
       tell([taken])
       return taken
     },
+    readAhead(signal, env = {}) {
+      const ahead = new Map<string, unknown>()
+      prepare(deps, { raw: rawOf(signal, env), opened: signal, options: { deliver: 'keep' } }, ahead)
+      return ahead
+    },
     takeSignal(signal, options, env = {}) {
-      const raw: RawSignal = { agent: signal.agent, kind: signal.event, body: '', env, at: signal.at }
-      const taken = takeOpened(parts, raw, signal, options)
+      const taken = takeOpened(deps, rawOf(signal, env), signal, options)
       tell([taken])
       return taken
     },
+    reportCompaction(sessionId) {
+      tell([{ events: reportCompaction(deps, sessionId) }])
+    },
     takeAll(signals) {
-      let all: Taken[]
-      try {
-        all = parts.store.transaction(() => signals.map(({ raw, options }) => one(raw, options)))
-      } catch (error) {
-        parts.log('warn', 'a batch failed; its signals are taken one by one', { reason: String(error) })
-        all = signals.map(({ raw, options }) => alone(raw, options))
-      }
+      const all = new Array<Taken>(signals.length).fill(NOTHING)
+      const openedSignals = signals.flatMap(({ raw, options }, at) => {
+        const opened = openOrLog(raw)
+        return opened === null ? [] : [{ at, raw, opened, options }]
+      })
+      for (const round of inRounds(openedSignals)) for (const [at, taken] of takeRound(round)) all[at] = taken
       tell(all)
       return all
     },
     settled(raw) {
-      const agent = parts.agents[raw.agent]
-      const signal = openSignal(parts, raw)
+      const agent = deps.agents[raw.agent]
+      const signal = openSignal(deps, raw)
       if (!agent || !signal) return true
-      const known = parts.store.session(signal.sessionId)
+      const known = deps.store.session(signal.sessionId)
       // A compaction begins right after a batch whose answer the transcript may still lack.
       const lacking = signal.kind === 'compact-start' ? (known?.unsettled ?? []) : []
-      const awaited: Signal = lacking.length > 0 ? { ...signal, kind: 'tool-batch', toolUseIds: lacking } : signal
-      const seen = agent.observe(awaited, raw, {
+      const before = {
         cursor: known?.cursor ?? null,
-        subagentCursors: Object.fromEntries(parts.store.subagents(signal.sessionId).map((s) => [s.subagentId, s.cursor])),
+        subagentCursors: Object.fromEntries(
+          deps.store.subagents(signal.sessionId).map((s) => [s.subagentId, s.cursor]),
+        ),
         model: known?.model ?? null,
         window: known?.track.limits.window ?? null,
         process: known?.process ?? null,
-        liveDir: parts.liveDir,
+        liveDir: deps.liveDir,
         liveStamp: known?.track.stamps.mod ?? null,
-      })
+      }
+      if (lacking.length > 0) {
+        const batch: Signal = { ...signal, kind: 'tool-batch', toolUseIds: lacking }
+        if (!agent.observe(batch, raw, before).settled) return false
+      }
+      const seen = agent.observe(signal, raw, before)
       // A live figure is enough to go on with, but not to keep a transcript that lacks the answer it speaks of.
       return seen.settled || (seen.live !== null && signal.kind !== 'compact-start')
     },
     catchUp() {
-      tell([{ events: parts.around().catchUp(parts) }])
+      tell([{ events: rareWork(deps).catchUp(deps) }])
     },
+    planUnarchived: (limits) => rareWork(deps).planUnarchived(deps, limits),
     endAbandoned() {
-      tell([{ events: endAbandoned(parts) }])
+      tell([{ events: endAbandoned(deps) }])
     },
     lookAtHandoffs() {
-      tell([{ events: [...lookAtHandoffs(parts), ...lookAtMessages(parts)] }])
+      tell([{ events: [...lookAtHandoffs(deps), ...lookAtMessages(deps)] }])
     },
     listen(listener) {
       listeners.add(listener)
@@ -103,12 +143,139 @@ export function makeEngine(parts: Parts): Engine {
     },
   }
 
+  function takeRound(round: readonly Opened[]): [at: number, taken: Taken][] {
+    try {
+      const ahead = new Map<string, unknown>()
+      const prepared = deps.store.peek(() => round.map((one) => prepare(deps, one, ahead)))
+      return deps.store.transaction(() => prepared.map((one, n) => [round[n]!.at, takePrepared(deps, one)]), ahead)
+    } catch (error) {
+      deps.log('warn', 'a batch failed; its signals are taken one by one', { reason: String(error) })
+      return round.map(({ at, raw, options }) => [at, alone(raw, options)])
+    }
+  }
+
   function alone(raw: RawSignal, options: TakeOptions): Taken {
     try {
       return one(raw, options)
     } catch (error) {
-      parts.log('error', 'a signal could not be taken', { kind: raw.kind, reason: String(error) })
+      deps.log('error', 'a signal could not be taken', { kind: raw.kind, reason: String(error) })
       return { ...NOTHING, failed: true }
     }
   }
+}
+
+const rawOf = (signal: Signal, env: RawSignal['env']): RawSignal => ({
+  agent: signal.agent,
+  kind: signal.event,
+  body: '',
+  env,
+  at: signal.at,
+})
+
+interface Opened {
+  /** Its index among the signals that arrived together. */
+  at: number
+  raw: RawSignal
+  opened: Signal
+  options: TakeOptions
+}
+
+/** Splits signals, in their order, so that no round holds two of the same session. */
+function inRounds(signals: readonly Opened[]): Opened[][] {
+  const rounds: Opened[][] = []
+  let sessions = new Set<string>()
+  for (const signal of signals) {
+    const { sessionId } = signal.opened
+    if (rounds.length === 0 || sessions.has(sessionId)) {
+      rounds.push([])
+      sessions = new Set()
+    }
+    rounds.at(-1)!.push(signal)
+    sessions.add(sessionId)
+  }
+  return rounds
+}
+
+/**
+ * Ends compactions nobody will tell the end of: the client was killed, gave one up without an event, or left no figures. For commands
+ * and the server, which come without a signal: what the transcript says meanwhile is taken first.
+ */
+function endAbandoned(deps: EngineDependencies): Event[] {
+  return deps.store.compacting().flatMap((sessionId) => deps.store.transaction(() => lookAtCompaction(deps, sessionId)))
+}
+
+/** No compaction takes this long: its end was not told, or the person stopped it, which tells nobody. */
+const LONGEST_MS = 15 * 60_000
+
+function lookAtCompaction(deps: EngineDependencies, sessionId: string): Event[] {
+  const before = deps.store.session(sessionId)
+  const agent = deps.agents[before?.agent ?? '']
+  if (!before || !agent || before.compaction === null || before.compaction.completed) return []
+  const isAlive = before.process === null || agent.alive(before.process)
+  const signal = anotherLook(before, deps.now().getTime(), isAlive)
+  const raw: RawSignal = { agent: signal.agent, kind: signal.event, body: '', env: {}, at: signal.at }
+  const { record, events } = takeOpened(deps, raw, signal, { deliver: 'keep' })
+  if (record === null) return events
+  // Nobody was heard from.
+  const after = { ...record, seenAt: before.seenAt }
+  const context = sessionContext(deps, agent, after, events)
+  const isTold = after.compaction!.seen.includes('compact-end') && !awaitsFigures(context)
+  const isOld = deps.now().getTime() - Date.parse(after.compaction!.startedAt) > LONGEST_MS
+  if (!isAlive || isTold || isOld) closeUnfinished(context, 'unknown')
+  if (isOld && after.state === 'compacting') after.state = 'unknown'
+  deps.store.putSession(after)
+  return events
+}
+
+/** What is known stays as it is: only the transcript is looked at. */
+function anotherLook(record: SessionRecord, at: number, isAlive: boolean): Signal {
+  return {
+    ...BLANK_SIGNAL,
+    agent: record.agent,
+    event: 'look',
+    at,
+    sessionId: record.sessionId,
+    transcriptPath: record.transcriptPath,
+    pid: isAlive ? (record.process?.pid ?? null) : null,
+    limits: record.track.limits,
+  }
+}
+
+/** Handoffs no signal moves on: those whose time has come are looked at, orders are followed, and those nobody types or waits for get a process that does. */
+function lookAtHandoffs(deps: EngineDependencies): Event[] {
+  const now = deps.now().toISOString()
+  const due = deps.store.dueHandoffs(now)
+  const ordered = deps.store.openHandoffs().filter(({ state, way }) => state === 'clearing' && way === 'mod')
+  const looked = new Map([...due, ...ordered].map((handoff) => [handoff.handoffId, handoff]))
+  const events = [...looked.values()].flatMap(({ handoffId, sessionId, stale }) => {
+    // Before the store is locked: it may take a second.
+    const read = stale ? rareWork(deps).readForBrief(deps, sessionId) : null
+    return deps.store.transaction(() => lookAtHandoff(deps, handoffId, now, read))
+  })
+  const isLeft = (handoff: HandoffRecord): boolean =>
+    isUndriven(handoff) ||
+    needsWatcher(deps, handoff) ||
+    isUnforked(handoff) ||
+    // A driver that a status line started was once gone before it claimed the handoff. The cause is
+    // not known; whatever it was, another one is needed.
+    (isSoonTyped(deps, handoff) && !hasDriver(handoff))
+  if (deps.store.openHandoffs().some(isLeft)) deps.leaveWork('handoff')
+  return events
+}
+
+function lookAtHandoff(deps: EngineDependencies, handoffId: string, now: string, read: ReadFacts | null): Event[] {
+  const handoff = deps.store.handoff(handoffId)
+  const record = handoff && deps.store.session(handoff.sessionId)
+  const agent = record && deps.agents[record.agent]
+  if (!record || !agent) return []
+  const context = Object.assign(sessionContext(deps, agent, record), { read })
+  if (handoff.dueAt !== null && handoff.dueAt <= now) rareWork(deps).lookAtDue(context, handoff)
+  else rareWork(deps).lookAtOrder(context, handoff)
+  return context.events
+}
+
+/** What a client sent, as its agent reads it. null: not a signal of that agent, or of a session nobody could ask for. */
+function openSignal({ agents }: Pick<EngineDependencies, 'agents'>, raw: RawSignal): Signal | null {
+  const signal = agents[raw.agent]?.open(raw)
+  return signal && isSessionId(signal.sessionId) ? signal : null
 }

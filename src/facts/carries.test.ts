@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { spent } from '../../test/harness/growth.js'
 import type { Fact } from '../contract/fact.js'
-import { aFact } from './a-fact.js'
+import { aFact } from '../testing/sample-fact.js'
 import { makeCarrier } from './carries.js'
 
 const forbidden = { state: 'forbidden' } as const
@@ -53,7 +52,10 @@ describe('what was said in sentences', () => {
     ['Use port 8420.', 'Never use port 8420.'],
     ['Run the tests with vitest before each commit.', 'Do not run the tests with vitest before each commit.'],
     ['Fix the parser, but add no dependency.', 'Fix the parser, and add a dependency.'],
-    ['Keep the public API as it is, and never rename the tables.', 'Keep the public API as it is. Rename the tables, never ask.'],
+    [
+      'Keep the public API as it is, and never rename the tables.',
+      'Keep the public API as it is. Rename the tables, never ask.',
+    ],
     ['Verwende Port 8420.', 'Die App soll nicht Port 8420 verwenden.'],
   ])('"%s" is not carried by its contradiction "%s"', (said, text) =>
     expect(carried(text, aFact('constraint', said))).toBe(false),
@@ -73,7 +75,9 @@ describe('what was said in sentences', () => {
   )
 
   test('one word is enough for a "no", and for nothing else', () => {
-    expect(carried('Tokens stored hashed, no Redis.', aFact('constraint', 'We cannot use Redis here.', forbidden))).toBe(true)
+    expect(
+      carried('Tokens stored hashed, no Redis.', aFact('constraint', 'We cannot use Redis here.', forbidden)),
+    ).toBe(true)
     expect(carried('Redis was restarted.', aFact('constraint', 'We cannot use Redis here.', forbidden))).toBe(false)
     expect(carried('pnpm was looked at.', aFact('constraint', 'Always use pnpm!'))).toBe(false)
   })
@@ -147,16 +151,4 @@ test('a commit is known by its short id or its subject, a branch by its name', (
   expect(carried('Last commit 1234567.', commit)).toBe(false)
   expect(carried('on feature/login-form', aFact('branch', 'feature/login'))).toBe(false)
   expect(carried('on feature/login', aFact('branch', 'feature/login'))).toBe(true)
-})
-
-test('many facts and a long text are judged in a moment', () => {
-  const text = Array.from({ length: 30_000 }, (_, i) => `The test of part ${i} in src/part-${i}.ts was run again.`).join('\n')
-  const facts = Array.from({ length: 1_500 }, (_, i) =>
-    i % 2 ? aFact('file', `src/part-${i * 3}.ts`) : aFact('constraint', `Never run the test of part ${i * 50} twice.`, forbidden),
-  )
-  const judge = () => {
-    const carrier = makeCarrier(text, facts)
-    expect(facts.filter((fact) => carrier.carries(fact)).length).toBeGreaterThan(700)
-  }
-  expect(spent(judge)).toBeLessThan(10_000)
 })

@@ -1,5 +1,8 @@
 import type { Called, Returned } from '../contract/conversation.js'
 import type { Fact, FactState } from '../contract/fact.js'
+import { baseName } from './paths.js'
+import { programOf, runsOf } from './shell.js'
+import { readTestRun, runsTests, type TestRun } from './test-runners.js'
 import type { Watcher } from './watcher.js'
 
 /** Commands with how they ended. One that ran several times is one fact: how it ended last, and how often it ran. */
@@ -59,4 +62,170 @@ function stateOf(call: Called, { ok, exitCode, interrupted }: Returned, first: b
   if (exitCode !== null) return exitCode === 0 ? 'ok' : 'failed'
   if (first && call.act.type === 'command' && call.act.background && ok !== false) return 'running'
   return ok === null ? 'unknown' : ok ? 'ok' : 'failed'
+}
+
+/** How many lines of an output are told, and how long each may be. */
+const MOST_LINES = 3
+const LONGEST = 300
+/** Of the same thing tried again and again the newest errors are told to be overcome; that is enough. */
+const MOST_STANDING = 20
+const MOST_LOOKED_AT = 10_000
+
+interface ErrorState {
+  found: Map<string, Fact>
+  /** Errors that stand, by what was tried: the same objects as in `found`. */
+  standing: Map<string, Fact[]>
+}
+
+/** Errors met, in the words of what failed, and whether the same was done again and worked. */
+export function watchErrors(state: ErrorState = { found: new Map(), standing: new Map() }): Watcher {
+  const { found, standing } = state
+
+  const overcome = (key: string): void => {
+    for (const fact of standing.get(key) ?? []) fact.detail = { ...fact.detail, overcome: true }
+    standing.delete(key)
+  }
+
+  return {
+    state,
+    returned: (returned, call) => {
+      const key = keyOf(call)
+      if (key === null || returned.interrupted) return
+      if (returned.ok === true) overcome(key)
+      // What Baton itself refused, because the brief was wanted, was no attempt at the work.
+      if (returned.ok !== false || (returned.refused && returned.text.includes('[baton] '))) return
+      const text = errorIn(returned)
+      if (text === '') return
+      const detail = { of: key, tool: call.tool, exitCode: returned.exitCode, overcome: false }
+      const fact: Fact = { kind: 'error', text, line: returned.line, at: returned.at, state: null, detail }
+      found.set(`${key}\n${text}`, fact)
+      standing.set(key, [...(standing.get(key) ?? []), fact].slice(-MOST_STANDING))
+    },
+    facts: () => [...found.values()].map((fact) => ({ ...fact })),
+  }
+}
+
+/** What was tried: the command, or the tool and its file. */
+function keyOf(call: Called): string | null {
+  const { act } = call
+  if (act.type === 'command') return commandOf(call)
+  if (act.type === 'read' || act.type === 'change') return `${act.type} ${act.path}`
+  return act.type === 'other' ? `${call.tool} ${act.words.slice(0, 200)}` : null
+}
+
+const TELLING = [
+  /(?:Error|Exception|Failure|panic|fatal|FATAL|Unhandled|Traceback)\b.*[:!]|Failure at /,
+  /\berror(?:\[\w+\]| TS\d+)?:/i,
+  /^E\s{2,}\S/,
+  /^\s*[\w./-]+:\d+(?::\d+)?:? /,
+  /\b(?:CONFLICT|rejected|failed|cannot|can't|not found|no such file|denied|refused|undefined|unresolved|unexpected|invalid|timed out|missing|mismatch)\b/i,
+  /\b(?:error|fail|[A-Z]{1,4}\d{3,4})\b/i,
+]
+
+/** Something of this stands in every line that tells an error. */
+const CHEAP =
+  /error|exception|failure|panic|fatal|unhandled|traceback|^E\s|:\d|conflict|rejected|fail|cannot|can't|not found|no such|denied|refused|undefined|unresolved|unexpected|invalid|timed out|missing|mismatch|[A-Z]\d{3}/i
+
+function errorIn({ text }: Returned): string {
+  const lines = text
+    .slice(0, MOST_LOOKED_AT)
+    .replace(/^(?:Error: )?Exit code \d+\n?/, '')
+    .replace(/<\/?tool_use_error>/g, '')
+    .split('\n')
+    .map((line) => line.trim().slice(0, LONGEST))
+    .filter((line) => line !== '')
+  const picked = new Set<string>()
+  const telling = lines.filter((line) => CHEAP.test(line))
+  for (const sign of TELLING) {
+    for (const line of telling) {
+      if (picked.size >= MOST_LINES) break
+      if (sign.test(line)) picked.add(line)
+    }
+  }
+  const chosen =
+    picked.size > 0 ? lines.filter((line, i) => picked.has(line) && lines.indexOf(line) === i) : lines.slice(-1)
+  return chosen.join('\n')
+}
+
+interface TestState {
+  runs: Map<string, Fact>
+  tests: Map<string, Fact>
+  failing: Set<string>
+}
+
+/** Test runs and tests that failed, as they stand at the end: one that failed and passed later passed. */
+export function watchTests(state: TestState = { runs: new Map(), tests: new Map(), failing: new Set() }): Watcher {
+  const { runs, tests, failing } = state
+
+  const take = (call: Called, { text, ok, exitCode, line, at }: Returned): void => {
+    if (call.act.type !== 'command') return
+    const command = call.act.command.trim()
+    const told = readTestRun(text, command)
+    const failed = ok === false || (exitCode ?? 0) !== 0 || told?.passed === false
+    if (ok === null && told === null) return
+    const detail = { exitCode, failing: told?.failing.length ?? null }
+    runs.set(command, { kind: 'test', text: command, line, at, state: failed ? 'failed' : 'passed', detail })
+    if (told === null) {
+      // A runner asked to be quiet says nothing when all is well.
+      if (!failed && exitCode === 0 && !command.includes('|'))
+        settle(command, { passed: true, failing: [], passing: () => [] }, line, at)
+      return
+    }
+    settle(command, told, line, at)
+    for (const name of told.failing) {
+      failing.add(name)
+      tests.set(name, { kind: 'test', text: name, line, at, state: 'failed', detail: { command } })
+    }
+  }
+
+  /** What failed before and was run again without failing now passes. */
+  const settle = (command: string, told: TestRun, line: number, at: number | null): void => {
+    const open = [...failing].filter((name) => !told.failing.includes(name))
+    const filters = open.length === 0 ? [] : filtersOf(command)
+    for (const name of open) {
+      const fact = tests.get(name)!
+      const covered =
+        fact.detail.command === command ||
+        filters.length === 0 ||
+        filters.some((filter) => name.includes(filter) || filter.includes(name)) ||
+        told.passing().includes(name)
+      if (!covered) continue
+      failing.delete(name)
+      tests.set(name, { ...fact, state: 'passed', line, at, detail: { command } })
+    }
+  }
+
+  return {
+    state,
+    returned: (returned, call) => {
+      if (call.act.type !== 'command' || returned.refused || returned.interrupted || !runsTests(call.act.command))
+        return
+      if (call.act.background && returned.exitCode === null && readTestRun(returned.text, call.act.command) === null)
+        return
+      take(call, returned)
+    },
+    facts: () => [...runs.values(), ...tests.values()],
+  }
+}
+
+/** Which tests were asked for: paths and patterns on the command line. None: all. */
+function filtersOf(command: string): string[] {
+  return runsOf(command)
+    .filter((run) => runsTests(run.words.map(({ text }) => text).join(' ')))
+    .flatMap((run) => {
+      const words = programOf(run).map(({ text }) => text)
+      return words.flatMap((word, i) => {
+        const value = /^-(?:-?run|k|t|-testNamePattern|-grep|g|-filter|R|-tests|Dtest=|e|-exact)=?$/.test(
+          words[i - 1] ?? '',
+        )
+        const path =
+          i > 0 && !word.startsWith('-') && /[/.:]/.test(word) && !/^\.\.?(?:\/\.\.\.)?\/?$|\/?\.\.\.$/.test(word)
+        return value
+          ? [word.replace(/[\^$"']/g, '')]
+          : path
+            ? [word.replace(/^\.\//, ''), baseName(word).replace(/\.\w+$/, '')]
+            : []
+      })
+    })
+    .filter((word) => word.length > 2)
 }

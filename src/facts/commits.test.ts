@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Entry } from '../contract/conversation.js'
 import type { Fact } from '../contract/fact.js'
-import { ran, said } from './a-conversation.js'
+import { ran, said } from '../testing/sample-conversation.js'
 import { startFacts } from './facts.js'
 
 function facts(kind: Fact['kind'], entries: Entry[]): Fact[] {
@@ -13,8 +13,15 @@ const commits = (...entries: Entry[]) => facts('commit', entries).map(({ text, d
 const branch = (...entries: Entry[]) => facts('branch', entries).map(({ text }) => text)
 
 test('a commit is known by git’s own words', () => {
-  const [fact] = facts('commit', ran('git add -A && git commit -m "Cap it"', '[fix/burst 81c0e4a] Cap it\n 1 file changed'))
-  expect(fact).toMatchObject({ text: 'Cap it', state: null, detail: { id: '81c0e4a', branch: 'fix/burst', amended: false } })
+  const [fact] = facts(
+    'commit',
+    ran('git add -A && git commit -m "Cap it"', '[fix/burst 81c0e4a] Cap it\n 1 file changed'),
+  )
+  expect(fact).toMatchObject({
+    text: 'Cap it',
+    state: null,
+    detail: { id: '81c0e4a', branch: 'fix/burst', amended: false },
+  })
   expect(commits(...ran('git commit -m "Begin"', '[main (root-commit) 1a2b3c4] Begin'))).toEqual([['Begin', '1a2b3c4']])
 })
 
@@ -28,7 +35,9 @@ test('a quiet one by its message', () => {
 test('an amended one replaces the last', () => {
   const entries = [...ran('git commit -m a', '[main 1111111] a'), ...ran('git commit --amend -m b', '[main 2222222] b')]
   expect(commits(...entries)).toEqual([['b', '2222222']])
-  expect(commits(...ran('git commit -m a', '[main 1111111] a'), ...ran('git commit -q --amend --no-edit'))).toEqual([['a', null]])
+  expect(commits(...ran('git commit -m a', '[main 1111111] a'), ...ran('git commit -q --amend --no-edit'))).toEqual([
+    ['a', null],
+  ])
 })
 
 test('none was made when a hook refused, there was nothing, or it was reset away', () => {
@@ -39,7 +48,10 @@ test('none was made when a hook refused, there was nothing, or it was reset away
 })
 
 test('a commit stands although what followed it failed', () => {
-  const entries = ran('git commit -m a && git push', '[main 1111111] a\n ! [rejected] main -> main', { exitCode: 1, ok: false })
+  const entries = ran('git commit -m a && git push', '[main 1111111] a\n ! [rejected] main -> main', {
+    exitCode: 1,
+    ok: false,
+  })
   expect(commits(...entries)).toEqual([['a', '1111111']])
 })
 
@@ -52,9 +64,9 @@ test('several in one command are several', () => {
 })
 
 test('the branch at the end: by git’s words, by a quiet command, by the agent’s own note where it is newer', () => {
-  expect(branch(said('user', 'x', { branch: 'main' }), ...ran('git checkout -b fix', "Switched to a new branch 'fix'"))).toEqual([
-    'fix',
-  ])
+  expect(
+    branch(said('user', 'x', { branch: 'main' }), ...ran('git checkout -b fix', "Switched to a new branch 'fix'")),
+  ).toEqual(['fix'])
   expect(branch(...ran('git switch -q -c quiet'))).toEqual(['quiet'])
   expect(
     branch(
@@ -62,7 +74,11 @@ test('the branch at the end: by git’s words, by a quiet command, by the agent�
       ...ran('git checkout main', "Switched to branch 'main'"),
     ),
   ).toEqual(['main'])
-  expect(branch(...ran('git checkout -b a', "Switched to a new branch 'a'"), said('agent', 'x', { branch: 'b' }))).toEqual(['b'])
-  expect(branch(...ran('git checkout -b bad', 'fatal: not a valid branch name', { exitCode: 128, ok: false }))).toEqual([])
+  expect(
+    branch(...ran('git checkout -b a', "Switched to a new branch 'a'"), said('agent', 'x', { branch: 'b' })),
+  ).toEqual(['b'])
+  expect(branch(...ran('git checkout -b bad', 'fatal: not a valid branch name', { exitCode: 128, ok: false }))).toEqual(
+    [],
+  )
   expect(branch(...ran('git checkout -- a.ts'))).toEqual([])
 })

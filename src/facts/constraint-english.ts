@@ -1,4 +1,4 @@
-import type { Demand } from './constraint-words.js'
+export type Demand = 'required' | 'forbidden'
 
 /**
  * Whether an English sentence of the user's is a rule for the work. Orders are told by where they stand (the start of a clause), since
@@ -89,7 +89,9 @@ const FORBIDDING = orders(
 )
 
 const FORBIDS: Rule[] = [
-  says(/\b(?:must|should|shall|may|can|will|to|you|we|please|ever|ought to|and|but|or) never\b(?! (?:mind|worked|got|seen))/i),
+  says(
+    /\b(?:must|should|shall|may|can|will|to|you|we|please|ever|ought to|and|but|or) never\b(?! (?:mind|worked|got|seen))/i,
+  ),
   says(
     /\b(?:must not|mustn't|mustnt|should not|shouldn't|shouldnt|shall not|shan't|may not|ought not|had better not)\b(?! have been| be (?:hard|difficult|a problem|too|possible|necessary))/i,
   ),
@@ -102,7 +104,9 @@ const FORBIDS: Rule[] = [
   says(
     /\b(?:i|we) (?:do not|don't|dont|really don't|absolutely don't) (?:want|allow|support|accept|use|tolerate|commit|push|deploy|ship|like|do|add|touch|write|mock)\b(?! to (?:know|miss|sound|be rude))/i,
   ),
-  says(/\b(?:i'd|i would|we'd|we would) (?:rather|prefer)(?: that)?(?: you| we| it)? (?:not|no|didn't|don't|without)\b/i),
+  says(
+    /\b(?:i'd|i would|we'd|we would) (?:rather|prefer)(?: that)?(?: you| we| it)? (?:not|no|didn't|don't|without)\b/i,
+  ),
   says(/\b(?<!to )avoid(?:ing)?\b(?! (?:this|that|it) (?:happening|again))/i),
   says(/\b(?:try|please|want|like|need|careful|important|have) to avoid\b/i),
   says(new RegExp(`\\bwithout (?:ever |actually |also )?(?:${TOUCHING})\\w*ing\\b`, 'i')),
@@ -183,7 +187,9 @@ const REQUIRES: Rule[] = [
     /\b(?:i|we) (?:insist|require|demand|expect|only (?:support|want|use|allow|accept|ship|target)|want (?:it|this|that|them|everything|the \w+|all \w+) to (?:stay|remain|be (?:exactly|strictly)))\b/i,
   ),
   says(/\b(?:backwards?|forwards?)[- ]compatib/i),
-  says(/\b(?:exactly|strictly|verbatim|word for word|byte for byte|to the letter) (?:as|like|the same|once|one|what)\b/i),
+  says(
+    /\b(?:exactly|strictly|verbatim|word for word|byte for byte|to the letter) (?:as|like|the same|once|one|what)\b/i,
+  ),
   unlessTold(
     /[\w)`], (?:and )?not (?!sure|only|just|yet|that|so|really|to mention|bad|working|found)(?:[\w`'./-]+ ){0,3}[\w`'./-]+ ?[.!,;]?$/i,
     /\b(?:returns?|shows?|gives?|prints?|is|are|was|were|says?|gets?|takes?|does|loads?|sends?|contains?|displays?|accepts?|sees?|works?|fails?)\b/i,

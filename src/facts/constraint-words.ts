@@ -1,7 +1,5 @@
-import { englishDemand } from './constraint-english.js'
+import { type Demand, englishDemand } from './constraint-english.js'
 import type { Language } from './language.js'
-
-export type Demand = 'required' | 'forbidden'
 
 interface Words {
   forbids: RegExp[]
@@ -32,7 +30,9 @@ const OTHERS: Record<Exclude<Language, 'en'>, Words> = {
   de: {
     forbids: [
       word('niemals|auf keinen fall|keinesfalls|verboten|untersagt|tabu|finger weg'),
-      word('(?:darf|dürfen|darfst|soll|sollen|sollst|sollte|sollten|muss nicht)(?: \\S+){0,8} (?:nicht|nie|kein\\p{L}*)'),
+      word(
+        '(?:darf|dürfen|darfst|soll|sollen|sollst|sollte|sollten|muss nicht)(?: \\S+){0,8} (?:nicht|nie|kein\\p{L}*)',
+      ),
       order('kein(?:e|en|er|es|em)? \\p{L}+'),
       order('nie \\p{L}+|nicht \\p{L}+'),
       word(
@@ -61,7 +61,9 @@ const OTHERS: Record<Exclude<Language, 'en'>, Words> = {
       order('no (?:me |lo |la |los |las |le |se |nos )?\\p{L}+(?:es|as|en|an|éis|áis)|no \\p{L}+(?:ar|er|ir)'),
       order('sin \\p{L}+|nada de \\p{L}+|ni \\p{L}+'),
       word('nunca|jamás|prohibid[oa]s?|en ningún caso|bajo ningún concepto|intocables?'),
-      word('no (?:se )?(?:debe\\p{L}*|puede\\p{L}*|podemos|hay que|tiene\\p{L}* que|quiero|queremos|tocar|cambiar|romper)'),
+      word(
+        'no (?:se )?(?:debe\\p{L}*|puede\\p{L}*|podemos|hay que|tiene\\p{L}* que|quiero|queremos|tocar|cambiar|romper)',
+      ),
       word('sin (?:\\p{L}+(?:ar|er|ir)|nuev[oa]s|dependencias)'),
       word('evita\\p{L}*|deja\\p{L}* (?:\\S+ ){1,6}(?:como está\\p{L}*|en paz|tal cual|intact[oa]s?)'),
     ],
@@ -69,7 +71,9 @@ const OTHERS: Record<Exclude<Language, 'en'>, Words> = {
       word(
         'debe|deben|debes|debería\\p{L}*|tiene que|tienen que|tienes que|hay que|es obligatorio|obligatori[oa]s?|imprescindible',
       ),
-      word('siempre|solo|sólo|solamente|únicamente|exclusivamente|asegúrate|asegúrese|como máximo|como mínimo|a partir de ahora'),
+      word(
+        'siempre|solo|sólo|solamente|únicamente|exclusivamente|asegúrate|asegúrese|como máximo|como mínimo|a partir de ahora',
+      ),
       order('(?:usa|utiliza|mantén|mantener|conserva|respeta|sigue|trabaja)'),
     ],
   },
@@ -80,7 +84,9 @@ const OTHERS: Record<Exclude<Language, 'en'>, Words> = {
       word(
         '(?:il ne faut|tu ne dois|vous ne devez|on ne doit|nous ne devons|ne doi\\p{L}*|ne peu\\p{L}*|je ne veux|nous ne voulons) (?:surtout )?(?:pas|jamais|plus|rien|aucun\\p{L}*)',
       ),
-      word('sans (?:\\p{L}+(?:er|ir|re)|nouvelle?s?|aucun\\p{L}*)|interdit\\p{L}*|évite\\p{L}*|hors de question|en aucun cas'),
+      word(
+        'sans (?:\\p{L}+(?:er|ir|re)|nouvelle?s?|aucun\\p{L}*)|interdit\\p{L}*|évite\\p{L}*|hors de question|en aucun cas',
+      ),
       word('laisse\\p{L}* (?:\\S+ ){1,6}(?:tel\\p{L}* quel\\p{L}*|comme|tranquille|intact\\p{L}*)'),
     ],
     requires: [

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { said } from './a-conversation.js'
-import { watchConstraints } from './constraints.js'
+import { said } from '../testing/sample-conversation.js'
+import { watchConstraints } from './facts.js'
 
 function constraints(text: string, by: 'user' | 'agent' | 'other' = 'user'): [string, string | null][] {
   const watcher = watchConstraints()

@@ -35,7 +35,9 @@ test('there is something to judge by', () => {
 })
 
 test.each(kinds)('%s: enough is found, and little that is wrong', (kind) => {
-  const { recall, precision, misses, wrong } = (ENGLISH.includes(kind) ? english : all).find((one) => one.kind === kind)!
+  const { recall, precision, misses, wrong } = (ENGLISH.includes(kind) ? english : all).find(
+    (one) => one.kind === kind,
+  )!
   expect(recall ?? 1, `missed: ${misses.map(({ text }) => text).join(' | ')}`).toBeGreaterThanOrEqual(RECALL[kind] ?? 0)
   expect(precision ?? 1, `wrong: ${wrong.map(({ text }) => text).join(' | ')}`).toBeGreaterThanOrEqual(PRECISION)
 })

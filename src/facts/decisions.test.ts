@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { said } from './a-conversation.js'
-import { watchDecisions } from './decisions.js'
+import { said } from '../testing/sample-conversation.js'
+import { watchDecisions } from './facts.js'
 
 function decisions(text: string, by: 'agent' | 'user' | 'other' = 'agent'): string[] {
   const watcher = watchDecisions()

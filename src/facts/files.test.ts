@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Entry } from '../contract/conversation.js'
-import { called, ran, returned } from './a-conversation.js'
+import { called, ran, returned } from '../testing/sample-conversation.js'
 import { startFacts } from './facts.js'
 
 function files(...entries: Entry[]): Record<string, string | null> {

@@ -8,7 +8,7 @@ export function gitRuns(command: string): GitRun[] {
   return last.runs
 }
 
-export interface GitRun {
+interface GitRun {
   verb: string
   args: Word[]
 }

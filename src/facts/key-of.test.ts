@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { aFact } from './a-fact.js'
+import { aFact } from '../testing/sample-fact.js'
 import { keyOf, namedBy } from './key-of.js'
 
 const long = 'Never touch the tables of the shop. '.repeat(10)

@@ -1,4 +1,5 @@
 import type { Fact } from '../contract/fact.js'
+import type { CompactionRecord } from '../contract/records/compaction.js'
 
 type Named = Pick<Fact, 'kind' | 'text'>
 
@@ -13,6 +14,14 @@ export function keyOf({ kind, text }: Named): string {
 export function namedBy(keys: Iterable<string>): (fact: Named) => boolean {
   const known = new Set(keys)
   return (fact) => known.has(keyOf(fact)) || (fact.text.length > KEY && known.has(beginning(fact)))
+}
+
+/**
+ * Whether one of the two steps of recovery told the agent a fact again. A fact is "put back" where a
+ * summary lost it and this is true; the first step also repeats facts that the summary turns out to carry.
+ */
+export function toldAgain({ first, second }: Pick<CompactionRecord, 'first' | 'second'>): (fact: Named) => boolean {
+  return namedBy([...(first?.keys ?? []), ...(second?.keys ?? [])])
 }
 
 const beginning = ({ kind, text }: Named): string => `${kind} ${text.slice(0, KEY)} #${text.length}`

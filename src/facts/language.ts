@@ -13,7 +13,10 @@ const COMMON: [Language, RegExp][] = [
     'fr',
     /(?<!\p{L})(?:le|la|les|des|une|est|pas|que|pour|dans|avec|sur|faut|nous|vous|ne|sans|aussi|mais|du|il|plaît|doit|être|aucun|aucune|uniquement|toujours|jamais|tout)(?!\p{L})/giu,
   ],
-  ['en', /(?<!\p{L})(?:the|and|to|of|is|it|in|that|for|with|not|this|we|you|please|be|on|are|should|but|do)(?!\p{L})/giu],
+  [
+    'en',
+    /(?<!\p{L})(?:the|and|to|of|is|it|in|that|for|with|not|this|we|you|please|be|on|are|should|but|do)(?!\p{L})/giu,
+  ],
 ]
 
 /** Letters and forms only one of them has. */

@@ -16,7 +16,8 @@ export function baseName(path: string): string {
 }
 
 function tidy(path: string): string {
-  const clean = !path.includes('//') && !path.includes('/.') && !path.startsWith('.') && (!path.endsWith('/') || path === '/')
+  const clean =
+    !path.includes('//') && !path.includes('/.') && !path.startsWith('.') && (!path.endsWith('/') || path === '/')
   if (clean) return path
   const parts: string[] = []
   for (const part of path.split('/')) {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Entry } from '../contract/conversation.js'
-import { called, ran, returned, said } from './a-conversation.js'
+import { called, ran, returned, said } from '../testing/sample-conversation.js'
 import { startFacts } from './facts.js'
 
 function questions(...entries: Entry[]): [string, string | null][] {
@@ -20,7 +20,9 @@ test('the agent’s question at the end of its turn is open until the user repli
 })
 
 test('a question in passing is none: the agent went on', () => {
-  expect(questions(said('agent', 'Why does it sleep here? Let me check.'), ...ran('ls'), said('agent', 'Done.'))).toEqual([])
+  expect(
+    questions(said('agent', 'Why does it sleep here? Let me check.'), ...ran('ls'), said('agent', 'Done.')),
+  ).toEqual([])
   expect(questions(said('agent', 'Why? Because the list is empty.'))).toEqual([])
   expect(questions(said('agent', 'Fixed.\n```\nreally?\n```\nIs there anything else?'))).toEqual([])
 })
@@ -51,7 +53,9 @@ test('of several questions the one the reply leaves out stays open', () => {
 
 test('a dialog is answered, open while nobody answered, and none when it could not be shown', () => {
   expect(questions(ask)).toEqual([['Which copy may I use?', 'open']])
-  expect(questions(ask, returned(ask, 'answered', { answers: ['Last night'] }))).toEqual([['Which copy may I use?', 'answered']])
+  expect(questions(ask, returned(ask, 'answered', { answers: ['Last night'] }))).toEqual([
+    ['Which copy may I use?', 'answered'],
+  ])
   expect(questions(ask, returned(ask, 'no such tool', { ok: false, refused: true }))).toEqual([])
   const declined = returned(ask, 'declined', { ok: false, refused: true, interrupted: true })
   expect(questions(ask, declined)).toEqual([['Which copy may I use?', 'open']])
@@ -63,7 +67,9 @@ test('the user’s question is open until a turn ends with a text', () => {
   const text = 'Is the same bug in the other limiter?'
   expect(questions(asked)).toEqual([[text, 'open']])
   expect(questions(asked, said('agent', 'I look.'), ...ran('ls'))).toEqual([[text, 'open']])
-  expect(questions(asked, said('agent', 'Good quest'), said('other', 'stopped', { stops: true }))).toEqual([[text, 'open']])
+  expect(questions(asked, said('agent', 'Good quest'), said('other', 'stopped', { stops: true }))).toEqual([
+    [text, 'open'],
+  ])
   expect(questions(asked, ...ran('ls'), said('agent', 'No, it is not.'))).toEqual([[text, 'answered']])
 })
 

@@ -3,20 +3,27 @@ import type { Fact } from '../contract/fact.js'
 import { sentencesOf } from './sentences.js'
 import type { Watcher } from './watcher.js'
 
-type Asked = Omit<Fact, 'state' | 'kind'>
+type AskedQuestion = Omit<Fact, 'state' | 'kind'>
 
 interface State {
   answered: Fact[]
   /** In the newest text of the agent: a question only counts when nothing more came from him. */
-  agents: Asked[]
-  users: Asked[]
+  agents: AskedQuestion[]
+  users: AskedQuestion[]
   /** Put off by the user: open until he speaks of it again. */
-  left: Asked[]
+  left: AskedQuestion[]
   dialogs: Map<string, { call: Called; declined: boolean }>
   endsWithText: boolean
 }
 
-const newState = (): State => ({ answered: [], agents: [], users: [], left: [], dialogs: new Map(), endsWithText: false })
+const newState = (): State => ({
+  answered: [],
+  agents: [],
+  users: [],
+  left: [],
+  dialogs: new Map(),
+  endsWithText: false,
+})
 
 /**
  * Questions nobody answered. The agent's: asked by tool, or standing in the text its turn ended with. The user's: no text that ends a
@@ -25,7 +32,7 @@ const newState = (): State => ({ answered: [], agents: [], users: [], left: [], 
 export function watchQuestions(state: State = newState()): Watcher {
   const { answered, dialogs } = state
 
-  const settle = (questions: Asked[]): void => {
+  const settle = (questions: AskedQuestion[]): void => {
     for (const one of questions) answered.push(close(one))
   }
 
@@ -76,7 +83,11 @@ export function watchQuestions(state: State = newState()): Watcher {
       else dialogs.delete(call.callId)
     },
     facts: () => {
-      const open = [...state.left, ...[...dialogs.values()].flatMap(({ call }) => dialogQuestions(call)), ...state.agents]
+      const open = [
+        ...state.left,
+        ...[...dialogs.values()].flatMap(({ call }) => dialogQuestions(call)),
+        ...state.agents,
+      ]
       if (state.endsWithText) return [...answered, ...state.users.map(close), ...open.map(leave)]
       return [...answered, ...[...open, ...state.users].map(leave)]
     },
@@ -88,7 +99,7 @@ const PUTS_OFF =
   /\b(?:(?:i|we)(?:'ll| will| have to| need to|'ve got to) (?:tell|let you know|get back|come back|decide|think|ask|check|see|find out|discuss|clarify|figure)|not sure(?: yet)?|don't know(?: yet)?|no idea(?: yet)?|let me (?:think|ask|check|sleep|get back)|(?:ask|decide|tell you|answer|discuss|talk about|come back to|get to) (?:me |that |this |it |about it )?(?:again )?(?:later|tomorrow|another time|next week|afterwards|after)|have to ask|need to ask|still (?:thinking|undecided|open)|leave (?:that|it|this) open|(?:that|this|the) (?:question|one) (?:stays|can wait|has to wait|is still open|must wait)|park (?:that|it|this))\b|\b(?:klären wir|kläre ich|weiß ich (?:noch )?nicht|sage ich dir|später|muss ich (?:noch )?(?:fragen|klären)|entscheide[n]? (?:ich|wir)|lo vemos|te digo|no sé|más tarde|luego te|je te dirai|je ne sais pas|plus tard|on verra|je demande)|稍后|以后再|还不确定|再说|后で|まだ(?:わから|決ま)|確認してから|позже|потом скажу|не знаю|уточню/i
 
 /** The questions a text does not take up again: it shares few words with them that carry meaning. */
-function unspoken(questions: Asked[], text: string): Asked[] {
+function unspoken(questions: AskedQuestion[], text: string): AskedQuestion[] {
   if (questions.length === 0) return questions
   const words = new Set(carrying(text))
   return questions.filter((one) => carrying(one.text).filter((word) => words.has(word)).length < 2)
@@ -98,7 +109,7 @@ function unspoken(questions: Asked[], text: string): Asked[] {
  * Of a list of questions those the reply leaves out: fewer sentences than questions, and no word in common. A reply to one or two
  * questions is taken for an answer to both, and so is a general one.
  */
-function unansweredOf(asked: Asked[], reply: string): Asked[] {
+function unansweredOf(asked: AskedQuestion[], reply: string): AskedQuestion[] {
   const told = sentencesOf(reply).length
   if (asked.length < 3 || asked.length > MOST_ASKED || told >= asked.length || GENERAL.test(reply)) return []
   const words = reply.slice(0, MOST_READ).toLowerCase()
@@ -114,28 +125,59 @@ const GENERAL =
   /\b(?:all|both|each|every|any|whatever|you decide|your call|up to you|as you|either|yes to|same|defaults?)\b|^(?:yes|no|ok|okay|sure|fine|go ahead|do it)\b/i
 
 /** The words of a sentence that carry meaning. */
-const carrying = (text: string): string[] => (text.toLowerCase().match(/\p{L}{4,}/gu) ?? []).filter((word) => !COMMON.test(word))
+const carrying = (text: string): string[] =>
+  (text.toLowerCase().match(/\p{L}{4,}/gu) ?? []).filter((word) => !COMMON.test(word))
 
 const COMMON =
   /^(?:which|what|when|where|should|shall|would|could|want|have|that|this|with|there|from|them|they|then|into|also|like|soll|eine|oder|auch|para|como|pour|dans)$/
 
-const leave = (one: Asked): Fact => ({ ...one, kind: 'question', state: 'open' })
-const close = (one: Asked): Fact => ({ ...one, kind: 'question', state: 'answered' })
+const leave = (one: AskedQuestion): Fact => ({ ...one, kind: 'question', state: 'open' })
+const close = (one: AskedQuestion): Fact => ({ ...one, kind: 'question', state: 'answered' })
 
-function dialogQuestions(call: Called): Asked[] {
+function dialogQuestions(call: Called): AskedQuestion[] {
   if (call.act.type !== 'ask') return []
-  return call.act.questions.map((text) => ({ text, line: call.line, at: call.at, detail: { by: 'agent', dialog: true } }))
+  return call.act.questions.map((text) => ({
+    text,
+    line: call.line,
+    at: call.at,
+    detail: { by: 'agent', dialog: true },
+  }))
 }
 
 /** Offers of help at the end ask nothing. */
 const COURTESY =
   /^(?:any(?:thing)? (?:else|questions|other)|is there anything else|does that (?:help|make sense)|make sense|sound good|what's next|what next|right|ok|okay)\b/i
 
-function agentsQuestions({ text, line, at }: Said): Asked[] {
+function agentsQuestions({ text, line, at }: Pick<Said, 'text' | 'line' | 'at'>): AskedQuestion[] {
   const sentences = sentencesOf(text)
   return sentences
     .filter((one, i) => one.question && !COURTESY.test(one.text) && !answersItself(sentences[i + 1]?.text))
     .map((one) => ({ text: one.text, line, at, detail: { by: 'agent', dialog: false } }))
+}
+
+/** Behind so many characters a question is no longer what an answer ends with. */
+const MOST_BEHIND = 600
+const LONGEST_CLOSING = 1_500
+
+/**
+ * The question to the user that an answer of the agent ends with, from the first of several on, with
+ * the choices that follow it. Null when the answer ends with none.
+ */
+export function closingQuestion(answer: string): string | null {
+  const text = answer.trimEnd()
+  const places = questionsOf(text).flatMap((question) => {
+    const at = text.lastIndexOf(question)
+    return at < 0 ? [] : [{ at, end: at + question.length }]
+  })
+  const last = places.at(-1)
+  if (last === undefined || text.length - last.end > MOST_BEHIND) return null
+  const first = places.find(({ at }) => text.length - at <= LONGEST_CLOSING)?.at ?? last.at
+  return text.slice(first).slice(0, LONGEST_CLOSING).trim()
+}
+
+/** The questions an answer of the agent asks, as they stand in it. */
+export function questionsOf(answer: string): string[] {
+  return agentsQuestions({ text: answer, line: 0, at: null }).map(({ text }) => text)
 }
 
 /** "Why? Because …": asked for effect. */
@@ -146,8 +188,10 @@ const answersItself = (next: string | undefined): boolean =>
 const REQUEST =
   /^(?:(?:and|so|ok|okay|also|but|then|please|hey|hi|thanks|great|good|now)[,.! ]+)*(?:(?:can|could|would|will) (?:you|we)|would you mind|mind|why don't (?:you|we)|how about (?:you|we)|shall we)\b(?! (?:tell|explain|say|know|confirm))/i
 
-function usersQuestions({ text, line, at }: Said): Asked[] {
+function usersQuestions({ text, line, at }: Said): AskedQuestion[] {
   return sentencesOf(text)
-    .filter((one) => one.question && !REQUEST.test(one.text) && (one.text.length > 12 || /[\u3040-\u9fff]/.test(one.text)))
+    .filter(
+      (one) => one.question && !REQUEST.test(one.text) && (one.text.length > 12 || /[\u3040-\u9fff]/.test(one.text)),
+    )
     .map((one) => ({ text: one.text, line, at, detail: { by: 'user', dialog: false } }))
 }

@@ -2,13 +2,13 @@ import { fromVerb } from './git.js'
 import { baseName, resolvePath } from './paths.js'
 import { programOf, type Run, runsOf, type Word } from './shell.js'
 
-export interface ShellChange {
+interface ShellChange {
   path: string
   removed: boolean
 }
 
 /** What a command line tells of files without anybody looking: what it read, and what it wrote, moved or removed. */
-export interface ShellFiles {
+interface ShellFiles {
   changed: ShellChange[]
   read: string[]
 }
@@ -65,24 +65,28 @@ function complains(program: string, output: string): boolean {
 }
 
 function isPath({ text, open }: Word): boolean {
-  return !open && text !== '' && text !== '-' && !text.startsWith('/dev/') && !/^\w+:\/\//.test(text) && !/[\n]/.test(text)
+  return (
+    !open && text !== '' && text !== '-' && !text.startsWith('/dev/') && !/^\w+:\/\//.test(text) && !/[\n]/.test(text)
+  )
 }
 
-interface Told {
+interface TouchedFiles {
   written: Word[]
   removed: Word[]
   read: Word[]
 }
 
-const NOTHING: Told = { written: [], removed: [], read: [] }
+const NOTHING: TouchedFiles = { written: [], removed: [], read: [] }
 
-function actOf(program: string, args: Word[], run: Run): Told {
+function actOf(program: string, args: Word[], run: Run): TouchedFiles {
   const plain = operands(args)
   switch (program) {
     case 'sed':
       return sed(args)
     case 'perl':
-      return args.some(({ text }) => /^-\w*i/.test(text)) ? { ...NOTHING, written: scriptOperands(args, /^-\w*[eE]$/) } : NOTHING
+      return args.some(({ text }) => /^-\w*i/.test(text))
+        ? { ...NOTHING, written: scriptOperands(args, /^-\w*[eE]$/) }
+        : NOTHING
     case 'mv':
       return { ...NOTHING, removed: plain.slice(0, -1), written: into(plain) }
     case 'cp':
@@ -123,23 +127,27 @@ function actOf(program: string, args: Word[], run: Run): Told {
   }
 }
 
-function sed(args: Word[]): Told {
+function sed(args: Word[]): TouchedFiles {
   const inPlace = args.some(({ text }) => /^(?:-i|--in-place|-[nErs]*i)/.test(text))
   // BSD's sed wants the suffix as a word of its own.
   const files = scriptOperands(args, /^(?:-e|-f|--expression|--file)$/).filter(({ text }) => text !== '')
   return inPlace ? { ...NOTHING, written: files } : { ...NOTHING, read: files }
 }
 
-function git(args: Word[]): Told {
+function git(args: Word[]): TouchedFiles {
   const rest = fromVerb(args)
   const plain = operands(rest.slice(1))
   switch (rest[0]?.text) {
     case 'mv':
       return { ...NOTHING, removed: plain.slice(0, -1), written: into(plain) }
     case 'rm':
-      return rest.some(({ text }) => text === '--cached') ? NOTHING : { ...NOTHING, removed: plain.filter(looksLikeFile) }
+      return rest.some(({ text }) => text === '--cached')
+        ? NOTHING
+        : { ...NOTHING, removed: plain.filter(looksLikeFile) }
     case 'restore':
-      return rest.some(({ text }) => text === '--staged') ? NOTHING : { ...NOTHING, written: plain.filter(looksLikeFile) }
+      return rest.some(({ text }) => text === '--staged')
+        ? NOTHING
+        : { ...NOTHING, written: plain.filter(looksLikeFile) }
     case 'checkout': {
       const dashes = rest.findIndex(({ text }) => text === '--')
       return dashes < 0 ? NOTHING : { ...NOTHING, written: rest.slice(dashes + 1).filter(looksLikeFile) }

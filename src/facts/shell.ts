@@ -160,7 +160,8 @@ class Reader {
       for (; pos < text.length; pos++) {
         if (text[pos] === open) depth++
         else if (text[pos] === close && --depth === 0) break
-        else if (text[pos] === '<' && text.startsWith('<<', pos) && text[pos + 2] !== '<') pos = this.pastDocument(pos) - 1
+        else if (text[pos] === '<' && text.startsWith('<<', pos) && text[pos + 2] !== '<')
+          pos = this.pastDocument(pos) - 1
       }
       this.at = pos + 1
     }

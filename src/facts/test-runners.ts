@@ -45,7 +45,10 @@ const RUNNERS: Runner[] = [
     signs: ['Tests:', 'Test Suites:'],
     summary: /^(?:Test Suites|Tests):\s+.*\btotal\b/m,
     failed: /^(?:Test Suites|Tests):\s+.*\b\d+ failed/m,
-    failing: [/^[ \t]*●\s+((?!Console|Test suite failed)\S.*?)[ \t]*$/gm, /^FAIL\s+(\S+)\n\s*● Test suite failed to run/gm],
+    failing: [
+      /^[ \t]*●\s+((?!Console|Test suite failed)\S.*?)[ \t]*$/gm,
+      /^FAIL\s+(\S+)\n\s*● Test suite failed to run/gm,
+    ],
     passing: [/^[ \t]*✓\s+(.+?)(?: \(\d+(?:\.\d+)? ?m?s\))?[ \t]*$/gm],
   },
   {
@@ -60,7 +63,8 @@ const RUNNERS: Runner[] = [
   {
     named: /\b(?:pytest|py\.test)/,
     signs: [' passed', ' failed', ' error', ' skipped', ' deselected'],
-    summary: /^=*[ \t]*(?:\d+ (?:passed|failed|error|errors|skipped|xfailed|warnings?|deselected)\b[, \t]*)+.* in [\d.]+/m,
+    summary:
+      /^=*[ \t]*(?:\d+ (?:passed|failed|error|errors|skipped|xfailed|warnings?|deselected)\b[, \t]*)+.* in [\d.]+/m,
     failed: /^.*\b\d+ (?:failed|errors?)\b.* in [\d.]/m,
     failing: [/^(?:FAILED|ERROR)\s+(\S+::.*?|\S+\.py)(?:\s+-\s.*)?$/gm],
     passing: [/^(?:PASSED\s+(\S+::\S+)|(\S+::\S.*?) PASSED\b.*)$/gm],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Entry } from '../contract/conversation.js'
-import { ran } from './a-conversation.js'
+import { ran } from '../testing/sample-conversation.js'
 import { startFacts } from './facts.js'
 
 const FAILED = { exitCode: 1, ok: false }
@@ -34,7 +34,11 @@ test('what no longer fails passes', () => {
     'tests/test_a.py::test_x': 'passed',
     'tests/test_b.py::test_y': 'failed',
   })
-  expect(Object.values(tests(...ran('pytest', RED, FAILED), ...ran('pytest', GREEN)))).toEqual(['passed', 'passed', 'passed'])
+  expect(Object.values(tests(...ran('pytest', RED, FAILED), ...ran('pytest', GREEN)))).toEqual([
+    'passed',
+    'passed',
+    'passed',
+  ])
 })
 
 test('a run of some tests settles only those', () => {
@@ -53,7 +57,9 @@ test('the exit status counts where the output says nothing, and the output where
 })
 
 test('a quiet run that worked settles what failed before', () => {
-  expect(tests(...ran('pytest', RED, FAILED), ...ran('pytest', ''))).toMatchObject({ 'tests/test_a.py::test_x': 'passed' })
+  expect(tests(...ran('pytest', RED, FAILED), ...ran('pytest', ''))).toMatchObject({
+    'tests/test_a.py::test_x': 'passed',
+  })
 })
 
 test('what was refused or printed by another command is no run', () => {

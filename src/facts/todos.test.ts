@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Entry, Todo } from '../contract/conversation.js'
-import { called, returned } from './a-conversation.js'
+import { called, returned } from '../testing/sample-conversation.js'
 import { startFacts } from './facts.js'
 
 function todos(...entries: Entry[]): [string, string | null][] {
@@ -12,7 +12,11 @@ function todos(...entries: Entry[]): [string, string | null][] {
     .map(({ text, state }) => [text, state])
 }
 const list = (...items: [string, Todo['status']][]): Entry[] => {
-  const call = called({ type: 'todos', whole: true, todos: items.map(([text, status]) => ({ id: null, text, status })) })
+  const call = called({
+    type: 'todos',
+    whole: true,
+    todos: items.map(([text, status]) => ({ id: null, text, status })),
+  })
   return [call, returned(call, 'ok')]
 }
 const byId = (todo: Todo, more: Parameters<typeof returned>[2] = {}): Entry[] => {
@@ -35,7 +39,8 @@ test('a list written anew replaces the old one; what left it unfinished was drop
 })
 
 test('by id: made, changed, deleted', () => {
-  const made = (id: string, text: string) => byId({ id: null, text, status: 'open' }, { todos: [{ id, text, status: 'open' }] })
+  const made = (id: string, text: string) =>
+    byId({ id: null, text, status: 'open' }, { todos: [{ id, text, status: 'open' }] })
   expect(
     todos(
       ...made('1', 'first'),

@@ -15,7 +15,8 @@ const LITTLE = new Set(
 )
 
 /** Writing that leaves no spaces between words, or hangs what belongs to the sentence on them. */
-const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u
+const UNSPACED =
+  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u
 export const isUnspaced = (text: string): boolean => UNSPACED.test(text)
 
 /** The words that carry a meaning. Writing without spaces is taken two characters at a time. */

@@ -1,21 +1,20 @@
-import type { History } from '../contract/api/history.js'
-import type { Event } from '../contract/event.js'
-import { QUARTER_MS, type SpendRow } from '../contract/spend.js'
+import type { History, HistoryFigures } from '../contract/api/history.js'
+import type { Event } from '../contract/records/event.js'
+import { QUARTER_MS, type SpendRow } from '../contract/records/spend.js'
 import type { Store } from '../store/store.js'
 import { addDays, type Calendar, calendarIn } from './calendar.js'
-import { figuresOf, type Sum, sumOf } from './sum-spend.js'
 
 const DAY_MS = 24 * 3_600_000
 const USUAL_DAYS = 30
 
-export interface HistoryQuery {
+interface HistoryQuery {
   /** Today and so many days before it, less one. */
   days?: number | undefined
   /** Whose days; left out: the machine's. */
   timezone?: string | undefined
 }
 
-type HistoryStore = Pick<Store, 'spend' | 'firstSpend' | 'milestones' | 'session'>
+type HistoryStore = Pick<Store, 'spend' | 'firstSpend' | 'milestones' | 'session' | 'jobs'>
 
 /** What Baton recorded: spend, compactions and handoffs by day, project and model. Throws a `BatonError` for a timezone nobody knows. */
 export function readHistory(store: HistoryStore, { days = USUAL_DAYS, timezone }: HistoryQuery, now: Date): History {
@@ -25,7 +24,7 @@ export function readHistory(store: HistoryStore, { days = USUAL_DAYS, timezone }
   // A day begins at another time in each zone: a day more is read, and what is not of these days is left out.
   const since = now.getTime() - (days + 1) * DAY_MS
   const isMeant = (date: string): boolean => date >= first && date <= today
-  const sums = new Sums()
+  const sums = new Sums(repositoriesOf(store))
   for (const row of store.spend({ fromQuarter: Math.floor(since / QUARTER_MS) })) {
     const date = calendar.dateAt(row.quarter * QUARTER_MS)
     if (isMeant(date)) sums.spent(date, row)
@@ -33,7 +32,8 @@ export function readHistory(store: HistoryStore, { days = USUAL_DAYS, timezone }
   for (const event of store.milestones(new Date(since).toISOString())) {
     const date = calendar.dateAt(Date.parse(event.at))
     const session = event.session_id === null ? null : store.session(event.session_id)
-    if (isMeant(date)) sums.happened(date, event, session?.project ?? null, session?.model ?? null)
+    if (isMeant(date))
+      sums.happened(date, event, session?.project ?? null, session?.model ?? session?.track.model ?? null)
   }
   const dates = Array.from({ length: days }, (_, i) => addDays(first, i))
   const began = store.firstSpend()
@@ -57,11 +57,23 @@ export function spendToday(store: Pick<Store, 'spend'>, now: Date, calendar: Cal
   return { cost_usd, input_tokens, output_tokens }
 }
 
+/**
+ * The repository of each worktree that Baton made for a job. The folder of such a worktree is named
+ * after the job, so each would be a project of its own that nobody recognises.
+ */
+function repositoriesOf(store: Pick<Store, 'jobs'>): Map<string, string> {
+  const worktrees = store.jobs().flatMap(({ workspace }) => workspace?.worktree ?? [])
+  return new Map(worktrees.map(({ path, repository }) => [path, repository]))
+}
+
 class Sums {
   readonly total = sumOf()
   readonly days = new Map<string, Sum>()
   readonly projects = new Map<string | null, Sum>()
   readonly models = new Map<string | null, Sum>()
+
+  /** `repositories`: see `repositoriesOf`. */
+  constructor(private readonly repositories: ReadonlyMap<string, string>) {}
 
   spent(date: string, row: SpendRow): void {
     for (const sum of this.#of(date, row.project, row.model)) sum.spent(row)
@@ -72,7 +84,8 @@ class Sums {
   }
 
   #of(date: string, project: string | null, model: string | null): Sum[] {
-    return [this.total, at(this.days, date), at(this.projects, project), at(this.models, model)]
+    const place = project === null ? null : (this.repositories.get(project) ?? project)
+    return [this.total, at(this.days, date), at(this.projects, place), at(this.models, model)]
   }
 }
 
@@ -87,3 +100,62 @@ function sorted<K>(sums: ReadonlyMap<K, Sum>): [K, Sum][] {
   const weight = ({ costUsd, output }: Sum): [number, number] => [costUsd ?? 0, output]
   return [...sums].sort(([, a], [, b]) => weight(b)[0] - weight(a)[0] || weight(b)[1] - weight(a)[1])
 }
+
+interface Sum {
+  costUsd: number | null
+  output: number
+  spent(row: SpendRow): void
+  happened(event: Event): void
+  figures(): HistoryFigures
+}
+
+function sumOf(): Sum {
+  const sessions = new Set<string>()
+  let [steps, input, cacheCreation, cacheRead, compactions, handoffs, saved] = [0, 0, 0, 0, 0, 0, 0]
+  const sum: Sum = {
+    costUsd: null,
+    output: 0,
+    spent(row) {
+      sessions.add(row.sessionId)
+      steps += row.steps
+      input += row.input
+      cacheCreation += row.cacheCreation
+      cacheRead += row.cacheRead
+      sum.output += row.output
+      if (row.costUsd !== null) sum.costUsd = (sum.costUsd ?? 0) + row.costUsd
+    },
+    happened({ type, data }) {
+      if (type === 'handoff_completed') {
+        handoffs++
+        saved += count(data.inputTokens)
+      } else if (data.outcome === 'completed' || data.outcome === undefined) {
+        compactions++
+        saved += count(data.tokensSaved)
+      }
+    },
+    figures() {
+      const all = input + cacheCreation + cacheRead
+      return {
+        sessions: sessions.size,
+        steps,
+        input_tokens: input,
+        output_tokens: sum.output,
+        cache_creation_tokens: cacheCreation,
+        cache_read_tokens: cacheRead,
+        cache_hit_rate: all === 0 ? null : Math.round((cacheRead / all) * 1000) / 1000,
+        // Of many small amounts: what a client tells has fewer digits.
+        cost_usd: sum.costUsd === null ? null : Math.round(sum.costUsd * 1e6) / 1e6,
+        compactions,
+        handoffs,
+        tokens_saved: saved,
+      }
+    },
+  }
+  return sum
+}
+
+const NOTHING = sumOf().figures()
+
+const figuresOf = (sum: Sum | undefined): HistoryFigures => sum?.figures() ?? NOTHING
+
+const count = (value: unknown): number => (typeof value === 'number' && value > 0 ? Math.round(value) : 0)

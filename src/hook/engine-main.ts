@@ -1,32 +1,51 @@
-import { readFileSync, statSync, writeSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { tidyWaiters } from '../agents/claude-code/waiter.js'
 import { agents } from '../agents/index.js'
 import { hasWork } from '../archive/has-work.js'
 import type { Loaded, LoadOptions } from '../config/load-config.js'
-import type { Around } from '../engine/around.js'
-import { wantedBriefs } from '../engine/late-work.js'
-import { type House, openHouse } from '../house.js'
+import { DEFAULT_AGENT } from '../contract/agent-ids.js'
+import { answerOne, drainSession, drainUnderLock } from '../delivery/drain-spool.js'
+import { dropSpooled, isSaidNow, readSpooled } from '../delivery/spool.js'
+import { placesOf, tidyDaily } from '../delivery/tidy-home.js'
+import { wantedBriefs } from '../engine/compaction/deferred-work.js'
+import type { LeftWork } from '../engine/context.js'
+import type { RareWork } from '../engine/load-rare-work.js'
+import { type App, openApp } from '../engine/open-engine.js'
 import { batonHome } from '../lib/home.js'
+import { openHomeFolder } from '../lib/home-safety.js'
+import { isDue, sweepClaim } from '../lib/hourly-claim.js'
 import { fileLog } from '../lib/log.js'
+import { patience } from '../lib/patience.js'
 import { isRunning } from '../lib/process-info.js'
-import { answerOne, drainSession, drainUnderLock } from './drain.js'
-import { dropSpooled, isSaidNow, readSpooled } from './spool.js'
-import { placesOf, tidyDaily } from './tidy.js'
 
-/** The engine without a server. Prints only a status line, always exits 0; what goes wrong is in the log. */
+/**
+ * The engine without a server. Prints only a status line and always exits 0; failures are in the
+ * log.
+ */
 export function run(beforeLeaving: () => void): void {
   const [mode, id] = process.argv.slice(2)
   const env = process.env
+  // Started for a stored notice: without a store there is none, and a purged home stays purged.
+  if (mode === 'notify' && !existsSync(batonHome(env).store)) {
+    leave(null)
+    return
+  }
+  try {
+    // Nothing is written to a home that others could change, not even a log; doctor explains.
+    openHomeFolder(batonHome(env))
+  } catch {
+    leave(null)
+    return
+  }
   try {
     if (mode === 'status-line') say(statusLine(env))
     else if (mode === 'drain') drain(env)
     else if (mode === 'answer' && id) say(answer(env, id))
     else if (mode === 'keep') {
       isLeft = true
-      keep(openHouse({ env, loadConfig, around, leaveWork, configMs: 1_000 }))
-    } else if (mode === 'drive') {
-      void drive(env).finally(() => {
+      keep(openApp({ env, loadConfig, rareWork, leaveWork, configMs: 1_000 }))
+    } else if (mode === 'drive' || mode === 'notify') {
+      void runWorker(mode, env).finally(() => {
         beforeLeaving()
         leave(batonHome(env).store)
       })
@@ -37,6 +56,8 @@ export function run(beforeLeaving: () => void): void {
     fileLog(batonHome(env).log, env)('error', reason, { mode })
     if (mode === 'status-line') say('baton: cannot use its store, run baton doctor')
   }
+  // After the answer, which must not wait for it.
+  if (hasNotices) startWorker('notify')
   beforeLeaving()
   leave(batonHome(env).store)
 }
@@ -44,90 +65,135 @@ export function run(beforeLeaving: () => void): void {
 const LONG_LOG = 1_000_000
 
 /**
- * Leaves without SQLite's farewell (a checkpoint and four syncs, six milliseconds): every commit is in the write-ahead log already.
- * Once that log is long, this process is the one that says farewell.
+ * * Leaves without SQLite's farewell (a checkpoint and four syncs, six milliseconds): every commit
+ * is in the write-ahead log already. Once that log is long, this process is the one that says
+ * farewell.
  */
-function leave(store: string): void {
+function leave(store: string | null): void {
   process.exitCode = 0
-  const log = statSync(`${store}-wal`, { throwIfNoEntry: false })?.size ?? 0
+  const log = store === null ? 0 : sizeOf(`${store}-wal`)
   if (log < LONG_LOG) (process as unknown as { reallyExit(code: number): never }).reallyExit(0)
+}
+
+function sizeOf(path: string): number {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.size ?? 0
+  } catch {
+    return 0
+  }
 }
 
 /** Straight to the descriptor: the stream would cost four milliseconds. */
 function say(text: string): void {
-  if (text !== '') writeSync(1, text)
+  if (text === '') return
+  try {
+    writeSync(1, text)
+  } catch {
+    // Nobody reads it any more.
+  }
 }
 
 function drain(env: Record<string, string | undefined>): void {
-  const house = openHouse({ env, loadConfig, around, leaveWork, busyMs: 4_000, configMs: 1_000 })
-  drainUnderLock(house.engine, house.home.spool, join(house.home.root, 'run', 'drain'))
-  if (tidyDaily(house.store, placesOf(house.home), house.now())) tidyWaiters(house.home.live, house.now(), isRunning)
-  keep(house)
+  const app = openApp({ env, loadConfig, rareWork, leaveWork, busyMs: patience(4_000), configMs: 1_000 })
+  drainUnderLock(app.engine, app.home.spool, join(app.home.root, 'run', 'drain'))
+  if (tidyDaily(app.store, placesOf(app.home), app.now()))
+    for (const { waiter } of Object.values(agents)) waiter?.tidy(app.home.live, app.now(), isRunning)
+  keep(app)
 }
 
-/** What compactions and handoffs left to be done, if anything. */
-function keep(house: House): void {
-  const { store } = house
-  house.engine.lookAtHandoffs()
-  const now = house.now()
-  const waits = isLeft || hasWork(store, now) || store.openCompactions().length > 0 || wantedBriefs(store, now).length > 0
+/** Does the work that compactions and handoffs left, if any. */
+function keep(app: App): void {
+  const { store } = app
+  app.engine.lookAtHandoffs()
+  const now = app.now()
+  // The process that was to send them may have died.
+  if (store.dueNotices(now.toISOString()).length > 0) hasNotices = true
+  const waits =
+    isLeft ||
+    isDue(sweepClaim(app.home, now)) ||
+    hasWork(store, now) ||
+    store.openCompactions().length > 0 ||
+    wantedBriefs(store, now).length > 0
   if (!waits) return
-  keeping().keep(house)
+  keeping().keep(app)
 }
 
-/** Types into clients' terminals for as long as a handoff needs it. */
-async function drive(env: Record<string, string | undefined>): Promise<void> {
+/**
+ * The work of a process that no hook waits for. `drive`: types into clients' terminals for as long
+ * as a handoff needs it. `notify`: sends what the user is to be told outside the client.
+ */
+async function runWorker(mode: 'drive' | 'notify', env: Record<string, string | undefined>): Promise<void> {
   try {
-    await keeping().driveHandoffs(openHouse({ env, loadConfig, around, configMs: 1_000 }))
+    const leaveNotices = (work?: LeftWork): void => {
+      if (work === 'notice') startWorker('notify')
+    }
+    const app = openApp({ env, loadConfig, rareWork, leaveWork: leaveNotices, configMs: 1_000 })
+    await (mode === 'drive' ? keeping().driveHandoffs(app) : keeping().sendStoredNotices(app))
   } catch (error) {
-    fileLog(batonHome(env).log, env)('error', String(error), { mode: 'drive' })
+    fileLog(batonHome(env).log, env)('error', String(error), { mode })
   }
 }
 
 /** Something was left to be done that the store is not asked for. */
 let isLeft = false
+/** A notice was stored that has to be sent. */
+let hasNotices = false
 
-/** A terminal is typed into by a process no hook waits for. What else there is to do, this one or the next does. */
-function leaveWork(work?: 'handoff'): void {
-  if (work !== 'handoff') {
-    isLeft = true
-    return
-  }
+/**
+ * Processes that no hook waits for type into terminals and send notices. This process, or the next
+ * hook, does the rest.
+ */
+function leaveWork(work?: LeftWork): void {
+  if (work === 'handoff') startWorker('drive')
+  else if (work === 'notice') hasNotices = true
+  else isLeft = true
+}
+
+function startWorker(mode: 'drive' | 'notify'): void {
   const { spawn } = process.getBuiltinModule('node:child_process')
-  spawn(process.execPath, [process.argv[1]!, 'drive'], { detached: true, stdio: 'ignore', cwd: '/' }).unref()
+  const child = spawn(process.execPath, [process.argv[1]!, mode], { detached: true, stdio: 'ignore', cwd: '/' })
+  // Without a listener a failed start ends this process with a stack trace.
+  child.once('error', (error) => fileLog(batonHome().log, process.env)('error', String(error), { mode }))
+  child.unref()
 }
 
 function answer(env: Record<string, string | undefined>, id: string): string {
   // When many sessions are compacted at once, each waits for its turn rather than say nothing.
-  const busyMs = isSaidNow(id) ? 5_000 : 900
-  const house = openHouse({ env, loadConfig, around, leaveWork, busyMs, configMs: 1_000 })
-  return answerOne(house.engine, house.home.spool, id)
+  const busyMs = patience(isSaidNow(id) ? 5_000 : 900)
+  const app = openApp({ env, loadConfig, rareWork, leaveWork, busyMs, configMs: 1_000 })
+  return answerOne(app.engine, app.home.spool, id)
 }
 
 function statusLine(env: Record<string, string | undefined>): string {
-  const house = openHouse({ env, loadConfig, around, leaveWork, busyMs: 900, configMs: 1_000 })
-  const agent = agents['claude-code']!
-  const passed = Object.fromEntries(agent.environment.flatMap((name) => (env[name] ? [[name, env[name]]] : []))) as Record<
-    string,
-    string
-  >
+  const app = openApp({ env, loadConfig, rareWork, leaveWork, busyMs: patience(900), configMs: 1_000 })
+  const agent = agents[DEFAULT_AGENT]!
+  const passed = Object.fromEntries(
+    agent.environment.flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
+  ) as Record<string, string>
   const id = env.BATON_SIGNAL
-  const spooled = env.BATON_SPOOLED && id ? readSpooled(house.home.spool, id) : null
-  const raw = spooled?.raw ?? { agent: agent.id, kind: 'status-line', body: readFileSync(0, 'utf8'), env: passed, at: Date.now() }
-  if (id && !spooled) drainSession(house.engine, house.home.spool, id.split('.', 1)[0]!)
-  const taken = house.engine.take(raw, { deliver: 'outbox', unserved: true, ...(id ? { signalId: id } : {}) })
+  const spooled = env.BATON_SPOOLED && id ? readSpooled(app.home.spool, id) : null
+  const raw = spooled?.raw ?? {
+    agent: agent.id,
+    kind: 'status-line',
+    body: readFileSync(0, 'utf8'),
+    env: passed,
+    at: Date.now(),
+  }
+  if (id && !spooled) drainSession(app.engine, app.home.spool, id.split('.', 1)[0]!)
+  const taken = app.engine.take(raw, { deliver: 'outbox', unserved: true, ...(id ? { signalId: id } : {}) })
   if (spooled) dropSpooled(spooled.path)
-  return taken.record ? house.statusLine({ record: taken.record, enabled: taken.enabled }, Boolean(env.NO_COLOR)) : ''
+  return taken.record ? app.statusLine({ record: taken.record, enabled: taken.enabled }, Boolean(env.NO_COLOR)) : ''
 }
 
 interface Keeping {
-  keep(house: House): void
-  driveHandoffs(house: House): Promise<void>
-  around: Around
+  keep(app: App): void
+  driveHandoffs(app: App): Promise<void>
+  sendStoredNotices(app: App): Promise<void>
+  rareWork: RareWork
 }
 
 const keeping = () => require('./hook-keep.cjs') as Keeping
-const around = (): Around => keeping().around
+const rareWork = (): RareWork => keeping().rareWork
 
 function loadConfig(options: LoadOptions): Loaded {
   return (require('./hook-config.cjs') as { loadConfig(options: LoadOptions): Loaded }).loadConfig(options)

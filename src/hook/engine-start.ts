@@ -18,7 +18,10 @@ function start(): void {
   const program = join(__dirname, 'hook-engine-body.cjs')
   const kept = keptAt()
   const code = kept === null ? undefined : readTwice(kept)
-  const script = new Script(wrap(readFileSync(program, 'utf8')), { filename: program, ...(code && { cachedData: code }) })
+  const script = new Script(wrap(readFileSync(program, 'utf8')), {
+    filename: program,
+    ...(code && { cachedData: code }),
+  })
   const module = { exports: {} as Engine }
   script.runInThisContext()(module.exports, createRequire(program), module, program, __dirname)
   const fresh = code !== undefined && script.cachedDataRejected !== true
@@ -48,7 +51,7 @@ function readTwice(file: string): Buffer | undefined {
 function keepTwice(file: string, code: Buffer): void {
   const beside = `${file}.${process.pid}`
   try {
-    if (mkdirSync(dirname(file), { recursive: true, mode: 0o700 }) !== undefined) chmodSync(dirname(file), 0o700)
+    makeFolder(dirname(file))
     writeFileSync(beside, Buffer.concat([code, code]), { mode: 0o600 })
     renameSync(beside, file)
   } catch {
@@ -56,4 +59,20 @@ function keepTwice(file: string, code: Buffer): void {
   }
 }
 
-start()
+function makeFolder(path: string): void {
+  try {
+    // Not recursive: in folders such as /proc Node would try again without end.
+    mkdirSync(path, { mode: 0o700 })
+    chmodSync(path, 0o700)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+}
+
+try {
+  start()
+} catch {
+  // A package that was removed or damaged while hooks run: nothing can be done here, and hooks
+  // always succeed.
+}
+process.exitCode = 0

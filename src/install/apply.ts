@@ -1,8 +1,8 @@
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { InstallProblem } from '../agents/shared/install-problem.js'
 import { FileChanged, realTarget, removeFileIf, removeLeftovers, writeFileAtomic } from '../lib/atomic-file.js'
 import { codeOf, reasonOf } from '../lib/errors.js'
-import { InstallProblem } from './install-problem.js'
 import type { FileChange, Plan, Step } from './plan.js'
 
 export interface Applied {
@@ -95,8 +95,17 @@ function checkWritable(step: Step): void {
   if (!statSync(folder).isDirectory())
     throw new InstallProblem(step.path, `${folder} is not a folder`, 'Move it away and try again.')
   if (!writable(folder, constants.W_OK | constants.X_OK)) {
-    throw new InstallProblem(step.path, `the folder ${folder} cannot be written`, 'Make the folder writable and try again.')
+    throw new InstallProblem(
+      step.path,
+      `the folder ${folder} cannot be written`,
+      'Make the folder writable and try again.',
+    )
   }
+}
+
+/** True when files and folders can be made in the nearest existing folder above `path`. */
+export function canMake(path: string): boolean {
+  return writable(existing(dirname(realTarget(path))), constants.W_OK | constants.X_OK)
 }
 
 /** Root may write everything, so the mode counts as well. */

@@ -1,10 +1,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { HANDOFF_RULE } from '../agents/claude-code/settings/settings-file.js'
 import { WAITER_KEYS } from '../agents/claude-code/waiter.js'
-import { HANDOFF_RULE } from './claude-code-settings.js'
+import { InstallProblem } from '../agents/shared/install-problem.js'
 import { type Machine, newMachine } from './fixtures/machine.js'
-import { InstallProblem } from './install-problem.js'
 
 let machine: Machine
 beforeEach(() => {
@@ -22,12 +22,12 @@ const BEFORE = [
 ]
 
 describe('the rule that allows baton handoff', () => {
-  it('is never added by itself', () => {
+  test('is never added by itself', () => {
     machine.install()
     expect(settings().permissions).toBeUndefined()
   })
 
-  it.each(BEFORE)(
+  test.each(BEFORE)(
     'is added when asked for, once, stays with the next install, and uninstall gives back the bytes: %j',
     (before) => {
       writeFileSync(machine.userSettings, before)
@@ -41,7 +41,7 @@ describe('the rule that allows baton handoff', () => {
     },
   )
 
-  it.each(BEFORE)('goes alone when the file was written since: %j', (before) => {
+  test.each(BEFORE)('goes alone when the file was written since: %j', (before) => {
     writeFileSync(machine.userSettings, before)
     machine.install()
     machine.install({ allowHandoff: true })
@@ -50,7 +50,7 @@ describe('the rule that allows baton handoff', () => {
     expect(settings()).toEqual({ ...JSON.parse(before), theme: 'dark' })
   })
 
-  it('of the user’s own is left where it is', () => {
+  test('of the user’s own is left where it is', () => {
     const before = `{"permissions":{"allow":["${HANDOFF_RULE}"]}}`
     writeFileSync(machine.userSettings, before)
     machine.install({ allowHandoff: true })
@@ -60,7 +60,7 @@ describe('the rule that allows baton handoff', () => {
     expect(settings()).toEqual({ ...JSON.parse(before), theme: 'dark' })
   })
 
-  it('is refused where it could not stand, and nothing is changed', () => {
+  test('is refused where it could not stand, and nothing is changed', () => {
     writeFileSync(machine.userSettings, '{"permissions":{"allow":"all"}}')
     expect(() => machine.install({ allowHandoff: true })).toThrow(InstallProblem)
     expect(readFileSync(machine.userSettings, 'utf8')).toBe('{"permissions":{"allow":"all"}}')
@@ -71,10 +71,12 @@ describe('the waiter', () => {
   const mod = [{ path: 'a', text: 'b' }]
   const waiters = () =>
     Object.entries(settings().hooks as Record<string, { hooks: { command: string }[] }[]>).flatMap(([event, groups]) =>
-      groups.flatMap(({ hooks }) => hooks.filter(({ command }) => command.includes(' waiter ')).map((hook) => ({ event, hook }))),
+      groups.flatMap(({ hooks }) =>
+        hooks.filter(({ command }) => command.includes(' waiter ')).map((hook) => ({ event, hook })),
+      ),
     )
 
-  it.each([
+  test.each([
     ['a client that knows waiters and no mods', '2.1.200', [], ['SessionStart', 'Stop']],
     ['a client that knows both', '2.1.325', [], []],
     ['one whose mod has no place', '2.1.325', ['skills', 'baton', 'mine'], ['SessionStart', 'Stop']],
@@ -96,7 +98,7 @@ describe('the waiter', () => {
     expect(readFileSync(machine.userSettings, 'utf8')).toBe(before)
   })
 
-  it('is added to what an older Baton installed, and goes again once the mod has a place', () => {
+  test('is added to what an older Baton installed, and goes again once the mod has a place', () => {
     machine.install()
     expect(waiters()).toEqual([])
     machine.install({ mod, clientVersion: '2.1.200' })

@@ -1,17 +1,19 @@
-import { existsSync, readdirSync, realpathSync, rmdirSync, rmSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readlinkSync, rmdirSync, symlinkSync, unlinkSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
-import { sendWaitersHome } from '../agents/claude-code/waiter.js'
+import { clients } from '../agents/clients.js'
+import type { AgentInstaller, ModFile, Scope } from '../agents/installer.js'
+import { installers } from '../agents/installers.js'
+import { InstallProblem } from '../agents/shared/install-problem.js'
+import type { Recognise } from '../agents/shared/launcher-call.js'
+import { DEFAULT_AGENT } from '../contract/agent-ids.js'
 import { FileChanged, readIfThere, realTarget } from '../lib/atomic-file.js'
+import { codeOf } from '../lib/errors.js'
+import { isRunning } from '../lib/process-info.js'
 import { type Applied, type ApplyOptions, applyPlan } from './apply.js'
-import { configFolder, projectSettings, statusLineCommandIn } from './claude-code-settings.js'
 import { homeFiles } from './home-files.js'
-import { InstallProblem } from './install-problem.js'
-import type { Recognise } from './launcher-call.js'
-import { isLocked, withLock } from './lock.js'
 import { launcherIdentity, lookAtEarlier, lookAtLauncher, lookAtMod, lookAtSettings, recordedKeys } from './look.js'
-import type { ModFile } from './mod-folder.js'
-import type { Plan, Scope } from './plan.js'
+import type { Plan } from './plan.js'
 import { planInstall } from './plan-install.js'
 import { planUninstall, type UninstallTarget } from './plan-uninstall.js'
 
@@ -19,11 +21,13 @@ interface Where extends ApplyOptions {
   /** Baton's own folder. */
   home: string
   env: Record<string, string | undefined>
-  /** The project's root: its `.claude` folder is meant with scope project. */
+  /** The project's root: its settings are meant with scope project. */
   project: string
 }
 
 export interface InstallOptions extends Where {
+  /** Left out: the default agent. */
+  agent?: string
   scope: Scope
   /** The launcher's text. */
   launcher: string
@@ -38,8 +42,6 @@ export interface InstallOptions extends Where {
 export interface UninstallOptions extends Where {
   /** Left out: every settings file this home is installed in. */
   scope?: Scope
-  /** Names in the home to be removed for good. Left out: data stays. */
-  purge?: string[]
 }
 
 /** Puts Baton into the client's settings. Throws InstallProblem; then no settings file was changed. */
@@ -53,8 +55,8 @@ export function uninstall(given: UninstallOptions): Applied {
   const options = { ...given, home: plainHome(given.home) }
   const applied = carryOut(options, () => removalOf(options))
   const { launcher } = homeFiles(options.home, '')
-  if (!options.dryRun && !existsSync(launcher)) sendWaitersHome(join(options.home, 'live'))
-  if (!options.dryRun && options.purge) purge(options.home, options.purge)
+  if (!options.dryRun && !existsSync(launcher))
+    for (const { liveFiles } of Object.values(clients)) liveFiles?.removeAll(join(options.home, 'live'))
   return applied
 }
 
@@ -70,34 +72,31 @@ function carryOut(options: Where, plan: () => Plan): Applied {
         return applyPlan(plan(), options)
       } catch (error) {
         if (!(error instanceof FileChanged)) throw error
-        if (tries === 5) throw new InstallProblem(error.path, 'another program keeps writing it', 'Try again when it is done.')
+        if (tries === 5)
+          throw new InstallProblem(error.path, 'another program keeps writing it', 'Try again when it is done.')
       }
     }
   })
 }
 
-/** Only what is named: a home may be a folder with other things in it. */
-function purge(home: string, names: string[]): void {
-  for (const name of names) {
-    if (!['', '.', '..'].includes(name) && !name.includes('/')) rmSync(join(home, name), { recursive: true, force: true })
-  }
-  if (existsSync(home) && readdirSync(home).length === 0) rmdirSync(realpathSync(home))
-}
-
 function planOf(options: InstallOptions): Plan {
-  const { home, env } = options
-  const path = settingsPath(options, options.scope)
+  const { home, env, agent = DEFAULT_AGENT } = options
+  const installer = installers[agent]!
+  const path = installer.settingsPath(options.scope, options)
   const settings = lookAtSettings(path)
   const { launcher, former } = homeFiles(home, settings.key)
-  const ignore: ModFile[] = options.scope === 'project' && options.mod.length > 0 ? [{ path: '.gitignore', text: '*\n' }] : []
+  const ignore: ModFile[] =
+    options.scope === 'project' && options.mod.length > 0 ? [{ path: '.gitignore', text: '*\n' }] : []
   const modFiles = [...options.mod, ...ignore]
   return planInstall({
+    agent,
+    installer,
     home,
     scope: options.scope,
     settings,
     earlier: lookAtEarlier(home, settings.key),
-    inherited: options.scope === 'project' ? inheritedLine(options) : null,
-    mod: lookAtMod(modFolder(path), modFiles),
+    inherited: options.scope === 'project' ? inheritedLine(installer, options) : null,
+    mod: lookAtMod(installer.modFolder(path), modFiles),
     modFiles,
     clientVersion: options.clientVersion,
     allowHandoff: options.allowHandoff ?? false,
@@ -112,18 +111,21 @@ function removalOf(options: UninstallOptions): Plan {
   const { home, scope } = options
   const { launcher, bin, formers, records } = homeFiles(home, '')
   const targets = new Map<string, UninstallTarget>()
-  const add = (path: string, key?: string) => {
+  const add = (installer: AgentInstaller, path: string, key?: string) => {
     const real = realTarget(path)
     if (targets.has(real)) return
     const settings = { ...lookAtSettings(path), ...(key && { key }) }
-    targets.set(real, { settings, earlier: lookAtEarlier(home, settings.key), mod: lookAtMod(modFolder(path), []) })
+    const earlier = lookAtEarlier(home, settings.key)
+    targets.set(real, { installer, settings, earlier, mod: lookAtMod(installer.modFolder(path), []) })
   }
   const keys = recordedKeys(home)
   const earlier = keys.map((key) => lookAtEarlier(home, key))
   const known = earlier.flatMap((e) => e.record ?? [])
   const meant = known.filter((r) => scope === undefined || r.scope === scope)
-  for (const record of meant) add(record.path, record.key)
-  for (const one of ['user', 'project'] as const) if (scope === undefined || scope === one) add(settingsPath(options, one))
+  for (const record of meant) add(installers[record.agent] ?? installers[DEFAULT_AGENT]!, record.path, record.key)
+  for (const one of ['user', 'project'] as const)
+    if (scope === undefined || scope === one)
+      for (const installer of Object.values(installers)) add(installer, installer.settingsPath(one, options))
   const plan = planUninstall({
     home,
     targets: [...targets.values()],
@@ -135,22 +137,14 @@ function removalOf(options: UninstallOptions): Plan {
   return { ...plan, notes: [...new Set([...plan.notes, ...earlier.flatMap((e) => e.notes)])] }
 }
 
-function settingsPath({ env, project }: Where, scope: Scope): string {
-  return scope === 'project' ? projectSettings(project).local : join(configFolder(env, homedir()), 'settings.json')
-}
-
-/** The client looks for mods beside the settings of either scope; with both there, it loads the user's. */
-const modFolder = (settings: string) => join(dirname(settings), 'skills', 'baton')
-
 const recognise = (home: string, env: Where['env']): Recognise => ({
   identify: launcherIdentity(homeFiles(home, '').launcher),
   env: { ...env, HOME: env.HOME ?? homedir() },
 })
 
-function inheritedLine(options: Where): string | null {
-  const files = [projectSettings(options.project).shared, settingsPath(options, 'user')]
-  for (const file of files) {
-    const command = statusLineCommandIn(readIfThere(file)?.toString() ?? '')
+function inheritedLine(installer: AgentInstaller, options: Where): string | null {
+  for (const file of installer.inheritedFrom(options)) {
+    const command = installer.statusLineIn(readIfThere(file)?.toString() ?? '')
     if (command !== null) return command
   }
   return null
@@ -163,4 +157,57 @@ function plainHome(home: string): string {
   if (/[\n\r\0]/.test(home))
     throw new InstallProblem(home, "Baton's home has a line break in its name", 'Choose another BATON_HOME.')
   return resolve(home)
+}
+
+const PATIENCE_MS = 10_000
+const PAUSE_MS = 25
+
+/**
+ * One install or uninstall at a time in one home. The lock is a link that names its owner: made and filled in one go.
+ * That of a process that is gone is taken over; should two take it over at once, the comparison before each rename
+ * still keeps them from losing anything.
+ */
+function withLock<T>(path: string, work: () => T): T {
+  const folder = realTarget(dirname(path))
+  const existed = existsSync(folder)
+  for (let waited = 0; !take(path, folder); waited += PAUSE_MS) {
+    if (waited >= PATIENCE_MS) {
+      throw new InstallProblem(path, 'another install or uninstall is at work', 'Wait for it to end and try again.')
+    }
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS)
+  }
+  try {
+    return work()
+  } finally {
+    unless(['ENOENT'], () => unlinkSync(path))
+    if (!existed) unless(['ENOENT', 'ENOTEMPTY', 'EEXIST'], () => rmdirSync(folder))
+  }
+}
+
+/** Also true for the lock of a run that was killed, which the next one clears away. */
+function isLocked(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined
+}
+
+function take(path: string, folder: string): boolean {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  // ENOENT: whoever made the folder has just removed it again.
+  if (unless(['EEXIST', 'ENOENT'], () => symlinkSync(String(process.pid), path))) return true
+  let owner = ''
+  unless(['ENOENT', 'EINVAL'], () => {
+    owner = readlinkSync(path)
+  })
+  if (/^\d+$/.test(owner) && !isRunning(Number(owner))) unless(['ENOENT'], () => unlinkSync(path))
+  return false
+}
+
+/** False when it failed in one of the ways that were to be expected. */
+function unless(expected: string[], work: () => void): boolean {
+  try {
+    work()
+    return true
+  } catch (error) {
+    if (expected.includes(codeOf(error) ?? '')) return false
+    throw error
+  }
 }

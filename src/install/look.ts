@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto'
 import { existsSync, lstatSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join } from 'node:path'
+import type { ModFile } from '../agents/installer.js'
+import { InstallProblem } from '../agents/shared/install-problem.js'
+import type { Identify } from '../agents/shared/launcher-call.js'
+import { MARKER } from '../agents/shared/mod-marker.js'
 import { isLeftover, readIfThere, realTarget } from '../lib/atomic-file.js'
 import { codeOf, reasonOf } from '../lib/errors.js'
 import { homeFiles } from './home-files.js'
-import { InstallProblem } from './install-problem.js'
-import type { Identify } from './launcher-call.js'
-import { type FoundMod, MARKER, type ModFile } from './mod-folder.js'
+import { missingFolders } from './made-folders.js'
+import type { FoundMod } from './mod-folder.js'
 import type { FoundSettings } from './plan.js'
 import { readRecord } from './record.js'
 import type { Earlier } from './without-baton.js'
@@ -89,11 +92,6 @@ export function launcherIdentity(launcher: string): Identify {
     if (basename(path) !== 'hook' || basename(dirname(path)) !== 'bin') return 'foreign'
     return existsSync(path) ? 'other-home' : 'gone'
   }
-}
-
-/** Outermost first. */
-function missingFolders(folder: string): string[] {
-  return existsSync(folder) || dirname(folder) === folder ? [] : [...missingFolders(dirname(folder)), folder]
 }
 
 /** null: no marker of ours. Paths that would lead out of the folder are not taken. */

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { supportsMods } from '../agents/claude-code/settings/settings-file.js'
 import { type Machine, newMachine, photograph } from './fixtures/machine.js'
-import { supportsMods } from './mod-folder.js'
 
 let machine: Machine
 beforeEach(() => {
@@ -17,7 +17,7 @@ const MOD = [
 ]
 const folder = () => join(machine.home, '.claude', 'skills', 'baton')
 
-it.each([
+test.each([
   ['2.1.287', true],
   ['2.1.325 (Claude Code)', true],
   ['2.2.0', true],
@@ -31,7 +31,7 @@ it.each([
   expect(supportsMods(version)).toBe(expected)
 })
 
-it('is written beside the settings, once, and removed with what the client added to it', () => {
+test('is written beside the settings, once, and removed with what the client added to it', () => {
   expect(
     machine
       .install({ mod: MOD })
@@ -46,7 +46,7 @@ it('is written beside the settings, once, and removed with what the client added
   expect(existsSync(join(machine.home, '.claude'))).toBe(false)
 })
 
-it('of a newer version replaces what changed and removes what is no longer part of it', () => {
+test('of a newer version replaces what changed and removes what is no longer part of it', () => {
   machine.install({ mod: MOD })
   writeFileSync(join(folder(), 'tsconfig.json'), '{}')
   const { files } = machine.install({
@@ -62,30 +62,33 @@ it('of a newer version replaces what changed and removes what is no longer part 
   expect(existsSync(join(folder(), 'tsconfig.json'))).toBe(true)
 })
 
-it.each(['a folder', 'a link', 'a file'])('leaves %s of that name alone that is not ours, on the way in and out', (what) => {
-  const theirs = join(machine.root, 'their mod')
-  mkdirSync(join(machine.home, '.claude', 'skills'), { recursive: true })
-  mkdirSync(theirs)
-  writeFileSync(join(theirs, 'SKILL.md'), 'mine')
-  if (what === 'a link') symlinkSync(theirs, folder())
-  else if (what === 'a file') writeFileSync(folder(), 'mine')
-  else {
-    mkdirSync(folder())
-    writeFileSync(join(folder(), 'SKILL.md'), 'mine')
-  }
-  const before = photograph(join(machine.home, '.claude', 'skills'))
-  expect(machine.install({ mod: MOD }).notes.join()).toContain("is not Baton's")
-  machine.uninstall()
-  expect(photograph(join(machine.home, '.claude', 'skills'))).toEqual(before)
-  expect(readFileSync(join(theirs, 'SKILL.md'), 'utf8')).toBe('mine')
-})
+test.each(['a folder', 'a link', 'a file'])(
+  'leaves %s of that name alone that is not ours, on the way in and out',
+  (what) => {
+    const theirs = join(machine.root, 'their mod')
+    mkdirSync(join(machine.home, '.claude', 'skills'), { recursive: true })
+    mkdirSync(theirs)
+    writeFileSync(join(theirs, 'SKILL.md'), 'mine')
+    if (what === 'a link') symlinkSync(theirs, folder())
+    else if (what === 'a file') writeFileSync(folder(), 'mine')
+    else {
+      mkdirSync(folder())
+      writeFileSync(join(folder(), 'SKILL.md'), 'mine')
+    }
+    const before = photograph(join(machine.home, '.claude', 'skills'))
+    expect(machine.install({ mod: MOD }).notes.join()).toContain("is not Baton's")
+    machine.uninstall()
+    expect(photograph(join(machine.home, '.claude', 'skills'))).toEqual(before)
+    expect(readFileSync(join(theirs, 'SKILL.md'), 'utf8')).toBe('mine')
+  },
+)
 
-it('is left out, with a note, for a client that is too old', () => {
+test('is left out, with a note, for a client that is too old', () => {
   expect(machine.install({ mod: MOD, clientVersion: '2.1.200' }).notes.join()).toContain('2.1.287')
   expect(existsSync(folder())).toBe(false)
 })
 
-it('of a project hides itself from git', () => {
+test('of a project hides itself from git', () => {
   machine.install({ scope: 'project', mod: MOD })
   expect(readFileSync(join(machine.project, '.claude', 'skills', 'baton', '.gitignore'), 'utf8')).toBe('*\n')
   expect(existsSync(folder())).toBe(false)

@@ -1,11 +1,7 @@
 import { dirname, join } from 'node:path'
+import type { ModFile } from '../agents/installer.js'
+import { MARKER } from '../agents/shared/mod-marker.js'
 import type { FileChange, Step } from './plan.js'
-
-/** A file of the mod, its path relative to the mod's folder. */
-export interface ModFile {
-  path: string
-  text: string
-}
 
 /** The folder as it was found. `foreign`: somebody else's, or a link: never touched. */
 export interface FoundMod {
@@ -18,21 +14,6 @@ export interface FoundMod {
   missingFolders: string[]
 }
 
-/** Makes the folder ours, and lists what we wrote. The client adds files of its own beside. */
-export const MARKER = '.baton.json'
-const MIN_CLIENT = [2, 1, 287]
-
-/** Older clients know no mods. A version that cannot be told is taken for a new one. */
-export function supportsMods(version: string | null): boolean {
-  const parts = /(\d+)\.(\d+)\.(\d+)/
-    .exec(version ?? '')
-    ?.slice(1)
-    .map(Number)
-  if (!parts) return true
-  const differs = parts.findIndex((n, i) => n !== MIN_CLIENT[i])
-  return differs < 0 || parts[differs]! > MIN_CLIENT[differs]!
-}
-
 export interface ModPlan {
   steps: Step[]
   files: FileChange[]
@@ -41,15 +22,11 @@ export interface ModPlan {
   folders: string[]
 }
 
-export function planMod(found: FoundMod, files: ModFile[], clientVersion: string | null): ModPlan {
+/** `unsupported`: why this client would not load it; null: it would. */
+export function planMod(found: FoundMod, files: ModFile[], unsupported: string | null): ModPlan {
   const nothing = { steps: [], files: [], folders: [] }
   if (files.length === 0) return { ...nothing, note: null }
-  if (!supportsMods(clientVersion)) {
-    return {
-      ...nothing,
-      note: `Claude Code ${clientVersion} loads no mods (2.1.287 and later do): window and compaction point will be derived, not exact.`,
-    }
-  }
+  if (unsupported !== null) return { ...nothing, note: unsupported }
   if (found.state === 'foreign') {
     return {
       ...nothing,
@@ -64,18 +41,30 @@ export function planMod(found: FoundMod, files: ModFile[], clientVersion: string
     steps.push({ do: 'remove', path: join(found.path, path) })
     changes.push({ path: join(found.path, path), action: 'removed', backup: null })
   }
-  const marker = { path: MARKER, text: `${JSON.stringify({ by: 'baton', files: files.map((f) => f.path) }, null, 2)}\n` }
+  const marker = {
+    path: MARKER,
+    text: `${JSON.stringify({ by: 'baton', files: files.map((f) => f.path) }, null, 2)}\n`,
+  }
   for (const file of [marker, ...files]) {
     const before = found.texts[file.path] ?? null
     const path = join(found.path, file.path)
     const action = before === file.text ? 'unchanged' : before === null ? 'created' : 'changed'
     if (file !== marker) changes.push({ path, action, backup: null })
     if (action === 'unchanged') continue
-    const folders = [...found.missingFolders, found.path, ...foldersTo(file.path).map((folder) => join(found.path, folder))]
+    const folders = [
+      ...found.missingFolders,
+      found.path,
+      ...foldersTo(file.path).map((folder) => join(found.path, folder)),
+    ]
     steps.push(...folders.map((folder): Step => ({ do: 'make-folder', path: folder, mode: 0o700 })))
     steps.push({ do: 'write', path, bytes: Buffer.from(file.text), mode: 0o600 })
   }
-  return { steps, files: changes, note: null, folders: found.state === 'absent' ? [...found.missingFolders, found.path] : [] }
+  return {
+    steps,
+    files: changes,
+    note: null,
+    folders: found.state === 'absent' ? [...found.missingFolders, found.path] : [],
+  }
 }
 
 export function planModRemoval(found: FoundMod): ModPlan {

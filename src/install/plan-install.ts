@@ -1,16 +1,17 @@
 import { createHash } from 'node:crypto'
 import { dirname, join } from 'node:path'
-import { supportsWaiters } from '../agents/claude-code/waiter.js'
-import { insertBaton, otherHomes, sameEntries } from './claude-code-settings-change.js'
+import type { AgentInstaller, ModFile, Scope } from '../agents/installer.js'
+import { asText, checked, InstallProblem } from '../agents/shared/install-problem.js'
+import type { Recognise } from '../agents/shared/launcher-call.js'
 import { backupName, homeFiles } from './home-files.js'
-import { InstallProblem } from './install-problem.js'
-import type { Recognise } from './launcher-call.js'
-import { type FoundMod, type ModFile, planMod } from './mod-folder.js'
-import type { FileChange, FoundSettings, Plan, Scope, Step } from './plan.js'
+import { type FoundMod, planMod } from './mod-folder.js'
+import type { FileChange, FoundSettings, Plan, Step } from './plan.js'
 import { type InstallRecord, printRecord } from './record.js'
-import { asText, checked, type Earlier, withoutBaton } from './without-baton.js'
+import { type Earlier, withoutBaton } from './without-baton.js'
 
 export interface InstallInput {
+  agent: string
+  installer: AgentInstaller
   home: string
   scope: Scope
   settings: FoundSettings
@@ -30,27 +31,27 @@ export interface InstallInput {
 
 /** Judges what has to be written; writes nothing. Throws InstallProblem when the file must not be touched. */
 export function planInstall(input: InstallInput): Plan {
-  const { settings, earlier, by } = input
+  const { installer, settings, earlier, by } = input
   const files = homeFiles(input.home, settings.key)
   const current = settings.bytes === null ? '' : asText(settings.path, settings.bytes)
-  const blank = withoutBaton(settings, earlier, by)
-  const others = checked(settings.path, () => otherHomes(current, by))
+  const blank = withoutBaton(installer, settings, earlier, by)
+  const others = checked(settings.path, () => installer.otherHomes(current, by))
   if (others.length > 0) throw calledFromElsewhere(settings.path, others[0]!)
 
-  const mod = planMod(input.mod, input.modFiles, input.clientVersion)
+  const mod = planMod(input.mod, input.modFiles, installer.whyNoMod(input.clientVersion))
   // Inside the client the mod does it better; a waiter is a process for every idle session.
-  const waiter = mod.files.length === 0 && input.modFiles.length > 0 && supportsWaiters(input.clientVersion)
+  const waiter = mod.files.length === 0 && input.modFiles.length > 0 && installer.supportsWaiters(input.clientVersion)
   const rule = input.allowHandoff || earlier.record?.allow_handoff === true
   const want = { launcher: files.launcher, key: settings.key, by, inherited: input.inherited, waiter, rule }
-  const put = checked(settings.path, () => insertBaton(blank === null ? '' : asText(settings.path, blank), want))
-  const same = checked(settings.path, () => sameEntries(current, put.text, by))
+  const put = checked(settings.path, () => installer.insert(blank === null ? '' : asText(settings.path, blank), want))
+  const same = checked(settings.path, () => installer.sameEntries(current, put.text, by))
   const bytes = same && settings.bytes ? settings.bytes : Buffer.from(put.text)
 
   const backups = planBackups(input, blank, !same)
   const known = same ? earlier.record : null
   const record: InstallRecord = {
     version: 1,
-    agent: 'claude-code',
+    agent: input.agent,
     scope: input.scope,
     path: settings.path,
     key: settings.key,
@@ -80,11 +81,21 @@ export function planInstall(input: InstallInput): Plan {
     ...(printRecord(record) === earlier.recordText ? [] : [write(files.record, printRecord(record))]),
     ...(launcher.action === 'unchanged' ? [] : [write(files.launcher, input.launcher.wanted, 0o700)]),
     ...(former.action === 'unchanged' ? [] : put.former ? [write(files.former, put.former)] : [gone(files.former)]),
-    ...settings.missingFolders.map((path): Step => ({ do: 'make-folder', path, mode: input.scope === 'user' ? 0o700 : 0o755 })),
+    ...settings.missingFolders.map(
+      (path): Step => ({ do: 'make-folder', path, mode: input.scope === 'user' ? 0o700 : 0o755 }),
+    ),
     ...mod.steps,
     ...(same
       ? []
-      : [{ do: 'write', path: settings.path, bytes, mode: settings.mode ?? 0o600, expect: settings.bytes } satisfies Step]),
+      : [
+          {
+            do: 'write',
+            path: settings.path,
+            bytes,
+            mode: settings.mode ?? 0o600,
+            expect: settings.bytes,
+          } satisfies Step,
+        ]),
   ]
   return {
     steps: steps.every((s) => s.do === 'make-folder') ? [] : steps,
@@ -95,7 +106,12 @@ export function planInstall(input: InstallInput): Plan {
 }
 
 const privateFolder = (path: string): Step => ({ do: 'make-folder', path, mode: 0o700 })
-const write = (path: string, text: string | Buffer, mode = 0o600): Step => ({ do: 'write', path, bytes: Buffer.from(text), mode })
+const write = (path: string, text: string | Buffer, mode = 0o600): Step => ({
+  do: 'write',
+  path,
+  bytes: Buffer.from(text),
+  mode,
+})
 const gone = (path: string): Step => ({ do: 'remove', path })
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 

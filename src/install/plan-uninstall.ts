@@ -1,10 +1,12 @@
+import type { AgentInstaller } from '../agents/installer.js'
+import type { Recognise } from '../agents/shared/launcher-call.js'
 import { homeFiles } from './home-files.js'
-import type { Recognise } from './launcher-call.js'
 import { type FoundMod, planModRemoval } from './mod-folder.js'
 import type { FileChange, FoundSettings, Plan, Step } from './plan.js'
 import { type Earlier, withoutBaton } from './without-baton.js'
 
 export interface UninstallTarget {
+  installer: AgentInstaller
   settings: FoundSettings
   earlier: Earlier
   mod: FoundMod
@@ -26,8 +28,8 @@ export function planUninstall(input: UninstallInput): Plan {
   const plan: Plan = { steps: [], files: [], notes: [], settings: input.targets.map((t) => t.settings.path) }
   const afterwards: Step[] = []
   // All settings files first: once nobody calls the launcher any more, nothing that follows can disturb a client.
-  for (const { settings, earlier, mod } of input.targets) {
-    const blank = withoutBaton(settings, earlier, input.by)
+  for (const { installer, settings, earlier, mod } of input.targets) {
+    const blank = withoutBaton(installer, settings, earlier, input.by)
     const { change, step } = settingsChange(settings, blank, earlier)
     plan.files.push(change)
     if (step) plan.steps.push(step)
@@ -55,9 +57,13 @@ function settingsChange(
   const { path, bytes, mode } = settings
   const backup = earlier.record?.before?.backup ?? null
   if (bytes === null || blank?.equals(bytes)) return { change: { path, action: 'unchanged', backup: null }, step: null }
-  if (blank === null) return { change: { path, action: 'removed', backup }, step: { do: 'remove', path, expect: bytes } }
+  if (blank === null)
+    return { change: { path, action: 'removed', backup }, step: { do: 'remove', path, expect: bytes } }
   const action = earlier.before?.equals(blank) ? 'restored' : 'changed'
-  return { change: { path, action, backup }, step: { do: 'write', path, bytes: blank, mode: mode ?? 0o600, expect: bytes } }
+  return {
+    change: { path, action, backup },
+    step: { do: 'write', path, bytes: blank, mode: mode ?? 0o600, expect: bytes },
+  }
 }
 
 /** The record goes last: as long as it is there, a run that was cut off can be finished. */

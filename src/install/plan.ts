@@ -32,5 +32,3 @@ export interface FoundSettings {
   /** Folders on the way to it that do not exist, outermost first. */
   missingFolders: string[]
 }
-
-export type Scope = 'user' | 'project'

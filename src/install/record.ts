@@ -17,7 +17,12 @@ const RecordSchema = v.object({
   before: v.nullable(v.object({ sha256: v.string(), backup: v.string() })),
   /** Contents we wrote over those bytes: while the file is one of them, nobody else has written it. */
   after: v.array(v.string()),
-  created: v.object({ hooks: v.boolean(), events: v.array(v.string()), statusLine: v.boolean(), rule: v.optional(RuleSchema) }),
+  created: v.object({
+    hooks: v.boolean(),
+    events: v.array(v.string()),
+    statusLine: v.boolean(),
+    rule: v.optional(RuleSchema),
+  }),
   /** True: the rule that allows `baton handoff` was asked for; it stays until uninstall. */
   allow_handoff: v.optional(v.boolean()),
   /** The status line that runs behind ours; null: there was none. */

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { fixture, fixtureNames, type Machine, newMachine, photograph } from './fixtures/machine.js'
 
 let machine: Machine
@@ -36,7 +36,7 @@ const withValues = valid.filter(
 )
 
 describe('a file the client has rewritten since', () => {
-  it.each(withValues)('%s keeps every other value, and no entry of ours', (name) => {
+  test.each(withValues)('%s keeps every other value, and no entry of ours', (name) => {
     const before = fixture(name, machine)
     writeFileSync(machine.userSettings, before)
     machine.install()
@@ -46,11 +46,13 @@ describe('a file the client has rewritten since', () => {
     })
     machine.uninstall()
     const was = JSON.parse(before.toString().replace(/^\uFEFF/, ''))
-    expect(read()).toEqual(JSON.parse(JSON.stringify({ ...was, model: 'sonnet', enabledPlugins: { 'p@market': true } })))
+    expect(read()).toEqual(
+      JSON.parse(JSON.stringify({ ...was, model: 'sonnet', enabledPlugins: { 'p@market': true } })),
+    )
     expect(existsSync(join(machine.baton, 'bin', 'hook'))).toBe(false)
   })
 
-  it('is left in the layout and order the client gave it', () => {
+  test('is left in the layout and order the client gave it', () => {
     writeFileSync(machine.userSettings, '{"a":1,"b":2}')
     machine.install()
     rewriteAsClient()
@@ -58,14 +60,14 @@ describe('a file the client has rewritten since', () => {
     expect(readFileSync(machine.userSettings, 'utf8')).toBe('{\n  "b": 2,\n  "a": 1\n}\n')
   })
 
-  it('that was not there before us and holds nothing else is removed', () => {
+  test('that was not there before us and holds nothing else is removed', () => {
     machine.install()
     rewriteAsClient()
     expect(machine.uninstall().files[0]).toMatchObject({ action: 'removed' })
     expect(existsSync(machine.userSettings)).toBe(false)
   })
 
-  it('that was empty before us and holds nothing else is empty again', () => {
+  test('that was empty before us and holds nothing else is empty again', () => {
     writeFileSync(machine.userSettings, ' \n')
     machine.install()
     rewriteAsClient()
@@ -73,7 +75,7 @@ describe('a file the client has rewritten since', () => {
     expect(readFileSync(machine.userSettings, 'utf8')).toBe(' \n')
   })
 
-  it('keeps hooks the user has added to our events and into our groups', () => {
+  test('keeps hooks the user has added to our events and into our groups', () => {
     machine.install()
     rewriteAsClient((s) => {
       s.hooks!.Stop!.push({ hooks: [{ type: 'command', command: 'mine' }] })
@@ -88,7 +90,7 @@ describe('a file the client has rewritten since', () => {
     })
   })
 
-  it('keeps containers that were empty before us', () => {
+  test('keeps containers that were empty before us', () => {
     write({ hooks: { Stop: [], PreToolUse: [] } })
     machine.install()
     rewriteAsClient()
@@ -96,7 +98,7 @@ describe('a file the client has rewritten since', () => {
     expect(read()).toEqual({ hooks: { Stop: [], PreToolUse: [] } })
   })
 
-  it('is completed again by install, from where an entry was lost', () => {
+  test('is completed again by install, from where an entry was lost', () => {
     write({ model: 'opus' })
     machine.install()
     rewriteAsClient((s) => {
@@ -109,7 +111,7 @@ describe('a file the client has rewritten since', () => {
     expect(read()).toEqual({ model: 'opus' })
   })
 
-  it('is not changed by install while our entries are all there', () => {
+  test('is not changed by install while our entries are all there', () => {
     write({ model: 'opus', statusLine: { type: 'command', command: 'echo mine' } })
     machine.install()
     rewriteAsClient()
@@ -118,7 +120,7 @@ describe('a file the client has rewritten since', () => {
     expect(readFileSync(machine.userSettings, 'utf8')).toBe(rewritten)
   })
 
-  it('is freed of our entries even when all of Baton is gone, and the former status line comes back', () => {
+  test('is freed of our entries even when all of Baton is gone, and the former status line comes back', () => {
     write({ model: 'opus', statusLine: { type: 'command', command: 'echo mine', padding: 1 } })
     machine.install()
     rmSync(machine.baton, { recursive: true })
@@ -132,24 +134,24 @@ describe('the status line', () => {
   const former = () => readFileSync(join(machine.baton, 'former', key()), 'utf8')
   const key = () => /status-line ([0-9a-f]{12})/.exec(read().statusLine!.command!)![1]!
 
-  it('keeps its other keys, and the former command is at hand for the launcher', () => {
+  test('keeps its other keys, and the former command is at hand for the launcher', () => {
     write({ statusLine: { padding: 2, type: 'command', command: 'npx "it" \\ é\nline two', refreshInterval: 5 } })
     machine.install()
     expect(read().statusLine).toMatchObject({ padding: 2, type: 'command', refreshInterval: 5 })
     expect(former()).toBe('npx "it" \\ é\nline two')
   })
 
-  it('the user has chosen since stays', () => {
+  test('the user has chosen since stays', () => {
     write({ statusLine: { type: 'command', command: 'echo old' } })
     machine.install()
     rewriteAsClient((s) => {
-      s.statusLine = { command: 'echo new', ...{ type: 'command' } }
+      s.statusLine = { command: 'echo new', type: 'command' } as typeof s.statusLine
     })
     machine.uninstall()
     expect(read()).toEqual({ statusLine: { type: 'command', command: 'echo new' } })
   })
 
-  it('the user has chosen since is composed by the next install', () => {
+  test('the user has chosen since is composed by the next install', () => {
     machine.install()
     rewriteAsClient((s) => {
       s.statusLine!.command = 'echo new'
@@ -160,7 +162,7 @@ describe('the status line', () => {
     expect(read()).toEqual({ statusLine: { type: 'command', command: 'echo new' } })
   })
 
-  it('whose former part the user has edited inside ours keeps the edit', () => {
+  test('whose former part the user has edited inside ours keeps the edit', () => {
     write({ statusLine: { type: 'command', command: 'echo old' } })
     machine.install()
     rewriteAsClient((s) => {
@@ -172,7 +174,7 @@ describe('the status line', () => {
     expect(read().statusLine!.command).toBe('echo edited')
   })
 
-  it.each([
+  test.each([
     ["'@BATON@/bin/hook' status-line 0123456789ab", null],
     [
       "[ ! -x '@LINK@/bin/hook' ] || exec '@LINK@/bin/hook' status-line 0123456789ab\n[ ! -x '@BATON@/bin/hook' ] || exec '@BATON@/bin/hook' status-line 0123456789ab\necho mine",
@@ -180,7 +182,10 @@ describe('the status line', () => {
     ],
   ])('never calls itself: %s', (command, tail) => {
     write({
-      statusLine: { type: 'command', command: command.replaceAll('@BATON@', machine.baton).replaceAll('@LINK@', machine.link) },
+      statusLine: {
+        type: 'command',
+        command: command.replaceAll('@BATON@', machine.baton).replaceAll('@LINK@', machine.link),
+      },
     })
     machine.install()
     const now = read().statusLine!.command!
@@ -189,7 +194,7 @@ describe('the status line', () => {
     if (tail) expect(former()).toBe(tail)
   })
 
-  it.each([
+  test.each([
     '~/line.sh | "$HOME/.baton/bin/hook" status-line x',
     'printf "%s " "$(baton statusline --segment)"; date',
     'npx -y baton-cli@latest statusline',
@@ -199,13 +204,13 @@ describe('the status line', () => {
     expect(read().statusLine!.command).toBe(command)
   })
 
-  it('of a type we do not know is left alone, with a note', () => {
+  test('of a type we do not know is left alone, with a note', () => {
     write({ statusLine: { type: 'static', text: 'x' } })
     expect(machine.install().notes.join()).toContain('"static"')
     expect(read().statusLine).toEqual({ type: 'static', text: 'x' })
   })
 
-  it("of a project carries the user's on, which it would otherwise hide", () => {
+  test("of a project carries the user's on, which it would otherwise hide", () => {
     write({ statusLine: { type: 'command', command: 'echo from user', padding: 3 } })
     machine.install({ scope: 'project' })
     const local = join(machine.project, '.claude', 'settings.local.json')

@@ -1,11 +1,11 @@
-import type { BriefRecord } from '../contract/brief.js'
-import type { AttemptRecord, JobRecord } from '../contract/job.js'
-import { findBrief } from '../handoff/find-brief.js'
-import { requestText } from '../handoff/request-text.js'
+import { findBrief, showsBrief } from '../briefs/find-brief.js'
+import { requestText } from '../briefs/request-text.js'
+import type { BriefRecord } from '../contract/records/brief.js'
+import type { AttemptRecord, JobRecord } from '../contract/records/job.js'
 import type { Cut } from './attempt-host.js'
+import type { JobDependencies } from './dependencies.js'
 import type { LiveSession } from './live-session.js'
 import type { Outcome } from './outcome.js'
-import type { JobParts } from './parts.js'
 
 /** A brief is one answer: longer than this it does not take. */
 const BRIEF_MS = 5 * 60_000
@@ -17,7 +17,7 @@ const CUT_OFF =
 /** Ends of the turn that the next rung would only meet again. */
 const INSTEAD: ReadonlySet<Outcome['how']> = new Set(['stopped', 'limited', 'refused', 'turns', 'budget'])
 
-export interface BriefWish {
+interface BriefRequest {
   job: JobRecord
   attempt: AttemptRecord
   /** The session itself, if its client still runs; null: it is opened again. */
@@ -29,12 +29,16 @@ export interface BriefWish {
   /** The context no longer fits: asking the session as it is fails again. */
   tooLong: boolean
   silenceMs: number
+  /** Why the session hands off; undefined: its context is nearly full. */
+  reason?: string | undefined
   /** A budget that is used up, or what a person wants instead; null: it may be asked on. */
   mustStop(): Outcome | null
   /** The session gave one, which is checked next: that keeps this process busy. May be called more than once. */
   given(): Promise<void>
   /** What a session that is opened again did and its transcript does not tell, or `hides`; '' nothing. */
   untold(hides: readonly string[]): string
+  /** Writes the brief by code. `reason` stands in it. */
+  write(reason: string): BriefRecord
 }
 
 /**
@@ -42,72 +46,93 @@ export interface BriefWish {
  * it cut off at an earlier answer; the transcript alone. Ends with a brief that is kept, unless a person stops it, a budget is used up or the provider
  * refuses every request for now: then with that, and it is asked for again when the job goes on.
  */
-export async function askBrief(parts: JobParts, wish: BriefWish): Promise<{ brief: BriefRecord } | { instead: Outcome }> {
-  const { attempt, earlier } = wish
-  let { tooLong } = wish
-  const bounds = { silenceMs: Math.min(wish.silenceMs, BRIEF_MS), turnMs: BRIEF_MS }
+export async function askBrief(
+  deps: JobDependencies,
+  request: BriefRequest,
+): Promise<{ brief: BriefRecord } | { instead: Outcome }> {
+  const { attempt, earlier } = request
+  let { tooLong } = request
+  const bounds = { silenceMs: Math.min(request.silenceMs, BRIEF_MS), turnMs: BRIEF_MS }
   // A copy ends before anything was asked of it.
-  const request = (cut: Cut | null): string =>
-    cut === null && parts.heard(attempt.sessionId, requestText()) ? CUT_OFF : requestText()
+  const askText = (cut: Cut | null): string =>
+    cut === null && deps.transcriptHolds(attempt.sessionId, requestText()) ? CUT_OFF : requestText()
   const again = (cut: Cut | null) => ({
     open: async () => {
       // Two clients of one session would write into the same transcript.
-      await wish.live?.close()
-      return wish.open(cut?.at ?? null)
+      await request.live?.close()
+      return request.open(cut?.at ?? null)
     },
-    text: () => [request(cut), wish.untold(cut?.hides ?? [])].filter(Boolean).join('\n\n'),
+    text: () => [askText(cut), request.untold(cut?.hides ?? [])].filter(Boolean).join('\n\n'),
   })
   const rungs: { open: () => Promise<LiveSession | null>; whole: boolean; text(): string }[] = [
-    { open: async () => wish.live, whole: true, text: () => requestText() },
+    { open: async () => request.live, whole: true, text: () => requestText() },
     { ...again(null), whole: true },
     ...(earlier === null ? [] : [{ ...again(earlier), whole: false }]),
   ]
+  let wasAsked = false
+  let why = tooLong ? 'its context is full' : 'its client could not be started'
   for (const { open, whole, text } of rungs) {
     // As it is, it would not fit again.
     if (tooLong && whole) continue
     const session = await open()
     if (session === null) continue
-    const given = await ask(parts, wish, session, text(), bounds)
-    if (session !== wish.live) await session.close()
-    if (given.text !== null) return { brief: parts.briefs.take(attempt.sessionId, given.text, REASON) }
+    const given = await ask(deps, request, session, text(), bounds)
+    if (session !== request.live) await session.close()
+    if (given.text !== null) return { brief: deps.briefs.take(attempt.sessionId, given.text, request.reason ?? REASON) }
+    wasAsked ||= given.wasAsked
+    why = given.why
     const { how } = given.outcome
     if (INSTEAD.has(how)) return { instead: given.outcome }
     // Every further rung is one more request.
-    const stop = wish.mustStop()
+    const stop = request.mustStop()
     if (stop !== null) return { instead: stop }
     tooLong ||= how === 'too-long'
-    parts.log('warn', 'a session gave no brief', { job: attempt.jobId, session: attempt.sessionId, reason: given.why })
+    deps.log('warn', 'a session gave no brief', { job: attempt.jobId, session: attempt.sessionId, reason: given.why })
   }
-  return { brief: parts.briefs.write(attempt.sessionId, 'The session was asked for a brief and gave none.') }
+  return {
+    brief: request.write(
+      wasAsked
+        ? 'The session was asked for a brief and gave none.'
+        : `The session could not be asked for a brief: ${why}.`,
+    ),
+  }
 }
 
 interface Given {
   text: string | null
+  /** False where the turn ended before the model answered. */
+  wasAsked: boolean
   outcome: Outcome
   why: string
 }
 
 async function ask(
-  parts: JobParts,
-  { attempt, given }: Pick<BriefWish, 'attempt' | 'given'>,
+  deps: JobDependencies,
+  { attempt, given }: Pick<BriefRequest, 'attempt' | 'given'>,
   session: LiveSession,
   text: string,
   bounds: { silenceMs: number; turnMs: number },
 ): Promise<Given> {
   await session.settleTasks()
   await session.forbidCompaction()
-  const first = textOf(await session.turn(text, 'brief', bounds))
+  const turn = async (prompt: string): Promise<Given> =>
+    textOf(await session.turn(prompt, 'brief', bounds), session.hasAnswered)
+  let first = await turn(text)
+  if (first.text === null && first.outcome.how === 'done' && showsBrief(first.outcome.text))
+    first = await turn(requestText({ isShown: true }))
   if (first.text === null) return first
   await given()
-  const coverage = parts.briefs.coverage(attempt.sessionId, first.text)
-  if (coverage === null || coverage.score >= parts.briefs.bar(attempt.sessionId) || coverage.missing.length === 0) return first
-  const second = textOf(await session.turn(requestText({ missing: coverage.missing }), 'brief', bounds))
+  const coverage = deps.briefs.coverage(attempt.sessionId, first.text)
+  if (coverage === null || coverage.score >= deps.briefs.bar(attempt.sessionId) || coverage.missing.length === 0)
+    return first
+  const second = await turn(requestText({ missing: coverage.missing }))
   if (second.text === null) return second.outcome.how === 'stopped' ? second : first
-  const better = parts.briefs.coverage(attempt.sessionId, second.text)
+  const better = deps.briefs.coverage(attempt.sessionId, second.text)
   return (better?.score ?? 0) >= coverage.score ? second : first
 }
 
-function textOf(outcome: Outcome): Given {
-  if (outcome.how !== 'done') return { text: null, outcome, why: 'detail' in outcome ? outcome.detail : outcome.how }
-  return { text: findBrief(outcome.text), outcome, why: 'its answer holds none' }
+function textOf(outcome: Outcome, wasAsked: boolean): Given {
+  if (outcome.how !== 'done')
+    return { text: null, wasAsked, outcome, why: 'detail' in outcome ? outcome.detail : outcome.how }
+  return { text: findBrief(outcome.text), wasAsked: true, outcome, why: 'its answer holds none' }
 }

@@ -1,15 +1,19 @@
-import type { AttemptRecord, JobLevel } from '../contract/job.js'
+import type { EventData } from '../contract/api/event-data.js'
+import type { Usage } from '../contract/reading.js'
+import type { AttemptRecord, JobLevel } from '../contract/records/job.js'
+import type { ContextUsage, RunMessage, ToolResult } from '../contract/runtime.js'
+import { contextPercentages } from '../policy/percent.js'
+import { type JobDependencies, record, recordAttempt } from './dependencies.js'
 import { NO_FAILURES } from './job.js'
-import { crossings, handoffLevelAt, levelText } from './job-levels.js'
-import { Journal } from './journal.js'
+import { type Climb, crossings, fullAt, handoffLevelAt, hasRoom, isFull, levelText } from './job-levels.js'
+import { Journal, readAnswers } from './journal.js'
 import type { Host } from './live-session.js'
 import type { Outcome } from './outcome.js'
-import { type JobParts, record, recordAttempt } from './parts.js'
-import type { ContextUsage, RunMessage, ToolResult } from './runtimes/runtime.js'
-import { plus, ToldSpend, tokensOf } from './told-spend.js'
-import { type Climb, fullAt, hasRoom, isFull } from './when-full.js'
+import { ownSpend, plus, ToldSpend, tokensOf } from './told-spend.js'
 
-const MOST_ANSWERS = 400
+/** The provider has answered, the client has given up, or the session is opened again. */
+const ENDS_RETRY: ReadonlySet<RunMessage['kind']> = new Set(['answer', 'result', 'started'])
+const NO_EDITS = { made: 0, denied: 0 }
 
 /** An answer a session can be cut off at, and the calls that a copy does not tell of then. */
 export interface Cut {
@@ -18,7 +22,7 @@ export interface Cut {
 }
 
 /** What a session's host has of the job around it. */
-export interface HostSurroundings {
+export interface HostContext {
   /** How long the job has run. */
   ranMs(): number
   /** A level was reached whose hooks are to be run; nobody waits for them. */
@@ -29,29 +33,30 @@ export interface HostSurroundings {
 export class AttemptHost implements Host {
   readonly journal: Journal
   readonly log
-  readonly #parts: JobParts
+  readonly #deps: JobDependencies
   #attempt: AttemptRecord
   #growth: number[] = []
-  /** Where the session can be cut off, oldest first, with what it held by then. */
-  #answers: { uuid: string; used: number; calls: string[] }[] = []
   /** What the last answer came to, and the calls it made. */
-  #newest: { used: number; tokens: number; calls: ReadonlySet<string> } | null = null
+  #newest: { used: number; tokens: number; usage: Usage; calls: ReadonlySet<string> } | null = null
   /** Until the next cycle it is not stopped: a hook said so, or the handoffs are used up. */
-  lets = false
+  runsWhenFull = false
   /** What a level wants the agent to be told with the next batch. */
   #unsaid = ''
-  readonly #began = Date.now()
+  readonly #workedBefore: number
+  readonly #began: number
   readonly #told: ToldSpend
 
   constructor(
-    parts: JobParts,
+    deps: JobDependencies,
     attempt: AttemptRecord,
     journalPath: string,
-    private readonly around: HostSurroundings,
+    private readonly around: HostContext,
   ) {
-    this.#parts = parts
-    this.log = parts.log
+    this.#deps = deps
+    this.log = deps.log
     this.#attempt = attempt
+    this.#workedBefore = attempt.workedMs ?? 0
+    this.#began = deps.now().getTime()
     this.#told = new ToldSpend(attempt)
     this.#growth = [...(attempt.growth ?? [])]
     this.journal = new Journal(journalPath)
@@ -62,38 +67,41 @@ export class AttemptHost implements Host {
   }
 
   now(): Date {
-    return this.#parts.now()
+    return this.#deps.now()
   }
 
   put(change: Partial<AttemptRecord>): void {
-    this.#attempt = recordAttempt(this.#parts, this.#attempt, change)
+    this.#attempt = recordAttempt(this.#deps, this.#attempt, change)
   }
 
-  heard(message: RunMessage): void {
+  receiveMessage(message: RunMessage): void {
     if (message.kind === 'answer') this.#answered(message)
     if (message.kind === 'started') this.#told.begins(this.#attempt)
     if (message.kind === 'result') {
       const refused = Math.max(this.#attempt.refused ?? 0, message.denied ?? 0)
-      this.put({ terminal: message.terminal, refused, ...this.#told.ends(this.#attempt, message.spend) })
+      const spend = ownSpend(message.spend, this.#attempt.carried)
+      const workedMs = this.#workedMs()
+      this.put({ terminal: message.terminal, refused, workedMs, ...this.#told.ends(this.#attempt, spend) })
     }
     if (message.kind === 'compacted') {
       this.#growth = []
-      this.#answers = []
       this.#newest = null
-      this.lets = false
+      this.runsWhenFull = false
       this.put({ compactions: this.#attempt.compactions + 1, crossed: [], growth: [] })
-      const job = this.#parts.store.job(this.#attempt.jobId)!
-      record(this.#parts, job.jobId, { compactions: job.compactions + 1 })
+      const job = this.#deps.store.job(this.#attempt.jobId)!
+      record(this.#deps, job.jobId, { compactions: job.compactions + 1 })
     }
-    if (message.kind === 'retry') this.#progress({ waiting: message.reason, attempt: message.attempt, delay_ms: message.delayMs })
+    if (message.kind === 'denied') this.#denied(message.edits === true)
+    if (message.kind === 'retry') this.#retries(message)
+    else if (ENDS_RETRY.has(message.kind)) this.#endRetry()
   }
 
-  #answered({ usage, uuid, calls }: Extract<RunMessage, { kind: 'answer' }>): void {
+  #answered({ usage, calls }: Extract<RunMessage, { kind: 'answer' }>): void {
     const used = usage === null ? null : usage.input + usage.cacheCreation + usage.cacheRead
     const made = calls.map(({ id }) => id)
     if (used !== null) this.#grew(used - (this.#newest?.used ?? used))
-    this.#newest = usage === null || used === null ? null : { used, tokens: used + usage.output, calls: new Set(made) }
-    if (uuid !== null && used !== null) this.#answers = [...this.#answers, { uuid, used, calls: made }].slice(-MOST_ANSWERS)
+    this.#newest =
+      usage === null || used === null ? null : { used, tokens: used + usage.output, usage, calls: new Set(made) }
     this.put({
       turns: this.#attempt.turns + 1,
       growth: this.#growth,
@@ -105,38 +113,69 @@ export class AttemptHost implements Host {
     if (by > 0) this.#growth = [...this.#growth, by].slice(-8)
   }
 
+  #retries({ attempt, most, status, delayMs, reason: said }: Extract<RunMessage, { kind: 'retry' }>): void {
+    const until = new Date(this.#deps.now().getTime() + delayMs).toISOString()
+    const reason = retryReason(status, said)
+    record(this.#deps, this.#attempt.jobId, { retry: { reason, attempt, most, until } })
+    this.#progress({ waiting: reason, attempt, max_attempts: most, delay_ms: delayMs, until })
+  }
+
+  #endRetry(): void {
+    const { jobId, retry } = this.#deps.store.job(this.#attempt.jobId)!
+    if (retry) record(this.#deps, jobId, { retry: null })
+  }
+
+  edited(): void {
+    const { edits = NO_EDITS, jobId } = this.#deps.store.job(this.#attempt.jobId)!
+    record(this.#deps, jobId, { edits: { ...edits, made: edits.made + 1 } })
+  }
+
+  #denied(isEdit: boolean): void {
+    this.put({ refused: (this.#attempt.refused ?? 0) + 1 })
+    const { edits = NO_EDITS, jobId } = this.#deps.store.job(this.#attempt.jobId)!
+    if (isEdit) record(this.#deps, jobId, { edits: { ...edits, denied: edits.denied + 1 } })
+    this.#progress({})
+  }
+
   hasRoom(calls: readonly ToolResult[]): boolean {
     const { pointTokens: point, windowTokens: window, state, jobId } = this.#attempt
     const newest = this.#newest
     // The first figure is always waited for; and the answer that made these calls may not have been read yet.
     if (state !== 'working' || newest === null || !calls.every(({ id }) => newest.calls.has(id))) return false
-    const { handoffAtRemaining: remaining, levels = [] } = this.#parts.store.job(jobId)!.spec
-    const climb: Climb = { point, window, remaining, growth: this.#growth, level: handoffLevelAt(levels, { window, point }) }
+    const { spec } = this.#deps.store.job(jobId)!
+    const climb: Climb = {
+      point,
+      window,
+      remaining: spec.handoffAtRemaining,
+      growth: this.#growth,
+      level: handoffLevelAt(spec, { window, point }),
+    }
     const bytes = calls.reduce((all, { result }) => all + Buffer.byteLength(JSON.stringify(result) ?? ''), 0)
     return hasRoom(newest.tokens, bytes, climb)
   }
 
-  begins(usage: ContextUsage): void {
-    this.#parts.measured(usage, this.#attempt)
+  recordStart(usage: ContextUsage): void {
+    this.#deps.recordUsage(usage, this.#attempt)
     if (this.#attempt.pointTokens === null) this.put({ windowTokens: usage.window, pointTokens: usage.point })
   }
 
-  measured(usage: ContextUsage): { full: boolean } {
+  recordUsage(usage: ContextUsage): { full: boolean } {
     const before = this.#attempt.usedTokens
     // Answers tell what each batch added. Where they do not, every batch is measured, and two figures do.
     if (this.#newest === null && before !== null) this.#grew(usage.used - before)
     const growth = [...this.#growth, usage.used - (this.#newest?.used ?? usage.used)]
     const { used: usedTokens, window: windowTokens, point: pointTokens } = usage
-    this.put({ state: 'working', usedTokens, windowTokens, pointTokens, growth: this.#growth })
-    this.#parts.measured(usage, this.#attempt)
+    const workedMs = this.#workedMs()
+    this.put({ state: 'working', usedTokens, windowTokens, pointTokens, growth: this.#growth, workedMs })
+    this.#deps.recordUsage(usage, this.#attempt)
     // A batch returned: whatever failed before, it works again.
-    const job = this.#parts.store.job(this.#attempt.jobId)!
-    if (job.failures || job.stalls || job.waits) record(this.#parts, job.jobId, NO_FAILURES)
+    const job = this.#deps.store.job(this.#attempt.jobId)!
+    if (job.failures || job.stalls || job.waits) record(this.#deps, job.jobId, NO_FAILURES)
     const { spec } = job
-    const level = handoffLevelAt(spec.levels ?? [], usage)
+    const level = handoffLevelAt(spec, usage)
     const climb = { point: usage.point, window: usage.window, remaining: spec.handoffAtRemaining, growth, level }
     const ends = job.handoffs < spec.maxHandoffs || (spec.afterMaxHandoffs === 'stop' && spec.maxHandoffs > 0)
-    const stops = ends && !this.lets
+    const stops = ends && !this.runsWhenFull
     this.#cross(usage, spec.levels ?? [])
     this.#progress({ full_at: stops ? fullAt(climb) : usage.point, tokens_per_step: mean(this.#growth) })
     return { full: stops && isFull(usage.used, climb) }
@@ -151,42 +190,76 @@ export class AttemptHost implements Host {
     const { jobId } = this.#attempt
     const percent = usage.point === null ? null : Math.round((usage.used / usage.point) * 1000) / 10
     const pausing = found.findLast(({ actions }) => actions.includes('pause'))
-    const isFree = this.#parts.store.job(jobId)!.wanted === null
+    const isFree = this.#deps.store.job(jobId)!.wanted === null
     this.#unsaid = levelText(found, usage)
-    record(this.#parts, jobId, pausing && isFree ? { wanted: 'pause', wantedBy: pausing.name } : {}, [
+    record(this.#deps, jobId, pausing && isFree ? { wanted: 'pause', wantedBy: pausing.name } : {}, [
       ...found.map(({ name, at_tokens, actions }) => ({
         type: 'level_crossed' as const,
         data: { level: name, at_tokens, used_tokens: usage.used, compaction_percent: percent, actions, of_job: true },
       })),
-      ...(this.#unsaid === '' ? [] : [{ type: 'context_warning' as const, data: warningOf(usage, found, percent) }]),
+      ...found.map((level) => ({ type: 'context_warning' as const, data: this.#warningAt(level, usage) })),
     ])
     for (const level of found) if (level.hooks.length > 0) this.around.atLevel(level, this.#attempt)
   }
 
-  #progress(more: Record<string, unknown>): void {
+  #warningAt(level: JobLevel, { used, window, point }: ContextUsage): EventData['context_warning'] {
+    const answer = this.#newest?.usage
+    return {
+      ...contextPercentages(used, point),
+      inputTokens: answer?.input ?? null,
+      cacheTokens: answer ? answer.cacheCreation + answer.cacheRead : null,
+      contextWindow: window,
+      compactionTokens: point,
+      usedTokens: used,
+      level: level.name,
+      levels: [level.name],
+      messageId: null,
+      of_job: true,
+    }
+  }
+
+  #progress(more: Partial<EventData['job_progress']>): void {
     const { number, turns, usedTokens, windowTokens, pointTokens, jobId } = this.#attempt
-    const { handoffs, spec } = this.#parts.store.job(jobId)!
-    const all = this.#parts.store.attempts(jobId)
+    const { handoffs, spec } = this.#deps.store.job(jobId)!
+    const all = this.#deps.store.attempts(jobId)
     const data = {
-      ...{ handoffs, max_handoffs: spec.maxHandoffs, total_steps: sum(all, (one) => one.turns), spent_tokens: sum(all, spentIn) },
-      ...{ session: number, steps: turns, used_tokens: usedTokens, window_tokens: windowTokens, compaction_tokens: pointTokens },
+      handoffs,
+      max_handoffs: spec.maxHandoffs,
+      total_steps: sum(all, (one) => one.turns),
+      spent_tokens: sum(all, spentIn),
+      denied: sum(all, ({ refused = 0 }) => refused),
+      session: number,
+      steps: turns,
+      used_tokens: usedTokens,
+      window_tokens: windowTokens,
+      compaction_tokens: pointTokens,
       // The client tells what a session cost at the end of a turn: until then nobody knows what the job has cost.
-      cost_usd: all.every((one) => one.costUsd !== null || one.turns === 0) ? sum(all, (one) => one.costUsd ?? 0) : null,
+      cost_usd: all.every((one) => one.costUsd !== null || one.turns === 0)
+        ? sum(all, (one) => one.costUsd ?? 0)
+        : null,
       ...more,
     }
-    record(this.#parts, jobId, {}, [{ type: 'job_progress', data }])
+    record(this.#deps, jobId, {}, [{ type: 'job_progress', data }])
   }
 
   lingers(tasks: number): void {
     this.#progress({ background: tasks })
   }
 
+  #workedMs(): number {
+    return this.#workedBefore + this.now().getTime() - this.#began
+  }
+
+  isTooOld(): boolean {
+    const maxMs = this.#deps.store.job(this.#attempt.jobId)!.spec.session?.maxMs ?? null
+    return maxMs !== null && this.#workedMs() >= maxMs
+  }
+
   mustStop(): Outcome | null {
-    const { store } = this.#parts
+    const { store } = this.#deps
     const job = store.job(this.#attempt.jobId)!
     if (job.wanted !== null) return { how: 'stopped', wanted: job.wanted }
-    const { budgets, sessionTimeoutMs } = job.spec
-    if (sessionTimeoutMs !== null && Date.now() - this.#began > sessionTimeoutMs) return { how: 'timeout', of: 'session' }
+    const { budgets } = job.spec
     if (budgets.minutes !== null && this.around.ranMs() > budgets.minutes * 60_000) return { how: 'timeout', of: 'job' }
     const all = store.attempts(job.jobId)
     if (budgets.turns !== null && sum(all, ({ turns }) => turns) >= budgets.turns) return { how: 'turns' }
@@ -199,19 +272,19 @@ export class AttemptHost implements Host {
 
   /** Only once a handoff cannot follow any more. */
   mayCompact(trigger: 'auto' | 'manual'): boolean {
-    const { handoffs, spec } = this.#parts.store.job(this.#attempt.jobId)!
-    return trigger === 'manual' || this.lets || handoffs >= spec.maxHandoffs
+    const { handoffs, spec } = this.#deps.store.job(this.#attempt.jobId)!
+    return trigger === 'manual' || this.runsWhenFull || handoffs >= spec.maxHandoffs
   }
 
-  async hooked(sessionId: string, event: string, payload: unknown): Promise<string> {
+  async answerHook(sessionId: string, event: string, payload: unknown): Promise<string> {
     // A copy that was opened for the brief alone is nobody's session.
-    return sessionId === this.#attempt.sessionId ? this.#parts.hooked(event, payload, this.#attempt) : ''
+    return sessionId === this.#attempt.sessionId ? this.#deps.answerHook(event, payload, this.#attempt) : ''
   }
 
-  says(sessionId: string, after: 'batch' | 'compaction'): string | null {
+  textForNextRequest(sessionId: string, after: 'batch' | 'compaction'): string | null {
     if (sessionId !== this.#attempt.sessionId) return null
     const level = after === 'batch' ? this.#unsaid : ''
-    const said = [level, this.#parts.says(sessionId, after) ?? ''].filter((text) => text !== '')
+    const said = [level, this.#deps.textForNextRequest(sessionId, after) ?? ''].filter((text) => text !== '')
     if (level !== '') this.#unsaid = ''
     return said.length === 0 ? null : said.join('\n\n')
   }
@@ -219,18 +292,17 @@ export class AttemptHost implements Host {
   /** An answer early enough that the request of a brief and the brief fit behind it. */
   earlierAnswer(): Cut | null {
     const most = (this.#attempt.pointTokens ?? this.#attempt.windowTokens ?? 0) * 0.8
-    const at = this.#answers.findLastIndex(({ used }) => used < most)
+    const answers = readAnswers(this.journal.path, this.#attempt.sessionId)
+    const at = answers.findLastIndex(({ used }) => used < most)
     // A copy ends with the answer: how its own calls returned is not in it any more.
-    return at < 0 ? null : { at: this.#answers[at]!.uuid, hides: this.#answers.slice(at).flatMap(({ calls }) => calls) }
+    return at < 0 ? null : { at: answers[at]!.uuid, hides: answers.slice(at).flatMap(({ calls }) => calls) }
   }
 }
 
-function warningOf({ used, window, point }: ContextUsage, found: readonly JobLevel[], percent: number | null) {
-  return {
-    ...{ contextUsedPercent: percent, contextRemainingPercent: percent === null ? null : Math.max(0, 100 - percent) },
-    ...{ inputTokens: used, cacheTokens: null, contextWindow: window, compactionTokens: point, usedTokens: used },
-    ...{ level: found.at(-1)!.name, levels: found.map(({ name }) => name), messageId: null },
-  }
+/** Claude Code 2.1.325 calls an API that it cannot reach `unknown`, without a status. */
+function retryReason(status: number | null, reason: string): string {
+  if (status === null) return 'the API cannot be reached'
+  return `the API answered ${status}${reason === '' || reason === 'unknown' ? '' : `, ${reason}`}`
 }
 
 function sum(all: readonly AttemptRecord[], of: (attempt: AttemptRecord) => number): number {

@@ -1,19 +1,22 @@
 import { join } from 'node:path'
-import type { AttemptRecord, JobRecord } from '../contract/job.js'
+import { withoutMark } from '../briefs/complete-brief.js'
+import type { BriefRecord } from '../contract/records/brief.js'
+import type { AttemptRecord, JobRecord } from '../contract/records/job.js'
 import { readIfThere, writeFileAtomic } from '../lib/atomic-file.js'
 import { BatonError, EXIT } from '../lib/errors.js'
-import { failedText } from './checks/failed-text.js'
+import { briefAppendix, CALLS_TITLE } from './brief-appendix.js'
+import { OUTCOMES } from './call-list.js'
+import { failedText } from './checks/run-checks.js'
+import type { JobDependencies } from './dependencies.js'
 import { type SessionStartHookPayload, sessionStartPayload } from './hooks/payloads.js'
-import { notTold, readJournal } from './journal.js'
-import type { JobParts } from './parts.js'
-import { freshPrompt, resumePrompt, untoldText } from './prompts.js'
+import { type KnownCall, notTold, readJournal } from './journal.js'
 
 /** What the sessions of one job are told first, and what is known of whether they heard it. */
 export class AttemptPrompts {
   readonly journal: string
 
   constructor(
-    private readonly parts: JobParts,
+    private readonly deps: JobDependencies,
     private readonly jobId: string,
     private readonly folder: string,
     /** Runs the hooks of a session's start; resolves to what they want put before the prompt. */
@@ -24,15 +27,17 @@ export class AttemptPrompts {
 
   wasHeard(attempt: AttemptRecord): boolean {
     if (readJournal(this.journal).some(({ sessionId }) => sessionId === attempt.sessionId)) return true
+    // An earlier job may have said the same prompt in this session, so its transcript proves nothing.
+    if (attempt.start === 'resume') return false
     const prompt = this.#kept(attempt)
-    return prompt !== null && this.parts.heard(attempt.sessionId, prompt)
+    return prompt !== null && this.deps.transcriptHolds(attempt.sessionId, prompt)
   }
 
   /** Made once, hooks included, and kept before it is said. */
   async first(attempt: AttemptRecord): Promise<string> {
     const kept = this.#kept(attempt)
     if (kept !== null) return kept
-    const { store, briefs, repository } = this.parts
+    const { store, briefs, repository } = this.deps
     const job = store.job(this.jobId)!
     const brief = attempt.briefId === null ? null : store.brief(attempt.briefId)
     const text = brief === null ? null : briefs.read(brief)
@@ -41,25 +46,46 @@ export class AttemptPrompts {
     const before = store.attempts(this.jobId).find(({ number }) => number === attempt.number - 1) ?? null
     const given = {
       task: job.spec.prompt,
-      brief: text === null ? null : { text, number: job.handoffs, of: job.spec.maxHandoffs },
+      brief:
+        text === null ? null : { text: withoutMark(text), lead: before === null ? newJobLead(job) : handoffLead(job) },
       repository: text === null ? null : repository(job.workspace?.folder ?? job.spec.folder),
-      untold: before === null ? '' : this.untold(before),
+      // A brief that code wrote lists all calls itself.
+      untold: before === null || text?.includes(`## ${CALLS_TITLE}`) ? '' : this.untold(before),
     }
     const plain = freshPrompt({ ...given, before: '' })
-    const words = await this.hooked(sessionStartPayload(job, attempt.sessionId, before?.sessionId ?? null, plain))
+    const words = await this.hooked(
+      sessionStartPayload(
+        job,
+        attempt.sessionId,
+        before?.sessionId ?? brief?.sessionId ?? (attempt.start === 'resume' ? attempt.sessionId : null),
+        plain,
+      ),
+    )
     const prompt = freshPrompt({ ...given, before: words })
     writeFileAtomic(this.#path(attempt), prompt, { mode: 0o600 })
     if (brief)
-      store.putBrief({ ...brief, status: 'used', usedAt: this.parts.now().toISOString(), usedBySessionId: attempt.sessionId })
+      store.putBrief({
+        ...brief,
+        status: 'used',
+        usedAt: this.deps.now().toISOString(),
+        usedBySessionId: attempt.sessionId,
+      })
     return prompt
   }
 
   resume(attempt: AttemptRecord): string {
-    const job = this.parts.store.job(this.jobId)!
+    const job = this.deps.store.job(this.jobId)!
     const calls = this.#untold(attempt)
     const failed = unmended(job)
-    if (failed === '') return resumePrompt(calls, job.detail || 'whoever ran it was ended')
+    if (failed === '') return resumePrompt(calls, job.detail || editsToRepeat(job) || 'whoever ran it was ended')
     return [failed, untoldText(calls)].filter((part) => part !== '').join('\n\n')
+  }
+
+  /** Writes the brief of a session by code, with the calls of the job in it. */
+  writeBrief(attempt: AttemptRecord, reason: string): BriefRecord {
+    const { jobId, folder, journal } = this
+    const appendix = briefAppendix(this.deps, { jobId, folder, journal }, attempt)
+    return this.deps.briefs.write(attempt.sessionId, reason, appendix)
   }
 
   /** What a session did and its transcript does not tell; `hides`: calls it holds, but whoever is told does not see. */
@@ -69,7 +95,7 @@ export class AttemptPrompts {
 
   #untold({ sessionId }: AttemptRecord, hides: readonly string[] = []): ReturnType<typeof notTold> {
     const lines = readJournal(this.journal).filter((line) => line.sessionId === sessionId)
-    const told = new Map(this.parts.told(sessionId))
+    const told = new Map(this.deps.returnedCalls(sessionId))
     for (const callId of hides) told.delete(callId)
     return notTold(lines, sessionId, told)
   }
@@ -84,8 +110,110 @@ export class AttemptPrompts {
   }
 }
 
+/** For an agent whose edits were all denied before the job was resumed; '' where none were. */
+function editsToRepeat({ edits, spec }: JobRecord): string {
+  if (!edits?.before || edits.made > 0) return ''
+  const mode = spec.permissionMode ?? 'that of the client'
+  return `the permission mode denied ${edits.before} of your edits; it is ${mode} now, so make them again`
+}
+
 /** The checks that a job failed over, which a person takes up again: of the last round its agent was not told. '' none. */
 function unmended({ checkRound, checks, detail }: JobRecord): string {
   const last = Math.max(0, ...checks.map(({ round }) => round))
   return checkRound > 0 || detail !== '' ? '' : failedText(checks.filter(({ round }) => round === last))
+}
+
+/** What is said to the sessions of a job. Each begins with `[baton]` or with the task itself. */
+
+const LONGEST_STEP = 700
+const SHORT_STEP = 80
+const MOST_LONG = 20
+const LONGEST_STEPS = 48_000
+
+interface FreshPrompt {
+  task: string
+  /** What hooks want put before everything; '' nothing. */
+  before: string
+  /** The checked brief of the session before; null: this is the first one. */
+  brief: { text: string /** The first sentences: why there is a brief. */; lead: string } | null
+  /** Branch, commit, changed files; null: no repository. */
+  repository: string | null
+  /** What the session before did and its transcript does not tell (`untoldText`); '' nothing. */
+  untold: string
+}
+
+/** The first prompt of a session: the task as it was given, and what the session before left. */
+export function freshPrompt({ task, before, brief, repository, untold }: FreshPrompt): string {
+  const words = before.trim()
+  // A client takes what begins with a slash for a command, and asks its model nothing.
+  const first = words.startsWith('/') ? `The hooks of this job say first:\n\n${words}` : words
+  if (brief === null) return [...(words === '' ? [] : [first]), task].join('\n\n')
+  return [
+    // A text that does not begin so is taken for the user's own, and would stand in every later brief whole.
+    ...(words === '' ? [] : [`[baton] The hooks of this job say first:\n\n${words}`]),
+    brief.lead,
+    `# The task\n\n${task}`,
+    `# The brief\n\n${brief.text.trim()}`,
+    ...(untold === '' ? [] : [`# Not in the brief\n\n${untold}`]),
+    ...(repository === null ? [] : [`# The repository now\n\n${repository.trim()}`]),
+  ].join('\n\n')
+}
+
+/** Introduces the brief to the next session of the same job. */
+export function handoffLead({ handoffs, spec }: Pick<JobRecord, 'handoffs' | 'spec'>): string {
+  return `[baton] You go on with a job that another session began and handed over. This is handoff ${handoffs} of at most ${spec.maxHandoffs}. The task, the brief of the session before, and the state of the repository follow. Do not repeat what is done; begin with the next exact step; do not ask whether to go on.`
+}
+
+/** Introduces the brief of an agent's last session to the first session of its next job. */
+function newJobLead({ spec }: Pick<JobRecord, 'spec'>): string {
+  return `[baton] This is a new job of the agent \`${spec.agentName}\`. The session of its last job could not be continued. The task, the brief of that session, and the state of the repository follow. Do the task; the brief is what you knew when the last job ended, and its own next step counts only where the task asks for it. Do not ask whether to go on.`
+}
+
+/** A session that was cut off goes on. `calls`: what it did and its own transcript does not tell. */
+export function resumePrompt(calls: readonly KnownCall[], why: string): string {
+  const parts = [
+    `[baton] This session was cut off (${why}) and goes on now. Go on with the job where you were.`,
+    untoldText(calls),
+  ]
+  return parts.filter((part) => part !== '').join('\n\n')
+}
+
+/** '' where there are none. */
+function untoldText(calls: readonly KnownCall[]): string {
+  const done = calls.filter(({ outcome }) => outcome !== 'unknown')
+  const open = calls.filter(({ outcome }) => outcome === 'unknown')
+  const parts: string[] = []
+  if (done.length > 0)
+    parts.push(
+      `These calls were made and have returned, though you may not see them above. They are done: do not make them again.\n${listed(done)}`,
+    )
+  if (open.length > 0)
+    parts.push(
+      `These calls were begun and nobody knows how they ended. Look at what they did before you make one again. If a result above says that the user did not want one of them, the client wrote that when it was cut off: the user did not say so.\n${listed(open)}`,
+    )
+  return parts.join('\n\n')
+}
+
+/** Every call is named. The newest, which a transcript lacks for sure, with what came of them; older ones shortly. */
+function listed(calls: readonly KnownCall[]): string {
+  const lines: string[] = []
+  let room = LONGEST_STEPS
+  for (const call of calls.toReversed()) {
+    const isLong = lines.length < MOST_LONG && room > LONGEST_STEPS / 2
+    const line = isLong ? lineOf(call, LONGEST_STEP) : lineOf({ ...call, result: '' }, SHORT_STEP)
+    if (line.length > room) break
+    room -= line.length
+    lines.unshift(line)
+  }
+  const left = calls.length - lines.length
+  return [...(left > 0 ? [`- (and ${left} before these)`] : []), ...lines].join('\n')
+}
+
+function lineOf({ callId, tool, input, outcome, result }: KnownCall, longest: number): string {
+  return `- ${tool} ${flat(input, longest)} (${callId}): ${OUTCOMES[outcome]}${result === '' ? '' : `: ${flat(result, longest)}`}`
+}
+
+function flat(text: string, longest: number): string {
+  const line = text.replace(/\s+/g, ' ').trim()
+  return line.length > longest ? `${line.slice(0, longest - 1)}…` : line
 }

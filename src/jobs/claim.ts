@@ -1,22 +1,23 @@
-import type { JobRecord } from '../contract/job.js'
+import type { JobRecord } from '../contract/records/job.js'
 import { BatonError, EXIT } from '../lib/errors.js'
 import { isAlive, processInfo } from '../lib/process-info.js'
+import { type JobDependencies, record } from './dependencies.js'
+import { whySessionTaken } from './first-session.js'
 import { isItsTurn } from './its-turn.js'
 import { NO_FAILURES, whyNotResumed } from './job.js'
-import { type JobParts, record } from './parts.js'
 
 const LOOK_MS = 300
 
 /** One process at a time runs a job. Resolves when it is its turn, or a person wants something else meanwhile. */
-export async function claim(parts: JobParts, jobId: string): Promise<void> {
-  take(parts, jobId)
-  for (let told = false; !begin(parts, jobId); ) {
-    if (parts.store.job(jobId)!.wanted !== null) return
+export async function claim(deps: JobDependencies, jobId: string): Promise<void> {
+  take(deps, jobId)
+  for (let told = false; !begin(deps, jobId); ) {
+    if (deps.store.job(jobId)!.wanted !== null) return
     if (!told) {
-      const { jobs, perAgent } = parts.limits
+      const { jobs, perAgent } = deps.limits
       const bound = perAgent === null ? `${jobs}` : `${jobs}, of one agent ${perAgent}`
       const detail = `as many jobs run as may at once (${bound}); it waits for its turn`
-      record(parts, jobId, { detail }, [{ type: 'job_waiting', data: { until: null, reason: detail } }])
+      record(deps, jobId, { detail }, [{ type: 'job_waiting', data: { until: null, reason: detail } }])
     }
     told = true
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
@@ -24,34 +25,53 @@ export async function claim(parts: JobParts, jobId: string): Promise<void> {
 }
 
 /** To go on with it. Throws where it cannot, or another process runs it. */
-function take(parts: JobParts, jobId: string): void {
-  const { store } = parts
+function take(deps: JobDependencies, jobId: string): void {
+  const { store } = deps
   store.transaction(() => {
-    const why = whyNotTaken(parts, jobId)
+    const why = whyNotTaken(deps, jobId)
     if (why !== null) throw why
     const job = store.job(jobId)!
-    const fresh = { exitReason: null, endedAt: null, detail: '', wanted: null, wantedBy: null, ...NO_FAILURES }
+    const fresh = {
+      exitReason: null,
+      endedAt: null,
+      detail: '',
+      wanted: null,
+      wantedBy: null,
+      retry: null,
+      ...NO_FAILURES,
+    }
     const checkRound = job.state === 'failed' ? 0 : job.checkRound
-    store.putJob({ ...job, ...fresh, checkRound, state: 'pending', stateAt: parts.now().toISOString(), runner: me() })
+    const again = job.exitReason === 'refused' ? { edits: { made: 0, denied: 0, before: job.edits?.denied ?? 0 } } : {}
+    store.putJob({
+      ...job,
+      ...fresh,
+      ...again,
+      checkRound,
+      state: 'pending',
+      stateAt: deps.now().toISOString(),
+      runner: me(),
+    })
   })
 }
 
 /** To end it: what is stored of it stays until that is done. Throws as `take` does. */
-export function takeOver(parts: JobParts, jobId: string): void {
-  parts.store.transaction(() => parts.store.putJob({ ...takeable(parts, jobId), runner: me() }))
+export function takeOver(deps: JobDependencies, jobId: string): void {
+  deps.store.transaction(() => deps.store.putJob({ ...takeable(deps, jobId), runner: me() }))
 }
 
 /** Why a job cannot be gone on with, as an error to throw; null: it can. */
-export function whyNotTaken({ store }: Pick<JobParts, 'store'>, jobId: string): BatonError | null {
+export function whyNotTaken({ store }: Pick<JobDependencies, 'store'>, jobId: string): BatonError | null {
   const job = store.job(jobId)
   if (job === null) return new BatonError(`There is no job ${jobId}.`, 'baton jobs list shows them.', EXIT.notFound)
   const another = runsAlready(job)
   if (another !== null) return another
-  const why = job.wanted === 'cancel' ? 'a person cancels it' : whyNotResumed(job)
-  return why === null ? null : new BatonError(`Job ${jobId} cannot go on: ${why}.`, 'baton run begins another.', EXIT.refused)
+  const why = job.wanted === 'cancel' ? 'a person cancels it' : (whyNotResumed(job) ?? whySessionTaken(store, job))
+  return why === null
+    ? null
+    : new BatonError(`Job ${jobId} cannot go on: ${why}.`, 'baton run begins another.', EXIT.refused)
 }
 
-function takeable({ store }: JobParts, jobId: string): JobRecord {
+function takeable({ store }: JobDependencies, jobId: string): JobRecord {
   const job = store.job(jobId)
   if (job === null) throw new BatonError(`There is no job ${jobId}.`, 'baton jobs list shows them.', EXIT.notFound)
   const another = runsAlready(job)
@@ -74,7 +94,7 @@ function me(): NonNullable<JobRecord['runner']> {
 }
 
 /** Of a job that has ended, the hooks of its end are still to run. False: they are not, or somebody runs them. */
-export function takeEnded({ store }: JobParts, jobId: string): boolean {
+export function takeEnded({ store }: JobDependencies, jobId: string): boolean {
   return store.transaction(() => {
     const job = store.job(jobId)
     if (!job?.hooksDue || (job.runner && isAlive(job.runner) && job.runner.pid !== process.pid)) return false
@@ -84,16 +104,16 @@ export function takeEnded({ store }: JobParts, jobId: string): boolean {
 }
 
 /** False: others come first. */
-function begin(parts: JobParts, jobId: string): boolean {
-  const { store, limits } = parts
+function begin(deps: JobDependencies, jobId: string): boolean {
+  const { store, limits } = deps
   const begun = store.transaction((): JobRecord | null => {
     const job = store.job(jobId)!
     if (job.wanted !== null || !isItsTurn(store.openJobs(), jobId, limits, isAlive)) return null
-    const at = parts.now().toISOString()
+    const at = deps.now().toISOString()
     store.putJob({ ...job, state: 'running', stateAt: at, startedAt: job.startedAt ?? at, detail: '' })
     return job
   })
   if (begun === null) return false
-  record(parts, jobId, {}, [{ type: begun.startedAt === null ? 'job_started' : 'job_resumed', data: {} }])
+  record(deps, jobId, {}, [{ type: begun.startedAt === null ? 'job_started' : 'job_resumed', data: {} }])
   return true
 }

@@ -1,10 +1,10 @@
-import type { AttemptRecord } from '../contract/job.js'
+import type { AttemptRecord } from '../contract/records/job.js'
 import { reasonOf } from '../lib/errors.js'
-import { AttemptHost, type HostSurroundings } from './attempt-host.js'
+import { AttemptHost, type HostContext } from './attempt-host.js'
 import { freshAttempt } from './attempt-record.js'
+import { type JobDependencies, recordAttempt } from './dependencies.js'
 import { hooksFor } from './hooks/applies.js'
 import type { LiveSession } from './live-session.js'
-import { type JobParts, recordAttempt } from './parts.js'
 import { moneyFor, startSession } from './start-session.js'
 
 interface Ready {
@@ -22,30 +22,34 @@ export class ClientAhead {
   #ready: Promise<Ready | null> = Promise.resolve(null)
 
   constructor(
-    private readonly parts: JobParts,
+    private readonly deps: JobDependencies,
     private readonly jobId: string,
     private readonly journal: string,
-    private readonly around: HostSurroundings,
+    private readonly around: HostContext,
     private readonly keep: (line: string) => void,
   ) {}
 
   /** The session `attempt` has given its brief. */
   async start(attempt: AttemptRecord): Promise<void> {
     // These are run before a session is started: they may change what the client reads when it starts.
-    if (hooksFor(this.parts.store.job(this.jobId)!.spec.hooks, 'session_start').length > 0) return
+    if (hooksFor(this.deps.store.job(this.jobId)!.spec.hooks, 'session_start').length > 0) return
     this.#ready = this.#ready.then((there) => there ?? this.#start(attempt))
     await this.#ready
   }
 
   async #start(attempt: AttemptRecord): Promise<Ready | null> {
     try {
-      const next = nextAttempt(this.parts, attempt, { state: 'ready', briefId: null })
-      const host = new AttemptHost(this.parts, next, this.journal, this.around)
-      const money = moneyFor(this.parts, next)
+      const next = nextAttempt(this.deps, attempt, { state: 'ready', briefId: null })
+      const host = new AttemptHost(this.deps, next, this.journal, this.around)
+      const money = moneyFor(this.deps, next)
       const { sessionId } = next
-      return { host, live: await startSession(this.parts, host, { begin: { how: 'fresh' }, sessionId }, this.keep), money }
+      return {
+        host,
+        live: await startSession(this.deps, host, { begin: { how: 'fresh' }, sessionId }, this.keep),
+        money,
+      }
     } catch (error) {
-      this.parts.log('warn', 'the next client could not be started ahead', { job: this.jobId, reason: reasonOf(error) })
+      this.deps.log('warn', 'the next client could not be started ahead', { job: this.jobId, reason: reasonOf(error) })
       return null
     }
   }
@@ -53,7 +57,7 @@ export class ClientAhead {
   /** Whether it can be used as it stands: a brief that was asked for twice has cost more than the client was told. */
   async fits(): Promise<AttemptRecord | null> {
     const ready = await this.#ready
-    if (ready !== null && ready.money === moneyFor(this.parts, ready.host.attempt)) return ready.host.attempt
+    if (ready !== null && ready.money === moneyFor(this.deps, ready.host.attempt)) return ready.host.attempt
     await this.drop()
     return null
   }
@@ -85,14 +89,20 @@ export class ClientAhead {
 
 /** The session after `attempt`: a record that is `ready` becomes it, under a new id unless it is that of the client that waits. */
 export function nextAttempt(
-  parts: JobParts,
+  deps: JobDependencies,
   { jobId, number }: AttemptRecord,
   change: Pick<AttemptRecord, 'state' | 'briefId'>,
   waits: AttemptRecord | null = null,
 ): AttemptRecord {
-  const fresh = freshAttempt(parts, jobId, number + 1, change.briefId)
+  const fresh = freshAttempt(deps, jobId, number + 1, change.briefId)
   const { sessionId, start, startedAt } = fresh
-  const spare = parts.store.attempts(jobId).find(({ state }) => state === 'ready')
-  if (spare === undefined) return recordAttempt(parts, fresh, change)
-  return recordAttempt(parts, spare, { ...change, start, startedAt, process: null, sessionId: waits?.sessionId ?? sessionId })
+  const spare = deps.store.attempts(jobId).find(({ state }) => state === 'ready')
+  if (spare === undefined) return recordAttempt(deps, fresh, change)
+  return recordAttempt(deps, spare, {
+    ...change,
+    start,
+    startedAt,
+    process: null,
+    sessionId: waits?.sessionId ?? sessionId,
+  })
 }

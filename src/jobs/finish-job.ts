@@ -1,10 +1,11 @@
-import type { JobRecord, WorkspaceState } from '../contract/job.js'
+import type { JobRecord, WorkspaceState } from '../contract/records/job.js'
+import { jobNotice } from '../policy/notice-text.js'
+import { type JobDependencies, record } from './dependencies.js'
 import { hooksFor } from './hooks/applies.js'
 import { cut } from './hooks/chat-text.js'
 import { endEvent, endPayload } from './hooks/payloads.js'
 import type { HooksOfJob } from './hooks-of-job.js'
 import { isOver, type Next, nextAfter } from './job.js'
-import { type JobParts, record } from './parts.js'
 import { endProcesses } from './processes.js'
 import { environmentOf } from './start-session.js'
 import { publishedNotes, type TornDown, tearDownWorkspace } from './workspace/tear-down.js'
@@ -15,15 +16,20 @@ export type Over = Extract<Next, { do: 'end' }>
  * The end of a run. How a job ends is stored first; then its processes, its worktree and its branch are seen to, each of which may be done
  * twice; then the end itself is stored, and its hooks are run. Whoever comes after a kill goes on here, and not with the work.
  */
-export async function finishJob(parts: JobParts, jobId: string, hooks: HooksOfJob, over: Over): Promise<JobRecord> {
+export async function finishJob(
+  deps: JobDependencies,
+  jobId: string,
+  hooks: HooksOfJob,
+  over: Over,
+): Promise<JobRecord> {
   const ended = isOver(over.state)
-  if (ended) record(parts, jobId, { ending: { state: over.state, exitReason: over.reason, detail: over.detail } })
+  if (ended) record(deps, jobId, { ending: { state: over.state, exitReason: over.reason, detail: over.detail } })
   await endProcesses(jobId)
-  const torn = ended ? await tearDown(parts, jobId, over) : null
-  const cancelled = ended ? null : cancelMeanwhile(parts, jobId)
-  if (cancelled !== null) return finishJob(parts, jobId, hooks, cancelled)
-  const job = storeEnd(parts, jobId, over, torn)
-  return job.hooksDue ? sayEnd(parts, jobId, hooks) : job
+  const torn = ended ? await tearDown(deps, jobId, over) : null
+  const cancelled = ended ? null : cancelMeanwhile(deps, jobId)
+  if (cancelled !== null) return finishJob(deps, jobId, hooks, cancelled)
+  const job = storeEnd(deps, jobId, over, torn)
+  return job.hooksDue ? sayEnd(deps, jobId, hooks) : job
 }
 
 /** How a killed runner had begun to end it; null: it had not. */
@@ -33,20 +39,20 @@ export function endingOf({ ending }: JobRecord): Over | null {
 }
 
 /** The hooks of its end; then nobody runs it any more. */
-export async function sayEnd(parts: JobParts, jobId: string, hooks: HooksOfJob): Promise<JobRecord> {
-  const job = parts.store.job(jobId)!
+export async function sayEnd(deps: JobDependencies, jobId: string, hooks: HooksOfJob): Promise<JobRecord> {
+  const job = deps.store.job(jobId)!
   const { kept, pullRequest } = job.hooksDue!
   await hooks.atEnd(endEvent(job), endPayload(job, { kept, published: { pullRequest } }))
-  return record(parts, jobId, { hooksDue: null, runner: null })
+  return record(deps, jobId, { hooksDue: null, runner: null })
 }
 
-async function tearDown(parts: JobParts, jobId: string, { state }: Over): Promise<TornDown | null> {
-  const job = parts.store.job(jobId)!
+async function tearDown(deps: JobDependencies, jobId: string, { state }: Over): Promise<TornDown | null> {
+  const job = deps.store.job(jobId)!
   const { workspace, spec, result } = job
   if (!workspace) return null
   const words = { title: spec.workItem ?? titleOf(spec.prompt), body: result ?? '' }
-  const wish = { workspace: spec.workspace, state: workspace, success: state === 'completed', words }
-  return tearDownWorkspace(wish, { env: environmentOf(parts, job) })
+  const request = { workspace: spec.workspace, state: workspace, success: state === 'completed', words }
+  return tearDownWorkspace(request, { env: environmentOf(deps, job) })
 }
 
 /** The first line that says something, without the marks of a heading. */
@@ -56,13 +62,13 @@ function titleOf(prompt: string): string {
 }
 
 /** While a job was being paused a person may have wanted its end. */
-function cancelMeanwhile(parts: JobParts, jobId: string): Over | null {
-  const job = parts.store.job(jobId)!
-  return job.wanted === 'cancel' ? (nextAfter(job, { how: 'stopped', wanted: 'cancel' }, parts.now()) as Over) : null
+function cancelMeanwhile(deps: JobDependencies, jobId: string): Over | null {
+  const job = deps.store.job(jobId)!
+  return job.wanted === 'cancel' ? (nextAfter(job, { how: 'stopped', wanted: 'cancel' }, deps.now()) as Over) : null
 }
 
 /** An agent that may not do what it tries says that it is done all the same. */
-function refusedNotes({ store }: JobParts, jobId: string): string[] {
+function refusedNotes({ store }: JobDependencies, jobId: string): string[] {
   const refused = store.attempts(jobId).reduce((sum, attempt) => sum + (attempt.refused ?? 0), 0)
   if (refused === 0) return []
   const calls = refused === 1 ? 'a tool call was' : `${refused} tool calls were`
@@ -71,25 +77,38 @@ function refusedNotes({ store }: JobParts, jobId: string): string[] {
   ]
 }
 
-function storeEnd(parts: JobParts, jobId: string, over: Over, torn: TornDown | null): JobRecord {
-  const { spec, wanted, runner, handoffs, workspace } = parts.store.job(jobId)!
+function storeEnd(deps: JobDependencies, jobId: string, over: Over, torn: TornDown | null): JobRecord {
+  const { spec, wanted, runner, handoffs, workspace, startedAt, createdAt } = deps.store.job(jobId)!
   const { state, reason: exitReason } = over
   const ended = isOver(state)
-  const notes = [...(ended ? refusedNotes(parts, jobId) : []), ...(torn?.notes ?? []), ...publishedNotes(torn)]
+  const notes = [
+    ...(ended && exitReason !== 'refused' ? refusedNotes(deps, jobId) : []),
+    ...(torn?.notes ?? []),
+    ...publishedNotes(torn),
+  ]
   const detail = [over.detail, ...notes].filter((part) => part !== '').join('; ')
   const isHeard = ended && hooksFor(spec.hooks, endEvent({ state, exitReason })).length > 0
+  const durationMs = deps.now().getTime() - Date.parse(startedAt ?? createdAt)
   const type = `job_${state}` as 'job_completed' | 'job_failed' | 'job_cancelled' | 'job_paused'
   return record(
-    parts,
+    deps,
     jobId,
     {
-      ...{ state, exitReason, detail, waitUntil: null, ending: null, endedAt: ended ? parts.now().toISOString() : null },
+      state,
+      exitReason,
+      detail,
+      waitUntil: null,
+      retry: null,
+      ending: null,
+      endedAt: ended ? deps.now().toISOString() : null,
       hooksDue: isHeard ? { kept: torn?.kept ?? true, pullRequest: torn?.published?.pullRequest ?? null } : null,
       wanted: wanted === 'leave' && !ended ? 'leave' : null,
       runner: isHeard ? runner : null,
       workspace: workspace && torn ? afterwards(workspace, torn) : workspace,
     },
     [{ type, data: { exit_reason: exitReason, detail, handoffs } }],
+    // A job that is paused because the machine goes down continues by itself.
+    wanted === 'leave' && !ended ? [] : [jobNotice({ state, exitReason, handoffs, durationMs })],
   )
 }
 

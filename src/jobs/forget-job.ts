@@ -1,12 +1,12 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { JobRecord } from '../contract/job.js'
+import type { JobRecord } from '../contract/records/job.js'
 import { BatonError, EXIT } from '../lib/errors.js'
 import { isAlive } from '../lib/process-info.js'
 import { removeFolder } from '../lib/remove-folder.js'
 import type { Store } from '../store/store.js'
+import type { JobDependencies } from './dependencies.js'
 import { isOver } from './job.js'
-import type { JobParts } from './parts.js'
 
 export interface ForgottenJob {
   jobId: string
@@ -16,10 +16,10 @@ export interface ForgottenJob {
   worktree: { path: string; branch: string } | null
 }
 
-type Place = { store: Pick<Store, 'job' | 'removeJob' | 'transaction'>; folderOf: JobParts['folderOf'] }
+type Place = { store: Pick<Store, 'job' | 'removeJob' | 'transaction'>; folderOf: JobDependencies['folderOf'] }
 
 /** Why a job is still needed; null: it has ended, and nobody sees to its end any more. */
-export function whyNotForgotten({ state, runner, hooksDue }: JobRecord): string | null {
+function whyNotForgotten({ state, runner, hooksDue }: JobRecord): string | null {
   if (!isOver(state)) return `it is ${state}`
   return hooksDue || (runner !== null && isAlive(runner)) ? 'the hooks of its end have not ended' : null
 }
@@ -31,7 +31,8 @@ export function whyNotForgotten({ state, runner, hooksDue }: JobRecord): string 
 export function forgetJob({ store, folderOf }: Place, jobId: string, dry = false): ForgottenJob {
   return store.transaction(() => {
     const job = store.job(jobId)
-    if (job === null) throw new BatonError(`There is no job ${jobId}.`, 'baton jobs list --all shows them.', EXIT.notFound)
+    if (job === null)
+      throw new BatonError(`There is no job ${jobId}.`, 'baton jobs list --all shows them.', EXIT.notFound)
     const why = whyNotForgotten(job)
     const hint = isOver(job.state)
       ? 'Wait for them; where nobody runs them any more, baton jobs resume does.'

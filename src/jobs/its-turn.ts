@@ -1,4 +1,4 @@
-import type { JobRecord } from '../contract/job.js'
+import type { JobRecord } from '../contract/records/job.js'
 
 export interface JobLimits {
   /** As many may run at once on this machine. */
@@ -16,7 +16,12 @@ type Alive = (runner: NonNullable<JobRecord['runner']>) => boolean
  * Whether a job that is `pending` may begin: the oldest first, also across processes, and one whose agent has enough running already does not
  * hold up those of others. Jobs that nobody runs count for nothing.
  */
-export function isItsTurn(open: readonly JobRecord[], jobId: string, { jobs, perAgent }: JobLimits, isAlive: Alive): boolean {
+export function isItsTurn(
+  open: readonly JobRecord[],
+  jobId: string,
+  { jobs, perAgent }: JobLimits,
+  isAlive: Alive,
+): boolean {
   const there = open.filter(({ runner, jobId: id }) => id === jobId || (runner !== null && isAlive(runner)))
   // Whoever began this one from within waits for it, and would hold its own place against it for ever.
   const above = ancestorsOf(there, jobId)
@@ -30,7 +35,8 @@ export function isItsTurn(open: readonly JobRecord[], jobId: string, { jobs, per
   for (const job of running) add(job)
   const inLine = there.filter(({ state, jobId: id }) => state === 'pending' || id === jobId)
   for (const job of inLine.toSorted(byAge)) {
-    const enough = perAgent !== null && job.spec.agentName !== null && (ofAgent.get(job.spec.agentName) ?? 0) >= perAgent
+    const enough =
+      perAgent !== null && job.spec.agentName !== null && (ofAgent.get(job.spec.agentName) ?? 0) >= perAgent
     if (all >= jobs) return false
     if (enough && job.jobId === jobId) return false
     if (enough) continue
@@ -52,5 +58,11 @@ function ancestorsOf(open: readonly JobRecord[], jobId: string): Set<string> {
 }
 
 function byAge(one: JobRecord, other: JobRecord): number {
-  return one.createdAt === other.createdAt ? (one.jobId < other.jobId ? -1 : 1) : one.createdAt < other.createdAt ? -1 : 1
+  return one.createdAt === other.createdAt
+    ? one.jobId < other.jobId
+      ? -1
+      : 1
+    : one.createdAt < other.createdAt
+      ? -1
+      : 1
 }

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { platform, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { JobLog } from './job-log.js'
 
 let folder: string
@@ -10,7 +10,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-it('is for its owner, and goes on where another left it', () => {
+test('is for its owner, and goes on where another left it', () => {
   const path = join(folder, 'jobs', 'log.jsonl')
   for (const line of ['one', 'two']) {
     const log = new JobLog(path)
@@ -21,7 +21,7 @@ it('is for its owner, and goes on where another left it', () => {
   expect(statSync(path).mode & 0o777).toBe(0o600)
 })
 
-it('keeps to its length: the newest lines and one file before them', () => {
+test('keeps to its length: the newest lines and one file before them', () => {
   const path = join(folder, 'log.jsonl')
   const log = new JobLog(path, 100)
   for (let n = 0; n < 50; n++) log.add(`${n} ${'x'.repeat(20)}`)
@@ -34,7 +34,7 @@ it('keeps to its length: the newest lines and one file before them', () => {
   expect(kept.trim().split('\n').at(-1)).toMatch(/^49 /)
 })
 
-it('leaves out what cannot be kept, says so once, and goes on when it can', () => {
+test('leaves out what cannot be kept, says so once, and goes on when it can', () => {
   const path = join(folder, 'log.jsonl')
   mkdirSync(path)
   const reasons: unknown[] = []
@@ -47,7 +47,7 @@ it('leaves out what cannot be kept, says so once, and goes on when it can', () =
   expect(readFileSync(path, 'utf8')).toBe('three\n')
 })
 
-it.skipIf(platform() !== 'linux')('a full disk fails no job', () => {
+test.skipIf(platform() !== 'linux')('a full disk fails no job', () => {
   const path = join(folder, 'log.jsonl')
   symlinkSync('/dev/full', path)
   const reasons: unknown[] = []

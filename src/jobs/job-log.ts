@@ -1,4 +1,14 @@
-import { closeSync, fstatSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  renameSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 
 const LONGEST = 32 * 1024 * 1024
@@ -52,5 +62,104 @@ export class JobLog {
     mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 })
     this.#file = openSync(this.path, 'a', 0o600)
     this.#bytes = fstatSync(this.#file).size
+  }
+}
+
+const CHUNK = 1024 * 1024
+
+/** The whole lines of a job's log, which grows and may be put aside for a new one. Each call of `read` gives what came since the last. */
+export class LogReader {
+  #offset = 0
+  #inode: number | null = null
+  #rest = Buffer.alloc(0)
+
+  constructor(private readonly path: string) {}
+
+  read(take: (line: string) => void): void {
+    if (!existsSync(this.path)) return
+    const { ino } = statSync(this.path)
+    if (ino !== this.#inode) [this.#inode, this.#offset, this.#rest] = [ino, 0, Buffer.alloc(0)]
+    const file = openSync(this.path, 'r')
+    try {
+      const { size } = fstatSync(file)
+      const buffer = Buffer.allocUnsafe(CHUNK)
+      while (this.#offset < size) {
+        const got = readSync(file, buffer, 0, CHUNK, this.#offset)
+        if (got === 0) return
+        this.#offset += got
+        this.#split(Buffer.concat([this.#rest, buffer.subarray(0, got)]), take)
+      }
+    } finally {
+      closeSync(file)
+    }
+  }
+
+  #split(bytes: Buffer, take: (line: string) => void): void {
+    let from = 0
+    for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, from)) {
+      take(bytes.toString('utf8', from, end))
+      from = end + 1
+    }
+    this.#rest = Buffer.from(bytes.subarray(from))
+  }
+}
+
+/** How much of a log is read at once, but for a line that is longer. */
+const PART = 256 * 1024
+/** A longer line is passed over: a result of so many bytes is nothing to read. */
+const MOST_BYTES_READ = 8 * 1024 * 1024
+const NEWLINE = 10
+
+interface LogPart {
+  lines: string[]
+  /** Where the next part begins: which file, and from which of its bytes. */
+  next: string
+  /** There is more right now. */
+  more: boolean
+}
+
+/** The next whole lines of a job's log after a place, or its first; a log that was put aside meanwhile is read to its end first. */
+export function readLogPart(path: string, after: string | null): LogPart {
+  const files = [`${path}.1`, path].flatMap((one) => {
+    const found = statSync(one, { throwIfNoEntry: false })
+    return found?.isFile() ? [{ path: one, inode: found.ino, size: found.size }] : []
+  })
+  const [inode, offset] = placeOf(after)
+  const known = files.findIndex((file) => file.inode === inode)
+  const lines: string[] = []
+  for (let at = Math.max(0, known), from = known < 0 ? 0 : offset; at < files.length; at++, from = 0) {
+    const file = files[at]!
+    const reached = readLines(file.path, Math.min(from, file.size), file.size, lines)
+    const isLast = at === files.length - 1
+    // What is left of a file that was put aside is a line that was never finished.
+    if (lines.length > 0 || isLast)
+      return { lines, next: `${file.inode}.${reached.offset}`, more: reached.more || !isLast }
+  }
+  return { lines, next: '', more: false }
+}
+
+function placeOf(after: string | null): [number, number] {
+  const found = /^(\d{1,20})\.(\d{1,15})$/.exec(after ?? '')
+  return found ? [Number(found[1]), Number(found[2])] : [-1, 0]
+}
+
+function readLines(path: string, from: number, size: number, lines: string[]): { offset: number; more: boolean } {
+  const file = openSync(path, 'r')
+  try {
+    let at = from
+    for (let bytes = PART; at < size; bytes *= 4) {
+      const buffer = Buffer.allocUnsafe(Math.min(bytes, size - at))
+      const chunk = buffer.subarray(0, readSync(file, buffer, 0, buffer.length, at))
+      const end = chunk.lastIndexOf(NEWLINE)
+      if (end >= 0) {
+        lines.push(...chunk.toString('utf8', 0, end).split('\n'))
+        return { offset: at + end + 1, more: chunk.length === buffer.length && at + chunk.length < size }
+      }
+      if (chunk.length < buffer.length || at + chunk.length >= size) break
+      if (bytes >= MOST_BYTES_READ) at += chunk.length
+    }
+    return { offset: at, more: false }
+  } finally {
+    closeSync(file)
   }
 }

@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest'
-import type { JobRecord } from '../contract/job.js'
-import { aJob } from './a-job.js'
+import { describe, expect, test } from 'vitest'
+import type { JobRecord } from '../contract/records/job.js'
+import { aJob } from '../testing/sample-job.js'
 import { counted, isOver, nextAfter, whyNotResumed } from './job.js'
 import type { Outcome } from './outcome.js'
 
@@ -8,51 +8,70 @@ const NOW = new Date('2026-11-16T05:00:00.000Z')
 const next = (outcome: Outcome, change: Partial<JobRecord> = {}) => nextAfter({ ...aJob(), ...change }, outcome, NOW)
 
 describe('what a job does when a session ends', () => {
-  it('an agent that says it is done is not believed before the checks', () => {
+  test('an agent that says it is done is not believed before the checks', () => {
     expect(next({ how: 'done', text: 'All done.' })).toEqual({ do: 'check' })
   })
 
-  it('a full session is handed over while there are handoffs left, and a context that no longer fits too', () => {
+  test('a job in which every edit was denied fails as refused, and says which option allows edits', () => {
+    const done = { how: 'done', text: 'All done.' } as const
+    expect(next(done, { edits: { made: 0, denied: 2 } })).toMatchObject({
+      do: 'end',
+      state: 'failed',
+      reason: 'refused',
+      detail: expect.stringMatching(/all its 2 edits were denied.*--permission-mode acceptEdits/),
+    })
+    expect(next(done, { edits: { made: 1, denied: 2 } })).toEqual({ do: 'check' })
+    expect(next(done, { edits: { made: 0, denied: 0 } })).toEqual({ do: 'check' })
+  })
+
+  test('a full session is handed over while there are handoffs left, and a context that no longer fits too', () => {
     expect(next({ how: 'full' }, { handoffs: 2 })).toEqual({ do: 'hand-off' })
     expect(next({ how: 'too-long', detail: 'Prompt is too long' }, { handoffs: 2 })).toEqual({ do: 'hand-off' })
   })
 
-  it('without handoffs left it goes on to compact, or ends, as configured; never as completed', () => {
+  test('without handoffs left it goes on to compact, or ends, as configured; never as completed', () => {
     expect(next({ how: 'full' }, { handoffs: 3 })).toEqual({ do: 'resume', after: 0 })
     const stop = { handoffs: 3, spec: { ...aJob().spec, afterMaxHandoffs: 'stop' as const } }
     expect(next({ how: 'full' }, stop)).toMatchObject({ do: 'end', state: 'failed', reason: 'max_handoffs' })
     expect(next({ how: 'too-long', detail: 'Prompt is too long' }, { handoffs: 3 })).toMatchObject({
-      ...{ do: 'end', state: 'failed', reason: 'max_handoffs' },
+      do: 'end',
+      state: 'failed',
+      reason: 'max_handoffs',
       detail: expect.stringContaining('Prompt is too long'),
     })
   })
 
-  it('what failed is tried again after a growing pause, and not forever', () => {
+  test('what failed is tried again after a growing pause, and not forever', () => {
     const pauses = [0, 1, 2, 3].map((failures) => next({ how: 'died', detail: 'killed' }, { failures }))
     expect(pauses.map((one) => (one.do === 'resume' ? one.after : null))).toEqual([1_000, 5_000, 20_000, 60_000])
-    expect(next({ how: 'trouble', detail: 'overloaded' }, { failures: 4 })).toMatchObject({ do: 'end', reason: 'error' })
-  })
-
-  it('a limit is waited out until the time the provider names', () => {
-    expect(next({ how: 'limited', until: '2026-11-16T07:00:00.000Z', detail: '' })).toEqual({
-      ...{ do: 'wait', until: '2026-11-16T07:00:02.000Z' },
+    expect(next({ how: 'trouble', detail: 'overloaded' }, { failures: 4 })).toMatchObject({
+      do: 'end',
+      reason: 'error',
     })
   })
 
-  it('a limit without a time, in the past or absurdly far away is waited out by growing pauses', () => {
+  test('a limit is waited out until the time the provider names', () => {
+    expect(next({ how: 'limited', until: '2026-11-16T07:00:00.000Z', detail: '' })).toEqual({
+      do: 'wait',
+      until: '2026-11-16T07:00:02.000Z',
+    })
+  })
+
+  test('a limit without a time, in the past or absurdly far away is waited out by growing pauses', () => {
     for (const until of [null, '2026-11-16T04:00:00.000Z', '2031-01-01T00:00:00.000Z', 'soon'])
       expect(next({ how: 'limited', until, detail: '' })).toEqual({ do: 'wait', until: '2026-11-16T05:00:30.000Z' })
     expect(next({ how: 'limited', until: null, detail: '' }, { waits: 9 })).toEqual({
-      ...{ do: 'wait', until: '2026-11-16T05:10:00.000Z' },
+      do: 'wait',
+      until: '2026-11-16T05:10:00.000Z',
     })
   })
 
-  it('a client that hangs is resumed once', () => {
+  test('a client that hangs is resumed once', () => {
     expect(next({ how: 'stalled', silentMs: 900_000 })).toEqual({ do: 'resume', after: 0 })
     expect(next({ how: 'stalled', silentMs: 900_000 }, { stalls: 1 })).toMatchObject({ do: 'end', reason: 'stalled' })
   })
 
-  it('a failure, a client that hangs and a limit are rows of their own: one does not use up what another may', () => {
+  test('a failure, a client that hangs and a limit are rows of their own: one does not use up what another may', () => {
     const having = (outcomes: Outcome[]) => {
       let job = aJob()
       for (const outcome of outcomes) job = { ...job, ...counted(job, outcome) }
@@ -67,7 +86,7 @@ describe('what a job does when a session ends', () => {
     expect(next(hangs, having([hangs, error]))).toMatchObject({ do: 'end', reason: 'stalled' })
   })
 
-  it.each([
+  test.each([
     [{ how: 'turns' }, 'max_turns', /turns; resume it with more: --budget-turns/],
     [{ how: 'hook', detail: '' }, 'error', /a hook of yours stopped it: .*baton jobs logs job_1, then resume it/],
     [{ how: 'budget', detail: 'spent' }, 'max_budget', /spent; resume it with more: --budget-usd/],
@@ -75,34 +94,47 @@ describe('what a job does when a session ends', () => {
     [{ how: 'refused', status: 401, detail: 'invalid key' }, 'error', /invalid key \(status 401\); set it right/],
     [{ how: 'refused', status: 404, detail: 'no such model' }, 'error', /no such model \(status 404\); .*mend it/],
     [{ how: 'circles', times: 20, call: 'Bash ls' }, 'stalled', /same call 20 times.*Bash ls.*baton jobs logs job_1/],
-  ] as [Outcome, string, RegExp][])('%o ends it at once, says what to do, and it can be resumed', (outcome, reason, detail) => {
-    const end = next(outcome)
-    expect(end).toMatchObject({ do: 'end', state: 'failed', reason, detail: expect.stringMatching(detail) })
-    expect(whyNotResumed({ state: 'failed', exitReason: reason as JobRecord['exitReason'] })).toBeNull()
-  })
+  ] as [Outcome, string, RegExp][])(
+    '%o ends it at once, says what to do, and it can be resumed',
+    (outcome, reason, detail) => {
+      const end = next(outcome)
+      expect(end).toMatchObject({ do: 'end', state: 'failed', reason, detail: expect.stringMatching(detail) })
+      expect(whyNotResumed({ state: 'failed', exitReason: reason as JobRecord['exitReason'] })).toBeNull()
+    },
+  )
 
-  it('tells the time of one session from the time of the whole job', () => {
-    const spec = { ...aJob().spec, sessionTimeoutMs: 24 * 3600_000, budgets: { ...aJob().spec.budgets, minutes: 5 } }
-    expect(next({ how: 'timeout', of: 'session' }, { spec, ranMs: 300_000 })).toMatchObject({
-      detail: expect.stringMatching(/session.* 24 h/),
+  test('tells the time of one session from the time of the whole job', () => {
+    const session = { mode: 'fresh_per_job', expiresMs: 0, maxMs: 24 * 3600_000, resume: null, project: null } as const
+    const spec = { ...aJob().spec, session, budgets: { ...aJob().spec.budgets, minutes: 5 } }
+    expect(next({ how: 'too-old' }, { spec })).toEqual({ do: 'hand-off' })
+    expect(next({ how: 'too-old' }, { spec, handoffs: 3 })).toMatchObject({
+      reason: 'timeout',
+      detail: expect.stringMatching(/session.* 24 h.*--max-handoffs/),
     })
     expect(next({ how: 'timeout', of: 'job' }, { spec, ranMs: 1_000 })).toMatchObject({
       detail: expect.stringMatching(/its 5 minutes/),
     })
   })
 
-  it('a person’s word counts', () => {
+  test('a person’s word counts', () => {
     expect(next({ how: 'stopped', wanted: 'pause' })).toMatchObject({ state: 'paused', reason: null })
     expect(next({ how: 'stopped', wanted: 'cancel' })).toMatchObject({ state: 'cancelled', reason: 'cancelled' })
     expect(next({ how: 'stopped', wanted: 'pause' }, { wanted: 'cancel' })).toMatchObject({ state: 'cancelled' })
-    expect(next({ how: 'stopped', wanted: 'leave' })).toMatchObject({ state: 'paused', detail: 'whoever ran it was told to end' })
-    expect(next({ how: 'stopped', wanted: 'leave' }, { wanted: 'pause' })).toMatchObject({ detail: 'a person paused it' })
+    expect(next({ how: 'stopped', wanted: 'leave' })).toMatchObject({
+      state: 'paused',
+      detail: 'whoever ran it was told to end',
+    })
+    expect(next({ how: 'stopped', wanted: 'leave' }, { wanted: 'pause' })).toMatchObject({
+      detail: 'a person paused it',
+    })
   })
 
-  it('what is done or cancelled is not resumed', () => {
+  test('what is done or cancelled is not resumed', () => {
     expect(whyNotResumed({ state: 'completed', exitReason: 'success' })).toMatch(/done/)
     expect(whyNotResumed({ state: 'cancelled', exitReason: 'cancelled' })).toMatch(/cancelled/)
     expect(['completed', 'failed', 'cancelled'].every((state) => isOver(state as JobRecord['state']))).toBe(true)
-    expect(['pending', 'running', 'handing-off', 'waiting', 'paused'].some((s) => isOver(s as JobRecord['state']))).toBe(false)
+    expect(
+      ['pending', 'running', 'handing-off', 'waiting', 'paused'].some((s) => isOver(s as JobRecord['state'])),
+    ).toBe(false)
   })
 })

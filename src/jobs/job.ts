@@ -1,4 +1,4 @@
-import type { ExitReason, JobRecord, JobState } from '../contract/job.js'
+import type { ExitReason, JobRecord, JobState } from '../contract/records/job.js'
 import type { Outcome } from './outcome.js'
 
 /**
@@ -7,8 +7,11 @@ import type { Outcome } from './outcome.js'
  *   the session ended        then
  *   done                     the checks are run; all pass: completed. Else their output goes back to the same session, so often as the
  *                            job allows; then failed
+ *                            Where the permission mode denied every edit: failed (`refused`), whatever the agent says
  *   full                     handing-off: the same session is asked for its brief, and a fresh one begins with it. Once the handoffs are
  *                            used up the session is not stopped any more, but left to compact, or the job ends (`max_handoffs`)
+ *   too-old                  handing-off too: it has worked as long as `session.max_duration` allows. Without a handoff left: failed
+ *                            (`timeout`), since a compaction does not make it younger
  *   too-long                 handing-off too: the brief comes from an earlier point of the session, or from the transcript alone
  *   hook                     failed: a hook of the person's would end the next turn too, and each is paid for
  *   turns, budget, timeout   failed, with that reason; what was done stays, and `jobs resume` goes on with more
@@ -33,7 +36,7 @@ export type Next =
       detail: string
     }
 
-const MOST_FAILURES = 5
+export const MOST_FAILURES = 5
 const MOST_STALLS = 2
 const PAUSES_MS = [1_000, 5_000, 20_000, 60_000]
 /** Where the provider does not say how long a limit lasts. */
@@ -46,10 +49,12 @@ const LONGEST_LIMIT_MS = 8 * 24 * 3600_000
 export function nextAfter(job: JobRecord, outcome: Outcome, now: Date): Next {
   switch (outcome.how) {
     case 'done':
-      return { do: 'check' }
+      return allDenied(job) ? failed('refused', deniedText(job)) : { do: 'check' }
     case 'full':
     case 'too-long':
       return handOver(job, outcome)
+    case 'too-old':
+      return job.handoffs < job.spec.maxHandoffs ? { do: 'hand-off' } : failed('timeout', tooOldText(job))
     case 'hook':
       return failed('error', hookText(job, outcome.detail))
     case 'turns':
@@ -57,7 +62,7 @@ export function nextAfter(job: JobRecord, outcome: Outcome, now: Date): Next {
     case 'budget':
       return failed('max_budget', `${outcome.detail}; ${MORE} --budget-usd or --budget-tokens`)
     case 'timeout':
-      return failed('timeout', timeText(job, outcome.of))
+      return failed('timeout', timeText(job))
     case 'stalled':
       return stalled(job, outcome.silentMs)
     case 'circles':
@@ -81,15 +86,30 @@ export function nextAfter(job: JobRecord, outcome: Outcome, now: Date): Next {
 export const NO_FAILURES = { failures: 0, stalls: 0, waits: 0 }
 
 /** The row that an outcome makes longer, whatever the job does about it. */
-export function counted({ failures, stalls = 0, waits = 0 }: JobRecord, outcome: Outcome | undefined): Partial<JobRecord> {
+export function counted(
+  { failures, stalls = 0, waits = 0 }: JobRecord,
+  outcome: Outcome | undefined,
+): Partial<JobRecord> {
   if (outcome?.how === 'limited') return { waits: waits + 1 }
   return outcome?.how === 'stalled' ? { stalls: stalls + 1 } : { failures: failures + 1 }
 }
 
+const allDenied = ({ edits }: JobRecord): boolean => edits !== undefined && edits.made === 0 && edits.denied > 0
+
+function deniedText({ edits, spec }: JobRecord): string {
+  const count = edits?.denied === 1 ? 'its only edit was' : `all its ${edits?.denied} edits were`
+  const mode =
+    spec.permissionMode === null ? 'the permission mode of the client' : `permission mode ${spec.permissionMode}`
+  return `${count} denied by ${mode}, so nothing was changed; resume it with --permission-mode acceptEdits (edits) or bypassPermissions (everything)`
+}
+
 function stopped(wanted: NonNullable<JobRecord['wanted']>, level: string | null): Next {
-  if (wanted === 'cancel') return { do: 'end', state: 'cancelled', reason: 'cancelled', detail: 'a person cancelled it' }
+  if (wanted === 'cancel')
+    return { do: 'end', state: 'cancelled', reason: 'cancelled', detail: 'a person cancelled it' }
   const who =
-    level === null ? 'a person paused it' : `it reached the level \`${level}\`, which pauses it; resumed, it goes on beyond it`
+    level === null
+      ? 'a person paused it'
+      : `it reached the level \`${level}\`, which pauses it; resumed, it goes on beyond it`
   const detail = wanted === 'pause' ? who : 'whoever ran it was told to end'
   return { do: 'end', state: 'paused', reason: null, detail }
 }
@@ -141,10 +161,12 @@ function turnsText({ spec }: JobRecord): string {
   return `it used up its ${turns === null ? '' : `${turns.toLocaleString('en-US')} `}turns; ${MORE} --budget-turns`
 }
 
-function timeText({ spec }: JobRecord, of: Extract<Outcome, { how: 'timeout' }>['of']): string {
+function tooOldText({ spec }: JobRecord): string {
+  return `its session has worked for ${lengthText(spec.session?.maxMs ?? 0)}, as long as session.max_duration allows, and all ${spec.maxHandoffs} handoffs are used up; ${MORE} --max-handoffs`
+}
+
+function timeText({ spec }: JobRecord): string {
   const { minutes } = spec.budgets
-  if (of !== 'job' && spec.sessionTimeoutMs !== null)
-    return `its session may not last longer than ${lengthText(spec.sessionTimeoutMs)}; resumed, it has as long again`
   return `its ${minutes === null ? '' : `${minutes} `}minutes are over; ${MORE} --budget-minutes`
 }
 

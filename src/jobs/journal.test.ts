@@ -1,8 +1,8 @@
 import { appendFileSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { Journal, notTold, readJournal } from './journal.js'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { Journal, knownCalls, notTold, readAnswers, readJournal } from './journal.js'
 
 const AT = '2026-11-16T05:00:00.000Z'
 const call = (id: string, input: unknown = { command: `echo ${id}` }) => ({ id, name: 'Bash', input, subagent: null })
@@ -18,7 +18,7 @@ describe('the journal of a job', () => {
   })
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-  it('names what returned and what began, and leaves out what the transcript tells', () => {
+  test('names what returned and what began, and leaves out what the transcript tells', () => {
     const journal = new Journal(path)
     for (const id of ['a', 'b', 'c']) journal.began(AT, 's1', call(id))
     journal.returned(AT, 's1', { ...call('a'), result: 'fine', failed: false })
@@ -35,12 +35,51 @@ describe('the journal of a job', () => {
     expect(notTold(readJournal(path), 's1', told('a', 'c')).map(({ callId }) => callId)).toEqual(['b'])
   })
 
-  it('names a call that only the transcript tells of, and that never returned', () => {
+  test('names a call that only the transcript tells of, and that never returned', () => {
     const open = new Map([['x', { ok: false, open: { tool: 'Bash', input: 'make' } }]])
     expect(notTold([], 's', open)).toMatchObject([{ callId: 'x', tool: 'Bash', input: 'make', outcome: 'unknown' }])
   })
 
-  it('a call that was denied did not happen', () => {
+  test('a call that stands in the transcript alone and has no result was not started', () => {
+    const open = new Map([['x', { ok: false, open: { tool: 'Bash', input: 'make' } }]])
+    expect(knownCalls([], 's', open)).toMatchObject([
+      { callId: 'x', tool: 'Bash', input: 'make', outcome: 'not-started' },
+    ])
+  })
+
+  test('all calls of a session are known, also those that the transcript tells', () => {
+    const journal = new Journal(path)
+    for (const id of ['a', 'b', 'c']) journal.began(AT, 's', call(id))
+    journal.returned(AT, 's', { ...call('a'), result: 'fine', failed: false })
+    journal.close()
+    const outcomes = knownCalls(readJournal(path), 's', told('a', 'b')).map(({ callId, outcome }) => [callId, outcome])
+    expect(outcomes).toEqual([
+      ['a', 'done'],
+      ['b', 'done'],
+      ['c', 'unknown'],
+    ])
+  })
+
+  test('the answers since the last compaction of a session are kept, and are no calls', () => {
+    const journal = new Journal(path)
+    journal.answered(AT, 's', { uuid: 'u1', used: 10_000, calls: ['a'] })
+    journal.compacted(AT, 's')
+    journal.answered(AT, 's', { uuid: 'u2', used: 20_000, calls: ['b', 'c'] })
+    journal.answered(AT, 'other', { uuid: 'u3', used: 30_000, calls: [] })
+    journal.close()
+    expect(readAnswers(path, 's')).toEqual([{ uuid: 'u2', used: 20_000, calls: ['b', 'c'] }])
+    expect(notTold(readJournal(path), 's', told())).toEqual([])
+  })
+
+  test('a call that Baton denied is not named, even if the transcript reports it as interrupted', () => {
+    const journal = new Journal(path)
+    journal.denied(AT, 's', call('a'), 'the brief needs no tools')
+    journal.close()
+    const interrupted = new Map([['a', { ok: false, open: { tool: 'Bash', input: 'make' } }]])
+    expect(notTold(readJournal(path), 's', interrupted)).toEqual([])
+  })
+
+  test('a call that was denied did not happen', () => {
     const journal = new Journal(path)
     journal.began(AT, 's', call('a'))
     journal.denied(AT, 's', call('a'), 'the brief needs no tools')
@@ -48,7 +87,7 @@ describe('the journal of a job', () => {
     expect(notTold(readJournal(path), 's', told())).toEqual([])
   })
 
-  it('goes on after a line that a killed process left half, and loses only that one', () => {
+  test('goes on after a line that a killed process left half, and loses only that one', () => {
     const first = new Journal(path)
     first.began(AT, 's', call('a'))
     first.close()
@@ -59,7 +98,7 @@ describe('the journal of a job', () => {
     expect(readJournal(path).map(({ callId }) => callId)).toEqual(['a', 'b'])
   })
 
-  it('keeps long results short, and its file to its owner', () => {
+  test('keeps long results short, and its file to its owner', () => {
     const journal = new Journal(path)
     journal.returned(AT, 's', { ...call('a'), result: 'x'.repeat(1_000_000), failed: false })
     journal.close()
@@ -67,7 +106,7 @@ describe('the journal of a job', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600)
   })
 
-  it('there is none before the first call', () => {
+  test('there is none before the first call', () => {
     expect(readJournal(path)).toEqual([])
   })
 })

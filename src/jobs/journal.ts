@@ -1,24 +1,40 @@
 import { closeSync, fdatasyncSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { ToolCall, ToolResult } from './runtimes/runtime.js'
+import type { ToolCall, ToolResult } from '../contract/runtime.js'
 
 /**
  * What the tools of a job did, kept by Baton itself: the client's transcript is written a moment late, so that after a kill it lacks
  * steps that were done. A line is written before the client is answered, and lines are only added.
  */
-export interface JournalLine {
+interface JournalLine {
   at: string
   sessionId: string
   callId: string
   tool: string
-  /** `began`: it may have been done, in part or whole. */
-  what: 'began' | 'done' | 'failed' | 'denied'
+  /**
+   * began      a call was about to be made: it may have been done, in part or whole
+   * done       it returned; failed: it returned with an error; denied: Baton refused it
+   * answer     the agent answered; `callId` is the id of the answer, `text` a `JournalledAnswer`
+   * compacted  the session was compacted: a copy cannot be cut off at an answer before that
+   */
+  what: 'began' | 'done' | 'failed' | 'denied' | 'answer' | 'compacted'
   /** What it was called with, and what came of it; shortened. */
   text: string
 }
 
+/** An answer that a copy of the session can be cut off at. */
+interface JournalledAnswer {
+  uuid: string
+  /** Tokens in the context by then. */
+  used: number
+  /** Ids of the calls it made. */
+  calls: string[]
+}
+
 const LONGEST_INPUT = 600
 const LONGEST_RESULT = 1_500
+
+const SYNCED: ReadonlySet<JournalLine['what']> = new Set(['done', 'failed', 'denied'])
 
 export class Journal {
   readonly path: string
@@ -29,7 +45,14 @@ export class Journal {
   }
 
   began(at: string, sessionId: string, call: ToolCall): void {
-    this.#add({ at, sessionId, callId: call.id, tool: call.name, what: 'began', text: shortened(call.input, LONGEST_INPUT) })
+    this.#add({
+      at,
+      sessionId,
+      callId: call.id,
+      tool: call.name,
+      what: 'began',
+      text: shortened(call.input, LONGEST_INPUT),
+    })
   }
 
   returned(at: string, sessionId: string, { id, name, failed, result }: ToolResult): void {
@@ -39,6 +62,15 @@ export class Journal {
 
   denied(at: string, sessionId: string, call: ToolCall, why: string): void {
     this.#add({ at, sessionId, callId: call.id, tool: call.name, what: 'denied', text: why })
+  }
+
+  answered(at: string, sessionId: string, { uuid, used, calls }: JournalledAnswer): void {
+    const text = JSON.stringify({ used, calls })
+    this.#add({ at, sessionId, callId: uuid, tool: '', what: 'answer', text })
+  }
+
+  compacted(at: string, sessionId: string): void {
+    this.#add({ at, sessionId, callId: '', tool: '', what: 'compacted', text: '' })
   }
 
   #add(line: JournalLine): void {
@@ -52,7 +84,7 @@ export class Journal {
       const bytes = Buffer.from(`${JSON.stringify(line)}\n`)
       for (let done = 0; done < bytes.length; ) done += writeSync(this.#file, bytes, done)
       // A machine that loses its power must not forget that a step was done.
-      if (line.what !== 'began') fdatasyncSync(this.#file)
+      if (SYNCED.has(line.what)) fdatasyncSync(this.#file)
     } catch (error) {
       // What a full disk took of the line is seen to when the file is opened again.
       this.close()
@@ -90,43 +122,88 @@ export function readJournal(path: string): JournalLine[] {
   })
 }
 
+/** The answers of a session since its last compaction, oldest first. */
+export function readAnswers(path: string, sessionId: string): JournalledAnswer[] {
+  const lines = readJournal(path).filter((line) => line.sessionId === sessionId)
+  const since = lines.findLastIndex(({ what }) => what === 'compacted') + 1
+  return lines.slice(since).flatMap(({ what, callId, text }) => {
+    if (what !== 'answer') return []
+    return [{ uuid: callId, ...(JSON.parse(text) as Pick<JournalledAnswer, 'used' | 'calls'>) }]
+  })
+}
+
 /** One call as the journal knows it. */
 export interface KnownCall {
   callId: string
   tool: string
   input: string
-  outcome: 'done' | 'failed' | 'unknown'
+  /**
+   * `not-started`: the agent asked for it, and it never ran. Every call is journalled before the client is
+   * answered, and a
+   * client whose Baton is gone refuses all calls, so what the journal lacks did not run.
+   */
+  outcome: 'done' | 'failed' | 'unknown' | 'not-started'
   result: string
 }
 
-/** What a transcript holds of calls: how each returned. `open`: it did not, and the call is told here. */
+/**
+ * Calls in a transcript, and how each returned. `open` describes a call without a result, or with
+ * one that the client made up when it was interrupted.
+ *
+ * Claude Code 2.1.325 asks Baton before each call. When Baton is killed at that moment, the client
+ * writes "The user doesn't want to take this action right now" as the result, continues the turn
+ * and ends soon after. No user said so, and the journal has no line about such a call.
+ */
 export type ToldCalls = ReadonlyMap<string, { ok: boolean; open?: { tool: string; input: string } }>
 
 /**
- * The calls of one session that returned or began, and that its transcript does not tell of, or tells wrong: of a call that had returned, or
- * was cut off somewhere, a client that is ended writes that it failed. In the order they began.
+ * The calls of one session that its transcript does not tell of, or tells wrong: of a call that had returned, or
+ * was cut off
+ * somewhere, a client that is ended writes that it failed. In the order they began.
  */
 export function notTold(lines: readonly JournalLine[], sessionId: string, told: ToldCalls): KnownCall[] {
+  return journalled(lines, sessionId, told).flatMap((call): KnownCall[] => {
+    const found = told.get(call.callId)
+    if (found !== undefined && (call.outcome === 'failed' || found.ok)) return []
+    // The session itself sees a result that the client made up, so it is to look first.
+    return [call.outcome === 'not-started' ? { ...call, outcome: 'unknown' } : call]
+  })
+}
+
+/** All calls of one session, in the order they began. A call whose end only the transcript tells is done. */
+export function knownCalls(lines: readonly JournalLine[], sessionId: string, told: ToldCalls): KnownCall[] {
+  return journalled(lines, sessionId, told).map((call) =>
+    call.outcome === 'unknown' && told.get(call.callId)?.ok ? { ...call, outcome: 'done' } : call,
+  )
+}
+
+function journalled(lines: readonly JournalLine[], sessionId: string, told: ToldCalls): KnownCall[] {
   const calls = new Map<string, KnownCall>()
+  const denied = new Set<string>()
   for (const line of lines) {
-    if (line.sessionId !== sessionId) continue
-    if (line.what === 'denied') calls.delete(line.callId)
-    else if (line.what === 'began') {
+    if (line.sessionId !== sessionId || line.what === 'answer' || line.what === 'compacted') continue
+    if (line.what === 'denied') {
+      calls.delete(line.callId)
+      denied.add(line.callId)
+    } else if (line.what === 'began') {
       if (!calls.has(line.callId))
-        calls.set(line.callId, { callId: line.callId, tool: line.tool, input: line.text, outcome: 'unknown', result: '' })
+        calls.set(line.callId, {
+          callId: line.callId,
+          tool: line.tool,
+          input: line.text,
+          outcome: 'unknown',
+          result: '',
+        })
     } else {
       const began = calls.get(line.callId)
       const input = began?.input ?? ''
       calls.set(line.callId, { callId: line.callId, tool: line.tool, input, outcome: line.what, result: line.text })
     }
   }
-  // Called while nobody was there any more to write it down.
   for (const [callId, { open }] of told)
-    if (open && !calls.has(callId)) calls.set(callId, { callId, ...open, outcome: 'unknown', result: '' })
-  return [...calls.values()].filter(({ callId, outcome }) => {
-    const found = told.get(callId)
-    return found === undefined || (outcome !== 'failed' && !found.ok)
-  })
+    if (open && !calls.has(callId) && !denied.has(callId))
+      calls.set(callId, { callId, ...open, outcome: 'not-started', result: '' })
+  return [...calls.values()]
 }
 
 function shortened(value: unknown, longest: number): string {

@@ -1,19 +1,19 @@
 import { mkdirSync, mkdtempSync, rmdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import type { RunMessage, RuntimeListener, SessionOptions } from '../contract/runtime.js'
 import { silentLog } from '../lib/log.js'
+import { Unread } from '../lib/unread.js'
 import { Journal, notTold, readJournal } from './journal.js'
 import { type Host, LiveSession } from './live-session.js'
-import type { Ears, RunMessage, SessionWish } from './runtimes/runtime.js'
-import { Unread } from './runtimes/unread.js'
 
 /** A session whose client says what the test says. */
 function spoken() {
   const folder = mkdtempSync(join(tmpdir(), 'baton-live-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const messages = new Unread<RunMessage>()
-  let ears!: Ears
+  let listener!: RuntimeListener
   let raw: (line: string) => void = () => {}
   const cuts: string[] = []
   const kill = (): void => {
@@ -21,11 +21,16 @@ function spoken() {
     messages.tell({ kind: 'exit', code: null, signal: 'SIGKILL', trouble: null })
   }
   const runtime = {
-    ...{ name: 'scripted' as const, missing: () => null },
-    start: (_: SessionWish, given: Ears) => {
-      ears = given
+    name: 'scripted' as const,
+    missing: () => null,
+    start: (_: SessionOptions, given: RuntimeListener) => {
+      listener = given
       return {
-        ...{ process: null, messages, usage: async () => null, ready: async () => {}, forbidCompaction: async () => {} },
+        process: null,
+        messages,
+        usage: async () => null,
+        ready: async () => {},
+        forbidCompaction: async () => {},
         say: () => {},
         onRaw: (take: (line: string) => void) => {
           raw = take
@@ -37,29 +42,54 @@ function spoken() {
         stopTask: async (id: string) => {
           cuts.push(`stop ${id}`)
         },
-        ...{ end: async () => messages.close(), kill },
+        end: async () => messages.close(),
+        kill,
       }
     },
   }
   const journal = new Journal(join(folder, 'journal.jsonl'))
   const host: Host = {
-    ...{ now: () => new Date(), log: silentLog, journal },
-    ...{ measured: () => ({ full: false }), heard: () => {}, mustStop: () => null, mayCompact: () => true, lingers: () => {} },
-    ...{ hooked: async () => '', says: () => null, hasRoom: () => false, begins: () => {} },
+    now: () => new Date(),
+    log: silentLog,
+    journal,
+    recordUsage: () => ({ full: false }),
+    receiveMessage: () => {},
+    mustStop: () => null,
+    isTooOld: () => false,
+    mayCompact: () => true,
+    lingers: () => {},
+    edited: () => {},
+    answerHook: async () => '',
+    textForNextRequest: () => null,
+    hasRoom: () => false,
+    recordStart: () => {},
   }
-  const live = new LiveSession(runtime, { sessionId: 's' } as SessionWish, host)
+  const live = new LiveSession(runtime, { sessionId: 's' } as SessionOptions, host)
   const spend = { usage: { input: 0, output: 0, cacheCreation: 0, cacheRead: 0 }, costUsd: null }
   const plain = { terminal: 'completed', isError: false, status: null, text: '', turns: 1, spend, ofPrompt: true }
   const tell = (message: Partial<RunMessage> & { kind: RunMessage['kind'] }): void =>
     messages.tell({ ...(message.kind === 'result' ? plain : {}), ...message } as RunMessage)
-  return { live, host, tell, cuts, journal: journal.path, ears: () => ears, line: () => raw('{}') }
+  return { live, host, tell, cuts, journal: journal.path, listener: () => listener, line: () => raw('{}') }
 }
 
 const bounds = { silenceMs: 1_500, turnMs: null }
 const call = { id: 'toolu_1', name: 'Bash', input: {}, subagent: null }
-const after = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+const after = async (ms: number): Promise<void> => void (await vi.advanceTimersByTimeAsync(ms))
 
-it('is done when nothing runs in the background and the client is idle: what finishes late has the last word', async () => {
+/** Lets time pass until the turn is over. */
+async function over<T>(turn: Promise<T>): Promise<T> {
+  let isOver = false
+  void turn.finally(() => {
+    isOver = true
+  })
+  while (!isOver) await after(50)
+  return turn
+}
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+test('is done when nothing runs in the background and the client is idle: what finishes late has the last word', async () => {
   const { live, tell } = spoken()
   const turn = live.turn('work', 'work', { silenceMs: 60_000, turnMs: null })
   tell({ kind: 'tasks', running: ['t'] })
@@ -69,17 +99,17 @@ it('is done when nothing runs in the background and the client is idle: what fin
   tell({ kind: 'state', state: 'working' })
   tell({ kind: 'result', text: 'All done.', ofPrompt: false })
   tell({ kind: 'state', state: 'idle' })
-  expect(await turn).toEqual({ how: 'done', text: 'All done.' })
+  expect(await over(turn)).toEqual({ how: 'done', text: 'All done.' })
 })
 
-it('a client that does not say that it is idle is taken to be after a while', async () => {
+test('a client that does not say that it is idle is taken to be after a while', async () => {
   const { live, tell } = spoken()
   const turn = live.turn('work', 'work', { silenceMs: 60_000, turnMs: null })
   tell({ kind: 'result', text: 'Done.' })
-  expect(await turn).toEqual({ how: 'done', text: 'Done.' })
-}, 20_000)
+  expect(await over(turn)).toEqual({ how: 'done', text: 'Done.' })
+})
 
-it('an agent that works again is waited for, however long it says nothing: only one that says nothing at all is taken to be idle', async () => {
+test('an agent that works again is waited for, however long it says nothing: only one that says nothing at all is taken to be idle', async () => {
   const { live, tell } = spoken()
   const turn = live.turn('work', 'work', { silenceMs: 60_000, turnMs: null })
   tell({ kind: 'tasks', running: ['t'] })
@@ -87,13 +117,18 @@ it('an agent that works again is waited for, however long it says nothing: only 
   tell({ kind: 'state', state: 'idle' })
   tell({ kind: 'tasks', running: [] })
   tell({ kind: 'state', state: 'working' })
-  expect(await Promise.race([turn, after(7_000)])).toBeUndefined()
+  let isOver = false
+  void turn.then(() => {
+    isOver = true
+  })
+  await after(7_000)
+  expect(isOver).toBe(false)
   tell({ kind: 'result', text: 'All done.', ofPrompt: false })
   tell({ kind: 'state', state: 'idle' })
-  expect(await turn).toEqual({ how: 'done', text: 'All done.' })
-}, 20_000)
+  expect(await over(turn)).toEqual({ how: 'done', text: 'All done.' })
+})
 
-it('what runs on in the background is ended when it was waited for long enough, and has the agent speak once more', async () => {
+test('what runs on in the background is ended when it was waited for long enough, and has the agent speak once more', async () => {
   const { live, tell, cuts, host } = spoken()
   const told: number[] = []
   host.lingers = (tasks) => void told.push(tasks)
@@ -110,11 +145,11 @@ it('what runs on in the background is ended when it was waited for long enough, 
   tell({ kind: 'tasks', running: ['again'] })
   tell({ kind: 'result', text: 'It was stopped, I began it anew.', ofPrompt: false })
   tell({ kind: 'state', state: 'idle' })
-  expect(await turn).toEqual({ how: 'done', text: 'It was stopped, I began it anew.' })
+  expect(await over(turn)).toEqual({ how: 'done', text: 'It was stopped, I began it anew.' })
   expect(cuts).toEqual(['stop endless'])
-}, 20_000)
+})
 
-it('one that does not end at all holds the end up no longer, and a person who pauses does not wait for it', async () => {
+test('one that does not end at all holds the end up no longer, and a person who pauses does not wait for it', async () => {
   const { live, tell, host } = spoken()
   const start = () => {
     const turn = live.turn('work', 'work', { silenceMs: 60_000, turnMs: null, backgroundMs: 500 })
@@ -123,16 +158,16 @@ it('one that does not end at all holds the end up no longer, and a person who pa
     tell({ kind: 'state', state: 'idle' })
     return turn
   }
-  expect(await start()).toEqual({ how: 'done', text: 'Done.' })
+  expect(await over(start())).toEqual({ how: 'done', text: 'Done.' })
   host.mustStop = () => ({ how: 'stopped', wanted: 'pause' })
   const began = Date.now()
-  expect(await start()).toEqual({ how: 'done', text: 'Done.' })
+  expect(await over(start())).toEqual({ how: 'done', text: 'Done.' })
   expect(Date.now() - began).toBeLessThan(3_000)
   host.mustStop = () => ({ how: 'timeout', of: 'job' })
-  expect(await start()).toEqual({ how: 'timeout', of: 'job' })
-}, 40_000)
+  expect(await over(start())).toEqual({ how: 'timeout', of: 'job' })
+})
 
-it('a key that the provider refuses again and again is not asked with for minutes; other failures are left to the client', async () => {
+test('a key that the provider refuses again and again is not asked with for minutes; other failures are left to the client', async () => {
   const { live, tell, cuts } = spoken()
   const retry = (status: number | null) =>
     tell({ kind: 'retry', attempt: 1, status, delayMs: 0, reason: 'authentication_failed' })
@@ -143,42 +178,42 @@ it('a key that the provider refuses again and again is not asked with for minute
   retry(403)
   retry(401)
   const refused = { how: 'refused', status: 401, detail: 'authentication_failed, 4 times in a row' }
-  expect(await turn).toEqual(refused)
+  expect(await over(turn)).toEqual(refused)
   expect(cuts).toEqual(['interrupt'])
 })
 
-it('what a task in the background wakes while the brief is wanted may not work, and is not the brief', async () => {
-  const { live, tell, ears } = spoken()
-  expect(await ears().beforeTool(call)).toEqual({})
+test('what a task in the background wakes while the brief is wanted may not work, and is not the brief', async () => {
+  const { live, tell, listener } = spoken()
+  expect(await listener().beforeTool(call)).toEqual({})
   await live.settleTasks(0)
-  expect(await ears().beforeTool(call)).toEqual({ deny: expect.stringContaining('The brief is wanted now') })
-  expect(await ears().beforeTool({ ...call, subagent: 'a' })).toEqual({})
+  expect(await listener().beforeTool(call)).toEqual({ deny: expect.stringContaining('The brief is wanted now') })
+  expect(await listener().beforeTool({ ...call, subagent: 'a' })).toEqual({})
   const turn = live.turn('the brief, please', 'brief', bounds)
   tell({ kind: 'result', text: 'I am awake.', ofPrompt: false })
   tell({ kind: 'result', text: '# Handoff brief' })
-  expect(await turn).toEqual({ how: 'done', text: '# Handoff brief' })
+  expect(await over(turn)).toEqual({ how: 'done', text: '# Handoff brief' })
 })
 
-it('what Baton refuses in the turn for the brief is not told as refused for want of a permission', async () => {
+test('what Baton refuses in the turn for the brief is not told as refused for want of a permission', async () => {
   const { live, tell, host } = spoken()
   const denied: (number | undefined)[] = []
-  host.heard = (message) => void (message.kind === 'result' && denied.push(message.denied))
+  host.receiveMessage = (message) => void (message.kind === 'result' && denied.push(message.denied))
   const work = live.turn('work', 'work', bounds)
   tell({ kind: 'result', text: 'Done.', denied: 2 })
   tell({ kind: 'state', state: 'idle' })
-  await work
+  await over(work)
   const brief = live.turn('the brief, please', 'brief', bounds)
   tell({ kind: 'result', text: '# Handoff brief', denied: 3 })
-  await brief
+  await over(brief)
   expect(denied).toEqual([2, 0])
 })
 
-it('of a call that was refused the batch tells how it ended, and what returned is not told twice', async () => {
-  const { ears, journal } = spoken()
+test('of a call that was refused the batch tells how it ended, and what returned is not told twice', async () => {
+  const { listener, journal } = spoken()
   const other = { ...call, id: 'toolu_2' }
-  for (const one of [call, other]) await ears().beforeTool(one)
-  await ears().afterTool({ ...call, result: 'fine', failed: false })
-  await ears().afterBatch([
+  for (const one of [call, other]) await listener().beforeTool(one)
+  await listener().afterTool({ ...call, result: 'fine', failed: false })
+  await listener().afterBatch([
     { ...call, result: 'fine', failed: false },
     { ...other, result: 'Permission to use Bash was refused.', failed: true },
   ])
@@ -189,32 +224,34 @@ it('of a call that was refused the batch tells how it ended, and what returned i
   expect(readJournal(journal)).toHaveLength(4)
 })
 
-it('a call that cannot be written down is not made, and the batch is measured all the same', async () => {
-  const { live, ears, host, journal } = spoken()
+test('a call that cannot be written down is not made, and the batch is measured all the same', async () => {
+  const { live, listener, host, journal } = spoken()
   mkdirSync(journal)
-  expect(await ears().beforeTool(call)).toEqual({ deny: expect.stringContaining('could not write it down') })
+  expect(await listener().beforeTool(call)).toEqual({ deny: expect.stringContaining('could not write it down') })
   host.mustStop = () => ({ how: 'turns' })
-  expect(await ears().afterBatch([{ ...call, result: 'refused', failed: true }])).toEqual({ stop: expect.any(String) })
+  expect(await listener().afterBatch([{ ...call, result: 'refused', failed: true }])).toEqual({
+    stop: expect.any(String),
+  })
   rmdirSync(journal)
-  expect(await ears().beforeTool(call)).toEqual({})
+  expect(await listener().beforeTool(call)).toEqual({})
   rmSync(journal)
   host.journal.close()
   mkdirSync(journal)
   await live.settleTasks(0)
-  expect(await ears().beforeTool(call)).toEqual({ deny: expect.stringContaining('The brief is wanted now') })
+  expect(await listener().beforeTool(call)).toEqual({ deny: expect.stringContaining('The brief is wanted now') })
 })
 
-it('tools in the place of the brief are refused four times, then the turn ends', async () => {
-  const { live, tell, ears } = spoken()
+test('tools in the place of the brief are refused four times, then the turn ends', async () => {
+  const { live, tell, listener } = spoken()
   const turn = live.turn('the brief, please', 'brief', bounds)
-  const batch = () => ears().afterBatch([{ ...call, result: 'no', failed: true }])
+  const batch = () => listener().afterBatch([{ ...call, result: 'no', failed: true }])
   expect([await batch(), await batch(), await batch()]).toEqual([{}, {}, {}])
   expect(await batch()).toEqual({ stop: expect.any(String) })
   tell({ kind: 'result', terminal: 'hook_stopped' })
-  expect(await turn).toMatchObject({ how: 'trouble' })
+  expect(await over(turn)).toMatchObject({ how: 'trouble' })
 })
 
-it.each(['heard', 'mustStop'] as const)(
+test.each(['receiveMessage', 'mustStop'] as const)(
   'a store that fails ends the turn and the client, and nothing else; in %s',
   async (asked) => {
     const { live, host, tell, cuts } = spoken()
@@ -224,13 +261,14 @@ it.each(['heard', 'mustStop'] as const)(
     const turn = live.turn('work', 'work', { silenceMs: 60_000, turnMs: null })
     tell({ kind: 'state', state: 'working' })
     const lost = { how: 'trouble', detail: expect.stringContaining('database is locked') }
-    expect(await turn).toEqual(lost)
+    expect(await over(turn)).toEqual(lost)
     expect(cuts).toEqual(['kill'])
-    expect(await live.turn('more', 'work', bounds)).toEqual(lost)
+    const { how } = await over(live.turn('more', 'work', bounds))
+    expect(['trouble', 'died']).toContain(how)
   },
 )
 
-it('silence is no line at all, and not the time until the client asks the provider again', async () => {
+test('silence is no line at all, and not the time until the client asks the provider again', async () => {
   const { live, tell, cuts, line } = spoken()
   const turn = live.turn('work', 'work', bounds)
   const said = setInterval(line, 200)
@@ -240,6 +278,6 @@ it('silence is no line at all, and not the time until the client asks the provid
   tell({ kind: 'retry', attempt: 1, status: 529, delayMs: 2_000, reason: 'overloaded' })
   await after(2_500)
   expect(cuts).toEqual([])
-  expect(await turn).toEqual({ how: 'stalled', silentMs: 1_500 })
+  expect(await over(turn)).toEqual({ how: 'stalled', silentMs: 1_500 })
   expect(cuts[0]).toBe('interrupt')
-}, 20_000)
+})

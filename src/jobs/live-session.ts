@@ -1,11 +1,18 @@
+import type {
+  ContextUsage,
+  RunMessage,
+  RunningSession,
+  Runtime,
+  RuntimeListener,
+  SessionOptions,
+  ToolResult,
+} from '../contract/runtime.js'
 import { reasonOf } from '../lib/errors.js'
+import { faultPoint } from '../lib/fault-point.js'
 import type { Log } from '../lib/log.js'
-import { CallKeeper } from './call-keeper.js'
+import { CallKeeper, SAME_MOST, SAME_TOLD, SameAgain, sameText } from './call-list.js'
 import type { Journal } from './journal.js'
-import { type Outcome, outcomeOf } from './outcome.js'
-import { RefusedKey } from './refused-key.js'
-import type { ContextUsage, Ears, RunMessage, RunningSession, Runtime, SessionWish, ToolResult } from './runtimes/runtime.js'
-import { SAME_MOST, SAME_TOLD, SameAgain, sameText } from './same-again.js'
+import { type Outcome, outcomeOf, RefusedKey } from './outcome.js'
 
 /** What whoever runs a session is told and asked while it works. */
 export interface Host {
@@ -15,21 +22,25 @@ export interface Host {
   /** Whether the session has room left for sure, whatever `calls` brought. */
   hasRoom(calls: readonly ToolResult[]): boolean
   /** What the session holds before its first batch. */
-  begins(usage: ContextUsage): void
+  recordStart(usage: ContextUsage): void
   /** A complete batch returned, and the session holds so much. `full`: stop here. */
-  measured(usage: ContextUsage): { full: boolean }
+  recordUsage(usage: ContextUsage): { full: boolean }
   /** Everything the client tells, in order. */
-  heard(message: RunMessage): void
+  receiveMessage(message: RunMessage): void
+  /** True once the session has worked as long as one session may. */
+  isTooOld(): boolean
   /** Why it must stop between two batches now; null: it need not. */
   mustStop(): Outcome | null
+  /** A call that changes files returned well. */
+  edited(): void
   /** Its turn has ended, but not what it left running in the background. */
   lingers(tasks: number): void
   /** Whether this compaction is kept from coming about. */
   mayCompact(trigger: 'auto' | 'manual'): boolean
   /** What the client asked or told by a hook, as it wrote it. Returns what a summariser is to be told; '' nothing. */
-  hooked(sessionId: string, event: string, payload: unknown): Promise<string>
+  answerHook(sessionId: string, event: string, payload: unknown): Promise<string>
   /** What the next request carries; null: nothing. */
-  says(sessionId: string, after: 'batch' | 'compaction'): string | null
+  textForNextRequest(sessionId: string, after: 'batch' | 'compaction'): string | null
 }
 
 export interface Bounds {
@@ -79,14 +90,17 @@ export class LiveSession {
   #saidAt = 0
   #batchAt: number | null = null
   #refusals = 0
+  #hasAnswered = false
   readonly #calls: CallKeeper
   readonly #same = new SameAgain()
+  /** Calls that change files and have not returned. */
+  readonly #edits = new Set<string>()
 
-  constructor(runtime: Runtime, wish: SessionWish, host: Host) {
-    this.sessionId = wish.sessionId
+  constructor(runtime: Runtime, options: SessionOptions, host: Host) {
+    this.sessionId = options.sessionId
     this.#host = host
-    this.#calls = new CallKeeper(host, wish.sessionId)
-    this.#session = runtime.start(wish, this.#ears())
+    this.#calls = new CallKeeper(host, options.sessionId)
+    this.#session = runtime.start(options, this.#ears())
     // A long answer is many lines and one message.
     this.#session.onRaw(() => this.#hears(0))
     this.#follow().catch((error: unknown) => this.#lose(error))
@@ -94,6 +108,11 @@ export class LiveSession {
 
   get process(): RunningSession['process'] {
     return this.#session.process
+  }
+
+  /** True once the model has answered in the last turn. */
+  get hasAnswered(): boolean {
+    return this.#hasAnswered
   }
 
   onRaw(take: (line: string) => void): void {
@@ -115,6 +134,7 @@ export class LiveSession {
     this.#idle = false
     this.#isWoken = false
     this.#refusals = 0
+    this.#hasAnswered = false
     this.#isSettled = false
     this.#key = new RefusedKey()
     this.#saidAt = Date.now()
@@ -122,7 +142,7 @@ export class LiveSession {
       this.#end = resolve
     })
     this.#session.say(prompt)
-    if (mode === 'work') this.#askMeanwhile((usage) => this.#host.begins(usage))
+    if (mode === 'work') this.#askMeanwhile((usage) => this.#host.recordStart(usage))
     const watch = setInterval(() => this.#lookSafely(bounds), LOOK_MS)
     try {
       return await ended
@@ -182,12 +202,17 @@ export class LiveSession {
     for await (const message of this.#session.messages) {
       // Whoever says when it asks the provider again is not stuck until then.
       this.#hears(message.kind === 'retry' ? message.delayMs : 0)
-      this.#host.heard(this.#asHeard(message))
+      if (message.kind === 'answer') {
+        this.#hasAnswered = true
+        if (this.#mode === 'work') this.#calls.answered(message)
+      }
+      if (message.kind === 'compacted') this.#calls.compacted()
+      this.#host.receiveMessage(this.#asHeard(message))
       if (message.kind === 'limit' && message.reached) this.#limit = { resetsAt: message.resetsAt }
       if (message.kind === 'tasks') this.#tasksAre(message.running)
       if (message.kind === 'state') this.#stateIs(message.state)
       if (message.kind === 'result') this.#ended(message)
-      const refused = this.#key.heard(message)
+      const refused = this.#key.observe(message)
       if (refused !== null && this.#stop === null) this.#cut(refused)
       if (message.kind === 'exit') {
         this.#gone = died(message, hasSpoken)
@@ -201,6 +226,10 @@ export class LiveSession {
 
   /** What Baton itself refuses while the brief is wanted is no call that the agent may not make. */
   #asHeard(message: RunMessage): RunMessage {
+    if (message.kind === 'denied')
+      return this.#mode === 'brief'
+        ? { kind: 'other', type: 'denied for the brief' }
+        : { ...message, edits: this.#edits.delete(message.id) }
     return message.kind === 'result' && this.#mode === 'brief' ? { ...message, denied: 0 } : message
   }
 
@@ -283,9 +312,9 @@ export class LiveSession {
     }
     const quiet = now - Math.max(this.#lastWord, this.#saidAt)
     if (this.#finished !== null && this.#isAlone() && !this.#isWoken && quiet > QUIET_MS) this.#end?.(this.#finished)
-    else if (this.#finished?.how === 'done' && this.#idle && !this.#isSettled && quiet > backgroundMs) void this.#settle()
-    else if (turnMs !== null && now - this.#saidAt > turnMs)
-      this.#cut({ how: 'timeout', of: this.#mode === 'brief' ? 'brief' : 'session' })
+    else if (this.#finished?.how === 'done' && this.#idle && !this.#isSettled && quiet > backgroundMs)
+      void this.#settle()
+    else if (turnMs !== null && now - this.#saidAt > turnMs) this.#cut({ how: 'timeout', of: 'brief' })
     else if (quiet > silenceMs) this.#cut({ how: 'stalled', silentMs: silenceMs })
   }
 
@@ -298,26 +327,31 @@ export class LiveSession {
     void this.#session.interrupt()
   }
 
-  #ears(): Ears {
+  #ears(): RuntimeListener {
     return {
-      heard: (event, payload) => this.#host.hooked(this.sessionId, event, payload),
+      heard: (event, payload) => this.#host.answerHook(this.sessionId, event, payload),
       beforeTool: async (call) => {
+        if (call.edits) this.#edits.add(call.id)
         if (call.subagent !== null) return {}
         if (this.#mode === 'brief') {
           this.#calls.denied(call, 'in the turn for the brief')
           return { deny: '[baton] The brief is wanted now, as your whole answer. No tools are needed for it.' }
         }
         this.#batchAt ??= Date.now()
+        faultPoint('JOB_CALL')
         return this.#calls.began(call)
       },
       afterTool: async (result) => {
+        if (this.#edits.delete(result.id) && !result.failed) this.#host.edited()
         if (result.subagent === null) this.#calls.returned(result)
       },
       afterBatch: (calls) => this.#afterBatch(calls),
       beforeCompaction: async (trigger) =>
-        this.#mode === 'work' && this.#host.mayCompact(trigger) ? {} : { block: '[baton] This session is handed over instead.' },
+        this.#mode === 'work' && this.#host.mayCompact(trigger)
+          ? {}
+          : { block: '[baton] This session is handed over instead.' },
       afterCompaction: async () => {
-        const context = this.#host.says(this.sessionId, 'compaction')
+        const context = this.#host.textForNextRequest(this.sessionId, 'compaction')
         return context === null ? {} : { context }
       },
     }
@@ -330,14 +364,21 @@ export class LiveSession {
     const same = this.#same.took(calls, Date.now() - (this.#batchAt ?? Date.now()))
     this.#batchAt = null
     const usage = this.#host.hasRoom(calls)
-      ? this.#askMeanwhile((found) => this.#host.measured(found))
+      ? this.#askMeanwhile((found) => this.#host.recordUsage(found))
       : await this.#session.usage()
-    const full = usage !== null && this.#host.measured(usage).full
+    const full = usage !== null && this.#host.recordUsage(usage).full
     const circles: Outcome | null = same >= SAME_MOST ? { how: 'circles', times: same, call: nameOf(calls) } : null
-    const stop = this.#stop ?? this.#host.mustStop() ?? circles ?? (full ? ({ how: 'full' } as const) : null)
+    // A handoff waits for the batch: cutting off a tool that runs would lose its work.
+    const handsOff: Outcome | null = full ? { how: 'full' } : this.#host.isTooOld() ? { how: 'too-old' } : null
+    const stop = this.#stop ?? this.#host.mustStop() ?? circles ?? handsOff
     if (stop === null) {
-      const context = [same === SAME_TOLD ? sameText(same) : null, this.#host.says(this.sessionId, 'batch')]
-      return context.every((part) => part === null) ? {} : { context: context.filter((part) => part !== null).join('\n\n') }
+      const context = [
+        same === SAME_TOLD ? sameText(same) : null,
+        this.#host.textForNextRequest(this.sessionId, 'batch'),
+      ]
+      return context.every((part) => part === null)
+        ? {}
+        : { context: context.filter((part) => part !== null).join('\n\n') }
     }
     this.#stop = stop
     this.#stopAt = Date.now()

@@ -1,7 +1,7 @@
-import { expect, it } from 'vitest'
-import type { JobRecord } from '../contract/job.js'
-import { aJob } from './a-job.js'
-import { lostJobs } from './lost-jobs.js'
+import { expect, test } from 'vitest'
+import type { JobRecord } from '../contract/records/job.js'
+import { aJob } from '../testing/sample-job.js'
+import { lostJobs } from './find-job.js'
 
 const [here, gone] = [
   { pid: 1, startedAt: 'a' },
@@ -14,29 +14,36 @@ const look = (...jobs: Partial<JobRecord>[]) => {
   return { cutOff: ids(cutOff), unwanted: ids(unwanted), unsaid: ids(unsaid) }
 }
 
-it('a job is lost when whoever ran it is gone, or nobody ever did', () => {
+test('a job is lost when whoever ran it is gone, or nobody ever did', () => {
   const states = ['running', 'handing-off', 'waiting', 'pending'] as const
   expect(look(...states.map((state) => ({ state, runner: gone }))).cutOff).toEqual(['0', '1', '2', '3'])
   expect(look({ state: 'pending', runner: null }, { state: 'running', runner: here }).cutOff).toEqual(['0'])
 })
 
-it('one that a person paused, or wanted to stop, does not go on by itself', () => {
+test('one that a person paused, or wanted to stop, does not go on by itself', () => {
   expect(look({ state: 'paused', runner: null })).toEqual({ cutOff: [], unwanted: [], unsaid: [] })
-  expect(look({ wanted: 'pause', runner: gone }, { wanted: 'cancel', runner: gone }, { wanted: 'cancel', runner: here })).toEqual(
-    {
-      ...{ cutOff: [], unwanted: ['0', '1'], unsaid: [] },
-    },
-  )
+  expect(
+    look({ wanted: 'pause', runner: gone }, { wanted: 'cancel', runner: gone }, { wanted: 'cancel', runner: here }),
+  ).toEqual({
+    cutOff: [],
+    unwanted: ['0', '1'],
+    unsaid: [],
+  })
 })
 
-it('one whose runner had to leave goes on, paused or not yet', () => {
-  expect(look({ wanted: 'leave', state: 'paused', runner: null }, { wanted: 'leave', runner: gone }).cutOff).toEqual(['0', '1'])
+test('one whose runner had to leave goes on, paused or not yet', () => {
+  expect(look({ wanted: 'leave', state: 'paused', runner: null }, { wanted: 'leave', runner: gone }).cutOff).toEqual([
+    '0',
+    '1',
+  ])
 })
 
-it('one that has ended is found until the hooks of its end have too', () => {
+test('one that has ended is found until the hooks of its end have too', () => {
   const hooksDue = { kept: true, pullRequest: null }
   const ended = { state: 'completed', hooksDue } as const
   expect(look({ ...ended, runner: gone }, { ...ended, runner: here }, { state: 'failed', runner: null })).toEqual({
-    ...{ cutOff: [], unwanted: [], unsaid: ['0'] },
+    cutOff: [],
+    unwanted: [],
+    unsaid: ['0'],
   })
 })

@@ -1,18 +1,23 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import type { RunMessage } from '../contract/runtime.js'
 import { ofNobody, outcomeOf } from './outcome.js'
-import type { RunMessage } from './runtimes/runtime.js'
 
 type Result = Extract<RunMessage, { kind: 'result' }>
 const usage = { input: 0, output: 0, cacheCreation: 0, cacheRead: 0 }
 const result = (change: Partial<Result>): Result => ({
-  ...{ kind: 'result', terminal: 'completed', isError: false, status: null, text: 'Done.', turns: 1 },
+  kind: 'result',
+  terminal: 'completed',
+  isError: false,
+  status: null,
+  text: 'Done.',
+  turns: 1,
   spend: { usage, costUsd: null },
   ofPrompt: true,
   ...change,
 })
 
 describe('what the end of a turn means', () => {
-  it.each([
+  test.each([
     [{}, { how: 'done', text: 'Done.' }],
     [
       { terminal: 'hook_stopped', text: '' },
@@ -54,23 +59,27 @@ describe('what the end of a turn means', () => {
     expect(outcomeOf(result(change), null)).toMatchObject(expected)
   })
 
-  it('a limit the client told of is why a turn failed, and says until when', () => {
+  test('a limit the client told of is why a turn failed, and says until when', () => {
     const told = { resetsAt: '2026-11-16T09:00:00.000Z' }
     expect(outcomeOf(result({ terminal: 'api_error', isError: true, status: 429 }), told)).toMatchObject({
-      ...{ how: 'limited', until: told.resetsAt },
+      how: 'limited',
+      until: told.resetsAt,
     })
     expect(outcomeOf(result({}), told)).toMatchObject({ how: 'done' })
   })
 })
 
-it('a turn without a single answer was no work: a command of the client, or a prompt that does not fit', () => {
+test('a turn without a single answer was no work: a command of the client, or a prompt that does not fit', () => {
   expect(ofNobody({ how: 'done', text: '' }, 1, 'x', true)).toBeNull()
   expect(ofNobody({ how: 'done', text: '' }, 0, '/clear', true)).toMatchObject({
     how: 'refused',
     detail: expect.stringMatching(/command to it/),
   })
   const long = ofNobody({ how: 'too-long', detail: 'Prompt is too long' }, 0, 'x'.repeat(1_000_000), true)
-  expect(long).toMatchObject({ how: 'refused', detail: expect.stringMatching(/1,000,000 characters.*Prompt is too long/) })
+  expect(long).toMatchObject({
+    how: 'refused',
+    detail: expect.stringMatching(/1,000,000 characters.*Prompt is too long/),
+  })
   expect(ofNobody({ how: 'too-long', detail: '' }, 3, 'x', true)).toBeNull()
   expect(ofNobody({ how: 'too-long', detail: '' }, 0, 'x', false)).toBeNull()
   const speechless = { how: 'died', detail: 'unknown option', speechless: true } as const

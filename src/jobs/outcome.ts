@@ -1,4 +1,4 @@
-import type { RunMessage } from './runtimes/runtime.js'
+import type { RunMessage } from '../contract/runtime.js'
 
 /** How the work of one session came to its end, whatever its runtime. */
 export type Outcome =
@@ -12,8 +12,10 @@ export type Outcome =
   | { how: 'hook'; detail: string }
   | { how: 'turns' }
   | { how: 'budget'; detail: string }
-  /** `of`: whose time is over, that of one session, of the whole job, or of the turn for a brief. */
-  | { how: 'timeout'; of: 'session' | 'job' | 'brief' }
+  /** Baton stopped it between two batches, because one session may not work longer. */
+  | { how: 'too-old' }
+  /** `of`: whose time is over, that of the whole job or of the turn for a brief. */
+  | { how: 'timeout'; of: 'job' | 'brief' }
   | { how: 'stalled'; silentMs: number }
   /** It does the same again and again. */
   | { how: 'circles'; times: number; call: string }
@@ -78,7 +80,8 @@ export function ofNobody(outcome: Outcome, answers: number, prompt: string, isFi
   const unasked = 'the client ended its turn without asking the model: a prompt such as /clear is a command to it'
   if (outcome.how === 'done') return { how: 'refused', status: null, detail: unasked }
   // Of itself it does so again, as with an option that it does not know.
-  if (outcome.how === 'died' && outcome.speechless && isFirst) return { how: 'refused', status: null, detail: outcome.detail }
+  if (outcome.how === 'died' && outcome.speechless && isFirst)
+    return { how: 'refused', status: null, detail: outcome.detail }
   // Later it is the session that no longer fits: it is handed over.
   if (outcome.how !== 'too-long' || !isFirst) return null
   const size = `its ${prompt.length.toLocaleString('en-US')} characters`
@@ -86,5 +89,28 @@ export function ofNobody(outcome: Outcome, answers: number, prompt: string, isFi
     how: 'refused',
     status: null,
     detail: `the first prompt of a session does not fit into its context (${size}): ${outcome.detail}`,
+  }
+}
+
+/** Between the first tries a client renews its login, or asks a helper for another key: one that is refused after that is wrong. */
+const MOST = 4
+
+/**
+ * A key that the provider does not accept. The client itself asks on for three minutes, as after any failure; that changes nothing here,
+ * and somebody may be waiting. One for a turn.
+ */
+export class RefusedKey {
+  #row = 0
+
+  /** Why there is no use in asking on; null: there may be. */
+  observe(message: RunMessage): Outcome | null {
+    if (message.kind === 'answer') this.#row = 0
+    if (message.kind !== 'retry') return null
+    const { status, reason } = message
+    if (status !== 401 && status !== 403) {
+      this.#row = 0
+      return null
+    }
+    return ++this.#row < MOST ? null : { how: 'refused', status, detail: `${reason}, ${this.#row} times in a row` }
   }
 }

@@ -1,28 +1,31 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { aJob } from '../testing/sample-job.js'
+import { freshPrompt, handoffLead, resumePrompt } from './attempt-prompts.js'
 import type { KnownCall } from './journal.js'
-import { freshPrompt, resumePrompt } from './prompts.js'
 
 const call = (id: string, outcome: KnownCall['outcome'], result = ''): KnownCall => ({
-  ...{ callId: id, tool: 'Bash', input: `{"command":"step ${id}"}`, outcome, result },
+  callId: id,
+  tool: 'Bash',
+  input: `{"command":"step ${id}"}`,
+  outcome,
+  result,
 })
 
 describe('the first prompt of a session', () => {
-  it('is the task itself, behind what hooks put before it', () => {
+  test('is the task itself, behind what hooks put before it', () => {
     expect(freshPrompt({ task: 'Mend it.', before: '', brief: null, repository: 'main', untold: '' })).toBe('Mend it.')
     expect(freshPrompt({ task: 'Mend it.', before: 'Ticket 4\n', brief: null, repository: null, untold: '' })).toBe(
       'Ticket 4\n\nMend it.',
     )
   })
 
-  it('after a handoff holds task, brief and repository', () => {
+  test('after a handoff holds task, brief and repository', () => {
     const text = freshPrompt({
-      ...{
-        task: 'Mend it.',
-        before: 'From a hook.',
-        repository: 'branch main, 2 changed files',
-        untold: 'These calls were made.',
-      },
-      brief: { text: '# Handoff brief\n\nNext: step 7', number: 2, of: 3 },
+      task: 'Mend it.',
+      before: 'From a hook.',
+      repository: 'branch main, 2 changed files',
+      untold: 'These calls were made.',
+      brief: { text: '# Handoff brief\n\nNext: step 7', lead: handoffLead(aJob({ handoffs: 2 })) },
     })
     // A text that does not begin with Baton's mark counts as the user's, and would be quoted in every later brief.
     expect(text).toMatch(/^\[baton\] The hooks of this job say first:\n\nFrom a hook\.\n\n\[baton\] You go on/)
@@ -39,19 +42,22 @@ describe('the first prompt of a session', () => {
 })
 
 describe('the prompt of a session that was cut off', () => {
-  it('names every call the transcript lacks: done, failed, or unknown', () => {
-    const text = resumePrompt([call('a', 'done', 'ok'), call('b', 'failed', 'no'), call('c', 'unknown')], 'the client was killed')
+  test('names every call the transcript lacks: done, failed, or unknown', () => {
+    const text = resumePrompt(
+      [call('a', 'done', 'ok'), call('b', 'failed', 'no'), call('c', 'unknown')],
+      'the client was killed',
+    )
     expect(text).toMatch(/step a.*\(a\): done: ok/)
     expect(text).toMatch(/step b.*\(b\): failed: no/)
     expect(text).toMatch(/step c.*\(c\): outcome unknown/)
     expect(text.indexOf('step c')).toBeGreaterThan(text.indexOf('nobody knows'))
   })
 
-  it('says nothing of calls where the transcript has them all', () => {
+  test('says nothing of calls where the transcript has them all', () => {
     expect(resumePrompt([], 'Baton was ended')).not.toMatch(/calls/)
   })
 
-  it('names two hundred calls too, the newest with what came of them', () => {
+  test('names two hundred calls too, the newest with what came of them', () => {
     const many = Array.from({ length: 200 }, (_, i) => call(`c${i}`, 'done', 'y'.repeat(5_000)))
     const text = resumePrompt(many, 'x')
     for (const { callId } of many) expect(text).toContain(`(${callId}): done`)
@@ -59,7 +65,7 @@ describe('the prompt of a session that was cut off', () => {
     expect(text).not.toMatch(/before these/)
   })
 
-  it('stays bounded, and keeps the newest', () => {
+  test('stays bounded, and keeps the newest', () => {
     const many = Array.from({ length: 2_000 }, (_, i) => call(`c${i}`, 'done', 'y'.repeat(5_000)))
     const text = resumePrompt(many, 'x')
     expect(text.length).toBeLessThan(51_000)
@@ -68,7 +74,7 @@ describe('the prompt of a session that was cut off', () => {
   })
 })
 
-it('words of hooks that begin like a command of the client are no command', () => {
+test('words of hooks that begin like a command of the client are no command', () => {
   const first = { task: 'Mend it.', brief: null, repository: null, untold: '' }
   expect(freshPrompt({ ...first, before: 'Ticket 7' })).toBe('Ticket 7\n\nMend it.')
   expect(freshPrompt({ ...first, before: ' /compact is slow' })).toBe(

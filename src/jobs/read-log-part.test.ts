@@ -1,8 +1,8 @@
 import { appendFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { beforeEach, expect, it, onTestFinished } from 'vitest'
-import { readLogPart } from './read-log-part.js'
+import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import { readLogPart } from './job-log.js'
 
 let path = ''
 beforeEach(() => {
@@ -22,11 +22,11 @@ function readAll(after: string | null = null): { lines: string[]; next: string }
   }
 }
 
-it('nothing is there yet: nothing is read, and the place after it holds', () => {
+test('nothing is there yet: nothing is read, and the place after it holds', () => {
   expect(readLogPart(path, null)).toEqual({ lines: [], next: '', more: false })
 })
 
-it('reads on from where it was, and only whole lines', () => {
+test('reads on from where it was, and only whole lines', () => {
   writeFileSync(path, 'one\ntwo\nthr')
   const first = readAll()
   expect(first.lines).toEqual(['one', 'two'])
@@ -35,14 +35,14 @@ it('reads on from where it was, and only whole lines', () => {
   expect(readAll(first.next).lines).toEqual(['three', 'four'])
 })
 
-it('a long log comes in parts, in order and without a gap', () => {
+test('a long log comes in parts, in order and without a gap', () => {
   const all = Array.from({ length: 5_000 }, (_, i) => `${i} ${'x'.repeat(i % 300)}`)
   writeFileSync(path, `${all.join('\n')}\n`)
   expect(readLogPart(path, null).lines.length).toBeLessThan(5_000)
   expect(readAll().lines).toEqual(all)
 })
 
-it('a line longer than a part is read whole; one beyond all measure is passed over', () => {
+test('a line longer than a part is read whole; one beyond all measure is passed over', () => {
   writeFileSync(path, `${'y'.repeat(600_000)}\nlast\n`)
   expect(readAll().lines.map(({ length }) => length)).toEqual([600_000, 4])
   writeFileSync(path, `first\n${'z'.repeat(20 * 1024 * 1024)}\nlast\n`)
@@ -51,7 +51,7 @@ it('a line longer than a part is read whole; one beyond all measure is passed ov
   expect(lines.at(-1)).toBe('last')
 })
 
-it('a log that is put aside is read to its end, then the new one', () => {
+test('a log that is put aside is read to its end, then the new one', () => {
   writeFileSync(path, 'one\n')
   const { next } = readAll()
   appendFileSync(path, 'two\n')
@@ -61,7 +61,7 @@ it('a log that is put aside is read to its end, then the new one', () => {
   expect(readAll().lines).toEqual(['one', 'two', 'three'])
 })
 
-it('a place in a file that is gone, or no place at all, begins anew', () => {
+test('a place in a file that is gone, or no place at all, begins anew', () => {
   writeFileSync(path, 'one\n')
   expect(readAll('999999999.5').lines).toEqual(['one'])
   expect(readAll('../../etc/passwd').lines).toEqual(['one'])

@@ -1,30 +1,34 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Event } from '../contract/event.js'
-import type { AttemptRecord, JobRecord } from '../contract/job.js'
+import type { Event } from '../contract/records/event.js'
+import type { AttemptRecord, JobRecord, JobRetry } from '../contract/records/job.js'
+import type { SessionOptions } from '../contract/runtime.js'
 import { adviceOf, reasonOf } from '../lib/errors.js'
+import { jobLimitNotices } from '../policy/notice-text.js'
 import { askBrief } from './ask-brief.js'
-import { AttemptHost, type HostSurroundings } from './attempt-host.js'
+import { AttemptHost, type HostContext } from './attempt-host.js'
 import { AttemptPrompts } from './attempt-prompts.js'
-import { freshAttempt, handoffFields, lastBegun, wasStarted } from './attempt-record.js'
-import { checkJob } from './checks-of-job.js'
+import { handoffFields, lastBegun, planAttempt, WorkClock, wasStarted } from './attempt-record.js'
+import { checkJob } from './checks/run-checks.js'
 import { claim, takeEnded, takeOver } from './claim.js'
 import { ClientAhead, nextAttempt } from './client-ahead.js'
+import { type Happening, type JobDependencies, record, recordAttempt } from './dependencies.js'
 import { endingOf, finishJob, type Over, sayEnd as sayEndOf } from './finish-job.js'
+import { beginFirstAttempt } from './first-session.js'
 import { HooksOfJob } from './hooks-of-job.js'
-import { counted, type Next, NO_FAILURES, nextAfter } from './job.js'
+import { counted, MOST_FAILURES, type Next, NO_FAILURES, nextAfter } from './job.js'
 import { JobLog } from './job-log.js'
 import type { LiveSession } from './live-session.js'
 import { detailOf, type Outcome, ofNobody } from './outcome.js'
-import { type Happening, type JobParts, record, recordAttempt } from './parts.js'
-import { planAttempt } from './plan-attempt.js'
 import { endProcesses } from './processes.js'
-import type { SessionWish } from './runtimes/runtime.js'
 import { environmentOf, folderOf, startSession } from './start-session.js'
-import { WorkClock } from './work-clock.js'
 import { setUpWorkspace } from './workspace/set-up.js'
 
 const LOOK_MS = 500
+
+function waitingFor({ reason, attempt, most, until }: JobRetry): Happening {
+  return { type: 'job_waiting', data: { until, reason: `${reason}; it is tried again`, attempt, max_attempts: most } }
+}
 
 /** Where the lines of a job's clients are kept. */
 export const logOf = (folder: string): string => join(folder, 'log.jsonl')
@@ -33,14 +37,14 @@ export const logOf = (folder: string): string => join(folder, 'log.jsonl')
  * Carries a job on, from whatever is stored of it, until it is over, paused, or somebody else's. Whatever is done is stored before; a
  * runner that is killed leaves a job that the next one goes on with.
  */
-export async function runJob(parts: JobParts, jobId: string): Promise<JobRecord> {
-  await claim(parts, jobId)
-  const run = new JobRun(parts, jobId)
+export async function runJob(deps: JobDependencies, jobId: string): Promise<JobRecord> {
+  await claim(deps, jobId)
+  const run = new JobRun(deps, jobId)
   let over: Over
   try {
     over = run.ending() ?? (await run.toItsEnd())
   } catch (error) {
-    parts.log('error', 'a job could not be carried on', { job: jobId, reason: reasonOf(error) })
+    deps.log('error', 'a job could not be carried on', { job: jobId, reason: reasonOf(error) })
     // Whatever was ended over its head fails, and a person wanted that.
     over = run.stopped() ?? { do: 'end', state: 'failed', reason: 'error', detail: adviceOf(error) }
   }
@@ -48,19 +52,19 @@ export async function runJob(parts: JobParts, jobId: string): Promise<JobRecord>
 }
 
 /** The hooks of a job that has ended, where whoever ran it was gone before they had. */
-export async function sayEnd(parts: JobParts, jobId: string): Promise<void> {
-  if (takeEnded(parts, jobId)) await new JobRun(parts, jobId).sayEnd()
+export async function sayEnd(deps: JobDependencies, jobId: string): Promise<void> {
+  if (takeEnded(deps, jobId)) await new JobRun(deps, jobId).sayEnd()
 }
 
 /** The end of a job that nobody runs. */
-export async function endJob(parts: JobParts, jobId: string, over: Over): Promise<JobRecord> {
-  takeOver(parts, jobId)
-  const run = new JobRun(parts, jobId)
+export async function endJob(deps: JobDependencies, jobId: string, over: Over): Promise<JobRecord> {
+  takeOver(deps, jobId)
+  const run = new JobRun(deps, jobId)
   return run.finish(run.ending() ?? over)
 }
 
 class JobRun {
-  readonly #parts: JobParts
+  readonly #deps: JobDependencies
   readonly #jobId: string
   readonly #folder: string
   readonly #prompts: AttemptPrompts
@@ -72,39 +76,51 @@ class JobRun {
   readonly #ahead: ClientAhead
   readonly #hooks: HooksOfJob
   readonly #clock: WorkClock
-  readonly #around: HostSurroundings
+  readonly #hostContext: HostContext
 
-  constructor(parts: JobParts, jobId: string) {
+  constructor(deps: JobDependencies, jobId: string) {
     this.#jobId = jobId
-    this.#folder = parts.folderOf(jobId)
+    this.#folder = deps.folderOf(jobId)
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
     this.#log = new JobLog(logOf(this.#folder), undefined, (error) =>
-      parts.log('warn', 'the log of a job cannot be written; the job goes on', { job: jobId, reason: reasonOf(error) }),
+      deps.log('warn', 'the log of a job cannot be written; the job goes on', { job: jobId, reason: reasonOf(error) }),
     )
-    this.#parts = { ...parts, tell: (events) => this.#tell(parts, events) }
-    this.#prompts = new AttemptPrompts(this.#parts, jobId, this.#folder, (payload) => this.#hooks.atStart(payload))
-    this.#hooks = new HooksOfJob(this.#parts, jobId, this.#keep, { stop: this.#stop.signal, cancel: this.#cancel.signal })
-    this.#clock = new WorkClock(this.#parts, jobId)
-    this.#around = {
+    this.#deps = { ...deps, tell: (events) => this.#tell(deps, events) }
+    this.#prompts = new AttemptPrompts(this.#deps, jobId, this.#folder, (payload) => this.#hooks.atStart(payload))
+    this.#hooks = new HooksOfJob(this.#deps, jobId, this.#keep, {
+      stop: this.#stop.signal,
+      cancel: this.#cancel.signal,
+    })
+    this.#clock = new WorkClock(this.#deps, jobId)
+    this.#hostContext = {
       ranMs: () => this.#clock.ranMs(),
       atLevel: (level, attempt) => this.#hooks.atLevel(level, attempt),
     }
-    this.#ahead = new ClientAhead(this.#parts, jobId, this.#prompts.journal, this.#around, this.#keep)
+    this.#ahead = new ClientAhead(this.#deps, jobId, this.#prompts.journal, this.#hostContext, this.#keep)
   }
 
-  readonly #keep = (line: string): void => this.#log.add(line)
+  /** The second that the log notes last: clients write no times into their lines. */
+  #noted = ''
 
-  #tell(parts: JobParts, events: Event[]): void {
+  readonly #keep = (line: string): void => {
+    const at = this.#deps.now().toISOString()
+    if (at.slice(0, 19) !== this.#noted) this.#log.add(JSON.stringify({ type: 'baton', at, event: 'time' }))
+    this.#noted = at.slice(0, 19)
+    this.#log.add(line)
+    this.#deps.showLine?.(this.#jobId, line)
+  }
+
+  #tell(deps: JobDependencies, events: Event[]): void {
     for (const { type: event, at, data } of events)
       if (event !== 'job_progress') this.#log.add(JSON.stringify({ type: 'baton', at, event, data }))
-    parts.tell(events)
+    deps.tell(events)
   }
 
   get #job(): JobRecord {
-    return this.#parts.store.job(this.#jobId)!
+    return this.#deps.store.job(this.#jobId)!
   }
 
-  get #ground() {
+  get #processContext() {
     return { cwd: folderOf(this.#job), env: this.#env(), jobId: this.#jobId, signal: this.#stop.signal }
   }
 
@@ -115,7 +131,7 @@ class JobRun {
         this.#lookAtWish()
         this.#clock.tick()
       } catch (error) {
-        this.#parts.log('warn', 'a job could not be looked at', { job: this.#jobId, reason: reasonOf(error) })
+        this.#deps.log('warn', 'a job could not be looked at', { job: this.#jobId, reason: reasonOf(error) })
       }
     }, LOOK_MS)
     try {
@@ -145,10 +161,13 @@ class JobRun {
     // Whatever a killed runner left would work on beside the session that goes on.
     await endProcesses(this.#jobId)
     const { spec, workspace } = this.#job
-    const wish = { jobId: this.#jobId, agentName: spec.agentName, workItem: spec.workItem, folder: spec.folder }
-    record(this.#parts, this.#jobId, {
-      workspace: await setUpWorkspace({ ...wish, workspace: spec.workspace, known: workspace }, { env: this.#env() }),
-    })
+    const request = { jobId: this.#jobId, agentName: spec.agentName, workItem: spec.workItem, folder: spec.folder }
+    const ready = await setUpWorkspace(
+      { ...request, workspace: spec.workspace, known: workspace },
+      { env: this.#env() },
+    )
+    if (workspace === null && ready.worktree !== null) this.#deps.trustWorktree?.(spec.folder, ready.folder)
+    record(this.#deps, this.#jobId, { workspace: ready })
     // A limit lasts, whoever waits for its end.
     const { waitUntil } = this.#job
     if (waitUntil !== null) await this.#waitUntil(waitUntil)
@@ -174,31 +193,34 @@ class JobRun {
   /** null: no person wants anything else. */
   stopped(): Over | null {
     const { wanted } = this.#job
-    return wanted === null ? null : (nextAfter(this.#job, { how: 'stopped', wanted }, this.#parts.now()) as Over)
+    return wanted === null ? null : (nextAfter(this.#job, { how: 'stopped', wanted }, this.#deps.now()) as Over)
   }
 
   /** One session to its end. Returns what the job does next; a handoff is done here. */
   async #attempt(): Promise<Next> {
-    const { store } = this.#parts
+    const { store } = this.#deps
     const last = lastBegun(store.attempts(this.#jobId))
     const plan = planAttempt(last, last !== null && this.#prompts.wasHeard(last))
     const hostOf = (attempt: AttemptRecord): AttemptHost =>
-      new AttemptHost(this.#parts, attempt, this.#prompts.journal, this.#around)
+      new AttemptHost(this.#deps, attempt, this.#prompts.journal, this.#hostContext)
     const spent = last && hostOf(last).mustStop() // not overdrawn by one more request
-    if (spent) return nextAfter(this.#job, spent, this.#parts.now())
+    if (spent) return nextAfter(this.#job, spent, this.#deps.now())
     if (plan.do === 'hand-off') {
       const then = await this.#handOver(hostOf(last!), null, { how: 'full' })
       return then === 'as-it-is' ? { do: 'resume', after: 0 } : then
     }
     const isFresh = plan.do !== 'resume'
     const ahead = last === null ? null : await this.#ahead.of(last)
-    const again = isFresh && ahead === null && last !== null && wasStarted(last)
-    const attempt = ahead?.host.attempt ?? (plan.do === 'begin' ? this.#firstAttempt() : again ? this.#underNewId(last) : last!)
+    const again = isFresh && ahead === null && last !== null && wasStarted(last) && last.start !== 'resume'
+    const attempt =
+      ahead?.host.attempt ??
+      (plan.do === 'begin' ? beginFirstAttempt(this.#deps, this.#jobId) : again ? this.#underNewId(last) : last!)
     const host = ahead?.host ?? hostOf(attempt)
     const prompt = isFresh ? await this.#prompts.first(attempt) : this.#prompts.resume(attempt)
     const stopped = this.stopped()
     if (stopped !== null) return stopped
-    const live = await this.#open(host, isFresh ? { how: 'fresh' } : { how: 'resume' }, attempt.sessionId, ahead?.live)
+    const how = isFresh && attempt.start !== 'resume' ? 'fresh' : 'resume'
+    const live = await this.#open(host, { how }, attempt.sessionId, ahead?.live)
     try {
       return await this.#work(host, live, prompt)
     } finally {
@@ -209,18 +231,19 @@ class JobRun {
 
   async #work(host: AttemptHost, live: LiveSession, first: string): Promise<Next> {
     const { spec } = this.#job
-    const { silenceMs, sessionTimeoutMs: turnMs, backgroundMs = silenceMs } = spec
-    const bounds = { silenceMs, turnMs, backgroundMs: Math.min(silenceMs, backgroundMs) }
+    const { silenceMs, backgroundMs = silenceMs } = spec
+    const bounds = { silenceMs, turnMs: null, backgroundMs: Math.min(silenceMs, backgroundMs) }
     host.put({ state: 'prompted', process: live.process })
     await live.ready()
     for (let prompt = first; ; ) {
-      const spent = host.mustStop()
+      const spent = host.mustStop() ?? (host.isTooOld() ? ({ how: 'too-old' } as const) : null)
       const before = host.attempt.turns
+      const isFirst = before === 0 && host.attempt.start !== 'resume'
       const ended = spent ?? (await live.turn(prompt, 'work', bounds))
-      const outcome = ofNobody(ended, host.attempt.turns - before, prompt, before === 0) ?? ended
+      const outcome = ofNobody(ended, host.attempt.turns - before, prompt, isFirst) ?? ended
       // A client that is killed for a person is no failure.
       const stopped = this.stopped()
-      const next = stopped?.state === 'cancelled' ? stopped : nextAfter(this.#job, outcome, this.#parts.now())
+      const next = stopped?.state === 'cancelled' ? stopped : nextAfter(this.#job, outcome, this.#deps.now())
       if (next.do === 'check' && outcome.how === 'done') {
         const checked = await this.#check(outcome.text)
         if (typeof checked !== 'string') return this.#leave(host, checked)
@@ -239,21 +262,29 @@ class JobRun {
     // One that may never have heard its prompt cannot be opened again: whether it did is looked for when the job goes on.
     const after = state === 'prompted' && turns === 0 ? 'prompted' : 'over'
     const detail = detailOf(outcome)
-    if (next.do === 'end') host.put({ state: after, endedAt: this.#parts.now().toISOString(), process: null })
-    else record(this.#parts, this.#jobId, { ...counted(this.#job, outcome), detail }, this.#again(next, detail))
+    if (next.do === 'end') host.put({ state: after, endedAt: this.#deps.now().toISOString(), process: null })
+    else {
+      const row = counted(this.#job, outcome)
+      const retry = this.#retryOf(next, detail, row.failures ?? this.#job.failures)
+      record(this.#deps, this.#jobId, { ...row, detail, retry }, retry === null ? [] : [waitingFor(retry)])
+    }
     return next
   }
 
-  /** What is tried again is told, with what went wrong; a limit tells it itself. */
-  #again(next: Next, detail: string): Happening[] {
-    if (next.do !== 'resume' || next.after === 0) return []
-    const until = new Date(this.#parts.now().getTime() + next.after).toISOString()
-    return [{ type: 'job_waiting', data: { until, reason: `${detail}${detail === '' ? '' : '; '}it is tried again` } }]
+  /**
+   * The request that is tried again after a pause; null where none is. A limit of the plan is told
+   * by `job_waiting` itself.
+   */
+  #retryOf(next: Next, detail: string, failures: number): JobRetry | null {
+    if (next.do !== 'resume' || next.after === 0) return null
+    const until = new Date(this.#deps.now().getTime() + next.after).toISOString()
+    // The attempt that failed first is the first one.
+    return { reason: detail || 'the session failed', attempt: failures + 1, most: MOST_FAILURES, until }
   }
 
   #check(result: string): Promise<string | Over> {
-    const ground = { ...this.#ground, outputs: join(this.#folder, 'checks') }
-    return checkJob(this.#parts, this.#jobId, { result, ground, stopped: () => this.stopped() })
+    const context = { ...this.#processContext, outputs: join(this.#folder, 'checks') }
+    return checkJob(this.#deps, this.#jobId, { result, context, stopped: () => this.stopped() })
   }
 
   /** `as-it-is`: a hook said that the session goes on. */
@@ -263,50 +294,60 @@ class JobRun {
     const isAsked = attempt.state === 'asked'
     if (!isAsked) host.put({ state: 'stopped' })
     const begun = { type: 'handoff_started' as const, data: handoffFields(this.#job, attempt, null) }
-    record(this.#parts, this.#jobId, { state: 'handing-off' }, isAsked ? [] : [begun])
-    const said = isAsked ? 'handoff' : await this.#hooks.whenFull(attempt)
+    record(this.#deps, this.#jobId, { state: 'handing-off' }, isAsked ? [] : [begun])
+    // Hooks decide about a full context, not about the time a session has worked.
+    const said = isAsked || outcome.how === 'too-old' ? 'handoff' : await this.#hooks.whenFull(attempt)
     // A hook that a person's wish cut off has decided nothing: it is asked again.
     const stopped = this.stopped()
     if (stopped !== null) return stopped
     // What no longer fits cannot go on.
     const decision = said === 'continue' && outcome.how === 'too-long' ? 'handoff' : said
     if (decision === 'continue') {
-      host.lets = true
+      host.runsWhenFull = true
       host.put({ state: 'working' })
-      record(this.#parts, this.#jobId, { state: 'running' })
+      const data = { ...handoffFields(this.#job, attempt, null), reason: 'a hook on_context_threshold said: continue' }
+      record(this.#deps, this.#jobId, { state: 'running' }, [{ type: 'handoff_cancelled', data }])
       return 'as-it-is'
     }
     if (decision === 'handoff') host.put({ state: 'asked' })
     const given =
       decision === 'abort'
-        ? { brief: this.#parts.briefs.write(attempt.sessionId, 'A hook ended the session.') }
-        : await askBrief(this.#parts, {
-            ...{ job: this.#job, attempt, live, tooLong: outcome.how === 'too-long', earlier: host.earlierAnswer() },
-            ...{ silenceMs: this.#job.spec.silenceMs, mustStop: () => host.mustStop() },
-            ...{ untold: (hides) => this.#prompts.untold(attempt, hides) },
-            ...{ open: (at) => this.#openAgain(host, at), given: () => this.#ahead.start(attempt) },
+        ? { brief: this.#prompts.writeBrief(attempt, 'A hook ended the session.') }
+        : await askBrief(this.#deps, {
+            job: this.#job,
+            attempt,
+            live,
+            tooLong: outcome.how === 'too-long',
+            earlier: host.earlierAnswer(),
+            silenceMs: this.#job.spec.silenceMs,
+            mustStop: () => host.mustStop(),
+            untold: (hides) => this.#prompts.untold(attempt, hides),
+            reason: outcome.how === 'too-old' ? 'the session has worked as long as one session may' : undefined,
+            write: (reason) => this.#prompts.writeBrief(attempt, reason),
+            open: (at) => this.#openAgain(host, at),
+            given: () => this.#ahead.start(attempt),
           })
     if ('instead' in given) {
       await this.#ahead.drop()
-      const next = nextAfter(this.#job, given.instead, this.#parts.now())
+      const next = nextAfter(this.#job, given.instead, this.#deps.now())
       if (next.do !== 'end')
-        record(this.#parts, this.#jobId, { ...counted(this.#job, given.instead), detail: detailOf(given.instead) })
+        record(this.#deps, this.#jobId, { ...counted(this.#job, given.instead), detail: detailOf(given.instead) })
       return next
     }
-    if (live === null) this.#parts.left(attempt)
-    this.#parts.keep(attempt.sessionId)
-    const { store } = this.#parts
+    if (live === null) this.#deps.sessionEnded(attempt)
+    this.#deps.keep(attempt.sessionId)
+    const { store } = this.#deps
     const waits = await this.#ahead.fits()
     store.transaction(() => {
-      host.put({ state: 'over', endedAt: this.#parts.now().toISOString(), process: null })
-      const next = nextAttempt(this.#parts, attempt, { state: 'starting', briefId: given.brief.briefId }, waits)
+      host.put({ state: 'over', endedAt: this.#deps.now().toISOString(), process: null })
+      const next = nextAttempt(this.#deps, attempt, { state: 'starting', briefId: given.brief.briefId }, waits)
       const data = {
         ...handoffFields(this.#job, attempt, next.sessionId),
         brief_id: given.brief.briefId,
         coverage: given.brief.coverage?.score ?? null,
       }
       record(
-        this.#parts,
+        this.#deps,
         this.#jobId,
         { state: 'running', handoffs: this.#job.handoffs + 1, sessionId: next.sessionId, ...NO_FAILURES },
         [{ type: 'handoff_completed', data, sessionId: attempt.sessionId }],
@@ -315,38 +356,35 @@ class JobRun {
     return { do: 'resume', after: 0 }
   }
 
-  #firstAttempt(): AttemptRecord {
-    const attempt = freshAttempt(this.#parts, this.#jobId, 1, null)
-    this.#parts.store.transaction(() => {
-      this.#parts.store.putAttempt(attempt)
-      record(this.#parts, this.#jobId, { sessionId: attempt.sessionId })
-    })
-    return attempt
-  }
-
   /** The client may have made something of the first one. */
   #underNewId(attempt: AttemptRecord): AttemptRecord {
-    const moved = recordAttempt(this.#parts, attempt, { sessionId: this.#parts.newSessionId(), state: 'starting' })
-    record(this.#parts, this.#jobId, { sessionId: moved.sessionId })
+    const moved = recordAttempt(this.#deps, attempt, { sessionId: this.#deps.newSessionId(), state: 'starting' })
+    record(this.#deps, this.#jobId, { sessionId: moved.sessionId })
     return moved
   }
 
   #env(): Record<string, string> {
-    return environmentOf(this.#parts, this.#job)
+    return environmentOf(this.#deps, this.#job)
   }
 
   async #close(live: LiveSession, { attempt }: AttemptHost): Promise<void> {
     await live.close()
     if (this.#live === live) this.#live = null
-    if (live.sessionId === attempt.sessionId) this.#parts.left(attempt)
+    if (live.sessionId === attempt.sessionId) this.#deps.sessionEnded(attempt)
   }
 
-  async #open(host: AttemptHost, begin: SessionWish['begin'], sessionId: string, ready?: LiveSession): Promise<LiveSession> {
-    const live = ready ?? (await startSession(this.#parts, host, { begin, sessionId }, this.#keep))
+  async #open(
+    host: AttemptHost,
+    begin: SessionOptions['begin'],
+    sessionId: string,
+    ready?: LiveSession,
+  ): Promise<LiveSession> {
+    const live = ready ?? (await startSession(this.#deps, host, { begin, sessionId }, this.#keep))
     this.#live = live
     if (ready) this.#ahead.taken()
     host.put({ process: live.process })
-    if (sessionId === host.attempt.sessionId) this.#parts.began(host.attempt, begin.how === 'fresh' ? 'startup' : 'resume')
+    if (sessionId === host.attempt.sessionId)
+      this.#deps.sessionStarted(host.attempt, begin.how === 'fresh' ? 'startup' : 'resume')
     return live
   }
 
@@ -355,20 +393,26 @@ class JobRun {
     const { sessionId } = host.attempt
     try {
       if (at === null) return await this.#open(host, { how: 'resume' }, sessionId)
-      return await this.#open(host, { how: 'fork', from: sessionId, at }, this.#parts.newSessionId())
+      return await this.#open(host, { how: 'fork', from: sessionId, at }, this.#deps.newSessionId())
     } catch (error) {
-      this.#parts.log('warn', 'a session could not be opened again', { job: this.#jobId, reason: reasonOf(error) })
+      this.#deps.log('warn', 'a session could not be opened again', { job: this.#jobId, reason: reasonOf(error) })
       return null
     }
   }
 
   async #waitUntil(until: string): Promise<void> {
-    record(this.#parts, this.#jobId, { state: 'waiting', waitUntil: until }, [
-      { type: 'job_waiting', data: { until, reason: this.#job.detail } },
-    ])
-    await this.#rest(Date.parse(until) - this.#parts.now().getTime())
+    // A limit that lasts longer than was known is waited for several times and told once.
+    const isFirst = (this.#job.waits ?? 0) <= 1
+    record(
+      this.#deps,
+      this.#jobId,
+      { state: 'waiting', waitUntil: until },
+      [{ type: 'job_waiting', data: { until, reason: this.#job.detail } }],
+      isFirst ? jobLimitNotices(this.#jobId, until, this.#deps.now().toISOString()) : [],
+    )
+    await this.#rest(Date.parse(until) - this.#deps.now().getTime())
     if (this.#job.wanted === null)
-      record(this.#parts, this.#jobId, { state: 'running', waitUntil: null }, [{ type: 'job_resumed', data: {} }])
+      record(this.#deps, this.#jobId, { state: 'running', waitUntil: null }, [{ type: 'job_resumed', data: {} }])
   }
 
   /** Until a person wants something else. */
@@ -379,11 +423,11 @@ class JobRun {
   }
 
   async finish(over: Over): Promise<JobRecord> {
-    return this.#closed(await finishJob(this.#parts, this.#jobId, this.#hooks, over))
+    return this.#closed(await finishJob(this.#deps, this.#jobId, this.#hooks, over))
   }
 
   async sayEnd(): Promise<JobRecord> {
-    return this.#closed(await sayEndOf(this.#parts, this.#jobId, this.#hooks))
+    return this.#closed(await sayEndOf(this.#deps, this.#jobId, this.#hooks))
   }
 
   #closed(job: JobRecord): JobRecord {

@@ -1,23 +1,35 @@
-import { expect, it } from 'vitest'
-import type { ToolResult } from './runtimes/runtime.js'
-import { SameAgain } from './same-again.js'
+import { expect, test } from 'vitest'
+import type { ToolResult } from '../contract/runtime.js'
+import { SameAgain } from './call-list.js'
 
 const call = (id: string, input: string, result: unknown = ''): ToolResult => ({
-  ...{ id, name: 'Bash', input: { command: input }, subagent: null, result: { stdout: result }, failed: false },
+  id,
+  name: 'Bash',
+  input: { command: input },
+  subagent: null,
+  result: { stdout: result },
+  failed: false,
 })
 
-it('counts batches that did the same with the same result, whatever their ids', () => {
+test('counts batches that did the same with the same result, whatever their ids', () => {
   const same = new SameAgain()
   expect(['1', '2', '3'].map((id) => same.took([call(id, 'ls', 'a')], 10))).toEqual([1, 2, 3])
 })
 
-it('another call, another result or one call more is a new beginning', () => {
+test('another call, another result or one call more is a new beginning', () => {
   const same = new SameAgain()
-  const batches = [[call('1', 'ls', 'a')], [call('2', 'ls', 'b')], [call('3', 'ls', 'b'), call('4', 'pwd')], [call('5', 'pwd')]]
+  const batches = [
+    [call('1', 'ls', 'a')],
+    [call('2', 'ls', 'b')],
+    [call('3', 'ls', 'b'), call('4', 'pwd')],
+    [call('5', 'pwd')],
+  ]
   expect(batches.map((batch) => same.took(batch, 10))).toEqual([1, 1, 1, 1])
 })
 
-it('an agent that waits for something may ask as often as it likes', () => {
+test('an agent that waits for something may ask as often as it likes', () => {
   const same = new SameAgain()
-  expect([30_000, 30_000, 30_000].map((ms) => same.took([call('1', 'sleep 30; state', 'pending')], ms))).toEqual([0, 0, 0])
+  expect([30_000, 30_000, 30_000].map((ms) => same.took([call('1', 'sleep 30; state', 'pending')], ms))).toEqual([
+    0, 0, 0,
+  ])
 })

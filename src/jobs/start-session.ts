@@ -1,13 +1,15 @@
-import type { AttemptRecord, JobRecord } from '../contract/job.js'
+import { existsSync } from 'node:fs'
+import type { AttemptRecord, JobRecord } from '../contract/records/job.js'
+import type { SessionOptions } from '../contract/runtime.js'
 import { BatonError, EXIT } from '../lib/errors.js'
 import type { AttemptHost } from './attempt-host.js'
 import { moneyLeft } from './attempt-record.js'
+import { callsFile } from './brief-appendix.js'
+import type { JobDependencies } from './dependencies.js'
 import { LiveSession } from './live-session.js'
-import type { JobParts } from './parts.js'
-import type { SessionWish } from './runtimes/runtime.js'
 
 /** What clients, hooks and checks of a job are started with. */
-export function environmentOf({ env }: Pick<JobParts, 'env'>, job: JobRecord): Record<string, string> {
+export function environmentOf({ env }: Pick<JobDependencies, 'env'>, job: JobRecord): Record<string, string> {
   const { jobId, seatId, parentSeatId: parent, spec } = job
   return { ...env, ...spec.env, BATON_JOB_ID: jobId, BATON_SEAT: seatId, ...(parent && { BATON_PARENT_SEAT: parent }) }
 }
@@ -15,28 +17,48 @@ export function environmentOf({ env }: Pick<JobParts, 'env'>, job: JobRecord): R
 export const folderOf = ({ workspace, spec }: JobRecord): string => workspace?.folder ?? spec.folder
 
 /** What a session of a job may still cost; null: no bound. */
-export function moneyFor({ store }: Pick<JobParts, 'store'>, attempt: AttemptRecord): number | null {
+export function moneyFor({ store }: Pick<JobDependencies, 'store'>, attempt: AttemptRecord): number | null {
   return moneyLeft(store.job(attempt.jobId)!, store.attempts(attempt.jobId), attempt)
+}
+
+/**
+ * The tools that the client may use without asking, with the list of calls that the session's brief names. That
+ * file lies
+ * outside the folder the agent works in, where the client denies reading in most permission modes.
+ */
+function readable(deps: JobDependencies, { jobId, number }: AttemptRecord, tools: string[] | null): string[] | null {
+  const path = callsFile(deps.folderOf(jobId), number - 1)
+  return existsSync(path) ? [...(tools ?? []), `Read(/${path})`] : tools
 }
 
 /** Starts a client for a session of a job; `keep` gets every line it writes. Throws where it cannot be started. */
 export async function startSession(
-  parts: JobParts,
+  deps: JobDependencies,
   host: AttemptHost,
-  { begin, sessionId }: Pick<SessionWish, 'begin' | 'sessionId'>,
+  { begin, sessionId }: Pick<SessionOptions, 'begin' | 'sessionId'>,
   keep: (line: string) => void,
 ): Promise<LiveSession> {
-  const job = parts.store.job(host.attempt.jobId)!
+  const job = deps.store.job(host.attempt.jobId)!
   const { runtime: name, folder, model, permissionMode, allowedTools, disallowedTools, appendSystemPrompt } = job.spec
-  const runtime = await parts.runtime(name, folder)
+  const runtime = await deps.runtime(name, folder, job.spec.agent)
   const missing = runtime.missing()
   if (missing !== null) throw new BatonError(missing, '', EXIT.failed)
-  const maxBudgetUsd = moneyFor(parts, host.attempt)
+  const maxBudgetUsd = moneyFor(deps, host.attempt)
   const live = new LiveSession(
     runtime,
     {
-      ...{ sessionId, begin, cwd: folderOf(job), env: environmentOf(parts, job), model, permissionMode },
-      ...{ allowedTools, disallowedTools, appendSystemPrompt, maxTurns: null, maxBudgetUsd, compacts: true },
+      sessionId,
+      begin,
+      cwd: folderOf(job),
+      env: environmentOf(deps, job),
+      model,
+      permissionMode,
+      allowedTools: readable(deps, host.attempt, allowedTools),
+      disallowedTools,
+      appendSystemPrompt,
+      maxTurns: null,
+      maxBudgetUsd,
+      compacts: true,
     },
     host,
   )

@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { JobRecord } from '../contract/job.js'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { JobRecord } from '../contract/records/job.js'
 import { silentLog } from '../lib/log.js'
 import { openStore } from '../store/sqlite/sqlite.js'
 import type { Store } from '../store/store.js'
-import { aJob } from './a-job.js'
+import { aJob } from '../testing/sample-job.js'
+import type { JobDependencies } from './dependencies.js'
 import type { JobLimits } from './its-turn.js'
-import type { JobParts } from './parts.js'
 import { runJob } from './run-job.js'
 import { scriptedRuntime } from './runtimes/scripted.js'
 import { settleUnwanted } from './stop-job.js'
@@ -27,14 +27,35 @@ afterEach(() => {
 
 const GONE = { pid: 2 ** 22 - 1, startedAt: '0' }
 
-function partsOf(limits: JobLimits = { jobs: 4, perAgent: null }, delayMs = 0, started: JobParts['began'] = () => {}): JobParts {
+function partsOf(
+  limits: JobLimits = { jobs: 4, perAgent: null },
+  delayMs = 0,
+  started: JobDependencies['sessionStarted'] = () => {},
+): JobDependencies {
   const step = { calls: [{ input: 'step', result: 'did' }], used: 20_000, delayMs }
   const runtime = scriptedRuntime({ sessions: Array.from({ length: 20 }, () => [step, { text: 'Done.' }]) })
   return {
-    ...{ store, limits, now: () => new Date(), newId: randomUUID, newSessionId: randomUUID, log: silentLog },
-    ...{ folderOf: (jobId) => join(folder, jobId), runtime: async () => runtime, env: { PATH: process.env.PATH! } },
-    ...{ briefs: {} as JobParts['briefs'], began: started, hooked: async () => '', measured: () => {}, left: () => {} },
-    ...{ says: () => null, told: () => new Map(), heard: () => true, repository: () => null, keep: () => {}, tell: () => {} },
+    store,
+    limits,
+    now: () => new Date(),
+    newId: randomUUID,
+    newSessionId: randomUUID,
+    log: silentLog,
+    folderOf: (jobId) => join(folder, jobId),
+    runtime: async () => runtime,
+    env: { PATH: process.env.PATH! },
+    briefs: {} as JobDependencies['briefs'],
+    sessionStarted: started,
+    answerHook: async () => '',
+    recordUsage: () => {},
+    sessionEnded: () => {},
+    textForNextRequest: () => null,
+    returnedCalls: () => new Map(),
+    transcriptHolds: () => true,
+    repository: () => null,
+    keep: () => {},
+    tell: () => {},
+    notify: () => {},
   }
 }
 
@@ -44,13 +65,17 @@ const put = (change: Partial<JobRecord>, spec: Partial<JobRecord['spec']> = {}):
   return job.jobId
 }
 
-it('what a person wanted of a job is done, also when whoever ran it was killed before', async () => {
+test('what a person wanted of a job is done, also when whoever ran it was killed before', async () => {
   const [paused, cancelled] = [put({ wanted: 'pause', runner: GONE }), put({ wanted: 'cancel', runner: GONE })]
   expect(await settleUnwanted(partsOf(), paused)).toMatchObject({ state: 'paused', runner: null, wanted: null })
-  expect(await settleUnwanted(partsOf(), cancelled)).toMatchObject({ state: 'cancelled', exitReason: 'cancelled', runner: null })
+  expect(await settleUnwanted(partsOf(), cancelled)).toMatchObject({
+    state: 'cancelled',
+    exitReason: 'cancelled',
+    runner: null,
+  })
 })
 
-it('a job whose worktree cannot be made because a person cancels it is cancelled, not failed', async () => {
+test('a job whose worktree cannot be made because a person cancels it is cancelled, not failed', async () => {
   const workspace = { ...aJob().spec.workspace, strategy: 'git_worktree' as const }
   const jobId = put({ state: 'pending' }, { workspace, folder: join(folder, 'nowhere') })
   const running = runJob(partsOf(), jobId)
@@ -58,11 +83,11 @@ it('a job whose worktree cannot be made because a person cancels it is cancelled
   expect(await running).toMatchObject({ state: 'cancelled', exitReason: 'cancelled' })
 })
 
-it('of many jobs in one process as many run at once as may, of one agent too, and the oldest begin first', async () => {
+test('of many jobs in one process as many run at once as may, of one agent too, and the oldest begin first', async () => {
   const going = new Set<string>()
   const begun: string[] = []
   let [most, mostOfOne] = [0, 0]
-  const parts = partsOf({ jobs: 3, perAgent: 2 }, 60, ({ jobId }) => {
+  const deps = partsOf({ jobs: 3, perAgent: 2 }, 60, ({ jobId }) => {
     going.add(jobId)
     begun.push(jobId)
     most = Math.max(most, going.size)
@@ -71,7 +96,9 @@ it('of many jobs in one process as many run at once as may, of one agent too, an
   const jobIds = Array.from({ length: 9 }, (_, n) =>
     put({ state: 'pending', createdAt: `2026-11-16T04:00:0${n}.000Z` }, { agentName: n < 6 ? 'coder' : null }),
   )
-  const ended = await Promise.all(jobIds.map((jobId) => runJob({ ...parts, left: () => void going.delete(jobId) }, jobId)))
+  const ended = await Promise.all(
+    jobIds.map((jobId) => runJob({ ...deps, sessionEnded: () => void going.delete(jobId) }, jobId)),
+  )
   expect(ended.map(({ state }) => state)).toEqual(jobIds.map(() => 'completed'))
   expect({ most, mostOfOne }).toEqual({ most: 3, mostOfOne: 2 })
   // Of two whose turn comes in the same moment either may be first.

@@ -1,8 +1,8 @@
-import type { JobRecord } from '../contract/job.js'
+import type { JobRecord } from '../contract/records/job.js'
 import { BatonError, EXIT } from '../lib/errors.js'
 import { isAlive } from '../lib/process-info.js'
+import type { JobDependencies } from './dependencies.js'
 import { isOver, type Next, nextAfter } from './job.js'
-import type { JobParts } from './parts.js'
 import { endProcesses } from './processes.js'
 import { endJob } from './run-job.js'
 
@@ -14,7 +14,11 @@ const LOOK_MS = 50
 const MORE = ['leave', 'pause', 'cancel'] as const
 
 /** What is wanted already, if it is more, stays. False: it is over already. */
-export function wantStop({ store }: Pick<JobParts, 'store'>, jobId: string, wanted: (typeof MORE)[number]): boolean {
+export function wantStop(
+  { store }: Pick<JobDependencies, 'store'>,
+  jobId: string,
+  wanted: (typeof MORE)[number],
+): boolean {
   return store.transaction(() => {
     const job = store.job(jobId)
     if (job === null || isOver(job.state)) return false
@@ -24,9 +28,9 @@ export function wantStop({ store }: Pick<JobParts, 'store'>, jobId: string, want
 }
 
 /** Ends a job and everything it started, whoever runs it, within five seconds; then its end is seen to. */
-export async function cancelJob(parts: JobParts, jobId: string): Promise<JobRecord> {
-  const { store } = parts
-  if (!wantStop(parts, jobId, 'cancel')) {
+export async function cancelJob(deps: JobDependencies, jobId: string): Promise<JobRecord> {
+  const { store } = deps
+  if (!wantStop(deps, jobId, 'cancel')) {
     const { state } = store.job(jobId)!
     throw new BatonError(`Job ${jobId} is ${state} already.`, 'baton jobs show tells how it ended.', EXIT.refused)
   }
@@ -51,12 +55,42 @@ export async function cancelJob(parts: JobParts, jobId: string): Promise<JobReco
   }
   const job = store.job(jobId)!
   if (isOver(job.state)) return job
-  return endJob(parts, jobId, { do: 'end', state: 'cancelled', reason: 'cancelled', detail: 'a person cancelled it' })
+  return endJob(deps, jobId, { do: 'end', state: 'cancelled', reason: 'cancelled', detail: 'a person cancelled it' })
+}
+
+/** Long enough for the batch under way, which may take 8 s, and for the client's end. */
+const PAUSE_MS = 15_000
+
+/**
+ * Pauses a job: the batch under way returns, then its client ends. Returns the job when it is paused, or when it
+ * has ended before. Throws when it is over or paused already, or does not pause in time.
+ */
+export async function pauseJob(deps: JobDependencies, jobId: string): Promise<JobRecord> {
+  const { store } = deps
+  const { state } = store.job(jobId)!
+  if (state === 'paused' || !wantStop(deps, jobId, 'pause'))
+    throw new BatonError(
+      `Job ${jobId} is ${state} already.`,
+      state === 'paused' ? 'baton jobs resume goes on with it.' : 'baton jobs show tells how it ended.',
+      EXIT.refused,
+    )
+  const began = Date.now()
+  for (;;) {
+    const job = store.job(jobId)!
+    if (isOver(job.state) || job.state === 'paused') return job
+    if (job.runner === null || !isAlive(job.runner)) return settleUnwanted(deps, jobId)
+    if (Date.now() - began > PAUSE_MS)
+      throw new BatonError(
+        `Job ${jobId} has not paused yet: process ${job.runner.pid} still ends its work.`,
+        'baton jobs show tells when it has; baton jobs cancel ends it at once.',
+      )
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+  }
 }
 
 /** What a person wanted of a job, where whoever ran it died before it was done. */
-export async function settleUnwanted(parts: JobParts, jobId: string): Promise<JobRecord> {
-  const job = parts.store.job(jobId)!
+export async function settleUnwanted(deps: JobDependencies, jobId: string): Promise<JobRecord> {
+  const job = deps.store.job(jobId)!
   const outcome = { how: 'stopped', wanted: job.wanted ?? 'pause' } as const
-  return endJob(parts, jobId, nextAfter(job, outcome, parts.now()) as Extract<Next, { do: 'end' }>)
+  return endJob(deps, jobId, nextAfter(job, outcome, deps.now()) as Extract<Next, { do: 'end' }>)
 }

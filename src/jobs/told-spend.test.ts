@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ToldSpend } from './told-spend.js'
 
 const tokens = (input: number) => ({ input, output: 0, cacheCreation: 0, cacheRead: 0 })
@@ -6,18 +6,18 @@ const known = (input: number, costUsd: number | null = null) => ({ spend: tokens
 const told = (input: number, costUsd: number | null = null) => ({ usage: tokens(input), costUsd })
 
 describe('what a session has spent', () => {
-  it('is what its client tells where that is more than its answers: subagents and helpers are paid for too', () => {
+  test('is what its client tells where that is more than its answers: subagents and helpers are paid for too', () => {
     const spent = new ToldSpend(known(0))
     expect(spent.ends(known(100), told(160, 0.2))).toEqual(known(160, 0.2))
     expect(spent.ends(known(200, 0.2), told(190, 0.3))).toEqual(known(200, 0.3))
   })
 
-  it('is the total of all its clients where each goes on with that of the one before', () => {
+  test('is the total of all its clients where each goes on with that of the one before', () => {
     const spent = new ToldSpend(known(160, 0.2))
     expect(spent.ends(known(180, 0.2), told(200, 0.25))).toEqual(known(200, 0.25))
   })
 
-  it('does not fall when a client was killed and the next one counts anew: that is added', () => {
+  test('does not fall when a client was killed and the next one counts anew: that is added', () => {
     const spent = new ToldSpend(known(0))
     spent.ends(known(100), told(160, 0.5))
     spent.begins(known(160, 0.5))
@@ -26,7 +26,7 @@ describe('what a session has spent', () => {
     expect(spent.ends(known(240, 0.6), told(130, 0.3))).toEqual(known(270, 0.8))
   })
 
-  it('stays as it is where the client tells nothing', () => {
+  test('stays as it is where the client tells nothing', () => {
     expect(new ToldSpend(known(10, 0.4)).ends(known(20, 0.4), told(0, null))).toEqual(known(20, 0.4))
   })
 })

@@ -1,6 +1,6 @@
-import type { AttemptRecord } from '../contract/job.js'
 import type { Usage } from '../contract/reading.js'
-import type { SpendSoFar } from './runtimes/runtime.js'
+import type { AttemptRecord } from '../contract/records/job.js'
+import type { SpendSoFar } from '../contract/runtime.js'
 
 type Spent = Pick<AttemptRecord, 'spend' | 'costUsd'>
 
@@ -37,6 +37,23 @@ export class ToldSpend {
       costUsd: costUsd === null ? known.costUsd : Math.max(known.costUsd ?? 0, this.#unknown.costUsd + costUsd),
     }
   }
+}
+
+/**
+ * The part of a client's total that belongs to this job. A client that resumes a session goes on with
+ * the session's total; one whose total is below what the session had spent counts from zero.
+ */
+export function ownSpend({ usage, costUsd }: SpendSoFar, carried: AttemptRecord['carried']): SpendSoFar {
+  if (!carried) return { usage, costUsd }
+  const before = carried.costUsd ?? 0
+  return {
+    usage: tokensOf(usage) < tokensOf(carried.spend) ? usage : atLeastZero(minus(usage, carried.spend)),
+    costUsd: costUsd === null || costUsd < before ? costUsd : costUsd - before,
+  }
+}
+
+function atLeastZero(usage: Usage): Usage {
+  return each((name) => Math.max(0, usage[name]))
 }
 
 const NOTHING: Usage = { input: 0, output: 0, cacheCreation: 0, cacheRead: 0 }

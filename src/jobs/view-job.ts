@@ -1,15 +1,18 @@
 import type { JobDetail, JobShown } from '../contract/api/jobs.js'
-import type { AttemptRecord, CheckResult, JobRecord } from '../contract/job.js'
 import type { Usage } from '../contract/reading.js'
+import type { AttemptRecord, CheckResult, JobRecord, JobRetry } from '../contract/records/job.js'
 import { isAlive } from '../lib/process-info.js'
+import { workTitle } from '../lib/short-title.js'
 
 /** A job alone: also what it may spend, and where its own files lie. */
-export function viewJobDetail(job: JobRecord, attempts: readonly AttemptRecord[], files: string): JobView & JobDetail {
-  return { ...viewJob(job, attempts), budgets: job.spec.budgets, files }
+export function viewJobDetail(job: JobRecord, attempts: readonly AttemptRecord[], files: string): JobDetail {
+  const { budgets, checks } = job.spec
+  const configured = checks.map(({ name, command }) => ({ name, command }))
+  return { ...viewJob(job, attempts), configured_checks: configured, budgets, files }
 }
 
 /** A job as commands and routes show it. */
-export function viewJob(job: JobRecord, attempts: readonly AttemptRecord[]): JobView {
+export function viewJob(job: JobRecord, attempts: readonly AttemptRecord[]): JobShown {
   const { spec, workspace } = job
   return {
     job_id: job.jobId,
@@ -19,6 +22,7 @@ export function viewJob(job: JobRecord, attempts: readonly AttemptRecord[]): Job
     agent: spec.agentName,
     work_item: spec.workItem,
     prompt: spec.prompt,
+    title: workTitle(spec),
     model: spec.model,
     runtime: spec.runtime,
     seat_id: job.seatId,
@@ -29,12 +33,16 @@ export function viewJob(job: JobRecord, attempts: readonly AttemptRecord[]): Job
     max_handoffs: spec.maxHandoffs,
     compactions: job.compactions,
     steps: sum(attempts, ({ turns }) => turns),
+    permission_mode: spec.permissionMode,
+    denied_calls: sum(attempts, ({ refused = 0 }) => refused),
+    denied_edits: job.edits?.denied ?? 0,
     spend: viewSpend(attempts),
     checks: job.checks.map(viewCheck),
     folder: workspace?.folder ?? spec.folder,
     worktree_path: workspace?.worktree?.path ?? null,
     branch_name: workspace?.worktree?.branch ?? null,
     wait_until: job.waitUntil,
+    retry: job.retry ? viewRetry(job.retry) : null,
     created_at: job.createdAt,
     started_at: job.startedAt,
     ended_at: job.endedAt,
@@ -44,8 +52,9 @@ export function viewJob(job: JobRecord, attempts: readonly AttemptRecord[]): Job
   }
 }
 
-/** Before anything is withheld. */
-export type JobView = Omit<JobShown, 'prompt' | 'checks'> & { prompt: string; checks: ReturnType<typeof viewCheck>[] }
+function viewRetry({ reason, attempt, most, until }: JobRetry) {
+  return { reason, attempt, max_attempts: most, at: until }
+}
 
 function viewAttempt(attempt: AttemptRecord) {
   return {

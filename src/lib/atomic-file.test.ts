@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { FileChanged, realTarget, removeFileIf, removeLeftovers, writeFileAtomic } from './atomic-file.js'
 
 let root: string
@@ -24,7 +24,7 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true, force: true }))
 
 describe('writing', () => {
-  it('keeps the mode of the file it replaces, and makes new ones private', () => {
+  test('keeps the mode of the file it replaces, and makes new ones private', () => {
     writeFileAtomic(file, 'a')
     expect(statSync(file).mode & 0o777).toBe(0o600)
     writeFileAtomic(file, 'b', { mode: 0o640 })
@@ -32,7 +32,7 @@ describe('writing', () => {
     expect([readFileSync(file, 'utf8'), statSync(file).mode & 0o777]).toEqual(['c', 0o640])
   })
 
-  it('goes through links, also to where nothing is yet, and leaves no other file', () => {
+  test('goes through links, also to where nothing is yet, and leaves no other file', () => {
     mkdirSync(join(root, 'real'))
     symlinkSync('real/target', file)
     symlinkSync(file, join(root, 'again'))
@@ -42,7 +42,7 @@ describe('writing', () => {
     expect(readdirSync(join(root, 'real'))).toEqual(['target'])
   })
 
-  it('refuses when the file is not what was expected, and leaves it and the folder alone', () => {
+  test('refuses when the file is not what was expected, and leaves it and the folder alone', () => {
     writeFileSync(file, 'theirs')
     expect(() => writeFileAtomic(file, 'ours', { expect: Buffer.from('old') })).toThrow(FileChanged)
     expect(() => writeFileAtomic(file, 'ours', { expect: null })).toThrow(FileChanged)
@@ -50,20 +50,20 @@ describe('writing', () => {
     expect([readFileSync(file, 'utf8'), readdirSync(root)]).toEqual(['theirs', ['file']])
   })
 
-  it('shows the old bytes until the new ones are whole', () => {
+  test('shows the old bytes until the new ones are whole', () => {
     writeFileSync(file, 'old')
     const seen: string[] = []
     writeFileAtomic(file, 'new', { step: () => seen.push(readFileSync(file, 'utf8')) })
     expect([...seen, readFileSync(file, 'utf8')]).toEqual(['old', 'new'])
   })
 
-  it('says why when the folder is missing', () => {
+  test('says why when the folder is missing', () => {
     expect(() => writeFileAtomic(join(root, 'no', 'file'), 'x')).toThrow(/ENOENT/)
   })
 })
 
 describe('leftovers', () => {
-  it('of dead writers go, those of living ones and other files stay', () => {
+  test('of dead writers go, those of living ones and other files stay', () => {
     const names = ['.file.baton-999999999-1', `.file.baton-${process.pid}-7`, '.file.baton-notes', 'file']
     for (const name of names) writeFileSync(join(root, name), '')
     removeLeftovers(root)
@@ -73,7 +73,7 @@ describe('leftovers', () => {
 })
 
 describe('where a path really leads', () => {
-  it('is found through links to folders, chains, and parts that do not exist', () => {
+  test('is found through links to folders, chains, and parts that do not exist', () => {
     mkdirSync(join(root, 'a'))
     symlinkSync('a', join(root, 'b'))
     symlinkSync('b/none', join(root, 'c'))
@@ -82,7 +82,7 @@ describe('where a path really leads', () => {
     expect(existsSync(join(root, 'a', 'none'))).toBe(false)
   })
 
-  it('is the path itself when links go in a circle', () => {
+  test('is the path itself when links go in a circle', () => {
     symlinkSync('two', join(root, 'one'))
     symlinkSync('one', join(root, 'two'))
     expect(realTarget(join(root, 'one'))).toBe(join(root, 'one'))

@@ -6,7 +6,6 @@ import {
   linkSync,
   openSync,
   readdirSync,
-  readFileSync,
   readlinkSync,
   realpathSync,
   renameSync,
@@ -16,6 +15,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { codeOf } from './errors.js'
+import { readNamedFile } from './named-file.js'
 import { isRunning } from './process-info.js'
 
 /** The file is no longer what the writer had read: somebody else wrote it meanwhile, and nothing was touched. */
@@ -26,7 +26,7 @@ export class FileChanged extends Error {
   }
 }
 
-export interface AtomicWrite {
+interface AtomicWrite {
   /** Mode of the new file. Left out: that of the file being replaced, else 0600. */
   mode?: number
   /** What the file must still hold just before it is replaced; null: it must not exist. Left out: whatever is there. */
@@ -75,14 +75,16 @@ export function removeFileIf(path: string, expect: Buffer): void {
   syncFolder(dirname(target))
 }
 
+/** Far above any settings file. */
+const LARGEST_FILE = 64 * 1024 * 1024
+
 /** The bytes, or null when there is no such file. Everything else that hinders reading is thrown. */
 export function readIfThere(path: string): Buffer | null {
-  try {
-    return readFileSync(path)
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return null
-    throw error
-  }
+  const read = readNamedFile(path, { owner: 'anyone', most: LARGEST_FILE })
+  if (!('refused' in read) && !read.more) return read.bytes
+  if (!('refused' in read)) throw new Error(`${path} is larger than 64 MB.`)
+  if (read.code === 'ENOENT' || read.code === 'ENOTDIR') return null
+  throw Object.assign(new Error(read.reason), read.code === null ? {} : { code: read.code })
 }
 
 /** Where a path really leads: every link followed, also when the last part, or a link's target, does not exist yet. */

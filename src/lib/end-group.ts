@@ -17,11 +17,21 @@ export async function endGroup(leader: number, graceMs: number): Promise<void> {
 }
 
 /** False: nobody of the group is left. */
-export function signalGroup(leader: number, signal: NodeJS.Signals | 0): boolean {
+function signalGroup(leader: number, signal: NodeJS.Signals | 0): boolean {
   try {
     process.kill(-leader, signal)
     return true
   } catch (error) {
     return codeOf(error) === 'EPERM'
+  }
+}
+
+/** A negative `pid` is a process group. False: there is none, or it is not ours. */
+export function signal(pid: number, name: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, name)
+  } catch (error) {
+    if (codeOf(error) !== 'ESRCH' && codeOf(error) !== 'EPERM') throw error
+    return false
   }
 }

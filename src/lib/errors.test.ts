@@ -1,16 +1,21 @@
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { BatonError, codeOf, EXIT, reasonOf } from './errors.js'
 
-it('an error carries what to do next and how the command ends', () => {
-  expect(new BatonError('No.', 'Try this.')).toMatchObject({ message: 'No.', hint: 'Try this.', exit: EXIT.failed, details: {} })
+test('an error carries what to do next and how the command ends', () => {
+  expect(new BatonError('No.', 'Try this.')).toMatchObject({
+    message: 'No.',
+    hint: 'Try this.',
+    exit: EXIT.failed,
+    details: {},
+  })
   expect(new BatonError('No.', '', EXIT.refused)).toMatchObject({ exit: 4, name: 'BatonError' })
 })
 
-it('the documented exit codes do not move', () => {
+test('the documented exit codes do not move', () => {
   expect(EXIT).toEqual({ done: 0, failed: 1, usage: 2, notFound: 3, refused: 4, resumable: 5 })
 })
 
-it('a reason and a code are found in whatever was thrown', () => {
+test('a reason and a code are found in whatever was thrown', () => {
   expect([new Error('why'), 'why', 42, null].map(reasonOf)).toEqual(['why', 'why', '42', 'null'])
   expect([Object.assign(new Error(), { code: 'ENOENT' }), { code: 5 }, new Error(), null, 'x'].map(codeOf)).toEqual([
     'ENOENT',

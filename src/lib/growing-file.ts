@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
-import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync, readSync, rmSync, statSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, readSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { deserialize, serialize } from 'node:v8'
 import { writeFileAtomic } from './atomic-file.js'
+import { openNamedFile } from './named-file.js'
 
 /** What is remembered of a file that only grows, up to an offset, so that reading goes on there. One file of it a name. */
 export interface Memory {
@@ -101,14 +102,11 @@ function isMeant(head: Head, { format }: Memory, source: string): boolean {
 
 /** null: the file is gone, or shorter than that. */
 function lookAt(source: string, offset: number): Pick<Head, 'inode' | 'ends'> | null {
-  let fd: number
+  const opened = openNamedFile(source, 'this-user')
+  if ('refused' in opened) return null
+  const { fd, stats } = opened
   try {
-    fd = openSync(source, 'r')
-  } catch {
-    return null
-  }
-  try {
-    const { size, ino } = fstatSync(fd)
+    const { size, ino } = stats
     if (size < offset) return null
     const length = Math.min(END, offset)
     const bytes = Buffer.alloc(2 * length)

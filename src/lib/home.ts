@@ -20,12 +20,12 @@ export interface Home {
   live: string
   /** Compiled copies of the configuration. */
   compiled: string
+  /** Which project files the user accepted, one file a folder. */
+  trust: string
   /** Briefs, one folder a seat. */
   briefs: string
   /** What briefs of this machine are signed with. */
   key: string
-  /** What a caller gives the server to be told words and to change things. */
-  token: string
   /** Facts of sessions as far as their transcripts were read, one file a session. */
   facts: string
   /** Settings of forks that write briefs, one file each, while they run. */
@@ -36,6 +36,8 @@ export interface Home {
   aside: string
   /** Compiled code of the engine. */
   code: string
+  /** Prompts, logs and journals of jobs, one folder a job. */
+  jobs: string
 }
 
 type Env = Record<string, string | undefined>
@@ -61,13 +63,14 @@ export function batonHome(env: Env = process.env): Home {
     outbox: join(root, 'outbox'),
     live: join(root, 'live'),
     compiled: join(root, 'run', 'config'),
+    trust: join(root, 'trust'),
     briefs: join(root, 'briefs'),
     key: join(root, 'key'),
-    token: join(root, 'token'),
     facts: join(root, 'facts'),
     forks: join(root, 'forks'),
     messages: join(root, 'messages'),
     aside: join(root, 'aside'),
     code: join(root, 'code'),
+    jobs: join(root, 'jobs'),
   }
 }

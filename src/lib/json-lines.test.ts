@@ -1,7 +1,7 @@
 import { appendFileSync, closeSync, openSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { tempDir } from '../../test/claude-code/temp-dir.js'
+import { tempDir } from '../../test/harness/temp-dir.js'
 import { scanLines, scanLinesBackwards } from './json-lines.js'
 
 const LONGEST = { longestLine: 1000 }

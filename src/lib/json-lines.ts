@@ -6,9 +6,9 @@ const FIRST_BACKWARD_CHUNK = 64 * 1024
 const LAST_BACKWARD_CHUNK = 1024 * 1024
 
 /** One whole line inside `buffer`, without its line end. The bytes are only valid during the visit. */
-export type VisitLine = (buffer: Buffer, start: number, end: number, offset: number) => void
+type VisitLine = (buffer: Buffer, start: number, end: number, offset: number) => void
 
-export interface ScanOptions {
+interface ScanOptions {
   /** Lines longer than this are passed over without being kept in memory. */
   longestLine: number
   /** Begin by dropping bytes up to the first line end: `from` lies inside a line. */

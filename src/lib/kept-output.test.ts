@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest'
-import { KeptOutput } from './kept-output.js'
+import { expect, test } from 'vitest'
+import { KeptOutput } from './run-command.js'
 
 const kept = (head: number, tail: number, ...chunks: string[]): KeptOutput => {
   const output = new KeptOutput(head, tail)
@@ -7,24 +7,24 @@ const kept = (head: number, tail: number, ...chunks: string[]): KeptOutput => {
   return output
 }
 
-it('keeps all that fits, wherever it was cut into pieces', () => {
+test('keeps all that fits, wherever it was cut into pieces', () => {
   expect(kept(4, 4, 'ab', 'cdef', 'gh').text()).toBe('abcdefgh')
   expect(kept(4, 4).text()).toBe('')
   expect(kept(0, 4, 'abcd').text()).toBe('abcd')
   expect(kept(3, 3, 'é', 'é').text()).toBe('éé')
 })
 
-it('of more it keeps both ends and says how much is gone', () => {
+test('of more it keeps both ends and says how much is gone', () => {
   expect(kept(2, 3, 'abcdefghij').text()).toBe('ab\n… 5 bytes left out …\nhij')
   expect(kept(2, 3, ...'abcdefghij').text()).toBe('ab\n… 5 bytes left out …\nhij')
   expect(kept(0, 3, 'abcdef').text()).toBe('… 3 bytes left out …\ndef')
 })
 
-it('does not break a letter at its edges', () => {
+test('does not break a letter at its edges', () => {
   expect(kept(3, 3, 'ééééé').text()).toBe('é\n… 4 bytes left out …\né')
 })
 
-it('holds little of much', () => {
+test('holds little of much', () => {
   const output = new KeptOutput(1_000, 1_000)
   for (let i = 0; i < 50_000; i++) output.take(Buffer.from(`${i}\n`))
   expect(output.text().length).toBeLessThan(2_100)

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { fileLog } from './log.js'
 
 let folder: string
@@ -18,7 +18,7 @@ const lines = () =>
     .split('\n')
     .map((line) => JSON.parse(line) as Record<string, unknown>)
 
-it('makes its folder and writes one line of JSON for each entry, for its owner alone', () => {
+test('makes its folder and writes one line of JSON for each entry, for its owner alone', () => {
   const before = process.umask(0)
   try {
     const log = fileLog(path, {})
@@ -35,14 +35,14 @@ it('makes its folder and writes one line of JSON for each entry, for its owner a
   expect(statSync(dirname(path)).mode & 0o777).toBe(0o700)
 })
 
-it('keeps what is meant for searching faults only when asked to', () => {
+test('keeps what is meant for searching faults only when asked to', () => {
   fileLog(path, {})('debug', 'hidden')
   fileLog(path, { BATON_LOG: 'debug' })('debug', 'shown')
   fileLog(path, { BATON_LOG: 'nonsense' })('debug', 'hidden too')
   expect(lines().map((line) => line.text)).toEqual(['shown'])
 })
 
-it('is rotated once, so that it never grows without bound', () => {
+test('is rotated once, so that it never grows without bound', () => {
   mkdirSync(dirname(path))
   writeFileSync(path, 'x'.repeat(2_000_001))
   writeFileSync(`${path}.1`, 'older')
@@ -54,7 +54,7 @@ it('is rotated once, so that it never grows without bound', () => {
   expect(readdirSync(dirname(path)).sort()).toEqual(['baton.log', 'baton.log.1'])
 })
 
-it('never disturbs anybody when it cannot be written', () => {
+test('never disturbs anybody when it cannot be written', () => {
   writeFileSync(join(folder, 'state'), 'a file where the folder should be')
   expect(() => fileLog(path, {})('error', 'lost')).not.toThrow()
   expect(readFileSync(join(folder, 'state'), 'utf8')).toBe('a file where the folder should be')

@@ -1,5 +1,6 @@
-import { appendFileSync, mkdirSync, renameSync, statSync } from 'node:fs'
+import { appendFileSync, constants, lstatSync, renameSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { makePrivateFolder } from './private-folder.js'
 
 export type Log = (level: 'debug' | 'info' | 'warn' | 'error', text: string, fields?: Record<string, unknown>) => void
 
@@ -13,16 +14,28 @@ export function fileLog(path: string, env: Record<string, string | undefined> = 
     const line = JSON.stringify({ at: new Date().toISOString(), level, pid: process.pid, text, ...fields })
     try {
       rotate(path)
-      appendFileSync(path, `${line}\n`, { mode: 0o600 })
+      append(path, line)
     } catch {
       try {
-        mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-        appendFileSync(path, `${line}\n`, { mode: 0o600 })
+        makePrivateFolder(dirname(path))
+        append(path, line)
       } catch {
         return
       }
     }
   }
+}
+
+/**
+ * Appends to a file or link of this user. In a folder that others can write to, one of theirs may
+ * lead to a file of the user's or let them read along: it is left alone.
+ */
+function append(path: string, line: string): void {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  if (found && found.uid !== process.getuid?.()) return
+  const { O_WRONLY, O_APPEND, O_CREAT, O_EXCL, O_NONBLOCK } = constants
+  const flag = O_WRONLY | O_APPEND | O_NONBLOCK | (found ? 0 : O_CREAT | O_EXCL)
+  appendFileSync(path, `${line}\n`, { mode: 0o600, flag: flag as unknown as string })
 }
 
 function rotate(path: string): void {

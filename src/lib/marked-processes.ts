@@ -21,6 +21,10 @@ function markedInProc(mark: string): number[] {
 }
 
 function markedByPs(mark: string): number[] {
-  const lines = execFileSync('ps', ['-A', '-E', '-o', 'pid=,command='], { encoding: 'utf8', timeout: 5_000, maxBuffer: 64 << 20 })
+  const lines = execFileSync('ps', ['-A', '-E', '-o', 'pid=,command='], {
+    encoding: 'utf8',
+    timeout: 5_000,
+    maxBuffer: 64 << 20,
+  })
   return lines.split('\n').flatMap((line) => (line.split(/\s+/).includes(mark) ? [Number.parseInt(line, 10)] : []))
 }

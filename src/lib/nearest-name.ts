@@ -5,8 +5,11 @@ export function nearestName(written: string, known: readonly string[]): string |
   let least = Number.POSITIVE_INFINITY
   for (const name of known) {
     const to = plain(name)
+    const most = Math.max(1, Math.floor(Math.max(from.length, to.length) / 3))
+    // Every character that one name has more than the other costs a step.
+    if (Math.abs(from.length - to.length) > most) continue
     const steps = distance(from, to)
-    if (steps < least && steps <= Math.max(1, Math.floor(Math.max(from.length, to.length) / 3))) {
+    if (steps < least && steps <= most) {
       best = name
       least = steps
     }

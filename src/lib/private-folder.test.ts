@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { keepFolderPrivate, makePrivateFolder } from './private-folder.js'
 
 let root: string
@@ -13,7 +13,7 @@ afterEach(() => rmSync(root, { recursive: true, force: true }))
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
 
 describe('a folder for the owner alone', () => {
-  it.each([0o000, 0o022, 0o077, 0o777])('is made with those above it under umask %o', (umask) => {
+  test.each([0o000, 0o022, 0o077, 0o777])('is made with those above it under umask %o', (umask) => {
     const path = join(root, 'a', 'b', 'c')
     const before = process.umask(umask)
     try {
@@ -24,7 +24,7 @@ describe('a folder for the owner alone', () => {
     expect([path, dirname(path), dirname(dirname(path))].map(modeOf)).toEqual(['700', '700', '700'])
   })
 
-  it('stays as it is when it is there, unless it is to be kept private; then it is closed, never opened', () => {
+  test('stays as it is when it is there, unless it is to be kept private; then it is closed, never opened', () => {
     const path = join(root, 'a')
     mkdirSync(path)
     chmodSync(path, 0o755)
@@ -37,7 +37,7 @@ describe('a folder for the owner alone', () => {
     expect(modeOf(path)).toBe('500')
   })
 
-  it('may be reached through a link, and is refused where a file is', () => {
+  test('may be reached through a link, and is refused where a file is', () => {
     mkdirSync(join(root, 'real'))
     symlinkSync('real', join(root, 'link'))
     makePrivateFolder(join(root, 'link', 'in'))

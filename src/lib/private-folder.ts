@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { codeOf } from './errors.js'
 
@@ -8,7 +8,8 @@ export function makePrivateFolder(path: string): void {
     mkdirSync(path, { mode: 0o700 })
   } catch (error) {
     if (codeOf(error) === 'EEXIST' && statSync(path, { throwIfNoEntry: false })?.isDirectory()) return
-    if (codeOf(error) !== 'ENOENT' || dirname(path) === path) throw error
+    // A folder that is there and lets nothing be made in it, such as /proc, says ENOENT too.
+    if (codeOf(error) !== 'ENOENT' || existsSync(dirname(path))) throw error
     makePrivateFolder(dirname(path))
     makePrivateFolder(path)
     return

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { platform, uptime } from 'node:os'
 import { codeOf } from './errors.js'
 import { rememberFor } from './remember.js'
@@ -10,9 +10,11 @@ export interface ProcessIdentity {
   startedAt: string
 }
 
-export interface ProcessInfo extends ProcessIdentity {
+interface ProcessInfo extends ProcessIdentity {
   /** About when it started, milliseconds since the epoch; null: not known. */
   startedAtMs: number | null
+  /** The user id it runs as (the effective one); null: not known. */
+  owner: number | null
 }
 
 const TICKS_PER_SECOND = 100
@@ -27,8 +29,66 @@ const look = (pid: number): ProcessInfo | null => (platform() === 'linux' ? from
 /** A server is asked about the same processes thousands of times a second, and on macOS every answer starts `ps`. */
 const remembered = rememberFor<ProcessInfo | null>(5_000, 1024)
 
+/**
+ * The process, if it runs as this user. Null when it runs as another user, is gone, or its owner
+ * cannot be told. Every process id that a signal names passes through here, so that nobody can make
+ * Baton read, type into or start anything of another user's process.
+ */
+export function ownProcess(pid: number): ProcessInfo | null {
+  const info = processInfo(pid)
+  return info !== null && info.owner !== null && info.owner === process.geteuid?.() ? info : null
+}
+
+const MOST_ANCESTORS = 64
+
+/**
+ * Process ids of the parent, its parent and so on, up to but without the first process of the
+ * system.
+ */
+export function ancestorsOf(pid: number): number[] {
+  const found: number[] = []
+  for (let at = parentOf(pid); at > 1 && found.length < MOST_ANCESTORS; at = parentOf(at)) found.push(at)
+  return found
+}
+
+function parentOf(pid: number): number {
+  try {
+    return Number(platform() === 'linux' ? statFields(pid)[1] : ps(pid, 'ppid='))
+  } catch {
+    return 0
+  }
+}
+
 export function isAlive(identity: ProcessIdentity): boolean {
   return look(identity.pid)?.startedAt === identity.startedAt
+}
+
+/**
+ * Other processes of this user whose environment holds an entry such as `BATON_HOME=/x`. None where
+ * the system does not show environments, as on macOS.
+ */
+export function processesWith(entry: string): number[] {
+  return namesIn('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .filter((name) => environmentOf(name).includes(entry))
+    .map(Number)
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
+/** Empty for a process that is gone or of another user. */
+function environmentOf(pid: string): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
+  } catch {
+    return []
+  }
 }
 
 /** Whether any process bears this pid now. */
@@ -54,24 +114,34 @@ export function commandLine(pid: number): string[] | null {
 
 function fromProc(pid: number): ProcessInfo | null {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The second field is the name in brackets and may hold anything, also brackets.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    const fields = statFields(pid)
     const ticks = fields[19]
     if (fields[0] === 'Z' || ticks === undefined) return null
     const startedAtMs = Date.now() - uptime() * 1000 + (Number(ticks) / TICKS_PER_SECOND) * 1000
-    return { pid, startedAt: ticks, startedAtMs: Number.isFinite(startedAtMs) ? startedAtMs : null }
+    // Unlike the files in it, the folder belongs to the effective user also when the process may
+    // not be dumped (proc(5)).
+    const owner = statSync(`/proc/${pid}`).uid
+    return { pid, startedAt: ticks, startedAtMs: Number.isFinite(startedAtMs) ? startedAtMs : null, owner }
   } catch {
     return null
   }
 }
 
+/**
+ * The fields of `/proc/<pid>/stat` behind the name: state, parent, … The name is in brackets and
+ * may hold anything, also brackets.
+ */
+function statFields(pid: number): string[] {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+}
+
 function fromPs(pid: number): ProcessInfo | null {
   try {
-    const startedAt = ps(pid, 'lstart=')
-    if (startedAt === '') return null
+    const [, uid, startedAt] = /^(\d+)\s+(.+)$/.exec(ps(pid, 'uid=,lstart=')) ?? []
+    if (startedAt === undefined) return null
     const startedAtMs = Date.parse(startedAt)
-    return { pid, startedAt, startedAtMs: Number.isNaN(startedAtMs) ? null : startedAtMs }
+    return { pid, startedAt, startedAtMs: Number.isNaN(startedAtMs) ? null : startedAtMs, owner: Number(uid) }
   } catch {
     return null
   }

@@ -1,7 +1,7 @@
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { rememberFor } from './remember.js'
 
-it('an answer is kept for a moment and then asked for again', () => {
+test('an answer is kept for a moment and then asked for again', () => {
   let now = 0
   let asked = 0
   const remember = rememberFor<number>(1000, 10, () => now)
@@ -13,7 +13,7 @@ it('an answer is kept for a moment and then asked for again', () => {
   expect([ask(), ask()]).toEqual([2, 2])
 })
 
-it('nothing known is an answer too', () => {
+test('nothing known is an answer too', () => {
   let asked = 0
   const remember = rememberFor<null>(1000, 10, () => 0)
   const ask = () => {
@@ -24,7 +24,7 @@ it('nothing known is an answer too', () => {
   expect(asked).toBe(1)
 })
 
-it('is bounded: the longest unasked goes first', () => {
+test('is bounded: the longest unasked goes first', () => {
   const asked: string[] = []
   const remember = rememberFor<string>(1000, 2, () => 0)
   const ask = (key: string) =>
@@ -36,7 +36,7 @@ it('is bounded: the longest unasked goes first', () => {
   expect(asked).toEqual(['a', 'b', 'c', 'a'])
 })
 
-it('a question that fails is asked again', () => {
+test('a question that fails is asked again', () => {
   const remember = rememberFor<number>(1000, 2, () => 0)
   const failing = () => {
     throw new Error('no')

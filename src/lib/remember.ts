@@ -1,5 +1,9 @@
 /** Keeps the answers to a question for a moment, for a process that is asked thousands of times a second. Bounded. */
-export function rememberFor<T>(ms: number, most: number, clock: () => number = Date.now): (key: string, ask: () => T) => T {
+export function rememberFor<T>(
+  ms: number,
+  most: number,
+  clock: () => number = Date.now,
+): (key: string, ask: () => T) => T {
   const kept = new Map<string, { until: number; value: T }>()
   return (key, ask) => {
     const now = clock()

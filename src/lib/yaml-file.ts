@@ -1,11 +1,27 @@
-import { readFileSync, statSync } from 'node:fs'
-import { type Document, isAlias, isMap, isNode, isScalar, isSeq, Lexer, LineCounter, Parser, parseDocument, visit } from 'yaml'
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  Lexer,
+  LineCounter,
+  type Node,
+  Parser,
+  parseDocument,
+  parse as parseValue,
+  stringify,
+  visit,
+  YAMLMap,
+} from 'yaml'
 import { reasonOf } from './errors.js'
+import { type RefusedFile, readNamedFile } from './named-file.js'
 
 export type KeyPath = readonly (string | number)[]
 
 /** One YAML file, read. `value` is null for an empty file; with faults it is undefined and must not be used. */
-export interface YamlFile {
+interface YamlFile {
   path: string
   value: unknown
   faults: { line: number | null; reason: string; hint: string }[]
@@ -13,24 +29,62 @@ export interface YamlFile {
   lineOf(path: KeyPath): number | null
 }
 
-const MAX_BYTES = 256_000
+/**
+ * Limits of one file. Hooks and the server read files that come with a repository, and the YAML library needs time
+ * that grows with the square of some of these counts, so every count must be small.
+ */
+export const MAX_BYTES = 64_000
+/**
+ * About 800 keys with a value: a key, its colon, its value and the spaces between them are 7 lexemes.
+ * The slowest of 40 texts with so many, commas in brackets, took 53 ms of processor time to read.
+ */
+const MAX_LEXEMES = 6_000
 const MAX_DEPTH = 60
+/** The library walks the whole document for each alias. */
+const MAX_ALIASES = 100
+/** Faults listed by themselves. The others are counted in one more. */
+const MAX_FAULTS = 20
 
-/** Never throws: whatever keeps the file from being read is a fault. */
-export function readYaml(path: string): YamlFile {
-  try {
-    const stat = statSync(path)
-    // A pipe would be waited for without end, and a huge file read whole before it is refused.
-    if (!stat.isFile()) return unusable(path, { line: null, reason: 'is not a file', hint: '' })
-    if (stat.size > MAX_BYTES) return unusable(path, { line: null, reason: 'is larger than 256 kB', hint: '' })
-    return parseYaml(path, readFileSync(path, 'utf8'))
-  } catch (error) {
-    return unusable(path, { line: null, reason: `cannot be read: ${reasonOf(error)}`, hint: '' })
-  }
+/**
+ * A YAML file together with the bytes it was parsed from, so that a hash of them speaks for exactly
+ * what is in `value`.
+ */
+interface YamlRead extends YamlFile {
+  /** Null when the file could not be read. */
+  bytes: Buffer | null
+  /** The uid that owns the file. Null when the file could not be opened. */
+  owner: number | null
+}
+
+/**
+ * Reads and parses a file, opening it once. Never throws: whatever keeps the file from being read
+ * is a fault.
+ */
+export function readYaml(path: string): YamlRead {
+  const read = readNamedFile(path, { owner: 'anyone', most: MAX_BYTES })
+  if ('refused' in read)
+    return { ...unusable(path, { line: null, reason: faultOf(read), hint: '' }), bytes: null, owner: null }
+  const owner = read.stats.uid
+  if (read.more)
+    return {
+      ...unusable(path, {
+        line: null,
+        reason: 'is larger than 64 kB',
+        hint: 'shorten the file: an agent can have its prompt in a file of its own, `prompt_file`',
+      }),
+      bytes: null,
+      owner,
+    }
+  return { ...parseYaml(path, read.bytes.toString('utf8')), bytes: read.bytes, owner }
+}
+
+function faultOf({ refused, code }: RefusedFile): string {
+  return refused === 'not-a-file' ? 'is not a file' : `cannot be read: ${code ?? refused}`
 }
 
 export function parseYaml(path: string, text: string): YamlFile {
-  if (nestsTooDeep(text)) return unusable(path, { line: null, reason: `nests more than ${MAX_DEPTH} deep`, hint: '' })
+  const tooMuch = limitExceededBy(text)
+  if (tooMuch) return unusable(path, { line: null, ...tooMuch })
   try {
     return parse(path, text)
   } catch (error) {
@@ -39,36 +93,76 @@ export function parseYaml(path: string, text: string): YamlFile {
   }
 }
 
-/** The library builds its tree by recursion, and deep enough a nesting ends the whole process: no error, nothing to catch. */
-function nestsTooDeep(text: string): boolean {
-  const parser = new Parser()
+/**
+ * Returns why a text must not be given to the library, null when it may. The library builds its tree by recursion:
+ * deep nesting overflows the stack and ends the whole process, with no error to catch.
+ */
+function limitExceededBy(text: string): { reason: string; hint: string } | null {
+  const lexemes: string[] = []
   for (const lexeme of new Lexer().lex(text)) {
-    for (const _ of parser.next(lexeme));
-    if (parser.stack.length > MAX_DEPTH) return true
+    if (lexemes.push(lexeme) > MAX_LEXEMES)
+      return { reason: 'has more than 6,000 tokens (about 800 keys)', hint: 'remove keys that are not needed' }
   }
-  return false
+  const parser = new Parser()
+  for (const lexeme of lexemes) {
+    for (const _ of parser.next(lexeme));
+    if (parser.stack.length > MAX_DEPTH) return { reason: `nests more than ${MAX_DEPTH} deep`, hint: '' }
+  }
+  return null
 }
 
 function parse(path: string, text: string): YamlFile {
   const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' })
+  const lineAt = (node: Node) => (node.range ? lines.linePos(node.range[0]).line : null)
+  // The library's own check of unique keys compares every pair of keys.
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    logLevel: 'error',
+    uniqueKeys: false,
+    resolveKnownTags: false,
+    schema: 'core',
+  })
   const faults: YamlFile['faults'] = [...document.errors, ...document.warnings].map(({ message, pos, code }) => ({
     line: lines.linePos(pos[0]).line,
     reason: message,
     hint: HINTS[code] ?? '',
   }))
+  const anchors = new Set<string>()
+  let aliases = 0
   visit(document, {
-    Alias: (_, alias) => {
-      if (alias.resolve(document)) return
-      const line = alias.range ? lines.linePos(alias.range[0]).line : null
-      const reason = `\`*${alias.source}\` refers to an anchor that is not there`
-      faults.push({ line, reason, hint: `in quotes it is a text: '*${alias.source}'` })
+    Node: (_, node) => {
+      if (isAlias(node)) {
+        aliases++
+        if (anchors.has(node.source)) return
+        const reason = `\`*${node.source}\` refers to an anchor that is not there`
+        faults.push({ line: lineAt(node), reason, hint: `in quotes it is a text: '*${node.source}'` })
+        return
+      }
+      if (node.anchor) anchors.add(node.anchor)
+      if (!isMap(node)) return
+      for (const key of repeatedKeys(node))
+        faults.push({ line: lineAt(key), reason: 'Map keys must be unique', hint: 'write the key once' })
     },
   })
-  if (faults.length > 0) return unusable(path, ...faults)
+  if (faults.length === 0 && aliases > MAX_ALIASES)
+    faults.push({ line: null, reason: `has more than ${MAX_ALIASES} aliases`, hint: 'write the values out' })
+  if (faults.length > 0) return unusable(path, ...faults.sort((a, b) => (a.line ?? 0) - (b.line ?? 0)))
   const value: unknown = document.toJS()
-  if (isCircular(value)) return unusable(path, { line: null, reason: 'an anchor holds itself', hint: 'write the values out' })
+  if (isCircular(value))
+    return unusable(path, { line: null, reason: 'an anchor holds itself', hint: 'write the values out' })
   return { path, value, faults, lineOf: (key) => lineOf(document, lines, key) }
+}
+
+/** The keys of a map that stand there before already. */
+function repeatedKeys(map: YAMLMap): Node[] {
+  const seen = new Set<unknown>()
+  return map.items.flatMap(({ key }) => {
+    if (!isScalar(key)) return []
+    if (seen.has(key.value)) return [key]
+    seen.add(key.value)
+    return []
+  })
 }
 
 function isCircular(value: unknown): boolean {
@@ -81,13 +175,15 @@ function isCircular(value: unknown): boolean {
 }
 
 const HINTS: Partial<Record<string, string>> = {
-  DUPLICATE_KEY: 'write the key once',
   TAB_AS_INDENT: 'indent with spaces',
   MULTIPLE_DOCS: 'keep one document: remove the line `---` between them',
 }
 
 function unusable(path: string, ...faults: YamlFile['faults']): YamlFile {
-  return { path, value: undefined, faults, lineOf: () => null }
+  const rest = faults.length - MAX_FAULTS
+  const listed = faults.slice(0, MAX_FAULTS)
+  if (rest > 0) listed.push({ line: null, reason: `and ${rest.toLocaleString('en')} more errors`, hint: '' })
+  return { path, value: undefined, faults: listed, lineOf: () => null }
 }
 
 function lineOf(document: Document, lines: LineCounter, path: KeyPath): number | null {
@@ -109,3 +205,50 @@ function lineOf(document: Document, lines: LineCounter, path: KeyPath): number |
   }
   return offset === null ? null : lines.linePos(offset).line
 }
+
+/** A value as a user writes it on a command line: `70%`, `false`, `[user, agent]`. Throws when it is no YAML. */
+export function parseYamlValue(written: string): unknown {
+  return parseValue(written, { schema: 'core' })
+}
+
+/**
+ * The text with one value set, its comments and its order kept. A scalar in the place of a scalar
+ * changes nothing else; otherwise the library writes the document again, which may change spaces and
+ * indents. The text must be one that `parseYaml` accepts. Throws when a key stands below something
+ * that is neither a map nor a list.
+ */
+export function setYamlValue(text: string, path: KeyPath, value: unknown): string {
+  const document = parseDocument(text, { schema: 'core', logLevel: 'error' })
+  const before = document.getIn(path, true)
+  if (isScalar(before) && before.range && isPlain(before.value) && isPlain(value)) {
+    const [start, end] = before.range
+    const written = stringify(value, { schema: 'core', lineWidth: 0 }).trimEnd()
+    if (start < end && !written.includes('\n')) return `${text.slice(0, start)}${written}${text.slice(end)}`
+  }
+  // A file of nothing but comments has no contents: setting a key makes a map of it.
+  for (let length = 1; length < path.length; length++) {
+    const node: unknown = document.getIn(path.slice(0, length), true)
+    // `handoff:` without a value is a place for a map too.
+    if (isScalar(node) && node.value === null) document.setIn(path.slice(0, length), new YAMLMap(document.schema))
+    else if (node !== undefined && !isMap(node) && !isSeq(node)) throw new Error(`${path[length - 1]} is not a map`)
+  }
+  const node = document.createNode(value, { flow: true })
+  if (isNode(before) && isNode(node)) Object.assign(node, commentsOf(before))
+  document.setIn(path, node)
+  return document.toString({ lineWidth: 0, flowCollectionPadding: false })
+}
+
+function commentsOf({
+  comment,
+  commentBefore,
+  spaceBefore,
+}: Node): Pick<Node, 'comment' | 'commentBefore' | 'spaceBefore'> {
+  return {
+    ...(comment == null ? {} : { comment }),
+    ...(commentBefore == null ? {} : { commentBefore }),
+    ...(spaceBefore == null ? {} : { spaceBefore }),
+  }
+}
+
+const isPlain = (value: unknown): boolean =>
+  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'

@@ -1,16 +1,16 @@
 import { appendFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { around } from '../around.js'
 import { loadConfig } from '../config/load-config.js'
-import { type House, openHouse } from '../house.js'
+import { type App, openApp } from '../engine/open-engine.js'
+import * as rareWork from '../engine/rare-work.js'
 import { BatonError } from '../lib/errors.js'
 import { type LibraryHome, libraryHome } from './fixtures/library-home.js'
 
 /** A session whose client runs Baton's hooks: a transcript, and an environment this process does not have. */
 function client(home: LibraryHome) {
-  const house: House = openHouse({ env: home.env, loadConfig, around: () => around })
-  onTestFinished(() => house.close())
+  const app: App = openApp({ env: home.env, loadConfig, rareWork: () => rareWork })
+  onTestFinished(() => app.close())
   const transcript = join(home.dir, 's1.jsonl')
   writeFileSync(transcript, '')
   let batch = 0
@@ -24,11 +24,20 @@ function client(home: LibraryHome) {
         ...more,
       })
       const env = { HOME: home.env.HOME!, CLAUDE_CODE_AUTO_COMPACT_WINDOW: '100000' }
-      house.engine.take({ agent: 'claude-code', kind: event, body, env, at: Date.now() }, { deliver: 'answer' })
+      app.engine.take({ agent: 'claude-code', kind: event, body, env, at: Date.now() }, { deliver: 'answer' })
     },
     answered(id: string, used: number): void {
-      const usage = { input_tokens: 8, cache_creation_input_tokens: 0, cache_read_input_tokens: used - 8, output_tokens: 50 }
-      const line = { type: 'assistant', message: { id, model: 'claude-opus-4-6', usage }, timestamp: new Date().toISOString() }
+      const usage = {
+        input_tokens: 8,
+        cache_creation_input_tokens: 0,
+        cache_read_input_tokens: used - 8,
+        output_tokens: 50,
+      }
+      const line = {
+        type: 'assistant',
+        message: { id, model: 'claude-opus-4-6', usage },
+        timestamp: new Date().toISOString(),
+      }
       appendFileSync(transcript, `${JSON.stringify(line)}\n`)
     },
     batch(): void {
@@ -41,7 +50,11 @@ const sdk = (id: string, used: number) => ({
   type: 'assistant',
   session_id: 's1',
   parent_tool_use_id: null,
-  message: { id, model: 'claude-opus-4-6', usage: { input_tokens: 8, cache_read_input_tokens: used - 8, output_tokens: 1 } },
+  message: {
+    id,
+    model: 'claude-opus-4-6',
+    usage: { input_tokens: 8, cache_read_input_tokens: used - 8, output_tokens: 1 },
+  },
 })
 
 test('an answer told by the library and by the transcript is one reading, one crossing, and spent once', () => {
@@ -68,7 +81,10 @@ test('an answer told by the library and by the transcript is one reading, one cr
   expect(events.filter((event) => event.type === 'reading').map((event) => event.data.used_tokens)).toEqual([
     20_008, 40_008, 50_008,
   ])
-  expect(events.filter((event) => event.type === 'level_crossed').map((event) => event.data.level)).toEqual(['notice', 'warning'])
+  expect(events.filter((event) => event.type === 'level_crossed').map((event) => event.data.level)).toEqual([
+    'notice',
+    'warning',
+  ])
 })
 
 test('what the library counted before the transcript was found is not counted again from it', () => {
@@ -81,7 +97,11 @@ test('what the library counted before the transcript was found is not counted ag
   session.answered('m1', 20_008)
   session.answered('m2', 30_008)
   session.batch()
-  expect(tracker.currentState()).toMatchObject({ answers: 2, cumulative_input_tokens: 16, cumulative_output_tokens: 100 })
+  expect(tracker.currentState()).toMatchObject({
+    answers: 2,
+    cumulative_input_tokens: 16,
+    cumulative_output_tokens: 100,
+  })
   session.answered('m3', 31_008)
   session.batch()
   expect(tracker.currentState()).toMatchObject({ used_tokens: 31_008, answers: 3, cumulative_input_tokens: 24 })
@@ -102,7 +122,9 @@ test('the compaction point its client told stays, although this process has anot
   session.answered('m2', 62_008)
   session.batch()
   expect(tracker.currentState()).toMatchObject({ used_tokens: 62_008, compaction_tokens: 67_000, level: 'handoff' })
-  const crossings = home.look((store) => store.events({ sessionId: 's1' }).filter((event) => event.type === 'level_crossed'))
+  const crossings = home.look((store) =>
+    store.events({ sessionId: 's1' }).filter((event) => event.type === 'level_crossed'),
+  )
   expect(crossings).toHaveLength(3)
 })
 

@@ -1,5 +1,5 @@
 import type { Limits } from '../contract/reading.js'
-import type { SessionRecord } from '../contract/record.js'
+import type { SessionRecord } from '../contract/records/session.js'
 
 const SMALL = 200_000
 const LARGE = 1_000_000
@@ -7,7 +7,7 @@ const LARGE = 1_000_000
 export const COMPACTS_BEFORE = 33_000
 
 /** What bears on window and compaction point of a session the library is told of. */
-export interface LimitsKnown {
+interface LimitsKnown {
   /** What the caller gave. */
   window: number | null
   compaction: number | null
@@ -28,7 +28,8 @@ export interface LimitsKnown {
 export function chooseLimits(known: LimitsKnown): Limits {
   const kept = known.record?.track.limits ?? null
   const firm = kept !== null && kept.point !== null && kept.reason !== ASSUMED ? kept : null
-  if (known.compaction !== null) return toldLimits(known.compaction, known.window ?? firm?.window ?? known.derive().window)
+  if (known.compaction !== null)
+    return toldLimits(known.compaction, known.window ?? firm?.window ?? known.derive().window)
   if (known.window !== null) return known.derive()
   const sameModel = known.model === null || known.model === known.record?.model
   if (firm !== null && sameModel && (firm.exact || firm.reason === TOLD || isClients(known.record!))) return firm
@@ -46,7 +47,13 @@ const TOLD = 'told by the caller'
 const ASSUMED = 'assumed, because neither model nor window is known'
 
 function toldLimits(point: number, window: number | null): Limits {
-  return { window: window !== null && window < point ? null : window, point, mode: 'proactive', exact: false, reason: TOLD }
+  return {
+    window: window !== null && window < point ? null : window,
+    point,
+    mode: 'proactive',
+    exact: false,
+    reason: TOLD,
+  }
 }
 
 /** An answer that was given more than fits proves the larger window. */

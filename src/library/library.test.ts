@@ -84,14 +84,20 @@ test('a jump crosses every level it passes, with one warning, and in the events 
   expect(tracker.updateUsage(answer(160_000)).crossed).toEqual(['notice', 'warning', 'handoff', 'critical'])
   const events = home.look((store) => store.events({ sessionId: 's1' }))
   expect(events.map((event) => event.type)).toEqual([
-    ...['session_started', 'cycle_started', 'reading'],
-    ...['level_crossed', 'level_crossed', 'level_crossed', 'level_crossed'],
-    ...['message_queued', 'context_warning'],
+    'session_started',
+    'cycle_started',
+    'reading',
+    'level_crossed',
+    'level_crossed',
+    'level_crossed',
+    'level_crossed',
+    'message_queued',
+    'context_warning',
   ])
   expect(events.at(-1)!.data).toMatchObject({
     level: 'critical',
     usedTokens: 160_000,
-    contextUsedPercent: 95.8,
+    contextUsedPercent: 96,
     compactionTokens: 167_000,
   })
   expect(home.look((store) => store.readings('s1'))).toMatchObject([
@@ -108,16 +114,19 @@ test('a level is crossed once a cycle, whichever tracker tells it; a lower figur
   expect(other.updateUsage(answer(121_000))).toMatchObject({ threshold_reached: 'warning', crossed: [] })
 })
 
-test.each([[-1], [1.5], [Number.NaN], [Number.POSITIVE_INFINITY]])('a count of %s throws and changes nothing', (count) => {
-  const home = libraryHome()
-  const tracker = home.open()
-  tracker.updateUsage(answer(50_000))
-  const before = home.look((store) => [store.session('s1'), store.events()])
-  for (const key of ['input_tokens', 'output_tokens', 'cache_creation', 'cache_read']) {
-    expect(() => tracker.updateUsage({ ...answer(60_000), [key]: count })).toThrow(RangeError)
-  }
-  expect(home.look((store) => [store.session('s1'), store.events()])).toEqual(before)
-})
+test.each([[-1], [1.5], [Number.NaN], [Number.POSITIVE_INFINITY]])(
+  'a count of %s throws and changes nothing',
+  (count) => {
+    const home = libraryHome()
+    const tracker = home.open()
+    tracker.updateUsage(answer(50_000))
+    const before = home.look((store) => [store.session('s1'), store.events()])
+    for (const key of ['input_tokens', 'output_tokens', 'cache_creation', 'cache_read']) {
+      expect(() => tracker.updateUsage({ ...answer(60_000), [key]: count })).toThrow(RangeError)
+    }
+    expect(home.look((store) => [store.session('s1'), store.events()])).toEqual(before)
+  },
+)
 
 test('an answer told with its id counts once, also when another tracker tells it', () => {
   const home = libraryHome()
@@ -131,7 +140,12 @@ test('an answer told with its id counts once, also when another tracker tells it
 test('before anything was told, nothing is known and nothing was spent', () => {
   const home = libraryHome()
   const tracker = home.open()
-  expect(tracker.currentState()).toMatchObject({ used_tokens: null, percentage_used: null, answers: 0, last_updated: null })
+  expect(tracker.currentState()).toMatchObject({
+    used_tokens: null,
+    percentage_used: null,
+    answers: 0,
+    last_updated: null,
+  })
   expect([tracker.checkThresholds(), tracker.shouldAutoPause()]).toEqual([null, false])
   expect(home.look((store) => store.session('s1'))).toBeNull()
 })
@@ -140,7 +154,11 @@ test('two sessions in one project have each their own figures, levels and seat',
   const home = libraryHome()
   const [one, two] = [home.open({ session: 'one' }), home.open({ session: 'two' })]
   one.updateUsage(answer(150_000))
-  expect(two.updateUsage(answer(90_000))).toMatchObject({ threshold_reached: 'notice', answers: 1, crossed: ['notice'] })
+  expect(two.updateUsage(answer(90_000))).toMatchObject({
+    threshold_reached: 'notice',
+    answers: 1,
+    crossed: ['notice'],
+  })
   expect(one.currentState()).toMatchObject({ used_tokens: 150_000, threshold_reached: 'handoff', answers: 1 })
   expect(home.look((store) => new Set(['one', 'two'].map((id) => store.session(id)!.seatId))).size).toBe(2)
 })
@@ -168,7 +186,9 @@ test('without a session id the agent session it runs in is meant, else a new one
 test('a session may sit on a named seat', () => {
   const home = libraryHome()
   home.open({ seat: 'reviewer' }).updateUsage(answer(10_000))
-  expect(home.look((store) => store.seatNamed('reviewer')?.seatId)).toBe(home.look((store) => store.session('s1')!.seatId))
+  expect(home.look((store) => store.seatNamed('reviewer')?.seatId)).toBe(
+    home.look((store) => store.session('s1')!.seatId),
+  )
 })
 
 test('a wrong configuration leaves the last good one in force and is told', () => {

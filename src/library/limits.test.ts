@@ -7,11 +7,20 @@ const answer = (used: number) => ({ input_tokens: used, output_tokens: 1 })
 
 test('a session of which nothing is known is taken for 200k; an answer given more proves the larger window, and re-arms what moved', () => {
   const tracker = libraryHome().open()
-  expect(tracker.updateUsage(answer(199_000))).toMatchObject({ window_tokens: 200_000, compaction_tokens: 167_000, exact: false })
+  expect(tracker.updateUsage(answer(199_000))).toMatchObject({
+    window_tokens: 200_000,
+    compaction_tokens: 167_000,
+    exact: false,
+  })
   const state = tracker.updateUsage(answer(230_008))
-  expect(state).toMatchObject({ window_tokens: 1_000_000, compaction_tokens: 967_000, level: null, threshold_reached: null })
+  expect(state).toMatchObject({
+    window_tokens: 1_000_000,
+    compaction_tokens: 967_000,
+    level: 'warning',
+    threshold_reached: 'warning',
+  })
   expect(tracker.updateUsage(answer(10_000)).window_tokens).toBe(1_000_000)
-  expect(tracker.updateUsage(answer(500_000)).crossed).toEqual(['notice'])
+  expect(tracker.updateUsage(answer(500_000)).crossed).toEqual(['handoff'])
 })
 
 test.each([
@@ -57,7 +66,10 @@ test('what the caller knows outranks the rest, and holds for other trackers of t
 test('a compaction point alone places the levels; the window stays unknown', () => {
   const home = libraryHome()
   const known = { compaction_tokens: 100_000, window_tokens: null, used_percent: null }
-  expect(home.open({ compaction: 100_000 }).updateUsage(answer(60_000))).toMatchObject({ ...known, compaction_percent: 60 })
+  expect(home.open({ compaction: 100_000 }).updateUsage(answer(60_000))).toMatchObject({
+    ...known,
+    compaction_percent: 60,
+  })
   expect(home.open().updateUsage(answer(71_000))).toMatchObject({ ...known, crossed: ['warning'] })
 })
 

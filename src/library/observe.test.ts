@@ -13,7 +13,11 @@ const answer = (id: string, used: number, more: object = {}) => ({
   type: 'assistant',
   session_id: 's1',
   parent_tool_use_id: null,
-  message: { id, model: 'claude-opus-4-6', usage: { input_tokens: 8, cache_read_input_tokens: used - 8, output_tokens: 1 } },
+  message: {
+    id,
+    model: 'claude-opus-4-6',
+    usage: { input_tokens: 8, cache_read_input_tokens: used - 8, output_tokens: 1 },
+  },
   ...more,
 })
 const boundary = {
@@ -37,7 +41,11 @@ const result = (uuid: string, output_tokens: number, more: object = {}) => ({
 test('a tracker follows the session of the messages', () => {
   const home = libraryHome()
   const tracker = home.open({ session: undefined })
-  expect(tracker.observe(init('abc'))).toMatchObject({ session_id: 'abc', model: 'claude-opus-4-6', compaction_tokens: 167_000 })
+  expect(tracker.observe(init('abc'))).toMatchObject({
+    session_id: 'abc',
+    model: 'claude-opus-4-6',
+    compaction_tokens: 167_000,
+  })
   expect(tracker.sessionId).toBe('abc')
   expect(home.look((store) => store.session('abc'))).toMatchObject({
     state: 'working',
@@ -60,7 +68,12 @@ test('an answer sent in several messages is one answer; its output is corrected 
   })
   tracker.observe(result('r1', 160))
   tracker.observe(result('r1', 160))
-  expect(tracker.currentState()).toMatchObject({ used_tokens: 60_008, answers: 2, cumulative_output_tokens: 160, cost_usd: 0.25 })
+  expect(tracker.currentState()).toMatchObject({
+    used_tokens: 60_008,
+    answers: 2,
+    cumulative_output_tokens: 160,
+    cost_usd: 0.25,
+  })
   tracker.observe(answer('m3', 61_008))
   tracker.observe(result('r2', 40))
   expect(tracker.currentState()).toMatchObject({ answers: 3, cumulative_output_tokens: 200 })
@@ -90,12 +103,21 @@ test('a compaction begins a new cycle: the figure is unknown, levels open, and i
   expect(tracker.observe(answer('m1', 120_008)).crossed).toEqual(['notice', 'warning'])
   expect(tracker.observe(boundary)).toMatchObject({ used_tokens: null, level: null, cycle: 2, compactions: 1 })
   tracker.observe(boundary)
-  expect(tracker.observe(answer('m2', 90_008))).toMatchObject({ used_tokens: 90_008, crossed: ['notice'], compactions: 1 })
+  expect(tracker.observe(answer('m2', 90_008))).toMatchObject({
+    used_tokens: 90_008,
+    crossed: ['notice'],
+    compactions: 1,
+  })
   tracker.observe(result('r1', 5))
-  const pair = home.look((store) => store.events({ sessionId: 's1' }).filter((event) => event.type.startsWith('compaction_')))
+  const pair = home.look((store) =>
+    store.events({ sessionId: 's1' }).filter((event) => event.type.startsWith('compaction_')),
+  )
   expect(pair).toMatchObject([
     { type: 'compaction_start', data: { triggerReason: 'manual' } },
-    { type: 'compaction_complete', data: { outcome: 'completed', tokensBefore: 120_008, tokensAfter: 3_000, durationMs: 40 } },
+    {
+      type: 'compaction_complete',
+      data: { outcome: 'completed', tokensBefore: 120_008, tokensAfter: 3_000, durationMs: 40 },
+    },
   ])
 })
 
@@ -144,8 +166,15 @@ test('the reply to a context-usage query makes window and compaction point exact
 test('exact limits stay, also where derived ones would speak of another kind of compaction', () => {
   const tracker = libraryHome().open()
   tracker.observe(init('s1', 'claude-sonnet-4-5'))
-  const told = { rawMaxTokens: 150_000, autoCompactThreshold: 117_000, autocompactSource: 'settings', model: 'claude-sonnet-4-5' }
-  expect(tracker.observe({ ...told, isAutoCompactEnabled: true, apiUsage: null })).toMatchObject({ compaction_tokens: 117_000 })
+  const told = {
+    rawMaxTokens: 150_000,
+    autoCompactThreshold: 117_000,
+    autocompactSource: 'settings',
+    model: 'claude-sonnet-4-5',
+  }
+  expect(tracker.observe({ ...told, isAutoCompactEnabled: true, apiUsage: null })).toMatchObject({
+    compaction_tokens: 117_000,
+  })
   expect(tracker.observe(answer('m1', 50_008))).toMatchObject({ compaction_tokens: 117_000, exact: true })
   expect(tracker.updateUsage({ input_tokens: 51_000, output_tokens: 1 })).toMatchObject({
     compaction_tokens: 117_000,
@@ -168,5 +197,10 @@ test('two sessions seen through one tracker stay apart', () => {
     level: null,
     answers: 1,
   })
-  expect(tracker.observe(answer('m2', 121_008))).toMatchObject({ session_id: 's1', answers: 2, level: 'warning', crossed: [] })
+  expect(tracker.observe(answer('m2', 121_008))).toMatchObject({
+    session_id: 's1',
+    answers: 2,
+    level: 'warning',
+    crossed: [],
+  })
 })

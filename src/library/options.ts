@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { resolve } from 'node:path'
+import { callingSession } from '../agents/clients.js'
 import { BatonError, EXIT } from '../lib/errors.js'
 import { COMPACTS_BEFORE } from './choose-limits.js'
 
@@ -50,7 +51,7 @@ export function settleOptions(options: TrackerOptions): Settled {
     )
   }
   return {
-    session: checkId(options.session ?? (env.CLAUDE_CODE_SESSION_ID || `session-${randomUUID()}`)),
+    session: checkId(options.session ?? (callingSession(env) || `session-${randomUUID()}`)),
     project: resolve(options.project ?? process.cwd()),
     model: options.model || null,
     window,

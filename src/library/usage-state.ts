@@ -1,7 +1,7 @@
+import type { Session } from '../contract/api/session.js'
 import type { ResolvedLevel } from '../contract/level.js'
 import type { CompactionMode, Source } from '../contract/reading.js'
-import type { SessionRecord } from '../contract/record.js'
-import type { Session } from '../contract/session.js'
+import type { SessionRecord } from '../contract/records/session.js'
 import { fullness } from '../policy/texts.js'
 
 /** A session as the library shows it. How full it is and what it spent are two things; a figure not known is null, never 0. */
@@ -34,7 +34,10 @@ export interface UsageState {
   threshold_reached: string | null
   /** The highest level crossed in this cycle: stays when the figure falls. */
   level: string | null
-  /** The figure has reached a level that asks for a handoff, and Baton is not switched off. */
+  /**
+   * The figure has reached a level that asks for a handoff, Baton is not switched off, and the session
+   * is not being compacted: then the figure is about to fall by itself.
+   */
   auto_pause_active: boolean
   cycle: number
   compactions: number
@@ -96,7 +99,8 @@ export function stateOf(record: SessionRecord, session: Session, levels: readonl
     source: session.source,
     threshold_reached: reached(track.used, levels).at(-1)?.name ?? null,
     level: session.level,
-    auto_pause_active: session.enabled && reached(track.used, levels).some(asksForHandoff),
+    auto_pause_active:
+      session.enabled && session.state !== 'compacting' && reached(track.used, levels).some(asksForHandoff),
     cycle: session.cycle,
     compactions: session.compactions,
     enabled: session.enabled,
@@ -111,7 +115,7 @@ export function stateOf(record: SessionRecord, session: Session, levels: readonl
 }
 
 /** Levels at or below the figure, lowest first. */
-function reached(used: number | null, levels: readonly ResolvedLevel[]): ResolvedLevel[] {
+export function reached(used: number | null, levels: readonly ResolvedLevel[]): ResolvedLevel[] {
   return used === null ? [] : levels.filter((level) => level.atTokens !== null && level.atTokens <= used)
 }
 

@@ -39,7 +39,10 @@ export function toBook(script: Script): Book {
 }
 
 function toPart(conversation: Conversation, script: Script, name: string): Part {
-  const defaults = { start: conversation.start ?? script.start ?? 20_008, grow: conversation.grow ?? script.grow ?? 1000 }
+  const defaults = {
+    start: conversation.start ?? script.start ?? 20_008,
+    grow: conversation.grow ?? script.grow ?? 1000,
+  }
   const cycles = [conversation.steps ?? [], ...(conversation.after_compaction ?? [[]])]
   return {
     name: conversation.name ?? name,

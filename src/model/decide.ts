@@ -1,8 +1,7 @@
-import { answerAt, type Book, contains, type Part } from './book.js'
-import { type Filled, fill } from './fill.js'
-import { locate } from './locate.js'
-import { type Mark, summaryMark } from './mark.js'
-import { type ApiRequest, type Caller, folderOf, newestText } from './request.js'
+import path from 'node:path'
+import { answerAt, type Book, choosePart, contains, type Part, type Shelf } from './book.js'
+import { type Mark, readSummaryMark, readToolId, summaryMark } from './mark.js'
+import { type ApiRequest, blocksOf, type Caller, folderOf, newestText, type Turn, textsIn } from './request.js'
 import type { Fail, Step } from './script.js'
 import { type Answer, follow } from './unroll.js'
 
@@ -80,7 +79,8 @@ export function decide(request: ApiRequest, caller: Caller, book: Book): Decisio
 
 function told(part: Part, answer: Answer, maximum: number | null): Pick<Decision, 'answer' | 'fails' | 'delayMs'> {
   const { step, used } = answer
-  const tooLong: Fail[] = maximum !== null && used > maximum ? [{ kind: 'too-long', message: tooLongText(used, maximum) }] : []
+  const tooLong: Fail[] =
+    maximum !== null && used > maximum ? [{ kind: 'too-long', message: tooLongText(used, maximum) }] : []
   const own = (step.fail ?? []).map((fail) =>
     fail.kind === 'too-long' && !fail.message ? { ...fail, message: tooLongText(used, maximum ?? 200_000) } : fail,
   )
@@ -95,7 +95,8 @@ function aside(request: ApiRequest, caller: Caller, book: Book): Decision {
   const step: Step = { used: 508, ...book.side }
   const answer = follow(step, 1, null, { start: 508, grow: 0 })
   const filled = fill(answer, { cycle: 0, step: 0, cwd: null })
-  const schema = (request.raw.output_config as { format?: { schema?: { required?: unknown } } } | undefined)?.format?.schema
+  const schema = (request.raw.output_config as { format?: { schema?: { required?: unknown } } } | undefined)?.format
+    ?.schema
   if (Array.isArray(schema?.required) && !filled.text?.startsWith('{')) {
     filled.text = JSON.stringify(Object.fromEntries(schema.required.map((name) => [name, filled.text])))
   }
@@ -113,4 +114,160 @@ function aside(request: ApiRequest, caller: Caller, book: Book): Decision {
     mark,
     key,
   }
+}
+
+/** Where in the script a request stands: which conversation, which cycle (0: before any compaction), which step is next. */
+interface Position {
+  part: number
+  cycle: number
+  step: number
+}
+
+/**
+ * Read from the request alone, so that any number of conversations may run at once, be forked and resumed.
+ *
+ * After a compaction the messages begin with the summary, followed by the last messages from before it, word for word.
+ * Those belong to the old cycle: known by their tool call ids or, without tools, by being what the old cycle had next.
+ * An answer of this cycle with a tool says by its id which step it was; the ones without are counted.
+ */
+export function locate(request: ApiRequest, shelf: Shelf, book: Book): Position {
+  const parts = book[shelf]
+  const { messages } = request
+  const start = messages.findLastIndex(isSummary)
+  const mark = start < 0 ? null : readSummaryMark(textsIn(messages[start]!.content).join('\n'))
+  const marks = messages.map(markOf)
+  const lastOwn = marks.findLast((m) => m?.shelf === shelf)
+  const part = within(mark?.part ?? lastOwn?.part ?? choosePart(parts, request), parts)
+  const script = parts[part]!
+  const tailCycle = marks.find((m) => m?.shelf === shelf)?.cycle
+  const cycle = start < 0 ? 0 : (mark?.cycle ?? (tailCycle ?? 0) + 1)
+
+  let step = 0
+  let kept = mark?.steps ?? null
+  for (let i = start + 1; i < messages.length; i++) {
+    const turn = messages[i]!
+    if (turn.role !== 'assistant') continue
+    const own = marks[i]
+    if (own && (own.shelf !== shelf || own.cycle !== cycle)) {
+      step = 0
+      if (own.shelf === shelf && !own.reply) kept = own.step + 1
+    } else if (own) {
+      if (!own.reply) step = own.step + 1
+      kept = null
+    } else if (kept !== null && says(turn, script, cycle - 1, kept)) {
+      kept++
+    } else if (!isFiller(turn) && !isReply(turn, script)) {
+      step++
+      kept = null
+    }
+  }
+  return { part, cycle, step }
+}
+
+function markOf(turn: Turn): Mark | null {
+  if (turn.role !== 'assistant') return null
+  for (const block of blocksOf(turn)) {
+    const mark = block.type === 'tool_use' && typeof block.id === 'string' ? readToolId(block.id) : null
+    if (mark) return mark
+  }
+  return null
+}
+
+const within = (index: number, parts: Part[]): number => Math.min(index, parts.length - 1)
+
+const isSummary = (turn: Turn): boolean =>
+  turn.role === 'user' &&
+  textsIn(turn.content).some((text) => text.trimStart().startsWith('This session is being continued from a previous'))
+
+/** What the client puts into the model's mouth to keep the roles in turn. */
+const isFiller = (turn: Turn): boolean => spoken(turn) === 'No response requested.'
+
+function says(turn: Turn, part: Part, cycle: number, step: number): boolean {
+  return cycle >= 0 && spoken(turn) === fill(answerAt(part, cycle, step), { cycle, step, cwd: null }).text?.trim()
+}
+
+function isReply(turn: Turn, part: Part): boolean {
+  const text = spoken(turn)
+  return part.replies.some((reply) => reply.text !== undefined && reply.text.trim() === text)
+}
+
+const spoken = (turn: Turn): string =>
+  blocksOf(turn)
+    .filter((block) => block.type === 'text')
+    .map((block) => block.text)
+    .join('')
+    .trim()
+
+interface Place {
+  cycle: number
+  step: number
+  /** The client's folder; null: not known. */
+  cwd: string | null
+}
+
+interface ToolCall {
+  name: string
+  input: Record<string, unknown>
+}
+
+/** What an answer says and does, with every `{{name}}` filled in. */
+interface Filled {
+  text?: string
+  thinking?: string
+  tools: ToolCall[]
+}
+
+function fill(answer: Answer, place: Place): Filled {
+  const values: Record<string, string> = {
+    n: String(answer.n),
+    step: String(place.step + 1),
+    cycle: String(place.cycle + 1),
+    used: String(answer.used),
+    cwd: place.cwd ?? '.',
+  }
+  const put = (text: string): string =>
+    text.replace(/\{\{(n|step|cycle|used|cwd)\}\}/g, (_, name: string) => values[name]!)
+  const { text, thinking } = answer.step
+  return {
+    text: text === undefined ? silent(answer.step) : put(text),
+    thinking: thinking === undefined ? undefined : put(thinking),
+    tools: toolsOf(answer.step, place.cwd).map((tool) => ({
+      name: tool.name,
+      input: deep(tool.input, put) as Record<string, unknown>,
+    })),
+  }
+}
+
+/** The API has no answer without content. */
+function silent(step: Step): string | undefined {
+  return step.thinking === undefined && !step.blocks?.length && toolsOf(step, null).length === 0 ? 'Done.' : undefined
+}
+
+function toolsOf(step: Step, cwd: string | null): ToolCall[] {
+  return [
+    ...(step.tools ?? []).map((tool) => ({ name: tool.name, input: tool.input ?? {} })),
+    ...[step.bash ?? []].flat().map((command) => ({ name: 'Bash', input: { command } })),
+    ...[step.read ?? []]
+      .flat()
+      .map((file) => ({ name: 'Read', input: { file_path: cwd ? path.resolve(cwd, file) : file } })),
+    ...(step.agent ?? []).map((agent) => ({
+      name: 'Agent',
+      input: {
+        description: agent.description ?? 'scripted subagent',
+        prompt: agent.prompt,
+        subagent_type: agent.type ?? 'general-purpose',
+        run_in_background: agent.background ?? false,
+        ...(agent.model ? { model: agent.model } : {}),
+      },
+    })),
+  ]
+}
+
+function deep(value: unknown, put: (text: string) => string): unknown {
+  if (typeof value === 'string') return put(value)
+  if (Array.isArray(value)) return value.map((one) => deep(one, put))
+  if (typeof value === 'object' && value !== null) {
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, deep(inner, put)]))
+  }
+  return value
 }

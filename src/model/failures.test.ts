@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Failures } from './failures.js'
+import { Failures } from './model.js'
 
 test('failures come in order, each as often as it says, then the answer', () => {
   const failures = new Failures()

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { toBook } from './book.js'
-import { locate } from './locate.js'
+import { locate } from './decide.js'
 import { summaryMark, toolId } from './mark.js'
 import { toScript } from './parse-script.js'
 import { openRequest, type Turn } from './request.js'
@@ -12,7 +12,11 @@ const at = (script: ScriptInput, messages: Turn[], shelf: 'main' | 'sub' = 'main
 }
 const user = (text: string): Turn => ({ role: 'user', content: [{ type: 'text', text }] })
 const said = (text: string): Turn => ({ role: 'assistant', content: [{ type: 'text', text }] })
-const call = (cycle: number, step: number, more: { part?: number; shelf?: 'main' | 'sub'; reply?: boolean } = {}): Turn[] => {
+const call = (
+  cycle: number,
+  step: number,
+  more: { part?: number; shelf?: 'main' | 'sub'; reply?: boolean } = {},
+): Turn[] => {
   const id = toolId({ shelf: 'main', part: 0, reply: false, ...more, cycle, step }, 0, 'abc')
   return [
     { role: 'assistant', content: [{ type: 'tool_use', id, name: 'Bash', input: {} }] },
@@ -20,7 +24,9 @@ const call = (cycle: number, step: number, more: { part?: number; shelf?: 'main'
   ]
 }
 const summary = (cycle: number, steps: number): Turn =>
-  user(`This session is being continued from a previous conversation.\nSummary:\nx ${summaryMark({ part: 0, cycle, steps })}`)
+  user(
+    `This session is being continued from a previous conversation.\nSummary:\nx ${summaryMark({ part: 0, cycle, steps })}`,
+  )
 
 const steps = [{ bash: 'a' }, { bash: 'b' }, 'Turn one.', 'Turn two.']
 
@@ -68,7 +74,9 @@ test('each compaction is the next cycle, and a quoted older summary does not cou
 })
 
 test('a summary the model did not write begins a new cycle all the same', () => {
-  expect(at({ steps }, [user('This session is being continued from a previous conversation. Summary: by hand')])).toBe('1.0')
+  expect(at({ steps }, [user('This session is being continued from a previous conversation. Summary: by hand')])).toBe(
+    '1.0',
+  )
 })
 
 test('a subagent that inherits its parent’s messages begins at its own first step', () => {
@@ -84,7 +92,8 @@ test('the conversation is chosen by its opening and kept by its own marks', () =
       { when: { seen: '/bet+a/' }, steps: ['B.'] },
     ],
   }
-  const part = (messages: Turn[]) => locate(openRequest(JSON.stringify({ messages }))!, 'main', toBook(toScript(script))).part
+  const part = (messages: Turn[]) =>
+    locate(openRequest(JSON.stringify({ messages }))!, 'main', toBook(toScript(script))).part
   expect(part([user('Alpha please')])).toBe(0)
   expect(part([user('<system-reminder>alpha</system-reminder>'), user('something')])).toBe(2)
   expect(part([user('<system-reminder>betta</system-reminder>'), user('something')])).toBe(1)

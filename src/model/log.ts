@@ -1,7 +1,7 @@
 import { type ApiRequest, type Kind, openRequest, textsIn } from './request.js'
 import type { Usage } from './unroll.js'
 
-export interface GivenAnswer {
+interface GivenAnswer {
   /** HTTP status; null: none was sent. */
   status: number | null
   /** The failure given instead of an answer, as the script names it; null: a true answer. */
@@ -95,8 +95,9 @@ export class RequestLog {
 }
 
 /** The request behind an entry. Throws when its body was dropped. */
-export function requestOf(entry: LogEntry): ApiRequest {
-  if (entry.body === null) throw new Error(`the body of request ${entry.n} was dropped; start the model with a larger keepBytes`)
+function requestOf(entry: LogEntry): ApiRequest {
+  if (entry.body === null)
+    throw new Error(`the body of request ${entry.n} was dropped; start the model with a larger keepBytes`)
   return openRequest(entry.body)!
 }
 

@@ -32,13 +32,14 @@ export function readToolId(id: string): Mark | null {
 }
 
 /** `steps`: how many answers of the cycle the summariser saw. The client keeps later ones word for word. */
-export interface SummaryMark {
+interface SummaryMark {
   part: number
   cycle: number
   steps: number
 }
 
-export const summaryMark = ({ part, cycle, steps }: SummaryMark): string => `[scripted summary ${part}.${cycle}.${steps}]`
+export const summaryMark = ({ part, cycle, steps }: SummaryMark): string =>
+  `[scripted summary ${part}.${cycle}.${steps}]`
 
 /** The newest mark in a summary: one made from an earlier summary may quote it. */
 export function readSummaryMark(text: string): SummaryMark | null {

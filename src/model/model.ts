@@ -3,15 +3,14 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { type Book, toBook } from './book.js'
 import { decide } from './decide.js'
-import { Failures } from './failures.js'
 import { type LogEntry, RequestLog } from './log.js'
 import { toScript } from './parse-script.js'
 import { type ApiRequest, callerOf, openRequest } from './request.js'
-import type { Script, ScriptInput } from './script.js'
-import { delay, sendFailure, sendJson, sendMessage } from './send.js'
+import type { Fail, Script, ScriptInput } from './script.js'
+import { delay, sendFailure, sendJson, sendMessage, unlessGone } from './send.js'
 import { type ApiMessage, errorBody, toMessage } from './wire.js'
 
-export interface ModelOptions {
+interface ModelOptions {
   script: Script | ScriptInput
   /** 0 or absent: any free port. */
   port?: number
@@ -29,6 +28,8 @@ export interface Model {
   log(): LogEntry[]
   /** The first ended request that fits, also a past one. Rejects after `ms`. */
   waitFor(fits: (entry: LogEntry) => boolean, ms?: number): Promise<LogEntry>
+  /** Sends the answers of steps with this `hold`, now and from now on. */
+  release(hold: string): void
   /** Ends open connections too. */
   close(): Promise<void>
 }
@@ -37,9 +38,13 @@ const LARGEST_BODY = 64 * 1024 * 1024
 
 /** Starts the model on loopback. Throws ScriptError, or what `listen` throws when the port is taken. */
 export async function startModel(options: ModelOptions): Promise<Model> {
-  const desk = new Desk(toBook(toScript(options.script)), options.keepBytes ?? LARGEST_BODY, options.now ?? Date.now)
+  const handler = new RequestHandler(
+    toBook(toScript(options.script)),
+    options.keepBytes ?? LARGEST_BODY,
+    options.now ?? Date.now,
+  )
   const server = createServer((request, response) => {
-    desk.take(request, response).catch(() => response.destroy())
+    handler.take(request, response).catch(() => response.destroy())
   })
   server.keepAliveTimeout = 60_000
   await new Promise<void>((resolve, reject) => {
@@ -50,8 +55,9 @@ export async function startModel(options: ModelOptions): Promise<Model> {
   return {
     url: `http://127.0.0.1:${port}`,
     port,
-    log: () => desk.log.all(),
-    waitFor: (fits, ms = 10_000) => desk.waitFor(fits, ms),
+    log: () => handler.log.all(),
+    waitFor: (fits, ms = 120_000) => handler.waitFor(fits, ms),
+    release: (hold) => handler.gate(hold).open(),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
@@ -60,10 +66,16 @@ export async function startModel(options: ModelOptions): Promise<Model> {
   }
 }
 
+interface Gate {
+  opened: Promise<void>
+  open(): void
+}
+
 /** Takes requests, answers by the book, writes the log. */
-class Desk {
+class RequestHandler {
   readonly log: RequestLog
   private readonly failures = new Failures()
+  private readonly gates = new Map<string, Gate>()
   private readonly run = randomBytes(4).toString('hex')
 
   constructor(
@@ -78,6 +90,11 @@ class Desk {
     const url = new URL(request.url ?? '/', 'http://localhost')
     const route = `${request.method} ${url.pathname}`
     if (route === 'GET /log') return this.showLog(url, response)
+    if (route === 'POST /release') {
+      request.resume()
+      this.gate(url.searchParams.get('hold') ?? '').open()
+      return sendJson(response, 200, {})
+    }
     if (route !== 'POST /v1/messages' && route !== 'POST /v1/messages/count_tokens') {
       request.resume()
       return sendJson(response, 404, errorBody('not_found_error', `${route} is not scripted`))
@@ -90,7 +107,12 @@ class Desk {
     return this.answer(asked, body, request, response)
   }
 
-  private async answer(asked: ApiRequest, body: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  private async answer(
+    asked: ApiRequest,
+    body: string,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
     const caller = callerOf(asked, request.headers)
     const decision = decide(asked, caller, this.book)
     const { conversation, cycle, step, reply, answer } = decision
@@ -109,16 +131,39 @@ class Desk {
       body,
     })
     const message = toMessage(decision, asked.model, `${this.run}${entry.n.toString(36)}`)
-    if (!(await delay(response, decision.delayMs))) return this.log.end(entry, 'client-left', this.time())
+    const { hold } = answer.step
+    const isThere =
+      (await delay(response, decision.delayMs)) &&
+      (hold === undefined || (await unlessGone(response, this.gate(hold).opened)))
+    if (!isThere) return this.log.end(entry, 'client-left', this.time())
     const fail = this.failures.next(decision.key, decision.fails)
     if (fail) {
-      entry.answer = { status: null, fail: String(fail.kind), used: null, usage: null, text: '', tools: [], stop_reason: null }
+      entry.answer = {
+        status: null,
+        fail: String(fail.kind),
+        used: null,
+        usage: null,
+        text: '',
+        tools: [],
+        stop_reason: null,
+      }
       entry.answer.status = await sendFailure(response, fail, message, asked.stream)
       return this.log.end(entry, 'failed', this.time())
     }
     entry.answer = { status: 200, fail: null, used: answer.used, ...given(message) }
     sendMessage(response, message, asked.stream, answer.step.headers ?? {})
     this.log.end(entry, 'answered', this.time())
+  }
+
+  gate(hold: string): Gate {
+    const known = this.gates.get(hold)
+    if (known) return known
+    let open = (): void => {}
+    const opened = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    this.gates.set(hold, { opened, open })
+    return this.gate(hold)
   }
 
   waitFor(fits: (entry: LogEntry) => boolean, ms: number): Promise<LogEntry> {
@@ -172,4 +217,34 @@ async function readBody(request: IncomingMessage): Promise<string | null> {
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
+}
+
+const KEPT = 10_000
+
+/** Counts how often each answer of each conversation has failed. The oldest are forgotten first. */
+export class Failures {
+  private readonly counts = new Map<string, number>()
+
+  /** What goes wrong this time; null: nothing any more, the answer is due. */
+  next(key: string, fails: readonly Fail[]): Fail | null {
+    if (fails.length === 0) return null
+    let left = this.counts.get(key) ?? 0
+    for (const fail of fails) {
+      const times = fail.times ?? (fail.kind === 'too-long' ? 'always' : 1)
+      if (times === 'always') return fail
+      if (left < times) {
+        this.count(key)
+        return fail
+      }
+      left -= times
+    }
+    return null
+  }
+
+  private count(key: string): void {
+    const count = (this.counts.get(key) ?? 0) + 1
+    this.counts.delete(key)
+    this.counts.set(key, count)
+    if (this.counts.size > KEPT) this.counts.delete(this.counts.keys().next().value!)
+  }
 }

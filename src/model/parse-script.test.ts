@@ -34,13 +34,18 @@ test('lists of lists after compaction are one list for each cycle', () => {
 })
 
 test('a script already spelled out stays as it is', () => {
-  const script = toScript({ steps: ['A.', { bash: 'ls', fail: ['drop', { kind: 500, times: 3 }] }], after_compaction: ['B.'] })
+  const script = toScript({
+    steps: ['A.', { bash: 'ls', fail: ['drop', { kind: 500, times: 3 }] }],
+    after_compaction: ['B.'],
+  })
   expect(toScript(script)).toEqual(script)
 })
 
 test('an unknown key is named with its path and the nearest known one', () => {
   expect(problems({ stepps: [] })).toEqual(['a.json: stepps: unknown key, did you mean "steps"?'])
-  expect(problems({ steps: ['ok', { bsh: 'ls' }] })).toEqual(['a.json: steps[1].bsh: unknown key, did you mean "bash"?'])
+  expect(problems({ steps: ['ok', { bsh: 'ls' }] })).toEqual([
+    'a.json: steps[1].bsh: unknown key, did you mean "bash"?',
+  ])
   expect(problems({ subagents: [{ steps: [{ fail: { kind: 500, time: 2 } }] }] })).toEqual([
     'a.json: subagents[0].steps[0].fail[0].time: unknown key, did you mean "times"?',
   ])
@@ -57,7 +62,12 @@ test('a key unlike any known one is told what there is', () => {
 
 test('wrong values are named by path, all at once', () => {
   const found = problems({ steps: [{ used: -1 }, { used: '50k' }, { repeat: 0 }], grow: 1.5 })
-  expect(found.map((line) => line.split(': ')[1])).toEqual(['steps[0].used', 'steps[1].used', 'steps[2].repeat', 'grow'])
+  expect(found.map((line) => line.split(': ')[1])).toEqual([
+    'steps[0].used',
+    'steps[1].used',
+    'steps[2].repeat',
+    'grow',
+  ])
 })
 
 test('a failure nobody knows is refused with those there are', () => {
@@ -66,7 +76,9 @@ test('a failure nobody knows is refused with those there are', () => {
 })
 
 test('a split larger than what is used is refused', () => {
-  expect(problems({ steps: [{ used: 100, input: 90, cache_creation: 20 }] })[0]).toContain('steps[0]: input and cache_creation')
+  expect(problems({ steps: [{ used: 100, input: 90, cache_creation: 20 }] })[0]).toContain(
+    'steps[0]: input and cache_creation',
+  )
 })
 
 test('text that is not JSON, or no object, is refused', () => {

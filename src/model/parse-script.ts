@@ -1,8 +1,8 @@
 import * as v from 'valibot'
-import { nearest } from './nearest.js'
+import { nearestName } from '../lib/nearest-name.js'
 import { type Script, scriptSchema } from './script.js'
 
-export interface ScriptProblem {
+interface ScriptProblem {
   /** Path of the key: `steps[2].used`; '' is the script itself. */
   key: string
   reason: string
@@ -40,10 +40,12 @@ export function toScript(value: unknown, file = 'script'): Script {
 
 function problem(issue: v.BaseIssue<unknown>): ScriptProblem {
   const path = issue.path ?? []
-  const key = path.map((p, i) => (typeof p.key === 'number' ? `[${p.key}]` : `${i > 0 ? '.' : ''}${String(p.key)}`)).join('')
+  const key = path
+    .map((p, i) => (typeof p.key === 'number' ? `[${p.key}]` : `${i > 0 ? '.' : ''}${String(p.key)}`))
+    .join('')
   if (issue.kind === 'schema' && issue.type === 'strict_object' && issue.expected === 'never') {
     const known = knownKeys(path.slice(0, -1).map((p) => p.key))
-    const like = nearest(String(path.at(-1)?.key), known)
+    const like = nearestName(String(path.at(-1)?.key), known)
     return { key, reason: like ? `unknown key, did you mean "${like}"?` : `unknown key, known are ${known.join(', ')}` }
   }
   // a failed union says only what it expected as a whole; the inner reason is the one of use
@@ -92,7 +94,8 @@ const step = (value: unknown): unknown =>
   typeof value === 'string' ? { text: value } : each(value, { agent: asList(agent), fail: asList(fail) })
 
 const agent = (value: unknown): unknown => (typeof value === 'string' ? { prompt: value } : value)
-const fail = (value: unknown): unknown => (typeof value === 'string' || typeof value === 'number' ? { kind: value } : value)
+const fail = (value: unknown): unknown =>
+  typeof value === 'string' || typeof value === 'number' ? { kind: value } : value
 
 const list =
   (of: (value: unknown) => unknown) =>

@@ -28,7 +28,8 @@ test('a request of no known client is of the main chain', () => {
 })
 
 test('the client’s compaction prompt is recognised, a talk about summaries is not', () => {
-  const ask = 'Respond with TEXT ONLY … Your task is to create a detailed summary of the conversation so far … <summary>'
+  const ask =
+    'Respond with TEXT ONLY … Your task is to create a detailed summary of the conversation so far … <summary>'
   expect(
     kind({
       tools,
@@ -91,7 +92,9 @@ test('the prompt is what was typed', () => {
 })
 
 test('the folder is read from the client’s own words', () => {
-  expect(folderOf(open({ messages: [user('# Environment\n - Primary working directory: /a b/c\n - Platform')] }))).toBe('/a b/c')
+  expect(folderOf(open({ messages: [user('# Environment\n - Primary working directory: /a b/c\n - Platform')] }))).toBe(
+    '/a b/c',
+  )
   expect(folderOf(open({}))).toBeNull()
 })
 

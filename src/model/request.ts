@@ -59,7 +59,11 @@ export function textsIn(content: unknown): string[] {
 }
 
 export const blocksOf = (turn: Turn): Block[] =>
-  typeof turn.content === 'string' ? [{ type: 'text', text: turn.content }] : Array.isArray(turn.content) ? turn.content : []
+  typeof turn.content === 'string'
+    ? [{ type: 'text', text: turn.content }]
+    : Array.isArray(turn.content)
+      ? turn.content
+      : []
 
 /** What was said since the model's last answer: prompt, tool results, notes of the client. */
 export function newestText(request: ApiRequest): string {

@@ -24,7 +24,7 @@ const count = v.pipe(v.number(), v.integer(), v.minValue(0))
 const times = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(10_000))
 const texts = v.union([v.string(), v.array(v.string())])
 
-export const FAIL_KINDS = ['too-long', 'stream-error', 'hang', 'stall', 'drop', 'drop-midstream'] as const
+const FAIL_KINDS = ['too-long', 'stream-error', 'hang', 'stall', 'drop', 'drop-midstream'] as const
 
 /** What goes wrong instead of (or before) an answer. A number is an HTTP status. */
 const failSchema = v.strictObject({
@@ -51,7 +51,9 @@ const stepEntries = {
   text: v.optional(v.string()),
   thinking: v.optional(v.string()),
   /** Any tools, all in one answer. */
-  tools: v.optional(v.array(v.strictObject({ name: v.string(), input: v.optional(v.record(v.string(), v.unknown())) }))),
+  tools: v.optional(
+    v.array(v.strictObject({ name: v.string(), input: v.optional(v.record(v.string(), v.unknown())) })),
+  ),
   /** Short for the Bash tool; a list gives parallel calls. */
   bash: v.optional(texts),
   /** Short for the Read tool; a relative path is taken from the client's folder. */
@@ -72,6 +74,8 @@ const stepEntries = {
   grow: v.optional(v.pipe(v.number(), v.integer())),
   repeat: v.optional(times),
   delay_ms: v.optional(count),
+  /** The answer is held until `release` was called with this name. */
+  hold: v.optional(v.string()),
   /** Overrides the stop reason (`tool_use` or `end_turn`). */
   stop: v.optional(v.string()),
   /** Extra response headers. */
@@ -83,13 +87,13 @@ const splits = (step: { used?: number; input?: number; cache_creation?: number }
   step.used === undefined || step.used < 0 || (step.input ?? 0) + (step.cache_creation ?? 0) <= step.used
 const SPLIT = 'input and cache_creation together are more than used'
 
-export const stepSchema = v.pipe(
+const stepSchema = v.pipe(
   v.strictObject(stepEntries),
   v.check((step) => splits(step), SPLIT),
 )
 
 /** A step given out of turn, whenever the newest message holds `when`. It takes no step. */
-export const replySchema = v.pipe(
+const replySchema = v.pipe(
   v.strictObject({ when: v.string(), ...stepEntries }),
   v.check((step) => splits(step), SPLIT),
 )
@@ -134,7 +138,7 @@ export const scriptSchema = v.strictObject({
 })
 
 export type Fail = v.InferOutput<typeof failSchema>
-export type AgentCall = v.InferOutput<typeof agentSchema>
+type AgentCall = v.InferOutput<typeof agentSchema>
 export type Step = v.InferOutput<typeof stepSchema>
 export type Reply = v.InferOutput<typeof replySchema>
 export type When = v.InferOutput<typeof whenSchema>

@@ -5,15 +5,23 @@ import { type ApiMessage, errorBody, event, toError, toEvents } from './wire.js'
 /** True after `ms`, false as soon as the client is gone. */
 export function delay(response: ServerResponse, ms: number): Promise<boolean> {
   if (ms <= 0) return Promise.resolve(!response.destroyed)
+  let timer: NodeJS.Timeout | undefined
+  const elapsed = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms)
+  })
+  return unlessGone(response, elapsed).finally(() => clearTimeout(timer))
+}
+
+/** True once `event` happened, false as soon as the client is gone. */
+export function unlessGone(response: ServerResponse, event: Promise<unknown>): Promise<boolean> {
+  if (response.destroyed) return Promise.resolve(false)
   return new Promise((resolve) => {
-    const timer = setTimeout(() => done(true), ms)
-    const left = (): void => done(false)
-    const done = (there: boolean): void => {
-      clearTimeout(timer)
-      response.off('close', left)
-      resolve(there)
-    }
+    const left = (): void => resolve(false)
     response.once('close', left)
+    void event.then(() => {
+      response.off('close', left)
+      resolve(true)
+    })
   })
 }
 
@@ -30,7 +38,12 @@ export function sendMessage(
   response.end(stream ? toEvents(message).join('') : JSON.stringify(message))
 }
 
-export function sendJson(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {
+export function sendJson(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): void {
   response.writeHead(status, { ...JSON_TYPE, ...headers })
   response.end(JSON.stringify(body))
 }
@@ -44,7 +57,8 @@ export async function sendFailure(
 ): Promise<number | null> {
   const error = toError(fail)
   if (error) {
-    const retry: Record<string, string> = fail.retry_after === undefined ? {} : { 'retry-after': String(fail.retry_after) }
+    const retry: Record<string, string> =
+      fail.retry_after === undefined ? {} : { 'retry-after': String(fail.retry_after) }
     sendJson(response, error.status, error.body, { ...retry, ...limitHeaders(fail), ...fail.headers })
     return error.status
   }

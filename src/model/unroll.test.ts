@@ -36,7 +36,12 @@ test('what is new is cache creation, the rest was read from the cache', () => {
 })
 
 test('the split adds up to what is used, also when it is given or the figure falls', () => {
-  for (const step of [{ used: 3 }, { used: 0 }, { used: 9000, input: 9000 }, { used: 9000, input: 100, cache_creation: 200 }]) {
+  for (const step of [
+    { used: 3 },
+    { used: 0 },
+    { used: 9000, input: 9000 },
+    { used: 9000, input: 100, cache_creation: 200 },
+  ]) {
     const [, answer] = climb({ used: 30_000 }, step)
     const usage = usageOf(answer!)
     expect(usage.input_tokens + usage.cache_creation_input_tokens + usage.cache_read_input_tokens).toBe(step.used)

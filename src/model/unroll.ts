@@ -46,7 +46,8 @@ export function usageOf(answer: Answer): Usage & { iterations?: (Usage & { type:
   const { step } = answer
   if (!step.iterations || step.iterations.length === 0) return split(answer.used, answer)
   const iterations = step.iterations.map((used) => ({ type: 'message' as const, ...split(used, answer) }))
-  const whole = step.used === undefined ? iterations.reduce((sum, one) => add(sum, one), zero) : split(step.used, answer)
+  const whole =
+    step.used === undefined ? iterations.reduce((sum, one) => add(sum, one), zero) : split(step.used, answer)
   return { ...whole, iterations }
 }
 

@@ -82,7 +82,10 @@ const TYPES: Record<number, string> = {
   529: 'overloaded_error',
 }
 
-export const errorBody = (type: string, message: string): { type: 'error'; error: { type: string; message: string } } => ({
+export const errorBody = (
+  type: string,
+  message: string,
+): { type: 'error'; error: { type: string; message: string } } => ({
   type: 'error',
   error: { type, message },
 })

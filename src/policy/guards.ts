@@ -1,5 +1,5 @@
 import type { Policy } from '../contract/policy.js'
-import type { Track } from '../contract/record.js'
+import type { Track } from '../contract/records/session.js'
 import { grouped } from './numbers.js'
 
 /** What happened to a seat lately. */
@@ -13,7 +13,11 @@ export interface Lately {
 }
 
 /** A guard that would stop an unattended handoff at this moment; null: none. */
-export function guardHandoff(track: Track, guards: Policy['guards'], lately: Lately): { name: string; reason: string } | null {
+export function guardHandoff(
+  track: Track,
+  guards: Policy['guards'],
+  lately: Lately,
+): { name: string; reason: string } | null {
   const work = track.used === null || track.base === null ? 0 : Math.max(0, track.used - track.base)
   if (lately.failures >= guards.breakerAfter) {
     return {

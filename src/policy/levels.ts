@@ -1,5 +1,6 @@
-import type { Level, ResolvedLevel } from '../contract/level.js'
+import { asksForHandoff, type Level, type Position, type ResolvedLevel } from '../contract/level.js'
 import type { Limits } from '../contract/reading.js'
+import type { Track } from '../contract/records/session.js'
 
 /** Places levels in one session's window, lowest first. A level that cannot be placed comes last. */
 export function resolveLevels(levels: readonly Level[], limits: Limits): ResolvedLevel[] {
@@ -11,19 +12,25 @@ export function resolveLevels(levels: readonly Level[], limits: Limits): Resolve
 }
 
 /** The same levels are placed in the same window thousands of times. */
-const placed = new WeakMap<readonly Level[], { window: number | null; point: number | null; resolved: ResolvedLevel[] }>()
+const placed = new WeakMap<
+  readonly Level[],
+  { window: number | null; point: number | null; resolved: ResolvedLevel[] }
+>()
 
 function placeAll(levels: readonly Level[], limits: Limits): ResolvedLevel[] {
-  return levels.map((level) => resolveLevel(level, limits)).sort((a, b) => (a.atTokens ?? Infinity) - (b.atTokens ?? Infinity))
+  return levels
+    .map((level) => resolveLevel(level, limits))
+    .sort((a, b) => (a.atTokens ?? Infinity) - (b.atTokens ?? Infinity))
 }
 
 function resolveLevel(level: Level, limits: Limits): ResolvedLevel {
-  const atTokens = tokensAt(level, limits)
+  const atTokens = tokensAt(level.at, limits)
   const reachable = atTokens !== null && (limits.point === null || atTokens < limits.point)
-  return { ...level, atTokens, reachable }
+  return { ...level, atTokens, reachable, capped: isCapped(level.at, limits) }
 }
 
-function tokensAt({ at }: Level, limits: Limits): number | null {
+/** Null until the window is known: of `85% or 300k` nobody can tell then which comes first. */
+function tokensAt(at: Position, limits: Limits): number | null {
   switch (at.of) {
     case 'tokens':
       return at.tokens
@@ -33,5 +40,41 @@ function tokensAt({ at }: Level, limits: Limits): number | null {
       return limits.window === null ? null : Math.ceil((limits.window * at.percent) / 100)
     case 'before-compaction':
       return limits.point === null ? null : Math.max(1, limits.point - at.tokens)
+    case 'first': {
+      const places = at.positions.flatMap((position) => tokensAt(position, limits) ?? [])
+      return places.length < at.positions.length ? null : Math.min(...places)
+    }
   }
+}
+
+function isCapped(at: Position, limits: Limits): boolean {
+  if (at.of !== 'first') return false
+  const cap = at.positions.find(({ of }) => of === 'tokens')
+  const other = at.positions.find(({ of }) => of !== 'tokens')
+  const [capTokens, otherTokens] = [cap, other].map((position) => position && tokensAt(position, limits))
+  return typeof capTokens === 'number' && typeof otherTokens === 'number' && capTokens < otherTokens
+}
+
+/** Where the first reachable level asks for a handoff; null when none does. Gauges mark it. */
+export function handoffTokens(levels: readonly ResolvedLevel[]): number | null {
+  return levels.find((level) => level.reachable && asksForHandoff(level))?.atTokens ?? null
+}
+
+/** Growth is uneven: a step is expected to bring up to twice what the last one did, and at least this share of the point. */
+const LEAST_SHARE = 0.03
+
+/**
+ * Whether one of the next two answers may reach a level that has something to say. Then a hook is worth waiting for, so that
+ * the agent hears of it in the same batch.
+ */
+export function isNearLevel(track: Track, levels: readonly ResolvedLevel[]): boolean {
+  // Nothing answered since the reset: a cycle may begin above a level.
+  if (track.used === null) return true
+  const latched = new Set(track.latched.map((latch) => latch.name))
+  const next = levels.find((level) => level.atTokens !== null && level.actions.length > 0 && !latched.has(level.name))
+  if (!next) return false
+  const [before, last] = track.seen.slice(-2)
+  const growth = before !== undefined && last !== undefined ? Math.max(0, last - before) : 0
+  const reach = 2 * Math.max(growth, (track.limits.point ?? 0) * LEAST_SHARE)
+  return track.used + reach >= next.atTokens!
 }

@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest'
-import { isNearLevel } from './near-level.js'
+import { expect, test } from 'vitest'
+import { isNearLevel } from './levels.js'
 import { sampleLevel, sampleTrack } from './samples.cases.js'
 
 const levels = [
@@ -9,17 +9,17 @@ const levels = [
 ]
 const latched = [{ name: 'warning', atTokens: 100_000, crossedAt: '' }]
 
-it('a level is near when two steps like the last could reach it', () => {
+test('a level is near when two steps like the last could reach it', () => {
   expect(isNearLevel(sampleTrack(70_000, { seen: [50_000, 70_000] }), levels)).toBe(true)
   expect(isNearLevel(sampleTrack(70_000, { seen: [69_000, 70_000] }), levels)).toBe(false)
   expect(isNearLevel(sampleTrack(95_000, { seen: [94_990, 95_000] }), levels)).toBe(true)
 })
 
-it('any may be near before the first answer of a cycle, which can begin above it', () => {
+test('any may be near before the first answer of a cycle, which can begin above it', () => {
   expect(isNearLevel(sampleTrack(null), levels)).toBe(true)
 })
 
-it('is not near when it has been told, or when it says nothing', () => {
+test('is not near when it has been told, or when it says nothing', () => {
   expect(isNearLevel(sampleTrack(99_000, { latched }), levels)).toBe(false)
   expect(isNearLevel(sampleTrack(59_000), [levels[0]!])).toBe(false)
 })

@@ -4,10 +4,18 @@ export function percentOf(part: number | null, whole: number | null): number | n
   return Math.max(0, Math.round((part / whole) * 1000) / 10)
 }
 
-/** What is used of the whole, 0 to 100: with what remains it makes 100. */
-export function usedPercent(part: number | null, whole: number | null): number | null {
-  const used = percentOf(part, whole)
-  return used === null ? null : Math.min(100, used)
+/**
+ * Used and remaining percentage of the compaction point as `context_warning` and `compaction_start` carry
+ * them: whole numbers from 0 to 100 that add up to 100. Both null when a figure is unknown.
+ */
+export function contextPercentages(
+  used: number | null,
+  point: number | null,
+): { contextUsedPercent: number | null; contextRemainingPercent: number | null } {
+  const percent = percentOf(used, point)
+  if (percent === null) return { contextUsedPercent: null, contextRemainingPercent: null }
+  const whole = Math.min(100, Math.round(percent))
+  return { contextUsedPercent: whole, contextRemainingPercent: 100 - whole }
 }
 
 /** What is left of the whole, 0 to 100. */

@@ -1,7 +1,7 @@
-import type { Action, Level, Mode, Position, ResolvedLevel } from '../contract/level.js'
+import type { Action, Crossing, Level, Mode, Position } from '../contract/level.js'
 import type { Policy } from '../contract/policy.js'
 import type { CompactionMode, Limits } from '../contract/reading.js'
-import type { Track } from '../contract/record.js'
+import type { Track } from '../contract/records/session.js'
 
 /** A climb as the policy meets it: only what it looks at differs from test to test. */
 export function sampleTrack(used: number | null, changes: Partial<Track> = {}): Track {
@@ -32,8 +32,9 @@ export function sampleLimits(point: number | null, mode: CompactionMode = 'proac
   return { window: point === null ? null : point + 33_000, point, mode, exact, reason: 'a sample' }
 }
 
-export function sampleLevel(name: string, actions: Action[] = ['user', 'agent'], mode: Mode = 'sequential'): ResolvedLevel {
-  return { ...levelAt(name, { of: 'compaction', percent: 70 }), actions, mode, atTokens: 116_900, reachable: true }
+export function sampleLevel(name: string, actions: Action[] = ['user', 'agent'], mode: Mode = 'sequential'): Crossing {
+  const level = levelAt(name, { of: 'compaction', percent: 70 })
+  return { ...level, actions, mode, atTokens: 116_900, reachable: true, capped: false, climbed: true }
 }
 
 export function levelAt(name: string, at: Position): Level {
@@ -45,9 +46,11 @@ export const samplePolicy: Policy = {
   levels: [],
   compaction: 'instruct',
   mustSurvive: [],
-  handoff: { mode: 'auto', reviewSeconds: 0, bar: 0.8, fork: false },
+  handoff: { mode: 'auto', largeWindow: 'ask', reviewSeconds: 0, bar: 0.8, fork: false },
   guards: { minNewTokens: 20_000, maxUnattendedPerHour: 6, cooldownSeconds: 60, breakerAfter: 3 },
   archive: { enabled: true, at: [], keepDays: null, keepBytes: null, redact: [] },
+  statusLine: { segments: ['gauge'], width: null, style: 'bar' },
+  notify: [],
 }
 
 export const sampleSpeaker = { sessionId: '01234567-89ab-cdef', seatName: 'builder', project: '/home/me/shop' }

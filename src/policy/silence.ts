@@ -1,5 +1,5 @@
 /** Enabled, but no readings: an alarm after this much activity without one. */
-export const SILENT_TOOL_CALLS = 20
+const SILENT_TOOL_CALLS = 20
 export const SILENT_MS = 10 * 60_000
 
 export function isSilent(silence: { toolCalls: number; since: string; alarmed: boolean }, now: Date): boolean {

@@ -1,7 +1,8 @@
-import { describe, expect, it } from 'vitest'
-import type { Session } from '../contract/session.js'
+import { describe, expect, test } from 'vitest'
+import type { Session } from '../contract/api/session.js'
+import type { StatusLineSettings } from '../contract/status-line.js'
 import { percentOf, remainingPercent } from './percent.js'
-import { statusText } from './status-text.js'
+import { type StatusFacts, statusText } from './status-text.js'
 
 function session(used: number | null, changes: Partial<Session> = {}): Session {
   const window = changes.window_tokens === undefined ? 200_000 : changes.window_tokens
@@ -16,11 +17,13 @@ function session(used: number | null, changes: Partial<Session> = {}): Session {
     cwd: null,
     branch: null,
     model: null,
+    title: null,
     state: 'working',
     used_tokens: used,
     window_tokens: window,
     compaction_tokens: point,
     compaction_mode: 'proactive',
+    handoff_tokens: null,
     used_percent: percentOf(used, window),
     compaction_percent: percentOf(used, point),
     remaining_percent: remainingPercent(used, point),
@@ -47,10 +50,26 @@ function session(used: number | null, changes: Partial<Session> = {}): Session {
   }
 }
 
-const plain = (used: number | null, changes: Partial<Session> = {}) => statusText(session(used, changes), (text) => text)
-const colours = (used: number) => {
+const SETTINGS: StatusLineSettings = {
+  segments: ['gauge', 'tokens', 'level', 'forecast', 'handoff'],
+  width: null,
+  style: 'bar',
+}
+const NOW = new Date('2026-03-01T12:00:00.000Z')
+const factsOf = (session: Session, changes: Partial<StatusFacts> = {}): StatusFacts => ({
+  session,
+  stepsLeft: null,
+  handoff: null,
+  planLimits: null,
+  seatName: null,
+  now: NOW,
+  ...changes,
+})
+const plain = (used: number | null, changes: Partial<Session> = {}) =>
+  statusText(factsOf(session(used, changes)), SETTINGS, (text) => text)
+const colours = (used: number, changes: Partial<Session> = {}) => {
   const seen: string[] = []
-  statusText(session(used), (text, colour) => {
+  statusText(factsOf(session(used, changes)), SETTINGS, (text, colour) => {
     if (text.includes('%')) seen.push(colour)
     return text
   })
@@ -58,26 +77,26 @@ const colours = (used: number) => {
 }
 
 describe('the status line', () => {
-  it('shows a bar, the percentage of the compaction point and the figures', () => {
+  test('shows a bar, the percentage of the compaction point and the figures', () => {
     expect(plain(118_600)).toBe('▰▰▰▰▰▰▰▱▱▱ 71% of compaction point 119k/167k')
     expect(plain(967, { window_tokens: 1_000_000, compaction_tokens: 967_000 })).toBe(
       '▱▱▱▱▱▱▱▱▱▱ 0.1% of compaction point 967/967k',
     )
   })
 
-  it('marks a derived point, names the refusal point, and the window where there is no point', () => {
+  test('marks a derived point, names the refusal point, and the window where there is no point', () => {
     expect(plain(118_600, { exact: false })).toContain('119k/~167k')
     expect(plain(118_600, { compaction_mode: 'off' })).toContain('71% of refusal point')
     expect(plain(100_000, { compaction_tokens: null, exact: false })).toBe('▰▰▰▰▰▱▱▱▱▱ 50% of window 100k/200k')
     expect(plain(100_000, { compaction_tokens: null, window_tokens: null })).toBe('ctx 100k')
   })
 
-  it('shows a figure not known as not known, never as 0', () => {
+  test('shows a figure not known as not known, never as 0', () => {
     expect(plain(null)).toBe('ctx – of 167k')
     expect(plain(null, { compaction_tokens: null })).toBe('ctx –')
   })
 
-  it('never overflows its bar, and above 100 % says why', () => {
+  test('never overflows its bar, and above 100 % says why', () => {
     expect(plain(230_000, { compaction_mode: 'reactive' })).toBe(
       '▰▰▰▰▰▰▰▰▰▰ 137.7% of compaction point 230k/167k · compacts when refused',
     )
@@ -87,19 +106,133 @@ describe('the status line', () => {
     expect(plain(167_000)).toBe('▰▰▰▰▰▰▰▰▰▰ 100% of compaction point 167k/167k')
   })
 
-  it('does not stumble over a point that cannot be', () => {
+  test('does not stumble over a point that cannot be', () => {
     expect(plain(1000, { compaction_tokens: -3000 })).toBe('ctx 1k')
   })
 
-  it('adds the level reached and how often it was compacted', () => {
+  test('adds the level reached and how often it was compacted', () => {
     expect(plain(118_600, { level: 'warning', compactions: 2 })).toMatch(/ · warning · compacted 2×$/)
   })
 
-  it('says that it is off, and then no figures', () => {
+  test('says that it is off, and then no figures', () => {
     expect(plain(118_600, { enabled: false })).toBe('baton off')
   })
 
-  it('turns yellow at 70 and red at 85', () => {
-    expect([116_000, 117_000, 141_000, 142_000].map((used) => colours(used)[0])).toEqual(['green', 'yellow', 'yellow', 'red'])
+  test('turns yellow at 70 and red at 85', () => {
+    expect([116_000, 117_000, 141_000, 142_000].map((used) => colours(used)[0])).toEqual([
+      'green',
+      'yellow',
+      'yellow',
+      'red',
+    ])
+  })
+})
+
+describe('the handoff level in the gauge', () => {
+  const LARGE = { window_tokens: 1_000_000, compaction_tokens: 967_000, handoff_tokens: 300_000 }
+
+  test('is marked where it lies', () => {
+    expect(plain(118_600, { handoff_tokens: 141_950 })).toContain('▰▰▰▰▰▰▰▱┃▱ 71%')
+    expect(plain(160_000, LARGE)).toContain('▰▰▱┃▱▱▱▱▱▱ 16.5%')
+    expect(plain(500_000, LARGE)).toContain('▰▰▰┃▰▱▱▱▱▱ 51.7%')
+  })
+
+  test('makes the figure red from there on and yellow shortly before', () => {
+    expect([247_000, 248_000, 300_000].map((used) => colours(used, LARGE)[0])).toEqual(['green', 'yellow', 'red'])
+    expect([116_000, 117_000, 142_000].map((used) => colours(used)[0])).toEqual(['green', 'yellow', 'red'])
+  })
+})
+
+describe('segments', () => {
+  const rich = (change: Partial<StatusFacts> = {}): StatusFacts =>
+    factsOf(
+      session(118_600, {
+        model: 'claude-opus-4-6',
+        branch: 'main',
+        level: 'warning',
+        compactions: 2,
+        spend: { ...session(1).spend, cost_usd: 1.239 },
+      }),
+      {
+        stepsLeft: 14,
+        seatName: 'api',
+        planLimits: [
+          { name: 'five_hour', usedPercent: 82.4, resetsAt: '2026-03-01T13:30:00.000Z' },
+          { name: 'seven_day', usedPercent: 12, resetsAt: '2026-03-04T12:00:00.000Z' },
+        ],
+        handoff: { state: 'review', dueAt: '2026-03-01T12:00:24.000Z' },
+        ...change,
+      },
+    )
+  const shown = (settings: Partial<StatusLineSettings>, facts = rich()) =>
+    statusText(facts, { ...SETTINGS, ...settings }, (text) => text)
+
+  test.each([
+    ['gauge', '▰▰▰▰▰▰▰▱▱▱ 71% of compaction point'],
+    ['tokens', '119k/167k'],
+    ['forecast', '≈14 steps left'],
+    ['level', 'warning · compacted 2×'],
+    ['handoff', 'handoff in 24s unless cancelled'],
+    ['model', 'opus-4-6'],
+    ['branch', 'main'],
+    ['cost', '$1.24'],
+    ['limits', '5h 82% resets in 90m 7d 12%'],
+    ['seat', 'api'],
+  ] as const)('%s shows %s', (segment, text) => {
+    expect(shown({ segments: [segment] })).toBe(text)
+  })
+
+  test('stand in the order they are chosen in', () => {
+    expect(shown({ segments: ['seat', 'gauge', 'tokens', 'cost'] })).toBe(
+      'api · ▰▰▰▰▰▰▰▱▱▱ 71% of compaction point 119k/167k · $1.24',
+    )
+    expect(shown({ segments: ['tokens', 'gauge'] })).toBe('119k/167k · ▰▰▰▰▰▰▰▱▱▱ 71% of compaction point')
+  })
+
+  test('with nothing to tell are left out', () => {
+    const bare = factsOf(session(118_600))
+    const all = {
+      segments: ['seat', 'limits', 'cost', 'branch', 'model', 'handoff', 'level', 'forecast', 'tokens'] as const,
+    }
+    expect(shown({ segments: [...all.segments] }, bare)).toBe('119k/167k')
+  })
+
+  test.each([
+    ['requested', null, 'handoff: brief asked for'],
+    ['checked', null, 'handoff: brief ready'],
+    ['review', null, 'handoff waits for approval'],
+    ['waiting', null, 'handoff after this turn'],
+    ['clearing', null, 'handoff under way'],
+    ['done', null, ''],
+    ['review', '2026-03-01T11:59:00.000Z', 'handoff in 0s unless cancelled'],
+  ] as const)('a handoff that is %s until %s reads "%s"', (state, dueAt, text) => {
+    expect(shown({ segments: ['handoff'] }, rich({ handoff: { state, dueAt } }))).toBe(text)
+  })
+
+  test('that do not fit the width are left out from the end', () => {
+    const segments: StatusLineSettings['segments'] = ['gauge', 'tokens', 'level', 'cost']
+    const whole = '▰▰▰▰▰▰▰▱▱▱ 71% of compaction point 119k/167k · warning · compacted 2× · $1.24'
+    expect(shown({ segments, width: whole.length })).toBe(whole)
+    expect(shown({ segments, width: whole.length - 1 })).toBe(whole.replace(' · $1.24', ''))
+    expect(shown({ segments, width: 20 })).toBe('▰▰▰▰▰▰▰▱▱▱ 71% of compaction point')
+  })
+
+  test('in ASCII hold nothing else, and as text no bar', () => {
+    const segments: StatusLineSettings['segments'] = ['gauge', 'tokens', 'level', 'forecast']
+    const marked = rich({ session: session(118_600, { handoff_tokens: 141_950, compactions: 1 }) })
+    expect(shown({ segments, style: 'ascii' }, marked)).toBe(
+      '#######-|- 71% of compaction point 119k/167k | compacted 1x | ~14 steps left',
+    )
+    expect(shown({ segments, style: 'text' }, marked)).toBe(
+      '71% of compaction point 119k/167k · compacted 1× · ≈14 steps left',
+    )
+  })
+
+  test('that show names others chose hold no control characters', () => {
+    const named = rich({
+      session: session(1, { branch: 'a\u001b[31mb\n\u202ec', model: 'x\u0007' }),
+      seatName: '\u001b]0;t',
+    })
+    expect(shown({ segments: ['branch', 'model', 'seat'] }, named)).toBe('a[31mbc · x · ]0;t')
   })
 })

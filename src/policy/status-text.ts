@@ -1,31 +1,122 @@
-import type { Session } from '../contract/session.js'
+import type { Session } from '../contract/api/session.js'
+import type { HandoffRecord } from '../contract/records/handoff.js'
+import type { PlanLimit } from '../contract/signal.js'
+import type { Segment, StatusLineSettings } from '../contract/status-line.js'
+import { gaugeBar, handoffPercent, heatAt } from './gauge.js'
 import { percentText, short } from './numbers.js'
 
 const CELLS = 10
+const ASCII_BAR = ['#', '-', '|'] as const
+/** Everything beyond ASCII that a segment may hold of Baton's own. */
+const ASCII: Record<string, string> = { '·': '|', '–': '-', '×': 'x', '≈': '~', '…': '...' }
+const CONTROL = /\p{C}/gu
 
 export type Paint = (text: string, colour: 'green' | 'yellow' | 'red' | 'dim') => string
 
-/** The status line's segment: a bar against the compaction point, the figure, and why it is not of the usual kind. */
-export function statusText(session: Session, paint: Paint): string {
-  if (!session.enabled) return paint('baton off', 'dim')
+/** The data of the status line. Fields that no chosen segment shows may be left out. */
+export interface StatusFacts {
+  session: Session
+  /** Steps until compaction; null when too few are known. */
+  stepsLeft: number | null
+  /** The handoff the session takes part in; null without one. */
+  handoff: Pick<HandoffRecord, 'state' | 'dueAt' | 'offered'> | null
+  planLimits: readonly PlanLimit[] | null
+  /** Null when the seat has no name. */
+  seatName: string | null
+  now: Date
+}
+
+interface Part {
+  segment: Segment
+  text: string
+}
+
+/** Baton's part of the status line, in one line. */
+export function statusText(facts: StatusFacts, { segments, width, style }: StatusLineSettings, paint: Paint): string {
+  if (!facts.session.enabled) return paint('baton off', 'dim')
+  const plain: Paint = (text) => text
+  const draw = (with_: Paint): Part[] =>
+    segments.flatMap((segment) => {
+      const text = SEGMENTS[segment](facts, style, with_)
+      return text === null ? [] : [{ segment, text }]
+    })
+  const fitting = width === null ? Number.POSITIVE_INFINITY : countFitting(draw(plain), width)
+  const line = joined(draw(paint).slice(0, fitting), paint)
+  return style === 'ascii' ? line.replace(/[·–×≈…]/g, (character) => ASCII[character]!) : line
+}
+
+/** How many parts fit into the width; at least one, which the client may cut. */
+function countFitting(parts: readonly Part[], width: number): number {
+  for (let count = parts.length; count > 1; count--)
+    if ([...joined(parts.slice(0, count), (text) => text)].length <= width) return count
+  return 1
+}
+
+/** Gauge and tokens belong together; everything else is set apart. */
+function joined(parts: readonly Part[], paint: Paint): string {
+  return parts
+    .map(({ segment, text }, index) => {
+      if (index === 0) return text
+      return segment === 'tokens' && parts[index - 1]!.segment === 'gauge'
+        ? ` ${text}`
+        : `${paint(' · ', 'dim')}${text}`
+    })
+    .join('')
+}
+
+/** One function for each segment; null when it has nothing to tell. */
+const SEGMENTS: Record<
+  Segment,
+  (facts: StatusFacts, style: StatusLineSettings['style'], paint: Paint) => string | null
+> = {
+  gauge,
+  tokens({ session }, _, paint) {
+    const { used_tokens: used, compaction_tokens: point, window_tokens: window } = session
+    const whole = point ?? window
+    // Without both figures the gauge tells what is known.
+    if (used === null || whole === null || whole <= 0) return null
+    const about = point !== null && !session.exact ? '~' : ''
+    return paint(`${short(used)}/${about}${short(whole)}`, 'dim')
+  },
+  forecast: ({ stepsLeft }, _, paint) =>
+    stepsLeft === null ? null : paint(`≈${stepsLeft} ${stepsLeft === 1 ? 'step' : 'steps'} left`, 'dim'),
+  level({ session }, _, paint) {
+    const percent = session.compaction_tokens === null ? session.used_percent : session.compaction_percent
+    const notes = [
+      percent !== null && percent > 100 ? beyond(session) : null,
+      session.level,
+      session.compactions > 0 ? `compacted ${session.compactions}×` : null,
+    ].filter((note) => note !== null)
+    return notes.length === 0 ? null : paint(notes.join(' · '), 'dim')
+  },
+  handoff({ handoff, now }, _, paint) {
+    const text = handoff === null ? null : handoffText(handoff, now)
+    return text === null ? null : paint(text, 'yellow')
+  },
+  model: ({ session }, _, paint) => named(session.model?.replace(/^claude-/, ''), paint),
+  branch: ({ session }, _, paint) => named(session.branch, paint),
+  cost: ({ session }, _, paint) =>
+    session.spend.cost_usd === null ? null : paint(`$${session.spend.cost_usd.toFixed(2)}`, 'dim'),
+  limits({ planLimits, now }, _, paint) {
+    if (!planLimits || planLimits.length === 0) return null
+    return planLimits.map((limit) => limitText(limit, now, paint)).join(' ')
+  },
+  seat: ({ seatName }, _, paint) => named(seatName, paint),
+}
+
+/** A bar against the compaction point and the figure, or what is known without one. */
+function gauge({ session }: StatusFacts, style: StatusLineSettings['style'], paint: Paint): string {
   const { used_tokens: used, compaction_tokens: point, window_tokens: window } = session
   if (used === null) return paint(point === null ? 'ctx –' : `ctx – of ${short(point)}`, 'dim')
-  const whole = point ?? window
-  if (whole === null) return `ctx ${short(used)}`
   const percent = point === null ? session.used_percent : session.compaction_percent
-  if (percent === null) return `ctx ${short(used)}`
-  const colour = percent >= 85 ? 'red' : percent >= 70 ? 'yellow' : 'green'
-  const filled = Math.min(CELLS, Math.max(0, Math.round((percent / 100) * CELLS)))
-  const bar = paint('▰'.repeat(filled), colour) + paint('▱'.repeat(CELLS - filled), 'dim')
-  const end = point === null ? 'of window' : session.compaction_mode === 'off' ? 'of refusal point' : 'of compaction point'
-  const about = point !== null && !session.exact ? '~' : ''
-  const notes = [
-    percent > 100 ? beyond(session) : null,
-    session.level,
-    session.compactions > 0 ? `compacted ${session.compactions}×` : null,
-  ].filter((note) => note !== null)
-  const tail = notes.length > 0 ? paint(` · ${notes.join(' · ')}`, 'dim') : ''
-  return `${bar} ${paint(percentText(percent), colour)} ${end} ${paint(`${short(used)}/${about}${short(whole)}`, 'dim')}${tail}`
+  if (percent === null || (point ?? window) === null) return `ctx ${short(used)}`
+  const handoff = handoffPercent(session)
+  const figure = paint(percentText(percent), heatAt(percent, handoff))
+  const end =
+    point === null ? 'of window' : session.compaction_mode === 'off' ? 'of refusal point' : 'of compaction point'
+  if (style === 'text') return `${figure} ${end}`
+  const bar = gaugeBar(percent, handoff, CELLS, paint, style === 'ascii' ? ASCII_BAR : undefined)
+  return `${bar} ${figure} ${end}`
 }
 
 /** Why a figure is above 100 %. */
@@ -34,3 +125,58 @@ function beyond({ compaction_tokens: point, compaction_mode: mode }: Session): s
   if (mode === 'reactive') return 'compacts when refused'
   return mode === 'off' ? 'may be refused' : 'compacts next'
 }
+
+/**
+ * Null when the handoff is over, or was only offered. The client redraws the line with its next
+ * event, so the countdown is of that moment.
+ */
+function handoffText({ state, dueAt, offered }: NonNullable<StatusFacts['handoff']>, now: Date): string | null {
+  if (offered) return 'handoff brief ready'
+  switch (state) {
+    case 'requested':
+      return 'handoff: brief asked for'
+    case 'written':
+    case 'checked':
+      return 'handoff: brief ready'
+    case 'review':
+      return dueAt === null ? 'handoff waits for approval' : `handoff in ${timeUntil(dueAt, now)} unless cancelled`
+    case 'waiting':
+      return 'handoff after this turn'
+    case 'clearing':
+    case 'confirmed':
+    case 'started':
+      return 'handoff under way'
+    case 'done':
+    case 'failed':
+    case 'cancelled':
+      return null
+  }
+}
+
+const LIMIT_NAMES: Record<string, string> = { five_hour: '5h', seven_day: '7d', spend_limit: 'spend' }
+
+function limitText({ name, usedPercent, resetsAt }: PlanLimit, now: Date, paint: Paint): string {
+  const figure = `${LIMIT_NAMES[name] ?? name.replace(CONTROL, '')} ${Math.round(usedPercent)}%`
+  const resets = usedPercent >= 80 && resetsAt !== null ? ` resets in ${timeUntil(resetsAt, now)}` : ''
+  return paint(`${figure}${resets}`, usedPercent >= 95 ? 'red' : usedPercent >= 80 ? 'yellow' : 'dim')
+}
+
+/** `45s`, `12m`, `3h`, `2d`. */
+function timeUntil(at: string, now: Date): string {
+  const seconds = Math.max(0, Math.round((Date.parse(at) - now.getTime()) / 1000))
+  if (seconds < 120) return `${seconds}s`
+  if (seconds < 7_200) return `${Math.round(seconds / 60)}m`
+  return seconds < 172_800 ? `${Math.round(seconds / 3_600)}h` : `${Math.round(seconds / 86_400)}d`
+}
+
+/** A name that others chose: branches of a repository may hold anything. */
+function named(name: string | null | undefined, paint: Paint): string | null {
+  const harmless = name?.replace(CONTROL, '').slice(0, 60)
+  return harmless ? paint(harmless, 'dim') : null
+}
+
+const CODES = { green: '32', yellow: '33', red: '31', dim: '2' } as const
+
+/** The client shows colours in its status line; NO_COLOR is the person's word against it. */
+export const COLOURS: Paint = (text, colour) => (text === '' ? '' : `\u001b[${CODES[colour]}m${text}\u001b[0m`)
+export const WITHOUT_COLOURS: Paint = (text) => text

@@ -1,29 +1,33 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { MODES } from '../contract/level.js'
 import type { Limits } from '../contract/reading.js'
 import { sampleLevel, sampleLimits, sampleSpeaker, sampleTrack } from './samples.cases.js'
-import { agentText, compactedText, fullness, parentText, silenceText, userText } from './texts.js'
+import { agentText, compactedText, fullness, fullnessInShort, parentText, silenceText, userText } from './texts.js'
 
 const full = (used: number | null, limits: Limits = sampleLimits(167_000)) => fullness(sampleTrack(used, { limits }))
 
 describe('how full', () => {
-  it('of the compaction point and of the window, each labelled', () => {
-    expect(full(118_600)).toBe('118,600 tokens used, 71% of the compaction point (167,000); 59.3% of the 200,000 window')
-    expect(full(483_500, sampleLimits(967_000))).toContain('50% of the compaction point (967,000); 48.4% of the 1,000,000 window')
+  test('of the compaction point and of the window, each labelled', () => {
+    expect(full(118_600)).toBe(
+      '118,600 tokens used, 71% of the compaction point (167,000); 59.3% of the 200,000 window',
+    )
+    expect(full(483_500, sampleLimits(967_000))).toContain(
+      '50% of the compaction point (967,000); 48.4% of the 1,000,000 window',
+    )
   })
 
-  it('says “about” before a point that was derived', () => {
+  test('says “about” before a point that was derived', () => {
     expect(full(100, sampleLimits(167_000, 'proactive', false))).toContain('(about 167,000)')
     expect(full(100)).not.toContain('about')
   })
 
-  it('names the refusal point when compaction is off', () => {
+  test('names the refusal point when compaction is off', () => {
     const text = full(88_500, sampleLimits(177_000, 'off'))
     expect(text).toContain('50% of the refusal point (compaction is off) (177,000)')
     expect(text).not.toContain('compaction point')
   })
 
-  it('is never above 100 % without the reason', () => {
+  test('is never above 100 % without the reason', () => {
     expect(full(167_000)).not.toContain('above')
     expect(full(167_300)).toMatch(/100\.2% .*; above 100% because the next request will be compacted or refused$/)
     expect(full(230_000, sampleLimits(167_000, 'reactive'))).toMatch(/137\.7% .*only when the API refuses a request$/)
@@ -31,17 +35,42 @@ describe('how full', () => {
     expect(full(230_000, { ...sampleLimits(null), window: 200_000 })).toMatch(/115% of the window; above 100% because/)
   })
 
-  it('gives tokens alone where nothing else is known, and says when nothing is', () => {
+  test('gives tokens alone where nothing else is known, and says when nothing is', () => {
     expect(full(1234, sampleLimits(null))).toBe('1,234 tokens used')
     expect(full(100_000, { ...sampleLimits(null), window: 200_000 })).toBe('100,000 tokens used, 50% of the window')
     expect(full(null)).toBe('context use is not known yet')
   })
 })
 
+describe('how full in short, for the user', () => {
+  const inShort = (used: number | null, limits: Limits = sampleLimits(167_000)) =>
+    fullnessInShort(sampleTrack(used, { limits }))
+
+  test('is the percentage and what is left until compaction, or until the client refuses', () => {
+    expect(inShort(104_000)).toBe('62% full, about 63k tokens until compaction')
+    expect(inShort(166_900)).toBe('99% full, about 100 tokens until compaction')
+    expect(inShort(88_500, sampleLimits(177_000, 'off'))).toBe(
+      '50% full, about 89k tokens until the client refuses (compaction is off)',
+    )
+  })
+
+  test('above 100 % says what the next request meets', () => {
+    expect(inShort(167_000)).toBe('100% full: the next request is compacted or refused')
+    expect(inShort(230_000, sampleLimits(167_000, 'reactive'))).toBe(
+      '138% full: compacted when the API refuses a request',
+    )
+    expect(inShort(230_000, sampleLimits(177_000, 'off'))).toMatch(/^130% full: the next request may be refused/)
+  })
+
+  test('is told as to the agent where the compaction point is not known', () => {
+    expect(inShort(1234, sampleLimits(null))).toBe('1,234 tokens used')
+  })
+})
+
 describe('what is said', () => {
   const track = sampleTrack(118_600)
 
-  it.each(MODES)('to the agent (%s) begins with [baton], names the level, the figure and the switch', (mode) => {
+  test.each(MODES)('to the agent (%s) begins with [baton], names the level, the figure and the switch', (mode) => {
     const text = agentText(track, sampleLevel('warning', ['agent'], mode))
     expect(text).toMatch(/^\[baton\] /)
     expect(text).toContain('"warning"')
@@ -50,34 +79,39 @@ describe('what is said', () => {
     expect(text.length).toBeLessThan(1000)
   })
 
-  it('to the agent grows more pressing with the mode, and never asks for a brief that nobody takes yet', () => {
+  test('to the agent grows more pressing with the mode, and never asks for a brief that nobody takes yet', () => {
     const texts = MODES.map((mode) => agentText(track, sampleLevel('one', ['agent'], mode)))
     expect(new Set(texts).size).toBe(3)
     for (const text of texts) expect(text).not.toContain('handoff brief')
   })
 
-  it('to the agent tells what happens at the point', () => {
+  test('to the agent tells what happens at the point', () => {
     const said = (limits: Limits) => agentText(sampleTrack(1, { limits }), sampleLevel('one'))
     expect(said(sampleLimits(167_000))).toContain('replaces the earlier conversation by a summary')
     expect(said(sampleLimits(167_000, 'reactive'))).toContain('when the API refuses a request')
     expect(said(sampleLimits(177_000, 'off'))).toContain('refuses to go on, because compaction is off')
   })
 
-  it('to the user is short and names the commands for this very session', () => {
+  test('to the user is short and names the commands for this very session', () => {
     const text = userText(track, sampleLevel('warning'), sampleSpeaker)
-    expect(text).toMatch(/^\[baton\] warning: 118,600 tokens used/)
+    expect(text).toMatch(/^\[baton\] warning: 71% full, about 48k tokens until compaction · /)
+    expect(text).not.toContain('\n')
     expect(text).toContain('baton show 01234567')
     expect(text).toContain('baton off 01234567')
   })
 
-  it('to a parent names the session and that it goes on', () => {
+  test('to a parent names the session and that it goes on', () => {
     const text = parentText(track, sampleLevel('warning'), sampleSpeaker)
-    expect(text).toMatch(/^\[baton\] Session 01234567-89ab-cdef \(seat builder\) in \/home\/me\/shop reached level "warning"/)
+    expect(text).toMatch(
+      /^\[baton\] Session 01234567-89ab-cdef \(seat builder\) in \/home\/me\/shop reached level "warning"/,
+    )
     expect(text).toContain('still running')
-    expect(parentText(track, sampleLevel('w'), { sessionId: 'x', seatName: null, project: null })).toContain('Session x reached')
+    expect(parentText(track, sampleLevel('w'), { sessionId: 'x', seatName: null, project: null })).toContain(
+      'Session x reached',
+    )
   })
 
-  it('of a compaction says “still running”, never that anything was lost', () => {
+  test('of a compaction says “still running”, never that anything was lost', () => {
     const text = compactedText(sampleSpeaker, ' (160,000 tokens before)')
     expect(text).toMatch(
       /^\[baton\] Session 01234567-89ab-cdef .* was compacted and is still running \(160,000 tokens before\)\.$/,
@@ -85,7 +119,7 @@ describe('what is said', () => {
     expect(text).not.toMatch(/lost/i)
   })
 
-  it('of silence names the session, how long, and what to do', () => {
+  test('of silence names the session, how long, and what to do', () => {
     expect(silenceText(sampleSpeaker, 20, 3)).toBe(
       '[baton] Enabled, but no reading has arrived for session 01234567 (20 tool calls, 3 min). Run baton doctor.',
     )

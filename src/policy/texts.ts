@@ -1,6 +1,6 @@
 import type { ResolvedLevel } from '../contract/level.js'
-import type { Track } from '../contract/record.js'
-import { grouped, percentText } from './numbers.js'
+import type { Track } from '../contract/records/session.js'
+import { grouped, percentText, short } from './numbers.js'
 import { percentOf } from './percent.js'
 
 /** Who a text speaks of. */
@@ -30,7 +30,8 @@ export function fullness(track: Track): string {
 
 function beyond(track: Track, ofPoint: number): string {
   if (ofPoint <= 100) return ''
-  if (track.limits.mode === 'reactive') return '; above 100% because this model compacts only when the API refuses a request'
+  if (track.limits.mode === 'reactive')
+    return '; above 100% because this model compacts only when the API refuses a request'
   if (track.limits.mode === 'off') return '; above 100% because compaction is off and the next request may be refused'
   return '; above 100% because the next request will be compacted or refused'
 }
@@ -50,21 +51,58 @@ const ADVICE = {
     'Little room is left: finish or stop the current step now and write down goal, decisions, changed files and the next exact step.',
 } as const
 
+/** The part that a message states of a handoff: `asked` a brief is asked for, `offered` the user may ask for one. */
+type HandoffInText = 'none' | 'asked' | 'offered'
+
 /**
  * What the agent is told. Reports figures and suggests; never orders, never stops it. Where a brief is wanted of it, the request says
  * what to write and where: advice beside it would be a second answer to the same question.
  */
-export function agentText(track: Track, level: ResolvedLevel, briefWanted = false): string {
-  const advice = briefWanted ? '' : ` ${ADVICE[level.mode]}`
+export function agentText(track: Track, level: ResolvedLevel, handoff: HandoffInText = 'none'): string {
+  const advice = {
+    none: ` ${ADVICE[level.mode]}`,
+    asked: '',
+    offered: ' The user was offered a handoff to a fresh session; continue with the work until they ask for it.',
+  }[handoff]
   return `[baton] Context level "${level.name}": ${fullness(track)}. ${ahead(track)}${advice} (A notice from Baton, once per level; \`baton off\` turns these off.)`
 }
 
-/** `handsOver`: the session is handed over because of it, which nobody should learn from an empty screen. */
-export function userText(track: Track, level: ResolvedLevel, speaker: Speaker, handsOver = false): string {
+/**
+ * `62% full, about 63k tokens until compaction`: what a user reads at a glance. Agents get the
+ * exact figures of `fullness`.
+ */
+export function fullnessInShort(track: Track): string {
+  const { used, limits } = track
+  const ofPoint = percentOf(used, limits.point)
+  if (used === null || ofPoint === null) return fullness(track)
+  const left = limits.point! - used
+  if (left > 0) {
+    const end = limits.mode === 'off' ? 'until the client refuses (compaction is off)' : 'until compaction'
+    return `${Math.min(99, Math.round(ofPoint))}% full, about ${short(left)} tokens ${end}`
+  }
+  if (limits.mode === 'reactive') return `${Math.round(ofPoint)}% full: compacted when the API refuses a request`
+  if (limits.mode === 'off') return `${Math.round(ofPoint)}% full: the next request may be refused (compaction is off)`
+  return `${Math.round(ofPoint)}% full: the next request is compacted or refused`
+}
+
+/**
+ * The message for the user, in one line. A handoff is announced before it happens: nobody should
+ * learn of it from an empty screen.
+ */
+export function userText(
+  track: Track,
+  level: ResolvedLevel,
+  speaker: Speaker,
+  handoff: HandoffInText = 'none',
+): string {
   const id = speaker.sessionId.slice(0, 8)
-  const next = handsOver ? ' The agent is asked for a brief, from which a fresh session goes on after this turn.' : ''
-  const stop = handsOver ? ` · stop it: baton handoffs cancel ${id}` : ''
-  return `[baton] ${level.name}: ${fullness(track)}.${next} Details: baton show ${id}${stop} · turn off: baton off ${id}`
+  const next = {
+    none: '',
+    asked: ` · the agent writes a brief, and a fresh session continues after this turn; stop it: baton handoffs cancel ${id}`,
+    offered:
+      ' · in a large window each step costs several times as much as in a fresh session: type /handoff to hand off; `handoff.large_window: auto` does it at this level, the preset `full-window` removes the early levels',
+  }[handoff]
+  return `[baton] ${level.name}: ${fullnessInShort(track)}${next} · details: baton show ${id} · turn off: baton off ${id}`
 }
 
 /** Said to the person with the level whose handoff did not come about. */
@@ -97,7 +135,7 @@ export function lossText(speaker: Speaker, loss: { total: number; kept: number; 
 }
 
 export function silenceText(speaker: Speaker, toolCalls: number, minutes: number): string {
-  return `[baton] Enabled, but no reading has arrived for session ${speaker.sessionId.slice(0, 8)} (${toolCalls} tool calls, ${minutes} min). Run baton doctor.`
+  return `[baton] Enabled, but no reading has arrived for session ${speaker.sessionId.slice(0, 8)} (${toolCalls} tool ${toolCalls === 1 ? 'call' : 'calls'}, ${minutes} min). Run baton doctor.`
 }
 
 function nameOf(speaker: Speaker): string {

@@ -1,12 +1,13 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 
-/** Who asks. Handlers find it in `c.env`. */
+/** The caller of a request, as far as it proved who it is. Handlers find it in `c.env`. */
 export interface Caller {
-  /** Words of conversations are told, and changes taken. */
-  words: boolean
-  /** By the token itself, or the key of one browser; `files`: by a cookie that opens the page's files and nothing that holds data. */
-  by: 'token' | 'key' | 'files' | 'nobody'
-  /** When the key ends; null: it is no key. ISO 8601, UTC. */
+  /**
+   * `token`: a program of this user. `key`: a browser that `baton open` let in. `nobody`: gave
+   * neither.
+   */
+  by: 'token' | 'key' | 'nobody'
+  /** End of the browser's key, ISO 8601 UTC. Null for every other caller. */
   expiresAt: string | null
 }
 
@@ -14,47 +15,51 @@ export interface CallerEnv {
   Bindings: Caller & { address: string }
 }
 
-export const NOBODY: Caller = { words: false, by: 'nobody', expiresAt: null }
+export const NOBODY: Caller = { by: 'nobody', expiresAt: null }
 
 const DAY = 24 * 3_600_000
 export const KEY_MS = 30 * DAY
 
-/** What a key is good for. `page`: everything, as `Authorization: Bearer …`. `files`: the page's files alone, as a cookie. */
-export type KeyUse = 'page' | 'files'
+/** Returns a new token: 256 random bits as hex. */
+export const newToken = (): string => Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('hex')
 
-/** A key that needs no memory: it holds its end, signed with the token. It survives a restart and dies with the token. */
-export function makeKey(token: string, use: KeyUse, now: Date): { key: string; expiresAt: string } {
+/**
+ * Makes a browser's key. The server stores none of them: a key holds its own end, signed with the
+ * token. It dies with the token when the server ends, because an open page sends its key to any
+ * program that takes the port of a dead server.
+ */
+export function makeKey(token: string, now: Date): { key: string; expiresAt: string } {
   const expiry = String(now.getTime() + KEY_MS)
   return {
-    key: `${Buffer.from(expiry).toString('base64url')}.${signed(token, use, expiry)}`,
+    key: `${Buffer.from(expiry).toString('base64url')}.${signatureOf(token, expiry)}`,
     expiresAt: new Date(Number(expiry)).toISOString(),
   }
 }
 
-/** When the key ends; null: it is none, or its time is over. */
-export function keyEnd(key: string, token: string, use: KeyUse, now: Date): string | null {
-  const [head = '', sign = '', ...more] = key.split('.')
+/** Returns the end of a valid key. Null when the key is forged or expired. */
+export function keyEnd(key: string, token: string, now: Date): string | null {
+  const [head = '', signature = '', ...more] = key.split('.')
   const expiry = Buffer.from(head, 'base64url').toString('latin1')
-  if (more.length > 0 || !/^\d{1,15}$/.test(expiry) || !sameSecret(sign, signed(token, use, expiry))) return null
+  if (more.length > 0 || !/^\d{1,15}$/.test(expiry) || !sameSecret(signature, signatureOf(token, expiry))) return null
   return Number(expiry) > now.getTime() ? new Date(Number(expiry)).toISOString() : null
 }
 
-/** null: what was given is wrong. Who gives nothing is nobody. */
-export function whoAsks(authorization: string | undefined, token: string, now: Date): Caller | null {
+/** Reads the `Authorization` header. Null when it holds neither the token nor a valid key. */
+export function readCaller(authorization: string | undefined, token: string, now: Date): Caller | null {
   if (authorization === undefined) return NOBODY
   const given = /^Bearer +(\S+) *$/i.exec(authorization)?.[1]
   if (given === undefined) return null
-  if (sameSecret(given, token)) return { words: true, by: 'token', expiresAt: null }
-  const expiresAt = keyEnd(given, token, 'page', now)
-  return expiresAt === null ? null : { words: true, by: 'key', expiresAt }
+  if (sameSecret(given, token)) return { by: 'token', expiresAt: null }
+  const expiresAt = keyEnd(given, token, now)
+  return expiresAt === null ? null : { by: 'key', expiresAt }
 }
 
-/** Takes the same time wherever they differ, and however long they are. */
+/** Compares in constant time, whatever the lengths. */
 export function sameSecret(a: string, b: string): boolean {
   return timingSafeEqual(digest(a), digest(b))
 }
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-const signed = (token: string, use: KeyUse, expiry: string): string =>
-  createHmac('sha256', token).update(`${use}${expiry}`).digest('base64url')
+const signatureOf = (token: string, expiry: string): string =>
+  createHmac('sha256', token).update(`page${expiry}`).digest('base64url')

@@ -1,40 +1,58 @@
+import type { IncomingMessage, RequestListener } from 'node:http'
+import { getRequestListener } from '@hono/node-server'
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
-import type { CallerEnv } from './access.js'
-import { type EntranceParts, entrance } from './entrance.js'
+import type { Caller, CallerEnv } from './access.js'
+import { contextUsage } from './context-usage.js'
+import type { ServerDependencies } from './dependencies.js'
+import { entrance } from './entrance.js'
+import type { Bound } from './guard.js'
 import { mount } from './mount.js'
 import { describeRoutes } from './openapi.js'
-import type { ServerParts } from './parts.js'
-import { archives } from './routes/archives.js'
-import { briefs } from './routes/briefs.js'
-import { contextUsage } from './routes/context-usage.js'
-import { events } from './routes/events.js'
-import { health } from './routes/health.js'
-import { jobs } from './routes/jobs.js'
-import { messages } from './routes/messages.js'
-import { sessions } from './routes/sessions.js'
-import { settings } from './routes/settings.js'
-import { WITHOUT_WORDS } from './without-words.js'
+import { routeHandlers } from './routes.js'
 
 /** A brief may have a million characters. */
 const MAX_BODY = 4 * 1024 * 1024
 
-/** Everything but signals, which have a door of their own. Handlers find out who asks in `c.env`. */
-export function makeApp(parts: ServerParts, doors: Pick<EntranceParts, 'token' | 'locked'>): Hono<CallerEnv> {
+/**
+ * All routes but signals, the stream and `/health`. Their callers were checked before; handlers
+ * find them in `c.env`.
+ */
+function makeApp(
+  deps: ServerDependencies,
+  { token, pageUrl = null }: Pick<Bound, 'token' | 'pageUrl'>,
+): Hono<CallerEnv> {
   const app = new Hono<CallerEnv>()
-  app.use(bodyLimit({ maxSize: MAX_BODY, onError: (c) => c.json({ error: 'The body is too large', hint: 'Send less' }, 413) }))
-  app.route('/', entrance({ ...doors, version: parts.version, now: parts.now }))
-  const handlers = {
-    ...{ ...health(parts), ...sessions(parts), ...messages(parts), ...events(parts), ...jobs(parts) },
-    ...{ ...briefs(parts), ...archives(parts), ...settings(parts) },
-  }
-  mount(app, handlers, WITHOUT_WORDS)
-  app.get('/api/openapi.json', async (c) => c.json(await describeRoutes(parts.version)))
-  app.route('/', contextUsage(parts))
+  // Before the general limit, which holds a chunked body up to 4 MB: its own is 4 kB.
+  app.route('/', entrance({ token, pageUrl, version: deps.version, now: deps.now }))
+  app.use(
+    bodyLimit({
+      maxSize: MAX_BODY,
+      onError: (c) => c.json({ error: 'The body is too large', hint: 'Send less' }, 413),
+    }),
+  )
+  mount(app, routeHandlers(deps))
+  app.get('/api/openapi.json', async (c) =>
+    c.json(await describeRoutes(deps.version, Object.keys(deps.engine.deps.agents))),
+  )
+  app.route('/', contextUsage(deps))
   app.notFound((c) => c.json({ error: `Nothing at ${c.req.path}`, hint: '/api/openapi.json names the routes' }, 404))
   app.onError((error, c) => {
-    parts.log('error', 'a request failed', { path: c.req.path, reason: error.message })
+    deps.log('error', 'a request failed', { path: c.req.path, reason: error.message })
     return c.json({ error: 'The request failed', hint: 'See the log file; baton doctor names it' }, 500)
   })
   return app
+}
+
+/** The routes. Apart from the way of a request, because they take as much memory as all signals together: a server that only hooks ask never has them. */
+export function appListener(
+  deps: ServerDependencies,
+  bound: Bound,
+  callerOf: (request: IncomingMessage) => Caller,
+): RequestListener {
+  const app = makeApp(deps, bound)
+  return getRequestListener((request, env) => {
+    const { incoming } = env as { incoming: IncomingMessage }
+    return app.fetch(request, { ...callerOf(incoming), address: incoming.socket.remoteAddress ?? '' })
+  })
 }

@@ -1,49 +1,55 @@
 import { Hono } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
 import * as v from 'valibot'
 import { ROUTES } from '../contract/api/routes.js'
-import { type CallerEnv, KEY_MS, makeKey, sameSecret } from './access.js'
-import { FILES_COOKIE } from './guard.js'
-import { makeDelay, makePatience, makeTickets } from './tickets.js'
+import { type CallerEnv, makeKey, sameSecret } from './access.js'
 
 const MAX_BODY = 4_096
 
-export interface EntranceParts {
+interface EntranceDependencies {
   version: string
   token: string
-  /** Files of the page need the token too: a browser that entered gets a cookie for them. */
-  locked: boolean
+  /** Address of the page; null when it is the server's own. */
+  pageUrl: string | null
   now(): Date
+  /** Resolves when a caller with too many wrong tries may be answered; left out: a second later. */
+  delay?: () => Promise<void>
 }
 
 /** How a browser comes by its key. Neither tickets nor keys are ever in an address that a server sees. */
-export function entrance({ version, token, locked, now }: EntranceParts): Hono<CallerEnv> {
+export function entrance({ version, token, pageUrl, now, delay = makeDelay() }: EntranceDependencies): Hono<CallerEnv> {
   const app = new Hono<CallerEnv>()
   const tickets = makeTickets()
-  const patience = makePatience()
-  const slowly = makeDelay()
+  const failures = makeFailureLimit()
 
-  app.get(ROUTES.access.path, (c) => c.json({ words: c.env.words, expires_at: c.env.expiresAt, version }))
+  app.get(ROUTES.access.path, (c) => c.json({ expires_at: c.env.expiresAt, version, pid: process.pid }))
 
   // A key alone could otherwise be renewed for ever.
   app.post(ROUTES.ticket.path, (c) => {
-    if (c.env.by !== 'token') return c.json({ error: 'A ticket is given for the token', hint: 'baton open asks for one' }, 401)
+    if (c.env.by !== 'token')
+      return c.json({ error: 'A ticket is given for the token', hint: 'baton open asks for one' }, 401)
     const { ticket, expiresAt } = tickets.make(now())
-    return c.json({ ticket, expires_at: expiresAt })
+    return c.json({ ticket, expires_at: expiresAt, page_url: pageUrl })
   })
 
-  app.post(ROUTES.enter.path, async (c) => {
+  // Everybody on the machine may call it: 4 MB from each of many callers would fill the memory.
+  const limit = bodyLimit({ maxSize: MAX_BODY, onError: (c) => c.json({ error: 'The body is too large' }, 413) })
+  app.post(ROUTES.enter.path, limit, async (c) => {
     if (!/^application\/json\b/i.test(c.req.header('content-type') ?? ''))
       return c.json({ error: 'The body has to be JSON', hint: 'Content-Type: application/json' }, 400)
-    if (Number(c.req.header('content-length') ?? 0) > MAX_BODY) return c.json({ error: 'The body is too large' }, 413)
     const given = v.safeParse(ROUTES.enter.body, await c.req.json().catch(() => null))
-    if (!given.success) return c.json({ error: 'Give a ticket or the token', hint: '{"ticket": "…"} or {"token": "…"}' }, 400)
-    const good = 'ticket' in given.output ? tickets.take(given.output.ticket, now()) : sameSecret(given.output.token, token)
+    if (!given.success)
+      return c.json({ error: 'Give a ticket or the token', hint: '{"ticket": "…"} or {"token": "…"}' }, 400)
+    const good =
+      'ticket' in given.output ? tickets.take(given.output.ticket, now()) : sameSecret(given.output.token, token)
     // All users of a machine share one address: whoever is wrong is slowed down, and whoever is right is let in all the same.
     if (!good) {
-      const wait = patience.failed(c.env.address, now())
+      const wait = failures.failed(c.env.address, now())
       if (wait > 0) {
-        await slowly()
-        return c.json({ error: 'Too many wrong tries', hint: `Try again in ${wait} s` }, 429, { 'Retry-After': String(wait) })
+        await delay()
+        return c.json({ error: 'Too many wrong tries', hint: `Try again in ${wait} s` }, 429, {
+          'Retry-After': String(wait),
+        })
       }
       const spent = 'The ticket is spent or its minute is over'
       return c.json(
@@ -51,12 +57,77 @@ export function entrance({ version, token, locked, now }: EntranceParts): Hono<C
         401,
       )
     }
-    const { key, expiresAt } = makeKey(token, 'page', now())
-    if (locked) c.header('Set-Cookie', filesCookie(makeKey(token, 'files', now()).key))
+    const { key, expiresAt } = makeKey(token, now())
     return c.json({ key, expires_at: expiresAt })
   })
   return app
 }
 
-const filesCookie = (key: string): string =>
-  `${FILES_COOKIE}=${key}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${KEY_MS / 1_000}`
+export const TICKET_MS = 60_000
+const MOST = 100
+
+interface Tickets {
+  make(now: Date): { ticket: string; expiresAt: string }
+  /** True once, and only in its time. */
+  take(ticket: string, now: Date): boolean
+}
+
+/** Lets one browser in, once, within a minute. Kept in memory: a restart forgets them. */
+export function makeTickets(random: () => string = randomTicket): Tickets {
+  const ends = new Map<string, number>()
+  return {
+    make(now) {
+      for (const [ticket, end] of ends) if (end <= now.getTime() || ends.size >= MOST) ends.delete(ticket)
+      const ticket = random()
+      const end = now.getTime() + TICKET_MS
+      ends.set(ticket, end)
+      return { ticket, expiresAt: new Date(end).toISOString() }
+    },
+    take(ticket, now) {
+      const end = ends.get(ticket)
+      ends.delete(ticket)
+      return end !== undefined && end > now.getTime()
+    },
+  }
+}
+
+const randomTicket = (): string => Buffer.from(crypto.getRandomValues(new Uint8Array(24))).toString('base64url')
+
+const WINDOW_MS = 60_000
+const FAILURES = 10
+const MOST_ADDRESSES = 1_000
+
+interface FailureLimit {
+  /** Takes note of a wrong try. Seconds until this address may be wrong again; 0: it may be now. */
+  failed(address: string, now: Date): number
+}
+
+/** Ten wrong tries a minute from one address are answered as any other: more are too many. */
+export function makeFailureLimit(): FailureLimit {
+  const tries = new Map<string, number[]>()
+  const recent = (address: string, now: Date): number[] =>
+    (tries.get(address) ?? []).filter((at) => at > now.getTime() - WINDOW_MS)
+  return {
+    failed(address, now) {
+      const before = recent(address, now)
+      if (before.length >= FAILURES) return Math.ceil((before[0]! + WINDOW_MS - now.getTime()) / 1_000)
+      if (tries.size >= MOST_ADDRESSES) tries.clear()
+      tries.set(address, [...before, now.getTime()])
+      return 0
+    },
+  }
+}
+
+const HELD_MS = 1_000
+const MOST_HELD = 100
+
+/** Who guesses waits a second for each answer: one after the other, a day has 86,400 of them. Nobody holds the server with more than `MOST_HELD`. */
+export function makeDelay(): () => Promise<void> {
+  let held = 0
+  return async () => {
+    if (held >= MOST_HELD) return
+    held++
+    await new Promise((resolve) => setTimeout(resolve, HELD_MS).unref())
+    held--
+  }
+}

@@ -1,63 +1,82 @@
-import { type Caller, keyEnd, NOBODY, whoAsks } from './access.js'
+import { type Caller, NOBODY, readCaller } from './access.js'
 
-/** Who may speak to the server. A page of another origin, or a name that merely resolves to this machine, may not. */
+/** Address and token of a running server. */
 export interface Bound {
   host: string
   port: number
   token: string
-  /** Everybody has to give the token, for everything: always so where the server listens beyond loopback. */
-  locked: boolean
+  /** Address of the page; null when it is the server's own. */
+  pageUrl?: string | null
 }
 
-export interface Asking {
+/** The parts of a request that decide who sent it. */
+export interface RequestHead {
   method?: string | undefined
   path?: string | undefined
   host: string | undefined
   origin: string | undefined
   authorization: string | undefined
-  cookie?: string | undefined
-  /** What browsers say of who had them ask: `sec-fetch-site`, `sec-fetch-mode`. */
+  /** Browsers' `Sec-Fetch-Site` and `Sec-Fetch-Mode`: which page caused the request. */
   site?: string | undefined
   mode?: string | undefined
 }
 
-/** `status` null: welcome. */
-export type Judged = { status: null; caller: Caller } | { status: 401 | 403; reason: string }
+/** `status` null: the request may go on as this caller. */
+export type Judged = { status: null; caller: Caller } | { status: 401 | 403; reason: string; hint?: string }
 
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]', '::1'])
-export const FILES_COOKIE = 'baton-files'
 
 export function isLoopback(host: string): boolean {
   return LOOPBACK.has(host) || /^127\.\d+\.\d+\.\d+$/.test(host)
 }
 
-export function judge(asking: Asking, bound: Bound, now: () => Date): Judged {
-  const name = hostName(asking.host)
-  if (!isLoopback(name) && name !== bound.host && !bound.locked) return no(`host ${name || '(none)'} is not this server`)
-  if (asking.origin !== undefined && asking.origin !== `http://${asking.host ?? ''}`)
-    return no(`origin ${asking.origin} is not this server`)
-  if (isForeign(asking)) return no('another page may not ask')
-  // A browser whose key is over comes back here for another one.
-  if (isAtTheDoor(asking)) return { status: null, caller: NOBODY }
-  const caller = whoAsks(asking.authorization, bound.token, now())
-  if (caller === null) return { status: 401, reason: 'the token is wrong, or its time is over' }
-  if (!bound.locked || caller.words) return { status: null, caller }
-  if (hasFilesKey(asking.cookie, bound.token, now())) return { status: null, caller: { ...NOBODY, by: 'files' } }
-  return { status: 401, reason: 'a token is needed (Authorization: Bearer …)' }
+/**
+ * Checks host, origin and authorization, in this order and before anything else of the request is
+ * read. A caller without an `Authorization` header passes as nobody, who gets only what
+ * `needsToken` leaves open.
+ */
+export function judge(head: RequestHead, bound: Bound, now: () => Date): Judged {
+  const name = hostName(head.host)
+  // A name that merely resolves to this machine is DNS rebinding. Beyond loopback the server may
+  // have any name.
+  if (isLoopback(bound.host) && !isLoopback(name) && name !== bound.host)
+    return forbidden(`host ${name || '(none)'} is not this server`)
+  if (head.origin !== undefined && head.origin !== `http://${head.host ?? ''}`)
+    return forbidden(`origin ${head.origin} is not this server`)
+  if (isForeign(head)) return forbidden('another page may not ask')
+  // A browser whose key has expired still sends it when it comes back for another one.
+  if (isEntrance(head)) return { status: null, caller: NOBODY }
+  const caller = readCaller(head.authorization, bound.token, now())
+  return caller === null
+    ? { status: 401, reason: 'The token or key is wrong or expired.', hint: HINT }
+    : { status: null, caller }
 }
 
-const no = (reason: string): Judged => ({ status: 403, reason })
-
-/** Requests that need no origin, such as pictures, still say that another page had them sent. A person may follow a link from anywhere. */
-const isForeign = ({ site, mode }: Asking): boolean => (site === 'cross-site' || site === 'same-site') && mode !== 'navigate'
-
-/** Where a ticket or the token is exchanged for a key. */
-const isAtTheDoor = ({ method, path }: Asking): boolean => method === 'POST' && path === '/api/enter'
-
-function hasFilesKey(cookie: string | undefined, token: string, now: Date): boolean {
-  const key = new RegExp(`(?:^|; *)${FILES_COOKIE}=([^;]+)`).exec(cookie ?? '')?.[1]
-  return key !== undefined && keyEnd(key, token, 'files', now) !== null
+/**
+ * Whether a route is closed to a caller who gave nothing. Loopback is shared by all users of a
+ * machine, so only two routes are open to everybody; the page's files, which hold no data, are sent
+ * before this is asked.
+ */
+export function needsToken({ method, path }: Pick<RequestHead, 'method' | 'path'>): boolean {
+  return !isEntrance({ method, path }) && !((method === 'GET' || method === 'HEAD') && path === '/health')
 }
+
+const HINT =
+  'baton open lets a browser in; programs send Authorization: Bearer with the token in run/server of Baton’s data folder.'
+export const TOKEN_NEEDED = { status: 401, reason: 'This route needs the token.', hint: HINT } as const
+
+const forbidden = (reason: string): Judged => ({ status: 403, reason })
+
+/**
+ * Requests without an origin, such as those for images, still say that another page sent them.
+ * Users may follow links from anywhere.
+ */
+const isForeign = ({ site, mode }: RequestHead): boolean =>
+  (site === 'cross-site' || site === 'same-site') && mode !== 'navigate'
+
+/** The route where a ticket or the token is exchanged for a key. */
+const isEntrance = ({ method, path }: Pick<RequestHead, 'method' | 'path'>): boolean =>
+  method === 'POST' && path === '/api/enter'
 
 function hostName(host: string | undefined): string {
   return (host ?? '').replace(/:\d+$/, '').toLowerCase()

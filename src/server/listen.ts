@@ -1,58 +1,80 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
 import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
-import { dirname } from 'node:path'
 import { BatonError, codeOf, EXIT } from '../lib/errors.js'
-import { type Bound, isLoopback, judge } from './guard.js'
-import type { ServerInput } from './parts.js'
+import { announceServer, readServingUrl } from './announce.js'
+import type { ServerInput } from './dependencies.js'
+import { type Bound, judge } from './guard.js'
 import { serveHttp } from './serve-http.js'
-import { admit, type Door } from './signal-door.js'
+import { lockServer, type ServerLock } from './server-lock.js'
+import { admit, type SignalReceiver } from './signal-door.js'
 import { takeSignals } from './signals.js'
 
-export interface ListenOptions {
+interface ListenOptions {
   host: string
   port: number
+  /** Given by programs of this user with every request. */
   token: string
-  /** Everybody has to give the token, for everything. */
-  locked: boolean
-  /** Where the launcher finds the port and the token: only who gives it hears words of a conversation in the answer to a signal. */
+  /** Where the launcher finds the port and the token. */
   serverFile: string
+  /**
+   * Makes a named pipe, by which hooks see that the server lives. Left out: hooks work without the
+   * server.
+   */
+  makePipe?: (path: string) => void
   /** How long nothing may happen on a connection that nobody works for; left out: a minute. */
   stillMs?: number
+  /** How long the head of a request, or a whole signal, may take to arrive; left out: ten seconds. */
+  arrivalMs?: number
 }
 
 export interface Listening {
   url: string
+  /** False once another server could take this home: the lock file was removed or replaced. */
+  holdsLock(): boolean
   close(): Promise<void>
 }
 
-/** How long a request may take to arrive, its head and all of it. */
-const HEAD_MS = 10_000
+/** How long a request may take to arrive, its head (or a whole signal) and all of it. */
+const ARRIVAL_MS = 10_000
 const REQUEST_MS = 60_000
 const STILL_MS = 60_000
 
-/** Starts the server and tells the launcher where it is; closing takes that word back first. */
-export async function listen(parts: ServerInput, options: ListenOptions): Promise<Listening> {
-  if (!isLoopback(options.host) && !options.locked) {
-    throw new BatonError(
-      `Listening on ${options.host} would open Baton to other machines.`,
-      'Give --token-file FILE with a secret of your own, or leave --host out to stay on 127.0.0.1.',
-      EXIT.refused,
-    )
+/**
+ * Starts the only server of a home and announces it to hooks. Throws when another server holds the
+ * home's lock.
+ */
+export async function listen(deps: ServerInput, options: ListenOptions): Promise<Listening> {
+  const lock = lockServer(options.serverFile)
+  if (lock === null) throw alreadyServed(options.serverFile)
+  try {
+    return await listenLocked(deps, options, lock)
+  } catch (error) {
+    lock.release()
+    throw error
   }
-  const { host, port: wanted, token, locked } = options
-  const bound: Bound = { host, port: wanted, token, locked }
-  const take = takeSignals(parts)
-  const routes = serveHttp(parts, bound, take)
+}
+
+async function listenLocked(deps: ServerInput, options: ListenOptions, lock: ServerLock): Promise<Listening> {
+  const { host, port: wanted, token } = options
+  const bound: Bound = { host, port: wanted, token }
+  const take = takeSignals(deps)
+  const routes = serveHttp(deps, bound, take)
   const http = createHttpServer({ connectionsCheckingInterval: 1_000 }, routes.listener)
+  // Without a listener of its own Node would ask for the body before the caller was checked.
+  http.on('checkContinue', routes.listener)
   // It never listens itself, and would otherwise not begin to watch over requests that take for ever to arrive.
   http.emit('listening')
-  http.headersTimeout = HEAD_MS
+  const arrivalMs = options.arrivalMs ?? ARRIVAL_MS
+  http.headersTimeout = arrivalMs
   http.requestTimeout = REQUEST_MS
   http.keepAliveTimeout = 2_000
   http.timeout = options.stillMs ?? STILL_MS
-  const door: Door = {
-    judge: (asking) => judge({ ...asking, path: '/signals/', method: 'POST' }, bound, parts.now),
+  const identity = { hello: randomHex(), proof: randomHex() }
+  const door: SignalReceiver = {
+    identity,
+    arrivalMs,
+    judge: (asking) => judge({ ...asking, path: '/signals/', method: 'POST' }, bound, deps.now),
     take,
     pass(socket, read) {
       http.emit('connection', socket)
@@ -60,24 +82,78 @@ export async function listen(parts: ServerInput, options: ListenOptions): Promis
     },
   }
   const sockets = new Set<Socket>()
-  const server = createServer((socket) => {
+  const accept = (socket: Socket): void => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
     admit(socket, door)
-  })
+  }
+  const server = createServer(accept)
   await bind(server, options)
-  const port = (server.address() as AddressInfo).port
+  const { address, port } = server.address() as AddressInfo
   bound.port = port
-  // Hooks ask 127.0.0.1 and nothing else: where that does not lead here, they work alone.
-  if (['127.0.0.1', 'localhost', '0.0.0.0', '::'].includes(options.host)) announce(options.serverFile, port, token)
+  const page = address === '127.0.0.1' ? await listenForPage(accept, { token, port, log: deps.log }) : null
+  bound.pageUrl = page === null ? null : `http://${pageAddress(token)}:${port}`
+  const url = `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`
+  const withdraw = announceServer(options.serverFile, {
+    url,
+    // Hooks connect to 127.0.0.1 only, so a server elsewhere is not announced to them.
+    hooks: REACHES_LOOPBACK.has(address) ? { port, token, pid: process.pid, ...identity } : null,
+    ...(options.makePipe ? { makePipe: options.makePipe } : {}),
+    log: deps.log,
+  })
   return {
-    url: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
-    close() {
+    url,
+    holdsLock: lock.isCurrent,
+    async close() {
+      // Without the lock the announcement may already be that of another server.
+      withdraw(lock.isCurrent())
       routes.close()
       http.close()
-      return close(server, sockets, options.serverFile)
+      page?.close()
+      await close(server, sockets)
+      lock.release()
     },
   }
+}
+
+/**
+ * Listens on the address of the page as well. Null where it cannot, as on macOS, which has only
+ * 127.0.0.1: the page is there then.
+ */
+async function listenForPage(
+  accept: (socket: Socket) => void,
+  { token, port, log }: { token: string; port: number; log: ServerInput['log'] },
+): Promise<Server | null> {
+  const server = createServer(accept)
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject)
+      server.listen({ host: pageAddress(token), port, backlog: 4096 }, resolve)
+    })
+    return server
+  } catch (error) {
+    log('info', 'the page has no address of its own', { reason: String(error) })
+    return null
+  }
+}
+
+/**
+ * Bound addresses that receive what is sent to 127.0.0.1. The address counts, not the name that the
+ * user gave: `localhost` may be bound as ::1 alone, and another user could then listen on 127.0.0.1
+ * and relay to it.
+ */
+const REACHES_LOOPBACK = new Set(['127.0.0.1', '0.0.0.0', '::'])
+
+const randomHex = (): string => Buffer.from(crypto.getRandomValues(new Uint8Array(8))).toString('hex')
+
+function alreadyServed(serverFile: string): BatonError {
+  const { url, pid } = readServingUrl(serverFile) ?? { url: null, pid: null }
+  return new BatonError(
+    `Baton already serves this home${url === null ? '' : ` at ${url} (process ${pid})`}.`,
+    'Use that server (baton open), end it first, or set another BATON_HOME for this one.',
+    EXIT.refused,
+    pid === null ? {} : { pid },
+  )
 }
 
 function bind(server: Server, { host, port }: ListenOptions): Promise<void> {
@@ -116,14 +192,7 @@ function refusal(code: string | undefined, host: string, port: number): BatonErr
   }
 }
 
-function announce(file: string, port: number, token: string): void {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  writeFileSync(file, `${port} ${token} ${process.pid}\n`, { mode: 0o600 })
-  rmSync(`${dirname(file)}/slow`, { force: true })
-}
-
-async function close(server: Server, sockets: ReadonlySet<Socket>, file: string): Promise<void> {
-  if (isOwn(file)) rmSync(file, { force: true })
+async function close(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
   await new Promise<void>((resolve) => {
     server.close(() => resolve())
     // What is being answered may finish; what merely stays open may not.
@@ -133,10 +202,14 @@ async function close(server: Server, sockets: ReadonlySet<Socket>, file: string)
   })
 }
 
-function isOwn(file: string): boolean {
-  try {
-    return readFileSync(file, 'utf8').endsWith(` ${process.pid}\n`)
-  } catch {
-    return false
-  }
+/**
+ * Returns the loopback address under which a server shows its page. A browser keeps service workers
+ * and cached scripts for an address and port. Another user of the machine who listened on
+ * 127.0.0.1 while no server ran could leave his own there and read the key of the next page. The
+ * address follows from the token, which is new at each start, so nothing that was left behind
+ * belongs to it. With a token of the user's own it stays, and open pages reconnect.
+ */
+function pageAddress(token: string): string {
+  const [a, b, c] = createHash('sha256').update(`page ${token}`).digest()
+  return `127.${1 + (a! % 254)}.${b!}.${1 + (c! % 254)}`
 }

@@ -1,44 +1,37 @@
 import type { Context, Hono } from 'hono'
+import type { BaseIssue } from 'valibot'
 import * as v from 'valibot'
-import { type ReplyOf, ROUTES, type RouteName, type RouteSpec, type TakenBody, type TakenQuery } from '../contract/api/routes.js'
+import type { RouteSpec } from '../contract/api/route.js'
+import { type ReplyOf, ROUTES, type RouteName, type TakenBody, type TakenQuery } from '../contract/api/routes.js'
 import type { Problem } from '../contract/api/shapes.js'
 import { BatonError, EXIT } from '../lib/errors.js'
 import type { CallerEnv } from './access.js'
-import { firstIssue } from './first-issue.js'
-import { readJson } from './read-json.js'
 
 export type ServerEnv = CallerEnv
 
-export interface Asked<N extends RouteName> {
+export interface RouteRequest<N extends RouteName> {
   /** What stands in the path; the empty string where the route has none. */
   id: string
   query: TakenQuery<N>
   body: TakenBody<N>
-  words: boolean
 }
 
-/** Answers with the whole truth; what a caller may not see of it is left out afterwards. Throws a `BatonError` to refuse. */
-export type Handler<N extends RouteName> = (asked: Asked<N>, c: Context<ServerEnv>) => ReplyOf<N> | Promise<ReplyOf<N>>
+/** Answers a request whose caller was checked before. Throws a `BatonError` to refuse. */
+export type Handler<N extends RouteName> = (
+  asked: RouteRequest<N>,
+  c: Context<ServerEnv>,
+) => ReplyOf<N> | Promise<ReplyOf<N>>
 export type Handlers<N extends RouteName> = { readonly [Name in N]: Handler<Name> }
 
-/** Routes that everybody on the machine may ask: of each it is said what is left out for those without the token. */
-export type FiguresRoute = { [N in RouteName]: (typeof ROUTES)[N]['access'] extends 'figures' ? N : never }[RouteName]
-export type Withholders = { readonly [N in FiguresRoute]?: (reply: ReplyOf<N>) => object }
-
 /** Puts routes of the table where it says they are. */
-export function mount<N extends RouteName>(app: Hono<ServerEnv>, handlers: Handlers<N>, withhold: Withholders): void {
+export function mount<N extends RouteName>(app: Hono<ServerEnv>, handlers: Handlers<N>): void {
   for (const [name, spec] of Object.entries<RouteSpec>(ROUTES)) {
     const handle = (handlers as Record<string, unknown>)[name] as Handler<RouteName> | undefined
     if (handle === undefined) continue
-    const bare = (withhold as Record<string, ((reply: never) => object) | undefined>)[name]
-    if (spec.access === 'figures' && bare === undefined) throw new Error(`nobody says what ${name} withholds`)
     app.on(spec.method.toUpperCase(), pathOf(spec.path), async (c) => {
-      const words = c.env?.words === true
-      if (spec.access === 'token' && !words) return c.json(NEEDS_TOKEN, 401)
       try {
-        const asked = { id: idOf(c.req.param('id')), query: queryOf(spec, c), body: await bodyOf(spec, c, name), words }
-        const reply = await handle(asked as Asked<RouteName>, c)
-        return c.json(words || bare === undefined ? reply : bare(reply as never))
+        const asked = { id: idOf(c.req.param('id')), query: queryOf(spec, c), body: await bodyOf(spec, c) }
+        return c.json(await handle(asked as RouteRequest<RouteName>, c))
       } catch (error) {
         if (!(error instanceof BatonError)) throw error
         return c.json(problemOf(error), statusOf(error, spec))
@@ -47,17 +40,10 @@ export function mount<N extends RouteName>(app: Hono<ServerEnv>, handlers: Handl
   }
 }
 
-const USUAL = 1024 * 1024
-/** A brief may have a million characters, and JSON may spell each of them with more than one byte. */
-const LARGE = 4 * USUAL
+const MEGABYTE = 1024 * 1024
 
 /** As Hono writes paths. */
 const pathOf = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1')
-
-const NEEDS_TOKEN: Problem = {
-  error: 'This needs the token: it tells words of conversations, or changes something.',
-  hint: 'baton open lets a browser in; programs send Authorization: Bearer and the token.',
-}
 
 /** An id is a word that something is looked up by, never a part of a path. */
 function idOf(id: string | undefined): string {
@@ -73,9 +59,11 @@ function queryOf(spec: RouteSpec, c: Context): unknown {
   throw new BatonError(`${firstIssue(taken.issues)}.`, '/api/openapi.json says what may stand there.', EXIT.usage)
 }
 
-async function bodyOf(spec: RouteSpec, c: Context, name: string): Promise<unknown> {
+async function bodyOf(spec: RouteSpec, c: Context): Promise<unknown> {
   if (spec.body === undefined) return undefined
-  const taken = v.safeParse(spec.body, await readJson(c.req.raw, name === 'editBrief' ? LARGE : USUAL), { abortEarly: true })
+  const taken = v.safeParse(spec.body, await readJson(c.req.raw, (spec.bodyMegabytes ?? 1) * MEGABYTE), {
+    abortEarly: true,
+  })
   if (taken.success) return taken.output
   throw new BatonError(`${firstIssue(taken.issues)}.`, '/api/openapi.json says what may stand in the body.', EXIT.usage)
 }
@@ -91,3 +79,58 @@ function statusOf({ exit, details }: BatonError, { refusals }: RouteSpec): 400 |
   if (exit === EXIT.notFound) return 404
   return exit === EXIT.refused || refusals?.includes(409) ? 409 : 500
 }
+
+/** What is wrong with an input, in a few words that name the key: `limit: must be a whole number`. */
+function firstIssue(issues: readonly [BaseIssue<unknown>, ...BaseIssue<unknown>[]]): string {
+  const [issue] = issues
+  // A union has tried all of its forms: what is wrong with the one that came nearest says more than that none fitted.
+  const near = issue.type === 'union' ? issue.issues?.find(({ path }) => path !== undefined) : undefined
+  const { type, received, expected, path, message } = near ?? issue
+  const name = path?.map(({ key }) => String(key)).join('.') ?? ''
+  const key = name === '' ? 'the body' : name
+  if (expected === 'never') return `${key}: not known here`
+  if (received === 'undefined') return `${key}: missing`
+  if (type === 'picklist') return `${key}: must be one of ${expected}`
+  return `${key}: ${KINDS.has(type) ? `must be ${KINDS.get(type)}` : said(message)}`
+}
+
+const KINDS = new Map<string, string>([
+  ['string', 'a text'],
+  ['number', 'a number'],
+  ['boolean', 'true or false'],
+  ['strict_object', 'an object'],
+  ['min_length', 'something, not nothing'],
+])
+
+/** Valibot's own sentences begin with what is invalid: `Invalid length: Expected <=5 but received 7`. */
+const said = (message: string): string =>
+  message.replace(/^Invalid \w+: Expected /, 'must be ').replace(/ but received .*$/s, '')
+
+/** The JSON that a request brings; `{}` where it brings nothing. Never holds more bytes than `most`. */
+async function readJson(request: Request, most: number): Promise<unknown> {
+  const text = await textOf(request, most)
+  if (text === '') return {}
+  if (!/^application\/json\s*(;|$)/i.test(request.headers.get('content-type') ?? ''))
+    throw new BatonError('The body must be JSON.', 'Send Content-Type: application/json.', EXIT.usage, { status: 415 })
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new BatonError('The body is no valid JSON.', 'It is cut off, or not quoted as JSON wants it.', EXIT.usage)
+  }
+}
+
+async function textOf(request: Request, most: number): Promise<string> {
+  if (request.body === null) return ''
+  if (Number(request.headers.get('content-length') ?? 0) > most) throw tooLarge(most)
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
+    size += chunk.length
+    if (size > most) throw tooLarge(most)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+const tooLarge = (most: number): BatonError =>
+  new BatonError('The body is too large.', `At most ${most / 1024 / 1024} MB are taken.`, EXIT.usage, { status: 413 })

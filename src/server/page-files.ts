@@ -19,18 +19,18 @@ const TYPES: Record<string, string> = {
 
 export type Encoding = 'br' | 'gzip' | 'identity'
 
-export interface PageFile {
+interface PageFile {
   type: string
   etag: string
   bytes: Partial<Record<Encoding, Buffer>>
 }
 
-export interface FileRequest {
+interface FileRequest {
   path: string
   headers: { accept?: string | undefined; 'accept-encoding'?: string | undefined; 'if-none-match'?: string | undefined }
 }
 
-export interface FileReply {
+interface FileReply {
   status: 200 | 304 | 404
   headers: Record<string, string | number>
   body: Buffer | null
@@ -53,14 +53,20 @@ export function pageFiles(folder: string | null): (request: FileRequest) => File
   }
 }
 
-/** null: not a file's. Other programs ask `/sessions/{id}` for data; only browsers want a document. */
+/**
+ * Null when the address is no file's. Programs ask `/sessions` and `/sessions/{id}` for data,
+ * browsers for a document.
+ */
 export function addressOf({ path, headers }: FileRequest): string | null {
   if (/^\/(api|signals|hooks|health)(\/|$)/.test(path)) return null
   if (!PAGES.test(path)) return path
-  return !path.startsWith('/sessions/') || wantsDocument({ headers }) ? DOCUMENT : null
+  if (wantsDocument({ headers })) return DOCUMENT
+  const isData = path.startsWith('/sessions/') || (path === '/sessions' && headers.accept?.includes('application/json'))
+  return isData ? null : DOCUMENT
 }
 
-const wantsDocument = ({ headers }: Pick<FileRequest, 'headers'>): boolean => headers.accept?.includes('text/html') === true
+const wantsDocument = ({ headers }: Pick<FileRequest, 'headers'>): boolean =>
+  headers.accept?.includes('text/html') === true
 
 /** The page itself says that there is no such address, and where to go. */
 function nothingThere(document: PageFile, asked: FileRequest['headers']): FileReply {
@@ -69,7 +75,7 @@ function nothingThere(document: PageFile, asked: FileRequest['headers']): FileRe
   return { status: 404, headers: rest, body }
 }
 
-export function replyOf(address: string, file: PageFile, asked: FileRequest['headers']): FileReply {
+function replyOf(address: string, file: PageFile, asked: FileRequest['headers']): FileReply {
   const encoding = encodingFor(asked['accept-encoding'], file)
   const body = file.bytes[encoding]!
   const etag = `"${file.etag}-${encoding}"`

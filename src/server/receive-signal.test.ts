@@ -1,7 +1,7 @@
 import { type ClientRequest, createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { makeReceiver } from './receive-signal.js'
+import { makeReceiver } from './signals.js'
 
 const KB = 1024
 
@@ -11,7 +11,7 @@ async function receiving(
 ): Promise<(bytes: number, whole: boolean) => { sent: ClientRequest; status: Promise<number> }> {
   const receive = makeReceiver(({ body }, reply) => reply(200, String(body.length)), most)
   const server = createServer((incoming, response) =>
-    receive(incoming, true, (status, body) => response.writeHead(status, { Connection: 'close' }).end(body)),
+    receive(incoming, (status, body) => response.writeHead(status, { Connection: 'close' }).end(body)),
   )
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close().closeAllConnections())

@@ -1,8 +1,9 @@
 import { readdirSync } from 'node:fs'
 import { connect } from 'node:net'
-import { afterEach, describe, expect, it } from 'vitest'
-import { ROUTES, type RouteSpec } from '../contract/api/routes.js'
-import { speak, statusLine, TRIAL_TOKEN, type TrialOptions, trialServer } from './trial-server.js'
+import { afterEach, describe, expect, test } from 'vitest'
+import type { RouteSpec } from '../contract/api/route.js'
+import { ROUTES } from '../contract/api/routes.js'
+import { speak, statusLine, TOKEN_LINE, TRIAL_TOKEN, type TrialOptions, trialServer } from '../testing/http-server.js'
 
 type Trial = Awaited<ReturnType<typeof trialServer>>
 const trials: Trial[] = []
@@ -28,11 +29,14 @@ const ALL = [...SPECS.map(({ method, path }) => `${method.toUpperCase()} ${path.
 const statusOf = (heard: string): number => Number(/^HTTP\/1\.1 (\d{3})/.exec(heard)?.[1] ?? 0)
 const ask = async (trial: Trial, line: string, ...headers: string[]): Promise<number> =>
   statusOf(
-    await speak(trial.url, `${[`${line} HTTP/1.1`, ...headers, 'Content-Length: 0', 'Connection: close'].join('\r\n')}\r\n\r\n`),
+    await speak(
+      trial.url,
+      `${[`${line} HTTP/1.1`, ...headers, 'Content-Length: 0', 'Connection: close'].join('\r\n')}\r\n\r\n`,
+    ),
   )
 
 describe('who is refused', () => {
-  it('a name that merely leads here, and a page of another origin or another port, on every route', async () => {
+  test('a name that merely leads here, and a page of another origin or another port, on every route', async () => {
     const trial = await start()
     const { host } = new URL(trial.url)
     for (const line of ALL) {
@@ -41,63 +45,53 @@ describe('who is refused', () => {
       expect(await ask(trial, line, `Host: ${host}`, 'Origin: http://127.0.0.1:1'), line).toBe(403)
       expect(await ask(trial, line, `Host: ${host}`, 'Origin: null'), line).toBe(403)
     }
-  }, 60_000)
+  })
 
-  it('a wrong token, on every route but where one is exchanged', async () => {
+  test('a wrong token, on every route but where one is exchanged', async () => {
     const trial = await start()
     for (const line of ALL.filter((one) => one !== 'POST /api/enter'))
       expect(await ask(trial, line, 'Host: 127.0.0.1', 'Authorization: Bearer wrong'), line).toBe(401)
   })
-
-  it('whoever gives none, on every route that tells words or changes something', async () => {
-    const trial = await start()
-    const before = trial.house.store.events().length
-    for (const { method, path } of SPECS.filter(({ access }) => access === 'token')) {
-      const status = await ask(trial, `${method.toUpperCase()} ${path.replaceAll('{id}', 's1')}`, 'Host: 127.0.0.1')
-      // A route that is not there yet cannot tell anything either.
-      expect([401, 404], `${method} ${path}`).toContain(status)
-    }
-    expect(trial.house.store.events()).toHaveLength(before)
-  })
-
-  it('whoever gives none, on every route, where everybody has to', async () => {
-    const trial = await start({ token: 'a-secret-of-sixteen' })
-    for (const line of ALL.filter((one) => one !== 'POST /api/enter'))
-      expect(await ask(trial, line, 'Host: box.lan'), line).toBe(401)
-    expect(await ask(trial, 'GET /health', 'Host: box.lan', 'Authorization: Bearer a-secret-of-sixteen')).toBe(200)
-  })
 })
 
 describe('what is refused', () => {
-  it('methods that nothing answers to, without a word on other origins', async () => {
+  test('methods that nothing answers to, without a word on other origins', async () => {
     const trial = await start()
     for (const method of ['OPTIONS', 'PATCH', 'TRACE', 'PROPFIND']) {
-      const heard = await speak(trial.url, `${method} /api/sessions HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`)
+      const heard = await speak(
+        trial.url,
+        `${method} /api/sessions HTTP/1.1\r\nHost: 127.0.0.1\r\n${TOKEN_LINE}\r\nConnection: close\r\n\r\n`,
+      )
       expect(statusOf(heard), method).toBe(405)
       expect(heard.toLowerCase(), method).not.toContain('access-control')
     }
-    const head = await speak(trial.url, 'HEAD /api/sessions HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n')
+    const head = await speak(
+      trial.url,
+      `HEAD /api/sessions HTTP/1.1\r\nHost: 127.0.0.1\r\n${TOKEN_LINE}\r\nConnection: close\r\n\r\n`,
+    )
     expect([statusOf(head), head.split('\r\n\r\n')[1]]).toEqual([200, ''])
   })
 
-  it('bodies that are too large, whether they say so or not', async () => {
+  test('bodies that are too large, whether they say so or not', async () => {
     const trial = await start()
     const headers = { Authorization: `Bearer ${TRIAL_TOKEN}`, 'Content-Type': 'application/json' }
     const large = JSON.stringify({ text: 'x'.repeat(5 * 1024 * 1024) })
     for (const path of ['/api/sessions/s1/messages', '/api/enter', '/hooks/context-usage'])
       expect((await trial.post(path, large, headers)).status, path).toBe(413)
-    const chunk = `${(1024 * 1024).toString(16)}\r\n${'x'.repeat(1024 * 1024)}\r\n`
+    // Above the limit of this route, and small enough to be read whole before the answer: a server
+    // that closes a connection with unread bytes resets it, and the answer may be lost.
+    const chunk = `${(5_000).toString(16)}\r\n${'x'.repeat(5_000)}\r\n`
     const chunked = await speak(
       trial.url,
-      `POST /api/enter HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n${chunk.repeat(5)}0\r\n\r\n`,
+      `POST /api/enter HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n${chunk}`,
     )
-    expect([400, 413]).toContain(statusOf(chunked))
+    expect(statusOf(chunked)).toBe(413)
   })
 
-  it('a request whose length is told in two ways, or not as HTTP tells it: never taken for two', async () => {
+  test('a request whose length is told in two ways, or not as HTTP tells it: never taken for two', async () => {
     const trial = await start()
     const body = JSON.stringify(statusLine('smuggled', 50_000, 1))
-    const inner = `POST /signals/claude-code/status-line HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+    const inner = `POST /signals/claude-code/status-line HTTP/1.1\r\nHost: 127.0.0.1\r\n${TOKEN_LINE}\r\nContent-Length: ${body.length}\r\n\r\n${body}`
     for (const headers of [
       ['Content-Length: 5', 'Transfer-Encoding: chunked'],
       ['Content-Length: 5', 'Content-Length: 6'],
@@ -108,16 +102,16 @@ describe('what is refused', () => {
       ['Transfer-Encoding: xchunked'],
       [' Content-Length: 5'],
     ]) {
-      const head = ['POST /signals/claude-code/Stop HTTP/1.1', 'Host: 127.0.0.1', ...headers].join('\r\n')
+      const head = ['POST /signals/claude-code/Stop HTTP/1.1', 'Host: 127.0.0.1', TOKEN_LINE, ...headers].join('\r\n')
       const heard = await speak(trial.url, `${head}\r\n\r\nabcde${inner}`)
       expect([400, 501], JSON.stringify(headers)).toContain(statusOf(heard))
     }
     const twice = await speak(
       trial.url,
-      `POST /signals/claude-code/Stop HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}${inner}`,
+      `POST /signals/claude-code/Stop HTTP/1.1\r\nHost: 127.0.0.1\r\n${TOKEN_LINE}\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}${inner}`,
     )
     expect(twice.match(/HTTP\/1\.1/g)).toHaveLength(1)
-    expect(trial.house.store.session('smuggled')).toBeNull()
+    expect(trial.app.store.session('smuggled')).toBeNull()
     const hosts = await speak(
       trial.url,
       'GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n',
@@ -125,7 +119,7 @@ describe('what is refused', () => {
     expect(statusOf(hosts)).toBe(400)
   })
 
-  it('ids that would be paths', async () => {
+  test('ids that would be paths', async () => {
     const trial = await start()
     const files = readdirSync(trial.root).toSorted()
     const authorized = ['Host: 127.0.0.1', `Authorization: Bearer ${TRIAL_TOKEN}`]
@@ -146,7 +140,7 @@ describe('what is refused', () => {
     expect(readdirSync(trial.root).toSorted()).toEqual(files)
   })
 
-  it('JSON that is none', async () => {
+  test('JSON that is none', async () => {
     const trial = await start()
     for (const body of ['', '{', 'null', '[]', '"x"', '{"ticket": {"$gt": ""}}', '{"__proto__": {"ticket": "x"}}'])
       expect((await trial.post('/api/enter', body, { 'Content-Type': 'application/json' })).status, body).toBe(400)
@@ -156,11 +150,14 @@ describe('what is refused', () => {
 describe('whoever takes for ever', () => {
   /** Resolves with what was heard once the server has had enough. */
   const drip = (url: string, begin: string): Promise<string> =>
-    new Promise((resolve, reject) => {
+    new Promise((resolve) => {
       const socket = connect(Number(new URL(url).port), '127.0.0.1')
       let heard = ''
-      const timer = setInterval(() => socket.write('x'), 500)
-      socket.on('connect', () => socket.write(begin))
+      let timer: NodeJS.Timeout | undefined
+      socket.on('connect', () => {
+        socket.write(begin)
+        timer = setInterval(() => socket.write('x'), 20)
+      })
       socket.on('data', (data) => {
         heard += data
       })
@@ -169,17 +166,19 @@ describe('whoever takes for ever', () => {
         clearInterval(timer)
         resolve(heard)
       })
-      setTimeout(() => reject(new Error('still listened to')), 25_000).unref()
     })
 
-  it('is not listened to any more, at either door, in the head or in the body; others are answered meanwhile', async () => {
-    const trial = await start()
+  test('is not listened to any more, at either door, in the head or in the body; others are answered meanwhile', async () => {
+    const trial = await start({ arrivalMs: 100 })
     const ends = [
       drip(trial.url, 'GET /health HTTP/1.1\r\nX-Slow: '),
       drip(trial.url, 'POST /signals/claude-code/Stop HTTP/1.1\r\nX-Slow: '),
-      drip(trial.url, 'POST /signals/claude-code/Stop HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n'),
+      drip(
+        trial.url,
+        `POST /signals/claude-code/Stop HTTP/1.1\r\nHost: 127.0.0.1\r\n${TOKEN_LINE}\r\nContent-Length: 1000\r\n\r\n`,
+      ),
     ]
     expect((await trial.get('/health')).status).toBe(200)
     for (const heard of await Promise.all(ends)) expect([0, 408]).toContain(statusOf(heard))
-  }, 40_000)
+  })
 })

@@ -1,31 +1,40 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Caller } from './access.js'
-import { type Bound, judge } from './guard.js'
+import type { ServerInput } from './dependencies.js'
+import { type Bound, judge, needsToken, TOKEN_NEEDED } from './guard.js'
 import { ALWAYS, DATA } from './headers.js'
-import { type Hub, makeHub } from './live/hub.js'
-import { liveSource } from './live/live-source.js'
-import { stream } from './live/stream.js'
+import { type Hub, makeHub, stream } from './live/hub.js'
+import { liveSource } from './live/source.js'
 import { pageFiles } from './page-files.js'
-import type { ServerInput } from './parts.js'
-import { makeReceiver, type Take } from './receive-signal.js'
-import { SIGN_IN, SIGN_IN_HEADERS } from './sign-in.js'
+import { type End, makePeerCheck, type PeerCheck } from './peer-user.js'
+import { makeReceiver, type Take } from './signals.js'
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE'])
+
+type Refusal = { status: number; reason: string; hint?: string }
 
 interface Served {
   routed: RequestListener
   hub: Hub
 }
 
-/** Everything but the short way in for hooks: who asks is judged once, here, before anything is looked at. */
-export function serveHttp(parts: ServerInput, bound: Bound, take: Take): { listener: RequestListener; close(): void } {
+/**
+ * Everything but the short way in for hooks. The caller is checked once, here, before a byte of the
+ * body is read.
+ */
+export function serveHttp(
+  deps: ServerInput,
+  bound: Bound,
+  take: Take,
+  isSameUser: PeerCheck = makePeerCheck(),
+): { listener: RequestListener; close(): void } {
   const callers = new WeakMap<IncomingMessage, Caller>()
   const closing = new AbortController()
   let opened: Promise<Served> | null = null
   const open = async (): Promise<Served> => {
-    const [{ appListener }, rooms] = await Promise.all([import('./app-listener.js'), parts.openRooms()])
-    const whole = { ...parts, rooms }
+    const [{ appListener }, useCases] = await Promise.all([import('./app.js'), deps.openUseCases()])
+    const whole = { ...deps, useCases }
     const hub = makeHub(liveSource(whole))
     closing.signal.addEventListener('abort', hub.close)
     return { routed: appListener(whole, bound, (request) => callers.get(request)!), hub }
@@ -37,12 +46,12 @@ export function serveHttp(parts: ServerInput, bound: Bound, take: Take): { liste
     } catch (error) {
       // An upgrade may have taken the files away under a server that runs.
       opened = null
-      parts.log('error', 'the routes could not be loaded', { reason: String(error) })
+      deps.log('error', 'the routes could not be loaded', { reason: String(error) })
       answer(response, 500, { error: 'Baton was changed under the running server: start it again' })
     }
   }
   const receive = makeReceiver(take)
-  const files = pageFiles(parts.web)
+  const files = pageFiles(deps.web)
 
   const listener: RequestListener = (request, response) => {
     // Which of two would be believed depends on who reads them.
@@ -51,16 +60,28 @@ export function serveHttp(parts: ServerInput, bound: Bound, take: Take): { liste
       return
     }
     const path = (request.url ?? '').split('?', 1)[0]!
-    const judged = judge(askingOf(request, path), bound, parts.now)
-    if (judged.status !== null) refuse(request, response, judged)
-    else if (!METHODS.has(request.method ?? '')) answer(response, 405, { error: `${request.method} is not answered here` })
+    const judged = judge(askingOf(request, path), bound, deps.now)
+    if (judged.status !== null) refuse(response, judged)
     else if (isLooking(request) && sendFile(request, response, files({ path, headers: request.headers }))) return
-    else if (judged.caller.by === 'files') answer(response, 401, { error: 'a token is needed (Authorization: Bearer …)' })
+    else if (judged.caller.by !== 'nobody' || !needsToken({ method: request.method, path }))
+      route(request, response, path, judged.caller)
+    else if (!isMonitorRoute(request, path)) refuse(response, TOKEN_NEEDED)
+    else
+      void isSameUser(...endsOf(request.socket)).then((same) =>
+        same ? route(request, response, path, judged.caller) : refuse(response, TOKEN_NEEDED),
+      )
+  }
+
+  const route = (request: IncomingMessage, response: ServerResponse, path: string, caller: Caller): void => {
+    // The client holds its body back until it is asked for it.
+    if (request.headers.expect !== undefined) response.writeContinue()
+    if (!METHODS.has(request.method ?? '')) answer(response, 405, { error: `${request.method} is not answered here` })
+    else if (path === '/health' && isLooking(request)) answer(response, 200, { ok: true })
     else if (request.method === 'POST' && path.startsWith('/signals/'))
-      receive(request, judged.caller.words, (status, body) => send(response, status, body, {}))
-    else if (path === '/api/live') void serve(response, ({ hub }) => stream(hub, judged.caller, request, response))
+      receive(request, (status, body) => send(response, status, body, {}))
+    else if (path === '/api/live') void serve(response, ({ hub }) => stream(hub, caller, request, response))
     else {
-      callers.set(request, judged.caller)
+      callers.set(request, caller)
       for (const name in DATA) response.setHeader(name, DATA[name]!)
       response.on('timeout', (socket: Socket) => waitOn(response, socket))
       void serve(response, ({ routed }) => void routed(request, response))
@@ -70,9 +91,17 @@ export function serveHttp(parts: ServerInput, bound: Bound, take: Take): { liste
 }
 
 function askingOf({ method, headers }: IncomingMessage, path: string): Parameters<typeof judge>[0] {
-  const { host, origin, authorization, cookie } = headers
+  const { host, origin, authorization } = headers
   const said = (name: string): string | undefined => headers[name]?.toString()
-  return { method, path, host, origin, authorization, cookie, site: said('sec-fetch-site'), mode: said('sec-fetch-mode') }
+  return {
+    method,
+    path,
+    host,
+    origin,
+    authorization,
+    site: said('sec-fetch-site'),
+    mode: said('sec-fetch-mode'),
+  }
 }
 
 /** Nothing happens on the line while an answer is worked for, which may take minutes; once it is being sent, somebody has to take it. */
@@ -83,17 +112,32 @@ function waitOn({ headersSent }: ServerResponse, socket: Socket): void {
 
 const isLooking = ({ method }: IncomingMessage): boolean => method === 'GET' || method === 'HEAD'
 
-/** A person in front of a browser is asked for the token; a program is told. */
-function refuse(request: IncomingMessage, response: ServerResponse, no: { status: number; reason: string }): void {
-  if (no.status !== 401 || !isLooking(request) || !request.headers.accept?.includes('text/html')) {
-    answer(response, no.status, { error: no.reason })
-    return
-  }
-  response.writeHead(401, { ...SIGN_IN_HEADERS, 'Content-Length': Buffer.byteLength(SIGN_IN) })
-  response.end(request.method === 'HEAD' ? undefined : SIGN_IN)
+/**
+ * The two endpoints of older context monitors, whose scripts know no token. A process of the same
+ * user may call them without one; `context-usage.ts` bounds what such a call can do.
+ */
+const isMonitorRoute = ({ method }: IncomingMessage, path: string): boolean =>
+  method === 'POST' ? path === '/hooks/context-usage' : method === 'GET' && ONE_SESSION.test(path)
+
+/**
+ * Nothing that the parser of addresses would take for another path, such as `..` or a backslash.
+ */
+const ONE_SESSION = /^\/sessions\/[A-Za-z0-9][\w.%~-]*$/
+
+const endsOf = ({ remoteAddress, remotePort, localAddress, localPort }: Socket): [peer: End, local: End] => [
+  { address: remoteAddress ?? '', port: remotePort ?? 0 },
+  { address: localAddress ?? '', port: localPort ?? 0 },
+]
+
+function refuse(response: ServerResponse, { status, reason, hint }: Refusal): void {
+  answer(response, status, hint === undefined ? { error: reason } : { error: reason, hint })
 }
 
-function sendFile(request: IncomingMessage, response: ServerResponse, file: ReturnType<ReturnType<typeof pageFiles>>): boolean {
+function sendFile(
+  request: IncomingMessage,
+  response: ServerResponse,
+  file: ReturnType<ReturnType<typeof pageFiles>>,
+): boolean {
   if (file === null) return false
   response.writeHead(file.status, file.headers)
   response.end(request.method === 'HEAD' ? undefined : file.body)

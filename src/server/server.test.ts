@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
-import type { Event } from '../contract/event.js'
-import type { Session } from '../contract/session.js'
-import { speak, statusLine, TRIAL_TOKEN, trialServer } from './trial-server.js'
+import { afterEach, describe, expect, test } from 'vitest'
+import type { Session } from '../contract/api/session.js'
+import type { Event } from '../contract/records/event.js'
+import { speak, statusLine, TOKEN_LINE, TRIAL_TOKEN, trialServer } from '../testing/http-server.js'
 
 type Trial = Awaited<ReturnType<typeof trialServer>>
 const trials: Trial[] = []
@@ -23,12 +23,13 @@ const batch = (session: string) => ({
   hook_event_name: 'PostToolBatch',
   tool_calls: [{ tool_name: 'Bash', tool_input: {}, tool_use_id: 'toolu_1', tool_response: 'ok' }],
 })
-const sessions = async (trial: Trial): Promise<Session[]> => (await trial.get('/api/sessions')).body.sessions as Session[]
+const sessions = async (trial: Trial): Promise<Session[]> =>
+  (await trial.get('/api/sessions')).body.sessions as Session[]
 const events = async (trial: Trial, query = ''): Promise<Event[]> =>
   (await trial.get(`/api/events${query}`)).body.events as Event[]
 
 describe('signals', () => {
-  it('answers a status line with its text and the next hook with the warning, once', async () => {
+  test('answers a status line with its text and the next hook with the warning, once', async () => {
     const trial = await start()
     const line = await trial.post('/signals/claude-code/status-line', statusLine('s1', 125_008, 1000))
     expect(await line.text()).toContain('74.9%')
@@ -44,11 +45,11 @@ describe('signals', () => {
     expect(types).toContain('message_delivered')
   })
 
-  it('takes the same request whole, in pieces, chunked, and with its head torn', async () => {
+  test('takes the same request whole, in pieces, chunked, and with its head torn', async () => {
     const trial = await start()
     const json = (session: string) => JSON.stringify(statusLine(session, 50_008, 1))
     const head = (extra: string) =>
-      `POST /signals/claude-code/status-line HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n${extra}\r\n\r\n`
+      `POST /signals/claude-code/status-line HTTP/1.1\r\nHost: 127.0.0.1\r\n${TOKEN_LINE}\r\nConnection: close\r\n${extra}\r\n\r\n`
     const length = (text: string) => `Content-Length: ${Buffer.byteLength(text)}`
     const ways: Record<string, string[]> = {
       whole: [head(length(json('whole'))) + json('whole')],
@@ -67,11 +68,11 @@ describe('signals', () => {
     expect((await sessions(trial)).map((session) => session.session_id).sort()).toEqual(Object.keys(ways).sort())
   })
 
-  it('answers one after the other on a connection that is kept, and what is no signal between them', async () => {
+  test('answers one after the other on a connection that is kept, and what is no signal between them', async () => {
     const trial = await start()
     const request = (session: string, after = 'keep-alive') => {
       const body = JSON.stringify(statusLine(session, 50_008, 1))
-      return `POST /signals/claude-code/status-line HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: ${after}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+      return `POST /signals/claude-code/status-line HTTP/1.1\r\nHost: 127.0.0.1\r\n${TOKEN_LINE}\r\nConnection: ${after}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
     }
     const health = 'GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n'
     const answers = (heard: string): string[] => heard.match(/HTTP\/1\.1 \d{3}/g) ?? []
@@ -95,7 +96,7 @@ describe('signals', () => {
     ).toBe('abcdefghi')
   })
 
-  it('refuses signals of sessions whose id nothing could be called by, and stores nothing', async () => {
+  test('refuses signals of sessions whose id nothing could be called by, and stores nothing', async () => {
     const trial = await start()
     const odd = [
       '',
@@ -114,8 +115,16 @@ describe('signals', () => {
     for (const id of odd) {
       const told = [
         await trial.post('/signals/claude-code/status-line', statusLine(id, 50_000, 1)),
-        await trial.post('/signals/claude-code/SessionStart', { session_id: id, hook_event_name: 'SessionStart', cwd: '/x' }),
-        await trial.post('/signals/claude-code/PreCompact', { session_id: id, hook_event_name: 'PreCompact', trigger: 'auto' }),
+        await trial.post('/signals/claude-code/SessionStart', {
+          session_id: id,
+          hook_event_name: 'SessionStart',
+          cwd: '/x',
+        }),
+        await trial.post('/signals/claude-code/PreCompact', {
+          session_id: id,
+          hook_event_name: 'PreCompact',
+          trigger: 'auto',
+        }),
       ]
       expect(
         told.map(({ status }) => status),
@@ -128,7 +137,7 @@ describe('signals', () => {
     expect((await trial.get('/api/sessions?all=1')).body.sessions).toHaveLength(4)
   })
 
-  it('refuses what is not a signal with a status that says so, and stores nothing', async () => {
+  test('refuses what is not a signal with a status that says so, and stores nothing', async () => {
     const trial = await start()
     expect((await trial.post('/signals/claude-code/Stop', 'not json')).status).toBe(400)
     expect((await trial.post('/signals/claude-code/Stop', '{}')).status).toBe(400)
@@ -137,7 +146,7 @@ describe('signals', () => {
     expect(await sessions(trial)).toEqual([])
   })
 
-  it('refuses another origin and another host at both doors', async () => {
+  test('refuses another origin and another host at both doors', async () => {
     const trial = await start()
     const body = JSON.stringify(statusLine('s1', 50_000, 1))
     const request = (extra: string) =>
@@ -150,49 +159,53 @@ describe('signals', () => {
     expect(await sessions(trial)).toEqual([])
   })
 
-  it('counts a signal once that comes again under its id', async () => {
+  test('counts a signal once that comes again under its id', async () => {
     const trial = await start()
     const send = () =>
       trial.post('/signals/claude-code/PostToolBatch', batch('s1'), { 'X-Baton-Signal': 's1.1.1.1.PostToolBatch' })
     expect((await send()).status).toBe(200)
     expect((await send()).status).toBe(200)
-    expect(trial.house.store.session('s1')?.silence.toolCalls).toBe(1)
+    expect(trial.app.store.session('s1')?.silence.toolCalls).toBe(1)
   })
 
-  it('takes a large signal from the spool by its id and removes the file', async () => {
+  test('takes a large signal from the spool by its id and removes the file', async () => {
     const trial = await start()
     const id = 's9.1.1.1.status-line'
-    trial.house.drain()
-    const spool = trial.house.home.spool
+    trial.app.drain()
+    const spool = trial.app.home.spool
     const { mkdirSync } = await import('node:fs')
     mkdirSync(spool, { recursive: true })
     const body = JSON.stringify(statusLine('s9', 100_200, 1, { pad: 'x'.repeat(200_000) }))
     writeFileSync(join(spool, id), `claude-code\nstatus-line\n1\nHOME=/nowhere\n\n\n${body}\n#end\n`)
-    const answer = await trial.post('/signals/claude-code/status-line', '', { 'X-Baton-Signal': id, 'X-Baton-Spooled': '1' })
+    const answer = await trial.post('/signals/claude-code/status-line', '', {
+      'X-Baton-Signal': id,
+      'X-Baton-Spooled': '1',
+    })
     expect(await answer.text()).toContain('60%')
     expect(existsSync(join(spool, id))).toBe(false)
   })
 
-  it('keeps five hundred signals of fifty sessions apart when they come at once', async () => {
+  test('keeps a hundred signals of twenty sessions apart when they come at once', async () => {
     const trial = await start()
-    const all = Array.from({ length: 500 }, (_, i) =>
-      trial.post('/signals/claude-code/status-line', statusLine(`s${i % 50}`, 20_000 + i * 100, i + 1)),
+    const all = Array.from({ length: 100 }, (_, i) =>
+      trial.post('/signals/claude-code/status-line', statusLine(`s${i % 20}`, 20_000 + i * 100, i + 1)),
     )
     for (const response of await Promise.all(all)) expect(response.status).toBe(200)
     const found = await sessions(trial)
-    expect(found).toHaveLength(50)
+    expect(found).toHaveLength(20)
     for (const session of found) {
       const n = Number(session.session_id.slice(1))
-      expect(session.used_tokens).toBe(20_000 + (450 + n) * 100)
+      expect(session.used_tokens).toBe(20_000 + (80 + n) * 100)
     }
   })
 })
 
 describe('figures', () => {
-  it('shows health, sessions, one session with its levels, its readings, and events since an id or a time', async () => {
+  test('shows health, sessions, one session with its levels, its readings, and events since an id or a time', async () => {
     const trial = await start()
     await trial.post('/signals/claude-code/status-line', statusLine('abcd-1', 90_000, 1))
-    expect((await trial.get('/health')).body).toMatchObject({ ok: true, version: 'test', pid: process.pid })
+    expect((await trial.get('/health')).body).toEqual({ ok: true })
+    expect((await trial.get('/api/access')).body).toEqual({ expires_at: null, version: 'test', pid: process.pid })
     const one = (await trial.get('/api/sessions/abcd-1')).body
     expect(one).toMatchObject({
       session_id: 'abcd-1',
@@ -202,26 +215,19 @@ describe('figures', () => {
       level: 'notice',
     })
     expect(one.levels).toHaveLength(4)
-    expect((await trial.get('/api/sessions/abcd-1/readings')).body.readings).toMatchObject([{ used_tokens: 90_000, cycle: 1 }])
+    expect((await trial.get('/api/sessions/abcd-1/readings')).body.readings).toMatchObject([
+      { used_tokens: 90_000, cycle: 1 },
+    ])
     const all = await events(trial)
     expect(all.length).toBeGreaterThan(3)
-    expect((await events(trial, `?since=${all[1]!.id}`)).map((event) => event.id)).toEqual(all.slice(2).map((event) => event.id))
+    expect((await events(trial, `?since=${all[1]!.id}`)).map((event) => event.id)).toEqual(
+      all.slice(2).map((event) => event.id),
+    )
     expect(await events(trial, '?since=2001-01-01')).toHaveLength(all.length)
     expect(await events(trial, '?since=2999-01-01')).toEqual([])
     expect((await trial.get('/api/events?since=yesterday-ish')).status).toBe(400)
     expect((await trial.get('/api/sessions/none')).status).toBe(404)
     expect((await trial.get('/nothing')).status).toBe(404)
-  })
-
-  it('needs the token where one is set, also for signals, and tells the launcher', async () => {
-    const trial = await start({ token: 'secret' })
-    expect((await fetch(`${trial.url}/health`)).status).toBe(401)
-    expect((await trial.post('/signals/claude-code/status-line', statusLine('s', 1, 1))).status).toBe(401)
-    const allowed = await trial.post('/signals/claude-code/status-line', statusLine('s', 50_000, 1), {
-      Authorization: 'Bearer secret',
-    })
-    expect(allowed.status).toBe(200)
-    expect(readFileSync(trial.house.home.server, 'utf8')).toMatch(new RegExp(`^\\d+ secret ${process.pid}\n$`))
   })
 })
 
@@ -245,27 +251,36 @@ describe('the endpoint of older context monitors', () => {
     })
     return trial
   }
+  /** Without the token, as the scripts of monitors do it. */
+  const report = (trial: Trial, body: unknown) =>
+    fetch(`${trial.url}/hooks/context-usage`, {
+      method: 'POST',
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    })
   const send = async (trial: Trial, body: unknown) =>
-    (await (await trial.post('/hooks/context-usage', body)).json()) as Record<string, unknown>
+    (await (await report(trial, body)).json()) as Record<string, unknown>
 
-  it('answers ok, unknown_session, compaction_logged, and 204 to what it cannot read', async () => {
+  test('answers ok, unknown_session, compaction_logged, and 204 to what it cannot read', async () => {
     const trial = await known()
     expect(await send(trial, usage('s1', 51, 102_000))).toMatchObject({ status: 'ok', used_percentage: 51 })
     expect(await send(trial, usage('nobody', 51, 102_000))).toEqual({ status: 'unknown_session' })
     expect(await send(trial, { used_percentage: 3 })).toEqual({ status: 'unknown_session' })
-    expect(await send(trial, { session_id: 's1', event: 'compaction', trigger: 'auto' })).toEqual({ status: 'compaction_logged' })
-    expect((await trial.post('/hooks/context-usage', 'not json')).status).toBe(204)
+    expect(await send(trial, { session_id: 's1', event: 'compaction', trigger: 'auto' })).toEqual({
+      status: 'compaction_logged',
+    })
+    expect((await report(trial, 'not json')).status).toBe(204)
     expect((await trial.get('/sessions/s1')).body).toMatchObject({
       id: 's1',
       tokens_used: null,
-      compactions: 1,
+      compactions: 0,
       last_handoff_path: null,
       session_id: 's1',
     })
-    expect((await trial.get('/sessions/nobody')).status).toBe(404)
+    expect((await fetch(`${trial.url}/sessions/nobody`)).status).toBe(404)
+    expect((await fetch(`${trial.url}/sessions/s1`)).status).toBe(200)
   })
 
-  it('warns once a cycle, and again only after a compaction, even if the figure stays above the level', async () => {
+  test('warns once a cycle, and again only after a compaction, even if the figure stays above the level', async () => {
     const trial = await known()
     const crossings = async () =>
       (await events(trial)).filter((event) => event.type === 'level_crossed').map((event) => event.data.level)
@@ -278,7 +293,7 @@ describe('the endpoint of older context monitors', () => {
     expect(await crossings()).toEqual(['notice', 'notice'])
   })
 
-  it('drops a reading whose own clock is behind, and follows a clock that is years behind', async () => {
+  test('drops a reading whose own clock is behind, and follows a clock that is years behind', async () => {
     const trial = await known()
     await send(trial, usage('s1', 30, 60_000, { timestamp: '2011-01-01T00:00:10Z' }))
     await send(trial, usage('s1', 35, 70_000, { timestamp: '2011-01-01T00:00:20Z' }))
@@ -286,42 +301,72 @@ describe('the endpoint of older context monitors', () => {
     expect((await trial.get('/sessions/s1')).body).toMatchObject({ tokens_used: 70_000, level: null })
   })
 
-  it('says nothing of null and 0, which mean that nothing was answered yet', async () => {
+  test('says nothing of null and 0, which mean that nothing was answered yet', async () => {
     const trial = await known()
-    expect(await send(trial, { session_id: 's1', used_percentage: null, total_input_tokens: 0 })).toEqual({ status: 'no_usage' })
+    expect(await send(trial, { session_id: 's1', used_percentage: null, total_input_tokens: 0 })).toEqual({
+      status: 'no_usage',
+    })
     expect((await trial.get('/sessions/s1')).body.tokens_used).toBeNull()
   })
 
-  it('finds a session by its seat', async () => {
+  test('a monitor’s report must hold whole numbers of a possible size, and is never called exact', async () => {
     const trial = await known()
-    const seat = trial.house.store.session('s1')!.seatId
+    const wrong = [
+      ...[-1, 0.5, 1e9, Number.MAX_SAFE_INTEGER, '50000', [50_000], null, true].map((tokens) => [tokens, null]),
+      ...[-1, 101, '50'].map((percent) => [null, percent]),
+      [-1, 101],
+    ]
+    for (const [tokens, percent] of wrong)
+      expect(await send(trial, { session_id: 's1', used_percentage: percent, total_input_tokens: tokens })).toEqual({
+        status: 'no_usage',
+      })
+    expect(await send(trial, usage('s1', 25, 50_000))).toMatchObject({ status: 'ok' })
+    expect((await trial.get('/sessions/s1')).body).toMatchObject({
+      used_tokens: 50_000,
+      source: 'monitor',
+      exact: false,
+    })
+    expect(await send(trial, { session_id: '', used_percentage: 3 })).toEqual({ status: 'unknown_session' })
+  })
+
+  test('a monitor’s report moves neither window nor compaction point', async () => {
+    const trial = await known()
+    const limits = () => trial.app.store.session('s1')!.track.limits
+    const before = limits()
+    await send(trial, { ...usage('s1', 25, 50_000), context_window_size: 60_000 })
+    expect(limits()).toEqual(before)
+  })
+
+  test('finds a session by its seat', async () => {
+    const trial = await known()
+    const seat = trial.app.store.session('s1')!.seatId
     expect(await send(trial, usage(seat, 20, 40_000))).toMatchObject({ status: 'ok' })
     expect((await trial.get(`/sessions/${seat}`)).body).toMatchObject({ session_id: 's1', tokens_used: 40_000 })
   })
 })
 
 describe('starting and ending', () => {
-  it('tells the launcher where it is, and takes the word back when it ends', async () => {
+  test('tells the launcher where it is, and takes the word back when it ends', async () => {
     const trial = await trialServer()
-    const file = trial.house.home.server
-    expect(readFileSync(file, 'utf8')).toBe(`${new URL(trial.url).port} ${TRIAL_TOKEN} ${process.pid}\n`)
+    const file = trial.app.home.server
+    expect(readFileSync(file, 'utf8')).toMatch(
+      new RegExp(`^${new URL(trial.url).port} ${TRIAL_TOKEN} ${process.pid} [0-9a-f]{16} [0-9a-f]{16}\n$`),
+    )
     await trial.end()
     expect(existsSync(file)).toBe(false)
   })
-
-  it('refuses to open itself to other machines without a token', async () => {
-    const { listen } = await import('./listen.js')
-    const options = { host: '0.0.0.0', port: 0, token: 'secret', locked: false, serverFile: '/nowhere/run/server' }
-    await expect(listen({} as never, options)).rejects.toMatchObject({ exit: 4 })
-  })
 })
 
-it('an answer that takes longer than a connection may be still is waited for', async () => {
-  const trial = await start({ stillMs: 100 })
-  const began = performance.now()
-  const { status, body } = await trial.get('/api/doctor')
-  expect([status, (body.checks as unknown[]).length > 10]).toEqual([200, true])
-  expect(performance.now() - began, 'it took long enough to show anything').toBeGreaterThan(300)
-  const waiting = await speak(trial.url, 'GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Sl', 'ow: and then nothing')
-  expect(waiting, 'who says nothing more is let go').not.toContain('200')
-}, 30_000)
+test('an answer that takes longer than a connection may be idle is still delivered', async () => {
+  let open = () => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  const trial = await start({ stillMs: 500, opened })
+  const answer = trial.get('/api/jobs')
+  // The server closes this connection, opened later than the request above, because it is idle.
+  const idle = await speak(trial.url, 'GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Sl', 'ow: and then nothing')
+  expect(idle).not.toContain('200')
+  open()
+  expect(await answer).toEqual({ status: 200, body: { jobs: [] } })
+})

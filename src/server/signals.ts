@@ -1,6 +1,9 @@
+import type { IncomingMessage } from 'node:http'
 import type { RawSignal } from '../contract/signal.js'
-import type { Taken, TakeOptions } from '../engine/take-signal.js'
-import type { ServerInput } from './parts.js'
+import type { TakeOptions } from '../engine/context.js'
+import type { Taken } from '../engine/signals/take-signal.js'
+import { patience } from '../lib/patience.js'
+import type { ServerInput } from './dependencies.js'
 
 export const MAX_BODY = 64 * 1024 * 1024
 const BEHIND_MS = 200
@@ -19,8 +22,6 @@ export type Reply = (status: number, body: string) => void
 
 /** One request of a hook, whichever door it came through. Header names are lower case, values Latin-1 as HTTP has them. */
 export interface SignalRequest {
-  /** It gave the token: it is a program of the person whose sessions these are. */
-  words: boolean
   path: string
   headers: Record<string, string | string[] | undefined>
   body: Buffer
@@ -38,7 +39,7 @@ interface Waiting {
  * `POST /signals/{agent}/{kind}`: every hook of every session comes this way. Signals that arrive together share one commit, and
  * each is answered after it.
  */
-export function takeSignals(parts: ServerInput): (request: SignalRequest, reply: Reply) => void {
+export function takeSignals(deps: ServerInput): (request: SignalRequest, reply: Reply) => void {
   const waiting: Waiting[] = []
   let flushed = 0
   let gatherMs = GATHER_MS
@@ -48,7 +49,7 @@ export function takeSignals(parts: ServerInput): (request: SignalRequest, reply:
     if (waiting.length > 0) setImmediate(flush)
     flushed = performance.now()
     gatherMs = batch.length >= CROWD ? CROWD_MS : GATHER_MS
-    const taken = parts.engine.takeAll(batch)
+    const taken = deps.engine.takeAll(batch)
     for (const [index, one] of batch.entries()) guarded(one.reply, () => finish(one, taken[index]!))
   }
 
@@ -57,7 +58,7 @@ export function takeSignals(parts: ServerInput): (request: SignalRequest, reply:
     try {
       work()
     } catch (error) {
-      parts.log('error', 'a signal could not be answered', { reason: String(error) })
+      deps.log('error', 'a signal could not be answered', { reason: String(error) })
       reply(503, '{"error":"not taken"}')
     }
   }
@@ -71,9 +72,9 @@ export function takeSignals(parts: ServerInput): (request: SignalRequest, reply:
     if (taken.record === null) {
       one.reply(taken.repeated ? 200 : 400, taken.repeated ? '' : '{"error":"not a signal of this agent"}')
     } else if (one.raw.kind === 'status-line') {
-      one.reply(200, parts.statusLine({ record: taken.record, enabled: taken.enabled }, Boolean(one.raw.env.NO_COLOR)))
+      one.reply(200, deps.statusLine({ record: taken.record, enabled: taken.enabled }, Boolean(one.raw.env.NO_COLOR)))
     } else if (taken.behind) {
-      catchUp(one, Date.now() + BEHIND_MS)
+      catchUp(one, Date.now() + patience(BEHIND_MS))
     } else {
       one.reply(200, taken.answer)
       if (taken.unsettled) setTimeout(() => lookAgain(one.raw), LATER_MS).unref()
@@ -82,23 +83,23 @@ export function takeSignals(parts: ServerInput): (request: SignalRequest, reply:
 
   /** The transcript is more than one batch behind: the answer waits for it a moment, so that no warning comes three batches late. */
   const catchUp = (one: Waiting, end: number): void => {
-    if (Date.now() < end && !parts.engine.settled(one.raw)) {
+    if (Date.now() < end && !deps.engine.settled(one.raw)) {
       setTimeout(() => guarded(one.reply, () => catchUp(one, end)), STEP_MS)
       return
     }
-    one.reply(200, again(one.raw, { ...one.options, deliver: 'answer' }))
+    one.reply(200, again(one.raw, 'answer'))
   }
 
   /** A turn's last answer reaches the transcript after the turn's end was told. */
   const lookAgain = (raw: RawSignal): void => {
-    again(raw, { deliver: 'keep' })
+    again(raw, 'keep')
   }
 
-  const again = (raw: RawSignal, { deliver, stranger = false }: TakeOptions): string => {
+  const again = (raw: RawSignal, deliver: TakeOptions['deliver']): string => {
     try {
-      return parts.engine.take(raw, { deliver, stranger, again: true }).answer
+      return deps.engine.take(raw, { deliver, again: true }).answer
     } catch (error) {
-      parts.log('warn', 'looking again failed', { reason: String(error) })
+      deps.log('warn', 'looking again failed', { reason: String(error) })
       return ''
     }
   }
@@ -106,35 +107,41 @@ export function takeSignals(parts: ServerInput): (request: SignalRequest, reply:
   return (request, reply) => {
     const { path } = request
     const [, , agent = '', kind = ''] = path.split('?', 1)[0]!.split('/')
-    if (!Object.hasOwn(parts.engine.parts.agents, agent)) {
+    if (!Object.hasOwn(deps.engine.deps.agents, agent)) {
       reply(404, JSON.stringify({ error: `no agent ${agent}` }))
       return
     }
     guarded(reply, () => enqueue(agent, kind, request, reply))
   }
 
-  function enqueue(agent: string, kind: string, { headers, body, words }: SignalRequest, reply: Reply): void {
-    const options: TakeOptions = { deliver: kind === 'status-line' ? 'keep' : 'answer', stranger: !words }
+  function enqueue(agent: string, kind: string, { headers, body }: SignalRequest, reply: Reply): void {
+    const options: TakeOptions = { deliver: kind === 'status-line' ? 'keep' : 'answer', origin: 'token' }
     const signalId = headers['x-baton-signal']
     if (typeof signalId === 'string' && signalId !== '') options.signalId = signalId
-    const spooled = headers['x-baton-spooled'] && options.signalId ? parts.spooled(options.signalId) : null
+    const spooled = headers['x-baton-spooled'] && options.signalId ? deps.spooled(options.signalId) : null
     if (headers['x-baton-spooled'] && !spooled && body.length === 0) throw new Error('a spooled signal is not there')
-    const raw = spooled?.raw ?? { agent, kind, body: body.toString('utf8'), env: environment(headers), at: parts.now().getTime() }
+    const raw = spooled?.raw ?? {
+      agent,
+      kind,
+      body: body.toString('utf8'),
+      env: environment(headers),
+      at: deps.now().getTime(),
+    }
     const one: Waiting = { raw, options, reply, drop: spooled?.drop ?? null }
     // A compaction is told with the figure before it: rare enough to wait for a transcript that lags.
-    if (/compact/i.test(kind)) whenSettled(one, Date.now() + BEFORE_COMPACTION_MS)
+    if (/compact/i.test(kind)) whenSettled(one, Date.now() + patience(BEFORE_COMPACTION_MS))
     else gather(one)
   }
 
   function whenSettled(one: Waiting, end: number): void {
-    if (Date.now() < end && !parts.engine.settled(one.raw)) {
+    if (Date.now() < end && !deps.engine.settled(one.raw)) {
       setTimeout(() => guarded(one.reply, () => whenSettled(one, end)), STEP_MS)
     } else guarded(one.reply, () => alone(one))
   }
 
   /** Its transcript is read first, which must happen before the store is locked. */
   function alone(one: Waiting): void {
-    finish(one, parts.engine.take(one.raw, one.options))
+    finish(one, deps.engine.take(one.raw, one.options))
   }
 
   function gather(one: Waiting): void {
@@ -153,7 +160,53 @@ function environment(headers: SignalRequest['headers']): Record<string, string> 
   for (const name in headers) {
     const value = headers[name]
     if (!name.startsWith('x-env-') || typeof value !== 'string') continue
-    env[name.slice('x-env-'.length).toUpperCase()] = ASCII.test(value) ? value : Buffer.from(value, 'latin1').toString('utf8')
+    env[name.slice('x-env-'.length).toUpperCase()] = ASCII.test(value)
+      ? value
+      : Buffer.from(value, 'latin1').toString('utf8')
   }
   return env
+}
+
+export type Take = (request: SignalRequest, reply: Reply) => void
+
+/** Bytes of all large signals that arrive at once: a crowd of hooks must not fill the memory. */
+const MOST_BYTES_AT_ONCE = 2 * MAX_BODY
+
+/** The long way in for signals: chunked, large or slow requests. What finds no room is answered 503, and its hook keeps it. */
+export function makeReceiver(take: Take, most = MOST_BYTES_AT_ONCE): (request: IncomingMessage, reply: Reply) => void {
+  let held = 0
+  return (request, reply) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    let refused = false
+    const release = (): void => {
+      held -= size
+      size = 0
+      chunks.length = 0
+    }
+    const refuse = (status: number, body: string): void => {
+      refused = true
+      release()
+      reply(status, body)
+      // Whoever goes on sending is not listened to.
+      request.pause()
+      setTimeout(() => request.destroy(), 100).unref()
+    }
+    request.on('data', (chunk: Buffer) => {
+      if (refused) return
+      size += chunk.length
+      held += chunk.length
+      chunks.push(chunk)
+      if (size > MAX_BODY) refuse(413, '{"error":"too large"}')
+      else if (held > most) refuse(503, '{"error":"not taken: too much arrives at once"}')
+    })
+    request.on('error', () => request.destroy())
+    request.once('close', release)
+    request.on('end', () => {
+      if (refused) return
+      const body = Buffer.concat(chunks)
+      release()
+      take({ path: request.url ?? '', headers: request.headers, body }, reply)
+    })
+  }
 }

@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest'
-import type { ArchiveRecord, SegmentRecord } from '../contract/archive.js'
+import { describe, expect, test } from 'vitest'
+import type { ArchiveRecord, SegmentRecord } from '../contract/records/archive.js'
 import { later } from './samples.cases.js'
 import { type StorePlace, storeIn } from './store.cases.js'
 
@@ -20,7 +20,16 @@ export function sampleArchive(archiveId: string, changes: Partial<ArchiveRecord>
     indexed: true,
     parts: [
       { name: '', path: '/t "1".jsonl', bytes: 7, mark: 'm', link: null, streamId: 'st1', sha256: 'aa', trouble: null },
-      { name: 'agent-ä', path: '/a', bytes: 0, mark: '', link: 'l', streamId: null, sha256: null, trouble: 'unreadable' },
+      {
+        name: 'agent-ä',
+        path: '/a',
+        bytes: 0,
+        mark: '',
+        link: 'l',
+        streamId: null,
+        sha256: null,
+        trouble: 'unreadable',
+      },
     ],
     ...changes,
   }
@@ -37,7 +46,7 @@ export function archiveCases(backend: string, newPlace: () => StorePlace): void 
   const ids = (records: ArchiveRecord[]): string[] => records.map(({ archiveId }) => archiveId)
 
   describe(`${backend}: archives`, () => {
-    it(
+    test(
       'come back whole, also after closing and opening, and are replaced by what is put again',
       inStore((store, place) => {
         store.putArchive(sampleArchive('a1'))
@@ -51,7 +60,7 @@ export function archiveCases(backend: string, newPlace: () => StorePlace): void 
       }),
     )
 
-    it(
+    test(
       'are listed oldest first, by session and by project',
       inStore((store) => {
         store.putArchive(sampleArchive('a2', { createdAt: later(2) }))
@@ -64,7 +73,7 @@ export function archiveCases(backend: string, newPlace: () => StorePlace): void 
       }),
     )
 
-    it(
+    test(
       'never share a stem',
       inStore((store) => {
         store.putArchive(sampleArchive('a1', { stem: 'same' }))
@@ -73,14 +82,16 @@ export function archiveCases(backend: string, newPlace: () => StorePlace): void 
       }),
     )
 
-    it(
+    test(
       'with something left to do are those that wait, may be tried again or cannot be searched yet',
       inStore((store) => {
         store.putArchive(sampleArchive('done'))
         store.putArchive(sampleArchive('given up', { status: 'failed', reason: 'gone', indexed: false }))
         store.putArchive(sampleArchive('never searchable', { reason: 'damaged', indexed: false }))
         store.putArchive(sampleArchive('unsearchable', { indexed: false, createdAt: later(3) }))
-        store.putArchive(sampleArchive('again', { status: 'failed', reason: 'full', retryAt: later(9), createdAt: later(2) }))
+        store.putArchive(
+          sampleArchive('again', { status: 'failed', reason: 'full', retryAt: later(9), createdAt: later(2) }),
+        )
         store.putArchive(sampleArchive('waiting', { status: 'pending', indexed: false, createdAt: later(1) }))
         expect(ids(store.openArchives())).toEqual(['waiting', 'again', 'unsearchable'])
         store.putArchive(sampleArchive('waiting', { createdAt: later(1) }))
@@ -88,7 +99,7 @@ export function archiveCases(backend: string, newPlace: () => StorePlace): void 
       }),
     )
 
-    it(
+    test(
       'have segments in the order of their bytes, by stream and by session',
       inStore((store) => {
         store.putSegment(sampleSegment('st2', 0, 5, 's2'))
@@ -101,7 +112,7 @@ export function archiveCases(backend: string, newPlace: () => StorePlace): void 
       }),
     )
 
-    it(
+    test(
       'a stream never has two segments for the same bytes',
       inStore((store) => {
         store.putSegment(sampleSegment('st1', 0, 5))
@@ -110,7 +121,7 @@ export function archiveCases(backend: string, newPlace: () => StorePlace): void 
       }),
     )
 
-    it(
+    test(
       'leave word of what is still to be removed, once each',
       inStore((store) => {
         store.putLeftover('file b')
@@ -122,7 +133,7 @@ export function archiveCases(backend: string, newPlace: () => StorePlace): void 
       }),
     )
 
-    it(
+    test(
       'of a transaction that fails are as before',
       inStore((store) => {
         store.putArchive(sampleArchive('a1'))

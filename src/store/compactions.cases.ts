@@ -1,12 +1,24 @@
-import { describe, expect, it } from 'vitest'
-import type { CompactionRecord } from '../contract/loss.js'
-import { AT, later, sampleMessage } from './samples.cases.js'
+import { describe, expect, test } from 'vitest'
+import type { CompactionRecord } from '../contract/records/compaction.js'
+import { AT, later, sampleBrief, sampleMessage, sampleSession } from './samples.cases.js'
 import { type StorePlace, storeIn } from './store.cases.js'
 
 function sample(sessionId: string, changes: Partial<CompactionRecord> = {}): CompactionRecord {
   return {
-    ...{ sessionId, startedAt: AT, trigger: 'auto', transcriptPath: null, bytes: 10, archiveId: null, sinceLine: 0, lines: 3 },
-    ...{ facts: null, trouble: null, loss: null, first: null, second: null, ...changes },
+    sessionId,
+    startedAt: AT,
+    trigger: 'auto',
+    transcriptPath: null,
+    bytes: 10,
+    archiveId: null,
+    sinceLine: 0,
+    lines: 3,
+    facts: null,
+    trouble: null,
+    loss: null,
+    first: null,
+    second: null,
+    ...changes,
   }
 }
 
@@ -14,7 +26,7 @@ function sample(sessionId: string, changes: Partial<CompactionRecord> = {}): Com
 export function compactionCases(backend: string, newPlace: () => StorePlace): void {
   const inStore = storeIn(newPlace)
   describe(`${backend}: compactions`, () => {
-    it(
+    test(
       'are found by session and beginning, and listed oldest first',
       inStore((store) => {
         store.putCompaction(sample('s1', { startedAt: later(1000) }))
@@ -26,7 +38,7 @@ export function compactionCases(backend: string, newPlace: () => StorePlace): vo
       }),
     )
 
-    it(
+    test(
       'are open until their facts are read or cannot be',
       inStore((store) => {
         for (const id of ['s1', 's2', 's3']) store.putCompaction(sample(id))
@@ -36,7 +48,7 @@ export function compactionCases(backend: string, newPlace: () => StorePlace): vo
       }),
     )
 
-    it(
+    test(
       'are under way until their end is told, whatever is learned of them',
       inStore((store) => {
         for (const id of ['s1', 's2']) store.putCompaction(sample(id))
@@ -46,13 +58,31 @@ export function compactionCases(backend: string, newPlace: () => StorePlace): vo
       }),
     )
 
-    it(
+    test(
+      'forgetting a session removes its title, also where a later session inherited it with a brief',
+      inStore((store) => {
+        const title = { text: 'secret', by: 'request' as const }
+        for (const id of ['s1', 's2', 's3']) store.putSession(sampleSession(id, { title }))
+        store.putBrief(
+          sampleBrief('b1', 1, { sessionId: 's1', status: 'used', usedBySessionId: 's2', title: 'secret' }),
+        )
+        store.forgetWords('s1')
+        expect(['s1', 's2', 's3'].map((id) => store.session(id)!.title?.text ?? null)).toEqual([null, null, 'secret'])
+        expect(store.brief('b1')!.title).toBeNull()
+      }),
+    )
+
+    test(
       'of one session can be forgotten, with every word of it that events and messages quote',
       inStore((store) => {
         for (const id of ['s1', 's2']) {
           store.putCompaction(sample(id))
           const common = { at: AT, session_id: id, seat_id: 'seat_1', job_id: null }
-          store.addEvent({ ...common, type: 'loss_report', data: { facts: 3, lost: [{ kind: 'request', text: 'secret' }] } })
+          store.addEvent({
+            ...common,
+            type: 'loss_report',
+            data: { facts: 3, lost: [{ kind: 'request', text: 'secret' }] },
+          })
           store.addEvent({ ...common, type: 'compaction_complete', data: { outcome: 'completed', summary: 'secret' } })
           store.addEvent({ ...common, type: 'session_ended', data: { reason: 'other' } })
           store.putMessage(sampleMessage(`m_${id}`, { session_id: id, category: 'recovery', agent_text: 'secret' }))

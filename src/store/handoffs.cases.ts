@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest'
-import { HANDOFF_STATES } from '../contract/handoff.js'
+import { describe, expect, test } from 'vitest'
+import { HANDOFF_STATES } from '../contract/records/handoff.js'
 import { AT, later, sampleBrief, sampleHandoff } from './samples.cases.js'
 import { type StorePlace, storeIn } from './store.cases.js'
 
@@ -9,7 +9,7 @@ export function briefCases(backend: string, newPlace: () => StorePlace): void {
   const idsOf = (found: { briefId: string }[]) => found.map(({ briefId }) => briefId)
 
   describe(`${backend}: briefs`, () => {
-    it(
+    test(
       'come back whole, and null when they are not known',
       inStore((store) => {
         const record = sampleBrief('b1', 1)
@@ -22,7 +22,7 @@ export function briefCases(backend: string, newPlace: () => StorePlace): void {
       }),
     )
 
-    it(
+    test(
       'are listed oldest first, by seat and by session; a limit keeps the newest',
       inStore((store) => {
         store.putBrief(sampleBrief('b3', 3, { takenAt: later(3), sessionId: 's2' }))
@@ -41,12 +41,18 @@ export function briefCases(backend: string, newPlace: () => StorePlace): void {
       }),
     )
 
-    it(
+    test(
       'are found by the session they were given to, of whatever seat, in the order it was given them',
       inStore((store) => {
         store.putBrief(sampleBrief('b1', 1, { status: 'used', usedAt: later(9), usedBySessionId: 's5' }))
         store.putBrief(
-          sampleBrief('b2', 1, { seatId: 'seat_2', status: 'used', usedAt: later(8), usedBySessionId: 's5', takenAt: later(3) }),
+          sampleBrief('b2', 1, {
+            seatId: 'seat_2',
+            status: 'used',
+            usedAt: later(8),
+            usedBySessionId: 's5',
+            takenAt: later(3),
+          }),
         )
         store.putBrief(sampleBrief('b3', 2, { sessionId: 's5' }))
         expect(idsOf(store.briefsUsedBy('s5'))).toEqual(['b2', 'b1'])
@@ -54,7 +60,7 @@ export function briefCases(backend: string, newPlace: () => StorePlace): void {
       }),
     )
 
-    it(
+    test(
       'of one seat are in their sequence, whatever a clock that was set back says, and those of one moment in the order they came',
       inStore((store) => {
         store.putBrief(sampleBrief('first', 1, { takenAt: later(1000) }))
@@ -66,7 +72,7 @@ export function briefCases(backend: string, newPlace: () => StorePlace): void {
       }),
     )
 
-    it(
+    test(
       'two of one seat never have the same sequence',
       inStore((store) => {
         store.putBrief(sampleBrief('b1', 1))
@@ -80,7 +86,7 @@ export function briefCases(backend: string, newPlace: () => StorePlace): void {
       }),
     )
 
-    it(
+    test(
       'of one session can be forgotten; the sequence goes on after them',
       inStore((store) => {
         store.putBrief(sampleBrief('b1', 1))
@@ -105,7 +111,7 @@ export function handoffCases(backend: string, newPlace: () => StorePlace): void 
   const idsOf = (found: { handoffId: string }[]) => found.map(({ handoffId }) => handoffId)
 
   describe(`${backend}: handoffs`, () => {
-    it(
+    test(
       'come back whole, and null when they are not known',
       inStore((store) => {
         const record = sampleHandoff('h1', { dueAt: later(9), way: 'tmux', orderId: 'o1' })
@@ -115,7 +121,7 @@ export function handoffCases(backend: string, newPlace: () => StorePlace): void 
       }),
     )
 
-    it(
+    test(
       'are listed oldest first, by seat and by session; a limit keeps the newest',
       inStore((store) => {
         store.putHandoff(sampleHandoff('h2', { requestedAt: later(2), sessionId: 's2' }))
@@ -132,18 +138,20 @@ export function handoffCases(backend: string, newPlace: () => StorePlace): void 
       }),
     )
 
-    it(
+    test(
       'are open in every state but done, failed and cancelled',
       inStore((store) => {
         for (const [n, state] of HANDOFF_STATES.entries())
           store.putHandoff(sampleHandoff(state, { state, seatId: `seat_${state}`, requestedAt: later(n) }))
         const open = HANDOFF_STATES.filter((state) => !['done', 'failed', 'cancelled'].includes(state))
         expect(idsOf(store.openHandoffs())).toEqual(open)
-        expect(HANDOFF_STATES.filter((state) => store.openHandoffs({ seatId: `seat_${state}` }).length === 1)).toEqual(open)
+        expect(HANDOFF_STATES.filter((state) => store.openHandoffs({ seatId: `seat_${state}` }).length === 1)).toEqual(
+          open,
+        )
       }),
     )
 
-    it(
+    test(
       'the open ones of a seat are its own, oldest first, as another process left them',
       inStore((store, place) => {
         const other = place.open()
@@ -165,7 +173,7 @@ export function handoffCases(backend: string, newPlace: () => StorePlace): void 
       }),
     )
 
-    it(
+    test(
       'what a failed transaction did to one is not remembered',
       inStore((store) => {
         store.putHandoff(sampleHandoff('h1'))
@@ -179,7 +187,7 @@ export function handoffCases(backend: string, newPlace: () => StorePlace): void 
       }),
     )
 
-    it(
+    test(
       'are due from their time on while they are open, the longest overdue first',
       inStore((store) => {
         store.putHandoff(sampleHandoff('later', { dueAt: later(3000) }))

@@ -1,36 +1,86 @@
-import { describe, expect, it } from 'vitest'
-import { type AttemptRecord, JOB_STATES, type JobRecord } from '../contract/job.js'
+import { describe, expect, test } from 'vitest'
+import { type AttemptRecord, JOB_STATES, type JobRecord } from '../contract/records/job.js'
 import { AT, later } from './samples.cases.js'
 import { type StorePlace, storeIn } from './store.cases.js'
 
-function sampleJob(jobId: string, changes: Partial<JobRecord> = {}): JobRecord {
+export function sampleJob(jobId: string, changes: Partial<JobRecord> = {}): JobRecord {
   return {
-    ...{ jobId, seatId: 'seat_1', parentSeatId: null },
+    jobId,
+    seatId: 'seat_1',
+    parentSeatId: null,
     spec: {
-      ...{ agentName: 'cöder', agent: 'claude-code', prompt: 'Mend “it”.', workItem: null, model: null, permissionMode: null },
-      ...{ allowedTools: null, disallowedTools: ['WebFetch'], appendSystemPrompt: null, runtime: 'cli', folder: '/home/ü/shöp' },
+      agentName: 'cöder',
+      agent: 'claude-code',
+      prompt: 'Mend “it”.',
+      workItem: null,
+      model: null,
+      permissionMode: null,
+      allowedTools: null,
+      disallowedTools: ['WebFetch'],
+      appendSystemPrompt: null,
+      runtime: 'cli',
+      folder: '/home/ü/shöp',
       workspace: {
-        ...{ strategy: 'git_worktree', worktreeDir: '.worktrees', branchPattern: 'a/{job}', baseBranch: null },
-        ...{ pushOnSuccess: false, createPr: false, removeClean: true },
+        strategy: 'git_worktree',
+        worktreeDir: '.worktrees',
+        branchPattern: 'a/{job}',
+        baseBranch: null,
+        pushOnSuccess: false,
+        createPr: false,
+        removeClean: true,
       },
-      ...{ handoffAtRemaining: 0.1, maxHandoffs: 3, afterMaxHandoffs: 'compact', sessionTimeoutMs: null, silenceMs: 900_000 },
-      ...{ checks: [{ name: 'tests', command: 'npm test', timeoutMs: 1 }], checkRounds: 2 },
+      handoffAtRemaining: 0.1,
+      maxHandoffs: 3,
+      afterMaxHandoffs: 'compact',
+      silenceMs: 900_000,
+      checks: [{ name: 'tests', command: 'npm test', timeoutMs: 1 }],
+      checkRounds: 2,
       budgets: { usd: 1.5, tokens: null, turns: null, minutes: null },
       hooks: { onContextThreshold: [], onSessionStart: [], afterRun: [], onError: [] },
       env: { A: '' },
     },
-    ...{ state: 'running', stateAt: AT, exitReason: null, detail: '', wanted: null, runner: { pid: 7, startedAt: 'x' } },
-    ...{ workspace: null, sessionId: null, handoffs: 0, compactions: 0, failures: 0, checkRound: 0, checks: [], waitUntil: null },
-    ...{ createdAt: AT, startedAt: null, endedAt: null, ranMs: 0, result: null },
+    state: 'running',
+    stateAt: AT,
+    exitReason: null,
+    detail: '',
+    wanted: null,
+    runner: { pid: 7, startedAt: 'x' },
+    workspace: null,
+    sessionId: null,
+    handoffs: 0,
+    compactions: 0,
+    failures: 0,
+    checkRound: 0,
+    checks: [],
+    waitUntil: null,
+    createdAt: AT,
+    startedAt: null,
+    endedAt: null,
+    ranMs: 0,
+    result: null,
     ...changes,
   }
 }
 
 function sampleAttempt(attemptId: string, number: number, changes: Partial<AttemptRecord> = {}): AttemptRecord {
   return {
-    ...{ attemptId, jobId: 'j1', sessionId: `s${number}`, number, start: 'fresh', briefId: null, state: 'working' },
-    ...{ process: null, transcriptPath: null, startedAt: AT, endedAt: null, terminal: null },
-    ...{ usedTokens: null, windowTokens: 200_000, pointTokens: null, turns: 0, costUsd: null, compactions: 0 },
+    attemptId,
+    jobId: 'j1',
+    sessionId: `s${number}`,
+    number,
+    start: 'fresh',
+    briefId: null,
+    state: 'working',
+    process: null,
+    startedAt: AT,
+    endedAt: null,
+    terminal: null,
+    usedTokens: null,
+    windowTokens: 200_000,
+    pointTokens: null,
+    turns: 0,
+    costUsd: null,
+    compactions: 0,
     spend: { input: 1, output: 2, cacheCreation: 3, cacheRead: 4 },
     ...changes,
   }
@@ -42,7 +92,7 @@ export function jobCases(backend: string, newPlace: () => StorePlace): void {
   const idsOf = (found: { jobId: string }[]) => found.map(({ jobId }) => jobId)
 
   describe(`${backend}: jobs`, () => {
-    it(
+    test(
       'come back whole, and null when they are not known',
       inStore((store) => {
         const job = sampleJob('j1')
@@ -55,7 +105,7 @@ export function jobCases(backend: string, newPlace: () => StorePlace): void {
       }),
     )
 
-    it(
+    test(
       'are listed oldest first; a limit keeps the newest',
       inStore((store) => {
         for (const [id, at] of [
@@ -71,7 +121,7 @@ export function jobCases(backend: string, newPlace: () => StorePlace): void {
       }),
     )
 
-    it(
+    test(
       'are removed with their attempts and the words of their events, and nothing of others',
       inStore((store) => {
         for (const id of ['j1', 'j2']) {
@@ -90,7 +140,7 @@ export function jobCases(backend: string, newPlace: () => StorePlace): void {
       }),
     )
 
-    it(
+    test(
       'are open in every state but completed, failed and cancelled, also those that another process changed',
       inStore((store, place) => {
         for (const [n, state] of JOB_STATES.entries()) store.putJob(sampleJob(state, { state, createdAt: later(n) }))
@@ -100,14 +150,16 @@ export function jobCases(backend: string, newPlace: () => StorePlace): void {
         other.putJob(sampleJob('running', { state: 'failed' }))
         other.close()
         expect(idsOf(store.openJobs())).toEqual(open.filter((state) => state !== 'running'))
-        store.putJob(sampleJob('late', { state: 'completed', hooksDue: { kept: true, pullRequest: null }, createdAt: later(99) }))
+        store.putJob(
+          sampleJob('late', { state: 'completed', hooksDue: { kept: true, pullRequest: null }, createdAt: later(99) }),
+        )
         expect(idsOf(store.openJobs()).at(-1)).toBe('late')
       }),
     )
   })
 
   describe(`${backend}: attempts`, () => {
-    it(
+    test(
       'of a job are in their order, and a session leads to its own',
       inStore((store) => {
         const second = sampleAttempt('a2', 2)
@@ -120,7 +172,7 @@ export function jobCases(backend: string, newPlace: () => StorePlace): void {
       }),
     )
 
-    it(
+    test(
       'two of one job never have the same number',
       inStore((store) => {
         store.putAttempt(sampleAttempt('a1', 1))

@@ -1,8 +1,9 @@
-import type { BriefRecord } from '../contract/brief.js'
-import type { NewEvent } from '../contract/event.js'
-import type { HandoffRecord } from '../contract/handoff.js'
-import type { Message } from '../contract/message.js'
-import type { SeatRecord, SessionRecord, StoredReading, SubagentRecord } from '../contract/record.js'
+import type { BriefRecord } from '../contract/records/brief.js'
+import type { NewEvent } from '../contract/records/event.js'
+import type { HandoffRecord } from '../contract/records/handoff.js'
+import type { Message } from '../contract/records/message.js'
+import type { NoticeRecord } from '../contract/records/notice.js'
+import type { SeatRecord, SessionRecord, StoredReading, SubagentRecord } from '../contract/records/session.js'
 
 /** Whole records for the cases, each with something a careless store would drop: nulls, nesting, letters beyond ASCII. */
 export const AT = '2026-03-01T10:00:00.000Z'
@@ -10,7 +11,13 @@ export const AT = '2026-03-01T10:00:00.000Z'
 export const later = (ms: number): string => new Date(Date.parse(AT) + ms).toISOString()
 
 const spend = { input: 1, cacheCreation: 2, cacheRead: 3, output: 4, answers: 5 }
-const limits = { window: 200_000, point: 167_000, mode: 'proactive', exact: true, reason: 'told by the client' } as const
+const limits = {
+  window: 200_000,
+  point: 167_000,
+  mode: 'proactive',
+  exact: true,
+  reason: 'told by the client',
+} as const
 
 export function sampleSession(sessionId: string, changes: Partial<SessionRecord> = {}): SessionRecord {
   return {
@@ -153,7 +160,12 @@ export function sampleBrief(briefId: string, sequence: number, changes: Partial<
     reason: 'the “level”',
     path: `/briefs/seat_1/${briefId}.md`,
     sha256: 'ab'.repeat(32),
-    coverage: { score: 0.75, missing: [{ kind: 'constraint', text: 'never touch ö' }], unsupported: ['71 %'], byKind: {} },
+    coverage: {
+      score: 0.75,
+      missing: [{ kind: 'constraint', text: 'never touch ö' }],
+      unsupported: ['71 %'],
+      byKind: {},
+    },
     usedAt: null,
     usedBySessionId: null,
     addenda: [{ at: AT, path: '/briefs/seat_1/late.md', sha256: 'cd'.repeat(32) }],
@@ -186,6 +198,30 @@ export function sampleHandoff(handoffId: string, changes: Partial<HandoffRecord>
     windowTokens: 200_000,
     pointTokens: null,
     trouble: null,
+    ...changes,
+  }
+}
+
+export function sampleNotice(noticeId: string, changes: Partial<NoticeRecord> = {}): NoticeRecord {
+  return {
+    noticeId,
+    kind: 'permission',
+    state: 'waiting',
+    target: { via: 'webhook', on: ['permission'], command: null, url: 'https://ü.example/x', everyMs: 30_000 },
+    text: 'waits for your permission',
+    name: 'shöp 4711',
+    at: AT,
+    dueAt: AT,
+    claimedAt: null,
+    tries: 0,
+    crashed: false,
+    trouble: null,
+    subject: { agent: 'claude-code', project: '/home/ü/shöp', model: null, seat: null },
+    sessionId: 's1',
+    seatId: 'seat_1',
+    jobId: null,
+    terminal: null,
+    data: { subagent: false, resets_at: null },
     ...changes,
   }
 }

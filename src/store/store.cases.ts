@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   AT,
   later,
@@ -39,7 +39,7 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
   const inStore = storeIn(newPlace)
 
   describe(`${backend}: what is put in comes out`, () => {
-    it(
+    test(
       'a session comes back whole, and null when it is not known',
       inStore((store) => {
         const record = sampleSession('s1')
@@ -50,7 +50,7 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
       }),
     )
 
-    it(
+    test(
       'those that go on are found whenever they were seen, and those that are over by when they were',
       inStore((store) => {
         store.putSession(sampleSession('old-over', { state: 'ended', seenAt: later(0) }))
@@ -69,7 +69,7 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
       }),
     )
 
-    it(
+    test(
       'what is kept survives closing and opening',
       inStore((first, place) => {
         first.putSession(sampleSession('s1'))
@@ -87,7 +87,7 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
       }),
     )
 
-    it(
+    test(
       'putting a session again replaces it and moves it to its new seat and project',
       inStore((store) => {
         store.putSession(sampleSession('s1'))
@@ -101,7 +101,7 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
       }),
     )
 
-    it(
+    test(
       'lists sessions newest first, by project and by when they were seen',
       inStore((store) => {
         store.putSession(sampleSession('old', { seenAt: later(0) }))
@@ -115,7 +115,7 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
       }),
     )
 
-    it(
+    test(
       "a seat's chain is in the order its sessions started, whatever was seen last",
       inStore((store) => {
         store.putSession(sampleSession('b', { startedAt: later(2000), seenAt: later(3000) }))
@@ -125,7 +125,7 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
       }),
     )
 
-    it(
+    test(
       'seats are found by id, by name and by process; a reused pid is another process',
       inStore((store) => {
         const process = { pid: 77, startedAt: 'boot+1' }
@@ -142,7 +142,7 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
       }),
     )
 
-    it(
+    test(
       'two seats never share a name',
       inStore((store) => {
         store.putSeat(sampleSeat('seat_a', { name: 'builder' }))
@@ -153,7 +153,7 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
       }),
     )
 
-    it(
+    test(
       "a process's newest seat wins",
       inStore((store) => {
         const process = { pid: 77, startedAt: '1' }
@@ -163,7 +163,7 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
       }),
     )
 
-    it(
+    test(
       "subagents belong to their session, and one session's say nothing of another's",
       inStore((store) => {
         store.putSubagent(sampleSubagent('s1', 'a2', 100))
@@ -175,7 +175,7 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
       }),
     )
 
-    it(
+    test(
       'readings keep their order, their nulls and whether they are exact; a limit keeps the newest',
       inStore((store) => {
         const known = { window: 1_000_000, point: 967_000, model: 'm', source: 'mod', exact: true, cycle: 3 } as const
@@ -183,14 +183,18 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
         store.addEvent(readingEvent(sampleReading('s1', 20, known)))
         store.addEvent(readingEvent(sampleReading('s2', 5)))
         store.addEvent(readingEvent(sampleReading('s1', 15)))
-        expect(store.readings('s1')).toEqual([sampleReading('s1', 10), sampleReading('s1', 20, known), sampleReading('s1', 15)])
+        expect(store.readings('s1')).toEqual([
+          sampleReading('s1', 10),
+          sampleReading('s1', 20, known),
+          sampleReading('s1', 15),
+        ])
         expect(store.readings('s1', 2).map((r) => r.used)).toEqual([20, 15])
       }),
     )
   })
 
   describe(`${backend}: events`, () => {
-    it(
+    test(
       'ids rise strictly, also over closing and opening',
       inStore((store, place) => {
         const ids = [1, 2, 3].map(() => store.addEvent(sampleEvent('reading')).id)
@@ -204,7 +208,7 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
       }),
     )
 
-    it(
+    test(
       'an event comes back as it was told',
       inStore((store) => {
         const told = store.addEvent(sampleEvent('level_crossed', { session_id: null, seat_id: null, job_id: 'job_1' }))
@@ -213,7 +217,7 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
       }),
     )
 
-    it(
+    test(
       'after an id the oldest come first within a limit; without one the newest; both in the order of ids',
       inStore((store) => {
         const ids = [0, 1, 2, 3, 4].map((n) => store.addEvent(sampleEvent('reading', { at: later(n) })).id)
@@ -226,15 +230,20 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
       }),
     )
 
-    it(
+    test(
       'of readings only the newest of each session, or none, where that is asked for',
       inStore((store) => {
         const add = (type: 'reading' | 'level_crossed', session_id: string) =>
           store.addEvent(sampleEvent(type, { session_id })).id
         const [, b, level, c, other] = [
-          ...[add('reading', 's1'), add('reading', 's1'), add('level_crossed', 's1'), add('reading', 's1'), add('reading', 's2')],
+          add('reading', 's1'),
+          add('reading', 's1'),
+          add('level_crossed', 's1'),
+          add('reading', 's1'),
+          add('reading', 's2'),
         ]
-        const found = (query: Parameters<Store['events']>[0]) => store.events({ ...query, readings: 'newest' }).map((e) => e.id)
+        const found = (query: Parameters<Store['events']>[0]) =>
+          store.events({ ...query, readings: 'newest' }).map((e) => e.id)
         expect(found({ afterId: 0 })).toEqual([level, c, other])
         expect(found({ afterId: b!, limit: 2 })).toEqual([level, c])
         expect(found({ afterId: c! })).toEqual([other])
@@ -243,7 +252,7 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
       }),
     )
 
-    it(
+    test(
       'of one session only its own',
       inStore((store) => {
         const mine = store.addEvent(sampleEvent('reading', { session_id: 's1' }))
@@ -254,7 +263,7 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
       }),
     )
 
-    it(
+    test(
       'an id is never used again after its event was thinned out',
       inStore((store) => {
         const first = store.addEvent(sampleEvent('reading'))
@@ -265,7 +274,7 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
   })
 
   describe(`${backend}: messages and switches`, () => {
-    it(
+    test(
       'open are those queued or sent, oldest first; all are listed until thinned never',
       inStore((store) => {
         store.putMessage(sampleMessage('m2', { queued_at: later(2) }))
@@ -283,7 +292,7 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
       }),
     )
 
-    it(
+    test(
       'open ones of one moment stay in the order they came, also after one of them was sent and came back',
       inStore((store) => {
         for (const id of ['z', 'a', 'm']) store.putMessage(sampleMessage(id, { queued_at: AT }))
@@ -293,7 +302,7 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
       }),
     )
 
-    it(
+    test(
       'a message that moves on keeps its text and is no longer open',
       inStore((store) => {
         const told = sampleMessage('m1')
@@ -304,7 +313,7 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
       }),
     )
 
-    it(
+    test(
       'a signal is taken once, by whoever comes first',
       inStore((store, place) => {
         const other = place.open()
@@ -316,7 +325,7 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
       }),
     )
 
-    it(
+    test(
       'a signal whose transaction failed may be taken again',
       inStore((store) => {
         const failing = () => {
@@ -328,7 +337,7 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
       }),
     )
 
-    it(
+    test(
       'the nearest switch decides: session, project, all',
       inStore((store) => {
         expect(store.nearestSwitch('s1', '/p')).toBeNull()

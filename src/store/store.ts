@@ -1,12 +1,18 @@
-import type { ArchiveRecord, SegmentRecord } from '../contract/archive.js'
-import type { BriefRecord } from '../contract/brief.js'
-import type { Event, NewEvent } from '../contract/event.js'
-import type { HandoffRecord } from '../contract/handoff.js'
-import type { AttemptRecord, JobRecord } from '../contract/job.js'
-import type { CompactionRecord } from '../contract/loss.js'
-import type { Message } from '../contract/message.js'
-import type { SeatRecord, SessionRecord, StoredReading, SubagentRecord } from '../contract/record.js'
-import type { SpendIncrement, SpendRow } from '../contract/spend.js'
+import type { ArchiveRecord, SegmentRecord } from '../contract/records/archive.js'
+import type { BriefRecord } from '../contract/records/brief.js'
+import type { CompactionRecord } from '../contract/records/compaction.js'
+import type { Event, NewEvent } from '../contract/records/event.js'
+import type { HandoffRecord } from '../contract/records/handoff.js'
+import type { AttemptRecord, JobRecord } from '../contract/records/job.js'
+import type { Message } from '../contract/records/message.js'
+import type { NoticeRecord, NoticeStore } from '../contract/records/notice.js'
+import type { SeatRecord, SessionRecord, StoredReading, SubagentRecord } from '../contract/records/session.js'
+import type { SpendIncrement, SpendRow } from '../contract/records/spend.js'
+
+/**
+ * Begins the ids of what the user is told once, however many sessions would have reason to say it.
+ */
+export const TOLD = 'told.'
 
 /** Where `off` and `on` apply. `all` has no key. */
 export type SwitchScope = 'session' | 'project' | 'all'
@@ -42,7 +48,7 @@ export interface ArchiveQuery {
 }
 
 /** Of briefs and handoffs. With a limit, the newest. */
-export interface HandoffQuery {
+interface HandoffQuery {
   seatId?: string
   sessionId?: string
   limit?: number
@@ -53,8 +59,26 @@ export interface HandoffQuery {
  * Every write happens inside `transaction`; what a callback throws rolls everything back and is thrown on.
  * Two processes may hold the same store open: a transaction sees and keeps all that others committed.
  */
-export interface Store {
-  transaction<T>(work: () => T): T
+export interface Store extends NoticeStore {
+  /**
+   * `ahead`: what `readUnlocked` returns in this transaction, by key; it was read before the store
+   * was locked.
+   */
+  transaction<T>(work: () => T, ahead?: Map<string, unknown>): T
+  inTransaction(): boolean
+  /**
+   * Inside a transaction, returns what `read` returns without holding the store's lock meanwhile:
+   * the transaction is rolled back, `read` runs, and the transaction runs again with its result.
+   * For files, which may be slow, while every other process waits for the lock. `key` names what is
+   * read and everything it depends on, so that a result that was read for another state of the
+   * store is not used. Outside of a transaction `read` simply runs.
+   */
+  readUnlocked<T>(key: string, read: () => T): T
+  /**
+   * Reads inside `work` may be older than what other processes wrote last: for guesses that a
+   * transaction checks.
+   */
+  peek<T>(work: () => T): T
   /** Runs once the outermost transaction is committed, never if it fails: for what no rollback can undo. Outside one, at once. */
   afterCommit(work: () => void): void
 
@@ -88,7 +112,10 @@ export interface Store {
   openMessages(seatId: string): Message[]
   messages(query?: { seatId?: string; limit?: number }): Message[]
 
-  /** False when this id was taken before: a signal replayed after a crash counts once. */
+  /**
+   * False when this id was taken before: a signal replayed after a crash counts once. Forgotten
+   * after a day, with `TOLD` after a year.
+   */
   takeOnce(signalId: string, at: string): boolean
 
   /** The nearest switch for a session: its own, then its project's, then the one for all. null: never switched. */
@@ -149,7 +176,7 @@ export interface Store {
   removeJob(jobId: string): void
   /** Of one job, in their order. */
   attempts(jobId: string): AttemptRecord[]
-  /** The attempt a session belongs to; null: no job began it. */
+  /** The newest attempt of a session; null: no job ran it. */
   attemptOf(sessionId: string): AttemptRecord | null
   /** Throws when another attempt of the job has the same number. */
   putAttempt(record: AttemptRecord): void
@@ -171,6 +198,16 @@ export interface Store {
   putLeftover(item: string): void
   dropLeftover(item: string): void
 
+  /** False when a notice of this id is there already: that one stays as it is. */
+  addNotice(record: NoticeRecord): boolean
+  /**
+   * Notices of plan limits that were stored or whose limit resets since a time, oldest first. Those
+   * of jobs are left out.
+   */
+  limitNotices(since: string): NoticeRecord[]
+  /** The newest notice to each target that was sent or given up, newest first. */
+  lastDeliveries(): NoticeRecord[]
+
   /** Inside the transaction that keeps the session's new total. */
   addSpend(spent: SpendIncrement): void
   /** Oldest first. */
@@ -180,8 +217,11 @@ export interface Store {
   /** Compactions that ended and handoffs that arrived since a time, oldest first. */
   milestones(since: string): Event[]
 
-  /** Drops readings that are finer than their age deserves and old taken-once marks. Returns the rows removed. */
+  /**
+   * Drops readings that are finer than their age deserves, old taken-once marks and old notices.
+   * Returns the rows removed.
+   */
   thin(now: Date): number
-  sizes(): { sessions: number; readings: number; events: number; messages: number; bytes: number }
+  sizes(): { sessions: number; readings: number; events: number; messages: number; notices: number; bytes: number }
   close(): void
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   AT,
   later,
@@ -11,6 +11,7 @@ import {
   sampleSubagent,
 } from './samples.cases.js'
 import { type StorePlace, storeIn } from './store.cases.js'
+import { TOLD } from './store.js'
 
 const DAY = 24 * 3_600_000
 
@@ -19,7 +20,7 @@ export function transactionCases(backend: string, newPlace: () => StorePlace): v
   const inStore = storeIn(newPlace)
 
   describe(`${backend}: transactions`, () => {
-    it(
+    test(
       'what a callback throws is thrown on, and nothing of it stays',
       inStore((store) => {
         store.putSession(sampleSession('s1'))
@@ -37,13 +38,97 @@ export function transactionCases(backend: string, newPlace: () => StorePlace): v
         expect(() => store.transaction(halfWay)).toThrow(why)
         expect(store.session('s1')?.state).toBe('working')
         expect(store.seat('seat_x')).toBeNull()
-        expect([store.events(), store.readings('s1'), store.messages(), store.subagents('s1')]).toEqual([[], [], [], []])
+        expect([store.events(), store.readings('s1'), store.messages(), store.subagents('s1')]).toEqual([
+          [],
+          [],
+          [],
+          [],
+        ])
         expect(store.switched('all', '')).toBeNull()
         expect(store.transaction(() => store.addEvent(sampleEvent('reading')).type)).toBe('reading')
       }),
     )
 
-    it(
+    test(
+      'what a transaction reads unlocked is read outside of it, and what it wrote before that is written once',
+      inStore((store) => {
+        const locked: boolean[] = []
+        const read = (): string => {
+          locked.push(store.inTransaction())
+          return 'what the file says'
+        }
+        const result = store.transaction(() => {
+          store.addEvent(sampleEvent('reading'))
+          return store.readUnlocked('file', read)
+        })
+        expect([result, locked, store.events().length, store.inTransaction()]).toEqual([
+          'what the file says',
+          [false],
+          1,
+          false,
+        ])
+      }),
+    )
+
+    test('while a transaction reads unlocked another connection can write, and the transaction sees it afterwards', () => {
+      const place = newPlace()
+      const store = place.open()
+      const other = place.open()
+      try {
+        const state = store.transaction(() => {
+          store.readUnlocked('file', () => other.putSession(sampleSession('s1', { state: 'ended' })))
+          return store.session('s1')?.state
+        })
+        expect(state).toBe('ended')
+      } finally {
+        store.close()
+        other.close()
+        place.remove()
+      }
+    })
+
+    test(
+      'a transaction that takes the wish to read for a failure of its own runs again all the same',
+      inStore((store) => {
+        const trySome = (): string => {
+          try {
+            return store.readUnlocked('file', () => 'read')
+          } catch {
+            return 'failed'
+          }
+        }
+        expect(store.transaction(trySome)).toBe('read')
+      }),
+    )
+
+    test(
+      'what was read ahead is not read again',
+      inStore((store) => {
+        let runs = 0
+        const work = (): string => {
+          runs++
+          return store.readUnlocked('file', () => 'again')
+        }
+        expect(store.transaction(work, new Map([['file', 'ahead']]))).toBe('ahead')
+        expect(runs).toBe(1)
+      }),
+    )
+
+    test(
+      'a transaction whose wishes change each time fails after a bounded number of tries, and nothing of it stays',
+      inStore((store) => {
+        let runs = 0
+        const work = (): string => {
+          store.addEvent(sampleEvent('reading'))
+          return store.readUnlocked(`file ${++runs}`, () => 'read')
+        }
+        expect(() => store.transaction(work)).toThrow('out of date')
+        expect(runs).toBeLessThan(100)
+        expect(store.events()).toEqual([])
+      }),
+    )
+
+    test(
       'one inside another is part of it: a failure that reaches the outer one undoes both',
       inStore((store) => {
         const result = store.transaction(() => {
@@ -64,7 +149,7 @@ export function transactionCases(backend: string, newPlace: () => StorePlace): v
       }),
     )
 
-    it(
+    test(
       'nothing of an unfinished one is seen from outside, all of a finished one is',
       inStore((store, place) => {
         const other = place.open()
@@ -77,7 +162,7 @@ export function transactionCases(backend: string, newPlace: () => StorePlace): v
       }),
     )
 
-    it(
+    test(
       'what waits for the commit runs after it, once, and not after a failure',
       inStore((store, place) => {
         const other = place.open()
@@ -105,7 +190,7 @@ export function transactionCases(backend: string, newPlace: () => StorePlace): v
     const now = new Date(Date.parse(AT) + 8 * DAY)
     const minutesAfter = (minutes: number): string => later(minutes * 60_000)
 
-    it(
+    test(
       'of readings older than a week the last of each hour and cycle stays; newer ones all stay',
       inStore((store) => {
         const put = (used: number, minutes: number, cycle = 1, sessionId = 's1') =>
@@ -126,7 +211,7 @@ export function transactionCases(backend: string, newPlace: () => StorePlace): v
       }),
     )
 
-    it(
+    test(
       'of events only readings go; sessions, seats, messages and switches never',
       inStore((store) => {
         store.putSession(sampleSession('s1'))
@@ -154,7 +239,7 @@ export function transactionCases(backend: string, newPlace: () => StorePlace): v
       }),
     )
 
-    it(
+    test(
       'a mark of a taken signal lasts a day',
       inStore((store) => {
         store.takeOnce('old', later(0))
@@ -165,7 +250,18 @@ export function transactionCases(backend: string, newPlace: () => StorePlace): v
       }),
     )
 
-    it(
+    test(
+      'a mark of what the user was told lasts a year',
+      inStore((store) => {
+        store.takeOnce(`${TOLD}once`, AT)
+        store.thin(new Date(Date.parse(AT) + 300 * DAY))
+        expect(store.takeOnce(`${TOLD}once`, AT)).toBe(false)
+        store.thin(new Date(Date.parse(AT) + 366 * DAY))
+        expect(store.takeOnce(`${TOLD}once`, AT)).toBe(true)
+      }),
+    )
+
+    test(
       'may be part of a transaction',
       inStore((store) => {
         for (let n = 0; n < 3; n++) store.addEvent(sampleEvent('reading'))
@@ -173,7 +269,7 @@ export function transactionCases(backend: string, newPlace: () => StorePlace): v
       }),
     )
 
-    it(
+    test(
       'ids rise on, whatever was thinned out',
       inStore((store) => {
         for (let n = 0; n < 3; n++) store.addEvent(sampleEvent('reading'))
@@ -183,7 +279,7 @@ export function transactionCases(backend: string, newPlace: () => StorePlace): v
       }),
     )
 
-    it(
+    test(
       'sizes count what is there',
       inStore((store) => {
         store.putSession(sampleSession('s1'))

@@ -1,6 +1,6 @@
 import type { ResolvedLevel } from '../contract/level.js'
 import type { Limits, Reading } from '../contract/reading.js'
-import type { Track } from '../contract/record.js'
+import type { Track } from '../contract/records/session.js'
 import { beginCycle, crossLevels, NO_LIMITS, type Outcome, startTrack, takeReading } from './tracker.js'
 
 const START = Date.parse('2026-03-01T10:00:00.000Z')
@@ -26,6 +26,7 @@ export function levelsAt(places: Record<string, number | null>): ResolvedLevel[]
     from: '',
     atTokens,
     reachable: true,
+    capped: false,
   }))
 }
 

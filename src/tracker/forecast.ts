@@ -1,4 +1,4 @@
-import type { Track } from '../contract/record.js'
+import type { Track } from '../contract/records/session.js'
 
 /** How a climb grew lately: tokens per step, and how much single steps differ from that. */
 export interface Growth {
@@ -42,6 +42,13 @@ export function stepsTo(tokens: number, { perStep, spread, steps: known }: Growt
   const unsure = (FOUR_OF_FIVE * spread * Math.sqrt(steps + steps ** 2 / known)) / perStep
   const whole = (value: number): number => Math.min(FURTHEST, Math.max(1, Math.ceil(value)))
   return { steps: whole(steps), low: whole(steps - unsure), high: whole(steps + unsure) }
+}
+
+/** Steps until compaction; null when its point or the growth is not known. */
+export function stepsToCompaction(track: Pick<Track, 'seen' | 'used' | 'limits'>): number | null {
+  const growth = growthOf(track)
+  const { point } = track.limits
+  return growth === null || point === null || track.used === null ? null : stepsTo(point - track.used, growth).steps
 }
 
 /** Milliseconds from one step to the next. null: too few are known. Times are those of readings, oldest first. */

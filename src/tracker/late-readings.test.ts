@@ -1,11 +1,11 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { SOURCES } from '../contract/reading.js'
 import { climb, LEVELS } from './climb.cases.js'
 import { randomFrom, told } from './random.cases.js'
 import { restartClocks } from './tracker.js'
 
 describe('late, repeated and out of order', () => {
-  it('a source’s older stamp is late, whatever the figure', () => {
+  test('a source’s older stamp is late, whatever the figure', () => {
     const c = climb()
     c.tell(60, { source: 'status-line', stamp: 200 })
     expect(c.tell(96, { source: 'status-line', stamp: 199 })).toBe('late')
@@ -15,7 +15,7 @@ describe('late, repeated and out of order', () => {
     expect(c.tell(61, { source: 'status-line', stamp: 200 })).toBe('accepted')
   })
 
-  it('stamps of different sources are never compared: a clock years behind counts', () => {
+  test('stamps of different sources are never compared: a clock years behind counts', () => {
     const c = climb()
     c.tell(60, { stamp: Date.parse('2026-03-01') })
     expect(c.tell(70, { source: 'sdk', stamp: Date.parse('1999-01-01') })).toBe('accepted')
@@ -23,7 +23,7 @@ describe('late, repeated and out of order', () => {
     expect(c.track.used).toBe(71)
   })
 
-  it('a clock that was set back is followed again once the source has been quiet too long to be merely late', () => {
+  test('a clock that was set back is followed again once the source has been quiet too long to be merely late', () => {
     const c = climb()
     c.tell(60, { source: 'sdk', stamp: Date.parse('2031-01-01') })
     expect(c.tell(65, { source: 'sdk', stamp: Date.parse('2026-03-01') })).toBe('late')
@@ -32,7 +32,7 @@ describe('late, repeated and out of order', () => {
     expect(c.tell(60, { source: 'sdk', stamp: Date.parse('2026-02-01') })).toBe('late')
   })
 
-  it('a restarted client counts its time anew', () => {
+  test('a restarted client counts its time anew', () => {
     const c = climb()
     c.tell(60, { source: 'status-line', stamp: 500_000 })
     c.change(restartClocks)
@@ -40,10 +40,12 @@ describe('late, repeated and out of order', () => {
     expect(c.track).toMatchObject({ cycle: 1, latched: [{ name: 'notice' }] })
   })
 
-  it('the same answer from a second source is confirmed and improves where the figure comes from', () => {
+  test('the same answer from a second source is confirmed and improves where the figure comes from', () => {
     const c = climb()
     c.tell(60, { source: 'sdk', answerId: null })
-    expect(c.tell(60, { answerId: 'msg_1', usage: { input: 1, cacheCreation: 2, cacheRead: 57, output: 4 } })).toBe('confirmed')
+    expect(c.tell(60, { answerId: 'msg_1', usage: { input: 1, cacheCreation: 2, cacheRead: 57, output: 4 } })).toBe(
+      'confirmed',
+    )
     expect(c.track).toMatchObject({ source: 'transcript', answerId: 'msg_1', usage: { cacheRead: 57 } })
     c.tell(60, { source: 'mod', model: 'big[1m]' })
     expect(c.track).toMatchObject({ source: 'mod', model: 'big[1m]', answerId: 'msg_1' })
@@ -51,7 +53,7 @@ describe('late, repeated and out of order', () => {
     expect(c.track.source).toBe('mod')
   })
 
-  it('a figure one source doubts is not exact because another repeats it, unless it is the client’s own account', () => {
+  test('a figure one source doubts is not exact because another repeats it, unless it is the client’s own account', () => {
     const c = climb()
     c.tell(60, { exact: false })
     c.tell(60, { source: 'status-line', exact: true })
@@ -66,7 +68,7 @@ describe('late, repeated and out of order', () => {
     expect(other.track.exact).toBe(false)
   })
 
-  it('an answer told only after a later one changes nothing', () => {
+  test('an answer told only after a later one changes nothing', () => {
     const c = climb()
     c.tell(60, { source: 'status-line' })
     c.tell(80, { source: 'status-line' })
@@ -76,7 +78,7 @@ describe('late, repeated and out of order', () => {
     expect(c.tell(30)).toBe('accepted')
   })
 
-  it('in any order and from any sources, every level is reached exactly once and the figure is the highest told', () => {
+  test('in any order and from any sources, every level is reached exactly once and the figure is the highest told', () => {
     for (let seed = 0; seed < 300; seed++) {
       const random = randomFrom(seed)
       const c = climb()
@@ -89,7 +91,7 @@ describe('late, repeated and out of order', () => {
     }
   })
 
-  it('in any order around a reset, no level of the new cycle is reached by a figure of the old one', () => {
+  test('in any order around a reset, no level of the new cycle is reached by a figure of the old one', () => {
     for (let seed = 0; seed < 300; seed++) {
       const random = randomFrom(seed)
       const c = climb()

@@ -1,7 +1,7 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { SOURCES, type Source } from '../contract/reading.js'
-import { echoes, emptySequence, place, type Sequence } from './merge-sources.js'
 import { randomFrom, told } from './random.cases.js'
+import { echoes, emptySequence, place, type Sequence } from './tracker.js'
 
 /** Tells figures one after another and returns what was thought of each. */
 function tellAll(figures: [Source, number][], ahead = false): { verdicts: string[]; sequence: Sequence } {
@@ -15,13 +15,13 @@ function tellAll(figures: [Source, number][], ahead = false): { verdicts: string
 }
 
 describe('one figure after another', () => {
-  it('a single source is always believed, also when its figure falls', () => {
+  test('a single source is always believed, also when its figure falls', () => {
     const figures = [10, 20, 15, 16, 3].map((used): [Source, number] => ['sdk', used])
     expect(tellAll(figures).verdicts).toEqual(Array(5).fill('new'))
     expect(tellAll(figures, true).verdicts).toEqual(Array(5).fill('new'))
   })
 
-  it('a repeated figure is the same answer', () => {
+  test('a repeated figure is the same answer', () => {
     const verdicts = tellAll([
       ['transcript', 10],
       ['transcript', 10],
@@ -31,7 +31,7 @@ describe('one figure after another', () => {
     expect(verdicts).toEqual(['new', 'same', 'same', 'same'])
   })
 
-  it('a source that comes after the others tells history until it catches up', () => {
+  test('a source that comes after the others tells history until it catches up', () => {
     const verdicts = tellAll([
       ['transcript', 10],
       ['transcript', 20],
@@ -44,7 +44,7 @@ describe('one figure after another', () => {
     expect(verdicts).toEqual(['new', 'new', 'new', 'late', 'same', 'new', 'same'])
   })
 
-  it('a figure the others skipped is late while they are ahead, and new when they have long been silent', () => {
+  test('a figure the others skipped is late while they are ahead, and new when they have long been silent', () => {
     const figures: [Source, number][] = [
       ['status-line', 10],
       ['status-line', 30],
@@ -52,11 +52,14 @@ describe('one figure after another', () => {
       ['transcript', 20],
     ]
     expect(tellAll(figures, true).verdicts.at(-1)).toBe('late')
-    expect(tellAll(figures, true).sequence).toEqual({ seen: [10, 20, 30], reached: { 'status-line': 2, transcript: 1 } })
+    expect(tellAll(figures, true).sequence).toEqual({
+      seen: [10, 20, 30],
+      reached: { 'status-line': 2, transcript: 1 },
+    })
     expect(tellAll(figures, false).verdicts.at(-1)).toBe('new')
   })
 
-  it('a fall told by a source that has caught up is news at once', () => {
+  test('a fall told by a source that has caught up is news at once', () => {
     const verdicts = tellAll(
       [
         ['status-line', 10],
@@ -71,7 +74,7 @@ describe('one figure after another', () => {
     expect(verdicts).toEqual(['new', 'same', 'new', 'new', 'late', 'same'])
   })
 
-  it('is bounded, and a source left far behind neither fails nor is believed', () => {
+  test('is bounded, and a source left far behind neither fails nor is believed', () => {
     let sequence = emptySequence()
     sequence = place(sequence, 'status-line', 1).sequence
     for (let used = 2; used <= 500; used++) sequence = place(sequence, 'transcript', used).sequence
@@ -87,7 +90,7 @@ describe('one figure after another', () => {
 describe('echoes of the cycle before', () => {
   const before: Sequence = { seen: [10, 20, 30], reached: { transcript: 2, 'status-line': 1, mod: -1 } }
 
-  it('are what a source had just told or would have told next', () => {
+  test('are what a source had just told or would have told next', () => {
     expect([10, 20, 30, 40].filter((used) => echoes(before, 'status-line', used))).toEqual([20, 30])
     expect([10, 20, 30].filter((used) => echoes(before, 'mod', used))).toEqual([10, 20, 30])
     expect([10, 20, 30].filter((used) => echoes(before, 'sdk', used))).toEqual([10, 20, 30])
@@ -98,7 +101,7 @@ describe('echoes of the cycle before', () => {
 describe('any interleaving', () => {
   const seeds = Array.from({ length: 300 }, (_, seed) => seed)
 
-  it('of a rising climb leaves the highest figure anybody told, and calls no figure new twice', () => {
+  test('of a rising climb leaves the highest figure anybody told, and calls no figure new twice', () => {
     for (const seed of seeds) {
       const random = randomFrom(seed)
       const rising = Array.from({ length: 3 + random(60) }, (_, n) => (n + 1) * 1000 + random(900))
@@ -122,10 +125,13 @@ describe('any interleaving', () => {
     }
   })
 
-  it('of a climb with falls leaves what the transcript told last, if it tells all and nobody is ahead of it', () => {
+  test('of a climb with falls leaves what the transcript told last, if it tells all and nobody is ahead of it', () => {
     for (const seed of seeds) {
       const random = randomFrom(seed)
-      const climb = Array.from({ length: 3 + random(13) }, (_, n) => n * 1000 + random(999) - (random(4) === 0 ? 20_000 : 0))
+      const climb = Array.from(
+        { length: 3 + random(13) },
+        (_, n) => n * 1000 + random(999) - (random(4) === 0 ? 20_000 : 0),
+      )
       const others = told(climb, ['status-line', 'mod'], random)
       let sequence = emptySequence()
       let used: number | null = null

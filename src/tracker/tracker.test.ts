@@ -1,10 +1,10 @@
-import { describe, expect, it } from 'vitest'
-import type { Track } from '../contract/record.js'
+import { describe, expect, test } from 'vitest'
+import type { Track } from '../contract/records/session.js'
 import { climb, LEVELS, levelsAt, limitsOf, reading, time } from './climb.cases.js'
 import { addToPast, crossLevels, currentLevel, newsOf, rearm, relevel, startTrack } from './tracker.js'
 
 describe('levels', () => {
-  it('are reached once, in their order, however often the figure comes', () => {
+  test('are reached once, in their order, however often the figure comes', () => {
     const c = climb()
     for (const used of [10, 49, 50, 51, 51, 70, 71]) c.tell(used)
     expect(c.crossed).toEqual(['notice', 'warning'])
@@ -15,7 +15,7 @@ describe('levels', () => {
     ])
   })
 
-  it('jumped over together are all reached by one reading, lowest first', () => {
+  test('jumped over together are all reached by one reading, lowest first', () => {
     const c = climb()
     c.tell(10)
     c.tell(90)
@@ -23,37 +23,44 @@ describe('levels', () => {
     expect(currentLevel(c.track)).toBe('handoff')
   })
 
-  it('stay reached when the figure falls and climbs again', () => {
+  test('stay reached when the figure falls and climbs again', () => {
     const c = climb()
     for (const used of [75, 20, 60, 75, 10, 71]) c.tell(used)
     expect(c.crossed).toEqual(['notice', 'warning'])
   })
 
-  it('that cannot be placed are never reached', () => {
+  test('that cannot be placed are never reached', () => {
     const c = climb(levelsAt({ notice: null, tokens: 40 }))
     c.tell(1_000_000)
     expect(c.crossed).toEqual(['tokens'])
   })
 
-  it('are none while the figure is unknown', () => {
+  test('are none while the figure is unknown', () => {
     expect(crossLevels(startTrack(time(0), 'start'), levelsAt({ zero: 0 }), time(1)).crossed).toEqual([])
     expect(currentLevel(startTrack(time(0), 'start'))).toBeNull()
   })
 })
 
 describe('a new cycle', () => {
-  it('knows no figure, has every level open, and is one further', () => {
+  test('knows no figure, has every level open, and is one further', () => {
     const c = climb()
     c.tell(90)
     c.reset()
-    expect(c.track).toMatchObject({ cycle: 2, cycleReason: 'compaction', used: null, latched: [], base: null, fresh: true })
+    expect(c.track).toMatchObject({
+      cycle: 2,
+      cycleReason: 'compaction',
+      used: null,
+      latched: [],
+      base: null,
+      fresh: true,
+    })
     c.tell(20)
     c.tell(55)
     expect(c.crossed).toEqual(['notice', 'warning', 'handoff', 'notice'])
     expect(c.track.base).toBe(20)
   })
 
-  it('that starts above a level reaches it once', () => {
+  test('that starts above a level reaches it once', () => {
     const c = climb()
     c.tell(90)
     c.reset()
@@ -64,7 +71,7 @@ describe('a new cycle', () => {
     expect(c.crossed).toEqual(['notice'])
   })
 
-  it('keeps limits, model and the producers’ clocks', () => {
+  test('keeps limits, model and the producers’ clocks', () => {
     const c = climb()
     c.change((track) => relevel(track, limitsOf(100), []))
     c.tell(90, { model: 'big', stamp: 7 })
@@ -72,14 +79,14 @@ describe('a new cycle', () => {
     expect(c.track).toMatchObject({ limits: limitsOf(100), model: 'big', stamps: { transcript: 7 } })
   })
 
-  it('begins by itself when a source that knew a figure knows none any more', () => {
+  test('begins by itself when a source that knew a figure knows none any more', () => {
     const c = climb()
     c.tell(90, { source: 'status-line' })
     expect(c.tell(null, { source: 'status-line' })).toBe('unknown')
     expect(c.track).toMatchObject({ cycle: 2, cycleReason: 'compaction', used: null, latched: [] })
   })
 
-  it('does not begin because a source that never told a figure knows none', () => {
+  test('does not begin because a source that never told a figure knows none', () => {
     const c = climb()
     c.tell(90)
     expect(c.tell(null, { source: 'status-line' })).toBe('unknown')
@@ -92,20 +99,23 @@ describe('a new cycle', () => {
 })
 
 describe('after a reset, a late echo neither warns nor mutes', () => {
-  it.each(['status-line', 'mod', 'sdk'] as const)('when %s repeats its last figure before anybody told a new one', (source) => {
-    const c = climb()
-    c.tell(90)
-    c.tell(90, { source })
-    c.reset()
-    c.crossed.length = 0
-    expect(c.tell(90, { source })).toBe('late')
-    expect(c.track).toMatchObject({ used: null, latched: [] })
-    c.tell(20)
-    c.tell(55)
-    expect(c.crossed).toEqual(['notice'])
-  })
+  test.each(['status-line', 'mod', 'sdk'] as const)(
+    'when %s repeats its last figure before anybody told a new one',
+    (source) => {
+      const c = climb()
+      c.tell(90)
+      c.tell(90, { source })
+      c.reset()
+      c.crossed.length = 0
+      expect(c.tell(90, { source })).toBe('late')
+      expect(c.track).toMatchObject({ used: null, latched: [] })
+      c.tell(20)
+      c.tell(55)
+      expect(c.crossed).toEqual(['notice'])
+    },
+  )
 
-  it('when a source first tells the old figure after the new cycle was already measured', () => {
+  test('when a source first tells the old figure after the new cycle was already measured', () => {
     const c = climb()
     c.tell(60)
     c.tell(60, { source: 'status-line' })
@@ -120,7 +130,7 @@ describe('after a reset, a late echo neither warns nor mutes', () => {
     expect(c.crossed).toEqual(['notice', 'warning', 'handoff'])
   })
 
-  it('when its figure was never heard before: with a transcript, that alone tells the first one', () => {
+  test('when its figure was never heard before: with a transcript, that alone tells the first one', () => {
     const c = climb()
     c.tell(60)
     c.reset()
@@ -132,7 +142,7 @@ describe('after a reset, a late echo neither warns nor mutes', () => {
     expect(c.crossed).toEqual([])
   })
 
-  it('when the transcript itself showed that figure only after the reset', () => {
+  test('when the transcript itself showed that figure only after the reset', () => {
     const c = climb()
     c.tell(60)
     c.reset()
@@ -143,7 +153,7 @@ describe('after a reset, a late echo neither warns nor mutes', () => {
     expect(c.track).toMatchObject({ used: 20, latched: [] })
   })
 
-  it('a transcript that never shows an answer does not silence the others for good', () => {
+  test('a transcript that never shows an answer does not silence the others for good', () => {
     const c = climb()
     c.tell(60, { source: 'status-line' })
     c.reset()
@@ -152,7 +162,7 @@ describe('after a reset, a late echo neither warns nor mutes', () => {
     expect(c.track).toMatchObject({ used: 25, fresh: false })
   })
 
-  it('without a transcript the first new figure of any source is taken', () => {
+  test('without a transcript the first new figure of any source is taken', () => {
     const c = climb()
     c.tell(60, { source: 'status-line' })
     c.reset()
@@ -161,7 +171,7 @@ describe('after a reset, a late echo neither warns nor mutes', () => {
 })
 
 describe('when the levels move', () => {
-  it('those that now lie above the figure are open again, those below and those that stayed are not', () => {
+  test('those that now lie above the figure are open again, those below and those that stayed are not', () => {
     const c = climb()
     c.tell(90)
     const moved = levelsAt({ notice: 50, warning: 88, handoff: 120, critical: 140 })
@@ -174,7 +184,7 @@ describe('when the levels move', () => {
     expect(c.track.limits).toEqual(limitsOf(150))
   })
 
-  it('a level that stayed put is not opened by a lower figure', () => {
+  test('a level that stayed put is not opened by a lower figure', () => {
     const c = climb()
     c.tell(90)
     c.tell(10)
@@ -182,7 +192,7 @@ describe('when the levels move', () => {
     expect(c.track.latched).toHaveLength(3)
   })
 
-  it('while the figure is unknown, or where they stand is, nothing is opened', () => {
+  test('while the figure is unknown, or where they stand is, nothing is opened', () => {
     const c = climb()
     c.tell(90)
     const unknown = levelsAt({ notice: null, warning: null, handoff: null, critical: null })
@@ -193,14 +203,14 @@ describe('when the levels move', () => {
     expect(relevel(blank, limitsOf(500), levelsAt({ notice: 400, warning: 401, handoff: 402 })).latched).toHaveLength(3)
   })
 
-  it('a level that is configured no more keeps its latch', () => {
+  test('a level that is configured no more keeps its latch', () => {
     const c = climb()
     c.tell(60)
     c.change((track) => relevel(track, limitsOf(100), levelsAt({ warning: 70 })))
     expect(c.track.latched.map((latch) => latch.name)).toEqual(['notice'])
   })
 
-  it('switching on opens every level and keeps the figure', () => {
+  test('switching on opens every level and keeps the figure', () => {
     const c = climb()
     c.tell(60)
     c.change(rearm)
@@ -216,12 +226,12 @@ describe('what the transcript newly shows', () => {
       figures.map((n) => reading(n)),
     ).map((one) => one.used)
 
-  it('is all of it, when no source told any', () => {
+  test('is all of it, when no source told any', () => {
     expect(used(startTrack(time(0), 'start'), [10, 20, 30])).toEqual([10, 20, 30])
     expect(used(startTrack(time(0), 'start'), [])).toEqual([])
   })
 
-  it('is only what comes from the newest answer another source already told', () => {
+  test('is only what comes from the newest answer another source already told', () => {
     const c = climb()
     c.tell(20, { source: 'status-line' })
     expect(used(c.track, [10, 20, 30])).toEqual([20, 30])

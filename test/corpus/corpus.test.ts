@@ -10,7 +10,9 @@ import { score } from './score.js'
 const PARTS: Part[] = ['seen', 'unseen']
 const shapes: Shapes = JSON.parse(readFileSync(new URL('./build/shapes.json', import.meta.url), 'utf8'))
 const names = (part: Part): string[] =>
-  readdirSync(folderOf(part)).flatMap((name) => (name.endsWith('.scenario.ts') ? [name.slice(0, -'.scenario.ts'.length)] : []))
+  readdirSync(folderOf(part)).flatMap((name) =>
+    name.endsWith('.scenario.ts') ? [name.slice(0, -'.scenario.ts'.length)] : [],
+  )
 
 async function scenario(part: Part, name: string): Promise<Scenario> {
   const file = path.join(folderOf(part), `${name}.scenario.ts`)
@@ -51,35 +53,39 @@ describe.each(PARTS)('%s', (part) => {
   })
 })
 
-describe.each(PARTS.flatMap((part) => load(part).map((one) => [one.name, one] as const)))('%s', (_, { file, labels }) => {
-  test('its lines hang together: parents and calls come before what refers to them', () => {
-    const seen = new Set<unknown>([null])
-    for (const text of readFileSync(file, 'utf8').trimEnd().split('\n')) {
-      const line = JSON.parse(text)
-      if ('parentUuid' in line) expect(seen).toContain(line.parentUuid)
-      const blocks = Array.isArray(line.message?.content) ? line.message.content : []
-      for (const block of blocks) {
-        if (block.type === 'tool_use') seen.add(block.id)
-        if (line.type === 'user' && block.type === 'tool_result') expect(seen).toContain(block.tool_use_id)
+describe.each(PARTS.flatMap((part) => load(part).map((one) => [one.name, one] as const)))(
+  '%s',
+  (_, { file, labels }) => {
+    test('its lines hang together: parents and calls come before what refers to them', () => {
+      const seen = new Set<unknown>([null])
+      for (const text of readFileSync(file, 'utf8').trimEnd().split('\n')) {
+        const line = JSON.parse(text)
+        if ('parentUuid' in line) expect(seen).toContain(line.parentUuid)
+        const blocks = Array.isArray(line.message?.content) ? line.message.content : []
+        for (const block of blocks) {
+          if (block.type === 'tool_use') seen.add(block.id)
+          if (line.type === 'user' && block.type === 'tool_result') expect(seen).toContain(block.tool_use_id)
+        }
+        if (line.uuid) seen.add(line.uuid)
       }
-      if (line.uuid) seen.add(line.uuid)
-    }
-  })
+    })
 
-  test('its labels, told as facts, are all right; its decoys are all wrong', () => {
-    const facts = labels.facts.map((label) => ({ ...label, detail: {} }))
-    for (const one of score(labels, facts)) expect([one.recall ?? 1, one.precision ?? 1, one.kind]).toEqual([1, 1, one.kind])
-    for (const decoy of labels.decoys) {
-      const told = score(labels, [
-        { kind: decoy.kind, text: decoy.text, state: decoy.kind === 'file' ? 'changed' : null, line: 1 },
-      ])
-      expect(
-        told.flatMap(({ wrong }) => wrong).map(({ why }) => why),
-        decoy.text,
-      ).toEqual(['decoy'])
-    }
-  })
-})
+    test('its labels, told as facts, are all right; its decoys are all wrong', () => {
+      const facts = labels.facts.map((label) => ({ ...label, detail: {} }))
+      for (const one of score(labels, facts))
+        expect([one.recall ?? 1, one.precision ?? 1, one.kind]).toEqual([1, 1, one.kind])
+      for (const decoy of labels.decoys) {
+        const told = score(labels, [
+          { kind: decoy.kind, text: decoy.text, state: decoy.kind === 'file' ? 'changed' : null, line: 1 },
+        ])
+        expect(
+          told.flatMap(({ wrong }) => wrong).map(({ why }) => why),
+          decoy.text,
+        ).toEqual(['decoy'])
+      }
+    })
+  },
+)
 
 test('a third is kept unseen, most is English, and no two transcripts share a session', () => {
   const [seen, unseen] = [load('seen'), load('unseen')]

@@ -20,7 +20,9 @@ export const folderOf = (part: Part): string => path.join(here, part)
 /** The labelled transcripts of a part, by name. */
 export function load(part: Part): Transcript[] {
   const folder = folderOf(part)
-  const names = readdirSync(folder).flatMap((name) => (name.endsWith('.jsonl') ? [name.slice(0, -'.jsonl'.length)] : []))
+  const names = readdirSync(folder).flatMap((name) =>
+    name.endsWith('.jsonl') ? [name.slice(0, -'.jsonl'.length)] : [],
+  )
   return names.sort().map((name) => ({
     name,
     part,

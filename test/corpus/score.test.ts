@@ -51,7 +51,8 @@ test('an optional fact neither helps nor harms, but its state must be right', ()
 
 test('a constraint is found in the sentence around it, not in a scrap of it', () => {
   const labels = sheet([{ kind: 'constraint', text: 'never push to `main`', state: 'forbidden' }])
-  const recall = (text: string): number | null => of(score(labels, [told('constraint', text, 'forbidden')]), 'constraint').recall
+  const recall = (text: string): number | null =>
+    of(score(labels, [told('constraint', text, 'forbidden')]), 'constraint').recall
   expect(recall('And, please: Never push to main!')).toBe(1)
   expect(recall('push to main')).toBe(1)
   expect(recall('never')).toBe(0)
@@ -83,7 +84,11 @@ test('a file that was read and then changed may be told as both, one only read n
     { kind: 'file', text: 'a.ts', state: 'changed' },
     { kind: 'file', text: 'b.ts', state: 'read' },
   ])
-  const scores = score(labels, [told('file', 'a.ts', 'read'), told('file', 'a.ts', 'changed'), told('file', 'b.ts', 'changed')])
+  const scores = score(labels, [
+    told('file', 'a.ts', 'read'),
+    told('file', 'a.ts', 'changed'),
+    told('file', 'b.ts', 'changed'),
+  ])
   expect(of(scores, 'file-read')).toMatchObject({ precision: 1, recall: 0 })
   expect(of(scores, 'file-changed')).toMatchObject({ precision: 0.5, recall: 1 })
 })

@@ -122,8 +122,11 @@ function fits(kind: Judged, label: Label, fact: Told, cwd: string): boolean {
 }
 
 function sameCommit(label: Label, fact: Told): boolean {
-  const ids = [fact.detail?.id, fact.detail?.sha, fact.detail?.commit].filter((id) => typeof id === 'string' && id.length >= 7)
-  const sameId = label.id !== undefined && ids.some((id) => String(id).startsWith(label.id!) || label.id!.startsWith(String(id)))
+  const ids = [fact.detail?.id, fact.detail?.sha, fact.detail?.commit].filter(
+    (id) => typeof id === 'string' && id.length >= 7,
+  )
+  const sameId =
+    label.id !== undefined && ids.some((id) => String(id).startsWith(label.id!) || label.id!.startsWith(String(id)))
   return sameId || plain(label.text) === plain(fact.text)
 }
 

@@ -1,8 +1,9 @@
-// Plays a client: alone it stays, with -p it answers as FORK_DOES says, and writes down how it was called.
+// Plays a client: alone it stays, with -p it writes down how it was called, waits at the FIFO FORK_GATE and
+// answers as FORK_DOES says.
 import { spawn } from 'node:child_process'
-import { appendFileSync, readFileSync, statSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync, statSync } from 'node:fs'
 
-const { FORK_LOG, FORK_DOES = 'answers', FORK_BRIEF, FORK_MS = '0' } = process.env
+const { FORK_LOG, FORK_DOES = 'answers', FORK_BRIEF, FORK_GATE } = process.env
 if (!process.argv.includes('-p')) setInterval(() => {}, 60_000)
 else {
   const child = FORK_DOES === 'stays' ? spawn('sleep', ['300'], { stdio: 'ignore', detached: true }) : null
@@ -15,7 +16,8 @@ else {
   const called = { pid: process.pid, child: child?.pid ?? null, cwd: process.cwd(), args, settings, env, prompt }
   appendFileSync(FORK_LOG, `${JSON.stringify(called)}\n`)
   const result = { type: 'result', subtype: 'success', is_error: false, result: FORK_BRIEF }
-  if (FORK_DOES === 'answers') setTimeout(() => process.stdout.write(JSON.stringify(result)), Number(FORK_MS))
+  if (FORK_GATE && existsSync(FORK_GATE)) readFileSync(FORK_GATE)
+  if (FORK_DOES === 'answers') process.stdout.write(JSON.stringify(result))
   else if (FORK_DOES === 'fails') process.exitCode = 3
   else setInterval(() => {}, 60_000)
 }

@@ -2,14 +2,19 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { BATON, clientBinary, REPOSITORY } from './places.js'
+import { installDebianPackage, runs } from './debian-package.js'
+import { BATON, clientBinary, REPOSITORY } from './paths.js'
 import { realHomeGuard } from './real-home-guard.js'
 import { until } from './wait.js'
 
-/** Before all tests: tools are there, the command is built, the real home is remembered. After them: it is as it was. */
+/**
+ * Set-up of every tier but the unit tests: installs tmux and shellcheck, builds dist, and fails the
+ * run if a test changed the real home. The test that needs shellcheck says so where it is missing.
+ */
 export default async function setup(): Promise<() => void> {
   needTmux()
-  if (!existsSync(clientBinary())) throw new Error(`the real client is not installed (${clientBinary()}); run npm install`)
+  if (!runs('shellcheck', '--version')) installDebianPackage('shellcheck')
+  if (!existsSync(clientBinary())) throw new Error(`The real client is not installed (${clientBinary()}). Run npm ci`)
   await build()
   const check = realHomeGuard()
   return () => {
@@ -25,20 +30,11 @@ export default async function setup(): Promise<() => void> {
 
 function needTmux(): void {
   if (runs('tmux', '-V')) return
-  if (process.getuid?.() === 0 && runs('apt-get', '--version')) {
-    execFileSync('apt-get', ['install', '-y', '-q', 'tmux'], { stdio: 'ignore', timeout: 120_000 })
-    if (runs('tmux', '-V')) return
-  }
-  throw new Error('the tests of the interactive client need tmux: install it (apt-get install tmux, brew install tmux)')
-}
-
-function runs(command: string, ...args: string[]): boolean {
-  try {
-    execFileSync(command, args, { stdio: 'ignore', timeout: 10_000 })
-    return true
-  } catch {
-    return false
-  }
+  installDebianPackage('tmux')
+  if (!runs('tmux', '-V'))
+    throw new Error(
+      'The tests of the interactive client need tmux. Install it: apt-get install tmux, brew install tmux',
+    )
 }
 
 /** Builds when a source is newer than what was built. Two runs of the tests at once build one after the other. */
@@ -46,7 +42,7 @@ async function build(): Promise<void> {
   const script = path.join(REPOSITORY, 'scripts', 'build.mjs')
   if (!existsSync(script)) return
   const lock = path.join(os.tmpdir(), `baton-build-${REPOSITORY.replace(/\W/g, '-')}`)
-  await until('another build ends', () => take(lock), 120_000, 100)
+  await until('another build ends', () => take(lock), { every: 100 })
   try {
     if (newest([path.join(REPOSITORY, 'src'), path.join(REPOSITORY, 'web'), script]) > modified(BATON)) {
       execFileSync(process.execPath, [script], { cwd: REPOSITORY, stdio: 'inherit', timeout: 120_000 })

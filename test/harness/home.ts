@@ -4,9 +4,9 @@ import os from 'node:os'
 import path from 'node:path'
 import { onTestFinished } from 'vitest'
 import { removeFolder } from '../../src/lib/remove-folder.js'
-import { PREFIX } from './places.js'
+import { PREFIX } from './paths.js'
 import { alive, end, withEnvironment } from './processes.js'
-import { pause } from './wait.js'
+import { patient, pause } from './wait.js'
 
 /** A person's machine in a folder: home, the client's configuration, a project, Baton's state. */
 export interface Home {
@@ -53,6 +53,7 @@ export function makeHome(options: HomeOptions = {}): Home {
     ...clientEnvironment(options.model?.url ?? 'http://127.0.0.1:9'),
     HOME: places.home,
     BATON_HOME: places.batonHome,
+    ...patient(),
     TMPDIR: path.join(dir, 'tmp'),
     ...(options.explicitConfigDir === false ? {} : { CLAUDE_CONFIG_DIR: places.configDir }),
     ...options.env,
@@ -71,7 +72,12 @@ export function makeHome(options: HomeOptions = {}): Home {
     readSettings,
     settings: (change) => writeFileSync(settingsFile, `${JSON.stringify({ ...readSettings(), ...change }, null, 2)}\n`),
     transcript: (sessionId) => {
-      const file = path.join(places.configDir, 'projects', places.project.replace(/[^a-zA-Z0-9]/g, '-'), `${sessionId}.jsonl`)
+      const file = path.join(
+        places.configDir,
+        'projects',
+        places.project.replace(/[^a-zA-Z0-9]/g, '-'),
+        `${sessionId}.jsonl`,
+      )
       return existsSync(file) ? readFileSync(file, 'utf8') : null
     },
     onDispose: (clean) => void cleaners.push(clean),

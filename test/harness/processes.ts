@@ -10,11 +10,16 @@ export function alive(pid: number): boolean {
   }
 }
 
-/** Asks the process (and its group, where it leads one) to end, then makes it. */
+/**
+ * Sends SIGTERM to the process (and its group, where it leads one), and SIGKILL if it ignores that.
+ */
 export async function end(pid: number, graceMs = 2000): Promise<void> {
   send(pid, 'SIGTERM')
-  await until('end', () => !alive(pid), graceMs).catch(() => send(pid, 'SIGKILL'))
-  await until(`process ${pid} ends`, () => !alive(pid), 2000)
+  const patience = Date.now() + graceMs
+  await until(`process ${pid} ends`, () => {
+    if (Date.now() > patience) send(pid, 'SIGKILL')
+    return !alive(pid)
+  })
 }
 
 function send(pid: number, signal: NodeJS.Signals): void {
@@ -32,6 +37,15 @@ function isZombie(pid: number): boolean {
     return /^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
   } catch {
     return false
+  }
+}
+
+/** The command line of a process, its arguments ended by NUL; '' if there is no such process. */
+export function commandLine(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+  } catch {
+    return ''
   }
 }
 

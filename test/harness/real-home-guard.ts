@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, readFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { PREFIX } from './places.js'
+import { PREFIX } from './paths.js'
 
 /** What stands in the real home where a test could leave something: path to a word about it. */
 export type Snapshot = Map<string, string>

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Home } from './home.js'
-import { clientBinary } from './places.js'
+import { clientBinary } from './paths.js'
 import { end } from './processes.js'
+import { PATIENCE_MS } from './wait.js'
 
 export interface PrintOptions {
   prompt?: string
@@ -59,7 +60,7 @@ export function startPrint(home: Home, options: PrintOptions): RunningPrint {
   child.stdin.on('error', () => {})
   if (options.stdin !== 'open') child.stdin.end(options.stdin ?? '')
   const messages: ClientMessage[] = []
-  const done = collect(child, messages, options.timeoutMs ?? 60_000)
+  const done = collect(child, messages, options.timeoutMs ?? PATIENCE_MS)
   home.onDispose(() => (child.exitCode === null && child.signalCode === null ? end(child.pid!) : undefined))
   return {
     pid: child.pid!,
@@ -75,7 +76,9 @@ function argumentsOf(options: PrintOptions): string[] {
   return [
     '-p',
     ...(options.prompt === undefined ? [] : [options.prompt]),
-    ...['--output-format', 'stream-json', '--verbose'],
+    '--output-format',
+    'stream-json',
+    '--verbose',
     ...(options.stdin === 'open' ? ['--input-format', 'stream-json'] : []),
     ...(options.model ? ['--model', options.model] : []),
     ...(options.bypass === false ? [] : ['--dangerously-skip-permissions']),

@@ -1,7 +1,8 @@
 import { type Options, query } from '@anthropic-ai/claude-agent-sdk'
 import type { Home } from './home.js'
-import { clientBinary } from './places.js'
+import { clientBinary } from './paths.js'
 import type { ClientMessage } from './run-print.js'
+import { PATIENCE_MS } from './wait.js'
 
 export interface SdkRun {
   messages: ClientMessage[]
@@ -12,9 +13,9 @@ export interface SdkRun {
 }
 
 /** Runs the Agent SDK's `query()` to its end, in this home only. */
-export async function runSdk(home: Home, run: { prompt: string; options?: Options; timeoutMs?: number }): Promise<SdkRun> {
+export async function runSdk(home: Home, run: { prompt: string; options?: Options }): Promise<SdkRun> {
   const abort = new AbortController()
-  const timer = setTimeout(() => abort.abort(), run.timeoutMs ?? 60_000)
+  const timer = setTimeout(() => abort.abort(), PATIENCE_MS)
   const messages: ClientMessage[] = []
   let error: Error | null = null
   try {
@@ -28,7 +29,8 @@ export async function runSdk(home: Home, run: { prompt: string; options?: Option
       abortController: abort,
       ...run.options,
     }
-    for await (const message of query({ prompt: run.prompt, options })) messages.push(message as unknown as ClientMessage)
+    for await (const message of query({ prompt: run.prompt, options }))
+      messages.push(message as unknown as ClientMessage)
   } catch (thrown) {
     error = thrown as Error
   } finally {

@@ -3,9 +3,9 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import type { Home } from './home.js'
-import { clientBinary } from './places.js'
+import { clientBinary } from './paths.js'
 import { alive, end } from './processes.js'
-import { until } from './wait.js'
+import { PATIENCE_MS, until } from './wait.js'
 
 const exec = promisify(execFile)
 
@@ -18,8 +18,6 @@ export interface TuiOptions {
   rows?: number
   /** False: the client's own permission rules apply. */
   bypass?: boolean
-  /** How long it may take to show its prompt. */
-  timeoutMs?: number
 }
 
 /** The client's live registry of one process (`sessions/<pid>.json`). */
@@ -45,11 +43,17 @@ export interface Tui {
   submit(text: string): Promise<void>
   /** A key as tmux names it: `Enter`, `Escape`, `C-c`. */
   key(name: string): Promise<void>
+  /**
+   * Closes an open dialog with Escape. The client ignores keys for a moment after it shows one, and a
+   * second Escape could end the turn that follows: so a permission dialog is first asked for another
+   * choice until it moves, and any other gets Escape again only while the screen stays as it was.
+   */
+  dismissDialog(): Promise<void>
   screen(history?: boolean): Promise<string>
-  waitFor(wanted: RegExp | ((screen: string) => boolean), ms?: number): Promise<string>
+  waitFor(wanted: RegExp | ((screen: string) => boolean)): Promise<string>
   /** Until the client says it is idle, after the last `submit` if there was one. */
-  waitIdle(ms?: number): Promise<void>
-  waitStatus(status: Registry['status'], ms?: number): Promise<Registry>
+  waitIdle(): Promise<void>
+  waitStatus(status: Registry['status']): Promise<Registry>
   /** Null: the client is gone, or has not written it yet. */
   registry(): Registry | null
   sessionId(): string | null
@@ -60,6 +64,8 @@ export interface Tui {
 }
 
 let servers = 0
+/** A permission dialog whose first answer is chosen. */
+const FIRST_CHOICE = /❯ 1\. /
 
 /** Starts the real client in a tmux server of its own and waits for its prompt. */
 export async function startTui(home: Home, options: TuiOptions = {}): Promise<Tui> {
@@ -72,7 +78,13 @@ export async function startTui(home: Home, options: TuiOptions = {}): Promise<Tu
   // tmux gives its own environment to what it starts: nothing of the test's is in it
   const env = { ...home.env, ...options.env }
   const tmux = async (...args: string[]): Promise<string> =>
-    (await exec('tmux', ['-S', socket, '-f', config, ...args], { env, timeout: 10_000, maxBuffer: 16 * 1024 * 1024 })).stdout
+    (
+      await exec('tmux', ['-S', socket, '-f', config, ...args], {
+        env,
+        timeout: PATIENCE_MS,
+        maxBuffer: 16 * 1024 * 1024,
+      })
+    ).stdout
   const size = ['-x', String(options.cols ?? 120), '-y', String(options.rows ?? 40)]
   const command = [
     clientBinary(),
@@ -81,15 +93,24 @@ export async function startTui(home: Home, options: TuiOptions = {}): Promise<Tu
     ...(options.args ?? []),
   ]
   await tmux('new-session', '-d', '-s', 'test', ...size, '-c', options.cwd ?? home.project, ...command)
-  const [pid, pane] = (await tmux('display-message', '-p', '#{pane_pid} #{pane_id}')).trim().split(' ') as [string, string]
+  const [pid, pane] = (await tmux('display-message', '-p', '#{pane_pid} #{pane_id}')).trim().split(' ') as [
+    string,
+    string,
+  ]
   const tui = control(home, tmux, socket, Number(pid), pane)
   home.onDispose(() => tui.kill())
-  await tui.waitStatus('idle', options.timeoutMs ?? 20_000)
-  await tui.waitFor(/❯/, 5000)
+  await tui.waitStatus('idle')
+  await tui.waitFor(/❯/)
   return tui
 }
 
-function control(home: Home, tmux: (...args: string[]) => Promise<string>, socket: string, pid: number, pane: string): Tui {
+function control(
+  home: Home,
+  tmux: (...args: string[]) => Promise<string>,
+  socket: string,
+  pid: number,
+  pane: string,
+): Tui {
   const registryFile = path.join(home.configDir, 'sessions', `${pid}.json`)
   let submittedAt = 0
   let submittedIn: string | null = null
@@ -102,22 +123,19 @@ function control(home: Home, tmux: (...args: string[]) => Promise<string>, socke
   }
   const screen = (history = false): Promise<string> =>
     tmux('capture-pane', '-p', '-J', '-t', pane, ...(history ? ['-S', '-5000'] : []))
-  const waitStatus = (
-    wanted: Registry['status'],
-    ms = 20_000,
-    fits: (now: Registry) => boolean = () => true,
-  ): Promise<Registry> =>
+  const waitStatus = (wanted: Registry['status'], fits: (now: Registry) => boolean = () => true): Promise<Registry> =>
     until(
       () => `the client is ${wanted}, it says ${JSON.stringify(registry())}`,
       () => {
         const now = registry()
         return now?.status === wanted && fits(now) ? now : null
       },
-      ms,
     )
   // a turn shorter than a tenth of a second never shows as busy in the registry: then the transcript tells that it ended
   const ended = (now: Registry): boolean =>
-    submittedIn !== now.sessionId || now.statusUpdatedAt >= submittedAt || turnEndedSince(home, now.sessionId, submittedAt)
+    submittedIn !== now.sessionId ||
+    now.statusUpdatedAt >= submittedAt ||
+    turnEndedSince(home, now.sessionId, submittedAt)
   const key = async (name: string): Promise<void> => void (await tmux('send-keys', '-t', pane, name))
 
   const tui: Tui = {
@@ -127,6 +145,25 @@ function control(home: Home, tmux: (...args: string[]) => Promise<string>, socke
     registry,
     screen,
     key,
+    dismissDialog: async () => {
+      await until('the dialog takes keys', async () => {
+        const isFirstChosen = FIRST_CHOICE.test(await screen())
+        if (isFirstChosen) await key('Down')
+        return !isFirstChosen
+      })
+      let before = ''
+      await until(
+        'the dialog is closed',
+        async () => {
+          if (registry()?.status !== 'waiting') return true
+          const now = await screen()
+          if (before === '' || now === before) await key('Escape')
+          before = now
+          return false
+        },
+        { every: 2_000 },
+      )
+    },
     type: async (text) => void (await tmux('send-keys', '-t', pane, '-l', text)),
     submit: async (text) => {
       const file = path.join(home.dir, 'paste.txt')
@@ -137,7 +174,7 @@ function control(home: Home, tmux: (...args: string[]) => Promise<string>, socke
       await tmux('paste-buffer', '-p', '-d', '-b', 'prompt', '-t', pane)
       await key('Enter')
     },
-    waitFor: async (wanted, ms = 10_000) => {
+    waitFor: async (wanted) => {
       let last = ''
       const fits = typeof wanted === 'function' ? wanted : (text: string) => wanted.test(text)
       return until(
@@ -146,16 +183,15 @@ function control(home: Home, tmux: (...args: string[]) => Promise<string>, socke
           last = await screen()
           return fits(last) ? last : null
         },
-        ms,
-        50,
+        { every: 50 },
       )
     },
-    waitStatus: (wanted, ms) => waitStatus(wanted, ms),
-    waitIdle: async (ms) => void (await waitStatus('idle', ms, ended)),
+    waitStatus: (wanted) => waitStatus(wanted),
+    waitIdle: async () => void (await waitStatus('idle', ended)),
     sessionId: () => registry()?.sessionId ?? null,
     exit: async () => {
       await tui.submit('/exit')
-      await until('the client ends', () => !alive(pid), 10_000)
+      await until('the client ends', () => !alive(pid))
       await tui.kill()
     },
     kill: async () => {

@@ -1,22 +1,44 @@
 /**
- * Asks again and again until the answer is neither null, undefined nor false. Throws `what` after `ms`. Between two questions it rests
- * twice as long as the last one took: one that starts a process would else keep a core from what it waits for.
+ * Upper bound of every wait in a test, only to end a test that hangs. Far above what a slow machine
+ * with other work beside it needs, because a test must not depend on speed.
+ */
+export const PATIENCE_MS = 120_000
+
+/**
+ * For the environment of Baton in a test: in the tiers with the real client it waits five times as
+ * long as usual for a server, a transcript or git before it gives up on it (see
+ * src/lib/patience.ts). Sessions that a test only pretends have no transcript to wait for.
+ */
+export const patient = (): Record<string, string> =>
+  process.env.BATON_PATIENCE === undefined ? {} : { BATON_PATIENCE: process.env.BATON_PATIENCE }
+
+/**
+ * Calls `ask` until it returns something other than null, undefined or false, and returns that.
+ * Throws with `what` after PATIENCE_MS. Pauses between two calls at least twice as long as the last
+ * one took, so that a question that starts a process does not take a core from what it waits for.
  */
 export async function until<T>(
-  what: string | (() => string),
+  what: string | (() => string | Promise<string>),
   ask: () => T | Promise<T>,
-  ms = 10_000,
-  every = 25,
+  { every = 25 }: { every?: number } = {},
 ): Promise<Exclude<T, null | undefined | false>> {
-  const end = Date.now() + ms
+  const end = Date.now() + PATIENCE_MS
   for (;;) {
     const asked = performance.now()
     const answer = await ask()
     const rest = Math.max(every, 2 * (performance.now() - asked))
-    if (answer !== null && answer !== undefined && answer !== false) return answer as Exclude<T, null | undefined | false>
-    if (Date.now() > end) throw new Error(`not within ${ms} ms: ${typeof what === 'string' ? what : what()}`)
+    if (answer !== null && answer !== undefined && answer !== false)
+      return answer as Exclude<T, null | undefined | false>
+    if (Date.now() > end)
+      throw new Error(`not within ${PATIENCE_MS} ms: ${typeof what === 'string' ? what : await what()}`)
     await pause(rest)
   }
 }
 
-export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+/** The real timer, also for a test that replaces it to decide when a time limit is over. */
+const { setTimeout: later } = globalThis
+
+export const pause = (ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    later(resolve, ms)
+  })

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { A, B, ended, inside, THIN, WHOLE, working } from '../../src/cli/handoffs/trial.js'
-import { type Trial, tellEvent } from '../../src/cli/trial.js'
+import { A, B, ended, inside, THIN, WHOLE, working } from '../../src/testing/cli-handoffs.js'
+import { type Trial, tellEvent } from '../../src/testing/cli-home.js'
 import { until } from '../harness/wait.js'
 import { closeBrowser, openPage } from './open-page.js'
 
@@ -45,6 +45,13 @@ test('a brief under review is read, edited and approved from the page; the next 
   const first = await hands(trial, A, `${THIN}\n${EVIL}\n`)
   await page.getByRole('heading', { name: 'To review' }).waitFor()
   await page.getByRole('timer').waitFor()
+  await page.getByText(/^Baton completed it with \d+ facts: last request, constraints\./).waitFor()
+  // The time that is left does not run into what stands beside it.
+  const overflow = await page.locator('.review-until').evaluate((element) => element.scrollWidth - element.clientWidth)
+  expect(overflow).toBe(0)
+  // One brief waits for the user: the tab says so while another one is open.
+  await expect.poll(() => page.title()).toBe('(1) Briefs · Baton')
+  expect(await page.locator('link[rel="icon"]').getAttribute('href')).toMatch(/waiting-1/)
   await it.expectSound()
   await page.getByRole('link', { name: 'Read it' }).click()
 
@@ -60,12 +67,12 @@ test('a brief under review is read, edited and approved from the page; the next 
   const held = async () => Date.parse((await shown(trial, first.brief_id)).handoff.due_at) - Date.now() > 50 * 60_000
   await until('it is not used while somebody writes', held)
   await page.getByRole('textbox', { name: 'Text of the brief' }).fill(EDITED)
-  await page.getByRole('button', { name: 'Throw away' }).click()
+  await page.getByRole('button', { name: 'Discard' }).click()
   await until('the review goes on', async () => !(await held()))
   await page.getByRole('button', { name: 'Edit' }).click()
   await page.getByRole('textbox', { name: 'Text of the brief' }).fill(EDITED)
   await it.expectSound()
-  await page.getByRole('button', { name: 'Keep it' }).click()
+  await page.getByRole('button', { name: 'Save as new brief' }).click()
 
   await page.getByRole('heading', { level: 1, name: 'Brief 2 of api' }).waitFor()
   await page.getByText(`Run the tests with a blue pen. ${EVIL}`).waitFor()
@@ -81,15 +88,19 @@ test('a brief under review is read, edited and approved from the page; the next 
 
   // A fresh session begins with it, and hands over in turn.
   const seat = { BATON_SEAT: 'api', CLAUDE_CODE_SESSION_ATTENDED: '1' }
-  trial.fill((house) => {
-    tellEvent(house, 'SessionEnd', A, trial.project, { reason: 'clear' }, seat)
-    tellEvent(house, 'SessionStart', B, trial.project, { source: 'clear' }, seat)
+  trial.fill((app) => {
+    tellEvent(app, 'SessionEnd', A, trial.project, { reason: 'clear' }, seat)
+    tellEvent(app, 'SessionStart', B, trial.project, { source: 'clear' }, seat)
   })
   await page.getByText(/by session/).waitFor()
   working(trial, B)
-  await hands(trial, B, WHOLE)
+  const third = await hands(trial, B, WHOLE)
   await page.getByRole('link', { name: 'Briefs', exact: false }).first().click()
-  await page.getByRole('link', { name: 'Read it' }).click()
+  // The brief that was used leaves the list when the page hears of it.
+  const read = page.getByRole('link', { name: 'Read it' })
+  await page.locator(`a[href="/briefs/${third.brief_id}"]`).getByText('Read it').waitFor()
+  await expect.poll(() => read.count()).toBe(1)
+  await read.click()
   await page.getByRole('tab', { name: 'Since brief 2' }).click()
   await page.getByText('gone: ').first().waitFor({ state: 'attached' })
   await page.locator('.diff-line[data-kind=gone]', { hasText: 'blue pen' }).waitFor()

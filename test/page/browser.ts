@@ -1,19 +1,26 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { removeFolder } from '../../src/lib/remove-folder.js'
-import { statusLine } from '../../src/server/trial-server.js'
-import { BATON, PREFIX, REPOSITORY } from '../harness/places.js'
+import { statusLine } from '../../src/testing/http-server.js'
+import { installDebianPackage } from '../harness/debian-package.js'
+import { BATON, PREFIX, REPOSITORY } from '../harness/paths.js'
 import { alive, end } from '../harness/processes.js'
-import { until } from '../harness/wait.js'
+import { authorized } from '../harness/server-token.js'
+import { PATIENCE_MS, until } from '../harness/wait.js'
 
 export const CHROMIUM = '/usr/bin/chromium'
 export const FLAGS = [
-  ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
-  ...['--disable-component-update', '--disable-sync'],
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
 ]
 const FIXTURES = path.join(REPOSITORY, 'test/fixtures/claude-code/2.1.325/events')
 
@@ -27,7 +34,12 @@ export interface PageStage {
   /** What lets one browser in, once. */
   ticket(): Promise<string>
   /** A hook's payload as the client sends it, with these fields in place of the recorded ones, out of this environment. */
-  hook(fixture: string, session: string, change?: Record<string, unknown>, env?: Record<string, string>): Promise<unknown>
+  hook(
+    fixture: string,
+    session: string,
+    change?: Record<string, unknown>,
+    env?: Record<string, string>,
+  ): Promise<unknown>
   /** A status line: so many tokens are used. */
   status(session: string, used: number, change?: Record<string, unknown>): Promise<void>
   stopServer(signal?: NodeJS.Signals): Promise<void>
@@ -66,14 +78,16 @@ export async function pageStage(): Promise<PageStage> {
   let stamp = 1_000
 
   const post = async (route: string, body: unknown, headers: Record<string, string> = {}): Promise<unknown> => {
-    const response = await fetch(server.url + route, { method: 'POST', body: JSON.stringify(body), headers })
+    const response = await fetch(server.url + route, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      headers: { ...authorized(places.baton), ...headers },
+    })
     if (!response.ok) throw new Error(`${route}: ${response.status} ${await response.text()}`)
     return response.json().catch(() => null)
   }
   const ticket = async (): Promise<string> => {
-    const token = readFileSync(path.join(places.baton, 'token'), 'utf8').trim()
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-    return ((await post('/api/tickets', {}, headers)) as { ticket: string }).ticket
+    return ((await post('/api/tickets', {}, { 'content-type': 'application/json' })) as { ticket: string }).ticket
   }
   return {
     browser,
@@ -82,18 +96,27 @@ export async function pageStage(): Promise<PageStage> {
     ticket,
     async open(at = '/', options = {}) {
       const { key = true, width = 1280, theme = 'light' } = options
-      const context = options.context ?? (await browser.newContext({ viewport: { width, height: 800 }, colorScheme: theme }))
+      const context =
+        options.context ?? (await browser.newContext({ viewport: { width, height: 800 }, colorScheme: theme }))
+      context.setDefaultTimeout(PATIENCE_MS)
       const page = await context.newPage()
       const faults: string[] = []
       page.on('console', (message) => message.type() === 'error' && faults.push(message.text()))
       page.on('pageerror', (error) => faults.push(error.message))
-      await page.goto(`${server.url}${at}${key && options.context === undefined ? `#ticket=${await ticket()}` : ''}`)
+      const usesTicket = key && options.context === undefined
+      await page.goto(`${server.url}${at}${usesTicket ? `#ticket=${await ticket()}` : ''}`)
+      // The page is loaded before its ticket is exchanged for a key. A test that opened the next
+      // address at once would cancel the exchange, and that page would stay locked.
+      if (usesTicket)
+        await until('the page has its key', () => page.evaluate(`localStorage.getItem('baton.key') !== null`))
       return { page, context, faults }
     },
     async hook(fixture, session, change = {}, env = {}) {
       const { kind, body } = JSON.parse(readFileSync(path.join(FIXTURES, `${fixture}.json`), 'utf8'))
       const own = { session_id: session, cwd: places.project, transcript_path: `${places.home}/${session}.jsonl` }
-      const headers = Object.fromEntries(Object.entries(env).map(([name, value]) => [`x-env-${name.toLowerCase()}`, value]))
+      const headers = Object.fromEntries(
+        Object.entries(env).map(([name, value]) => [`x-env-${name.toLowerCase()}`, value]),
+      )
       return post(`/signals/claude-code/${kind}`, { ...body, ...own, ...change }, headers)
     },
     async status(session, used, change = {}) {
@@ -150,15 +173,12 @@ async function serve(env: Record<string, string>, port: number): Promise<{ url: 
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     said += text
   })
-  await until('the server listens', () => said.includes('\n'), 20_000)
+  await until('the server listens', () => said.includes('\n'))
   return { url: (JSON.parse(said) as { url: string }).url, pid: child.pid! }
 }
 
 export function needChromium(): void {
   if (existsSync(CHROMIUM)) return
-  if (process.getuid?.() === 0) {
-    execFileSync('apt-get', ['install', '-y', '-q', 'chromium'], { stdio: 'ignore', timeout: 300_000 })
-    if (existsSync(CHROMIUM)) return
-  }
-  throw new Error('the tests of the page need Debian’s chromium: apt-get install chromium')
+  installDebianPackage('chromium')
+  if (!existsSync(CHROMIUM)) throw new Error('The tests of the page need Debian’s chromium: apt-get install chromium')
 }

@@ -4,7 +4,9 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type PageStage, pageStage } from './browser.js'
 
-const { DatabaseSync } = createRequire(import.meta.url)('@photostructure/sqlite') as typeof import('@photostructure/sqlite')
+const { DatabaseSync } = createRequire(import.meta.url)(
+  '@photostructure/sqlite',
+) as typeof import('@photostructure/sqlite')
 const [SESSIONS, READINGS, BURST, TABS] = [500, 50_000, 1_000, 10]
 
 let stage: PageStage
@@ -44,12 +46,19 @@ function climb(session: string, count: number): void {
 }
 
 function write(session: string, count: number): void {
-  const { seat_id } = store.prepare('SELECT seat_id FROM sessions WHERE session_id = ?').get(session) as { seat_id: string }
+  const { seat_id } = store.prepare('SELECT seat_id FROM sessions WHERE session_id = ?').get(session) as {
+    seat_id: string
+  }
   const insert = store.prepare('INSERT INTO events (type, at, session_id, seat_id, data) VALUES (?, ?, ?, ?, ?)')
   store.exec('BEGIN IMMEDIATE')
-  for (let n = 0; n < count; n++) insert.run('guard_tripped', new Date().toISOString(), session, seat_id, '{"guard":"crowd"}')
+  for (let n = 0; n < count; n++)
+    insert.run('guard_tripped', new Date().toISOString(), session, seat_id, '{"guard":"crowd"}')
   store.exec('COMMIT')
 }
+
+/** Asks the server as the page does. */
+const ASK =
+  "fetch('/api/access', { headers: { Authorization: 'Bearer ' + localStorage.getItem('baton.key') } }).then((reply) => reply.status)"
 
 describe('a crowd', () => {
   test('of five hundred sessions is searched, and only what is near the screen is drawn', async () => {
@@ -97,9 +106,10 @@ describe('a crowd', () => {
     while (tabs.length < TABS) tabs.push((await stage.open('/sessions/crowd-001', { context })).page)
     for (const tab of tabs) await tab.getByRole('heading', { level: 1, name: /crowd-001/ }).waitFor()
     write('crowd-001', 1)
-    for (const tab of tabs) await expect.poll(() => tab.locator('.timeline-plain', { hasText: 'crowd' }).count()).toBe(1)
+    for (const tab of tabs)
+      await expect.poll(() => tab.locator('.timeline-plain', { hasText: 'crowd' }).count()).toBe(1)
     // With a stream each, a browser would have no connection left for this.
-    for (const tab of tabs) expect(await tab.evaluate("fetch('/api/access').then((reply) => reply.status)")).toBe(200)
+    for (const tab of tabs) expect(await tab.evaluate(ASK)).toBe(200)
     await context.close()
   })
 

@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { type Started, type Trial, tellEvent } from '../../src/cli/trial.js'
 import type { RuntimeScript, ScriptedStep } from '../../src/jobs/runtimes/scripted-steps.js'
+import { type Started, type Trial, tellEvent } from '../../src/testing/cli-home.js'
+import { until } from '../harness/wait.js'
 import { sideways } from './browser.js'
 import { closeBrowser, type Opened, openPage } from './open-page.js'
 
@@ -10,8 +11,10 @@ afterAll(closeBrowser)
 
 const EVIL = '<img src=x onerror=alert(1)>'
 const BRIEF = `# Handoff brief\n\n## Goal and why\nAll steps. ${EVIL}\n\n## Next exact step\nThe next one.\n`
-const step = (n: number, used: number, delayMs = 300): ScriptedStep => ({
-  ...{ text: `Step ${n} ${EVIL}`, calls: [{ input: `echo ${n}`, result: `did ${n}` }], used, delayMs },
+const step = (n: number, used: number): ScriptedStep => ({
+  text: `Step ${n} ${EVIL}`,
+  calls: [{ input: `echo ${n}`, result: `did ${n}` }],
+  used,
 })
 
 interface Stage extends Opened {
@@ -20,13 +23,16 @@ interface Stage extends Opened {
   run(...args: string[]): Started
 }
 
-async function stage(script: RuntimeScript, prepare: (trial: Trial) => void = () => {}): Promise<Stage> {
+async function stage(
+  script: (trial: Trial) => RuntimeScript,
+  prepare: (trial: Trial) => void = () => {},
+): Promise<Stage> {
   const scriptOf = (trial: Trial): string => join(trial.dir, 'script.json')
   const play = (trial: Trial, next: RuntimeScript): void => void trial.put(scriptOf(trial), JSON.stringify(next))
   const opened = await openPage({
     path: '/jobs',
     prepare: (trial) => {
-      play(trial, script)
+      play(trial, script(trial))
       prepare(trial)
       return { BATON_JOB_SCRIPT: scriptOf(trial) }
     },
@@ -35,7 +41,8 @@ async function stage(script: RuntimeScript, prepare: (trial: Trial) => void = ()
   return {
     ...opened,
     play: (next) => play(trial, next),
-    run: (...args) => trial.start(['run', '--runtime', 'scripted', ...args], { env: { BATON_JOB_SCRIPT: scriptOf(trial) } }),
+    run: (...args) =>
+      trial.start(['run', '--runtime', 'scripted', ...args], { env: { BATON_JOB_SCRIPT: scriptOf(trial) } }),
   }
 }
 
@@ -48,24 +55,32 @@ test('how to begin fits a phone: commands wrap, the example scrolls in its frame
 })
 
 test('a job appears by itself, and with it its climb, its handoff, its output and its checks, without a reload', async () => {
-  const it = await stage({
+  const it = await stage((trial) => ({
     sessions: [
-      [step(1, 60_000), step(2, 155_000)],
-      [step(3, 30_000), { text: 'Done.', delayMs: 300 }, { text: 'Done now.' }],
+      [{ ...step(1, 60_000), until: join(trial.dir, 'go') }, step(2, 155_000)],
+      [step(3, 30_000), { text: 'Done.' }, { text: 'Done now.' }],
     ],
     replies: [{ when: 'handoff brief', text: BRIEF }],
-  })
+  }))
   const { page } = it
   await page.getByRole('heading', { name: 'No jobs yet' }).waitFor()
   await page.getByText('baton run --prompt').first().waitFor()
   await it.expectSound()
 
-  const job = it.run('--prompt', `Make it so ${EVIL}`, '--check', 'test -e ok || { touch ok; exit 3; }', '--budget-usd', '5')
+  const job = it.run(
+    '--prompt',
+    `Make it so ${EVIL}`,
+    '--check',
+    'test -e ok || { touch ok; exit 3; }',
+    '--budget-usd',
+    '5',
+  )
   const row = page.getByRole('link', { name: `Make it so ${EVIL}` })
   await row.waitFor()
   await row.click()
   await page.getByRole('heading', { level: 1, name: `Make it so ${EVIL}` }).waitFor()
   // Everything from here on comes to a page that was open before.
+  it.trial.put(join(it.trial.dir, 'go'), '')
   await page.getByText(`Step 1 ${EVIL}`).waitFor()
   await page.getByRole('meter', { name: 'Session 1' }).first().waitFor()
   await page.getByRole('link', { name: /^brief/ }).waitFor()
@@ -84,8 +99,10 @@ test('a job appears by itself, and with it its climb, its handoff, its output an
   expect(it.faults).toEqual([])
 })
 
-test('a job is cancelled, asked twice, and a paused one goes on, from the page', async () => {
-  const it = await stage({ sessions: [[step(1, 20_000, 0), { hangs: true }]] })
+test('a job is cancelled, asked twice, and another is paused and resumed, from the page', async () => {
+  const it = await stage((trial) => ({
+    sessions: [[step(1, 20_000), { ...step(2, 21_000), until: join(trial.dir, 'go') }, { text: 'Done.' }]],
+  }))
   const { page } = it
   const first = it.run('--prompt', 'Hangs for ever')
   await page.getByRole('link', { name: 'Hangs for ever' }).click()
@@ -98,7 +115,7 @@ test('a job is cancelled, asked twice, and a paused one goes on, from the page',
   expect((await first.done).code).toBe(1)
   expect(await page.getByRole('button', { name: /Cancel|Resume/ }).count()).toBe(0)
 
-  const second = it.run('--prompt', 'Rests a while')
+  const second = it.run('--prompt', 'Rests a while', '--check', 'true')
   // By keys alone: to the jobs, to the first of them, into it.
   await page.keyboard.type('gj')
   await page.getByRole('link', { name: 'Rests a while' }).waitFor()
@@ -106,8 +123,16 @@ test('a job is cancelled, asked twice, and a paused one goes on, from the page',
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { level: 1, name: 'Rests a while' }).waitFor()
   await page.getByText('echo 1').waitFor()
-  second.child.kill('SIGINT')
+  await page.getByText('It runs when the agent says that it is done.').waitFor()
+  await page.locator('.round-check', { hasText: 'true' }).getByText('pending').waitFor()
+  await page.getByRole('button', { name: 'Pause' }).click()
+  await until('the job is to pause after its step', () =>
+    it.trial.fill(({ store }) => store.openJobs().some(({ wanted }) => wanted === 'pause')),
+  )
+  it.trial.put(join(it.trial.dir, 'go'), '')
   await page.getByText('It rests until somebody resumes it.').waitFor()
+  expect((await second.done).code).toBe(5)
+  expect(await page.getByRole('button', { name: 'Pause' }).count()).toBe(0)
   it.play({ sessions: [[{ text: 'All is done.' }]] })
   await page.getByRole('button', { name: 'Resume' }).click()
   await page.getByRole('heading', { name: 'What it said at the end' }).waitFor()
@@ -116,29 +141,32 @@ test('a job is cancelled, asked twice, and a paused one goes on, from the page',
 })
 
 test('a job whose runner was killed says so, and a named agent of a known project is started by a dialog', async () => {
-  const it = await stage({ sessions: [[step(1, 20_000, 0), { hangs: true }]] }, (trial) => {
-    execFileSync('git', ['init', '-q', trial.project])
-    execFileSync('git', [
-      '-C',
-      trial.project,
-      '-c',
-      'user.name=a',
-      '-c',
-      'user.email=a@b',
-      'commit',
-      '-q',
-      '--allow-empty',
-      '-m',
-      'x',
-    ])
-    trial.put(
-      join(trial.project, 'baton.yaml'),
-      'agents:\n  - name: coder\n    runtime: scripted\n    workspace: { strategy: git_worktree }\n  - name: docs\n    prompt: Write.\n',
-    )
-    trial.fill((house) =>
-      tellEvent(house, 'SessionStart', 'aaaaaaaa-ef1f-4334-9716-3be98836406b', trial.project, { source: 'startup' }),
-    )
-  })
+  const script: RuntimeScript = { sessions: [[step(1, 20_000), { hangs: true }]] }
+  const it = await stage(
+    () => script,
+    (trial) => {
+      execFileSync('git', ['init', '-q', trial.project])
+      execFileSync('git', [
+        '-C',
+        trial.project,
+        '-c',
+        'user.name=a',
+        '-c',
+        'user.email=a@b',
+        'commit',
+        '-q',
+        '--allow-empty',
+        '-m',
+        'x',
+      ])
+      trial.putTrusted(
+        'agents:\n  - name: coder\n    runtime: scripted\n    workspace: { strategy: git_worktree }\n  - name: docs\n    prompt: Write.\n',
+      )
+      trial.fill((app) =>
+        tellEvent(app, 'SessionStart', 'aaaaaaaa-ef1f-4334-9716-3be98836406b', trial.project, { source: 'startup' }),
+      )
+    },
+  )
   const { page } = it
   await page.getByRole('button', { name: 'Start a job' }).click()
   await page.getByRole('combobox', { name: 'Agent' }).selectOption('coder')

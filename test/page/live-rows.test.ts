@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { tell } from '../../src/cli/trial.js'
-import { aJob } from '../../src/jobs/a-job.js'
 import { sampleBrief, sampleHandoff } from '../../src/store/samples.cases.js'
+import { tell } from '../../src/testing/cli-home.js'
+import { aJob } from '../../src/testing/sample-job.js'
 import { closeBrowser, openPage } from './open-page.js'
 
 afterAll(closeBrowser)
@@ -10,7 +10,7 @@ afterAll(closeBrowser)
 test('what a handoff waits for stands in the overview and on the session’s page, while it does', async () => {
   const { trial, page, go, expectSound } = await openPage({
     prepare: (trial) => {
-      trial.fill((house) => tell(house, { session: 's1', project: trial.project, used: 60_000 }))
+      trial.fill((app) => tell(app, { session: 's1', project: trial.project, used: 60_000 }))
       return {}
     },
   })
@@ -25,10 +25,10 @@ test('what a handoff waits for stands in the overview and on the session’s pag
       store.putHandoff(sampleHandoff('h1', { seatId, state: 'clearing', way: 'mod', orderId: 'o1', ...due })),
     )
   })
-  await row.getByText('handoff clearing').waitFor({ timeout: 7_000 })
+  await row.getByText('handoff clearing').waitFor()
   const says = (by: string | null): void => void trial.put(join(live, 's1.o1.seen.json'), JSON.stringify({ by }))
   says('draft')
-  await row.getByText('waits: a draft stands in the composer').waitFor({ timeout: 7_000 })
+  await row.getByText('waits: a draft stands in the composer').waitFor()
   await expectSound()
   await page.setViewportSize({ width: 390, height: 844 })
   await row.getByText('waits: a draft stands in the composer').waitFor()
@@ -36,7 +36,7 @@ test('what a handoff waits for stands in the overview and on the session’s pag
   await go('/sessions/s1')
   await page.getByText('It waits: a draft stands in the composer.').waitFor()
   says('subagent')
-  await page.getByText('It waits: its subagents are at work.').waitFor({ timeout: 7_000 })
+  await page.getByText('It waits: its subagents are at work.').waitFor()
   await expectSound()
   expect(await page.getByText('a draft stands').count()).toBe(0)
 })
@@ -44,14 +44,18 @@ test('what a handoff waits for stands in the overview and on the session’s pag
 test('a session and a job that are forgotten leave an open page by themselves, also by a command', async () => {
   const { trial, page, go, faults, expectSound } = await openPage({
     prepare: (trial) => {
-      trial.fill((house) => {
+      trial.fill((app) => {
         for (const [session, folder] of [
           ['s1', 'shop'],
           ['s2', 'api'],
         ] as const)
-          tell(house, { session, project: `${trial.user}/${folder}`, used: 60_000 })
-        const { store } = house
-        const over = { state: 'completed', endedAt: new Date().toISOString(), createdAt: new Date().toISOString() } as const
+          tell(app, { session, project: `${trial.user}/${folder}`, used: 60_000 })
+        const { store } = app
+        const over = {
+          state: 'completed',
+          endedAt: new Date().toISOString(),
+          createdAt: new Date().toISOString(),
+        } as const
         store.transaction(() => {
           store.putJob(aJob({ jobId: 'job_00000001', ...over }))
           store.putJob(aJob({ jobId: 'job_00000002', seatId: 'seat_2', ...over }))
@@ -67,17 +71,17 @@ test('a session and a job that are forgotten leave an open page by themselves, a
   const link = (name: string) => page.getByRole('link', { name, exact: true })
   await link('shop').waitFor()
   expect(await trial.run(['archive', 'forget', 's1'])).toMatchObject({ code: 0 })
-  await link('shop').waitFor({ state: 'detached', timeout: 6_000 })
+  await link('shop').waitFor({ state: 'detached' })
   expect(await link('api').count()).toBe(1)
   await go('/jobs/job_00000001')
   await page.getByRole('heading', { name: 'Mend the parser.' }).waitFor()
   expect(await trial.run(['jobs', 'forget', 'job_00000001'])).toMatchObject({ code: 0 })
-  await page.getByText('There is no job').waitFor({ timeout: 6_000 })
+  await page.getByText('There is no job').waitFor()
   // A browser tells of every answer that is none.
   expect(faults.splice(0).every((fault) => fault.includes('404'))).toBe(true)
   await go('/jobs')
   await page.getByText('Mend the parser.').first().waitFor()
   expect(await trial.run(['jobs', 'forget', 'job_00000002'])).toMatchObject({ code: 0 })
-  await page.getByRole('heading', { name: 'No jobs yet' }).waitFor({ timeout: 6_000 })
+  await page.getByRole('heading', { name: 'No jobs yet' }).waitFor()
   await expectSound()
 })

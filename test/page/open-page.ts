@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { expect, onTestFinished } from 'vitest'
-import { newTrial, type Trial } from '../../src/cli/trial.js'
+import { newTrial, type Trial } from '../../src/testing/cli-home.js'
+import { PATIENCE_MS } from '../harness/wait.js'
 import { launchChromium, seriousFaults } from './browser.js'
 
 /** A machine with the real server, and a real browser that it has let in. */
@@ -42,7 +42,7 @@ export async function openPage(options: Options = {}): Promise<Opened> {
   const context = await (await browser).newContext({ viewport: { width: 1280, height: 900 } })
   onTestFinished(() => context.close())
   const page = await context.newPage()
-  page.setDefaultTimeout(15_000)
+  page.setDefaultTimeout(PATIENCE_MS)
   const faults: string[] = []
   page.on('console', (told) => told.type() === 'error' && faults.push(told.text()))
   page.on('pageerror', (error) => faults.push(String(error)))
@@ -53,7 +53,10 @@ export async function openPage(options: Options = {}): Promise<Opened> {
   await page.goto(`${url}${options.path ?? '/'}#ticket=${await ticketOf(trial, url)}`)
   await page.getByText('Live', { exact: true }).waitFor()
   return {
-    ...{ trial, url, page, faults },
+    trial,
+    url,
+    page,
+    faults,
     go: async (path) => {
       await page.goto(`${url}${path}`)
       await page.getByText('Live', { exact: true }).waitFor()
@@ -67,8 +70,7 @@ export async function openPage(options: Options = {}): Promise<Opened> {
 }
 
 async function ticketOf(trial: Trial, url: string): Promise<string> {
-  const token = readFileSync(join(trial.env.BATON_HOME!, 'token'), 'utf8').trim()
-  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
+  const headers = { ...trial.authorized(), 'Content-Type': 'application/json' }
   const reply = await fetch(`${url}/api/tickets`, { method: 'POST', headers })
   return ((await reply.json()) as { ticket: string }).ticket
 }

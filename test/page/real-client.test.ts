@@ -1,15 +1,16 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { chromium, type Page } from 'playwright-core'
-import { expect, test, vi } from 'vitest'
-import type { Event } from '../../src/contract/event.js'
-import { type Stage, stage } from '../e2e/stage.js'
-import { clientBinary } from '../harness/places.js'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, expect, test } from 'vitest'
+import type { Event } from '../../src/contract/records/event.js'
+import { openStore } from '../../src/store/sqlite/sqlite.js'
+import { clientBinary } from '../harness/paths.js'
+import { authorized } from '../harness/server-token.js'
+import { type Stage, stage } from '../harness/stage.js'
+import { trustProject } from '../harness/trust.js'
 import { startTui } from '../harness/tui.js'
-import { until } from '../harness/wait.js'
-import { CHROMIUM, FLAGS, needChromium } from './browser.js'
-
-vi.setConfig({ testTimeout: 150_000 })
+import { PATIENCE_MS, until } from '../harness/wait.js'
+import { launchChromium } from './browser.js'
 
 const MODEL = 'claude-opus-4-6'
 const BRIEF = `# Handoff brief
@@ -24,13 +25,19 @@ Note item 3 in done.txt.
 > Work through the list and note each item in done.txt.
 `
 
+let browser: Promise<Browser> | null = null
+afterAll(async () => {
+  await (await browser)?.close()
+  browser = null
+})
+
 /** A browser that was let in as `baton open` lets one in; whatever it finds wrong is in `faults`. */
 async function browse(
   it: Stage,
 ): Promise<{ page: Page; faults: string[]; open(at: string): Promise<Page>; close(): Promise<void> }> {
-  needChromium()
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS })
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } })
+  browser ??= launchChromium()
+  const context = await (await browser).newContext({ viewport: { width: 1280, height: 900 } })
+  context.setDefaultTimeout(PATIENCE_MS)
   const faults: string[] = []
   const open = async (at: string): Promise<Page> => {
     const page = await context.newPage()
@@ -39,7 +46,7 @@ async function browse(
     return page
   }
   const { url } = JSON.parse((await it.baton('open', '--print', '--json')).stdout) as { url: string }
-  return { page: await open(url), faults, open, close: () => browser.close() }
+  return { page: await open(url), faults, open, close: () => context.close() }
 }
 
 test('a warning, a compaction and a handoff of the real client appear by themselves, in two tabs alike, also after the server was killed', async () => {
@@ -48,7 +55,8 @@ test('a warning, a compaction and a handoff of the real client appear by themsel
       steps: [
         { bash: 'echo item-1 >> done.txt', used: 60_008 },
         { bash: 'echo item-2 >> done.txt', used: 120_008 },
-        { text: 'Two items are noted.', used: 121_008 },
+        // 72 % like the answer before it, so that the page shows that figure for as long as it takes.
+        { text: 'Two items are noted.', used: 120_108 },
         { bash: 'ls', used: 150_008 },
         { bash: 'ls', used: 151_008 },
         { text: BRIEF, used: 152_008 },
@@ -65,7 +73,10 @@ test('a warning, a compaction and a handoff of the real client appear by themsel
     },
     { handoff: true },
   )
-  const server = await it.serve()
+  // With a token of the user's own the browser's key stays valid when the server is restarted.
+  const tokenFile = path.join(it.home.dir, 'token')
+  writeFileSync(tokenFile, 'a-secret-of-sixteen-characters\n', { mode: 0o600 })
+  const server = await it.serve(0, '--token-file', tokenFile)
   const { page, faults, open, close } = await browse(it)
   try {
     await page
@@ -75,10 +86,10 @@ test('a warning, a compaction and a handoff of the real client appear by themsel
     const tui = await startTui(it.home, { model: MODEL })
     const old = tui.sessionId()!
     await tui.submit('Work through the list and note each item in done.txt.')
-    await page.locator(`a[href="/sessions/${old}"]`).first().waitFor({ timeout: 20_000 })
+    await page.locator(`a[href="/sessions/${old}"]`).first().waitFor()
     const origin = new URL(page.url()).origin
     const tab = await open(`${origin}/sessions/${old}`)
-    for (const one of [page, tab]) await one.getByText(/72%/).first().waitFor({ timeout: 20_000 })
+    for (const one of [page, tab]) await one.getByText(/72%/).first().waitFor()
     await tab
       .getByText(/context remaining before compaction/)
       .first()
@@ -89,27 +100,28 @@ test('a warning, a compaction and a handoff of the real client appear by themsel
     await tab
       .getByText(/Reconnecting|Not connected|reconnect/i)
       .first()
-      .waitFor({ timeout: 20_000 })
-    await it.serve(Number(new URL(origin).port))
+      .waitFor()
+    await it.serve(Number(new URL(origin).port), '--token-file', tokenFile)
     await tui.submit('Go on.')
-    await tab.getByText('Handoff began').first().waitFor({ timeout: 60_000 })
-    await tui.waitFor(/Item 3 is noted/, 60_000)
+    await tab.getByText('Handoff began').first().waitFor()
+    await tui.waitFor(/Item 3 is noted/)
     const fresh = tui.sessionId()!
     expect(fresh).not.toBe(old)
     // One seat, so one row: the fresh session stands where the old one stood.
-    await page.locator(`a[href="/sessions/${fresh}"]`).first().waitFor({ timeout: 20_000 })
+    await page.locator(`a[href="/sessions/${fresh}"]`).first().waitFor()
     const told = await it.events(undefined, old)
     const count = (type: Event['type']): number => told.filter((event) => event.type === type).length
-    const rows = (text: string | RegExp): Promise<number> => tab.locator('.timeline-entry').filter({ hasText: text }).count()
+    const rows = (text: string | RegExp): Promise<number> =>
+      tab.locator('.timeline-entry').filter({ hasText: text }).count()
     // Both are asked at their own moment: they agree when the page has had its own.
-    const shown = (text: string) => expect.poll(() => rows(text), { timeout: 5_000 })
+    const shown = (text: string) => expect.poll(() => rows(text))
     await shown('context remaining before compaction').toBe(count('context_warning'))
     await shown('Handoff asked for').toBe(count('handoff_requested'))
     await shown('Handoff began').toBe(count('handoff_started'))
-    await tab.getByText('The seat has gone on in another session').waitFor({ timeout: 20_000 })
+    await tab.getByText('The seat has gone on in another session').waitFor()
     expect(await tab.locator(`.strip a[href="/sessions/${fresh}"]`).count()).toBe(1)
     const next = await open(`${origin}/sessions/${fresh}`)
-    await next.getByText('Handed over').first().waitFor({ timeout: 20_000 })
+    await next.getByText('Handed over').first().waitFor()
     expect(await next.locator('.timeline-entry').filter({ hasText: 'Handed over' }).count()).toBe(1)
     expect(faults).toEqual([])
   } finally {
@@ -120,8 +132,8 @@ test('a warning, a compaction and a handoff of the real client appear by themsel
 test('a compaction of the real client is seen to begin and to end, and a job’s progress and checks are seen', async () => {
   const it = await stage(
     {
-      steps: [{ bash: 'echo a', used: 100_008 }, { bash: 'sleep 1', used: 169_008 }, 'Never said.'],
-      summary: { text: 'What was done so far.', delay_ms: 1_500 },
+      steps: [{ bash: 'echo a', used: 100_008 }, { bash: 'echo b', used: 169_008 }, 'Never said.'],
+      summary: { text: 'What was done so far.', hold: 'summary' },
       after_compaction: [{ text: 'Done.', used: 31_008 }],
     },
     { server: true },
@@ -133,19 +145,30 @@ test('a compaction of the real client is seen to begin and to end, and a job’s
     const id = tui.sessionId()!
     const tab = await open(`${origin}/sessions/${id}`)
     await tui.submit('go')
-    await tab.getByText(/compaction under way/i).waitFor({ timeout: 30_000 })
-    await tab.getByRole('button', { name: /^Compacted/ }).waitFor({ timeout: 30_000 })
+    await tab.getByText(/compaction under way/i).waitFor()
+    it.model.release('summary')
+    await tab.getByRole('button', { name: /^Compacted/ }).waitFor()
     expect(await tab.getByText(/compaction under way/i).count()).toBe(0)
 
     it.home.env.PATH = `${path.dirname(clientBinary())}:${it.home.env.PATH}`
     const jobs = await open(`${origin}/jobs`)
-    const run = it.baton('run', '--prompt', 'Say that you are done.', '--model', MODEL, '--check', 'true', '--max-handoffs', '0')
-    await jobs.getByText('Say that you are done.').first().waitFor({ timeout: 30_000 })
+    const run = it.baton(
+      'run',
+      '--prompt',
+      'Say that you are done.',
+      '--model',
+      MODEL,
+      '--check',
+      'true',
+      '--max-handoffs',
+      '0',
+    )
+    await jobs.getByText('Say that you are done.').first().waitFor()
     await run
     await jobs
       .getByText(/completed/)
       .first()
-      .waitFor({ timeout: 20_000 })
+      .waitFor()
     await until('it is told', async () => (await it.events('job_completed')).length === 1)
     expect(faults).toEqual([])
   } finally {
@@ -160,6 +183,7 @@ test('a named agent that is started from the page works with the real client, an
     path.join(project, 'baton.yaml'),
     'agents:\n  - name: coder\n    model: claude-opus-4-6\n    permission_mode: bypassPermissions\n    checks: [test -s result.txt]\n',
   )
+  trustProject(it.home.env, project)
   // The server runs jobs with what it was started with.
   it.home.env.PATH = `${path.dirname(clientBinary())}:${it.home.env.PATH}`
   await it.serve()
@@ -167,19 +191,110 @@ test('a named agent that is started from the page works with the real client, an
   try {
     const origin = new URL(page.url()).origin
     await fetch(`${origin}/signals/claude-code/SessionStart`, {
-      ...{ method: 'POST', body: JSON.stringify({ session_id: 'before', hook_event_name: 'SessionStart', cwd: project }) },
+      method: 'POST',
+      headers: authorized(it.home.batonHome),
+      body: JSON.stringify({ session_id: 'before', hook_event_name: 'SessionStart', cwd: project }),
     })
     await page.goto(`${origin}/jobs`)
     await page.getByRole('button', { name: 'Start a job' }).click()
     await page.getByRole('textbox', { name: 'Task' }).fill('Write the result.')
     await page.getByRole('button', { name: 'Start', exact: true }).click()
     await page.getByRole('heading', { level: 1, name: 'Write the result.' }).waitFor()
-    await page.getByRole('heading', { name: 'What it said at the end' }).waitFor({ timeout: 60_000 })
+    await page.getByRole('heading', { name: 'What it said at the end' }).waitFor()
     await page.getByText('The result is written.').first().waitFor()
     await page.getByText('1 check passed').waitFor()
     await page.getByText('echo done > result.txt').first().waitFor()
-    const [job] = await it.json<{ jobs: { status: string; exit_reason: string }[] }>('jobs', 'list').then(({ jobs }) => jobs)
+    const [job] = await it
+      .json<{ jobs: { status: string; exit_reason: string }[] }>('jobs', 'list')
+      .then(({ jobs }) => jobs)
     expect(job).toMatchObject({ status: 'completed', exit_reason: 'success' })
+    expect(faults).toEqual([])
+  } finally {
+    await close()
+  }
+})
+
+test('a job that is started by a task alone runs with the chosen permission mode, and is paused and resumed from the page', async () => {
+  const it = await stage({
+    steps: [
+      { bash: 'echo one > result.txt', used: 40_008 },
+      { bash: 'echo two >> result.txt', used: 41_008, hold: 'second' },
+      'The result is written.',
+    ],
+  })
+  const { project } = it.home
+  it.home.env.PATH = `${path.dirname(clientBinary())}:${it.home.env.PATH}`
+  await it.serve()
+  const { page, faults, close } = await browse(it)
+  try {
+    const origin = new URL(page.url()).origin
+    await fetch(`${origin}/signals/claude-code/SessionStart`, {
+      method: 'POST',
+      headers: authorized(it.home.batonHome),
+      body: JSON.stringify({ session_id: 'before', hook_event_name: 'SessionStart', cwd: project }),
+    })
+    await page.goto(`${origin}/jobs`)
+    await page.getByRole('button', { name: 'Start a job' }).click()
+    expect(await page.getByRole('combobox', { name: 'Agent' }).count()).toBe(0)
+    await page.getByRole('textbox', { name: 'Task' }).fill('Write two lines.')
+    await page.getByRole('combobox', { name: 'Permission mode' }).selectOption('bypassPermissions')
+    await page.getByText('Every call is allowed, commands included.').waitFor()
+    await page.getByRole('button', { name: 'Start', exact: true }).click()
+    await page.getByRole('heading', { level: 1, name: 'Write two lines.' }).waitFor()
+    await page.getByText('bypassPermissions').first().waitFor()
+    await page.getByText('echo one > result.txt').first().waitFor()
+    await page.getByRole('button', { name: 'Pause' }).click()
+    const store = openStore(path.join(it.home.batonHome, 'baton.db'))
+    await until('the job is to pause after its step', () => store.openJobs().some(({ wanted }) => wanted === 'pause'))
+    store.close()
+    it.model.release('second')
+    await page.getByText('It rests until somebody resumes it.').waitFor()
+    await page.getByRole('button', { name: 'Resume' }).click()
+    await page.getByRole('heading', { name: 'What it said at the end' }).waitFor()
+    const { jobs } = await it.json<{ jobs: object[] }>('jobs', 'list')
+    expect(jobs).toMatchObject([{ status: 'completed', agent: null, permission_mode: 'bypassPermissions' }])
+    expect(readFileSync(path.join(project, 'result.txt'), 'utf8')).toContain('one')
+    expect(faults).toEqual([])
+  } finally {
+    await close()
+  }
+})
+
+test('a handoff that is asked for on the page is carried out by the real client', async () => {
+  const it = await stage(
+    {
+      steps: [
+        { bash: 'echo item-1 >> done.txt', used: 60_008 },
+        { text: 'One item is noted.', used: 61_008 },
+        { text: BRIEF, used: 62_008 },
+      ],
+      conversations: [
+        {
+          when: 'Continue the work',
+          steps: [
+            { bash: 'echo item-3 >> done.txt', used: 21_008 },
+            { text: 'Item 3 is noted.', used: 22_008 },
+          ],
+        },
+      ],
+    },
+    { handoff: true },
+  )
+  await it.serve()
+  const { page, faults, open, close } = await browse(it)
+  try {
+    const tui = await startTui(it.home, { model: MODEL })
+    const old = tui.sessionId()!
+    await tui.submit('Work through the list and note each item in done.txt.')
+    await tui.waitFor(/One item is noted/)
+    await tui.waitIdle()
+    const tab = await open(`${new URL(page.url()).origin}/sessions/${old}`)
+    await tab.getByRole('button', { name: 'Hand over now' }).click()
+    await tab.getByRole('dialog').getByRole('button', { name: 'Hand over' }).click()
+    await tab.getByText('Handoff asked for').first().waitFor()
+    await tui.waitFor(/Item 3 is noted/)
+    await tab.getByText('The seat has gone on in another session').waitFor()
+    expect(tui.sessionId()).not.toBe(old)
     expect(faults).toEqual([])
   } finally {
     await close()

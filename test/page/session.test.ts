@@ -20,14 +20,17 @@ async function compact(session: string, summary: string): Promise<void> {
 }
 afterAll(() => stage.close())
 
-const SECOND = { timeout: 1_500 }
-
 describe('the page of a session', () => {
   test('by its own address: figures, gauge with levels, the curve, the timeline', async () => {
     const { page, faults } = await stage.open('/sessions/climber')
     await page.getByRole('heading', { level: 1, name: /^shop/ }).waitFor()
     await page.locator('.measure-number').getByText('42%').waitFor()
-    expect(await page.locator('.gauge-scale span').allTextContents()).toEqual(['notice', 'warning', 'handoff', 'critical'])
+    expect(await page.locator('.gauge-scale span').allTextContents()).toEqual([
+      'notice',
+      'warning',
+      'handoff',
+      'critical',
+    ])
     await page.getByRole('img', { name: /climb of this session in 3 readings/ }).waitFor()
     await page.getByText('Session started').waitFor()
     expect(faults).toEqual([])
@@ -38,19 +41,19 @@ describe('the page of a session', () => {
     const { page, faults } = await stage.open('/sessions/climber')
     await page.getByText('Session started').waitFor()
     await stage.status('climber', 120_000)
-    await page.getByText('28% context remaining before compaction').waitFor(SECOND)
-    await page.locator('.measure-number').getByText('72%').waitFor(SECOND)
-    await page.getByRole('img', { name: /in 4 readings/ }).waitFor(SECOND)
+    await page.getByText('28% context remaining before compaction').waitFor()
+    await page.locator('.measure-number').getByText('72%').waitFor()
+    await page.getByRole('img', { name: /in 4 readings/ }).waitFor()
 
     await stage.hook('compaction.PreCompact', 'climber')
-    await page.getByText(/Automatic compaction under way \(72% context used\), please wait/).waitFor(SECOND)
-    await page.locator('h1').getByText('compacting').waitFor(SECOND)
+    await page.getByText(/Automatic compaction under way \(72% context used\), please wait/).waitFor()
+    await page.locator('h1').getByText('compacting').waitFor()
 
     const summary = '<script>window.broken = 1</script><img src=x onerror="window.broken = 1"> keep the old endpoints'
     await stage.hook('compaction.SessionStart', 'climber')
     await stage.hook('compaction.PostCompact', 'climber', { compact_summary: summary })
     await stage.status('climber', 21_000)
-    const entry = page.getByRole('button', { name: /^Compacted 120k →/ })
+    const entry = page.getByRole('button', { name: /^Compacted 120k tokens/ })
     await entry.waitFor()
     expect(await page.getByText('please wait').count()).toBe(0)
     expect(await entry.getAttribute('aria-expanded')).toBe('false')
@@ -76,10 +79,13 @@ describe('the page of a session', () => {
   })
 
   test('a handoff is asked for, shown and called off; Baton is silenced and woken', async () => {
-    const { page } = await stage.open('/sessions/climber')
-    await page.getByRole('button', { name: 'Hand off now' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Hand off' }).click()
+    const { page, context } = await stage.open('/sessions/climber')
+    await page.getByRole('button', { name: 'Hand over now' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Hand over' }).click()
     await page.locator('.strip').getByText('Handoff 1').waitFor()
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    await page.getByRole('button', { name: 'Copy the command that resumes it' }).click()
+    await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe('claude --resume climber')
     await page.getByRole('button', { name: 'Call it off' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Call it off' }).click()
     await page.getByText('Handoff called off').waitFor()
@@ -93,7 +99,9 @@ describe('the page of a session', () => {
   test('the curve is zoomed and shown whole again', async () => {
     const { page } = await stage.open('/sessions/climber')
     const further = page.getByRole('button', { name: 'Further' })
-    await further.waitFor()
+    // Nothing can be zoomed before the readings are drawn.
+    await page.getByRole('img', { name: /climb of this session in \d+ readings/ }).waitFor()
+    await page.locator('.curve canvas').waitFor()
     expect(await further.isDisabled()).toBe(true)
     await page.getByRole('button', { name: 'Closer' }).click()
     await expect.poll(() => further.isDisabled()).toBe(false)
@@ -104,12 +112,11 @@ describe('the page of a session', () => {
     await page.close()
   })
 
-  test('without a key the words are withheld and nothing can be changed', async () => {
+  test('without a key the page of a session is locked and shows nothing of it', async () => {
     const { page, faults, context } = await stage.open('/sessions/compacted', { key: false })
-    await page.getByRole('button', { name: /^Compacted/ }).click()
-    await page.getByText('The summary is withheld').waitFor()
-    expect(await page.getByRole('button', { name: 'Hand off now' }).isDisabled()).toBe(true)
-    expect(await page.getByText('keep the old endpoints').count()).toBe(0)
+    await page.getByRole('heading', { level: 1, name: 'Locked' }).waitFor()
+    expect(await page.getByRole('button', { name: 'Hand over now' }).count()).toBe(0)
+    expect(await page.getByText('compacted').count()).toBe(0)
     expect(faults).toEqual([])
     await context.close()
   })

@@ -4,9 +4,9 @@ import { afterAll, afterEach, beforeAll, onTestFinished, test } from 'vitest'
 import { ENVIRONMENT } from '../../src/agents/claude-code/environment.js'
 import { startModel } from '../../src/model/model.js'
 import type { ScriptInput } from '../../src/model/script.js'
-import { startTape, type Tape, type Told } from '../claude-code/tape.js'
+import { startTape, type Tape, type Told } from '../client/claude-code/tape.js'
 import { type Home, makeHome } from '../harness/home.js'
-import { REPOSITORY } from '../harness/places.js'
+import { REPOSITORY } from '../harness/paths.js'
 import { runPrint } from '../harness/run-print.js'
 import { startTui } from '../harness/tui.js'
 import { pause } from '../harness/wait.js'
@@ -48,7 +48,9 @@ async function stage(script: ScriptInput): Promise<{ home: Home; tape: Tape }> {
 
 function keepEvent(home: Home, name: string, told: Told | undefined): void {
   if (told === undefined) throw new Error(`the client never told ${name}`)
-  const env = Object.fromEntries(ENVIRONMENT.flatMap((key) => (told.env[key] === undefined ? [] : [[key, told.env[key]]])))
+  const env = Object.fromEntries(
+    ENVIRONMENT.flatMap((key) => (told.env[key] === undefined ? [] : [[key, told.env[key]]])),
+  )
   put(
     path.join(fresh, 'events', `${name}.json`),
     `${JSON.stringify(scrub(home, { kind: told.event, env, body: told.body }), null, 2)}\n`,
@@ -59,17 +61,28 @@ function keepTranscript(home: Home, name: string, sessionId: string | null): voi
   const text = home.transcript(sessionId!)!
   put(path.join(fresh, 'transcripts', `${name}.jsonl`), scrubTranscript(home, text))
   version = /"version":"([^"]+)"/.exec(text)?.[1] ?? version
-  const folder = path.join(home.configDir, 'projects', home.project.replace(/[^a-zA-Z0-9]/g, '-'), sessionId!, 'subagents')
+  const folder = path.join(
+    home.configDir,
+    'projects',
+    home.project.replace(/[^a-zA-Z0-9]/g, '-'),
+    sessionId!,
+    'subagents',
+  )
   if (!existsSync(folder)) return
   for (const file of readdirSync(folder)) {
     const inside = readFileSync(path.join(folder, file), 'utf8')
-    const clean = file.endsWith('.jsonl') ? scrubTranscript(home, inside) : JSON.stringify(scrub(home, JSON.parse(inside)))
+    const clean = file.endsWith('.jsonl')
+      ? scrubTranscript(home, inside)
+      : JSON.stringify(scrub(home, JSON.parse(inside)))
     put(path.join(fresh, 'transcripts', name, 'subagents', file), clean)
   }
 }
 
-const first = (tape: Tape, event: string, fits: (body: Record<string, unknown>) => boolean = () => true): Told | undefined =>
-  tape.told().find((told) => told.event === event && fits(told.body))
+const first = (
+  tape: Tape,
+  event: string,
+  fits: (body: Record<string, unknown>) => boolean = () => true,
+): Told | undefined => tape.told().find((told) => told.event === event && fits(told.body))
 
 test('print mode: thinking, parallel tools, a failing tool, a subagent', async () => {
   const { home, tape } = await stage({
@@ -209,7 +222,7 @@ test('the terminal: status line at its moments, compact, clear, permission, resu
   keepEvent(home, 'terminal.Notification.permission', first(tape, 'Notification'))
   await tui.key('Enter')
   await tui.waitStatus('idle')
-  await tape.waitFor('the idle notice', (told) => told.some(({ body }) => body.notification_type === 'idle_prompt'), 90_000)
+  await tape.waitFor('the idle notice', (told) => told.some(({ body }) => body.notification_type === 'idle_prompt'))
   keepEvent(
     home,
     'terminal.Notification.idle',

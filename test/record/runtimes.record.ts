@@ -2,25 +2,29 @@ import { randomUUID } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { onTestFinished, test } from 'vitest'
-import { cliRuntime } from '../../src/jobs/runtimes/cli.js'
+import { cliRuntime } from '../../src/agents/claude-code/runtime/cli-runtime.js'
+import type { RuntimeListener, SessionOptions } from '../../src/contract/runtime.js'
 import { ears, type Heard, hear } from '../../src/jobs/runtimes/heard.cases.js'
-import type { Ears, SessionWish } from '../../src/jobs/runtimes/runtime.js'
 import { startModel } from '../../src/model/model.js'
 import type { ScriptInput } from '../../src/model/script.js'
 import { type Home, makeHome } from '../harness/home.js'
-import { clientBinary, REPOSITORY } from '../harness/places.js'
+import { clientBinary, REPOSITORY } from '../harness/paths.js'
 import { until } from '../harness/wait.js'
 import { scrub } from './scrub.js'
 
 interface Recording {
   script: ScriptInput
   env?: Record<string, string>
-  wish?: Partial<SessionWish>
-  ears?: Partial<Ears>
+  wish?: Partial<SessionOptions>
+  ears?: Partial<RuntimeListener>
 }
 
 /** Plays a session with the real client and keeps every line it wrote. */
-async function record(name: string, { script, env, wish, ears: answers }: Recording, play: (heard: Heard) => Promise<unknown>) {
+async function record(
+  name: string,
+  { script, env, wish, ears: answers }: Recording,
+  play: (heard: Heard) => Promise<unknown>,
+) {
   const model = await startModel({ script })
   onTestFinished(() => model.close())
   const home = makeHome({ model, ...(env ? { env } : {}) })
@@ -51,7 +55,10 @@ async function record(name: string, { script, env, wish, ears: answers }: Record
   const version = heard.of('started')[0]?.version ?? 'unknown'
   const folder = path.join(REPOSITORY, 'src', 'jobs', 'runtimes', 'fixtures', version)
   mkdirSync(folder, { recursive: true })
-  writeFileSync(path.join(folder, `${name}.jsonl`), heard.raw.map((line) => `${keep(home, JSON.parse(line))}\n`).join(''))
+  writeFileSync(
+    path.join(folder, `${name}.jsonl`),
+    heard.raw.map((line) => `${keep(home, JSON.parse(line))}\n`).join(''),
+  )
 }
 
 /** The client's own lists of commands, tools and models are of no use here, and not ours to pass on. */

@@ -35,7 +35,10 @@ function scrubLine(home: Home, entry: Record<string, unknown>): unknown {
   const shorten = (part: unknown): unknown => {
     if (Array.isArray(part)) return part.map(shorten)
     if (typeof part !== 'object' || part === null) return part
-    const members = Object.entries(part).map(([key, inner]) => [key, CLIENTS_OWN.includes(key) ? '(left out)' : shorten(inner)])
+    const members = Object.entries(part).map(([key, inner]) => [
+      key,
+      CLIENTS_OWN.includes(key) ? '(left out)' : shorten(inner),
+    ])
     return Object.fromEntries(members)
   }
   return scrub(home, shorten(entry), 80)

@@ -1,7 +1,16 @@
 // Transcripts of 200 MB, processes that are killed, and a disk that fills up while they are kept. node test/soak/archive.mjs
 import { execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { appendFileSync, createReadStream, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  createReadStream,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { writeConversation } from '../../bench/archive-samples.mjs'
 import { BATON, makeMachine, pause, temporary } from '../../bench/machine.mjs'
@@ -31,7 +40,11 @@ appendFileSync(transcript, `${JSON.stringify({ type: 'user', message: { role: 'u
 machine.baton('archive', 'finish', '--json')
 const { archives } = JSON.parse(machine.baton('archive', 'list', '--json'))
 const [kept] = archives
-prove(archives.length === 1 && kept.status === 'kept', 'one archive, kept', JSON.stringify(archives.map(({ status }) => status)))
+prove(
+  archives.length === 1 && kept.status === 'kept',
+  'one archive, kept',
+  JSON.stringify(archives.map(({ status }) => status)),
+)
 prove(kept?.bytes === size, 'of the bytes that were there when it was planned', `${kept?.bytes} of ${size}`)
 const restored = join(temporary('restored'), 'r.jsonl')
 machine.baton('archive', 'restore', kept.archive_id, '--to', restored)
@@ -86,7 +99,13 @@ function tryBaton({ env, project }, ...args) {
 
 function tellSession({ env, project }, path) {
   const input = JSON.stringify({
-    ...{ session_id: SESSION, transcript_path: path, cwd: project, version: '2.1.325', model: { id: 'claude-opus-4-6' } },
+    ...{
+      session_id: SESSION,
+      transcript_path: path,
+      cwd: project,
+      version: '2.1.325',
+      model: { id: 'claude-opus-4-6' },
+    },
     workspace: { current_dir: project, project_dir: project },
   })
   execFileSync(process.execPath, [BATON, 'statusline'], { env, cwd: project, input })

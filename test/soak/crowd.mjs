@@ -17,21 +17,22 @@ const SESSION = 'c70d0000-0000-4000-8000-000000000000'
 const LEVELS = ['notice', 'warning', 'handoff', 'critical']
 
 const PROGRAM = `const [, , rooms, samples, me, signals, cwd] = process.argv
-const { openHouse, loadConfig, around } = await import(rooms)
+const rareWork = await import(rooms)
+const { openApp, loadConfig } = rareWork
 const { statusLine } = await import(samples)
-const house = openHouse({ env: process.env, loadConfig, around: () => around })
+const app = openApp({ env: process.env, loadConfig, rareWork: () => rareWork })
 for (let i = 0; i < Number(signals); i++) {
   // all of them climb together; the client's clock tells which figure is newest
   const used = 20_008 + Math.round((i / (Number(signals) - 1)) * 140_000)
   const body = statusLine({ sessionId: '${SESSION}', transcript: null, cwd, used, duration: 10_000_000 + i * 1000 + Number(me) })
   const raw = { agent: 'claude-code', kind: 'status-line', body, env: {}, at: Date.now() }
-  house.engine.take(raw, { deliver: 'keep', signalId: '${SESSION}.' + i + '.' + me })
+  app.engine.take(raw, { deliver: 'keep', signalId: '${SESSION}.' + i + '.' + me })
 }
-house.close()
+app.close()
 `
 
 const machine = makeMachine('crowd')
-const rooms = await bundleSource(['house.ts', 'around.ts', 'config/load-config.ts'])
+const rooms = await bundleSource(['engine/open-engine.ts', 'engine/rare-work.ts', 'config/load-config.ts'])
 const program = join(machine.dir, 'crowd-member.mjs')
 writeFileSync(program, PROGRAM)
 const samples = new URL('../../bench/samples.mjs', import.meta.url).pathname

@@ -22,7 +22,11 @@ export function fakeClient(machine, sessionId) {
       return run(hook, toolBatch({ ...session, n, size }), { env, cwd: machine.project, killAfter })
     },
     status({ used, killAfter = null }) {
-      return run(settings.statusLine.command, statusLine({ ...session, used }), { env, cwd: machine.project, killAfter })
+      return run(settings.statusLine.command, statusLine({ ...session, used }), {
+        env,
+        cwd: machine.project,
+        killAfter,
+      })
     },
   }
 }

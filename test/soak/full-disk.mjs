@@ -47,12 +47,15 @@ const during = await batches(10)
 prove(quiet(during), 'full, every hook ends with 0 and in silence', slowest(during))
 prove(
   during.every(
-    (run) => !run.stdout.includes('undefined') && (run.stdout === '' || run.stdout.startsWith('{') || run.stdout.length < 400),
+    (run) =>
+      !run.stdout.includes('undefined') && (run.stdout === '' || run.stdout.startsWith('{') || run.stdout.length < 400),
   ),
   'and says nothing odd',
 )
 const { startModel } = await import(await bundleSource(['model/model.ts']))
-const model = await startModel({ script: { steps: [{ bash: 'echo {{n}}', used: 60_008, grow: 15_000, repeat: 6 }, 'Done.'] } })
+const model = await startModel({
+  script: { steps: [{ bash: 'echo {{n}}', used: 60_008, grow: 15_000, repeat: 6 }, 'Done.'] },
+})
 const run = await runClient(machine, model.url)
 prove(
   run.code === 0 && run.stdout.trim() === 'Done.' && run.stderr === '',

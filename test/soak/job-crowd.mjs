@@ -9,10 +9,14 @@ import { jobGround, memoryOf, untilTrue } from './job-ground.mjs'
 import { end, prove } from './prove.mjs'
 import { startStepModel } from './step-model.mjs'
 
-const { values } = parseArgs({ options: { jobs: { type: 'string', default: '16' }, steps: { type: 'string', default: '12' } } })
+const { values } = parseArgs({
+  options: { jobs: { type: 'string', default: '16' }, steps: { type: 'string', default: '12' } },
+})
 const [JOBS, STEPS] = [Number(values.jobs), Number(values.steps)]
 const [MOST_ALONE, MOST_MORE] = [150, 20]
-const rooms = await import(await bundleSource(['house.ts', 'around.ts', 'config/load-config.ts', 'jobs/new-job.ts']))
+const rooms = await import(
+  await bundleSource(['engine/open-engine.ts', 'engine/rare-work.ts', 'config/load-config.ts', 'jobs/new-job.ts'])
+)
 const model = await startStepModel({ steps: STEPS, wait: 0.05 })
 
 const yaml = (limit) => `
@@ -50,25 +54,30 @@ async function alone(ground, agent, flags, env) {
   return first
 }
 async function together(ground, runtime, env) {
-  const house = rooms.openHouse({ env: ground.env, loadConfig: rooms.loadConfig, around: () => rooms.around })
-  const { spec } = house.store.jobs().findLast((job) => job.spec.runtime === runtime)
+  const app = rooms.openApp({ env: ground.env, loadConfig: rooms.loadConfig, rareWork: () => rooms })
+  const { spec } = app.store.jobs().findLast((job) => job.spec.runtime === runtime)
   const ids = []
   for (let n = 0; n < JOBS; n++) {
     const at = new Date(Date.now() + n).toISOString()
-    ids.push(rooms.newJob(house.store, { spec, parentSeatId: null, runner: null }, at, house.newId).jobId)
+    ids.push(rooms.newJob(app.store, { spec, parentSeatId: null, runner: null }, at, app.newId).jobId)
   }
-  house.close()
+  app.close()
   const run = await watched(ground, ['jobs', 'resume'], env)
   const jobs = (await ground.jobs())
     .filter(({ job_id }) => ids.includes(job_id))
     .sort((a, b) => ids.indexOf(a.job_id) - ids.indexOf(b.job_id))
-  if (run.code !== 0) console.log(run.stderr.slice(-600), JSON.stringify(jobs.map(({ status, detail }) => [status, detail])))
+  if (run.code !== 0)
+    console.log(run.stderr.slice(-600), JSON.stringify(jobs.map(({ status, detail }) => [status, detail])))
   return { ...run, jobs }
 }
 
 function tell(what, one, many) {
   const each = (many.most - one.most) / (JOBS - 1)
-  prove(one.code === 0 && one.most < MOST_ALONE, `${what}: one job takes less than ${MOST_ALONE} MB of its own`, `${one.most} MB`)
+  prove(
+    one.code === 0 && one.most < MOST_ALONE,
+    `${what}: one job takes less than ${MOST_ALONE} MB of its own`,
+    `${one.most} MB`,
+  )
   prove(
     many.code === 0 && many.jobs.every(({ status }) => status === 'completed'),
     `${what}: ${JOBS} jobs in one process are completed`,
@@ -92,7 +101,9 @@ function early(jobs, places) {
   return jobs.flatMap(({ job_id, started_at }, n) => {
     const now = at(started_at)
     const older = jobs.slice(0, n).filter((one) => at(one.started_at) > now).length
-    const run = jobs.filter((one) => one.job_id !== job_id && at(one.started_at) <= now && now < at(one.ended_at)).length
+    const run = jobs.filter(
+      (one) => one.job_id !== job_id && at(one.started_at) <= now && now < at(one.ended_at),
+    ).length
     return older + run >= places ? [`${job_id}: ${older} older, ${run} ran`] : []
   })
 }
@@ -105,12 +116,19 @@ const steps = Array.from({ length: 60 }, (_, n) => ({
   delayMs: 20,
 }))
 const script = join(played.dir, 'script.json')
-writeFileSync(script, JSON.stringify({ sessions: Array.from({ length: JOBS + 1 }, () => [...steps, { text: 'Done.' }]) }))
+writeFileSync(
+  script,
+  JSON.stringify({ sessions: Array.from({ length: JOBS + 1 }, () => [...steps, { text: 'Done.' }]) }),
+)
 const scripted = await alone(played, 'played', [], { BATON_JOB_SCRIPT: script })
 const many = await together(played, 'scripted', { BATON_JOB_SCRIPT: script })
 tell('scripted', scripted, many)
 prove(mostAtOnce(many.jobs) <= 4, 'as many run at once as may', `${mostAtOnce(many.jobs)} of 4`)
-prove(early(many.jobs, 4).length === 0, 'none begins where an older one still needs the place', early(many.jobs, 4).join())
+prove(
+  early(many.jobs, 4).length === 0,
+  'none begins where an older one still needs the place',
+  early(many.jobs, 4).join(),
+)
 played.remove()
 
 const real = jobGround('crowd', model.url, yaml(JOBS))
@@ -130,7 +148,11 @@ for (const runtime of ['cli', 'sdk']) {
     const written = existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : []
     return written.length !== STEPS || new Set(written).size !== STEPS
   })
-  prove(wrong.length === 0, `${runtime}: each of ${JOBS * STEPS} steps was done once`, wrong.map(({ job_id }) => job_id).join())
+  prove(
+    wrong.length === 0,
+    `${runtime}: each of ${JOBS * STEPS} steps was done once`,
+    wrong.map(({ job_id }) => job_id).join(),
+  )
 }
 prove(
   await untilTrue(() => real.left().length === 0, 10_000),

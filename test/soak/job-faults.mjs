@@ -43,7 +43,9 @@ function saidTwice(main, journal, home) {
       const worked = journal.some((line) => line.sessionId === sessionId && line.what !== 'denied')
       const heard = transcriptOf(home, sessionId)?.includes('Do all steps.') === true
       if (worked || heard)
-        faults.push(`session ${sessionId} ${worked ? 'worked' : 'heard'}, and ${sessions.at(-1)} was given the same first prompt`)
+        faults.push(
+          `session ${sessionId} ${worked ? 'worked' : 'heard'}, and ${sessions.at(-1)} was given the same first prompt`,
+        )
     }
   for (const { n, session_id, body } of main) {
     const count = (text) => body.split(JSON.stringify(text).slice(1, -1)).length - 1

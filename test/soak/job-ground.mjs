@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { BATON, clientBinary, makeMachine, pause, start } from '../../bench/machine.mjs'
 
@@ -24,11 +25,34 @@ export function dice(seed) {
   return { roll, upTo: (most) => roll() * most, one: (list) => list[Math.floor(roll() * list.length)] }
 }
 
+/**
+ * Writes the record of `baton trust`, which is refused where an agent runs this program. Keep in
+ * step with src/config/trust.ts.
+ */
+function trustProject(home, project, yaml) {
+  const folder = realpathSync.native(project)
+  let [a, b] = [0x811c9dc5, 0x01000193]
+  for (let i = 0; i < folder.length; i++) {
+    a = Math.imul(a ^ folder.charCodeAt(i), 0x01000193)
+    b = Math.imul(b ^ folder.charCodeAt(i), 0x85ebca6b)
+  }
+  const name = [a, b].map((half) => (half >>> 0).toString(16).padStart(8, '0')).join('')
+  const record = { version: 1, folder, sha256: createHash('sha256').update(yaml).digest('hex'), trusted_at: '' }
+  mkdirSync(join(home, 'trust'), { recursive: true, mode: 0o700 })
+  writeFileSync(join(home, 'trust', `${name}.json`), JSON.stringify(record), { mode: 0o600 })
+}
+
 /** A machine on which jobs run: the real client on its PATH, nothing of Baton installed into it. */
 export function jobGround(what, modelUrl, yaml) {
   const machine = makeMachine(what, { install: false })
-  const env = { ...machine.env, ...CLIENT, ANTHROPIC_BASE_URL: modelUrl, PATH: `${dirname(clientBinary())}:${machine.env.PATH}` }
+  const env = {
+    ...machine.env,
+    ...CLIENT,
+    ANTHROPIC_BASE_URL: modelUrl,
+    PATH: `${dirname(clientBinary())}:${machine.env.PATH}`,
+  }
   writeFileSync(join(machine.project, 'baton.yaml'), yaml)
+  trustProject(env.BATON_HOME, machine.project, yaml)
   const ground = {
     ...machine,
     env,
@@ -64,7 +88,8 @@ function processesIn(home) {
     if (!/^\d+$/.test(name)) return []
     try {
       const environment = readFileSync(`/proc/${name}/environ`, 'latin1').split('\0')
-      if (!environment.includes(`HOME=${home}`) || !environment.some((entry) => entry.startsWith('BATON_JOB_ID='))) return []
+      if (!environment.includes(`HOME=${home}`) || !environment.some((entry) => entry.startsWith('BATON_JOB_ID=')))
+        return []
       if (/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${name}/stat`, 'latin1'))) return []
       const args = readFileSync(`/proc/${name}/cmdline`, 'utf8').split('\0')
       // Archives are written by a process that nobody waits for.

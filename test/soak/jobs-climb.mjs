@@ -15,7 +15,7 @@ const WINDOWS = [
 ]
 
 const { startModel, copies, textsOf, climb } = await import(
-  await bundleSource(['model/model.ts', 'model/log.ts', '../test/e2e/climb-script.ts'])
+  await bundleSource(['model/model.ts', 'model/log.ts', '../test/client/climb-script.ts'])
 )
 
 for (const runtime of ['cli', 'sdk']) for (const one of WINDOWS) await look(runtime, one)
@@ -45,7 +45,11 @@ async function look(runtime, { model: name, about, grow }) {
     firsts.every((entry, at) => holds(entry, 'Do all steps.') && (at === 0 || holds(entry, 'All steps, each once'))),
     `${what}: each session begins with the task and the brief`,
   )
-  prove(requests.length === STEPS + 1 + job.handoffs, `${what}: one request more for each handoff`, `${requests.length} in all`)
+  prove(
+    requests.length === STEPS + 1 + job.handoffs,
+    `${what}: one request more for each handoff`,
+    `${requests.length} in all`,
+  )
   prove(!requests.some((entry) => copies(entry, 'These calls were made') > 0), `${what}: nothing is told twice`)
   prove(!model.log().some(({ kind }) => kind === 'compaction') && job.compactions === 0, `${what}: no compaction`)
   await model.close()

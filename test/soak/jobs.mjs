@@ -1,5 +1,6 @@
 // Jobs whose Baton, client or both are killed at random moments, and taken up again each time.
-// node test/soak/jobs.mjs [--runs N] [--kills N] [--steps N] [--lanes N] [--seed N] [--runtime cli|sdk]
+// node test/soak/jobs.mjs [--runs N] [--kills N] [--steps N] [--lanes N] [--seed N] [--runtime cli|sdk] [--briefs
+// listed|never]
 
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, statSync } from 'node:fs'
@@ -19,9 +20,12 @@ const { values } = parseArgs({
     lanes: { type: 'string', default: '3' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     runtime: { type: 'string' },
+    briefs: { type: 'string', default: 'listed' },
   },
 })
-const [RUNS, KILLS, STEPS, LANES, SEED] = ['runs', 'kills', 'steps', 'lanes', 'seed'].map((name) => Number(values[name]))
+const [RUNS, KILLS, STEPS, LANES, SEED] = ['runs', 'kills', 'steps', 'lanes', 'seed'].map((name) =>
+  Number(values[name]),
+)
 /** One job takes no longer than this, whatever is killed. */
 const LONGEST_MS = 240_000
 
@@ -46,7 +50,7 @@ const moments = {}
 async function oneRun(number) {
   const runtime = values.runtime ?? (number % 2 === 0 ? 'cli' : 'sdk')
   const random = dice(SEED * 1000 + number)
-  const model = await startStepModel({ steps: STEPS })
+  const model = await startStepModel({ steps: STEPS, briefs: values.briefs })
   const ground = jobGround('jobs', model.url, yaml(runtime))
   const PLACE = ground.dir
   const start = (...args) => ground.baton([...args, '--json'], { PLACE })
@@ -166,7 +170,8 @@ async function oneRun(number) {
   if (troubles.length > 0) console.log(`    killed: ${story.join(', ')}`)
   if (!gone) for (const { pid } of ground.left()) tryKill(pid)
   await model.close()
-  if (troubles.length > 0 && process.env.KEEP) execFileSync('cp', ['-a', ground.dir, `${process.env.KEEP}/run-${number}`])
+  if (troubles.length > 0 && process.env.KEEP)
+    execFileSync('cp', ['-a', ground.dir, `${process.env.KEEP}/run-${number}`])
   ground.remove()
   return { troubles: troubles.map((trouble) => `run ${number} (${runtime}): ${trouble}`), kills, revived, ...judged }
 }
@@ -179,7 +184,7 @@ function tryKill(pid) {
   }
 }
 
-console.log(`jobs: ${RUNS} runs of ${STEPS} steps, ${KILLS} kills each, seed ${SEED}`)
+console.log(`jobs: ${RUNS} runs of ${STEPS} steps, ${KILLS} kills each, briefs ${values.briefs}, seed ${SEED}`)
 const results = []
 let next = 0
 await Promise.all(

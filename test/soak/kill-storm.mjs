@@ -108,7 +108,11 @@ const lost = accepted.filter((run) => {
   taken.set(key, left - 1)
   return left < 1
 })
-prove(lost.length === 0, `none of ${accepted.length} accepted signals is lost`, lost.length === 0 ? '' : `${lost.length} are`)
+prove(
+  lost.length === 0,
+  `none of ${accepted.length} accepted signals is lost`,
+  lost.length === 0 ? '' : `${lost.length} are`,
+)
 const unruly = runs.filter((run) => run.signal !== 'SIGKILL' && (run.code !== 0 || run.stderr !== ''))
 prove(
   unruly.length === 0,
@@ -127,7 +131,9 @@ const heard = runs
   .filter((run) => run.code === 0)
   .flatMap((run) => levelsIn(run.stdout).map((level) => `${run.sessionId} ${level}`))
 prove(repeated(heard).length === 0, 'no client heard a level twice', repeated(heard).join(', '))
-const silent = names.flatMap((session) => LEVELS.map((level) => `${session} ${level}`)).filter((one) => !heard.includes(one))
+const silent = names
+  .flatMap((session) => LEVELS.map((level) => `${session} ${level}`))
+  .filter((one) => !heard.includes(one))
 console.log(
   `  heard   ${heard.length} of ${crossings.length} levels; the others were jumped over, or their hook was killed as it spoke (${silent.length})`,
 )

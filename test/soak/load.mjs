@@ -16,7 +16,13 @@ const MB = 1024 * 1024
 const machine = makeMachine('load')
 const server = await machine.serve()
 const folder = join(machine.home, '.claude', 'projects', '-soak')
-const load = prepareLoad(machine.dir, { sessions: SESSIONS, cwd: machine.project, folder, port: server.port, growing: true })
+const load = prepareLoad(machine.dir, {
+  sessions: SESSIONS,
+  cwd: machine.project,
+  folder,
+  server,
+  growing: true,
+})
 if (load === null) {
   console.log('load: left out, no C compiler (cc) here')
   await server.stop()
@@ -48,7 +54,11 @@ prove(late < early * 1.2, 'and does not grow with time', `${Math.round(early)} M
 prove(log < 128, "the store's log is bounded", `${Math.round(log)} MB`)
 const store = lookInto(machine.batonHome)
 prove(store.integrity === 'ok', 'the store is whole', store.integrity)
-prove(store.taken.length === said.answered, 'every answered signal is kept', `${store.taken.length} of ${said.answered}`)
+prove(
+  store.taken.length === said.answered,
+  'every answered signal is kept',
+  `${store.taken.length} of ${said.answered}`,
+)
 prove(store.sessions.length === SESSIONS, 'of every session', `${store.sessions.length}`)
 machine.remove()
 end()

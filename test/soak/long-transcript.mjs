@@ -31,10 +31,12 @@ console.log(`long transcript: ${values.megabytes} MB, ${steps.toLocaleString('en
 const rooms = await bundleSource(['agents/claude-code/transcript.ts'])
 const program = join(machine.dir, 'look.mjs')
 writeFileSync(program, PROGRAM)
-const look = () => JSON.parse(execFileSync(process.execPath, [program, rooms, file], { env: machine.env, encoding: 'utf8' }))
+const look = () =>
+  JSON.parse(execFileSync(process.execPath, [program, rooms, file], { env: machine.env, encoding: 'utf8' }))
 
 let n = 50_000_000
-const grow = (used, size = 900) => appendFileSync(file, transcriptStep({ ...session, n: ++n, used, size, at: Date.now() }))
+const grow = (used, size = 900) =>
+  appendFileSync(file, transcriptStep({ ...session, n: ++n, used, size, at: Date.now() }))
 grow(61_008)
 const first = Array.from({ length: 7 }, look)
 const ms = median(first.map((one) => one.ms))

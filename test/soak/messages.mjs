@@ -31,7 +31,14 @@ const one = (list) => list[Math.floor(Math.random() * list.length)]
 
 const rooms = await import(
   await bundleSource([
-    ...['house.ts', 'around.ts', 'config/load-config.ts', 'engine/send-message.ts', 'model/model.ts', 'model/log.ts'],
+    ...[
+      'engine/open-engine.ts',
+      'engine/rare-work.ts',
+      'config/load-config.ts',
+      'engine/messages/send-message.ts',
+      'model/model.ts',
+      'model/log.ts',
+    ],
   ])
 )
 const turn = [{ bash: 'true', repeat: 3 }, 'Done.']
@@ -45,12 +52,12 @@ const slow = [{ hooks: [{ type: 'command', command: 'sleep 0.2' }] }]
 const settings = { hooks: { PostToolBatch: slow, UserPromptSubmit: slow, Stop: slow } }
 const machines = [makeMachine('messages', { settings }), makeMachine('messages', { settings })]
 const server = await machines[0].serve()
-const houses = machines.map(({ env }) => rooms.openHouse({ env, loadConfig: rooms.loadConfig, around: () => rooms.around }))
+const apps = machines.map(({ env }) => rooms.openApp({ env, loadConfig: rooms.loadConfig, rareWork: () => rooms }))
 const seats = Array.from({ length: count('seats') }, (_, n) => ({
   name: `seat-${n}`,
   session: randomUUID(),
   machine: machines[n % 2],
-  house: houses[n % 2],
+  app: apps[n % 2],
   seatId: null,
 }))
 let killed = 0
@@ -58,7 +65,7 @@ let runs = 0
 const troubles = []
 
 /** One turn of a seat's client. `kill`: after so many milliseconds, or as soon as it was given a message; null: not at all. */
-function runSeat({ name, session, machine, house, seatId }, first, kill) {
+function runSeat({ name, session, machine, app, seatId }, first, kill) {
   runs++
   const which = first ? ['--session-id', session] : ['--resume', session]
   const client = start(
@@ -72,7 +79,7 @@ function runSeat({ name, session, machine, house, seatId }, first, kill) {
   )
   const end = () => client.kill('SIGKILL')
   const timer = setTimeout(end, typeof kill === 'number' ? kill : 120_000)
-  const given = () => house.store.openMessages(seatId).some(({ status }) => status === 'sent') && end()
+  const given = () => app.store.openMessages(seatId).some(({ status }) => status === 'sent') && end()
   const watch = kill === 'when given' ? setInterval(given, 10) : null
   return new Promise((resolve) => {
     client.once('close', (code) => {
@@ -90,12 +97,12 @@ function howToKill() {
   return Math.random() < 0.5 ? 'when given' : 300 + Math.random() * 4_000
 }
 
-const open = ({ house, seatId }) => house.store.openMessages(seatId).length
+const open = ({ app, seatId }) => app.store.openMessages(seatId).length
 
 await Promise.all(seats.map((seat, n) => pause(Math.floor(n / 2) * 800).then(() => runSeat(seat, true, null))))
 for (const seat of seats) {
-  seat.house.drain()
-  seat.seatId = seat.house.store.seatNamed(seat.name).seatId
+  seat.app.drain()
+  seat.seatId = seat.app.store.seatNamed(seat.name).seatId
 }
 
 const until = Date.now() + count('seconds') * 1000
@@ -110,7 +117,7 @@ const senders = Array.from({ length: sending }, async (_, n) => {
     const [seat, mode] = [one(seats), one(MODES)]
     const text = Math.random() < 0.2 ? 'the same words as before' : `number ${i} of ${sender}`
     const letter = { seatId: seat.seatId, sender, mode, text, file: null }
-    const { message_id } = rooms.sendMessage(seat.house.engine.parts, letter)
+    const { message_id } = rooms.sendMessage(seat.app.engine.deps, letter)
     letters.push({ id: message_id, sender, mode, seat, n: letters.length })
   }
   sending--
@@ -139,16 +146,17 @@ async function lane(work) {
   }
 }
 await Promise.all([...senders, ...seats.map(keepAlive)])
-for (const house of houses) house.drain({ wait: true })
+for (const app of apps) app.drain({ wait: true })
 
-const stored = new Map(houses.flatMap((house) => house.store.messages({ limit: 1_000_000 })).map((m) => [m.message_id, m]))
+const stored = new Map(apps.flatMap((app) => app.store.messages({ limit: 1_000_000 })).map((m) => [m.message_id, m]))
 /** For each message: where it first stood, how often it came anew, the most copies one request held. */
 const seen = new Map()
 const before = new Map()
 for (const entry of model.log().filter(({ kind }) => kind === 'main')) {
   const found = new Map()
   const text = rooms.textsOf(entry).join('\n')
-  for (const { 1: id, index } of text.matchAll(/\(message (msg_\w+)\)/g)) found.set(id, [...(found.get(id) ?? []), index])
+  for (const { 1: id, index } of text.matchAll(/\(message (msg_\w+)\)/g))
+    found.set(id, [...(found.get(id) ?? []), index])
   for (const [id, places] of found) {
     const known = seen.get(id) ?? { first: [entry.n, places[0]], came: 0, most: 0 }
     // A conversation that was cut short by a kill loses what it had not written; what stands in it again came again.
@@ -191,7 +199,7 @@ prove(
 )
 prove(disordered.length === 0, 'within sender and mode they came in order', named(disordered).join())
 await server.stop()
-for (const house of houses) house.close()
+for (const app of apps) app.close()
 for (const machine of machines) {
   prove(await untilNobody(machine.batonHome, 40_000), 'nothing is left running')
   machine.remove()

@@ -1,12 +1,13 @@
 // Many pages at once while signals pour in, one server killed under them. node test/soak/page-load.mjs [--clients N] [--browsers N] [--rate N] [--seconds N] [--untimed]
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { quantile } from '../../bench/figures.mjs'
 import { makeListeners } from '../../bench/listeners.mjs'
 import { prepareLoad } from '../../bench/load.mjs'
-import { BATON, makeMachine, pause, start } from '../../bench/machine.mjs'
+import { BATON, makeMachine, pause, start, tokenOf } from '../../bench/machine.mjs'
+import { keyOf } from '../../bench/open-page.mjs'
 import { statusLine } from '../../bench/samples.mjs'
 import { openBrowsers } from './page-browsers.mjs'
 import { end, prove } from './prove.mjs'
@@ -32,23 +33,22 @@ const INTERACTIONS = 12
 const machine = makeMachine('page-load')
 const db = () => new DatabaseSync(join(machine.batonHome, 'baton.db'))
 
+// With a token of the user's own the keys of browsers stay valid when the server is restarted.
+const tokenFile = join(machine.env.HOME, 'baton-token')
+writeFileSync(tokenFile, 'a-secret-of-sixteen-characters\n', { mode: 0o600 })
+
 /** Always on the same port: pages come back to where they were. */
 async function serve(port) {
-  const child = start(process.execPath, [BATON, 'serve', '--port', String(port), '--json'], {
+  const child = start(process.execPath, [BATON, 'serve', '--port', String(port), '--token-file', tokenFile, '--json'], {
     env: machine.env,
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const url = await new Promise((resolve) => child.stdout.once('data', (line) => resolve(JSON.parse(String(line)).url)))
-  return { child, pid: child.pid, port: Number(new URL(url).port), url }
+  return { child, pid: child.pid, port: Number(new URL(url).port), url, token: tokenOf(machine) }
 }
 
 let server = await serve(0)
-const token = readFileSync(join(machine.batonHome, 'token'), 'utf8').trim()
-const quick = makeListeners(server.port, CLIENTS - SLOW, { measure: true })
-const slow = makeListeners(server.port, SLOW, { token })
-const everybody = [...quick.all, ...slow.all]
-await until('all listen', () => everybody.every(({ connects }) => connects > 0))
-
+const key = await keyOf(machine, server)
 // Other processes write too: what they write is told like everything else.
 const store = db()
 store.exec('PRAGMA busy_timeout = 10000')
@@ -59,32 +59,45 @@ const insert = store.prepare(
 )
 const write = (count, size = 10) => {
   store.exec('BEGIN IMMEDIATE')
-  // Under a name that is withheld: only the slow ones, who gave the token, get much.
   const data = JSON.stringify({ words: 'x'.repeat(size) })
   for (let i = 0; i < count; i++) insert.run('guard_tripped', new Date().toISOString(), data)
   store.exec('COMMIT')
 }
-const writer = setInterval(() => write(2), 100)
 
-const folder = join(machine.home, '.claude', 'projects', '-soak')
-const load = prepareLoad(machine.dir, { sessions: SESSIONS, cwd: machine.project, folder, port: server.port, kept: true })
-if (load === null) console.log('page-load: no C compiler (cc) here, so no signals')
-const began = Date.now()
-const pouring = load ? load.run({ rate: RATE, seconds: SECONDS }) : pause(SECONDS * 1000)
-await pause((SECONDS * 1000) / 4)
-write(BURST)
-await pause((SECONDS * 1000) / 4)
+// Clients that take nothing come first: megabytes that nobody reads would else go to all the others
+// too.
+const slow = makeListeners(server.port, SLOW, key)
+await until('the slow ones listen', () => slow.all.every(({ connects }) => connects > 0))
 for (const one of slow.all) one.pause()
 for (let i = 0; i < 20; i++) {
   write(1, 500_000)
   await pause(60)
 }
-const said = await pouring
 await pause(2_500)
 for (const one of slow.all) one.resume()
+await until('the slow ones came back', () => slow.all.every(({ connects }) => connects > 1))
+
+const quick = makeListeners(server.port, CLIENTS - SLOW, key, { measure: true })
+const everybody = [...quick.all, ...slow.all]
+await until('all listen', () => everybody.every(({ connects }) => connects > 0))
+const writer = setInterval(() => write(2), 100)
+
+const folder = join(machine.home, '.claude', 'projects', '-soak')
+const load = prepareLoad(machine.dir, {
+  sessions: SESSIONS,
+  cwd: machine.project,
+  folder,
+  server,
+  kept: true,
+})
+if (load === null) console.log('page-load: no C compiler (cc) here, so no signals')
+const began = Date.now()
+const pouring = load ? load.run({ rate: RATE, seconds: SECONDS }) : pause(SECONDS * 1000)
+await pause((SECONDS * 1000) / 4)
+write(BURST)
+const said = await pouring
 const seconds = (Date.now() - began) / 1000
 const held = memory(server.pid)
-await until('the slow ones came back', () => slow.all.every(({ connects }) => connects > 1))
 const readings = Math.max(...quick.all.flatMap(({ readings }) => [...readings.values()]))
 const told = quick.all.reduce((sum, { ids }) => sum + ids.length, 0)
 const bytes = quick.all.reduce((sum, one) => sum + one.bytes, 0) / quick.all.length / seconds
@@ -129,7 +142,9 @@ console.log(
   `page-load: ${rate}${CLIENTS} listeners, ${told} messages that are no readings, ${Math.round(bytes / 1024)} kB/s each`,
 )
 const lost = everybody.map((one) => ids.filter((id) => id > one.from && !new Set(one.ids).has(id)).length)
-const twice = everybody.filter((one) => new Set([...one.ids, ...one.readingIds]).size < one.ids.length + one.readingIds.length)
+const twice = everybody.filter(
+  (one) => new Set([...one.ids, ...one.readingIds]).size < one.ids.length + one.readingIds.length,
+)
 prove(
   lost.every((n) => n === 0),
   'no listener lost an event that is no reading',
@@ -174,21 +189,28 @@ if (!values.untimed) {
 machine.remove()
 end()
 
+function authorized() {
+  return { Authorization: `Bearer ${server.token}` }
+}
+
 /** One session, without the generator. */
 function beginSession(n) {
   const session = { sessionId: `seat-${n}`, cwd: machine.project, transcript: join(folder, `seat-${n}.jsonl`) }
   const body = statusLine({ ...session, used: 20_000 + 1_000 * n, duration: 1_000 })
-  return fetch(`${server.url}/signals/claude-code/status-line`, { method: 'POST', body })
+  return fetch(`${server.url}/signals/claude-code/status-line`, { method: 'POST', headers: authorized(), body })
 }
 
 /** Whether every browser shows the same rows with the figures that the server has. */
 async function agreement() {
   for (const stop = Date.now() + 15_000; Date.now() < stop; await pause(200)) {
-    const { sessions } = await (await fetch(`${server.url}/api/sessions`)).json()
+    const { sessions } = await (await fetch(`${server.url}/api/sessions`, { headers: authorized() })).json()
     const figures = new Map(sessions.map((one) => [one.session_id, String(one.used_tokens)]))
     const shown = await browsers.shown()
     const isSo = ([id, figure]) => figure.split(' of ')[0].replaceAll(/\D/g, '') === figures.get(id)
-    if (shown.every((rows) => rows.length > 0 && rows.every(isSo)) && (await browsers.status()).every((one) => one === 'live'))
+    if (
+      shown.every((rows) => rows.length > 0 && rows.every(isSo)) &&
+      (await browsers.status()).every((one) => one === 'live')
+    )
       return true
   }
   return false

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 
 const SRC = import.meta.dirname
 const files = (readdirSync(SRC, { recursive: true }) as string[]).filter(
@@ -9,7 +9,7 @@ const files = (readdirSync(SRC, { recursive: true }) as string[]).filter(
 const text = (file: string): string => readFileSync(join(SRC, file), 'utf8')
 const offenders = (pattern: RegExp): string[] => files.filter((file) => pattern.test(text(file)))
 
-it('the page takes nothing of the program but types of its contract', () => {
+test('the page takes nothing of the program but types of its contract', () => {
   const imports = files.flatMap((file) =>
     [...text(file).matchAll(/^import (type )?.*from '([./]*src\/[^']+)'/gm)].map((found) => [file, ...found.slice(1)]),
   )
@@ -17,16 +17,16 @@ it('the page takes nothing of the program but types of its contract', () => {
   expect(imports.filter(([, type, from]) => type === undefined || !from!.includes('src/contract/'))).toEqual([])
 })
 
-it('what others wrote is only ever text, and no address but the page’s own is opened', () => {
+test('what others wrote is only ever text, and no address but the page’s own is opened', () => {
   expect(offenders(/dangerouslySetInnerHTML|innerHTML|insertAdjacentHTML|document\.write/)).toEqual([])
   expect(offenders(/['"`]https?:|window\.open|\beval\(/)).toEqual([])
 })
 
-it('the content security policy holds: no style elements, no data: addresses', () => {
+test('the content security policy holds: no style elements, no data: addresses', () => {
   expect(offenders(/<style|createElement\('style'\)|data:[a-z]+\//)).toEqual([])
 })
 
-it('no page dresses what another page calls the same: a page’s styles stay when somebody goes on to the next', () => {
+test('no page dresses what another page calls the same: a page’s styles stay when somebody goes on to the next', () => {
   const sheets = (readdirSync(SRC, { recursive: true }) as string[]).filter(
     (name) => name.endsWith('.css') && !/styles\/(tokens|base|parts|shell)\.css$/.test(name),
   )

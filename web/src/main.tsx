@@ -2,20 +2,329 @@ import './styles/tokens.css'
 import './styles/base.css'
 import './styles/parts.css'
 import './styles/shell.css'
+import { Component, type ComponentType, type FormEvent, type ReactNode, Suspense, useEffect, useState } from 'react'
 import { createRoot } from 'react-dom/client'
-import { problemFrom, problemText } from './api.js'
-import { App, fetchPages } from './app.js'
-import { enter, takeTicket } from './enter.js'
-import { listen } from './live/use-live.js'
-import { toast } from './parts/toast.js'
-import { applyTheme } from './theme.js'
+import { call, problemFrom, problemText } from './api/call-api.js'
+import { keepKey, useKey } from './api/key.js'
+import { listen, useLive } from './live/use-live.js'
+import OverviewPage from './pages/overview/overview-page.js'
+import { Command } from './parts/copy-button.js'
+import { KeyboardShortcuts } from './parts/keyboard.js'
+import { lazyPart, prefetchWhenIdle } from './parts/lazy-part.js'
+import { LineIcon } from './parts/line-icon.js'
+import { Link, usePath } from './parts/navigation.js'
+import { PageHead } from './parts/page-head.js'
+import { PAGE_LINKS } from './parts/page-links.js'
+import { Missing, Problem, Skeleton } from './parts/page-states.js'
+import { setTitleCount } from './parts/page-title.js'
+import { type PageName, type Route, routeOf } from './parts/route.js'
+import { applyTheme, chooseTheme, type Theme, useTheme } from './parts/theme.js'
+import { Toasts, toast } from './parts/toast.js'
 
-applyTheme()
-const ticket = takeTicket()
-if (ticket !== null) {
-  // The key comes first: what is asked without it would be figures only, and be asked again at once.
-  await enter({ ticket }).catch((error) => toast(problemText(problemFrom(error))))
+const sessionPage = lazyPart(() => import('./pages/session/session-page.js'))
+const jobsPage = lazyPart(() => import('./pages/jobs/jobs-page.js'))
+const briefsPage = lazyPart(() => import('./pages/briefs/briefs-page.js'))
+const archivePage = lazyPart(() => import('./pages/archive/archive-page.js'))
+const historyPage = lazyPart(() => import('./pages/history/history-page.js'))
+const settingsPage = lazyPart(() => import('./pages/settings/settings-page.js'))
+
+/** What somebody may open next, likeliest first. */
+const fetchPages = (): void =>
+  prefetchWhenIdle([sessionPage, jobsPage, briefsPage, archivePage, historyPage, settingsPage])
+
+function App() {
+  const path = usePath()
+  const route = routeOf(path)
+  const isRefused = useLive((live) => live.status === 'refused')
+  const isLocked = useKey() === null || isRefused
+  return (
+    <Shell page={route.page}>
+      <PageErrorBoundary key={path}>
+        {isLocked ? <Locked /> : <Suspense fallback={<Skeleton lines={6} />}>{renderPage(route)}</Suspense>}
+      </PageErrorBoundary>
+    </Shell>
+  )
 }
-listen()
-createRoot(document.getElementById('root')!).render(<App />)
-fetchPages()
+
+function renderPage(route: Route): ReactNode {
+  switch (route.page) {
+    case 'overview':
+      return <OverviewPage />
+    case 'session':
+      return <sessionPage.Part key={route.id} id={route.id} />
+    case 'jobs':
+      return <WithId page={jobsPage.Part} id={route.id} />
+    case 'briefs':
+      return <WithId page={briefsPage.Part} id={route.id} />
+    case 'archive':
+      return <WithId page={archivePage.Part} id={route.id} />
+    case 'history':
+      return <historyPage.Part />
+    case 'settings':
+      return <settingsPage.Part />
+    case 'nowhere':
+      return <NotFound />
+  }
+}
+
+function WithId({ page: Page, id }: { page: ComponentType<{ id: string | null }>; id: string | null }) {
+  return <Page key={id} id={id} />
+}
+
+function NotFound() {
+  return (
+    <>
+      <PageHead title="Nothing here" label="Nothing here" />
+      <Missing
+        problem={{ status: 404, error: 'There is no such page.', hint: 'The address may be mistyped.' }}
+        again={() => location.reload()}
+        list={{ href: '/', name: 'Overview' }}
+      />
+    </>
+  )
+}
+
+/** A page that stumbles leaves the others standing. */
+class PageErrorBoundary extends Component<{ children: ReactNode }, { error: Error | null }> {
+  override state: { error: Error | null } = { error: null }
+
+  static getDerivedStateFromError(error: Error) {
+    return { error }
+  }
+
+  override render() {
+    const { error } = this.state
+    if (error === null) return this.props.children
+    return (
+      <Problem
+        problem={{
+          error: 'This page stumbled.',
+          hint: `${error.message}. If the server was updated, load the page again.`,
+        }}
+        again={() => location.reload()}
+      />
+    )
+  }
+}
+
+/** Shown in place of every page while this browser has no valid key. */
+function Locked() {
+  const [trouble, setTrouble] = useState<string | null>(null)
+  const [busy, setBusy] = useState(false)
+  const submit = async (event: FormEvent<HTMLFormElement>): Promise<void> => {
+    event.preventDefault()
+    const token = String(new FormData(event.currentTarget).get('token') ?? '').trim()
+    if (token === '') return setTrouble('Paste the token first.')
+    setBusy(true)
+    try {
+      await exchangeForKey({ token })
+      toast('This browser is let in')
+    } catch (error) {
+      setTrouble(problemText(problemFrom(error)))
+      setBusy(false)
+    }
+  }
+  return (
+    <>
+      <PageHead
+        title={
+          <>
+            Locked: run <code>baton open</code>
+          </>
+        }
+        label="Locked"
+      />
+      <div className="stack locked">
+        <p>Every user of this machine can reach this address, so the page shows nothing without your key.</p>
+        <Command text="baton open" />
+        <form className="stack" onSubmit={submit}>
+          <label className="field">
+            <span>Or paste the server’s token</span>
+            <input name="token" type="password" autoComplete="off" spellCheck={false} aria-invalid={trouble !== null} />
+          </label>
+          {trouble !== null && (
+            <p className="field-trouble" role="alert">
+              {trouble}
+            </p>
+          )}
+          <div>
+            <button type="submit" className="button" disabled={busy}>
+              Unlock
+            </button>
+          </div>
+        </form>
+      </div>
+    </>
+  )
+}
+
+/** The ticket in the address, taken out of it at once: it stays in no history and is sent to nobody but `/api/enter`. */
+function takeTicket(): string | null {
+  if (!location.hash.startsWith('#ticket=')) return null
+  const ticket = location.hash.slice('#ticket='.length)
+  history.replaceState(null, '', location.pathname + location.search)
+  return ticket === '' ? null : ticket
+}
+
+async function exchangeForKey(proof: { ticket: string } | { token: string }): Promise<void> {
+  const { key } = await call('enter', { body: proof })
+  if (!keepKey(key)) toast('This browser keeps no key: it is let in until the page is loaded again.')
+}
+
+function Shell({ page, children }: { page: PageName; children: ReactNode }) {
+  return (
+    <div className="shell">
+      <a className="skip" href="#main">
+        To the content
+      </a>
+      <header className="side">
+        <Link href="/" className="wordmark" aria-label="Baton, overview">
+          <svg viewBox="0 0 20 20" width="20" height="20" aria-hidden="true">
+            <path d="M3 15 15 3" stroke="currentColor" strokeWidth="4" />
+            <path d="M11.5 6.5 15 3" stroke="var(--accent)" strokeWidth="4" />
+          </svg>
+          Baton
+        </Link>
+        <Navigation page={page} />
+        <div className="side-foot">
+          <Connection />
+          <div className="row">
+            <ThemeSwitch />
+            <KeyboardShortcuts />
+          </div>
+        </div>
+      </header>
+      <main id="main" tabIndex={-1}>
+        {children}
+      </main>
+      <Toasts />
+      <WaitingMark />
+    </div>
+  )
+}
+
+function Navigation({ page }: { page: PageName }) {
+  const review = useLive((live) => live.briefs.size)
+  const running = useLive((live) => [...live.jobs.values()].filter(({ status }) => OPEN.has(status)).length)
+  const counts: Partial<Record<PageName, { count: number; what: string }>> = {
+    briefs: { count: review, what: 'to review' },
+    jobs: { count: running, what: 'open' },
+  }
+  return (
+    <nav aria-label="Pages">
+      <ul>
+        {PAGE_LINKS.map((place) => {
+          const here = place.page === page || (place.page === 'overview' && page === 'session')
+          const told = counts[place.page]
+          return (
+            <li key={place.page}>
+              <Link href={place.href} aria-current={here ? 'page' : undefined}>
+                <LineIcon>{place.icon}</LineIcon>
+                <span>{place.label}</span>
+                {told !== undefined && told.count > 0 && (
+                  <span className="count">
+                    {told.count}
+                    <span className="unseen"> {told.what}</span>
+                  </span>
+                )}
+              </Link>
+            </li>
+          )
+        })}
+      </ul>
+    </nav>
+  )
+}
+
+const OPEN: ReadonlySet<string> = new Set(['pending', 'running', 'handing-off', 'waiting', 'paused'])
+
+const CONNECTION_TEXT = { connecting: 'Connecting', live: 'Live', lost: 'Reconnecting', refused: 'Locked' } as const
+
+/** Whether what is shown is what is so. A break that mends itself at once is not worth a word. */
+function Connection() {
+  const status = useLive((live) => live.status)
+  const version = useLive((live) => live.version)
+  const [shown, setShown] = useState(status)
+  useEffect(() => {
+    const timer = setTimeout(() => setShown(status), status === 'lost' ? 800 : 0)
+    return () => clearTimeout(timer)
+  }, [status])
+  return (
+    <p
+      className="connection"
+      role="status"
+      data-status={shown}
+      title={version === null ? undefined : `Baton ${version}`}
+    >
+      <span className="connection-dot" aria-hidden="true" />
+      {CONNECTION_TEXT[shown]}
+    </p>
+  )
+}
+
+const NEXT: Record<Theme, Theme> = { auto: 'light', light: 'dark', dark: 'auto' }
+const THEME_TEXT: Record<Theme, string> = { auto: 'as the system', light: 'light', dark: 'dark' }
+
+function ThemeSwitch() {
+  const theme = useTheme()
+  const says = `Colours: ${THEME_TEXT[theme]}. Change to ${THEME_TEXT[NEXT[theme]]}`
+  return (
+    <button
+      type="button"
+      className="icon-button"
+      aria-label={says}
+      title={says}
+      onClick={() => chooseTheme(NEXT[theme])}
+    >
+      <LineIcon>
+        <circle cx="8" cy="8" r="5.5" fill={theme === 'dark' ? 'currentColor' : 'none'} />
+        {theme === 'auto' && <path d="M8 2.5a5.5 5.5 0 0 1 0 11z" fill="currentColor" />}
+      </LineIcon>
+    </button>
+  )
+}
+
+/** How many things wait for the user: sessions with a question or a permission, and briefs in review. */
+function useWaiting(): number {
+  return useLive((live) => {
+    const sessions = [...live.sessions.values()].filter(({ state }) => state === 'waiting')
+    return sessions.length + live.briefs.size
+  })
+}
+
+/** Shows the number in the tab's title and icon, where it is seen while another tab is open. */
+function WaitingMark() {
+  const count = useWaiting()
+  useEffect(() => {
+    setTitleCount(count)
+    const icon = document.querySelector<HTMLLinkElement>('link[rel="icon"]')
+    if (icon === null) return
+    icon.dataset.plain ??= icon.href
+    icon.href = count === 0 ? icon.dataset.plain : markedIcon(count)
+  }, [count])
+  return null
+}
+
+/**
+ * The icon with a badge. One digit is all that can be read at 16 pixels. The files are the page's
+ * own: its policy allows no others.
+ */
+function markedIcon(count: number): string {
+  return new URL(`./icons/waiting-${count > 9 ? 'more' : count}.svg`, import.meta.url).href
+}
+
+async function start(): Promise<void> {
+  applyTheme()
+  const ticket = takeTicket()
+  if (ticket !== null) {
+    // Without the key the page would show for a moment that it is locked.
+    await exchangeForKey({ ticket }).catch((error) => toast(problemText(problemFrom(error))))
+  }
+  listen()
+  createRoot(document.getElementById('root')!).render(<App />)
+  fetchPages()
+}
+
+// A function, because an await of the module itself makes Rollup split all that pages share into
+// chunks of their own.
+void start()

@@ -14,11 +14,14 @@ test.each(['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'Pos
   },
 )
 
-test.each(['Stop', 'PostCompact'])('%s reaches the user alone: the agent would be forced on, or cannot be told', (event) => {
-  expect(carries(event)).toEqual({ agent: false, user: true })
-  expect(JSON.parse(answer(event, say))).toEqual({ systemMessage: 'for the user' })
-  expect(answer(event, { agent: 'x', user: null })).toBe('')
-})
+test.each(['Stop', 'PostCompact'])(
+  '%s reaches the user alone: the agent would be forced on, or cannot be told',
+  (event) => {
+    expect(carries(event)).toEqual({ agent: false, user: true })
+    expect(JSON.parse(answer(event, say))).toEqual({ systemMessage: 'for the user' })
+    expect(answer(event, { agent: 'x', user: null })).toBe('')
+  },
+)
 
 test('PreCompact reaches nobody but the summariser: whatever its hook prints is an order to it', () => {
   expect(carries('PreCompact')).toEqual({ agent: false, user: false })
@@ -47,7 +50,8 @@ test('nothing to say prints nothing', () => {
 
 test('a text longer than the client takes is cut, and names the file that holds it whole', () => {
   const said = (agentFile: string | null): string =>
-    JSON.parse(answer('SessionStart', { agent: 'é'.repeat(20_000), user: null, agentFile })).hookSpecificOutput.additionalContext
+    JSON.parse(answer('SessionStart', { agent: 'é'.repeat(20_000), user: null, agentFile })).hookSpecificOutput
+      .additionalContext
   expect(said('/b/brief.md')).toHaveLength(9_900)
   expect(said('/b/brief.md')).toMatch(/é\n\n\[baton\] .* Read the whole text in \/b\/brief\.md$/)
   expect(said(null)).toHaveLength(9_900)
@@ -56,5 +60,7 @@ test('a text longer than the client takes is cut, and names the file that holds 
 
 test('a text of exactly the length the client takes passes whole', () => {
   const text = 'x'.repeat(9_900)
-  expect(JSON.parse(answer('SessionStart', { agent: text, user: null })).hookSpecificOutput.additionalContext).toBe(text)
+  expect(JSON.parse(answer('SessionStart', { agent: text, user: null })).hookSpecificOutput.additionalContext).toBe(
+    text,
+  )
 })

@@ -1,25 +1,33 @@
 import type { Limits } from '../../contract/reading.js'
 import type { Observation, Observed, RawSignal, Signal } from '../../contract/signal.js'
-import { isAlive, processInfo } from '../../lib/process-info.js'
-import type { Agent, Known } from '../agent.js'
-import { answer, block, carries, insist, instruct } from './answer.js'
-import { readBranch } from './branch.js'
+import { gitFolderOf, headOf } from '../../lib/git-folder.js'
+import { isAlive, ownProcess, processInfo } from '../../lib/process-info.js'
+import { rememberFor } from '../../lib/remember.js'
+import type { Agent, KnownSession } from '../agent.js'
+import { answer, block, carries, heard, insist, instruct } from './answer.js'
 import { argsOf, type ClientArgs } from './command-line.js'
 import { ENVIRONMENT } from './environment.js'
-import { heard } from './heard.js'
 import { deriveLimits, type LimitsInput } from './limits.js'
 import { giveUpMod, isModAway, type LiveReport, readLive, tellsSeen } from './live.js'
 import { readLiveSummary } from './live-summary.js'
 import { asksForLarge, familyOf } from './models.js'
 import { open } from './open.js'
-import { dropRequest, giveOrder, hasOrder, readHindrance, readOrderAnswer, readRequest, withdrawOrder } from './orders.js'
+import {
+  dropRequest,
+  giveOrder,
+  hasOrder,
+  readHindrance,
+  readOrderAnswer,
+  readRequest,
+  withdrawOrder,
+} from './orders.js'
 import { BEFORE_CALLS } from './payload.js'
-import { type ClientSettings, configDirOf, readSettings } from './settings.js'
-import { isSettled } from './settled.js'
-import { subagentTranscripts } from './subagent-transcripts.js'
-import { observeSubagents } from './subagents.js'
+import { registryOf } from './registry.js'
+import { type ClientSettings, configDirHolding, configDirOf, readSettings } from './settings/read-settings.js'
+import { observeSubagents, subagentTranscripts } from './subagents.js'
 import { nothing, readTranscript } from './transcript.js'
-import { saidByWaiter, sayByWaiter, unsayByWaiter, waiterOf } from './waiter.js'
+import { isSettled } from './transcript-settled.js'
+import { saidByWaiter, sayByWaiter, tidyWaiters, unsayByWaiter, waiterOf } from './waiter.js'
 
 export const claudeCode: Agent = {
   id: 'claude-code',
@@ -39,20 +47,31 @@ export const claudeCode: Agent = {
   hindrance: readHindrance,
   tellsHindrance: tellsSeen,
   giveUpOn: giveUpMod,
-  takesOrders: (liveDir, sessionId, { pid }) => readLive(liveDir, sessionId, processInfo(pid)?.startedAtMs ?? null) !== null,
-  takesNoMore: isModAway,
-  waiter: { of: waiterOf, say: sayByWaiter, unsay: unsayByWaiter, said: saidByWaiter },
+  takesOrders: (liveDir, sessionId, { pid }) =>
+    readLive(liveDir, sessionId, processInfo(pid)?.startedAtMs ?? null) !== null,
+  hasLostMod: isModAway,
+  waiter: { of: waiterOf, say: sayByWaiter, unsay: unsayByWaiter, said: saidByWaiter, tidy: tidyWaiters },
   readRequest,
   dropRequest,
   subagentTranscripts,
   carriers: ['PostToolBatch', 'UserPromptSubmit', 'SessionStart'],
   turnEnds: ['Stop'],
+  jobEvents: { start: 'SessionStart', end: 'SessionEnd' },
+  jobEnvironment: (process) => ({
+    ...(process ? { CLAUDE_PID: String(process.pid) } : {}),
+    // Others are asked about its compactions too: the job itself is.
+    CLAUDE_CODE_ENTRYPOINT: 'sdk-baton',
+    CLAUDE_CODE_SESSION_ATTENDED: '0',
+  }),
   heard,
+  registry: registryOf,
+  continuesAfterLimit: ({ transcriptPath, project }) =>
+    readSettings({ configDir: configDirHolding(transcriptPath), project, cwd: project }).autoContinue ?? null,
   alive: isAlive,
 }
 
-function observe(signal: Signal, raw: RawSignal, known: Known): Observation {
-  const info = signal.pid === null ? null : processInfo(signal.pid)
+function observe(signal: Signal, raw: RawSignal, known: KnownSession): Observation {
+  const info = signal.pid === null ? null : ownProcess(signal.pid)
   const process = info === null ? null : { pid: info.pid, startedAt: info.startedAt }
   const args = argsOf(process)
   const from = known.cursor
@@ -84,6 +103,7 @@ function observe(signal: Signal, raw: RawSignal, known: Known): Observation {
     limits,
     // A status line comes too often to ask again what the hooks ask.
     branch: read.branch ?? (signal.kind === 'status-line' ? null : readBranch(signal.cwd)),
+    title: read.title,
     subagents: observeSubagents(signal, known.subagentCursors, (model) => subagentLimits(input, model)),
     process,
     // The command line speaks of the session the process began with, not of one cleared or branched later.
@@ -99,7 +119,7 @@ function mayBeForbidden({ askedToCompact = 0, plugins }: ClientSettings, entrypo
 /** Clocks of the client and of Baton are the same machine's, but not read at the same moment. */
 const SLACK_MS = 2_000
 
-function justTold(signal: Signal, { compactingSince, liveDir }: Known): string | null {
+function justTold(signal: Signal, { compactingSince, liveDir }: KnownSession): string | null {
   if (signal.start?.source !== 'compact' || typeof compactingSince !== 'number') return null
   return readLiveSummary(liveDir, signal.sessionId, compactingSince - SLACK_MS)?.summary ?? null
 }
@@ -112,7 +132,7 @@ function isOverflow(found: Observed, limits: Limits): found is Observed & { type
 function limitsInput(
   signal: Signal,
   raw: RawSignal,
-  known: Known,
+  known: KnownSession,
   args: ClientArgs,
   live: LiveReport | null,
   answered: string | null,
@@ -129,7 +149,8 @@ function limitsInput(
   const models = [signal.model, live?.model, known.model, args.model, env.ANTHROPIC_MODEL, settings.model]
   const current = signal.model ?? answered ?? known.model
   // What the status line said earlier holds for the model it said it of.
-  const kept = known.model !== null && current !== null && familyOf(known.model) === familyOf(current) ? known.window : null
+  const kept =
+    known.model !== null && current !== null && familyOf(known.model) === familyOf(current) ? known.window : null
   return {
     models,
     answered: signal.kind === 'status-line' ? null : answered,
@@ -150,12 +171,14 @@ function isEmpty(fields: object): boolean {
  * The mod hears of a switch of the model with the next turn only. Until then the status line knows better, and what it said is
  * what is known: a report that was taken in already and speaks of another model was written before the switch.
  */
-function isOutdated(live: LiveReport, signal: Signal, known: Known): boolean {
-  const seen = typeof known.liveStamp === 'number' && live.reading.stamp !== null && live.reading.stamp <= known.liveStamp
+function isOutdated(live: LiveReport, signal: Signal, known: KnownSession): boolean {
+  const seen =
+    typeof known.liveStamp === 'number' && live.reading.stamp !== null && live.reading.stamp <= known.liveStamp
   const now = signal.kind === 'status-line' ? signal.model : seen ? known.model : null
   if (now === null || live.model === null) return false
   return (
-    familyOf(now) !== familyOf(live.model) || (signal.kind === 'status-line' && asksForLarge(now) !== asksForLarge(live.model))
+    familyOf(now) !== familyOf(live.model) ||
+    (signal.kind === 'status-line' && asksForLarge(now) !== asksForLarge(live.model))
   )
 }
 
@@ -170,4 +193,20 @@ function subagentLimits(parent: LimitsInput, model: string | null): ReturnType<t
     told: null,
     window: same ? parent.window : null,
   })
+}
+
+/**
+ * The branch checked out where a session works. Null outside of a repository, on a detached head,
+ * and in a repository of another user, which git would not open either. Starts no process.
+ */
+export function readBranch(cwd: string | null): string | null {
+  return cwd === null ? null : remembered(cwd, () => findBranch(cwd))
+}
+
+const remembered = rememberFor<string | null>(1000, 1024)
+
+function findBranch(cwd: string): string | null {
+  const repository = gitFolderOf(cwd)
+  if (!repository?.isOwn) return null
+  return /^ref: refs\/heads\/(.+)$/m.exec(headOf(repository) ?? '')?.[1] ?? null
 }

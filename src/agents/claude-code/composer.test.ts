@@ -1,14 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { findPasted, readComposer } from './composer.js'
 
 const FOLDER = join(import.meta.dirname, 'fixtures', 'screens', '2.1.325')
 const screen = (name: string): string => readFileSync(join(FOLDER, `${name}.txt`), 'utf8')
-const LONG = '  indented third of many words so that it is longer than the whole width of the terminal and goes on and on and on'
+const LONG =
+  '  indented third of many words so that it is longer than the whole width of the terminal and goes on and on and on'
 
 describe('screens of client 2.1.325', () => {
-  it.each([
+  test.each([
     'idle-empty',
     'idle-after-turn',
     'busy',
@@ -21,12 +22,12 @@ describe('screens of client 2.1.325', () => {
     expect(readComposer(screen(name))).toEqual({ state: 'empty' })
   })
 
-  it.each(['busy-queued', 'narrow-busy-queued'])('%s: a placeholder is not a draft', (name) => {
+  test.each(['busy-queued', 'narrow-busy-queued'])('%s: a placeholder is not a draft', (name) => {
     expect(screen(name)).toMatch(/ress up to edit queued messages/)
     expect(readComposer(screen(name))).toEqual({ state: 'empty' })
   })
 
-  it.each([
+  test.each([
     ['draft-one-line', 'fix the login', 13],
     ['draft-many-lines', `fix the login\nand the logout\n\n${LONG}\nuntil it wraps`, 159],
     ['draft-space', ' ', 1],
@@ -41,27 +42,39 @@ describe('screens of client 2.1.325', () => {
     expect(readComposer(screen(name))).toEqual({ state: 'draft', text, caret, menu: null })
   })
 
-  it('a draft is told as it is wrapped on a narrow screen', () => {
+  test('a draft is told as it is wrapped on a narrow screen', () => {
     const found = readComposer(screen('narrow-draft-many-lines'))
-    expect(found).toMatchObject({ state: 'draft', text: expect.stringMatching(/^fix the login\nand the logout\n\n {2}indented/) })
+    expect(found).toMatchObject({
+      state: 'draft',
+      text: expect.stringMatching(/^fix the login\nand the logout\n\n {2}indented/),
+    })
     expect(found).toMatchObject({ text: expect.stringMatching(/\non until it wraps$/) })
   })
 
-  it('the open command menu says what Enter would take', () => {
+  test('the open command menu says what Enter would take', () => {
     expect(readComposer(screen('slash-menu'))).toMatchObject({ state: 'draft', text: '/cl', caret: 3, menu: '/clear' })
-    expect(readComposer(screen('slash-clear'))).toMatchObject({ state: 'draft', text: '/clear', caret: 6, menu: '/clear' })
+    expect(readComposer(screen('slash-clear'))).toMatchObject({
+      state: 'draft',
+      text: '/clear',
+      caret: 6,
+      menu: '/clear',
+    })
     expect(readComposer(screen('narrow-slash-menu'))).toMatchObject({ state: 'draft', text: '/cl', menu: '/clear' })
   })
 
-  it.each(['permission', 'model-dialog', 'transcript-view', 'history-search', 'narrow-permission', 'narrow-model-dialog'])(
-    '%s: it cannot be told',
-    (name) => {
-      expect(readComposer(screen(name))).toMatchObject({ state: 'unknown' })
-      expect(readComposer(screen(name), { x: 2, y: 37 })).toMatchObject({ state: 'unknown' })
-    },
-  )
+  test.each([
+    'permission',
+    'model-dialog',
+    'transcript-view',
+    'history-search',
+    'narrow-permission',
+    'narrow-model-dialog',
+  ])('%s: it cannot be told', (name) => {
+    expect(readComposer(screen(name))).toMatchObject({ state: 'unknown' })
+    expect(readComposer(screen(name), { x: 2, y: 37 })).toMatchObject({ state: 'unknown' })
+  })
 
-  it('without the focus the client shows no caret: only the terminal’s own tells whether something was typed', () => {
+  test('without the focus the client shows no caret: only the terminal’s own tells whether something was typed', () => {
     expect(readComposer(screen('unfocused'))).toMatchObject({ state: 'unknown' })
     expect(readComposer(screen('unfocused'), { x: 2, y: 37 })).toEqual({ state: 'empty' })
     expect(readComposer(screen('unfocused'), { x: 4, y: 37 })).toMatchObject({ state: 'draft', text: '  ' })
@@ -74,33 +87,36 @@ describe('drawn by hand', () => {
   const rule = '─'.repeat(40)
   const draw = (...rows: string[]): string => [rule, ...rows, rule, '  hints', ''].join('\n')
 
-  it('a placeholder is dim from its second letter on; a draft of the same words is not', () => {
+  test('a placeholder is dim from its second letter on; a draft of the same words is not', () => {
     expect(readComposer(draw('❯\u00a0\x1b[7mT\x1b[0;2mry "edit"\x1b[0m'))).toEqual({ state: 'empty' })
     expect(readComposer(draw('❯\u00a0\x1b[7mT\x1b[0mry "edit"'))).toMatchObject({ text: 'Try "edit"', caret: 0 })
     expect(readComposer(draw('❯\u00a0\x1b[7mT\x1b[0m'))).toMatchObject({ text: 'T', caret: 0 })
   })
 
-  it('what the client would complete is not part of the draft', () => {
+  test('what the client would complete is not part of the draft', () => {
     expect(readComposer(draw('❯ /com\x1b[7mp\x1b[0m\x1b[2mact\x1b[0m'))).toMatchObject({ text: '/com', caret: 4 })
   })
 
-  it('a colour is not taken for dim', () => {
+  test('a colour is not taken for dim', () => {
     expect(readComposer(draw('❯ \x1b[38;2;2;2;2mred\x1b[7m \x1b[0m'))).toMatchObject({ text: 'red' })
     expect(readComposer(draw('❯ \x1b[38:2::2:2:2mred\x1b[7m \x1b[0m'))).toMatchObject({ text: 'red' })
   })
 
-  it('an empty second line was typed', () => {
+  test('an empty second line was typed', () => {
     expect(readComposer(draw('❯ ', '  \x1b[7m \x1b[0m'))).toMatchObject({ state: 'draft', text: '\n', caret: 1 })
   })
 
-  it('a name in the rule and links in the hints do not hide it', () => {
-    const named = [`${'─'.repeat(20)} my session ──`, '❯ \x1b[7m \x1b[0m', rule, '\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\'].join(
-      '\n',
-    )
+  test('a name in the rule and links in the hints do not hide it', () => {
+    const named = [
+      `${'─'.repeat(20)} my session ──`,
+      '❯ \x1b[7m \x1b[0m',
+      rule,
+      '\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\',
+    ].join('\n')
     expect(readComposer(named)).toEqual({ state: 'empty' })
   })
 
-  it('the lowest one counts, and a shell’s prompt is none', () => {
+  test('the lowest one counts, and a shell’s prompt is none', () => {
     expect(readComposer(draw('❯ old') + draw('❯ new\x1b[7m \x1b[0m'))).toMatchObject({ text: 'new' })
     expect(readComposer('$ ls\n❯ \x1b[7m \x1b[0m\n')).toMatchObject({ state: 'unknown' })
     expect(readComposer('')).toMatchObject({ state: 'unknown' })
@@ -109,14 +125,14 @@ describe('drawn by hand', () => {
 })
 
 describe('a pasted text in a draft', () => {
-  it('a long one is shown as one word, which one key removes', () => {
+  test('a long one is shown as one word, which one key removes', () => {
     const text = Array.from({ length: 30 }, (_, i) => `line ${i}`).join('\n')
     expect(findPasted('[Pasted text #3 +29 lines]', text)).toEqual({ before: '', after: '', keys: 1 })
     expect(findPasted('a[Pasted text #3 +29 lines]b', text)).toEqual({ before: 'a', after: 'b', keys: 1 })
     expect(findPasted('[Pasted text #3 +12 lines]', text)).toBeNull()
   })
 
-  it('a short one is found as it is wrapped, and between what the user typed', () => {
+  test('a short one is found as it is wrapped, and between what the user typed', () => {
     expect(findPasted('[baton] go\non', '[baton] go on')).toEqual({ before: '', after: '', keys: 13 })
     expect(findPasted('x/clear', '/clear')).toEqual({ before: 'x', after: '', keys: 6 })
     expect(findPasted('/clearx', '/clear')).toEqual({ before: '', after: 'x', keys: 6 })
@@ -129,18 +145,20 @@ describe('a pasted text in a draft', () => {
     const text = `[baton] Continue the work from brief 1 (its file: /home/me/briefs/0001-brief_d0f37b54.md). Begin with its next exact step.`
     const keys = text.length
 
-    it('is known by its end', () => {
+    test('is known by its end', () => {
       expect(findPasted('/briefs/0001-brief_d0f37b54.md).\nBegin with its next exact\nstep.', text)).toEqual({
-        ...{ before: '', after: '', keys },
+        before: '',
+        after: '',
+        keys,
       })
     })
 
-    it('with what the user typed behind it', () => {
+    test('with what the user typed behind it', () => {
       expect(findPasted('Begin with its next exact\nstep. and', text)).toEqual({ before: '', after: ' and', keys })
       expect(findPasted('Begin with its next exact\nstep.\nand', text)).toBeNull()
     })
 
-    it('is not taken for it when a row differs, or so little is shown that it could be anybody’s', () => {
+    test('is not taken for it when a row differs, or so little is shown that it could be anybody’s', () => {
       expect(findPasted('Do not begin\nwith its next exact\nstep.', text)).toBeNull()
       expect(findPasted('next exact\nstep.', text)).toBeNull()
       expect(findPasted('Begin with its next exact step.', text)).toBeNull()

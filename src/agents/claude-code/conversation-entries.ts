@@ -114,7 +114,8 @@ export class Conversing {
     const message = object(entry.message)
     // What the client says in the model's place (errors of the API) is not the agent's word.
     const by = message?.model === '<synthetic>' || entry.isApiErrorMessage === true ? 'other' : 'agent'
-    const content = typeof message?.content === 'string' ? [{ type: 'text', text: message.content }] : list(message?.content)
+    const content =
+      typeof message?.content === 'string' ? [{ type: 'text', text: message.content }] : list(message?.content)
     for (const value of content) {
       const block = object(value)
       const words = block?.type === 'text' ? text(block.text) : null
@@ -221,7 +222,13 @@ export class Conversing {
     } else if (attachment?.type === 'file' && typeof attachment.filename === 'string') {
       // A file the user named with @: the client read it to the agent.
       const callId = `file:${when.line}`
-      const called: Called = { kind: 'called', callId, tool: '@', act: { type: 'read', path: attachment.filename }, ...when }
+      const called: Called = {
+        kind: 'called',
+        callId,
+        tool: '@',
+        act: { type: 'read', path: attachment.filename },
+        ...when,
+      }
       if (typeof entry.cwd === 'string') called.cwd = entry.cwd
       this.out(called)
       this.out({ ...plain(callId, ''), ok: true, ...when })
@@ -262,8 +269,14 @@ export class Conversing {
 }
 
 const nothingYet = (): ConversingState => ({
-  ...{ calls: new Map(), background: new Map(), compacted: null, queued: [], ran: null, statuses: new Map() },
-  ...{ branch: null, untoldBranch: null },
+  calls: new Map(),
+  background: new Map(),
+  compacted: null,
+  queued: [],
+  ran: null,
+  statuses: new Map(),
+  branch: null,
+  untoldBranch: null,
 })
 
 function plain(callId: string, words: string): Omit<Returned, 'line' | 'at'> {

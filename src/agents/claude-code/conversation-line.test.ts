@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { entriesOfLine } from './conversation-line.js'
 
 describe('one line of a transcript', () => {
@@ -9,21 +9,32 @@ describe('one line of a transcript', () => {
     message: { role: 'user', content: 'Fix the login' },
   })
 
-  it('tells its entries with its number', () => {
-    expect(entriesOfLine(prompt, 7, 'main')).toMatchObject([{ kind: 'said', by: 'user', text: 'Fix the login', line: 7 }])
+  test('tells its entries with its number', () => {
+    expect(entriesOfLine(prompt, 7, 'main')).toMatchObject([
+      { kind: 'said', by: 'user', text: 'Fix the login', line: 7 },
+    ])
   })
 
-  it('of a subagent tells nothing to the main chain, and the other way round', () => {
+  test('of a subagent tells nothing to the main chain, and the other way round', () => {
     expect(entriesOfLine(prompt, 1, 'subagent')).toEqual([])
     expect(entriesOfLine(prompt.replace('false', 'true'), 1, 'subagent')).toHaveLength(1)
   })
 
-  it('tells a compaction’s summary although the boundary stands in another line', () => {
-    const summary = { type: 'user', uuid: 's', isSidechain: false, isCompactSummary: true, message: { content: 'We fixed it.' } }
-    expect(entriesOfLine(JSON.stringify(summary), 3, 'main')).toMatchObject([{ kind: 'compacted', summary: 'We fixed it.' }])
+  test('tells a compaction’s summary although the boundary stands in another line', () => {
+    const summary = {
+      type: 'user',
+      uuid: 's',
+      isSidechain: false,
+      isCompactSummary: true,
+      message: { content: 'We fixed it.' },
+    }
+    expect(entriesOfLine(JSON.stringify(summary), 3, 'main')).toMatchObject([
+      { kind: 'compacted', summary: 'We fixed it.' },
+    ])
   })
 
-  it('that cannot be read tells nothing', () => {
-    for (const line of ['', '{"type":"user"', 'null', '[]', '"text"', '{}']) expect(entriesOfLine(line, 1, 'main')).toEqual([])
+  test('that cannot be read tells nothing', () => {
+    for (const line of ['', '{"type":"user"', 'null', '[]', '"text"', '{}'])
+      expect(entriesOfLine(line, 1, 'main')).toEqual([])
   })
 })

@@ -30,7 +30,13 @@ const REFUSED =
 const REJECTED =
   /^(?:The user doesn't want to (?:proceed with|take) this|\[Request interrupted by user)|Request was aborted|was interrupted by the user/
 
-function exitCodeOf(act: Act, words: string, failed: boolean, interrupted: boolean, record: Fields | null): number | null {
+function exitCodeOf(
+  act: Act,
+  words: string,
+  failed: boolean,
+  interrupted: boolean,
+  record: Fields | null,
+): number | null {
   const told = /^(?:Error: )?Exit code (\d+)/.exec(words)
   if (told) return Number(told[1])
   if (failed || interrupted) return null

@@ -18,13 +18,18 @@ export function userWords(entry: Fields, words: string): UserWords | null {
   if (words.startsWith('<bash-input>')) return { type: 'ran', command: between(words, 'bash-input') ?? '' }
   if (words.startsWith('<bash-stdout>')) {
     const errors = between(words, 'bash-stderr') ?? ''
-    return { type: 'printed', text: [between(words, 'bash-stdout') ?? '', errors].filter(Boolean).join('\n'), failed: false }
+    return {
+      type: 'printed',
+      text: [between(words, 'bash-stdout') ?? '', errors].filter(Boolean).join('\n'),
+      failed: false,
+    }
   }
   if (words.startsWith('<command-message>'))
     return { type: 'said', by: others(entry) ? 'other' : 'user', text: typedCommand(words) }
   // Commands of the client itself (/compact, /model) are no requests to the agent.
   if (words.startsWith('<command-name>')) return { type: 'said', by: 'other', text: typedCommand(words) }
-  if (others(entry) || NOT_HIS.test(words)) return words.trim() === '' ? null : { type: 'said', by: 'other', text: words }
+  if (others(entry) || NOT_HIS.test(words))
+    return words.trim() === '' ? null : { type: 'said', by: 'other', text: words }
   const own = words.includes('<system-reminder>') ? words.replace(REMINDER, '') : words
   return own.trim() === '' ? null : { type: 'said', by: 'user', text: own }
 }

@@ -17,7 +17,10 @@ function fileOf(...lines: (object | string)[]): string {
   return file
 }
 
-function read(file: string, more: { from?: { offset: number; lines: number }; to?: number; chain?: 'main' | 'subagent' } = {}) {
+function read(
+  file: string,
+  more: { from?: { offset: number; lines: number }; to?: number; chain?: 'main' | 'subagent' } = {},
+) {
   const entries: Entry[] = []
   const told = readConversation(file, { ...more, onEntry: (entry) => entries.push(entry) })
   return { entries, told, said: entries.filter((one): one is Said => one.kind === 'said') }
@@ -36,7 +39,11 @@ const tree = (more: object) => ({
 const prompt = (content: unknown, more: object = {}) =>
   tree({ type: 'user', message: { role: 'user', content }, origin: { kind: 'human' }, promptSource: 'typed', ...more })
 const answer = (block: object, more: object = {}) =>
-  tree({ type: 'assistant', message: { role: 'assistant', model: 'claude-opus-4-6', id: 'msg_1', content: [block] }, ...more })
+  tree({
+    type: 'assistant',
+    message: { role: 'assistant', model: 'claude-opus-4-6', id: 'msg_1', content: [block] },
+    ...more,
+  })
 const call = (id: string, name: string, input: object) => answer({ type: 'tool_use', id, name, input })
 const result = (
   id: string,
@@ -54,7 +61,11 @@ const one = (...lines: object[]): Entry[] => read(fileOf(...lines)).entries
 
 test('prompts are the user’s, answers the agent’s, one entry a block', () => {
   const { said } = read(
-    fileOf(prompt('fix it\nplease'), answer({ type: 'thinking', thinking: 'hm' }), answer({ type: 'text', text: 'I look.' })),
+    fileOf(
+      prompt('fix it\nplease'),
+      answer({ type: 'thinking', thinking: 'hm' }),
+      answer({ type: 'text', text: 'I look.' }),
+    ),
   )
   expect(said.map(({ by, text, line }) => [by, text, line])).toEqual([
     ['user', 'fix it\nplease', 1],
@@ -79,7 +90,10 @@ test.each([
   ],
   ['what such a command printed', prompt('<local-command-stdout>Compacted</local-command-stdout>')],
   ['feedback of a hook', prompt('Stop hook feedback:\nNever stop.')],
-  ['an error of the API in the agent’s place', { ...answer({ type: 'text', text: 'API Error: 500' }), isApiErrorMessage: true }],
+  [
+    'an error of the API in the agent’s place',
+    { ...answer({ type: 'text', text: 'API Error: 500' }), isApiErrorMessage: true },
+  ],
 ])('is nobody’s request: %s', (_, line) => {
   expect(read(fileOf(line)).said.map(({ by }) => by)).toEqual(['other'])
 })
@@ -101,18 +115,29 @@ test('a prompt of several blocks is one, without what the client put beside it',
 })
 
 test('a command of the project is told as it was typed', () => {
-  const words = '<command-message>fix</command-message>\n<command-name>/fix</command-name>\n<command-args>42</command-args>'
+  const words =
+    '<command-message>fix</command-message>\n<command-name>/fix</command-name>\n<command-args>42</command-args>'
   expect(read(fileOf(prompt(words))).said).toMatchObject([{ by: 'user', text: '/fix 42' }])
 })
 
 test('a prompt sent while the agent worked counts once, and one it never took is not lost', () => {
   const { said } = read(
     fileOf(
-      { type: 'queue-operation', operation: 'enqueue', content: 'never touch x', timestamp: '2026-11-15T20:39:05.460Z' },
+      {
+        type: 'queue-operation',
+        operation: 'enqueue',
+        content: 'never touch x',
+        timestamp: '2026-11-15T20:39:05.460Z',
+      },
       { type: 'queue-operation', operation: 'remove', content: 'never touch x' },
       tree({
         type: 'attachment',
-        attachment: { type: 'queued_command', prompt: 'never touch x', commandMode: 'prompt', origin: { kind: 'human' } },
+        attachment: {
+          type: 'queued_command',
+          prompt: 'never touch x',
+          commandMode: 'prompt',
+          origin: { kind: 'human' },
+        },
       }),
       { type: 'queue-operation', operation: 'enqueue', content: 'too late' },
     ),
@@ -162,7 +187,9 @@ test.each<[string, object, Called['act']]>([
   ['Grep', { pattern: 'x', path: 'src' }, { type: 'other', words: 'x\nsrc' }],
   ['mcp__db__query', { sql: 'select 1', limit: 3 }, { type: 'other', words: 'select 1' }],
 ])('a call of %s', (name, input, act) => {
-  expect(one(call('t1', name, input))).toMatchObject([{ kind: 'called', callId: 't1', tool: name, act, cwd: '/home/me/project' }])
+  expect(one(call('t1', name, input))).toMatchObject([
+    { kind: 'called', callId: 't1', tool: name, act, cwd: '/home/me/project' },
+  ])
 })
 
 test.each<[string, object, Partial<Returned>]>([
@@ -176,7 +203,11 @@ test.each<[string, object, Partial<Returned>]>([
     result('t1', 'Exit code 3\nout', { is_error: true, toolUseResult: 'Error: Exit code 3\nout' }),
     { ok: false, exitCode: 3 },
   ],
-  ['a time limit', result('t1', 'Exit code 143\nCommand timed out after 1s', { is_error: true }), { ok: false, exitCode: 143 }],
+  [
+    'a time limit',
+    result('t1', 'Exit code 143\nCommand timed out after 1s', { is_error: true }),
+    { ok: false, exitCode: 143 },
+  ],
   [
     'a status that is usual',
     result('t1', '', { toolUseResult: { returnCodeInterpretation: 'No matches found' } }),
@@ -189,7 +220,10 @@ test.each<[string, object, Partial<Returned>]>([
   ],
   [
     'a refusal',
-    result('t1', "The user doesn't want to proceed with this tool use.", { is_error: true, toolDenialKind: 'user-rejected' }),
+    result('t1', "The user doesn't want to proceed with this tool use.", {
+      is_error: true,
+      toolDenialKind: 'user-rejected',
+    }),
     { ok: false, refused: true, interrupted: true },
   ],
 ])('a command that came back with %s', (_, line, outcome) => {
@@ -197,7 +231,8 @@ test.each<[string, object, Partial<Returned>]>([
 })
 
 test('what the user typed when he declined a call is his', () => {
-  const words = "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\nuse pnpm"
+  const words =
+    "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\nuse pnpm"
   const { said } = read(fileOf(call('t1', 'Bash', { command: 'npm i' }), result('t1', words, { is_error: true })))
   expect(said).toMatchObject([{ by: 'user', text: 'use pnpm' }])
 })
@@ -231,7 +266,10 @@ test('a task gets its id with its result, and an update without a status keeps i
 
 test('answers to a dialog are told', () => {
   const told = { questions: [], answers: { 'Which?': 'Alpha', 'How many?': 'Two' } }
-  const entries = one(call('t1', 'AskUserQuestion', { questions: [] }), result('t1', 'Your questions…', { toolUseResult: told }))
+  const entries = one(
+    call('t1', 'AskUserQuestion', { questions: [] }),
+    result('t1', 'Your questions…', { toolUseResult: told }),
+  )
   expect(entries[1]).toMatchObject({ answers: ['Alpha', 'Two'] })
 })
 
@@ -272,7 +310,9 @@ test('a compaction whose summary never came is told all the same', () => {
 })
 
 test('lines that cannot be read are counted, keep their numbers, and stop nothing', () => {
-  const { said, told } = read(fileOf('{"type":"user","mess', '', 'null', '[1,2]', prompt('still here'), '{"type":"unheard-of"}'))
+  const { said, told } = read(
+    fileOf('{"type":"user","mess', '', 'null', '[1,2]', prompt('still here'), '{"type":"unheard-of"}'),
+  )
   expect(said).toMatchObject([{ text: 'still here', line: 5 }])
   expect(told).toMatchObject({ lines: 6, unread: 3, cut: 0, problem: null })
 })

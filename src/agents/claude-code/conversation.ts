@@ -1,8 +1,7 @@
-import { closeSync, fstatSync, openSync, statSync } from 'node:fs'
+import { closeSync, readSync } from 'node:fs'
+import { openNamedFile, type RefusedFile } from '../../lib/named-file.js'
 import type { ConversationOptions, ConversationRead } from '../transcript-reader.js'
-import { textOfLine } from './conversation-cut.js'
 import { Conversing, type ConversingState } from './conversation-entries.js'
-import { readLines } from './conversation-lines.js'
 import { type Fields, object } from './fields.js'
 
 const MB = 1024 * 1024
@@ -15,18 +14,24 @@ const LONGEST_LINE = 16 * MB
  */
 export function readConversation(path: string, options: ConversationOptions): ConversationRead {
   const from = options.from ?? { offset: 0, lines: 0 }
-  const read: ConversationRead = { offset: from.offset, lines: from.lines, unread: 0, cut: 0, gaveUp: false, problem: null }
-  let fd: number
-  try {
-    // Looked at before it is opened: opening a pipe would wait for its other end.
-    if (!statSync(path).isFile()) return { ...read, problem: 'not a file' }
-    fd = openSync(path, 'r')
-  } catch (error) {
-    return { ...read, problem: (error as NodeJS.ErrnoException).code ?? String(error) }
+  const read: ConversationRead = {
+    offset: from.offset,
+    lines: from.lines,
+    unread: 0,
+    cut: 0,
+    gaveUp: false,
+    problem: null,
   }
+  const opened = openNamedFile(path, 'this-user')
+  if ('refused' in opened) return { ...read, problem: problemOf(opened) }
+  const { fd, stats } = opened
   try {
-    const to = Math.min(options.to ?? Number.POSITIVE_INFINITY, fstatSync(fd).size)
-    const conversing = new Conversing(options.onEntry, options.chain ?? 'main', from.state as ConversingState | undefined)
+    const to = Math.min(options.to ?? Number.POSITIVE_INFINITY, stats.size)
+    const conversing = new Conversing(
+      options.onEntry,
+      options.chain ?? 'main',
+      from.state as ConversingState | undefined,
+    )
     const range = { from: from.offset, to, lines: from.lines, longest: LONGEST_LINE }
     const end = options.withinMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + options.withinMs
     const { next, lines, stopped } = readLines(
@@ -49,6 +54,11 @@ export function readConversation(path: string, options: ConversationOptions): Co
   }
 }
 
+function problemOf({ refused, code }: RefusedFile): string {
+  if (refused === 'not-a-file') return 'not a file'
+  return refused === 'other-owner' ? 'it belongs to another user' : (code ?? refused)
+}
+
 function parse(json: string): Fields | null {
   try {
     return object(JSON.parse(json))
@@ -65,7 +75,8 @@ function fromBeginning(json: string): Fields | null {
   const about = { type: ids[1], uuid: find(json, 'uuid'), isSidechain: sidechain, timestamp: find(json, 'timestamp') }
   const callId = find(json, 'tool_use_id')
   const words = firstWords(json)
-  if (callId !== null) return { ...about, message: { content: [{ type: 'tool_result', tool_use_id: callId, content: words }] } }
+  if (callId !== null)
+    return { ...about, message: { content: [{ type: 'tool_result', tool_use_id: callId, content: words }] } }
   return words === '' ? null : { ...about, message: { content: words } }
 }
 
@@ -83,4 +94,162 @@ function firstWords(json: string): string {
   } catch {
     return ''
   }
+}
+
+const BOOKKEEPING = Buffer.from('{"type":"')
+const QUEUE = Buffer.from('{"type":"queue-operation"')
+const ATTACHMENT = '"attachment":{"type":"'
+const TOLD = ['queued_command"', 'file"']
+/** Where an entry's kind stands at the latest: behind its ids. */
+const NEAR = 200
+
+/** Lines whose first bytes tell that they hold no part of the conversation are not parsed; they are most of a transcript. */
+function isWanted(bytes: Buffer): boolean {
+  if (begins(bytes, BOOKKEEPING, 0)) return begins(bytes, QUEUE, 0) || !BOOKKEPT.test(bytes.toString('latin1', 9, 40))
+  const head = bytes.toString('latin1', 0, NEAR)
+  const at = head.indexOf(ATTACHMENT)
+  return at < 0 || TOLD.some((kind) => head.startsWith(kind, at + ATTACHMENT.length))
+}
+
+const RECORD = Buffer.from(',"toolUseResult":{')
+const BEHIND_RECORD = Buffer.from(',"sourceToolAssistantUUID":"')
+/** Records of reading and changing files: nothing in them is asked for. */
+const OF_FILES = ['"type":"text","file":', '"filePath":', '"type":"create"', '"type":"update"'].map((words) =>
+  Buffer.from(words),
+)
+const OUTPUT = Buffer.from('"stdout":"')
+const BEHIND_OUTPUT = Buffer.from('","stderr":"')
+
+/**
+ * The text of a line, without what the client's own record of a tool result says a second time (the file, the output): half of most
+ * transcripts. Inside strings quotes are escaped, so these bytes only match where they are keys.
+ */
+function textOfLine(bytes: Buffer, withoutFiles: boolean): string | null {
+  if (!isWanted(bytes)) return null
+  const at = bytes.length < WORTH_CUTTING ? -1 : bytes.indexOf(RECORD)
+  if (at < 0) return bytes.toString('utf8')
+  const inside = at + RECORD.length
+  if (withoutFiles && begins(bytes, OF_FILES[0]!, inside)) return withoutFile(bytes, at)
+  if (OF_FILES.some((words) => begins(bytes, words, inside)))
+    return without(bytes, at, bytes.indexOf(BEHIND_RECORD, inside))
+  if (!begins(bytes, OUTPUT, inside)) return bytes.toString('utf8')
+  return without(bytes, inside + OUTPUT.length, bytes.indexOf(BEHIND_OUTPUT, inside))
+}
+
+const WORTH_CUTTING = 1000
+
+const CONTENT = Buffer.from('"type":"tool_result","content":"')
+const BEHIND_CONTENT = Buffer.from('"}]},"uuid":"')
+
+/** A file that was read, as a result without its text. */
+function withoutFile(bytes: Buffer, record: number): string {
+  const start = bytes.indexOf(CONTENT)
+  const end = start < 0 ? -1 : bytes.indexOf(BEHIND_CONTENT, start + CONTENT.length)
+  const rest = bytes.indexOf(BEHIND_RECORD, record)
+  if (end < 0 || end > record || rest < 0) return without(bytes, record, rest)
+  return (
+    bytes.toString('utf8', 0, start + CONTENT.length) +
+    bytes.toString('utf8', end, record) +
+    bytes.toString('utf8', rest)
+  )
+}
+
+function without(bytes: Buffer, start: number, end: number): string {
+  return end < start ? bytes.toString('utf8') : bytes.toString('utf8', 0, start) + bytes.toString('utf8', end)
+}
+
+const BOOKKEPT =
+  /^(?:api-request|file-history|last-prompt|atis-latch|tools-used|cost-state|mode"|permission-mode|custom-title|agent-name|summary")/
+
+function begins(bytes: Buffer, wanted: Buffer, at: number): boolean {
+  return bytes.length >= at + wanted.length && bytes.compare(wanted, 0, wanted.length, at, at + wanted.length) === 0
+}
+
+const NEWLINE = 10
+const CHUNK = 1024 * 1024
+/**
+ * A file with so many bytes and no line end is not a transcript, so reading stops there. An image
+ * in a transcript has at most 20 MB.
+ */
+export const MOST_WITHOUT_LINE_END = 128 * 1024 * 1024
+/** What is kept of a line that is too long to be kept whole. */
+const HEAD = 256 * 1024
+
+interface NumberedLine {
+  /** From 1. */
+  number: number
+  text: string
+  /** False: only the beginning of a line longer than `longest`. */
+  whole: boolean
+}
+
+interface LinesRead {
+  /** Where the next read begins: after the last whole line. */
+  next: number
+  /** How many lines lie before `next`. */
+  lines: number
+  /** True when `goesOn` said to stop, or a line was longer than any of a transcript. */
+  stopped: boolean
+}
+
+/**
+ * Visits the lines of [from, to) with their numbers, in memory bounded by `longest`. An unfinished
+ * last line is left for the next read. `wanted` looks at a line's bytes first and makes the text of
+ * them; what it refuses (null) is counted, but never made into a string. `goesOn` is asked before
+ * each line and before each read: a file without a line end may be gigabytes long.
+ */
+export function readLines(
+  fd: number,
+  range: { from: number; to: number; lines: number; longest: number },
+  wanted: (bytes: Buffer) => string | null,
+  visit: (line: NumberedLine) => void,
+  goesOn: () => boolean = () => true,
+): LinesRead {
+  const chunk = Buffer.allocUnsafe(Math.max(1, Math.min(CHUNK, range.to - range.from)))
+  let kept: Buffer[] = []
+  let keptBytes = 0
+  let tooLong = false
+  let { lines } = range
+  let pos = range.from
+  let next = range.from
+
+  const give = (bytes: Buffer, whole: boolean): void => {
+    lines++
+    const text = bytes.length === 0 ? null : wanted(bytes)
+    if (text !== null) visit({ number: lines, text, whole })
+  }
+  while (pos < range.to) {
+    if (!goesOn() || pos - next > MOST_WITHOUT_LINE_END) return { next, lines, stopped: true }
+    const got = readSync(fd, chunk, 0, Math.min(chunk.length, range.to - pos), pos)
+    if (got === 0) break
+    let start = 0
+    for (let end = findLineEnd(chunk, start, got); end >= 0; end = findLineEnd(chunk, start, got)) {
+      if (!goesOn()) return { next, lines, stopped: true }
+      const part = chunk.subarray(start, end)
+      const bytes = keptBytes === 0 ? part : Buffer.concat([...kept, part])
+      if (tooLong || bytes.length > range.longest) give(bytes.subarray(0, HEAD), false)
+      else give(bytes, true)
+      kept = []
+      keptBytes = 0
+      tooLong = false
+      start = end + 1
+      next = pos + start
+    }
+    if (start < got && !tooLong) {
+      kept.push(Buffer.from(chunk.subarray(start, got)))
+      keptBytes += got - start
+      if (keptBytes > range.longest) {
+        tooLong = true
+        kept = [Buffer.concat(kept).subarray(0, HEAD)]
+        keptBytes = HEAD
+      }
+    }
+    pos += got
+  }
+  return { next, lines, stopped: false }
+}
+
+function findLineEnd(chunk: Buffer, start: number, end: number): number {
+  const at = chunk.indexOf(NEWLINE, start)
+  return at < end ? at : -1
 }

@@ -1,8 +1,11 @@
+/** Names the session to the commands that the agent runs. */
+export const SESSION_VARIABLE = 'CLAUDE_CODE_SESSION_ID'
+
 /** What the hook program passes along from the client's environment. */
 export const ENVIRONMENT = [
   'CLAUDE_PID',
   'CLAUDE_PROJECT_DIR',
-  'CLAUDE_CODE_SESSION_ID',
+  SESSION_VARIABLE,
   'CLAUDE_CODE_SESSION_ATTENDED',
   'CLAUDE_CODE_ENTRYPOINT',
   'CLAUDE_CONFIG_DIR',
@@ -49,8 +52,17 @@ export function attendedFrom(env: Record<string, string>): boolean | null {
 
 /** What a client tells the commands it runs about itself: a client that is started from there is another one. */
 const OWN = [
-  ...['CLAUDECODE', 'CLAUDE_PID', 'CLAUDE_PROJECT_DIR', 'AI_AGENT', 'CLAUDE_CODE_SESSION_ID', 'CLAUDE_CODE_ENTRYPOINT'],
-  ...['CLAUDE_CODE_SESSION_ATTENDED', 'CLAUDE_CODE_CHILD_SESSION', 'CLAUDE_CODE_SSE_PORT', 'CLAUDE_ENV_FILE', 'CLAUDE_EFFORT'],
+  'CLAUDECODE',
+  'CLAUDE_PID',
+  'CLAUDE_PROJECT_DIR',
+  'AI_AGENT',
+  SESSION_VARIABLE,
+  'CLAUDE_CODE_ENTRYPOINT',
+  'CLAUDE_CODE_SESSION_ATTENDED',
+  'CLAUDE_CODE_CHILD_SESSION',
+  'CLAUDE_CODE_SSE_PORT',
+  'CLAUDE_ENV_FILE',
+  'CLAUDE_EFFORT',
 ]
 
 /** An environment for a client of its own. */

@@ -1,15 +1,30 @@
 import type { ProcessIdentity } from '../../lib/process-info.js'
+import { isAlive, ownProcess } from '../../lib/process-info.js'
+import { environmentOf, programOf } from '../../lib/process-place.js'
+import type { ForkableClient, ForkOf } from '../agent.js'
 import { argsOf } from './command-line.js'
 import { withoutClient } from './environment.js'
 import { list, object, parseObject, text } from './fields.js'
-import { readFlag } from './settings.js'
+import { liveClient } from './registry.js'
+import { configDirOf, readFlag } from './settings/read-settings.js'
 
-export interface ForkOf {
-  sessionId: string
-  /** The process that runs the session; null: it is not known, or gone. */
-  client: ProcessIdentity | null
-  /** The folder the session was begun in: the client looks for its transcript by it. */
-  folder: string
+/**
+ * The client that shows a session. The process is only a hint, because a signal named it; it counts
+ * if it runs as this user and the registry of the client's own configuration folder lists it with
+ * this session. Program, environment and folder are then its own, never what a signal says. A
+ * string tells why there is none, as a half sentence.
+ */
+export function forkableClient(hint: ProcessIdentity | null, sessionId: string): ForkableClient | string {
+  if (hint === null || !isAlive(hint) || ownProcess(hint.pid) === null) return 'its client does not run any more'
+  const environment = environmentOf(hint.pid)
+  // In another environment the conversation would go elsewhere, with another key.
+  if (environment === null) return 'the environment of its client is not known'
+  const configDir = configDirOf(environment)
+  const listed = configDir === null ? null : liveClient(configDir, hint.pid)
+  if (listed?.sessionId !== sessionId || listed.cwd === null) return "the client's registry does not list its process"
+  const program = programOf(hint.pid)
+  if (program === null) return 'the program of its client is not known, or was replaced since it was started'
+  return { program, environment, folder: listed.cwd }
 }
 
 /** A denied tool may be followed by the answer; a second one is not waited for. */
@@ -24,8 +39,13 @@ const REFUSED = 'This copy of the session is for its brief alone: no tools. Answ
 export function forkArguments({ sessionId, client }: ForkOf, settingsFile: string): string[] {
   const own = argsOf(client)
   return [
-    ...['-p', '--output-format=json', `--resume=${sessionId}`, '--fork-session', '--no-session-persistence'],
-    ...[`--max-turns=${MOST_REQUESTS}`, '--permission-mode=default'],
+    '-p',
+    '--output-format=json',
+    `--resume=${sessionId}`,
+    '--fork-session',
+    '--no-session-persistence',
+    `--max-turns=${MOST_REQUESTS}`,
+    '--permission-mode=default',
     ...(own.model === undefined ? [] : [`--model=${own.model}`]),
     ...(own.settingSources === undefined ? [] : [`--setting-sources=${own.settingSources.join(',')}`]),
     ...(own.betas === undefined ? [] : [`--betas=${own.betas.join(',')}`]),
@@ -42,7 +62,8 @@ export function forkSettings({ client, folder }: ForkOf): Record<string, unknown
   return {
     ...theirs,
     hooks: { ...hooks, PreToolUse: [refuse, ...list(hooks.PreToolUse)] },
-    ...{ disableAllHooks: false, autoCompactEnabled: false },
+    disableAllHooks: false,
+    autoCompactEnabled: false,
   }
 }
 

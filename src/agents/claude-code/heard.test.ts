@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { tempDir } from '../../../test/claude-code/temp-dir.js'
-import { heard } from './heard.js'
+import { tempDir } from '../../../test/harness/temp-dir.js'
+import { heard } from './answer.js'
 
 function transcript(text: string): string {
   const at = path.join(tempDir(), 's1.jsonl')

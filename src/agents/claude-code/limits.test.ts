@@ -6,7 +6,16 @@ import { familyOf } from './models.js'
 type Given = Partial<Omit<LimitsInput, 'models'>> & { model?: string | null; models?: LimitsInput['models'] }
 
 function limits({ model = null, ...given }: Given): Limits {
-  return deriveLimits({ models: [model], answered: null, window: null, env: {}, settings: {}, args: {}, told: null, ...given })
+  return deriveLimits({
+    models: [model],
+    answered: null,
+    window: null,
+    env: {},
+    settings: {},
+    args: {},
+    told: null,
+    ...given,
+  })
 }
 
 const brief = ({ window, point, mode }: Limits) => [window, point, mode]
@@ -23,7 +32,10 @@ describe('by the name of the model alone', () => {
       'claude-opus-4',
       'claude-3-7-sonnet-20250219',
     ].map((name): [string, (number | string)[]] => [name, [...SMALL, 'reactive']]),
-    ...['claude-opus-4-6', 'claude-sonnet-4-6'].map((name): [string, (number | string)[]] => [name, [...SMALL, 'proactive']]),
+    ...['claude-opus-4-6', 'claude-sonnet-4-6'].map((name): [string, (number | string)[]] => [
+      name,
+      [...SMALL, 'proactive'],
+    ]),
     ...[
       'claude-sonnet-4-5[1m]',
       'claude-haiku-4-5[1m]',
@@ -33,37 +45,40 @@ describe('by the name of the model alone', () => {
       'my-custom-model[1m]',
     ].map((name): [string, (number | string)[]] => [name, [...LARGE, 'reactive']]),
     ...[
-      ...[
-        'claude-opus-4-7',
-        'claude-opus-4-8',
-        'claude-sonnet-5',
-        'claude-opus-5',
-        'claude-opus-5-5',
-        'claude-sonnet-5-5',
-        'claude-haiku-5-5',
-      ],
-      ...[
-        'claude-fable-5',
-        'claude-fable-5-1',
-        'claude-fable-5-2',
-        'claude-mythos-5',
-        'claude-opus-4-8[1m]',
-        'opus[1m]',
-        'haiku[1m]',
-      ],
-      ...['opus', 'sonnet', 'haiku', 'default', 'best', 'opusplan', 'fable', 'Opus'],
-      ...['claude-opus-4-1', 'claude-opus-4-1-20250805', 'claude-opus-4-20250514'],
-      ...[
-        'my-custom-model',
-        'gpt-5',
-        'claude-opus-6',
-        'claude-opus-4-9',
-        'claude-sonnet-4-7',
-        'claude-opus-5-1',
-        'claude-haiku-5',
-        'opus-4-6',
-        'claude-instant-1',
-      ],
+      'claude-opus-4-7',
+      'claude-opus-4-8',
+      'claude-sonnet-5',
+      'claude-opus-5',
+      'claude-opus-5-5',
+      'claude-sonnet-5-5',
+      'claude-haiku-5-5',
+      'claude-fable-5',
+      'claude-fable-5-1',
+      'claude-fable-5-2',
+      'claude-mythos-5',
+      'claude-opus-4-8[1m]',
+      'opus[1m]',
+      'haiku[1m]',
+      'opus',
+      'sonnet',
+      'haiku',
+      'default',
+      'best',
+      'opusplan',
+      'fable',
+      'Opus',
+      'claude-opus-4-1',
+      'claude-opus-4-1-20250805',
+      'claude-opus-4-20250514',
+      'my-custom-model',
+      'gpt-5',
+      'claude-opus-6',
+      'claude-opus-4-9',
+      'claude-sonnet-4-7',
+      'claude-opus-5-1',
+      'claude-haiku-5',
+      'opus-4-6',
+      'claude-instant-1',
     ].map((name): [string, (number | string)[]] => [name, [...LARGE, 'proactive']]),
     ['claude-sonnet-4-5-20250929', [...SMALL, 'reactive']],
     ['claude-sonnet-4-20250514', [...SMALL, 'reactive']],
@@ -96,18 +111,42 @@ describe('by environment, command line and settings', () => {
       { model: OPUS, env: { CLAUDE_CODE_AUTO_COMPACT_WINDOW: '150000' } },
       [1_000_000, 117_000, 'proactive'],
     ],
-    ['with a unit', { model: OPUS, env: { CLAUDE_CODE_AUTO_COMPACT_WINDOW: '150k' } }, [1_000_000, 117_000, 'proactive']],
-    ['raised to the least', { model: OPUS, env: { CLAUDE_CODE_AUTO_COMPACT_WINDOW: '50000' } }, [1_000_000, 67_000, 'proactive']],
-    ['cut to the model', { model: OPUS, env: { CLAUDE_CODE_AUTO_COMPACT_WINDOW: '2000000' } }, [1_000_000, 967_000, 'proactive']],
-    ['nonsense in it', { model: OPUS, env: { CLAUDE_CODE_AUTO_COMPACT_WINDOW: 'abc' } }, [1_000_000, 967_000, 'proactive']],
+    [
+      'with a unit',
+      { model: OPUS, env: { CLAUDE_CODE_AUTO_COMPACT_WINDOW: '150k' } },
+      [1_000_000, 117_000, 'proactive'],
+    ],
+    [
+      'raised to the least',
+      { model: OPUS, env: { CLAUDE_CODE_AUTO_COMPACT_WINDOW: '50000' } },
+      [1_000_000, 67_000, 'proactive'],
+    ],
+    [
+      'cut to the model',
+      { model: OPUS, env: { CLAUDE_CODE_AUTO_COMPACT_WINDOW: '2000000' } },
+      [1_000_000, 967_000, 'proactive'],
+    ],
+    [
+      'nonsense in it',
+      { model: OPUS, env: { CLAUDE_CODE_AUTO_COMPACT_WINDOW: 'abc' } },
+      [1_000_000, 967_000, 'proactive'],
+    ],
     ['zero in it', { model: OPUS, env: { CLAUDE_CODE_AUTO_COMPACT_WINDOW: '0' } }, [1_000_000, 967_000, 'proactive']],
     [
       'nonsense in it, settings count',
       { model: OPUS, env: { CLAUDE_CODE_AUTO_COMPACT_WINDOW: 'auto' }, settings: { autoCompactWindow: 300_000 } },
       [1_000_000, 267_000, 'proactive'],
     ],
-    ['a window in settings', { model: OPUS, settings: { autoCompactWindow: 300_000 } }, [1_000_000, 267_000, 'proactive']],
-    ['one the client refuses', { model: OPUS, settings: { autoCompactWindow: 50_000 } }, [1_000_000, 967_000, 'proactive']],
+    [
+      'a window in settings',
+      { model: OPUS, settings: { autoCompactWindow: 300_000 } },
+      [1_000_000, 267_000, 'proactive'],
+    ],
+    [
+      'one the client refuses',
+      { model: OPUS, settings: { autoCompactWindow: 50_000 } },
+      [1_000_000, 967_000, 'proactive'],
+    ],
     ['one too large', { model: OPUS, settings: { autoCompactWindow: 5_000_000 } }, [1_000_000, 967_000, 'proactive']],
     ['--autocompact', { model: 'claude-opus-4-6', args: { autocompact: '100000' } }, [200_000, 67_000, 'proactive']],
     [
@@ -150,7 +189,11 @@ describe('by environment, command line and settings', () => {
       [1_000_000, 117_000, 'proactive'],
     ],
     ['1M switched off', { model: OPUS, env: { CLAUDE_CODE_DISABLE_1M_CONTEXT: '1' } }, [200_000, 167_000, 'proactive']],
-    ['1M switched off by 0', { model: OPUS, env: { CLAUDE_CODE_DISABLE_1M_CONTEXT: '0' } }, [1_000_000, 967_000, 'proactive']],
+    [
+      '1M switched off by 0',
+      { model: OPUS, env: { CLAUDE_CODE_DISABLE_1M_CONTEXT: '0' } },
+      [1_000_000, 967_000, 'proactive'],
+    ],
     [
       '1M switched off on [1m]',
       { model: 'claude-sonnet-4-5[1m]', env: { CLAUDE_CODE_DISABLE_1M_CONTEXT: '1' } },
@@ -161,7 +204,11 @@ describe('by environment, command line and settings', () => {
       { model: 'my-model', env: { CLAUDE_CODE_DISABLE_1M_CONTEXT: '1' } },
       [200_000, 167_000, 'proactive'],
     ],
-    ['the 1M beta', { model: 'claude-sonnet-4-5', args: { betas: ['context-1m-2025-08-07'] } }, [1_000_000, 967_000, 'reactive']],
+    [
+      'the 1M beta',
+      { model: 'claude-sonnet-4-5', args: { betas: ['context-1m-2025-08-07'] } },
+      [1_000_000, 967_000, 'reactive'],
+    ],
     [
       'a told size of an unknown model',
       { model: 'my-model', env: { CLAUDE_CODE_MAX_CONTEXT_TOKENS: '128000' } },
@@ -177,7 +224,11 @@ describe('by environment, command line and settings', () => {
       { model: 'claude-opus-4-6', env: { CLAUDE_CODE_MAX_OUTPUT_TOKENS: '8000' } },
       [200_000, 179_000, 'proactive'],
     ],
-    ['a large answer', { model: OPUS, env: { CLAUDE_CODE_MAX_OUTPUT_TOKENS: '64000' } }, [1_000_000, 967_000, 'proactive']],
+    [
+      'a large answer',
+      { model: OPUS, env: { CLAUDE_CODE_MAX_OUTPUT_TOKENS: '64000' } },
+      [1_000_000, 967_000, 'proactive'],
+    ],
     [
       'an alias pointed elsewhere',
       { model: 'sonnet', env: { ANTHROPIC_DEFAULT_SONNET_MODEL: 'claude-sonnet-4-5' } },
@@ -193,7 +244,9 @@ describe('by environment, command line and settings', () => {
 })
 
 describe('a point in per cent of what is usable', () => {
-  const percent = (value: string): { env: Record<string, string> } => ({ env: { CLAUDE_AUTOCOMPACT_PCT_OVERRIDE: value } })
+  const percent = (value: string): { env: Record<string, string> } => ({
+    env: { CLAUDE_AUTOCOMPACT_PCT_OVERRIDE: value },
+  })
 
   test.each([
     ['50', 90_000],
@@ -247,7 +300,9 @@ describe('compaction off', () => {
 
   test('a told size counts for every model then', () => {
     expect(
-      brief(limits({ model: 'claude-opus-4-8', env: { CLAUDE_CODE_MAX_CONTEXT_TOKENS: '128000', DISABLE_COMPACT: '1' } })),
+      brief(
+        limits({ model: 'claude-opus-4-8', env: { CLAUDE_CODE_MAX_CONTEXT_TOKENS: '128000', DISABLE_COMPACT: '1' } }),
+      ),
     ).toEqual([128_000, 105_000, 'off'])
   })
 
@@ -293,7 +348,9 @@ describe('what the client told', () => {
 
 describe('which name counts', () => {
   test('the answering model, with [1m] from wherever it was asked for', () => {
-    expect(limits({ models: [null, 'claude-sonnet-4-5[1m]'], answered: 'claude-sonnet-4-5-20250929' }).window).toBe(1_000_000)
+    expect(limits({ models: [null, 'claude-sonnet-4-5[1m]'], answered: 'claude-sonnet-4-5-20250929' }).window).toBe(
+      1_000_000,
+    )
     expect(limits({ models: ['claude-sonnet-4-5[1m]'], answered: 'claude-opus-4-6' })).toMatchObject({
       window: 200_000,
       mode: 'proactive',

@@ -151,13 +151,15 @@ function windowFacts(name: string | null, input: LimitsInput): WindowFacts {
 /** The environment outranks the command line, which outranks settings; a value the client would refuse counts as not set. */
 function setWindow(input: LimitsInput): { tokens: number; from: string } | null {
   const fromEnv = tokens(input.env.CLAUDE_CODE_AUTO_COMPACT_WINDOW)
-  if (fromEnv !== null && fromEnv > 0) return { tokens: Math.max(fromEnv, LEAST_SET), from: 'CLAUDE_CODE_AUTO_COMPACT_WINDOW' }
+  if (fromEnv !== null && fromEnv > 0)
+    return { tokens: Math.max(fromEnv, LEAST_SET), from: 'CLAUDE_CODE_AUTO_COMPACT_WINDOW' }
   const { autocompact } = input.args
   if (autocompact === 'auto') return null
   const asked = tokens(autocompact)
   // On the command line a bare small number means thousands.
   const fromArgs = asked !== null && asked < 1000 ? asked * 1000 : asked
-  if (fromArgs !== null && fromArgs >= LEAST_SET && fromArgs <= MOST_SET) return { tokens: fromArgs, from: '--autocompact' }
+  if (fromArgs !== null && fromArgs >= LEAST_SET && fromArgs <= MOST_SET)
+    return { tokens: fromArgs, from: '--autocompact' }
   const fromSettings = input.settings.autoCompactWindow
   if (fromSettings !== undefined && fromSettings >= LEAST_SET && fromSettings <= MOST_SET)
     return { tokens: fromSettings, from: 'settings' }

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { tempDir } from '../../../test/claude-code/temp-dir.js'
+import { tempDir } from '../../../test/harness/temp-dir.js'
 import { forgetLiveSummary, readLiveSummary } from './live-summary.js'
 
 const note = {
@@ -11,7 +11,7 @@ const note = {
   trigger: 'auto',
   tokensBefore: 169_080,
   tokensAfter: 2703,
-  summary: '<summary>The login is fixed.</summary>',
+  summary: '<analysis>scratch</analysis>\n<summary>The login is fixed.</summary>',
   kept: { messages: 2, text: 'Bash {"command":"echo b"}\n\nb', whole: true },
 }
 
@@ -23,13 +23,13 @@ function put(value: unknown): string {
 
 test('a note tells the summary, the figures and the kept tail', () => {
   const { format: _, session: __, ...rest } = note
-  expect(readLiveSummary(put(note), 's1', 5000)).toEqual(rest)
+  expect(readLiveSummary(put(note), 's1', 5000)).toEqual({ ...rest, summary: 'The login is fixed.' })
 })
 
 test('a note written while the compaction runs has a summary and no figures yet', () => {
   const early = { ...note, tokensBefore: null, tokensAfter: null, kept: null }
   expect(readLiveSummary(put(early), 's1', 0)).toMatchObject({
-    summary: note.summary,
+    summary: 'The login is fixed.',
     tokensBefore: null,
     tokensAfter: null,
     kept: null,

@@ -1,11 +1,13 @@
-import { readFileSync, rmSync, statSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { readNamedText } from '../../lib/named-file.js'
 import { count, number, object, parseObject, text } from './fields.js'
 import { LIVE_FORMAT } from './live.js'
+import { summaryText } from './summary-text.js'
 
 /** What the mod wrote down of a session's newest compaction. */
 export interface LiveSummary {
-  /** As the client tells it at the end of the compaction. */
+  /** As the client passes it on, without the analysis before it. */
   summary: string
   /** Null, as `tokensAfter` and `kept`, while the compaction still runs. */
   tokensBefore: number | null
@@ -31,22 +33,16 @@ const LARGEST_SUMMARY = 1024 * 1024
 export function readLiveSummary(dir: string | null, sessionId: string, sinceMs: number): LiveSummary | null {
   const path = placeOf(dir, sessionId)
   if (path === null) return null
-  try {
-    const stat = statSync(path, { throwIfNoEntry: false })
-    if (!stat?.isFile() || stat.size > LARGEST_SUMMARY) return null
-    // The client writes in place: a note read while it is written is torn, and whole a moment later.
-    const read = () => parseSummary(readFileSync(path, 'utf8'), sessionId)
-    const found = read() ?? read()
-    return found !== null && found.at >= sinceMs ? found : null
-  } catch {
-    return null
-  }
+  // The client writes in place: a note read while it is written is torn, and whole a moment later.
+  const read = () => parseSummary(readNamedText(path, { owner: 'this-user', most: LARGEST_SUMMARY }) ?? '', sessionId)
+  const found = read() ?? read()
+  return found !== null && found.at >= sinceMs ? found : null
 }
 
 function parseSummary(json: string, sessionId: string): LiveSummary | null {
   const note = parseObject(json)
   if (note === null || note.format !== LIVE_FORMAT || note.session !== sessionId) return null
-  const [summary, at, kept] = [text(note.summary), number(note.at), object(note.kept)]
+  const [summary, at, kept] = [summaryText(text(note.summary)), number(note.at), object(note.kept)]
   if (summary === null || at === null) return null
   return {
     summary,

@@ -2,7 +2,7 @@ import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
-import { tempDir } from '../../../test/claude-code/temp-dir.js'
+import { tempDir } from '../../../test/harness/temp-dir.js'
 import { giveUpMod, isModAway, parseLive, readLive, tellsSeen } from './live.js'
 
 const report = {
@@ -77,7 +77,11 @@ test('a mod that was given up is not believed until it reports again', () => {
   giveUpMod(dir, 's1')
   expect([readLive(dir, 's1', null), isModAway(dir, 's1')]).toEqual([null, true])
   writeFileSync(file, JSON.stringify({ ...report, at: report.at + 1 }))
-  expect([readLive(dir, 's1', null)?.reading.used, isModAway(dir, 's1'), tellsSeen(dir, 's1')]).toEqual([50_008, false, false])
+  expect([readLive(dir, 's1', null)?.reading.used, isModAway(dir, 's1'), tellsSeen(dir, 's1')]).toEqual([
+    50_008,
+    false,
+    false,
+  ])
 })
 
 test('a report left by an earlier process of the same session is not believed', () => {

@@ -1,7 +1,8 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Reading } from '../../contract/reading.js'
+import { lookAtNamedFile, readNamedText } from '../../lib/named-file.js'
 import { count, number, object, parseObject, text } from './fields.js'
 import type { ToldLimits } from './limits.js'
 
@@ -51,12 +52,8 @@ export function giveUpMod(dir: string, sessionId: string): void {
 }
 
 function isGivenUp(dir: string, sessionId: string, { reading }: LiveReport): boolean {
-  const file = givenUpFile(dir, sessionId)
-  try {
-    return existsSync(file) && Number(readFileSync(file, 'utf8')) >= reading.stamp!
-  } catch {
-    return false
-  }
+  const stamp = readNamedText(givenUpFile(dir, sessionId), { owner: 'this-user', most: LARGEST_REPORT })
+  return stamp !== null && Number(stamp) >= reading.stamp!
 }
 
 const givenUpFile = (dir: string, sessionId: string): string => join(dir, `${sessionId}.given-up`)
@@ -72,16 +69,14 @@ function isAway({ mod }: LiveReport): boolean {
 
 function readReport(dir: string | null, sessionId: string, processStartedAtMs: number | null): LiveReport | null {
   if (dir === null || dir === '' || !/^[\w-]+$/.test(sessionId)) return null
-  try {
-    const path = join(dir, `${sessionId}.json`)
-    const stat = statSync(path, { throwIfNoEntry: false })
-    if (!stat?.isFile() || stat.size > LARGEST_REPORT) return null
-    if (processStartedAtMs !== null && stat.mtimeMs < processStartedAtMs - CLOCK_SLACK_MS) return null
-    // The client writes in place: a report read while it is written is torn, and whole a moment later.
-    return parseLive(readFileSync(path, 'utf8'), sessionId) ?? parseLive(readFileSync(path, 'utf8'), sessionId)
-  } catch {
-    return null
-  }
+  const path = join(dir, `${sessionId}.json`)
+  const looked = lookAtNamedFile(path, 'this-user')
+  if ('refused' in looked) return null
+  if (processStartedAtMs !== null && looked.mtimeMs < processStartedAtMs - CLOCK_SLACK_MS) return null
+  // The client writes in place: a report read while it is written is torn, and whole a moment
+  // later.
+  const read = () => parseLive(readNamedText(path, { owner: 'this-user', most: LARGEST_REPORT }) ?? '', sessionId)
+  return read() ?? read()
 }
 
 export function parseLive(json: string, sessionId: string): LiveReport | null {

@@ -18,8 +18,17 @@ const RESERVE = 20_000
 const BY_REFUSAL = ['opus-4', 'opus-4-1', 'opus-4-5', 'sonnet-4', 'sonnet-4-5', 'haiku-4-5'].map(named)
 const BY_ITSELF = ['opus-4-6', 'sonnet-4-6'].map(named)
 const BY_ITSELF_LARGE = [
-  ...['opus-4-7', 'opus-4-8', 'opus-5', 'opus-5-5', 'sonnet-5', 'sonnet-5-5', 'haiku-5-5'],
-  ...['fable-5', 'fable-5-1', 'fable-5-2', 'mythos-5'],
+  'opus-4-7',
+  'opus-4-8',
+  'opus-5',
+  'opus-5-5',
+  'sonnet-5',
+  'sonnet-5-5',
+  'haiku-5-5',
+  'fable-5',
+  'fable-5-1',
+  'fable-5-2',
+  'mythos-5',
 ].map(named)
 
 function named(name: string): string {

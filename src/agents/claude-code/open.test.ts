@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { eventNames, recorded, VERSIONS } from '../../../test/claude-code/fixture.js'
-import { tempDir } from '../../../test/claude-code/temp-dir.js'
+import { eventNames, recorded, VERSIONS } from '../../../test/harness/fixture.js'
+import { tempDir } from '../../../test/harness/temp-dir.js'
 import type { RawSignal, Signal } from '../../contract/signal.js'
 import { open } from './open.js'
 
@@ -30,7 +30,12 @@ const EXPECTED: Record<string, Partial<Signal>> = {
   'compaction.SessionStart': { kind: 'session-start', start: { source: 'compact' }, model: 'claude-opus-4-6' },
   'compaction.PostCompact': { kind: 'compact-end' },
   'refused.StopFailure': { kind: 'turn-failed', error: 'invalid_request: Prompt is too long' },
-  'terminal.SessionStart': { kind: 'session-start', start: { source: 'startup' }, model: 'claude-opus-4-6', attended: true },
+  'terminal.SessionStart': {
+    kind: 'session-start',
+    start: { source: 'startup' },
+    model: 'claude-opus-4-6',
+    attended: true,
+  },
   'terminal.SessionStart.clear': { kind: 'session-start', start: { source: 'clear' } },
   'terminal.SessionStart.resume': { kind: 'session-start', start: { source: 'resume' } },
   'terminal.SessionStart.branch': { kind: 'session-start', start: { source: 'fork' }, model: 'claude-opus-4-6' },
@@ -69,7 +74,12 @@ describe.each(VERSIONS)('what client %s really sends', (version) => {
     if (name === 'print.subagent.SubagentStop') given.body = withTranscript(given.body)
     const signal = open(given)!
     expect(signal).toMatchObject(EXPECTED[name]!)
-    expect(signal).toMatchObject({ agentVersion: version, cwd: '/fixture/project', project: '/fixture/project', at: given.at })
+    expect(signal).toMatchObject({
+      agentVersion: version,
+      cwd: '/fixture/project',
+      project: '/fixture/project',
+      at: given.at,
+    })
     expect(signal.sessionId).toMatch(/^[0-9a-f-]{36}$/)
     expect(signal.transcriptPath).toContain(signal.sessionId)
     expect(signal.pid).toBeGreaterThan(1)
@@ -134,10 +144,13 @@ test('a start of a kind not known yet resets nothing', () => {
   expect(open(raw('SessionStart', { session_id: 's', source: 'teleport' }))?.start).toEqual({ source: 'resume' })
 })
 
-test.each(['', '{', 'null', '[]', '{"cwd":"/p"}', '{"session_id":7}', '{"session_id":""}'])('%j is not a signal', (body) => {
-  expect(open(raw('Stop', body))).toBeNull()
-  expect(open(raw('status-line', body))).toBeNull()
-})
+test.each(['', '{', 'null', '[]', '{"cwd":"/p"}', '{"session_id":7}', '{"session_id":""}'])(
+  '%j is not a signal',
+  (body) => {
+    expect(open(raw('Stop', body))).toBeNull()
+    expect(open(raw('status-line', body))).toBeNull()
+  },
+)
 
 test('fields of the wrong type are as good as missing', () => {
   const body = {
@@ -168,12 +181,19 @@ test('an event nobody knows is still a signal', () => {
 })
 
 test('a summariser that fails is told apart from a turn and from a subagent that do', () => {
-  const failure = { session_id: 's', hook_event_name: 'StopFailure', error: 'unknown', last_assistant_message: 'API Error: 400' }
+  const failure = {
+    session_id: 's',
+    hook_event_name: 'StopFailure',
+    error: 'unknown',
+    last_assistant_message: 'API Error: 400',
+  }
   expect(open(raw('StopFailure', { ...failure, agent_id: 'a1' }))).toMatchObject({
     kind: 'compact-failed',
     subagent: { id: 'a1' },
   })
-  expect(open(raw('StopFailure', { ...failure, agent_id: 'a1', agent_type: 'Explore' }))).toMatchObject({ kind: 'turn-failed' })
+  expect(open(raw('StopFailure', { ...failure, agent_id: 'a1', agent_type: 'Explore' }))).toMatchObject({
+    kind: 'turn-failed',
+  })
   expect(open(raw('StopFailure', failure))).toMatchObject({ kind: 'turn-failed', subagent: null })
 })
 
@@ -185,4 +205,13 @@ test.each([
 ])('a project whose name has control characters is known by the working directory: %j in %j', (told, cwd, project) => {
   const body = { session_id: 's1', cwd, hook_event_name: 'Stop' }
   expect(open(raw('Stop', body, { CLAUDE_PROJECT_DIR: told }))?.project).toBe(project)
+})
+
+test('a folder or a device named as transcript is left out, and a file that is not there yet is kept', () => {
+  const dir = tempDir()
+  const at = (transcript_path: string) =>
+    open(raw('Stop', { session_id: 's1', hook_event_name: 'Stop', transcript_path }))!.transcriptPath
+  expect(at(dir)).toBeNull()
+  expect(at('/dev/null')).toBeNull()
+  expect(at(path.join(dir, 's1.jsonl'))).toBe(path.join(dir, 's1.jsonl'))
 })

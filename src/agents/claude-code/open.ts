@@ -1,11 +1,14 @@
 import { existsSync } from 'node:fs'
-import { BLANK_SIGNAL } from '../../contract/blank-signal.js'
-import type { RawSignal, Signal, SignalKind, StartSource } from '../../contract/signal.js'
+import type { Reading } from '../../contract/reading.js'
+import type { PlanLimit } from '../../contract/signal.js'
+import { BLANK_SIGNAL, type RawSignal, type Signal, type SignalKind, type StartSource } from '../../contract/signal.js'
+import { lookAtNamedFile } from '../../lib/named-file.js'
 import { attendedFrom, pidFrom, versionFrom } from './environment.js'
-import { type Fields, object, text } from './fields.js'
+import { count, type Fields, number, object, text } from './fields.js'
 import { openBeginning, openPayload } from './payload.js'
-import { configDirOf } from './settings.js'
-import { readStatusLine } from './status-line.js'
+import { configDirOf } from './settings/read-settings.js'
+import { summaryText } from './summary-text.js'
+import { measureUsage } from './usage.js'
 
 const KINDS: Record<string, SignalKind> = {
   SessionStart: 'session-start',
@@ -44,6 +47,7 @@ export function open(raw: RawSignal): Signal | null {
     model: line.model,
     agentVersion: line.version ?? signal.agentVersion,
     project: line.project ?? signal.project,
+    title: line.title,
   }
 }
 
@@ -57,7 +61,7 @@ function blankSignal(raw: RawSignal, body: Fields, sessionId: string): Signal {
     sessionId,
     cwd,
     project: projectIn(text(raw.env.CLAUDE_PROJECT_DIR), cwd),
-    transcriptPath: text(body.transcript_path),
+    transcriptPath: transcriptAt(text(body.transcript_path)),
     model: text(body.model),
     agentVersion: versionFrom(raw.env.AI_AGENT),
     pid: pidFrom(raw.env.CLAUDE_PID),
@@ -69,6 +73,16 @@ function blankSignal(raw: RawSignal, body: Fields, sessionId: string): Signal {
   }
 }
 
+/**
+ * Null where a folder, a pipe or a device lies at the path: remembered, it would take the place of
+ * the session's transcript. A file that is not there yet is written with the first prompt.
+ */
+function transcriptAt(path: string | null): string | null {
+  if (path === null) return null
+  const looked = lookAtNamedFile(path, 'this-user')
+  return 'refused' in looked && looked.refused === 'not-a-file' ? null : path
+}
+
 function terminalFrom(env: Record<string, string>): { configDir: string; pane: string } | null {
   const configDir = configDirOf(env)
   const pane = env.TMUX_PANE ?? ''
@@ -77,6 +91,9 @@ function terminalFrom(env: Record<string, string>): { configDir: string; pane: s
 
 function openEvent(signal: Signal, body: Fields): Signal {
   const kind = KINDS[signal.event] ?? (isPermissionPrompt(signal.event, body) ? 'waiting' : 'other')
+  const command = kind === 'prompt' ? commandIn(text(body.prompt)) : null
+  // No turn begins with it.
+  if (command !== null) return { ...signal, kind: 'other', command }
   if (kind === 'subagent-end' && isCompactionsOwn(body)) return { ...signal, kind: 'other' }
   const agentId = text(body.agent_id)
   // Only a compaction's summariser has no type; that it failed says nothing about the turn.
@@ -86,25 +103,36 @@ function openEvent(signal: Signal, body: Fields): Signal {
     ...signal,
     kind: summariser ? 'compact-failed' : kind,
     subagent:
-      agentId === null ? null : { id: agentId, type: text(body.agent_type), transcriptPath: text(body.agent_transcript_path) },
+      agentId === null
+        ? null
+        : { id: agentId, type: text(body.agent_type), transcriptPath: text(body.agent_transcript_path) },
     start: kind === 'session-start' ? { source: startSource(body.source) } : null,
     end: kind === 'session-end' ? { reason: text(body.reason) ?? 'other' } : null,
     compaction:
       kind === 'compact-start' || kind === 'compact-end'
-        ? { trigger: body.trigger === 'manual' ? 'manual' : 'auto', summary: text(body.compact_summary) }
+        ? { trigger: body.trigger === 'manual' ? 'manual' : 'auto', summary: summaryText(text(body.compact_summary)) }
         : null,
     toolUseIds,
     toolCalls: kind !== 'tool-batch' ? 0 : Array.isArray(body.tool_calls) ? body.tool_calls.length : 1,
     prompt: kind === 'prompt' ? text(body.prompt) : null,
     lastAnswer:
-      kind === 'turn-end' || kind === 'turn-failed' || kind === 'subagent-end' ? text(body.last_assistant_message) : null,
+      kind === 'turn-end' || kind === 'turn-failed' || kind === 'subagent-end'
+        ? text(body.last_assistant_message)
+        : null,
     error: kind === 'turn-failed' ? failure(body) : null,
+    ...(kind === 'turn-failed' && agentId === null && body.error === 'rate_limit' ? { limited: true as const } : {}),
   }
 }
 
 function failure(body: Fields): string {
   const [code, said] = [text(body.error) ?? 'unknown', text(body.last_assistant_message)]
   return said === null ? code : `${code}: ${said}`
+}
+
+/** The prompt that the mod submits for `/handoff status`, `approve` and `cancel`. */
+function commandIn(prompt: string | null): Signal['command'] {
+  const [, action] = /^\[baton\] \/handoff (status|approve|cancel)$/.exec(prompt ?? '') ?? []
+  return (action as Signal['command']) ?? null
 }
 
 function isPermissionPrompt(event: string, body: Fields): boolean {
@@ -132,4 +160,61 @@ function projectIn(told: string | null, cwd: string | null): string | null {
   if (told === null || cwd === null || cwd.startsWith(told)) return told ?? cwd
   const passed = cwd.replace(/[\x00-\x1f\x7f]/g, ' ')
   return passed !== cwd && (passed === told || passed.startsWith(`${told}/`)) ? cwd.slice(0, told.length) : told
+}
+
+interface StatusLine {
+  reading: Reading
+  window: number | null
+  costUsd: number | null
+  planLimits: PlanLimit[] | null
+  model: string | null
+  version: string | null
+  project: string | null
+  /** The name that the user gave the session; null: none. */
+  title: string | null
+}
+
+/** What the client hands its status line. After a compaction it reports zeros, which mean "not known yet", never "empty". */
+export function readStatusLine(body: Fields): StatusLine {
+  const context = object(body.context_window)
+  const cost = object(body.cost)
+  const model = text(object(body.model)?.id)
+  const measured = measureUsage(context?.current_usage)
+  const total = measured === null ? count(context?.total_input_tokens) : measured.used
+  return {
+    reading: {
+      used: total === 0 ? null : total,
+      usage: measured === null || measured.used === null ? null : measured.usage,
+      exact: measured?.exact ?? true,
+      model,
+      source: 'status-line',
+      answerId: null,
+      stamp: number(cost?.total_duration_ms),
+    },
+    window: count(context?.context_window_size) || null,
+    costUsd: number(cost?.total_cost_usd),
+    planLimits: planLimits(body.rate_limits),
+    model,
+    version: text(body.version),
+    project: text(object(body.workspace)?.project_dir),
+    title: text(body.session_name),
+  }
+}
+
+function planLimits(value: unknown): PlanLimit[] | null {
+  const limits = object(value)
+  if (limits === null) return null
+  const found: PlanLimit[] = []
+  for (const [name, entry] of Object.entries(limits)) {
+    const usedPercent = number(object(entry)?.used_percentage)
+    if (usedPercent !== null) found.push({ name, usedPercent, resetsAt: moment(object(entry)?.resets_at) })
+  }
+  return found.length > 0 ? found : null
+}
+
+/** The client writes seconds since the epoch or an ISO time, depending on the limit. */
+function moment(value: unknown): string | null {
+  const seconds = number(value)
+  const date = seconds !== null ? new Date(seconds * 1000) : new Date(text(value) ?? Number.NaN)
+  return Number.isNaN(date.getTime()) ? null : date.toISOString()
 }

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { tempDir } from '../../../test/claude-code/temp-dir.js'
-import type { Order, OrderAnswer } from '../../contract/handoff.js'
+import { tempDir } from '../../../test/harness/temp-dir.js'
+import type { Order, OrderAnswer } from '../../contract/records/handoff.js'
 import {
   dropRequest,
   forgetOrders,
@@ -43,7 +43,11 @@ test.each(['../x', 'a/b', '', 'a.b'])('an order named %j is not written anywhere
   expect(() => giveOrder(dir, order({ orderId: name }))).toThrow(RangeError)
   expect(() => giveOrder(dir, order({ session: name }))).toThrow(RangeError)
   expect(readdirSync(dir)).toEqual([])
-  expect([withdrawOrder(dir, name, 'o1'), readOrderAnswer(dir, 's1', name), readRequest(dir, name)]).toEqual([false, null, null])
+  expect([withdrawOrder(dir, name, 'o1'), readOrderAnswer(dir, 's1', name), readRequest(dir, name)]).toEqual([
+    false,
+    null,
+    null,
+  ])
 })
 
 test('an order that was not begun can be withdrawn, also before it is given, and is never begun then', () => {
@@ -143,7 +147,10 @@ test('what hinders an order is known as soon as the mod has told it, also while 
   expect(readHindrance(dir, 's1', 'o1')).toBeNull()
   writeFileSync(join(dir, 's1.o1.seen.json'), '{"format":1,"by":"dr')
   expect(readHindrance(dir, 's1', 'o1')).toBe('unknown')
-  writeFileSync(join(dir, 's1.o1.seen.json'), JSON.stringify({ format: 1, orderId: 'o1', session: 's1', by: 'draft', at: 1 }))
+  writeFileSync(
+    join(dir, 's1.o1.seen.json'),
+    JSON.stringify({ format: 1, orderId: 'o1', session: 's1', by: 'draft', at: 1 }),
+  )
   expect([readHindrance(dir, 's1', 'o1'), readHindrance(dir, 's1', 'o2'), readHindrance(dir, '../s1', 'o1')]).toEqual([
     'draft',
     null,

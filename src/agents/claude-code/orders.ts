@@ -1,8 +1,8 @@
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Order, OrderAnswer } from '../../contract/handoff.js'
+import type { Order, OrderAnswer } from '../../contract/records/handoff.js'
 import { writeFileAtomic } from '../../lib/atomic-file.js'
-import { codeOf } from '../../lib/errors.js'
+import { readNamedText } from '../../lib/named-file.js'
 import { number, parseObject, text } from './fields.js'
 
 /**
@@ -33,7 +33,8 @@ const KEEP_ANSWERS_MS = 24 * 60 * 60 * 1000
 
 /** Throws when the order cannot be written. */
 export function giveOrder(liveDir: string, order: Order): void {
-  for (const name of [order.session, order.orderId]) if (!NAME.test(name)) throw new RangeError(`not a plain name: ${name}`)
+  for (const name of [order.session, order.orderId])
+    if (!NAME.test(name)) throw new RangeError(`not a plain name: ${name}`)
   writeFileAtomic(orderFile(liveDir, order.session), `${JSON.stringify(order)}\n`, { mode: 0o600 })
   removeOldAnswers(liveDir, order.session, Date.now() - KEEP_ANSWERS_MS)
 }
@@ -117,7 +118,8 @@ const orderFile = (liveDir: string, session: string): string => join(liveDir, `$
 const requestFile = (liveDir: string, session: string): string => join(liveDir, `${session}.request.json`)
 const answerFile = (liveDir: string, session: string, orderId: string): string =>
   join(liveDir, `${session}.${orderId}.answer.json`)
-const seenFile = (liveDir: string, session: string, orderId: string): string => join(liveDir, `${session}.${orderId}.seen.json`)
+const seenFile = (liveDir: string, session: string, orderId: string): string =>
+  join(liveDir, `${session}.${orderId}.seen.json`)
 
 function removeOldAnswers(liveDir: string, session: string, before: number): void {
   for (const name of existsSync(liveDir) ? readdirSync(liveDir) : []) {
@@ -129,15 +131,7 @@ function removeOldAnswers(liveDir: string, session: string, before: number): voi
 }
 
 /** Null: not there, or larger than anything the mod or Baton writes. */
-function readSmall(file: string): string | null {
-  try {
-    const stat = statSync(file, { throwIfNoEntry: false })
-    return stat?.isFile() && stat.size <= LARGEST ? readFileSync(file, 'utf8') : null
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return null
-    throw error
-  }
-}
+const readSmall = (file: string): string | null => readNamedText(file, { owner: 'this-user', most: LARGEST })
 
 function parseOrderId(json: string | null): string | null {
   return text(parseObject(json ?? '')?.orderId)
@@ -148,7 +142,9 @@ function parseAnswer(json: string | null, session: string, orderId: string): Ord
   if (answer === null || answer.format !== 1 || answer.session !== session || answer.orderId !== orderId) return null
   const state = (['begun', 'done', 'refused'] as const).find((one) => one === answer.state)
   const at = number(answer.at)
-  return state === undefined || at === null ? null : { format: 1, orderId, session, state, reason: text(answer.reason), at }
+  return state === undefined || at === null
+    ? null
+    : { format: 1, orderId, session, state, reason: text(answer.reason), at }
 }
 
 function parseRequest(json: string | null, session: string): HandoffRequest | null {

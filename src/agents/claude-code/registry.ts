@@ -1,8 +1,11 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { platform } from 'node:os'
 import { join } from 'node:path'
-import { isAlive, isRunning } from '../../lib/process-info.js'
+import { lookAtNamedFile, namesInFolder, readNamedText } from '../../lib/named-file.js'
+import { isAlive, isRunning, ownProcess } from '../../lib/process-info.js'
+import type { ClientRegistry } from '../agent.js'
 import { type Fields, number, parseObject, text } from './fields.js'
+import { configDirHolding, configDirOf } from './settings/read-settings.js'
 
 export type ClientStatus = 'idle' | 'busy' | 'waiting' | 'unknown'
 
@@ -29,41 +32,80 @@ export interface LiveClient {
 }
 
 const LARGEST_ENTRY = 64 * 1024
+const MOST_ENTRIES = 10_000
+/** A client that was stopped in the middle of writing its entry goes on within this time, or was stopped for good. */
+const WRITING_MS = 1000
+const PAUSE_MS = 2
 const STATUSES: readonly string[] = ['idle', 'busy', 'waiting']
 
-/** null: no such client, or what is written under its pid was left by a process that is gone. */
+/**
+ * The registries in which a client of this session may stand: that of the folder the signal names,
+ * and that of the folder the session's transcript is known to lie in. Null when neither client
+ * keeps a registry: older clients do not.
+ */
+export function registryOf(env: Record<string, string>, transcriptPath: string | null): ClientRegistry | null {
+  const folders = [configDirOf(env), configDirHolding(transcriptPath)]
+  const kept = [...new Set(folders)].filter((folder) => folder !== null).filter(hasRegistry)
+  if (kept.length === 0) return null
+  return {
+    sessionOf: (pid) =>
+      kept.map((folder) => liveClient(folder, pid)?.sessionId ?? null).find((id) => id !== null) ?? null,
+    clientsOf: (sessionId) =>
+      kept.flatMap(liveClients).flatMap((client) => (client.sessionId === sessionId ? [client.pid] : [])),
+  }
+}
+
+function hasRegistry(configDir: string): boolean {
+  return statSync(join(configDir, 'sessions'), { throwIfNoEntry: false }) !== undefined
+}
+
+/**
+ * Null when there is no such client of this user, or its entry was left by a process that is gone.
+ */
 export function liveClient(configDir: string, pid: number): LiveClient | null {
   if (!Number.isSafeInteger(pid) || pid <= 0) return null
   const path = join(configDir, 'sessions', `${pid}.json`)
-  // The client writes in place: an entry read while it is written is torn, and whole a moment later.
-  const client = readEntry(path, pid) ?? readEntry(path, pid)
+  const client = untilWhole(
+    () => readEntry(path, pid),
+    () => isBeingWritten(path) && ownProcess(pid) !== null,
+  )
   return client !== null && isItsProcess(client) ? client : null
+}
+
+/**
+ * The client writes its entry in place, so an entry that is read meanwhile is torn: it is read
+ * again for as long as somebody writes it. On a busy machine the client may be stopped between
+ * the two steps, mostly at the end of a turn, which is when a hook looks.
+ */
+export function untilWhole<Entry>(read: () => Entry | 'torn', isWritten: () => boolean): Entry | null {
+  for (;;) {
+    const entry = read()
+    if (entry !== 'torn') return entry
+    if (!isWritten()) return null
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS)
+  }
+}
+
+function isBeingWritten(path: string): boolean {
+  const looked = lookAtNamedFile(path, 'this-user')
+  return !('refused' in looked) && Math.abs(Date.now() - looked.mtimeMs) < WRITING_MS
 }
 
 /** All clients that run now under one configuration folder; what cannot be read is left out. */
 export function liveClients(configDir: string): LiveClient[] {
-  let names: string[]
-  try {
-    names = readdirSync(join(configDir, 'sessions'))
-  } catch {
-    return []
-  }
-  return names
+  return namesInFolder(join(configDir, 'sessions'), MOST_ENTRIES)
     .flatMap((name) => /^([1-9]\d*)\.json$/.exec(name)?.[1] ?? [])
     .map(Number)
     .sort((a, b) => a - b)
     .flatMap((pid) => liveClient(configDir, pid) ?? [])
 }
 
-function readEntry(path: string, pid: number): LiveClient | null {
-  try {
-    const stat = statSync(path, { throwIfNoEntry: false })
-    if (!stat?.isFile() || stat.size > LARGEST_ENTRY) return null
-    const entry = parseObject(readFileSync(path, 'utf8'))
-    return entry === null || entry.pid !== pid ? null : toClient(entry, pid)
-  } catch {
-    return null
-  }
+function readEntry(path: string, pid: number): LiveClient | 'torn' | null {
+  const read = readNamedText(path, { owner: 'this-user', most: LARGEST_ENTRY })
+  if (read === null) return null
+  const entry = parseObject(read)
+  if (entry === null) return 'torn'
+  return entry.pid === pid ? toClient(entry, pid) : null
 }
 
 function toClient(entry: Fields, pid: number): LiveClient | null {
@@ -94,5 +136,5 @@ function placeFrom(value: string | null): LiveClient['tmux'] {
 /** Pids are given again. On Linux the client writes the same start in ticks as the process table has. */
 function isItsProcess({ pid, procStart }: LiveClient): boolean {
   const ticks = platform() === 'linux' && procStart !== null && /^\d+$/.test(procStart)
-  return ticks ? isAlive({ pid, startedAt: procStart }) : isRunning(pid)
+  return (ticks ? isAlive({ pid, startedAt: procStart }) : isRunning(pid)) && ownProcess(pid) !== null
 }

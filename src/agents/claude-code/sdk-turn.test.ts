@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
-import { turnOutput } from './sdk-turn.js'
+import { turnOutput } from './sdk.js'
 
 test('only the result of a turn tells what its answers put out in all', () => {
   expect(turnOutput({ type: 'result', usage: { output_tokens: 160 } })).toBe(160)
   expect(turnOutput({ type: 'result' })).toBeNull()
-  expect(turnOutput({ type: 'assistant', message: { usage: { output_tokens: 1 } }, usage: { output_tokens: 1 } })).toBeNull()
+  expect(
+    turnOutput({ type: 'assistant', message: { usage: { output_tokens: 1 } }, usage: { output_tokens: 1 } }),
+  ).toBeNull()
   expect(turnOutput('result')).toBeNull()
 })

@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { observeSdkMessage, readContextUsage, sdkReader, windowIn } from './sdk.js'
 
-const usage = { input_tokens: 8, cache_creation_input_tokens: 15_000, cache_read_input_tokens: 110_000, output_tokens: 1 }
+const usage = {
+  input_tokens: 8,
+  cache_creation_input_tokens: 15_000,
+  cache_read_input_tokens: 110_000,
+  output_tokens: 1,
+}
 const assistant = (more: object = {}, message: object = {}) => ({
   type: 'assistant',
   message: { id: 'msg_1', model: 'claude-opus-4-6', usage, ...message },
@@ -60,7 +65,9 @@ test('the first message names session, model and version', () => {
 
 test('a compaction tells its figures', () => {
   const compact_metadata = { trigger: 'auto', pre_tokens: 169_249, post_tokens: 2_876, duration_ms: 49 }
-  expect(observeSdkMessage({ type: 'system', subtype: 'compact_boundary', session_id: 's1', compact_metadata })).toEqual({
+  expect(
+    observeSdkMessage({ type: 'system', subtype: 'compact_boundary', session_id: 's1', compact_metadata }),
+  ).toEqual({
     type: 'compaction',
     sessionId: 's1',
     trigger: 'auto',
@@ -117,9 +124,9 @@ describe('a context-usage query', () => {
       limits: { window: 200_000, point: 167_000, mode: 'proactive', exact: true },
       estimate: 132_000,
     })
-    expect(readContextUsage({ type: 'control_response', response: { subtype: 'success', response: reply } }, {}, 5)).toEqual(
-      found,
-    )
+    expect(
+      readContextUsage({ type: 'control_response', response: { subtype: 'success', response: reply } }, {}, 5),
+    ).toEqual(found)
   })
 
   test('a smaller window that was set is not taken for the model’s own', () => {
@@ -132,7 +139,9 @@ describe('a context-usage query', () => {
   })
 
   test('compaction switched off, and an override the client does not tell', () => {
-    expect(readContextUsage({ ...reply, autoCompactThreshold: undefined, isAutoCompactEnabled: false })?.limits).toMatchObject({
+    expect(
+      readContextUsage({ ...reply, autoCompactThreshold: undefined, isAutoCompactEnabled: false })?.limits,
+    ).toMatchObject({
       mode: 'off',
       point: 177_000,
     })

@@ -113,7 +113,8 @@ export function readContextUsage(
 /** The SDK gives the reply bare; the stream wraps it twice. */
 function innermost(value: unknown): Fields | null {
   let found = object(value)
-  while (found !== null && found.rawMaxTokens === undefined && object(found.response) !== null) found = object(found.response)
+  while (found !== null && found.rawMaxTokens === undefined && object(found.response) !== null)
+    found = object(found.response)
   return found
 }
 
@@ -149,4 +150,13 @@ function resultOf(message: Fields, sessionId: string | null): SdkNews {
     failed: message.is_error === true,
     terminalReason: text(message.terminal_reason),
   }
+}
+
+/**
+ * What a turn's answers on the main chain put out in all, from its result message; null: not a result. Single answers tell a
+ * first count only, because the SDK passes them on while they still stream.
+ */
+export function turnOutput(message: unknown): number | null {
+  const result = object(message)
+  return result?.type === 'result' ? count(object(result.usage)?.output_tokens) : null
 }

@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest'
-import { readStatusLine } from './status-line.js'
+import { readStatusLine } from './open.js'
 
-const usage = { input_tokens: 8, cache_creation_input_tokens: 15_000, cache_read_input_tokens: 110_000, output_tokens: 4_000 }
+const usage = {
+  input_tokens: 8,
+  cache_creation_input_tokens: 15_000,
+  cache_read_input_tokens: 110_000,
+  output_tokens: 4_000,
+}
 
 test('a reading is what the last answer was given, stamped by the session clock of the client', () => {
   expect(
@@ -25,10 +30,12 @@ test('a reading is what the last answer was given, stamped by the session clock 
 })
 
 test('a client that gives only the sum is believed', () => {
-  expect(readStatusLine({ context_window: { total_input_tokens: 35_000, current_usage: null } }).reading).toMatchObject({
-    used: 35_000,
-    usage: null,
-  })
+  expect(readStatusLine({ context_window: { total_input_tokens: 35_000, current_usage: null } }).reading).toMatchObject(
+    {
+      used: 35_000,
+      usage: null,
+    },
+  )
 })
 
 test('zeros after a compaction and nulls at the start mean not known', () => {

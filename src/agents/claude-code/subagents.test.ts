@@ -1,8 +1,8 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { transcriptOf, VERSIONS } from '../../../test/claude-code/fixture.js'
-import { tempDir } from '../../../test/claude-code/temp-dir.js'
+import { transcriptOf, VERSIONS } from '../../../test/harness/fixture.js'
+import { tempDir } from '../../../test/harness/temp-dir.js'
 import type { Cursor, Signal, SubagentObservation } from '../../contract/signal.js'
 import { deriveLimits } from './limits.js'
 import { open } from './open.js'
@@ -48,12 +48,12 @@ test('at a moment of the main chain every subagent with news is measured', () =>
   put('a1', [20_000, 30_000], { agentType: 'Explore', description: 'look around' })
   put('a2', [5_000])
   const first = observeSubagents(signal('PostToolBatch', transcript), {}, limitsOf)
-  expect(first.map(({ id, type, description, reading, spend }) => [id, type, description, reading?.used, spend.answers])).toEqual(
-    [
-      ['a1', 'Explore', 'look around', 30_000, 2],
-      ['a2', null, null, 5_000, 1],
-    ],
-  )
+  expect(
+    first.map(({ id, type, description, reading, spend }) => [id, type, description, reading?.used, spend.answers]),
+  ).toEqual([
+    ['a1', 'Explore', 'look around', 30_000, 2],
+    ['a2', null, null, 5_000, 1],
+  ])
   expect(first[0]?.limits).toMatchObject({ window: 200_000, mode: 'reactive', exact: false })
   expect(observeSubagents(signal('Stop', transcript), cursors(first), limitsOf)).toEqual([])
   put('a2', [5_000, 9_000])

@@ -1,7 +1,7 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Limits } from '../../contract/reading.js'
 import type { Cursor, Signal, SubagentObservation } from '../../contract/signal.js'
+import { namesInFolder, readNamedText, sizeOfNamedFile } from '../../lib/named-file.js'
 import { parseObject, text } from './fields.js'
 import { readTranscript } from './transcript.js'
 
@@ -30,15 +30,11 @@ export function observeSubagents(
 }
 
 function subagentIds(folder: string, known: Record<string, Cursor>): string[] {
-  if (!existsSync(folder)) return []
-  try {
-    const ids = readdirSync(folder).flatMap((name) => /^agent-(.+)\.jsonl$/.exec(name)?.[1] ?? [])
-    const met = Object.keys(known).reverse()
-    const present = new Set(ids)
-    return [...ids.filter((id) => known[id] === undefined), ...met.filter((id) => present.has(id))].slice(0, MOST)
-  } catch {
-    return []
-  }
+  const ids = namesInFolder(folder, MOST_FILES).flatMap((name) => /^agent-(.+)\.jsonl$/.exec(name)?.[1] ?? [])
+  if (ids.length === 0) return []
+  const met = Object.keys(known).reverse()
+  const present = new Set(ids)
+  return [...ids.filter((id) => known[id] === undefined), ...met.filter((id) => present.has(id))].slice(0, MOST)
 }
 
 /** null: nothing new, or not readable. */
@@ -48,28 +44,38 @@ function observeOne(
   from: Cursor | null,
   limitsOf: (model: string | null) => Limits,
 ): SubagentObservation | null {
-  if (from !== null && from.path === path && sizeOf(path) === from.offset) return null
+  if (from !== null && from.path === path && sizeOfNamedFile(path, 'this-user') === from.offset) return null
   const read = readTranscript(path, from, { chain: 'subagent' })
   if (read.cursor === null) return null
   const newest = read.observed.at(-1)
   const reading = newest?.type === 'answer' ? newest.reading : null
   const meta = readMeta(path.replace(/\.jsonl$/, '.meta.json'))
-  return { id, ...meta, cursor: read.cursor, from, reading, limits: limitsOf(reading?.model ?? null), spend: read.spend }
-}
-
-function sizeOf(path: string): number | null {
-  try {
-    return statSync(path).size
-  } catch {
-    return null
+  return {
+    id,
+    ...meta,
+    cursor: read.cursor,
+    from,
+    reading,
+    limits: limitsOf(reading?.model ?? null),
+    spend: read.spend,
   }
 }
+
+/** Two short texts; anything larger is not written by the client. */
+const LARGEST_META = 1024 * 1024
 
 function readMeta(path: string): { type: string | null; description: string | null } {
-  try {
-    const meta = parseObject(readFileSync(path, 'utf8'))
-    return { type: text(meta?.agentType), description: text(meta?.description) }
-  } catch {
-    return { type: null, description: null }
-  }
+  const meta = parseObject(readNamedText(path, { owner: 'this-user', most: LARGEST_META }) ?? '')
+  return { type: text(meta?.agentType), description: text(meta?.description) }
+}
+
+/** A session has a few hundred subagents at most, with two files each. */
+const MOST_FILES = 20_000
+
+/** The transcripts of a session's subagents, beside its own. */
+export function subagentTranscripts(transcript: string): { name: string; path: string }[] {
+  const folder = join(dirname(transcript), basename(transcript, '.jsonl'), 'subagents')
+  return namesInFolder(folder, MOST_FILES)
+    .filter((name) => name.endsWith('.jsonl'))
+    .map((name) => ({ name: basename(name, '.jsonl'), path: join(folder, name) }))
 }

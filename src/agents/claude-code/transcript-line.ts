@@ -28,14 +28,22 @@ export type TranscriptLine =
   /** The turn ended because the API, or the client before it, refused the prompt as too long. */
   | { type: 'refusal' }
   | { type: 'gave-up'; how: GaveUp }
+  /** How the user (`named`) or the client calls the conversation. The client repeats the line; the last one counts. */
+  | { type: 'title'; text: string; by: 'client' | 'named' }
 
 const USAGE = Buffer.from('"usage":')
 const BOUNDARY = Buffer.from('"compact_boundary"')
 const COMMAND = Buffer.from('"commandOutcome":')
 const INTERRUPTED = Buffer.from('"interruptedMessageId":')
+const NAMED = Buffer.from('"custom-title"')
+const TITLED = Buffer.from('"ai-title"')
+/** A line with a title holds nothing else. Longer lines are not searched for one. */
+const LONGEST_TITLE = 2_000
 
 /** Whether a line is worth parsing. Inside strings the quotes are escaped, so text about these words does not match. */
 export function isCandidate(buffer: Buffer, start: number, end: number): boolean {
+  if (end - start <= LONGEST_TITLE && (holds(buffer, NAMED, start, end) || holds(buffer, TITLED, start, end)))
+    return true
   return [USAGE, BOUNDARY, COMMAND, INTERRUPTED].some((marker) => holds(buffer, marker, start, end))
 }
 
@@ -51,6 +59,8 @@ export function readTranscriptLine(json: string, chain: 'main' | 'subagent'): Tr
   if (entry.type === 'system' && entry.subtype === 'compact_boundary') return compaction(entry)
   if (entry.type === 'system' && entry.subtype === 'local_command') return command(entry)
   if (entry.type === 'user' && text(entry.interruptedMessageId) !== null) return { type: 'gave-up', how: 'failed' }
+  if (entry.type === 'custom-title') return title(entry.customTitle, 'named')
+  if (entry.type === 'ai-title') return title(entry.aiTitle, 'client')
   if (entry.type !== 'assistant') return null
   const message = object(entry.message)
   if (entry.apiError === 'autocompact_thrashing') return { type: 'gave-up', how: 'thrashing' }
@@ -70,6 +80,11 @@ export function readTranscriptLine(json: string, chain: 'main' | 'subagent'): Tr
   }
 }
 
+function title(value: unknown, by: 'client' | 'named'): TranscriptLine | null {
+  const named = text(value)
+  return named === null ? null : { type: 'title', text: named, by }
+}
+
 function callsOf(message: Fields): string[] {
   return list(message.content).flatMap((block) => {
     const fields = object(block)
@@ -82,7 +97,9 @@ function modelOf(entry: Fields, message: Fields): string | null {
   const answered = text(message.model)
   const asked = text(entry.requestedModel)
   if (answered === null || asked === null) return answered
-  return asksForLarge(asked) && !asksForLarge(answered) && familyOf(asked) === familyOf(answered) ? `${answered}[1m]` : answered
+  return asksForLarge(asked) && !asksForLarge(answered) && familyOf(asked) === familyOf(answered)
+    ? `${answered}[1m]`
+    : answered
 }
 
 function compaction(entry: Fields): TranscriptLine {

@@ -1,8 +1,8 @@
 import { appendFileSync, chmodSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { transcriptOf, VERSIONS } from '../../../test/claude-code/fixture.js'
-import { tempDir } from '../../../test/claude-code/temp-dir.js'
+import { transcriptOf, VERSIONS } from '../../../test/harness/fixture.js'
+import { tempDir } from '../../../test/harness/temp-dir.js'
 import type { Cursor } from '../../contract/signal.js'
 import { readTranscript, type TranscriptRead } from './transcript.js'
 
@@ -59,7 +59,12 @@ describe.each(VERSIONS)('transcripts of client %s', (version) => {
     expect(result.spend).toMatchObject({ answers: 4, output: 200, input: 32 })
     expect(result.branch).toBe('main')
     expect(result.observed[0]).toMatchObject({
-      reading: { model: 'claude-opus-4-6', source: 'transcript', exact: true, answerId: expect.stringMatching(/^msg_/) },
+      reading: {
+        model: 'claude-opus-4-6',
+        source: 'transcript',
+        exact: true,
+        answerId: expect.stringMatching(/^msg_/),
+      },
     })
   })
 
@@ -141,7 +146,9 @@ describe('reading on', () => {
     writeFileSync(at, answer({ used: 20_008 }) + answer({ used: 25_008 }))
     const second = read(at, first.cursor)
     expect(figures(second)).toEqual([25_008])
-    const stamps = [...first.observed, ...second.observed].map((found) => (found.type === 'answer' ? found.reading.stamp! : 0))
+    const stamps = [...first.observed, ...second.observed].map((found) =>
+      found.type === 'answer' ? found.reading.stamp! : 0,
+    )
     expect(stamps).toEqual([...stamps].sort((a, b) => a - b))
     appendFileSync(at, answer({ used: 27_008 }))
     expect(figures(read(at, second.cursor))).toEqual([27_008])
@@ -166,7 +173,9 @@ describe('reading on', () => {
   })
 
   test('the output of an answer still streaming is completed by its last line', () => {
-    const at = file(answer({ id: 'msg_1', used: 50_008, output: 1 }) + answer({ id: 'msg_1', used: 50_008, output: 900 }))
+    const at = file(
+      answer({ id: 'msg_1', used: 50_008, output: 1 }) + answer({ id: 'msg_1', used: 50_008, output: 900 }),
+    )
     expect(read(at).spend).toMatchObject({ answers: 1, output: 900 })
   })
 })
@@ -235,17 +244,16 @@ describe('a long transcript seen for the first time', () => {
     expect(read(at).observed).toMatchObject([{ type: 'compaction', overflow: true }])
   })
 
-  test('of 200 MB costs no more than a glance', () => {
+  test.runIf(process.platform === 'linux')('of a long transcript only the end is read', () => {
     const at = file()
     const block = Buffer.from(user('y'.repeat(1_000_000)).repeat(10))
-    for (let i = 0; i < 20; i++) appendFileSync(at, block)
+    for (let i = 0; i < 2; i++) appendFileSync(at, block)
     appendFileSync(at, answer({ used: 123_008 }) + user('w'.repeat(50_000)))
-    const times = Array.from({ length: 5 }, () => {
-      const start = performance.now()
-      expect(figures(read(at))).toEqual([123_008])
-      return performance.now() - start
-    })
-    expect(Math.min(...times)).toBeLessThan(10)
+    /** Bytes that this process has read from files so far. */
+    const bytesRead = (): number => Number(/^rchar: (\d+)/.exec(readFileSync('/proc/self/io', 'utf8'))![1])
+    const before = bytesRead()
+    expect(figures(read(at))).toEqual([123_008])
+    expect(bytesRead() - before).toBeLessThan(2 * MB)
   })
 
   test('without any answer in reach gives none', () => {
@@ -257,7 +265,10 @@ describe('lines without end', () => {
   test('a line of 50 MB is passed over in bounded memory', () => {
     const at = file(answer({ used: 50_008 }))
     const first = read(at)
-    appendFileSync(at, Buffer.concat([Buffer.from('{"type":"user","usage":"'), Buffer.alloc(50 * MB, 'x'), Buffer.from('"}\n')]))
+    appendFileSync(
+      at,
+      Buffer.concat([Buffer.from('{"type":"user","usage":"'), Buffer.alloc(50 * MB, 'x'), Buffer.from('"}\n')]),
+    )
     appendFileSync(at, answer({ used: 60_008 }))
     const before = process.memoryUsage().rss
     expect(figures(read(at, first.cursor))).toEqual([60_008])

@@ -1,7 +1,8 @@
-import { closeSync, fstatSync, openSync, statSync } from 'node:fs'
+import { closeSync } from 'node:fs'
 import type { Reading, Usage } from '../../contract/reading.js'
 import type { Cursor, GaveUp, Observed } from '../../contract/signal.js'
 import { type Scanned, scanLines, scanLinesBackwards } from '../../lib/json-lines.js'
+import { lookAtNamedFile, openNamedFile } from '../../lib/named-file.js'
 import { isCandidate, readTranscriptLine, type TranscriptLine } from './transcript-line.js'
 
 const MB = 1024 * 1024
@@ -31,6 +32,8 @@ export interface TranscriptRead {
   copiedFrom: string | null
   /** How the last compaction that did not come about ended; null: none, or one came about after it. */
   gaveUp: GaveUp | null
+  /** The newest title, that of the user before the client's; null: none was read. */
+  title: { text: string; by: 'client' | 'named' } | null
 }
 
 function noSpend(): Usage & { answers: number } {
@@ -42,26 +45,24 @@ function noSpend(): Usage & { answers: number } {
  * unfinished last line is left for the next. Work and memory are bounded whatever the file holds.
  */
 export function readTranscript(path: string, from: Cursor | null, options: TranscriptOptions): TranscriptRead {
-  let fd: number | null = null
+  if (from !== null && from.path === path) {
+    const looked = lookAtNamedFile(path, 'this-user')
+    if ('refused' in looked) return nothing()
+    if (from.offset === looked.size) return { ...nothing(), cursor: from }
+  }
+  const opened = openNamedFile(path, 'this-user')
+  if ('refused' in opened) return nothing()
   try {
-    // Looked at before it is opened: opening a pipe would wait for its other end.
-    const found = statSync(path, { throwIfNoEntry: false })
-    if (!found?.isFile()) return nothing()
-    const size = found.size
-    if (from !== null && from.path === path && from.offset === size) return { ...nothing(), cursor: from }
-    fd = openSync(path, 'r')
-    const stat = fstatSync(fd)
-    if (!stat.isFile()) return nothing()
-    return read(fd, stat.size, path, from, options)
+    return read(opened.fd, opened.stats.size, path, from, options)
   } catch {
     return nothing()
   } finally {
-    if (fd !== null) closeSync(fd)
+    closeSync(opened.fd)
   }
 }
 
 export function nothing(): TranscriptRead {
-  return { observed: [], spend: noSpend(), cursor: null, branch: null, copiedFrom: null, gaveUp: null }
+  return { observed: [], spend: noSpend(), cursor: null, branch: null, copiedFrom: null, gaveUp: null, title: null }
 }
 
 function read(fd: number, size: number, path: string, from: Cursor | null, options: TranscriptOptions): TranscriptRead {
@@ -92,7 +93,7 @@ function read(fd: number, size: number, path: string, from: Cursor | null, optio
     (buffer, s, e, at) => {
       if (at < start || !isCandidate(buffer, s, e)) return at < start
       const line = readTranscriptLine(buffer.toString('utf8', s, e), options.chain)
-      if (line !== null && line.type !== 'gave-up') newest.push([line, at])
+      if (line !== null && line.type !== 'gave-up' && line.type !== 'title') newest.push([line, at])
       // A boundary is told with what refused before it: look one step further.
       return line?.type === 'answer' || newest.length > 1
     },
@@ -123,6 +124,7 @@ class Gathering {
   private branch: string | null = null
   private copiedFrom: string | null = null
   private gaveUp: GaveUp | null = null
+  private title: TranscriptRead['title'] = null
   private refused: boolean
   private answerId: string | null
   private calls: string[]
@@ -142,6 +144,10 @@ class Gathering {
 
   add(line: TranscriptLine | null, offset: number): void {
     if (line === null) return
+    if (line.type === 'title') {
+      if (line.by === 'named' || this.title?.by !== 'named') this.title = { text: line.text, by: line.by }
+      return
+    }
     if (line.type === 'refusal' || line.type === 'gave-up') {
       this.gaveUp = line.type === 'refusal' ? 'stopped' : line.how
       this.refused ||= line.type === 'refusal'
@@ -166,7 +172,8 @@ class Gathering {
 
   private answer(line: TranscriptLine & { type: 'answer' }, offset: number): void {
     const { id, measured } = line
-    if (line.calls.length > 0) this.calls = [...(id === this.answerId ? this.calls : []), ...line.calls].slice(-MOST_CALLS)
+    if (line.calls.length > 0)
+      this.calls = [...(id === this.answerId ? this.calls : []), ...line.calls].slice(-MOST_CALLS)
     if (id !== null && this.seen.has(id)) {
       this.finishOutput(id, measured.spent.output)
       return
@@ -208,7 +215,7 @@ class Gathering {
     if (scanned.midLine) cursor.midLine = true
     if (this.refused) cursor.refused = true
     if (skipped > 0) cursor.skipped = skipped
-    const { observed, spend, branch, copiedFrom, gaveUp } = this
-    return { observed, spend, cursor, branch, copiedFrom, gaveUp }
+    const { observed, spend, branch, copiedFrom, gaveUp, title } = this
+    return { observed, spend, cursor, branch, copiedFrom, gaveUp, title }
   }
 }

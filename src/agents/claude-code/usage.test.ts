@@ -45,7 +45,8 @@ test('server-side tools without iterations make the figure an estimate', () => {
     exact: false,
   })
   expect(
-    measureUsage({ ...counts(30, 0, 80_000, 300), server_tool_use: { web_search_requests: 0 }, iterations: null })?.exact,
+    measureUsage({ ...counts(30, 0, 80_000, 300), server_tool_use: { web_search_requests: 0 }, iterations: null })
+      ?.exact,
   ).toBe(true)
 })
 

@@ -1,11 +1,11 @@
-import { closeSync, constants, openSync, readdirSync, rmSync, statSync, writeSync } from 'node:fs'
+import { closeSync, constants, openSync, readdirSync, rmdirSync, rmSync, statSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { writeFileAtomic } from '../../lib/atomic-file.js'
+import { isLeftover, writeFileAtomic } from '../../lib/atomic-file.js'
 import { codeOf } from '../../lib/errors.js'
 
 /**
  * Waking an idle session from outside: a hook with `asyncRewake: true` runs beside the session; when it ends with 2, the client begins a
- * turn with what it printed. The waiter is such a hook: the launcher, called as `hook waiter` (`hook/launcher.ts`). It sleeps in a
+ * turn with what it printed. The waiter is such a hook: the launcher, called as `hook waiter` (`launcher.sh`). It sleeps in a
  * read on a pipe of its own until it is told to look. In the folder `waiters` beside the live one:
  *
  *   <client>.<waiter>        its pipe, named by both process ids. `look`: something may lie there; any other word sends it home
@@ -53,6 +53,14 @@ export function supportsWaiters(version: string | null): boolean {
 
 const NAME = /^[\w-]{1,120}$/
 
+const MADE_HERE = /^(?:\.?\d+\.\d+|\d+\.here|[\w-]+\.[\w-]+\.(?:say|said))$/
+
+/**
+ * Whether a file in the folder has a name that waiters give. The folder or the home may be a link to
+ * files of the user.
+ */
+const isMadeHere = (name: string): boolean => MADE_HERE.test(name) || isLeftover(name)
+
 export const waitersFolder = (liveDir: string): string => join(dirname(liveDir), 'waiters')
 
 /** `asleep`: one waits now. `known`: the client has waiters, and one may be about to begin. null: it has none. */
@@ -68,8 +76,12 @@ export function waiterOf(liveDir: string, clientPid: number): 'asleep' | 'known'
 }
 
 /** Lays the text where the session's waiter finds it, and tells the waiter. Throws when it cannot be written. */
-export function sayByWaiter(liveDir: string, wish: { clientPid: number; session: string; orderId: string; text: string }): void {
-  for (const name of [wish.session, wish.orderId]) if (!NAME.test(name)) throw new RangeError(`not a plain name: ${name}`)
+export function sayByWaiter(
+  liveDir: string,
+  wish: { clientPid: number; session: string; orderId: string; text: string },
+): void {
+  for (const name of [wish.session, wish.orderId])
+    if (!NAME.test(name)) throw new RangeError(`not a plain name: ${name}`)
   const folder = waitersFolder(liveDir)
   writeFileAtomic(join(folder, `${wish.session}.${wish.orderId}.say`), wish.text, { mode: 0o600 })
   for (const pipe of pipesIn(folder, String(wish.clientPid))) tell(pipe, 'look')
@@ -97,7 +109,12 @@ export function saidByWaiter(liveDir: string, session: string, orderId: string):
 export function sendWaitersHome(liveDir: string): void {
   const folder = waitersFolder(liveDir)
   for (const pipe of pipesIn(folder, '\\d+')) tell(pipe, 'home')
-  rmSync(folder, { recursive: true, force: true })
+  for (const name of namesIn(folder).filter(isMadeHere)) rmSync(join(folder, name), { force: true })
+  try {
+    rmdirSync(folder)
+  } catch (error) {
+    if (!['ENOENT', 'ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes(codeOf(error) ?? '')) throw error
+  }
 }
 
 const DAY_MS = 24 * 60 * 60_000
@@ -105,7 +122,7 @@ const DAY_MS = 24 * 60 * 60_000
 /** What waiters and clients that are gone left behind. */
 export function tidyWaiters(liveDir: string, now: Date, runs: (pid: number) => boolean): void {
   const folder = waitersFolder(liveDir)
-  for (const name of namesIn(folder)) {
+  for (const name of namesIn(folder).filter(isMadeHere)) {
     const path = join(folder, name)
     const client = /^(\d+)\.(?:\d+|here)$/.exec(name)?.[1]
     const old = now.getTime() - (statSync(path, { throwIfNoEntry: false })?.ctimeMs ?? 0) > DAY_MS

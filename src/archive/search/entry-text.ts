@@ -1,5 +1,5 @@
-import type { HitKind } from '../../contract/archive.js'
 import type { Act, Entry } from '../../contract/conversation.js'
+import type { HitKind } from '../../contract/records/archive.js'
 
 /** What can be found of an entry; null: nothing is said in it. */
 export function textOfEntry(entry: Entry): { kind: HitKind; text: string } | null {

@@ -1,4 +1,4 @@
-import { HIT_KINDS, type HitKind } from '../../contract/archive.js'
+import { HIT_KINDS, type HitKind } from '../../contract/records/archive.js'
 import type { Index } from './open-index.js'
 import { matchOf, type Term } from './parse-query.js'
 
@@ -19,7 +19,15 @@ const NEWEST = 1_000
 /** How many of the best are weighed by who said it. */
 const BEST = 400
 
-const WEIGHT: Record<HitKind, number> = { prompt: 1.5, answer: 1.25, command: 1.1, summary: 1, result: 1, call: 0.8, other: 0.5 }
+const WEIGHT: Record<HitKind, number> = {
+  prompt: 1.5,
+  answer: 1.25,
+  command: 1.1,
+  summary: 1,
+  result: 1,
+  call: 0.8,
+  other: 0.5,
+}
 
 /**
  * The rows in which every term stands, best first. Ranked by bm25 over the terms that are not common, by who said it, and by whether all of it
@@ -30,7 +38,8 @@ export function findRows(index: Index, terms: readonly Term[], streams: Readonly
   const ranges = streams === null ? null : rangesOf(index, streams)
   const rare = matches.filter((match) => !isCommon(index, match))
   const together = rare.length > 0 ? rowsTogether(index, terms) : new Set<number>()
-  const ids = rare.length > 0 ? byRarity(index, matches, rare, ranges) : newestFirst(index, matches.join(' AND '), ranges)
+  const ids =
+    rare.length > 0 ? byRarity(index, matches, rare, ranges) : newestFirst(index, matches.join(' AND '), ranges)
   const weighed = ids.flatMap(({ id, score }) => {
     const row = rowOf(index, id)
     return row ? [{ row, score: score * WEIGHT[row.kind] * (together.has(id) ? 2 : 1) }] : []
@@ -52,7 +61,9 @@ interface Range {
 function rowsTogether(index: Index, terms: readonly Term[]): ReadonlySet<number> {
   if (terms.length < 2) return new Set()
   const match = matchOf({ words: terms.map(({ words }) => words).join(' '), prefix: terms.at(-1)!.prefix })
-  const rows = index.sql('SELECT rowid AS id FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?').all(match, NEWEST) as {
+  const rows = index
+    .sql('SELECT rowid AS id FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?')
+    .all(match, NEWEST) as {
     id: number
   }[]
   return new Set(rows.map(({ id }) => id))
@@ -70,7 +81,9 @@ function byRarity(index: Index, matches: readonly string[], rare: readonly strin
   const best = within.sort((a, b) => b.score - a.score)
   if (rare.length === matches.length) return best.slice(0, BEST)
   const all = new Set(
-    (index.sql('SELECT rowid AS id FROM words WHERE words MATCH ?').all(matches.join(' AND ')) as Scored[]).map(({ id }) => id),
+    (index.sql('SELECT rowid AS id FROM words WHERE words MATCH ?').all(matches.join(' AND ')) as Scored[]).map(
+      ({ id }) => id,
+    ),
   )
   return best.filter(({ id }) => all.has(id)).slice(0, BEST)
 }
@@ -79,7 +92,9 @@ function newestFirst(index: Index, match: string, ranges: Range[] | null): Score
   const found: Scored[] = []
   for (const { first, last } of (ranges ?? [{ first: 0, last: Number.MAX_SAFE_INTEGER }]).toReversed()) {
     const rows = index
-      .sql('SELECT rowid AS id, 1 AS score FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?')
+      .sql(
+        'SELECT rowid AS id, 1 AS score FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?',
+      )
       .all(match, first, last, NEWEST - found.length) as Scored[]
     found.push(...rows)
     if (found.length >= NEWEST) break
@@ -89,7 +104,9 @@ function newestFirst(index: Index, match: string, ranges: Range[] | null): Score
 
 /** Rows of the streams, neighbours joined, in order. */
 function rangesOf(index: Index, streams: ReadonlySet<string>): Range[] {
-  const all = [...streams].flatMap((stream) => index.sql('SELECT first, last FROM spans WHERE stream = ?').all(stream) as Range[])
+  const all = [...streams].flatMap(
+    (stream) => index.sql('SELECT first, last FROM spans WHERE stream = ?').all(stream) as Range[],
+  )
   const ranges: Range[] = []
   for (const { first, last } of all.sort((a, b) => a.first - b.first)) {
     const before = ranges.at(-1)

@@ -1,20 +1,20 @@
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { BatonError } from '../../lib/errors.js'
+import { line, newTrial, type Trial } from '../../testing/archive-home.js'
 import { makeArchives } from '../archive.js'
-import { line, newTrial, type Trial } from '../trial.js'
-import { explainSearch } from './explain-search.js'
 import { healingIndex } from './healing-index.js'
 import { type Index, openIndex } from './open-index.js'
+import { explainSearch } from './search-archives.js'
 
 const PAGE = 4096
 const said = (text: string): string => line({ by: 'user', text })
 
-/** Two sessions with an index of many pages, and what was written to the log. */
+/** Two sessions with an index of many pages, and the troubles in the log. */
 function filled(): { trial: Trial; logged: string[] } {
   const logged: string[] = []
-  const trial = newTrial({ log: (_level, text) => void logged.push(text) })
+  const trial = newTrial({ log: (level, text) => void (level === 'info' || logged.push(text)) })
   for (const id of ['s1', 's2']) {
     const filler = Array.from({ length: 400 }, (_, n) =>
       said(`filler ${n} ${(n * 7919).toString(36)} ${'lorem ipsum '.repeat(20)}`),
@@ -71,7 +71,7 @@ const indexFiles = ({ root }: Trial): string =>
     .join('')
 
 describe('a damaged index', () => {
-  it.each(damages)('that holds %s is made again by the first search, which finds everything', (_name, change) => {
+  test.each(damages)('that holds %s is made again by the first search, which finds everything', (_name, change) => {
     const { trial, logged } = filled()
     spoil(trial, change)
     let bytes = 0
@@ -87,35 +87,42 @@ describe('a damaged index', () => {
     expect(readdirSync(trial.root).filter((name) => name.includes('damaged'))).toEqual([])
   })
 
-  it.each(damages)('that holds %s is made again when the next archive is kept', (_name, change) => {
+  test.each(damages)('that holds %s is made again when the next archive is kept', (_name, change) => {
     const { trial, logged } = filled()
     spoil(trial, change)
     trial.write('s2', said('walrus'))
     expect(trial.keep('s2')).toMatchObject({ status: 'kept', indexed: true, reason: null })
     expect(logged).toEqual([MADE_AGAIN])
     expect(trial.archives.waiting()).toBe(false)
-    expect([found(trial, 'walrus'), found(trial, 'albatross')]).toEqual([['walrus'], ['albatross of s1', 'albatross of s2']])
+    expect([found(trial, 'walrus'), found(trial, 'albatross')]).toEqual([
+      ['walrus'],
+      ['albatross of s1', 'albatross of s2'],
+    ])
   })
 
-  it.each(damages)('that holds %s keeps no word of what is forgotten, and all of the rest is found', (_name, change) => {
-    const { trial, logged } = filled()
-    // Words are stored without the letters they share with the one before.
-    expect(indexFiles(trial)).toContain('tross')
-    spoil(trial, change)
-    const forgotten = trial.store.archives({ sessionId: 's1' })
-    trial.archives.remove(forgotten, { thorough: true })
-    expect(logged).toEqual([MADE_AGAIN])
-    expect(trial.store.leftovers()).toEqual([])
-    expect(indexFiles(trial)).not.toContain('tross')
-    trial.archives.finish()
-    expect(found(trial, 'albatross')).toEqual(['albatross of s2'])
-  })
+  test.each(damages)(
+    'that holds %s keeps no word of what is forgotten, and all of the rest is found',
+    (_name, change) => {
+      const { trial, logged } = filled()
+      // Words are stored without the letters they share with the one before.
+      expect(indexFiles(trial)).toContain('tross')
+      spoil(trial, change)
+      const forgotten = trial.store.archives({ sessionId: 's1' })
+      trial.archives.remove(forgotten, { thorough: true })
+      expect(logged).toEqual([MADE_AGAIN])
+      expect(trial.store.leftovers()).toEqual([])
+      expect(indexFiles(trial)).not.toContain('tross')
+      trial.archives.finish()
+      expect(found(trial, 'albatross')).toEqual(['albatross of s2'])
+    },
+  )
 
-  it('is made again once, also when another process has replaced it while this one was at work', () => {
+  test('is made again once, also when another process has replaced it while this one was at work', () => {
     const { trial, logged } = filled()
     spoil(trial, damages[0]![1])
-    const [one, other] = [1, 2].map(() => healingIndex(trial.places.index, trial.store, trial.parts.log))
-    const rows = (index: Index): number => index.sql('SELECT rowid FROM words WHERE words MATCH ?').all('albatross').length
+    const [one, other] = [1, 2].map(() => healingIndex(trial.places.index, trial.store, trial.deps.log))
+    const rows = (index: Index): number =>
+      index.sql('SELECT rowid FROM words WHERE words MATCH ?').all('albatross').length
     try {
       let tries = 0
       const found = one!.use((index) => {
@@ -139,7 +146,7 @@ describe('an index that is gone', () => {
     for (const end of ['', '-wal', '-shm']) rmSync(places.index + end, { force: true })
   }
 
-  it('is made again by the first search, also in a process that has it open', () => {
+  test('is made again by the first search, also in a process that has it open', () => {
     const { trial } = filled()
     remove(trial)
     expect(found(trial, 'zebra')).toHaveLength(2)
@@ -147,22 +154,22 @@ describe('an index that is gone', () => {
     expect(found(trial, 'zebra')).toHaveLength(2)
   })
 
-  it('and half made by another process is finished before it answers', () => {
+  test('and half made by another process is finished before it answers', () => {
     const { trial } = filled()
     remove(trial)
-    const other = healingIndex(trial.places.index, trial.store, trial.parts.log)
+    const other = healingIndex(trial.places.index, trial.store, trial.deps.log)
     other.use(() => {})
     expect(found(trial, 'zebra')).toHaveLength(2)
     other.close()
   })
 
-  it('while archives are put into it leaves none that is said to be in it', () => {
+  test('while archives are put into it leaves none that is said to be in it', () => {
     const { trial } = filled()
     const record = trial.store.archives()[0]!
-    const read = trial.parts.readerOf('trial', 'main')!
+    const read = trial.deps.readerOf('trial', 'main')!
     let removed = false
     const archives = makeArchives({
-      ...trial.parts,
+      ...trial.deps,
       readerOf: () => (text, number) => {
         if (!removed) remove(trial)
         removed = true
@@ -182,7 +189,7 @@ describe('an index that is gone', () => {
     }
   })
 
-  it('and whose maker ended before it could say so is not taken for full', () => {
+  test('and whose maker ended before it could say so is not taken for full', () => {
     const { trial } = filled()
     remove(trial)
     const killed = new Error('killed')
@@ -196,7 +203,7 @@ describe('an index that is gone', () => {
 })
 
 describe('what keeps archives from being searched', () => {
-  it.each([
+  test.each([
     ['database or disk is full', /No space is left on the disk.*cannot be searched/],
     ['unable to open database file', /index cannot be opened/],
     ['disk I/O error', /index cannot be read/],
@@ -206,7 +213,7 @@ describe('what keeps archives from being searched', () => {
     expect((told as BatonError).message).toMatch(says)
   })
 
-  it('is left as it is when it is something else', () => {
+  test('is left as it is when it is something else', () => {
     const error = new Error('something else')
     expect(explainSearch(error)).toBe(error)
   })

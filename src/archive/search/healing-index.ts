@@ -68,6 +68,7 @@ export function healingIndex(path: string, store: Store, log: Log): HealingIndex
 function forgetIndexed(store: Store): void {
   store.transaction(() => {
     for (const record of store.archives())
-      if (record.status === 'kept') store.putArchive({ ...record, indexed: false, reason: null, retryAt: null, attempts: 0 })
+      if (record.status === 'kept')
+        store.putArchive({ ...record, indexed: false, reason: null, retryAt: null, attempts: 0 })
   })
 }

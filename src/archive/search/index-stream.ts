@@ -1,12 +1,20 @@
-import { HIT_KINDS, type SegmentRecord } from '../../contract/archive.js'
 import type { Entry } from '../../contract/conversation.js'
+import { HIT_KINDS, type SegmentRecord } from '../../contract/records/archive.js'
 import type { Blocks } from '../blocks.js'
+import type { TimeLimit } from '../time-limit.js'
 import { searchable, textOfEntry } from './entry-text.js'
-import { foldText } from './fold-text.js'
 import type { Index } from './open-index.js'
+import { foldText } from './parse-query.js'
 
 /** The entries one line of a transcript tells. Never throws. */
 export type ReadLine = (line: string, number: number) => readonly Entry[]
+
+interface IndexOptions {
+  read: ReadLine
+  progress?: (bytes: number) => void
+  /** The limit is looked at after each piece. Absent: there is none. */
+  limit?: TimeLimit | undefined
+}
 
 const CHUNK = 4 * 1024 * 1024
 /** Longer lines are kept but cannot be found. */
@@ -22,17 +30,18 @@ interface Progress {
 /**
  * Makes what a stream holds up to a byte searchable, from where the last time ended: a piece of a few megabytes in each transaction, so that
  * others get their turn and a process that ends loses little. Two that do the same at once do each piece once.
+ * Returns false when the limit was
+ * over before all of it was done.
  */
 export function indexStream(
   index: Index,
   blocks: Blocks,
   segments: readonly SegmentRecord[],
   upTo: number,
-  read: ReadLine,
-  progress: (bytes: number) => void = () => {},
-): void {
+  { read, progress = () => {}, limit }: IndexOptions,
+): boolean {
   const stream = segments[0]?.streamId
-  if (stream === undefined) return
+  if (stream === undefined) return true
   for (let last = -1; ; ) {
     const at = index.transaction(() => {
       const from = progressOf(index, stream)
@@ -46,13 +55,16 @@ export function indexStream(
       return done.bytes
     })
     // What is left is the beginning of a line whose end belongs to a later archive.
-    if (at >= upTo || at === last) return
+    if (at >= upTo || at === last) return true
+    if (limit?.isOver()) return false
     last = at
   }
 }
 
 function progressOf(index: Index, stream: string): Progress {
-  const row = index.sql('SELECT bytes, lines, open_line FROM streams WHERE stream = ?').get(stream) as Progress | undefined
+  const row = index.sql('SELECT bytes, lines, open_line FROM streams WHERE stream = ?').get(stream) as
+    | Progress
+    | undefined
   return row ?? { bytes: 0, lines: 0, open_line: 0 }
 }
 
@@ -64,7 +76,14 @@ function nextChunk(blocks: Blocks, segments: readonly SegmentRecord[], from: num
   }
 }
 
-function addLines(index: Index, stream: string, from: Progress, chunk: Buffer, isLast: boolean, read: ReadLine): Progress {
+function addLines(
+  index: Index,
+  stream: string,
+  from: Progress,
+  chunk: Buffer,
+  isLast: boolean,
+  read: ReadLine,
+): Progress {
   let at = from.open_line === 1 && chunk[0] === NEWLINE ? 1 : 0
   let lines = from.lines
   const first = ((index.sql('SELECT max(id) AS id FROM entries').get() as { id: number | null }).id ?? 0) + 1
@@ -124,7 +143,9 @@ function dropRows(index: Index, { first, last }: Span, from: number): void {
   const rows = 'SELECT id FROM entries WHERE id BETWEEN ? AND ? AND off + len > ?'
   index.sql(`DELETE FROM words WHERE rowid IN (${rows})`).run(first, last, from)
   index.sql(`DELETE FROM entries WHERE id IN (${rows})`).run(first, last, from)
-  const left = index.sql('SELECT max(id) AS id FROM entries WHERE id BETWEEN ? AND ?').get(first, last) as { id: number | null }
+  const left = index.sql('SELECT max(id) AS id FROM entries WHERE id BETWEEN ? AND ?').get(first, last) as {
+    id: number | null
+  }
   if (left.id === null) index.sql('DELETE FROM spans WHERE first = ?').run(first)
   else index.sql('UPDATE spans SET last = ? WHERE first = ?').run(left.id, first)
 }

@@ -1,15 +1,15 @@
-import type { ArchiveRecord } from '../../contract/archive.js'
+import type { ArchiveRecord } from '../../contract/records/archive.js'
 import { BatonError, reasonOf } from '../../lib/errors.js'
 import type { Log } from '../../lib/log.js'
 import type { Store } from '../../store/store.js'
 import type { Blocks } from '../blocks.js'
 import { bytesNeeded } from '../choose-to-drop.js'
-import { nextTry } from '../next-try.js'
+import { nextTry, type TimeLimit } from '../time-limit.js'
 import type { HealingIndex } from './healing-index.js'
 import { indexStream, type ReadLine } from './index-stream.js'
 import type { Index } from './open-index.js'
 
-export interface SearchableParts {
+interface IndexDependencies {
   store: Store
   blocks: Blocks
   index: HealingIndex
@@ -21,12 +21,18 @@ export interface SearchableParts {
 /** An index that is found lost or damaged on the way makes all archives wait once more; twice in one go, and it is left for another time. */
 const ROUNDS = 3
 
-/** Puts every kept archive into the index that is not in it yet. Whatever goes wrong costs only the search: the archives are kept. */
-export function makeSearchable(parts: SearchableParts, progress: (bytes: number) => void): void {
+/**
+ * Puts every kept archive into the index that is not in it yet, until the limit is over: the next
+ * call continues there. Errors cost only the search: the archives are kept.
+ */
+export function makeSearchable(deps: IndexDependencies, progress: (bytes: number) => void, limit?: TimeLimit): void {
   for (let round = 0; round < ROUNDS; round++) {
-    const waiting = notSearchable(parts.store, parts.now())
+    const waiting = notSearchable(deps.store, deps.now())
     if (waiting.length === 0) return
-    for (const record of waiting) makeOne(parts, record, progress)
+    for (const record of waiting) {
+      if (limit?.isOver()) return
+      makeOne(deps, record, progress, limit)
+    }
   }
 }
 
@@ -36,14 +42,20 @@ export function notSearchable(store: Store, now: Date): ArchiveRecord[] {
   return store.openArchives().filter(({ status, retryAt }) => status === 'kept' && (retryAt ?? '') <= due)
 }
 
-function makeOne(parts: SearchableParts, planned: ArchiveRecord, progress: (bytes: number) => void): void {
-  const { store, index, now, log } = parts
+function makeOne(
+  deps: IndexDependencies,
+  planned: ArchiveRecord,
+  progress: (bytes: number) => void,
+  limit?: TimeLimit,
+): void {
+  const { store, index, now, log } = deps
   const { archiveId, parts: transcripts } = planned
   let trouble: string | null = null
   let used: Index | null = null
+  let isWhole = true
   try {
     used = index.use((into) => {
-      addArchive(parts, into, store.archive(archiveId), progress)
+      isWhole = addArchive(deps, into, store.archive(archiveId), progress, limit)
       return into
     })
   } catch (error) {
@@ -53,8 +65,8 @@ function makeOne(parts: SearchableParts, planned: ArchiveRecord, progress: (byte
   }
   store.transaction(() => {
     const record = store.archive(archiveId)
-    // Put into a file that was replaced meanwhile, it is in no index, and waits on.
-    const counts = used === null || used.isCurrent()
+    // An archive that was put into a file which was replaced meanwhile is in no index.
+    const counts = used === null || (used.isCurrent() && isWhole)
     if (record?.status === 'kept' && counts) store.putArchive(told(record, trouble, now()))
     // Forgotten meanwhile: what was put into the index has to come out again.
     if (record) return
@@ -64,16 +76,21 @@ function makeOne(parts: SearchableParts, planned: ArchiveRecord, progress: (byte
   })
 }
 
+/** False when the limit was over before all of it was in the index. */
 function addArchive(
-  { store, blocks, readerOf }: SearchableParts,
+  { store, blocks, readerOf }: IndexDependencies,
   into: Index,
   record: ArchiveRecord | null,
   progress: (bytes: number) => void,
-): void {
+  limit?: TimeLimit,
+): boolean {
+  let isWhole = true
   for (const { streamId, name, bytes } of record?.parts ?? []) {
     const read = readerOf(record!.agent, name === '' ? 'main' : 'subagent')
-    if (streamId !== null && read) indexStream(into, blocks, store.segments({ streamId }), bytes, read, progress)
+    if (streamId === null || !read) continue
+    isWhole &&= indexStream(into, blocks, store.segments({ streamId }), bytes, { read, progress, limit })
   }
+  return isWhole
 }
 
 function told(record: ArchiveRecord, trouble: string | null, now: Date): ArchiveRecord {

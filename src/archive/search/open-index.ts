@@ -2,7 +2,7 @@ import { chmodSync, closeSync, openSync, renameSync, rmSync, statSync } from 'no
 import { dirname } from 'node:path'
 import { codeOf, reasonOf } from '../../lib/errors.js'
 import { type Database, inTransaction, openSearchable, type Statement } from '../../store/sqlite/driver.js'
-import { ensureFolder } from '../places.js'
+import { ensureFolder } from '../archive-folders.js'
 
 /** What makes archives searchable. Everything in it can be made again from the archives. */
 export interface Index {

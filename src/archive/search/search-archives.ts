@@ -1,11 +1,12 @@
-import type { ArchiveRecord, Hit, SegmentRecord } from '../../contract/archive.js'
+import type { ArchiveRecord, Hit, SegmentRecord } from '../../contract/records/archive.js'
+import { BatonError, codeOf, reasonOf } from '../../lib/errors.js'
 import { type Blocks, DamagedArchive } from '../blocks.js'
+import type { TimeLimit } from '../time-limit.js'
 import { textOfEntry } from './entry-text.js'
 import { findRows, type Row } from './find-rows.js'
 import type { ReadLine } from './index-stream.js'
 import type { Index } from './open-index.js'
 import { parseQuery, type Term } from './parse-query.js'
-import { placeOf, snippetOf } from './snippet.js'
 
 export interface SearchRequest {
   query: string
@@ -18,9 +19,11 @@ export interface SearchRequest {
   unreadable?: (archiveId: string) => void
   /** Told of the bytes read where archives have to be made searchable first. */
   progress?: (bytes: number) => void
+  /** Time for making archives searchable first. Absent: it takes as long as it takes. */
+  within?: TimeLimit
 }
 
-export interface SearchParts {
+interface SearchDependencies {
   index: Index
   blocks: Blocks
   /** Oldest first. */
@@ -32,17 +35,17 @@ export interface SearchParts {
 
 /** Everything in the archives that matches, best first. The same words said twice are one hit. [] also when there is nothing to look for. */
 export function searchArchives(
-  parts: SearchParts,
+  deps: SearchDependencies,
   { query, among, limit, textLength = 4_000, unreadable = () => {} }: SearchRequest,
 ): Hit[] {
   const terms = parseQuery(query)
   if (terms.length === 0 || limit < 1) return []
-  const holders = holdersOf(among ? parts.records.filter(among) : parts.records)
-  const rows = findRows(parts.index, terms, among ? new Set(holders.keys()) : null)
+  const holders = holdersOf(among ? deps.records.filter(among) : deps.records)
+  const rows = findRows(deps.index, terms, among ? new Set(holders.keys()) : null)
   const hits: Hit[] = []
   const seen = new Set<string>()
   for (const row of rows) {
-    const hit = hitOf({ ...parts, unreadable }, holders.get(row.stream) ?? [], row, terms, textLength)
+    const hit = hitOf({ ...deps, unreadable }, holders.get(row.stream) ?? [], row, terms, textLength)
     const key = hit && `${hit.kind} ${hit.text}`
     if (!hit || seen.has(key!)) continue
     seen.add(key!)
@@ -75,7 +78,7 @@ function holdersOf(records: readonly ArchiveRecord[]): Map<string, Holder[]> {
 
 /** null: what was found is in no archive any more, or its file is damaged. */
 function hitOf(
-  parts: SearchParts & Required<Pick<SearchRequest, 'unreadable'>>,
+  deps: SearchDependencies & Required<Pick<SearchRequest, 'unreadable'>>,
   holders: readonly Holder[],
   row: Row,
   terms: readonly Term[],
@@ -84,7 +87,7 @@ function hitOf(
   const holder = holders.find(({ bytes }) => bytes >= row.off + row.len)
   if (!holder) return null
   const { record, name } = holder
-  const entry = entryOf(parts, record, name, row)
+  const entry = entryOf(deps, record, name, row)
   const found = entry && textOfEntry(entry)
   if (!found) return null
   return {
@@ -101,17 +104,17 @@ function hitOf(
 }
 
 function entryOf(
-  parts: SearchParts & Required<Pick<SearchRequest, 'unreadable'>>,
+  deps: SearchDependencies & Required<Pick<SearchRequest, 'unreadable'>>,
   { agent, archiveId }: ArchiveRecord,
   name: string,
   row: Row,
 ) {
   try {
-    const line = parts.blocks.read(parts.segmentsOf(row.stream), row.off, row.off + row.len)
-    return parts.readerOf(agent, name === '' ? 'main' : 'subagent')?.(line.toString('utf8'), row.line)[row.nth] ?? null
+    const line = deps.blocks.read(deps.segmentsOf(row.stream), row.off, row.off + row.len)
+    return deps.readerOf(agent, name === '' ? 'main' : 'subagent')?.(line.toString('utf8'), row.line)[row.nth] ?? null
   } catch (error) {
     if (!(error instanceof DamagedArchive)) throw error
-    parts.unreadable(archiveId)
+    deps.unreadable(archiveId)
     return null
   }
 }
@@ -120,4 +123,71 @@ function around(text: string, terms: readonly Term[], most: number): string {
   if (text.length <= most) return text
   const from = Math.max(0, Math.min(placeOf(text, terms) - Math.floor(most / 4), text.length - most))
   return `${from > 0 ? '…' : ''}${text.slice(from, from + most)}${from + most < text.length ? '…' : ''}`
+}
+
+/** What keeps archives from being searched, as a sentence and what to do. Errors of another kind come back as they are. */
+export function explainSearch(error: unknown): unknown {
+  if (error instanceof BatonError) return error
+  const reason = reasonOf(error)
+  const said = `${reason} ${codeOf(error) ?? ''}`
+  if (/disk is full|no space left|ENOSPC|EDQUOT/i.test(said))
+    return new BatonError(
+      'No space is left on the disk, so the archives cannot be searched.',
+      'Free some space and search again; nothing that was kept is lost.',
+    )
+  if (/readonly|read-only|unable to open|EACCES|EROFS|EPERM|EISDIR/i.test(said))
+    return new BatonError(
+      `The archives cannot be searched: their index cannot be opened (${reason}).`,
+      'Check the owner and mode of archive-index.db. It can be deleted at any time: it is made again from the archives.',
+    )
+  if (/disk I\/O error/i.test(said))
+    return new BatonError(
+      `The archives cannot be searched: their index cannot be read (${reason}).`,
+      'Check the disk and its free space. The index can be deleted at any time: it is made again from the archives.',
+    )
+  return error
+}
+
+const AROUND = 80
+
+/** The words around the first place where one of the terms stands, on one line. */
+function snippetOf(text: string, terms: readonly Term[], around = AROUND): string {
+  const at = Math.max(0, placeOf(text, terms))
+  const from = startOfWord(text, Math.max(0, at - around))
+  const to = Math.min(text.length, at + 2 * around)
+  const inner = text.slice(from, to).replace(/\s+/g, ' ').trim()
+  return `${from > 0 ? '…' : ''}${inner}${to < text.length ? '…' : ''}`
+}
+
+/** -1: none of them was found as written. */
+function placeOf(text: string, terms: readonly Term[]): number {
+  const folded = fold(text)
+  const places = terms.flatMap(({ words }) => {
+    const first = /[\p{L}\p{N}\p{M}\p{Co}]+/u.exec(fold(words))?.[0]
+    const whole = folded.indexOf(fold(words))
+    const at = whole >= 0 ? whole : first === undefined ? -1 : folded.indexOf(first)
+    return at < 0 ? [] : [at]
+  })
+  return places.length === 0 ? -1 : Math.min(...places)
+}
+
+/** Small letters without accents; as long as the text, so that a place in one is a place in the other. */
+function fold(text: string): string {
+  const small = text.toLowerCase()
+  if (small.length === text.length && !/[^\u0000-\u007f]/.test(small)) return small
+  let folded = ''
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at]!
+    const plain = character.toLowerCase().normalize('NFD')
+    folded += plain.length === 1 || /^\p{M}+$/u.test(plain.slice(1)) ? plain[0]! : character
+  }
+  return folded
+}
+
+function startOfWord(text: string, from: number): number {
+  if (from === 0 || /\s/.test(text[from - 1]!)) return from
+  const space = text.slice(from, from + 20).search(/\s/)
+  if (space >= 0) return from + space + 1
+  // Not between the two halves of one sign.
+  return /[\udc00-\udfff]/.test(text[from]!) ? from + 1 : from
 }

@@ -1,8 +1,8 @@
 import { mkdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { line, newTrial, type Trial } from '../../testing/archive-home.js'
 import { makeArchives } from '../archive.js'
-import { line, newTrial, type Trial } from '../trial.js'
 
 const said = (text: string): string => line({ by: 'user', text })
 const answered = (text: string): string => line({ by: 'agent', text })
@@ -18,7 +18,7 @@ const texts = (trial: Trial, query: string, limit = 20): string[] =>
   trial.archives.search({ query, limit }).map(({ text }) => text)
 
 describe('a search', () => {
-  it('finds prompts, answers, commands and results, and tells which it is and where it stands', () => {
+  test('finds prompts, answers, commands and results, and tells which it is and where it stands', () => {
     const trial = holding(
       said('albatross one'),
       answered('albatross two'),
@@ -44,7 +44,7 @@ describe('a search', () => {
     })
   })
 
-  it('wants all words in one place, in any order and case, with or without accents', () => {
+  test('wants all words in one place, in any order and case, with or without accents', () => {
     const trial = holding(said('Über die Brücke'), said('die Katze'), said('the café by the bridge'))
     expect(texts(trial, 'brucke UBER')).toEqual(['Über die Brücke'])
     expect(texts(trial, 'Katze Brücke')).toEqual([])
@@ -52,7 +52,7 @@ describe('a search', () => {
     expect(texts(trial, 'cafe\u0301')).toEqual(['the café by the bridge'])
   })
 
-  it('takes "phrases" word by word and star* as the beginning of a word', () => {
+  test('takes "phrases" word by word and star* as the beginning of a word', () => {
     const trial = holding(said('the rate limit was hit'), said('limit the rate'), said('rating'))
     expect(texts(trial, '"rate limit"')).toEqual(['the rate limit was hit'])
     expect(texts(trial, 'rat*').sort()).toEqual(['limit the rate', 'rating', 'the rate limit was hit'])
@@ -60,10 +60,12 @@ describe('a search', () => {
     expect(texts(trial, '"rate lim"*')).toEqual(['the rate limit was hit'])
   })
 
-  it('finds names, paths and codes as they are written in programs', () => {
-    const trial = holding(line({ out: 'src/engine/take-signal.ts: takeSignal(raw_signal) → exit code 137, ENOENT' }))
+  test('finds names, paths and codes as they are written in programs', () => {
+    const trial = holding(
+      line({ out: 'src/engine/signals/take-signal.ts: takeSignal(raw_signal) → exit code 137, ENOENT' }),
+    )
     for (const query of [
-      'src/engine/take-signal.ts',
+      'src/engine/signals/take-signal.ts',
       'take-signal',
       'raw_signal',
       'takesignal',
@@ -75,7 +77,7 @@ describe('a search', () => {
     expect(texts(trial, 'take_engine')).toEqual([])
   })
 
-  it('finds Chinese, Japanese, Korean and Thai by any part of what was written', () => {
+  test('finds Chinese, Japanese, Korean and Thai by any part of what was written', () => {
     const trial = holding(
       said('不要修改数据库迁移文件'),
       said('ログインを修正してください'),
@@ -94,53 +96,68 @@ describe('a search', () => {
     expect(texts(trial, '𠮷野家')).toEqual(['emoji 🚀 and 𠮷野家'])
   })
 
-  it('cannot be broken by quotes, operators or anything else', () => {
+  test('cannot be broken by quotes, operators or anything else', () => {
     const trial = holding(said('a AND b OR "quoted" NOT near NEAR(x y) col:umn ^start -minus (paren) * star'))
     const queries = [
-      ...[
-        '"',
-        '""',
-        '"unfinished',
-        'a"b',
-        "it's",
-        'AND',
-        'OR NOT',
-        'NEAR(a b, 5)',
-        'col:umn',
-        '^start',
-        '-minus',
-        '(paren)',
-        '*',
-        '**',
-        'a*b',
-      ],
-      ...[
-        '\u0000',
-        'a\u0000b',
-        '" AND "',
-        "'; DROP TABLE words; --",
-        '{a b}: c',
-        '+',
-        '\\',
-        'x'.repeat(10_000),
-        '"a" "b" ""*',
-        '🚀',
-        '\ud800',
-      ],
-      ...['words : a', 'text:a', 'rowid:1', '%', '_', '[a-z]', '$1', '…'],
+      '"',
+      '""',
+      '"unfinished',
+      'a"b',
+      "it's",
+      'AND',
+      'OR NOT',
+      'NEAR(a b, 5)',
+      'col:umn',
+      '^start',
+      '-minus',
+      '(paren)',
+      '*',
+      '**',
+      'a*b',
+      '\u0000',
+      'a\u0000b',
+      '" AND "',
+      "'; DROP TABLE words; --",
+      '{a b}: c',
+      '+',
+      '\\',
+      'x'.repeat(10_000),
+      '"a" "b" ""*',
+      '🚀',
+      '\ud800',
+      'words : a',
+      'text:a',
+      'rowid:1',
+      '%',
+      '_',
+      '[a-z]',
+      '$1',
+      '…',
     ]
     for (const query of queries) expect(() => texts(trial, query)).not.toThrow()
-    for (const query of ['AND', 'OR NOT', 'near', 'NEAR(x', 'col:umn', '^start', '-minus', '(paren)', '"quoted', '"a AND b'])
+    for (const query of [
+      'AND',
+      'OR NOT',
+      'near',
+      'NEAR(x',
+      'col:umn',
+      '^start',
+      '-minus',
+      '(paren)',
+      '"quoted',
+      '"a AND b',
+    ])
       expect(texts(trial, query), query).toHaveLength(1)
     expect(texts(trial, 'text:umn')).toEqual([])
   })
 
-  it('finds what stands after a NUL', () => {
+  test('finds what stands after a NUL', () => {
     const trial = holding(said('before \u0000 walrus\u0000after'))
-    for (const query of ['before', 'walrus', 'after', '"walrus after"']) expect(texts(trial, query), query).toHaveLength(1)
+    for (const query of ['before', 'walrus', 'after', '"walrus after"'])
+      expect(texts(trial, query), query).toHaveLength(1)
   })
 
-  it('passes over a word of signs the index takes for no word', () => {
+  test('passes over a word of signs the index takes for no word', () => {
     const trial = holding(said('albatross'), ...Array.from({ length: 5_001 }, (_, n) => answered(`common ${n}`)))
     for (const sign of ['\u19b0', '\u19c9\u19b0', '\u1cf2']) {
       expect(texts(trial, `${sign} albatross`)).toEqual(['albatross'])
@@ -150,7 +167,7 @@ describe('a search', () => {
     expect(texts(trial, 'ꟑ albatross')).toEqual([])
   })
 
-  it('puts what says more first: rare words, what people said, what stands together', () => {
+  test('puts what says more first: rare words, what people said, what stands together', () => {
     const trial = holding(
       line({ out: `zebra ${'filler '.repeat(200)}` }),
       said('zebra crossing'),
@@ -162,8 +179,11 @@ describe('a search', () => {
     expect(texts(trial, 'the zebra', 1)).toEqual(['crossing the zebra'])
   })
 
-  it('finds rare words beside ones that stand everywhere, and the newest of those', () => {
-    const trial = holding(...Array.from({ length: 5_200 }, (_, i) => answered(`common thing ${i}`)), said('common needle'))
+  test('finds rare words beside ones that stand everywhere, and the newest of those', () => {
+    const trial = holding(
+      ...Array.from({ length: 5_200 }, (_, i) => answered(`common thing ${i}`)),
+      said('common needle'),
+    )
     expect(texts(trial, 'common needle')).toEqual(['common needle'])
     const newest = texts(trial, 'common', 3)
     expect(newest[0]).toBe('common needle')
@@ -171,12 +191,12 @@ describe('a search', () => {
     expect(texts(trial, 'thing common 17')).toEqual(['common thing 17'])
   })
 
-  it('tells the same words once, however often they were said', () => {
+  test('tells the same words once, however often they were said', () => {
     const trial = holding(said('twice'), said('twice'), answered('twice'))
     expect(texts(trial, 'twice')).toEqual(['twice', 'twice'])
   })
 
-  it('looks only where it is told to: sessions, projects', () => {
+  test('looks only where it is told to: sessions, projects', () => {
     const trial = newTrial()
     for (const id of ['s1', 's2', 's3']) {
       trial.write(id, said(`hello from ${id}`))
@@ -189,7 +209,7 @@ describe('a search', () => {
     expect(found(() => false)).toEqual([])
   })
 
-  it('names the oldest archive that holds it, and the subagent', () => {
+  test('names the oldest archive that holds it, and the subagent', () => {
     const trial = newTrial()
     trial.write('s1', said('early bird'))
     trial.write('agent-a', said('worker bee'))
@@ -202,7 +222,7 @@ describe('a search', () => {
     expect(hit('bee')).toMatchObject({ archive_id: second.archiveId, subagent: 'agent-a', line: 1 })
   })
 
-  it('shows the words around the match, and cuts a long text around it', () => {
+  test('shows the words around the match, and cuts a long text around it', () => {
     const trial = holding(line({ out: `${'lorem '.repeat(3_000)}the NEEDLE in it${' ipsum'.repeat(3_000)}` }))
     const [hit] = trial.archives.search({ query: 'needle', limit: 1, textLength: 400 })
     expect(hit!.snippet).toMatch(/^…lorem .*the NEEDLE in it ipsum.*…$/)
@@ -211,14 +231,16 @@ describe('a search', () => {
     expect(hit!.text.length).toBeLessThan(410)
   })
 
-  it('finds the beginning and the end of a very long result, not its middle', () => {
+  test('finds the beginning and the end of a very long result, not its middle', () => {
     const trial = holding(line({ out: `startword ${'x '.repeat(50_000)} middleword ${'y '.repeat(50_000)} endword` }))
-    expect([texts(trial, 'startword').length, texts(trial, 'middleword').length, texts(trial, 'endword').length]).toEqual([
-      1, 0, 1,
-    ])
+    expect([
+      texts(trial, 'startword').length,
+      texts(trial, 'middleword').length,
+      texts(trial, 'endword').length,
+    ]).toEqual([1, 0, 1])
   })
 
-  it('goes on when its index was lost, damaged, or is of another version', () => {
+  test('goes on when its index was lost, damaged, or is of another version', () => {
     const trial = holding(said('albatross'))
     const again = (spoil: () => void): string[] => {
       trial.archives.close()
@@ -240,17 +262,17 @@ describe('a search', () => {
     ).toEqual(['albatross'])
   })
 
-  it('leaves out what can no longer be unpacked', () => {
+  test('leaves out what can no longer be unpacked', () => {
     const trial = holding(said('albatross'))
     writeFileSync(join(trial.places.folder, trial.files()[0]!), 'x')
-    const archives = makeArchives(trial.parts)
+    const archives = makeArchives(trial.deps)
     expect(archives.search({ query: 'albatross', limit: 1 })).toEqual([])
     archives.close()
   })
 })
 
 describe('what cannot be made searchable', () => {
-  it('is kept all the same, tried again a bounded number of times, and told', () => {
+  test('is kept all the same, tried again a bounded number of times, and told', () => {
     const trial = newTrial()
     mkdirSync(trial.places.index)
     trial.write('s1', said('albatross'))
@@ -265,7 +287,12 @@ describe('what cannot be made searchable', () => {
       trial.pass(24 * 3_600_000)
       trial.archives.finish()
     }
-    expect(trial.store.archive(kept.archiveId)).toMatchObject({ status: 'kept', indexed: false, attempts: 5, retryAt: null })
+    expect(trial.store.archive(kept.archiveId)).toMatchObject({
+      status: 'kept',
+      indexed: false,
+      attempts: 5,
+      retryAt: null,
+    })
     expect(trial.archives.waiting()).toBe(false)
     expect(trial.restored(kept).toString()).toBe(said('albatross'))
     rmdirSync(trial.places.index)

@@ -1,26 +1,43 @@
-import { around } from '../../around.js'
+import { join } from 'node:path'
 import { loadConfig } from '../../config/load-config.js'
-import { type House, openHouse } from '../../house.js'
+import { type App, openApp } from '../../engine/open-engine.js'
+import * as rareWork from '../../engine/rare-work.js'
 import { EXIT } from '../../lib/errors.js'
+import { findProgram } from '../../lib/find-program.js'
 import { type Model, startModel } from '../../model/model.js'
+import { grouped } from '../../policy/numbers.js'
 import type { Call, Cli, Command } from '../command.js'
-import { carried } from '../demo/carried.js'
-import { Display } from '../demo/display.js'
-import { findClient } from '../demo/find-client.js'
-import { handedOver } from '../demo/handed-over.js'
-import { JOB_CONVERSATIONS, JOB_PROMPT } from '../demo/job-script.js'
-import { checkLines, JOB_OPENING, tellJob } from '../demo/job-story.js'
-import { lookAround } from '../demo/look-around.js'
-import { type Act, play } from '../demo/play.js'
-import { reportLines } from '../demo/report.js'
-import { DEMO_PROMPT, DEMO_SCRIPT, LAST_WORDS, OFFERS_PROMPT } from '../demo/script.js'
-import { type Stage, setStage } from '../demo/stage.js'
-import { type Handoff, summarise } from '../demo/summary.js'
-import { untilStopped } from '../until-stopped.js'
+import {
+  DEMO_PROMPT,
+  DEMO_RULE,
+  DEMO_SCRIPT,
+  JOB_CONVERSATIONS,
+  JOB_PROMPT,
+  LAST_WORDS,
+  OFFERS_PROMPT,
+} from '../demo/script.js'
+import { type Act, Display, findClient, play, type Stage, setStage } from '../demo/stage.js'
+import { checkLines, JOB_OPENING, tell, tellJob } from '../demo/story.js'
+import {
+  type Carried,
+  carried,
+  type HandedOver,
+  type Handoff,
+  handedOver,
+  isInstructed,
+  type Summary,
+  summarise,
+} from '../demo/summary.js'
+import { scoreText } from '../render/briefs.js'
+import type { Paint } from '../render/screen.js'
+import { keptText } from '../render/session-page.js'
+import { bytesText, wrap } from '../render/text.js'
+import { untilStopped } from '../terminal.js'
 
 export const command: Command = {
   name: 'demo',
-  summary: 'see it work: the real agent is warned, compacts, hands over, and carries a job to its end (no key, no account)',
+  summary:
+    'see it work: the real agent is warned, compacts, hands over, and carries a job to its end (no key, no account)',
   usage: ['[--exit]'],
   about:
     'Runs the real Claude Code against the scripted model on loopback, in a home of its own that is removed afterwards.\n' +
@@ -28,7 +45,7 @@ export const command: Command = {
   options: { exit: { type: 'boolean', about: 'end without waiting for Enter, for scripts' } },
   words: { min: 0, max: 0 },
   examples: [
-    ['baton demo', 'watch it, about 40 seconds'],
+    ['baton demo', 'watch it, about a minute'],
     ['baton demo --exit --json', 'the same as a check: exit 0 only if everything happened'],
   ],
   json: '{ok, missing, client, model, session_id, requests, readings, compactions, levels: [{name, cycle, used_tokens, told_in_request}], archives, losses, recovered: [{step, facts, in_request, copies}], handoff: {seat, state, way, old_session_id, new_session_id, brief_id, path, coverage, tokens_before, tokens_after, brief_in_first_request, worked_on, …} or null, skipped, job: {job_id, status, sessions: [{session_id, brief_in_first_request, …}], handoffs, steps, checks: [{name, round, ok}], failure_in_request, parts, …} or null, duration_ms}',
@@ -50,14 +67,18 @@ async function run(call: Call, cli: Cli): Promise<number> {
   process.on('SIGHUP', () => {})
   const stage = setStage(cli)
   const model = await startModel({ script: SCRIPT })
-  const house = openHouse({ env: stage.env, loadConfig, around: () => around })
+  const app = openApp({ env: stage.env, loadConfig, rareWork: () => rareWork })
   try {
     announce(show, '1', 'compacted, and what is lost put back', DEMO_PROMPT)
-    const first: Act = { child: stage.start(client, model.url), awaited: ['session_ended', 'archive_created'] }
-    const story = await play(first, house, show, stopped)
-    const handoff = await handOver(stage, house, model, client, show, stopped)
-    await carryJob(stage, house, model, client, show, stopped)
-    const summary = summarise(house, model, story, handoff, carried(house, model), Date.now() - began)
+    const first: Act = {
+      child: stage.start(client, model.url),
+      tell: (story, event, paint, briefs) => tell(story, event, paint, briefs, () => isInstructed(model)),
+      awaited: ['session_ended', 'archive_created'],
+    }
+    const story = await play(first, app, show, stopped)
+    const handoff = await handOver(stage, app, model, client, show, stopped)
+    await carryJob(stage, app, model, client, show, stopped)
+    const summary = summarise(app, model, story, handoff, carried(app, model), Date.now() - began)
     const waits = !call.json && !call.flag('exit') && cli.screen.terminal
     if (call.json) cli.print(JSON.stringify(summary))
     else {
@@ -68,7 +89,7 @@ async function run(call: Call, cli: Cli): Promise<number> {
     return summary.ok ? EXIT.done : EXIT.failed
   } finally {
     show.clear()
-    house.close()
+    app.close()
     await model.close()
     await stage.strike()
   }
@@ -83,7 +104,7 @@ function announce(show: Display, number: string, what: string, prompt: string): 
 /** The second act: a person's session, in a terminal that nobody looks at. */
 async function handOver(
   stage: Stage,
-  house: House,
+  app: App,
   model: Model,
   client: string,
   show: Display,
@@ -96,24 +117,25 @@ async function handOver(
     show.line(`  ${show.paint('left out', 'yellow')}: ${skipped}`)
     return { handoff: null, skipped }
   }
-  const isOver = (): boolean => model.log().some(({ answer, ended_at: at }) => at !== null && answer?.text === LAST_WORDS)
-  await play({ child, isOver, awaited: ['handoff_completed', 'session_ended'] }, house, show, stopped)
-  return { handoff: handedOver(house, model), skipped: null }
+  const isOver = (): boolean =>
+    model.log().some(({ answer, ended_at: at }) => at !== null && answer?.text === LAST_WORDS)
+  await play({ child, isOver, awaited: ['handoff_completed', 'session_ended'] }, app, show, stopped)
+  return { handoff: handedOver(app, model), skipped: null }
 }
 
 /** The third act: a job, started by the command a person would type. */
-async function carryJob(stage: Stage, house: House, model: Model, client: string, show: Display, stopped: Promise<void>) {
+async function carryJob(stage: Stage, app: App, model: Model, client: string, show: Display, stopped: Promise<void>) {
   announce(show, '3', 'a job, carried through three sessions until its checks pass', JOB_PROMPT)
   let round = 0
   const looks = (): string[] => {
-    const { checks } = house.store.jobs().at(-1) ?? { checks: [] }
+    const { checks } = app.store.jobs().at(-1) ?? { checks: [] }
     const newest = Math.max(0, ...checks.map((one) => one.round))
     if (newest === round) return []
     round = newest
     return checkLines(checks, newest, show.paint)
   }
   const act: Act = { child: stage.startJob(client, model.url), opening: JOB_OPENING, tell: tellJob, looks, awaited: [] }
-  await play(act, house, show, stopped)
+  await play(act, app, show, stopped)
 }
 
 function pauseForKey(cli: Cli, stopped: Promise<void>): Promise<void> {
@@ -121,4 +143,121 @@ function pauseForKey(cli: Cli, stopped: Promise<void>): Promise<void> {
   process.stdin.resume()
   const key = new Promise<void>((resolve) => process.stdin.once('data', () => resolve()).once('end', () => resolve()))
   return Promise.race([key, stopped]).finally(() => process.stdin.pause())
+}
+
+/** The end of the demo, for a person: each claim with the request that proves it. */
+export function reportLines(summary: Summary, columns: number, paint: Paint): string[] {
+  const point = `compaction point ${grouped(summary.compaction_tokens ?? 0)} (${summary.exact ? 'told by the client itself' : 'derived'})`
+  const lines = [
+    `${summary.requests} requests of Claude Code ${summary.client ?? ''}, ${summary.readings} readings, ${point}`,
+    ...summary.levels
+      .filter((level) => level.told_in_request !== null)
+      .map(
+        (level) =>
+          `cycle ${level.cycle}  ${level.name.padEnd(9)} at ${grouped(level.used_tokens).padStart(7)} tokens; the agent read it in request ${level.told_in_request}`,
+      ),
+    `every level spoke once a cycle; ${summary.compactions} compaction`,
+    ...summary.archives
+      .filter(({ status }) => status === 'kept')
+      .map(
+        ({ bytes, archive_id: id }) =>
+          `before it, kept: the transcript, ${bytesText(bytes)}, proven byte by byte, searchable (${id})`,
+      ),
+    ...summary.losses.map(
+      ({ facts, facts_kept: kept, lost }) =>
+        `after it: ${keptText({ kept, total: facts })}${
+          lost[0]
+            ? `; lost: ${lost
+                .map(({ kind }) => kind)
+                .filter(first)
+                .join(', ')}`
+            : ''
+        }`,
+    ),
+    ...summary.recovered.map(
+      ({ facts, in_request: at, copies }) =>
+        `told again: ${facts} fact${facts === 1 ? '' : 's'}; the agent read ${facts === 1 ? 'it' : 'them'} in request ${at}, ${copies === 1 ? 'one copy' : `${copies} copies`}`,
+    ),
+    ...(summary.rule_back ? [`so “${DEMO_RULE}” stands before the agent again`] : []),
+  ]
+  const acts: [string, string[]][] = [
+    ['1', lines],
+    [
+      '2',
+      summary.handoff === null
+        ? [`no handoff was shown: ${summary.skipped ?? 'none came about'}`]
+        : handoffLines(summary.handoff),
+    ],
+    ['3', summary.job === null ? ['no job was begun'] : jobLines(summary.job)],
+  ]
+  const took = `, in ${Math.round(summary.duration_ms / 1000)} s`
+  const title = `${summary.ok ? 'What happened' : 'Not everything happened that should have'}${took}`
+  return [
+    '',
+    paint(title, summary.ok ? 'green' : 'red'),
+    ...acts.flatMap(([number, told]) =>
+      told.flatMap((line, index) => wrap(`${index === 0 ? paint(number, 'bold') : ' '}  ${line}`, columns, 5)),
+    ),
+    ...summary.missing.flatMap((one) => wrap(`  ${paint('✗', 'red')} ${one}`, columns, 4)),
+    '',
+    ...wrap(
+      summary.ok
+        ? `Next: ${paint('baton install', 'bold')}, then work in Claude Code as before. ${paint('baton status', 'bold')} shows every session.`
+        : `Next: run ${paint('baton demo', 'bold')} again when the machine is less busy. If it fails again, ${paint('baton demo --exit --json', 'bold')} prints everything that was seen, for a bug report.`,
+      columns,
+      0,
+    ),
+  ]
+}
+
+function handoffLines(it: HandedOver): string[] {
+  const tokens = (figure: number | null): string => (figure === null ? 'not known' : grouped(figure))
+  const added = it.coverage?.missing.map(({ text }) => `“${text}”`) ?? []
+  return [
+    `at ${tokens(it.tokens_before)} tokens the agent of seat ${it.seat} was asked for its brief (request ${it.asked_in_request})`,
+    `checked: the brief carries ${scoreText(it.coverage)} of what happened${added.length > 0 ? `; added by Baton: ${added.join(', ')}` : ''}`,
+    `fresh: session ${it.old_session_id.slice(0, 8)} was cleared in place, ${it.new_session_id?.slice(0, 8) ?? 'none'} began with the brief, at ${tokens(it.tokens_after)} tokens after its first answer, and worked on by itself`,
+  ]
+}
+
+function jobLines(it: Carried): string[] {
+  const full = it.sessions.slice(0, -1).map(({ used_tokens: used }) => (used === null ? 'not known' : grouped(used)))
+  const bad = it.checks.filter(({ ok }) => !ok).map(({ name }) => `“${name}”`)
+  const rounds = Math.max(0, ...it.checks.map(({ round }) => round))
+  return [
+    `${it.sessions.length} sessions, ${it.handoffs} handoffs (at ${full.join(' and ')} tokens), ${it.steps} steps; each part written once, in order`,
+    'each fresh session of it began with the task and the checked brief in its first request',
+    `checks: ${bad.join(', ')} failed first; the agent read why in request ${it.failure_in_request} of that session; all passed in round ${rounds}`,
+  ]
+}
+
+const first = (one: string, index: number, all: string[]): boolean => all.indexOf(one) === index
+
+/** What to type next, in another terminal, while the demo's home is there: to be copied, so no line is broken or cut. */
+function lookAround(env: Record<string, string>, { session_id: session, handoff, job }: Summary, cli: Cli): string[] {
+  const { paint } = cli.screen
+  const known = findProgram('baton', cli.env) !== null
+  const commands: [string, string][] = [
+    ['status --all', 'every session that was'],
+    ...(session === null
+      ? []
+      : ([[`show ${session.slice(0, 8)}`, 'act 1: levels, archive, loss']] as [string, string][])),
+    ...(handoff?.brief_id ? ([[`handoffs show ${handoff.brief_id}`, 'act 2: the brief']] as [string, string][]) : []),
+    ...(job
+      ? ([
+          [`jobs show ${job.job_id}`, 'act 3: sessions, checks'],
+          [`jobs logs ${job.job_id}`, 'and all that was said'],
+        ] as [string, string][])
+      : []),
+    ['open --port 0', 'all of it as a page, live'],
+  ]
+  const width = Math.max(...commands.map(([command]) => command.length))
+  return [
+    '',
+    paint('Look around in it, in another terminal', 'bold'),
+    `  export BATON_HOME=${env.BATON_HOME}`,
+    ...(known ? [] : [`  alias baton="node ${join(cli.program, 'baton.mjs')}"`]),
+    ...commands.map(([command, about]) => `  baton ${command.padEnd(width)}  ${paint(`# ${about}`, 'dim')}`),
+    '',
+  ]
 }

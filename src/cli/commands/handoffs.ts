@@ -1,5 +1,21 @@
+import { resolve } from 'node:path'
+import { callingSession, SESSION_VARIABLES } from '../../agents/clients.js'
+import { bodyOf, factsOf } from '../../app/briefs.js'
+import { withOpenApp } from '../../app/open-app.js'
+import { sessionNamed } from '../../app/sessions.js'
+import { acceptFile } from '../../briefs/read-brief.js'
+import type { SessionRecord } from '../../contract/records/session.js'
+import type { Caller } from '../../engine/handoff/authorize-caller.js'
+import { type Offered, offerBrief } from '../../engine/handoff/handoff-calls.js'
+import { isThere } from '../../engine/handoff/leave-session.js'
+import { isPrompt } from '../../engine/messages/wake-idle-session.js'
+import type { App } from '../../engine/open-engine.js'
+import { viewCoverage } from '../../engine/views/brief-view.js'
+import { BatonError, EXIT, type ExitCode } from '../../lib/errors.js'
 import type { Call, Cli, Command, Option } from '../command.js'
-import { wrong } from '../parse-call.js'
+import { checkForm, wrong } from '../parse-call.js'
+import { coverageLines, nextText, scoreText } from '../render/briefs.js'
+import { tilde, wrap } from '../render/text.js'
 
 const ACTIONS = ['list', 'show', 'check', 'request', 'write', 'use', 'edit', 'approve', 'cancel'] as const
 type Action = (typeof ACTIONS)[number]
@@ -10,7 +26,7 @@ const options = {
   session: {
     type: 'string',
     value: 'ID',
-    about: 'check, write: of this session; use: in this one (else your own, else the newest of this project)',
+    about: 'check, write: of this session; use: in this one (else your own, else the newest of this project that runs)',
   },
   bar: { type: 'string', value: 'N', about: 'check: end with 1 when the score is below N, 0 to 1' },
   reason: { type: 'string', value: 'TEXT', about: 'request: why, in your words; the agent is told' },
@@ -18,19 +34,34 @@ const options = {
 } satisfies Record<string, Option>
 
 /** What each action takes: words after it, and options. */
-const FORMS: Record<Action, { does: string; words: number; options: (keyof typeof options)[] }> = {
-  list: { does: 'list the newest briefs, and the handoffs under way', words: 0, options: ['seat', 'all'] },
-  show: { does: 'show one brief: where it comes from, its check and its text', words: 1, options: [] },
-  check: { does: 'compare any text with what happened in a session; changes nothing', words: 1, options: ['session', 'bar'] },
-  request: { does: 'ask the agent of a session for its brief; an idle one is woken', words: 1, options: ['reason'] },
-  write: { does: 'write a brief from transcript and repository, without a model', words: 0, options: ['session'] },
-  use: { does: 'give a brief to a session that runs', words: 1, options: ['session'] },
-  edit: { does: 'change a brief that was not used yet', words: 1, options: ['file'] },
-  approve: { does: 'let a brief under review be used now', words: 1, options: [] },
-  cancel: { does: 'stop a handoff, or keep a brief from being used', words: 1, options: [] },
+const FORMS: Record<Action, { does: string; least: number; most: number; options: (keyof typeof options)[] }> = {
+  list: { does: 'list the newest briefs, and the handoffs under way', least: 0, most: 0, options: ['seat', 'all'] },
+  show: { does: 'show one brief: where it comes from, its check and its text', least: 1, most: 1, options: [] },
+  check: {
+    does: 'compare any text with what happened in a session; changes nothing',
+    least: 1,
+    most: 1,
+    options: ['session', 'bar'],
+  },
+  request: {
+    does: 'ask the agent of a session for its brief; an idle one is woken',
+    least: 1,
+    most: 1,
+    options: ['reason'],
+  },
+  write: {
+    does: 'write a brief from transcript and repository, without a model',
+    least: 0,
+    most: 0,
+    options: ['session'],
+  },
+  use: { does: 'give a brief to a session that runs', least: 1, most: 1, options: ['session'] },
+  edit: { does: 'change a brief that was not used yet', least: 1, most: 1, options: ['file'] },
+  approve: { does: 'let a brief under review be used now', least: 1, most: 1, options: [] },
+  cancel: { does: 'stop a handoff, or keep a brief from being used', least: 1, most: 1, options: [] },
 }
 
-export const command: Command = {
+export const handoffsCommand: Command = {
   name: 'handoffs',
   summary: 'list, check, request, review and cancel handoffs and their briefs',
   usage: [
@@ -68,44 +99,160 @@ export const command: Command = {
     'list: {briefs: [{brief_id, seat_id, session_id, sequence, author, status, coverage, path, taken_at, …}], handoffs: [those under way]}; ' +
     'show: a brief and {text, added, front_matter, verdict, addenda, handoff}; check: {score, missing: [{kind, text}], unsupported, by_kind, session_id, verdict}; ' +
     'request: {handoff_id, session_id, seat_id, state, next, …}; write: a brief; use: a brief and {next}; edit, approve: a brief and {handoff, next}; cancel: {handoff, brief}',
-  run,
+  run: runHandoffs,
 }
 
-async function run(call: Call, cli: Cli): Promise<number> {
+async function runHandoffs(call: Call, cli: Cli): Promise<number> {
   const action = (call.words[0] ?? 'list') as Action
-  check(call, action)
+  checkForm(handoffsCommand, call, action, FORMS[action])
   switch (action) {
     case 'list':
-      return (await import('../handoffs/list.js')).list(call, cli)
+      return (await import('./handoff-actions.js')).list(call, cli)
     case 'show':
-      return (await import('../handoffs/show.js')).show(call, cli)
+      return (await import('./handoff-actions.js')).show(call, cli)
     case 'check':
-      return (await import('../handoffs/check.js')).check(call, cli)
+      return (await import('./handoff-actions.js')).check(call, cli)
     case 'request':
-      return (await import('../handoffs/request.js')).request(call, cli)
+      return (await import('./handoff-actions.js')).request(call, cli)
     case 'write':
-      return (await import('../handoffs/own.js')).write(call, cli)
+      return (await import('./handoff-actions.js')).write(call, cli)
     case 'use':
-      return (await import('../handoffs/own.js')).use(call, cli)
+      return (await import('./handoff-actions.js')).use(call, cli)
     case 'edit':
-      return (await import('../handoffs/edit.js')).edit(call, cli)
+      return (await import('./handoff-actions.js')).edit(call, cli)
     case 'approve':
-      return (await import('../handoffs/decide.js')).approve(call, cli)
+      return (await import('./handoff-actions.js')).approve(call, cli)
     case 'cancel':
-      return (await import('../handoffs/decide.js')).cancel(call, cli)
+      return (await import('./handoff-actions.js')).cancel(call, cli)
   }
 }
 
-function check(call: Call, action: Action): void {
-  const form = FORMS[action]
-  const given = Math.max(0, call.words.length - 1)
-  const usage = command.usage.find((line) => line.split(' ', 1)[0] === action)!
-  if (given < form.words) throw wrong(command, `baton handoffs ${action} needs more: baton handoffs ${usage}.`)
-  if (given > form.words)
-    throw wrong(command, `baton handoffs ${action} does not know what to do with "${call.words[form.words + 1]}".`)
-  for (const [name, { type }] of Object.entries(options)) {
-    const isGiven = type === 'boolean' ? call.flag(name) : call.value(name) !== null
-    if (isGiven && !(form.options as string[]).includes(name))
-      throw wrong(command, `baton handoffs ${action} has no option --${name}.`)
+export const handoffCommand: Command = {
+  name: 'handoff',
+  summary: 'give a brief: a fresh session goes on with the work from it',
+  usage: ['<file> [--session ID] [--reason TEXT]'],
+  about:
+    `For agents, in their own shell (${SESSION_VARIABLES} is set), and for people with --session. The file is copied at once: what happens to it ` +
+    'later does not matter. Baton checks it against the transcript, appends what it lacks, and at the end of the turn a fresh session ' +
+    'begins with it. Given twice, the last one counts. A text file of at most 1 MB, wherever you can read it; a session may only be handed over ' +
+    'by itself, by its parent seat, or by you.',
+  options: {
+    session: { type: 'string', value: 'ID', about: 'whose work it is: a session, or a seat (its present session)' },
+    reason: { type: 'string', value: 'TEXT', about: 'why, in your words' },
+  },
+  words: { min: 1, max: 1 },
+  examples: [
+    ['baton handoff brief.md', 'by the agent, for its own session'],
+    ['baton handoff brief.md --session api --reason "done for today"', 'by you, for the seat named api'],
+    ['baton handoffs check brief.md', 'only see what it lacks'],
+  ],
+  json: '{brief_id, session_id, seat_id, path, sequence, coverage: {score, missing: [{kind, text}], unsupported, by_kind}, status, handoff_id, handoff_state, next}; score is null where there was no transcript',
+  run: runHandoff,
+}
+
+async function runHandoff(call: Call, cli: Cli): Promise<number> {
+  return withOpenApp(cli, (app) => {
+    const target = sessionMeant(app, cli, call.value('session'))
+    if (target === null)
+      throw wrong(
+        handoffCommand,
+        'Whose brief is it? baton handoff <file> --session ID.',
+        'baton status lists the sessions.',
+      )
+    const asked = { sessionId: target.sessionId, caller: callerOf(cli), reason: call.value('reason') }
+    const body = bodyIn(app, cli, call.words[0]!)
+    const offered = offerBrief(app.engine.deps, { ...asked, body, read: factsOf(app, target) })
+    const next = whatNext(app, cli, offered)
+    if (call.json) cli.print(JSON.stringify({ ...view(offered), next }))
+    else cli.print(lines(app, cli, offered, next).join('\n'))
+    return EXIT.done
+  })
+}
+
+function view({ brief, handoff }: Offered) {
+  const unchecked = { score: null, missing: [], unsupported: [], by_kind: {} }
+  return {
+    brief_id: brief.briefId,
+    session_id: brief.sessionId,
+    seat_id: brief.seatId,
+    path: brief.path,
+    sequence: brief.sequence,
+    coverage: brief.coverage === null ? unchecked : viewCoverage(brief.coverage),
+    status: brief.status,
+    handoff_id: handoff.handoffId,
+    handoff_state: handoff.state,
   }
+}
+
+/** What happens to the handoff of a brief that was just given or changed. */
+export function whatNext(app: App, cli: Cli, { handoff }: Pick<Offered, 'handoff'>): string {
+  const session = app.store.session(handoff.sessionId)!
+  const agent = app.engine.deps.agents[session.agent]!
+  const own = callerOf(cli) === session.sessionId
+  const open = app.store.openMessages(session.seatId)
+  const woken = open.some((message) => message.category === 'handoff' && message.status === 'sent' && isPrompt(message))
+  return nextText({ handoff, session, there: isThere({ agent, record: session }), own, woken })
+}
+
+function lines(app: App, cli: Cli, { brief }: Offered, next: string): string[] {
+  const { columns, paint } = cli.screen
+  const seat = app.store.seat(brief.seatId)?.name
+  const { coverage } = brief
+  const carries =
+    coverage === null
+      ? 'It could not be checked: no transcript of the session can be read.'
+      : `It carries ${scoreText(coverage)} of what happened.`
+  return [
+    ...wrap(
+      `${paint('Brief', 'green')} ${brief.sequence}${seat ? ` of seat ${seat}` : ''} is kept as ${brief.briefId}. ${carries}`,
+      columns,
+      2,
+    ),
+    `  ${tilde(brief.path, cli.env.HOME)}`,
+    ...(coverage === null ? [] : coverageLines(viewCoverage(coverage), 'It lacked, and Baton added:', cli.screen)),
+    ...wrap(next, columns, 2),
+  ]
+}
+
+/** The session this command runs in; null: a person's own terminal. */
+export const callerOf = ({ env }: Cli): Caller => callingSession(env) ?? null
+
+/** The session that is named, else the one this command runs in; null: neither. */
+export function sessionMeant(app: App, cli: Cli, named: string | null): SessionRecord | null {
+  if (named !== null) return sessionNamed(app, named)
+  const own = callerOf(cli)
+  if (own === null) return null
+  const record = app.store.session(own)
+  if (record) return record
+  throw new BatonError(
+    `Baton has not heard of this session yet (${own.slice(0, 8)}).`,
+    'baton doctor tells whether its hooks are installed.',
+    EXIT.notFound,
+  )
+}
+
+const EXITS: Record<'missing' | 'empty' | 'binary' | 'too-large' | 'not-a-file' | 'unreadable', ExitCode> = {
+  missing: EXIT.notFound,
+  empty: EXIT.usage,
+  binary: EXIT.usage,
+  'too-large': EXIT.usage,
+  'not-a-file': EXIT.usage,
+  unreadable: EXIT.failed,
+}
+
+/** The text of a file that is to be a brief, read at once. Throws when it cannot be one. */
+export function textOf(cli: Cli, file: string): string {
+  const path = resolve(cli.cwd, file)
+  const accepted = acceptFile(path)
+  if ('text' in accepted) return accepted.text
+  throw new BatonError(
+    accepted.reason,
+    'Give a text file of at most 1 MB. Nothing was changed.',
+    EXITS[accepted.refused],
+  )
+}
+
+/** The same without front matter it brought along. Throws when that was tampered with. */
+export function bodyIn(app: App, cli: Cli, file: string): string {
+  return bodyOf(app, resolve(cli.cwd, file), textOf(cli, file))
 }

@@ -1,17 +1,17 @@
+import { withOpenApp } from '../../app/open-app.js'
 import type { History, HistoryFigures } from '../../contract/api/history.js'
 import { readHistory } from '../../history/history.js'
 import { EXIT } from '../../lib/errors.js'
 import { short } from '../../policy/numbers.js'
 import type { Call, Cli, Command } from '../command.js'
-import { inHouse } from '../open-house.js'
 import { wrong } from '../parse-call.js'
-import { projectName } from '../render/paths.js'
 import { type Column, table } from '../render/table.js'
-import { harmless } from '../render/width.js'
-import { wrap } from '../render/wrap.js'
+import { harmless, projectName, wrap } from '../render/text.js'
 
 const USUAL = 30
 const MOST = 400
+/** Names what no session record tells the project or the model of. */
+const NOT_KNOWN = 'not known'
 
 export const command: Command = {
   name: 'history',
@@ -22,7 +22,11 @@ export const command: Command = {
     'Days begin at midnight here, or in the timezone given.',
   options: {
     days: { type: 'string', value: 'N', about: `today and the days before it (default: ${USUAL}, at most ${MOST})` },
-    timezone: { type: 'string', value: 'Z', about: 'whose days, such as Europe/Berlin (default: that of this machine)' },
+    timezone: {
+      type: 'string',
+      value: 'Z',
+      about: 'whose days, such as Europe/Berlin (default: that of this machine)',
+    },
   },
   words: { min: 0, max: 0 },
   examples: [
@@ -37,8 +41,8 @@ export const command: Command = {
 async function run(call: Call, cli: Cli): Promise<number> {
   const days = daysOf(call.value('days'))
   const timezone = call.value('timezone') ?? undefined
-  return inHouse(cli, (house) => {
-    const history = readHistory(house.store, { days, timezone }, cli.now())
+  return withOpenApp(cli, (app) => {
+    const history = readHistory(app.store, { days, timezone }, cli.now())
     cli.print(call.json ? JSON.stringify(history) : page(history, cli).join('\n'))
     return EXIT.done
   })
@@ -58,12 +62,16 @@ function page(history: History, cli: Cli): string[] {
     const none =
       history.since === null
         ? 'Nothing was recorded yet. Baton counts from the first session it sees; baton install lets it see them.'
-        : `Nothing in these ${history.days.length} days. The first record is of ${history.since}; --days N goes further back.`
+        : `Nothing in ${history.days.length === 1 ? 'this day' : `these ${history.days.length} days`}. The first record is of ${history.since}; --days N goes further back.`
     return wrap(none, columns, 0)
   }
   const title = (text: string): string[] => ['', paint(text, 'bold')]
   const named = <T extends HistoryFigures>(name: string, cell: (row: T) => string): Column<T> => ({
-    ...{ title: name, dropAt: 0, shrinkTo: 16, cutFrom: 'start', cell },
+    title: name,
+    dropAt: 0,
+    shrinkTo: 16,
+    cutFrom: 'start',
+    cell,
   })
   const rows = <T extends HistoryFigures>(list: readonly T[], first: Column<T>): string[] =>
     table(list, [first, ...FIGURES], columns, paint)
@@ -77,7 +85,7 @@ function page(history: History, cli: Cli): string[] {
           ...title('Projects'),
           ...rows(
             history.projects,
-            named('PROJECT', ({ project }) => projectName(project, cli.env.HOME)),
+            named('PROJECT', ({ project }) => (project === null ? NOT_KNOWN : projectName(project, cli.env.HOME))),
           ),
         ]
       : []),
@@ -86,7 +94,7 @@ function page(history: History, cli: Cli): string[] {
           ...title('Models'),
           ...rows(
             history.models,
-            named('MODEL', ({ model }) => harmless(model ?? '–')),
+            named('MODEL', ({ model }) => harmless(model ?? NOT_KNOWN)),
           ),
         ]
       : []),
@@ -95,7 +103,10 @@ function page(history: History, cli: Cli): string[] {
 }
 
 const right = (title: string, dropAt: number, cell: (row: HistoryFigures) => string): Column<HistoryFigures> => ({
-  ...{ title, dropAt, align: 'right', cell },
+  title,
+  dropAt,
+  align: 'right',
+  cell,
 })
 const FIGURES: Column<HistoryFigures>[] = [
   right('SESSIONS', 3, ({ sessions }) => String(sessions)),

@@ -1,25 +1,45 @@
-import { HANDOFF_RULE } from '../../install/claude-code-settings.js'
-import { hasRule } from '../../install/handoff-rule.js'
-import { install } from '../../install/install.js'
+import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { installers } from '../../agents/installers.js'
+import {
+  AGENT_NAMES,
+  isLinked,
+  launcherFor,
+  modHere,
+  passingPlace,
+  purgeData,
+  refuseWhileRunning,
+  storedJobs,
+} from '../../app/installation.js'
+import { prepareHome } from '../../app/prepare-home.js'
+import { dropUnit, servicePid, unitHere } from '../../app/system-unit.js'
+import { DEFAULT_AGENT } from '../../contract/agent-ids.js'
+import { install, uninstall } from '../../install/install.js'
+import { missingFolders, rememberFolders } from '../../install/made-folders.js'
+import type { Left } from '../../install/purge-home.js'
 import { readIfThere } from '../../lib/atomic-file.js'
-import { EXIT } from '../../lib/errors.js'
-import { batonHome } from '../../lib/home.js'
+import { BatonError, EXIT, reasonOf } from '../../lib/errors.js'
+import { batonHome, type Home } from '../../lib/home.js'
+import { judgeHome } from '../../lib/home-safety.js'
+import { readServingUrl } from '../../server/announce.js'
+import { isServerLocked } from '../../server/server-lock.js'
 import { clientVersion } from '../client-version.js'
 import type { Call, Cli, Command } from '../command.js'
-import { AGENT_NAMES, launcherFor, passingPlace } from '../launcher-for.js'
-import { modHere } from '../mod-here.js'
-import { prepareHome } from '../prepare-home.js'
-import { changeLines } from '../render/changes.js'
+import { wrong } from '../parse-call.js'
+import type { Paint } from '../render/screen.js'
+import { padEnd, tilde, wrapLines } from '../render/text.js'
+import { ask, canAsk } from '../terminal.js'
+import { offerImport } from './import.js'
 
-export const command: Command = {
+export const installCommand: Command = {
   name: 'install',
   summary: "put Baton into the agent's settings",
-  usage: ['[--agent claude-code] [--scope user|project] [--allow-handoff] [--dry-run]'],
+  usage: [`[--agent ${AGENT_NAMES.join('|')}] [--scope user|project] [--allow-handoff] [--dry-run]`],
   about:
     'Adds hooks, a status line (yours goes on beside it) and, where the client knows them, a mod that tells the exact compaction point. ' +
     'From then on a session that is nearly full is handed over to a fresh one, with a checked brief, at the end of its turn; ' +
     'handoff: {mode: ask} or {mode: off} in the configuration changes that. ' +
-    'Nothing else in the file changes; the bytes from before are kept, and baton uninstall gives them back. Twice is as good as once.',
+    'Nothing else in the file changes; the bytes from before are kept, and baton uninstall gives them back. Twice is as good as once. On a terminal it asks once whether to archive the transcripts that are already on the disk (baton import).',
   options: {
     agent: { type: 'string', value: 'NAME', oneOf: AGENT_NAMES, about: 'the agent' },
     scope: {
@@ -28,7 +48,10 @@ export const command: Command = {
       oneOf: ['user', 'project'],
       about: 'your settings, or those of the project in this folder',
     },
-    'allow-handoff': { type: 'boolean', about: `let the agent run baton handoff without a question (${HANDOFF_RULE})` },
+    'allow-handoff': {
+      type: 'boolean',
+      about: `let the agent run baton handoff without a question (${installers[DEFAULT_AGENT]!.handoffRule})`,
+    },
     'dry-run': { type: 'boolean', about: 'say what would be done, and do nothing' },
   },
   words: { min: 0, max: 0 },
@@ -39,42 +62,66 @@ export const command: Command = {
     ['baton install --dry-run', 'look first'],
   ],
   json: '{changed, files: [{path, action, backup}], notes, dry_run}',
-  run,
+  run: runInstall,
 }
 
-async function run(call: Call, cli: Cli): Promise<number> {
+async function runInstall(call: Call, cli: Cli): Promise<number> {
   const home = batonHome(cli.env)
-  const agent = call.value('agent') ?? 'claude-code'
+  const agent = call.value('agent') ?? DEFAULT_AGENT
   const scope = call.value('scope') === 'project' ? 'project' : 'user'
   const dryRun = call.flag('dry-run')
+  const unsafe = judgeHome(home)
+  if (unsafe) throw unsafe
   const launcher = launcherFor(agent, home, cli)
+  const missing = [home.root, dirname(home.log)].flatMap(missingFolders)
   const done = install({
+    agent,
     home: home.root,
     env: cli.env,
     project: cli.cwd,
     scope,
     launcher,
-    mod: modHere(home),
+    mod: modHere(agent, home),
     clientVersion: await clientVersion(cli.env),
     allowHandoff: call.flag('allow-handoff'),
     clock: cli.now,
     dryRun,
   })
-  if (!dryRun) prepareHome(home, cli.env)
+  if (!dryRun) {
+    rememberFolders(home.root, missing)
+    prepareHome(home, cli.env)
+  }
   const passing = passingPlace(cli.program)
-  const allows = hasRule(readIfThere(done.files[0]?.path ?? '')?.toString() ?? '')
+  const allows = installers[agent]!.hasHandoffRule(readIfThere(done.files[0]?.path ?? '')?.toString() ?? '')
   const notes = passing === null ? done.notes : [...done.notes, passing]
   if (call.json) cli.print(JSON.stringify({ changed: done.changed, files: done.files, notes, dry_run: dryRun }))
   else
     cli.print(
-      report(done.changed, changeLines(done.files, cli.env.HOME, cli.screen.paint), notes, { scope, dryRun, allows }, cli).join(
-        '\n',
-      ),
+      wrapLines(
+        installReport(
+          done.changed,
+          changeLines(done.files, cli.env.HOME, cli.screen.paint),
+          notes,
+          { scope, dryRun, allows },
+          cli,
+        ),
+        cli.screen.columns,
+      ).join('\n'),
     )
+  if (!dryRun && !call.json) await offerSafely(call, cli)
   return EXIT.done
 }
 
-function report(
+/** The installation stays, also where a store that cannot be opened keeps the offer from being made. */
+async function offerSafely(call: Call, cli: Cli): Promise<void> {
+  try {
+    await offerImport(call, cli, canAsk(call) ? ask : null)
+  } catch (error) {
+    cli.note(`Transcripts on the disk could not be looked at: ${reasonOf(error)}. Run baton doctor.`)
+  }
+}
+
+function installReport(
   changed: boolean,
   lines: string[],
   notes: string[],
@@ -107,4 +154,188 @@ function report(
           `${paint('baton uninstall', 'bold')} takes it all out again.`,
         ]),
   ]
+}
+
+export const uninstallCommand: Command = {
+  name: 'uninstall',
+  summary: "take Baton out of the agent's settings",
+  usage: [`[--agent ${AGENT_NAMES.join('|')}] [--scope user|project] [--purge] [--dry-run]`],
+  about:
+    'Gives back the bytes that were there if nobody has written the file since; otherwise exactly the entries of Baton go. ' +
+    'What was measured stays, unless --purge is given. --purge also removes the store, archives, briefs, jobs, backups, the log and the ' +
+    'service of baton serve install, and lists what stays: your configuration file, worktrees of jobs, files in the home that Baton did ' +
+    'not make, and what lies behind symbolic links. It is refused while a job runs, or a server that you started.',
+  options: {
+    agent: { type: 'string', value: 'NAME', oneOf: AGENT_NAMES, about: 'the agent' },
+    scope: {
+      type: 'string',
+      value: 'SCOPE',
+      oneOf: ['user', 'project'],
+      about: 'only there (default: everywhere it was installed)',
+    },
+    purge: { type: 'boolean', about: 'also remove everything Baton has stored, archives and backups included' },
+    'keep-data': { type: 'boolean', about: 'keep what was stored (the default)' },
+    'dry-run': { type: 'boolean', about: 'say what would be done, and do nothing' },
+  },
+  words: { min: 0, max: 0 },
+  examples: [
+    ['baton uninstall', 'out of all settings; data stays'],
+    ['baton uninstall --purge', 'and removes the data'],
+  ],
+  json: '{changed, files: [{path, action, backup}], notes, purged, left: [{path, reason}], dry_run}',
+  run: runUninstall,
+}
+
+async function runUninstall(call: Call, cli: Cli): Promise<number> {
+  const home = batonHome(cli.env)
+  const [purge, dryRun] = [call.flag('purge'), call.flag('dry-run')]
+  const scope = call.value('scope')
+  if (purge && call.flag('keep-data'))
+    throw wrong(uninstallCommand, '--purge and --keep-data exclude each other.', 'Give one of them, or none.')
+  if (purge && scope !== null)
+    throw wrong(uninstallCommand, '--purge removes what every scope uses.', 'Leave --scope out.')
+  const unsafe = judgeHome(home)
+  if (unsafe) throw unsafe
+  const jobs = purge ? storedJobs(home) : []
+  if (purge) refuseWhileRunning(jobs)
+  const unit = unitHere(cli)
+  if (purge) await refuseWhileUserServes(cli, home, unit)
+  const service = unit === null ? NOTHING : purge ? await withoutUnit(cli, unit, dryRun) : unitNote(unit, cli)
+  // The service's server is stopped by now, unless the system failed to.
+  if (purge && unit !== null && !dryRun) refuseWhileServing(home)
+  const changes = uninstall({
+    home: home.root,
+    env: cli.env,
+    project: cli.cwd,
+    dryRun,
+    ...(scope === null ? {} : { scope: scope as 'user' | 'project' }),
+  })
+  const hadData = purge && existsSync(home.root)
+  const linked = isLinked(home)
+  const left = purge ? purgeData(home, jobs, dryRun) : []
+  const done = {
+    changed: changes.changed || hadData || service.files.length > 0,
+    files: [...changes.files, ...service.files],
+    notes: [...changes.notes, ...service.notes],
+  }
+  if (call.json)
+    cli.print(JSON.stringify({ ...done, purged: purge && !dryRun, ...(purge ? { left } : {}), dry_run: dryRun }))
+  else {
+    const lines = uninstallReport({ ...done, installed: changes.changed, left, linked }, purge, dryRun, home, cli)
+    cli.print(wrapLines(lines, cli.screen.columns).join('\n'))
+  }
+  return EXIT.done
+}
+
+interface Service {
+  files: { path: string; action: 'removed'; backup: null }[]
+  notes: string[]
+}
+
+const NOTHING: Service = { files: [], notes: [] }
+
+function unitNote(unit: string, cli: Cli): Service {
+  const path = tilde(unit, cli.env.HOME)
+  return {
+    files: [],
+    notes: [`The server still starts whenever you log in (${path}): baton serve remove takes that back.`],
+  }
+}
+
+async function withoutUnit(cli: Cli, unit: string, dryRun: boolean): Promise<Service> {
+  const failed = dryRun ? null : await dropUnit(cli)
+  const note = failed && `${unit} is removed, but the system was not told (${failed.command}: ${failed.reason}).`
+  return { files: [{ path: unit, action: 'removed', backup: null }], notes: note ? [note] : [] }
+}
+
+function uninstallReport(
+  done: {
+    installed: boolean
+    files: Parameters<typeof changeLines>[0]
+    notes: string[]
+    left: Left[]
+    linked: boolean
+  },
+  purge: boolean,
+  dryRun: boolean,
+  home: Home,
+  cli: Cli,
+): string[] {
+  const { paint } = cli.screen
+  const root = tilde(home.root, cli.env.HOME)
+  const head = !done.installed
+    ? 'Baton is not installed; nothing to take out.'
+    : dryRun
+      ? 'This would be done (nothing was):'
+      : paint('Baton is uninstalled.', 'green')
+  const data = !purge
+    ? existsSync(home.store)
+      ? [`What was measured stays in ${root}; baton uninstall --purge removes it.`]
+      : []
+    : done.linked
+      ? [`${root} is a symbolic link: ${dryRun ? 'only the link would be removed' : 'only the link was removed'}.`]
+      : [dryRun ? `And what is stored in ${root} would be removed.` : `What was stored in ${root} is gone.`]
+  const left = done.left.map(({ path, reason }) => `  left ${tilde(path, cli.env.HOME)}: ${reason}`)
+  const running =
+    done.installed && !dryRun
+      ? ['Sessions that are open now keep their settings until they end; the hooks they call do nothing any more.']
+      : []
+  return [
+    head,
+    ...changeLines(done.files, cli.env.HOME, paint),
+    ...done.notes.map((note) => `Note: ${note}`),
+    ...running,
+    ...data,
+    ...left,
+  ]
+}
+
+/**
+ * Refuses while a server runs that is not the one of the installed service, which a purge stops by
+ * itself. Called before anything is changed.
+ */
+async function refuseWhileUserServes(cli: Cli, home: Home, unit: string | null): Promise<void> {
+  const pid = unit === null ? null : await servicePid(cli)
+  if (pid === null || readServingUrl(home.server)?.pid !== pid) refuseWhileServing(home)
+}
+
+function refuseWhileServing(home: Home): void {
+  if (!isServerLocked(home.server)) return
+  const serving = readServingUrl(home.server)
+  throw new BatonError(
+    `A Baton server still uses this home${serving ? ` (process ${serving.pid}, ${serving.url})` : ''}.`,
+    'End it first, then run the command again.',
+    EXIT.refused,
+  )
+}
+
+interface Change {
+  path: string
+  action: string
+  backup: string | null
+}
+
+/** What was done to which file; several in one folder with the same fate share a line. Files left as they were are not listed. */
+function changeLines(files: readonly Change[], home: string | undefined, paint: Paint): string[] {
+  const done = files.filter((file) => file.action !== 'unchanged')
+  const shown: string[] = []
+  const folders = new Set<string>()
+  for (const file of done) {
+    const root = modRoot(file.path)
+    const key = `${file.action} ${root}`
+    if (root !== null && folders.has(key)) continue
+    if (root !== null) folders.add(key)
+    const backup =
+      file.backup === null
+        ? []
+        : [`${' '.repeat(11)}${paint(`the bytes from before: ${tilde(file.backup, home)}`, 'dim')}`]
+    shown.push(`  ${padEnd(file.action, 9)}${tilde(root ?? file.path, home)}`, ...backup)
+  }
+  return shown
+}
+
+/** Files of the mod are shown as their folder. */
+function modRoot(path: string): string | null {
+  const at = path.lastIndexOf('/skills/baton')
+  return at < 0 ? null : `${dirname(`${path.slice(0, at)}/skills/x`)}/baton/`
 }

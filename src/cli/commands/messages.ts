@@ -1,22 +1,113 @@
-import type { Message } from '../../contract/message.js'
-import { takeMessageBack } from '../../engine/send-message.js'
-import { wordsOf } from '../../engine/view-message.js'
-import type { House } from '../../house.js'
-import { EXIT } from '../../lib/errors.js'
+import { callingSession } from '../../agents/clients.js'
+import { sendText, typeMessages } from '../../app/messages.js'
+import { withOpenApp } from '../../app/open-app.js'
+import { seatNamed } from '../../app/sessions.js'
+import type { Mode } from '../../contract/level.js'
+import type { Message } from '../../contract/records/message.js'
+import { sitting } from '../../engine/messages/bring-messages.js'
+import { takeMessageBack } from '../../engine/messages/send-message.js'
+import type { App } from '../../engine/open-engine.js'
+import { waitReasons, wordsOf } from '../../engine/views/message-view.js'
+import { BatonError, EXIT } from '../../lib/errors.js'
 import { nearestName } from '../../lib/nearest-name.js'
 import type { Call, Cli, Command } from '../command.js'
-import { inHouse } from '../open-house.js'
 import { wrong } from '../parse-call.js'
 import { type Column, table } from '../render/table.js'
-import { age, stamp } from '../render/times.js'
-import { cut, harmless } from '../render/width.js'
-import { seatNamed } from '../seat-named.js'
+import { age, cut, harmless, stamp, wrap } from '../render/text.js'
+import { readInput } from '../terminal.js'
 
-export const command: Command = {
+const MODES = ['sequential', 'important', 'urgent'] as const
+const LARGEST_TEXT = 1024 * 1024
+const LONGEST_NAME = 64
+const FIRST_BYTE_MS = 30_000
+const WHOLE_MS = 60_000
+
+export const sendCommand: Command = {
+  name: 'send',
+  summary: 'say something to the agent that sits in a seat',
+  usage: ['<seat|session> <text>', '<seat|session> -'],
+  about:
+    'Whoever sits in the seat reads it, also after a clear, a handoff or a restart. sequential: at the end of the turn. important: at the next tool boundary. urgent: as soon as the client can take it without losing work.',
+  options: {
+    mode: { type: 'string', value: 'MODE', oneOf: MODES, about: 'sequential (as without it), important or urgent' },
+    from: { type: 'string', value: 'NAME', about: 'who says it (as without it: the seat this runs in, else user)' },
+    now: { type: 'boolean', about: 'only if the session is known to be running' },
+  },
+  words: { min: 2, max: 2 },
+  examples: [
+    ['baton send api "The staging database is back."', 'read at the end of the turn'],
+    ['baton send api "Stop: main is broken." --mode urgent', 'read as soon as possible'],
+    ['git diff | baton send reviewer - --mode important', 'from standard input'],
+  ],
+  json: '{message_id, status, seat_id, mode, sender}',
+  run: runSend,
+}
+
+async function runSend(call: Call, cli: Cli): Promise<number> {
+  const [to, word] = call.words as [string, string]
+  const text = word === '-' ? await readInput(process.stdin, FIRST_BYTE_MS, WHOLE_MS) : word
+  if (text.trim() === '') throw wrong(sendCommand, 'There is nothing to say: the text is empty.')
+  if (Buffer.byteLength(text) > LARGEST_TEXT)
+    throw wrong(sendCommand, 'The text is longer than 1 MB.', 'Write it to a file and send its path.')
+  const named = call.value('from')
+  if (named !== null) checkName(named)
+  return withOpenApp(cli, async (app) => {
+    const seatId = seatNamed(app, to)
+    if (call.flag('now')) checkRunning(app, seatId, to)
+    const sender = named ?? callerOf(app, cli)
+    const mode = (call.value('mode') ?? 'sequential') as Mode
+    const sent = sendText(app, { seatId, sender, mode, text })
+    const { message_id } = sent
+    const typed = sent.status === 'queued' && (await typeMessages(app, seatId))
+    const status = typed ? (app.store.message(message_id)?.status ?? sent.status) : sent.status
+    if (call.json) cli.print(JSON.stringify({ message_id, status, seat_id: seatId, mode, sender }))
+    else cli.print(wrap(sentence(app, message_id), cli.screen.columns, 2).join('\n'))
+    return EXIT.done
+  })
+}
+
+function sentence(app: App, id: string): string {
+  const message = app.store.message(id)
+  if (message === null || message.status !== 'queued') return `${id} is given to the session now.`
+  const reason = waitReasons(app.engine.deps, [message]).get(id)
+  return `${id} waits: ${reason}. To take it back: baton messages cancel ${id}.`
+}
+
+function checkName(name: string): void {
+  if (name !== harmless(name) || /[\r\n]/.test(name) || name.trim() === '' || name.length > LONGEST_NAME)
+    throw wrong(
+      sendCommand,
+      `--from cannot be "${cut(harmless(name), LONGEST_NAME)}".`,
+      `Give one line of at most ${LONGEST_NAME} characters.`,
+    )
+  if (/^baton$/i.test(name)) throw wrong(sendCommand, '--from cannot be "baton": that is Baton itself.')
+}
+
+function checkRunning(app: App, seatId: string, name: string): void {
+  const record = sitting(app.engine.deps, seatId)
+  const agent = app.engine.deps.agents[record?.agent ?? '']
+  if (record?.process && agent?.alive(record.process)) return
+  throw new BatonError(
+    `Nobody is known to sit in "${harmless(name)}".`,
+    'Without --now the message waits until somebody does. baton status --live lists who is there.',
+    EXIT.refused,
+  )
+}
+
+/** The seat of the session this command is run by; else it is a person. */
+function callerOf(app: App, cli: Cli): string {
+  const session = callingSession(cli.env)
+  const record = session ? app.store.session(session) : null
+  if (record === null) return 'user'
+  return app.store.seat(record.seatId)?.name ?? record.seatId
+}
+
+export const messagesCommand: Command = {
   name: 'messages',
   summary: 'list what was said to seats, or still has to be',
   usage: ['[--seat S] [--all]', 'cancel <id>'],
-  about: 'queued: waits for an answer that can carry it. sent: given to the client. delivered: its next event confirmed it.',
+  about:
+    'queued: waits for an answer that can carry it. sent: given to the client. delivered: its next event confirmed it.',
   options: {
     seat: { type: 'string', value: 'S', about: 'only those of this seat (its id, its name, or one of its sessions)' },
     all: { type: 'boolean', about: 'more than the newest thousand' },
@@ -25,27 +116,35 @@ export const command: Command = {
   examples: [
     ['baton messages', 'the newest thousand'],
     ['baton messages --seat api', 'those of one seat'],
-    ['baton messages cancel msg_3f0c9a52d1b7e846', 'take one back that was not given yet'],
+    ['baton messages cancel 3f0c', 'take one back that was not given yet, by the beginning of its id'],
   ],
-  json: '{messages: [{message_id, seat_id, sender, mode, category, status, queued_at, delivered_at, …}]}, cancel: {message_id, status}',
-  run,
+  json: '{messages: [{message_id, seat_id, sender, mode, category, status, reason, queued_at, delivered_at, …}]} (reason: why it waits), cancel: {message_id, status}',
+  run: runMessages,
 }
 
 const NEWEST = 1_000
 /** Where no terminal sets a bound every line would be as long as the longest text. */
 const LONGEST_SHOWN = 160
 
-async function run(call: Call, cli: Cli): Promise<number> {
+async function runMessages(call: Call, cli: Cli): Promise<number> {
   const [action, id] = call.words
   if (action !== undefined) return cancel(action, id, call, cli)
-  return inHouse(cli, (house) => {
+  return withOpenApp(cli, (app) => {
     const seat = call.value('seat')
     const limit = call.flag('all') ? Number.MAX_SAFE_INTEGER : NEWEST
-    const messages = house.store.messages({ limit, ...(seat === null ? {} : { seatId: seatNamed(house, seat) }) })
-    if (call.json) cli.print(JSON.stringify({ messages }))
+    const messages = app.store.messages({ limit, ...(seat === null ? {} : { seatId: seatNamed(app, seat) }) })
+    const reasons = waitReasons(app.engine.deps, messages)
+    const reasonOf = ({ message_id: id }: Message): string | null => reasons.get(id) ?? null
+    if (call.json) cli.print(JSON.stringify({ messages: messages.map((m) => ({ ...m, reason: reasonOf(m) })) }))
     else if (messages.length === 0)
-      cli.print('No messages. Baton writes one when a session crosses a level or is compacted; baton send writes yours.')
-    else cli.print(table(messages, columns(house, cli), cli.screen.columns, cli.screen.paint).join('\n'))
+      cli.print(
+        wrap(
+          'No messages. Baton writes one when a session crosses a level or is compacted; baton send writes yours.',
+          cli.screen.columns,
+          0,
+        ).join('\n'),
+      )
+    else cli.print(lines(messages, reasonOf, app, cli).join('\n'))
     return EXIT.done
   })
 }
@@ -53,36 +152,84 @@ async function run(call: Call, cli: Cli): Promise<number> {
 function cancel(action: string, id: string | undefined, call: Call, cli: Cli): Promise<number> {
   if (action !== 'cancel') {
     const near = nearestName(action, ['cancel']) === null ? undefined : 'Did you mean cancel?'
-    throw wrong(command, `baton messages knows no "${harmless(action)}".`, near)
+    throw wrong(messagesCommand, `baton messages knows no "${harmless(action)}".`, near)
   }
-  if (id === undefined) throw wrong(command, 'baton messages cancel needs the id of a message.')
-  return inHouse(cli, (house) => {
-    const message = takeMessageBack(house.engine.parts, id)
-    if (call.json) cli.print(JSON.stringify({ message_id: id, status: message.status }))
-    else cli.print(`${id} is cancelled.`)
+  if (id === undefined) throw wrong(messagesCommand, 'baton messages cancel needs the id of a message.')
+  return withOpenApp(cli, (app) => {
+    const message = takeMessageBack(app.engine.deps, messageNamed(app, id))
+    if (call.json) cli.print(JSON.stringify({ message_id: message.message_id, status: message.status }))
+    else cli.print(`${message.message_id} is cancelled.`)
     return EXIT.done
   })
 }
 
-/** A terminal has little room for times: there the age stands for them. */
-function columns(house: House, cli: Cli): Column<Message>[] {
+/** The id that `written` is, or is the beginning of. An unknown one is returned as it is written. */
+function messageNamed({ store }: App, written: string): string {
+  if (store.message(written) !== null) return written
+  const beginning = written.startsWith('msg_') ? written : `msg_${written}`
+  const found = store.messages({ limit: Number.MAX_SAFE_INTEGER }).filter((m) => m.message_id.startsWith(beginning))
+  if (beginning === 'msg_' || found.length === 0) return written
+  const open = found.filter(({ status }) => status === 'queued' || status === 'sent')
+  const [one, ...others] = open.length > 0 ? open : found
+  if (others.length === 0) return one!.message_id
+  throw new BatonError(
+    `${others.length + 1} messages begin with "${harmless(written)}".`,
+    'Give more of the id; baton messages shows it.',
+    EXIT.usage,
+  )
+}
+
+/** Rows of the table. Where it has no room for the reason, each reason is on a line of its own. */
+function lines(
+  messages: readonly Message[],
+  reasonOf: (message: Message) => string | null,
+  app: App,
+  cli: Cli,
+): string[] {
+  const { columns: width, paint } = cli.screen
+  const [head = '', ...rows] = table(messages, columns(app, cli, reasonOf), width, paint)
+  if (head.includes(REASON_TITLE)) return [head, ...rows]
+  return [
+    head,
+    ...rows.flatMap((row, index) => {
+      const reason = reasonOf(messages[index]!)
+      return reason === null
+        ? [row]
+        : [row, ...wrap(`    waits: ${reason}`, width, 6).map((line) => paint(line, 'dim'))]
+    }),
+  ]
+}
+
+const REASON_TITLE = 'WAITS BECAUSE'
+
+/**
+ * A terminal has little room for times: there the age stands for them. The id is never dropped,
+ * because `messages cancel` needs it.
+ */
+function columns(app: App, cli: Cli, reasonOf: (message: Message) => string | null): Column<Message>[] {
   const queued: Column<Message> = cli.screen.terminal
     ? { title: 'AGE', dropAt: 3, align: 'right', cell: (m) => age(m.queued_at, cli.now()) }
     : { title: 'QUEUED', dropAt: 3, cell: (m) => stamp(m.queued_at) }
   return [
     queued,
-    { title: 'SEAT', dropAt: 2, shrinkTo: 9, cell: (m) => harmless(house.store.seat(m.seat_id)?.name ?? m.seat_id.slice(0, 9)) },
-    { title: 'ABOUT', dropAt: 4, cell: (m) => m.session_id?.slice(0, 8) ?? '–' },
-    { title: 'FROM', dropAt: 4, shrinkTo: 8, cell: (m) => harmless(m.sender) },
-    { title: 'CATEGORY', dropAt: 0, cell: (m) => harmless(m.category) },
+    {
+      title: 'SEAT',
+      dropAt: 2,
+      shrinkTo: 9,
+      cell: (m) => harmless(app.store.seat(m.seat_id)?.name ?? m.seat_id.slice(0, 9)),
+    },
+    { title: 'ABOUT', dropAt: 9, cell: (m) => m.session_id?.slice(0, 8) ?? '–' },
+    { title: 'FROM', dropAt: 8, shrinkTo: 8, cell: (m) => harmless(m.sender) },
+    { title: 'CATEGORY', dropAt: 7, cell: (m) => harmless(m.category) },
     { title: 'MODE', dropAt: 6, cell: (m) => m.mode },
     { title: 'STATUS', dropAt: 0, cell: (m) => `${m.status}${m.repeated ? ' (repeated)' : ''}` },
+    { title: REASON_TITLE, dropAt: 5, cell: (m) => reasonOf(m) ?? '–' },
     {
       title: 'TEXT',
-      dropAt: 5,
+      dropAt: 1,
       shrinkTo: 20,
       cell: (m) => cut(harmless(wordsOf(m)), LONGEST_SHOWN),
     },
-    { title: 'ID', dropAt: 7, cell: (m) => m.message_id },
+    { title: 'ID', dropAt: 0, cell: (m) => m.message_id },
   ]
 }

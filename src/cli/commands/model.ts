@@ -5,8 +5,8 @@ import { parseScript, ScriptError } from '../../model/parse-script.js'
 import type { Script } from '../../model/script.js'
 import type { Call, Cli, Command } from '../command.js'
 import { wrong } from '../parse-call.js'
-import { parse } from '../serving/port.js'
-import { untilStopped } from '../until-stopped.js'
+import { parsePort } from '../parse-values.js'
+import { untilStopped } from '../terminal.js'
 
 export const command: Command = {
   name: 'model',
@@ -36,7 +36,7 @@ async function run(call: Call, cli: Cli): Promise<number> {
       'docs/model.md explains the format; a small one: {"steps": ["Done."]}',
     )
   const port = call.value('port')
-  const model = await start(readScript(file), port === null ? 0 : parse(port, '--port'))
+  const model = await start(readScript(file), port === null ? 0 : parsePort(port, '--port'))
   const stopped = untilStopped()
   cli.print(JSON.stringify({ url: model.url }))
   if (cli.screen.terminal)
@@ -51,7 +51,10 @@ function readScript(file: string): Script {
     return parseScript(readFileSync(file, 'utf8'), file)
   } catch (error) {
     if (error instanceof ScriptError) {
-      throw new BatonError(error.message, 'docs/model.md explains the format.', EXIT.usage, { file, errors: error.problems })
+      throw new BatonError(error.message, 'docs/model.md explains the format.', EXIT.usage, {
+        file,
+        errors: error.problems,
+      })
     }
     if (codeOf(error) === 'ENOENT')
       throw new BatonError(

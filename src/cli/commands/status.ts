@@ -1,22 +1,24 @@
 import { existsSync } from 'node:fs'
-import type { Session } from '../../contract/session.js'
-import type { House } from '../../house.js'
+import { drain } from '../../app/background-work.js'
+import { withOpenApp } from '../../app/open-app.js'
+import { seatName, shownBy, silentSessions } from '../../app/sessions.js'
+import type { Session } from '../../contract/api/session.js'
+import { hindranceOf } from '../../engine/handoff/missed-orders.js'
+import type { App } from '../../engine/open-engine.js'
+import { viewHandoff } from '../../engine/views/brief-view.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
-import { shownBy } from '../../shown.js'
 import type { Call, Cli, Command } from '../command.js'
-import { handoffsUnderWay } from '../handoffs/under-way.js'
-import { drain, inHouse } from '../open-house.js'
-import type { Colour } from '../render/screen.js'
+import { handoffText } from '../render/briefs.js'
+import { type Colour, type Screen, screenOf } from '../render/screen.js'
 import { legend, ofSeats, type SessionRow, sessionTable } from '../render/session-table.js'
-import { wrap } from '../render/wrap.js'
-import { silentSessions } from '../silent-sessions.js'
+import { cut, localTime, wrap } from '../render/text.js'
 
 export const command: Command = {
   name: 'status',
   summary: 'show how full every session is',
   usage: ['[--live] [--all] [--watch]'],
   about:
-    'Lists the seats of the last 24 hours, newest first, each with the session that sits there, or sat there last. The bar and the percentage are of the point where ' +
+    'Lists the seats of the last 24 hours, each with the session that sits there, or sat there last: those that wait for you first, then working, idle and ended ones. The bar and the percentage are of the point where ' +
     'the agent compacts; ~ marks a point that is derived, – a figure that is not known.',
   options: {
     live: { type: 'boolean', about: 'only sessions whose agent still runs' },
@@ -35,11 +37,12 @@ export const command: Command = {
 
 async function run(call: Call, cli: Cli): Promise<number> {
   const which = { live: call.flag('live'), all: call.flag('all') }
-  if (which.live && which.all) throw new BatonError('--live and --all exclude each other.', 'Give one of them.', EXIT.usage)
+  if (which.live && which.all)
+    throw new BatonError('--live and --all exclude each other.', 'Give one of them.', EXIT.usage)
   if (call.flag('watch')) return watchStatus(call, cli, which)
-  return inHouse(cli, (house) => {
-    if (call.json) cli.print(JSON.stringify({ sessions: shownBy(house).recent(which) }))
-    else cli.print(page(house, cli, which).join('\n'))
+  return withOpenApp(cli, (app) => {
+    if (call.json) cli.print(JSON.stringify({ sessions: shownBy(app).recent(which) }))
+    else cli.print(page(app, cli, which).join('\n'))
     return EXIT.done
   })
 }
@@ -52,18 +55,17 @@ async function watchStatus(call: Call, cli: Cli, which: { live: boolean; all: bo
       EXIT.usage,
     )
   }
-  const { watch } = await import('../watch.js')
-  return inHouse(
+  return withOpenApp(
     cli,
-    (house) => {
+    (app) => {
       let drained = cli.now().getTime()
       return watch(cli, (screen) => {
         // Hooks take their own spool; this only helps where one of them could not.
         if (cli.now().getTime() - drained > 5_000) {
-          drain(house, { youngestMs: 2_000 })
+          drain(app, { youngestMs: 2_000 })
           drained = cli.now().getTime()
         }
-        return page(house, { ...cli, screen }, which)
+        return page(app, { ...cli, screen }, which)
       })
     },
     { configMs: 1000 },
@@ -71,21 +73,23 @@ async function watchStatus(call: Call, cli: Cli, which: { live: boolean; all: bo
 }
 
 /** The lines a person reads. */
-function page(house: House, cli: Cli, which: { live: boolean; all: boolean }): string[] {
-  const all = shownBy(house)
+function page(app: App, cli: Cli, which: { live: boolean; all: boolean }): string[] {
+  const all = shownBy(app)
     .recent(which)
-    .map((session) => rowOf(house, session))
+    .map((session) => rowOf(app, session))
   const rows = which.all ? all : ofSeats(all)
   const sessions = rows.map(({ session }) => session)
-  if (rows.length === 0) return empty(house, which)
+  if (rows.length === 0) return empty(app, which)
   const { paint, columns } = cli.screen
   const lines = sessionTable(rows, { columns, paint, now: cli.now(), home: cli.env.HOME })
-  const alarms = silentSessions(house, sessions)
+  const alarms = silentSessions(app, sessions)
   const below = (texts: readonly string[], colour: Colour): string[] =>
-    texts.length === 0 ? [] : ['', ...texts.flatMap((text) => wrap(text, columns, 2).map((line) => paint(line, colour)))]
+    texts.length === 0
+      ? []
+      : ['', ...texts.flatMap((text) => wrap(text, columns, 2).map((line) => paint(line, colour)))]
   return [
     ...lines,
-    ...below(handoffsUnderWay(house, sessions, cli.now()), 'cyan'),
+    ...below(handoffsUnderWay(app, sessions, cli.now()), 'cyan'),
     ...below(alarms, 'yellow'),
     ...below([...legend(rows), ...left(all.length - rows.length)], 'dim'),
   ]
@@ -97,25 +101,114 @@ function left(count: number): string[] {
   return [`${who}: baton status --all`]
 }
 
-function rowOf(house: House, session: Session): SessionRow {
-  const record = house.store.session(session.session_id)
+function rowOf(app: App, session: Session): SessionRow {
+  const record = app.store.session(session.session_id)
   return {
     session,
-    seatName: house.store.seat(session.seat_id)?.name ?? null,
-    seenAt: record?.seenAt ?? house.now().toISOString(),
+    seatName: app.store.seat(session.seat_id)?.name ?? null,
+    seenAt: record?.seenAt ?? app.now().toISOString(),
     pointExact: record?.track.limits.exact ?? false,
   }
 }
 
-function empty(house: House, which: { live: boolean; all: boolean }): string[] {
-  const known = house.store.sessions().length
+function empty(app: App, which: { live: boolean; all: boolean }): string[] {
+  const known = app.store.sessions().length
   if (which.live && known > 0) return ['No session is live.', 'baton status also lists those of the last 24 hours.']
   if (known > 0)
     return [
       'No session in the last 24 hours.',
       `baton status --all lists ${known === 1 ? 'the older one' : `${known} older ones`}.`,
     ]
-  if (existsSync(house.home.launcher))
+  if (existsSync(app.home.launcher))
     return ['No sessions yet.', 'Baton is installed: open Claude Code and send a prompt; the session appears here.']
   return ['No sessions yet.', 'Run baton install, then open Claude Code and send a prompt; the session appears here.']
+}
+
+const EVERY_MS = 1000
+const ENTER = '\u001b[?1049h\u001b[?25l'
+const LEAVE = '\u001b[?25h\u001b[?1049l'
+const CTRL_C = '\u0003'
+const CTRL_Z = '\u001a'
+
+/** Draws lines in place, on the terminal's other screen, until q, Ctrl-C or a signal; then the terminal is as it was. */
+export function watch(cli: Cli, lines: (screen: Screen) => string[]): Promise<number> {
+  const { stdout, stdin } = process
+  return new Promise((resolve, reject) => {
+    let open = false
+    const show = (): void => {
+      open = true
+      stdout.write(ENTER)
+      if (stdin.isTTY) stdin.setRawMode(true).resume()
+      draw()
+    }
+    const hide = (): void => {
+      if (!open) return
+      open = false
+      if (stdin.isTTY) stdin.setRawMode(false).pause()
+      stdout.write(LEAVE)
+    }
+    const leave = (): void => {
+      clearInterval(timer)
+      stdout.off('resize', draw)
+      stdin.off('data', key)
+      for (const signal of SIGNALS) process.off(signal, end)
+      process.off('SIGCONT', show)
+      process.off('exit', hide)
+      hide()
+    }
+    const end = (): void => {
+      leave()
+      resolve(0)
+    }
+    const draw = (): void => {
+      if (!open) return
+      try {
+        const screen = screenOf(stdout, cli.env)
+        stdout.write(frame(lines(screen), screen, cli.now()))
+      } catch (error) {
+        leave()
+        reject(error)
+      }
+    }
+    const key = (typed: Buffer): void => {
+      const text = typed.toString()
+      if (text.includes(CTRL_C) || text === 'q') end()
+      else if (text === CTRL_Z) {
+        hide()
+        process.kill(process.pid, 'SIGSTOP')
+      }
+    }
+    const timer = setInterval(draw, EVERY_MS)
+    for (const signal of SIGNALS) process.on(signal, end)
+    process.on('SIGCONT', show)
+    process.once('exit', hide)
+    stdout.on('resize', draw)
+    stdin.on('data', key)
+    show()
+  })
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/** One picture: every line written over the old one, nothing cleared before it is replaced, shown at once where the terminal can. */
+export function frame(lines: readonly string[], screen: Pick<Screen, 'columns' | 'rows' | 'paint'>, now: Date): string {
+  const room = Math.max(1, screen.rows - 1)
+  const shown =
+    lines.length <= room ? lines : [...lines.slice(0, Math.max(0, room - 1)), `… ${lines.length - room + 1} more lines`]
+  const foot = screen.paint(`${localTime(now)} · q ends`, 'dim')
+  const texts = screen.rows > 2 ? [...shown, ...Array<string>(room - shown.length).fill(''), foot] : shown
+  const body = texts.map((line) => `${cut(line, screen.columns)}\u001b[K`).join('\r\n')
+  return `\u001b[?2026h\u001b[H${body}\u001b[J\u001b[?2026l`
+}
+
+/** A line for each handoff of these sessions' seats that is not over. */
+function handoffsUnderWay(app: App, sessions: readonly Session[], now: Date): string[] {
+  const seats = new Set(sessions.map(({ seat_id }) => seat_id))
+  return app.store
+    .openHandoffs()
+    .filter(({ seatId }) => seats.has(seatId))
+    .map((handoff) => {
+      const view = viewHandoff(handoff, hindranceOf(app.engine.deps, handoff))
+      return `Handoff of ${seatName(app, handoff.seatId)}: ${handoffText(view, now)}.`
+    })
 }

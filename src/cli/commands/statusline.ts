@@ -1,14 +1,18 @@
 import { randomUUID } from 'node:crypto'
+import { request } from 'node:http'
+import type { Socket } from 'node:net'
 import { agents } from '../../agents/index.js'
-import { around } from '../../around.js'
+import { DEFAULT_AGENT } from '../../contract/agent-ids.js'
 import type { RawSignal } from '../../contract/signal.js'
+import * as rareWork from '../../engine/rare-work.js'
+import { findServer } from '../../lib/announced-server.js'
 import { EXIT, reasonOf } from '../../lib/errors.js'
 import { batonHome } from '../../lib/home.js'
+import { judgeHome } from '../../lib/home-safety.js'
 import { fileLog } from '../../lib/log.js'
+import { patience } from '../../lib/patience.js'
 import type { Call, Cli, Command } from '../command.js'
-import { readInput } from '../read-input.js'
-import { askServer } from '../serving/ask-server.js'
-import { runningServer } from '../serving/running-server.js'
+import { readInput } from '../terminal.js'
 
 const FIRST_BYTE_MS = 2_000
 const WHOLE_MS = 5_000
@@ -27,7 +31,10 @@ export const command: Command = {
   words: { min: 0, max: 0 },
   examples: [
     ['baton statusline --segment < status.json', "Baton's segment"],
-    ['input=$(cat); echo "$(my-line <<<"$input") $(baton statusline --segment <<<"$input")"', 'beside a line of your own'],
+    [
+      'input=$(cat); echo "$(my-line <<<"$input") $(baton statusline --segment <<<"$input")"',
+      'beside a line of your own',
+    ],
   ],
   json: '{text, session_id}',
   run,
@@ -35,7 +42,9 @@ export const command: Command = {
 
 async function run(call: Call, cli: Cli): Promise<number> {
   const { text, sessionId } = await segment(cli).catch((error: unknown) => {
-    fileLog(batonHome(cli.env).log, cli.env)('error', 'the status line failed', { reason: reasonOf(error) })
+    const home = batonHome(cli.env)
+    if (judgeHome(home) === null)
+      fileLog(home.log, cli.env)('error', 'the status line failed', { reason: reasonOf(error) })
     return { text: 'baton: cannot use its store, run baton doctor', sessionId: null }
   })
   if (call.json) cli.print(JSON.stringify({ text, session_id: sessionId }))
@@ -54,29 +63,76 @@ async function segment(cli: Cli): Promise<{ text: string; sessionId: string | nu
     return NOTHING
   }
   const body = await readInput(process.stdin, FIRST_BYTE_MS, WHOLE_MS)
-  const agent = agents['claude-code']!
-  const passed = Object.fromEntries(agent.environment.flatMap((name) => (env[name] ? [[name, env[name]]] : []))) as Record<
-    string,
-    string
-  >
+  const agent = agents[DEFAULT_AGENT]!
+  const passed = Object.fromEntries(
+    agent.environment.flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
+  ) as Record<string, string>
   const raw: RawSignal = { agent: agent.id, kind: 'status-line', body, env: passed, at: cli.now().getTime() }
   const sessionId = agent.open(raw)?.sessionId ?? null
   if (sessionId === null) return NOTHING
   const signalId = `${sessionId}.${randomUUID()}.status-line`
-  const server = runningServer(batonHome(env))
+  const server = await findServer(batonHome(env).server)
   const answered = server ? await askServer(server, raw, signalId) : null
   return { text: answered ?? (await alone(cli, raw, signalId)), sessionId }
 }
 
 /** No server: the engine in this process. Should a server have taken it after all, the id makes it count once. */
 async function alone(cli: Cli, raw: RawSignal, signalId: string): Promise<string> {
-  const [{ openHouse }, { loadConfig }] = await Promise.all([import('../../house.js'), import('../../config/load-config.js')])
-  const house = openHouse({ env: cli.env, loadConfig, around: () => around, now: cli.now, busyMs: 900 })
+  const [{ openApp }, { loadConfig }] = await Promise.all([
+    import('../../engine/open-engine.js'),
+    import('../../config/load-config.js'),
+  ])
+  const app = openApp({ env: cli.env, loadConfig, rareWork: () => rareWork, now: cli.now, busyMs: 900 })
   try {
-    const taken = house.engine.take(raw, { deliver: 'outbox', signalId, unserved: true })
-    const record = taken.record ?? house.find(signalId.split('.', 1)[0]!)
-    return record ? house.statusLine({ record, enabled: house.view(record).enabled }, Boolean(cli.env.NO_COLOR)) : ''
+    const taken = app.engine.take(raw, { deliver: 'outbox', signalId, unserved: true })
+    const record = taken.record ?? app.find(signalId.split('.', 1)[0]!)
+    return record ? app.statusLine({ record, enabled: app.view(record).enabled }, Boolean(cli.env.NO_COLOR)) : ''
   } finally {
-    house.close()
+    app.close()
   }
+}
+
+const PATIENCE_MS = 1_000
+
+/** Hands a signal to the running server. null: it did not take it, so somebody else must. */
+function askServer(
+  server: { token: string; socket: Socket },
+  raw: RawSignal,
+  signalId: string,
+): Promise<string | null> {
+  const variables = Object.entries(raw.env).map(([name, value]) => [`x-env-${name}`, headerValue(value)])
+  return new Promise((resolve) => {
+    const asking = request(
+      {
+        host: '127.0.0.1',
+        createConnection: () => server.socket,
+        method: 'POST',
+        path: `/signals/${raw.agent}/${raw.kind}`,
+        headers: {
+          'Content-Type': 'application/json',
+          'Content-Length': Buffer.byteLength(raw.body),
+          'X-Baton-Signal': signalId,
+          Authorization: `Bearer ${server.token}`,
+          Connection: 'close',
+          ...Object.fromEntries(variables),
+        },
+        timeout: patience(PATIENCE_MS),
+      },
+      (response) => {
+        const chunks: Buffer[] = []
+        response.on('data', (chunk: Buffer) => chunks.push(chunk))
+        response.on('error', () => resolve(null))
+        response.on('end', () => resolve(response.statusCode === 200 ? Buffer.concat(chunks).toString('utf8') : null))
+      },
+    )
+    asking.on('timeout', () => asking.destroy())
+    asking.on('error', () => resolve(null))
+    // Bytes, not a string: Node would write the headers together with a string, in the string's encoding.
+    asking.end(Buffer.from(raw.body))
+  })
+}
+
+/** Header values are Latin-1 on the wire; the server reads these bytes as UTF-8. */
+function headerValue(value: string): string {
+  return Buffer.from(value.replace(/[\u0000-\u001f\u007f]/g, ' '), 'utf8').toString('latin1')
 }

@@ -1,19 +1,28 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
-import { awaitEngine } from '../../install/doctor/trial-run.js'
+import { clients } from '../../agents/clients.js'
+import { installers } from '../../agents/installers.js'
+import { launcherFor, modHere } from '../../app/installation.js'
+import { prepareHome } from '../../app/prepare-home.js'
+import { accept } from '../../config/trust.js'
+import { DEFAULT_AGENT } from '../../contract/agent-ids.js'
+import type { EventType } from '../../contract/records/event.js'
+import { awaitEngine } from '../../doctor/trial-run.js'
+import type { App } from '../../engine/open-engine.js'
 import { install } from '../../install/install.js'
+import { BatonError, EXIT } from '../../lib/errors.js'
+import { findProgram } from '../../lib/find-program.js'
 import { batonHome, type Home } from '../../lib/home.js'
+import { patience } from '../../lib/patience.js'
+import { isAlive, processesWith } from '../../lib/process-info.js'
 import { removeFolder } from '../../lib/remove-folder.js'
 import type { Cli } from '../command.js'
-import { findProgram } from '../find-program.js'
-import { launcherFor } from '../launcher-for.js'
-import { modHere } from '../mod-here.js'
-import { prepareHome } from '../prepare-home.js'
-import { JOB_AGENT, JOB_CONFIG } from './job-script.js'
-import { DEMO_MODEL, DEMO_PROMPT, DEMO_SEAT, OFFERS_PROMPT } from './script.js'
-import { inTerminal } from './terminal.js'
+import { cut, wrap } from '../render/text.js'
+import { DEMO_MODEL, DEMO_PROMPT, DEMO_SEAT, JOB_AGENT, JOB_CONFIG, OFFERS_PROMPT } from './script.js'
+import { gaugeLine, OPENING, type Story, tell } from './story.js'
 
 /** A home of its own for the demo: nothing of the person's is read or written, nothing but loopback is spoken to. */
 export interface Stage {
@@ -33,37 +42,50 @@ export function setStage(cli: Cli): Stage {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'baton-demo-')))
   const user = join(root, 'home')
   const project = join(root, 'project')
-  for (const folder of [join(user, '.claude'), project]) mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const demo = installers[DEFAULT_AGENT]!.demo!
+  for (const folder of [user, project]) mkdirSync(folder, { recursive: true, mode: 0o700 })
   const env: Record<string, string> = {
     HOME: user,
     PATH: cli.env.PATH ?? '/usr/local/bin:/usr/bin:/bin',
     TERM: cli.env.TERM ?? 'xterm-256color',
     TMPDIR: root,
     BATON_HOME: join(root, 'baton'),
+    // On a busy machine a hook that gives up waiting for the engine would make the demo fail.
+    BATON_PATIENCE: '10',
   }
-  answerFirstQuestions(user, project)
+  demo.prepareUser(user, project)
   const home = batonHome(env)
-  const launcher = launcherFor('claude-code', home, { ...cli, env })
-  const mod = modHere(home)
-  install({ home: home.root, env, project, scope: 'user', launcher, mod, clientVersion: null, clock: cli.now, dryRun: false })
+  const launcher = launcherFor(DEFAULT_AGENT, home, { ...cli, env })
+  const mod = modHere(DEFAULT_AGENT, home)
+  install({
+    home: home.root,
+    env,
+    project,
+    scope: 'user',
+    launcher,
+    mod,
+    clientVersion: null,
+    clock: cli.now,
+    dryRun: false,
+  })
   prepareHome(home, env)
   return {
     home,
     env,
     project,
     start: (client, url) =>
-      spawn(client, ['-p', DEMO_PROMPT, '--model', DEMO_MODEL, '--allowedTools', 'Bash'], {
+      spawn(client, demo.headless(DEMO_PROMPT, DEMO_MODEL), {
         cwd: project,
-        env: { ...env, ...isolation(url) },
+        env: { ...env, ...demo.environment(url) },
         stdio: ['ignore', 'ignore', 'pipe'],
       }),
     startInTerminal: (client, url) => {
-      const asked = { program: client, args: [OFFERS_PROMPT, '--model', DEMO_MODEL, '--allowedTools', 'Bash'] }
+      const asked = { program: client, args: demo.interactive(OFFERS_PROMPT, DEMO_MODEL) }
       const line = inTerminal(asked, (name) => findProgram(name, cli.env))
       if (line === null) return null
       return spawn(line.program, line.args, {
         cwd: project,
-        env: { ...env, ...isolation(url), TERM: 'xterm-256color', BATON_SEAT: DEMO_SEAT },
+        env: { ...env, ...demo.environment(url), TERM: 'xterm-256color', BATON_SEAT: DEMO_SEAT },
         stdio: ['pipe', 'ignore', 'pipe'],
       })
     },
@@ -71,43 +93,238 @@ export function setStage(cli: Cli): Stage {
       const folder = join(root, 'report')
       mkdirSync(folder, { mode: 0o700 })
       writeFileSync(join(folder, 'baton.yaml'), JOB_CONFIG)
+      const sha256 = createHash('sha256').update(JOB_CONFIG).digest('hex')
+      accept(home.trust, { folder: realpathSync.native(folder), sha256 }, cli.now())
       return spawn(process.execPath, [join(cli.program, 'baton.mjs'), 'run', JOB_AGENT, '--quiet'], {
         cwd: folder,
-        env: { ...env, ...isolation(url), PATH: `${dirname(client)}${delimiter}${env.PATH}` },
+        env: { ...env, ...demo.environment(url), PATH: `${dirname(client)}${delimiter}${env.PATH}` },
         stdio: ['ignore', 'ignore', 'pipe'],
       })
     },
     async strike() {
       // The last hooks' engine may still be at work.
       await awaitEngine(home.root)
+      await awaitProcesses(home.root)
       removeFolder(root)
     },
   }
 }
 
-/** What the client asks a person at the first start. */
-function answerFirstQuestions(user: string, project: string): void {
-  const trusted = { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true }
-  const answers = {
-    hasCompletedOnboarding: true,
-    theme: 'dark',
-    customApiKeyResponses: { approved: [KEY], rejected: [] },
-    projects: { [project]: trusted },
-  }
-  writeFileSync(join(user, '.claude.json'), JSON.stringify(answers), { mode: 0o600 })
+const ENGINES_MS = 10_000
+
+/** An engine keeps transcripts after it has given its lock back, and would make its folders again. */
+async function awaitProcesses(home: string): Promise<void> {
+  const end = performance.now() + ENGINES_MS
+  while (processesWith(`BATON_HOME=${home}`).length > 0 && performance.now() < end)
+    await new Promise((resolve) => setTimeout(resolve, 10))
 }
 
-const KEY = 'sk-demo'
+interface CommandLine {
+  program: string
+  args: string[]
+}
 
-function isolation(url: string): Record<string, string> {
-  return {
-    ANTHROPIC_BASE_URL: url,
-    ANTHROPIC_API_KEY: KEY,
-    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-    // else a client in a terminal clones its collection of plugins from the network
-    CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL: '1',
-    DISABLE_TELEMETRY: '1',
-    DISABLE_AUTOUPDATER: '1',
-    DISABLE_ERROR_REPORTING: '1',
+/** A terminal needs a size, or the client draws nothing. */
+const SIZE = 'stty rows 40 cols 120'
+const PYTHON = 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))'
+
+/**
+ * The same command in a terminal that nobody looks at: `script` makes one, which Linux and macOS bring along, or else Python. null: neither
+ * is there.
+ */
+export function inTerminal(
+  { program, args }: CommandLine,
+  find: (name: string) => string | null,
+  platform: NodeJS.Platform = process.platform,
+): CommandLine | null {
+  const shell = `${SIZE}; exec ${[program, ...args].map(quoted).join(' ')}`
+  const script = find('script')
+  if (script !== null) {
+    const own =
+      platform === 'darwin' ? ['-q', '/dev/null', '/bin/sh', '-c', shell] : ['-q', '-e', '-c', shell, '/dev/null']
+    return { program: script, args: own }
+  }
+  const python = find('python3')
+  return python === null ? null : { program: python, args: ['-c', PYTHON, '/bin/sh', '-c', shell] }
+}
+
+const quoted = (word: string): string => `'${word.replace(/'/g, `'\\''`)}'`
+
+/** The real client: the one on the PATH, else the one inside the Agent SDK's package beside Baton. */
+export function findClient(env: Record<string, string | undefined>, program: string): string {
+  const demo = installers[DEFAULT_AGENT]!.demo!
+  const found = findProgram(clients[DEFAULT_AGENT]!.program, env) ?? demo.packaged(program)
+  if (found !== null) return found
+  throw new BatonError(
+    `The demo runs the real ${demo.title}, and none was found.`,
+    `${demo.howToGet}, or run the demo from a checkout: npm install && npm run demo`,
+    EXIT.notFound,
+  )
+}
+
+const LONGEST_MS = 180_000
+const LOOK_MS = 120
+const SETTLE_MS = 8_000
+const LEAVE_MS = 4_000
+const STOP_MS = 6_000
+
+/** One client, or one command that runs clients, from its start to its end. */
+export interface Act {
+  child: ChildProcess
+  /** How its story begins and goes on; absent: that of a session. */
+  opening?: Story
+  tell?: typeof tell
+  /** What no event tells, since it was last asked. */
+  looks?: () => string[]
+  /** Whether all is said; the client is then left as a person leaves it. Absent: it ends by itself. */
+  isOver?: () => boolean
+  /** Events that may come after the client has gone. */
+  awaited: EventType[]
+}
+
+/** Runs the client and tells what Baton's own events say, as they come. Ctrl-C ends the client and cleans up. */
+export async function play(act: Act, app: App, show: Display, stopped: Promise<void>): Promise<Story> {
+  const { child } = act
+  const before = app.store.events().at(-1)?.id ?? 0
+  let story = act.opening ?? OPENING
+  let seen = before
+  let left = false
+  const look = (): void => {
+    for (const line of act.looks?.() ?? []) show.line(line)
+    for (const event of app.store.events({ afterId: seen })) {
+      seen = event.id
+      const told = (act.tell ?? tell)(story, event, show.paint, (id) => app.store.brief(id))
+      story = told.story
+      if (told.line !== null) show.line(told.line)
+    }
+    show.gauge(story)
+    if (left || !act.isOver?.()) return
+    left = true
+    leave(child)
+  }
+  const timer = setInterval(look, LOOK_MS)
+  try {
+    const end = await Promise.race([ended(child), stopped.then(() => 'stopped' as const), late()])
+    if (end === 'stopped') throw new BatonError('The demo was stopped.', 'Nothing is left behind.', EXIT.failed)
+    if (end === 'late')
+      throw new BatonError('The demo took longer than three minutes.', 'Run it again on a calmer machine.')
+    if (end.code !== 0 && !left)
+      throw new BatonError(
+        `The client ended with ${end.code}: ${end.said.trim() || 'no reason given'}`,
+        'Run baton demo again; if it stays so, try another version of the client.',
+      )
+    await settled(app, act.awaited, before)
+    look()
+    return story
+  } finally {
+    clearInterval(timer)
+    await stop(child)
+    endClients(app)
+  }
+}
+
+/** As a person does; the client is ended if it does not listen. */
+function leave(child: ChildProcess): void {
+  child.stdin?.on('error', () => {})
+  child.stdin?.write('/exit')
+  // Text and Enter at once are taken for a paste.
+  setTimeout(() => child.stdin?.write('\r'), 300)
+  const force = setTimeout(() => child.kill('SIGTERM'), LEAVE_MS)
+  child.once('close', () => clearTimeout(force))
+}
+
+function ended(child: ChildProcess): Promise<{ code: number | null; said: string }> {
+  let said = ''
+  child.stderr?.on('data', (chunk: Buffer) => {
+    said = (said + chunk.toString()).slice(-2_000)
+  })
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code) => resolve({ code, said }))
+  })
+}
+
+const late = (): Promise<'late'> =>
+  new Promise((resolve) => setTimeout(() => resolve('late'), patience(LONGEST_MS)).unref())
+
+/** The last hook's engine, and the process that keeps transcripts, may still be at work when the client has gone. */
+async function settled(app: App, awaited: EventType[], before: number): Promise<void> {
+  const end = Date.now() + patience(SETTLE_MS)
+  const over = (): boolean => {
+    const events = app.store.events({ afterId: before })
+    return awaited.every((type) => events.some((event) => event.type === type && event.data.reason !== 'clear'))
+  }
+  while (!over() && Date.now() < end) {
+    app.drain()
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const gone = new Promise((resolve) => child.once('close', resolve))
+  // A client ends at the first. A job only stops for it; at the second Ctrl-C it ends all it runs.
+  const told = [
+    ['SIGTERM', 0],
+    ['SIGINT', 150],
+    ['SIGINT', 400],
+  ] as const
+  const signals = told.map(([signal, after]) => setTimeout(() => child.kill(signal), after))
+  const force = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
+  await gone
+  for (const timer of [...signals, force]) clearTimeout(timer)
+}
+
+/** A client may outlive the terminal it was started in. All in this store are the demo's own. */
+function endClients(app: App): void {
+  for (const { process: client } of app.store.sessions()) {
+    if (client === null || !isAlive(client)) continue
+    try {
+      process.kill(client.pid, 'SIGKILL')
+    } catch {
+      // it has gone meanwhile
+    }
+  }
+}
+
+/** While nothing is told, something moves: a client takes its time to start. */
+const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
+
+/** Lines that stay, and below them, on a terminal, one gauge that is drawn anew. */
+export class Display {
+  private drawn = false
+  private frame = 0
+  constructor(
+    private readonly cli: Cli,
+    private readonly silent: boolean,
+  ) {}
+
+  get paint(): Cli['screen']['paint'] {
+    return this.cli.screen.paint
+  }
+
+  get columns(): number {
+    return this.cli.screen.columns
+  }
+
+  line(text: string): void {
+    if (this.silent) return
+    this.clear()
+    this.cli.print(wrap(text, this.columns, 2).join('\n'))
+  }
+
+  gauge(story: Story): void {
+    if (this.silent || !this.cli.screen.terminal) return
+    const beat = FRAMES[this.frame++ % FRAMES.length]!
+    process.stdout.write(
+      `\r\u001b[2K${cut(`${this.paint(beat, 'cyan')} ${gaugeLine(story, this.paint)}`, this.columns - 1)}`,
+    )
+    this.drawn = true
+  }
+
+  clear(): void {
+    if (!this.drawn) return
+    process.stdout.write('\r\u001b[2K')
+    this.drawn = false
   }
 }

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Event, EventType } from '../../contract/event.js'
+import type { Event, EventType } from '../../contract/records/event.js'
+import type { CheckResult } from '../../contract/records/job.js'
 import { plain } from '../render/screen.js'
-import { type Briefs, OPENING, type Story, tell } from './story.js'
+import { type Briefs, checkLines, JOB_OPENING, OPENING, type Story, tell, tellJob } from './story.js'
 
 const briefs: Briefs = () =>
   ({ coverage: { score: 0.82, missing: [{ kind: 'decision', text: 'One a line' }] } }) as ReturnType<Briefs>
@@ -9,7 +10,15 @@ const briefs: Briefs = () =>
 const play = (...events: [EventType, Record<string, unknown>][]): { story: Story; lines: string[] } => {
   const lines: string[] = []
   const story = events.reduce((so, [type, data], i) => {
-    const event: Event = { id: i + 1, type, at: '2026-03-01T12:00:00Z', session_id: 's', seat_id: 's', job_id: null, data }
+    const event: Event = {
+      id: i + 1,
+      type,
+      at: '2026-03-01T12:00:00Z',
+      session_id: 's',
+      seat_id: 's',
+      job_id: null,
+      data,
+    }
     const told = tell(so, event, plain, briefs)
     if (told.line !== null) lines.push(told.line)
     return told.story
@@ -41,10 +50,25 @@ test('around the compaction the story tells what is kept, what is lost and what 
     '  archived: the transcript as it was, 325 kB',
     expect.stringContaining('compacted: the figure is unknown'),
     '  facts kept 2 of 6; the summary drops “Never y”',
-    '  put back: 4 facts, with the very next request',
-    '  put back: 1 fact, which the summary lacks',
+    '  told again: 4 facts, with the very next request',
+    '  told again: 1 fact, which the summary lacks',
   ])
   expect(story).toMatchObject({ cycle: 2, compactions: 1, used: null })
+})
+
+test('the story says that the summariser was instructed only where it was', () => {
+  const event: Event = {
+    id: 1,
+    type: 'cycle_started',
+    at: '2026-03-01T12:00:00Z',
+    session_id: 's',
+    seat_id: 's',
+    job_id: null,
+    data: { reason: 'compaction', cycle: 2 },
+  }
+  const line = (isInstructed: boolean) => tell(OPENING, event, plain, briefs, () => isInstructed).line
+  expect(line(true)).toContain('its summariser heard what must survive')
+  expect(line(false)).not.toContain('summariser')
 })
 
 test('only what speaks to the agent counts as told', () => {
@@ -76,4 +100,58 @@ test('a handoff is told from the request to the fresh session that works, and no
     '● the session ends',
   ])
   expect(story.sessionId).toBe('s')
+})
+
+const jobBriefs: Briefs = () => ({ coverage: { score: 0.9, missing: [] } }) as unknown as ReturnType<Briefs>
+
+test('a job is told by its sessions, its briefs and its end; levels are left aside', () => {
+  const events: [EventType, Record<string, unknown>][] = [
+    ['job_started', {}],
+    ['session_started', { source: 'startup' }],
+    ['level_crossed', { level: 'warning' }],
+    ['reading', { used_tokens: 151_000, compaction_tokens: 167_000, compaction_percent: 90.4, exact: true }],
+    ['handoff_started', { inputTokens: 151_016 }],
+    ['handoff_completed', { brief_id: 'b' }],
+    ['session_started', { source: 'startup' }],
+    ['job_completed', {}],
+  ]
+  const lines: string[] = []
+  const story = events.reduce((so: Story, [type, data], i) => {
+    const event: Event = {
+      id: i + 1,
+      type,
+      at: '2026-03-01T12:00:00Z',
+      session_id: `s${i}`,
+      seat_id: 's',
+      job_id: 'j',
+      data,
+    }
+    const told = tellJob(so, event, plain, jobBriefs)
+    if (told.line !== null) lines.push(told.line)
+    return told.story
+  }, JOB_OPENING)
+  expect(lines).toEqual([
+    '● session 1 begins with the task',
+    '◆ 151,016 tokens: stopped between two steps, asked for its brief',
+    '  checked: the brief carries 90% of what happened',
+    '● session 2 begins with the task and the brief',
+    '● the job is completed: its checks say so, not the agent',
+  ])
+  expect(story).toMatchObject({ session: 2, sessionId: 's1', used: null })
+})
+
+test('a round of checks is told with what failed and what becomes of that', () => {
+  const check = (name: string, round: number, ok: boolean) => ({ name, round, ok, exitCode: ok ? 0 : 1 }) as CheckResult
+  const checks = [check('a', 1, true), check('b', 1, false), check('a', 2, true), check('b', 2, true)]
+  expect(checkLines(checks, 1, plain)).toEqual([
+    '◆ the agent says it is done; Baton runs the checks',
+    '  ✓ a',
+    '  ✗ b (exit 1)',
+    '  given back: the agent hears what failed, in the same session',
+  ])
+  expect(checkLines(checks, 2, plain)).toEqual([
+    '◆ the agent says it is done; Baton runs the checks again',
+    '  ✓ a',
+    '  ✓ b',
+  ])
 })

@@ -1,11 +1,12 @@
-import type { BriefRecord } from '../../contract/brief.js'
-import type { Event } from '../../contract/event.js'
+import type { BriefRecord } from '../../contract/records/brief.js'
+import type { Event } from '../../contract/records/event.js'
+import type { CheckResult } from '../../contract/records/job.js'
 import { grouped, percentText, short } from '../../policy/numbers.js'
-import { scoreText } from '../render/brief-lines.js'
-import { bytesText } from '../render/bytes.js'
-import { keptText } from '../render/compaction-lines.js'
+import { scoreText } from '../render/briefs.js'
 import { bar } from '../render/gauge.js'
 import type { Paint } from '../render/screen.js'
+import { keptText } from '../render/session-page.js'
+import { bytesText } from '../render/text.js'
 
 /** What the demo has seen so far of one act, folded from Baton's own events. */
 export interface Story {
@@ -45,13 +46,22 @@ export const OPENING: Story = {
 /** A brief by its id. */
 export type Briefs = (briefId: string) => BriefRecord | null
 
-export interface Told {
+interface StoryStep {
   story: Story
   line: string | null
 }
 
-/** One event: the story goes on, and a line is said where a person should see it. */
-export function tell(story: Story, event: Event, paint: Paint, briefs: Briefs = () => null): Told {
+/**
+ * One event: the story goes on, and a line is said where a person should see it. `isInstructed`: true
+ * once the summariser was asked to keep what must survive.
+ */
+export function tell(
+  story: Story,
+  event: Event,
+  paint: Paint,
+  briefs: Briefs = () => null,
+  isInstructed: () => boolean = () => false,
+): StoryStep {
   const { data } = event
   switch (event.type) {
     case 'session_started':
@@ -89,21 +99,27 @@ export function tell(story: Story, event: Event, paint: Paint, briefs: Briefs = 
       if (!story.forAgent.includes(String(data.message_id))) return { story, line: null }
       return { story: { ...story, delivered: story.delivered + 1 }, line: paint('  the agent was told, once', 'dim') }
     case 'compaction_start':
-      return { story, line: `${paint('■', 'cyan')} the client compacts the conversation; its summariser hears what must survive` }
+      return {
+        story,
+        line: `${paint('■', 'cyan')} the client compacts the conversation`,
+      }
     case 'archive_created':
-      return { story, line: `  ${paint('archived', 'green')}: the transcript as it was, ${bytesText(data.bytes as number)}` }
+      return {
+        story,
+        line: `  ${paint('archived', 'green')}: the transcript as it was, ${bytesText(data.bytes as number)}`,
+      }
     case 'loss_report':
       return { story, line: lossLine(data, paint) }
     case 'recovery_delivered': {
       const facts = `${data.facts} fact${data.facts === 1 ? '' : 's'}`
       const when = data.step === 1 ? 'with the very next request' : 'which the summary lacks'
-      return { story, line: `  ${paint('put back', 'green')}: ${facts}, ${when}` }
+      return { story, line: `  ${paint('told again', 'green')}: ${facts}, ${when}` }
     }
     case 'cycle_started':
       if (data.reason !== 'compaction') return { story, line: null }
       return {
         story: { ...story, cycle: data.cycle as number, compactions: story.compactions + 1, used: null, percent: null },
-        line: `${paint('■', 'cyan')} compacted: the figure is unknown until the next answer; the levels are open again`,
+        line: `${paint('■', 'cyan')} compacted${isInstructed() ? '; its summariser heard what must survive' : ''}: the figure is unknown until the next answer; the levels are open again`,
       }
     case 'handoff_requested':
       return { story, line: `${paint('◆', 'cyan')} the agent is asked for a handoff brief` }
@@ -126,7 +142,7 @@ function lossLine(data: Record<string, unknown>, paint: Paint): string {
   return `  ${paint(figure, 'yellow')}${worst ? `; the summary drops “${worst.text}”` : ''}`
 }
 
-export function briefLine(brief: BriefRecord | null, paint: Paint): string | null {
+function briefLine(brief: BriefRecord | null, paint: Paint): string | null {
   if (brief === null || brief.coverage === null) return null
   const { missing } = brief.coverage
   const worst = missing[0]
@@ -137,7 +153,59 @@ export function briefLine(brief: BriefRecord | null, paint: Paint): string | nul
 /** The gauge in its present state. */
 export function gaugeLine(story: Story, paint: Paint): string {
   const figure = story.used === null ? '– ' : `${percentText(story.percent ?? 0)} `
-  const tokens = story.used === null ? '' : `${short(story.used)} of ${story.exact ? '' : '~'}${short(story.point ?? 0)}`
+  const tokens =
+    story.used === null ? '' : `${short(story.used)} of ${story.exact ? '' : '~'}${short(story.point ?? 0)}`
   const place = story.session === null ? `cycle ${story.cycle}` : `session ${Math.max(1, story.session)}`
   return `${bar(story.percent, 30, paint)} ${figure}${paint(tokens, 'dim')}${paint(`  ${place}`, 'dim')}`
+}
+
+/** Before the first session of a job. */
+export const JOB_OPENING: Story = { ...OPENING, session: 0 }
+
+/** One event of a job: sessions are numbered, and levels are left aside, as a job is handed over by its own threshold. */
+export function tellJob(story: Story, event: Event, paint: Paint, briefs: Briefs = () => null): StoryStep {
+  const { data } = event
+  switch (event.type) {
+    case 'session_started': {
+      const number = (story.session ?? 0) + 1
+      const how = number === 1 ? 'begins with the task' : 'begins with the task and the brief'
+      return {
+        story: { ...story, session: number, sessionId: story.sessionId ?? event.session_id, used: null, percent: null },
+        line: `${paint('●', 'bold')} session ${number} ${how}`,
+      }
+    }
+    case 'reading':
+      return tell(story, event, paint)
+    case 'handoff_started': {
+      const line = `${paint('◆', 'cyan')} ${grouped(Number(data.inputTokens))} tokens: stopped between two steps, asked for its brief`
+      return { story, line }
+    }
+    case 'handoff_completed':
+      return { story, line: briefLine(briefs(String(data.brief_id)), paint) }
+    case 'job_completed':
+      return {
+        story,
+        line: `${paint('●', 'bold')} the job is ${paint('completed', 'green')}: its checks say so, not the agent`,
+      }
+    case 'job_failed':
+      return { story, line: `${paint('●', 'bold')} the job ${paint('failed', 'red')}: ${data.detail}` }
+    default:
+      return { story, line: null }
+  }
+}
+
+/** What a round of checks found, in order. */
+export function checkLines(checks: readonly CheckResult[], round: number, paint: Paint): string[] {
+  const these = checks.filter((one) => one.round === round)
+  if (these.length === 0) return []
+  const bad = these.some(({ ok }) => !ok)
+  return [
+    `${paint('◆', 'cyan')} the agent says it is done; Baton runs the checks${round === 1 ? '' : ' again'}`,
+    ...these.map(({ name, ok, exitCode }) =>
+      ok
+        ? `  ${paint('✓', 'green')} ${name}`
+        : `  ${paint('✗', 'red')} ${name} ${paint(`(exit ${exitCode ?? '–'})`, 'dim')}`,
+    ),
+    ...(bad ? [`  ${paint('given back', 'yellow')}: the agent hears what failed, in the same session`] : []),
+  ]
 }

@@ -1,11 +1,24 @@
-import type { Event } from '../../contract/event.js'
-import type { House } from '../../house.js'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { shownBy } from '../../app/sessions.js'
+import type { Event } from '../../contract/records/event.js'
+import type { App } from '../../engine/open-engine.js'
+import { viewCoverage } from '../../engine/views/brief-view.js'
+import { viewJob } from '../../jobs/view-job.js'
 import { copies, type LogEntry } from '../../model/log.js'
 import type { Model } from '../../model/model.js'
-import { shownBy } from '../../shown.js'
-import { type Carried, missingInJob } from './carried.js'
-import { type HandedOver, missingIn } from './handed-over.js'
-import { DEMO_MODEL, DEMO_RULE } from './script.js'
+import {
+  COMPLAINT,
+  DECISION,
+  DEMO_MODEL,
+  DEMO_RULE,
+  DEMO_SEAT,
+  JOB_DECISION,
+  JOB_PROMPT,
+  LAST_WORDS,
+  PARTS,
+  WHY,
+} from './script.js'
 import type { Story } from './story.js'
 
 export interface Handoff {
@@ -15,13 +28,20 @@ export interface Handoff {
 }
 
 /** What came of it, with the model's own log as the witness of what the agent was given. */
-export function summarise(house: House, model: Model, story: Story, handoff: Handoff, job: Carried | null, durationMs: number) {
+export function summarise(
+  app: App,
+  model: Model,
+  story: Story,
+  handoff: Handoff,
+  job: Carried | null,
+  durationMs: number,
+) {
   const session =
-    shownBy(house)
+    shownBy(app)
       .recent({ all: true })
       .find(({ session_id: id }) => id === story.sessionId) ?? null
-  const record = session && house.find(session.session_id)
-  const detail = record ? shownBy(house).detail(record) : null
+  const record = session && app.find(session.session_id)
+  const detail = record ? shownBy(app).detail(record) : null
   const requests = model.log().filter((entry) => entry.kind === 'main' && entry.session_id === story.sessionId)
   const levels = story.levels.map((level) => ({
     name: level.name,
@@ -31,17 +51,19 @@ export function summarise(house: House, model: Model, story: Story, handoff: Han
   }))
   const archives = detail?.archives ?? []
   const losses = detail?.losses ?? []
-  const recovered = recoveries(house.store.events(), requests)
-  const told = (cycle: number): number => levels.filter((level) => level.cycle === cycle && level.told_in_request !== null).length
+  const recovered = recoveries(app.store.events(), requests)
+  const told = (cycle: number): number =>
+    levels.filter((level) => level.cycle === cycle && level.told_in_request !== null).length
   const after = requests.findIndex((entry) => entry.cycle === 1) + 1
-  const instructed = model.log().some((entry) => entry.kind === 'compaction' && copies(entry, MUST_SURVIVE) === 1)
   const missing = [
     told(1) === 4 ? null : 'a level of the first cycle was not told',
     told(2) > 0 ? null : 'no level of the second cycle was told',
     story.compactions === 1 ? null : 'there was not exactly one compaction',
-    instructed ? null : 'the summariser was not told what must survive',
+    isInstructed(model) ? null : 'the summariser was not told what must survive',
     archives.some(({ status }) => status === 'kept') ? null : 'the transcript was not kept',
-    losses.some(({ lost }) => lost.some(({ text }) => text.includes(DEMO_RULE))) ? null : 'the loss of the rule was not reported',
+    losses.some(({ lost }) => lost.some(({ text }) => text.includes(DEMO_RULE)))
+      ? null
+      : 'the loss of the rule was not reported',
     recovered.some(({ step, in_request: at, copies: n }) => step === 1 && at === after && n === 1)
       ? null
       : 'nothing was put back in the request after the compaction',
@@ -83,7 +105,16 @@ function toldIn(requests: readonly LogEntry[], level: Story['levels'][number]): 
 }
 
 const MUST_SURVIVE = '[baton] The summary must carry'
-const OPENINGS = { 1: '[baton] This conversation was just compacted', 2: '[baton] The summary of the last compaction leaves out' }
+
+/** Whether a request for a summary held what must survive, once. */
+export function isInstructed(model: Pick<Model, 'log'>): boolean {
+  return model.log().some((entry) => entry.kind === 'compaction' && copies(entry, MUST_SURVIVE) === 1)
+}
+
+const OPENINGS = {
+  1: '[baton] This conversation was just compacted',
+  2: '[baton] The summary of the last compaction leaves out',
+}
 
 /** What was put back, the request that first held it, and how often it stands in the last one. */
 function recoveries(events: readonly Event[], requests: readonly LogEntry[]) {
@@ -100,4 +131,153 @@ function recoveries(events: readonly Event[], requests: readonly LogEntry[]) {
 function backAgain(requests: readonly LogEntry[]): boolean {
   const after = requests.filter((entry) => entry.cycle === 1)
   return after.length > 0 && after.every((entry) => copies(entry, DEMO_RULE) > 0)
+}
+
+/** Without the words around it, which a fact may leave out. */
+const DECIDED = DECISION.slice('I decided on '.length, DECISION.indexOf(','))
+
+/** What came of the handoff, with the model's log as the witness. null: nothing of it was seen. */
+export function handedOver(app: App, model: Model) {
+  const done = app.store.handoffs().at(-1)
+  const seat = done && app.store.seat(done.seatId)
+  if (!done || !seat) return null
+  const brief = done.briefId === null ? null : app.store.brief(done.briefId)
+  const [old, fresh] = [requestsOf(model, done.sessionId), requestsOf(model, done.newSessionId)]
+  const first = fresh[0]
+  return {
+    seat_id: seat.seatId,
+    seat: DEMO_SEAT,
+    state: done.state,
+    way: done.way,
+    old_session_id: done.sessionId,
+    new_session_id: done.newSessionId,
+    brief_id: done.briefId,
+    path: brief?.path ?? null,
+    author: brief?.author ?? null,
+    /** As the agent gave it; what it lacked is in the file. */
+    coverage: brief?.coverage ? viewCoverage(brief.coverage) : null,
+    asked_in_request: indexOf(old, (entry) => copies(entry, 'A handoff brief') > 0),
+    tokens_before: done.usedTokens,
+    tokens_after: firstReading(app, done.newSessionId),
+    /** The fresh session's first request carries the brief, and what the brief had left out. */
+    brief_in_first_request: first !== undefined && copies(first, WHY) > 0,
+    added_in_first_request: first !== undefined && copies(first, DECIDED) > 0,
+    requests_after: fresh.length,
+    worked_on: fresh.some(({ answer }) => answer?.text === LAST_WORDS),
+    duration_ms: Date.parse(done.stateAt) - Date.parse(done.requestedAt),
+  }
+}
+
+export type HandedOver = NonNullable<ReturnType<typeof handedOver>>
+
+/** What did not happen that should have. */
+function missingIn(it: HandedOver | null): string[] {
+  if (it === null) return ['no handoff was begun']
+  return [
+    it.asked_in_request === null ? 'the agent was not asked for its brief' : null,
+    it.author === 'agent' ? null : 'the agent’s own brief was not taken',
+    lacked(it.coverage) ? null : 'what the brief left out was not found',
+    it.state === 'done' ? null : `the handoff is ${it.state}`,
+    it.brief_in_first_request ? null : 'the fresh session did not begin with the brief',
+    it.added_in_first_request ? null : 'what the brief left out was not added',
+    it.worked_on ? null : 'the fresh session did not work on by itself',
+  ].filter((one) => one !== null)
+}
+
+const lacked = (coverage: HandedOver['coverage']): boolean =>
+  coverage?.missing.some(({ text }) => text.includes(DECIDED)) ?? false
+
+function firstReading(app: App, sessionId: string | null): number | null {
+  const events = sessionId === null ? [] : app.store.events({ sessionId })
+  const used = events.find(({ type }) => type === 'reading')?.data.used_tokens
+  return typeof used === 'number' ? used : null
+}
+
+function requestsOf(model: Model, session: string | null): LogEntry[] {
+  return session === null ? [] : model.log().filter((entry) => entry.kind === 'main' && entry.session_id === session)
+}
+
+function indexOf(entries: readonly LogEntry[], fits: (entry: LogEntry) => boolean): number | null {
+  const index = entries.findIndex(fits)
+  return index < 0 ? null : index + 1
+}
+
+const WITHOUT_REASON = JOB_DECISION.slice('I decided on '.length, JOB_DECISION.indexOf(','))
+const BRIEF = "The shop's report in report.md"
+
+/** What came of the job, with the model's log and the agent's own file as witnesses. null: none was begun. */
+export function carried(app: App, model: Model) {
+  const job = app.store.jobs().at(-1)
+  if (!job) return null
+  const view = viewJob(job, app.store.attempts(job.jobId))
+  const sessions = view.sessions.map((one) => {
+    const requests = requestsOf(model, one.session_id)
+    const first = requests[0]
+    return {
+      session_id: one.session_id,
+      number: one.number,
+      brief_id: one.brief_id,
+      used_tokens: one.used_tokens,
+      compaction_tokens: one.compaction_tokens,
+      requests: requests.length,
+      task_in_first_request: first !== undefined && copies(first, JOB_PROMPT) > 0,
+      brief_in_first_request: first !== undefined && copies(first, BRIEF) > 0,
+      added_in_first_request: first !== undefined && copies(first, WITHOUT_REASON) > 0,
+    }
+  })
+  const last = requestsOf(model, view.session_id)
+  const failed = last.findIndex((entry) => copies(entry, COMPLAINT) > 0)
+  return {
+    job_id: view.job_id,
+    agent: view.agent,
+    status: view.status,
+    exit_reason: view.exit_reason,
+    detail: view.detail,
+    handoffs: view.handoffs,
+    compactions: view.compactions,
+    steps: view.steps,
+    spend: view.spend,
+    sessions,
+    checks: view.checks.map(({ name, round, ok, exit_code }) => ({ name, round, ok, exit_code })),
+    /** The request, of the last session's, that first held what the failed check printed. */
+    failure_in_request: failed < 0 ? null : failed + 1,
+    parts: partsIn(view.folder),
+    ran_ms: view.ran_ms,
+  }
+}
+
+export type Carried = NonNullable<ReturnType<typeof carried>>
+
+/** What did not happen that should have. */
+function missingInJob(it: Carried | null): string[] {
+  if (it === null) return ['no job was begun']
+  const [first, ...later] = it.sessions
+  const once = Array.from({ length: PARTS }, (_, index) => index + 1).join()
+  return [
+    it.status === 'completed' ? null : `the job is ${it.status}${it.detail ? `: ${it.detail}` : ''}`,
+    it.sessions.length === 3 && it.handoffs === 2
+      ? null
+      : `the job had ${it.sessions.length} sessions and ${it.handoffs} handoffs`,
+    it.compactions === 0 ? null : 'a session of the job was compacted',
+    it.parts.join() === once ? null : `the job wrote the parts ${it.parts.join(', ') || 'none'}`,
+    first?.task_in_first_request && later.every((one) => one.task_in_first_request && one.brief_in_first_request)
+      ? null
+      : 'a session of the job did not begin with the task and the brief',
+    later[0]?.added_in_first_request ? null : 'what the first brief of the job left out was not added',
+    it.checks.some(({ round, ok }) => round === 1 && !ok) ? null : 'no check of the job failed first',
+    it.failure_in_request === null ? 'what the check found was not given back to the agent' : null,
+    it.checks.length === 4 && it.checks.every(({ round, ok }) => round === 1 || ok)
+      ? null
+      : 'the checks of the job did not pass',
+  ].filter((one) => one !== null)
+}
+
+function partsIn(folder: string): number[] {
+  try {
+    return [...readFileSync(join(folder, 'report.md'), 'utf8').matchAll(/^## Part (\d+)$/gm)].map(([, number]) =>
+      Number(number),
+    )
+  } catch {
+    return []
+  }
 }

@@ -1,13 +1,12 @@
 import { expect, test } from 'vitest'
-import { aCompaction } from '../../compaction/trial.js'
-import type { Archive } from '../../contract/archive.js'
-import type { CompactionRecord } from '../../contract/loss.js'
-import { aFact } from '../../facts/a-fact.js'
+import type { Archive } from '../../contract/records/archive.js'
+import type { CompactionRecord } from '../../contract/records/compaction.js'
 import { keyOf } from '../../facts/key-of.js'
-import { archiveLines, compactionLines } from './compaction-lines.js'
+import { aCompaction } from '../../testing/sample-compaction.js'
+import { aFact } from '../../testing/sample-fact.js'
 import { plain } from './screen.js'
-import { stamp } from './times.js'
-import { widthOf } from './width.js'
+import { archiveLines, compactionLines } from './session-page.js'
+import { stamp, widthOf } from './text.js'
 
 const on = { columns: 100, paint: plain, now: new Date('2026-03-01T12:00:00Z') }
 const AT = '2026-03-01T11:30:00.000Z'
@@ -49,7 +48,8 @@ test('a compaction shows its figure, the kinds, the most needed of what it lost 
 })
 
 test('the bar is full only when nothing was lost, and empty only when everything was', () => {
-  const bar = (kept: number): string => lines(compaction({ loss: { total: 1000, kept, byKind: {}, lost: [] } }))[1]!.slice(2, 12)
+  const bar = (kept: number): string =>
+    lines(compaction({ loss: { total: 1000, kept, byKind: {}, lost: [] } }))[1]!.slice(2, 12)
   expect(bar(1000)).toBe('▰'.repeat(10))
   expect(bar(999)).toBe(`${'▰'.repeat(9)}▱`)
   expect(bar(1)).toBe(`▰${'▱'.repeat(9)}`)
@@ -57,7 +57,9 @@ test('the bar is full only when nothing was lost, and empty only when everything
 })
 
 test('where there is no report the reason stands there', () => {
-  expect(lines(compaction({ loss: null, trouble: 'the transcript could not be read (EACCES)' }))[1]).toContain('(EACCES)')
+  expect(lines(compaction({ loss: null, trouble: 'the transcript could not be read (EACCES)' }))[1]).toContain(
+    '(EACCES)',
+  )
   expect(lines(compaction({ loss: null, facts: null }))[1]).toContain('still to be read')
   expect(lines(compaction({ loss: null }))[1]).toContain('the summary is not known')
 })
@@ -74,6 +76,7 @@ test('only the newest lists what it lost, older ones have their figure, the olde
 const archive = (change: Partial<Archive> = {}): Archive => ({
   archive_id: '0123456789abcdef',
   session_id: 'd76d6c4d',
+  title: null,
   project: '/p',
   trigger: 'auto',
   created_at: '2026-03-01T11:56:00.000000Z',

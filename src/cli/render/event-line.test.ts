@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Event, EventType } from '../../contract/event.js'
-import { EVENT_TYPES } from '../../contract/event.js'
+import { EVENT_TYPES, type Event, type EventType } from '../../contract/records/event.js'
 import { eventLine } from './event-line.js'
 import { plain } from './screen.js'
-import { stamp } from './times.js'
+import { stamp } from './text.js'
 
 const at = '2026-03-01T12:00:00.000Z'
 const event = (type: EventType, data: Record<string, unknown> = {}): Event => ({
@@ -25,7 +24,9 @@ test('a line tells when, where, what and the figures that matter', () => {
     compaction_percent: 71,
     cycle: 1,
   })
-  expect(line(crossed)).toBe(`${stamp(at)}  d76d6c4d  level_crossed        warning · at 116,900 · used 118,600 · 71% of point`)
+  expect(line(crossed)).toBe(
+    `${stamp(at)}  d76d6c4d  level reached      warning · at 116,900 · used 118,600 · 71% full`,
+  )
   const compacted = event('compaction_complete', {
     outcome: 'completed',
     triggerReason: 'threshold_exceeded',
@@ -37,22 +38,45 @@ test('a line tells when, where, what and the figures that matter', () => {
 })
 
 test('what is done around a compaction is told by its figures, the figure first', () => {
-  const archived = event('archive_created', { archive_id: 'a1b2', trigger: 'auto', bytes: 1_234_567, subagents: 2, path: '/x' })
-  expect(line(archived)).toMatch(/archive_created {6}auto · 1\.2 MB · and 2 subagents · a1b2$/)
+  const archived = event('archive_created', {
+    archive_id: 'a1b2',
+    trigger: 'auto',
+    bytes: 1_234_567,
+    subagents: 2,
+    path: '/x',
+  })
+  expect(line(archived)).toMatch(/archived {11}before a compaction by the client · 1\.2 MB · and 2 subagents · a1b2$/)
   const loss = event('loss_report', {
     facts: 17,
     facts_kept: 12,
     by_kind: { constraint: { total: 5, kept: 2 }, file: { total: 8, kept: 6 }, request: { total: 4, kept: 4 } },
     lost: [{ kind: 'constraint', text: 'Never touch the migrations' }],
   })
-  expect(line(loss)).toMatch(/facts kept 12 of 17 · lost: constraint 3, file 2 · most needed: Never touch the migrations$/)
-  expect(line(event('recovery_delivered', { step: 1, facts: 8 }))).toMatch(/8 facts put back · with the next request$/)
-  expect(line(event('recovery_delivered', { step: 2, facts: 1 }))).toMatch(/1 fact put back · what the summary lacks$/)
+  expect(line(loss)).toMatch(
+    /facts kept 12 of 17 · lost: constraint 3, file 2 · most needed: Never touch the migrations$/,
+  )
+  expect(line(event('recovery_delivered', { step: 1, facts: 8 }))).toMatch(
+    /8 facts told again · with the next request$/,
+  )
+  expect(line(event('recovery_delivered', { step: 2, facts: 1 }))).toMatch(
+    /1 fact told again · what the summary lacks$/,
+  )
+})
+
+test('values and data that nobody foresaw are words, never keys', () => {
+  expect(line(event('session_ended', { reason: 'prompt_input_exit' }))).toMatch(/session ended {6}left by the user$/)
+  expect(line(event('message_queued', { category: 'context', mode: 'sequential', message_id: 'msg_1' }))).toMatch(
+    /context · after the turn · msg_1$/,
+  )
+  expect(line(event('job_paused', { detail: 'its budget is spent' }))).toMatch(/job paused {9}its budget is spent$/)
+  expect(line({ ...event('job_started'), session_id: null, job_id: 'job_3f2a91' })).toContain('  job_3f2a  job started')
+  expect(line(event('silence_alarm', { tool_calls: 1, minutes: 3 }))).toMatch(/no reading for 1 tool call, 3 min/)
 })
 
 test('every type of event has a line, also with data nobody foresaw', () => {
   for (const type of EVENT_TYPES) {
-    expect(line(event(type))).toContain(type)
+    expect(line(event(type))).not.toContain('_')
+    expect(line(event(type)).split('  ')[2]!.length).toBeGreaterThan(4)
     expect(line(event(type, { surprise: '\u001b[2J', nested: { a: 1 } }))).not.toMatch(/\u001b/)
   }
 })
@@ -60,14 +84,22 @@ test('every type of event has a line, also with data nobody foresaw', () => {
 test('a handoff is told from its request to its end', () => {
   const told = (type: EventType, data: Record<string, unknown>): string =>
     line(event(type, data)).split('  ').slice(3).join('  ').trim()
-  const fields = { handoffNumber: 2, oldSessionId: 'aaaaaaaa-1', newSessionId: 'bbbbbbbb-2', brief_id: 'brief_1', inputTokens: 5 }
+  const fields = {
+    handoffNumber: 2,
+    oldSessionId: 'aaaaaaaa-1',
+    newSessionId: 'bbbbbbbb-2',
+    brief_id: 'brief_1',
+    inputTokens: 5,
+  }
   expect(told('handoff_requested', { number: 2, cause: 'level', level: 'handoff', reason: null })).toBe(
     'handoff 2 · by level handoff',
   )
-  expect(told('handoff_requested', { number: 2, cause: 'user', reason: 'new model' })).toBe('handoff 2 · by user · new model')
+  expect(told('handoff_requested', { number: 2, cause: 'user', reason: 'new model' })).toBe(
+    'handoff 2 · by user · new model',
+  )
   expect(told('handoff_started', { ...fields, newSessionId: null, way: 'mod' })).toBe('handoff 2 · by mod · brief_1')
   expect(told('handoff_completed', { ...fields, way: 'start' })).toBe(
-    'handoff 2 · by the person’s own clear or start · aaaaaaaa → bbbbbbbb · brief_1',
+    'handoff 2 · by the user’s own clear or start · aaaaaaaa → bbbbbbbb · brief_1',
   )
   expect(told('handoff_failed', { ...fields, reason: 'its brief is gone' })).toBe('handoff 2 · its brief is gone')
 })

@@ -1,9 +1,46 @@
-import type { Event } from '../../contract/event.js'
+import type { Event } from '../../contract/records/event.js'
 import { grouped, percentText } from '../../policy/numbers.js'
-import { bytesText } from './bytes.js'
-import type { Colour, Paint } from './screen.js'
-import { localDay, localTime, offset, stamp } from './times.js'
-import { cut, harmless, padEnd } from './width.js'
+import { jobEventText, progressLine } from './job-event.js'
+import { type Colour, type Paint, plain } from './screen.js'
+import { bytesText, cut, harmless, localDay, localTime, offset, padEnd, stamp } from './text.js'
+
+/** The event in two or three words. */
+const NAMES: Record<Event['type'], string> = {
+  session_started: 'session started',
+  session_ended: 'session ended',
+  reading: 'reading',
+  cycle_started: 'cycle started',
+  level_crossed: 'level reached',
+  context_warning: 'warning',
+  compaction_start: 'compaction began',
+  compaction_complete: 'compaction ended',
+  archive_created: 'archived',
+  loss_report: 'loss report',
+  recovery_delivered: 'facts told again',
+  handoff_requested: 'handoff asked for',
+  handoff_started: 'handoff started',
+  handoff_completed: 'handoff completed',
+  handoff_failed: 'handoff failed',
+  handoff_cancelled: 'handoff cancelled',
+  message_queued: 'message queued',
+  message_delivered: 'message delivered',
+  message_cancelled: 'message cancelled',
+  job_started: 'job started',
+  job_progress: 'job progress',
+  job_session: 'job session',
+  job_waiting: 'job waits',
+  job_paused: 'job paused',
+  job_resumed: 'job resumed',
+  job_completed: 'job completed',
+  job_failed: 'job failed',
+  job_cancelled: 'job cancelled',
+  check_started: 'check started',
+  check_completed: 'check ended',
+  checks_completed: 'checks ended',
+  guard_tripped: 'guard stopped it',
+  silence_alarm: 'no readings',
+}
+const NAME_WIDTH = Math.max(...Object.values(NAMES).map((name) => name.length))
 
 const COLOURS: Partial<Record<Event['type'], Colour>> = {
   level_crossed: 'yellow',
@@ -30,8 +67,10 @@ const COLOURS: Partial<Record<Event['type'], Colour>> = {
 /** In a pipe every line bears its whole time; on a terminal the day stands above its lines. */
 export function eventLine(event: Event, options: { paint: Paint; fullTime: boolean; session: boolean }): string {
   const time = options.fullTime ? stamp(event.at) : localTime(new Date(event.at))
-  const session = options.session ? `  ${padEnd(harmless(event.session_id?.slice(0, 8) ?? '–'), 8)}` : ''
-  const what = options.paint(padEnd(event.type, 19), COLOURS[event.type] ?? 'bold')
+  const session = options.session
+    ? `  ${padEnd(harmless((event.session_id ?? event.job_id ?? '–').slice(0, 8)), 8)}`
+    : ''
+  const what = options.paint(padEnd(NAMES[event.type] ?? event.type, NAME_WIDTH), COLOURS[event.type] ?? 'bold')
   return `${options.paint(time, 'dim')}${session}  ${what}  ${harmless(detail(event))}`.trimEnd()
 }
 
@@ -45,13 +84,14 @@ export function dayOf(at: string): string {
   return localDay(new Date(at))
 }
 
-function detail({ type, data }: Event): string {
+function detail(event: Event): string {
+  const { type, data } = event
   switch (type) {
     case 'reading':
       return list([
         tokens(data.used_tokens),
         ofPoint(data.compaction_percent),
-        text(data.source),
+        words(data.source),
         data.exact === false ? 'derived' : null,
       ])
     case 'level_crossed':
@@ -69,7 +109,7 @@ function detail({ type, data }: Event): string {
       return list([text(data.outcome), trigger(data), `${tokens(data.tokensBefore)} → ${tokens(data.tokensAfter)}`])
     case 'archive_created':
       return list([
-        text(data.trigger),
+        words(data.trigger),
         typeof data.bytes === 'number' ? bytesText(data.bytes) : null,
         data.subagents ? `and ${count(data.subagents, 'subagent')}` : null,
         text(data.archive_id),
@@ -77,25 +117,35 @@ function detail({ type, data }: Event): string {
     case 'loss_report':
       return list([
         `facts kept ${text(data.facts_kept) ?? '–'} of ${text(data.facts) ?? '–'}`,
+        typeof data.put_back === 'number' && typeof data.facts === 'number' && data.put_back > 0
+          ? `${data.put_back} of the ${data.facts - Number(data.facts_kept)} lost put back`
+          : null,
         lostKinds(data.by_kind),
         firstLost(data.lost),
       ])
     case 'recovery_delivered':
-      return list([`${count(data.facts, 'fact')} put back`, data.step === 2 ? 'what the summary lacks' : 'with the next request'])
+      return list([
+        `${count(data.facts, 'fact')} told again`,
+        data.step === 2 ? 'what the summary lacks' : 'with the next request',
+      ])
     case 'cycle_started':
-      return list([`cycle ${text(data.cycle)}`, text(data.reason)])
+      return list([`cycle ${text(data.cycle) ?? '–'}`, words(data.reason)])
     case 'session_started':
-      return list([text(data.source), text(data.model), text(data.cwd)])
+      return list([words(data.source), text(data.model), text(data.cwd)])
     case 'session_ended':
-      return text(data.reason) ?? ''
+      return words(data.reason) ?? ''
     case 'message_queued':
-      return list([text(data.category), text(data.mode), text(data.message_id)])
+      return list([text(data.category), words(data.mode), text(data.message_id)])
     case 'message_delivered':
-      return list([data.via ? `with ${text(data.via)}` : null, data.repeated ? 'repeated' : null, text(data.message_id)])
+      return list([
+        data.via ? `with ${text(data.via)}` : null,
+        data.repeated ? 'repeated' : null,
+        text(data.message_id),
+      ])
     case 'message_cancelled':
       return list([text(data.reason), text(data.message_id)])
     case 'guard_tripped':
-      return list([text(data.guard), text(data.reason)])
+      return list([words(data.guard), text(data.reason)])
     case 'handoff_requested':
       return list([
         `handoff ${text(data.number) ?? '–'}`,
@@ -109,41 +159,90 @@ function detail({ type, data }: Event): string {
     case 'handoff_cancelled':
       return list([`handoff ${text(data.handoffNumber) ?? '–'}`, text(data.reason)])
     case 'silence_alarm':
-      return `no reading for ${text(data.tool_calls)} tool calls, ${text(data.minutes)} min: run baton doctor`
+      return `no reading for ${count(data.tool_calls, 'tool call')}, ${text(data.minutes)} min: run baton doctor`
     default:
-      return list(
-        Object.entries(data).map(([key, value]) =>
-          value === null || typeof value === 'object' ? null : `${key} ${String(value)}`,
-        ),
-      )
+      return jobDetail(event) ?? list(Object.entries(data).map(plainField))
   }
+}
+
+/** Null where the event is not of a job. The name of the event says already how the job stands. */
+function jobDetail(event: Event): string | null {
+  const { type, data } = event
+  if (type === 'job_progress') return progressLine(event, plain)
+  if (type.startsWith('check') || type === 'job_session') return jobEventText(event) ?? ''
+  if (!type.startsWith('job_')) return null
+  return list([
+    text(data.agent),
+    text(data.detail) ?? text(data.reason),
+    data.until ? `until ${localTime(new Date(String(data.until)))}` : null,
+  ])
+}
+
+/** Data that nobody foresaw, with its key as words. */
+function plainField([key, value]: [string, unknown]): string | null {
+  if (value === null || typeof value === 'object') return null
+  const words = key.replace(/([a-z])([A-Z])/g, '$1 $2').replace(/_/g, ' ')
+  return `${words.toLowerCase()} ${String(value)}`
+}
+
+/** Names that clients and the store use for these values. */
+const WORDS: Record<string, string> = {
+  'status-line': 'by the status line',
+  transcript: 'by the transcript',
+  mod: 'by the plugin module',
+  query: 'by a query',
+  sdk: 'by the SDK',
+  monitor: 'by another program',
+  auto: 'before a compaction by the client',
+  manual: 'before a compaction by hand',
+  handoff: 'at a handoff',
+  'session-end': 'at the end of the session',
+  request: 'asked for',
+  startup: 'started',
+  resume: 'resumed',
+  clear: 'cleared',
+  compact: 'compacted',
+  fork: 'forked',
+  prompt_input_exit: 'left by the user',
+  sequential: 'after the turn',
+  important: 'at the next step',
+  urgent: 'now',
+}
+/** A value in words where it has some. */
+const words = (value: unknown): string | null => {
+  const written = text(value)
+  return written === null ? null : (WORDS[written] ?? written.replace(/_/g, ' '))
 }
 
 const text = (value: unknown): string | null => (value === null || value === undefined ? null : String(value))
 const list = (parts: (string | null)[]): string => parts.filter((part) => part !== null && part !== '').join(' · ')
 const tokens = (value: unknown): string => (typeof value === 'number' ? grouped(value) : '–')
-const ofPoint = (value: unknown): string | null => (typeof value === 'number' ? `${percentText(value)} of point` : null)
+const ofPoint = (value: unknown): string | null => (typeof value === 'number' ? `${percentText(value)} full` : null)
 const names = (value: unknown): string | null => (Array.isArray(value) ? value.join(', ') : null)
-const trigger = ({ triggerReason, overflow }: Record<string, unknown>): string =>
-  overflow ? 'after a refusal' : triggerReason === 'manual' ? 'by hand' : 'by the client'
+const trigger = ({ triggerReason, overflow, idle }: Record<string, unknown>): string =>
+  idle ? 'while idle' : overflow ? 'after a refusal' : triggerReason === 'manual' ? 'by hand' : 'by the client'
 const count = (value: unknown, of: string): string => `${text(value) ?? '–'} ${of}${value === 1 ? '' : 's'}`
 
 const way = (value: unknown): string | null =>
-  value === 'start' ? 'by the person’s own clear or start' : value ? `by ${text(value)}` : null
+  value === 'start' ? 'by the user’s own clear or start' : value ? `by ${text(value)}` : null
 const sessions = ({ oldSessionId: old, newSessionId: fresh }: Record<string, unknown>): string | null =>
   fresh ? `${text(old)?.slice(0, 8) ?? '–'} → ${text(fresh)!.slice(0, 8)}` : null
 
 /** Of each kind how many were lost. */
 function lostKinds(kinds: unknown): string | null {
   if (typeof kinds !== 'object' || kinds === null) return null
-  const lost = Object.entries(kinds as Record<string, { total?: number; kept?: number } | null>).flatMap(([kind, one]) => {
-    const missing = (one?.total ?? 0) - (one?.kept ?? 0)
-    return missing > 0 ? [`${kind} ${missing}`] : []
-  })
+  const lost = Object.entries(kinds as Record<string, { total?: number; kept?: number } | null>).flatMap(
+    ([kind, one]) => {
+      const missing = (one?.total ?? 0) - (one?.kept ?? 0)
+      return missing > 0 ? [`${kind} ${missing}`] : []
+    },
+  )
   return lost.length === 0 ? null : `lost: ${lost.join(', ')}`
 }
 
 function firstLost(lost: unknown): string | null {
   const first: unknown = Array.isArray(lost) ? lost[0] : null
-  return typeof first === 'object' && first !== null && 'text' in first ? `most needed: ${cut(String(first.text), 60)}` : null
+  return typeof first === 'object' && first !== null && 'text' in first
+    ? `most needed: ${cut(String(first.text), 60)}`
+    : null
 }

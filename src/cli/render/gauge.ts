@@ -1,18 +1,19 @@
-import { percentText } from '../../policy/numbers.js'
+import type { Session } from '../../contract/api/session.js'
+import { gaugeBar, handoffPercent, heatAt } from '../../policy/gauge.js'
 import type { Colour, Paint } from './screen.js'
 
+type Marked = Pick<Session, 'handoff_tokens' | 'compaction_tokens'>
+
 /** The same bounds as the status line's. */
-export function heat(percent: number): Colour {
-  return percent >= 85 ? 'red' : percent >= 70 ? 'yellow' : 'green'
+export function heat(percent: number, session: Marked | null = null): Colour {
+  return heatAt(percent, session && handoffPercent(session))
 }
 
-/** A bar of `cells` cells; an unknown figure leaves it empty. */
-export function bar(percent: number | null, cells: number, paint: Paint): string {
-  const filled = percent === null ? 0 : Math.min(cells, Math.max(0, Math.round((percent / 100) * cells)))
-  return paint('▰'.repeat(filled), heat(percent ?? 0)) + paint('▱'.repeat(cells - filled), 'dim')
-}
-
-/** `71.0%`, aligned under its neighbours; `–` when not known. */
-export function percentCell(percent: number | null, paint: Paint): string {
-  return percent === null ? '–' : paint(percentText(percent), heat(percent))
+/**
+ * A bar of `cells` cells; dots where the figure is not known, because an empty bar would say 0. With a session its
+ * handoff level is marked.
+ */
+export function bar(percent: number | null, cells: number, paint: Paint, session: Marked | null = null): string {
+  if (percent === null) return paint('·'.repeat(cells), 'dim')
+  return gaugeBar(percent, session && handoffPercent(session), cells, paint)
 }

@@ -1,39 +1,71 @@
-import { describe, expect, it } from 'vitest'
-import type { Event } from '../../contract/event.js'
+import { describe, expect, test } from 'vitest'
+import type { Event } from '../../contract/records/event.js'
 import { jobEventLine, progressLine } from './job-event.js'
 import { plain } from './screen.js'
-import { widthOf } from './width.js'
+import { widthOf } from './text.js'
 
 const event = (data: Record<string, unknown>, type: Event['type'] = 'job_progress'): Event => ({
-  ...{ id: 1, type, at: '2026-11-16T09:05:31.000Z', session_id: 's', seat_id: 'seat_1', job_id: 'job_1', data },
+  id: 1,
+  type,
+  at: '2026-11-16T09:05:31.000Z',
+  session_id: 's',
+  seat_id: 'seat_1',
+  job_id: 'job_1',
+  data,
 })
 const DATA = {
-  ...{ total_steps: 11, session: 2, used_tokens: 110_016, compaction_tokens: 167_000, handoffs: 1, max_handoffs: 3 },
-  ...{ spent_tokens: 941_638, cost_usd: null, full_at: 131_000, tokens_per_step: 15_000 },
+  total_steps: 11,
+  session: 2,
+  used_tokens: 110_016,
+  compaction_tokens: 167_000,
+  handoffs: 1,
+  max_handoffs: 3,
+  spent_tokens: 941_638,
+  cost_usd: null,
+  full_at: 131_000,
+  tokens_per_step: 15_000,
 }
 
 describe('the line of a job at work', () => {
-  it('says step, fullness against the compaction point, handoffs, spend and forecast at every width', () => {
+  test('says step, fullness against the compaction point, handoffs, spend and forecast at every width', () => {
     expect(progressLine(event(DATA), plain)).toBe(
       '▰▰▰▰▰▰▰▱▱▱ step 11 · session 2 · 110,016 of 167,000 (65.9%) · handoffs 1/3 · 941,638 tokens spent · handoff in about 2 steps',
     )
     expect(progressLine(event(DATA), plain, 117)).toBe(
       '▰▰▰▰▰▰▰▱▱▱ step 11 · 110k of 167k (65.9%) · handoffs 1/3 · 942k tokens spent · handoff in about 2 steps',
     )
-    expect(progressLine(event(DATA), plain, 77)).toBe('▰▰▰▰▰▰▰▱▱▱ step 11 · 66% of 167k · handoffs 1/3, next in 2 · 942k spent')
+    expect(progressLine(event(DATA), plain, 77)).toBe(
+      '▰▰▰▰▰▰▰▱▱▱ step 11 · 66% of 167k · handoffs 1/3, next in 2 · 942k spent',
+    )
     expect(progressLine(event(DATA), plain, 57)).toBe('step 11 · 66% · handoffs 1/3, next in 2 · 942k spent')
     for (let columns = 20; columns < 140; columns++)
       expect(widthOf(progressLine(event(DATA), plain, columns)), `${columns} columns`).toBeLessThanOrEqual(columns)
   })
 
-  it('says what is known, and money where it is', () => {
-    expect(progressLine(event({ total_steps: 1 }), plain)).toBe('▱▱▱▱▱▱▱▱▱▱ step 1 · session – · handoffs –/–')
+  test('says what is known, and money where it is', () => {
+    expect(progressLine(event({ total_steps: 1 }), plain)).toBe('·········· step 1 · session – · handoffs –/–')
     expect(progressLine(event({ ...DATA, cost_usd: 1.5 }), plain)).toContain('· $1.50 ·')
-    expect(progressLine(event({ ...DATA, waiting: 'overloaded' }), plain)).toContain('the provider is asked again (overloaded)')
-    expect(progressLine(event({ ...DATA, background: 1 }), plain)).toContain('waits for what runs in the background (1)')
+    const retry = {
+      waiting: 'the API cannot be reached',
+      attempt: 3,
+      max_attempts: 10,
+      until: '2026-11-16T09:05:35.000Z',
+    }
+    expect(progressLine(event({ ...DATA, ...retry }), plain)).toContain(
+      'the API cannot be reached: attempt 3 of 10 in 4 s',
+    )
+    const later = Date.parse('2026-11-16T09:05:34.200Z')
+    expect(progressLine(event({ ...DATA, ...retry }), plain, 200, later)).toContain('attempt 3 of 10 in 1 s')
+    expect(progressLine(event({ ...DATA, ...retry }), plain, 200, later + 900)).toContain('attempt 3 of 10 now')
+    expect(progressLine(event({ ...DATA, denied: 2 }), plain)).toContain('· 2 denied ·')
+    expect(progressLine(event({ ...DATA, denied: 2 }), plain, 80)).toContain('· 2 denied')
+    expect(progressLine(event({ ...DATA, denied: 0 }), plain)).not.toContain('denied')
+    expect(progressLine(event({ ...DATA, background: 1 }), plain)).toContain(
+      'waits for what runs in the background (1)',
+    )
   })
 
-  it('expects a compaction once the handoffs are used up', () => {
+  test('expects a compaction once the handoffs are used up', () => {
     const last = { ...DATA, handoffs: 3, full_at: 167_000 }
     expect(progressLine(event(last), plain)).toContain('compaction in about 4 steps')
     expect(progressLine(event(last), plain, 80)).toContain('handoffs 3/3, compaction in 4')
@@ -41,7 +73,7 @@ describe('the line of a job at work', () => {
   })
 })
 
-it('the start of a job names it', () => {
+test('the start of a job names it', () => {
   expect(jobEventLine(event({}, 'job_started'), plain)).toMatch(/ job_1 started$/)
 })
 
@@ -50,7 +82,7 @@ describe('a round of checks', () => {
   const said = (type: Event['type'], data: Record<string, unknown>) =>
     jobEventLine(event({ ...round, ...data }, type), plain)?.slice(9)
 
-  it('names the check at work, how it ended, and that a failure goes back to the agent', () => {
+  test('names the check at work, how it ended, and that a failure goes back to the agent', () => {
     expect(said('check_started', { number: 1, name: 'npm test' })).toBe('check 1 of 2 runs: npm test (round 1 of 4)')
     expect(said('check_completed', { name: 'npm test', ok: true, exit_code: 0, duration_ms: 3_140 })).toBe(
       'check passed: npm test (3.1 s)',

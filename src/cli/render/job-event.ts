@@ -1,21 +1,27 @@
-import type { Event } from '../../contract/event.js'
+import type { Event } from '../../contract/records/event.js'
+import { counted } from '../../lib/counted.js'
 import { grouped, percentText, short as shortly } from '../../policy/numbers.js'
 import { bar } from './gauge.js'
 import type { Paint } from './screen.js'
-import { localTime } from './times.js'
-import { cut, harmless, widthOf } from './width.js'
+import { cut, harmless, localTime, widthOf } from './text.js'
 
 /**
  * How far a job has come: step, fullness against the compaction point, handoffs, spend, and when the next handoff is to be expected. Told in
  * as many words as fit: a narrow terminal gets short figures before it loses one.
  */
-export function progressLine({ data }: Event, paint: Paint, columns = Number.POSITIVE_INFINITY): string {
+export function progressLine(
+  { data, at }: Event,
+  paint: Paint,
+  columns = Number.POSITIVE_INFINITY,
+  now = Date.parse(at),
+): string {
   const used = figure(data.used_tokens)
   const point = figure(data.compaction_tokens)
   const percent = used !== null && point ? (used / point) * 100 : null
   const step = text(data.total_steps) ?? text(data.steps) ?? '–'
   const [handoffs, most] = [text(data.handoffs) ?? '–', text(data.max_handoffs) ?? '–']
-  const waits = waitText(data)
+  const waits = waitText(data, now)
+  const denied = data.denied ? `${text(data.denied)} denied` : null
   const full = (figures: (tokens: number) => string): string | null => {
     if (percent === null) return used === null ? null : `${figures(used)} tokens`
     return `${figures(used!)} of ${figures(point!)} (${percentText(percent)})`
@@ -24,20 +30,48 @@ export function progressLine({ data }: Event, paint: Paint, columns = Number.POS
   const counted = [`handoffs ${handoffs}/${most}`, forecast(data, 'short')].filter((part) => part !== null).join(', ')
   const forms = [
     () => [
-      ...[`step ${step}`, `session ${text(data.session) ?? '–'}`, full(grouped), `handoffs ${handoffs}/${most}`],
-      ...[spend(data, grouped), waits ?? forecast(data, 'long')],
+      `step ${step}`,
+      `session ${text(data.session) ?? '–'}`,
+      full(grouped),
+      `handoffs ${handoffs}/${most}`,
+      spend(data, grouped),
+      denied,
+      waits ?? forecast(data, 'long'),
     ],
-    () => [`step ${step}`, full(shortly), `handoffs ${handoffs}/${most}`, spend(data, shortly), waits ?? forecast(data, 'long')],
-    () => [`step ${step}`, near, counted, spend(data, shortly, 'short'), waits],
-    () => [`step ${step}`, percent === null ? near : `${Math.round(percent)}%`, counted, spend(data, shortly, 'short'), waits],
+    () => [
+      `step ${step}`,
+      full(shortly),
+      `handoffs ${handoffs}/${most}`,
+      spend(data, shortly),
+      denied,
+      waits ?? forecast(data, 'long'),
+    ],
+    () => [`step ${step}`, near, counted, spend(data, shortly, 'short'), denied, waits],
+    () => [
+      `step ${step}`,
+      percent === null ? near : `${Math.round(percent)}%`,
+      counted,
+      spend(data, shortly, 'short'),
+      denied,
+      waits,
+    ],
   ]
-  const lines = forms.map((form, at) => () => `${at === forms.length - 1 ? '' : `${bar(percent, 10, paint)} `}${list(form())}`)
+  const lines = forms.map(
+    (form, at) => () => `${at === forms.length - 1 ? '' : `${bar(percent, 10, paint)} `}${list(form())}`,
+  )
   const fits = lines.find((line) => widthOf(line()) <= columns) ?? lines.at(-1)!
   return cut(fits(), columns)
 }
 
-function waitText({ waiting, background }: Record<string, unknown>): string | null {
-  if (waiting) return `the provider is asked again (${text(waiting)})`
+/** Steps, fullness and spend in a few cells, to stand beside something else. */
+export function shortFigures({ data }: Event): string {
+  const [used, point] = [figure(data.used_tokens), figure(data.compaction_tokens)]
+  const percent = used !== null && point ? `${Math.round((used / point) * 100)}%` : null
+  return list([`step ${text(data.total_steps) ?? text(data.steps) ?? '–'}`, percent, spend(data, shortly, 'short')])
+}
+
+function waitText({ waiting, background, ...retry }: Record<string, unknown>, now: number): string | null {
+  if (waiting) return `${text(waiting)}: ${attemptText(retry, now)}`
   return background ? `waits for what runs in the background (${text(background)})` : null
 }
 
@@ -64,6 +98,14 @@ function forecast(
   return `${what} in about ${steps} ${steps === 1 ? 'step' : 'steps'}`
 }
 
+/** `attempt 3 of 10 in 4 s`, counted down from `now`; without a time `attempt 3 of 10`. */
+export function attemptText({ attempt, max_attempts, until }: Record<string, unknown>, now: number): string {
+  const number = `attempt ${text(attempt) ?? '–'}${max_attempts ? ` of ${text(max_attempts)}` : ''}`
+  const left = Math.ceil((Date.parse(String(until)) - now) / 1000)
+  if (Number.isNaN(left)) return number
+  return left > 0 ? `${number} in ${left} s` : `${number} now`
+}
+
 /** What happened to a job besides its steps; null: nothing to tell. */
 export function jobEventLine(event: Event, paint: Paint): string | null {
   const said = jobEventText(event)
@@ -88,17 +130,24 @@ function sentence(type: Event['type'] | 'hook', data: Record<string, unknown>): 
       return 'started'
     case 'job_resumed':
       return 'goes on'
+    case 'job_session':
+      if (data.how === 'continued') return `continues session ${short(data.previous_session_id)}: ${text(data.reason)}`
+      return `begins a fresh session${data.how === 'brief' ? ' with the brief of the last one' : ''}: session ${short(data.previous_session_id)} is not continued, ${text(data.reason)}`
     case 'job_waiting':
-      return `waits${data.until ? ` until ${localTime(new Date(String(data.until)))}` : ''}: ${cut(text(data.reason) ?? '', 400)}`
+      return `waits${data.until ? ` until ${localTime(new Date(String(data.until)))}` : ''}: ${cut(text(data.reason) ?? '', 400)}${data.attempt ? ` (attempt ${text(data.attempt)} of ${text(data.max_attempts)})` : ''}`
     case 'handoff_started':
       return `handoff ${text(data.handoffNumber)}: the session holds ${tokens(data.inputTokens)} tokens and writes its brief`
     case 'handoff_completed':
       return `handoff ${text(data.handoffNumber)}: session ${short(data.oldSessionId)} → ${short(data.newSessionId)}${data.coverage === null ? '' : `, the brief carries ${percentText(Number(data.coverage) * 100)}`}`
     case 'handoff_failed':
       return `handoff ${text(data.handoffNumber)} failed: ${text(data.reason)}`
+    case 'handoff_cancelled':
+      return `handoff ${text(data.handoffNumber)} cancelled: ${text(data.reason)}`
     case 'level_crossed':
       // Those of the file are noted on the session's timeline.
-      return data.of_job === true ? `level ${text(data.level)}: the session holds ${tokens(data.used_tokens)} tokens` : null
+      return data.of_job === true
+        ? `level ${text(data.level)}: the session holds ${tokens(data.used_tokens)} tokens`
+        : null
     case 'check_started':
       return checkAtWork(data)
     case 'check_completed':
@@ -110,7 +159,7 @@ function sentence(type: Event['type'] | 'hook', data: Record<string, unknown>): 
     case 'compaction_complete':
       return `compaction: ${text(data.outcome)}, ${tokens(data.tokensBefore)} → ${tokens(data.tokensAfter)}`
     case 'recovery_delivered':
-      return `${text(data.facts)} facts were put back`
+      return `${counted(Number(data.facts), 'fact')} told again`
     case 'job_paused':
     case 'job_failed':
     case 'job_cancelled':

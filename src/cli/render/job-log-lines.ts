@@ -1,25 +1,57 @@
 import { readers } from '../../agents/readers.js'
 import type { JobLogLine } from '../../contract/api/jobs.js'
 import type { Entry } from '../../contract/conversation.js'
-import type { Event } from '../../contract/event.js'
-import { isOfSubagent } from '../../jobs/runtimes/client-messages.js'
+import type { Event } from '../../contract/records/event.js'
+import { counted } from '../../lib/counted.js'
 import { jobEventText } from './job-event.js'
-import type { Screen } from './screen.js'
-import { localTime } from './times.js'
-import { cut, harmless } from './width.js'
+import type { Colour, Paint, Screen } from './screen.js'
+import { cut, harmless, localTime } from './text.js'
 
 const LONGEST = 300
+/** `09:05:31 ` stands before each entry, and as many spaces before its other lines. */
+const TIME_WIDTH = 9
 
-/** One line of a job's log as a person reads it on a terminal; [] where it says nothing to one. */
-export function logLines(line: string, agent: string, { paint, columns }: Screen): string[] {
-  const width = Math.min(LONGEST, columns)
-  return readLogLine(line, agent).flatMap(({ at, kind, text, ok }) => {
-    if (kind === 'baton') return [`${paint(localTime(new Date(at ?? '')), 'dim')} ${text}`]
-    if (kind === 'agent') return text.split('\n')
-    if (kind === 'other') return [paint(cut(`> ${flat(text)}`, width), 'cyan')]
-    if (kind === 'call') return [paint(cut(`→ ${flat(text)}`, width), 'bold')]
-    return [paint(cut(`${ok ? '←' : paint('✗', 'red')} ${flat(text)}`, width), 'dim')]
-  })
+/**
+ * Turns the lines of a job's log, in their order, into what a user reads on a terminal: with the time
+ * of each, and [] where one says nothing to a user. Most clients write no time into their lines; then
+ * the last time that Baton noted holds. `time`: holds before it noted one. `whole`: calls and results are not cut.
+ */
+export function logPrinter(
+  agent: string,
+  { paint, columns }: Screen,
+  time: string | null = null,
+  length: 'cut' | 'whole' = 'cut',
+): (line: string) => string[] {
+  const width = length === 'whole' ? null : Math.min(LONGEST, columns) - TIME_WIDTH
+  const blank = ' '.repeat(TIME_WIDTH)
+  let last = time
+  return (line) => {
+    last = timeNotedIn(line) ?? last
+    return readLogLine(line, agent).flatMap(({ at, kind, text, ok }) => {
+      const when = at ?? last
+      const begin = when === null ? blank : `${paint(localTime(new Date(when)), 'dim')} `
+      return textLines(kind, text, ok, width, paint).map((each, n) => `${n === 0 ? begin : blank}${each}`.trimEnd())
+    })
+  }
+}
+
+/** The time of a line that Baton wrote; null: a client's line. */
+function timeNotedIn(line: string): string | null {
+  const value = line.includes('"baton"') ? parsed(line) : null
+  return value?.type === 'baton' ? isoOf(value.at) : null
+}
+
+/** `width` null: nothing is cut. */
+function textLines(kind: JobLogLine['kind'], text: string, ok: boolean, width: number | null, paint: Paint): string[] {
+  const marked = (mark: string, colour: Colour): string[] =>
+    width === null
+      ? text.split('\n').map((part, at) => paint(`${at === 0 ? mark : ' '} ${part}`, colour))
+      : [paint(cut(`${mark} ${flat(text)}`, width), colour)]
+  if (kind === 'baton') return [text]
+  if (kind === 'agent') return text.split('\n')
+  if (kind === 'other') return marked('>', 'cyan')
+  if (kind === 'call') return marked('→', 'bold')
+  return marked(ok ? '←' : paint('✗', 'red'), 'dim')
 }
 
 /** What one line of a job's log tells, harmless to print. `other`: what the agent was told. */
@@ -31,16 +63,19 @@ export function readLogLine(line: string, agent: string): JobLogLine[] {
     return text === null ? [] : [{ at: isoOf(value.at), kind: 'baton', text, ok: true }]
   }
   if (value.kind === 'answer') return scripted(value)
-  if (value.type !== 'assistant' && value.type !== 'user') return []
-  if (isOfSubagent(value)) return []
-  return (readers[agent]?.entriesOfLine(line, 1, 'main') ?? []).flatMap(entryLine)
+  if (value.kind === 'returned') return [scriptedResult(value)]
+  return (readers[agent]?.entriesOfStreamLine?.(line) ?? []).flatMap(entryLine)
 }
 
 function entryLine(entry: Entry): JobLogLine[] {
   const at = entry.at === null ? null : new Date(entry.at).toISOString()
   if (entry.kind === 'said') return said(at, entry.by === 'agent' ? 'agent' : 'other', entry.text)
-  if (entry.kind === 'called') return [{ at, kind: 'call', text: harmlessLines(`${entry.tool} ${wordsOf(entry)}`), ok: true }]
-  if (entry.kind === 'returned') return [{ at, kind: 'result', text: harmlessLines(entry.text), ok: entry.ok !== false }]
+  if (entry.kind === 'called')
+    return [
+      { at, kind: 'call', text: harmlessLines(`${entry.tool} ${wordsOf(entry)}`), ok: true, call_id: entry.callId },
+    ]
+  if (entry.kind === 'returned')
+    return [{ at, kind: 'result', text: harmlessLines(entry.text), ok: entry.ok !== false, call_id: entry.callId }]
   return []
 }
 
@@ -58,7 +93,7 @@ function wordsOf({ act }: Extract<Entry, { kind: 'called' }>): string {
     case 'delegate':
       return act.task
     case 'todos':
-      return `${act.todos.length} todos`
+      return counted(act.todos.length, 'todo')
     case 'ask':
       return act.questions.join(' ')
     default:
@@ -68,14 +103,30 @@ function wordsOf({ act }: Extract<Entry, { kind: 'called' }>): string {
 
 /** A session without any client writes our own messages. */
 function scripted(value: Record<string, unknown>): JobLogLine[] {
-  const calls = Array.isArray(value.calls) ? (value.calls as { name?: string; input?: unknown }[]) : []
+  const calls = Array.isArray(value.calls) ? (value.calls as { id?: string; name?: string; input?: unknown }[]) : []
   return [
     ...said(null, 'agent', typeof value.text === 'string' ? value.text : ''),
-    ...calls.map(({ name, input }): JobLogLine => {
+    ...calls.map(({ id, name, input }): JobLogLine => {
       const words = typeof input === 'string' ? input : JSON.stringify(input ?? '')
-      return { at: null, kind: 'call', text: harmlessLines(`${name} ${words}`), ok: true }
+      return {
+        at: null,
+        kind: 'call',
+        text: harmlessLines(`${name} ${words}`),
+        ok: true,
+        ...(id ? { call_id: id } : {}),
+      }
     }),
   ]
+}
+
+function scriptedResult({ id, result, failed }: Record<string, unknown>): JobLogLine {
+  return {
+    at: null,
+    kind: 'result',
+    text: harmlessLines(String(result ?? '')),
+    ok: failed !== true,
+    call_id: String(id),
+  }
 }
 
 const harmlessLines = (text: string): string => text.trim().split('\n').map(harmless).join('\n')

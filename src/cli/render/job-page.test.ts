@@ -1,20 +1,21 @@
-import { describe, expect, it } from 'vitest'
-import { aJob } from '../../jobs/a-job.js'
-import { type JobView, viewJob } from '../../jobs/view-job.js'
+import { describe, expect, test } from 'vitest'
+import type { JobShown } from '../../contract/api/jobs.js'
+import { viewJob } from '../../jobs/view-job.js'
+import { aJob } from '../../testing/sample-job.js'
 import { endLines, jobTable } from './job-page.js'
 import { plain } from './screen.js'
-import { widthOf } from './width.js'
+import { widthOf } from './text.js'
 
 const screen = (columns: number) => ({ terminal: true, columns, rows: 24, paint: plain })
 const NOW = new Date('2026-11-16T09:00:00.000Z')
-const job = (change: Partial<JobView>): JobView => ({
+const job = (change: Partial<JobShown>): JobShown => ({
   ...viewJob(aJob({ jobId: 'job_0123456789abcdef' }), []),
   ...change,
 })
 const gone = { pid: 4_000_000, alive: false }
 
 describe('the list of jobs', () => {
-  it('keeps the task at 60 columns, whatever state a job is in and whoever lost it', () => {
+  test('keeps the task at 60 columns, whatever state a job is in and whoever lost it', () => {
     for (const status of ['pending', 'running', 'handing-off', 'waiting'] as const) {
       const lines = jobTable([job({ status, runner: gone })], screen(60), NOW)
       expect(lines[1]).toContain(`${status}, lost`)
@@ -24,7 +25,7 @@ describe('the list of jobs', () => {
     }
   })
 
-  it('calls a job lost only that nobody is about to run', () => {
+  test('calls a job lost only that nobody is about to run', () => {
     const lately = { status: 'pending' as const, runner: null, created_at: '2026-11-16T08:59:58.000Z' }
     expect(jobTable([job(lately)], screen(80), NOW).join('\n')).not.toContain('lost')
     const before = { ...lately, created_at: '2026-11-16T08:59:40.000Z' }
@@ -34,7 +35,7 @@ describe('the list of jobs', () => {
   })
 })
 
-it('nobody is told to go on with a job that is done, also where the hooks of its end were cut off', () => {
+test('nobody is told to go on with a job that is done, also where the hooks of its end were cut off', () => {
   expect(endLines(job({ status: 'completed', runner: gone }), screen(80), NOW).join('\n')).not.toContain('Go on with')
   expect(endLines(job({ status: 'running', runner: gone }), screen(80), NOW).join('\n')).toContain('Go on with')
 })

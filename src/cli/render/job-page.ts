@@ -1,12 +1,16 @@
-import type { JobView } from '../../jobs/view-job.js'
+import type { JobLogLine, JobShown } from '../../contract/api/jobs.js'
+import type { Event } from '../../contract/records/event.js'
+import type { CheckSpec, JobRecord } from '../../contract/records/job.js'
+import { counted } from '../../lib/counted.js'
 import { grouped } from '../../policy/numbers.js'
-import type { Colour, Paint, Screen } from './screen.js'
+import type { Call, Cli } from '../command.js'
+import { attemptText, checkAtWork, jobEventLine, progressLine, shortFigures } from './job-event.js'
+import { logPrinter, readLogLine } from './job-log-lines.js'
+import { type Colour, type Paint, type Screen, screenOf } from './screen.js'
 import { type Column, table } from './table.js'
-import { age, stamp } from './times.js'
-import { cut, harmless } from './width.js'
-import { wrap } from './wrap.js'
+import { age, cut, elapsedText, harmless, localTime, stamp, widthOf, wrap } from './text.js'
 
-const COLOURS: Partial<Record<JobView['status'], Colour>> = {
+const COLOURS: Partial<Record<JobShown['status'], Colour>> = {
   completed: 'green',
   failed: 'red',
   cancelled: 'red',
@@ -20,26 +24,31 @@ const COLOURS: Partial<Record<JobView['status'], Colour>> = {
 const STARTS_MS = 10_000
 
 /** A job that says it runs while nobody runs it was cut off. */
-function isLost({ status: state, runner, created_at }: JobView, now: Date): boolean {
+function isLost({ status: state, runner, created_at }: JobShown, now: Date): boolean {
   if (['completed', 'failed', 'cancelled', 'paused'].includes(state)) return false
   if (runner === null && state === 'pending') return now.getTime() - Date.parse(created_at) > STARTS_MS
   return runner === null || !runner.alive
 }
 
-function status(job: JobView, paint: Paint, now: Date, lost: string): string {
+function status(job: JobShown, paint: Paint, now: Date, lost: string): string {
   return isLost(job, now) ? paint(`${job.status}, ${lost}`, 'red') : paint(job.status, COLOURS[job.status] ?? 'bold')
 }
 
-export function jobTable(jobs: readonly JobView[], screen: Screen, now: Date): string[] {
-  const columns: Column<JobView>[] = [
+export function jobTable(jobs: readonly JobShown[], screen: Screen, now: Date): string[] {
+  const columns: Column<JobShown>[] = [
     { title: 'JOB', cell: ({ job_id }) => job_id, dropAt: 0 },
     { title: 'STATUS', cell: (job) => status(job, screen.paint, now, 'lost'), dropAt: 0 },
     { title: 'AGENT', cell: ({ agent }) => harmless(agent ?? '–'), dropAt: 3, shrinkTo: 8 },
     { title: 'STEPS', cell: ({ steps }) => String(steps), dropAt: 4, align: 'right' },
-    { title: 'HANDOFFS', cell: ({ handoffs, max_handoffs }) => `${handoffs}/${max_handoffs}`, dropAt: 5, align: 'right' },
+    {
+      title: 'HANDOFFS',
+      cell: ({ handoffs, max_handoffs }) => `${handoffs}/${max_handoffs}`,
+      dropAt: 5,
+      align: 'right',
+    },
     { title: 'COST', cell: ({ spend }) => cost(spend.cost_usd), dropAt: 6, align: 'right' },
     { title: 'AGE', cell: ({ created_at }) => age(created_at, now), dropAt: 2, align: 'right' },
-    { title: 'TASK', cell: ({ prompt, work_item }) => firstLine(work_item ?? prompt), dropAt: 1, shrinkTo: 12 },
+    { title: 'TITLE', cell: ({ title }) => harmless(title ?? '–'), dropAt: 1, shrinkTo: 12 },
   ]
   const isAny = jobs.some((job) => isLost(job, now))
   const hint = isAny ? [screen.paint('lost: nobody runs it any more; baton jobs resume goes on', 'dim')] : []
@@ -48,12 +57,12 @@ export function jobTable(jobs: readonly JobView[], screen: Screen, now: Date): s
 
 const NOBODY = 'nobody runs it'
 
-export function jobPage(job: JobView & { files: string }, { paint, columns }: Screen, now: Date): string[] {
+export function jobPage(job: JobShown & { files: string }, { paint, columns }: Screen, now: Date): string[] {
   const row = (name: string, value: string | null): string[] =>
     value === null ? [] : wrap(`${paint(name.padEnd(11), 'dim')} ${harmless(value)}`, columns, 12)
   const sessions = job.sessions.map(
     ({ session_id, number, used_tokens, compaction_tokens, steps, brief_id, compactions }) =>
-      `  ${number}. ${session_id}  ${steps} steps, ${used_tokens === null ? '–' : grouped(used_tokens)} of ${compaction_tokens === null ? '–' : grouped(compaction_tokens)} tokens${compactions > 0 ? `, compacted ${compactions} times` : ''}${brief_id === null ? '' : `, begun with ${brief_id}`}`,
+      `  ${number}. ${session_id}  ${counted(steps, 'step')}, ${used_tokens === null ? '–' : grouped(used_tokens)} of ${compaction_tokens === null ? '–' : grouped(compaction_tokens)} tokens${compactions > 0 ? `, ${counted(compactions, 'compaction')}` : ''}${brief_id === null ? '' : `, begun with ${brief_id}`}`,
   )
   return [
     `${paint(job.job_id, 'bold')}  ${status(job, paint, now, NOBODY)}${job.exit_reason && job.exit_reason !== 'success' ? ` (${job.exit_reason})` : ''}`,
@@ -67,7 +76,10 @@ export function jobPage(job: JobView & { files: string }, { paint, columns }: Sc
     ...row('started', job.started_at && stamp(job.started_at)),
     ...row('ended', job.ended_at && stamp(job.ended_at)),
     ...row('waits', job.wait_until && `until ${stamp(job.wait_until)}`),
+    ...row('retries', job.retry && retryText(job.retry, now)),
     ...row('runner', job.runner && `process ${job.runner.pid}${job.runner.alive ? '' : ', which is gone'}`),
+    ...row('permissions', job.permission_mode),
+    ...row('denied', job.denied_calls === 0 ? null : deniedText(job)),
     ...row('spend', spendText(job)),
     ...row('files', job.files),
     ...(sessions.length > 0 ? [paint('sessions', 'dim'), ...sessions.flatMap((line) => wrap(line, columns, 5))] : []),
@@ -77,26 +89,26 @@ export function jobPage(job: JobView & { files: string }, { paint, columns }: Sc
 }
 
 /** What a person reads when a job has come to its end, or to a pause. */
-export function endLines(job: JobView, { paint, columns }: Screen, now: Date): string[] {
+export function endLines(job: JobShown, { paint, columns }: Screen, now: Date): string[] {
   const result = (job.result ?? '').trim()
   const counts = [
-    `${job.sessions.length} ${job.sessions.length === 1 ? 'session' : 'sessions'}`,
-    `${job.handoffs} ${job.handoffs === 1 ? 'handoff' : 'handoffs'}`,
-    `${job.steps} ${job.steps === 1 ? 'step' : 'steps'}`,
+    counted(job.sessions.length, 'session'),
+    counted(job.handoffs, 'handoff'),
+    counted(job.steps, 'step'),
+    ...(job.compactions > 0 ? [counted(job.compactions, 'compaction')] : []),
+    spendText(job),
+    `${elapsedText(job.ran_ms)} of work`,
   ]
   return [
     ...(job.status === 'completed' && result !== '' ? [...result.split('\n').map(harmless), ''] : []),
-    ...wrap(
-      `${paint(job.job_id, 'bold')} ${status(job, paint, now, NOBODY)}: ${[...counts, ...(job.compactions > 0 ? [`${job.compactions} compactions`] : []), spendText(job)].join(', ')}`,
-      ...([columns, 2] as const),
-    ),
+    ...wrap(`${paint(job.job_id, 'bold')} ${status(job, paint, now, NOBODY)}: ${counts.join(', ')}`, columns, 2),
     ...(job.detail === null ? [] : wrap(harmless(job.detail), columns, 2)),
     ...checkLines(job, paint),
     ...hint(job, paint, now),
   ]
 }
 
-function checkLines({ checks }: JobView, paint: Paint): string[] {
+function checkLines({ checks }: JobShown, paint: Paint): string[] {
   const last = Math.max(0, ...checks.map(({ round }) => round))
   return checks
     .filter(({ round }) => round === last)
@@ -114,18 +126,30 @@ const MORE: Record<string, [words: string, option: string][]> = {
     ['tokens are spent', '--budget-tokens N'],
     ['--budget-usd', '--budget-usd X'],
   ],
-  timeout: [['--budget-minutes', '--budget-minutes N']],
+  timeout: [
+    ['--budget-minutes', '--budget-minutes N'],
+    ['--max-handoffs', '--max-handoffs N'],
+  ],
   max_handoffs: [['--max-handoffs', '--max-handoffs N']],
+  refused: [['--permission-mode', '--permission-mode acceptEdits']],
 }
 
-function hint(job: JobView, paint: Paint, now: Date): string[] {
+function hint(job: JobShown, paint: Paint, now: Date): string[] {
   const { status: state, job_id, exit_reason, detail } = job
   const goesOn = state === 'paused' || state === 'failed' || isLost(job, now)
   const more = MORE[exit_reason ?? '']?.find(([words]) => detail?.includes(words))?.[1]
   return goesOn ? [paint(`Go on with: baton jobs resume ${job_id}${more === undefined ? '' : ` ${more}`}`, 'dim')] : []
 }
 
-function spendText({ spend }: JobView): string {
+function retryText({ reason, attempt, max_attempts, at }: NonNullable<JobShown['retry']>, now: Date): string {
+  return `${reason}: ${attemptText({ attempt, max_attempts, until: at }, now.getTime())}`
+}
+
+function deniedText({ denied_calls: calls, denied_edits: edits }: JobShown): string {
+  return `${calls} ${calls === 1 ? 'call' : 'calls'}, ${edits} of them ${edits === 1 ? 'an edit' : 'edits'}`
+}
+
+function spendText({ spend }: JobShown): string {
   const all = spend.input_tokens + spend.output_tokens + spend.cache_creation_tokens + spend.cache_read_tokens
   return `${cost(spend.cost_usd)}${spend.cost_usd === null ? '' : ', '}${spend.cost_usd === null ? ` ${grouped(all)}` : grouped(all)} tokens`.replace(
     '– ',
@@ -136,3 +160,217 @@ function spendText({ spend }: JobView): string {
 const cost = (usd: number | null): string => (usd === null ? '–' : `$${usd.toFixed(2)}`)
 
 const firstLine = (text: string): string => cut(harmless(text.trim().split('\n', 1)[0] ?? ''), 100)
+
+export interface Display {
+  take(event: Event): void
+  /** A line that a client of the job wrote. */
+  line(jobId: string, line: string): void
+  /** A sentence for the person, whatever is shown else. */
+  note(text: string): void
+  /** Takes the live line away. */
+  end(): void
+}
+
+/** `09:05:31 ` stands before what happened. */
+const AFTER_TIME = 9
+/** Width of a step's line where nobody looks at a screen. */
+const LONGEST = 300
+const ENDS: ReadonlySet<Event['type']> = new Set(['job_completed', 'job_failed', 'job_cancelled', 'job_paused'])
+
+/** The live line between two figures, for a time in milliseconds; null where the event leaves it as it is. */
+function meanwhile({ type, data }: Event): ((now: number) => string) | null {
+  switch (type) {
+    case 'job_started':
+      return () => 'The client starts … (Ctrl-C pauses)'
+    case 'job_resumed':
+      return () => 'The session is opened again … (Ctrl-C pauses)'
+    case 'job_waiting':
+      return data.attempt ? (now) => `Waits: ${attemptText(data, now)} (Ctrl-C pauses)` : null
+    case 'handoff_started':
+      return () => 'The session writes its brief …'
+    case 'handoff_completed':
+      return () => 'The next session begins …'
+    case 'handoff_cancelled':
+      return () => 'The same session continues …'
+    case 'check_started':
+      return () => `${checkAtWork(data)} …`
+    case 'checks_completed':
+      return () => (data.next === 'agent' ? 'The agent is told which checks failed …' : 'The job ends …')
+    default:
+      return null
+  }
+}
+
+/** The contents of the line that is redrawn. */
+interface Live {
+  jobId: string
+  /** Figures of the last step; null before the first. */
+  progress: Event | null
+  /** The work of Baton or the client between two figures; null: the agent works. */
+  doing: ((now: number) => string) | null
+}
+
+/**
+ * How a job comes along. On a terminal: a line for each step and each event, above one line that
+ * changes (elapsed time, the call that runs, fullness, cost). Elsewhere: plain lines. Or events as JSON.
+ */
+export function displayOn(cli: Cli, call: Call, jobs: readonly JobRecord[]): Display {
+  const note = (text: string): void => cli.note(text)
+  if (call.value('output-format') === 'stream-json')
+    return { take: (event) => cli.print(JSON.stringify(event)), line() {}, note, end() {} }
+  if (call.json || call.flag('quiet')) return { take() {}, line() {}, note, end() {} }
+  const { paint, terminal } = cli.screen
+  const several = jobs.length > 1
+  const verbose = call.flag('verbose')
+  const begun = cli.now().getTime()
+  const elapsed = (): string => paint(elapsedText(cli.now().getTime() - begun), 'dim')
+  const lead = (jobId: string): string => (several ? `${paint(jobId, 'dim')} ` : '')
+  const specs = new Map(jobs.map(({ jobId, spec }) => [jobId, spec]))
+  const steps = new Map(
+    jobs.map(({ jobId, spec, workspace }) => [jobId, new StepLines(workspace?.folder ?? spec.folder)]),
+  )
+  // What a single job came to is printed at its end, with more.
+  const linesOf = (event: Event): string[] => {
+    const line = !several && ENDS.has(event.type) ? null : jobEventLine(event, paint)
+    const { checks = [] } = specs.get(event.job_id!) ?? {}
+    const begins = event.type === 'job_started' || event.type === 'job_resumed'
+    return [
+      ...(line === null ? [] : [line]),
+      ...(begins && checks.length > 0 ? [checksAhead(event, checks, paint)] : []),
+    ]
+  }
+  /** The part of one line of a client that is shown. */
+  const shown = (jobId: string, line: string, columns: number): string[] => {
+    const { agent } = specs.get(jobId)!
+    const now = cli.now()
+    const ended = steps
+      .get(jobId)!
+      .take(readLogLine(line, agent), now.getTime(), { paint, columns: columns - AFTER_TIME })
+    if (verbose) return logPrinter(agent, { ...cli.screen, columns }, now.toISOString(), 'whole')(line)
+    return ended.map((text) => `${paint(localTime(now), 'dim')} ${text}`)
+  }
+  if (!terminal)
+    return {
+      take(event) {
+        const lines = event.type === 'job_progress' ? [`${elapsed()} ${progressLine(event, paint)}`] : linesOf(event)
+        for (const line of lines) cli.print(`${lead(event.job_id!)}${line}`)
+      },
+      line(jobId, line) {
+        for (const text of shown(jobId, line, LONGEST)) cli.print(`${lead(jobId)}${text}`)
+      },
+      note,
+      end() {},
+    }
+  let live: Live | null = null
+  const { stdout } = process
+  const columns = (): number => screenOf(stdout, cli.env).columns - 1
+  const draw = (): void => {
+    if (live === null) return
+    // The terminal itself writes `^C` behind it: on the next line that would be in the way.
+    const room = columns() - 2
+    stdout.write(`\r\u001b[K${cut(liveLine(live, room), room)}`)
+  }
+  const liveLine = ({ jobId, progress, doing }: Live, width: number): string => {
+    const start = `${lead(jobId)}${elapsed()} `
+    const room = width - widthOf(start)
+    const running = steps.get(jobId)!.running()
+    if (running !== null) {
+      const figures = progress === null ? '' : ` · ${shortFigures(progress)}`
+      return `${start}${cut(running, Math.max(20, room - widthOf(figures)))}${figures}`
+    }
+    if (doing !== null) return `${start}${paint(doing(Date.now()), 'dim')}`
+    return progress === null ? start : `${start}${progressLine(progress, paint, room, Date.now())}`
+  }
+  const above = (text: string, indent = 0): void => {
+    stdout.write(`\r\u001b[K${wrap(text, columns(), indent).join('\n')}\n`)
+    draw()
+  }
+  const update = (jobId: string, change: Partial<Live>): void => {
+    const known = live?.jobId === jobId ? live : { jobId, progress: null, doing: null }
+    live = { ...known, ...change }
+    draw()
+  }
+  stdout.on('resize', draw)
+  const clock = setInterval(draw, 1_000)
+  clock.unref()
+  return {
+    take(event) {
+      const jobId = event.job_id!
+      if (event.type === 'job_progress') {
+        update(jobId, { progress: event, doing: null })
+        return
+      }
+      // The check at work stands in the line that changes.
+      if (event.type !== 'check_started') for (const line of linesOf(event)) above(`${lead(jobId)}${line}`, AFTER_TIME)
+      const doing = meanwhile(event)
+      if (doing === null) return
+      // The calls that ran belonged to the session before.
+      steps.get(jobId)?.clear()
+      update(jobId, { doing })
+    },
+    line(jobId, line) {
+      const width = columns() - widthOf(lead(jobId))
+      for (const text of shown(jobId, line, width)) above(`${lead(jobId)}${text}`)
+      update(jobId, steps.get(jobId)!.running() === null ? {} : { doing: null })
+    },
+    note: (text) => above(text),
+    end() {
+      stdout.off('resize', draw)
+      clearInterval(clock)
+      if (live !== null) stdout.write('\r\u001b[K')
+      live = null
+    },
+  }
+}
+
+function checksAhead({ at }: Event, checks: readonly CheckSpec[], paint: Paint): string {
+  const names = checks.map(({ name }) => cut(harmless(name.replace(/\s+/g, ' ')), 60)).join(', ')
+  return `${paint(localTime(new Date(at)), 'dim')} ${counted(checks.length, 'check')} before it counts as done: ${names}`
+}
+
+/** Durations below this are not worth a figure. */
+const SHOWN_FROM_MS = 1_000
+
+/** The calls of one job: those that run, and one line for each that has returned. */
+export class StepLines {
+  readonly #running = new Map<string, { text: string; since: number }>()
+
+  /** `folder`: paths below it are shown relative to it. */
+  constructor(private readonly folder: string) {}
+
+  /** The lines of calls that returned with this. */
+  take(lines: readonly JobLogLine[], now: number, { paint, columns }: Pick<Screen, 'paint' | 'columns'>): string[] {
+    return lines.flatMap(({ kind, text, ok, call_id: id }) => {
+      if (id === undefined) return []
+      if (kind === 'call') this.#running.set(id, { text: this.#short(text), since: now })
+      const call = this.#running.get(id)
+      if (kind !== 'result' || call === undefined) return []
+      this.#running.delete(id)
+      const took = now - call.since
+      const time = took < SHOWN_FROM_MS ? '' : paint(` (${Math.round(took / 1000)} s)`, 'dim')
+      if (ok) return [cut(`${paint('✓', 'green')} ${call.text}${time}`, columns)]
+      // The reason is worth half the line, however long the call is.
+      const named = cut(call.text, Math.floor(columns / 2))
+      return [cut(`${paint('✗', 'red')} ${named}${time}${paint(`: ${flat(text)}`, 'dim')}`, columns)]
+    })
+  }
+
+  /** The newest call that runs now, and how many run beside it. Null when none does. */
+  running(): string | null {
+    const newest = [...this.#running.values()].at(-1)
+    if (newest === undefined) return null
+    const others = this.#running.size - 1
+    return `→ ${newest.text}${others === 0 ? '' : ` (and ${others} more)`}`
+  }
+
+  /** The client is gone, and the calls with it. */
+  clear(): void {
+    this.#running.clear()
+  }
+
+  #short(text: string): string {
+    return flat(text).replaceAll(`${this.folder}/`, '')
+  }
+}
+
+const flat = (text: string): string => harmless(text.replace(/\s+/g, ' ').trim())

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
-import { aSession } from './a-session.js'
+import { aSession } from '../../testing/sample-session.js'
 import { plain } from './screen.js'
 import { type Detail, type PageOptions, sessionPage } from './session-page.js'
-import { stamp } from './times.js'
-import { widthOf } from './width.js'
+import { stamp, widthOf } from './text.js'
 
 const detail = (change: Partial<Detail> = {}): Detail => ({
   ...aSession(),
@@ -48,7 +47,7 @@ test('the page tells identity, context, levels and spend', () => {
     `  reading     ${stamp('2026-03-01T11:59:48.000Z')} (12s ago)`,
     '',
     'Context',
-    `  ${'▰'.repeat(28)}${'▱'.repeat(12)}  71% of the compaction point`,
+    `  ${'▰'.repeat(28)}${'▱'.repeat(6)}┃${'▱'.repeat(5)}  71% of the compaction point`,
     '  used        118,600 tokens, 59.3% of the 200,000 window (by the mod)',
     '  compacts at 167,000 (told by the client (model-default))',
     `  cycle       2, begun by compaction ${stamp('2026-03-01T11:00:00.000Z')}`,
@@ -82,7 +81,9 @@ test('figures that are not known or not exact are not dressed up', () => {
   expect(text).toContain('compacts at not known yet')
   expect(text).toContain('reading     none in this cycle')
   expect(text).not.toContain('▰')
-  expect(page({ exact: false }, { pointExact: false })).toMatch(/~71% of the compaction point[\s\S]*compacts at about 167,000/)
+  expect(page({ exact: false }, { pointExact: false })).toMatch(
+    /~71% of the compaction point[\s\S]*compacts at about 167,000/,
+  )
 })
 
 test('above 100 comes with the reason, and with compaction off the point is that of the refusal', () => {
@@ -137,11 +138,15 @@ test('subagents, the seat’s earlier sessions, plan limits and trouble are show
 
 test('on a narrow terminal long lines are broken between words', () => {
   const lines = sessionPage(detail({ compaction_mode: 'reactive', compaction_percent: 102 }), options({ columns: 60 }))
-  expect(lines.find((line) => line.includes('above 100%'))).toBe('  note        above 100% because this model compacts only')
+  expect(lines.find((line) => line.includes('above 100%'))).toBe(
+    '  note        above 100% because this model compacts only',
+  )
   const path = `/home/me/.claude/projects/${'deep-'.repeat(20)}/d76d6c4d.jsonl`
   const shown = [...lines, ...sessionPage(detail({ transcript_path: path }), options({ columns: 60 }))]
   for (const line of shown) expect(widthOf(line), line).toBeLessThanOrEqual(60)
   const broken = shown.slice(lines.length).filter((line) => line.includes('deep-'))
   expect(broken.length).toBeGreaterThan(1)
-  expect(broken.map((line) => line.slice(14)).join('')).toContain('deep-deep-deep-deep-deep-deep-deep-deep-deep-deep-deep')
+  expect(broken.map((line) => line.slice(14)).join('')).toContain(
+    'deep-deep-deep-deep-deep-deep-deep-deep-deep-deep-deep',
+  )
 })

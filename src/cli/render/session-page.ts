@@ -1,19 +1,17 @@
-import type { Archive } from '../../contract/archive.js'
-import type { Event } from '../../contract/event.js'
-import type { CompactionRecord } from '../../contract/loss.js'
-import type { Session, Spend } from '../../contract/session.js'
-import type { BriefView, HandoffView } from '../../engine/view-brief.js'
+import type { Session, Spend } from '../../contract/api/session.js'
+import type { FactKind } from '../../contract/fact.js'
+import type { Archive } from '../../contract/records/archive.js'
+import type { CompactionRecord, LossReport } from '../../contract/records/compaction.js'
+import type { Event } from '../../contract/records/event.js'
+import type { BriefView, HandoffView } from '../../engine/views/brief-view.js'
+import { toldAgain } from '../../facts/key-of.js'
 import { grouped, percentText } from '../../policy/numbers.js'
-import { seatHandoffLines } from './brief-lines.js'
-import { archiveLines, compactionLines } from './compaction-lines.js'
+import { factLine, seatHandoffLines } from './briefs.js'
 import { eventLine } from './event-line.js'
 import { bar, heat } from './gauge.js'
-import { tilde } from './paths.js'
 import type { Paint } from './screen.js'
 import { stateText } from './session-table.js'
-import { age, stamp } from './times.js'
-import { cut, harmless, padEnd, padStart } from './width.js'
-import { wrap } from './wrap.js'
+import { age, bytesText, cut, harmless, padEnd, padStart, stamp, tilde, widthOf, wrap } from './text.js'
 
 /** What `show --json` prints, as far as the page reads it. */
 export interface Detail extends Omit<Session, 'handoff'> {
@@ -33,7 +31,13 @@ export interface Detail extends Omit<Session, 'handoff'> {
     exact: boolean
     spend: Spend
   }[]
-  chain: { session_id: string; started_at: string; ended_at: string | null; compactions: number; used_tokens: number | null }[]
+  chain: {
+    session_id: string
+    started_at: string
+    ended_at: string | null
+    compactions: number
+    used_tokens: number | null
+  }[]
   handoff: HandoffView | null
   /** Of the whole seat, in their sequence. */
   briefs: BriefView[]
@@ -94,15 +98,21 @@ function facts(rows: Fact[], columns: number): string[] {
 /** Paths have no spaces to break them at. */
 function breakLong(text: string, room: number): string {
   if (room === Number.POSITIVE_INFINITY) return text
-  return text.replace(/\S+/g, (word) => (word.length <= room ? word : word.match(new RegExp(`.{1,${room}}`, 'gu'))!.join(' ')))
+  return text.replace(/\S+/g, (word) =>
+    word.length <= room ? word : word.match(new RegExp(`.{1,${room}}`, 'gu'))!.join(' '),
+  )
 }
 
 function identity(detail: Detail, { seatName, home, now }: PageOptions): Fact[] {
   const seat = seatName ? `${seatName} (${detail.seat_id})` : detail.seat_id
   const read = `${stamp(detail.updated_at)} (${age(detail.updated_at, now)} ago)${detail.stale ? ', stale: run baton doctor' : ''}`
   return [
+    ['title', detail.title],
     ['seat', detail.parent_seat_id ? `${seat}, child of ${detail.parent_seat_id}` : seat],
-    ['project', detail.project === null ? null : `${tilde(detail.project, home)}${detail.branch ? ` on ${detail.branch}` : ''}`],
+    [
+      'project',
+      detail.project === null ? null : `${tilde(detail.project, home)}${detail.branch ? ` on ${detail.branch}` : ''}`,
+    ],
     ['folder', detail.cwd !== null && detail.cwd !== detail.project ? tilde(detail.cwd, home) : null],
     [
       'agent',
@@ -110,7 +120,10 @@ function identity(detail: Detail, { seatName, home, now }: PageOptions): Fact[] 
     ],
     ['transcript', detail.transcript_path === null ? null : tilde(detail.transcript_path, home)],
     ['reading', detail.updated_at === null ? 'none in this cycle' : read],
-    ['trouble', detail.config_trouble === null ? null : `the last good configuration is in force (${detail.config_trouble})`],
+    [
+      'trouble',
+      detail.config_trouble === null ? null : `the last good configuration is in force (${detail.config_trouble})`,
+    ],
   ]
 }
 
@@ -118,8 +131,8 @@ function gauge(detail: Detail, { paint, columns }: PageOptions): string[] {
   const percent = detail.compaction_percent
   if (percent === null) return []
   const cells = Math.max(10, Math.min(40, columns - 40))
-  const figure = paint(`${detail.exact ? '' : '~'}${percentText(percent)}`, heat(percent))
-  return [`${bar(percent, cells, paint)}  ${figure} of the ${pointName(detail)}`]
+  const figure = paint(`${detail.exact ? '' : '~'}${percentText(percent)}`, heat(percent, detail))
+  return [`${bar(percent, cells, paint, detail)}  ${figure} of the ${pointName(detail)}`]
 }
 
 function context(detail: Detail, { pointExact }: PageOptions): Fact[] {
@@ -161,14 +174,16 @@ function beyond({ compaction_percent: percent, compaction_mode: mode }: Detail):
 }
 
 function levels(detail: Detail, { paint }: PageOptions): string[] {
-  const name = Math.max(0, ...detail.levels.map((level) => level.name.length))
+  const name = Math.max(0, ...detail.levels.map((level) => widthOf(harmless(level.name))))
   return detail.levels.map((level) => {
     const at = padStart(level.at_tokens === null ? '–' : grouped(level.at_tokens), 9)
     const text = `${padEnd(harmless(level.name), name)}  ${at}`
     if (level.crossed_at !== null) return `${paint('●', 'yellow')} ${text}  crossed ${stamp(level.crossed_at)}`
     if (level.at_tokens === null) return `${paint('○', 'dim')} ${text}  cannot be placed: the window is not known`
-    if (!level.reachable) return `${paint('×', 'dim')} ${paint(`${text}  unreachable: at or beyond the compaction point`, 'dim')}`
-    const left = detail.used_tokens === null ? '' : `  ${grouped(Math.max(0, level.at_tokens - detail.used_tokens))} to go`
+    if (!level.reachable)
+      return `${paint('×', 'dim')} ${paint(`${text}  unreachable: at or beyond the compaction point`, 'dim')}`
+    const left =
+      detail.used_tokens === null ? '' : `  ${grouped(Math.max(0, level.at_tokens - detail.used_tokens))} to go`
     return `${paint('○', 'dim')} ${text}${left}`
   })
 }
@@ -204,4 +219,101 @@ function spend({ spend: s }: Detail): Fact[] {
     ['tokens', counted ? tokens : null],
     ['cache hits', s.cache_hit_rate === null ? null : percentText(Math.round(s.cache_hit_rate * 1000) / 10)],
   ]
+}
+
+interface On {
+  columns: number
+  paint: Paint
+  now: Date
+}
+
+/** How many compactions are shown, and how many facts the newest of them dropped. */
+const SHOWN = 3
+const LOST_SHOWN = 5
+const CELLS = 10
+
+/** How many transcripts of a session are kept, and the newest. */
+export function archiveLines(archives: readonly Archive[], { columns, paint, now }: On): string[] {
+  const kept = archives.filter(({ status }) => status === 'kept')
+  const newest = kept.at(-1)
+  const waits = archives.filter(({ status }) => status === 'pending').length
+  const failed = archives.filter(({ status }) => status === 'failed').length
+  const counts = [
+    kept.length === 0 ? null : `${kept.length} kept`,
+    waits === 0 ? null : `${waits} being kept`,
+    failed === 0 ? null : paint(`${failed} failed (baton archive list)`, 'red'),
+  ].filter((part) => part !== null)
+  if (counts.length === 0) return []
+  const last =
+    newest && `${newest.archive_id}  ${age(newest.created_at, now)} ago, ${bytesText(newest.bytes)}, ${newest.trigger}`
+  return [counts.join(', '), ...(last ? wrap(`newest ${last}`, columns, 7) : [])]
+}
+
+/** Each compaction with what its summary carries and what it dropped, newest first. `session`: how a command names it. */
+export function compactionLines(compactions: readonly CompactionRecord[], session: string, on: On): string[] {
+  const newest = compactions.toReversed()
+  const earlier = newest.length - SHOWN
+  return [
+    ...newest.slice(0, SHOWN).flatMap((one, i) => oneCompaction(one, i === 0 ? session : null, on)),
+    ...(earlier > 0 ? [on.paint(`and ${earlier} earlier (--json has all)`, 'dim')] : []),
+  ]
+}
+
+function oneCompaction(one: CompactionRecord, session: string | null, { columns, paint }: On): string[] {
+  const head = `${stamp(one.startedAt)}  ${one.trigger === 'manual' ? 'by hand' : 'by the client'}`
+  const { loss } = one
+  if (loss === null) return [head, ...wrap(`  ${paint(whyNoReport(one), 'dim')}`, columns, 2)]
+  const back = toldAgain(one)
+  const named = loss.lost.filter(back).length
+  const lines = [
+    head,
+    ...wrap(
+      `  ${keptLine(loss, paint)}${named > 0 ? `, ${named} of the ${loss.total - loss.kept} lost put back` : ''}`,
+      columns,
+      2,
+    ),
+    ...wrap(`  ${kindsText(loss)}`, columns, 2),
+  ]
+  if (session === null || loss.lost.length === 0) return lines
+  const more = loss.total - loss.kept - Math.min(LOST_SHOWN, loss.lost.length)
+  return [
+    ...lines,
+    `  lost, most needed first${loss.lost.some(back) ? ` (${paint('↩', 'green')} put back)` : ''}:`,
+    ...loss.lost.slice(0, LOST_SHOWN).map((fact) => `    ${factLine(fact, back(fact), columns - 4, paint)}`),
+    ...(more > 0 ? [`    ${paint(`and ${more} more: baton recall --lost --session ${session}`, 'dim')}`] : []),
+  ]
+}
+
+/** `▰▰▰▰▰▰▰▱▱▱ facts kept 12 of 17` */
+export function keptLine({ kept, total }: Pick<LossReport, 'kept' | 'total'>, paint: Paint): string {
+  if (total === 0) return 'no facts stood in it'
+  // Neither full nor empty unless it is.
+  const filled = Math.max(
+    kept > 0 ? 1 : 0,
+    Math.min(kept < total ? CELLS - 1 : CELLS, Math.round((kept / total) * CELLS)),
+  )
+  return `${paint('▰'.repeat(filled), 'green')}${paint('▱'.repeat(CELLS - filled), 'dim')} ${keptText({ kept, total })}`
+}
+
+export const keptText = ({ kept, total }: Pick<LossReport, 'kept' | 'total'>): string =>
+  `facts kept ${kept} of ${total}`
+
+/** `request 1/1 · constraint 2/5`: kept of all, by kind, in the order of how much depends on them. */
+export function kindsText({ byKind }: Pick<LossReport, 'byKind'>): string {
+  return ORDER.flatMap((kind) => {
+    const one = byKind[kind]
+    return one ? [`${kind} ${one.kept}/${one.total}`] : []
+  }).join(' · ')
+}
+
+const ORDER: readonly FactKind[] = [
+  ...(['request', 'constraint', 'todo', 'question', 'test', 'decision'] as const),
+  ...(['error', 'branch', 'commit', 'file', 'command'] as const),
+]
+
+export function whyNoReport({ trouble, facts }: CompactionRecord): string {
+  if (trouble !== null) return `no loss report: ${trouble}`
+  return facts === null
+    ? 'no loss report yet: its transcript is still to be read'
+    : 'no loss report: the summary is not known'
 }

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import type { Session } from '../../contract/session.js'
-import { aSession } from './a-session.js'
+import type { Session } from '../../contract/api/session.js'
+import { aSession } from '../../testing/sample-session.js'
 import { coloured, plain } from './screen.js'
 import { legend, ofSeats, type SessionRow, sessionTable } from './session-table.js'
-import { widthOf } from './width.js'
+import { widthOf } from './text.js'
 
 const now = new Date('2026-03-01T12:00:00Z')
 const row = (change: Partial<Session> = {}, more: Partial<SessionRow> = {}): SessionRow => ({
@@ -13,12 +13,13 @@ const row = (change: Partial<Session> = {}, more: Partial<SessionRow> = {}): Ses
   pointExact: true,
   ...more,
 })
-const draw = (rows: SessionRow[], columns = 200): string[] => sessionTable(rows, { columns, paint: plain, now, home: '/home/me' })
+const draw = (rows: SessionRow[], columns = 200): string[] =>
+  sessionTable(rows, { columns, paint: plain, now, home: '/home/me' })
 
 test('a wide terminal shows everything', () => {
   expect(draw([row()])).toEqual([
     'SESSION   SEAT       PROJECT  MODEL     STATE    CONTEXT     OF POINT  TOKENS     LEVEL    CYCLE  AGE',
-    'd76d6c4d  seat_0123  ~/shop   opus-4-6  working  ▰▰▰▰▰▰▰▱▱▱       71%  119k/167k  warning      2  12s',
+    'd76d6c4d  seat_0123  ~/shop   opus-4-6  working  ▰▰▰▰▰▰▰▱┃▱       71%  119k/167k  warning      2  12s',
   ])
 })
 
@@ -71,15 +72,21 @@ test('what is derived is marked, what is not known is a dash, and the marks are 
   const derived = row({ exact: false }, { pointExact: false })
   expect(draw([derived])[1]).toContain('~71%  119k/~167k')
   expect(legend([derived])).toEqual(['~ derived, not told by the client'])
-  const unknown = row({ used_tokens: null, used_percent: null, compaction_percent: null, exact: false, updated_at: null })
-  expect(draw([unknown])[1]).toMatch(/▱{10} {9}– {2}–\/167k .* 2m$/)
+  const unknown = row({
+    used_tokens: null,
+    used_percent: null,
+    compaction_percent: null,
+    exact: false,
+    updated_at: null,
+  })
+  expect(draw([unknown])[1]).toMatch(/·{10} {9}– {2}–\/167k .* 2m$/)
   expect(legend([unknown])).toEqual(['– not known: no answer since the last reset'])
   expect(legend([row()])).toEqual([])
 })
 
 test('a figure above 100 comes with its reason, a refusal point with its name', () => {
   const over = row({ compaction_percent: 101.9, compaction_mode: 'reactive' })
-  expect(draw([over])[1]).toContain('▰▰▰▰▰▰▰▰▰▰   101.9%*')
+  expect(draw([over])[1]).toContain('▰▰▰▰▰▰▰▰┃▰   101.9%*')
   expect(legend([over])).toEqual(['* above 100% because this model compacts only when the API refuses'])
   expect(legend([row({ compaction_percent: 104 })])[0]).toContain('the next request will be compacted or refused')
   const off = row({ compaction_mode: 'off' })
@@ -91,6 +98,16 @@ test('a session that is switched off, stale or without a model says so', () => {
   expect(draw([row({ enabled: false })])[1]).toContain('  off  ')
   expect(draw([row({ stale: true })])[1]).toMatch(/12s stale$/)
   expect(draw([row({ model: null, project: null })])[1]).toContain('seat_0123  –        –      working')
+})
+
+test('titles are shown where a session has one, cut before any column is dropped for them', () => {
+  const titled = [row({ title: 'Fix the login and everything around it' }), row()]
+  const [head, first, second] = draw(titled)
+  expect(head).toMatch(/^SESSION +SEAT +TITLE +PROJECT/)
+  expect(first).toContain('seat_0123  Fix the login and everything around it  ~/shop')
+  expect(second).toMatch(/seat_0123 {2}– +~\/shop/)
+  const narrow = sessionTable(titled, { columns: 80, paint: plain, now, home: '/home/me' })
+  expect(narrow[1]).toMatch(/^d76d6c4d {2}Fix the login.*… /)
 })
 
 test('names from outside cannot draw on the terminal', () => {

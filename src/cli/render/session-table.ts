@@ -1,11 +1,9 @@
-import type { Session } from '../../contract/session.js'
+import type { Session } from '../../contract/api/session.js'
 import { percentText, short } from '../../policy/numbers.js'
 import { bar, heat } from './gauge.js'
-import { projectName } from './paths.js'
 import type { Paint } from './screen.js'
 import { type Column, table } from './table.js'
-import { age } from './times.js'
-import { harmless } from './width.js'
+import { age, harmless, projectName } from './text.js'
 
 export interface SessionRow {
   session: Session
@@ -17,7 +15,7 @@ export interface SessionRow {
   pointExact: boolean
 }
 
-export interface TableOptions {
+interface TableOptions {
   columns: number
   paint: Paint
   now: Date
@@ -30,9 +28,21 @@ const CELLS = 10
 /** One line a session. The percentage and the bar are of the compaction point. */
 export function sessionTable(rows: readonly SessionRow[], options: TableOptions): string[] {
   const named = rows.some((row) => row.seatName !== null)
+  const titled = rows.some(({ session }) => session.title !== null)
+  const title: Column<SessionRow> = {
+    title: 'TITLE',
+    dropAt: 2,
+    shrinkTo: 16,
+    cell: (row) => dimIfEnded(row, options, harmless(row.session.title ?? '–')),
+  }
   const columns: Column<SessionRow>[] = [
-    { title: 'SESSION', dropAt: 0, cell: ({ session }) => inRow(session, options.paint)(session.session_id.slice(0, 8), 'bold') },
+    {
+      title: 'SESSION',
+      dropAt: 0,
+      cell: ({ session }) => inRow(session, options.paint)(session.session_id.slice(0, 8), 'bold'),
+    },
     { title: 'SEAT', dropAt: named ? 2 : 6, shrinkTo: 9, cell: (row) => dimIfEnded(row, options, seatText(row)) },
+    ...(titled ? [title] : []),
     {
       title: 'PROJECT',
       dropAt: 4,
@@ -42,7 +52,11 @@ export function sessionTable(rows: readonly SessionRow[], options: TableOptions)
     },
     { title: 'MODEL', dropAt: 9, shrinkTo: 12, cell: (row) => dimIfEnded(row, options, modelText(row.session.model)) },
     { title: 'STATE', dropAt: 3, cell: ({ session }) => stateText(session, options.paint) },
-    { title: 'CONTEXT', dropAt: 5, cell: ({ session }) => bar(session.compaction_percent, CELLS, inRow(session, options.paint)) },
+    {
+      title: 'CONTEXT',
+      dropAt: 5,
+      cell: ({ session }) => bar(session.compaction_percent, CELLS, inRow(session, options.paint), session),
+    },
     {
       title: 'OF POINT',
       dropAt: 0,
@@ -50,7 +64,12 @@ export function sessionTable(rows: readonly SessionRow[], options: TableOptions)
       cell: ({ session }) => percentOfPoint(session, inRow(session, options.paint)),
     },
     { title: 'TOKENS', dropAt: 8, cell: (row) => dimIfEnded(row, options, tokensText(row)) },
-    { title: 'LEVEL', dropAt: 1, shrinkTo: 8, cell: ({ session }) => levelText(session, inRow(session, options.paint)) },
+    {
+      title: 'LEVEL',
+      dropAt: 1,
+      shrinkTo: 8,
+      cell: ({ session }) => levelText(session, inRow(session, options.paint)),
+    },
     { title: 'CYCLE', dropAt: 10, align: 'right', cell: (row) => dimIfEnded(row, options, String(row.session.cycle)) },
     { title: 'AGE', dropAt: 7, align: 'right', cell: (row) => ageText(row, options) },
   ]
@@ -82,23 +101,26 @@ export function legend(rows: readonly SessionRow[]): string[] {
     some(({ session }) => isBeyond(session) && session.compaction_mode !== 'reactive')
       ? '* above 100% because the next request will be compacted or refused'
       : null,
-    some(({ session }) => session.compaction_mode === 'off') ? '† compaction is off: this is where the client refuses' : null,
+    some(({ session }) => session.compaction_mode === 'off')
+      ? '† compaction is off: this is where the client refuses'
+      : null,
   ].filter((part) => part !== null)
 }
 
 const isBeyond = ({ compaction_percent: percent }: Session): boolean => percent !== null && percent > 100
 
-const inRow = (session: Session, paint: Paint): Paint => (session.state === 'ended' ? (text) => paint(text, 'dim') : paint)
+const inRow = (session: Session, paint: Paint): Paint =>
+  session.state === 'ended' ? (text) => paint(text, 'dim') : paint
 
 function dimIfEnded({ session }: SessionRow, { paint }: TableOptions, text: string): string {
   return session.state === 'ended' ? paint(text, 'dim') : text
 }
 
-export function seatText({ session, seatName }: SessionRow): string {
+function seatText({ session, seatName }: SessionRow): string {
   return harmless(seatName ?? session.seat_id.slice(0, 9))
 }
 
-export function modelText(model: string | null): string {
+function modelText(model: string | null): string {
   return model === null ? '–' : harmless(model.replace(/^claude-/, ''))
 }
 
@@ -109,17 +131,21 @@ export function stateText({ state }: Session, paint: Paint): string {
   return state === 'working' ? paint(state, 'green') : state
 }
 
-export function percentOfPoint(session: Session, paint: Paint): string {
+function percentOfPoint(session: Session, paint: Paint): string {
   const percent = session.compaction_percent
   if (percent === null) return paint('–', 'dim')
-  return paint(`${session.exact ? '' : '~'}${percentText(percent)}${isBeyond(session) ? '*' : ''}`, heat(percent))
+  return paint(
+    `${session.exact ? '' : '~'}${percentText(percent)}${isBeyond(session) ? '*' : ''}`,
+    heat(percent, session),
+  )
 }
 
 /** `119k/~167k`: used, and the point where it ends. */
-export function tokensText({ session, pointExact }: SessionRow): string {
+function tokensText({ session, pointExact }: SessionRow): string {
   const { used_tokens: used, compaction_tokens: point, window_tokens: window } = session
   if (used === null && point === null) return '–'
-  const whole = point === null ? (window === null ? '' : `/${short(window)} window`) : `/${pointExact ? '' : '~'}${short(point)}`
+  const whole =
+    point === null ? (window === null ? '' : `/${short(window)} window`) : `/${pointExact ? '' : '~'}${short(point)}`
   return `${used === null ? '–' : short(used)}${whole}${session.compaction_mode === 'off' ? '†' : ''}`
 }
 

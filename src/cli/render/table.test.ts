@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { plain } from './screen.js'
 import { type Column, table } from './table.js'
-import { widthOf } from './width.js'
+import { widthOf } from './text.js'
 
 interface Row {
   id: string
@@ -20,7 +20,11 @@ const rows: Row[] = [
 ]
 
 test('columns are as wide as their widest cell', () => {
-  expect(table(rows, columns, 80, plain)).toEqual(['ID  PATH             N', 'a   /home/me/shop    5', 'bb  /srv           120'])
+  expect(table(rows, columns, 80, plain)).toEqual([
+    'ID  PATH             N',
+    'a   /home/me/shop    5',
+    'bb  /srv           120',
+  ])
 })
 
 test('long cells are cut before a column is dropped', () => {

@@ -1,5 +1,5 @@
 import type { Paint } from './screen.js'
-import { cut, padEnd, padStart, widthOf } from './width.js'
+import { cut, padEnd, padStart, widthOf } from './text.js'
 
 export interface Column<Row> {
   title: string
@@ -17,7 +17,12 @@ export interface Column<Row> {
 const GAP = 2
 
 /** Rows under their titles, as wide as the terminal allows: first long cells are cut, then columns are dropped. */
-export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], width: number, paint: Paint): string[] {
+export function table<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  width: number,
+  paint: Paint,
+): string[] {
   const laid = columns.map((column) => {
     const cells = rows.map((row) => column.cell(row))
     return { column, cells, width: Math.max(widthOf(column.title), ...cells.map(widthOf)) }

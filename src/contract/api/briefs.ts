@@ -1,19 +1,21 @@
 import * as v from 'valibot'
-import { BRIEF_STATUSES } from '../brief.js'
-import { count, figure, maybe, text, time, withheld } from './shapes.js'
+import { BRIEF_STATUSES } from '../records/brief.js'
+import { limit, type Routes, words } from './route.js'
+import { count, figure, maybe, text, time } from './shapes.js'
 
 export const coverage = v.object({
   score: figure,
   missing: v.array(v.object({ kind: text, text })),
   unsupported: v.array(text),
   by_kind: v.record(text, v.object({ total: count, kept: count })),
-  withheld,
 })
 
 export const brief = v.object({
   brief_id: text,
   seat_id: text,
   session_id: text,
+  /** The title of its session; null: none. */
+  title: maybe(text),
   parent_brief_id: maybe(text),
   sequence: count,
   author: v.picklist(['agent', 'fork', 'user', 'baton']),
@@ -33,7 +35,6 @@ export const brief = v.object({
   used_at: maybe(time),
   used_by_session_id: maybe(text),
   addenda: v.array(v.object({ at: time, path: text })),
-  withheld,
 })
 export type BriefShown = v.InferOutput<typeof brief>
 
@@ -64,3 +65,54 @@ export type BriefDetail = v.InferOutput<typeof briefDetail>
 export const briefEdit = v.strictObject({ text: v.pipe(text, v.minLength(1), v.maxLength(1_000_000)) })
 /** While somebody edits a brief it is not used. */
 export const briefHold = v.strictObject({ editing: v.boolean() })
+
+/** Routes of briefs. */
+export const briefRoutes = {
+  briefs: {
+    method: 'get',
+    path: '/api/briefs',
+    summary: 'Briefs, newest first',
+    query: { seat: words, session: words, status: words, limit: limit(1_000) },
+    reply: v.object({ briefs: v.array(briefRow) }),
+    refusals: [404],
+  },
+  brief: {
+    method: 'get',
+    path: '/api/briefs/{id}',
+    summary: 'One brief with its text',
+    reply: briefDetail,
+    refusals: [404],
+  },
+  editBrief: {
+    method: 'put',
+    path: '/api/briefs/{id}',
+    summary: 'Another text in its place; a brief of its own',
+    body: briefEdit,
+    // A brief may have a million characters, and JSON may spell each of them with more than one byte.
+    bodyMegabytes: 4,
+    reply: briefRow,
+    refusals: [404, 409],
+  },
+  holdBrief: {
+    method: 'post',
+    path: '/api/briefs/{id}/editing',
+    summary: 'Somebody begins or ends editing: meanwhile it is not used',
+    body: briefHold,
+    reply: briefRow,
+    refusals: [404, 409],
+  },
+  approveBrief: {
+    method: 'post',
+    path: '/api/briefs/{id}/approve',
+    summary: 'It may be used',
+    reply: briefRow,
+    refusals: [404, 409],
+  },
+  cancelBrief: {
+    method: 'post',
+    path: '/api/briefs/{id}/cancel',
+    summary: 'It will not be used',
+    reply: briefRow,
+    refusals: [404, 409],
+  },
+} as const satisfies Routes

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { type Routes, whole, words } from './route.js'
 import { count, figure, maybe, text } from './shapes.js'
 
 const figures = {
@@ -31,3 +32,14 @@ export const history = v.object({
   since: maybe(text),
 })
 export type History = v.InferOutput<typeof history>
+
+/** The route of spend by day. */
+export const historyRoutes = {
+  history: {
+    method: 'get',
+    path: '/api/history',
+    summary: 'Spend and sessions by day, project and model',
+    query: { days: v.optional(whole(1, 400)), timezone: words },
+    reply: history,
+  },
+} as const satisfies Routes

@@ -1,11 +1,11 @@
 import * as v from 'valibot'
-import { HANDOFF_STATES } from '../handoff.js'
-import { MODES } from '../level.js'
 import { SOURCES } from '../reading.js'
-import type { Session } from '../session.js'
-import { archive } from './archives.js'
+import { HANDOFF_STATES } from '../records/handoff.js'
+import { archive, forgotten } from './archives.js'
 import { brief } from './briefs.js'
-import { count, figure, maybe, spend, text, time, withheld } from './shapes.js'
+import { flag, limit, type Routes } from './route.js'
+import type { Session } from './session.js'
+import { count, figure, maybe, spend, text, time } from './shapes.js'
 
 export const handoff = v.object({
   handoff_id: text,
@@ -25,7 +25,6 @@ export const handoff = v.object({
   trouble: maybe(text),
   /** What keeps the client from being cleared: turn, dialog, draft, background, subagent; null: nothing, or it is not told. */
   hindered_by: maybe(text),
-  withheld,
 })
 export type HandoffShown = v.InferOutput<typeof handoff>
 
@@ -41,7 +40,6 @@ export const subagent = v.object({
   exact: v.boolean(),
   updated_at: time,
   spend,
-  withheld,
 })
 export type SubagentShown = v.InferOutput<typeof subagent>
 
@@ -55,11 +53,14 @@ const figures = {
   cwd: maybe(text),
   branch: maybe(text),
   model: maybe(text),
+  title: maybe(text),
   state: v.picklist(['working', 'idle', 'waiting', 'compacting', 'ended', 'unknown']),
   used_tokens: maybe(count),
   window_tokens: maybe(count),
   compaction_tokens: maybe(count),
   compaction_mode: maybe(v.picklist(['proactive', 'reactive', 'off'])),
+  /** Where the first level asks for a handoff; null when none does or its place is not known. */
+  handoff_tokens: maybe(count),
   used_percent: maybe(figure),
   compaction_percent: maybe(figure),
   remaining_percent: maybe(figure),
@@ -78,7 +79,12 @@ const figures = {
 } as const
 figures satisfies { [Name in keyof Omit<Session, 'handoff'>]: v.GenericSchema<Session[Name]> }
 
-export const levelShown = v.object({ name: text, at_tokens: maybe(count), crossed_at: maybe(time), reachable: v.boolean() })
+export const levelShown = v.object({
+  name: text,
+  at_tokens: maybe(count),
+  crossed_at: maybe(time),
+  reachable: v.boolean(),
+})
 
 /** A session as the page and other programs are told of it: `Session`, and what a row of it needs beside. */
 export const sessionRow = v.object({
@@ -99,7 +105,6 @@ export const sessionRow = v.object({
   subagents: v.array(subagent),
   /** In the order they are reached: the ticks of its gauge. */
   levels: v.array(levelShown),
-  withheld,
 })
 export type SessionRow = v.InferOutput<typeof sessionRow>
 
@@ -114,7 +119,6 @@ export const loss = v.object({
   /** Most needed first. */
   lost: v.array(v.object({ kind: text, text, state: maybe(text), line: count })),
   put_back: count,
-  withheld,
 })
 export type LossShown = v.InferOutput<typeof loss>
 
@@ -182,25 +186,120 @@ export const forecast = v.object({
 })
 export type Forecast = v.InferOutput<typeof forecast>
 
-export const message = v.object({
-  message_id: text,
-  seat_id: text,
-  session_id: maybe(text),
-  sender: text,
-  category: text,
-  mode: v.picklist(MODES),
-  text: maybe(text),
-  status: v.picklist(['queued', 'sent', 'delivered', 'cancelled']),
-  queued_at: time,
-  delivered_at: maybe(time),
-  via: maybe(text),
-  repeated: v.boolean(),
-})
-export type MessageShown = v.InferOutput<typeof message>
-
-export const newMessage = v.strictObject({
-  text: v.pipe(text, v.trim(), v.minLength(1), v.maxLength(100_000)),
-  mode: v.optional(v.picklist(MODES), 'sequential'),
-})
 export const handoffRequest = v.strictObject({ reason: v.optional(maybe(v.pipe(text, v.maxLength(2_000))), null) })
 export const enabledWish = v.strictObject({ enabled: v.boolean() })
+
+/** Routes of sessions and their handoffs. */
+export const sessionRoutes = {
+  sessions: {
+    method: 'get',
+    path: '/api/sessions',
+    summary: 'Live sessions and those of the last 24 hours: waiting, working, idle, ended; newest first within each',
+    query: { all: flag },
+    reply: v.object({ sessions: v.array(sessionRow) }),
+  },
+  session: {
+    method: 'get',
+    path: '/api/sessions/{id}',
+    summary: 'One session, or the one in a seat',
+    reply: sessionDetail,
+    refusals: [404],
+  },
+  readings: {
+    method: 'get',
+    path: '/api/sessions/{id}/readings',
+    summary: 'Its climb over time',
+    query: { limit: limit(100_000) },
+    reply: readings,
+    refusals: [404],
+  },
+  curve: {
+    method: 'get',
+    path: '/api/sessions/{id}/curve',
+    summary: 'Its climb as columns, for drawing',
+    query: { limit: limit(100_000) },
+    reply: readingColumns,
+    refusals: [404],
+  },
+  forecast: {
+    method: 'get',
+    path: '/api/sessions/{id}/forecast',
+    summary: 'Steps to each level and to compaction, at plain growth',
+    reply: forecast,
+    refusals: [404],
+  },
+  handOff: {
+    method: 'post',
+    path: '/api/sessions/{id}/handoff',
+    summary: 'Ask its agent for a brief and hand the work over',
+    body: handoffRequest,
+    reply: handoff,
+    refusals: [404, 409],
+  },
+  cancelHandoff: {
+    method: 'delete',
+    path: '/api/sessions/{id}/handoff',
+    summary: 'Call off the handoff under way',
+    reply: handoff,
+    refusals: [404, 409],
+  },
+  switchSession: {
+    method: 'put',
+    path: '/api/sessions/{id}/enabled',
+    summary: 'Silence Baton for a session, or wake it',
+    body: enabledWish,
+    reply: enabledWish,
+    refusals: [404],
+  },
+  forget: {
+    method: 'post',
+    path: '/api/sessions/{id}/forget',
+    summary: 'Forget its archives, briefs and words for good',
+    reply: forgotten,
+    refusals: [404, 409],
+  },
+} as const satisfies Routes
+
+/** The report of an older context monitor. Unknown keys are ignored. */
+export const contextReport = v.looseObject({
+  /** A session's id or a seat's id or name. */
+  session_id: text,
+  /** `compaction`: the client has compacted; no figures are read then. */
+  event: v.optional(text),
+  total_input_tokens: v.optional(maybe(count)),
+  used_percentage: v.optional(maybe(figure)),
+  context_window_size: v.optional(maybe(count)),
+  /** The producer's own clock, ISO 8601 or a number; reports that are older than the last one change nothing. */
+  timestamp: v.optional(v.union([text, figure])),
+})
+
+export const contextReportReply = v.object({
+  status: v.picklist(['ok', 'unknown_session', 'compaction_logged', 'no_usage']),
+  /** Only with `ok`. */
+  used_percentage: v.optional(maybe(figure)),
+})
+
+/** A session with the names that older context monitors read. */
+export const monitoredSession = v.object({
+  ...v.omit(sessionRow, [
+    'seat_name',
+    'job_id',
+    'started_at',
+    'ended_at',
+    'seen_at',
+    'tokens_per_step',
+    'steps_left',
+    'handoff',
+    'subagents',
+    'levels',
+  ]).entries,
+  id: text,
+  /** The seat's id. */
+  name: text,
+  friendly_name: text,
+  tokens_used: maybe(count),
+  /** The parent seat's id. */
+  parent_session_id: maybe(text),
+  working_dir: maybe(text),
+  status: text,
+})

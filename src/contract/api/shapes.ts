@@ -7,9 +7,6 @@ export const count = v.pipe(v.number(), v.integer(), v.minValue(0))
 export const figure = v.number()
 export const maybe = <S extends v.GenericSchema>(schema: S): v.NullableSchema<S, undefined> => v.nullable(schema)
 
-/** Names of what is left out of an object because the caller has not shown that the words are theirs to read. Absent: nothing is. */
-export const withheld = v.optional(v.array(text))
-
 export const spend = v.object({
   input_tokens: count,
   output_tokens: count,
@@ -18,7 +15,6 @@ export const spend = v.object({
   cache_hit_rate: maybe(figure),
   cost_usd: maybe(figure),
 })
-export type SpendView = v.InferOutput<typeof spend>
 
 /** Every refusal and every failure. */
 export const problem = v.object({ error: text, hint: v.optional(text) })

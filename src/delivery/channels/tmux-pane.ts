@@ -1,5 +1,7 @@
-import { startedWith } from './process-place.js'
-import { runBounded } from './run-bounded.js'
+import { execFileSync, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { platform } from 'node:os'
+import { patience } from '../../lib/patience.js'
 
 /** One pane of one tmux server. */
 export interface PanePlace {
@@ -87,8 +89,14 @@ export function pasteBuffer(place: PanePlace, look: PaneLook, name: string): Pro
 }
 
 /** Presses keys if the pane is still as it was looked at. null: tmux does not answer. */
-export function pressKeys(place: PanePlace, look: PaneLook, keys: { name: string; times: number }[]): Promise<boolean | null> {
-  const orders = keys.filter(({ times }) => times > 0).map(({ name, times }) => `send-keys -t ${place.pane} -N ${times} ${name}`)
+export function pressKeys(
+  place: PanePlace,
+  look: PaneLook,
+  keys: { name: string; times: number }[],
+): Promise<boolean | null> {
+  const orders = keys
+    .filter(({ times }) => times > 0)
+    .map(({ name, times }) => `send-keys -t ${place.pane} -N ${times} ${name}`)
   return ifUnchanged(place, look, orders.join(' ; '))
 }
 
@@ -126,8 +134,122 @@ const pressedIn = (window: string): string => `#{S:#{?#{==:#{window_id},${window
 async function tmux(place: PanePlace, args: string[], input?: string): Promise<string | null> {
   const server = place.socket === null ? [] : ['-S', place.socket]
   const run = await runBounded('tmux', ['-u', ...server, ...args], {
-    timeoutMs: TIMEOUT_MS,
+    timeoutMs: patience(TIMEOUT_MS),
     ...(input === undefined ? {} : { input }),
   })
   return run.code === 0 ? run.stdout : null
+}
+
+interface BoundedRun {
+  /** null: it could not be started, or was ended. */
+  code: number | null
+  stdout: string
+  stderr: string
+  /** True: it took too long, and its whole process group was ended. */
+  timedOut: boolean
+}
+
+interface BoundedOptions {
+  input?: string
+  timeoutMs: number
+  env?: NodeJS.ProcessEnv
+}
+
+const LARGEST_OUTPUT = 4 * 1024 * 1024
+
+/** Runs a program to its end or to the end of its time; throws nothing. */
+export function runBounded(program: string, args: string[], options: BoundedOptions): Promise<BoundedRun> {
+  return new Promise((resolve) => {
+    const child = spawn(program, args, { detached: true, stdio: 'pipe', env: options.env ?? process.env })
+    let [stdout, stderr, timedOut, over] = ['', '', false, false]
+    const finish = (code: number | null, trouble = ''): void => {
+      if (over) return
+      over = true
+      clearTimeout(timer)
+      for (const stream of child.stdio) stream?.destroy()
+      resolve({ code: timedOut ? null : code, stdout, stderr: stderr + trouble, timedOut })
+    }
+    const timer = setTimeout(() => {
+      timedOut = true
+      endGroup(child.pid)
+      // whatever holds the pipes open is not waited for
+      finish(null)
+    }, options.timeoutMs)
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      if (stdout.length < LARGEST_OUTPUT) stdout += text
+    })
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      if (stderr.length < LARGEST_OUTPUT) stderr += text
+    })
+    child.stdin.on('error', () => {})
+    child.on('error', (error) => finish(null, error.message))
+    child.on('close', (code) => finish(code))
+    child.stdin.end(options.input ?? '')
+  })
+}
+
+function endGroup(pid: number | undefined): void {
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch {
+    // it ended by itself in the meantime
+  }
+}
+
+/** Where a process stands among others and on its terminal. */
+interface ProcessPlace {
+  parent: number
+  /** False: stopped, or another process has the keyboard of its terminal. */
+  inFront: boolean
+}
+
+const MOST_ANCESTORS = 64
+
+/** null: no such process. */
+export function placeOf(pid: number): ProcessPlace | null {
+  try {
+    return platform() === 'linux' ? fromStat(readFileSync(`/proc/${pid}/stat`, 'utf8')) : fromPs(pid)
+  } catch {
+    return null
+  }
+}
+
+/** Whether `ancestor` is the process itself or one it descends from. */
+export function descends(pid: number, ancestor: number): boolean {
+  let at = pid
+  for (let i = 0; i < MOST_ANCESTORS && at > 1; i++) {
+    if (at === ancestor) return true
+    at = placeOf(at)?.parent ?? 0
+  }
+  return false
+}
+
+/** A variable of the environment a process was started with; null: not set, or not to be seen. */
+export function startedWith(pid: number, name: string): string | null {
+  try {
+    const entries =
+      platform() === 'linux'
+        ? readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
+        : ps(pid, 'command=', '-E').split(' ')
+    return entries.find((entry) => entry.startsWith(`${name}=`))?.slice(name.length + 1) || null
+  } catch {
+    return null
+  }
+}
+
+function fromStat(stat: string): ProcessPlace {
+  // the name in brackets may hold anything
+  const [state, parent, group, , , front] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return { parent: Number(parent), inFront: state !== 'T' && state !== 'Z' && group === front }
+}
+
+function fromPs(pid: number): ProcessPlace {
+  const [state, parent, group, front] = ps(pid, 'stat=,ppid=,pgid=,tpgid=').trim().split(/\s+/)
+  return { parent: Number(parent), inFront: !/^[TZ]/.test(state ?? 'Z') && group === front }
+}
+
+function ps(pid: number, columns: string, ...more: string[]): string {
+  const args = [...more, '-ww', '-o', columns, '-p', String(pid)]
+  return execFileSync('ps', args, { encoding: 'utf8', timeout: 1000, stdio: ['ignore', 'pipe', 'ignore'] })
 }

@@ -1,31 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { descends, placeOf } from './process-place.js'
-import { dropBuffer, type PaneLook, type PanePlace, paneOf, pasteBuffer, pressKeys, readPane } from './tmux-pane.js'
+import type { Live, Terminal } from '../../contract/terminal.js'
+import { faultPoint } from '../../lib/fault-point.js'
+import {
+  descends,
+  dropBuffer,
+  type PaneLook,
+  type PanePlace,
+  paneOf,
+  pasteBuffer,
+  placeOf,
+  pressKeys,
+  readPane,
+} from './tmux-pane.js'
 
-export interface Live {
-  pid: number
-  sessionId: string
-  status: 'idle' | 'busy' | 'waiting' | 'unknown'
-  waitingFor: string | null
-  tmux: { pane: string } | null
-}
-
-/** What the channel has to know of the client whose terminal it types into; its agent's folder knows how. */
-export interface Terminal {
-  /** Asked again right before each step. null: it is gone. */
-  live(): Live | null
-  composer(
-    screen: string,
-    cursor: { x: number; y: number },
-  ):
-    | { state: 'empty' }
-    | { state: 'draft'; text: string; caret: number | null; menu: string | null }
-    | { state: 'unknown'; why: string }
-  /** Where a pasted text stands in a draft, and how many times BSpace behind it takes it away; null: it is not there. */
-  findPasted(draft: string, text: string): { before: string; after: string; keys: number } | null
-}
-
-export interface Wish {
+export interface TypingTarget {
   /** The session it is meant for. */
   sessionId: string
   /** True: a turn may be under way; the client then keeps the prompt for the next tool boundary. */
@@ -85,15 +73,16 @@ const LOOKS_FOR_KEYS = 100
 let buffers = 0
 
 /** A command of the client, such as `/clear`. Only when the client is idle: what is queued cannot be withdrawn. */
-export function typeCommand(terminal: Terminal, command: string, wish: Omit<Wish, 'queue'>): Promise<Typed> {
-  if (!/^\/[a-z][\w:-]*(?: [^\x00-\x1f\x7f-\x9f]+)?$/i.test(command)) return Promise.resolve(refuse('text', 'not a command'))
-  return type(terminal, command, { ...wish, queue: false }, command.split(' ', 1)[0]!)
+export function typeCommand(terminal: Terminal, command: string, target: Omit<TypingTarget, 'queue'>): Promise<Typed> {
+  if (!/^\/[a-z][\w:-]*(?: [^\x00-\x1f\x7f-\x9f]+)?$/i.test(command))
+    return Promise.resolve(refuse('text', 'not a command'))
+  return type(terminal, command, { ...target, queue: false }, command.split(' ', 1)[0]!)
 }
 
 /** One look, for whoever waits for the moment to type. null: it can be tried now. `busy`: as soon as the turn is over; the composer is free. */
-export async function whyNotNow(terminal: Terminal, text: string, wish: Wish): Promise<Refused | null> {
+export async function whyNotNow(terminal: Terminal, text: string, target: TypingTarget): Promise<Refused | null> {
   const live = terminal.live()
-  const wrong = judgeClient(live, { ...wish, queue: true })
+  const wrong = judgeClient(live, { ...target, queue: true })
   if (wrong !== null) return wrong
   const place = paneOf(live!.pid, live!.tmux?.pane ?? null)
   if (place === null) return refuse('no-pane', 'the client does not run in tmux')
@@ -102,7 +91,8 @@ export async function whyNotNow(terminal: Terminal, text: string, wish: Wish): P
   const elsewhere = judgePane(look, live!.pid)
   if (elsewhere !== null) return elsewhere
   const composer = terminal.composer(look.screen, look.cursor)
-  if (composer.state === 'empty' || (wish.mayStand && stands(terminal, composer, text))) return judgeClient(terminal.live(), wish)
+  if (composer.state === 'empty' || (target.mayStand && stands(terminal, composer, text)))
+    return judgeClient(terminal.live(), target)
   return composer.state === 'draft' ? refuse('draft', composer.text) : refuse('screen', composer.why)
 }
 
@@ -113,8 +103,8 @@ function stands(terminal: Terminal, composer: ReturnType<Terminal['composer']>, 
 }
 
 /** Takes away a text that a process which is gone has left in the composer, if it stands there alone. False: it does not. */
-export async function removeStanding(terminal: Terminal, text: string, wish: Wish): Promise<boolean> {
-  if ((await whyNotNow(terminal, text, { ...wish, mayStand: true })) !== null) return false
+export async function removeStanding(terminal: Terminal, text: string, target: TypingTarget): Promise<boolean> {
+  if ((await whyNotNow(terminal, text, { ...target, mayStand: true })) !== null) return false
   const live = terminal.live()
   const place = live && paneOf(live.pid, live.tmux?.pane ?? null)
   const look = place && (await readPane(place))
@@ -124,15 +114,15 @@ export async function removeStanding(terminal: Terminal, text: string, wish: Wis
 }
 
 /** A prompt of any length, as one. */
-export function pastePrompt(terminal: Terminal, prompt: string, wish: Wish): Promise<Typed> {
+export function pastePrompt(terminal: Terminal, prompt: string, target: TypingTarget): Promise<Typed> {
   const text = printable(prompt).trim()
   if (text === '') return Promise.resolve(refuse('text', 'empty'))
   if (/^[/!]/.test(text)) return Promise.resolve(refuse('text', `begins with ${text[0]}`))
-  return type(terminal, text, wish, null)
+  return type(terminal, text, target, null)
 }
 
 /** An escape sequence in a pasted text could end the paste early, and what follows would be keys. */
-export function printable(text: string): string {
+function printable(text: string): string {
   return text
     .replace(/\r\n?/g, '\n')
     .replace(/\x1b\[[\d;?]*[ -/]*[@-~]/g, '')
@@ -140,11 +130,11 @@ export function printable(text: string): string {
 }
 
 /** Who may be typed to now. */
-function judgeClient(live: Live | null, wish: Wish): Refused | null {
+function judgeClient(live: Live | null, target: TypingTarget): Refused | null {
   if (live === null) return refuse('no-client', 'the client does not run')
-  if (live.sessionId !== wish.sessionId) return refuse('other-session', `its session is ${live.sessionId}`)
+  if (live.sessionId !== target.sessionId) return refuse('other-session', `its session is ${live.sessionId}`)
   if (live.status === 'waiting') return refuse('waiting', live.waitingFor ?? 'a dialog is open')
-  if (live.status === 'busy' && !wish.queue) return refuse('busy', 'a turn is under way')
+  if (live.status === 'busy' && !target.queue) return refuse('busy', 'a turn is under way')
   if (live.status === 'unknown') return refuse('status', 'the client does not say what it does')
   return null
 }
@@ -157,9 +147,9 @@ function judgePane(look: PaneLook, pid: number): Refused | null {
   return null
 }
 
-async function type(terminal: Terminal, text: string, wish: Wish, command: string | null): Promise<Typed> {
+async function type(terminal: Terminal, text: string, target: TypingTarget, command: string | null): Promise<Typed> {
   const live = terminal.live()
-  const wrong = judgeClient(live, wish)
+  const wrong = judgeClient(live, target)
   if (wrong !== null) return wrong
   const place = paneOf(live!.pid, live!.tmux?.pane ?? null)
   if (place === null) return refuse('no-pane', 'the client does not run in tmux')
@@ -167,9 +157,11 @@ async function type(terminal: Terminal, text: string, wish: Wish, command: strin
   // laid before the look, so that nothing but the paste itself comes after it
   const first = await readPane(place, { name: buffer, text })
   const done =
-    first === null ? refuse('tmux', 'tmux does not take the text') : await paste(terminal, place, first, buffer, text, wish)
+    first === null
+      ? refuse('tmux', 'tmux does not take the text')
+      : await paste(terminal, place, first, buffer, text, target)
   if (!('pasted' in done)) await dropBuffer(place, buffer)
-  return 'sent' in done ? done : enter(terminal, place, text, wish, command, 'pasted' in done ? done.pasted : null)
+  return 'sent' in done ? done : enter(terminal, place, text, target, command, 'pasted' in done ? done.pasted : null)
 }
 
 async function paste(
@@ -178,13 +170,13 @@ async function paste(
   first: PaneLook,
   buffer: string,
   text: string,
-  wish: Wish,
+  target: TypingTarget,
 ): Promise<Refused | { pasted: PaneLook } | { stands: true }> {
   let look: PaneLook | null = first
   let refused = refuse('raced', 'the screen does not hold still')
   for (let looks = 0, atKeys = 0; looks < LOOKS_TO_SETTLE && atKeys < LOOKS_FOR_KEYS; ) {
     const live = terminal.live()
-    const wrong = judgeClient(live, wish) ?? judgePane(look, live!.pid)
+    const wrong = judgeClient(live, target) ?? judgePane(look, live!.pid)
     if (wrong !== null) return wrong
     const composer = terminal.composer(look.screen, look.cursor)
     if (composer.state === 'empty' && !areKeysAtRest(look)) {
@@ -196,7 +188,7 @@ async function paste(
         const pasted = await pasteBuffer(place, look, buffer)
         if (pasted === null) return leave('tmux', 'tmux does not say whether it pasted')
         if (pasted) return { pasted: look }
-      } else if (wish.mayStand && stands(terminal, composer, text)) return { stands: true }
+      } else if (target.mayStand && stands(terminal, composer, text)) return { stands: true }
       else refused = composer.state === 'draft' ? refuse('draft', composer.text) : refuse('screen', composer.why)
     }
     await pause(EVERY_MS)
@@ -214,7 +206,7 @@ async function enter(
   terminal: Terminal,
   place: PanePlace,
   text: string,
-  wish: Wish,
+  target: TypingTarget,
   command: string | null,
   empty: PaneLook | null,
 ): Promise<Typed> {
@@ -225,7 +217,7 @@ async function enter(
     const look = await readPane(place)
     if (look === null) return leave('tmux', 'tmux does not show the pane')
     const live = terminal.live()
-    const wrong = judgeClient(live, wish)
+    const wrong = judgeClient(live, target)
     if (wrong !== null) return takeBack(terminal, place, text, wrong)
     const elsewhere = judgePane(look, live!.pid)
     if (elsewhere !== null) return { ...elsewhere, left: 'text' }
@@ -239,14 +231,18 @@ async function enter(
     if (composer.state === 'draft' && found !== null) {
       shown = true
       last = 'the screen does not hold still'
-      if (found.before !== '' || found.after !== '') return takeBack(terminal, place, text, refuse('raced', composer.text))
+      if (found.before !== '' || found.after !== '')
+        return takeBack(terminal, place, text, refuse('raced', composer.text))
       // Enter takes what the menu has chosen, and the menu may be a moment behind
       const ready = areKeysAtRest(look) && (command === null || composer.menu === null || composer.menu === command)
+      if (ready) faultPoint('DRIVER_ENTER')
       const pressed = ready && (await pressKeys(place, look, [{ name: 'Enter', times: 1 }]))
       if (pressed === null) return leave('tmux', 'tmux does not press Enter')
       // never pressed twice: the first may only be late, and a second would answer whatever dialog the turn opens
       if (pressed)
-        return (await isTaken(terminal, place, text, live!)) ? { sent: true } : leave('not-taken', 'Enter was not taken')
+        return (await isTaken(terminal, place, text, live!))
+          ? { sent: true }
+          : leave('not-taken', 'Enter was not taken')
     } else if (shown) return leave('raced', 'the text is no longer as it was pasted')
   }
   const isOurs = !shown && empty !== null && (await clear(terminal, place, text, empty))

@@ -1,14 +1,21 @@
-import { expect, it } from 'vitest'
-import type { CheckResult } from '../../contract/job.js'
-import { failedText } from './failed-text.js'
+import { expect, test } from 'vitest'
+import type { CheckResult } from '../../contract/records/job.js'
+import { failedText } from './run-checks.js'
 
 const result = (more: Partial<CheckResult> = {}): CheckResult => ({
-  ...{ name: 'tests', command: 'npm test', round: 1, ok: false, exitCode: 1, timedOut: false, durationMs: 1_000 },
-  ...{ tail: '2 failed', outputPath: '/out/1.log' },
+  name: 'tests',
+  command: 'npm test',
+  round: 1,
+  ok: false,
+  exitCode: 1,
+  timedOut: false,
+  durationMs: 1_000,
+  tail: '2 failed',
+  outputPath: '/out/1.log',
   ...more,
 })
 
-it('tells which checks failed, how, and where all of it is', () => {
+test('tells which checks failed, how, and where all of it is', () => {
   expect(failedText([result(), result({ name: 'lint', ok: true, exitCode: 0 })])).toBe(
     [
       '[baton] You said the work is done, but 1 of 2 checks fails.',
@@ -18,19 +25,23 @@ it('tells which checks failed, how, and where all of it is', () => {
   )
 })
 
-it('says nothing when all passed', () => {
+test('says nothing when all passed', () => {
   expect(failedText([])).toBe('')
   expect(failedText([result({ ok: true })])).toBe('')
 })
 
-it('a timeout, an end from outside, silence, fences', () => {
-  expect(failedText([result({ exitCode: null, timedOut: true, durationMs: 600_400 })])).toContain('did not end within 600 s')
+test('a timeout, an end from outside, silence, fences', () => {
+  expect(failedText([result({ exitCode: null, timedOut: true, durationMs: 600_400 })])).toContain(
+    'did not end within 600 s',
+  )
   expect(failedText([result({ exitCode: null })])).toContain('could not be run to its end')
-  expect(failedText([result({ name: 'npm test', tail: ' ' })])).toContain('`npm test` exited with 1. It printed nothing.')
+  expect(failedText([result({ name: 'npm test', tail: ' ' })])).toContain(
+    '`npm test` exited with 1. It printed nothing.',
+  )
   expect(failedText([result({ tail: 'a\n```\nb\n```' })])).toContain('````\na\n```\nb\n```\n````')
 })
 
-it('is bounded, however many failed and whatever they printed', () => {
+test('is bounded, however many failed and whatever they printed', () => {
   const many = Array.from({ length: 300 }, () =>
     result({ tail: 'x'.repeat(8_000), command: 'y'.repeat(9_000), name: 'z'.repeat(9_000) }),
   )

@@ -1,9 +1,14 @@
-import { join } from 'node:path'
-import type { CheckResult, CheckSpec } from '../../contract/job.js'
-import { type CommandEnd, runCommand } from '../../lib/run-command.js'
-import { openOutput } from './check-output.js'
+import { closeSync, openSync, writeSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { EventData } from '../../contract/api/event-data.js'
+import type { CheckResult, CheckSpec } from '../../contract/records/job.js'
+import { reasonOf } from '../../lib/errors.js'
+import { makePrivateFolder } from '../../lib/private-folder.js'
+import { type CommandEnd, KeptOutput, runCommand } from '../../lib/run-command.js'
+import { type Happening, type JobDependencies, record } from '../dependencies.js'
+import type { Over } from '../finish-job.js'
 
-export interface ChecksGround {
+export interface ChecksContext {
   /** Where the agent worked. */
   cwd: string
   env: Record<string, string | undefined>
@@ -22,30 +27,30 @@ export interface ChecksGround {
 }
 
 /** Runs every check, one after the other, also after one that failed: the agent hears of all of them at once. Never throws. */
-export async function runChecks(checks: readonly CheckSpec[], ground: ChecksGround): Promise<CheckResult[]> {
+export async function runChecks(checks: readonly CheckSpec[], context: ChecksContext): Promise<CheckResult[]> {
   const results: CheckResult[] = []
   for (const [index, check] of checks.entries()) {
-    if (ground.signal?.aborted) break
-    ground.began?.(check, index + 1)
-    const result = await runCheck(check, join(ground.outputs, fileName(check, index, ground.round)), ground)
-    ground.ended?.(result, index + 1)
+    if (context.signal?.aborted) break
+    context.began?.(check, index + 1)
+    const result = await runCheck(check, join(context.outputs, fileName(check, index, context.round)), context)
+    context.ended?.(result, index + 1)
     results.push(result)
   }
   return results
 }
 
-async function runCheck(check: CheckSpec, outputPath: string, ground: ChecksGround): Promise<CheckResult> {
+async function runCheck(check: CheckSpec, outputPath: string, context: ChecksContext): Promise<CheckResult> {
   const output = openOutput(outputPath)
   const end = await runCommand({
     command: check.command,
-    cwd: ground.cwd,
-    env: { ...ground.env, BATON_JOB_ID: ground.jobId },
+    cwd: context.cwd,
+    env: { ...context.env, BATON_JOB_ID: context.jobId },
     timeoutMs: check.timeoutMs,
     keep: { head: 0, tail: 0 },
     onOutput: output.take,
     endsGroup: true,
-    ...(ground.signal ? { signal: ground.signal } : {}),
-    ...(ground.graceMs === undefined ? {} : { graceMs: ground.graceMs }),
+    ...(context.signal ? { signal: context.signal } : {}),
+    ...(context.graceMs === undefined ? {} : { graceMs: context.graceMs }),
   })
   const why = whyEnded(end, check)
   if (why !== null) output.note(why)
@@ -54,7 +59,7 @@ async function runCheck(check: CheckSpec, outputPath: string, ground: ChecksGrou
   return {
     name: check.name,
     command: check.command,
-    round: ground.round,
+    round: context.round,
     ok: end.exitCode === 0,
     exitCode: end.exitCode,
     timedOut: end.timedOut,
@@ -77,4 +82,164 @@ function fileName({ name }: CheckSpec, index: number, round: number): string {
     .replace(/^-+|-+$/g, '')
     .slice(0, 40)
   return `check-${round}-${index + 1}${word === '' ? '' : `-${word}`}.log`
+}
+
+interface RoundOfChecks {
+  /** What the agent said when it called the job done. */
+  result: string
+  context: Omit<ChecksContext, 'round' | 'began' | 'ended'>
+  /** How the job ends where a person wants something else; null: nobody does. */
+  stopped(): Over | null
+}
+
+/** One round of a job's checks, told as it goes. Resolves to the prompt that goes back to the agent, or to how the job ends. */
+export async function checkJob(
+  deps: JobDependencies,
+  jobId: string,
+  { result, context, stopped }: RoundOfChecks,
+): Promise<string | Over> {
+  const { spec, checkRound } = record(deps, jobId, { result })
+  const round = checkRound + 1
+  const where = { round, rounds: spec.checkRounds + 1, of: spec.checks.length }
+  const tell = (happening: Happening): void => {
+    try {
+      record(deps, jobId, {}, [happening])
+    } catch (error) {
+      deps.log('warn', 'a check could not be told of', { job: jobId, reason: reasonOf(error) })
+    }
+  }
+  const checks = await runChecks(spec.checks, {
+    ...context,
+    round,
+    began: ({ name, command }, number) => tell({ type: 'check_started', data: { ...where, number, name, command } }),
+    // One that a person's wish cut off says nothing.
+    ended: (check, number) => {
+      if (!context.signal?.aborted) tell({ type: 'check_completed', data: { ...where, number, ...told(check) } })
+    },
+  })
+  // Whoever goes on runs them again.
+  const instead = stopped()
+  if (instead !== null) return instead
+  const bad = checks.filter(({ ok }) => !ok)
+  const isLast = round > spec.checkRounds
+  const next: EventData['checks_completed']['next'] = bad.length === 0 ? 'completed' : isLast ? 'failed' : 'agent'
+  const data = { ...where, passed: checks.length - bad.length, failed: bad.length, next }
+  // With its results: a round that a kill cut off told nobody anything. Later rounds are those of a time before it failed and was resumed.
+  record(
+    deps,
+    jobId,
+    { checkRound: round, checks: [...deps.store.job(jobId)!.checks.filter((one) => one.round < round), ...checks] },
+    checks.length === 0 ? [] : [{ type: 'checks_completed', data }],
+  )
+  if (next === 'completed') return { do: 'end', state: 'completed', reason: 'success', detail: '' }
+  if (next === 'agent') return failedText(checks)
+  const names = bad.map(({ name }) => name).join(', ')
+  return {
+    do: 'end',
+    state: 'failed',
+    reason: 'error',
+    detail: `after ${round} rounds these checks do not pass: ${names}`,
+  }
+}
+
+function told({ name, command, ok, exitCode, timedOut, durationMs, outputPath }: CheckResult) {
+  const end = { exit_code: exitCode, timed_out: timedOut, duration_ms: durationMs }
+  return { name, command, ok, ...end, output_path: outputPath }
+}
+
+const TAIL = 8 * 1024
+/** A check that prints without end must not fill the disk. */
+const MOST_KEPT = 64 * 1024 * 1024
+
+interface CheckOutput {
+  take(chunk: Buffer): void
+  /** Baton's own word, for who reads the file. */
+  note(text: string): void
+  /** The end of what was printed. */
+  close(): string
+}
+
+/** Keeps what a check prints in a file for its owner alone, and its end for the agent. A disk that is full costs the file, not the check. */
+export function openOutput(path: string, most = MOST_KEPT): CheckOutput {
+  const end = new KeptOutput(0, TAIL)
+  let file = openPrivate(path)
+  let room = most
+  const write = (chunk: Buffer): void => {
+    if (file === null) return
+    try {
+      writeSync(file, chunk)
+    } catch {
+      closeSync(file)
+      file = null
+    }
+  }
+  const note = (text: string): void => write(Buffer.from(`\n[baton] ${text}\n`))
+  return {
+    take(chunk) {
+      end.take(chunk)
+      if (room <= 0) return
+      write(chunk.subarray(0, room))
+      room -= chunk.length
+      if (room <= 0) note(`more than ${most} bytes: the rest was not kept`)
+    },
+    note,
+    close() {
+      if (file !== null) closeSync(file)
+      file = null
+      return end.text().trimEnd()
+    },
+  }
+}
+
+function openPrivate(path: string): number | null {
+  try {
+    makePrivateFolder(dirname(path))
+    return openSync(path, 'w', 0o600)
+  } catch {
+    return null
+  }
+}
+
+const MOST_EACH = 4_000
+const MOST_ALL = 12_000
+const MOST_NAMED = 20
+
+/** What the agent is told when checks failed; '' when none did. */
+export function failedText(results: readonly CheckResult[]): string {
+  const failed = results.filter(({ ok }) => !ok)
+  if (failed.length === 0) return ''
+  const passed = results.length - failed.length
+  const each = Math.min(MOST_EACH, Math.floor(MOST_ALL / Math.min(failed.length, MOST_NAMED)))
+  const more = failed.length - MOST_NAMED
+  return [
+    `[baton] You said the work is done, but ${failed.length} of ${results.length} checks ${failed.length === 1 ? 'fails' : 'fail'}.`,
+    ...failed.slice(0, MOST_NAMED).map((result) => partOf(result, each)),
+    ...(more > 0 ? [`And ${more} more.`] : []),
+    `${passed > 0 ? `The other ${passed === 1 ? 'one passes' : `${passed} pass`}. ` : ''}Mend what they show, do not change the checks, and say so when it is done; they are run again then.`,
+  ].join('\n\n')
+}
+
+function partOf(result: CheckResult, most: number): string {
+  const title =
+    result.name === result.command ? `\`${cut(result.command)}\`` : `${cut(result.name)} (\`${cut(result.command)}\`)`
+  const said = result.tail.length <= most ? result.tail : `…${result.tail.slice(-most)}`
+  const end = said.trim() === '' ? 'It printed nothing.' : `The end of what it printed:\n${fenced(said.trim())}`
+  return `${title} ${outcome(result)}. ${end}\nAll of it: ${result.outputPath}`
+}
+
+function outcome({ exitCode, timedOut, durationMs }: CheckResult): string {
+  if (timedOut) return `did not end within ${Math.round(durationMs / 1_000)} s`
+  return exitCode === null ? 'could not be run to its end' : `exited with ${exitCode}`
+}
+
+/** What a check prints may hold fences of its own. */
+function fenced(text: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length))
+  const fence = '`'.repeat(longest + 1)
+  return `${fence}\n${text}\n${fence}`
+}
+
+function cut(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim()
+  return line.length <= 200 ? line : `${line.slice(0, 199)}…`
 }

@@ -1,15 +1,20 @@
-import { expect, it } from 'vitest'
-import { contextOf, decisionOf, MOST_CONTEXT } from './answers.js'
+import { expect, test } from 'vitest'
+import { contextOf, decisionOf, MOST_CONTEXT } from '../hooks-of-job.js'
 import type { HookResult } from './hook-result.js'
 
 const result = (output: string, more: Partial<HookResult> = {}): HookResult => ({
-  ...{ name: 'a', type: 'shell', ok: true, durationMs: 1, exitCode: 0, error: null },
+  name: 'a',
+  type: 'shell',
+  ok: true,
+  durationMs: 1,
+  exitCode: 0,
+  error: null,
   output,
   ...more,
 })
 const decided = (...results: HookResult[]) => decisionOf({ results, stoppedBy: null }).decision
 
-it.each([
+test.each([
   ['', 'abort'],
   ['Handoff saved to x.json\n', 'abort'],
   ['abort', 'abort'],
@@ -21,7 +26,7 @@ it.each([
   ['{"decision": 3}', 'abort'],
 ])('a shell hook that prints %j decides %s', (output, decision) => expect(decided(result(output))).toBe(decision))
 
-it.each([
+test.each([
   ['{"decision":"continue"}', 'continue'],
   ['{\n  "decision": "handoff"\n}\n', 'handoff'],
   ['continue', 'abort'],
@@ -30,18 +35,20 @@ it.each([
   expect(decided(result(output, { type: 'webhook', exitCode: null }))).toBe(decision),
 )
 
-it('the last hook that says something has the word; one that failed, or only tells people, has none', () => {
+test('the last hook that says something has the word; one that failed, or only tells people, has none', () => {
   expect(decided(result('continue'), result('handoff'), result('saved'))).toBe('handoff')
   expect(decided(result('continue'), result('handoff', { ok: false, exitCode: 1, error: 'x' }))).toBe('continue')
   expect(decided(result('{"decision":"continue"}', { type: 'slack' }))).toBe('abort')
 })
 
-it('where no hook was meant for it, Baton hands over its own way', () => {
+test('where no hook was meant for it, Baton hands over its own way', () => {
   expect(decided()).toBe('handoff')
 })
 
-it('text to go before the prompt is bounded, and says so', () => {
-  expect(contextOf({ results: [result('  \n'), result(' a \n'), result('b', { ok: false })], stoppedBy: null })).toBe('a')
+test('text to go before the prompt is bounded, and says so', () => {
+  expect(contextOf({ results: [result('  \n'), result(' a \n'), result('b', { ok: false })], stoppedBy: null })).toBe(
+    'a',
+  )
   const long = contextOf({ results: [result('x'.repeat(MOST_CONTEXT + 5))], stoppedBy: null })
   expect(long.length).toBeLessThan(MOST_CONTEXT + 100)
   expect(long).toContain("[baton] 5 characters of the hooks' output are left out")

@@ -1,4 +1,4 @@
-import type { HookEvent, HookSpec, JobHooks } from '../../contract/job.js'
+import type { HookEvent, HookSpec, JobHooks } from '../../contract/records/job.js'
 
 /** Whether a hook of a list is meant for this event and this payload. */
 export function applies({ onEvents, when }: HookSpec, event: HookEvent, payload: unknown): boolean {

@@ -4,7 +4,9 @@ import type { HookPayload } from './payloads.js'
 export function chatText(payload: HookPayload): { title: string; body: string } {
   if ('event' in payload) {
     const { job, result } = payload
-    const how = { completed: 'is done', failed: 'failed', timeout: 'ran out of time', cancelled: 'was cancelled' }[payload.event]
+    const how = { completed: 'is done', failed: 'failed', timeout: 'ran out of time', cancelled: 'was cancelled' }[
+      payload.event
+    ]
     const took = job.duration_ms === null ? '' : ` after ${lengthOf(job.duration_ms)}`
     return { title: `${job.agent} ${how}${took} (job ${job.id})`, body: (result.error ?? result.output).trim() }
   }

@@ -1,4 +1,4 @@
-import type { HookSpec } from '../../contract/job.js'
+import type { HookSpec } from '../../contract/records/job.js'
 
 /** What became of one hook. Holds no secret: whatever was filled in from the environment is taken out again. */
 export interface HookResult {
@@ -21,7 +21,7 @@ export interface HookRun {
 }
 
 /** What lies around a hook. */
-export interface HookGround {
+export interface HookContext {
   cwd: string
   env: Record<string, string | undefined>
   jobId: string

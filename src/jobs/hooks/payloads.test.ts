@@ -1,43 +1,50 @@
-import { expect, it } from 'vitest'
-import type { JobRecord } from '../../contract/job.js'
+import { expect, test } from 'vitest'
+import type { JobRecord } from '../../contract/records/job.js'
+import { aJob, aSpec, shell } from '../../testing/job-hooks.js'
 import { hooksFor } from './applies.js'
 import { endEvent, endPayload, sessionStartPayload, thresholdPayload } from './payloads.js'
-import { aJob, aSpec, shell } from './trial.js'
 
-it('a threshold: tokens in use, of the window and of the compaction point, and where the work lies', () => {
-  expect(thresholdPayload(aJob(), 's1', { used: 150_300, window: 200_000, point: 167_000, model: 'claude-x' })).toEqual({
-    hook_event_name: 'context_threshold',
-    context: {
-      input_tokens: 150_300,
-      context_window: 200_000,
-      usage_percent: 0.7515,
-      remaining_percent: 0.2485,
-      model_name: 'claude-x',
-      compaction_tokens: 167_000,
-      compaction_percent: 0.9,
+test('a threshold: tokens in use, of the window and of the compaction point, and where the work lies', () => {
+  expect(thresholdPayload(aJob(), 's1', { used: 150_300, window: 200_000, point: 167_000, model: 'claude-x' })).toEqual(
+    {
+      hook_event_name: 'context_threshold',
+      context: {
+        input_tokens: 150_300,
+        context_window: 200_000,
+        usage_percent: 0.7515,
+        remaining_percent: 0.2485,
+        model_name: 'claude-x',
+        compaction_tokens: 167_000,
+        compaction_percent: 0.9,
+      },
+      session: {
+        session_id: 's1',
+        agent_name: 'coder',
+        job_id: 'j1',
+        working_directory: '/repo',
+        worktree_path: '/repo/.worktrees/j1',
+        branch_name: 'agent/coder/j1',
+      },
+      original_prompt: 'Build it.',
     },
-    session: {
-      session_id: 's1',
-      agent_name: 'coder',
-      job_id: 'j1',
-      working_directory: '/repo',
-      worktree_path: '/repo/.worktrees/j1',
-      branch_name: 'agent/coder/j1',
-    },
-    original_prompt: 'Build it.',
-  })
+  )
 })
 
-it('what is not known is null, never 0', () => {
+test('what is not known is null, never 0', () => {
   const job = aJob({ workspace: null, spec: aSpec({ agentName: null }) })
   const { context, session } = thresholdPayload(job, 's1', { used: 9, window: null, point: null, model: null })
-  expect(context).toMatchObject({ context_window: null, usage_percent: null, remaining_percent: null, compaction_percent: null })
+  expect(context).toMatchObject({
+    context_window: null,
+    usage_percent: null,
+    remaining_percent: null,
+    compaction_percent: null,
+  })
   expect(session).toMatchObject({ agent_name: 'job', worktree_path: null, branch_name: null })
   const over = thresholdPayload(job, 's1', { used: 300_000, window: 200_000, point: null, model: null })
   expect(over.context.remaining_percent).toBe(0)
 })
 
-it('a session: first or going on, in the worktree', () => {
+test('a session: first or going on, in the worktree', () => {
   const session = {
     session_id: 's2',
     agent_name: 'coder',
@@ -59,7 +66,7 @@ it('a session: first or going on, in the worktree', () => {
   })
 })
 
-it('an end', () => {
+test('an end', () => {
   const job = aJob({
     state: 'failed',
     exitReason: 'error',
@@ -70,19 +77,31 @@ it('an end', () => {
   expect(endPayload(job)).toEqual({
     event: 'failed',
     job: {
-      ...{ id: 'j1', agent: 'coder', status: 'failed', exit_reason: 'error' },
-      ...{ started_at: '2026-02-16T09:00:00Z', ended_at: '2026-02-16T09:00:02Z', duration_ms: 2_000 },
+      id: 'j1',
+      agent: 'coder',
+      status: 'failed',
+      exit_reason: 'error',
+      started_at: '2026-02-16T09:00:00Z',
+      ended_at: '2026-02-16T09:00:02Z',
+      duration_ms: 2_000,
     },
     result: { success: false, output: 'Sorry.', error: 'It broke.' },
     agent: { id: 'coder' },
     metadata: {
-      ...{ session_id: 's1', handoffs: 0, compactions: 0, work_item: null, working_directory: '/repo/.worktrees/j1' },
-      ...{ worktree_path: '/repo/.worktrees/j1', branch_name: 'agent/coder/j1', worktree_kept: true, pull_request: null },
+      session_id: 's1',
+      handoffs: 0,
+      compactions: 0,
+      work_item: null,
+      working_directory: '/repo/.worktrees/j1',
+      worktree_path: '/repo/.worktrees/j1',
+      branch_name: 'agent/coder/j1',
+      worktree_kept: true,
+      pull_request: null,
     },
   })
 })
 
-it.each<[JobRecord['state'], JobRecord['exitReason'], string]>([
+test.each<[JobRecord['state'], JobRecord['exitReason'], string]>([
   ['completed', 'success', 'completed'],
   ['failed', 'error', 'failed'],
   ['failed', 'max_handoffs', 'failed'],
@@ -90,7 +109,7 @@ it.each<[JobRecord['state'], JobRecord['exitReason'], string]>([
   ['cancelled', 'cancelled', 'cancelled'],
 ])('%s with %s is told as %s', (state, exitReason, event) => expect(endEvent({ state, exitReason })).toBe(event))
 
-it('every end is told to after_run; failures and timeouts to on_error first', () => {
+test('every end is told to after_run; failures and timeouts to on_error first', () => {
   const hooks = { onContextThreshold: [], onSessionStart: [], afterRun: [shell('after')], onError: [shell('error')] }
   const names = (event: Parameters<typeof hooksFor>[1]) =>
     hooksFor(hooks, event).map((hook) => hook.type === 'shell' && hook.command)

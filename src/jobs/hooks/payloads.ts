@@ -1,4 +1,4 @@
-import type { ExitReason, HookEvent, JobRecord } from '../../contract/job.js'
+import type { ExitReason, HookEvent, JobRecord } from '../../contract/records/job.js'
 
 /** The shapes are other programs' too: names and nesting never change, keys are only added. A figure not known is null. */
 export interface ContextThresholdHookPayload {
@@ -69,7 +69,7 @@ type Job = Pick<JobRecord, 'jobId' | 'spec' | 'workspace'>
 /** What a hook calls a job that no agent was named for. */
 const NAMELESS = 'job'
 
-export interface Fullness {
+interface Fullness {
   used: number
   window: number | null
   /** The compaction point. */
@@ -118,7 +118,7 @@ export function sessionStartPayload(
 }
 
 /** What became of the worktree; null: there was none, or it is untouched. */
-export interface EndOfWorktree {
+interface EndOfWorktree {
   kept: boolean
   published: { pullRequest: string | null } | null
 }

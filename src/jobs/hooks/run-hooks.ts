@@ -1,18 +1,16 @@
-import type { HookEvent, HookSpec } from '../../contract/job.js'
+import type { HookEvent, HookSpec } from '../../contract/records/job.js'
 import { reasonOf } from '../../lib/errors.js'
+import { httpPost, refusal } from '../../lib/http-post.js'
+import { runCommand } from '../../lib/run-command.js'
 import { applies } from './applies.js'
-import { tellDiscord } from './discord.js'
-import { failed, type HookGround, type HookOutcome, type HookResult, type HookRun } from './hook-result.js'
+import { chatText, cut } from './chat-text.js'
+import { failed, type HookContext, type HookOutcome, type HookResult, type HookRun } from './hook-result.js'
 import type { HookPayload } from './payloads.js'
-import { fillNames, redactor } from './secrets.js'
-import { runShell } from './shell.js'
-import { tellSlack } from './slack.js'
-import { callWebhook } from './webhook.js'
 
 type Way<T extends HookSpec['type']> = (
   hook: Extract<HookSpec, { type: T }>,
   payload: HookPayload,
-  ground: HookGround,
+  context: HookContext,
 ) => Promise<HookOutcome>
 
 const WAYS: { [T in HookSpec['type']]: Way<T> } = {
@@ -29,18 +27,18 @@ export async function runHooks(
   hooks: readonly HookSpec[],
   event: HookEvent,
   payload: HookPayload,
-  ground: HookGround,
+  context: HookContext,
 ): Promise<HookRun> {
   const results: HookResult[] = []
   // What one of them is trusted with another may print.
   const redact = redactor(
-    ground.env,
-    hooks.flatMap((hook) => filledIn(hook, ground.env)),
+    context.env,
+    hooks.flatMap((hook) => filledIn(hook, context.env)),
   )
   for (const [index, hook] of hooks.entries()) {
-    if (ground.signal?.aborted) break
+    if (context.signal?.aborted) break
     if (!applies(hook, event, payload)) continue
-    const result = await runHook(hook, hook.name ?? `${hook.type} ${index + 1}`, payload, ground, redact)
+    const result = await runHook(hook, hook.name ?? `${hook.type} ${index + 1}`, payload, context, redact)
     results.push(result)
     if (!result.ok && !hook.continueOnError) return { results, stoppedBy: result }
   }
@@ -51,28 +49,207 @@ async function runHook(
   hook: HookSpec,
   name: string,
   payload: HookPayload,
-  ground: HookGround,
+  context: HookContext,
   redact: (text: string) => string,
 ): Promise<HookResult> {
   const begun = performance.now()
   let outcome: HookOutcome
   try {
-    outcome = await (WAYS[hook.type] as Way<HookSpec['type']>)(hook as never, payload, ground)
+    outcome = await (WAYS[hook.type] as Way<HookSpec['type']>)(hook as never, payload, context)
   } catch (error) {
     outcome = failed(reasonOf(error))
   }
   const { exitCode, output, error, complaint = '' } = outcome
   const why = [error, complaint].filter(Boolean).map((text) => redact(text!).slice(-MOST_COMPLAINT))
   return {
-    ...{ name, type: hook.type, ok: error === null, durationMs: Math.round(performance.now() - begun), exitCode },
+    name,
+    type: hook.type,
+    ok: error === null,
+    durationMs: Math.round(performance.now() - begun),
+    exitCode,
     output: redact(output),
     error: error === null ? null : why.join(': '),
   }
 }
 
-function filledIn(hook: HookSpec, env: HookGround['env']): string[] {
-  if (hook.type === 'webhook') return [hook.url, ...Object.values(hook.headers)].flatMap((text) => fillNames(text, env).used)
+function filledIn(hook: HookSpec, env: HookContext['env']): string[] {
+  if (hook.type === 'webhook')
+    return [hook.url, ...Object.values(hook.headers)].flatMap((text) => fillNames(text, env).used)
   if (hook.type === 'shell') return []
   const token = env[hook.botTokenEnv ?? (hook.type === 'slack' ? 'SLACK_BOT_TOKEN' : 'DISCORD_BOT_TOKEN')]
   return token ? [token] : []
+}
+
+const HALF = 512 * 1024
+
+/** The payload comes on its input; what it prints is its answer. */
+async function runShell(
+  hook: Extract<HookSpec, { type: 'shell' }>,
+  payload: HookPayload,
+  context: HookContext,
+): Promise<HookOutcome> {
+  const end = await runCommand({
+    command: hook.command,
+    cwd: context.cwd,
+    env: { ...context.env, BATON_JOB_ID: context.jobId },
+    input: forShells(JSON.stringify(payload)),
+    timeoutMs: hook.timeoutMs,
+    keep: { head: HALF, tail: HALF },
+    ...(context.signal ? { signal: context.signal } : {}),
+    ...(context.graceMs === undefined ? {} : { graceMs: context.graceMs }),
+  })
+  if (end.trouble) return failed(`could not be started: ${end.trouble}`)
+  if (end.timedOut) return failed(`did not end within ${hook.timeoutMs} ms and was ended`, end.stdout)
+  if (end.stopped) return failed('was ended with the job', end.stdout)
+  if (end.exitCode === 0) return { exitCode: 0, output: end.stdout, error: null }
+  const how = end.exitCode === null ? `was ended by ${end.endedBy}` : `exited with ${end.exitCode}`
+  return { ...failed(how, end.stdout, end.exitCode), complaint: end.stderr.trim() }
+}
+
+/**
+ * JSON that outlives `PAYLOAD=$(cat); echo "$PAYLOAD" | jq …`, as hooks are written: the echo of many a /bin/sh makes a line of `\n` and one
+ * backslash of two, and leaves `\u000a` alone.
+ */
+function forShells(json: string): string {
+  return json.replace(/\\(["\\bfnrt])/g, (pair) => {
+    const code = (JSON.parse(`"${pair}"`) as string).charCodeAt(0)
+    return `\\u${code.toString(16).padStart(4, '0')}`
+  })
+}
+
+/** The payload is the body of the request; the body of the reply is its answer. */
+async function callWebhook(
+  hook: Extract<HookSpec, { type: 'webhook' }>,
+  payload: HookPayload,
+  context: HookContext,
+): Promise<HookOutcome> {
+  const url = fillNames(hook.url, context.env)
+  const headers = Object.entries(hook.headers).map(([name, value]) => [name, fillNames(value, context.env)] as const)
+  const missing = [url, ...headers.map(([, filled]) => filled)].flatMap((filled) => filled.missing)
+  if (missing.length > 0) return failed(`${missing.join(', ')}: not set in the environment`)
+  if (!/^https?:\/\//i.test(url.text))
+    return failed('what stands for its address does not begin with https:// or http://')
+  const reply = await httpPost({
+    url: url.text,
+    method: hook.method,
+    headers: Object.fromEntries(headers.map(([name, { text }]) => [name.toLowerCase(), text])),
+    body: JSON.stringify(payload),
+    timeoutMs: hook.timeoutMs,
+    ...(context.signal ? { signal: context.signal } : {}),
+  })
+  return { exitCode: null, output: reply.body, error: refusal(reply) }
+}
+
+const SLACK_API = 'https://slack.com/api'
+const LONGEST_SLACK_TEXT = 3_000
+
+async function tellSlack(
+  hook: Extract<HookSpec, { type: 'slack' }>,
+  payload: HookPayload,
+  context: HookContext,
+): Promise<HookOutcome> {
+  const name = hook.botTokenEnv ?? 'SLACK_BOT_TOKEN'
+  const token = context.env[name]
+  if (!token) return failed(`${name}: not set in the environment`)
+  const { title, body } = chatText(payload)
+  const text = body === '' ? plain(title) : `*${plain(title)}*\n${plain(cut(body, LONGEST_SLACK_TEXT))}`
+  const reply = await httpPost({
+    url: `${(hook.baseUrl ?? SLACK_API).replace(/\/+$/, '')}/chat.postMessage`,
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json; charset=utf-8' },
+    body: JSON.stringify({
+      channel: hook.channelId,
+      text,
+      ...(hook.username ? { username: hook.username } : {}),
+      ...(hook.iconEmoji ? { icon_emoji: hook.iconEmoji } : {}),
+    }),
+    timeoutMs: hook.timeoutMs,
+    ...(context.signal ? { signal: context.signal } : {}),
+  })
+  return { exitCode: null, output: reply.body, error: refusal(reply) ?? troubleIn(reply.body) }
+}
+
+/** Slack answers 200 to what it refuses too. */
+function troubleIn(body: string): string | null {
+  try {
+    const { ok, error } = JSON.parse(body) as { ok?: unknown; error?: unknown }
+    return ok === true ? null : `Slack says ${typeof error === 'string' ? error : 'no'}`
+  } catch {
+    return 'the answer is not one of Slack'
+  }
+}
+
+/** An agent's words must not call the whole channel. */
+function plain(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}
+
+const DISCORD_API = 'https://discord.com/api/v10'
+/** Discord's own bound. */
+const LONGEST_DISCORD_TEXT = 2_000
+
+async function tellDiscord(
+  hook: Extract<HookSpec, { type: 'discord' }>,
+  payload: HookPayload,
+  context: HookContext,
+): Promise<HookOutcome> {
+  const name = hook.botTokenEnv ?? 'DISCORD_BOT_TOKEN'
+  const token = context.env[name]
+  if (!token) return failed(`${name}: not set in the environment`)
+  const { title, body } = chatText(payload)
+  const text = cut(body === '' ? title : `**${title}**\n${body}`, LONGEST_DISCORD_TEXT)
+  // A bot cannot write under another name; an embed has room for an author.
+  const author = { name: hook.username, ...(hook.avatarUrl ? { icon_url: hook.avatarUrl } : {}) }
+  const message = hook.username ? { embeds: [{ author, description: text }] } : { content: text }
+  const reply = await httpPost({
+    url: `${(hook.baseUrl ?? DISCORD_API).replace(/\/+$/, '')}/channels/${encodeURIComponent(hook.channelId)}/messages`,
+    method: 'POST',
+    headers: { authorization: `Bot ${token}` },
+    body: JSON.stringify({ ...message, allowed_mentions: { parse: [] } }),
+    timeoutMs: hook.timeoutMs,
+    ...(context.signal ? { signal: context.signal } : {}),
+  })
+  return { exitCode: null, output: reply.body, error: refusal(reply) }
+}
+
+const SECRET_NAME = /TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|CREDENTIAL|PRIVATE_KEY|(?:^|_)KEY$/i
+/** So many of them, as in CLAUDE_CODE_MAX_OUTPUT_TOKENS. */
+const COUNT_NAME = /TOKENS$/i
+/** A shorter value is a word of the language, or a number: taking it out would only spoil the text. */
+const LEAST = 4
+/** The same for a value that nobody filled in, and whose name alone speaks against it. */
+const LEAST_NAMED = 8
+
+type Env = Record<string, string | undefined>
+
+/** `${NAME}` in a text, filled from the environment. The names that are not set are told, and nothing is used then. */
+function fillNames(text: string, env: Env): { text: string; used: string[]; missing: string[] } {
+  const used: string[] = []
+  const missing: string[] = []
+  const filled = text.replace(/\$\{([A-Za-z_]\w*)\}/g, (_, name: string) => {
+    const value = env[name]
+    if (value === undefined || value === '') missing.push(name)
+    else used.push(value)
+    return value ?? ''
+  })
+  return { text: filled, used, missing }
+}
+
+/** Takes out of a text what was filled in, and every value of a variable whose name says that it is a secret. */
+export function redactor(env: Env, used: readonly string[]): (text: string) => string {
+  const bySize = (a: string, b: string) => b.length - a.length
+  const named = Object.entries(env).flatMap(([name, value]) => (value && isSecret(name, value) ? [value] : []))
+  const values = [...used.filter(({ length }) => length >= LEAST), ...named]
+  const forms = values.flatMap((value) => [
+    value,
+    encodeURIComponent(value),
+    Buffer.from(value).toString('base64'),
+    JSON.stringify(value).slice(1, -1),
+  ])
+  const found = [...new Set(forms)].sort(bySize)
+  return (text) => found.reduce((left, value) => left.replaceAll(value, '[secret]'), text)
+}
+
+function isSecret(name: string, value: string): boolean {
+  return SECRET_NAME.test(name) && !COUNT_NAME.test(name) && value.length >= LEAST_NAMED && !/^\d+$/.test(value)
 }

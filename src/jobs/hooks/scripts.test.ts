@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
-import { contextOf, decisionOf } from './answers.js'
+import { expect, onTestFinished, test } from 'vitest'
+import { aJob, aSpec, shell } from '../../testing/job-hooks.js'
+import { contextOf, decisionOf } from '../hooks-of-job.js'
 import { sessionStartPayload, thresholdPayload } from './payloads.js'
 import { runHooks } from './run-hooks.js'
-import { aJob, aSpec, shell } from './trial.js'
 
 const hasJq = (() => {
   try {
@@ -35,7 +35,7 @@ if [ -f "$HANDOFF" ]; then
   rm "$HANDOFF"
 fi`
 
-it.skipIf(!hasJq)('scripts with jq save at the threshold and load at the next start', async () => {
+test.skipIf(!hasJq)('scripts with jq save at the threshold and load at the next start', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'baton-scripts-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const path = join(folder, 'my tree')
@@ -46,7 +46,9 @@ it.skipIf(!hasJq)('scripts with jq save at the threshold and load at the next st
   const first = sessionStartPayload(job, 's1', null, 'P')
   expect(contextOf(await runHooks([shell(LOAD)], 'session_start', first, ground))).toBe('')
   const full = thresholdPayload(job, 's1', { used: 150_000, window: 200_000, point: 167_000, model: 'm' })
-  expect(decisionOf(await runHooks([shell(SAVE)], 'context_threshold', full, ground))).toMatchObject({ decision: 'abort' })
+  expect(decisionOf(await runHooks([shell(SAVE)], 'context_threshold', full, ground))).toMatchObject({
+    decision: 'abort',
+  })
   const note = join(path, 'specs', 'handoffs', 'coder-handoff.json')
   expect(JSON.parse(readFileSync(note, 'utf8'))).toEqual({ agent: 'coder', branch: 'agent/coder/lin-42', usage: 0.75 })
   const next = sessionStartPayload({ ...job, handoffs: 1 }, 's2', 's1', 'P')

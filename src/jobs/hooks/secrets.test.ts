@@ -1,13 +1,13 @@
-import { expect, it } from 'vitest'
-import { redactor } from './secrets.js'
+import { expect, test } from 'vitest'
+import { redactor } from './run-hooks.js'
 
-it('takes out what was filled in and what a name calls a secret, in every form', () => {
+test('takes out what was filled in and what a name calls a secret, in every form', () => {
   const redact = redactor({ SLACK_BOT_TOKEN: 'xoxb-42-42', MY_PASSWORD: 'p@ss words' }, ['used'])
   const text = `xoxb-42-42 ${encodeURIComponent('p@ss words')} ${Buffer.from('xoxb-42-42').toString('base64')} used`
   expect(redact(text)).toBe('[secret] [secret] [secret] [secret]')
 })
 
-it('leaves numbers, short words and counts of tokens alone, whatever their variable is called', () => {
+test('leaves numbers, short words and counts of tokens alone, whatever their variable is called', () => {
   const env = {
     CLAUDE_CODE_MAX_OUTPUT_TOKENS: 'thirty-two-thousand',
     MAX_THINKING_TOKEN: '31999000',

@@ -1,5 +1,5 @@
 import { until } from '../../../test/harness/wait.js'
-import type { Ears, RunMessage, RunningSession, ToolResult } from './runtime.js'
+import type { RunMessage, RunningSession, RuntimeListener, ToolResult } from '../../contract/runtime.js'
 
 export type Kind<K extends RunMessage['kind']> = Extract<RunMessage, { kind: K }>
 
@@ -13,8 +13,6 @@ export interface Heard {
   next<K extends RunMessage['kind']>(kind: K, n?: number): Promise<Kind<K>>
 }
 
-const PATIENCE_MS = 45_000
-
 /** Reads a session from here on. */
 export function hear(session: RunningSession): Heard {
   const heard: Heard = {
@@ -26,7 +24,6 @@ export function hear(session: RunningSession): Heard {
       until(
         () => `${kind} ${n}; heard ${JSON.stringify(heard.messages).slice(-2000)}`,
         () => heard.of(kind)[n - 1],
-        PATIENCE_MS,
       ),
   }
   session.onRaw((line) => heard.raw.push(line))
@@ -36,14 +33,14 @@ export function hear(session: RunningSession): Heard {
   return heard
 }
 
-export interface Asked extends Ears {
+export interface Asked extends RuntimeListener {
   /** What was asked, in order: `before Bash`, `after Bash`, `failed Bash`, `batch 2`, `compaction auto`, `compacted`. */
   asked: string[]
   batches: ToolResult[][]
 }
 
 /** Ears that write down what they are asked, and answer as told. */
-export function ears(answers: Partial<Ears> = {}): Asked {
+export function ears(answers: Partial<RuntimeListener> = {}): Asked {
   const it: Asked = {
     asked: [],
     batches: [],

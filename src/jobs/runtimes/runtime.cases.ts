@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { until } from '../../../test/harness/wait.js'
+import type { Runtime, SessionOptions } from '../../contract/runtime.js'
 import { type Asked, ears, type Heard, hear } from './heard.cases.js'
-import type { Runtime, SessionWish } from './runtime.js'
 
 /** One answer of the model: with commands the turn goes on, without it ends. */
 export interface PlanStep {
@@ -12,7 +12,8 @@ export interface PlanStep {
   /** One that goes on in the background. */
   background?: string
   used?: number
-  fail?: 'too-long' | number
+  /** `hang` and `stall`: the first request gets no answer, or half of one. Every other failure is given each time. */
+  fail?: 'too-long' | 'hang' | 'stall' | number
 }
 
 export interface Plan {
@@ -45,7 +46,7 @@ const CLIMB: PlanStep[] = [100_000, 150_000, FULL].map((used) => ({ run: ['echo 
 
 /** What every runtime does. */
 export function runtimeCases(place: (plan: Plan) => Promise<RuntimePlace>): void {
-  const wish = (at: RuntimePlace, change: Partial<SessionWish> = {}): SessionWish => ({
+  const wish = (at: RuntimePlace, change: Partial<SessionOptions> = {}): SessionOptions => ({
     sessionId: randomUUID(),
     begin: { how: 'fresh' },
     cwd: at.cwd,
@@ -60,7 +61,7 @@ export function runtimeCases(place: (plan: Plan) => Promise<RuntimePlace>): void
     compacts: true,
     ...change,
   })
-  const start = (at: RuntimePlace, change: Partial<SessionWish> = {}, listening: Asked = ears()): Heard =>
+  const start = (at: RuntimePlace, change: Partial<SessionOptions> = {}, listening: Asked = ears()): Heard =>
     hear(at.runtime.start(wish(at, change), listening))
 
   test('a fresh session bears the minted id, asks the ears, counts every answer once and ends by itself', async () => {
@@ -98,9 +99,9 @@ export function runtimeCases(place: (plan: Plan) => Promise<RuntimePlace>): void
     expect(answers.map(({ text }) => text)).toEqual(['Two things.', 'First.', 'Second.'])
     expect(new Set(answers.map(({ id }) => id)).size).toBe(3)
     expect(answers[0]!.calls.map(({ name }) => name)).toEqual(['Bash', 'Bash'])
-    expect(answers.slice(0, 2).map(({ usage }) => usage && usage.input + usage.cacheCreation + usage.cacheRead)).toEqual([
-      50_008, 51_008,
-    ])
+    expect(
+      answers.slice(0, 2).map(({ usage }) => usage && usage.input + usage.cacheCreation + usage.cacheRead),
+    ).toEqual([50_008, 51_008])
     expect(answers[0]!.usage?.output).toBe(50)
     expect(heard.of('result').map(({ terminal, isError, text }) => [terminal, isError, text])).toEqual([
       ['completed', false, 'First.'],
@@ -207,7 +208,7 @@ export function runtimeCases(place: (plan: Plan) => Promise<RuntimePlace>): void
     const listening = ears()
     const heard = start(at, {}, listening)
     heard.session.say('work')
-    await until('the tool is asked for', () => listening.asked.includes('before Bash'), 45_000)
+    await until('the tool is asked for', () => listening.asked.includes('before Bash'))
     expect((await heard.next('answer')).calls).toHaveLength(1)
     await heard.session.interrupt()
     const result = await heard.next('result')
@@ -274,10 +275,8 @@ export function runtimeCases(place: (plan: Plan) => Promise<RuntimePlace>): void
     const listening = ears()
     const heard = start(at, {}, listening)
     heard.session.say('work')
-    await until('the tool is asked for', () => listening.asked.includes('before Bash'), 45_000)
-    const began = performance.now()
+    await until('the tool is asked for', () => listening.asked.includes('before Bash'))
     await heard.session.end(300)
-    expect(performance.now() - began).toBeLessThan(10_000)
     expect(heard.of('result').filter(({ terminal }) => terminal === 'completed')).toEqual([])
     await heard.next('exit')
     expect(await heard.session.usage()).toBeNull()

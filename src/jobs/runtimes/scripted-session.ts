@@ -1,13 +1,23 @@
 import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Usage } from '../../contract/reading.js'
-import type { ContextUsage, Ears, RunMessage, RunningSession, SessionWish, ToolCall, ToolResult } from './runtime.js'
+import type {
+  ContextUsage,
+  RunMessage,
+  RunningSession,
+  RuntimeListener,
+  SessionOptions,
+  ToolCall,
+  ToolResult,
+} from '../../contract/runtime.js'
+import { Unread } from '../../lib/unread.js'
+import { within } from '../../lib/within.js'
 import type { DeathPoint, RuntimeScript, ScriptedCall, ScriptedRequest, ScriptedStep } from './scripted-steps.js'
-import { Unread } from './unread.js'
-import { within } from './within.js'
 
-export interface ScriptedInput {
-  wish: SessionWish
-  ears: Ears
+interface ScriptedInput {
+  wish: SessionOptions
+  listener: RuntimeListener
   script: RuntimeScript
   steps: ScriptedStep[]
   /** The conversation, which later sessions may go on with. */
@@ -19,6 +29,8 @@ export interface ScriptedInput {
 class Cut extends Error {}
 
 const COMPACTED = 20_000
+/** How often a step looks for the file that it waits for. */
+const GATE_MS = 10
 
 export class ScriptedSession implements RunningSession {
   readonly process = null
@@ -58,7 +70,13 @@ export class ScriptedSession implements RunningSession {
   async usage(): Promise<ContextUsage | null> {
     if (this.isGone) return null
     const { window = 200_000, point = 167_000, proactive = true } = this.it.script
-    return { used: this.used, window, point, proactive: proactive && this.compacts, model: this.it.wish.model ?? 'scripted' }
+    return {
+      used: this.used,
+      window,
+      point,
+      proactive: proactive && this.compacts,
+      model: this.it.wish.model ?? 'scripted',
+    }
   }
 
   async forbidCompaction(): Promise<void> {
@@ -118,6 +136,7 @@ export class ScriptedSession implements RunningSession {
     this.before(step)
     if (step.hangs) await cut
     if (step.delayMs) await Promise.race([new Promise((resolve) => setTimeout(resolve, step.delayMs)), cut])
+    while (step.until && !existsSync(step.until) && !this.isGone) await Promise.race([pause(GATE_MS), cut])
     if (this.isGone) return false
     if (step.fails) {
       this.result(step.fails.terminal, true, step.fails.status ?? null, step.fails.text ?? step.fails.terminal)
@@ -133,19 +152,24 @@ export class ScriptedSession implements RunningSession {
   }
 
   private async batch(step: ScriptedStep, calls: ToolCall[], cut: Promise<never>): Promise<boolean> {
-    const { ears } = this.it
+    const { listener } = this.it
     const results: ToolResult[] = []
     for (const [index, call] of calls.entries()) {
       const given = step.calls![index]!
-      const { deny } = await Promise.race([ears.beforeTool(call), cut])
+      const { deny } = await Promise.race([listener.beforeTool(call), cut])
       this.dieAt('tool', step)
       if (given.hangs && deny === undefined) await cut
-      const result = deny === undefined ? resultOf(call, given) : { ...call, result: deny, failed: true }
-      if (deny === undefined) await Promise.race([ears.afterTool(result), cut])
+      const isDenied = deny === undefined && given.denied === true
+      if (isDenied) this.tell({ kind: 'denied', id: call.id, tool: call.name, reason: 'not granted' })
+      const refusal = isDenied ? 'not granted' : deny
+      const result = refusal === undefined ? resultOf(call, given) : { ...call, result: refusal, failed: true }
+      if (refusal === undefined) await Promise.race([listener.afterTool(result), cut])
       this.it.texts.push(String(result.result))
       results.push(result)
+      // A client writes its results too; they are no messages.
+      this.write({ kind: 'returned', id: result.id, result: result.result, failed: result.failed })
     }
-    const { stop, context } = await Promise.race([ears.afterBatch(results), cut])
+    const { stop, context } = await Promise.race([listener.afterBatch(results), cut])
     this.dieAt('batch', step)
     if (context !== undefined) this.it.texts.push(context)
     if (stop === undefined) return !this.isGone
@@ -162,7 +186,8 @@ export class ScriptedSession implements RunningSession {
 
   private before(step: ScriptedStep): void {
     for (const [index, status] of (step.retries ?? []).entries()) {
-      this.tell({ kind: 'retry', attempt: index + 1, status, delayMs: 0, reason: 'scripted' })
+      const most = step.retries!.length
+      this.tell({ kind: 'retry', attempt: index + 1, most, status, delayMs: 0, reason: 'scripted' })
     }
     if (step.limit) this.tell({ kind: 'limit', ...step.limit })
     if (step.tasks) this.setTasks(step.tasks)
@@ -184,10 +209,10 @@ export class ScriptedSession implements RunningSession {
   private async compactIfFull(): Promise<void> {
     const { point = 167_000, proactive = true, afterCompaction = COMPACTED } = this.it.script
     if (!this.compacts || !proactive || this.used < point) return
-    const { block } = await this.it.ears.beforeCompaction('auto')
+    const { block } = await this.it.listener.beforeCompaction('auto')
     if (block !== undefined) return
     this.tell({ kind: 'compacting' })
-    const { context } = await this.it.ears.afterCompaction()
+    const { context } = await this.it.listener.afterCompaction()
     this.it.texts.push('(a summary)', ...(context === undefined ? [] : [context]))
     this.tell({ kind: 'compacted', trigger: 'auto', before: this.used, after: afterCompaction, durationMs: 0 })
     this.used = afterCompaction
@@ -227,13 +252,17 @@ export class ScriptedSession implements RunningSession {
 
   private tell(message: RunMessage): void {
     if (this.isGone) return
-    for (const take of this.takers) take(JSON.stringify(message))
+    this.write(message)
     this.messages.tell(message)
+  }
+
+  private write(line: object): void {
+    for (const take of this.takers) take(JSON.stringify(line))
   }
 }
 
 function callOf({ name = 'Bash', input }: ScriptedCall): ToolCall {
-  return { id: `toolu_${randomUUID()}`, name, input, subagent: null }
+  return { id: `toolu_${randomUUID()}`, name, input, subagent: null, ...(name === 'Edit' && { edits: true }) }
 }
 
 function resultOf(call: ToolCall, { result = '', failed = false }: ScriptedCall): ToolResult {

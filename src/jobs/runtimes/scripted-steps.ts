@@ -24,6 +24,8 @@ export interface ScriptedCall {
   input?: unknown
   result?: unknown
   failed?: boolean
+  /** The client refuses it: its permission mode does not allow it. */
+  denied?: boolean
   /** It never returns of itself. */
   hangs?: boolean
 }
@@ -37,6 +39,8 @@ export interface ScriptedStep {
   aside?: { tokens: number; costUsd?: number }
   /** Before it answers. */
   delayMs?: number
+  /** Path of a file: the answer waits until it exists. */
+  until?: string
   /** Retries told before the answer, by HTTP status; null: no answer at all came. */
   retries?: (number | null)[]
   limit?: { name: string; reached: boolean; resetsAt: string | null; usedPercent: number | null }

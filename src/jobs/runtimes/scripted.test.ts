@@ -65,7 +65,11 @@ test('a prompt with known words is answered out of turn, and the steps go on aft
   const runtime = scriptedRuntime({
     sessions: [[{ text: 'One.' }, { text: 'Two.' }]],
     replies: [
-      { when: 'brief', text: 'The brief.', limit: { name: 'five_hour', reached: false, resetsAt: null, usedPercent: 80 } },
+      {
+        when: 'brief',
+        text: 'The brief.',
+        limit: { name: 'five_hour', reached: false, resetsAt: null, usedPercent: 80 },
+      },
     ],
   })
   const heard = hear(runtime.start(WISH, ears()))
@@ -73,7 +77,9 @@ test('a prompt with known words is answered out of turn, and the steps go on aft
   await heard.next('result', 4)
   await heard.session.end()
   expect(heard.of('result').map(({ text }) => text)).toEqual(['One.', 'The brief.', 'Two.', 'Done.'])
-  expect(heard.of('limit')).toEqual([{ kind: 'limit', name: 'five_hour', reached: false, resetsAt: null, usedPercent: 80 }])
+  expect(heard.of('limit')).toEqual([
+    { kind: 'limit', name: 'five_hour', reached: false, resetsAt: null, usedPercent: 80 },
+  ])
 })
 
 test('what hangs is ended by an interrupt, and by kill for good', async () => {

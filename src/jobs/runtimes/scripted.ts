@@ -1,14 +1,14 @@
+import { boundedEars, EAR_MS } from '../../agents/shared/bounded-ears.js'
+import type { Runtime, RuntimeListener, SessionOptions } from '../../contract/runtime.js'
 import { type Log, silentLog } from '../../lib/log.js'
-import { boundedEars, EAR_MS } from './bounded-ears.js'
-import type { Ears, Runtime, SessionWish } from './runtime.js'
 import { ScriptedSession } from './scripted-session.js'
 import type { RuntimeScript, ScriptedRequest } from './scripted-steps.js'
 
-export interface ScriptedRuntime extends Runtime {
+interface ScriptedRuntime extends Runtime {
   /** Every request the model would have got, oldest first. */
   requests: ScriptedRequest[]
   /** How each session was begun, oldest first. */
-  wishes: SessionWish[]
+  wishes: SessionOptions[]
 }
 
 /** No client at all: plays a script in this process. For dry runs, and for tests of whoever uses a runtime. */
@@ -18,23 +18,30 @@ export function scriptedRuntime(
 ): ScriptedRuntime {
   const conversations = new Map<string, string[]>()
   const requests: ScriptedRequest[] = []
-  const wishes: SessionWish[] = []
+  const wishes: SessionOptions[] = []
   return {
     name: 'scripted',
     requests,
     wishes,
     missing: () => null,
-    start: (wish: SessionWish, ears: Ears) => {
+    start: (wish: SessionOptions, listener: RuntimeListener) => {
       const texts = conversationOf(wish, conversations)
       conversations.set(wish.sessionId, texts)
       const steps = script.sessions[wishes.length] ?? []
       wishes.push(wish)
-      return new ScriptedSession({ wish, ears: boundedEars(ears, log, earMs), script, steps: [...steps], texts, requests })
+      return new ScriptedSession({
+        wish,
+        listener: boundedEars(listener, log, earMs),
+        script,
+        steps: [...steps],
+        texts,
+        requests,
+      })
     },
   }
 }
 
-function conversationOf({ begin, sessionId }: SessionWish, conversations: Map<string, string[]>): string[] {
+function conversationOf({ begin, sessionId }: SessionOptions, conversations: Map<string, string[]>): string[] {
   if (begin.how === 'fresh') return []
   const from = begin.how === 'resume' ? sessionId : begin.from
   const texts = conversations.get(from) ?? []

@@ -1,7 +1,7 @@
 import { BatonError, EXIT } from '../../lib/errors.js'
 import { type CommandEnd, runCommand } from '../../lib/run-command.js'
 
-export interface GitGround {
+export interface GitContext {
   env: Record<string, string | undefined>
   /** For everything on this machine. */
   timeoutMs?: number
@@ -23,15 +23,15 @@ const LOCKED =
 export async function git(
   folder: string,
   args: readonly string[],
-  ground: GitGround,
+  context: GitContext,
   timeoutMs = TIMEOUT_MS,
 ): Promise<CommandEnd> {
   for (let turn = 1; ; turn++) {
     const end = await runCommand({
       command: ['git', '-C', folder, ...args],
       cwd: folder,
-      env: gitEnv(ground.env),
-      timeoutMs: ground.timeoutMs ?? timeoutMs,
+      env: gitEnv(context.env),
+      timeoutMs: context.timeoutMs ?? timeoutMs,
       keep: KEEP,
       endsGroup: true,
     })
@@ -42,15 +42,19 @@ export async function git(
 }
 
 /** What git printed, without the line's end; throws when it failed. */
-export async function gitText(folder: string, args: readonly string[], ground: GitGround): Promise<string> {
-  const end = await git(folder, args, ground)
+export async function gitText(folder: string, args: readonly string[], context: GitContext): Promise<string> {
+  const end = await git(folder, args, context)
   if (end.exitCode === 0) return end.stdout.replace(/\n$/, '')
-  throw new BatonError(`git ${args[0]} failed in ${folder}: ${whyNot(end)}`, 'mend it there, then resume the job', EXIT.failed)
+  throw new BatonError(
+    `git ${args[0]} failed in ${folder}: ${whyNot(end)}`,
+    'mend it there, then resume the job',
+    EXIT.failed,
+  )
 }
 
 /** The same; null when it failed. */
-export async function gitTry(folder: string, args: readonly string[], ground: GitGround): Promise<string | null> {
-  const end = await git(folder, args, ground)
+export async function gitTry(folder: string, args: readonly string[], context: GitContext): Promise<string | null> {
+  const end = await git(folder, args, context)
   return end.exitCode === 0 ? end.stdout.replace(/\n$/, '') : null
 }
 
@@ -66,8 +70,17 @@ export function whyNot(end: CommandEnd): string {
   return (fatal ?? `exit ${end.exitCode ?? end.endedBy}`).replace(/^(?:fatal|error): /, '').slice(0, 500)
 }
 
-export function gitEnv(env: GitGround['env']): NodeJS.ProcessEnv {
-  const { GIT_DIR, GIT_WORK_TREE, GIT_INDEX_FILE, GIT_COMMON_DIR, GIT_OBJECT_DIRECTORY, GIT_PREFIX, GIT_NAMESPACE, ...rest } = env
+export function gitEnv(env: GitContext['env']): NodeJS.ProcessEnv {
+  const {
+    GIT_DIR,
+    GIT_WORK_TREE,
+    GIT_INDEX_FILE,
+    GIT_COMMON_DIR,
+    GIT_OBJECT_DIRECTORY,
+    GIT_PREFIX,
+    GIT_NAMESPACE,
+    ...rest
+  } = env
   return {
     ...rest,
     LC_ALL: 'C',

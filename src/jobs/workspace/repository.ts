@@ -1,9 +1,9 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, realpathSync } from 'node:fs'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { BatonError, EXIT } from '../../lib/errors.js'
+import { readNamedFile } from '../../lib/named-file.js'
 import { nearestName } from '../../lib/nearest-name.js'
-import { type GitGround, git, gitText, gitTry, whyNot } from './git.js'
-import { worktreesIn } from './worktree-list.js'
+import { type GitContext, git, gitText, gitTry, whyNot } from './git.js'
 
 export interface Repository {
   /** The root of the checkout in which the job was asked for: there lies what it starts from. */
@@ -14,44 +14,53 @@ export interface Repository {
   inside: string
 }
 
-export async function repositoryOf(folder: string, ground: GitGround): Promise<Repository> {
-  const end = await git(folder, ['rev-parse', '--show-toplevel'], ground)
+export async function repositoryOf(folder: string, context: GitContext): Promise<Repository> {
+  const end = await git(folder, ['rev-parse', '--show-toplevel'], context)
   if (end.trouble?.includes('ENOENT'))
     throw new BatonError('git is not installed', 'install it, or write `workspace: {strategy: none}`', EXIT.refused)
   if (end.exitCode !== 0) {
     const bare = /must be run in a work tree/.test(end.stderr)
     const what = end.trouble ?? (bare ? 'is a repository without files' : 'is not in a git repository')
     const why = end.trouble || bare || /not a git repository/i.test(end.stderr) ? what : whyNot(end)
-    throw new BatonError(`${folder}: ${why}`, 'a worktree needs a repository: `git init`, or `strategy: none`', EXIT.refused)
+    throw new BatonError(
+      `${folder}: ${why}`,
+      'a worktree needs a repository: `git init`, or `strategy: none`',
+      EXIT.refused,
+    )
   }
   const root = end.stdout.replace(/\n$/, '')
-  return { root, home: await homeOf(root, ground), inside: relative(root, realpathSync(folder)) }
+  return { root, home: await homeOf(root, context), inside: relative(root, realpathSync(folder)) }
 }
 
-async function homeOf(root: string, ground: GitGround): Promise<string> {
+async function homeOf(root: string, context: GitContext): Promise<string> {
   const folders = ['rev-parse', '--path-format=absolute', '--git-dir', '--git-common-dir']
-  const [own, common] = (await gitText(root, folders, ground)).split('\n')
+  const [own, common] = (await gitText(root, folders, context)).split('\n')
   if (own === common) return root
-  const first = (await worktreesIn(root, ground))[0]?.path
+  const first = (await worktreesIn(root, context))[0]?.path
   // One without files has no checkout, and of a submodule git names the folder of its own.
-  const top = first && existsSync(first) ? await gitTry(first, ['rev-parse', '--show-toplevel'], ground) : null
+  const top = first && existsSync(first) ? await gitTry(first, ['rev-parse', '--show-toplevel'], context) : null
   return top !== null && top === first ? top : root
 }
 
 /** What the job's branch starts from: a name where there is one, else the commit. */
-export async function baseOf({ root }: Repository, asked: string | null, ground: GitGround): Promise<string> {
-  const head = await gitTry(root, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'], ground)
+export async function baseOf({ root }: Repository, asked: string | null, context: GitContext): Promise<string> {
+  const head = await gitTry(root, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'], context)
   if (asked === null) {
     if (!head) throw withoutCommits(root)
-    return (await gitTry(root, ['symbolic-ref', '--quiet', '--short', 'HEAD'], ground)) || head
+    return (await gitTry(root, ['symbolic-ref', '--quiet', '--short', 'HEAD'], context)) || head
   }
-  const remotes = (await gitText(root, ['remote'], ground)).split('\n').filter(Boolean)
+  const remotes = (await gitText(root, ['remote'], context)).split('\n').filter(Boolean)
   for (const name of [asked, ...remotes.map((remote) => `${remote}/${asked}`)]) {
-    if ((await gitTry(root, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`], ground)) !== null)
+    if (
+      (await gitTry(root, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`], context)) !==
+      null
+    )
       return name
   }
   if (head === null) throw withoutCommits(root)
-  const branches = (await gitText(root, ['for-each-ref', '--format=%(refname:short)', 'refs/heads'], ground)).split('\n')
+  const branches = (await gitText(root, ['for-each-ref', '--format=%(refname:short)', 'refs/heads'], context)).split(
+    '\n',
+  )
   const nearest = nearestName(asked, branches)
   const hint = nearest ? `did you mean \`${nearest}\`?` : `branches: ${branches.slice(0, 10).join(', ')}`
   throw new BatonError(`there is no branch \`${asked}\` in ${root} to start from`, hint, EXIT.refused, {
@@ -69,23 +78,49 @@ export function worktreesOf({ home }: Repository, worktreeDir: string): string {
   return isAbsolute(worktreeDir) ? resolve(worktreeDir) : resolve(join(home, worktreeDir))
 }
 
+const LARGEST_EXCLUDE = 1024 * 1024
+
 /** Keeps git from showing worktrees as new files: in the repository's own list, never in a file that is committed. */
-export async function leaveOut({ home }: Repository, folder: string, ground: GitGround): Promise<void> {
+export async function leaveOut({ home }: Repository, folder: string, context: GitContext): Promise<void> {
   const below = relative(home, folder)
   if (below === '' || below === '..' || below.startsWith(`..${sep}`) || isAbsolute(below)) return
-  if ((await git(home, ['check-ignore', '--quiet', '--', `${below}/x`], ground)).exitCode === 0) return
-  const path = resolve(home, await gitText(home, ['rev-parse', '--git-path', 'info/exclude'], ground))
+  if ((await git(home, ['check-ignore', '--quiet', '--', `${below}/x`], context)).exitCode === 0) return
+  const path = resolve(home, await gitText(home, ['rev-parse', '--git-path', 'info/exclude'], context))
   const line = `/${below.replace(/[\\*?[\]!#]/g, '\\$&')}/`
-  const known = readIfThere(path)
+  const read = readNamedFile(path, { owner: 'anyone', most: LARGEST_EXCLUDE })
+  if ('refused' in read && read.refused !== 'missing') return
+  const known = 'refused' in read ? '' : read.bytes.toString('utf8')
   if (known.split('\n').includes(line)) return
   mkdirSync(dirname(path), { recursive: true })
   appendFileSync(path, `${known === '' || known.endsWith('\n') ? '' : '\n'}${line}\n`)
 }
 
-function readIfThere(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return ''
-  }
+export interface ListedWorktree {
+  path: string
+  /** null: HEAD is on no branch, or the repository is bare. */
+  branch: string | null
+  /** null: not locked; '' without a reason. */
+  locked: string | null
+  /** Its folder is gone. */
+  prunable: boolean
+}
+
+/** Reads `git worktree list --porcelain -z`. */
+function parseWorktrees(output: string): ListedWorktree[] {
+  return output.split('\0\0').flatMap((block) => {
+    const lines = block.split('\0').filter((line) => line !== '')
+    const value = (key: string): string | null => {
+      const line = lines.find((each) => each === key || each.startsWith(`${key} `))
+      return line === undefined ? null : line.slice(key.length + 1)
+    }
+    const path = value('worktree')
+    if (path === null) return []
+    const branch = value('branch')?.replace(/^refs\/heads\//, '') ?? null
+    return [{ path, branch, locked: value('locked'), prunable: value('prunable') !== null }]
+  })
+}
+
+/** All of a repository; the first is the one the others belong to. */
+export async function worktreesIn(folder: string, context: GitContext): Promise<ListedWorktree[]> {
+  return parseWorktrees(await gitText(folder, ['worktree', 'list', '--porcelain', '-z'], context))
 }

@@ -1,13 +1,19 @@
 import { existsSync, mkdirSync, readdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
-import type { WorkspaceSpec, WorkspaceState } from '../../contract/job.js'
+import type { WorkspaceSpec, WorkspaceState } from '../../contract/records/job.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
-import { branchName, isNamed, withSuffix } from './branch-name.js'
-import { type GitGround, git, gitTry, whyNot } from './git.js'
-import { baseOf, leaveOut, type Repository, repositoryOf, worktreesOf } from './repository.js'
-import { type ListedWorktree, worktreesIn } from './worktree-list.js'
+import { type GitContext, git, gitTry, whyNot } from './git.js'
+import {
+  baseOf,
+  type ListedWorktree,
+  leaveOut,
+  type Repository,
+  repositoryOf,
+  worktreesIn,
+  worktreesOf,
+} from './repository.js'
 
-export interface WorkspaceWish {
+export interface WorkspaceRequest {
   jobId: string
   agentName: string | null
   workItem: string | null
@@ -18,7 +24,7 @@ export interface WorkspaceWish {
   known: WorkspaceState | null
 }
 
-export interface WorkspaceGround extends GitGround {
+interface WorkspaceContext extends GitContext {
   /** How long a worktree that another git is still making is waited for. */
   patienceMs?: number
 }
@@ -35,30 +41,38 @@ const UNFINISHED = 'initializing'
  * was made but never stored, because Baton was killed in between, is found and taken; one that git itself did not finish is left
  * alone. Throws a `BatonError` that says what to do.
  */
-export async function setUpWorkspace(wish: WorkspaceWish, ground: WorkspaceGround): Promise<WorkspaceState> {
-  if (wish.known && !wish.known.worktree?.dropped) return findAgain(wish.known, wish, ground)
-  if (wish.workspace.strategy === 'none') return { folder: wish.folder, worktree: null }
-  const repository = await repositoryOf(wish.folder, ground)
-  const base = await baseOf(repository, wish.workspace.baseBranch, ground)
-  const name = branchName(wish.workspace.branchPattern, { agent: wish.agentName, job: wish.jobId, workItem: wish.workItem })
-  const folder = worktreesOf(repository, wish.workspace.worktreeDir)
+export async function setUpWorkspace(request: WorkspaceRequest, context: WorkspaceContext): Promise<WorkspaceState> {
+  if (request.known && !request.known.worktree?.dropped) return findAgain(request.known, request, context)
+  if (request.workspace.strategy === 'none') return { folder: request.folder, worktree: null }
+  const repository = await repositoryOf(request.folder, context)
+  const base = await baseOf(repository, request.workspace.baseBranch, context)
+  const name = branchName(request.workspace.branchPattern, {
+    agent: request.agentName,
+    job: request.jobId,
+    workItem: request.workItem,
+  })
+  const folder = worktreesOf(repository, request.workspace.worktreeDir)
   mkdirSync(folder, { recursive: true })
   const place = { repository, base, name }
   for (let number = 1; number <= MOST_NAMES; number++) {
     // As git will name it: a folder reached through a link has another path there.
-    const path = join(realpathSync(folder), withSuffix(folderName(wish.jobId), number))
-    await leaveOut(repository, folder === repository.home ? path : folder, ground)
-    const state = (await adopt(path, place, ground)) ?? (await make(path, place, ground))
+    const path = join(realpathSync(folder), withSuffix(folderName(request.jobId), number))
+    await leaveOut(repository, folder === repository.home ? path : folder, context)
+    const state = (await adopt(path, place, context)) ?? (await make(path, place, context))
     // What stands there may have been begun since it was looked for, by a git that outlived its Baton.
-    const late = state ?? (await adopt(path, place, ground))
+    const late = state ?? (await adopt(path, place, context))
     if (late) return late
   }
   throw new BatonError(`every name below ${folder} is taken`, 'remove worktrees that are no longer used', EXIT.refused)
 }
 
 /** Throws what setting it up would throw before it makes anything. */
-export async function checkWorkspace({ strategy, baseBranch }: WorkspaceSpec, folder: string, ground: GitGround): Promise<void> {
-  if (strategy === 'git_worktree') await baseOf(await repositoryOf(folder, ground), baseBranch, ground)
+export async function checkWorkspace(
+  { strategy, baseBranch }: WorkspaceSpec,
+  folder: string,
+  context: GitContext,
+): Promise<void> {
+  if (strategy === 'git_worktree') await baseOf(await repositoryOf(folder, context), baseBranch, context)
 }
 
 interface Place {
@@ -68,74 +82,89 @@ interface Place {
   name: string
 }
 
-async function adopt(path: string, place: Place, ground: WorkspaceGround): Promise<WorkspaceState | null> {
-  const deadline = Date.now() + (ground.patienceMs ?? 10_000)
-  let found = await listed(place.repository.home, path, ground)
+async function adopt(path: string, place: Place, context: WorkspaceContext): Promise<WorkspaceState | null> {
+  const deadline = Date.now() + (context.patienceMs ?? 10_000)
+  let found = await listed(place.repository.home, path, context)
   while (found?.locked === UNFINISHED && Date.now() < deadline) {
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
-    found = await listed(place.repository.home, path, ground)
+    found = await listed(place.repository.home, path, context)
   }
   if (!found?.branch || found.prunable || found.locked === UNFINISHED || !existsSync(path)) return null
   return isNamed(found.branch, place.name) ? stateOf(path, found.branch, place) : null
 }
 
 /** null: the path is taken by something else. */
-async function make(path: string, place: Place, ground: WorkspaceGround): Promise<WorkspaceState | null> {
+async function make(path: string, place: Place, context: WorkspaceContext): Promise<WorkspaceState | null> {
   const { home } = place.repository
-  if (await listed(home, path, ground)) return null
+  if (await listed(home, path, context)) return null
   if (existsSync(path) && readdirSync(path).length > 0) return null
   let name = place.name
   let tries = 0
   for (let number = 1; number <= MOST_NAMES; number++) {
     const branch = withSuffix(name, number)
     // The branch first, which is made or not: a worktree that meets another git's lock half way would leave one behind, and ask for the next.
-    const made = await git(home, ['branch', '--no-track', '--', branch, place.base], ground)
+    const made = await git(home, ['branch', '--no-track', '--', branch, place.base], context)
     const end =
-      made.exitCode === 0 ? await git(home, ['worktree', 'add', '--quiet', '--', path, branch], ground, MAKING_MS) : made
+      made.exitCode === 0
+        ? await git(home, ['worktree', 'add', '--quiet', '--', path, branch], context, MAKING_MS)
+        : made
     if (end.exitCode === 0) return stateOf(path, branch, place)
-    if (made.exitCode === 0) await git(home, ['branch', '-D', '--quiet', '--', branch], ground)
+    if (made.exitCode === 0) await git(home, ['branch', '-D', '--quiet', '--', branch], context)
     if (/a branch named .* already exists|reference already exists/.test(end.stderr)) continue
     // `agent` is a branch, so `agent/x` cannot be one: a file stands where a folder would have to be.
     const blocked = /' exists; cannot create '/.test(end.stderr) && name.includes('/')
     if (blocked) name = name.replaceAll('/', '-')
     // git reads what another git beside it has half written, and finds it wrong.
     else if (end.exitCode === null || ++tries >= MOST_TRIES)
-      throw new BatonError(`the worktree ${path} cannot be made: ${whyNot(end)}`, 'mend it, then resume the job', EXIT.failed)
+      throw new BatonError(
+        `the worktree ${path} cannot be made: ${whyNot(end)}`,
+        'mend it, then resume the job',
+        EXIT.failed,
+      )
     else await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS * tries))
     // Or it is the one that a Baton which was killed had begun, and that is done now.
-    const theirs = blocked ? null : await adopt(path, place, ground)
+    const theirs = blocked ? null : await adopt(path, place, context)
     if (theirs) return theirs
     number = blocked ? 0 : number - 1
   }
-  throw new BatonError(`the branches ${name} to ${name}-${MOST_NAMES} are taken`, 'write another `branch_pattern`', EXIT.refused)
+  throw new BatonError(
+    `the branches ${name} to ${name}-${MOST_NAMES} are taken`,
+    'write another `branch_pattern`',
+    EXIT.refused,
+  )
 }
 
 /** The worktree of a job that goes on. One that somebody removed is made again from its branch. */
-async function findAgain(known: WorkspaceState, wish: WorkspaceWish, ground: GitGround): Promise<WorkspaceState> {
+async function findAgain(
+  known: WorkspaceState,
+  request: WorkspaceRequest,
+  context: GitContext,
+): Promise<WorkspaceState> {
   const { worktree } = known
   if (!worktree) return known
   // A folder that lost its `.git` lies in the checkout around it, which is the user's own.
-  const top = existsSync(worktree.path) ? await gitTry(worktree.path, ['rev-parse', '--show-toplevel'], ground) : null
+  const top = existsSync(worktree.path) ? await gitTry(worktree.path, ['rev-parse', '--show-toplevel'], context) : null
   if (top !== null && realpathSync(top) === realpathSync(worktree.path)) return known
   const hint = 'start the job anew: `baton run`'
-  if (!existsSync(worktree.repository)) throw new BatonError(`the repository ${worktree.repository} is gone`, hint, EXIT.notFound)
-  await git(worktree.repository, ['worktree', 'prune'], ground)
+  if (!existsSync(worktree.repository))
+    throw new BatonError(`the repository ${worktree.repository} is gone`, hint, EXIT.notFound)
+  await git(worktree.repository, ['worktree', 'prune'], context)
   const end = await git(
     worktree.repository,
     ['worktree', 'add', '--quiet', '--', worktree.path, worktree.branch],
-    ground,
+    context,
     600_000,
   )
   if (end.exitCode === 0) return known
   throw new BatonError(
-    `the worktree ${worktree.path} of job ${wish.jobId} is gone and cannot be made again: ${whyNot(end)}`,
+    `the worktree ${worktree.path} of job ${request.jobId} is gone and cannot be made again: ${whyNot(end)}`,
     hint,
     EXIT.notFound,
   )
 }
 
-async function listed(root: string, path: string, ground: GitGround): Promise<ListedWorktree | null> {
-  return (await worktreesIn(root, ground)).find((each) => each.path === path) ?? null
+async function listed(root: string, path: string, context: GitContext): Promise<ListedWorktree | null> {
+  return (await worktreesIn(root, context)).find((each) => each.path === path) ?? null
 }
 
 function stateOf(path: string, branch: string, { repository, base }: Place): WorkspaceState {
@@ -145,4 +174,68 @@ function stateOf(path: string, branch: string, { repository, base }: Place): Wor
 
 function folderName(jobId: string): string {
   return jobId.replace(/[^\w.-]+/g, '-').replace(/^[.-]+/, '') || 'job'
+}
+
+/** Bytes: each level is a file, whose name the disk bounds. */
+const MOST = 120
+
+interface BranchWords {
+  /** null: a prompt alone. */
+  agent: string | null
+  job: string
+  /** null: the job's id stands for it. */
+  workItem: string | null
+}
+
+/** A branch's name from its pattern: always one that git takes. */
+export function branchName(pattern: string, { agent, job, workItem }: BranchWords): string {
+  const filled = pattern
+    .replaceAll('{agent}', word(agent ?? 'job'))
+    .replaceAll('{job}', word(job))
+    .replaceAll('{workItem}', word(workItem ?? job) || word(job))
+  const parts = filled
+    .split('/')
+    .map(part)
+    .filter((name) => name !== '')
+  const name = fitted(parts.join('/')).replace(/(?:\.lock|[/.-])+$/i, '')
+  return name === '' || name === 'HEAD' || name === '@' ? `baton-${word(job)}` : name
+}
+
+function fitted(name: string): string {
+  let taken = ''
+  for (const letter of name) {
+    if (Buffer.byteLength(taken + letter) > MOST) break
+    taken += letter
+  }
+  return taken
+}
+
+/** The next name to try when this one is taken: from `x` by 2 to `x-2`. */
+function withSuffix(name: string, number: number): string {
+  return number === 1 ? name : `${name}-${number}`
+}
+
+/** Whether a branch is one that the pattern's name, or a suffix of it, gave. */
+export function isNamed(branch: string, name: string): boolean {
+  const flat = name.replaceAll('/', '-')
+  return [name, flat].some(
+    (known) => branch === known || (branch.startsWith(`${known}-`) && /^\d+$/.test(branch.slice(known.length + 1))),
+  )
+}
+
+/** What a person wrote, as one piece of a name: no slash that would make a level of its own. */
+function word(text: string): string {
+  return text.replaceAll('/', '-')
+}
+
+/** One level of a name, by the rules of `git check-ref-format`, and without what a shell would have to quote. */
+function part(text: string): string {
+  return text
+    .normalize('NFC')
+    .replace(/[^\p{L}\p{N}._@+=,#-]+/gu, '-')
+    .replace(/@\{|\.{2,}/g, '-')
+    .replace(/-{2,}/g, '-')
+    .replace(/^[.-]+/, '')
+    .replace(/(?:\.lock)+$/i, '')
+    .replace(/[.-]+$/, '')
 }

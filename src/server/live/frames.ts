@@ -1,5 +1,5 @@
 import type { Gone } from '../../contract/api/live.js'
-import type { Event } from '../../contract/event.js'
+import type { Event } from '../../contract/records/event.js'
 
 /** One message of the stream, as it is written. JSON has no line ends in it, so one `data:` line holds it. */
 export const eventFrame = (event: Event, withId: boolean): string =>
@@ -7,8 +7,7 @@ export const eventFrame = (event: Event, withId: boolean): string =>
 
 export type RowKind = Gone['kind']
 
-/** Empty: there is nothing to tell. */
-export const rowFrame = (kind: RowKind, json: string | null): string => (json === null ? '' : `event: ${kind}\ndata: ${json}\n\n`)
+export const rowFrame = (kind: RowKind, json: string): string => `event: ${kind}\ndata: ${json}\n\n`
 
 export const goneFrame = (kind: RowKind, id: string): string =>
   `event: gone\ndata: ${JSON.stringify({ kind, id } satisfies Gone)}\n\n`

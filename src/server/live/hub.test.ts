@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { Event } from '../../contract/event.js'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { Event } from '../../contract/records/event.js'
 import { type Client, type Hub, makeHub } from './hub.js'
 import type { LiveSource } from './source.js'
 import { MAX_EVENTS } from './view.js'
@@ -19,8 +19,8 @@ function trial() {
       if (fails === true || (fails === 'missed' && limit > MAX_EVENTS)) throw new Error('locked')
       return events.filter(({ id }) => id > afterId).slice(0, limit)
     },
-    eventsButReadings: (afterId, limit) => events.filter(({ id, type }) => id > afterId && type !== 'reading').slice(0, limit),
-    withoutWords: (event) => event,
+    eventsButReadings: (afterId, limit) =>
+      events.filter(({ id, type }) => id > afterId && type !== 'reading').slice(0, limit),
     sessions: () => [],
     session: () => null,
     heardOf: () => [],
@@ -48,7 +48,8 @@ function trial() {
 function join(hub: Hub, options: Partial<Client> = {}) {
   const state = { text: '', ended: false, dropped: false, unsent: 0 }
   const leave = hub.join({
-    ...{ words: true, lastEventId: null, until: null },
+    lastEventId: null,
+    until: null,
     write(bytes) {
       state.text += bytes.toString()
     },
@@ -68,7 +69,7 @@ beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
 describe('the hub', () => {
-  it('asks nothing and keeps no timer while nobody listens', () => {
+  test('asks nothing and keeps no timer while nobody listens', () => {
     const { hub, asked } = trial()
     expect(vi.getTimerCount()).toBe(0)
     const { leave } = join(hub)
@@ -81,14 +82,14 @@ describe('the hub', () => {
     expect(asked()).toBe(before)
   })
 
-  it('beats every fifteen seconds where nothing happens', () => {
+  test('beats every fifteen seconds where nothing happens', () => {
     const { hub } = trial()
     const { state } = join(hub)
     vi.advanceTimersByTime(60_500)
     expect(state.text.match(/^: $/gm)).toHaveLength(4)
   })
 
-  it('asks once for all, and tells all the same', () => {
+  test('asks once for all, and tells all the same', () => {
     const { hub, happen, asked } = trial()
     const all = Array.from({ length: 50 }, () => join(hub))
     vi.advanceTimersByTime(200)
@@ -99,7 +100,7 @@ describe('the hub', () => {
     expect(all.map(({ ids }) => ids())).toEqual(all.map(() => [id]))
   })
 
-  it('loses nothing when the store cannot be read for a moment', () => {
+  test('loses nothing when the store cannot be read for a moment', () => {
     const { hub, happen, fail, complaints } = trial()
     const { ids } = join(hub)
     vi.advanceTimersByTime(100)
@@ -116,7 +117,7 @@ describe('the hub', () => {
     expect(late.ids()).toEqual([])
   })
 
-  it('keeps those waiting whom the store could not tell what they missed', () => {
+  test('keeps those waiting whom the store could not tell what they missed', () => {
     const { hub, happen, fail } = trial()
     const known = happen()
     const missed = happen()
@@ -130,7 +131,7 @@ describe('the hub', () => {
     expect(first.state.text.match(/event: snapshot/g)).toHaveLength(1)
   })
 
-  it('does not tell a held reading again to one who was told it on coming back', () => {
+  test('does not tell a held reading again to one who was told it on coming back', () => {
     const { hub, happen } = trial()
     const known = happen()
     const first = join(hub)
@@ -146,7 +147,22 @@ describe('the hub', () => {
     for (const { ids } of [first, second]) expect(ids().filter((id) => id === held)).toHaveLength(1)
   })
 
-  it('tells one who comes back after any number of readings the few other things, and of readings only late ones', () => {
+  test('tells at most five readings a second of a session, and always the newest', () => {
+    const { hub, happen } = trial()
+    const { ids } = join(hub)
+    vi.advanceTimersByTime(100)
+    let newest = 0
+    for (let ms = 0; ms < 2_000; ms += 25) {
+      newest = happen('reading', 's1')
+      vi.advanceTimersByTime(25)
+    }
+    vi.advanceTimersByTime(200)
+    expect(ids().length).toBeGreaterThanOrEqual(10)
+    expect(ids().length).toBeLessThanOrEqual(11)
+    expect(ids().at(-1)).toBe(newest)
+  })
+
+  test('tells one who comes back after any number of readings the few other things, and of readings only late ones', () => {
     const { hub, happen, askedBehind } = trial()
     const known = happen()
     happen('reading', 'quiet')
@@ -161,7 +177,7 @@ describe('the hub', () => {
     expect(Math.min(...askedBehind)).toBeGreaterThanOrEqual(ended - MAX_EVENTS)
   })
 
-  it('drops one who owes more than a megabyte for a second, but not for a burst or a large beginning', () => {
+  test('drops one who owes more than a megabyte for a second, but not for a burst or a large beginning', () => {
     const { hub, happen } = trial()
     const slow = join(hub)
     vi.advanceTimersByTime(1)
@@ -185,7 +201,7 @@ describe('the hub', () => {
     expect(hub.clients).toBe(0)
   })
 
-  it('drops one who owes far too much at once', () => {
+  test('drops one who owes far too much at once', () => {
     const { hub } = trial()
     const slow = join(hub)
     vi.advanceTimersByTime(100)
@@ -194,7 +210,7 @@ describe('the hub', () => {
     expect(slow.state.dropped).toBe(true)
   })
 
-  it('ends whose key ends, and everybody when it is closed', () => {
+  test('ends whose key ends, and everybody when it is closed', () => {
     const { hub } = trial()
     const key = join(hub, { until: new Date(Date.now() + 5_000) })
     const other = join(hub)

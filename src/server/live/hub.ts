@@ -1,6 +1,9 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Caller } from '../access.js'
+import { DATA } from '../headers.js'
 import { HEARTBEAT } from './frames.js'
 import type { LiveSource } from './source.js'
-import { beginView, bytesOf, remembered, type View } from './view.js'
+import { beginView, bytesOf, type View } from './view.js'
 
 const TICK_MS = 100
 const HEARTBEAT_MS = 15_000
@@ -13,7 +16,6 @@ const PATIENCE_MS = 1_000
 const FAR_TOO_MUCH = 16 * 1024 * 1024
 
 export interface Client {
-  readonly words: boolean
   /** What it knows already; null: nothing. */
   readonly lastEventId: number | null
   /** When its key ends; null: it has none. */
@@ -43,8 +45,9 @@ interface Joined {
 }
 
 /**
- * One for all who listen: while there is one, the store is asked ten times a second what is new, each message is written once for each kind of
- * caller, and the same bytes go to all. Without listeners nothing runs and nothing is kept.
+ * Makes the one hub of all listeners. While there is one, the hub asks the store ten times a second
+ * what is new, writes each message once and sends the same bytes to all. Without listeners nothing
+ * runs and nothing is kept.
  */
 export function makeHub(source: LiveSource, clock: () => number = () => performance.now()): Hub {
   let joined: Joined[] = []
@@ -62,10 +65,9 @@ export function makeHub(source: LiveSource, clock: () => number = () => performa
     const beat = now - beatAt >= HEARTBEAT_MS
     if (beat) beatAt = now
     const lowest = Math.min(...frames.flatMap(({ id }) => id ?? []))
-    const shared = remembered((kind) => bytesOf(frames, kind === 'words'))
+    const all = bytesOf(frames)
     for (const one of joined) {
-      const own = one.from >= lowest ? frames.filter(({ id }) => id === null || id > one.from) : null
-      const bytes = own ? bytesOf(own, one.client.words) : shared(one.client.words ? 'words' : 'figures')
+      const bytes = one.from >= lowest ? bytesOf(frames.filter(({ id }) => id === null || id > one.from)) : all
       if (bytes.length > 0) one.client.write(bytes)
       else if (beat) one.client.write(BEAT)
     }
@@ -77,7 +79,8 @@ export function makeHub(source: LiveSource, clock: () => number = () => performa
     const unsent = one.client.unsent()
     if (unsent <= MAX_UNSENT) one.allowance = 0
     one.owesSince = unsent > MAX_UNSENT + one.allowance ? (one.owesSince ?? now) : null
-    const isSlow = one.owesSince !== null && (now - one.owesSince >= PATIENCE_MS || unsent > FAR_TOO_MUCH + one.allowance)
+    const isSlow =
+      one.owesSince !== null && (now - one.owesSince >= PATIENCE_MS || unsent > FAR_TOO_MUCH + one.allowance)
     const isOver = one.client.until !== null && one.client.until <= source.now()
     if (!isSlow && !isOver) return
     leave(one.client)
@@ -92,7 +95,7 @@ export function makeHub(source: LiveSource, clock: () => number = () => performa
     // Whoever cannot be told yet, because the store fails for a moment, goes on waiting.
     for (const client of waiting) {
       if (clock() > end) break
-      const bytes = begin(client)
+      const bytes = begin(client.lastEventId)
       waiting = waiting.filter((one) => one !== client)
       joined.push({ client, from: shown.last(), allowance: bytes.length, owesSince: null })
       client.write(bytes)
@@ -134,4 +137,55 @@ export function makeHub(source: LiveSource, clock: () => number = () => performa
       }
     },
   }
+}
+
+/** More than these would be a mistake of somebody. */
+const MOST = 1_000
+
+/** `GET /api/live` on the connection itself: the hub's bytes are written as they are, for all who listen the same. */
+export function stream(hub: Hub, caller: Caller, request: IncomingMessage, response: ServerResponse): void {
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    refuse(response, 405, 'This is only read', { Allow: 'GET, HEAD' })
+    return
+  }
+  if (hub.clients >= MOST) {
+    refuse(response, 503, 'Too many are listening', { 'Retry-After': '5' })
+    return
+  }
+  response.writeHead(200, { ...DATA, 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' })
+  if (request.method === 'HEAD') {
+    response.end()
+    return
+  }
+  response.flushHeaders()
+  const { socket } = request
+  socket.setTimeout(0)
+  socket.setNoDelay(true)
+  const leave = hub.join({
+    lastEventId: lastEventIdOf(request),
+    until: caller.expiresAt === null ? null : new Date(caller.expiresAt),
+    write: (bytes) => void response.write(bytes),
+    unsent: () => response.writableLength,
+    end: () => response.end(),
+    drop: () => socket.destroy(),
+  })
+  response.once('close', leave)
+}
+
+/** What the client saw last; a browser says it in a header, others may in the address. null: it says nothing that could be an id. */
+function lastEventIdOf({ headers, url }: Pick<IncomingMessage, 'headers' | 'url'>): number | null {
+  const said =
+    headers['last-event-id']?.toString() ?? new URLSearchParams((url ?? '').split('?')[1] ?? '').get('last_event_id')
+  return said && /^\d{1,15}$/.test(said) ? Number(said) : null
+}
+
+function refuse(response: ServerResponse, status: number, error: string, headers: Record<string, string>): void {
+  const body = JSON.stringify({ error })
+  response.writeHead(status, {
+    ...DATA,
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(body),
+    ...headers,
+  })
+  response.end(body)
 }

@@ -1,19 +1,18 @@
-import { describe, expect, it } from 'vitest'
-import { makeReviews } from './reviews.js'
-import { MOST_ROWS, makeRows, ROW_MS, type RowChange, type RowText } from './rows.js'
+import { describe, expect, test } from 'vitest'
+import { MOST_ROWS, makeRows, ROW_MS, type RowChange } from './rows.js'
+import { makeReviews } from './view.js'
 
-const text = (words: string, figures = words.length.toString()): RowText => ({ words, figures })
-const toldOf = ({ id, text }: RowChange): string => text?.words ?? `${id} is gone`
+const toldOf = ({ id, text }: RowChange): string => text ?? `${id} is gone`
 const started = (now: Record<string, string | null>) => {
   const looked: string[] = []
   const complaints: unknown[] = []
   const rows = makeRows(
-    Object.entries(now).map(([id, words]) => [id, text(words!)]),
+    Object.entries(now).map(([id, words]) => [id, words!]),
     (id) => {
       looked.push(id)
       const words = now[id]
       if (words === 'broken') throw new Error(id)
-      return words == null ? null : text(words)
+      return words ?? null
     },
     (error) => void complaints.push(error),
   )
@@ -21,7 +20,7 @@ const started = (now: Record<string, string | null>) => {
 }
 
 describe('rows', () => {
-  it('are told when they changed, once, and looked at only when something touched them', () => {
+  test('are told when they changed, once, and looked at only when something touched them', () => {
     const now: Record<string, string> = { a: 'a1', b: 'b1' }
     const { rows, looked, told } = started(now)
     expect(told(0)).toEqual([])
@@ -34,20 +33,20 @@ describe('rows', () => {
     expect(told(5_000)).toEqual([])
   })
 
-  it('one that cannot be looked at keeps none of the others back, and is looked at again', () => {
+  test('one that cannot be looked at keeps none of the others back, and is looked at again', () => {
     const now: Record<string, string> = { a: 'a1', b: 'b1', c: 'c1' }
     const { rows, told, complaints } = started(now)
     Object.assign(now, { a: 'a2', b: 'broken', c: 'c2' })
     for (const id of ['a', 'b', 'c']) rows.touch(id)
     expect(told(0)).toEqual(['a2', 'c2'])
     expect(complaints).toHaveLength(1)
-    expect(rows.all().map(({ words }) => words)).toEqual(['a2', 'b1', 'c2'])
+    expect(rows.all()).toEqual(['a2', 'b1', 'c2'])
     now.b = 'b2'
     expect(told(ROW_MS - 1)).toEqual([])
     expect(told(ROW_MS)).toEqual(['b2'])
   })
 
-  it('not more often than once a second, and then the newest', () => {
+  test('not more often than once a second, and then the newest', () => {
     const now: Record<string, string> = { a: 'a1' }
     const { rows, told } = started(now)
     now.a = 'a2'
@@ -60,7 +59,7 @@ describe('rows', () => {
     expect(told(ROW_MS)).toEqual(['a4'])
   })
 
-  it('that are new are told at once, those no longer shown are gone, once', () => {
+  test('that are new are told at once, those no longer shown are gone, once', () => {
     const now: Record<string, string | null> = { a: 'a1' }
     const { rows, told } = started(now)
     now.b = 'b1'
@@ -71,13 +70,13 @@ describe('rows', () => {
     rows.touch('a')
     expect(told(2_000)).toEqual(['a is gone'])
     expect(told(4_000)).toEqual([])
-    expect(rows.all().map((row) => row.words)).toEqual(['b1'])
+    expect(rows.all()).toEqual(['b1'])
     now.a = 'a2'
     rows.touch('a')
     expect(told(6_000)).toEqual(['a2'])
   })
 
-  it('that go while somebody comes are told to the others as gone, and what comes back stands behind that', () => {
+  test('that go while somebody comes are told to the others as gone, and what comes back stands behind that', () => {
     const now: Record<string, string | null> = { a: 'a1', b: 'b1' }
     const { rows, told } = started(now)
     Object.assign(now, { a: null, b: null })
@@ -89,7 +88,7 @@ describe('rows', () => {
     expect(told(0)).toEqual(['a is gone', 'b is gone', 'b2'])
   })
 
-  it('whoever comes gets the newest; the others are still told', () => {
+  test('whoever comes gets the newest; the others are still told', () => {
     const now: Record<string, string> = { a: 'a1' }
     const { rows, told } = started(now)
     now.a = 'a2'
@@ -97,11 +96,11 @@ describe('rows', () => {
     told(0)
     now.a = 'a3'
     rows.touch('a')
-    expect(rows.all().map((row) => row.words)).toEqual(['a3'])
+    expect(rows.all()).toEqual(['a3'])
     expect(told(ROW_MS)).toEqual(['a3'])
   })
 
-  it('are each looked at in turn, also those that come and go', () => {
+  test('are each looked at in turn, also those that come and go', () => {
     const now: Record<string, string | null> = Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`r${n}`, 'x']))
     const { rows, looked } = started(now)
     for (let i = 0; i < 5; i++) {
@@ -112,7 +111,7 @@ describe('rows', () => {
     started({}).rows.touchSome(5)
   })
 
-  it('take turns where many change at once', () => {
+  test('take turns where many change at once', () => {
     const now: Record<string, string> = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`r${n}`, 'x']))
     const { rows, told } = started(now)
     const seen: string[] = []
@@ -127,26 +126,14 @@ describe('rows', () => {
     }
     expect(new Set(seen.map((words) => words.split(' ')[0])).size).toBe(60)
   })
-
-  it('tell those without words only what changed for them', () => {
-    let row: RowText = { words: 'a', figures: '1' }
-    const rows = makeRows(
-      [['a', row]],
-      () => row,
-      () => {},
-    )
-    row = { words: 'b', figures: '1' }
-    rows.touch('a')
-    expect(rows.due(0)).toEqual([{ id: 'a', text: { words: 'b', figures: null } }])
-  })
 })
 
-it('a brief that waits for a review is told when it comes, changes and leaves', () => {
+test('a brief that waits for a review is told when it comes, changes and leaves', () => {
   const all: Record<string, string | undefined> = { a: 'a1' }
   let waiting = ['a']
   const reviews = makeReviews(
-    () => waiting.map((id) => [id, text(all[id]!)] as const),
-    (id) => (all[id] === undefined ? null : text(all[id])),
+    () => waiting.map((id) => [id, all[id]!] as const),
+    (id) => all[id] ?? null,
   )
   const told = () => reviews.due().map(toldOf)
   expect(told()).toEqual([])
@@ -157,7 +144,7 @@ it('a brief that waits for a review is told when it comes, changes and leaves', 
   waiting = ['b']
   expect(told()).toEqual(['approved'])
   expect(told()).toEqual([])
-  expect(reviews.all().map((row) => row.words)).toEqual(['b1'])
+  expect(reviews.all()).toEqual(['b1'])
   all.b = undefined
   waiting = []
   expect(told()).toEqual(['b is gone'])

@@ -4,11 +4,8 @@ export const ROW_MS = 1_000
 export const MOST_ROWS = 25
 const MOST_TURNS = 5
 
-/** A row as it is told, with words and without. null: it is not told there. */
-export interface RowText {
-  words: string
-  figures: string | null
-}
+/** A row as JSON. */
+export type RowText = string
 
 /** `text` null: it was told before, and is no longer shown. */
 export interface RowChange {
@@ -90,7 +87,9 @@ export function makeRows(
       }
     },
     due(now) {
-      const waiting = [...rows].filter(([, row]) => now - row.toldAt >= ROW_MS && (row.isTouched || row.now !== row.told))
+      const waiting = [...rows].filter(
+        ([, row]) => now - row.toldAt >= ROW_MS && (row.isTouched || row.now !== row.told),
+      )
       const turn = waiting.sort(([, a], [, b]) => a.lookedAt - b.lookedAt || 0).slice(0, MOST_ROWS)
       const changed = turn.flatMap(([id, row]): RowChange[] => {
         row.lookedAt = now
@@ -100,9 +99,9 @@ export function makeRows(
         }
         const { now: text, told } = row
         row.told = text
-        if (text === null || !rows.has(id) || (told?.words === text.words && told.figures === text.figures)) return []
+        if (text === null || !rows.has(id) || told === text) return []
         row.toldAt = now
-        return [{ id, text: { words: text.words, figures: told?.figures === text.figures ? null : text.figures } }]
+        return [{ id, text }]
       })
       const left = [...gone].map((id) => ({ id, text: null }))
       gone.clear()

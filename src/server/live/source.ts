@@ -1,5 +1,7 @@
 import type { Snapshot } from '../../contract/api/live.js'
-import type { Event } from '../../contract/event.js'
+import type { Event } from '../../contract/records/event.js'
+import { isListed } from '../../engine/views/session-queries.js'
+import type { ServerDependencies } from '../dependencies.js'
 import type { RowText } from './rows.js'
 
 export type Named = readonly [id: string, text: RowText]
@@ -12,7 +14,6 @@ export interface LiveSource {
   events(afterId: number, limit: number): Event[]
   /** The same without readings, however far back. */
   eventsButReadings(afterId: number, limit: number): Event[]
-  withoutWords(event: Event): Event
   /** Those a list of sessions shows. */
   sessions(): Named[]
   /** null: it is no longer shown. */
@@ -29,4 +30,42 @@ export interface LiveSource {
   complain(error: unknown): void
   version: string
   now(): Date
+}
+
+/** What the hub tells, from the store and the use cases. */
+export function liveSource(deps: ServerDependencies): LiveSource {
+  const { store, useCases, now } = deps
+  const briefText = (id: string): RowText | null => {
+    const record = store.brief(id)
+    const row = record && useCases.briefs({ seat: record.seatId }).find(({ brief_id }) => brief_id === id)
+    return row ? JSON.stringify(row) : null
+  }
+
+  return {
+    newest: () => store.events({ limit: 1 })[0]?.id ?? 0,
+    events: (afterId, limit) => store.events({ afterId, limit, readings: 'newest' }),
+    eventsButReadings: (afterId, limit) => store.events({ afterId, limit, readings: 'none' }),
+    sessions: () => deps.recent({}).map((row) => [row.session_id, JSON.stringify(row)]),
+    session(id) {
+      const record = store.session(id)
+      const row = record && deps.row(record)
+      return row && isListed(record, row, now()) ? JSON.stringify(row) : null
+    },
+    heardOf: (since) => store.seenSince(since.toISOString()),
+    jobs: () => useCases.jobs(false).map((row) => [row.job_id, JSON.stringify(row)]),
+    job(id) {
+      const row = useCases.listedJob(id)
+      return row && JSON.stringify(row)
+    },
+    briefs: () =>
+      store.openHandoffs().flatMap(({ state, briefId }) => {
+        const text = state === 'review' && briefId !== null ? briefText(briefId) : null
+        return text === null ? [] : [[briefId!, text]]
+      }),
+    brief: briefText,
+    spendToday: useCases.spendToday,
+    complain: (error) => deps.log('error', 'the stream failed for a moment', { reason: String(error) }),
+    version: deps.version,
+    now,
+  }
 }

@@ -75,3 +75,6 @@ export function inTransaction<T>(db: Database, work: () => T): T {
     throw error
   }
 }
+
+/** Parses the `body` column of rows, which holds a record as JSON. */
+export const bodies = <T>(rows: unknown[]): T[] => rows.map((row) => JSON.parse((row as { body: string }).body) as T)

@@ -1,13 +1,13 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { planOf as planFor } from '../../testing/query-plan.js'
 import type { EventQuery } from '../store.js'
 import { eventRows } from './events.js'
-import { planOf as planFor } from './trial-plan.js'
 
 const planOf = (ask: (rows: ReturnType<typeof eventRows>) => unknown): string => planFor((sql) => ask(eventRows(sql)))
 const asked = (query: EventQuery) => planOf((rows) => rows.events(query))
 
 describe('looking for events', () => {
-  it('reads only what is newer, however much there ever was', () => {
+  test('reads only what is newer, however much there ever was', () => {
     for (const query of [
       { afterId: 5, limit: 10 },
       { afterId: 5, limit: 10, readings: 'newest' },
@@ -19,7 +19,7 @@ describe('looking for events', () => {
     }
   })
 
-  it('reads no reading where none is wanted', () => {
+  test('reads no reading where none is wanted', () => {
     for (const query of [
       { readings: 'none', afterId: 5, limit: 10 },
       { readings: 'none', limit: 10 },
@@ -27,7 +27,7 @@ describe('looking for events', () => {
       expect(asked(query), JSON.stringify(query)).toContain('events_but_readings')
   })
 
-  it('finds compactions and handoffs of a history by their own index', () => {
+  test('finds compactions and handoffs of a history by their own index', () => {
     expect(planOf((rows) => rows.milestones('2026-01-01'))).toContain('events_milestones')
   })
 })

@@ -1,6 +1,6 @@
-import type { Event, EventType, NewEvent } from '../../contract/event.js'
-import type { EventQuery, Store } from '../store.js'
-import type { Statement } from './driver.js'
+import type { Event, EventType, NewEvent } from '../../contract/records/event.js'
+import { type EventQuery, type Store, TOLD } from '../store.js'
+import type { Database, Statement } from './driver.js'
 import { MILESTONES } from './migrations.js'
 
 export interface EventRow {
@@ -17,14 +17,9 @@ export interface EventRow {
 export function eventRows(sql: (text: string) => Statement): Pick<Store, 'addEvent' | 'events' | 'milestones'> {
   return {
     addEvent(event: NewEvent): Event {
-      const done = sql('INSERT INTO events (type, at, session_id, seat_id, job_id, data) VALUES (?, ?, ?, ?, ?, ?)').run(
-        event.type,
-        event.at,
-        event.session_id,
-        event.seat_id,
-        event.job_id,
-        JSON.stringify(event.data),
-      )
+      const done = sql(
+        'INSERT INTO events (type, at, session_id, seat_id, job_id, data) VALUES (?, ?, ?, ?, ?, ?)',
+      ).run(event.type, event.at, event.session_id, event.seat_id, event.job_id, JSON.stringify(event.data))
       return { id: Number(done.lastInsertRowid), ...event }
     },
     events(query: EventQuery = {}) {
@@ -50,3 +45,32 @@ export function eventRows(sql: (text: string) => Statement): Pick<Store, 'addEve
 }
 
 const eventOf = (row: EventRow): Event => ({ ...row, data: JSON.parse(row.data) as Record<string, unknown> })
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+
+/**
+ * Readings older than a week keep one per session, cycle and hour (the last); taken-once marks go
+ * after a day, those of what the user was told after a year. Notices go after a month, when every
+ * plan limit that they speak of has reset.
+ */
+export function thinOut(db: Database, now: Date): number {
+  const week = new Date(now.getTime() - 7 * DAY).toISOString()
+  const day = new Date(now.getTime() - DAY).toISOString()
+  const year = new Date(now.getTime() - 365 * DAY).toISOString()
+  let removed = 0
+  const run = (text: string, ...values: unknown[]): void => {
+    removed += Number(db.prepare(text).run(...values).changes)
+  }
+  // The newest event stays whatever it is: ids are counted on from it.
+  run(
+    `DELETE FROM events WHERE type = 'reading' AND at < ? AND id < (SELECT max(id) FROM events) AND id NOT IN
+       (SELECT max(id) FROM events WHERE type = 'reading' AND at < ?
+        GROUP BY session_id, json_extract(data, '$.cycle'), substr(at, 1, 13))`,
+    week,
+    week,
+  )
+  run('DELETE FROM taken WHERE at < ? AND (at < ? OR substr(signal_id, 1, ?) <> ?)', day, year, TOLD.length, TOLD)
+  run('DELETE FROM notices WHERE at < ? AND due_at IS NULL', new Date(now.getTime() - 30 * DAY).toISOString())
+  return removed
+}

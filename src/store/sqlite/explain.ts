@@ -35,11 +35,16 @@ export function explain(error: unknown, path: string): unknown {
   return error
 }
 
+/**
+ * Returns the steps to recover from a store that cannot be read. docs/archive.md lists what they do
+ * not bring back.
+ */
+export const recoverStore = (path: string): string =>
+  `Restore it from a backup, or: 1. Move it aside (mv '${path}' '${path}.damaged'). ` +
+  '2. Run baton archive adopt: it takes the archives on the disk into a new store.'
+
 export function damaged(path: string, reason: string): BatonError {
-  return new BatonError(
-    `The store ${path} is damaged (${reason}). It was left as it is.`,
-    `Move it aside (mv '${path}' '${path}.damaged') and run the command again; a new store is made.`,
-  )
+  return new BatonError(`The store ${path} is damaged (${reason}). It was left as it is.`, recoverStore(path))
 }
 
 /** The same database; what goes wrong while it is used is explained too. */

@@ -1,12 +1,10 @@
-import type { BriefRecord } from '../../contract/brief.js'
-import type { HandoffRecord } from '../../contract/handoff.js'
+import type { BriefRecord } from '../../contract/records/brief.js'
+import type { HandoffRecord } from '../../contract/records/handoff.js'
 import type { Store } from '../store.js'
-import type { Statement } from './driver.js'
+import { bodies, type Statement } from './driver.js'
 import type { Memory } from './memory.js'
 
 const EVERY = 1_000_000
-
-const bodies = <T>(rows: unknown[]): T[] => rows.map((row) => JSON.parse((row as { body: string }).body) as T)
 
 type BriefPart = 'brief' | 'briefs' | 'briefsUsedBy' | 'putBrief' | 'nextBriefSequence' | 'dropBriefs'
 
@@ -59,11 +57,17 @@ export function briefRows(sql: (text: string) => Statement): Pick<Store, BriefPa
 type HandoffPart = 'handoff' | 'handoffs' | 'openHandoffs' | 'dueHandoffs' | 'putHandoff'
 
 /** The store's part about handoffs. `memory`: what the store remembers inside a transaction. */
-export function handoffRows(sql: (text: string) => Statement, memory: Pick<Memory, 'recall' | 'drop'>): Pick<Store, HandoffPart> {
+export function handoffRows(
+  sql: (text: string) => Statement,
+  memory: Pick<Memory, 'recall' | 'drop'>,
+): Pick<Store, HandoffPart> {
   return {
     handoff: (id) => bodies<HandoffRecord>(sql('SELECT body FROM handoffs WHERE handoff_id = ?').all(id))[0] ?? null,
     handoffs({ seatId, sessionId, limit = EVERY } = {}) {
-      const wanted = [seatId === undefined ? '' : 'seat_id = ?', sessionId === undefined ? '' : 'session_id = ?'].filter(Boolean)
+      const wanted = [
+        seatId === undefined ? '' : 'seat_id = ?',
+        sessionId === undefined ? '' : 'session_id = ?',
+      ].filter(Boolean)
       const where = wanted.length === 0 ? '' : `WHERE ${wanted.join(' AND ')}`
       const values = [seatId, sessionId].filter((value) => value !== undefined)
       const rows = sql(`SELECT body FROM handoffs ${where} ORDER BY requested_at DESC, rowid DESC LIMIT ?`)
@@ -79,7 +83,9 @@ export function handoffRows(sql: (text: string) => Statement, memory: Pick<Memor
       )
     },
     dueHandoffs: (now) =>
-      bodies<HandoffRecord>(sql('SELECT body FROM handoffs WHERE open = 1 AND due_at <= ? ORDER BY due_at, rowid').all(now)),
+      bodies<HandoffRecord>(
+        sql('SELECT body FROM handoffs WHERE open = 1 AND due_at <= ? ORDER BY due_at, rowid').all(now),
+      ),
     putHandoff(h) {
       sql(
         `INSERT INTO handoffs (handoff_id, seat_id, session_id, requested_at, due_at, open, body) VALUES (?, ?, ?, ?, ?, ?, ?)

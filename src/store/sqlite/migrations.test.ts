@@ -28,7 +28,8 @@ test('a store of the first version keeps its events and readings, and its ids ri
   const db = openDatabase(path)
   db.exec('PRAGMA journal_mode = WAL')
   db.exec(MIGRATIONS[0]!)
-  const old = "INSERT INTO readings (session_id, cycle, at, used, window_tokens, point, model, source, exact) VALUES ('s1', 1"
+  const old =
+    "INSERT INTO readings (session_id, cycle, at, used, window_tokens, point, model, source, exact) VALUES ('s1', 1"
   db.exec(`${old}, '2026-01-01T10:00:00.000Z', 50000, 200000, 167000, 'm', 'mod', 1)`)
   db.exec(`${old}, '2026-03-01T10:00:00.000Z', 60000, NULL, NULL, NULL, 'transcript', 0)`)
   db.exec(
@@ -128,9 +129,16 @@ test('what sessions of before and their subagents spent counts when they were la
     const { spend } = subagent
     expect(store.spend({ fromQuarter: 0 })).toEqual([
       {
-        ...{ quarter: Math.floor(Date.parse(seen) / 900_000), sessionId: 's1', project: null, model: 'claude-opus-4-6' },
-        ...{ steps: 5, input: 1 + spend.input, output: 4 + spend.output, cacheCreation: 2 + spend.cacheCreation },
-        ...{ cacheRead: 3 + spend.cacheRead, costUsd: 0.123456789 },
+        quarter: Math.floor(Date.parse(seen) / 900_000),
+        sessionId: 's1',
+        project: null,
+        model: 'claude-opus-4-6',
+        steps: 5,
+        input: 1 + spend.input,
+        output: 4 + spend.output,
+        cacheCreation: 2 + spend.cacheCreation,
+        cacheRead: 3 + spend.cacheRead,
+        costUsd: 0.123456789,
       },
     ])
     store.close()

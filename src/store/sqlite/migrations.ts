@@ -151,4 +151,13 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX sessions_over ON sessions (seen_at) WHERE over = 1;
   CREATE INDEX events_but_readings ON events (id) WHERE type <> 'reading';
   `,
+  // notices_due answers what is to be sent now, which hooks without a server ask; notices_by_target when a target was last used.
+  `
+  CREATE TABLE notices (
+    notice_id TEXT PRIMARY KEY, target TEXT NOT NULL, kind TEXT NOT NULL, state TEXT NOT NULL, at TEXT NOT NULL, due_at TEXT, claimed_at TEXT,
+    body TEXT NOT NULL
+  );
+  CREATE INDEX notices_due ON notices (due_at) WHERE due_at IS NOT NULL;
+  CREATE INDEX notices_by_target ON notices (target, claimed_at);
+  `,
 ]

@@ -5,6 +5,7 @@ import { archiveCases } from '../archives.cases.js'
 import { compactionCases } from '../compactions.cases.js'
 import { briefCases, handoffCases } from '../handoffs.cases.js'
 import { jobCases } from '../jobs.cases.js'
+import { noticeCases } from '../notices.cases.js'
 import { storeCases } from '../store.cases.js'
 import { transactionCases } from '../transactions.cases.js'
 import * as forgetting from './forget-words.js'
@@ -32,4 +33,5 @@ for (const [backend, options] of [
   briefCases(backend, placeWith(options))
   handoffCases(backend, placeWith(options))
   jobCases(backend, placeWith(options))
+  noticeCases(backend, placeWith(options))
 }

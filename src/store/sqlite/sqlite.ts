@@ -1,19 +1,14 @@
 import { statSync } from 'node:fs'
-import type { Message } from '../../contract/message.js'
 import type { Source } from '../../contract/reading.js'
-import type { SeatRecord, SessionRecord, StoredReading, SubagentRecord } from '../../contract/record.js'
+import type { Message } from '../../contract/records/message.js'
+import type { SeatRecord, SessionRecord, StoredReading, SubagentRecord } from '../../contract/records/session.js'
 import type { Store, SwitchScope } from '../store.js'
-import { archiveRows } from './archives.js'
-import { compactionRows } from './compactions.js'
-import { inTransaction, type Statement } from './driver.js'
-import { type EventRow, eventRows } from './events.js'
+import { bodies, inTransaction, type Statement } from './driver.js'
+import { type EventRow, eventRows, thinOut } from './events.js'
 import { briefRows, handoffRows } from './handoffs.js'
-import { jobRows } from './jobs.js'
 import { makeMemory, NO_MEMORY } from './memory.js'
 import { type OpenOptions, openSqlite } from './open.js'
-import { sessionRows } from './sessions.js'
-import { spendRows } from './spend.js'
-import { thinOut } from './thin.js'
+import { archiveRows, compactionRows, jobRows, noticeRows, sessionRows, spendRows } from './tables.js'
 
 interface SeatRow {
   seat_id: string
@@ -35,6 +30,22 @@ interface ReadingData {
   cycle: number
 }
 
+/**
+ * A transaction reads a few files at most. More tries than this mean that another process changes
+ * the same session all the time.
+ */
+const MOST_TRIES = 50
+
+/** Thrown to leave a transaction that needs something read outside of it. */
+class Lacking extends Error {
+  constructor(
+    readonly key: string,
+    readonly read: () => unknown,
+  ) {
+    super('what a transaction read was out of date each time')
+  }
+}
+
 export function openStore(path: string, options: OpenOptions = {}): Store {
   const db = openSqlite(path, options)
   const prepared = new Map<string, Statement>()
@@ -47,15 +58,41 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
     return statement
   }
   const body = <T>(row: unknown): T | null => (row ? (JSON.parse((row as { body: string }).body) as T) : null)
-  const bodies = <T>(rows: unknown[]): T[] => rows.map((row) => JSON.parse((row as { body: string }).body) as T)
   const memory = options.remember ? makeMemory(db) : NO_MEMORY
   let depth = 0
-  /** Remembered inside transactions only: there the version was looked at. */
-  const recall = <T>(key: string, read: () => T): T => (depth > 0 ? memory.recall(key, read) : read())
+  let isPeeking = false
+  /** Remembered inside transactions, where the version was looked at, and for guesses. */
+  const recall = <T>(key: string, read: () => T): T => (depth > 0 || isPeeking ? memory.recall(key, read) : read())
 
   let waiting: (() => void)[] = []
-  const transaction = <T>(work: () => T): T => {
+  /** Results of `readUnlocked` for the running transaction, by key. */
+  let unlocked = new Map<string, unknown>()
+  /**
+   * The read that the running transaction asked for and that is still to be done; null when there
+   * is none.
+   */
+  let lacking: Lacking | null = null
+  const transaction = <T>(work: () => T, ahead = new Map<string, unknown>()): T => {
     if (depth > 0) return work()
+    for (let tries = 1; ; tries++) {
+      unlocked = ahead
+      lacking = null
+      let missing: Lacking
+      try {
+        return runOnce(() => {
+          const result = work()
+          // The work has caught the exception as a failure of its own, which it is not.
+          if (lacking !== null) throw lacking
+          return result
+        })
+      } catch (error) {
+        if (lacking === null || tries === MOST_TRIES) throw error
+        missing = lacking
+      }
+      ahead.set(missing.key, missing.read())
+    }
+  }
+  const runOnce = <T>(work: () => T): T => {
     let result: T
     try {
       result = inTransaction(db, () => {
@@ -87,6 +124,22 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
 
   return {
     transaction,
+    inTransaction: () => depth > 0,
+    readUnlocked<T>(key: string, read: () => T): T {
+      if (depth === 0) return read()
+      if (unlocked.has(key)) return unlocked.get(key) as T
+      lacking = new Lacking(key, read)
+      throw lacking
+    },
+    peek(work) {
+      const before = isPeeking
+      isPeeking = true
+      try {
+        return work()
+      } finally {
+        isPeeking = before
+      }
+    },
     afterCommit(work) {
       if (depth > 0) waiting.push(work)
       else work()
@@ -98,14 +151,24 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
     seatNamed: (name) => seatOf(sql('SELECT * FROM seats WHERE name = ?').get(name)),
     seatOfProcess: (pid, startedAt) =>
       seatOf(
-        sql('SELECT * FROM seats WHERE pid = ? AND process_started_at = ? ORDER BY created_at DESC LIMIT 1').get(pid, startedAt),
+        sql('SELECT * FROM seats WHERE pid = ? AND process_started_at = ? ORDER BY created_at DESC LIMIT 1').get(
+          pid,
+          startedAt,
+        ),
       ),
     putSeat(seat) {
       sql(
         `INSERT INTO seats (seat_id, name, parent_seat_id, pid, process_started_at, created_at) VALUES (?, ?, ?, ?, ?, ?)
          ON CONFLICT (seat_id) DO UPDATE SET name = excluded.name, parent_seat_id = excluded.parent_seat_id, pid = excluded.pid,
            process_started_at = excluded.process_started_at`,
-      ).run(seat.seatId, seat.name, seat.parentSeatId, seat.process?.pid ?? null, seat.process?.startedAt ?? null, seat.createdAt)
+      ).run(
+        seat.seatId,
+        seat.name,
+        seat.parentSeatId,
+        seat.process?.pid ?? null,
+        seat.process?.startedAt ?? null,
+        seat.createdAt,
+      )
       memory.keep(`seat ${seat.seatId}`, seat)
     },
 
@@ -122,10 +185,9 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
     },
 
     readings(id, limit = 1_000_000) {
-      const rows = sql("SELECT at, data FROM events WHERE session_id = ? AND type = 'reading' ORDER BY id DESC LIMIT ?").all(
-        id,
-        limit,
-      ) as Pick<EventRow, 'at' | 'data'>[]
+      const rows = sql(
+        "SELECT at, data FROM events WHERE session_id = ? AND type = 'reading' ORDER BY id DESC LIMIT ?",
+      ).all(id, limit) as Pick<EventRow, 'at' | 'data'>[]
       return rows.reverse().map((row) => readingOf(id, row.at, JSON.parse(row.data) as ReadingData))
     },
 
@@ -140,9 +202,9 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
     openMessages: (seatId) =>
       recall(`open ${seatId}`, () =>
         bodies<Message>(
-          sql("SELECT body FROM messages WHERE seat_id = ? AND status IN ('queued', 'sent') ORDER BY queued_at, rowid").all(
-            seatId,
-          ),
+          sql(
+            "SELECT body FROM messages WHERE seat_id = ? AND status IN ('queued', 'sent') ORDER BY queued_at, rowid",
+          ).all(seatId),
         ),
       ),
     messages({ seatId, limit = 1000 } = {}) {
@@ -187,13 +249,14 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
     ...briefRows(sql),
     ...handoffRows(sql, { recall, drop: memory.drop }),
     ...jobRows(sql),
+    ...noticeRows(sql),
     ...spendRows(sql),
     forgetWords(sessionId) {
       const { forgetting } = options
       if (!forgetting) throw new Error('this store was opened by somebody who forgets nothing')
       return transaction(() => {
         const record = body<SessionRecord>(sql('SELECT body FROM sessions WHERE session_id = ?').get(sessionId))
-        const bare = record && forgetting.withoutSummary(record)
+        const bare = record && forgetting.withoutQuotes(record)
         if (bare) sql('UPDATE sessions SET body = ? WHERE session_id = ?').run(JSON.stringify(bare), sessionId)
         const forgotten = forgetting.forgetWords(db, sql, sessionId)
         memory.forget()
@@ -211,6 +274,7 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
         readings: count("events WHERE type = 'reading'"),
         events: count('events'),
         messages: count('messages'),
+        notices: count('notices'),
         bytes: statSync(path).size,
       }
     },

@@ -78,7 +78,8 @@ export class Day extends Tools {
     if (more.branch) this.moveTo(more.branch)
     if (more.otherBranch) this.label('branch', more.otherBranch, null, { line, optional: true })
     if (more.commit) this.committed(more.commit, line)
-    if (more.merge) this.label('commit', `Merge branch '${more.merge}'`, null, { line, optional: true, note: 'made by a merge' })
+    if (more.merge)
+      this.label('commit', `Merge branch '${more.merge}'`, null, { line, optional: true, note: 'made by a merge' })
     if (more.error) this.label('error', more.error, null, { line })
   }
 
@@ -103,7 +104,10 @@ export class Day extends Tools {
   }
 
   /** Goes on behind the conversation. `end`: what the client tells of it later, if it does. */
-  background(command: string, more: Aside & { description?: string; end?: { exit: number; after?: () => void } } = {}): this {
+  background(
+    command: string,
+    more: Aside & { description?: string; end?: { exit: number; after?: () => void } } = {},
+  ): this {
     const taskId = `b${this.tape.ids.word(8)}`
     const text = `Command running in background with ID: ${taskId}. Output is being written to: ${this.outputFile(taskId)}. You will be notified when it completes. To check interim output, use Read on that file path.`
     const result = {
@@ -157,7 +161,10 @@ export class Day extends Tools {
     Object.assign(this.sheet.find('branch', this.branch)!, { optional: undefined, note: undefined })
     const { name, about, language = 'en', cwd } = this.setting
     const facts = this.sheet.facts.map((fact) => JSON.parse(JSON.stringify(fact)))
-    return { jsonl: `${this.tape.lines.join('\n')}\n`, labels: { name, about, language, cwd, facts, decoys: this.sheet.decoys } }
+    return {
+      jsonl: `${this.tape.lines.join('\n')}\n`,
+      labels: { name, about, language, cwd, facts, decoys: this.sheet.decoys },
+    }
   }
 }
 

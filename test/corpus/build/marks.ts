@@ -80,13 +80,23 @@ export class Marks {
     return this
   }
 
-  private fromPrompt(kind: FactKind, core: string, state: FactState | null, more: { note?: string; optional?: boolean }): this {
+  private fromPrompt(
+    kind: FactKind,
+    core: string,
+    state: FactState | null,
+    more: { note?: string; optional?: boolean },
+  ): this {
     if (!this.lastPrompt.includes(core)) throw new Error(`${this.setting.name}: the prompt does not say: ${core}`)
     this.label(kind, core, state, { ...more, line: this.promptLine })
     return this
   }
 
-  private fromAgent(kind: FactKind, core: string, state: FactState | null, more: { note?: string; optional?: boolean }): this {
+  private fromAgent(
+    kind: FactKind,
+    core: string,
+    state: FactState | null,
+    more: { note?: string; optional?: boolean },
+  ): this {
     if (!this.lastSaid.includes(core)) throw new Error(`${this.setting.name}: the agent does not say: ${core}`)
     this.label(kind, core, state, { ...more, line: this.saidLine })
     return this

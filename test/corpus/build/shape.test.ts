@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { REPOSITORY } from '../../harness/places.js'
+import { REPOSITORY } from '../../harness/paths.js'
 import { gather, type Shapes, strange } from './shape.js'
 
 const shapes: Shapes = JSON.parse(readFileSync(new URL('./shapes.json', import.meta.url), 'utf8'))
@@ -16,7 +16,10 @@ test('what is recorded of the client fits the shapes', () => {
 
 test('a key that is missing, one that is not known and a line of another kind are named', () => {
   const known: Shapes = {}
-  gather(lines({ type: 'mode', mode: 'normal', sessionId: 's' }, { type: 'mode', mode: 'plan', sessionId: 's', since: 1 }), known)
+  gather(
+    lines({ type: 'mode', mode: 'normal', sessionId: 's' }, { type: 'mode', mode: 'plan', sessionId: 's', since: 1 }),
+    known,
+  )
   expect(strange(lines({ type: 'mode', mode: 'x', sessionId: 's' }), known)).toEqual([])
   expect(strange(lines({ type: 'mode', sessionId: 's', colour: 1 }), known)).toEqual([
     'line 1: mode without mode',
@@ -26,7 +29,10 @@ test('a key that is missing, one that is not known and a line of another kind ar
 })
 
 test('a tool result is held against results of the same tool', () => {
-  const call = (name: string) => ({ type: 'assistant', message: { content: [{ type: 'tool_use', id: 't1', name, input: {} }] } })
+  const call = (name: string) => ({
+    type: 'assistant',
+    message: { content: [{ type: 'tool_use', id: 't1', name, input: {} }] },
+  })
   const back = (result: unknown) => ({
     type: 'user',
     message: { content: [{ type: 'tool_result', tool_use_id: 't1' }] },
@@ -36,5 +42,7 @@ test('a tool result is held against results of the same tool', () => {
   gather(lines(call('Bash'), back({ stdout: '' })), known)
   expect(strange(lines(call('Bash'), back({ stdout: 'x' })), known)).toEqual([])
   expect(strange(lines(call('Bash'), back({ out: 'x' })), known)).toHaveLength(2)
-  expect(strange(lines(call('Edit'), back({ stdout: 'x' })), known)).toContain('line 2: never recorded: toolUseResult of Edit')
+  expect(strange(lines(call('Edit'), back({ stdout: 'x' })), known)).toContain(
+    'line 2: never recorded: toolUseResult of Edit',
+  )
 })

@@ -79,7 +79,8 @@ export function strange(jsonl: string, shapes: Shapes): string[] {
     if (known === undefined) return void problems.push(`line ${number}: never recorded: ${tag}`)
     for (const key of known.always) if (!keys.includes(key)) problems.push(`line ${number}: ${tag} without ${key}`)
     for (const key of keys) {
-      if (![...known.always, ...known.maybe, ...AT_TIMES].includes(key)) problems.push(`line ${number}: ${tag} with ${key}`)
+      if (![...known.always, ...known.maybe, ...AT_TIMES].includes(key))
+        problems.push(`line ${number}: ${tag} with ${key}`)
     }
   })
   return problems

@@ -23,7 +23,11 @@ export class Steps extends Marks {
     this.spoke(text, lines.at(-1)!.line)
     this.messages += 2
     if (this.tape.entry === 'cli') {
-      this.tape.system('turn_duration', { durationMs: 4000 + this.messages * 37, messageCount: this.messages }, { isMeta: false })
+      this.tape.system(
+        'turn_duration',
+        { durationMs: 4000 + this.messages * 37, messageCount: this.messages },
+        { isMeta: false },
+      )
     }
     return this
   }
@@ -74,7 +78,12 @@ export class Steps extends Marks {
       ...(aside.think ? [this.thinking(aside.think)] : []),
       ...(aside.say ? [{ type: 'text', text: aside.say }] : []),
     ]
-    const uses = calls.map((call) => ({ type: 'tool_use', id: `toolu_${tape.ids.word(22)}`, name: call.name, input: call.input }))
+    const uses = calls.map((call) => ({
+      type: 'tool_use',
+      id: `toolu_${tape.ids.word(22)}`,
+      name: call.name,
+      input: call.input,
+    }))
     const lines = tape.answer([...words, ...uses], 'tool_use', request)
     if (aside.say) this.spoke(aside.say, lines[words.length - 1]!.line)
     const results = calls.map((call, i) => {
@@ -87,7 +96,10 @@ export class Steps extends Marks {
     this.fresh = results
     tape.ids.tick(200)
     tape.attachment(
-      { type: 'total_tokens_reminder', text: `<total_tokens>${15_000_000 - tape.line * 900} tokens left</total_tokens>` },
+      {
+        type: 'total_tokens_reminder',
+        text: `<total_tokens>${15_000_000 - tape.line * 900} tokens left</total_tokens>`,
+      },
       '(left out)',
       'system',
       true,
@@ -97,7 +109,12 @@ export class Steps extends Marks {
   private result(call: Call, id: string, source: string): unknown {
     const block = call.error
       ? { type: 'tool_result', content: call.content, is_error: true, tool_use_id: id }
-      : { tool_use_id: id, type: 'tool_result', content: call.content, ...(call.error === false ? { is_error: false } : {}) }
+      : {
+          tool_use_id: id,
+          type: 'tool_result',
+          content: call.content,
+          ...(call.error === false ? { is_error: false } : {}),
+        }
     const after = {
       toolUseResult: call.result,
       ...call.more,

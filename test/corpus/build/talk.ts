@@ -35,8 +35,11 @@ export class Talk extends Steps {
   }
 
   private humanly(source: string): Record<string, unknown> {
-    const position = { turnPosition: { promptIndex: this.tape.entry === 'cli' ? ++this.prompts : 0, turnIndex: ++this.turns } }
-    if (this.tape.entry === 'cli') return { origin: { kind: 'human' }, promptSource: source, turnOrigin: 'human', ...position }
+    const position = {
+      turnPosition: { promptIndex: this.tape.entry === 'cli' ? ++this.prompts : 0, turnIndex: ++this.turns },
+    }
+    if (this.tape.entry === 'cli')
+      return { origin: { kind: 'human' }, promptSource: source, turnOrigin: 'human', ...position }
     this.prompts++
     return { promptSource: 'sdk', turnOrigin: 'sdk', ...position }
   }
@@ -116,7 +119,12 @@ export class Talk extends Steps {
     const { tape } = this
     const [source_uuid, delivery_id] = [tape.ids.uuid(), tape.ids.uuid()]
     this.queue('enqueue', { content: text })
-    this.queue('remove', { content: text, reason: 'absorbed_mid_turn', commandUuid: source_uuid, deliveryId: delivery_id })
+    this.queue('remove', {
+      content: text,
+      reason: 'absorbed_mid_turn',
+      commandUuid: source_uuid,
+      deliveryId: delivery_id,
+    })
     const human = tape.entry === 'cli' ? { origin: { kind: 'human' } } : {}
     const timestamp = tape.ids.tick()
     const turn = tape.entry === 'cli' ? { humanTurn: true } : {}
@@ -206,7 +214,12 @@ export class Talk extends Steps {
       false,
       { renderedInHumanTurn: '(left out)' },
     )
-    this.queue('remove', { content: text, reason: 'absorbed_mid_turn', commandUuid: source_uuid, deliveryId: delivery_id })
+    this.queue('remove', {
+      content: text,
+      reason: 'absorbed_mid_turn',
+      commandUuid: source_uuid,
+      deliveryId: delivery_id,
+    })
     return this
   }
 
@@ -238,7 +251,8 @@ export class Talk extends Steps {
     const position = { turnPosition: { promptIndex: this.prompts, turnIndex: this.turns } }
     tape.user({ role: 'user', content }, { isVisibleInTranscriptOnly: true, isCompactSummary: true }, position, true)
     this.fresh = [{ type: 'text', text: content }]
-    if (trigger === 'manual') this.local('compact', instructions, '\u001b[2mCompacted (ctrl+o to see full summary)\u001b[22m')
+    if (trigger === 'manual')
+      this.local('compact', instructions, '\u001b[2mCompacted (ctrl+o to see full summary)\u001b[22m')
     return this
   }
 
@@ -256,7 +270,12 @@ export class Talk extends Steps {
   /** What the client writes when it ends. */
   leave(): this {
     const { tape } = this
-    tape.loose({ type: 'last-prompt', lastPrompt: this.lastPrompt.slice(0, 200), leafUuid: tape.leaf, sessionId: tape.sessionId })
+    tape.loose({
+      type: 'last-prompt',
+      lastPrompt: this.lastPrompt.slice(0, 200),
+      leafUuid: tape.leaf,
+      sessionId: tape.sessionId,
+    })
     const usage = {
       inputTokens: 312,
       outputTokens: 1950,

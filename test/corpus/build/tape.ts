@@ -166,7 +166,12 @@ export class Tape {
   }
 
   /** One answer of the model: a line for each of its blocks, same message id. Gives each line's uuid and number. */
-  answer(blocks: Json[], stop: 'tool_use' | 'end_turn', requestRef: string, aborted = false): { uuid: string; line: number }[] {
+  answer(
+    blocks: Json[],
+    stop: 'tool_use' | 'end_turn',
+    requestRef: string,
+    aborted = false,
+  ): { uuid: string; line: number }[] {
     const word = this.ids.word(9)
     const created = 400 + (this.used % 900)
     const usage = {

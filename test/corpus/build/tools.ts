@@ -72,7 +72,14 @@ export class Tools extends Talk {
   grep(pattern: string, found: string[], aside: Aside = {}): this {
     const input = { pattern, output_mode: 'content', '-n': true }
     const content = found.join('\n')
-    const result = { mode: 'content', numFiles: 0, filenames: [], content, numLines: found.length, totalLines: found.length }
+    const result = {
+      mode: 'content',
+      numFiles: 0,
+      filenames: [],
+      content,
+      numLines: found.length,
+      totalLines: found.length,
+    }
     return this.call({ name: 'Grep', input, content, result }, aside)
   }
 
@@ -97,7 +104,8 @@ export class Tools extends Talk {
         if (now.some((one) => one.content === content)) continue
         this.label('todo', content, status === 'completed' ? 'done' : 'dropped', { line })
       }
-      for (const { content, status } of now) this.label('todo', content, status === 'completed' ? 'done' : 'open', { line })
+      for (const { content, status } of now)
+        this.label('todo', content, status === 'completed' ? 'done' : 'open', { line })
     }
     const content =
       'Todos have been modified successfully. Ensure that you continue to use the todo list to track your progress. Please proceed with the current tasks if applicable'
@@ -134,7 +142,13 @@ export class Tools extends Talk {
       this.label('todo', task.subject, gone ? 'dropped' : status === 'completed' ? 'done' : 'open', { line })
     const result = { success: true, taskId, updatedFields, statusChange: { from, to: status } }
     return this.call(
-      { name: 'TaskUpdate', input: { taskId, status }, content: `Updated task #${id} ${updatedFields[0]}`, result, learn },
+      {
+        name: 'TaskUpdate',
+        input: { taskId, status },
+        content: `Updated task #${id} ${updatedFields[0]}`,
+        result,
+        learn,
+      },
       aside,
     )
   }
@@ -172,7 +186,10 @@ export class Tools extends Talk {
     this.tape.slug ??= 'steady-humming-otter'
     const filePath = `/home/dev/.claude/plans/${this.tape.slug}.md`
     const content = 'User has approved exiting plan mode. You can now proceed.'
-    return this.call({ name: 'ExitPlanMode', input: { plan }, content, result: { plan: null, isAgent: false, filePath } }, aside)
+    return this.call(
+      { name: 'ExitPlanMode', input: { plan }, content, result: { plan: null, isAgent: false, filePath } },
+      aside,
+    )
   }
 
   /** Another agent does a part of it; only its report is in this transcript. */

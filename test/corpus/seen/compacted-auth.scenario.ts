@@ -59,7 +59,11 @@ export default {
       },
     )
     d.compact('auto', SUMMARY)
-      .decoy('request', 'Please implement rotation and do not store tokens in clear text.', 'the summary of a compaction')
+      .decoy(
+        'request',
+        'Please implement rotation and do not store tokens in clear text.',
+        'the summary of a compaction',
+      )
       .decoy('constraint', 'do not store tokens in clear text', 'the summary of a compaction')
       .decoy('question', 'Ask whether the mobile app needs longer tokens?', 'the summary of a compaction')
       .decoy('commit', 'wip refresh tokens', 'the summary of a compaction')

@@ -25,7 +25,8 @@ const HALF = RED.replace('50% tests passed, 2 tests failed', '75% tests passed, 
 
 export default {
   name: 'cpp-ctest',
-  about: 'a C++ codec with CMake: compiler noise, one test repaired, one still failing, a build in the background that failed',
+  about:
+    'a C++ codec with CMake: compiler noise, one test repaired, one still failing, a build in the background that failed',
   cwd: '/home/ben/codec',
   branch: 'huffman-tables',
   start: '2026-10-27T18:30:00Z',

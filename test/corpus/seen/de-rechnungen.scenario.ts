@@ -33,7 +33,11 @@ export default {
         error: 'Failed asserting that -20 matches expected -19',
       },
     )
-    d.edit('src/Gutschrift.php', '(int) floor($cent * $satz / 100)', '(int) round($cent * $satz / 100, 0, PHP_ROUND_HALF_UP)')
+    d.edit(
+      'src/Gutschrift.php',
+      '(int) floor($cent * $satz / 100)',
+      '(int) round($cent * $satz / 100, 0, PHP_ROUND_HALF_UP)',
+    )
     d.bash(
       'vendor/bin/phpunit',
       'PHPUnit 11.2.0 by Sebastian Bergmann and contributors.\n\n........                                                            8 / 8 (100%)\n\nOK (8 tests, 14 assertions)',
@@ -49,7 +53,9 @@ export default {
     )
       .decides('Ich habe mich für kaufmännisches Runden entschieden, weil das Finanzamt es so verlangt')
       .asks('Soll die Korrektur auch für alte Gutschriften gelten?', 'open')
-    d.user('Das klären wir mit der Buchhaltung. Committe es schon mal, aber push bitte nichts.').never('push bitte nichts')
+    d.user('Das klären wir mit der Buchhaltung. Committe es schon mal, aber push bitte nichts.').never(
+      'push bitte nichts',
+    )
     d.bash(
       'git commit -am "Gutschriften kaufmännisch runden"',
       '[main 1d2e3f4] Gutschriften kaufmännisch runden\n 1 file changed, 1 insertion(+), 1 deletion(-)',

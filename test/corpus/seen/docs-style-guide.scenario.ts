@@ -49,10 +49,14 @@ export default {
       .decoy('branch', 'docs/my-change', 'an example in a file')
       .decoy('command', 'npm test', 'an example in a file')
     d.edit('docs/billing.md', 'Invoices are simply sent.', 'You get one invoice a month, by mail, on the first.')
-    d.bash('npx markdownlint docs/billing.md', 'docs/billing.md:3:81 MD013/line-length Line length [Expected: 80; Actual: 96]', {
-      exit: 1,
-      error: 'MD013/line-length',
-    })
+    d.bash(
+      'npx markdownlint docs/billing.md',
+      'docs/billing.md:3:81 MD013/line-length Line length [Expected: 80; Actual: 96]',
+      {
+        exit: 1,
+        error: 'MD013/line-length',
+      },
+    )
     d.edit(
       'docs/billing.md',
       'You get one invoice a month, by mail, on the first.',
@@ -69,7 +73,10 @@ export default {
     )
       .must('British spelling')
       .wonders('What does markdownlint check about headings by default?', 'answered')
-    d.bash('grep -rnE "color|behavior" docs | head', 'docs/theme.md:4:Pick a color.\ndocs/theme.md:9:The default behavior')
+    d.bash(
+      'grep -rnE "color|behavior" docs | head',
+      'docs/theme.md:4:Pick a color.\ndocs/theme.md:9:The default behavior',
+    )
     d.read('docs/theme.md', '# Theme\n\nPick a color.\n\nThe default behavior\n')
     d.bash("perl -pi -e 's/color/colour/g; s/behavior/behaviour/g' docs/theme.md", '', { changes: ['docs/theme.md'] })
     d.say(

@@ -34,17 +34,21 @@ export default {
       '...\n\nFinished in 0.40 seconds (files took 1.8 seconds to load)\n3 examples, 0 failures',
       { test: 'passed', passes: ['Producto no deja el stock en negativo'] },
     )
-    d.bash('bundle exec rubocop -a app/models/producto.rb', 'Inspecting 1 file\n.\n\n1 file inspected, no offenses detected', {
-      scratch: ['app/models/producto.rb'],
-    })
+    d.bash(
+      'bundle exec rubocop -a app/models/producto.rb',
+      'Inspecting 1 file\n.\n\n1 file inspected, no offenses detected',
+      {
+        scratch: ['app/models/producto.rb'],
+      },
+    )
     d.bash(
       "git commit -am 'Bloquear el producto al retirar stock'",
       '[arreglo-stock 6b7c8d9] Bloquear el producto al retirar stock\n 1 file changed, 1 insertion(+), 1 deletion(-)',
       { commit: { id: '6b7c8d9', subject: 'Bloquear el producto al retirar stock' } },
     )
-    d.say('Listo. He preferido with_lock a una restricción en la base de datos porque así no hace falta migración.').decides(
-      'He preferido with_lock a una restricción en la base de datos porque así no hace falta migración',
-    )
+    d.say(
+      'Listo. He preferido with_lock a una restricción en la base de datos porque así no hace falta migración.',
+    ).decides('He preferido with_lock a una restricción en la base de datos porque así no hace falta migración')
     d.user('¿Y qué pasa con los pedidos cancelados, vuelven al stock?').wonders(
       '¿Y qué pasa con los pedidos cancelados, vuelven al stock?',
       'open',

@@ -45,7 +45,8 @@ ok  	example.org/gate/proxy	(cached)`
 
 export default {
   name: 'go-rate-limiter',
-  about: 'a Go limiter on a branch of its own: a commit refused by a hook, then made; a message sent while the agent worked',
+  about:
+    'a Go limiter on a branch of its own: a commit refused by a hook, then made; a message sent while the agent worked',
   cwd: '/home/tom/gate',
   branch: 'main',
   start: '2026-10-07T09:00:00Z',

@@ -23,12 +23,19 @@ export default {
     d.user('no, stop. I said the component stays. Just a media query.')
       .must('Just a media query')
       .mayBind('I said the component stays')
-    d.edit('src/chart/legend.css', 'right: 0; }', 'right: 0; }\n@media (max-width: 480px) {\n  .legend { position: static; }\n}')
+    d.edit(
+      'src/chart/legend.css',
+      'right: 0; }',
+      'right: 0; }\n@media (max-width: 480px) {\n  .legend { position: static; }\n}',
+    )
     d.interrupted('npx playwright test --project=mobile', { say: 'I run the mobile tests.' })
     d.user("those take 20 minutes, don't run playwright locally. CI does that.").never("don't run playwright locally")
     d.bash('npx stylelint src/chart/legend.css', '')
     d.say('The legend moves below the chart up to 480 px. Stylelint is quiet.')
-    d.bang('git commit --allow-empty -m "mark the demo"', '[main 0dd0dd0] mark the demo').mayCommit('mark the demo', '0dd0dd0')
+    d.bang('git commit --allow-empty -m "mark the demo"', '[main 0dd0dd0] mark the demo').mayCommit(
+      'mark the demo',
+      '0dd0dd0',
+    )
     d.say('Noted, an empty commit on top.')
     d.command(
       'ship',
@@ -38,7 +45,11 @@ export default {
       .decoy('constraint', 'Always bump the version', 'the text a command stands for')
       .decoy('constraint', 'Never skip the changelog', 'the text a command stands for')
     d.read('CHANGELOG.md', '# Changelog\n\n## Unreleased\n')
-    d.edit('CHANGELOG.md', '## Unreleased\n', '## Unreleased\n\n- The legend no longer overlaps the chart on narrow screens\n')
+    d.edit(
+      'CHANGELOG.md',
+      '## Unreleased\n',
+      '## Unreleased\n\n- The legend no longer overlaps the chart on narrow screens\n',
+    )
     d.bash('npm version patch --no-git-tag-version', 'v1.8.4', { scratch: ['package.json', 'package-lock.json'] })
     d.bash(
       'git add -A && git commit -m "Legend below the chart on narrow screens"',

@@ -53,12 +53,16 @@ export default {
       'you should always run spotless before you commit',
       'added by a hook',
     )
-    d.bash('mvn -q test', RED.replace(/.*touching.*\n/g, '').replace('Failures: 1, Errors: 1', 'Failures: 0, Errors: 1'), {
-      exit: 1,
-      test: 'failed',
-      fails: ['OverlapTest.nullEnd'],
-      passes: ['OverlapTest.touchingBookingsDoNotOverlap'],
-    })
+    d.bash(
+      'mvn -q test',
+      RED.replace(/.*touching.*\n/g, '').replace('Failures: 1, Errors: 1', 'Failures: 0, Errors: 1'),
+      {
+        exit: 1,
+        test: 'failed',
+        fails: ['OverlapTest.nullEnd'],
+        passes: ['OverlapTest.touchingBookingsDoNotOverlap'],
+      },
+    )
     d.ask(
       'A booking without an end: does it overlap everything after its start, or is it invalid?',
       ['Overlaps everything', 'Invalid'],
@@ -80,6 +84,9 @@ export default {
     d.user('Two more things. Does the import job use the same check? And who else writes spans without an end?')
       .wonders('Does the import job use the same check?', 'open')
       .wonders('who else writes spans without an end?', 'open')
-    d.bash('grep -rn "new Span(" src/main | head', 'src/main/java/com/example/booking/Import.java:18:    new Span(start, null)')
+    d.bash(
+      'grep -rn "new Span(" src/main | head',
+      'src/main/java/com/example/booking/Import.java:18:    new Span(start, null)',
+    )
   },
 } satisfies Scenario

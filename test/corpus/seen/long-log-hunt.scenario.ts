@@ -50,7 +50,8 @@ export default {
       d.read(`handlers/h${String(n).padStart(3, '0')}.py`, source(n), aside)
       if (n % 4 === 0) d.bash(`sed -n '${n * 50 + 1},${n * 50 + 40}p' logs/worker.log`, log(n * 50, 24))
     }
-    for (let n = 0; n < 60; n++) d.bash(`grep -c "id=${n * 131}" logs/worker.log`, String(n % 3), n % 3 === 0 ? { exit: 1 } : {})
+    for (let n = 0; n < 60; n++)
+      d.bash(`grep -c "id=${n * 131}" logs/worker.log`, String(n % 3), n % 3 === 0 ? { exit: 1 } : {})
     d.queued('found anything yet? no hurry').wonders('found anything yet?', 'answered')
     d.together(() => {
       d.read('broker/client.py', 'class Client:\n    def ack(self, tag):\n        self.channel.basic_ack(tag)\n')
@@ -73,7 +74,10 @@ export default {
       '        self.channel.close()',
       '        self.drained.wait(timeout=30)\n        self.channel.close()',
     )
-    d.write('tests/test_pool.py', 'def test_recycle_waits(pool):\n    pool.recycle()\n    assert pool.drained.is_set()\n')
+    d.write(
+      'tests/test_pool.py',
+      'def test_recycle_waits(pool):\n    pool.recycle()\n    assert pool.drained.is_set()\n',
+    )
     for (let n = 1; n <= 40; n++)
       d.bash(`python tools/replay.py --seed ${n}`, `replaying 400 messages, seed ${n}\n${log(n * 11, 12)}\nlost: 0`)
     d.bash(

@@ -22,9 +22,13 @@ export default {
     d.read('src/tags.js', '<<<<<<< HEAD\nexport const max = 10\n=======\nexport const max = 25\n>>>>>>> feature/tags\n')
     d.ask('max is 10 on develop and 25 on feature/tags. Which one shall stay?', ['10', '25'], '25')
     d.write('src/tags.js', 'export const max = 25\n')
-    d.bash('git add src/tags.js && git commit --no-edit', "[develop 4c5d6e7] Merge branch 'feature/tags' into develop", {
-      commit: { id: '4c5d6e7', subject: "Merge branch 'feature/tags' into develop" },
-    })
+    d.bash(
+      'git add src/tags.js && git commit --no-edit',
+      "[develop 4c5d6e7] Merge branch 'feature/tags' into develop",
+      {
+        commit: { id: '4c5d6e7', subject: "Merge branch 'feature/tags' into develop" },
+      },
+    )
     d.bash('npm test', '> cms@5.1.0 test\n> mocha\n\n  tags\n    ✔ splits\n    ✔ limits to 25\n\n  2 passing (6ms)', {
       test: 'passed',
       passes: ['splits', 'limits to 25'],
@@ -59,9 +63,9 @@ export default {
       '[develop 55ee66f] Revert "feed: declare the rss version"\n Date: Wed Oct 28 10:09:00 2026 +0100\n 1 file changed, 1 insertion(+), 1 deletion(-)',
       { commit: { id: '55ee66f', subject: 'Revert "feed: declare the rss version"' } },
     )
-    d.say('Merge und Hotfix sind fertig. Den Cherry-Pick habe ich zurückgenommen, weil develop den Feed anders baut.').mayDecide(
-      'Den Cherry-Pick habe ich zurückgenommen, weil develop den Feed anders baut',
-    )
+    d.say(
+      'Merge und Hotfix sind fertig. Den Cherry-Pick habe ich zurückgenommen, weil develop den Feed anders baut.',
+    ).mayDecide('Den Cherry-Pick habe ich zurückgenommen, weil develop den Feed anders baut')
     d.user('ok danke! Was ist eigentlich mit dem alten Branch feature/labels, can it go?').wonders('can it go?', 'open')
     d.bash('git log --oneline develop..feature/labels', 'e0e0e0e labels: first try\nd1d1d1d labels: model').decoy(
       'commit',

@@ -41,8 +41,12 @@ export default {
       [1, 2, 3, 4].map(EPOCH).join('\n'),
     )
     d.taskIs(1, 'completed', { say: 'The baseline is 0.733 with fixed seeds.' })
-    d.bash("sed 's/dropout: 0.0/dropout: 0.1/' conf/base.yaml > conf/dropout.yaml", '', { changes: ['conf/dropout.yaml'] })
-    d.bash("sed 's/smoothing: 0.0/smoothing: 0.05/' conf/base.yaml > conf/smooth.yaml", '', { changes: ['conf/smooth.yaml'] })
+    d.bash("sed 's/dropout: 0.0/dropout: 0.1/' conf/base.yaml > conf/dropout.yaml", '', {
+      changes: ['conf/dropout.yaml'],
+    })
+    d.bash("sed 's/smoothing: 0.0/smoothing: 0.05/' conf/base.yaml > conf/smooth.yaml", '', {
+      changes: ['conf/smooth.yaml'],
+    })
     d.taskIs(2, 'in_progress')
     d.background('CUBLAS_WORKSPACE_CONFIG=:4096:8 CUDA_VISIBLE_DEVICES=1 python train.py conf/dropout.yaml', {
       description: 'Train with dropout',

@@ -28,7 +28,11 @@ Nothing may be tagged yet. Never edit the generated files in lib/gen.`)
       'You should never see a blank map again',
       'text of a file',
     )
-    d.edit('CHANGELOG.md', '# Changelog\n', '# Changelog\n\n## 3.2.0\n\n- Elevation on the map\n- Tiles are cached for a week\n')
+    d.edit(
+      'CHANGELOG.md',
+      '# Changelog\n',
+      '# Changelog\n\n## 3.2.0\n\n- Elevation on the map\n- Tiles are cached for a week\n',
+    )
     d.bash(
       './gradlew :android:testReleaseUnitTest',
       '> Task :android:testReleaseUnitTest FAILED\n\nTileCacheTest > evicts after a week FAILED\n    org.junit.ComparisonFailure at TileCacheTest.kt:41\n\n27 tests completed, 1 failed\n\nFAILURE: Build failed with an exception.',
@@ -42,7 +46,9 @@ Nothing may be tagged yet. Never edit the generated files in lib/gen.`)
     d.say(
       'Version and changelog are done. One unit test fails: the cache evicts after eight days, because the clock is rounded up. Shall I fix it in this release?',
     ).asks('Shall I fix it in this release?', 'answered')
-    d.user('yes fix it. from here on only bug fixes, no features. and please do not upgrade gradle, it broke CI last time')
+    d.user(
+      'yes fix it. from here on only bug fixes, no features. and please do not upgrade gradle, it broke CI last time',
+    )
       .must('only bug fixes')
       .never('no features')
       .never('please do not upgrade gradle')
@@ -62,7 +68,11 @@ Nothing may be tagged yet. Never edit the generated files in lib/gen.`)
       { commit: { id: 'aa10002', subject: 'Evict tiles after exactly a week' } },
     ).alsoCommitted('Release 3.2.0', 'aa10001')
     d.say('Both are committed, nothing is tagged.')
-    d.user('great, you can tag it now: v3.2.0').withdrawn('constraint', 'Nothing may be tagged yet', 'lifted by the user later')
+    d.user('great, you can tag it now: v3.2.0').withdrawn(
+      'constraint',
+      'Nothing may be tagged yet',
+      'lifted by the user later',
+    )
     d.bash(
       'git tag -a v3.2.0 -m "3.2.0" && git push origin release/3.2 v3.2.0',
       'To git.example.org:dee/trailapp.git\n * [new tag]         v3.2.0 -> v3.2.0\n   90aa1fe..aa10002  release/3.2 -> release/3.2',

@@ -39,10 +39,19 @@ export default {
     )
       .must('Use pnpm, not npm')
       .never('nothing in packages/web may change')
-    d.bash('cd packages/api && pnpm test', RED, { exit: 1, test: 'failed', fails: ['session store › expires after the ttl'] })
+    d.bash('cd packages/api && pnpm test', RED, {
+      exit: 1,
+      test: 'failed',
+      fails: ['session store › expires after the ttl'],
+    })
     d.together(() => {
-      d.glob('packages/api/src/session/*.ts', ['packages/api/src/session/session.test.ts', 'packages/api/src/session/store.ts'])
-      d.grep('session/store', ['packages/api/src/index.ts:4:import { get } from "./session/store.js" // keep this import first'])
+      d.glob('packages/api/src/session/*.ts', [
+        'packages/api/src/session/session.test.ts',
+        'packages/api/src/session/store.ts',
+      ])
+      d.grep('session/store', [
+        'packages/api/src/index.ts:4:import { get } from "./session/store.js" // keep this import first',
+      ])
     }).decoy('constraint', 'keep this import first', 'found by a search')
     d.bash('cd packages/api && ls src/session', 'session.test.ts\nstore.ts', { cd: 'packages/api' })
     d.read(
@@ -93,9 +102,13 @@ export default {
       .must('leave the branch as it is')
       .never('do not rebase')
     d.missing('packages/api/readme.md')
-    d.bash("printf '\\n## Sessions\\n\\nSessions expire after ttl milliseconds (60 000).\\n' >> packages/api/README.md", '', {
-      changes: ['packages/api/README.md'],
-    })
+    d.bash(
+      "printf '\\n## Sessions\\n\\nSessions expire after ttl milliseconds (60 000).\\n' >> packages/api/README.md",
+      '',
+      {
+        changes: ['packages/api/README.md'],
+      },
+    )
     d.say('Documented. Not committed yet.')
   },
 } satisfies Scenario

@@ -66,10 +66,14 @@ export default {
     }).decoy('file', 'src/price.ts', 'the tool refused the change')
     d.queued('also check that vouchers cannot make the total negative')
     d.edit('src/cart.ts', 'item.count, 0)', 'item.count, 0) / 100')
-    d.bash('npx mocha --reporter spec', '\n  cart\n    ✔ sums prices\n    ✔ sums cents exactly\n\n\n  2 passing (8ms)', {
-      test: 'passed',
-      passes: ['sums prices', 'sums cents exactly'],
-    })
+    d.bash(
+      'npx mocha --reporter spec',
+      '\n  cart\n    ✔ sums prices\n    ✔ sums cents exactly\n\n\n  2 passing (8ms)',
+      {
+        test: 'passed',
+        passes: ['sums prices', 'sums cents exactly'],
+      },
+    )
     d.bash(
       'git commit -am "Sum cents as integers"',
       '[pr-219 b0b1b2b] Sum cents as integers\n 1 file changed, 1 insertion(+), 1 deletion(-)',

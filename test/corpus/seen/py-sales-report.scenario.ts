@@ -119,7 +119,10 @@ Cancelled orders must not be counted. Keep using Decimal everywhere, never float
       passes: ['tests/test_report.py::test_total_by_region'],
     })
     d.notebook('notebooks/monthly.ipynb', 'cell-4', 'total(rows)', 'pd.Series(by_region(rows)).to_frame("total")')
-    d.bash('python -m ruff check . && python -m mypy report.py', 'All checks passed!\nSuccess: no issues found in 1 source file')
+    d.bash(
+      'python -m ruff check . && python -m mypy report.py',
+      'All checks passed!\nSuccess: no issues found in 1 source file',
+    )
     d.say(
       'Regions are summed and the notebook shows them. I decided against caching the CSV: the file is 40 kB and the cache would need invalidation. One thing is unclear: should refunded orders be treated like cancelled ones?',
     )

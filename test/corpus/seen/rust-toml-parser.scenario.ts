@@ -69,7 +69,9 @@ export default {
   branch: 'unicode-escapes',
   start: '2026-10-08T16:05:00Z',
   day: (d) => {
-    d.user('Add \\u and \\U escapes to the lexer. It has to build on Rust 1.70, so nothing newer from std. unsafe is off limits.')
+    d.user(
+      'Add \\u and \\U escapes to the lexer. It has to build on Rust 1.70, so nothing newer from std. unsafe is off limits.',
+    )
       .must('It has to build on Rust 1.70')
       .never('unsafe is off limits')
     d.read('src/lexer.rs', LEXER).decoy('constraint', 'do not merge without fuzzing', 'a comment for reviewers')

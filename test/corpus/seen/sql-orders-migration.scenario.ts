@@ -65,7 +65,10 @@ export default {
       d.taskIs(3, 'deleted')
       d.taskIs(2, 'in_progress')
     })
-    d.write('migrations/0042_status_enum.down.sql', 'ALTER TABLE orders DROP COLUMN status2;\nDROP TYPE order_status;\n')
+    d.write(
+      'migrations/0042_status_enum.down.sql',
+      'ALTER TABLE orders DROP COLUMN status2;\nDROP TYPE order_status;\n',
+    )
     d.taskIs(2, 'completed')
     d.taskList()
     d.bash(

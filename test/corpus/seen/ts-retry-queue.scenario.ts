@@ -97,8 +97,14 @@ export default {
       {
         say: 'I keep the last error in a local variable rather than in a field, because two pushes may run at the same time.',
       },
-    ).decides('I keep the last error in a local variable rather than in a field, because two pushes may run at the same time')
-    d.editFails('src/retry-queue.ts', '      } catch (error) {\n          await', '      } catch (error) {\n        last = error')
+    ).decides(
+      'I keep the last error in a local variable rather than in a field, because two pushes may run at the same time',
+    )
+    d.editFails(
+      'src/retry-queue.ts',
+      '      } catch (error) {\n          await',
+      '      } catch (error) {\n        last = error',
+    )
     d.edit('src/retry-queue.ts', '      } catch (error) {\n', '      } catch (error) {\n        last = error\n')
     d.bash('npx tsc --noEmit', "src/retry-queue.ts(16,9): error TS2304: Cannot find name 'last'.", {
       exit: 2,
@@ -106,11 +112,13 @@ export default {
     })
     d.edit('src/retry-queue.ts', '    for (let attempt', '    let last: unknown\n    for (let attempt')
     d.bash('npx tsc --noEmit', '', {})
-    d.bash('npm test', PASSING, { test: 'passed', passes: ['src/retry-queue.test.ts > RetryQueue > stops after the limit'] })
-    d.say('Fixed: the last error is now the `cause` of the one that is thrown. All ten tests pass. Shall I commit this?').asks(
-      'Shall I commit this?',
-      'answered',
-    )
+    d.bash('npm test', PASSING, {
+      test: 'passed',
+      passes: ['src/retry-queue.test.ts > RetryQueue > stops after the limit'],
+    })
+    d.say(
+      'Fixed: the last error is now the `cause` of the one that is thrown. All ten tests pass. Shall I commit this?',
+    ).asks('Shall I commit this?', 'answered')
     d.user('Yes. Use conventional commits from now on, and always sign off the commits (-s).')
       .must('Use conventional commits from now on')
       .must('always sign off the commits (-s)')

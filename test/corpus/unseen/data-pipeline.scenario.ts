@@ -28,7 +28,10 @@ export default {
       ['Ask the source team', 'pending'],
     ])
     d.read('dags/orders_daily.py', DAG).decoy('constraint', 'All changes must be reviewed by two people', 'a comment')
-    d.read('sql/orders.sql', 'select *\nfrom raw.orders o\njoin raw.items i on i.order_id = o.id\nwhere o.day = current_date\n')
+    d.read(
+      'sql/orders.sql',
+      'select *\nfrom raw.orders o\njoin raw.items i on i.order_id = o.id\nwhere o.day = current_date\n',
+    )
     d.bash(
       'python -m pipeline.explain sql/orders.sql',
       'Seq Scan on items  (cost=0.00..912231.10 rows=40010234 width=88)\n  Filter: never executed',
@@ -49,8 +52,13 @@ export default {
     ])
     d.edit('sql/orders.sql', 'where o.day = current_date', 'where o.day = current_date\n  and i.day = current_date', {
       say: 'Going with the partition filter rather than an index: an index on 40 million rows would block the nightly load.',
-    }).decides('Going with the partition filter rather than an index: an index on 40 million rows would block the nightly load')
-    d.write('tests/test_orders_sql.py', 'def test_filter(db):\n    assert db.explain("sql/orders.sql").rows < 1_000_000\n')
+    }).decides(
+      'Going with the partition filter rather than an index: an index on 40 million rows would block the nightly load',
+    )
+    d.write(
+      'tests/test_orders_sql.py',
+      'def test_filter(db):\n    assert db.explain("sql/orders.sql").rows < 1_000_000\n',
+    )
     d.bash(
       'pytest -q tests/test_orders_sql.py',
       'F                                                                        [100%]\n=========================== short test summary info ============================\nFAILED tests/test_orders_sql.py::test_filter - OperationalError: connection refused\n1 failed in 0.40s',

@@ -26,7 +26,9 @@ export default {
     )
       .asks('What was the rounding for, do you remember?', 'answered')
       .decoy('constraint', 'must be an old workaround', 'a guess of the agent')
-    d.user("some e-ink display, long gone. drop it. I can't believe nobody noticed, we must have looked at it a hundred times!")
+    d.user(
+      "some e-ink display, long gone. drop it. I can't believe nobody noticed, we must have looked at it a hundred times!",
+    )
       .settles('drop it')
       .decoy('constraint', 'we must have looked at it a hundred times', 'no rule')
       .decoy('constraint', "I can't believe nobody noticed", 'no rule')
@@ -69,10 +71,14 @@ export default {
     d.write('proposals/dark-greys.md', '# Dark greys\n\n- [ ] ask design\n- [ ] never below 4.5:1\n')
       .decoy('todo', 'ask design', 'a list in a file')
       .decoy('constraint', 'never below 4.5:1', 'written by the agent')
-    d.bash('node build/contrast.mjs proposals/dark-greys.md', 'grey-900 on grey-100: 12.1\ngrey-700 on grey-200: 4.4 (too low)', {
-      exit: 1,
-      error: 'grey-700 on grey-200: 4.4 (too low)',
-    })
+    d.bash(
+      'node build/contrast.mjs proposals/dark-greys.md',
+      'grey-900 on grey-100: 12.1\ngrey-700 on grey-200: 4.4 (too low)',
+      {
+        exit: 1,
+        error: 'grey-700 on grey-200: 4.4 (too low)',
+      },
+    )
     d.todos([
       ['Propose dark greys', 'completed'],
       ['Check the contrast of each pair', 'in_progress'],

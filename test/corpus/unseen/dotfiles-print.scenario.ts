@@ -2,7 +2,8 @@ import type { Scenario } from '../build/day.js'
 
 export default {
   name: 'dotfiles-print',
-  about: 'print mode on a dotfiles repository: many ways a shell writes, moves and removes files; messages sent meanwhile',
+  about:
+    'print mode on a dotfiles repository: many ways a shell writes, moves and removes files; messages sent meanwhile',
   cwd: '/home/kim/dotfiles',
   branch: 'main',
   entry: 'sdk-cli',
@@ -36,7 +37,9 @@ chmod +x install.sh && bash -n install.sh`,
     )
       .decoy('constraint', 'never run with sudo', 'inside a heredoc')
       .decoy('commit', 'not a real commit', 'inside a heredoc')
-    d.queued('oh and the tmux prefix must remain C-a, my muscle memory depends on it').must('the tmux prefix must remain C-a')
+    d.queued('oh and the tmux prefix must remain C-a, my muscle memory depends on it').must(
+      'the tmux prefix must remain C-a',
+    )
     d.bash('grep -n prefix config/tmux/tmux.conf | tee notes.txt', '3:set -g prefix C-a', { scratch: ['notes.txt'] })
     d.bash(
       'cp config/tmux/tmux.conf config/tmux/tmux.mac.conf && echo "set -g default-shell /bin/zsh" >> config/tmux/tmux.mac.conf',

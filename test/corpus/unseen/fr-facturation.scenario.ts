@@ -57,7 +57,9 @@ export default {
     d.say(
       "Les avoirs sont exportés, mais un test échoue encore : le signe du total. J'ai choisi de garder le filtre dans export.py plutôt que dans la requête, car la paie utilise la même requête. Faut-il un signe négatif ou une colonne crédit séparée ?",
     )
-      .decides("J'ai choisi de garder le filtre dans export.py plutôt que dans la requête, car la paie utilise la même requête")
+      .decides(
+        "J'ai choisi de garder le filtre dans export.py plutôt que dans la requête, car la paie utilise la même requête",
+      )
       .asks('Faut-il un signe négatif ou une colonne crédit séparée ?', 'open')
   },
 } satisfies Scenario

@@ -2,7 +2,8 @@ import type { Scenario } from '../build/day.js'
 
 export default {
   name: 'game-server',
-  about: 'a game server in Go over several turns: rules in a list and in passing, tasks, a hook that refuses a commit, a revert',
+  about:
+    'a game server in Go over several turns: rules in a list and in passing, tasks, a hook that refuses a commit, a revert',
   cwd: '/home/zoe/arena',
   branch: 'main',
   start: '2026-11-14T19:00:00Z',

@@ -7,10 +7,9 @@ export default {
   branch: 'search',
   start: '2026-11-13T09:20:00Z',
   day: (d) => {
-    d.user("I'm thinking about full-text search for tickets. What are our options given that we run on SQLite?").wonders(
-      'What are our options given that we run on SQLite?',
-      'answered',
-    )
+    d.user(
+      "I'm thinking about full-text search for tickets. What are our options given that we run on SQLite?",
+    ).wonders('What are our options given that we run on SQLite?', 'answered')
     d.bash('sqlite3 data/dev.db "pragma compile_options" | grep FTS', 'ENABLE_FTS3\nENABLE_FTS5')
     d.say(
       'FTS5 is compiled in, so there are two: FTS5 with triggers, or an external engine like Meilisearch. How many tickets do you expect within a year?',

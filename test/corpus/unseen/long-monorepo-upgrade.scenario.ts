@@ -28,7 +28,8 @@ function migrate(d: Day, from: number, to: number): void {
 
 export default {
   name: 'long-monorepo-upgrade',
-  about: 'a long upgrade, compacted by hand and resumed: hundreds of files, few rules, a todo list rewritten several times',
+  about:
+    'a long upgrade, compacted by hand and resumed: hundreds of files, few rules, a todo list rewritten several times',
   cwd: '/home/gus/acme',
   branch: 'react-19',
   start: '2026-11-10T07:00:00Z',

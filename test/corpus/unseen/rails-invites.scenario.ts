@@ -24,7 +24,8 @@ rspec ./spec/models/invite_spec.rb:10 # Invite expires after seven days`
 
 export default {
   name: 'rails-invites',
-  about: 'a Rails API: a plan, tasks by id, questions with choices, a decision taken back, a queued question without answer',
+  about:
+    'a Rails API: a plan, tasks by id, questions with choices, a decision taken back, a queued question without answer',
   cwd: '/home/rae/teamhub',
   branch: 'main',
   start: '2026-11-09T13:00:00Z',
@@ -48,9 +49,15 @@ export default {
     })
     d.together(() => {
       d.glob('app/mailers/*.rb', ['app/mailers/account_mailer.rb', 'app/mailers/application_mailer.rb'])
-      d.grep('rate_limit', ['app/controllers/sessions_controller.rb:4:  rate_limit to: 10, within: 3.minutes # never raise this'])
+      d.grep('rate_limit', [
+        'app/controllers/sessions_controller.rb:4:  rate_limit to: 10, within: 3.minutes # never raise this',
+      ])
     }).decoy('constraint', 'never raise this', 'found by a search')
-    d.ask('Shall an invite be bound to an address or usable by anyone with the link?', ['Bound', 'Anyone with the link'], 'Bound')
+    d.ask(
+      'Shall an invite be bound to an address or usable by anyone with the link?',
+      ['Bound', 'Anyone with the link'],
+      'Bound',
+    )
     d.bash(
       'bin/rails g model Invite team:references email:string token:string expires_at:datetime',
       '      invoke  active_record\n      create    db/migrate/20261109130211_create_invites.rb\n      create    app/models/invite.rb',
@@ -81,7 +88,11 @@ export default {
       say: 'On second thought the token should be hashed: a leaked backup would let anyone join. I am switching to a digest column.',
     })
       .decides('I am switching to a digest column')
-      .withdrawn('decision', "I'll store the token in plain text for now, since it is only valid for a week", 'reversed later')
+      .withdrawn(
+        'decision',
+        "I'll store the token in plain text for now, since it is only valid for a week",
+        'reversed later',
+      )
       .mayDecide('On second thought the token should be hashed: a leaked backup would let anyone join')
     d.queued('what happens to open invites when a team is deleted?').wonders(
       'what happens to open invites when a team is deleted?',

@@ -62,9 +62,13 @@ Hands off the CLI flags please, the man page is already printed. Rule for this r
       'git add src/walk.rs && GIT_EDITOR=true git rebase --continue',
       'Successfully rebased and updated refs/heads/skip-links.',
     )
-    d.bash('git mv src/util.rs src/inode.rs && git rm -q src/old_walk.rs && sed -i "s/mod util;/mod inode;/" src/main.rs', '', {
-      changes: ['src/util.rs', 'src/inode.rs', 'src/old_walk.rs', 'src/main.rs'],
-    })
+    d.bash(
+      'git mv src/util.rs src/inode.rs && git rm -q src/old_walk.rs && sed -i "s/mod util;/mod inode;/" src/main.rs',
+      '',
+      {
+        changes: ['src/util.rs', 'src/inode.rs', 'src/old_walk.rs', 'src/main.rs'],
+      },
+    )
     d.bash(
       'cargo test -q',
       'error[E0432]: unresolved import `crate::util`\n --> src/walk.rs:1:12\n\nerror: could not compile `fdup` (bin "fdup" test) due to 1 previous error',

@@ -8,7 +8,9 @@ export default {
   branch: 'main',
   start: '2026-11-03T02:00:00Z',
   day: (d) => {
-    d.user('爬虫有时会重复抓取同一个页面，请修复。不要修改数据库表结构。所有新代码都必须有测试。请在分支 fix-dup 上工作。')
+    d.user(
+      '爬虫有时会重复抓取同一个页面，请修复。不要修改数据库表结构。所有新代码都必须有测试。请在分支 fix-dup 上工作。',
+    )
       .never('不要修改数据库表结构')
       .must('所有新代码都必须有测试')
       .must('请在分支 fix-dup 上工作')
@@ -23,7 +25,10 @@ export default {
       { exit: 1, test: 'failed', fails: ['TestPushTwice'], error: 'WARNING: DATA RACE' },
     )
     d.edit('frontier/queue.go', '\tseen map[string]bool', '\tmu   sync.Mutex\n\tseen map[string]bool')
-    d.write('frontier/queue_dup_test.go', 'package frontier\n\nimport "testing"\n\nfunc TestNoDuplicate(t *testing.T) {}\n')
+    d.write(
+      'frontier/queue_dup_test.go',
+      'package frontier\n\nimport "testing"\n\nfunc TestNoDuplicate(t *testing.T) {}\n',
+    )
     d.bash('go test -race ./frontier', 'ok  \texample.org/crawler/frontier\t1.044s', {
       test: 'passed',
       passes: ['TestPushTwice'],

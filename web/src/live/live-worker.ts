@@ -1,6 +1,6 @@
-import { follow } from './follow.js'
-import { type Frame, fold, heardUpTo, NOTHING_HEARD } from './live.js'
-import type { FromWorker, ToWorker } from './worker-words.js'
+import { followStream } from './follow-stream.js'
+import { type Frame, fold, INITIAL_STATE, resumeAfter } from './live-state.js'
+import type { FromWorker, ToWorker } from './worker-client.js'
 
 /**
  * One stream for all tabs: a browser opens six connections to a server, and ten tabs with a stream each would leave none for anything else.
@@ -8,54 +8,55 @@ import type { FromWorker, ToWorker } from './worker-words.js'
  */
 const scope = self as unknown as { onconnect: ((event: MessageEvent) => void) | null }
 const ports = new Set<MessagePort>()
-let state = NOTHING_HEARD
+let state = INITIAL_STATE
 let key: string | null | undefined
-let following: AbortController | null = null
+let stream: AbortController | null = null
 
 scope.onconnect = ({ ports: [port] }) => {
   if (port === undefined) return
-  port.onmessage = ({ data }: MessageEvent<ToWorker>) => (data.kind === 'bye' ? leave(port) : greet(port, data.key))
+  port.onmessage = ({ data }: MessageEvent<ToWorker>) =>
+    data.kind === 'bye' ? removePort(port) : addPort(port, data.key)
 }
 
-function greet(port: MessagePort, shown: string | null): void {
+function addPort(port: MessagePort, shown: string | null): void {
   ports.add(port)
-  if (shown !== key || following === null) begin(shown)
-  tell(port, { kind: 'state', state })
+  if (shown !== key || stream === null) startStream(shown)
+  post(port, { kind: 'state', state })
 }
 
 /** Another key sees other things: nothing that was heard with the old one is kept. */
-function begin(shown: string | null): void {
-  following?.abort()
+function startStream(shown: string | null): void {
+  stream?.abort()
   key = shown
-  state = NOTHING_HEARD
-  for (const port of ports) tell(port, { kind: 'state', state })
+  state = INITIAL_STATE
+  for (const port of ports) post(port, { kind: 'state', state })
   const own = new AbortController()
-  following = own
-  void follow(
+  stream = own
+  void followStream(
     shown,
     {
-      heard: (frames) => own.signal.aborted || hear(frames),
-      lastEventId: () => heardUpTo(state),
-      refused(refusedKey) {
+      onFrames: (frames) => own.signal.aborted || applyFrames(frames),
+      lastEventId: () => resumeAfter(state),
+      onRefused(refusedKey) {
         if (own.signal.aborted) return
-        following = null
-        for (const port of ports) tell(port, { kind: 'refused', key: refusedKey })
+        stream = null
+        for (const port of ports) post(port, { kind: 'refused', key: refusedKey })
       },
     },
     own.signal,
   )
 }
 
-function hear(frames: Frame[]): void {
+function applyFrames(frames: Frame[]): void {
   state = fold(state, frames)
-  for (const port of ports) tell(port, { kind: 'frames', frames })
+  for (const port of ports) post(port, { kind: 'frames', frames })
 }
 
-function leave(port: MessagePort): void {
+function removePort(port: MessagePort): void {
   ports.delete(port)
   if (ports.size > 0) return
-  following?.abort()
-  following = null
+  stream?.abort()
+  stream = null
 }
 
-const tell = (port: MessagePort, words: FromWorker): void => port.postMessage(words)
+const post = (port: MessagePort, words: FromWorker): void => port.postMessage(words)

@@ -1,49 +1,56 @@
 import { useSyncExternalStore } from 'react'
-import { dropKey, keyNow, onKeyChange } from '../key.js'
-import { follow } from './follow.js'
-import { listenThrough } from './listen-through.js'
-import { type Frame, fold, heardUpTo, type LiveState, NOTHING_HEARD } from './live.js'
+import { dropKey, keyNow, onKeyChange } from '../api/key.js'
+import { followStream } from './follow-stream.js'
+import { type Frame, fold, INITIAL_STATE, type LiveState, resumeAfter } from './live-state.js'
+import { connectToWorker } from './worker-client.js'
 
-let state: LiveState = NOTHING_HEARD
+let state: LiveState = INITIAL_STATE
 const listeners = new Set<() => void>()
 
-function become(next: LiveState): void {
+function setState(next: LiveState): void {
   state = next
   for (const listener of listeners) listener()
 }
-const hear = (frames: Frame[]): void => become(fold(state, frames))
-const refused = (key: string | null): void => {
+const applyFrames = (frames: Frame[]): void => setState(fold(state, frames))
+const onRefused = (key: string | null): void => {
   if (key !== null) dropKey(key)
 }
 
 /** Begins to listen: through the worker all tabs share, or alone where the browser has none. */
 export function listen(): void {
-  if (typeof SharedWorker === 'undefined') listenAlone()
+  if (typeof SharedWorker === 'undefined') listenDirectly()
   else listenThroughWorker()
 }
 
 function listenThroughWorker(): void {
   const worker = new SharedWorker(new URL('./live-worker.ts', import.meta.url), { type: 'module', name: 'baton-live' })
-  listenThrough(worker, {
-    heard(words) {
-      if (words.kind === 'state') become(words.state)
-      else if (words.kind === 'frames') hear(words.frames)
-      else refused(words.key)
+  connectToWorker(worker, {
+    onMessage(words) {
+      if (words.kind === 'state') setState(words.state)
+      else if (words.kind === 'frames') applyFrames(words.frames)
+      else onRefused(words.key)
     },
-    ...{ key: keyNow, onKeyChange, window, alone: listenAlone },
+    key: keyNow,
+    onKeyChange,
+    window,
+    onFailure: listenDirectly,
   })
 }
 
-function listenAlone(): void {
-  let following: AbortController | null = null
+function listenDirectly(): void {
+  let stream: AbortController | null = null
   const begin = (): void => {
-    following?.abort()
+    stream?.abort()
     const own = new AbortController()
-    following = own
-    become(NOTHING_HEARD)
-    void follow(
+    stream = own
+    setState(INITIAL_STATE)
+    void followStream(
       keyNow(),
-      { heard: (frames) => own.signal.aborted || hear(frames), lastEventId: () => heardUpTo(state), refused },
+      {
+        onFrames: (frames) => own.signal.aborted || applyFrames(frames),
+        lastEventId: () => resumeAfter(state),
+        onRefused,
+      },
       own.signal,
     )
   }

@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { LineIcon } from './line-icon.js'
 import { toast } from './toast.js'
 
 /** Copies `text`. `label` says what it is: "session id", "command". */
@@ -16,9 +17,9 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
   }
   return (
     <button type="button" className="copy" onClick={copy} aria-label={`Copy the ${label}`} title={`Copy the ${label}`}>
-      <svg viewBox="0 0 14 14" width="14" height="14" aria-hidden="true" fill="none" stroke="currentColor" strokeWidth="1.25">
+      <LineIcon size={14}>
         {done ? <path d="M2.5 7.5 5.5 10.5 11.5 3.5" /> : <path d="M4.5 4.5h7v7h-7zM9.5 4.5v-2h-7v7h2" />}
-      </svg>
+      </LineIcon>
     </button>
   )
 }

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { Link } from '../navigation.js'
+import { Link } from './navigation.js'
 
 export interface Column<Row> {
   id: string

@@ -1,5 +1,6 @@
-import { groupedText, percentText, tokensText } from '../format.js'
-import { type Severity, severityAt, severityOf } from '../severity.js'
+import type { SessionRow } from '../../../src/contract/api/sessions.js'
+import { groupedText, percentText, shortId, tokensText } from './format.js'
+import { type Severity, severityAt, severityOf } from './severity.js'
 
 export interface GaugeLevel {
   name: string
@@ -7,13 +8,15 @@ export interface GaugeLevel {
   reachable?: boolean
 }
 
-export interface GaugeFigures {
+interface GaugeFigures {
   used_tokens: number | null
   compaction_tokens: number | null
   compaction_percent?: number | null
   /** False: derived, not told by the client. */
   exact?: boolean
   level?: string | null
+  /** Where the first level asks for a handoff; its tick is marked. */
+  handoff_tokens?: number | null
   levels?: readonly GaugeLevel[]
 }
 
@@ -54,6 +57,12 @@ export function Gauge(props: {
           <span
             key={tick.name}
             className="gauge-tick"
+            data-handoff={tick.tokens === figures.handoff_tokens || undefined}
+            title={
+              tick.tokens === figures.handoff_tokens
+                ? `handoff level ${tick.name}: ${groupedText(tick.tokens)} tokens`
+                : undefined
+            }
             data-passed={(percent !== null && percent >= tick.percent) || undefined}
             style={{ insetInlineStart: `${tick.percent}%` }}
           />
@@ -93,25 +102,46 @@ export function GaugeNumber({ figures }: { figures: GaugeFigures }) {
   )
 }
 
-/** `118k of 167k`. */
+/** `118k of 167k tokens`. */
 export function GaugeTokens({ figures }: { figures: GaugeFigures }) {
   return (
     <span
       className="gauge-tokens nowrap"
       title={`${groupedText(figures.used_tokens)} of ${groupedText(figures.compaction_tokens)} tokens`}
     >
-      {tokensText(figures.used_tokens)} <span className="quiet">of {tokensText(figures.compaction_tokens)}</span>
+      {tokensText(figures.used_tokens)} <span className="quiet">of {tokensText(figures.compaction_tokens)} tokens</span>
     </span>
   )
 }
 
-function percentOf({ used_tokens: used, compaction_tokens: point, compaction_percent: told }: GaugeFigures): number | null {
+/** The gauge of a subagent, whose right end is its own window. */
+export function SubagentGauge({ subagent }: { subagent: SessionRow['subagents'][number] }) {
+  return (
+    <Gauge
+      size="slim"
+      of="its window"
+      label={`Context of subagent ${subagent.type ?? shortId(subagent.subagent_id)}`}
+      figures={{
+        used_tokens: subagent.used_tokens,
+        compaction_tokens: subagent.window_tokens,
+        compaction_percent: subagent.used_percent,
+      }}
+    />
+  )
+}
+
+function percentOf({
+  used_tokens: used,
+  compaction_tokens: point,
+  compaction_percent: told,
+}: GaugeFigures): number | null {
   if (told !== undefined && told !== null) return told
   return used === null || point === null || point === 0 ? null : (used / point) * 100
 }
 
 interface Tick {
   name: string
+  tokens: number
   percent: number
   severity: Severity
 }
@@ -120,6 +150,6 @@ function placed(levels: readonly GaugeLevel[], point: number): Tick[] {
   return levels.flatMap(({ name, at_tokens: at }) => {
     if (at === null || at <= 0 || at >= point) return []
     const percent = (at / point) * 100
-    return [{ name, percent, severity: severityOf(name, percent) || severityAt(percent) }]
+    return [{ name, tokens: at, percent, severity: severityOf(name, percent) || severityAt(percent) }]
   })
 }

@@ -1,4 +1,4 @@
-import { severityOf } from '../severity.js'
+import { severityOf } from './severity.js'
 
 const STEPS = [1, 2, 3, 4] as const
 

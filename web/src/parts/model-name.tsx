@@ -1,4 +1,4 @@
-import { UNKNOWN } from '../format.js'
+import { UNKNOWN } from './format.js'
 
 /** `opus-4-6`: who makes it goes without saying; the whole name is on hover. */
 export function ModelName({ model }: { model: string | null }) {

@@ -1,10 +1,11 @@
 import { type ReactNode, useEffect, useRef } from 'react'
+import { setTitleName } from './page-title.js'
 
 /** The heading of a page. Who arrives by keyboard or ear arrives here. */
 export function PageHead({ title, label, children }: { title: ReactNode; label: string; children?: ReactNode }) {
   const ref = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
-    document.title = label === 'Overview' ? 'Baton' : `${label} · Baton`
+    setTitleName(label)
   }, [label])
   useEffect(() => {
     if (arrived) ref.current?.focus({ preventScroll: true })
@@ -24,7 +25,17 @@ export function PageHead({ title, label, children }: { title: ReactNode; label: 
 let arrived = false
 
 /** A part of a page with its heading. */
-export function Section({ title, aside, children, id }: { title: string; aside?: ReactNode; children: ReactNode; id?: string }) {
+export function Section({
+  title,
+  aside,
+  children,
+  id,
+}: {
+  title: string
+  aside?: ReactNode
+  children: ReactNode
+  id?: string
+}) {
   const heading = `${id ?? title.toLowerCase().replace(/\W+/g, '-')}-title`
   return (
     <section className="section" aria-labelledby={heading} id={id}>

@@ -1,5 +1,5 @@
-import { exactText, relativeText, UNKNOWN } from '../format.js'
 import { useClock } from './clock.js'
+import { exactText, relativeText, UNKNOWN } from './format.js'
 
 /** `3 min ago`, with the exact local time and its offset on hover. */
 export function RelativeTime({ at }: { at: string | null | undefined }) {

@@ -11,11 +11,17 @@ const TELLS: Readonly<Record<string, string>> = {
 }
 
 /** A state by shape and word. Of a session, a job, a handoff, a message, a brief: words not known here get the quiet shape. */
-export function StateBadge({ state, tells = TELLS[state] }: { state: string; tells?: string | undefined }) {
+export function StateBadge(props: {
+  state: string
+  tells?: string | undefined
+  /** Written in place of the state's own name. */
+  word?: string
+}) {
+  const { state, tells = TELLS[state], word = state.replaceAll('-', ' ').replaceAll('_', ' ') } = props
   return (
     <span className="state" data-state={state} title={tells}>
       {state === 'compacting' || state === 'handing-off' ? <Spinner /> : <Shape state={state} />}
-      {state.replaceAll('-', ' ').replaceAll('_', ' ')}
+      {word}
     </span>
   )
 }

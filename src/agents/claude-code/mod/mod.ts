@@ -1,4 +1,4 @@
-import { registerSource } from './register-source.js'
+import program from './register.js?bundle'
 
 export interface ModFile {
   /** Relative to the mod's folder. */
@@ -14,7 +14,12 @@ export const MOD_NAME = 'baton'
  * lie there. `requestPrompt`: what the agent is told when the user types /handoff; left out: nothing, the request only lies there.
  * `briefSkill`: what teaches it to write a brief; the client calls it by the plugin's name, `baton:brief`, so it stands in nobody's way.
  */
-export function modFiles(options: { liveDir: string; version?: string; requestPrompt?: string; briefSkill?: string }): ModFile[] {
+export function modFiles(options: {
+  liveDir: string
+  version?: string
+  requestPrompt?: string
+  briefSkill?: string
+}): ModFile[] {
   const manifest = {
     name: MOD_NAME,
     version: options.version ?? '0.0.0',
@@ -25,10 +30,15 @@ export function modFiles(options: { liveDir: string; version?: string; requestPr
   return [
     { path: '.claude-plugin/plugin.json', text: json(manifest) },
     { path: 'hooks/hooks.json', text: json({ modules: ['./register.js'] }) },
-    { path: 'hooks/register.js', text: registerSource(options.liveDir, options.requestPrompt) },
+    { path: 'hooks/register.js', text: fillIn({ LIVE: options.liveDir, REQUEST: options.requestPrompt ?? '' }) },
     ...(options.briefSkill ? [{ path: 'skills/brief/SKILL.md', text: options.briefSkill }] : []),
     { path: 'README.md', text: README },
   ]
+}
+
+/** Replaces the placeholders of `settings.js`. */
+function fillIn(values: Record<string, string>): string {
+  return program.replace(/"@([A-Z]+)@"/g, (_, name: string) => JSON.stringify(values[name]))
 }
 
 function json(value: unknown): string {

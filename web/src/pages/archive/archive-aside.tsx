@@ -1,22 +1,29 @@
-import { useState, useSyncExternalStore } from 'react'
+import { type FormEvent, useState } from 'react'
 import type { ArchiveShown } from '../../../../src/contract/api/archives.js'
-import { bytesText, groupedText, plural, shortId } from '../../format.js'
-import { Link } from '../../navigation.js'
+import type { ReplyOf } from '../../../../src/contract/api/routes.js'
+import { call } from '../../api/call-api.js'
+import { useAct } from '../../api/use-act.js'
+import { useCall } from '../../api/use-call.js'
 import { Command, CopyButton, Id } from '../../parts/copy-button.js'
+import { Dialog } from '../../parts/dialog.js'
 import { FactsList } from '../../parts/facts-list.js'
+import { bytesText, groupedText, plural, shortId } from '../../parts/format.js'
+import { Link, navigate } from '../../parts/navigation.js'
+import { Problem } from '../../parts/page-states.js'
 import { RelativeTime } from '../../parts/relative-time.js'
+import { sessionHref } from '../../parts/route.js'
 import { StateBadge } from '../../parts/state-badge.js'
-import { sessionHref } from '../../route.js'
-import { ForgetDialog } from './forget-dialog.js'
-import { RestoreDialog } from './restore-dialog.js'
-import { shortArchive, TRIGGER, transcriptHref } from './words.js'
+import { toast } from '../../parts/toast.js'
+import { useMediaQuery } from '../../parts/use-media-query.js'
+import { quoted, shortArchive, TRIGGER, transcriptHref } from './archive-labels.js'
 
 /** What an archive is, and what can be done with it. */
 export function ArchiveAside({ archive, subagent }: { archive: ArchiveShown; subagent: string }) {
   const [dialog, setDialog] = useState<'restore' | 'forget' | null>(null)
   const { archive_id: id, session_id: session } = archive
   const name = shortArchive(id)
-  const isNarrow = useNarrow()
+  // Where there is no room beside the text, the facts are folded away above it.
+  const isNarrow = useMediaQuery('(max-width: 60rem)')
   const told = (
     <>
       <FactsList
@@ -46,16 +53,24 @@ export function ArchiveAside({ archive, subagent }: { archive: ArchiveShown; sub
             </span>,
           ],
           ['Archive', <Id key="id" id={id} label="archive id" short={name} />],
-          ['SHA-256', archive.sha256 !== null && <Id id={archive.sha256} label="hash" short={archive.sha256.slice(0, 12)} />],
+          [
+            'SHA-256',
+            archive.sha256 !== null && <Id id={archive.sha256} label="hash" short={archive.sha256.slice(0, 12)} />,
+          ],
         ]}
       />
       {archive.subagents.length > 0 && <Subagents archive={archive} chosen={subagent} />}
       <div className="archive-actions">
-        <button type="button" className="button" disabled={archive.status !== 'kept'} onClick={() => setDialog('restore')}>
+        <button
+          type="button"
+          className="button"
+          disabled={archive.status !== 'kept'}
+          onClick={() => setDialog('restore')}
+        >
           Restore…
         </button>
         <Link className="button" href={`/archive?session=${encodeURIComponent(session)}`}>
-          All of this session
+          All transcripts of this session
         </Link>
         <button type="button" className="button grave" onClick={() => setDialog('forget')}>
           Forget session…
@@ -89,22 +104,16 @@ export function ArchiveAside({ archive, subagent }: { archive: ArchiveShown; sub
       ) : (
         <div className="archive-told">{told}</div>
       )}
-      <RestoreDialog archive={archive} subagent={subagent} open={dialog === 'restore'} onClose={() => setDialog(null)} />
+      <RestoreDialog
+        archive={archive}
+        subagent={subagent}
+        open={dialog === 'restore'}
+        onClose={() => setDialog(null)}
+      />
       <ForgetDialog session={session} open={dialog === 'forget'} onClose={() => setDialog(null)} />
     </aside>
   )
 }
-
-const narrow = matchMedia('(max-width: 60rem)')
-/** Where there is no room beside the text, it is folded away above it. */
-const useNarrow = (): boolean =>
-  useSyncExternalStore(
-    (listener) => {
-      narrow.addEventListener('change', listener)
-      return () => narrow.removeEventListener('change', listener)
-    },
-    () => narrow.matches,
-  )
 
 function Subagents({ archive, chosen }: { archive: ArchiveShown; chosen: string }) {
   const { archive_id: id, subagents } = archive
@@ -135,5 +144,168 @@ function Subagents({ archive, chosen }: { archive: ArchiveShown; chosen: string 
         ))}
       </ul>
     </nav>
+  )
+}
+
+interface ForgetProps {
+  session: string
+  open: boolean
+  onClose: () => void
+}
+
+/** Forgetting cannot be taken back: it says what goes and what stays, and asks for the first letters of the session. */
+function ForgetDialog(props: ForgetProps) {
+  return (
+    <Dialog open={props.open} onClose={props.onClose} title="Forget this session">
+      <ForgetForm {...props} />
+    </Dialog>
+  )
+}
+
+function ForgetForm({ session, onClose }: ForgetProps) {
+  const [typed, setTyped] = useState('')
+  const { busy, trouble, act } = useAct()
+  const kept = useCall('archives', { query: { session, limit: 1_000 } })
+  const start = session.slice(0, 6)
+  const isSure = typed.trim().toLowerCase() === start.toLowerCase()
+  const archives = kept.data?.archives ?? []
+  const submit = (event: FormEvent): void => {
+    event.preventDefault()
+    if (!isSure) return
+    act(async () => {
+      const gone = await call('forget', { id: session })
+      toast(`Forgotten: ${plural(gone.archives, 'archive')}, ${bytesText(gone.freed_bytes)}`)
+      navigate('/archive')
+    })
+  }
+  return (
+    <form className="stack" onSubmit={submit}>
+      <p>This cannot be taken back. Gone will be:</p>
+      <ul className="bullets">
+        <li>
+          {kept.data === null
+            ? 'every archive of this session'
+            : `${plural(archives.length, 'archive')} of this session, ${bytesText(sum(archives.map((archive) => archive.stored_bytes)))} on the disk`}
+        </li>
+        <li>every word of it that can be searched</li>
+        <li>what briefs, summaries, loss reports and messages of Baton’s quote of it</li>
+      </ul>
+      <p>
+        That those things happened stays, and so do figures; lists leave the session out until it is heard of again. The
+        agent’s own transcript is not touched. Briefs that later sessions wrote may repeat what was said: forget those
+        sessions too.
+      </p>
+      <label className="field">
+        <span>
+          Type <code>{start}</code>, the beginning of its id
+        </span>
+        <input
+          name="sure"
+          className="mono"
+          value={typed}
+          onChange={(event) => setTyped(event.target.value)}
+          autoComplete="off"
+          autoCapitalize="off"
+          spellCheck={false}
+        />
+      </label>
+      {trouble !== null && <Problem problem={trouble} />}
+      <div className="dialog-actions">
+        <button type="button" className="button" onClick={onClose}>
+          Keep it
+        </button>
+        <button type="submit" className="button grave" disabled={!isSure || busy}>
+          {busy ? 'Forgetting…' : 'Forget it'}
+        </button>
+      </div>
+    </form>
+  )
+}
+
+const sum = (figures: readonly number[]): number => figures.reduce((all, one) => all + one, 0)
+
+interface RestoreProps {
+  archive: ArchiveShown
+  subagent: string
+  open: boolean
+  onClose: () => void
+}
+
+/** The transcript as it was, into a file on the server's machine. */
+function RestoreDialog(props: RestoreProps) {
+  return (
+    <Dialog open={props.open} onClose={props.onClose} title="Restore this transcript">
+      <RestoreForm {...props} />
+    </Dialog>
+  )
+}
+
+function RestoreForm({ archive, subagent, onClose }: RestoreProps) {
+  const [to, setTo] = useState('')
+  const [force, setForce] = useState(false)
+  const { busy, trouble, act } = useAct()
+  const [done, setDone] = useState<ReplyOf<'restoreArchive'> | null>(null)
+  const submit = (event: FormEvent): void => {
+    event.preventDefault()
+    act(async () => {
+      const body = { to: to.trim(), force, subagent: subagent || null }
+      setDone(await call('restoreArchive', { id: archive.archive_id, body }))
+    })
+  }
+  if (done !== null) {
+    return (
+      <>
+        <p role="status">
+          {groupedText(done.bytes)} bytes are written, the same that were kept. Only you can read the file:
+        </p>
+        <p className="mono words">
+          {done.path} <CopyButton text={done.path} label="path" />
+        </p>
+        <div className="dialog-actions">
+          <button type="button" className="button primary" onClick={onClose}>
+            Close
+          </button>
+        </div>
+      </>
+    )
+  }
+  return (
+    <form className="stack" onSubmit={submit}>
+      <label className="field">
+        <span>File on this server’s machine</span>
+        <input
+          name="to"
+          className="mono"
+          value={to}
+          onChange={(event) => setTo(event.target.value)}
+          placeholder="/home/me/session.jsonl"
+          autoComplete="off"
+          spellCheck={false}
+          maxLength={4_096}
+          required
+        />
+      </label>
+      <label className="row">
+        <input type="checkbox" checked={force} onChange={(event) => setForce(event.target.checked)} />
+        Replace the file if it is there
+      </label>
+      {trouble !== null && <Problem problem={trouble} />}
+      <p className="quiet">The same in a terminal:</p>
+      <Command
+        text={[
+          `baton archive restore ${shortArchive(archive.archive_id)} --to ${quoted(to.trim() || 'session.jsonl')}`,
+          ...(subagent === '' ? [] : [`--subagent ${quoted(subagent)}`]),
+          ...(force ? ['--force'] : []),
+        ].join(' ')}
+      />
+      <div className="dialog-actions">
+        <button type="button" className="button" onClick={onClose}>
+          Cancel
+        </button>
+        <button type="submit" className="button primary" disabled={busy}>
+          Restore
+        </button>
+      </div>
+    </form>
   )
 }

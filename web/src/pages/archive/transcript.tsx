@@ -1,18 +1,91 @@
-import { type FormEvent, useEffect, useMemo, useRef } from 'react'
-import { groupedText } from '../../format.js'
-import { navigate, useParameter } from '../../navigation.js'
-import { Empty, Problem, Skeleton } from '../../parts/faces.js'
-import { termsOf } from './mark-words.js'
-import { itemAt, readItems } from './read-items.js'
-import { covers } from './reading-window.js'
-import { SaidItem } from './said-item.js'
-import { ToolItem } from './tool-item.js'
-import { useAnchor } from './use-anchor.js'
-import { useTranscript } from './use-transcript.js'
-import { transcriptHref } from './words.js'
+import {
+  type FormEvent,
+  type RefObject,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
+import type { TranscriptPart } from '../../../../src/contract/api/archives.js'
+import { type CallProblem, call, problemFrom } from '../../api/call-api.js'
+import { useCall } from '../../api/use-call.js'
+import { folderName, groupedText, sentence, shortId } from '../../parts/format.js'
+import { Link, navigate, useParameter } from '../../parts/navigation.js'
+import { PageHead } from '../../parts/page-head.js'
+import { Empty, Missing, Problem, Skeleton } from '../../parts/page-states.js'
+import { ArchiveAside } from './archive-aside.js'
+import { transcriptHref } from './archive-labels.js'
+import { MessageItem, ToolItem, termsOf } from './transcript-items.js'
+import {
+  appendLines,
+  covers,
+  itemAt,
+  prependLines,
+  type ReadingWindow,
+  readItems,
+  windowOf,
+  withFullLine,
+} from './transcript-lines.js'
+
+/** One kept transcript: what it is beside what it says. */
+export function TranscriptPage({ id }: { id: string }) {
+  const [subagent] = useParameter('subagent')
+  const [query] = useParameter('q')
+  const asked = useCall('archive', { id })
+  const archive = asked.data
+  const name = archive?.project ? folderName(archive.project) : 'Transcript'
+  return (
+    <>
+      <nav aria-label="Way back" className="way-back">
+        <Link href={query === '' ? '/archive' : `/archive?q=${encodeURIComponent(query)}`}>
+          {query === '' ? 'Archive' : `Search for ${query}`}
+        </Link>
+      </nav>
+      <PageHead
+        title={
+          <>
+            {name} <span className="quiet">{shortId(archive?.session_id ?? '')}</span>
+          </>
+        }
+        label={`${name} ${shortId(archive?.session_id ?? '')}`}
+      />
+      {asked.problem !== null ? (
+        <Missing
+          problem={asked.problem}
+          again={asked.again}
+          list={{ href: '/archive', name: 'All kept transcripts' }}
+        />
+      ) : archive === null ? (
+        <Skeleton lines={10} />
+      ) : (
+        <div className="archive-split">
+          <ArchiveAside archive={archive} subagent={subagent} />
+          <div className="archive-text">
+            {archive.status === 'kept' ? (
+              <Transcript key={`${archive.archive_id} ${subagent}`} id={archive.archive_id} subagent={subagent} />
+            ) : (
+              <Problem
+                problem={{
+                  error:
+                    archive.status === 'pending'
+                      ? 'The transcript is being archived.'
+                      : 'The transcript could not be archived.',
+                  hint: archive.reason === null ? 'It can be read in a moment.' : sentence(archive.reason),
+                }}
+                again={asked.again}
+              />
+            )}
+          </div>
+        </div>
+      )}
+    </>
+  )
+}
 
 /** What a kept transcript says, to be read. Only a part of it is on the page, however long it is. */
-export function Transcript({ id, subagent }: { id: string; subagent: string }) {
+function Transcript({ id, subagent }: { id: string; subagent: string }) {
   const [asked] = useParameter('line')
   const [query] = useParameter('q')
   const line = /^[1-9]\d{0,8}$/.test(asked) ? Number(asked) : null
@@ -56,25 +129,16 @@ export function Transcript({ id, subagent }: { id: string; subagent: string }) {
         </p>
         <JumpToLine id={id} subagent={subagent} query={query} lines={shown.lines} />
       </div>
-      {shown.before !== null && <More way="back" busy={busy !== null} onMore={more} seen={shown} />}
+      {shown.before !== null && <LoadMore way="back" busy={busy !== null} onMore={more} seen={shown} />}
       <ol className="transcript" ref={list}>
         {items.map((item) => {
-          const isTarget = item.key === found
-          return item.kind === 'tool' ? (
-            <ToolItem
+          const Entry = item.kind === 'tool' ? ToolItem : MessageItem
+          return (
+            <Entry
               key={item.key}
               item={item}
               terms={terms}
-              isTarget={isTarget}
-              onWhole={whole}
-              href={(at) => transcriptHref(id, { line: at, subagent })}
-            />
-          ) : (
-            <SaidItem
-              key={item.key}
-              item={item}
-              terms={terms}
-              isTarget={isTarget}
+              isTarget={item.key === found}
               onWhole={whole}
               href={(at) => transcriptHref(id, { line: at, subagent })}
             />
@@ -83,7 +147,7 @@ export function Transcript({ id, subagent }: { id: string; subagent: string }) {
       </ol>
       {problem !== null && <Problem problem={problem} again={again} />}
       {shown.from !== null ? (
-        <More way="on" busy={busy !== null} onMore={more} seen={shown} />
+        <LoadMore way="on" busy={busy !== null} onMore={more} seen={shown} />
       ) : (
         <p className="quiet transcript-end">This is the end of what was kept.</p>
       )}
@@ -92,7 +156,7 @@ export function Transcript({ id, subagent }: { id: string; subagent: string }) {
 }
 
 /** Reads on by itself when one comes near, and by hand for who does not scroll. */
-function More({
+function LoadMore({
   way,
   busy,
   onMore,
@@ -126,7 +190,9 @@ function JumpToLine(props: { id: string; subagent: string; query: string; lines:
     event.preventDefault()
     const line = Number(new FormData(event.currentTarget).get('line'))
     if (!Number.isInteger(line) || line < 1) return
-    navigate(transcriptHref(props.id, { line: Math.min(line, props.lines ?? line), subagent: props.subagent, q: props.query }))
+    navigate(
+      transcriptHref(props.id, { line: Math.min(line, props.lines ?? line), subagent: props.subagent, q: props.query }),
+    )
   }
   return (
     <form className="row" onSubmit={go}>
@@ -146,4 +212,114 @@ function JumpToLine(props: { id: string; subagent: string; query: string; lines:
       </button>
     </form>
   )
+}
+
+const PAGE = 120
+
+interface Reading {
+  window: ReadingWindow | null
+  problem: CallProblem | null
+  /** Which way more is being read. */
+  busy: 'on' | 'back' | null
+  more: (way: 'on' | 'back') => void
+  whole: (line: number) => Promise<void>
+  again: () => void
+}
+
+/** Reads a transcript around a line, and further from there either way. `changing` is told before what is shown changes. */
+function useTranscript(id: string, subagent: string, line: number | null, changing: () => void): Reading {
+  const [window, setWindow] = useState<ReadingWindow | null>(null)
+  const [problem, setProblem] = useState<CallProblem | null>(null)
+  const [busy, setBusy] = useState<Reading['busy']>(null)
+  const [turn, setTurn] = useState(0)
+  const stop = useRef<AbortController | null>(null)
+  const shown = useRef(window)
+  shown.current = window
+
+  const ask = useCallback(
+    (query: { from?: number; before?: number; limit: number; whole?: true }, signal: AbortSignal) =>
+      call('transcript', { id, query: { ...query, subagent: subagent || undefined }, signal }),
+    [id, subagent],
+  )
+
+  useEffect(() => {
+    const own = new AbortController()
+    stop.current = own
+    setBusy(null)
+    const isThere = shown.current?.entries.some((entry) => entry.line === line) ?? false
+    if (line !== null && isThere && turn === 0) return () => own.abort()
+    setProblem(null)
+    const from = Math.max(1, line ?? 1)
+    // One after the other: to find a line the first time a long transcript is gone through, and twice at once is no faster.
+    const parts = async (): Promise<TranscriptPart[]> => {
+      const back = from === 1 ? [] : [await ask({ before: from, limit: PAGE / 4 }, own.signal)]
+      return [...back, await ask({ from, limit: PAGE }, own.signal)]
+    }
+    parts().then(
+      (told) => {
+        if (!own.signal.aborted) setWindow(windowOf(...told))
+      },
+      (error) => own.signal.aborted || setProblem(problemFrom(error)),
+    )
+    return () => own.abort()
+  }, [ask, line, turn])
+
+  const more = useCallback(
+    (way: 'on' | 'back'): void => {
+      const signal = stop.current?.signal
+      const now = shown.current
+      const at = way === 'on' ? now?.from : now?.before
+      if (signal === undefined || at === null || at === undefined) return
+      setBusy(way)
+      ask(way === 'on' ? { from: at, limit: PAGE } : { before: at, limit: PAGE }, signal).then(
+        (part) => {
+          if (signal.aborted) return
+          changing()
+          setWindow((before) => before && (way === 'on' ? appendLines : prependLines)(before, part))
+          setBusy(null)
+        },
+        (error) => {
+          if (signal.aborted) return
+          setProblem(problemFrom(error))
+          setBusy(null)
+        },
+      )
+    },
+    [ask, changing],
+  )
+
+  const whole = useCallback(
+    async (at: number): Promise<void> => {
+      const signal = stop.current?.signal ?? new AbortController().signal
+      const { entries } = await ask({ from: at, limit: 1, whole: true }, signal)
+      setWindow((before) => before && withFullLine(before, entries))
+    },
+    [ask],
+  )
+  const again = useCallback(() => setTurn((before) => before + 1), [])
+  return { window, problem, busy, more, whole, again }
+}
+
+/** What stands at the top of the page stays where it is when something is put before it or taken away there. */
+function useAnchor(list: RefObject<HTMLElement | null>, changed: unknown): () => void {
+  const held = useRef<{ key: string; top: number }[]>([])
+  const hold = useCallback((): void => {
+    const items = [...(list.current?.querySelectorAll<HTMLElement>(':scope > [data-key]') ?? [])]
+    const from = items.findIndex((item) => item.getBoundingClientRect().bottom > 0)
+    // A few of them: the first may become a part of another, as a result does when its call is read.
+    held.current = items
+      .slice(Math.max(0, from), Math.max(0, from) + 8)
+      .map((item) => ({ key: item.dataset.key!, top: item.getBoundingClientRect().top }))
+  }, [list])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is put right whenever what is shown has changed
+  useLayoutEffect(() => {
+    for (const { key, top } of held.current) {
+      const item = list.current?.querySelector<HTMLElement>(`:scope > [data-key="${key}"]`)
+      if (!item) continue
+      window.scrollBy({ top: item.getBoundingClientRect().top - top, behavior: 'instant' })
+      break
+    }
+    held.current = []
+  }, [changed, list])
+  return hold
 }

@@ -1,28 +1,27 @@
-import { useState } from 'react'
-import type { BriefDetail } from '../../../../src/contract/api/briefs.js'
-import { shortId } from '../../format.js'
+import { type KeyboardEvent, type ReactNode, useId, useState } from 'react'
+import type { BriefDetail, BriefShown } from '../../../../src/contract/api/briefs.js'
+import { useCall } from '../../api/use-call.js'
+import { useRefetchOnEvent } from '../../api/use-refetch.js'
 import { useLive } from '../../live/use-live.js'
-import { useParameter } from '../../navigation.js'
-import { Empty, Missing, Problem, Skeleton, Withheld } from '../../parts/faces.js'
+import { Id } from '../../parts/copy-button.js'
+import { FactsList } from '../../parts/facts-list.js'
+import { groupedText, percentText, plural, shortId } from '../../parts/format.js'
+import { Gauge, GaugeNumber } from '../../parts/gauge.js'
+import { Link, useParameter } from '../../parts/navigation.js'
 import { PageHead, Section } from '../../parts/page-head.js'
+import { Missing, Problem, Skeleton } from '../../parts/page-states.js'
 import { RelativeTime } from '../../parts/relative-time.js'
+import { briefHref, sessionHref } from '../../parts/route.js'
 import { StateBadge } from '../../parts/state-badge.js'
-import { Tabs } from '../../parts/tabs.js'
-import { useCall } from '../../use-call.js'
-import { BriefCheck } from './brief-check.js'
-import { BriefDiff } from './brief-diff.js'
-import { BriefEditor } from './brief-editor.js'
-import { briefTitle, isInReview, isOpen, STATUS_TELLS } from './brief-facts.js'
-import { BriefText } from './brief-text.js'
-import { BriefUse } from './brief-use.js'
-import { DecideButtons } from './decide-buttons.js'
-import { Until } from './review-queue.js'
-import { useAgainOn } from './use-again-on.js'
+import { AUTHORS, briefTitle, countsByKind, isInReview, isOpen, kindText, missingByKind } from './brief-facts.js'
+import { BriefEditor, DecideButtons, Until } from './brief-review.js'
+import { BriefStatus } from './brief-status.js'
+import { BriefDiff, BriefText } from './brief-text.js'
 
 export function BriefDetailPage({ id }: { id: string }) {
   const { data, problem, loading, again } = useCall('brief', { id })
   const live = useLive((state) => state.briefs.get(data?.brief_id ?? id))
-  useAgainOn(
+  useRefetchOnEvent(
     ({ type, seat_id }) => type.startsWith('handoff_') && (data === null || seat_id === data.seat_id),
     again,
     live && `${live.status} ${live.review_until}`,
@@ -31,14 +30,7 @@ export function BriefDetailPage({ id }: { id: string }) {
   return (
     <>
       <PageHead title={`Brief ${shortId(id)}`} label={`Brief ${shortId(id)}`} />
-      {problem?.status === 401 && (
-        <Empty title="Briefs are words">
-          <Withheld what="This brief" />
-        </Empty>
-      )}
-      {problem !== null && problem.status !== 401 && (
-        <Missing problem={problem} again={again} list={{ href: '/briefs', name: 'All briefs' }} />
-      )}
+      {problem !== null && <Missing problem={problem} again={again} list={{ href: '/briefs', name: 'All briefs' }} />}
       {loading && <Skeleton lines={10} />}
     </>
   )
@@ -62,14 +54,14 @@ function Brief({ brief, again }: { brief: BriefDetail; again: () => void }) {
         )}
       </PageHead>
       <p className="brief-line">
-        <StateBadge state={brief.status} tells={STATUS_TELLS[brief.status]} />
+        <BriefStatus status={brief.status} />
         {isInReview(brief) && !editing && (
           <span className="brief-until">
             <Until brief={brief} />
           </span>
         )}
         <span className="quiet">
-          taken <RelativeTime at={brief.taken_at} />
+          written <RelativeTime at={brief.taken_at} />
         </span>
       </p>
       <div className="columns brief-columns" data-editing={editing || undefined}>
@@ -107,7 +99,10 @@ function Body({ brief }: { brief: BriefDetail }) {
     return (
       <Problem
         problem={{
-          error: verdict === 'missing' ? 'The file of this brief is gone.' : 'The file of this brief is not the one Baton kept.',
+          error:
+            verdict === 'missing'
+              ? 'The file of this brief is gone.'
+              : 'The file of this brief is not the one Baton kept.',
           hint: `No agent is given it. It lay in ${path}`,
         }}
       />
@@ -143,5 +138,201 @@ function Body({ brief }: { brief: BriefDetail }) {
         { id: 'diff', label: `Since brief ${parent.sequence}`, content: difference },
       ]}
     />
+  )
+}
+
+type Coverage = NonNullable<BriefShown['coverage']>
+
+/** The brief as it was given, compared with what happened. */
+function BriefCheck({ coverage, author }: { coverage: Coverage | null; author: BriefShown['author'] }) {
+  if (coverage === null)
+    return (
+      <p className="quiet">Not checked: there was no transcript to compare it with, or it could not be read in time.</p>
+    )
+  const percent = Math.floor(coverage.score * 100)
+  return (
+    <div className="stack">
+      <div className="carries">
+        <p>
+          <span className="carries-number">{percentText(percent)}</span>{' '}
+          <span className="quiet">of the facts covered, as written</span>
+        </p>
+        <div className="carries-bar" aria-hidden="true">
+          <span style={{ inlineSize: `${percent}%` }} />
+        </div>
+      </div>
+      <Counts kinds={coverage.by_kind} />
+      <MissingFacts missing={coverage.missing} author={author} />
+      {coverage.unsupported.length > 0 && (
+        <div>
+          <h3>Figures that nothing in the transcript supports</h3>
+          <ul className="facts-short">
+            {coverage.unsupported.map((figure) => (
+              <li key={figure}>{figure}</li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </div>
+  )
+}
+
+function Counts({ kinds }: { kinds: Coverage['by_kind'] }) {
+  return (
+    <dl className="kinds">
+      {countsByKind(kinds).map(({ kind, total, kept }) => (
+        <div key={kind} data-whole={kept === total || undefined}>
+          <dt>{kindText(kind)}</dt>
+          <dd>
+            {kept} <span className="quiet">of {total}</span>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+function MissingFacts({ missing, author }: { missing: Coverage['missing']; author: BriefShown['author'] }) {
+  if (missing.length === 0) return <p className="quiet">Nothing that a fresh session needs was left out.</p>
+  return (
+    <div>
+      <h3>
+        {author === 'user' ? 'Left out by who edited it' : 'It lacked, and Baton added'}{' '}
+        <span className="quiet">{plural(missing.length, 'fact')}</span>
+      </h3>
+      {missingByKind(missing).map(([kind, texts]) => (
+        <div key={kind} className="missing">
+          <h4>{kindText(kind)}</h4>
+          <ul className="facts-short">
+            {texts.map((text) => (
+              <li key={text} title={text}>
+                {text}
+              </li>
+            ))}
+          </ul>
+        </div>
+      ))}
+    </div>
+  )
+}
+
+const SIGNATURES: Readonly<Record<string, string>> = {
+  genuine: 'valid: unchanged since Baton stored it',
+  tampered: 'invalid: changed since Baton stored it',
+  unsigned: 'not signed',
+  missing: 'its file is gone',
+}
+
+/** Who wrote it, out of what, and what became of it. */
+function BriefUse({ brief }: { brief: BriefDetail }) {
+  const session = (id: string) => (
+    <Link href={sessionHref(id)} title={id}>
+      <code>{shortId(id)}</code>
+    </Link>
+  )
+  return (
+    <FactsList
+      facts={[
+        [
+          'Used',
+          brief.used_at !== null && (
+            <>
+              <RelativeTime at={brief.used_at} />
+              {brief.used_by_session_id !== null && <> by session {session(brief.used_by_session_id)}</>}
+            </>
+          ),
+        ],
+        [
+          'Handoff',
+          brief.handoff_state !== null && <StateBadge state={brief.handoff_state} tells="Where the handoff stands" />,
+        ],
+        ['Written by', AUTHORS[brief.author]],
+        ['Reason', brief.reason],
+        ['Session', session(brief.session_id)],
+        [
+          'Brief before',
+          brief.parent_brief_id !== null && (
+            <Link href={briefHref(brief.parent_brief_id)}>
+              {brief.parent === null ? brief.parent_brief_id : `brief ${brief.parent.sequence}`}
+            </Link>
+          ),
+        ],
+        [
+          'Context then',
+          brief.used_tokens !== null && (
+            <span className="brief-gauge" title={`${groupedText(brief.used_tokens)} tokens`}>
+              <Gauge figures={brief} size="slim" label="Context used when it was written" />
+              <GaugeNumber figures={brief} />
+            </span>
+          ),
+        ],
+        ['Project', brief.project !== null && <Id id={brief.project} label="project" />],
+        ['Branch', brief.branch !== null && <Id id={brief.branch} label="branch" />],
+        ['Commit', brief.commit !== null && <Id id={brief.commit} label="commit" short={brief.commit.slice(0, 10)} />],
+        ['Model', brief.model],
+        ['Signature', SIGNATURES[brief.verdict] ?? brief.verdict],
+        ['Brief id', <Id key="id" id={brief.brief_id} label="brief id" />],
+        ['File', <Id key="file" id={brief.path} label="path of its file" />],
+      ]}
+    />
+  )
+}
+
+interface Tab {
+  id: string
+  label: ReactNode
+  content: ReactNode
+}
+
+/** Tabs by the book: arrows move, only the chosen panel is there. */
+function Tabs({
+  tabs,
+  chosen,
+  onChoose,
+  label,
+}: {
+  tabs: readonly Tab[]
+  chosen: string
+  onChoose: (id: string) => void
+  label: string
+}) {
+  const prefix = useId()
+  const current = tabs.find((tab) => tab.id === chosen) ?? tabs[0]
+  const move = (event: KeyboardEvent): void => {
+    const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
+    if (step === 0 || current === undefined) return
+    event.preventDefault()
+    const next = tabs[(tabs.indexOf(current) + step + tabs.length) % tabs.length]!
+    onChoose(next.id)
+    document.getElementById(`${prefix}-${next.id}`)?.focus()
+  }
+  return (
+    <div className="tabs">
+      <div className="tab-list" role="tablist" aria-label={label} onKeyDown={move}>
+        {tabs.map((tab) => (
+          <button
+            key={tab.id}
+            id={`${prefix}-${tab.id}`}
+            type="button"
+            role="tab"
+            className="tab"
+            aria-selected={tab === current}
+            aria-controls={`${prefix}-panel`}
+            tabIndex={tab === current ? 0 : -1}
+            onClick={() => onChoose(tab.id)}
+          >
+            {tab.label}
+          </button>
+        ))}
+      </div>
+      <div
+        id={`${prefix}-panel`}
+        role="tabpanel"
+        aria-labelledby={current && `${prefix}-${current.id}`}
+        className="tab-panel"
+      >
+        {current?.content}
+      </div>
+    </div>
   )
 }

@@ -1,6 +1,6 @@
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import type { BriefRow } from '../../../../src/contract/api/briefs.js'
-import { briefTitle, countsByKind, inReviewOrder, matches, missingByKind } from './brief-facts.js'
+import { briefMatches, briefTitle, countsByKind, inReviewOrder, missingByKind } from './brief-facts.js'
 
 const brief = (change: Partial<BriefRow>): BriefRow =>
   ({
@@ -13,7 +13,7 @@ const brief = (change: Partial<BriefRow>): BriefRow =>
     ...change,
   }) as BriefRow
 
-it('what is missing stands by its kind, most needed first', () => {
+test('what is missing stands by its kind, most needed first', () => {
   expect(
     missingByKind([
       { kind: 'commit', text: 'c' },
@@ -28,14 +28,16 @@ it('what is missing stands by its kind, most needed first', () => {
   ])
 })
 
-it('kinds of which there was nothing are not counted', () => {
-  expect(countsByKind({ commit: { total: 2, kept: 1 }, todo: { total: 0, kept: 0 }, request: { total: 1, kept: 1 } })).toEqual([
+test('kinds of which there was nothing are not counted', () => {
+  expect(
+    countsByKind({ commit: { total: 2, kept: 1 }, todo: { total: 0, kept: 0 }, request: { total: 1, kept: 1 } }),
+  ).toEqual([
     { kind: 'request', total: 1, kept: 1 },
     { kind: 'commit', total: 2, kept: 1 },
   ])
 })
 
-it('of the briefs under review the one that is used first stands first', () => {
+test('of the briefs under review the one that is used first stands first', () => {
   const rows = [
     brief({ brief_id: 'yes' }),
     brief({ brief_id: 'late', review_until: '2026-11-16T11:00:00.000Z' }),
@@ -44,11 +46,11 @@ it('of the briefs under review the one that is used first stands first', () => {
   expect(inReviewOrder(rows).map(({ brief_id }) => brief_id)).toEqual(['soon', 'late', 'yes'])
 })
 
-it('a brief is found by its seat and who wrote it', () => {
-  expect([matches(brief({}), 'API agent'), matches(brief({}), 'api person')]).toEqual([true, false])
+test('a brief is found by its seat and who wrote it', () => {
+  expect([briefMatches(brief({}), 'API agent'), briefMatches(brief({}), 'api person')]).toEqual([true, false])
 })
 
-it('is called by its seat, or by the folder of a seat without a name', () => {
+test('is called by its seat, or by the folder of a seat without a name', () => {
   expect(briefTitle(brief({ sequence: 3 }))).toBe('Brief 3 of api')
   expect(briefTitle(brief({ sequence: 1, seat_name: null, project: '/home/me/shop' }))).toBe('Brief 1 of shop')
 })

@@ -1,5 +1,6 @@
 import type { BriefRow, BriefShown } from '../../../../src/contract/api/briefs.js'
-import { seatName } from '../../seats/seats.js'
+import { seatName } from '../../live/seats.js'
+import { containsWords } from '../../parts/contains-words.js'
 
 /** What a brief's row means for who looks at it. Pure. */
 
@@ -9,27 +10,15 @@ const OVER: ReadonlySet<BriefShown['status']> = new Set(['used', 'superseded', '
 export const isOpen = ({ status }: Pick<BriefShown, 'status'>): boolean => !OVER.has(status)
 export const isInReview = ({ status }: Pick<BriefShown, 'status'>): boolean => status === 'review'
 
-export const STATUS_TELLS: Readonly<Record<BriefShown['status'], string>> = {
-  requested: 'It was asked for',
-  written: 'Baton wrote it of its own accord; no handoff holds it',
-  checked: 'It was compared with what happened, and is ready',
-  review: 'A person may look at it before it is used',
-  approved: 'Somebody said yes',
-  used: 'A fresh session began with it',
-  superseded: 'Another brief took its place',
-  cancelled: 'It will not be used',
-  failed: 'It could not be used',
-}
-
 export const AUTHORS: Readonly<Record<BriefShown['author'], string>> = {
   agent: 'the agent',
   fork: 'a fork of the session',
-  user: 'a person',
+  user: 'you',
   baton: 'Baton, by code',
 }
 
 /** How kinds of facts are called where they are counted, most needed first. */
-export const KINDS: Readonly<Record<string, string>> = {
+const KINDS: Readonly<Record<string, string>> = {
   request: 'Last request',
   constraint: 'Constraints',
   todo: 'Open todos',
@@ -54,7 +43,7 @@ export function missingByKind(missing: readonly { kind: string; text: string }[]
   return [...kinds].sort(([a], [b]) => rank(a) - rank(b))
 }
 
-export interface KindCount {
+interface KindCount {
   kind: string
   total: number
   kept: number
@@ -76,17 +65,27 @@ export const briefTitle = (brief: BriefRow): string => `Brief ${brief.sequence} 
 
 /** Those that are used first come first; those that wait for a yes come last. */
 export function inReviewOrder(briefs: Iterable<BriefRow>): BriefRow[] {
-  const due = ({ review_until: until }: BriefRow): number => (until === null ? Number.POSITIVE_INFINITY : Date.parse(until))
+  const due = ({ review_until: until }: BriefRow): number =>
+    until === null ? Number.POSITIVE_INFINITY : Date.parse(until)
   return [...briefs].sort((a, b) => due(a) - due(b) || a.taken_at.localeCompare(b.taken_at))
 }
 
-export function matches(brief: BriefRow, words: string): boolean {
+export function briefMatches(brief: BriefRow, words: string): boolean {
   const { brief_id, seat_id, seat_name, session_id, project, branch, status, author, reason } = brief
   const all = [brief_id, seat_id, seat_name, session_id, project, branch, status, AUTHORS[author], reason]
     .join('\n')
     .toLowerCase()
-  return words
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => all.includes(word))
+  return containsWords(all, words)
+}
+
+/** The additions of Baton to the author's text, in a sentence. */
+export function completedText({ coverage, author }: Pick<BriefRow, 'coverage' | 'author'>): string {
+  if (author === 'baton') return 'Written by Baton from the transcript and the repository.'
+  if (coverage === null) return 'Not checked: there was no transcript to compare it with.'
+  if (coverage.missing.length === 0) return 'Complete as written: Baton added nothing.'
+  const kinds = missingByKind(coverage.missing).map(([kind, texts]) => {
+    const name = kindText(kind).toLowerCase()
+    return texts.length === 1 ? name : `${texts.length} ${name}`
+  })
+  return `Baton completed it with ${coverage.missing.length === 1 ? '1 fact' : `${coverage.missing.length} facts`}: ${kinds.join(', ')}.`
 }

@@ -1,48 +1,51 @@
 import { createElement } from 'react'
 import { renderToStaticMarkup } from 'react-dom/server'
-import { describe, expect, it } from 'vitest'
-import { BriefText } from './brief-text.js'
-import { addedFrom, parseMarkdown, spansOf } from './parse-markdown.js'
+import { describe, expect, test } from 'vitest'
+import { addedFrom, BriefText, foldUnchanged, lineDiff, parseMarkdown, spansOf } from './brief-text.js'
 
-const html = (text: string, added: string[] = []): string => renderToStaticMarkup(createElement(BriefText, { text, added }))
+const html = (text: string, added: string[] = []): string =>
+  renderToStaticMarkup(createElement(BriefText, { text, added }))
 
 describe('the text of a brief', () => {
-  it('has its headings, lists, quotations and code', () => {
-    expect(parseMarkdown('# Goal\n\nOne\ntwo\n- a\n  more\n  1. b\n- [x] c\n> said\n```sh\nnpm test\n\n```\n---\n|a|b|')).toEqual(
-      [
-        { kind: 'heading', line: 0, level: 1, text: 'Goal' },
-        { kind: 'paragraph', line: 2, text: 'One\ntwo' },
-        {
-          kind: 'list',
-          line: 4,
-          items: [
-            { depth: 0, mark: null, done: null, text: 'a\nmore' },
-            { depth: 1, mark: '1.', done: null, text: 'b' },
-            { depth: 0, mark: null, done: true, text: 'c' },
-          ],
-        },
-        { kind: 'quote', line: 8, text: 'said' },
-        { kind: 'code', line: 9, text: 'npm test\n' },
-        { kind: 'rule', line: 13 },
-        { kind: 'code', line: 14, text: '|a|b|' },
-      ],
-    )
+  test('has its headings, lists, quotations and code', () => {
+    expect(
+      parseMarkdown('# Goal\n\nOne\ntwo\n- a\n  more\n  1. b\n- [x] c\n> said\n```sh\nnpm test\n\n```\n---\n|a|b|'),
+    ).toEqual([
+      { kind: 'heading', line: 0, level: 1, text: 'Goal' },
+      { kind: 'paragraph', line: 2, text: 'One\ntwo' },
+      {
+        kind: 'list',
+        line: 4,
+        items: [
+          { depth: 0, mark: null, done: null, text: 'a\nmore' },
+          { depth: 1, mark: '1.', done: null, text: 'b' },
+          { depth: 0, mark: null, done: true, text: 'c' },
+        ],
+      },
+      { kind: 'quote', line: 8, text: 'said' },
+      { kind: 'code', line: 9, text: 'npm test\n' },
+      { kind: 'rule', line: 13 },
+      { kind: 'code', line: 14, text: '|a|b|' },
+    ])
   })
 
-  it('loses no word, whatever it holds', () => {
-    const odd = '#no heading\n*not a list\n**open\n`also\n<details>\n<!-- hidden? -->\n[a](javascript:alert(1))\n```\nunclosed'
+  test('loses no word, whatever it holds', () => {
+    const odd =
+      '#no heading\n*not a list\n**open\n`also\n<details>\n<!-- hidden? -->\n[a](javascript:alert(1))\n```\nunclosed'
     const words = html(odd).replace(/<[^>]*>/g, ' ')
     for (const word of ['#no heading', '*not a list', '**open', '`also', 'hidden?', 'javascript:alert(1)', 'unclosed'])
       expect(words).toContain(word)
   })
 
-  it('stays text where it looks like a page', () => {
-    const shown = html('<script>alert(1)</script>\n\n- <img src=x onerror=alert(1)>\n\n# <b>`<i>`</b>\n\n[x](https://a.example)')
+  test('stays text where it looks like a page', () => {
+    const shown = html(
+      '<script>alert(1)</script>\n\n- <img src=x onerror=alert(1)>\n\n# <b>`<i>`</b>\n\n[x](https://a.example)',
+    )
     expect(shown).not.toMatch(/<(script|img|b|i|a)\b/)
     expect(shown).toContain('&lt;script&gt;alert(1)&lt;/script&gt;')
   })
 
-  it('emphasis is found only where it is closed', () => {
+  test('emphasis is found only where it is closed', () => {
     expect(spansOf('a `b*` **c d** 2 ** 3 ``e`f``')).toEqual([
       { kind: 'text', text: 'a ' },
       { kind: 'code', text: 'b*' },
@@ -57,15 +60,95 @@ describe('the text of a brief', () => {
 describe('what Baton added', () => {
   const text = '# Brief\n\nMine.\n\n## Added by Baton\n\n- Never touch the migrations\n'
 
-  it('stands apart under its own name', () => {
+  test('stands apart under its own name', () => {
     const shown = html(text, ['## Added by Baton', '', '- Never touch the migrations'])
     expect(shown.indexOf('Mine.')).toBeLessThan(shown.indexOf('aria-label="Added by Baton"'))
     expect(shown.indexOf('aria-label="Added by Baton"')).toBeLessThan(shown.indexOf('Never touch'))
   })
 
-  it('is nothing where nothing was added, even if the text says so', () => {
+  test('is nothing where nothing was added, even if the text says so', () => {
     expect(html(text)).not.toContain('aria-label="Added by Baton"')
     expect(addedFrom(text, ['## Added by Baton'])).toBe(4)
     expect(addedFrom(text, ['not in it'])).toBeNull()
   })
 })
+
+const shown = (before: string, after: string): string[] =>
+  lineDiff(before, after).map(({ kind, text }) => `${{ same: ' ', gone: '-', new: '+' }[kind]}${text}`)
+
+describe('the difference between two texts', () => {
+  test('tells what went and what came, in its place', () => {
+    expect(shown('a\nb\nc\nd', 'a\nc\nx\nd')).toEqual([' a', '-b', ' c', '+x', ' d'])
+  })
+
+  test('is all new without a text before, all gone without one after, and empty between equal ones', () => {
+    expect(shown('', 'a\nb')).toEqual(['+a', '+b'])
+    expect(shown('a\nb', '')).toEqual(['-a', '-b'])
+    expect(shown('a\n', 'a')).toEqual([' a'])
+    expect(shown('', '')).toEqual([])
+  })
+
+  test('counts the lines of both', () => {
+    expect(lineDiff('a\nb', 'b\nc').map(({ before, after }) => [before, after])).toEqual([
+      [1, null],
+      [2, 1],
+      [null, 2],
+    ])
+  })
+
+  test('gives back both texts whatever they are, with as few changed lines as can be', () => {
+    let seed = 7
+    const next = (below: number): number => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648
+      return seed % below
+    }
+    for (let round = 0; round < 100; round++) {
+      const some = (): string[] => Array.from({ length: next(9) }, () => 'abc'[next(3)]!)
+      const [old, fresh] = [some(), some()]
+      const lines = lineDiff(old.join('\n'), fresh.join('\n'))
+      expect(lines.filter(({ kind }) => kind !== 'new').map(({ text }) => text)).toEqual(old)
+      expect(lines.filter(({ kind }) => kind !== 'gone').map(({ text }) => text)).toEqual(fresh)
+      expect(lines.filter(({ kind }) => kind === 'same')).toHaveLength(longestCommon(old, fresh))
+    }
+  })
+
+  test('of long texts that have next to nothing in common is not looked for any longer: one takes the place of the other', () => {
+    const text = (word: string): string => Array.from({ length: 12_000 }, (_, at) => `${word} ${at}`).join('\n')
+    const lines = lineDiff(`first\n${text('old')}`, `first\n${text('new')}`)
+    expect([lines[0]?.kind, lines[1]?.kind, lines[12_000]?.kind, lines[12_001]?.kind]).toEqual([
+      'same',
+      'gone',
+      'gone',
+      'new',
+    ])
+    expect(lines).toHaveLength(24_001)
+  })
+})
+
+describe('unchanged lines', () => {
+  test('are folded away but for those near a change', () => {
+    const before = Array.from({ length: 30 }, (_, at) => `line ${at}`)
+    const after = before.with(15, 'other')
+    const parts = foldUnchanged(lineDiff(before.join('\n'), after.join('\n')))
+    expect(parts.map(({ folded, lines }) => [folded, lines.length])).toEqual([
+      [true, 12],
+      [false, 8],
+      [true, 11],
+    ])
+  })
+
+  test('are not folded one by one', () => {
+    expect(foldUnchanged(lineDiff('a\nb\nc\nd\ne', 'a\nb\nc\nd\nx'))).toMatchObject([
+      { folded: false },
+      { folded: false },
+    ])
+  })
+})
+
+function longestCommon(a: readonly string[], b: readonly string[]): number {
+  const table = Array.from({ length: a.length + 1 }, () => new Array<number>(b.length + 1).fill(0))
+  for (let i = 1; i <= a.length; i++)
+    for (let j = 1; j <= b.length; j++)
+      table[i]![j] = a[i - 1] === b[j - 1] ? table[i - 1]![j - 1]! + 1 : Math.max(table[i - 1]![j]!, table[i]![j - 1]!)
+  return table[a.length]![b.length]!
+}

@@ -1,33 +1,38 @@
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import type { JobDetail, JobShown } from '../../../../src/contract/api/jobs.js'
-import { durationText, moneyText, plural, shortId, tokensText } from '../../format.js'
+import { useCall } from '../../api/use-call.js'
+import { useRefetchOnChange } from '../../api/use-refetch.js'
 import { useLive } from '../../live/use-live.js'
-import { Link } from '../../navigation.js'
 import { useClock } from '../../parts/clock.js'
-import { Id } from '../../parts/copy-button.js'
-import { Missing, Skeleton, Withheld } from '../../parts/faces.js'
+import { CopyButton, Id } from '../../parts/copy-button.js'
 import { FactsList } from '../../parts/facts-list.js'
+import { durationText, groupedText, moneyText, percentText, plural, shortId, tokensText } from '../../parts/format.js'
 import { Gauge, GaugeNumber, GaugeTokens } from '../../parts/gauge.js'
+import { Link } from '../../parts/navigation.js'
 import { PageHead, Section } from '../../parts/page-head.js'
+import { Missing, Skeleton } from '../../parts/page-states.js'
 import { RelativeTime } from '../../parts/relative-time.js'
-import { sessionHref } from '../../route.js'
-import { useCall } from '../../use-call.js'
-import { useSoon } from '../../use-soon.js'
-import { AttemptChain } from './attempt-chain.js'
-import { BudgetBars } from './budget-bars.js'
-import { CheckRounds } from './check-rounds.js'
-import { JobActions } from './job-actions.js'
-import { isOver, isWorking, spentTokens } from './job-facts.js'
-import { jobTitle } from './job-list.js'
-import { JobStatus } from './job-status.js'
+import { briefHref, sessionHref } from '../../parts/route.js'
+import { StateBadge } from '../../parts/state-badge.js'
+import {
+  type Budget,
+  budgetsOf,
+  type Check,
+  isOver,
+  isWorking,
+  jobTitle,
+  type Round,
+  roundsOf,
+  spentTokens,
+} from './job-facts.js'
+import { JobActions, JobStatus, StatusNote } from './job-status.js'
 import { LiveOutput } from './live-output.js'
-import { WhyNote } from './why-note.js'
 
 export function JobDetailPage({ id }: { id: string }) {
   const { data, problem, loading, again } = useCall('job', { id })
   const live = useLive((state) => state.jobs.get(data?.job_id ?? id))
   const gone = useLive((state) => state.gone)
-  useSoon(gone, again)
+  useRefetchOnChange(again, gone)
   const isGone = problem?.status === 404
   if (live === undefined && (data === null || isGone))
     return (
@@ -53,11 +58,11 @@ function Job({ job, again }: { job: JobDetail | JobShown; again: () => void }) {
         {job.agent !== null && job.agent !== title && <span>{job.agent}</span>}
         <Id id={job.job_id} label="job id" />
         <span className="quiet">
-          begun <RelativeTime at={job.created_at} />
+          started <RelativeTime at={job.created_at} />
         </span>
       </p>
-      <WhyNote job={job} />
-      <Now job={job} />
+      <StatusNote job={job} />
+      <CurrentSession job={job} />
       <div className="columns">
         <div>
           {job.result !== null && job.status === 'completed' && (
@@ -69,7 +74,7 @@ function Job({ job, again }: { job: JobDetail | JobShown; again: () => void }) {
             <AttemptChain sessions={job.sessions} atWork={isWorking(job)} />
           </Section>
           <Section title="Checks">
-            <CheckRounds checks={job.checks} />
+            <CheckRounds checks={job.checks} configured={'configured_checks' in job ? job.configured_checks : []} />
           </Section>
           <Section title="Output">
             <LiveOutput key={job.job_id} jobId={job.job_id} atWork={!isOver(job) && job.status !== 'paused'} />
@@ -80,10 +85,10 @@ function Job({ job, again }: { job: JobDetail | JobShown; again: () => void }) {
             <BudgetBars job={job} />
           </Section>
           <Section title="Task">
-            {job.prompt === null ? <Withheld what="The task" /> : <p className="words job-prompt">{job.prompt}</p>}
+            <p className="words job-prompt">{job.prompt}</p>
           </Section>
           <Section title="Where">
-            <Where job={job} />
+            <JobFolder job={job} />
           </Section>
         </div>
       </div>
@@ -92,7 +97,7 @@ function Job({ job, again }: { job: JobDetail | JobShown; again: () => void }) {
 }
 
 /** The session at work, and the figures of the whole. */
-function Now({ job }: { job: JobShown }) {
+function CurrentSession({ job }: { job: JobShown }) {
   const last = job.sessions.at(-1)
   const ran = useClock((now) => durationText(ranMs(job, now)))
   return (
@@ -103,7 +108,8 @@ function Now({ job }: { job: JobShown }) {
             <span className="job-hero">
               <GaugeNumber figures={last} />
             </span>{' '}
-            <span className="quiet">of the way to compaction, session {last.number}</span> <GaugeTokens figures={last} />
+            <span className="quiet">of the way to compaction, session {last.number}</span>{' '}
+            <GaugeTokens figures={last} />
           </p>
           <Gauge figures={last} size="hero" label={`Session ${last.number}`} />
         </div>
@@ -112,6 +118,7 @@ function Now({ job }: { job: JobShown }) {
         <Figure name="Steps" value={job.steps} />
         <Figure name="Handoffs" value={job.handoffs} />
         <Figure name="Compactions" value={job.compactions} />
+        {job.denied_calls > 0 && <Figure name="Denied calls" value={job.denied_calls} />}
         <Figure name="Cost" value={moneyText(job.spend.cost_usd)} />
         <Figure name="Tokens" value={tokensText(spentTokens(job))} />
         <Figure name="At work" value={ran} />
@@ -136,7 +143,7 @@ function Figure({ name, value }: { name: string; value: ReactNode }) {
   )
 }
 
-function Where({ job }: { job: JobDetail | JobShown }) {
+function JobFolder({ job }: { job: JobDetail | JobShown }) {
   const path = (text: string | null, label: string): ReactNode => text !== null && <Id id={text} label={label} />
   return (
     <FactsList
@@ -146,14 +153,223 @@ function Where({ job }: { job: JobDetail | JobShown }) {
         ['Branch', path(job.branch_name, 'branch')],
         ['Work item', job.work_item],
         ['Model', job.model ?? 'the client’s own'],
+        ['Permission mode', job.permission_mode ?? 'the client’s own'],
         ['Runtime', job.runtime],
         ['Seat', path(job.seat_id, 'seat id')],
-        ['Session', job.session_id !== null && <Link href={sessionHref(job.session_id)}>{shortId(job.session_id)}</Link>],
+        [
+          'Session',
+          job.session_id !== null && <Link href={sessionHref(job.session_id)}>{shortId(job.session_id)}</Link>,
+        ],
         ['Runner', job.runner !== null && `process ${job.runner.pid}${job.runner.alive ? '' : ', which is gone'}`],
-        ['Begun', job.started_at !== null && <RelativeTime at={job.started_at} />],
+        ['Started', job.started_at !== null && <RelativeTime at={job.started_at} />],
         ['Ended', job.ended_at !== null && <RelativeTime at={job.ended_at} />],
-        ['Its files', path('files' in job && typeof job.files === 'string' ? job.files : null, 'folder of its files')],
+        ['Files', path('files' in job && typeof job.files === 'string' ? job.files : null, 'folder of its files')],
       ]}
     />
+  )
+}
+
+type Attempt = JobShown['sessions'][number]
+
+/** Of a long chain the newest count. */
+const SHOWN = 4
+
+/** Every session of the job, oldest first, and what each was begun with. */
+function AttemptChain({ sessions, atWork }: { sessions: readonly Attempt[]; atWork: boolean }) {
+  const [all, setAll] = useState(false)
+  const hidden = all || sessions.length <= SHOWN + 1 ? 0 : sessions.length - SHOWN
+  if (sessions.length === 0) return <p className="quiet">No session has begun yet.</p>
+  return (
+    <ol className="chain">
+      {hidden > 0 && (
+        <li>
+          <button type="button" className="button chain-more" onClick={() => setAll(true)}>
+            Show {plural(hidden, 'earlier session')}
+          </button>
+        </li>
+      )}
+      {sessions.slice(hidden).map((attempt) => (
+        <li key={attempt.session_id}>
+          {attempt.number > 1 && <AttemptStart attempt={attempt} />}
+          <div className="attempt" data-over={attempt.ended_at !== null || undefined}>
+            <span className="attempt-number" aria-hidden="true">
+              {attempt.number}
+            </span>
+            <div className="attempt-body">
+              <p className="attempt-head">
+                <Link href={sessionHref(attempt.session_id)} data-item="" title={attempt.session_id}>
+                  Session {attempt.number} <code>{shortId(attempt.session_id)}</code>
+                </Link>
+                <span className="attempt-figures">
+                  <GaugeTokens figures={attempt} /> <GaugeNumber figures={attempt} />
+                </span>
+              </p>
+              <Gauge figures={attempt} label={`Session ${attempt.number}`} />
+              <p className="attempt-small quiet">
+                <AttemptFacts attempt={attempt} atWork={atWork} />
+              </p>
+            </div>
+          </div>
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+function AttemptStart({ attempt }: { attempt: Attempt }) {
+  return (
+    <p className="chain-link">
+      {attempt.brief_id === null ? (
+        <span className="quiet">{attempt.start === 'resume' ? 'opened again' : 'begun afresh'}</span>
+      ) : (
+        <>
+          <span className="quiet">handed over with</span>{' '}
+          <Link href={briefHref(attempt.brief_id)} data-item="">
+            brief <code>{shortId(attempt.brief_id.replace(/^brief_/, ''))}</code>
+          </Link>
+        </>
+      )}
+    </p>
+  )
+}
+
+function AttemptFacts({ attempt, atWork }: { attempt: Attempt; atWork: boolean }) {
+  const { started_at: start, ended_at: end, steps, compactions, cost_usd: cost } = attempt
+  const lasted = useClock((now) => durationText((end === null ? now : Date.parse(end)) - Date.parse(start)))
+  const parts = [
+    plural(steps, 'step'),
+    ...(compactions > 0 ? [plural(compactions, 'compaction')] : []),
+    ...(cost === null ? [] : [moneyText(cost)]),
+    ...(end !== null ? [lasted] : atWork ? [`at work for ${lasted}`] : []),
+  ]
+  return (
+    <>
+      {parts.join(' · ')} · <RelativeTime at={start} />
+    </>
+  )
+}
+
+type ConfiguredCheck = JobDetail['configured_checks'][number]
+
+/** What Baton ran itself before it believed that the job is done, the newest round first. */
+function CheckRounds({ checks, configured }: { checks: readonly Check[]; configured: readonly ConfiguredCheck[] }) {
+  const rounds = roundsOf(checks)
+  if (rounds.length === 0 && configured.length === 0)
+    return <p className="quiet">None is configured: the job is done when the agent says so.</p>
+  if (rounds.length === 0)
+    return (
+      <>
+        <p className="quiet">{configured.length === 1 ? 'It runs' : 'They run'} when the agent says that it is done.</p>
+        <ul className="round-checks">
+          {configured.map(({ name, command }) => (
+            <li className="round-check" key={`${name} ${command}`}>
+              <StateBadge state="pending" tells="It has not run yet" />
+              <CheckName name={name} command={command} />
+            </li>
+          ))}
+        </ul>
+      </>
+    )
+  return (
+    <div className="rounds">
+      {rounds.map((round, place) => (
+        <details key={round.round} open={place === 0 || undefined}>
+          <summary>
+            Round {round.round}
+            <span className="quiet"> {summaryOf(round)}</span>
+          </summary>
+          <ul className="round-checks">
+            {round.checks.map((check) => (
+              <CheckLine key={`${check.name} ${check.output_path}`} check={check} />
+            ))}
+          </ul>
+        </details>
+      ))}
+    </div>
+  )
+}
+
+const summaryOf = ({ failed, checks }: Round): string =>
+  failed === 0 ? `${plural(checks.length, 'check')} passed` : `${failed} of ${plural(checks.length, 'check')} failed`
+
+function CheckLine({ check }: { check: Check }) {
+  const { name, command, ok, exit_code: code, timed_out: late, duration_ms: took, output_path: path } = check
+  return (
+    <li className="round-check" data-ok={ok}>
+      <StateBadge state={ok ? 'ok' : 'failed'} tells={ok ? 'It ended with 0' : 'It did not end with 0'} />
+      <CheckName name={name} command={command} />
+      <span className="check-end nowrap">
+        {late ? 'did not end' : code === null ? 'was ended' : `exit ${code}`}
+        <span className="quiet"> {durationText(took)}</span>
+      </span>
+      <CopyButton text={path} label="path of its output" />
+    </li>
+  )
+}
+
+function CheckName({ name, command }: ConfiguredCheck) {
+  return (
+    <span className="check-name">
+      <code>{name}</code>
+      {command !== name && <code className="quiet">{command}</code>}
+    </span>
+  )
+}
+
+const NAMES: Record<Budget['id'], string> = {
+  usd: 'Cost',
+  tokens: 'Tokens',
+  turns: 'Steps',
+  minutes: 'Time at work',
+  handoffs: 'Handoffs',
+}
+const TEXT: Record<Budget['id'], (figure: number | null) => string> = {
+  usd: moneyText,
+  tokens: tokensText,
+  turns: groupedText,
+  minutes: (minutes) => durationText(minutes === null ? null : minutes * 60_000),
+  handoffs: groupedText,
+}
+
+/** Used of what is allowed. What has no limit is told as a figure alone. */
+function BudgetBars({ job }: { job: JobDetail | JobShown }) {
+  return (
+    <dl className="budgets">
+      {budgetsOf(job).map((budget) => (
+        <div key={budget.id}>
+          <dt>{NAMES[budget.id]}</dt>
+          <dd>
+            {TEXT[budget.id](budget.used)}
+            <span className="quiet">
+              {' '}
+              {budget.allowed === null ? 'no limit' : `of ${TEXT[budget.id](budget.allowed)}`}
+            </span>
+          </dd>
+          {budget.allowed !== null && budget.allowed > 0 && (
+            <dd className="budget-part">
+              <Bar name={NAMES[budget.id]} budget={budget} />
+            </dd>
+          )}
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+function Bar({ name, budget: { used, allowed } }: { name: string; budget: Budget }) {
+  const percent = used === null ? 0 : Math.min(100, (used / allowed!) * 100)
+  return (
+    <div
+      className="budget-bar"
+      role="meter"
+      aria-label={`${name} used`}
+      aria-valuemin={0}
+      aria-valuemax={100}
+      aria-valuenow={Math.round(percent)}
+      aria-valuetext={used === null ? 'not known yet' : `${percentText(percent)} used`}
+      data-spent={percent >= 100 || undefined}
+    >
+      <span style={{ inlineSize: `${percent}%` }} />
+    </div>
   )
 }

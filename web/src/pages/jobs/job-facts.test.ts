@@ -1,26 +1,39 @@
-import { describe, expect, it } from 'vitest'
-import { aJobRow } from '../../live/a-job-row.js'
-import { budgetsOf, type Check, inOrder, isLost, matches, mayCancel, mayResume, roundsOf, taskOf } from './job-facts.js'
+import { describe, expect, test } from 'vitest'
+import { makeJobRow } from '../../testing/live-rows.js'
+import {
+  budgetsOf,
+  type Check,
+  inOrder,
+  isLost,
+  jobMatches,
+  mayCancel,
+  mayResume,
+  roundsOf,
+  taskOf,
+} from './job-facts.js'
 
 const now = Date.parse('2026-11-16T10:00:00.000Z')
 const gone = { pid: 7, alive: false }
 
 describe('a job', () => {
-  it('has lost its runner where it says it goes on and nobody carries it', () => {
-    expect(isLost(aJobRow(), now)).toBe(false)
-    expect(isLost(aJobRow({ runner: gone }), now)).toBe(true)
-    expect(isLost(aJobRow({ status: 'waiting', runner: null }), now)).toBe(true)
-    expect(isLost(aJobRow({ status: 'paused', runner: gone }), now)).toBe(false)
-    expect(isLost(aJobRow({ status: 'completed', runner: gone }), now)).toBe(false)
+  test('has lost its runner where it says it goes on and nobody carries it', () => {
+    expect(isLost(makeJobRow(), now)).toBe(false)
+    expect(isLost(makeJobRow({ runner: gone }), now)).toBe(true)
+    expect(isLost(makeJobRow({ status: 'waiting', runner: null }), now)).toBe(true)
+    expect(isLost(makeJobRow({ status: 'paused', runner: gone }), now)).toBe(false)
+    expect(isLost(makeJobRow({ status: 'completed', runner: gone }), now)).toBe(false)
   })
 
-  it('that was only just asked for has not lost it yet', () => {
-    const asked = aJobRow({ status: 'pending', runner: null, created_at: '2026-11-16T09:59:55.000Z' })
+  test('that was only just asked for has not lost it yet', () => {
+    const asked = makeJobRow({ status: 'pending', runner: null, created_at: '2026-11-16T09:59:55.000Z' })
     expect([isLost(asked, now), isLost(asked, now + 6_000)]).toEqual([false, true])
   })
 
-  it('can be resumed when it rests, cancelled until it is over', () => {
-    const may = (status: Parameters<typeof aJobRow>[0] & object) => [mayResume(aJobRow(status), now), mayCancel(aJobRow(status))]
+  test('can be resumed when it rests, cancelled until it is over', () => {
+    const may = (status: Parameters<typeof makeJobRow>[0] & object) => [
+      mayResume(makeJobRow(status), now),
+      mayCancel(makeJobRow(status)),
+    ]
     expect(may({ status: 'running' })).toEqual([false, true])
     expect(may({ status: 'running', runner: gone })).toEqual([true, true])
     expect(may({ status: 'paused', runner: null })).toEqual([true, true])
@@ -29,20 +42,20 @@ describe('a job', () => {
     expect(may({ status: 'completed', runner: null })).toEqual([false, false])
   })
 
-  it('is called by its work item, else by the first line of its task, else by its agent', () => {
-    expect(taskOf(aJobRow({ work_item: 'LIN-42' }))).toBe('LIN-42')
-    expect(taskOf(aJobRow({ prompt: '\n  Make it so.\nNow.' }))).toBe('Make it so.')
-    expect(taskOf(aJobRow({ prompt: null }))).toBe('coder')
-    expect(taskOf(aJobRow({ prompt: null, agent: null }))).toBeNull()
+  test('is called by its work item, else by the first line of its task, else by its agent', () => {
+    expect(taskOf(makeJobRow({ work_item: 'LIN-42' }))).toBe('LIN-42')
+    expect(taskOf(makeJobRow({ prompt: '\n  Make it so.\nNow.' }))).toBe('Make it so.')
+    expect(taskOf(makeJobRow({ prompt: '' }))).toBe('coder')
+    expect(taskOf(makeJobRow({ prompt: ' ', agent: null }))).toBeNull()
   })
 
-  it('is found by all the words that are looked for', () => {
-    expect(matches(aJobRow(), 'TESTS coder')).toBe(true)
-    expect(matches(aJobRow(), 'tests reviewer')).toBe(false)
+  test('is found by all the words that are looked for', () => {
+    expect(jobMatches(makeJobRow(), 'TESTS coder')).toBe(true)
+    expect(jobMatches(makeJobRow(), 'tests reviewer')).toBe(false)
   })
 
-  it('has used what its sessions used, of what it may', () => {
-    const job = { ...aJobRow(), budgets: { usd: 5, tokens: null, turns: 100, minutes: 60 }, files: '/x' }
+  test('has used what its sessions used, of what it may', () => {
+    const job = { ...makeJobRow(), budgets: { usd: 5, tokens: null, turns: 100, minutes: 60 }, files: '/x' }
     expect(budgetsOf(job).map(({ id, used, allowed }) => [id, used, allowed])).toEqual([
       ['usd', 0.42, 5],
       ['tokens', 433_000, null],
@@ -53,17 +66,23 @@ describe('a job', () => {
   })
 })
 
-it('open jobs stand before those that are over, newest first', () => {
+test('open jobs stand before those that are over, newest first', () => {
   const at = (job_id: string, status: 'running' | 'failed', hour: number) =>
-    aJobRow({ job_id, status, created_at: `2026-11-16T0${hour}:00:00.000Z` })
+    makeJobRow({ job_id, status, created_at: `2026-11-16T0${hour}:00:00.000Z` })
   const jobs = [at('a', 'failed', 9), at('b', 'running', 1), at('c', 'running', 2), at('d', 'failed', 8)]
   expect(inOrder(jobs).map(({ job_id }) => job_id)).toEqual(['c', 'b', 'a', 'd'])
 })
 
-it('checks stand by their rounds, the newest first', () => {
+test('checks stand by their rounds, the newest first', () => {
   const check = (round: number, ok: boolean): Check => ({
-    ...{ name: 'npm test', command: 'npm test', round, ok, exit_code: ok ? 0 : 1 },
-    ...{ timed_out: false, duration_ms: 10, output_path: '' },
+    name: 'npm test',
+    command: 'npm test',
+    round,
+    ok,
+    exit_code: ok ? 0 : 1,
+    timed_out: false,
+    duration_ms: 10,
+    output_path: '',
   })
   expect(
     roundsOf([check(1, false), check(1, true), check(2, true)]).map(({ round, failed, checks }) => [

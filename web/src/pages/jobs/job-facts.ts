@@ -1,4 +1,6 @@
 import type { JobDetail, JobShown } from '../../../../src/contract/api/jobs.js'
+import { containsWords } from '../../parts/contains-words.js'
+import { shortId } from '../../parts/format.js'
 
 /** What a job's row means for who looks at it. Pure. */
 
@@ -15,13 +17,18 @@ export const isWorking = ({ status, runner }: Pick<JobShown, 'status' | 'runner'
   (status === 'running' || status === 'handing-off') && runner !== null && runner.alive
 
 /** It says that it goes on, and nobody carries it: its runner was killed, or the machine went down. */
-export function isLost({ status, runner, created_at }: Pick<JobShown, 'status' | 'runner' | 'created_at'>, now: number): boolean {
+export function isLost(
+  { status, runner, created_at }: Pick<JobShown, 'status' | 'runner' | 'created_at'>,
+  now: number,
+): boolean {
   if (OVER.has(status) || status === 'paused') return false
   if (status === 'pending' && runner === null) return now - Date.parse(created_at) > STARTS_MS
   return runner === null || !runner.alive
 }
 
 export const mayCancel = (job: JobShown): boolean => !isOver(job)
+export const mayPause = (job: JobShown, now: number): boolean =>
+  !isOver(job) && job.status !== 'paused' && !isLost(job, now)
 export const mayResume = (job: JobShown, now: number): boolean =>
   job.status === 'paused' || job.status === 'failed' || isLost(job, now)
 
@@ -45,20 +52,22 @@ export const EXIT_TELLS: Readonly<Record<NonNullable<JobShown['exit_reason']>, s
   max_budget: 'its budget was spent',
   max_handoffs: 'its handoffs were used up',
   stalled: 'it got stuck',
+  refused: 'every edit was denied',
 }
 
-/** What it is about, in one line; null: its words are withheld and it has no name. */
+/** The job's task in one line. Null when it has neither work item, prompt nor agent. */
 export function taskOf({ work_item, prompt, agent }: Pick<JobShown, 'work_item' | 'prompt' | 'agent'>): string | null {
-  const first = prompt?.split('\n').find((line) => line.trim() !== '')
+  const first = prompt.split('\n').find((line) => line.trim() !== '')
   return work_item ?? first?.trim() ?? agent
 }
 
-export function matches(job: JobShown, words: string): boolean {
-  const all = [job.job_id, job.status, job.agent, job.work_item, job.prompt, job.branch_name, job.folder].join('\n').toLowerCase()
-  return words
+export const jobTitle = (job: JobShown): string => taskOf(job) ?? shortId(job.job_id)
+
+export function jobMatches(job: JobShown, words: string): boolean {
+  const all = [job.job_id, job.status, job.agent, job.work_item, job.prompt, job.branch_name, job.folder]
+    .join('\n')
     .toLowerCase()
-    .split(/\s+/)
-    .every((word) => all.includes(word))
+  return containsWords(all, words)
 }
 
 export interface Round {
@@ -85,7 +94,8 @@ export interface Budget {
 
 /** What it has used of what it may. The minutes of the session at work are counted when it ends. */
 export function budgetsOf(job: JobDetail | JobShown): Budget[] {
-  const allowed = 'budgets' in job ? (job as JobDetail).budgets : { usd: null, tokens: null, turns: null, minutes: null }
+  const allowed =
+    'budgets' in job ? (job as JobDetail).budgets : { usd: null, tokens: null, turns: null, minutes: null }
   return [
     { id: 'usd', used: job.spend.cost_usd, allowed: allowed.usd },
     { id: 'tokens', used: spentTokens(job), allowed: allowed.tokens },

@@ -1,19 +1,33 @@
-import { useMemo, useState } from 'react'
-import type { SessionDetail } from '../../../../src/contract/api/sessions.js'
-import { clockText, dayText, exactText, groupedText } from '../../format.js'
-import { useParameter } from '../../navigation.js'
-import { Problem, Skeleton } from '../../parts/faces.js'
+import { Suspense, useEffect, useId, useMemo, useRef, useState } from 'react'
+import type { LossShown, SessionDetail } from '../../../../src/contract/api/sessions.js'
+import type { Event } from '../../../../src/contract/records/event.js'
+import { useCall } from '../../api/use-call.js'
+import {
+  clockText,
+  dayText,
+  durationText,
+  exactText,
+  groupedText,
+  percentText,
+  plural,
+  tokensText,
+} from '../../parts/format.js'
+import { lazyPart } from '../../parts/lazy-part.js'
+import { LevelMark } from '../../parts/level-mark.js'
+import { Link, useParameter } from '../../parts/navigation.js'
 import { Section } from '../../parts/page-head.js'
-import { eventText } from '../../timeline/event-text.js'
-import { type Item, itemsOf } from '../../timeline/items.js'
-import { CompactionEntry } from './compaction-entry.js'
-import { ContextWarning } from './context-warning.js'
-import type { Happened } from './use-events.js'
+import { Empty, Problem, Skeleton } from '../../parts/page-states.js'
+import { archiveHref } from '../../parts/route.js'
+import { Spinner } from '../../parts/spinner.js'
+import type { CurveProps } from './curve.js'
+import { curveData, type Live, marksOf } from './curve-data.js'
+import type { SessionEvents } from './session-data.js'
+import { type CompactionItem, eventText, type Item, itemsOf } from './timeline-items.js'
 
 const PAGE = 100
 
 /** What happened, newest first. */
-export function Timeline({ session, happened }: { session: SessionDetail; happened: Happened }) {
+export function Timeline({ session, happened }: { session: SessionDetail; happened: SessionEvents }) {
   const { events, problem, loading, again } = happened
   const [everything, setEverything] = useParameter('events')
   const [most, setMost] = useState(PAGE)
@@ -80,4 +94,214 @@ function dayOf(items: readonly Item[], n: number): string | null {
   const day = dayText(new Date(items[n]!.at))
   if (n > 0 && dayText(new Date(items[n - 1]!.at)) === day) return null
   return n === 0 && dayText(new Date()) === day ? null : day
+}
+
+/** A compaction: a spinner while it goes on; then what it made of the conversation, with its loss beside it. */
+function CompactionEntry({ item }: { item: CompactionItem }) {
+  if (item.complete === null) return <CompactionRunning start={item.start} />
+  return <CompactionDone item={item} complete={item.complete} />
+}
+
+function CompactionRunning({ start }: { start: Event | null }) {
+  const used = start?.data.contextUsedPercent
+  return (
+    <p className="compaction-running" role="status">
+      <Spinner />
+      <span>
+        {start?.data.triggerReason === 'manual' ? 'Compaction' : 'Automatic compaction'} under way
+        {typeof used === 'number' && ` (${percentText(used)} context used)`}, please wait
+      </span>
+    </p>
+  )
+}
+
+const OUTCOMES: Readonly<Record<string, string>> = {
+  completed: 'Compacted',
+  failed: 'Compaction failed',
+  blocked: 'Compaction blocked',
+  thrashing: 'Compaction gave up',
+  unknown: 'Compaction ended unseen',
+}
+
+function CompactionDone({ item, complete }: { item: CompactionItem; complete: Event }) {
+  const [open, setOpen] = useState(false)
+  const panel = useId()
+  const { data } = complete
+  const figure = (name: string): number | null => (typeof data[name] === 'number' ? (data[name] as number) : null)
+  const [before, after, saved] = [figure('tokensBefore'), figure('tokensAfter'), figure('tokensSaved')]
+  const happened = data.outcome === 'completed'
+  return (
+    <div className="compaction" data-outcome={String(data.outcome)}>
+      <button
+        type="button"
+        className="compaction-head"
+        aria-expanded={open}
+        aria-controls={panel}
+        onClick={() => setOpen(!open)}
+      >
+        <svg
+          viewBox="0 0 10 10"
+          width="10"
+          height="10"
+          aria-hidden="true"
+          className="chevron"
+          data-open={open || undefined}
+        >
+          <path d="M3 1 7 5 3 9" fill="none" stroke="currentColor" strokeWidth="1.5" />
+        </svg>
+        <strong>{OUTCOMES[String(data.outcome)] ?? 'Compacted'}</strong>
+        {before !== null && (
+          <span className="nowrap">
+            {tokensText(before)} {after === null ? 'tokens' : `→ ${tokensText(after)} tokens`}
+          </span>
+        )}
+        <span className="quiet">
+          {[
+            saved === null ? null : `${tokensText(saved)} saved`,
+            figure('durationMs') === null ? null : durationText(figure('durationMs')),
+            data.idle === true
+              ? 'while idle'
+              : data.overflow === true
+                ? 'after a refusal'
+                : data.triggerReason === 'manual'
+                  ? 'by hand'
+                  : null,
+            item.loss === null ? null : `${item.loss.facts_kept} of ${item.loss.facts} facts kept`,
+          ]
+            .filter((part) => part !== null)
+            .join(' · ')}
+        </span>
+      </button>
+      {open && (
+        <div id={panel} className="compaction-body" data-beside={item.loss !== null || undefined}>
+          <section aria-label="Summary">
+            <h3>Summary</h3>
+            {typeof data.summary === 'string' ? (
+              // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and has to be reached to be scrolled by keyboard
+              <div className="compaction-summary words" tabIndex={0} role="region" aria-label="Summary text">
+                {data.summary}
+              </div>
+            ) : (
+              <p className="quiet">{happened ? 'The client told no summary.' : 'Nothing was summarised.'}</p>
+            )}
+          </section>
+          {item.loss !== null && <LossReport loss={item.loss} />}
+        </div>
+      )}
+    </div>
+  )
+}
+
+/** A level was crossed and told: how much is left before compaction. */
+function ContextWarning({ event: { data } }: { event: Event }) {
+  const number = (value: unknown): number | null => (typeof value === 'number' ? value : null)
+  const used = number(data.contextUsedPercent)
+  const sizes = `${groupedText(number(data.inputTokens))} input + ${groupedText(number(data.cacheTokens))} cache tokens, window ${groupedText(number(data.contextWindow))}`
+  return (
+    <p className="timeline-warning" title={sizes}>
+      <LevelMark level={typeof data.level === 'string' ? data.level : 'warning'} percent={used} />
+      <span>{percentText(number(data.contextRemainingPercent))} context remaining before compaction</span>
+    </p>
+  )
+}
+
+/** What one compaction dropped: by kind, and the facts themselves, most needed first. */
+function LossReport({ loss }: { loss: LossShown }) {
+  const lost = loss.facts - loss.facts_kept
+  return (
+    <section className="loss" aria-label="Loss report">
+      <h3>
+        {lost === 0 ? 'Nothing lost' : `${plural(lost, 'fact')} lost`}
+        {loss.put_back > 0 && <span className="good"> {loss.put_back} put back</span>}
+      </h3>
+      <ul className="loss-kinds">
+        {Object.entries(loss.by_kind).map(([kind, { total, kept }]) => (
+          <li key={kind} data-lost={kept < total || undefined}>
+            <span>{kind}</span>
+            <span className="loss-bar" aria-hidden="true">
+              <i style={{ inlineSize: `${total === 0 ? 100 : (kept / total) * 100}%` }} />
+            </span>
+            <span>
+              {kept} of {total}
+            </span>
+          </li>
+        ))}
+      </ul>
+      <ul className="loss-facts">
+        {loss.lost.map((fact) => (
+          <li key={`${fact.kind} ${fact.line} ${fact.text}`}>
+            <span className="quiet">
+              {fact.kind}
+              {fact.state !== null && `, ${fact.state}`}
+            </span>
+            <span className="words">{fact.text}</span>
+            {loss.archive_id !== null && <Link href={archiveHref(loss.archive_id, fact.line)}>line {fact.line}</Link>}
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+// Fetched while the readings are: both take their time.
+const curve = lazyPart<CurveProps>(() => import('./curve.js'))
+curve.fetch().catch(() => {})
+
+interface ContextCurveProps {
+  session: SessionDetail
+  /** When this cycle began is told. */
+  whole: boolean
+  events: readonly Event[]
+}
+
+export function ContextCurve({ session, whole, events }: ContextCurveProps) {
+  const {
+    data: columns,
+    problem,
+    loading,
+    again,
+  } = useCall('curve', { id: session.session_id, query: { limit: 100_000 } })
+  const live = useLiveReadings(session)
+  const data = useMemo(() => curveData(columns, live), [columns, live])
+  const marks = useMemo(() => marksOf(events), [events])
+  const from = Date.parse(session.cycle_started_at) / 1_000
+  return (
+    <Section title="Context over time">
+      <div className="climb" data-empty={(!loading && data[0].length === 0) || undefined}>
+        {problem !== null && columns === null ? (
+          <Problem problem={problem} again={again} />
+        ) : loading ? (
+          <Skeleton lines={4} label="Loading the curve" />
+        ) : data[0].length === 0 ? (
+          <Empty title="No readings yet">
+            <p>The curve begins with the first answer of the model.</p>
+          </Empty>
+        ) : (
+          <Suspense fallback={<Skeleton lines={4} />}>
+            <curve.Part
+              data={data}
+              marks={marks}
+              levels={session.levels}
+              cycleFrom={whole && session.cycle > 1 ? from : null}
+              label={`The climb of this session in ${data[0].length} readings, now at ${percentText(session.compaction_percent)} of the compaction point`}
+            />
+          </Suspense>
+        )}
+      </div>
+    </Section>
+  )
+}
+
+/** What came while the page was open. The row tells the newest reading only, and so it is enough. */
+function useLiveReadings(session: SessionDetail): readonly Live[] {
+  const { updated_at: at, used_tokens: used, cycle, compaction_tokens: point } = session
+  const [live, setLive] = useState<readonly Live[]>([])
+  const last = useRef(0)
+  useEffect(() => {
+    const time = at === null ? 0 : Date.parse(at)
+    if (used === null || time <= last.current) return
+    last.current = time
+    setLive((before) => [...before, { at: time, used, cycle, point }])
+  }, [at, used, cycle, point])
+  return live
 }

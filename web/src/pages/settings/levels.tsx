@@ -1,17 +1,20 @@
+import { useEffect, useRef, useState } from 'react'
 import type { Settings } from '../../../../src/contract/api/settings.js'
-import { folderName, groupedText, shortId } from '../../format.js'
 import { useLive } from '../../live/use-live.js'
 import { type Column, DataTable } from '../../parts/data-table.js'
+import { DELIVERY_MODES } from '../../parts/delivery-modes.js'
+import { folderName, groupedText, percentText, shortId, tokensText } from '../../parts/format.js'
+import { Gauge } from '../../parts/gauge.js'
 import { LevelMark } from '../../parts/level-mark.js'
 import { Section } from '../../parts/page-head.js'
-import { LevelGauge } from './level-gauge.js'
-import { actionsText, MODE_TEXT } from './policy-words.js'
+import { severityOf } from '../../parts/severity.js'
+import { actionsText } from './policy-text.js'
 
 type Level = Settings['levels'][number]
 
 const COLUMNS: Column<Level>[] = [
   { id: 'name', head: 'Level', cell: ({ name }) => <LevelMark level={name} /> },
-  { id: 'rule', head: 'Stands at', cell: ({ rule }) => <span className="nowrap">{rule}</span> },
+  { id: 'rule', head: 'Set at', cell: ({ rule }) => <span className="nowrap">{rule}</span> },
   {
     id: 'tokens',
     head: 'Tokens',
@@ -26,11 +29,12 @@ const COLUMNS: Column<Level>[] = [
   { id: 'actions', head: 'What happens', cell: ({ actions }) => actionsText(actions), wide: true },
   {
     id: 'mode',
-    head: 'The agent hears',
-    cell: ({ mode, actions }) => (actions.includes('agent') ? (MODE_TEXT[mode] ?? mode) : null),
+    head: 'Agent is told',
+    cell: ({ mode, actions }) =>
+      actions.includes('agent') ? <span className="nowrap">{DELIVERY_MODES[mode] ?? mode}</span> : null,
     narrow: 'hide',
   },
-  { id: 'from', head: 'Written in', cell: ({ from }) => <Written from={from} /> },
+  { id: 'from', head: 'Set in', cell: ({ from }) => <Written from={from} /> },
 ]
 
 /** `project file baton.yaml, levels[0]`: the whole path is on hover. */
@@ -85,7 +89,8 @@ function SessionChoice({ session, onSession }: { session: string; onSession: (id
         {!isListed && <option value={session}>{shortId(session)}</option>}
         {rows.map((row) => (
           <option key={row.session_id} value={row.session_id}>
-            {row.seat_name ?? (row.project === null ? 'no project' : folderName(row.project))} · {shortId(row.session_id)}
+            {row.seat_name ?? (row.project === null ? 'no project' : folderName(row.project))} ·{' '}
+            {shortId(row.session_id)}
             {row.model === null ? '' : ` · ${row.model}`}
           </option>
         ))}
@@ -107,7 +112,123 @@ function limitsText({
       ? 'Levels in percent get their place in tokens when a session is measured. Choose one to see where they stand in it.'
       : 'Its window is not known yet: levels in percent cannot be placed.'
   }
-  const end = mode === 'off' ? 'It refuses' : mode === 'reactive' ? 'It compacts when the API refuses, expected' : 'It compacts'
+  const end =
+    mode === 'off' ? 'It refuses' : mode === 'reactive' ? 'It compacts when the API refuses, expected' : 'It compacts'
   const size = window === null ? '' : ` in a window of ${groupedText(window)}`
   return `${end} at ${exact ? '' : 'about '}${groupedText(point)} tokens${size}: ${reason}.`
+}
+
+const CHARACTER = 6.6
+const ROW = 34
+
+/** The gauge with every level's name and place written under it. `used`: how far the session is now; null: there is none. */
+function LevelGauge({ settings, used }: { settings: Settings; used: number | null }) {
+  const { compaction_tokens: point, levels, exact } = settings
+  const ref = useRef<HTMLDivElement>(null)
+  const width = useWidth(ref)
+  const placed = placeLevels(levels, point)
+  const labels = placed.map(({ level, percent }) => ({
+    name: level.name,
+    percent,
+    place: level.at_tokens === null ? percentText(percent) : tokensText(level.at_tokens),
+  }))
+  const rows = labelRows(
+    labels.map(({ percent }) => percent),
+    labels.map(({ name, place }) => Math.max(name.length, place.length) * CHARACTER),
+    width,
+  )
+  // Without a compaction point the gauge is drawn to a hundred: parts of it are all that is known.
+  const scale = point ?? 100
+  return (
+    <div className="level-gauge" ref={ref}>
+      <Gauge
+        size="row"
+        label={point === null ? 'Levels as parts of the compaction point' : 'Levels up to the compaction point'}
+        figures={{
+          used_tokens: used ?? 0,
+          compaction_tokens: scale,
+          exact,
+          levels: placed.map(({ level, percent }) => ({ name: level.name, at_tokens: (percent / 100) * scale })),
+        }}
+      />
+      <ul
+        className="level-labels"
+        style={{ blockSize: `${(Math.max(-1, ...rows) + 1) * ROW + 8}px` }}
+        aria-hidden="true"
+      >
+        {labels.map(({ name, percent, place }, n) => (
+          <li
+            key={name}
+            data-severity={severityOf(name, percent)}
+            style={{
+              insetInlineStart: `${percent}%`,
+              insetBlockStart: `${rows[n]! * ROW + 8}px`,
+              transform: `translateX(-${shiftOf(percent, Math.max(name.length, place.length) * CHARACTER, width)}%)`,
+            }}
+          >
+            <span>{name}</span>
+            <span className="quiet">{place}</span>
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+/** Labels near an end are moved in rather than cut off. */
+function shiftOf(percent: number, wide: number, width: number): number {
+  const middle = (percent / 100) * width
+  const inner = Math.min(Math.max(middle, wide / 2), width - wide / 2)
+  return 50 + ((middle - inner) / wide) * 100
+}
+
+function useWidth(ref: React.RefObject<HTMLElement | null>): number {
+  const [width, setWidth] = useState(800)
+  useEffect(() => {
+    if (ref.current === null) return
+    const watch = new ResizeObserver(([entry]) => entry && setWidth(entry.contentRect.width))
+    watch.observe(ref.current)
+    return () => watch.disconnect()
+  }, [ref])
+  return width
+}
+
+export type LevelRule = Settings['levels'][number]
+
+interface Placed {
+  level: LevelRule
+  /** From 0 to 100, of the compaction point. */
+  percent: number
+}
+
+/**
+ * Where levels stand on the gauge. Without a session nobody knows a compaction point: then only those that are written as a part of it
+ * have a place.
+ */
+export function placeLevels(levels: readonly LevelRule[], point: number | null): Placed[] {
+  return levels
+    .flatMap((level) => {
+      const percent = percentOf(level, point)
+      return percent === null || percent <= 0 || percent >= 100 ? [] : [{ level, percent }]
+    })
+    .sort((a, b) => a.percent - b.percent)
+}
+
+function percentOf({ at_tokens: at, rule }: LevelRule, point: number | null): number | null {
+  if (point !== null) return at === null || point === 0 ? null : (at / point) * 100
+  const written = /^\s*(\d+(?:\.\d+)?)\s*%\s*(?:of compaction)?\s*$/i.exec(rule)
+  return written === null ? null : Number(written[1])
+}
+
+/** In which row each label stands so that none covers another: the first that is free. `widths` and `width` in one unit. */
+export function labelRows(percents: readonly number[], widths: readonly number[], width: number): number[] {
+  const ends: number[] = []
+  return percents.map((percent, n) => {
+    const half = widths[n]! / 2
+    const middle = Math.min(Math.max((percent / 100) * width, half), width - half)
+    const row = ends.findIndex((end) => end + 8 <= middle - half)
+    const chosen = row < 0 ? ends.length : row
+    ends[chosen] = middle + half
+    return chosen
+  })
 }

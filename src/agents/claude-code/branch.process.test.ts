@@ -1,0 +1,41 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { tempDir } from '../../../test/harness/temp-dir.js'
+import { readBranch } from './claude-code.js'
+
+function repository(): { dir: string; git: (...args: string[]) => void } {
+  const dir = tempDir()
+  const git = (...args: string[]) =>
+    void execFileSync('git', ['-C', dir, '-c', 'user.name=t', '-c', 'user.email=t@t', ...args], { stdio: 'ignore' })
+  git('init', '-b', 'trunk')
+  git('commit', '--allow-empty', '-m', 'Begin')
+  return { dir, git }
+}
+
+test('the branch checked out, also from a folder below and with a slash in its name', () => {
+  const { dir, git } = repository()
+  expect(readBranch(dir)).toBe('trunk')
+  git('checkout', '-b', 'fix/login')
+  mkdirSync(path.join(dir, 'a', 'b'), { recursive: true })
+  expect(readBranch(path.join(dir, 'a', 'b'))).toBe('fix/login')
+})
+
+test('a worktree has its own', () => {
+  const { dir, git } = repository()
+  git('worktree', 'add', '-b', 'other', 'tree')
+  expect(readBranch(path.join(dir, 'tree'))).toBe('other')
+})
+
+test('a detached head, no repository, no folder: no branch', () => {
+  const { dir, git } = repository()
+  git('checkout', '--detach')
+  expect(readBranch(dir)).toBeNull()
+  expect(readBranch(tempDir())).toBeNull()
+  expect(readBranch('/nowhere/at/all')).toBeNull()
+  expect(readBranch('relative')).toBeNull()
+  expect(readBranch(null)).toBeNull()
+  writeFileSync(path.join(dir, 'file'), '')
+  expect(readBranch(path.join(dir, 'file'))).toBeNull()
+})

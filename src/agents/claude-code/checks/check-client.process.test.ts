@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+import { newTrial } from '../../../doctor/fixtures/trial.js'
+import { judgeClient } from '../installer.js'
+
+test('no client and no session ever seen: named', async () => {
+  const trial = newTrial({ claude: null })
+  trial.install()
+  const report = await trial.examine()
+  expect(report.failed).toEqual(['client'])
+  expect(report.of('client').detail).toContain('no claude on the PATH')
+})
+
+test('no client on the PATH but sessions that come: it runs elsewhere, and that is fine', async () => {
+  const trial = newTrial({ claude: null })
+  trial.install()
+  trial.signal('SessionStart', { session_id: 's1', source: 'startup' }, { AI_AGENT: 'claude-code_2-1-325_harness' })
+  const report = await trial.examine()
+  expect(report.failed).toEqual([])
+  expect(report.of('client').detail).toContain('Claude Code 2.1.325')
+})
+
+test('a client that does not tell its version is named', async () => {
+  const trial = newTrial({ claude: 'exit 3' })
+  trial.install()
+  const report = await trial.examine()
+  expect(report.failed).toEqual(['client'])
+  expect(report.of('client').detail).toContain('--version did not answer')
+})
+
+test('a client too old for the hooks is named', async () => {
+  const trial = newTrial({ claude: "echo '2.0.14 (Claude Code)'" })
+  trial.install()
+  const report = await trial.examine()
+  expect(report.failed).toEqual(['client'])
+  expect(report.of('client')).toMatchObject({
+    detail: expect.stringContaining('2.0.14 is too old'),
+    fix: 'Run claude update.',
+  })
+  expect(report.of('mod').detail).toContain('loads no mods')
+})
+
+test.each([
+  ['2.1.77', false],
+  ['2.1.78', true],
+  ['2.2.0', true],
+  ['3.0.0', true],
+  ['1.9.99', false],
+])('version %s will do: %s', (version, will) => {
+  expect(judgeClient('/bin/claude', version, null).faults.length === 0).toBe(will)
+})

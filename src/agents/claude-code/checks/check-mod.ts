@@ -1,0 +1,117 @@
+import { statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { AgentId } from '../../../contract/agent-ids.js'
+import type { SessionRecord } from '../../../contract/records/session.js'
+import { agoText, type Fault, type Finding, fine } from '../../../lib/finding.js'
+import { namesInFolder, readNamedText } from '../../../lib/named-file.js'
+import type { CheckContext, SettingsTarget } from '../../installer.js'
+import { InstallProblem } from '../../shared/install-problem.js'
+import { MARKER } from '../../shared/mod-marker.js'
+import { MOD_NAME } from '../mod/mod.js'
+import { supportsMods } from '../settings/settings-file.js'
+
+const AGENT: AgentId = 'claude-code'
+const DAY = 24 * 3_600_000
+const MOST_REPORTS = 100_000
+const LARGEST_REPORT = 1024 * 1024
+const DERIVED = 'window and compaction point are derived, not exact'
+
+/** Whether the mod is where the client loads it, and whether it reports. Baton works without it, only less exactly. */
+export function checkMod(context: CheckContext): Finding {
+  const { client } = context
+  if (!supportsMods(client.version))
+    return fine(`Claude Code ${client.version} loads no mods (2.1.287 and later do): ${DERIVED}.`)
+  const faults: Fault[] = []
+  const notes: string[] = []
+  let since: number | null = null
+  for (const target of context.targets()) {
+    const found = lookAt(context, target)
+    if (found.fault) faults.push(found.fault)
+    if (found.note) notes.push(found.note)
+    if (found.since !== null) since = Math.min(since ?? found.since, found.since)
+  }
+  if (since === null || faults.length > 0)
+    return { told: notes.join(' ') || `There is none yet: baton install puts it in. Without it ${DERIVED}.`, faults }
+  const reports = lookAtReports(context)
+  const silent = judgeReports(reports, since, context.sessions(), context.now())
+  if (silent)
+    faults.push({ detail: silent, fix: 'Open a new session; if nothing changes, claude --debug names the reason.' })
+  return { told: [told(reports, context.now()), ...notes].join(' '), faults }
+}
+
+interface Found {
+  fault?: Fault
+  note?: string
+  /** When the mod was put there; null: it is not. */
+  since: number | null
+}
+
+function lookAt(context: CheckContext, target: SettingsTarget): Found {
+  const folder = join(dirname(target.path), 'skills', MOD_NAME)
+  try {
+    const { files, notes } = context.rehearse(target)
+    const wrong = files.filter(({ path, action }) => path.startsWith(`${folder}/`) && action !== 'unchanged')
+    const foreign = notes.find((note) => note.startsWith(folder))
+    if (foreign) return { note: foreign, since: null }
+    if (wrong.length > 0) {
+      const all = wrong.every(({ action }) => action === 'created')
+      const detail = `The mod in ${folder} is ${all ? 'missing' : 'not of this version'}: ${DERIVED}.`
+      return { fault: context.byInstall(detail, 'writes it', target), since: null }
+    }
+    return { since: statSync(join(folder, MARKER), { throwIfNoEntry: false })?.mtimeMs ?? null }
+  } catch (error) {
+    // What keeps install from that file is said by the check of the settings.
+    if (error instanceof InstallProblem) return { since: null }
+    throw error
+  }
+}
+
+/** What the mod wrote about one session. */
+export interface Report {
+  session: string
+  at: number
+  problem: string | null
+}
+
+function lookAtReports({ home }: CheckContext): Report[] {
+  // Orders, their answers and summaries have names of two parts.
+  const names = namesInFolder(home.live, MOST_REPORTS).filter((name) => /^[\w-]+\.json$/.test(name))
+  return names.flatMap((name) => {
+    try {
+      const path = join(home.live, name)
+      const at = statSync(path).mtimeMs
+      const { problem } = JSON.parse(readNamedText(path, { owner: 'this-user', most: LARGEST_REPORT }) ?? '') as {
+        problem?: unknown
+      }
+      return [{ session: name.slice(0, -'.json'.length), at, problem: typeof problem === 'string' ? problem : null }]
+    } catch {
+      return []
+    }
+  })
+}
+
+/** A sentence when the mod is there but does not do its work; null: it does, or there was no occasion yet. */
+export function judgeReports(
+  reports: readonly Report[],
+  since: number,
+  sessions: readonly SessionRecord[],
+  now: Date,
+): string | null {
+  const newest = reports.toSorted((a, b) => b.at - a.at)[0]
+  if (newest?.problem && now.getTime() - newest.at < DAY) return `The mod reports a problem: ${newest.problem}`
+  const reported = new Set(reports.map(({ session }) => session))
+  const meant = sessions.filter(
+    (one) =>
+      one.agent === AGENT &&
+      Date.parse(one.startedAt) > since &&
+      one.track.readAt !== null &&
+      supportsMods(one.agentVersion),
+  )
+  if (meant.length === 0 || meant.some(({ sessionId }) => reported.has(sessionId))) return null
+  return `The mod does not report: of ${meant.length} session${meant.length > 1 ? 's' : ''} since it was installed none did. So ${DERIVED}.`
+}
+
+function told(reports: readonly Report[], now: Date): string {
+  if (reports.length === 0) return 'Installed; no session has reported through it yet.'
+  return `Installed; its last report is ${agoText(now.getTime() - Math.max(...reports.map(({ at }) => at)))} old.`
+}

@@ -1,0 +1,169 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, test } from 'vitest'
+import { newTrial } from '../../../doctor/fixtures/trial.js'
+import { homeFiles } from '../../../install/home-files.js'
+import { keyOf } from '../../../install/look.js'
+import { hookCommand } from '../../shared/launcher-call.js'
+
+const installed = () => {
+  const trial = newTrial()
+  trial.install()
+  return trial
+}
+
+test('hooks that somebody removed are named one by one and put back', async () => {
+  const trial = installed()
+  trial.edit(({ hooks }) => {
+    delete hooks.Stop
+    hooks.PreCompact = []
+  })
+  const report = await trial.examine()
+  expect(report.failed).toEqual(['settings'])
+  expect(report.of('settings').detail).toBe(`${trial.settings}: the hooks for Stop and PreCompact are missing.`)
+  expect((await trial.fix()).failed).toEqual([])
+  expect(JSON.parse(readFileSync(trial.settings, 'utf8')).hooks.Stop).toHaveLength(1)
+})
+
+test('settings rewritten without any of our hooks are named and mended', async () => {
+  const trial = installed()
+  writeFileSync(trial.settings, '{"model": "opus"}')
+  const report = await trial.examine()
+  expect(report.failed).toEqual(['settings', 'status-line'])
+  expect(report.of('settings').detail).toContain("Baton's hooks are missing.")
+  expect((await trial.fix()).failed).toEqual([])
+  expect(JSON.parse(readFileSync(trial.settings, 'utf8')).model).toBe('opus')
+})
+
+test('a settings file that was deleted is named and made again', async () => {
+  const trial = installed()
+  rmSync(trial.settings)
+  const report = await trial.examine()
+  expect(report.failed).toEqual(['settings'])
+  expect(report.of('settings').detail).toContain('is gone')
+  expect((await trial.fix()).failed).toEqual([])
+})
+
+test('a hook doubled under another spelling would tell everything twice: named and mended', async () => {
+  const trial = installed()
+  const spelled = `bash ${trial.home.launcher.replace(trial.env.HOME!, '$HOME')} Stop`
+  trial.edit(({ hooks }) => hooks.Stop.push({ hooks: [{ type: 'command', command: spelled }] }))
+  const report = await trial.examine()
+  expect(report.failed).toEqual(['settings'])
+  expect(report.of('settings').detail).toContain('Stop calls Baton more than once')
+  expect((await trial.fix()).failed).toEqual([])
+  expect(readFileSync(trial.settings, 'utf8')).not.toContain(spelled)
+})
+
+type Hook = { command: string; timeout: number }
+
+test.each<[string, (hook: Hook, group: { matcher?: string }) => unknown]>([
+  ['an older spelling', (hook) => (hook.command = hook.command.replace(/^.* exec /, ''))],
+  ['another time limit', (hook) => (hook.timeout = 1)],
+  ['the name of another event', (hook) => (hook.command = hook.command.replace(/ Stop /, ' PostToolBatch '))],
+  ['a matcher', (_, group) => (group.matcher = 'startup')],
+])('a hook with %s is named and mended', async (_, change) => {
+  const trial = installed()
+  trial.edit(({ hooks }) => change(hooks.Stop[0].hooks[0], hooks.Stop[0]))
+  const report = await trial.examine()
+  expect(report.failed).toEqual(['settings'])
+  expect(report.of('settings').detail).toContain('the hooks for Stop are not as this version writes them')
+  expect((await trial.fix()).failed).toEqual([])
+})
+
+test.each([
+  ['a comment', (text: string) => `// mine\n${text}`, /line 1 is not valid JSON/],
+  ['a trailing comma', (text: string) => text.replace(/\n\}\s*$/, ',\n}\n'), /is not valid JSON/],
+  ['hooks that are no object', () => '{"hooks": []}', /hooks is not an object/],
+])('settings with %s, of which the client loads nothing, are named and left alone', async (_, change, said) => {
+  const trial = installed()
+  const text = change(readFileSync(trial.settings, 'utf8'))
+  writeFileSync(trial.settings, text)
+  const report = await trial.fix()
+  expect(report.of('settings').ok).toBe(false)
+  expect(report.of('settings').detail).toMatch(said)
+  expect(report.of('settings').fix).toContain('Claude Code')
+  expect(readFileSync(trial.settings, 'utf8')).toBe(text)
+})
+
+test('settings that are not valid JSON are named by their line before Baton is installed, too', async () => {
+  const trial = newTrial()
+  mkdirSync(dirname(trial.settings), { recursive: true })
+  writeFileSync(trial.settings, '{"model": "opus", ')
+  const report = await trial.examine()
+  for (const check of [report.of('settings'), report.of('hooks-run')]) {
+    expect(check.ok).toBe(false)
+    expect(check.detail).toContain(`${trial.settings}: line 1 is not valid JSON`)
+  }
+})
+
+test('entries of another home that is alive are named, with the command that takes them out', async () => {
+  const [trial, other] = [installed(), installed()]
+  trial.edit(({ hooks }) =>
+    hooks.Stop.push({
+      hooks: [{ type: 'command', command: hookCommand(other.home.launcher, 'Stop') }],
+    }),
+  )
+  const report = await trial.fix()
+  expect(report.failed).toEqual(['settings'])
+  expect(report.of('settings').detail).toContain(`calls Baton from another home, ${other.home.root}`)
+  expect(report.of('settings').fix).toContain(`BATON_HOME='${other.home.root}' baton uninstall`)
+})
+
+test('entries of a home that is gone are taken out', async () => {
+  const trial = installed()
+  trial.edit(({ hooks }) =>
+    hooks.Stop.push({ hooks: [{ type: 'command', command: hookCommand('/gone/bin/hook', 'Stop') }] }),
+  )
+  expect((await trial.examine()).failed).toEqual(['settings'])
+  expect((await trial.fix()).failed).toEqual([])
+  expect(readFileSync(trial.settings, 'utf8')).not.toContain('/gone')
+})
+
+test('a damaged record of the install is named and written anew', async () => {
+  const trial = installed()
+  const { record } = homeFiles(trial.home.root, keyOf(trial.settings))
+  writeFileSync(record, '{"version": 1')
+  const report = await trial.examine()
+  expect(report.failed).toEqual(['settings'])
+  expect(report.of('settings').detail).toContain(`${record} is damaged`)
+  expect((await trial.fix()).failed).toEqual([])
+  expect(JSON.parse(readFileSync(record, 'utf8')).path).toBe(trial.settings)
+})
+
+test('settings that still call Baton after its records were lost are recognised', async () => {
+  const trial = installed()
+  rmSync(join(trial.home.root, 'installed'), { recursive: true })
+  expect((await trial.examine()).failed).toEqual([])
+})
+
+test('with another CLAUDE_CONFIG_DIR the client reads settings Baton is not in: that is named', async () => {
+  const trial = installed()
+  const elsewhere = join(trial.root, 'other-config')
+  mkdirSync(elsewhere)
+  const report = await trial.examine({ env: { ...trial.env, CLAUDE_CONFIG_DIR: elsewhere } })
+  expect(report.failed).toEqual(['settings'])
+  expect(report.of('settings').detail).toContain(`Claude Code started here reads ${join(elsewhere, 'settings.json')}`)
+  expect(report.of('settings').fix).toBe('Run baton install here, too.')
+})
+
+test('a project Baton was installed in and that is gone is no fault', async () => {
+  const trial = installed()
+  trial.install('project')
+  rmSync(trial.project, { recursive: true })
+  expect((await trial.examine({ cwd: trial.root })).failed).toEqual([])
+})
+
+test("a project's settings are looked after from everywhere, and mended there", async () => {
+  const trial = newTrial()
+  trial.install('project')
+  const local = join(trial.project, '.claude', 'settings.local.json')
+  trial.edit(({ hooks }) => delete hooks.SessionEnd, local)
+  const report = await trial.examine({ cwd: trial.root })
+  expect(report.failed).toEqual(['settings'])
+  expect(report.of('settings').detail).toContain(`${local}: the hooks for SessionEnd are missing.`)
+  expect((await trial.fix({ cwd: trial.root })).failed).toEqual([])
+  expect(JSON.parse(readFileSync(local, 'utf8')).hooks.SessionEnd).toHaveLength(1)
+  expect(() => readFileSync(trial.settings)).toThrow('ENOENT')
+  expect(dirname(local)).toBe(join(trial.project, '.claude'))
+})

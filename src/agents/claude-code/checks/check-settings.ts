@@ -1,0 +1,275 @@
+import { dirname, join } from 'node:path'
+import { readIfThere, realTarget } from '../../../lib/atomic-file.js'
+import { broken, type Fault, type Finding, fine, listed } from '../../../lib/finding.js'
+import { namesInFolder } from '../../../lib/named-file.js'
+import type { CheckContext, SettingsTarget } from '../../installer.js'
+import { asText, checked, InstallProblem } from '../../shared/install-problem.js'
+import type { Recognise } from '../../shared/launcher-call.js'
+import { mentionsUs, readStatusLine } from '../../shared/launcher-call.js'
+import { otherHomes } from '../settings/change-settings.js'
+import { MANAGED } from '../settings/read-settings.js'
+import {
+  type Entry,
+  EVENTS,
+  entries,
+  isBlank,
+  openSettings,
+  projectSettings,
+  userSettings,
+} from '../settings/settings-file.js'
+import { WAITER_EVENTS, WAITER_KEYS } from '../waiter.js'
+
+/** Whether the client's settings call the launcher: for every event, once, as this version writes it. */
+export function checkSettings(context: CheckContext): Finding {
+  const targets = context.targets()
+  if (targets.length === 0) {
+    const faults = invalidSettings(context)
+    return faults.length > 0
+      ? { told: '', faults }
+      : broken("Baton is in none of Claude Code's settings.", 'Run baton install.')
+  }
+  const faults = [...targets.flatMap((target) => judgeTarget(context, target)), ...notRead(context, targets)]
+  const places = targets.map(({ scope, path }) => `${path} (${scope})`)
+  return { told: `All ${Object.keys(EVENTS).length} events, in ${listed(places)}.`, faults }
+}
+
+function judgeTarget(context: CheckContext, target: SettingsTarget): Fault[] {
+  const { path, scope } = target
+  try {
+    const bytes = context.readSettings(path)
+    if (bytes === null)
+      return [context.byInstall(`${path} is gone, and Baton's hooks with it.`, 'installs them again', target)]
+    const text = asText(path, bytes)
+    const by = context.recognise
+    const [elsewhere] = checked(path, () => otherHomes(text, by))
+    const found = elsewhere ? [] : checked(path, () => judgeEntries(text, by))
+    if (found.length > 0)
+      return found.map((detail) => context.byInstall(`${path}: ${detail}`, 'puts them right', target))
+    const damaged = context.rehearse(target).notes.filter((note) => note.includes('is damaged'))
+    return damaged.map((detail) => context.byInstall(detail, `runs baton install --scope ${scope} again`, target))
+  } catch (error) {
+    if (!(error instanceof InstallProblem)) throw error
+    // The launcher has a check of its own.
+    if (error.path !== context.home.launcher) return [{ detail: `${error.path}: ${error.reason}.`, fix: error.hint }]
+    return []
+  }
+}
+
+/** Settings files of this user and folder that cannot be parsed, of which the client loads nothing. */
+function invalidSettings(context: CheckContext): Fault[] {
+  return [userSettings(context.env), projectSettings(context.cwd).local].flatMap((path): Fault[] => {
+    try {
+      const bytes = context.readSettings(path)
+      const text = bytes === null ? '' : asText(path, bytes)
+      if (!isBlank(text)) checked(path, () => openSettings(text))
+      return []
+    } catch (error) {
+      if (!(error instanceof InstallProblem)) throw error
+      return [{ detail: `${error.path}: ${error.reason}.`, fix: error.hint }]
+    }
+  })
+}
+
+/** What is wrong with the entries of ours in a settings file, a sentence each. Throws SettingsFault. */
+export function judgeEntries(text: string, by: Recognise): string[] {
+  const all = isBlank(text) ? [] : entries(openSettings(text), by)
+  const events = Object.keys(EVENTS)
+  const of = (event: string): Entry[] => all.filter((entry) => entry.event === event && !isWaiter(entry))
+  const missing = events.filter((event) => of(event).length === 0)
+  const doubled = events.filter((event) => of(event).length > 1)
+  const odd = all.filter((entry) => !doubled.includes(entry.event) && !isCurrent(entry)).map(({ event }) => event)
+  return [
+    ...(missing.length === events.length ? ["Baton's hooks are missing."] : []),
+    ...(missing.length > 0 && missing.length < events.length ? [`the hooks for ${listed(missing)} are missing.`] : []),
+    ...(doubled.length > 0
+      ? [`${listed(doubled)} call${doubled.length > 1 ? '' : 's'} Baton more than once, in different spellings.`]
+      : []),
+    ...(odd.length > 0 ? [`the hooks for ${listed([...new Set(odd)])} are not as this version writes them.`] : []),
+  ]
+}
+
+const isWaiter = ({ event, call }: Entry): boolean => WAITER_EVENTS.includes(event) && call.args[0] === 'waiter'
+
+function isCurrent(entry: Entry): boolean {
+  const { event, call, hook, matcher } = entry
+  if (isWaiter(entry)) return call.current && call.whose === 'ours' && matcher === '' && hasWaiterKeys(hook)
+  const { timeout, type, args } = hook as { timeout?: unknown; type?: unknown; args?: unknown }
+  const asWritten = call.current && call.whose === 'ours' && call.args.length === 1 && call.args[0] === event
+  return asWritten && type === 'command' && timeout === EVENTS[event] && args === undefined && matcher === ''
+}
+
+function hasWaiterKeys(hook: unknown): boolean {
+  return Object.entries(WAITER_KEYS).every(([key, value]) => (hook as Record<string, unknown>)[key] === value)
+}
+
+/** Installed for this user elsewhere, but the client started here reads another file. */
+function notRead(context: CheckContext, targets: SettingsTarget[]): Fault[] {
+  const here = [userSettings(context.env), projectSettings(context.cwd).local].map((path) => realTarget(path))
+  const elsewhere = targets.find(({ scope }) => scope === 'user')
+  if (!elsewhere || targets.some(({ path }) => here.includes(realTarget(path)))) return []
+  const detail = `Baton is in ${elsewhere.path}, but Claude Code started here reads ${here[0]} (CLAUDE_CONFIG_DIR).`
+  return [{ detail, fix: 'Run baton install here, too.' }]
+}
+
+/** One settings file the client reads, with what it says; files it can make nothing of are left out. */
+export interface Layer {
+  path: string
+  rank: 'user' | 'project' | 'local' | 'managed'
+  values: Record<string, unknown>
+}
+
+/** All files the client merges where a target counts, lowest rank first. */
+function layersOf(context: CheckContext, target: SettingsTarget): Layer[] {
+  const project = projectSettings(target.project)
+  const files: [Layer['rank'], string][] = [
+    ['user', target.scope === 'user' ? target.path : userSettings(context.env)],
+    ['project', project.shared],
+    ['local', project.local],
+    ...(context.managed ?? managedFiles(dirname(MANAGED))).map((path): [Layer['rank'], string] => ['managed', path]),
+  ]
+  const seen = new Set<string>()
+  return files.flatMap(([rank, path]) => {
+    const real = realTarget(path)
+    // In the home folder the project's file is the user's own.
+    if (seen.has(real)) return []
+    seen.add(real)
+    const values = valuesIn(path)
+    return values ? [{ path, rank, values }] : []
+  })
+}
+
+/** The file that decides about a key: the highest that has it. */
+function deciding(layers: readonly Layer[], key: string): Layer | undefined {
+  return layers.findLast(({ values }) => values[key] !== undefined)
+}
+
+const MOST_PARTS = 1000
+
+function managedFiles(folder: string): string[] {
+  const more = join(folder, 'managed-settings.d')
+  const parts = namesInFolder(more, MOST_PARTS, 'this-user-or-root').filter((name) => name.endsWith('.json'))
+  return [join(folder, 'managed-settings.json'), ...parts.sort().map((name) => join(more, name))]
+}
+
+function valuesIn(path: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(
+      readIfThere(path)
+        ?.toString()
+        .replace(/^\uFEFF/, '') ?? 'null',
+    )
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : null
+  } catch {
+    return null
+  }
+}
+
+/** Whether the client runs hooks at all: settings can forbid it, and then nothing of Baton's runs however well it is installed. */
+export function checkHooksRun(context: CheckContext): Finding {
+  const faults = context.targets().flatMap((target) => judgeHooksRun(layersOf(context, target)))
+  // Of a file with a mistake the client loads nothing, its hooks included.
+  faults.push(...invalidSettings(context))
+  const unique = new Map(faults.map((fault) => [fault.detail, fault]))
+  return unique.size === 0 ? fine('No settings forbid them.') : { told: '', faults: [...unique.values()] }
+}
+
+export function judgeHooksRun(layers: readonly Layer[]): Fault[] {
+  const ask = 'Ask whoever manages this machine to allow your hooks.'
+  const off = deciding(layers, 'disableAllHooks')
+  if (off && off.values.disableAllHooks !== false) {
+    const detail = `disableAllHooks is set in ${off.path}: Claude Code runs no hooks and no status line.`
+    return [{ detail, fix: off.rank === 'managed' ? ask : `Remove disableAllHooks from ${off.path}.` }]
+  }
+  const managed = layers.filter(({ rank }) => rank === 'managed')
+  return managed.flatMap(({ path, values }) => {
+    if (values.allowManagedHooksOnly === true)
+      return [
+        {
+          detail: `allowManagedHooksOnly is set in ${path}: Claude Code runs only the hooks of your organisation.`,
+          fix: ask,
+        },
+      ]
+    const locked = values.strictPluginOnlyCustomization
+    if (locked === true || (Array.isArray(locked) && locked.includes('hooks')))
+      return [
+        {
+          detail: `strictPluginOnlyCustomization in ${path} keeps Claude Code from running hooks of settings files.`,
+          fix: ask,
+        },
+      ]
+    return []
+  })
+}
+
+const PUTS = "puts Baton's before yours, which stays"
+
+/** Whether the figure is shown: the status line the client takes is ours, and runs the one that was there before. */
+export function checkStatusLine(context: CheckContext): Finding {
+  const faults: Fault[] = []
+  const told = new Set<string>()
+  for (const target of context.targets()) {
+    const { fault, says } = judgeLine(context, target)
+    if (fault) faults.push(fault)
+    if (says) told.add(says)
+  }
+  // What keeps it from being there is said by the check of the settings.
+  return { told: [...told].join(' ') || 'There is none of Baton’s yet: baton install puts it in.', faults }
+}
+
+function judgeLine(context: CheckContext, target: SettingsTarget): { fault?: Fault; says?: string } {
+  const layers = layersOf(context, target)
+  // A file the client can make nothing of has a check of its own.
+  if (!layers.some(({ path }) => context.keyOf(path) === context.keyOf(target.path))) return {}
+  const layer = deciding(layers, 'statusLine')
+  const by = context.recognise
+  if (!layer)
+    return { fault: context.byInstall(`There is no status line in ${target.path}.`, "puts Baton's there", target) }
+  const { command, type } = layer.values.statusLine as { command?: unknown; type?: unknown }
+  if (typeof command !== 'string' || type !== 'command') {
+    return {
+      says: `The status line in ${layer.path} is of a type Baton cannot run beside its own; it was left as it is.`,
+    }
+  }
+  const ours = readStatusLine(command, by)
+  if (ours?.whose === 'other-home') return {}
+  if (ours) return judgeOurs(context, target, layer, ours)
+  if (mentionsUs(command, by)) return { says: `The status line in ${layer.path} calls Baton itself.` }
+  if (context.keyOf(layer.path) === context.keyOf(target.path))
+    return {
+      fault: context.byInstall(`The status line in ${layer.path} is not Baton's, so no figure is shown.`, PUTS, target),
+    }
+  return { fault: hidden(layer, target) }
+}
+
+function judgeOurs(
+  context: CheckContext,
+  target: SettingsTarget,
+  { path }: Layer,
+  ours: NonNullable<ReturnType<typeof readStatusLine>>,
+): { fault?: Fault; says?: string } {
+  const key = context.keyOf(path)
+  if (!ours.current || ours.whose === 'gone' || ours.args[1] !== key)
+    return {
+      fault: context.byInstall(`The status line in ${path} is not as this version writes it.`, 'puts it right', target),
+    }
+  const kept = context.formerLine(key)
+  if (kept !== ours.former)
+    return {
+      fault: context.byInstall(
+        `The status line you had before (in ${path}) is not run beside Baton's.`,
+        'brings it back',
+        target,
+      ),
+    }
+  return { says: `Baton's, in ${path}${ours.former ? ', with yours beside it' : ''}.` }
+}
+
+/** One that ranks above the file Baton is in. */
+function hidden(layer: Layer, target: SettingsTarget): Fault {
+  const detail = `The status line in ${layer.path} hides Baton's in ${target.path}.`
+  if (layer.rank === 'managed')
+    return { detail, fix: 'It is set by your organisation. Hooks still measure; baton status shows the figures.' }
+  return { detail, fix: `Run baton install --scope project in ${target.project}: it shows both there.` }
+}

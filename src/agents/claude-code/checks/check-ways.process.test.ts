@@ -1,0 +1,48 @@
+import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, test } from 'vitest'
+import { newTrial } from '../../../doctor/fixtures/trial.js'
+import { preferred, tally } from './check-ways.js'
+
+test('with the mod in place it says so, and nothing is wrong', async () => {
+  const trial = newTrial()
+  trial.install()
+  const report = await trial.examine()
+  expect(report.of('ways')).toMatchObject({
+    ok: true,
+    detail: expect.stringMatching(/^A fresh session is begun by the mod/),
+  })
+})
+
+test('where somebody else has the place of the mod the waiter is missed, and put in', async () => {
+  const trial = newTrial()
+  trial.install()
+  const place = join(dirname(trial.settings), 'skills', 'baton')
+  rmSync(place, { recursive: true })
+  mkdirSync(join(place, 'mine'), { recursive: true })
+  const report = await trial.examine()
+  expect(report.of('ways')).toMatchObject({ ok: false, detail: expect.stringContaining('has no waiter') })
+  const mended = await trial.fix()
+  expect(mended.of('ways')).toMatchObject({ ok: true, fixed: true })
+  expect(readFileSync(trial.settings, 'utf8')).toContain('asyncRewake')
+  expect((await trial.examine()).of('ways').detail).toMatch(/woken by a waiter/)
+  expect((await trial.examine()).failed).toEqual([])
+})
+
+test('names the way that is used, and how to get a better one', () => {
+  expect(preferred({ mod: true, waits: false, tmux: true })).toMatch(
+    /by the mod .* typed into the client where it runs in tmux/,
+  )
+  expect(preferred({ mod: false, waits: false, tmux: true })).toMatch(
+    /^A fresh session is typed .* The mod .* without typing\.$/,
+  )
+  expect(preferred({ mod: false, waits: true, tmux: false })).toMatch(/left to your own \/clear .* waiter\. .* or tmux/)
+})
+
+test('tells how the clients that run are reached', () => {
+  expect(tally([], 0)).toBe('')
+  expect(tally(['mod', 'mod', 'tmux', 'hooks'], 4)).toBe(
+    'Of 4 clients running now Baton reaches 2 through the mod, 1 through tmux and 1 only with its own next event.',
+  )
+  expect(tally(['waiter'], 9)).toMatch(/1 only woken, by a waiter, the others were not asked\.$/)
+})

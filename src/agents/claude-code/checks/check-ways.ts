@@ -1,0 +1,99 @@
+import { existsSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { readIfThere } from '../../../lib/atomic-file.js'
+import { type Fault, type Finding, listed } from '../../../lib/finding.js'
+import { processInfo } from '../../../lib/process-info.js'
+import type { CheckContext, SettingsTarget } from '../../installer.js'
+import { MARKER } from '../../shared/mod-marker.js'
+import { readLive } from '../live.js'
+import { MOD_NAME } from '../mod/mod.js'
+import { type LiveClient, liveClients } from '../registry.js'
+import { configFolder, entries, isBlank, openSettings, supportsMods } from '../settings/settings-file.js'
+import { supportsWaiters, waiterOf } from '../waiter.js'
+
+/** How a running client can be left for a fresh session, and how it is told something while it is idle. */
+export type Reach = 'mod' | 'tmux' | 'waiter' | 'hooks'
+
+/** More are not asked one by one. */
+const MOST_ASKED = 8
+
+/** By which way sessions are handed over and woken here, proven on the clients that run now. */
+export async function checkWays(context: CheckContext): Promise<Finding> {
+  const faults: Fault[] = []
+  const targets = context.targets()
+  for (const target of targets) {
+    const fault = judgeWaiter(context, target)
+    if (fault) faults.push(fault)
+  }
+  const tmux = context.findProgram('tmux') !== null
+  const clients = liveClients(configFolder(context.env, homedir())).filter(({ kind }) => kind === 'interactive')
+  const reached: Reach[] = []
+  for (const client of clients.slice(0, MOST_ASKED)) reached.push(await reachOf(context, client, tmux))
+  const here = targets.some((target) => hasMod(target) && supportsMods(context.client.version))
+  const waits = targets.some((target) => hasWaiter(context, target))
+  return {
+    told: [preferred({ mod: here, waits, tmux }), tally(reached, clients.length)].filter(Boolean).join(' '),
+    faults,
+  }
+}
+
+/** What a session that begins now will use, and how to get a better way. */
+export function preferred({ mod, waits, tmux }: { mod: boolean; waits: boolean; tmux: boolean }): string {
+  const typed = tmux ? 'typed into the client where it runs in tmux' : null
+  const start = 'left to your own /clear or next start'
+  if (mod) return `A fresh session is begun by the mod inside the client; without it, ${typed ?? start}.`
+  const woken = waits ? ' Idle sessions are woken by a waiter.' : ' Idle sessions hear messages with their next prompt.'
+  const better = tmux
+    ? 'The mod (Claude Code 2.1.287 or newer) would do it without typing.'
+    : 'The mod (Claude Code 2.1.287 or newer) or tmux would do it by itself.'
+  return `A fresh session is ${typed ? `${typed}, else ${start}` : start}.${woken} ${better}`
+}
+
+/** What was seen of the clients that run. */
+export function tally(reached: readonly Reach[], all: number): string {
+  if (all === 0) return ''
+  const by = (way: Reach, text: string): string[] => {
+    const many = reached.filter((one) => one === way).length
+    return many === 0 ? [] : [`${many} ${text}`]
+  }
+  const parts = [
+    ...by('mod', 'through the mod'),
+    ...by('tmux', 'through tmux'),
+    ...by('waiter', 'only woken, by a waiter'),
+    ...by('hooks', 'only with its own next event'),
+  ]
+  const more = all > reached.length ? `, the others were not asked` : ''
+  return `Of ${all} client${all > 1 ? 's' : ''} running now Baton reaches ${listed(parts)}${more}.`
+}
+
+async function reachOf({ home, typable }: CheckContext, client: LiveClient, tmux: boolean): Promise<Reach> {
+  if (readLive(home.live, client.sessionId, processInfo(client.pid)?.startedAtMs ?? null)) return 'mod'
+  if (tmux && client.tmux && (await typable(client.pid, client.sessionId))) return 'tmux'
+  return waiterOf(home.live, client.pid) === null ? 'hooks' : 'waiter'
+}
+
+const hasMod = ({ path }: SettingsTarget): boolean => existsSync(join(dirname(path), 'skills', MOD_NAME, MARKER))
+
+function hasWaiter(context: CheckContext, { path }: SettingsTarget): boolean {
+  try {
+    const text = readIfThere(path)?.toString() ?? ''
+    return (
+      !isBlank(text) && entries(openSettings(text), context.recognise).some(({ call }) => call.args[0] === 'waiter')
+    )
+  } catch {
+    return false
+  }
+}
+
+/** A waiter belongs where the client knows waiters and the mod has no place, and nowhere else. */
+function judgeWaiter(context: CheckContext, target: SettingsTarget): Fault | null {
+  const { version } = context.client
+  // What is wrong with the mod or with the file has a check of its own.
+  const place = existsSync(join(dirname(target.path), 'skills', MOD_NAME))
+  const wanted = supportsWaiters(version) && (supportsMods(version) ? place && !hasMod(target) : true)
+  if (version === null || wanted === hasWaiter(context, target) || !existsSync(target.path)) return null
+  return wanted
+    ? context.byInstall(`${target.path} has no waiter, so idle sessions cannot be woken.`, 'adds it', target)
+    : context.byInstall(`${target.path} starts a waiter that is not needed here.`, 'takes it out', target)
+}

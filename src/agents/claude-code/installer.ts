@@ -1,0 +1,193 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { broken, type Finding, fine } from '../../lib/finding.js'
+import type { AgentInstaller, CheckContext, DemoClient, Sample } from '../installer.js'
+import { readStatusLine } from '../shared/launcher-call.js'
+import { checkMod } from './checks/check-mod.js'
+import { checkHooksRun, checkSettings, checkStatusLine } from './checks/check-settings.js'
+import { checkWays } from './checks/check-ways.js'
+import { claudeCode } from './claude-code.js'
+import { launcherText } from './launcher.js'
+import { MOD_NAME, modFiles } from './mod/mod.js'
+import { insertBaton, otherHomes, sameEntries, stripBaton } from './settings/change-settings.js'
+import { hasRule } from './settings/handoff-rule.js'
+import {
+  entries,
+  HANDOFF_RULE,
+  isBlank,
+  openSettings,
+  projectSettings,
+  statusLineCommandIn,
+  supportsMods,
+  userSettings,
+} from './settings/settings-file.js'
+import { supportsWaiters } from './waiter.js'
+
+/** The event that a session begins with. */
+const START = 'SessionStart'
+
+const KEY = 'sk-demo'
+const tools = (model: string): string[] => ['--model', model, '--allowedTools', 'Bash']
+
+const claudeCodeDemo: DemoClient = {
+  title: 'Claude Code',
+  howToGet: 'Install it (npm install -g @anthropic-ai/claude-code)',
+  packaged(program) {
+    const name = `@anthropic-ai/claude-agent-sdk-${process.platform}-${process.arch}`
+    try {
+      const path = join(dirname(createRequire(join(program, 'baton.mjs')).resolve(`${name}/package.json`)), 'claude')
+      return existsSync(path) ? path : null
+    } catch {
+      return null
+    }
+  },
+  /** Answers what the client asks a user at the first start. */
+  prepareUser(user, project) {
+    mkdirSync(join(user, '.claude'), { recursive: true, mode: 0o700 })
+    const trusted = { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true }
+    const answers = {
+      hasCompletedOnboarding: true,
+      theme: 'dark',
+      customApiKeyResponses: { approved: [KEY], rejected: [] },
+      projects: { [project]: trusted },
+    }
+    writeFileSync(join(user, '.claude.json'), JSON.stringify(answers), { mode: 0o600 })
+  },
+  environment: (url) => ({
+    ANTHROPIC_BASE_URL: url,
+    ANTHROPIC_API_KEY: KEY,
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    // else a client in a terminal clones its collection of plugins from the network
+    CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL: '1',
+    DISABLE_TELEMETRY: '1',
+    DISABLE_AUTOUPDATER: '1',
+    DISABLE_ERROR_REPORTING: '1',
+  }),
+  headless: (prompt, model) => ['-p', prompt, ...tools(model)],
+  interactive: (prompt, model) => [prompt, ...tools(model)],
+}
+
+export const claudeCodeInstaller: AgentInstaller = {
+  settingsPath: (scope, { env, project }) => (scope === 'project' ? projectSettings(project).local : userSettings(env)),
+  environmentFor: (path, env) => ({ ...env, CLAUDE_CONFIG_DIR: dirname(path) }),
+  inheritedFrom: ({ env, project }) => [projectSettings(project).shared, userSettings(env)],
+  // The client looks for mods beside the settings of either scope; with both there, it loads the user's.
+  modFolder: (settings) => join(dirname(settings), 'skills', MOD_NAME),
+  modFiles,
+  whyNoMod: (version) =>
+    supportsMods(version)
+      ? null
+      : `Claude Code ${version} loads no mods (2.1.287 and later do): window and compaction point will be derived, not exact.`,
+  supportsWaiters,
+  launcher: (input) =>
+    launcherText({
+      ...input,
+      agent: claudeCode.id,
+      environment: claudeCode.environment,
+      unread: claudeCode.unread,
+    }),
+  insert: insertBaton,
+  strip: stripBaton,
+  sameEntries,
+  otherHomes,
+  callsBaton(text, by) {
+    if (isBlank(text)) return false
+    try {
+      const line = statusLineCommandIn(text)
+      const mine = entries(openSettings(text), by).some(({ call }) => call.whose === 'ours')
+      return mine || (line !== null && readStatusLine(line, by)?.whose === 'ours')
+    } catch {
+      return false
+    }
+  },
+  statusLineIn: statusLineCommandIn,
+  handoffRule: HANDOFF_RULE,
+  hasHandoffRule: hasRule,
+  commandsIn(text, by) {
+    const entry = entries(openSettings(text), by).find(({ call }) => call.args[0] === START && call.whose === 'ours')
+    const line = statusLineCommandIn(text)
+    return {
+      hook: entry ? (entry.hook as { command: string }).command : null,
+      line: line !== null && readStatusLine(line, by)?.whose === 'ours' ? line : null,
+    }
+  },
+  startEvent: START,
+  sample: sampleSignals,
+  checks: [
+    { name: 'client', look: checkClient },
+    { name: 'settings', look: checkSettings },
+    { name: 'hooks-run', look: checkHooksRun },
+    { name: 'status-line', look: checkStatusLine },
+    { name: 'mod', look: checkMod },
+    { name: 'ways', look: checkWays },
+  ],
+  demo: claudeCodeDemo,
+}
+
+const SAMPLE_PREFIX = 'doctor-'
+
+function sampleSignals(folder: string, id: string): Sample {
+  const sessionId = `${SAMPLE_PREFIX}${id}`
+  const used = 12_345
+  const common = { session_id: sessionId, transcript_path: `${folder}/${sessionId}.jsonl`, cwd: folder }
+  return {
+    sessionId,
+    used,
+    sessionStart: JSON.stringify({
+      ...common,
+      hook_event_name: 'SessionStart',
+      source: 'startup',
+      model: 'claude-opus-4-6',
+    }),
+    statusLine: JSON.stringify({
+      ...common,
+      model: { id: 'claude-opus-4-6', display_name: 'Opus 4.6' },
+      workspace: { current_dir: folder, project_dir: folder, added_dirs: [] },
+      cost: { total_cost_usd: 0, total_duration_ms: 1, total_api_duration_ms: 0 },
+      context_window: {
+        total_input_tokens: used,
+        context_window_size: 200_000,
+        current_usage: {
+          input_tokens: 345,
+          output_tokens: 10,
+          cache_creation_input_tokens: 2_000,
+          cache_read_input_tokens: 10_000,
+        },
+      },
+    }),
+  }
+}
+
+/** The first version that knows every event Baton asks for, as far as the client's own notes tell. */
+const OLDEST = [2, 1, 78] as const
+
+function checkClient(context: CheckContext): Finding {
+  const { path, version } = context.client
+  const sessions = context.sessions()
+  const last = sessions
+    .toSorted((a, b) => (a.seenAt < b.seenAt ? 1 : -1))
+    .find(({ agentVersion }) => agentVersion !== null)
+  return judgeClient(path, version, last?.agentVersion ?? null)
+}
+
+/** `seen`: the version a session has told; null: none was seen yet. */
+export function judgeClient(path: string | null, version: string | null, seen: string | null): Finding {
+  if (path === null && seen === null)
+    return broken(
+      'Claude Code was not found: there is no claude on the PATH, and no session was seen yet.',
+      'Install Claude Code, or open a session where it runs.',
+    )
+  if (path === null) return fine(`No claude on the PATH; the last session seen was of Claude Code ${seen}.`)
+  if (version === null)
+    return broken(`${path} --version did not answer.`, 'Try it by hand; if it is broken, install Claude Code again.')
+  if (isOlder(version))
+    return broken(`Claude Code ${version} is too old: Baton needs ${OLDEST.join('.')} or newer.`, 'Run claude update.')
+  return fine(`Claude Code ${version} (${path}).`)
+}
+
+function isOlder(version: string): boolean {
+  const parts = version.split('.').map(Number)
+  const differs = OLDEST.findIndex((wanted, i) => parts[i] !== wanted)
+  return differs >= 0 && (parts[differs] ?? 0) < OLDEST[differs]!
+}

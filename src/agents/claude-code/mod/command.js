@@ -1,0 +1,76 @@
+import { dropReason } from './orders.js'
+import { reportProblem } from './report.js'
+import { LIVE, REQUEST } from './settings.js'
+
+const SUBMIT_AFTER_MS = 50
+const ACTIONS = ['status', 'approve', 'cancel']
+
+let isOffered = false
+
+/**
+ * Offers `/handoff` to the user. The client lets a module answer for a command of any name, also for
+ * one that the user wrote: where there is another command of this name, that one runs.
+ */
+export async function offerCommand($) {
+  try {
+    if (await isTaken($)) return
+    await $.command.register({
+      name: 'handoff',
+      description: 'Hand the work to a fresh session with a checked brief (Baton)',
+      argumentHint: '[status | approve | cancel | what the next session should know]',
+    })
+    isOffered = true
+  } catch {
+    // A client that takes no commands from modules.
+  }
+}
+
+async function isTaken($) {
+  try {
+    return (await $.command.list()).some((command) => command.name === 'handoff' && command.plugin !== 'baton')
+  } catch {
+    return true
+  }
+}
+
+export async function handoffTyped($, e, next) {
+  if (!isOffered || (await isTaken($))) return next(e)
+  try {
+    const session = await $.session.id()
+    const words = e.args.trim()
+    if (ACTIONS.includes(words)) {
+      $.clock.after(SUBMIT_AFTER_MS, () => submitAction($, words))
+      return { text: `/handoff ${words}` }
+    }
+    const request = { format: 1, session, at: Date.now(), words }
+    await $.fs.write(`${LIVE}/${session}.request.json`, JSON.stringify(request))
+    if (REQUEST === '') return { text: 'The work will be handed to a fresh session.' }
+    // A prompt that is submitted before the command has ended never begins its turn.
+    $.clock.after(SUBMIT_AFTER_MS, () => requestBrief($, words))
+    return { text: 'The agent is asked for a brief; then the work is handed to a fresh session.' }
+  } catch (error) {
+    return { text: `The request could not be taken: ${error}` }
+  }
+}
+
+async function requestBrief($, words) {
+  try {
+    const text = words === '' ? REQUEST : `${REQUEST}\n\nThe user adds: ${words}`
+    const dropped = dropReason(await $.prompt.submit({ text, asUser: true }), '/handoff')
+    if (dropped !== null) await reportProblem($, dropped)
+  } catch (error) {
+    await reportProblem($, `/handoff: ${error}`)
+  }
+}
+
+/**
+ * Submits a prompt that a hook answers and keeps from the model: nothing in the client lets a module
+ * ask another program.
+ */
+async function submitAction($, action) {
+  try {
+    await $.prompt.submit({ text: `[baton] /handoff ${action}`, asUser: true })
+  } catch (error) {
+    await reportProblem($, `/handoff ${action}: ${error}`)
+  }
+}

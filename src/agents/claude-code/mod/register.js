@@ -1,0 +1,79 @@
+/**
+ * The plugin module inside Claude Code. The client runs it in a worker of its own. It reports what
+ * the client knows about the session and carries out orders: no hook waits for either, no failure
+ * reaches the session. Only a compaction waits for it, for at most 0.8 s.
+ *
+ * The build bundles these files into one, because the client loads one file as it is. Claude Code
+ * 2.1.325 refuses a module unless `register` is a function declaration and `$` is passed only to
+ * functions at the top level (`claude plugin validate` says so).
+ */
+import { handoffTyped, offerCommand } from './command.js'
+import { compact, compacted, summarised } from './compaction.js'
+import { stopped, turnEnds, turnStarts } from './idle.js'
+import { isWatching, lookSoon, watch } from './orders.js'
+import { report, reportCleared } from './report.js'
+
+export function register(on) {
+  on('session.start', ($, e, next) => {
+    report($, { begins: true, detail: true })
+    if (e.isInteractive) {
+      watch($)
+      offerCommand($)
+    }
+    return next(e)
+  })
+  on('turn.start', ($, e, next) => {
+    if (e.agentId === undefined) {
+      turnStarts(e)
+      report($, { begins: true, detail: true })
+      watchIfTerminal($)
+    }
+    return next(e)
+  })
+  on('tool.call', ($, e, next) => {
+    if (e.agentId === undefined) report($, { inTurn: true })
+    return next(e)
+  })
+  on('turn.complete', ($, e, next) => {
+    if (e.agentId === undefined) {
+      turnEnds()
+      report($, {})
+      lookSoon($)
+    }
+    return next(e)
+  })
+  on('session.measure', ($, e, next) => {
+    report($, {})
+    return next(e)
+  })
+  on('session.compact', compact)
+  on('session.end', async ($, e, next) => {
+    const before = await $.session.id()
+    const result = await next(e)
+    if (e.reason === 'clear') reportCleared($, before)
+    return result
+  })
+  try {
+    on('classic.SubagentStop', summarised)
+    on('classic.PostCompact', compacted)
+  } catch {
+    // A client without these events gives the summary when the compaction has ended.
+  }
+  try {
+    on('classic.Stop', stopped)
+    on('command.run', { command: 'handoff' }, handoffTyped)
+  } catch {
+    // A client without these events knows no background tasks or takes no commands.
+  }
+}
+
+/** A module that the client loaded again within a session gets no session.start event. */
+async function watchIfTerminal($) {
+  try {
+    if (isWatching() || (await $.session.surface()) !== 'terminal') return
+    watch($)
+    offerCommand($)
+  } catch {
+    // The next turn asks again.
+  }
+}

@@ -1,0 +1,92 @@
+import { basename, dirname, join } from 'node:path'
+import { lookAtNamedFile, namesInFolder, readNamedFile, readNamedText } from '../../lib/named-file.js'
+import type { CleanupPeriod, StoredTranscript, TranscriptReader } from '../transcript-reader.js'
+import { readConversation } from './conversation.js'
+import { entriesOfLine, entriesOfStreamLine, folderOfLine } from './conversation-line.js'
+import { number, object, parseObject, text } from './fields.js'
+import { configDirOf, MANAGED } from './settings/read-settings.js'
+
+export const claudeCodeReader: TranscriptReader = {
+  conversation: readConversation,
+  entriesOfLine,
+  entriesOfStreamLine,
+  folderOfLine,
+  storedTranscripts,
+  originOfTranscript,
+  cleanupPeriod: (path) => cleanupPeriod(path),
+}
+
+/** The period that Claude Code 2.1.325 uses where nothing is set. */
+const DEFAULT_DAYS = 30
+const LARGEST_FILE = 1024 * 1024
+const MOST_MANAGED = 100
+
+/**
+ * After how many days the client deletes a transcript. Only the user's settings beside the
+ * transcript and an administrator's count as set: a repository must not be able to delete archives
+ * by its `.claude/settings.json`. `managed`: for tests.
+ */
+export function cleanupPeriod(transcriptPath: string | null, managed = MANAGED): CleanupPeriod {
+  const own = transcriptPath === null ? null : join(dirname(dirname(dirname(transcriptPath))), 'settings.json')
+  const parts = join(dirname(managed), 'managed-settings.d')
+  const more = namesInFolder(parts, MOST_MANAGED, 'this-user-or-root').filter((name) => name.endsWith('.json'))
+  const files = [...more.map((name) => join(parts, name)).reverse(), managed, ...(own === null ? [] : [own])]
+  for (const file of files) {
+    const days = daysIn(file)
+    if (days !== null) return { days, setBy: file }
+  }
+  return { days: DEFAULT_DAYS, setBy: null }
+}
+
+/** Null when the file does not set it; the client refuses less than a day. */
+function daysIn(file: string): number | null {
+  const written = readNamedText(file, { owner: 'this-user-or-root', most: LARGEST_FILE })
+  const days = written === null ? null : number(parseObject(written)?.cleanupPeriodDays)
+  return days !== null && days >= 1 ? days : null
+}
+
+/** More projects, or sessions of one project, than anybody has. */
+const MOST_NAMES = 50_000
+/** The files of sessions; older clients kept those of subagents beside them as `agent-….jsonl`. */
+const SESSION_FILE = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\.jsonl$/i
+/** The first entries name folder and entry point; a pasted image may stand before them. */
+const HEAD_BYTES = 256 * 1024
+
+/**
+ * Lists the transcripts that the client keeps. `from`: a copy of its folder, of `projects` in it,
+ * or of one project, instead of the client's own.
+ */
+function storedTranscripts(env: Record<string, string | undefined>, from: string | null): StoredTranscript[] {
+  const own = configDirOf(env as Record<string, string>)
+  const root = from ?? (own === null ? null : join(own, 'projects'))
+  if (root === null) return []
+  const folders = [root, ...inside(root), ...(from === null ? [] : inside(join(root, 'projects')))]
+  return folders.flatMap((folder) => {
+    const names = namesInFolder(folder, MOST_NAMES).filter((name) => SESSION_FILE.test(name))
+    return names.flatMap((name): StoredTranscript[] => {
+      const path = join(folder, name)
+      const stats = lookAtNamedFile(path, 'this-user')
+      if ('refused' in stats || stats.size === 0) return []
+      return [{ sessionId: basename(name, '.jsonl'), path, bytes: stats.size, writtenMs: stats.mtimeMs }]
+    })
+  })
+}
+
+const inside = (folder: string): string[] =>
+  namesInFolder(folder, MOST_NAMES)
+    .filter((name) => !name.endsWith('.jsonl'))
+    .map((name) => join(folder, name))
+
+/** Folder and kind of a session, from the first lines of its transcript that tell them. */
+function originOfTranscript(path: string): { folder: string | null; headless: boolean } {
+  const read = readNamedFile(path, { owner: 'this-user', most: HEAD_BYTES })
+  const lines = 'refused' in read ? [] : read.bytes.toString('utf8').split('\n')
+  let folder: string | null = null
+  for (const line of lines) {
+    const fields = object(parseObject(line))
+    folder ??= text(fields?.cwd)
+    const entrypoint = text(fields?.entrypoint)
+    if (entrypoint !== null) return { folder, headless: entrypoint.startsWith('sdk-') }
+  }
+  return { folder, headless: false }
+}

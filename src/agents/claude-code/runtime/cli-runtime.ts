@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto'
+import { accessSync, constants } from 'node:fs'
+import type { RunningSession, Runtime, RuntimeListener, SessionOptions } from '../../../contract/runtime.js'
+import { reasonOf } from '../../../lib/errors.js'
+import { lineSplitter } from '../../../lib/line-splitter.js'
+import { type Log, silentLog } from '../../../lib/log.js'
+import { boundedEars, EAR_MS } from '../../shared/bounded-ears.js'
+import { spawnClient } from '../../shared/client-child.js'
+import { type Fields, object, parseObject, text } from '../fields.js'
+import { CLIENT_ENVIRONMENT, clientArguments } from './client-arguments.js'
+import { ClientHooks, HOOK_TIMEOUT_S, HOOKS } from './client-hooks.js'
+import { ClientSession } from './client-session.js'
+
+export interface CliOptions {
+  /** The user's own `claude`, as an absolute path; null: there is none. */
+  binary: string | null
+  log?: Log
+  earMs?: number
+}
+
+/** The user's own client, spoken to over its stdin and stdout. */
+export function cliRuntime({ binary, log = silentLog, earMs = EAR_MS }: CliOptions): Runtime {
+  return {
+    name: 'cli',
+    missing: () => whyMissing(binary),
+    start: (wish, listener) => start(binary ?? 'claude', wish, boundedEars(listener, log, earMs), log),
+  }
+}
+
+function whyMissing(binary: string | null): string | null {
+  if (binary === null) return 'the command `claude` was not found; install Claude Code, or put it on the PATH'
+  try {
+    accessSync(binary, constants.X_OK)
+    return null
+  } catch {
+    return `${binary} cannot be run; install Claude Code, or put it on the PATH`
+  }
+}
+
+function start(program: string, wish: SessionOptions, listener: RuntimeListener, log: Log): RunningSession {
+  const env = { ...wish.env, ...CLIENT_ENVIRONMENT }
+  const child = spawnClient({ program, args: clientArguments(wish), cwd: wish.cwd, env, sessionId: wish.sessionId })
+  const { stdin, stdout } = child.child
+  const session = new ClientSession(child, env, log)
+  const hooks = new ClientHooks(listener)
+  const protocol = new CliProtocol({
+    write: (line) => void (stdin.writable && stdin.write(line)),
+    message: (value) => session.take(value),
+    hook: (input) => hooks.answer(input),
+  })
+  const split = lineSplitter((line) => {
+    session.takeRaw(line)
+    protocol.take(line)
+  })
+  stdout.on('data', split)
+  stdout.on('end', () => split())
+  session.attach(
+    {
+      ready: protocol.initialize(wish.appendSystemPrompt).then(() => {}),
+      say: (prompt) => protocol.say(prompt, randomUUID()),
+      contextUsage: () => protocol.request({ subtype: 'get_context_usage', detail: 'summary' }),
+      applySettings: (settings) => protocol.request({ subtype: 'apply_flag_settings', settings }),
+      interrupt: () => protocol.request({ subtype: 'interrupt' }),
+      stopTask: (taskId) => protocol.request({ subtype: 'stop_task', task_id: taskId }),
+      close: () => stdin.end(),
+    },
+    Promise.resolve(),
+  )
+  return session
+}
+
+interface ProtocolEnds {
+  write(line: string): void
+  /** A message of the stream, no question and no reply. */
+  message(value: Fields): void
+  /** The answer to a hook. Must not throw. */
+  hook(input: unknown): Promise<Fields>
+}
+
+interface Waiting {
+  resolve(value: unknown): void
+  reject(error: Error): void
+}
+
+const NOT_JSON = { type: 'not JSON' }
+
+/** Both sides of the client's control protocol: one JSON object a line, questions and replies beside the messages. */
+export class CliProtocol {
+  private readonly waiting = new Map<string, Waiting>()
+  private next = 1
+
+  constructor(private readonly ends: ProtocolEnds) {}
+
+  initialize(appendSystemPrompt: string | null): Promise<unknown> {
+    const hooks: Record<string, unknown[]> = {}
+    for (const { event, matcher } of HOOKS) {
+      const registration = { hookCallbackIds: [event], timeout: HOOK_TIMEOUT_S }
+      hooks[event] = [matcher === null ? registration : { matcher, ...registration }]
+    }
+    return this.request({ subtype: 'initialize', hooks, ...(appendSystemPrompt ? { appendSystemPrompt } : {}) })
+  }
+
+  /** Settles when the client replies; never, if it does not. */
+  request(request: Fields): Promise<unknown> {
+    const id = `baton-${this.next++}`
+    return new Promise((resolve, reject) => {
+      this.waiting.set(id, { resolve, reject })
+      this.write({ type: 'control_request', request_id: id, request })
+    })
+  }
+
+  /** `later`: behind the turn under way, not folded into it. */
+  say(prompt: string, uuid: string): void {
+    const message = { role: 'user', content: prompt }
+    this.write({ type: 'user', message, parent_tool_use_id: null, priority: 'later', uuid })
+  }
+
+  /** One line the client wrote. */
+  take(line: string): void {
+    const value = parseObject(line)
+    if (value?.type === 'control_response') this.replied(object(value.response) ?? {})
+    else if (value?.type === 'control_request') void this.asked(value)
+    // a question taken back needs no answer, and a late one does no harm
+    else if (value?.type !== 'control_cancel_request' && value?.type !== 'keep_alive')
+      this.ends.message(value ?? NOT_JSON)
+  }
+
+  private replied(response: Fields): void {
+    const id = text(response.request_id) ?? ''
+    const waiting = this.waiting.get(id)
+    this.waiting.delete(id)
+    if (response.subtype === 'success') waiting?.resolve(response.response ?? null)
+    else waiting?.reject(new Error(text(response.error) ?? 'the client gave no reason'))
+  }
+
+  private async asked(value: Fields): Promise<void> {
+    const request = object(value.request) ?? {}
+    const response =
+      request.subtype === 'hook_callback'
+        ? { subtype: 'success', request_id: value.request_id, response: await this.answer(request.input) }
+        : { subtype: 'error', request_id: value.request_id, error: `nobody answers ${text(request.subtype)} here` }
+    this.write({ type: 'control_response', response })
+  }
+
+  private async answer(input: unknown): Promise<Fields> {
+    try {
+      return await this.ends.hook(input)
+    } catch (error) {
+      return { systemMessage: reasonOf(error) }
+    }
+  }
+
+  private write(value: Fields): void {
+    this.ends.write(`${JSON.stringify(value)}\n`)
+  }
+}

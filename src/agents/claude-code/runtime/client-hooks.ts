@@ -1,0 +1,131 @@
+import type { RuntimeListener, ToolCall } from '../../../contract/runtime.js'
+import { filesOf } from '../../../facts/shell-files.js'
+import { actOf } from '../conversation-tools.js'
+import { type Fields, list, object, text } from '../fields.js'
+
+export interface HookRegistration {
+  event: string
+  matcher: string | null
+}
+
+/** What the client is asked to tell us. SessionStart reaches a callback only after a compaction, SessionEnd never. */
+export const HOOKS: readonly HookRegistration[] = [
+  { event: 'UserPromptSubmit', matcher: null },
+  { event: 'PreToolUse', matcher: null },
+  { event: 'PostToolUse', matcher: null },
+  { event: 'PostToolUseFailure', matcher: null },
+  { event: 'PostToolBatch', matcher: null },
+  { event: 'PreCompact', matcher: null },
+  { event: 'SessionStart', matcher: 'compact' },
+  { event: 'PostCompact', matcher: null },
+  { event: 'SubagentStop', matcher: null },
+  { event: 'Stop', matcher: null },
+  { event: 'StopFailure', matcher: null },
+]
+
+/** Told as they come. Single calls are told by their batch, and a compaction once it is known that it may come about. */
+const TOLD = new Set([
+  'UserPromptSubmit',
+  'PostToolBatch',
+  'SessionStart',
+  'PostCompact',
+  'SubagentStop',
+  'Stop',
+  'StopFailure',
+])
+
+/** Seconds the client waits for an answer. Ours comes long before; a batch's that came later would end the session. */
+export const HOOK_TIMEOUT_S = 600
+
+/** Turns what the client asks into what the ears understand, and their answers back. One for a session. */
+export class ClientHooks {
+  /** Calls of the batch under way that returned well. A refused or malformed call is told by nothing but its batch. */
+  private readonly returned = new Set<string>()
+
+  constructor(private readonly listener: RuntimeListener) {}
+
+  /** The output of the hook; {} says nothing. Does not throw. */
+  async answer(value: unknown): Promise<Fields> {
+    const input = object(value) ?? {}
+    const event = text(input.hook_event_name) ?? ''
+    if (TOLD.has(event)) await this.listener.heard?.(event, input)
+    switch (event) {
+      case 'PreToolUse':
+        return this.beforeTool(input)
+      case 'PostToolUse':
+        return this.afterTool(input, input.tool_response, false)
+      case 'PostToolUseFailure':
+        return this.afterTool(input, input.error, true)
+      case 'PostToolBatch':
+        return this.afterBatch(input)
+      case 'PreCompact':
+        return this.beforeCompaction(input)
+      case 'SessionStart':
+        return this.afterCompaction(input)
+    }
+    return {}
+  }
+
+  private async beforeTool(input: Fields): Promise<Fields> {
+    const { deny } = await this.listener.beforeTool(callOf(input))
+    if (deny === undefined) return {}
+    const decision = { permissionDecision: 'deny', permissionDecisionReason: deny }
+    return { hookSpecificOutput: { hookEventName: 'PreToolUse', ...decision } }
+  }
+
+  private async afterTool(input: Fields, result: unknown, failed: boolean): Promise<Fields> {
+    const call = callOf(input)
+    if (!failed && call.subagent === null) this.returned.add(call.id)
+    await this.listener.afterTool({ ...call, result, failed })
+    return {}
+  }
+
+  private async afterBatch(input: Fields): Promise<Fields> {
+    // a subagent's batch ends nothing of the main agent's
+    if (text(input.agent_id) !== null) return {}
+    const calls = list(input.tool_calls)
+      .map((entry) => object(entry) ?? {})
+      .map((entry) => ({
+        ...callOf(entry),
+        result: entry.tool_response,
+        failed: !this.returned.delete(text(entry.tool_use_id) ?? ''),
+      }))
+    const { stop, context } = await this.listener.afterBatch(calls)
+    return {
+      ...(stop === undefined ? {} : { continue: false, stopReason: stop }),
+      ...(context ? { hookSpecificOutput: { hookEventName: 'PostToolBatch', additionalContext: context } } : {}),
+    }
+  }
+
+  private async beforeCompaction(input: Fields): Promise<Fields> {
+    if (text(input.agent_id) !== null) return {}
+    const { block } = await this.listener.beforeCompaction(input.trigger === 'manual' ? 'manual' : 'auto')
+    if (block !== undefined) return { decision: 'block', reason: block }
+    const instructions = await this.listener.heard?.('PreCompact', input)
+    // Of what a callback answers, the client gives this to its summariser, and takes nothing else for a PreCompact.
+    return instructions ? { systemMessage: instructions } : {}
+  }
+
+  private async afterCompaction(input: Fields): Promise<Fields> {
+    if (input.source !== 'compact' || text(input.agent_id) !== null) return {}
+    const { context } = await this.listener.afterCompaction()
+    return context ? { hookSpecificOutput: { hookEventName: 'SessionStart', additionalContext: context } } : {}
+  }
+}
+
+function callOf(input: Fields): ToolCall {
+  const name = text(input.tool_name) ?? ''
+  return {
+    id: text(input.tool_use_id) ?? '',
+    name,
+    input: input.tool_input,
+    subagent: text(input.agent_id),
+    ...(changesFiles(name, object(input.tool_input) ?? {}) && { edits: true }),
+  }
+}
+
+function changesFiles(tool: string, input: Fields): boolean {
+  const act = actOf(tool, input)
+  if (act.type !== 'command') return act.type === 'change'
+  return filesOf(act.command, null, false, '').changed.length > 0
+}

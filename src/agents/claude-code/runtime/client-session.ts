@@ -1,0 +1,159 @@
+import type { ContextUsage, RunMessage, RunningSession } from '../../../contract/runtime.js'
+import { reasonOf } from '../../../lib/errors.js'
+import type { Log } from '../../../lib/log.js'
+import { Unread } from '../../../lib/unread.js'
+import { within } from '../../../lib/within.js'
+import type { ClientChild } from '../../shared/client-child.js'
+import { readContextUsage } from '../sdk.js'
+import { NO_COMPACTION } from './client-arguments.js'
+import { ClientMessages } from './client-messages.js'
+
+/** How one runtime speaks to the client. Requests may take for ever, or fail: the session bounds them. */
+export interface ClientControl {
+  /** The client listens. */
+  ready: Promise<void>
+  say(prompt: string): void
+  contextUsage(): Promise<unknown>
+  applySettings(settings: Record<string, unknown>): Promise<unknown>
+  interrupt(): Promise<unknown>
+  stopTask(taskId: string): Promise<unknown>
+  /** Nothing more will be said or answered. */
+  close(): void
+}
+
+/** A start on a busy machine takes seconds. */
+const START_MS = 60_000
+const REQUEST_MS = 10_000
+/** Shorter than an ear's time: it is asked for within one. */
+const USAGE_MS = 8_000
+const END_MS = 10_000
+const TERMINATE_MS = 3_000
+
+/** A running client as its users see it, whichever way it is spoken to. */
+export class ClientSession implements RunningSession {
+  readonly process
+  readonly messages: Unread<RunMessage> = new Unread()
+  private readonly translation = new ClientMessages()
+  private readonly takers: ((line: string) => void)[] = []
+  private control!: ClientControl
+  private prompts = 0
+  private working = false
+  private rests: (() => void)[] = []
+
+  constructor(
+    private readonly child: ClientChild,
+    private readonly env: Record<string, string>,
+    private readonly log: Log,
+  ) {
+    this.process = child.process
+  }
+
+  /** `drained`: all messages were given to `take`. */
+  attach(control: ClientControl, drained: Promise<unknown>): void {
+    this.control = control
+    control.ready.catch(() => {})
+    void Promise.all([this.child.gone, drained.catch(() => {})]).then(([exit]) => {
+      for (const message of this.translation.end()) this.messages.tell(message)
+      this.messages.tell({ kind: 'exit', ...exit })
+      this.messages.close()
+    })
+  }
+
+  takeRaw(line: string): void {
+    for (const take of this.takers) {
+      try {
+        take(line)
+      } catch (error) {
+        this.log('warn', 'a line of the client could not be kept', { reason: reasonOf(error) })
+      }
+    }
+  }
+
+  take(value: unknown): void {
+    const { messages, promptDone } = this.translation.take(value)
+    if (promptDone) this.prompts = Math.max(0, this.prompts - 1)
+    for (const message of messages) {
+      if (message.kind === 'state') this.working = message.state === 'working'
+      this.messages.tell(message)
+    }
+    if (this.atRest()) for (const rest of this.rests.splice(0)) rest()
+  }
+
+  onRaw(take: (line: string) => void): void {
+    this.takers.push(take)
+  }
+
+  async ready(): Promise<void> {
+    await within(START_MS, Promise.race([this.control.ready.catch(() => {}), this.child.gone]))
+  }
+
+  say(prompt: string): void {
+    this.prompts++
+    this.control.say(prompt)
+  }
+
+  async usage(): Promise<ContextUsage | null> {
+    const reply = await this.ask('context usage', USAGE_MS, () => this.control.contextUsage())
+    const told = readContextUsage(reply, this.env)
+    if (told === null) return null
+    const used = told.estimate ?? told.reading.used
+    if (used === null) return null
+    const { window, point, mode } = told.limits
+    return { used, window, point, proactive: mode === 'proactive', model: told.reading.model }
+  }
+
+  async forbidCompaction(): Promise<void> {
+    await this.ask('forbid compaction', REQUEST_MS, () => this.control.applySettings(NO_COMPACTION))
+  }
+
+  async interrupt(): Promise<void> {
+    await this.ask('interrupt', REQUEST_MS, () => this.control.interrupt())
+  }
+
+  async stopTask(taskId: string): Promise<void> {
+    await this.ask('stop a task', REQUEST_MS, () => this.control.stopTask(taskId))
+  }
+
+  async end(withinMs = END_MS): Promise<void> {
+    const { gone } = this.child
+    const ended = this.finish()
+    if ((await within(withinMs, ended)) !== undefined) return
+    this.child.terminate()
+    if ((await within(TERMINATE_MS, gone)) === undefined) this.child.kill()
+    await gone
+  }
+
+  kill(): void {
+    this.child.kill()
+  }
+
+  /** Its questions are answered on the way the prompts go: closed in the middle of a turn, the client would wait for them in vain. */
+  private async finish(): Promise<unknown> {
+    const { gone } = this.child
+    await this.ready()
+    if (!this.atRest()) {
+      const resting = new Promise<void>((resolve) => void this.rests.push(resolve))
+      await Promise.race([resting, gone])
+    }
+    this.control.close()
+    return gone
+  }
+
+  private atRest(): boolean {
+    return this.prompts === 0 && !this.working
+  }
+
+  private async ask(what: string, ms: number, request: () => Promise<unknown>): Promise<unknown> {
+    try {
+      const { gone } = this.child
+      await within(START_MS, Promise.race([this.control.ready, gone]))
+      if (this.child.isGone()) return undefined
+      const reply = await within(ms, Promise.race([request().then((value) => ({ value })), gone.then(() => undefined)]))
+      if (reply === undefined) this.log('warn', `the client did not answer within ${ms} ms`, { request: what })
+      return reply?.value
+    } catch (error) {
+      this.log('warn', 'the client refused a request', { request: what, reason: reasonOf(error) })
+      return undefined
+    }
+  }
+}

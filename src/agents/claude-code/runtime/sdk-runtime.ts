@@ -1,0 +1,232 @@
+import { randomUUID } from 'node:crypto'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { pathToFileURL } from 'node:url'
+import type { RunningSession, Runtime, RuntimeListener, SessionOptions } from '../../../contract/runtime.js'
+import { BatonError, reasonOf } from '../../../lib/errors.js'
+import { lineSplitter } from '../../../lib/line-splitter.js'
+import { type Log, silentLog } from '../../../lib/log.js'
+import { Unread } from '../../../lib/unread.js'
+import { boundedEars, EAR_MS } from '../../shared/bounded-ears.js'
+import { type ClientChild, spawnClient } from '../../shared/client-child.js'
+import { CLIENT_ENVIRONMENT, settingsOf } from './client-arguments.js'
+import { ClientHooks, HOOK_TIMEOUT_S, HOOKS } from './client-hooks.js'
+import { ClientSession } from './client-session.js'
+
+export interface SdkRuntimeOptions {
+  /** The user's project: its own SDK is taken before Baton's. */
+  project: string
+  /** The client the SDK starts; null: the one it brings with it. */
+  binary: string | null
+  log?: Log
+  earMs?: number
+}
+
+/** The Claude Agent SDK, loaded here and only here. It never throws: what is missing is said by `missing()`. */
+export async function openSdkRuntime({
+  project,
+  binary,
+  log = silentLog,
+  earMs = EAR_MS,
+}: SdkRuntimeOptions): Promise<Runtime> {
+  const install = `install it with \`npm install ${SDK_PACKAGE}\`, or use the runtime cli`
+  const path = findSdk(project)
+  let sdk: Sdk | null = null
+  let missing: string | null = path === null ? `the package ${SDK_PACKAGE} is not there; ${install}` : null
+  try {
+    if (path !== null) sdk = await loadSdk(path)
+  } catch (error) {
+    missing = `${path} cannot be loaded (${reasonOf(error)}); ${install}`
+  }
+  return {
+    name: 'sdk',
+    missing: () => missing,
+    start: (wish, listener) => {
+      if (sdk === null) throw new BatonError(missing!, install)
+      return start(sdk, binary, wish, boundedEars(listener, log, earMs), log)
+    },
+  }
+}
+
+function start(
+  sdk: Sdk,
+  binary: string | null,
+  wish: SessionOptions,
+  listener: RuntimeListener,
+  log: Log,
+): RunningSession {
+  const env = { ...wish.env, ...CLIENT_ENVIRONMENT }
+  const hooks = new ClientHooks(listener)
+  const prompts = new Unread<unknown>()
+  let started: { child: ClientChild; session: ClientSession } | null = null
+  const spawn = (call: SpawnCall): unknown => {
+    const child = spawnClient({
+      program: call.command,
+      args: call.args,
+      cwd: wish.cwd,
+      env: call.env,
+      sessionId: wish.sessionId,
+    })
+    const session = new ClientSession(child, env, log)
+    started = { child, session }
+    return spawned(child, session)
+  }
+  const query = sdk.query({
+    prompt: prompts,
+    options: sdkOptions({ wish, env, binary, spawn, hook: (input) => hooks.answer(input) }),
+  })
+  // the SDK starts the client before it returns; a later version that does not is one we cannot use
+  const begun = started as { child: ClientChild; session: ClientSession } | null
+  if (begun === null) throw new BatonError('this version of the Agent SDK starts no client', 'use the runtime cli')
+  const { child, session } = begun
+  const read = async (): Promise<void> => {
+    try {
+      for await (const message of query) session.take(message)
+    } catch (error) {
+      // it throws at the end of a session whose last turn failed, which its result has said already
+      log('debug', 'the Agent SDK ended with an error', { reason: reasonOf(error) })
+    }
+    child.child.stdin.end()
+  }
+  session.attach(
+    {
+      ready: query.initializationResult().then(() => {}),
+      say: (prompt) => {
+        const message = { role: 'user', content: prompt }
+        prompts.tell({ type: 'user', message, parent_tool_use_id: null, priority: 'later', uuid: randomUUID() })
+      },
+      contextUsage: () => query.getContextUsage({ detail: 'summary' }),
+      applySettings: (settings) => query.applyFlagSettings(settings),
+      interrupt: () => query.interrupt(),
+      stopTask: (taskId) => query.stopTask(taskId),
+      close: () => {
+        prompts.close()
+        // the SDK itself waits for a first result, which a session without a prompt never has
+        child.child.stdin.end()
+      },
+    },
+    read(),
+  )
+  return session
+}
+
+/** The child as the SDK wants it. All it writes passes by, so that every line can be kept. */
+function spawned(child: ClientChild, session: ClientSession): unknown {
+  const inner = child.child
+  const stdout = new PassThrough()
+  const split = lineSplitter((line) => session.takeRaw(line))
+  inner.stdout.on('data', (piece: Buffer) => {
+    split(piece)
+    stdout.write(piece)
+  })
+  inner.stdout.on('end', () => {
+    split()
+    stdout.end()
+  })
+  return {
+    stdin: inner.stdin,
+    stdout,
+    get killed() {
+      return inner.killed
+    },
+    get exitCode() {
+      return inner.exitCode
+    },
+    get signalCode() {
+      return inner.signalCode
+    },
+    kill: (name: NodeJS.Signals) => inner.kill(name),
+    on: inner.on.bind(inner),
+    once: inner.once.bind(inner),
+    off: inner.off.bind(inner),
+  }
+}
+
+/** What the SDK would start. */
+interface SpawnCall {
+  command: string
+  args: string[]
+  env: Record<string, string | undefined>
+}
+
+interface OptionsInput {
+  wish: SessionOptions
+  env: Record<string, string>
+  binary: string | null
+  spawn(call: SpawnCall): unknown
+  hook(input: unknown): Promise<unknown>
+}
+
+/** The options of `query()` that make the same session as the command line of the runtime `cli`. */
+export function sdkOptions({ wish, env, binary, spawn, hook }: OptionsInput): Record<string, unknown> {
+  const settings = settingsOf(wish)
+  const append = wish.appendSystemPrompt
+  return {
+    ...beginning(wish),
+    cwd: wish.cwd,
+    env,
+    ...(binary === null ? {} : { pathToClaudeCodeExecutable: binary }),
+    spawnClaudeCodeProcess: spawn,
+    includePartialMessages: true,
+    systemPrompt: { type: 'preset', preset: 'claude_code', ...(append ? { append } : {}) },
+    settingSources: ['user', 'project', 'local'],
+    hooks: Object.fromEntries(
+      HOOKS.map(({ event, matcher }) => [
+        event,
+        [{ ...(matcher === null ? {} : { matcher }), timeout: HOOK_TIMEOUT_S, hooks: [hook] }],
+      ]),
+    ),
+    ...(wish.model === null ? {} : { model: wish.model }),
+    ...(wish.permissionMode === null ? {} : { permissionMode: wish.permissionMode }),
+    ...(wish.permissionMode === 'bypassPermissions' ? { allowDangerouslySkipPermissions: true } : {}),
+    ...(wish.allowedTools === null ? {} : { allowedTools: wish.allowedTools }),
+    ...(wish.disallowedTools === null ? {} : { disallowedTools: wish.disallowedTools }),
+    ...(wish.maxTurns === null ? {} : { maxTurns: wish.maxTurns }),
+    ...(wish.maxBudgetUsd === null ? {} : { maxBudgetUsd: wish.maxBudgetUsd }),
+    ...(settings === null ? {} : { settings }),
+  }
+}
+
+function beginning({ begin, sessionId }: SessionOptions): Record<string, unknown> {
+  if (begin.how === 'fresh') return { sessionId }
+  if (begin.how === 'resume') return { resume: sessionId }
+  return {
+    resume: begin.from,
+    forkSession: true,
+    sessionId,
+    ...(begin.at === null ? {} : { resumeSessionAt: begin.at }),
+  }
+}
+
+const SDK_PACKAGE = '@anthropic-ai/claude-agent-sdk'
+
+/** As much of the SDK as is used here. */
+interface Sdk {
+  query(call: { prompt: AsyncIterable<unknown>; options: Record<string, unknown> }): SdkQuery
+}
+
+interface SdkQuery extends AsyncIterable<unknown> {
+  initializationResult(): Promise<unknown>
+  getContextUsage(wish: { detail: 'summary' }): Promise<unknown>
+  applyFlagSettings(settings: Record<string, unknown>): Promise<unknown>
+  interrupt(): Promise<unknown>
+  stopTask(taskId: string): Promise<unknown>
+}
+
+/** Where the SDK lies: in the user's project, else beside Baton itself; null: in neither. */
+export function findSdk(project: string): string | null {
+  for (const from of [join(project, 'package.json'), import.meta.url]) {
+    try {
+      return createRequire(from).resolve(SDK_PACKAGE)
+    } catch {
+      // not here
+    }
+  }
+  return null
+}
+
+/** Throws what the package throws. */
+async function loadSdk(path: string): Promise<Sdk> {
+  return (await import(pathToFileURL(path).href)) as Sdk
+}

@@ -1,0 +1,173 @@
+import { addItem, addProperty, removePart, replaceValue } from '../../../lib/json-edit.js'
+import { type JsonObject, propertyOf, toValue } from '../../../lib/json-text.js'
+import type { Created, InsertedEntries, RememberedEntries, WantedEntries } from '../../installer.js'
+import {
+  hookCommand,
+  mentionsUs,
+  type Recognise,
+  readStatusLine,
+  statusLineCommand,
+} from '../../shared/launcher-call.js'
+import { WAITER_EVENTS, WAITER_KEYS } from '../waiter.js'
+import { hasRule, insertRule, stripRule } from './handoff-rule.js'
+import { type Entry, EVENTS, entries, isBlank, objectAt, openSettings, statusLineOf } from './settings-file.js'
+
+export function insertBaton(blank: string, want: WantedEntries): InsertedEntries {
+  const put = insertCalls(blank, want)
+  const { text, made } = want.rule ? insertRule(put.text) : { text: put.text, made: null }
+  return { ...put, text, created: { ...put.created, ...(made ? { rule: made } : {}) } }
+}
+
+function insertCalls(blank: string, want: WantedEntries): InsertedEntries {
+  let text = isBlank(blank) ? `${blank.startsWith('\uFEFF') ? '\uFEFF' : ''}{}\n` : blank
+  const notes: string[] = []
+  const root = openSettings(text)
+  const hooks = objectAt(root, 'hooks')
+  const created: Created = {
+    hooks: !hooks,
+    events: Object.keys(EVENTS).filter((e) => !hooks || !propertyOf(hooks, e)),
+    statusLine: false,
+  }
+  const plain = toValue(root) as Record<string, unknown>
+  if (plain.disableAllHooks === true)
+    notes.push('disableAllHooks is set in this file: the client runs no hooks until it is removed.')
+
+  if (!hooks)
+    text = addProperty(text, root, 'hooks', Object.fromEntries(Object.keys(EVENTS).map((e) => [e, [group(want, e)]])))
+  else for (const event of Object.keys(EVENTS)) text = insertEvent(text, event, want)
+
+  const line = statusLineOf(openSettings(text))
+  if (line.kind === 'foreign') {
+    notes.push(
+      `The status line has the type ${JSON.stringify(line.type)}, which Baton cannot run beside its own: it was left as it is.`,
+    )
+  } else if (line.kind === 'command' && mentionsUs(line.command, want.by)) {
+    notes.push('The status line already calls Baton by itself: it was left as it is.')
+  } else if (line.kind === 'command') {
+    const literal = text.slice(line.node.start, line.node.end)
+    text = replaceValue(text, line.node, JSON.stringify(statusLineCommand(want.launcher, want.key, line.command)))
+    return { text, created, former: line.command, formerLiteral: literal, notes }
+  } else if (
+    want.inherited !== null &&
+    (readStatusLine(want.inherited, want.by) || mentionsUs(want.inherited, want.by))
+  ) {
+    notes.push("The user's own settings already carry Baton's status line: none was added here.")
+  } else {
+    const command = statusLineCommand(want.launcher, want.key, want.inherited)
+    text = addProperty(text, openSettings(text), 'statusLine', { type: 'command', command })
+    return { text, created: { ...created, statusLine: true }, former: want.inherited, formerLiteral: null, notes }
+  }
+  return { text, created, former: null, formerLiteral: null, notes }
+}
+
+/**
+ * The text without any entry of ours, wherever it stands now; everything else byte for byte.
+ * `formerOf`: the former status line by key, for forms that do not carry it themselves.
+ */
+export function stripBaton(
+  text: string,
+  by: Recognise,
+  known: RememberedEntries | null,
+  formerOf: (key: string) => string | null,
+): string {
+  if (isBlank(text)) return text
+  let now = text
+  for (let entry = findEntry(now, by); entry; entry = findEntry(now, by))
+    now = removeEntry(now, entry, known?.created ?? null)
+  if (now !== text && (known?.created.hooks ?? true)) now = dropEmpty(now, openSettings(now), 'hooks')
+  return stripRule(stripStatusLine(now, by, known, formerOf), known?.created.rule ?? null)
+}
+
+/** Whether both texts hold the same entries of ours, however each is laid out and whatever else it holds. */
+export function sameEntries(one: string, other: string, by: Recognise): boolean {
+  return JSON.stringify(listOurs(one, by)) === JSON.stringify(listOurs(other, by))
+}
+
+function listOurs(text: string, by: Recognise): unknown[] {
+  if (isBlank(text)) return []
+  const root = openSettings(text)
+  const line = statusLineOf(root)
+  const own = line.kind === 'command' && readStatusLine(line.command, by) ? line.command : null
+  return [
+    own,
+    hasRule(text),
+    ...entries(root, by)
+      .map((e) => [e.event, e.matcher, sorted(e.hook)])
+      .sort(),
+  ]
+}
+
+const sorted = (hook: unknown) => Object.entries(hook as object).sort(([a], [b]) => (a < b ? -1 : 1))
+
+/** Launchers of other homes, still alive, that this file calls. */
+export function otherHomes(text: string, by: Recognise): string[] {
+  if (isBlank(text)) return []
+  const root = openSettings(text)
+  const line = statusLineOf(root)
+  const calls = [
+    ...entries(root, by).map((e) => e.call),
+    line.kind === 'command' ? readStatusLine(line.command, by) : null,
+  ]
+  return [...new Set(calls.flatMap((c) => (c?.whose === 'other-home' ? [c.launcher] : [])))]
+}
+
+const group = ({ launcher, waiter }: WantedEntries, event: string) => ({
+  hooks: [
+    { type: 'command', command: hookCommand(launcher, event), timeout: EVENTS[event] },
+    ...(waiter && WAITER_EVENTS.includes(event)
+      ? [{ type: 'command', command: hookCommand(launcher, 'waiter'), ...WAITER_KEYS }]
+      : []),
+  ],
+})
+
+function insertEvent(text: string, event: string, want: WantedEntries): string {
+  const hooks = objectAt(openSettings(text), 'hooks')!
+  const groups = propertyOf(hooks, event)?.value
+  if (groups?.kind === 'array') return addItem(text, groups, group(want, event))
+  return addProperty(text, hooks, event, [group(want, event)])
+}
+
+function findEntry(text: string, by: Recognise): Entry | undefined {
+  return entries(openSettings(text), by).find((e) => e.call.whose !== 'other-home')
+}
+
+function removeEntry(text: string, entry: Entry, created: Created | null): string {
+  if (entry.list.parts.length > 1) return removePart(text, entry.list, entry.index)
+  if (entry.groups.parts.length > 1) return removePart(text, entry.groups, entry.groupIndex)
+  const hooks = objectAt(openSettings(text), 'hooks')!
+  if (created && !created.events.includes(entry.event)) return removePart(text, entry.groups, entry.groupIndex)
+  return removePart(
+    text,
+    hooks,
+    hooks.parts.findIndex((p) => p.value.start === entry.groups.start),
+  )
+}
+
+function dropEmpty(text: string, root: JsonObject, key: string): string {
+  const index = root.parts.findIndex((p) => p.key === key)
+  const value = root.parts[index]?.value
+  return value?.kind === 'object' && value.parts.length === 0 ? removePart(text, root, index) : text
+}
+
+function stripStatusLine(
+  text: string,
+  by: Recognise,
+  known: RememberedEntries | null,
+  formerOf: (key: string) => string | null,
+): string {
+  const root = openSettings(text)
+  const line = statusLineOf(root)
+  const ours = line.kind === 'command' ? readStatusLine(line.command, by) : null
+  if (line.kind !== 'command' || !ours || ours.whose === 'other-home') return text
+  const former = ours.former || (ours.current ? '' : formerOf(ours.args[1] ?? '')) || ''
+  const remove = known?.created.statusLine ? former === (known.former ?? '') : former === '' && known?.former !== ''
+  if (remove) {
+    return removePart(
+      text,
+      root,
+      root.parts.findIndex((p) => p.key === 'statusLine'),
+    )
+  }
+  const literal = known?.formerLiteral && known.former === former ? known.formerLiteral : JSON.stringify(former)
+  return replaceValue(text, line.node, literal)
+}

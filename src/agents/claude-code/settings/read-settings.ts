@@ -1,0 +1,130 @@
+import { platform } from 'node:os'
+import { dirname, isAbsolute, join, resolve } from 'node:path'
+import { type FileOwner, lookAtNamedFile, readNamedText } from '../../../lib/named-file.js'
+import { rememberFor } from '../../../lib/remember.js'
+import { type Fields, list, number, object, parseObject, text } from '../fields.js'
+
+/** The settings a measurement depends on, merged as the client merges them. */
+export interface ClientSettings {
+  autoCompactEnabled?: boolean
+  autoCompactWindow?: number
+  model?: string
+  env: Record<string, string>
+  /** How many hooks are asked before a compaction, Baton's own among them. */
+  askedToCompact?: number
+  /** Plugins, whose hooks are not looked at, are switched on. */
+  plugins?: boolean
+  /** The permission mode of sessions that name none; absent: the client's own default. */
+  permissionMode?: string
+  /** Whether the client continues by itself when a usage limit has reset; absent: its own default. */
+  autoContinue?: boolean
+  /** Rules of all layers that allow calls; absent: none. */
+  allowed?: string[]
+}
+
+export interface SettingsPlaces {
+  /** Claude Code's own folder; null: not known. */
+  configDir: string | null
+  project: string | null
+  /** Value of `--settings`: a file or JSON. */
+  flag?: string
+  /** Value of `--setting-sources`; undefined: all. */
+  sources?: string[]
+  /** Where relative paths of the command line begin. */
+  cwd: string | null
+}
+
+export const MANAGED =
+  platform() === 'darwin'
+    ? '/Library/Application Support/ClaudeCode/managed-settings.json'
+    : '/etc/claude-code/managed-settings.json'
+
+/** User, project, local, `--settings`, managed: the later one wins key by key; `env` is merged name by name. */
+export function readSettings(places: SettingsPlaces): ClientSettings {
+  return remembered(JSON.stringify(places), () => mergeSettings(places))
+}
+
+const remembered = rememberFor<ClientSettings>(1000, 256)
+
+function mergeSettings(places: SettingsPlaces): ClientSettings {
+  const { configDir, project, flag, sources, cwd } = places
+  const wants = (source: string): boolean => sources === undefined || sources.includes(source)
+  const layers = [
+    configDir !== null && wants('user') ? readFile(join(configDir, 'settings.json'), SETTINGS_OWNER) : null,
+    project !== null && wants('project') ? readFile(join(project, '.claude', 'settings.json'), 'anyone') : null,
+    project !== null && wants('local') ? readFile(join(project, '.claude', 'settings.local.json'), 'anyone') : null,
+    flag === undefined ? null : readFlag(flag, cwd),
+    readFile(MANAGED, SETTINGS_OWNER),
+  ]
+  const merged: ClientSettings = { env: {} }
+  for (const layer of layers) if (layer !== null) merge(merged, layer)
+  return merged
+}
+
+/** Where Claude Code keeps its files, from its environment. */
+export function configDirOf(env: Record<string, string>): string | null {
+  return text(env.CLAUDE_CONFIG_DIR) ?? (text(env.HOME) === null ? null : join(env.HOME as string, '.claude'))
+}
+
+/** The same from where a session's transcript lies, `<folder>/projects/<project>/<session>.jsonl`; null: elsewhere. */
+export function configDirHolding(transcriptPath: string | null): string | null {
+  const projects = transcriptPath === null ? null : dirname(dirname(transcriptPath))
+  return projects?.endsWith('/projects') ? dirname(projects) : null
+}
+
+function merge(into: ClientSettings, layer: Fields): void {
+  if (typeof layer.autoCompactEnabled === 'boolean') into.autoCompactEnabled = layer.autoCompactEnabled
+  if (typeof layer.autoContinueAtUsageLimit === 'boolean') into.autoContinue = layer.autoContinueAtUsageLimit
+  const window = number(layer.autoCompactWindow)
+  if (window !== null) into.autoCompactWindow = window
+  const model = text(layer.model)
+  if (model !== null) into.model = model
+  const permissions = object(layer.permissions)
+  const mode = text(permissions?.defaultMode)
+  if (mode !== null) into.permissionMode = mode
+  const allowed = list(permissions?.allow).filter((rule) => typeof rule === 'string')
+  if (allowed.length > 0) into.allowed = [...(into.allowed ?? []), ...allowed]
+  const asked = hooksOf(layer, 'PreCompact')
+  if (Object.values(object(layer.enabledPlugins) ?? {}).includes(true)) into.plugins = true
+  if (asked > 0) into.askedToCompact = (into.askedToCompact ?? 0) + asked
+  for (const [name, value] of Object.entries(object(layer.env) ?? {}))
+    if (typeof value === 'string') into.env[name] = value
+}
+
+function hooksOf(layer: Fields, event: string): number {
+  return list(object(layer.hooks)?.[event]).reduce<number>((sum, group) => sum + list(object(group)?.hooks).length, 0)
+}
+
+/** Value of `--settings`: a file or JSON. null: it cannot be read. */
+export function readFlag(flag: string, cwd: string | null): Fields | null {
+  if (flag.trimStart().startsWith('{')) return parseObject(flag)
+  return isAbsolute(flag)
+    ? readFile(flag, SETTINGS_OWNER)
+    : cwd === null
+      ? null
+      : readFile(resolve(cwd, flag), SETTINGS_OWNER)
+}
+
+/**
+ * A package manager may own the user's settings: home-manager links them into a store that belongs
+ * to root.
+ */
+const SETTINGS_OWNER: FileOwner = 'this-user-or-root'
+
+const CACHED_FILES = 64
+const LARGEST_FILE = 1024 * 1024
+const cache = new Map<string, { stamp: string; fields: Fields | null }>()
+
+/** Kept by modification time and size, for a process that lives long. */
+function readFile(path: string, owner: FileOwner): Fields | null {
+  const looked = lookAtNamedFile(path, owner)
+  if ('refused' in looked || looked.size > LARGEST_FILE) return null
+  const stamp = `${looked.mtimeMs} ${looked.size} ${looked.ino}`
+  const kept = cache.get(path)
+  if (kept?.stamp === stamp) return kept.fields
+  const fields = parseObject(readNamedText(path, { owner, most: LARGEST_FILE }) ?? '')
+  cache.delete(path)
+  cache.set(path, { stamp, fields })
+  if (cache.size > CACHED_FILES) cache.delete(cache.keys().next().value as string)
+  return fields
+}

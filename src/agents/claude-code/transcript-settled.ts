@@ -1,0 +1,100 @@
+import { closeSync, readSync } from 'node:fs'
+import type { Signal } from '../../contract/signal.js'
+import { scanLinesBackwards } from '../../lib/json-lines.js'
+import { openNamedFile } from '../../lib/named-file.js'
+import { list, object, parseObject, text } from './fields.js'
+
+const KB = 1024
+const NEAR_END = 32 * KB
+const LOOK_BACK = 256 * KB
+const MOST = 8 * 1024 * KB
+
+/**
+ * Whether the transcript already holds what the signal speaks of. The client writes it up to a tenth
+ * of a second late, so at a tool batch or the end of a turn the newest answer may still be missing,
+ * and before a compaction the newest tool results. Other signals have nothing to wait for.
+ * `read`: the newest calls already read, which saves a look into the file. `upTo`: how far it was
+ * read; what was written since then does not count.
+ */
+export function isSettled(
+  signal: Signal,
+  from: number | null,
+  read: readonly string[] = [],
+  upTo = Number.POSITIVE_INFINITY,
+): boolean {
+  if (signal.subagent !== null || signal.transcriptPath === null) return true
+  if (signal.kind === 'tool-batch')
+    return (
+      signal.toolUseIds.length === 0 ||
+      signal.toolUseIds.some((id) => read.includes(id)) ||
+      withFile(signal.transcriptPath, upTo, (fd, size) => holdsAny(fd, size, from, signal.toolUseIds))
+    )
+  if (signal.kind === 'turn-end')
+    return withFile(signal.transcriptPath, upTo, (fd, size) => endsWithAnswer(fd, size, signal.lastAnswer ?? null))
+  if (signal.kind === 'compact-start') return withFile(signal.transcriptPath, upTo, hasAllResults)
+  return true
+}
+
+function withFile(path: string, upTo: number, look: (fd: number, size: number) => boolean): boolean {
+  const opened = openNamedFile(path, 'this-user')
+  // A transcript that does not exist, or that must not be read, is not late.
+  if ('refused' in opened) return opened.refused !== 'unreadable'
+  try {
+    return look(opened.fd, Math.min(opened.stats.size, upTo))
+  } catch {
+    return false
+  } finally {
+    closeSync(opened.fd)
+  }
+}
+
+/** The calls of one batch belong to one answer: any of them shows that it is written. Mostly it stands near the end. */
+function holdsAny(fd: number, size: number, from: number | null, ids: string[]): boolean {
+  const most = Math.min(size, MOST, Math.max(LOOK_BACK, from === null ? 0 : size - from + LOOK_BACK))
+  return [Math.min(NEAR_END, most), most].some((length) => {
+    const buffer = Buffer.allocUnsafe(length)
+    const got = readSync(fd, buffer, 0, length, size - length)
+    return ids.some((id) => buffer.subarray(0, got).includes(`"${id}"`))
+  })
+}
+
+/**
+ * Whether every tool call of the newest answer has its result. The client compacts only between two
+ * requests, so a missing result is about to be written.
+ */
+function hasAllResults(fd: number, size: number): boolean {
+  const calls: string[] = []
+  const results = new Set<string>()
+  let isAnswerSeen = false
+  scanLinesBackwards(fd, size, { longestLine: LOOK_BACK, most: LOOK_BACK }, (buffer, start, end) => {
+    const entry = parseObject(buffer.toString('utf8', start, end))
+    if (entry === null || entry.isSidechain === true) return false
+    const blocks = list(object(entry.message)?.content).map(object)
+    if (entry.type === 'assistant') {
+      isAnswerSeen = true
+      for (const block of blocks) if (block?.type === 'tool_use') calls.push(text(block.id) ?? '')
+    } else if (entry.type === 'user') {
+      if (isAnswerSeen) return true
+      for (const block of blocks) if (block?.type === 'tool_result') results.add(text(block.tool_use_id) ?? '')
+    }
+    return false
+  })
+  return calls.every((id) => results.has(id))
+}
+
+/** The newest entry of the conversation is the answer the client speaks of, not the prompt or tool result before it. */
+function endsWithAnswer(fd: number, size: number, said: string | null): boolean {
+  let settled = false
+  scanLinesBackwards(fd, size, { longestLine: LOOK_BACK, most: LOOK_BACK }, (buffer, start, end) => {
+    const entry = parseObject(buffer.toString('utf8', start, end))
+    if (entry === null || entry.isSidechain === true || entry.isMeta === true) return false
+    if (entry.type === 'user') return true
+    if (entry.type !== 'assistant') return false
+    const words = list(object(entry.message)?.content)
+      .map((block) => text(object(block)?.text))
+      .filter((part) => part !== null)
+    settled = said === null || words.length === 0 || words.join('').trim() === said.trim()
+    return true
+  })
+  return settled
+}

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import { ears } from '../../jobs/runtimes/heard.cases.js'
+import { boundedEars } from './bounded-ears.js'
+
+const CALL = { id: 't1', name: 'Bash', input: {}, subagent: null }
+const never = (): Promise<never> => new Promise(() => {})
+
+test('an answer in time is passed on', async () => {
+  const bounded = boundedEars(ears({ afterBatch: async () => ({ stop: 'full' }) }), () => {})
+  expect(await bounded.afterBatch([])).toEqual({ stop: 'full' })
+})
+
+test('an ear that is late or throws gives an empty answer, and the log says which', async () => {
+  const said: string[] = []
+  const broken = boundedEars(
+    {
+      beforeTool: () => {
+        throw new Error('at once')
+      },
+      afterTool: () => Promise.reject(new Error('later')),
+      afterBatch: never,
+      beforeCompaction: never,
+      afterCompaction: never,
+    },
+    (level, text, fields) => said.push(`${level} ${fields?.ear} ${fields?.reason ?? text}`),
+    20,
+  )
+  expect(await broken.beforeTool(CALL)).toEqual({})
+  expect(await broken.afterTool({ ...CALL, result: '', failed: false })).toBeUndefined()
+  expect([await broken.afterBatch([]), await broken.beforeCompaction('auto'), await broken.afterCompaction()]).toEqual([
+    {},
+    {},
+    {},
+  ])
+  expect(said.slice(0, 2)).toEqual(['warn beforeTool at once', 'warn afterTool later'])
+  expect(said.slice(2).every((line) => line.includes('within 20 ms'))).toBe(true)
+  expect(said).toHaveLength(5)
+})

@@ -1,0 +1,40 @@
+import type { RuntimeListener } from '../../contract/runtime.js'
+import { reasonOf } from '../../lib/errors.js'
+import type { Log } from '../../lib/log.js'
+import { within } from '../../lib/within.js'
+
+/**
+ * A client that is made to wait longer than it allows ends its session, so every answer has its time: far below what the client is
+ * told to wait, and long enough for a question to a client on a machine that is busy with many.
+ */
+export const EAR_MS = 10_000
+
+/** The same ears, none of which is late or throws: then the answer is empty, and the log says so. */
+export function boundedEars(listener: RuntimeListener, log: Log, ms = EAR_MS): RuntimeListener {
+  const ask = async <T>(name: keyof RuntimeListener, answer: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      // in a promise of its own: an ear that throws before it waits is no different
+      const given = await within(
+        ms,
+        Promise.resolve()
+          .then(answer)
+          .then((value) => ({ value })),
+      )
+      if (given === undefined)
+        log('warn', `no answer to the client within ${ms} ms; it goes on without one`, { ear: name })
+      return given?.value
+    } catch (error) {
+      log('warn', 'an answer to the client failed; it goes on without one', { ear: name, reason: reasonOf(error) })
+      return undefined
+    }
+  }
+  return {
+    heard: async (event, payload) => (await ask('heard', async () => listener.heard?.(event, payload))) ?? '',
+    beforeTool: async (call) => (await ask('beforeTool', () => listener.beforeTool(call))) ?? {},
+    afterTool: async (result) => void (await ask('afterTool', () => listener.afterTool(result))),
+    afterBatch: async (calls) => (await ask('afterBatch', () => listener.afterBatch(calls))) ?? {},
+    beforeCompaction: async (trigger) =>
+      (await ask('beforeCompaction', () => listener.beforeCompaction(trigger))) ?? {},
+    afterCompaction: async () => (await ask('afterCompaction', () => listener.afterCompaction())) ?? {},
+  }
+}

@@ -1,0 +1,43 @@
+import { BatonError, EXIT } from '../../lib/errors.js'
+
+/** Why a file was left as it was. Thrown before anything is changed. */
+export class InstallProblem extends BatonError {
+  constructor(
+    readonly path: string,
+    readonly reason: string,
+    hint: string,
+  ) {
+    super(`${path}: ${reason}`, hint, EXIT.refused, { path, reason })
+    this.name = 'InstallProblem'
+  }
+}
+
+/** What in a settings file keeps Baton out of it. */
+export class SettingsFault extends Error {
+  constructor(
+    readonly reason: string,
+    readonly hint: string,
+  ) {
+    super(reason)
+    this.name = 'SettingsFault'
+  }
+}
+
+/** Settings as text; bytes that are no UTF-8 would not survive being written back. */
+export function asText(path: string, bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    throw new InstallProblem(path, 'it is not UTF-8 text', 'Save the file as UTF-8 and try again.')
+  }
+}
+
+/** Names the file a fault was found in. */
+export function checked<T>(path: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof SettingsFault) throw new InstallProblem(path, error.reason, error.hint)
+    throw error
+  }
+}

@@ -1,0 +1,61 @@
+import type { HandoffShown } from '../contract/api/sessions.js'
+import type { SessionRecord } from '../contract/records/session.js'
+import { dropHandoff, requestBrief } from '../engine/handoff/handoff-calls.js'
+import type { App } from '../engine/open-engine.js'
+import { setEnabled } from '../engine/signals/switches.js'
+import { viewHandoff } from '../engine/views/brief-view.js'
+import { type ArchiveUseCases, archiveUseCases } from './archives.js'
+import { type BriefUseCases, briefUseCases, handoffUnderWay } from './briefs.js'
+import { type JobUseCases, jobUseCases } from './jobs.js'
+import { type MessageUseCases, messageUseCases, typeSoon } from './messages.js'
+import type { OwnProgram } from './own-program.js'
+import { type SettingsUseCases, settingsUseCases } from './settings.js'
+
+/**
+ * What routes need of rooms that the server may not enter; `app/` implements them. Whatever is named by an id is found by its beginning too;
+ * what is not there, or cannot be done, is a `BatonError`.
+ */
+export interface UseCases
+  extends SessionUseCases,
+    MessageUseCases,
+    JobUseCases,
+    BriefUseCases,
+    ArchiveUseCases,
+    SettingsUseCases {}
+
+/** Use cases of the server's routes. */
+export function useCasesOf(app: App, program: OwnProgram): UseCases {
+  return {
+    ...sessionUseCases(app),
+    ...messageUseCases(app),
+    ...jobUseCases(app, program),
+    ...briefUseCases(app),
+    ...archiveUseCases(app, program),
+    ...settingsUseCases(app, program),
+  }
+}
+
+interface SessionUseCases {
+  handOff(record: SessionRecord, reason: string | null): HandoffShown
+  cancelHandoff(record: SessionRecord): HandoffShown
+  switchSession(record: SessionRecord, enabled: boolean): void
+}
+
+/** A caller with the token is the user. */
+const PERSON = null
+
+function sessionUseCases(app: App): SessionUseCases {
+  const { deps } = app.engine
+  return {
+    handOff({ sessionId }, reason) {
+      const handoff = requestBrief(deps, { sessionId, caller: PERSON, reason })
+      typeSoon(app, handoff.seatId)
+      return viewHandoff(handoff)
+    },
+    cancelHandoff({ seatId, sessionId }) {
+      const { handoffId } = handoffUnderWay(app, seatId, sessionId)
+      return viewHandoff(dropHandoff(deps, { handoffId, caller: PERSON }))
+    },
+    switchSession: ({ sessionId }, enabled) => setEnabled(deps, 'session', sessionId, enabled, app.now().toISOString()),
+  }
+}

@@ -1,0 +1,220 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { timeLimit } from '../archive/time-limit.js'
+import type { Cli } from '../cli/command.js'
+import { tellUnread } from '../cli/commands/archive-search.js'
+import { loadConfig } from '../config/load-config.js'
+import { openApp } from '../engine/open-engine.js'
+import * as rareWork from '../engine/rare-work.js'
+import { processInfo } from '../lib/process-info.js'
+import { line, newTrial } from '../testing/archive-home.js'
+import { archivesOf, finishArchives, readNew, retainArchives, type WaitClock, waitForOther } from './archives.js'
+
+const DAY = 24 * 3_600_000
+
+/** Two sessions with archives, last written 5 and 50 days ago. */
+function archived(settings: object | null, projectSettings: object | null = null) {
+  const dir = mkdtempSync(join(tmpdir(), 'baton-retain-'))
+  const [client, project] = [join(dir, '.claude'), join(dir, 'shop')]
+  mkdirSync(join(dir, 'baton'), { mode: 0o700 })
+  mkdirSync(join(client, 'projects', '-shop'), { recursive: true })
+  mkdirSync(join(project, '.claude'), { recursive: true })
+  if (settings !== null) writeFileSync(join(client, 'settings.json'), JSON.stringify(settings))
+  if (projectSettings !== null)
+    writeFileSync(join(project, '.claude', 'settings.json'), JSON.stringify(projectSettings))
+  const app = openApp({ env: { HOME: dir, BATON_HOME: join(dir, 'baton') }, loadConfig, rareWork: () => rareWork })
+  const archives = archivesOf(app)
+  onTestFinished(() => {
+    archives.close()
+    app.close()
+    rmSync(dir, { recursive: true, force: true })
+  })
+  const path = (id: string): string => join(client, 'projects', '-shop', `${id}.jsonl`)
+  for (const [sessionId, days] of [
+    ['new', 5],
+    ['old', 50],
+  ] as const) {
+    writeFileSync(path(sessionId), `${JSON.stringify({ type: 'user', message: { content: sessionId } })}\n`)
+    const at = new Date(Date.now() - days * DAY)
+    utimesSync(path(sessionId), at, at)
+    app.store.transaction(() =>
+      app.planArchive({ sessionId, agent: 'claude-code', project, trigger: 'import', transcript: path(sessionId) }),
+    )
+  }
+  finishArchives(app, archives)
+  return {
+    app,
+    archives,
+    path,
+    retain: () => retainArchives(app, archives),
+    left: () => app.store.archives().map(({ sessionId }) => sessionId),
+  }
+}
+
+test('archives are kept for ever where nobody set cleanupPeriodDays', () => {
+  const it = archived({})
+  it.retain()
+  expect(it.left()).toEqual(['new', 'old'])
+})
+
+test("a period that the user set removes archives by the transcript's age, and never a transcript", () => {
+  const it = archived({ cleanupPeriodDays: 30 })
+  expect(it.retain().archives).toMatchObject([{ session_id: 'old' }])
+  expect(it.left()).toEqual(['new'])
+  expect(existsSync(it.path('old'))).toBe(true)
+  expect(it.app.store.segments({ sessionId: 'old' })).toEqual([])
+  expect(it.app.store.leftovers()).toEqual([])
+})
+
+test('a period in the settings of a repository removes nothing', () => {
+  const it = archived(null, { cleanupPeriodDays: 1 })
+  it.retain()
+  expect(it.left()).toEqual(['new', 'old'])
+})
+
+test('settings that cannot be parsed remove nothing', () => {
+  const it = archived({ cleanupPeriodDays: 'soon' })
+  it.retain()
+  expect(it.left()).toEqual(['new', 'old'])
+})
+
+/** A clock on which a pause is over at once. */
+function quickClock(): WaitClock {
+  let now = 0
+  return {
+    now: () => now,
+    pause: async (ms) => {
+      now += ms
+    },
+  }
+}
+
+/** An archive that waits, because a living process has its name on an older one of the session. */
+function held() {
+  const trial = newTrial()
+  trial.write('s1', line({ by: 'user', text: 'one' }))
+  const older = trial.plan('s1')!
+  const { archiveId } = trial.plan('s1')!
+  // This process's parent lives as long as the test.
+  const { pid, startedAt } = processInfo(process.ppid)!
+  trial.store.transaction(() => trial.store.putArchive({ ...older, lease: { pid, startedAt } }))
+  trial.archives.finish()
+  expect(trial.store.archive(archiveId)!.status).toBe('pending')
+  return { trial, older, archiveId, store: trial.store, finish: () => void trial.archives.finish() }
+}
+
+describe('waiting for another process', () => {
+  test('ends when that one has let go, with the archive kept', async () => {
+    const { older, store, archiveId, finish } = held()
+    let told = 0
+    const tell = (): void => {
+      told++
+      store.transaction(() => store.putArchive({ ...store.archive(older.archiveId)!, lease: null }))
+    }
+    expect(await waitForOther({ store, archiveId, finish, tell, clock: quickClock() })).toMatchObject({
+      status: 'kept',
+    })
+    expect(told).toBe(1)
+    expect(store.archive(older.archiveId)).toMatchObject({ status: 'kept' })
+  })
+
+  test('ends after a while, with the archive as it is', async () => {
+    const { store, archiveId, finish } = held()
+    let told = 0
+    const tell = (): void => void told++
+    expect(await waitForOther({ store, archiveId, finish, tell, clock: quickClock() })).toMatchObject({
+      status: 'pending',
+    })
+    expect(told).toBe(1)
+  })
+
+  test('ends when the archive is forgotten', async () => {
+    const { trial, store, archiveId, finish } = held()
+    const tell = (): void => void trial.archives.remove(store.archives())
+    expect(await waitForOther({ store, archiveId, finish, tell, clock: quickClock() })).toBeNull()
+  })
+
+  test('does not wait for what is settled', async () => {
+    const { trial, store, finish } = held()
+    trial.write('s2', line({ by: 'user', text: 'two' }))
+    const { archiveId } = trial.keep('s2')
+    const tell = (): never => expect.fail('nothing to wait for')
+    expect(await waitForOther({ store, archiveId, finish, tell })).toMatchObject({ status: 'kept' })
+  })
+})
+
+/** A store with sessions whose clients were killed, each with this text in its transcript. */
+function killed(texts: Record<string, string>) {
+  const dir = mkdtempSync(join(tmpdir(), 'baton-read-new-'))
+  mkdirSync(join(dir, 'baton'), { mode: 0o700 })
+  let isLeft = false
+  const leaveWork = (): void => {
+    isLeft = true
+  }
+  const env = { HOME: dir, BATON_HOME: join(dir, 'baton') }
+  const app = openApp({ env, loadConfig, rareWork: () => rareWork, leaveWork })
+  const archives = archivesOf(app)
+  onTestFinished(() => {
+    archives.close()
+    app.close()
+    rmSync(dir, { recursive: true, force: true })
+  })
+  for (const [id, text] of Object.entries(texts)) {
+    const transcript = join(dir, `${id}.jsonl`)
+    writeFileSync(transcript, `${JSON.stringify({ type: 'user', message: { role: 'user', content: text } })}\n`)
+    const body = { hook_event_name: 'SessionStart', source: 'startup', session_id: id, transcript_path: transcript }
+    const raw = { agent: 'claude-code', kind: 'SessionStart', body: JSON.stringify(body), env: {}, at: Date.now() }
+    app.engine.take(raw, { deliver: 'keep' })
+    const process = { pid: 2 ** 22 - 1, startedAt: 'long ago' }
+    app.store.transaction(() => app.store.putSession({ ...app.store.session(id)!, process }))
+  }
+  return {
+    app,
+    archives,
+    opened: { app, archives, progress: { add() {}, end() {} } },
+    isLeft: () => isLeft,
+    find: (query: string, within = timeLimit(60_000)) => archives.search({ query, limit: 5, within }).length,
+  }
+}
+
+test('a search finds what a killed session said', () => {
+  const it = killed({ s1: 'the heron builds a nest' })
+  const fresh = readNew(it.opened)
+  expect(it.find('heron', fresh.within)).toBe(1)
+  expect(fresh.unread()).toEqual([])
+})
+
+test('transcripts for which there is no time are named, planned and left to a process in the background', () => {
+  const it = killed({ s1: 'the heron builds a nest' })
+  const fresh = readNew(it.opened, timeLimit(0))
+  expect(it.find('heron', fresh.within)).toBe(0)
+  expect(fresh.unread()).toMatchObject([{ session_id: 's1', archive_id: null }])
+  expect(it.isLeft()).toBe(true)
+  const notes: string[] = []
+  tellUnread(fresh.unread(), { note: (text: string) => notes.push(text) } as unknown as Cli)
+  expect(notes).toEqual([expect.stringContaining('Not read yet, there was no time: s1 (')])
+})
+
+test('a transcript that is too large for the time does not keep a small one from being read', () => {
+  const it = killed({ s1: 'the heron builds a nest', s2: `the stork ${'x'.repeat(200_000)}` })
+  // Three milliseconds are left for the whole test, at 50 kB each: only the small one fits.
+  const fresh = readNew(
+    it.opened,
+    timeLimit(3, () => 0),
+  )
+  expect(it.find('heron')).toBe(1)
+  expect(fresh.unread()).toMatchObject([{ session_id: 's2', archive_id: expect.stringMatching(/^arc_/) }])
+})
+
+test('an index that was lost is rebuilt only as far as the time allows, and the rest is named', () => {
+  const it = killed({ s1: 'the heron builds a nest' })
+  readNew(it.opened)
+  it.archives.close()
+  rmSync(it.archives.places.index)
+  const fresh = readNew(it.opened, timeLimit(0))
+  expect(it.find('heron', fresh.within)).toBe(0)
+  expect(fresh.unread()).toMatchObject([{ session_id: 's1' }])
+  expect(it.find('heron')).toBe(1)
+})

@@ -1,0 +1,408 @@
+import { isAbsolute, join } from 'node:path'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
+import { readers } from '../agents/readers.js'
+import type { CleanupPeriod } from '../agents/transcript-reader.js'
+import { type Archives, type FinishOptions, makeArchives, type Removed } from '../archive/archive.js'
+import { DamagedArchive } from '../archive/blocks.js'
+import { chosen, partOf } from '../archive/choose-archives.js'
+import { type Place, readTranscript } from '../archive/read-transcript.js'
+import { type TimeLimit, timeLimit } from '../archive/time-limit.js'
+import { DEFAULT_AGENT } from '../contract/agent-ids.js'
+import type { ArchiveShown, HitsShown, TranscriptPart } from '../contract/api/archives.js'
+import type { ReplyOf, TakenBody } from '../contract/api/routes.js'
+import type { ArchiveRecord } from '../contract/records/archive.js'
+import type { SessionRecord } from '../contract/records/session.js'
+import { type JudgedTranscript, planStored } from '../engine/compaction/stored-transcripts.js'
+import type { App } from '../engine/open-engine.js'
+import { BatonError, EXIT, reasonOf } from '../lib/errors.js'
+import type { Store } from '../store/store.js'
+import type { OwnProgram } from './own-program.js'
+
+/** The archives of a house, joined with the readers of transcripts. Apart from `engine/open-engine.ts`, because a hook only plans them. */
+export function archivesOf(app: App): Archives {
+  return makeArchives({
+    store: app.store,
+    root: app.home.root,
+    now: app.now,
+    newId: app.newId,
+    log: app.log,
+    readerOf(agent, chain) {
+      const read = readers[agent]?.entriesOfLine
+      return read ? (line, number) => read(line, number, chain) : null
+    },
+    // There was one agent only while archives had no record files.
+    legacy: { agent: DEFAULT_AGENT, projectOfLine: (line) => readers[DEFAULT_AGENT]?.folderOfLine(line) ?? null },
+  })
+}
+
+/** Keeps what is planned and tells of it. */
+export function finishArchives(
+  app: App,
+  archives: Archives,
+  options: Pick<FinishOptions, 'progress' | 'limit' | 'sessionId'> = {},
+): ArchiveRecord[] {
+  return archives.finish({
+    ...options,
+    settled(record) {
+      const event = archives.createdEvent(record)
+      if (event) app.store.addEvent(event)
+    },
+  })
+}
+
+/**
+ * Drops what the configuration says is too old or too much, and what a period for transcripts that
+ * somebody set limits.
+ */
+export function retainArchives(app: App, archives: Archives): Removed {
+  const policy = (project: string | null) =>
+    app.policyOf({ agent: DEFAULT_AGENT, project, model: null, seat: null }).policy.archive
+  const configured = archives.retain(policy)
+  const expired = archives.expire(expiredAt(app.now()))
+  for (const { archive_id: archive, session_id: session } of expired.archives)
+    app.log('info', 'an archive was removed: its transcript is older than cleanupPeriodDays', { archive, session })
+  return {
+    archives: [...configured.archives, ...expired.archives],
+    freedBytes: configured.freedBytes + expired.freedBytes,
+  }
+}
+
+const DAY_MS = 24 * 3_600_000
+
+/**
+ * Whether a period after which the client deletes transcripts, set by the user or an administrator,
+ * is over for an archive. The client's own default limits nothing: archives are there to outlive it.
+ */
+function expiredAt(now: Date): (record: ArchiveRecord) => boolean {
+  return ({ agent, parts: [main], writtenAt, createdAt }) => {
+    const period = readers[agent]?.cleanupPeriod(main?.path ?? null)
+    if (!period || period.setBy === null) return false
+    return now.getTime() - Date.parse(writtenAt ?? createdAt) > period.days * DAY_MS
+  }
+}
+
+/** The periods that limit these archives, each once. */
+export function cleanupLimits(records: readonly ArchiveRecord[]): CleanupPeriod[] {
+  const limits = new Map<string, CleanupPeriod>()
+  for (const { agent, parts } of records) {
+    const period = readers[agent]?.cleanupPeriod(parts[0]?.path ?? null)
+    if (period && period.setBy !== null) limits.set(period.setBy, period)
+  }
+  return [...limits.values()]
+}
+
+/** Reports how far long work has come. */
+export interface Progress {
+  /** More bytes of `what` are done. */
+  add(what: string, bytes: number): void
+  /** Takes the line away again. */
+  end(): void
+}
+
+export interface Opened {
+  app: App
+  archives: Archives
+  progress: Progress
+}
+
+const DOING = { keep: 'keeping transcripts:', index: 'making them searchable:' }
+
+/** A search may find its index gone and make it again, which takes long enough to be shown. */
+export function withProgress(archives: Archives, progress: Progress): Archives {
+  return {
+    ...archives,
+    search(request) {
+      const hits = archives.search({ progress: (bytes) => progress.add(DOING.index, bytes), ...request })
+      progress.end()
+      return hits
+    },
+  }
+}
+
+export function finishAll({ app, archives, progress }: Opened, limit?: FinishOptions['limit']): ArchiveRecord[] {
+  const told = (what: keyof typeof DOING, bytes: number): void => progress.add(DOING[what], bytes)
+  return finishArchives(app, archives, { progress: told, ...(limit ? { limit } : {}) })
+}
+
+interface ArchiveQuery {
+  session?: string | undefined
+  project?: string | undefined
+  limit?: number | undefined
+}
+
+export interface ArchiveUseCases {
+  archives(query: ArchiveQuery): ReplyOf<'archives'>
+  archive(id: string): ArchiveShown
+  /** `before`: what stands before this line, the last of it; null: from `from` on. `whole`: no text is cut. */
+  transcript(
+    id: string,
+    page: { from: number; before: number | null; limit: number; subagent: string | null; whole: boolean },
+  ): Promise<TranscriptPart>
+  search(query: ArchiveQuery & { q: string }): Promise<HitsShown>
+  restore(id: string, wish: TakenBody<'restoreArchive'>): Promise<ReplyOf<'restoreArchive'>>
+  forget(record: SessionRecord): Promise<ReplyOf<'forget'>>
+}
+
+const USUAL_ARCHIVES = 200
+const USUAL_HITS = 20
+/** Number of transcripts whose line offsets are cached. */
+const MOST_PLACES = 50
+
+export function archiveUseCases(app: App, program: OwnProgram): ArchiveUseCases {
+  const { store } = app
+  let archives = archivesOf(app)
+  const places = new Map<string, Place[]>()
+  const placesOf = (streamId: string): Place[] => {
+    const known = places.get(streamId) ?? []
+    if (places.size > MOST_PLACES) places.clear()
+    places.set(streamId, known)
+    return known
+  }
+  return {
+    archives({ session, project, limit = USUAL_ARCHIVES }) {
+      const wanted = chosen(app, { session: session ?? null, folder: project ?? null })
+      const records = store.archives().filter(wanted).slice(-limit)
+      const sizes = archives.sizes()
+      return { archives: archives.view(records).reverse(), total_bytes: sizes.bytes, index_bytes: sizes.indexBytes }
+    },
+    archive: (id) => archives.view([archives.find(id)])[0]!,
+    async transcript(id, { from, before, limit, subagent, whole }) {
+      const record = archives.find(id)
+      const part = partOf(record, subagent)
+      const read = readers[record.agent]?.entriesOfLine
+      const chain = subagent === null ? 'main' : 'subagent'
+      const told = { archive_id: record.archiveId, subagent: subagent === null ? null : part.name }
+      if (part.streamId === null || !read)
+        return { ...told, entries: [], next_line: null, previous_line: null, lines: null }
+      const segments = archives.segments(part.streamId)
+      const page = await readTranscript(archives.blocks, {
+        segments,
+        bytes: part.bytes,
+        from,
+        before,
+        limit,
+        whole,
+        places: placesOf(part.streamId),
+        read: (line, number) => read(line, number, chain),
+      }).catch(explain(record))
+      return { ...told, ...page }
+    },
+    async search({ q, session, project, limit }) {
+      const among = [
+        ...(session === undefined ? [] : [`--session=${session}`]),
+        ...(project === undefined ? [] : [`--project=${project}`]),
+      ]
+      const words = ['archive', '--json', `--limit=${limit ?? USUAL_HITS}`, ...among, 'search', '-']
+      return (await program.command(words, q)) as Awaited<ReturnType<ArchiveUseCases['search']>>
+    },
+    async restore(id, { to, force, subagent }) {
+      const { archiveId } = archives.find(id)
+      const path = placeFor(to, program.env.HOME)
+      const options = [
+        `--to=${path}`,
+        ...(force ? ['--force'] : []),
+        ...(subagent === null ? [] : [`--subagent=${subagent}`]),
+      ]
+      const words = ['archive', '--json', ...options, 'restore', '--', archiveId]
+      const { bytes, sha256 } = (await program.command(words)) as { bytes: number; sha256: string | null }
+      return { archive_id: archiveId, path, bytes, sha256 }
+    },
+    async forget({ sessionId }) {
+      const words = ['archive', '--json', 'forget', '--', sessionId]
+      const done = (await program.command(words)) as { archives: unknown[]; freed_bytes: number; words: number }
+      // Transcripts that were unpacked lately are cached, and forgotten too.
+      archives.close()
+      archives = archivesOf(app)
+      places.clear()
+      return { session_id: sessionId, archives: done.archives.length, freed_bytes: done.freed_bytes, words: done.words }
+    },
+  }
+}
+
+function explain({ archiveId }: ArchiveRecord): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof DamagedArchive)) throw error
+    throw new BatonError(
+      `${archiveId} cannot be read: ${error.message}.`,
+      'baton archive verify tells more.',
+      EXIT.refused,
+    )
+  }
+}
+
+/** Where the server runs is nobody's business: a path says by itself where it leads. */
+function placeFor(to: string, userHome: string | undefined): string {
+  const path = to.startsWith('~/') && userHome ? join(userHome, to.slice(2)) : to
+  if (isAbsolute(path) && !/[\x00-\x1f]/.test(path)) return path
+  throw new BatonError(
+    'to: must be a whole path.',
+    'Such as /home/me/transcript.jsonl or ~/transcript.jsonl.',
+    EXIT.usage,
+  )
+}
+
+interface Waiting {
+  store: Pick<Store, 'archive'>
+  archiveId: string
+  /** Keeps what can be kept now. */
+  finish(): void
+  /** Told once, when it begins to take long. */
+  tell(): void
+  mostMs?: number
+  clock?: WaitClock
+}
+
+/** Milliseconds of a clock that only runs forward, and a pause on it. */
+export interface WaitClock {
+  now(): number
+  pause(ms: number): Promise<unknown>
+}
+
+const REAL_CLOCK: WaitClock = { now: () => performance.now(), pause: (ms) => sleep(ms) }
+
+const MOST_MS = 120_000
+const QUIET_MS = 1_000
+const PAUSE_MS = 250
+
+/**
+ * An archive whose session another process is working on, once that one is done with it or has let go of it. Returned as it is when that takes
+ * too long; null: it was forgotten meanwhile.
+ */
+export async function waitForOther({
+  store,
+  archiveId,
+  finish,
+  tell,
+  mostMs = MOST_MS,
+  clock = REAL_CLOCK,
+}: Waiting): Promise<ArchiveRecord | null> {
+  const began = clock.now()
+  let told = false
+  for (;;) {
+    const record = store.archive(archiveId)
+    const waited = clock.now() - began
+    if (record?.status !== 'pending' || waited >= mostMs) return record
+    if (!told && waited >= Math.min(QUIET_MS, mostMs / 2)) {
+      told = true
+      tell()
+    }
+    await clock.pause(PAUSE_MS)
+    finish()
+  }
+}
+
+/** A transcript that a search could not look into. */
+export interface Unread {
+  session_id: string
+  /** Null: no archive of it is planned yet. */
+  archive_id: string | null
+  bytes: number
+}
+
+interface ReadNew {
+  /** The time that is left for the search itself, which may find that the index has to be rebuilt. */
+  within: TimeLimit
+  /** The transcripts that were not read. To be asked after the search. */
+  unread(): Unread[]
+}
+
+/** How long a search waits for transcripts that are new. */
+const READ_MS = 5_000
+const MOST_PLANNED = 1_000
+
+/**
+ * Archives what sessions said since their last archive, also those that were killed, and makes it
+ * searchable, as far as the time allows. The rest is done by a process that this command leaves.
+ */
+export function readNew({ app, archives, progress }: Opened, within = timeLimit(READ_MS)): ReadNew {
+  let left: Unread[] = []
+  try {
+    const swept = app.engine.planUnarchived({ first: 'newest', most: MOST_PLANNED, isOver: within.isOver })
+    left = swept.left.map(({ record, bytes }) => ({ session_id: record.sessionId, archive_id: null, bytes }))
+    if (archives.unread().length > 0) finishAll({ app, archives, progress }, within)
+  } catch (error) {
+    // Archives that are complete can be searched all the same.
+    app.log('error', 'new transcripts could not be read for a search', { reason: reasonOf(error) })
+  }
+  progress.end()
+  return {
+    within,
+    unread() {
+      const open = archives.unread().map(({ sessionId, archiveId, parts }) => ({
+        session_id: sessionId,
+        archive_id: archiveId,
+        bytes: parts.reduce((sum, { bytes }) => sum + bytes, 0),
+      }))
+      const unread = [...left, ...open]
+      if (unread.length > 0) app.engine.deps.leaveWork()
+      return unread
+    },
+  }
+}
+
+export interface Imported {
+  /** Number of transcripts that are archived now, and their bytes. */
+  imported: number
+  bytes: number
+  /** Bytes on the disk. */
+  storedBytes: number
+  /** Transcripts that could not be archived. */
+  failed: { path: string; reason: string }[]
+  /** Transcripts that were not reached before the user stopped it. */
+  left: number
+}
+
+/**
+ * Archives transcripts one after the other. Between two of them nothing is half done, so that it
+ * can be stopped there: another call continues with the rest.
+ */
+export async function importTranscripts(
+  { app, archives, progress }: Opened,
+  transcripts: readonly JudgedTranscript[],
+): Promise<Imported> {
+  const total: Imported = { imported: 0, bytes: 0, storedBytes: 0, failed: [], left: 0 }
+  const stop = stopOnSignals()
+  const before = archives.sizes().bytes
+  try {
+    for (const [at, transcript] of transcripts.entries()) {
+      // Copying blocks the process: a signal that came meanwhile arrives here.
+      await setImmediate()
+      if (stop.isAsked()) {
+        total.left = transcripts.length - at
+        break
+      }
+      const { path, bytes, sessionId } = transcript
+      if (!planStored(app.engine.deps, transcript)) continue
+      finishArchives(app, archives, {
+        sessionId,
+        progress: (what, done) => progress.add(what === 'keep' ? 'importing transcripts:' : 'indexing them:', done),
+      })
+      const newest = app.store.archives({ sessionId }).at(-1)
+      if (newest?.status === 'kept') {
+        total.imported++
+        total.bytes += bytes
+      } else total.failed.push({ path, reason: newest?.reason ?? 'another process archives it now' })
+    }
+  } finally {
+    stop.release()
+    progress.end()
+  }
+  total.storedBytes = Math.max(0, archives.sizes().bytes - before)
+  return total
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+function stopOnSignals(): { isAsked(): boolean; release(): void } {
+  let asked = false
+  const release = (): void => {
+    for (const signal of SIGNALS) process.off(signal, ask)
+  }
+  // The second signal ends the process at once, as people expect of Ctrl-C.
+  const ask = (): void => {
+    asked = true
+    release()
+  }
+  for (const signal of SIGNALS) process.on(signal, ask)
+  return { isAsked: () => asked, release }
+}

@@ -1,0 +1,228 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+import { agents } from '../agents/index.js'
+import { hasWork } from '../archive/has-work.js'
+import { placesOf, tidyDaily } from '../delivery/tidy-home.js'
+import { wantedBriefs } from '../engine/compaction/deferred-work.js'
+import type { LeftWork } from '../engine/context.js'
+import type { App } from '../engine/open-engine.js'
+import { lostJobs } from '../jobs/find-job.js'
+import { reasonOf } from '../lib/errors.js'
+import type { Home } from '../lib/home.js'
+import { isDue, sweepClaim } from '../lib/hourly-claim.js'
+import type { Log } from '../lib/log.js'
+import { isRunning } from '../lib/process-info.js'
+
+/** The program that uses the app: its environment, its clock and the folder of its built files. */
+export interface ProgramContext {
+  env: Record<string, string | undefined>
+  program: string
+  now(): Date
+}
+
+/** The hook's engine, which also does background work. */
+export const engineOf = ({ program }: Pick<ProgramContext, 'program'>): string => join(program, 'hook-engine.cjs')
+
+interface Keeper {
+  /**
+   * There is work: it is begun now, or once more when the process that does such work has ended.
+   */
+  leave(work?: LeftWork): void
+  stop(): void
+}
+
+type Places = Pick<Home, 'root' | 'config' | 'log'>
+
+/**
+ * * Archives are written and long transcripts read in a process of their own, so that the server
+ * keeps answering.
+ */
+export function makeKeeper(engine: string, home: () => Places, log: Log): Keeper {
+  const keeping = oneAtATime(
+    () => spawn(process.execPath, [engine, 'keep'], { env: environment(home()), stdio: 'ignore' }),
+    (reason) => log('error', 'keeping transcripts failed', { reason }),
+  )
+  const driving = oneAtATime(
+    () => startWorker('drive', engine, home()),
+    (reason) => log('error', 'typing for handoffs failed', { reason }),
+  )
+  const notifying = oneAtATime(
+    () => startWorker('notify', engine, home()),
+    (reason) => log('error', 'sending notices failed', { reason }),
+  )
+  return {
+    leave: (work) => (work === 'handoff' ? driving : work === 'notice' ? notifying : keeping).leave(),
+    stop() {
+      keeping.stop()?.kill()
+      // A handoff that is cut off in the middle is worse than one that ends without a server, and
+      // stored notices are still to be sent.
+      driving.stop()
+      notifying.stop()
+    },
+  }
+}
+
+/** Starts the process that does the work that was left. It outlives this one. */
+export function startKeeping(engine: string, home: Places): void {
+  const child = spawn(process.execPath, [engine, 'keep'], {
+    env: environment(home),
+    stdio: 'ignore',
+    detached: true,
+    cwd: '/',
+  })
+  // The next process finds the same work in the store.
+  child.once('error', () => {})
+  child.unref()
+}
+
+/**
+ * * Starts the process that types into clients' terminals until no handoff needs it (`drive`), or
+ * that sends notices (`notify`). It outlives this one.
+ */
+export function startWorker(mode: 'drive' | 'notify', engine: string, home: Places): ChildProcess {
+  const child = spawn(process.execPath, [engine, mode], {
+    env: environment(home),
+    stdio: 'ignore',
+    detached: true,
+    cwd: '/',
+  })
+  // A caller that does not listen must not be ended by a failed start: the work stays in the store.
+  child.once('error', () => {})
+  child.unref()
+  return child
+}
+
+function environment({ root, config, log }: Places): NodeJS.ProcessEnv {
+  return { ...process.env, BATON_DATA: root, BATON_CONFIG: config, BATON_LOG_FILE: log, NODE_OPTIONS: '' }
+}
+
+function oneAtATime(
+  start: () => ChildProcess,
+  complain: (reason: string) => void,
+): { leave(): void; stop(): ChildProcess | null } {
+  let running: ChildProcess | null = null
+  let again = false
+  let stopped = false
+  const begin = (): void => {
+    again = false
+    const child = start()
+    running = child
+    const ended = (trouble: string | null): void => {
+      if (running !== child) return
+      running = null
+      if (trouble !== null && !stopped) complain(trouble)
+      if (again && !stopped) begin()
+    }
+    child.once('error', (error) => ended(String(error)))
+    child.once('exit', (code, signal) => ended(code === 0 ? null : `ended with ${code ?? signal}`))
+  }
+  return {
+    leave() {
+      if (stopped) return
+      if (running) again = true
+      else begin()
+    },
+    stop() {
+      stopped = true
+      return running
+    },
+  }
+}
+
+/**
+ * Jobs that a crash or a reboot left go on, in one process beside the server: it outlives the server, whose end is no reason to stop them, and
+ * the server goes on answering meanwhile. Whoever else takes one up first has it: a job has one runner.
+ */
+export function pickUpJobs(
+  app: Pick<App, 'store' | 'home' | 'log'>,
+  { env }: Pick<ProgramContext, 'env'>,
+): number | null {
+  const { cutOff, unwanted, unsaid } = lostJobs(app.store)
+  if (cutOff.length + unwanted.length + unsaid.length === 0) return null
+  try {
+    const folder = app.home.jobs
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    const out = openSync(join(folder, 'resumed.log'), 'w', 0o600)
+    // It belongs to no job itself: whoever ends a job around this server does not end it.
+    const { BATON_JOB_ID: _, BATON_RUN_SESSION: __, ...rest } = env
+    const child = spawn(process.execPath, [process.argv[1]!, 'jobs', 'resume'], {
+      cwd: folder,
+      env: rest,
+      detached: true,
+      stdio: ['ignore', out, out],
+    })
+    child.once('error', (error) => app.log('error', 'lost jobs could not be taken up', { reason: reasonOf(error) }))
+    child.unref()
+    closeSync(out)
+    app.log('info', 'lost jobs go on', { jobs: cutOff.map(({ jobId }) => jobId).join(' '), pid: child.pid ?? null })
+    return child.pid ?? null
+  } catch (error) {
+    app.log('error', 'lost jobs could not be taken up', { reason: reasonOf(error) })
+    return null
+  }
+}
+
+const DRAIN_MS = 3_000
+const KEEP_MS = 10 * 60_000
+const TIDY_MS = 3_600_000
+const FIRST_TIDY_MS = 60_000
+
+/** What came while no server ran is taken now; what a hook could not hand over is taken soon; once a day the house is tidied. */
+export function keepTidy(app: App, keeper: Pick<Keeper, 'leave'>): () => void {
+  drain(app)
+  const keep = (): void => {
+    if (isWorkLeft(app)) keeper.leave()
+  }
+  keep()
+  const notify = (): void => {
+    try {
+      if (app.store.dueNotices(app.now().toISOString()).length > 0) keeper.leave('notice')
+    } catch (error) {
+      app.log('warn', 'stored notices could not be looked for', { reason: reasonOf(error) })
+    }
+  }
+  notify()
+  const timers = [
+    // Notices that were held back, and those that hooks without a server or a killed process left.
+    setInterval(notify, DRAIN_MS),
+    setInterval(() => drain(app, { youngestMs: 2_000 }), DRAIN_MS),
+    setInterval(() => tidyOnce(app), TIDY_MS),
+    setInterval(keep, KEEP_MS),
+    setTimeout(() => tidyOnce(app), FIRST_TIDY_MS),
+  ]
+  return () => timers.forEach(clearTimeout)
+}
+
+/**
+ * The hourly sweep, archives to be written, transcripts to be read, briefs to be written: whoever
+ * was to do it may have died.
+ */
+export function isWorkLeft({ store, home, now }: Pick<App, 'store' | 'home' | 'now'>): boolean {
+  return (
+    isDue(sweepClaim(home, now())) ||
+    hasWork(store, now()) ||
+    store.openCompactions().length > 0 ||
+    wantedBriefs(store, now()).length > 0
+  )
+}
+
+/** While a server runs no hook does it. */
+export function tidyOnce(app: Pick<App, 'store' | 'home' | 'now' | 'log'>): void {
+  const { store, home, now } = app
+  try {
+    if (tidyDaily(store, placesOf(home), now()))
+      for (const { waiter } of Object.values(agents)) waiter?.tidy(home.live, now(), isRunning)
+  } catch (error) {
+    app.log('warn', 'the house could not be tidied', { reason: reasonOf(error) })
+  }
+}
+
+/** A signal that cannot be taken must not keep a person from reading what is there. */
+export function drain(app: App, options: Parameters<App['drain']>[0] = {}): void {
+  try {
+    app.drain(options)
+  } catch (error) {
+    app.log('warn', 'the spool could not be taken', { reason: String(error) })
+  }
+}

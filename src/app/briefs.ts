@@ -1,0 +1,303 @@
+import { existsSync } from 'node:fs'
+import { readAddendum } from '../briefs/addendum.js'
+import { withoutMark } from '../briefs/complete-brief.js'
+import { readFrontMatter, splitFrontMatter, withoutFrontMatter } from '../briefs/front-matter.js'
+import { type BriefVerdict, readBrief } from '../briefs/read-brief.js'
+import { ADDED_TITLE } from '../briefs/sections.js'
+import { type Verdict, verifyBrief } from '../briefs/sign.js'
+import type { BriefDetail, BriefRow } from '../contract/api/briefs.js'
+import { BRIEF_STATUSES, type BriefOrigin, type BriefRecord } from '../contract/records/brief.js'
+import type { HandoffRecord } from '../contract/records/handoff.js'
+import type { SessionRecord } from '../contract/records/session.js'
+import { factsOf as readAll } from '../engine/compaction/brief-sources.js'
+import type { ReadFacts } from '../engine/compaction/read-facts.js'
+import { admitReviewer, type Caller } from '../engine/handoff/authorize-caller.js'
+import {
+  approveBrief,
+  beginEditing,
+  dropBrief,
+  dropHandoff,
+  endEditing,
+  reviseBrief,
+} from '../engine/handoff/handoff-calls.js'
+import type { App } from '../engine/open-engine.js'
+import { viewBrief } from '../engine/views/brief-view.js'
+import { ambiguousId } from '../lib/ambiguous-id.js'
+import { BatonError, EXIT } from '../lib/errors.js'
+import { machineKey } from '../lib/machine-key.js'
+
+interface BriefQuery {
+  seat?: string | undefined
+  session?: string | undefined
+  status?: string | undefined
+  limit?: number | undefined
+}
+
+export interface BriefUseCases {
+  /** Newest first. */
+  briefs(query: BriefQuery): BriefRow[]
+  brief(id: string): BriefDetail
+  editBrief(id: string, text: string): BriefRow
+  holdBrief(id: string, editing: boolean): BriefRow
+  approveBrief(id: string): BriefRow
+  cancelBrief(id: string): BriefRow
+}
+
+const USUAL = 200
+/** A caller with the token is the user. */
+const PERSON = null
+
+export function briefUseCases(app: App): BriefUseCases {
+  const { store } = app
+  const { deps } = app.engine
+  const rowOf = (brief: BriefRecord): BriefRow => viewRow(app, brief)
+  /** As it stands now. */
+  const again = ({ briefId }: BriefRecord): BriefRow => rowOf(store.brief(briefId)!)
+  return {
+    briefs: (query) => chosen(app, query).map(rowOf),
+    brief(id) {
+      const record = briefNamed(app, id)
+      const { verdict, text, addenda } = readWhole(app, record)
+      const parent = record.parentBriefId === null ? null : store.brief(record.parentBriefId)
+      const before = parent && readWhole(app, parent).text
+      const handoff = store.handoffs({ seatId: record.seatId }).findLast(({ briefId }) => briefId === record.briefId)
+      return {
+        ...rowOf(record),
+        verdict,
+        text,
+        added: addedIn(text)?.split('\n') ?? [],
+        addenda_text: addenda.map((late) => ({ at: late.at, text: late.text })),
+        parent:
+          parent && before !== null ? { brief_id: parent.briefId, sequence: parent.sequence, text: before } : null,
+        handoff_id: handoff?.handoffId ?? null,
+        handoff_state: handoff?.state ?? null,
+      }
+    },
+    editBrief(id, text) {
+      const old = briefNamed(app, id)
+      const before = editableText(app, PERSON, old)
+      return again(reviseText(app, PERSON, old, before, bodyOf(app, 'The text', text)).brief)
+    },
+    holdBrief(id, editing) {
+      const brief = briefNamed(app, id)
+      if (editing) {
+        editableText(app, PERSON, brief)
+        beginEditing(deps, brief.briefId)
+      } else endEditing(deps, brief.briefId)
+      return again(brief)
+    },
+    approveBrief: (id) => again(approveBrief(deps, { briefId: briefNamed(app, id).briefId, caller: PERSON }).brief),
+    cancelBrief: (id) => again(cancelBrief(app, PERSON, briefNamed(app, id)).brief),
+  }
+}
+
+function viewRow({ store }: App, brief: BriefRecord): BriefRow {
+  const waits = (handoff: HandoffRecord): boolean => handoff.state === 'review' && handoff.briefId === brief.briefId
+  return {
+    ...viewBrief(brief),
+    seat_name: store.seat(brief.seatId)?.name ?? null,
+    review_until:
+      brief.status === 'review' ? (store.openHandoffs({ seatId: brief.seatId }).find(waits)?.dueAt ?? null) : null,
+  }
+}
+
+/** Newest first. */
+function chosen(app: App, { seat, session, status, limit }: BriefQuery): BriefRecord[] {
+  if (status !== undefined && !BRIEF_STATUSES.some((one) => one === status))
+    throw new BatonError(`status: must be one of ${BRIEF_STATUSES.join(', ')}.`, 'Left out, all are told.', EXIT.usage)
+  const briefs = app.store.briefs({
+    ...(seat === undefined ? {} : { seatId: seatOf(app, seat) }),
+    ...(session === undefined ? {} : { sessionId: found(app, session).sessionId }),
+  })
+  const wanted = status === undefined ? briefs : briefs.filter((brief) => brief.status === status)
+  return wanted.sort((a, b) => (a.takenAt < b.takenAt ? 1 : -1)).slice(0, limit ?? USUAL)
+}
+
+/** By its id or name, or that of a session in it. */
+function seatOf(app: App, name: string): string {
+  const seat = app.store.seat(name) ?? app.store.seatNamed(name)
+  return seat?.seatId ?? found(app, name).seatId
+}
+
+function found(app: App, id: string) {
+  const record = app.find(id)
+  if (record) return record
+  throw new BatonError(`No session or seat ${id}`, 'baton status --all lists them', EXIT.notFound)
+}
+
+/** Prefixes need not be typed. */
+const SHORTEST = 4
+const PREFIX = 'brief_'
+
+/** A brief by its id or the beginning of it; null: none begins so. Throws when several do. */
+export function findBriefNamed({ store }: Pick<App, 'store'>, id: string): BriefRecord | null {
+  const exact = store.brief(id)
+  if (exact) return exact
+  const beginning = id.startsWith(PREFIX) ? id : `${PREFIX}${id}`
+  if (beginning.length < PREFIX.length + SHORTEST) return null
+  const alike = store.briefs().filter(({ briefId }) => briefId.startsWith(beginning))
+  if (alike.length < 2) return alike[0] ?? null
+  throw ambiguousId(
+    'briefs',
+    id,
+    alike.map(({ briefId }) => briefId),
+  )
+}
+
+export function briefNamed(app: Pick<App, 'store'>, id: string): BriefRecord {
+  const found = findBriefNamed(app, id)
+  if (found) return found
+  throw new BatonError(
+    `There is no brief "${id}".`,
+    `${id.replace(PREFIX, '').length < SHORTEST ? 'Give at least four characters of the id. ' : ''}baton handoffs list --all shows them.`,
+    EXIT.notFound,
+  )
+}
+
+interface WholeBrief {
+  verdict: BriefVerdict
+  /** null: its file is gone. Unless genuine it is data to be shown, never instructions. */
+  body: string | null
+  /** The body of a genuine one. */
+  text: string | null
+  origin: BriefOrigin | null
+  addenda: { at: string; path: string; text: string | null }[]
+}
+
+/** The contents of a brief's files. */
+export function readWhole({ home }: Pick<App, 'home'>, record: BriefRecord): WholeBrief {
+  const key = machineKey(home.key)
+  const { verdict, body, origin } = readBrief(record.path, key, record.sha256)
+  const isGenuine = verdict === 'genuine'
+  const addenda = record.addenda.map(({ at, path, sha256 }) => {
+    const late = readAddendum(path, key, { briefId: record.briefId, sha256 })
+    return { at, path, text: late.verdict === 'genuine' ? late.body : null }
+  })
+  return {
+    verdict,
+    body,
+    text: isGenuine && body !== null ? withoutMark(body) : null,
+    origin: isGenuine ? origin : null,
+    addenda,
+  }
+}
+
+/** The part that Baton added to an author's brief; null when it added nothing. */
+export function addedIn(text: string | null): string | null {
+  const at = text?.lastIndexOf(`\n## ${ADDED_TITLE}\n`) ?? -1
+  return at < 0 ? null : text!.slice(at).trim()
+}
+
+const OVER = new Set<BriefRecord['status']>(['used', 'superseded', 'cancelled', 'failed'])
+
+/** The text of a brief that may be edited. Before anybody begins to write; whether it still holds is asked again when the text is kept. */
+export function editableText(app: Pick<App, 'home' | 'store'>, caller: Caller, brief: BriefRecord): string {
+  admitReviewer(app.store, caller, brief)
+  if (OVER.has(brief.status))
+    throw new BatonError(
+      `${brief.briefId} is ${brief.status}: it cannot be edited any more.`,
+      brief.status === 'used'
+        ? 'Tell the session that began with it what has changed.'
+        : 'baton handoffs list shows those in use.',
+      EXIT.refused,
+    )
+  const { body, verdict } = readBrief(brief.path, machineKey(app.home.key), brief.sha256)
+  if (body !== null && verdict === 'genuine') return withoutMark(body)
+  throw new BatonError(
+    `The text of ${brief.briefId} is ${verdict === 'missing' ? 'gone' : 'not the one Baton kept'} (${brief.path}).`,
+    'Give a new brief: baton handoff <file> --session ID.',
+    EXIT.refused,
+  )
+}
+
+/** Without front matter it brought along: where a brief comes from is Baton's to say. `name`: of what holds it. Throws when that was tampered with. */
+export function bodyOf(app: Pick<App, 'home'>, name: string, text: string): string {
+  refuseTampered(app, name, text)
+  const body = withoutFrontMatter(text)
+  if (body.trim() !== '') return body
+  throw new BatonError(`${name} holds nothing but front matter.`, 'Write the brief below it.', EXIT.usage)
+}
+
+/** null: it has no front matter. Where no key was ever made, no signature can be this machine's. */
+export function verdictOf({ home }: Pick<App, 'home'>, text: string): Verdict | null {
+  if (splitFrontMatter(text) === null) return null
+  if (existsSync(home.key)) return verifyBrief(text, machineKey(home.key))
+  return readFrontMatter(text).signature === null ? 'unsigned' : 'tampered'
+}
+
+/** A text that passes itself off as a brief of Baton's and is none is not given to an agent. */
+function refuseTampered(app: Pick<App, 'home'>, name: string, text: string): void {
+  if (verdictOf(app, text) !== 'tampered') return
+  throw new BatonError(
+    `${name} bears a signature that does not fit: it was changed since, or signed on another machine.`,
+    'Read it, and take its front matter out if you stand by what it says. Nothing was changed.',
+    EXIT.refused,
+  )
+}
+
+/** However long the transcript is: whoever asks has the time. */
+export function factsOf(
+  { engine: { deps } }: Pick<App, 'engine'>,
+  of: Pick<SessionRecord, 'sessionId' | 'agent' | 'transcriptPath'>,
+): ReadFacts {
+  return readAll(deps, of)
+}
+
+interface Revised {
+  brief: BriefRecord
+  handoff: HandoffRecord | null
+  /** False: the text is the one it had. */
+  changed: boolean
+}
+
+/** Another text in a brief's place. `before`: the text it has. */
+export function reviseText(app: App, caller: Caller, old: BriefRecord, before: string, body: string): Revised {
+  const { deps } = app.engine
+  if (body.trim() === before.trim()) {
+    endEditing(deps, old.briefId)
+    return { brief: old, handoff: null, changed: false }
+  }
+  const read = factsOf(app, app.store.session(old.sessionId) ?? { ...old, transcriptPath: null })
+  return { ...reviseBrief(deps, { briefId: old.briefId, caller, body, read }), changed: true }
+}
+
+/** The handoff that holds a brief and is cancelled with it; null when none does. */
+function heldBy({ store }: Pick<App, 'store'>, brief: BriefRecord): HandoffRecord | null {
+  const open = store.openHandoffs({ seatId: brief.seatId })
+  const later = open.find(
+    ({ sessionId, briefId }) => sessionId === brief.sessionId && briefId !== brief.briefId,
+  )?.briefId
+  // A user who names the brief that is shown means its handoff, not a text that was never used.
+  if (brief.status === 'superseded' && later)
+    throw new BatonError(
+      `${brief.briefId} was replaced by ${later}.`,
+      `Name that one: baton handoffs cancel ${later}.`,
+      EXIT.refused,
+    )
+  return open.find(({ briefId }) => briefId === brief.briefId) ?? null
+}
+
+/** The handoff of a seat that is under way; of two clients in one seat that of the session whose id begins so. Throws when none is. */
+export function handoffUnderWay({ store }: Pick<App, 'store'>, seatId: string, session: string): HandoffRecord {
+  const open = store.openHandoffs({ seatId })
+  const handoff = open.find(({ sessionId }) => session.length > 3 && sessionId.startsWith(session)) ?? open.at(-1)
+  if (handoff) return handoff
+  throw new BatonError(
+    `No handoff of seat ${store.seat(seatId)?.name ?? seatId.slice(0, 12)} is under way.`,
+    'baton handoffs list --all shows what became of those before.',
+    EXIT.notFound,
+  )
+}
+
+/** A brief will not be used, nor is the handoff carried out that holds it. */
+export function cancelBrief(
+  app: App,
+  caller: Caller,
+  brief: BriefRecord,
+): { handoff: HandoffRecord | null; brief: BriefRecord } {
+  const { deps } = app.engine
+  const held = heldBy(app, brief)
+  if (held === null) return { handoff: null, brief: dropBrief(deps, { briefId: brief.briefId, caller }) }
+  const handoff = dropHandoff(deps, { handoffId: held.handoffId, caller })
+  return { handoff, brief: app.store.brief(brief.briefId)! }
+}

@@ -1,0 +1,149 @@
+import { readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { clients } from '../agents/clients.js'
+import type { Archives } from '../archive/archive.js'
+import { ofProject, sessionsNamed } from '../archive/choose-archives.js'
+import { configuredRounds } from '../archive/choose-to-drop.js'
+import { forgetBriefs } from '../briefs/forget-briefs.js'
+import { DEFAULT_AGENT } from '../contract/agent-ids.js'
+import type { ArchiveRecord } from '../contract/records/archive.js'
+import type { Message } from '../contract/records/message.js'
+import { forgetFacts, hasFacts } from '../engine/compaction/kept-facts.js'
+import { bring, sitting } from '../engine/messages/bring-messages.js'
+import type { App } from '../engine/open-engine.js'
+import { BatonError, EXIT } from '../lib/errors.js'
+
+/**
+ * Texts too long for a client that this session was given lie in files of their own, and what was laid for its next hook or waiter in others.
+ * What still waits for its seat is not the session's, and stays.
+ */
+function forgetMessages(app: App, sessionId: string): void {
+  const { store, home } = app
+  const gone = readWith(app, sessionId)
+  for (const { text_file } of gone) if (text_file) rmSync(text_file, { force: true })
+  store.transaction(() => {
+    for (const message of gone) store.putMessage({ ...message, agent_text: null, text_file: null })
+  })
+  forgetLaid(home, sessionId)
+}
+
+/** What lies for a session's next hook was written before words were taken out of it: while it sits in its seat it is laid anew, else it goes. */
+function layAnew({ store, home, engine: { deps } }: App, sessionId: string): void {
+  const seatId = store.session(sessionId)?.seatId
+  if (seatId !== undefined && sitting(deps, seatId)?.sessionId === sessionId) bring(deps, seatId)
+  else forgetLaid(home, sessionId)
+}
+
+function forgetLaid(home: App['home'], sessionId: string): void {
+  const beside = Object.values(clients).flatMap(({ liveFiles }) => liveFiles?.folders(home.live) ?? [])
+  for (const folder of [home.outbox, ...beside])
+    for (const name of namesIn(folder))
+      if (isOf(name, sessionId)) rmSync(join(folder, name), { recursive: true, force: true })
+}
+
+/** Messages with files of their own that this session was given. */
+function readWith({ store }: Pick<App, 'store'>, sessionId: string): Message[] {
+  const seatId = store.session(sessionId)?.seatId
+  if (seatId === undefined) return []
+  return store
+    .messages({ seatId, limit: 1_000_000 })
+    .filter((m) => m.text_file && (m.sent_to ?? m.session_id) === sessionId && m.status !== 'queued')
+}
+
+/** `<session>`, `<session>.near`, `<session>.taken.7`, `.<session>.7`, `<session>.<order>.say` */
+const isOf = (name: string, sessionId: string): boolean => name.replace(/^\./, '').split('.', 1)[0] === sessionId
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
+/** Archives that the configuration says are too old or too much. Throws when it limits nothing. */
+export function configuredPrune(app: App, archives: Archives): ArchiveRecord[] {
+  const rules = (project: string | null) =>
+    app.policyOf({ agent: DEFAULT_AGENT, project, model: null, seat: null }).policy.archive
+  const rounds = configuredRounds(app.store.archives(), rules, app.now())
+  const [problem] = app.policyOf({ agent: DEFAULT_AGENT, project: null, model: null, seat: null }).problems
+  if (rounds.length === 0 && problem)
+    throw new BatonError(
+      `The configuration is wrong, so it is not known what to keep: ${problem.key} in ${problem.file} ${problem.reason}.`,
+      'baton config check tells more. Or say --older-than 30d or --max-size 10GB.',
+      EXIT.usage,
+    )
+  if (rounds.length === 0)
+    throw new BatonError(
+      'What is to be pruned? The configuration keeps everything.',
+      'Say --older-than 30d or --max-size 10GB, or set archive.keep_days or archive.keep_bytes.',
+      EXIT.usage,
+    )
+  const dropped = new Map<string, ArchiveRecord>()
+  for (const { among, retention } of rounds) {
+    const left = (record: ArchiveRecord): boolean => among(record) && !dropped.has(record.archiveId)
+    for (const record of archives.choose(retention, left)) dropped.set(record.archiveId, record)
+  }
+  return [...dropped.values()]
+}
+
+/** Whether archives that stay need everything these hold. What was never kept, or holds nothing, frees nothing for another reason. */
+export function isShared(archives: Archives, records: readonly ArchiveRecord[]): boolean {
+  const holds = records.some(({ parts }) => parts.some(({ streamId }) => streamId !== null))
+  return holds && archives.frees(records) === 0
+}
+
+/** What was read from the transcripts, and what of it was told, are words of them too. How many entries held some. */
+export function forgetSession(app: App, sessions: ReadonlySet<string>): number {
+  const { store, home } = app
+  let words = 0
+  const told = new Set([...sessions].flatMap((sessionId) => begunFrom(app, sessionId)))
+  store.transaction(() => {
+    for (const sessionId of sessions) words += store.forgetWords(sessionId)
+  })
+  for (const sessionId of told) if (!sessions.has(sessionId)) layAnew(app, sessionId)
+  for (const sessionId of sessions) {
+    for (const { liveFiles } of Object.values(clients)) liveFiles?.forget(home.live, sessionId)
+    forgetMessages(app, sessionId)
+    forgetFacts(home.facts, sessionId)
+    forgetBriefs(home.briefs, { sessionId, briefs: store.briefs({ sessionId }) })
+    store.transaction(() => {
+      store.dropBriefs(sessionId)
+      // Once more, so that the pages the briefs stood in are written over too.
+      store.forgetWords(sessionId)
+      const record = store.session(sessionId)
+      if (record) store.putSession({ ...record, forgottenAt: app.now().toISOString() })
+    })
+  }
+  return words
+}
+
+/** Sessions that were given a brief of this one. */
+function begunFrom({ store }: App, sessionId: string): string[] {
+  const handoffs = store.handoffs({ sessionId }).map(({ newSessionId }) => newSessionId)
+  return [...handoffs, ...store.briefs({ sessionId }).map(({ usedBySessionId }) => usedBySessionId)].filter(
+    (id) => id !== null,
+  )
+}
+
+export const isQuoted = (app: App, sessionId: string): boolean =>
+  app.store.compactions(sessionId).length > 0 ||
+  app.store.briefs({ sessionId, limit: 1 }).length > 0 ||
+  app.store
+    .handoffs({ sessionId })
+    .some(({ draft, reason, trouble, question }) => draft ?? reason ?? trouble ?? question) ||
+  hasFacts(app.home.facts, sessionId) ||
+  readWith(app, sessionId).length > 0
+
+/** Sessions of a project that have archives, and those that were only read. */
+export function sessionsOfProject(app: App, folder: string): Set<string> {
+  const wanted = ofProject(folder)
+  return new Set([...app.store.archives(), ...app.store.sessions()].filter(wanted).map(({ sessionId }) => sessionId))
+}
+
+export function oneSession(app: App, id: string): Set<string> {
+  const found = sessionsNamed(app, id)
+  if (found.length > 1)
+    throw new BatonError(`${id} is a seat of ${found.length} sessions.`, 'Name one session at a time.', EXIT.usage)
+  return new Set(found)
+}

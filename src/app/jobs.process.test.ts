@@ -1,0 +1,71 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { BATON } from '../../test/harness/paths.js'
+import { until } from '../../test/harness/wait.js'
+import { partsHere } from '../cli/commands/run-jobs.js'
+import { loadConfig } from '../config/load-config.js'
+import { openApp } from '../engine/open-engine.js'
+import * as rareWork from '../engine/rare-work.js'
+import { cancelJob } from '../jobs/stop-job.js'
+import { newTrial } from '../testing/cli-home.js'
+import { resumeJob, startJob } from './jobs.js'
+
+function place() {
+  const trial = newTrial()
+  const script = { sessions: [[{ calls: [{ input: 'step 1', result: 'ok' }], used: 20_000 }, { text: 'Done.' }]] }
+  trial.env.BATON_JOB_SCRIPT = trial.put(join(trial.dir, 'script.json'), JSON.stringify(script))
+  trial.putTrusted(
+    'agents: { mender: { prompt: Mend it., runtime: scripted, checks: [test -e go] }, mute: { runtime: scripted } }\n',
+  )
+  const app = openApp({ env: trial.env, loadConfig, rareWork: () => rareWork, now: () => new Date() })
+  return { trial, app, starter: { env: { ...trial.env, BATON_JOB_ID: 'job_around' }, baton: BATON } }
+}
+
+test('an agent of a folder is started without a command line, ends, and goes on again by its id', async () => {
+  const { trial, app, starter } = place()
+  const { jobId, pid, log } = await startJob(app, starter, { folder: trial.project, agentName: 'mender' })
+  expect([app.store.job(jobId)!.spec.agentName, typeof pid]).toEqual(['mender', 'number'])
+  await until('its check failed for good', () => app.store.job(jobId)!.state === 'failed')
+  await until('its runner is gone', () => app.store.job(jobId)!.runner === null)
+  // The runner lets go of the job before it prints how the job ended.
+  await until('it has said why', () => readFileSync(log, 'utf8').includes('these checks do not pass'))
+
+  trial.put(join(trial.project, 'go'), '')
+  resumeJob(app, starter, jobId)
+  await until('it is done', () => app.store.job(jobId)!.state === 'completed')
+  expect(() => resumeJob(app, starter, jobId)).toThrow('it is done')
+  expect(() => resumeJob(app, starter, 'job_none')).toThrow('There is no job')
+  app.close()
+})
+
+test('it takes what is wanted otherwise, and is cancelled from the process that started it', async () => {
+  const { trial, app, starter } = place()
+  const flags = { prompt: 'Another task.', checks: ['sleep 60'] }
+  const { jobId } = await startJob(app, starter, { folder: trial.project, agentName: 'mender', flags })
+  expect(app.store.job(jobId)!.spec.prompt).toBe('Another task.')
+  await until('its check runs', () => app.store.job(jobId)!.result === 'Done.')
+  expect(() => resumeJob(app, starter, jobId)).toThrow('is run by process')
+  expect((await cancelJob(partsHere(app, starter, trial.project), jobId)).state).toBe('cancelled')
+  app.close()
+})
+
+test('what cannot be started is refused, and no job is left behind', async () => {
+  const { trial, app, starter } = place()
+  const start = (order: object) => startJob(app, starter, { folder: trial.project, agentName: null, ...order })
+  await expect(start({ agentName: 'other' })).rejects.toThrow('there is no agent `other`')
+  await expect(start({ agentName: 'mute' })).rejects.toThrow('has no prompt')
+  await expect(
+    start({ folder: join(trial.dir, 'nowhere'), flags: { prompt: 'x', runtime: 'scripted' } }),
+  ).rejects.toThrow('is no folder')
+  const inTree = { flags: { prompt: 'x', runtime: 'scripted', worktree: true } }
+  await expect(start(inTree)).rejects.toMatchObject({
+    message: expect.stringContaining('is not in a git repository'),
+    exit: 4,
+  })
+  execFileSync('git', ['init', '-q', trial.project])
+  await expect(start(inTree)).rejects.toMatchObject({ hint: expect.stringContaining('--allow-empty'), exit: 4 })
+  expect(app.store.jobs()).toEqual([])
+  app.close()
+})

@@ -1,0 +1,249 @@
+import { spawn } from 'node:child_process'
+import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { findProjectFile } from '../config/find-project.js'
+import { loadConfig } from '../config/load-config.js'
+import { type JobFlags, resolveAgent } from '../config/resolve-agent.js'
+import type { JobDetail, JobLogLine, JobLogPart, JobShown, Projects } from '../contract/api/jobs.js'
+import type { TakenBody } from '../contract/api/routes.js'
+import type { ProjectFile } from '../contract/policy.js'
+import type { JobSpec } from '../contract/records/job.js'
+import type { App } from '../engine/open-engine.js'
+import { whyNotTaken } from '../jobs/claim.js'
+import { isRecent, jobNamed, recentJobs } from '../jobs/find-job.js'
+import { readLogPart } from '../jobs/job-log.js'
+import { newJob } from '../jobs/new-job.js'
+import { logOf } from '../jobs/run-job.js'
+import { viewJob, viewJobDetail } from '../jobs/view-job.js'
+import { checkWorkspace } from '../jobs/workspace/set-up.js'
+import { BatonError, EXIT } from '../lib/errors.js'
+import { batonHome } from '../lib/home.js'
+import { readNamedFile } from '../lib/named-file.js'
+import { jobFolder } from './open-jobs.js'
+import { openRuntime } from './open-runtime.js'
+import type { OwnProgram } from './own-program.js'
+
+export interface JobUseCases {
+  /** Jobs that are open and those of the last week, newest first, as `jobs list` has them. */
+  jobs(all: boolean): JobShown[]
+  /** As that list has it, by its whole id; null: it has not. */
+  listedJob(jobId: string): JobShown | null
+  job(id: string): JobDetail
+  /** `after`: the `next` of the part before; null: from the beginning. */
+  jobLog(id: string, after: string | null): JobLogPart
+  startJob(order: TakenBody<'startJob'>): Promise<JobShown>
+  cancelJob(id: string): Promise<JobShown>
+  pauseJob(id: string): Promise<JobShown>
+  resumeJob(id: string): JobShown
+  projects(): Projects
+}
+
+/** Longest part of one output of the client, in characters. */
+const LONGEST_TEXT = 4_000
+/** Folders are looked into one by one. */
+const MOST_PROJECTS = 100
+
+export function jobUseCases(app: App, program: OwnProgram): JobUseCases {
+  const { store } = app
+  const shown = (jobId: string): JobShown => viewJob(store.job(jobId)!, store.attempts(jobId))
+  const folders = (): string[] => [...new Set(store.sessions().flatMap(({ project }) => project ?? []))]
+  return {
+    jobs: (all) => recentJobs(store, all, app.now()),
+    listedJob(jobId) {
+      const job = store.job(jobId)
+      return job !== null && isRecent(job, app.now()) ? shown(jobId) : null
+    },
+    job(id) {
+      const job = jobNamed(store, id)
+      return viewJobDetail(job, store.attempts(job.jobId), jobFolder(app, job.jobId))
+    },
+    jobLog(id, after) {
+      const { jobId, spec } = jobNamed(store, id)
+      const { lines, ...place } = readLogPart(logOf(jobFolder(app, jobId)), after)
+      return { lines: lines.flatMap((line) => program.readLogLine(line, spec.agent)).map(cutOff), ...place }
+    },
+    async startJob({ project, agent, prompt, work_item, permission_mode }) {
+      if (!folders().includes(project))
+        throw new BatonError(
+          `Baton knows no project ${project}.`,
+          'It knows the folders its sessions ran in; elsewhere: baton run.',
+          EXIT.notFound,
+        )
+      const flags = {
+        ...(prompt === null ? {} : { prompt }),
+        ...(work_item === null ? {} : { workItem: work_item }),
+        ...(permission_mode === null ? {} : { permissionMode: permission_mode }),
+      }
+      const { jobId } = await program.startJob({ folder: project, agentName: agent, flags })
+      return shown(jobId)
+    },
+    async cancelJob(id) {
+      const { jobId } = jobNamed(store, id)
+      await program.command(['jobs', '--json', 'cancel', jobId])
+      return shown(jobId)
+    },
+    async pauseJob(id) {
+      const { jobId } = jobNamed(store, id)
+      await program.command(['jobs', '--json', 'pause', jobId])
+      return shown(jobId)
+    },
+    resumeJob: (id) => shown(program.resumeJob(jobNamed(store, id).jobId).jobId),
+    projects: () => ({ projects: folders().filter(existsSync).slice(0, MOST_PROJECTS).map(projectIn) }),
+  }
+
+  function projectIn(project: string): Projects['projects'][number] {
+    const { config, problems, project: file } = loadConfig({ home: app.home, project, env: program.env })
+    const agents = Object.entries(config.agents).map(([name, agent]) => ({
+      name,
+      has_prompt: (agent.prompt ?? agent.prompt_file ?? null) !== null,
+      model: agent.model ?? null,
+      permission_mode: agent.permission_mode ?? null,
+    }))
+    const [first] = problems
+    const wrong = first === undefined ? null : `${first.file}: ${first.key ? `${first.key}: ` : ''}${first.reason}`
+    const untrusted = file?.trusted === false && file.ignored.length > 0 ? file : null
+    const trouble =
+      wrong ?? (untrusted && `${untrusted.path} is not trusted (${untrusted.reason}): run baton trust there`)
+    return { project, agents, trouble }
+  }
+}
+
+function cutOff(line: JobLogLine): JobLogLine {
+  return line.text.length <= LONGEST_TEXT ? line : { ...line, text: `${line.text.slice(0, LONGEST_TEXT)}…` }
+}
+
+interface JobOrder {
+  /** Where it is asked for: its `baton.yaml` counts. */
+  folder: string
+  /** An agent of `baton.yaml`; null: the prompt alone. */
+  agentName: string | null
+  /** What is wanted otherwise than the agent has it. */
+  flags?: JobFlags
+  /** The seat of whoever asks; left out: a person. */
+  parentSeatId?: string | null
+}
+
+interface StartedRunner {
+  jobId: string
+  /** The process that runs it; null: it could not be started, and the job waits for whoever looks for lost ones. */
+  pid: number | null
+  /** What that process prints. */
+  log: string
+}
+
+/** Whoever starts jobs. */
+interface Starter {
+  env: Record<string, string | undefined>
+  /** The program a runner is; left out: the one this process is. */
+  baton?: string
+}
+
+/** All that is asked for, settled and found possible: folder, repository and what runs it are there. Throws a `BatonError` otherwise. */
+export async function settleOrder(
+  { folder: cwd, agentName, flags = {} }: JobOrder,
+  { env }: Starter,
+): Promise<JobSpec> {
+  const spec = specOf(cwd, agentName, flags, env)
+  await checkWorkspace(spec.workspace, spec.folder, { env: { ...env, ...spec.env } })
+  const missing = (await openRuntime(spec.agent, spec.runtime, spec.folder, { env })).missing()
+  if (missing === null) return spec
+  throw new BatonError(`The runtime ${spec.runtime} cannot be used: ${missing}.`, 'baton doctor shows what is there.')
+}
+
+/** A new job in a process of its own, which outlives this one. Resolves when it is stored and started; throws a `BatonError` where it cannot be. */
+export async function startJob(app: App, starter: Starter, order: JobOrder): Promise<StartedRunner> {
+  const spec = await settleOrder(order, starter)
+  const wish = { spec, parentSeatId: order.parentSeatId ?? null, runner: null }
+  const { jobId } = newJob(app.store, wish, app.now().toISOString(), app.newId)
+  return startRunner(app, starter, jobId)
+}
+
+/** A job that was paused, failed or lost its runner goes on in a process of its own. Throws a `BatonError` where it cannot. */
+export function resumeJob(app: App, starter: Starter, jobId: string): StartedRunner {
+  const why = whyNotTaken(app, jobId)
+  if (why !== null) throw why
+  return startRunner(app, starter, jobId)
+}
+
+/** The process that carries a stored job on: `baton jobs resume` of it alone. */
+export function startRunner(app: Pick<App, 'home' | 'store'>, { env, baton }: Starter, jobId: string): StartedRunner {
+  const { folder: cwd } = app.store.job(jobId)!.spec
+  if (!existsSync(cwd))
+    throw new BatonError(`The folder ${cwd} of job ${jobId} is gone.`, 'baton run begins another job.', EXIT.notFound)
+  const folder = jobFolder(app, jobId)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const log = join(folder, 'runner.log')
+  const out = openSync(log, 'a', 0o600)
+  // It belongs to no job itself: whoever ends a job around this process does not end it.
+  const { BATON_JOB_ID: _, BATON_RUN_SESSION: __, ...rest } = env
+  try {
+    const child = spawn(process.execPath, [baton ?? process.argv[1]!, 'jobs', 'resume', jobId], {
+      cwd,
+      env: rest,
+      detached: true,
+      stdio: ['ignore', out, out],
+    })
+    // Without a listener it would end this process; the job stays where the next who looks for lost ones finds it.
+    child.on('error', () => {})
+    child.unref()
+    return { jobId, pid: child.pid ?? null, log }
+  } finally {
+    closeSync(out)
+  }
+}
+
+/**
+ * A job without the checks, hooks and bounds its project wrote for it would be another job, so none
+ * is started.
+ */
+function refuseUntrusted(file: ProjectFile | null): void {
+  if (file === null || file.trusted || file.ignored.length === 0) return
+  const keys = [...new Set(file.ignored.map(({ key }) => key))]
+  throw new BatonError(
+    `${file.path} is not trusted (${file.reason}), so no job is started here. It sets ${listKeys(keys)}.`,
+    file.reason === 'belongs to another user'
+      ? 'Make a copy that belongs to you, look at it, then run baton trust.'
+      : 'Look at the file, then run baton trust in its folder, or baton run --trust.',
+    EXIT.refused,
+    { untrusted: file.path, ignored: file.ignored },
+  )
+}
+
+const listKeys = (keys: readonly string[]): string =>
+  keys.length <= 8 ? keys.join(', ') : `${keys.slice(0, 8).join(', ')} and ${keys.length - 8} more`
+
+function specOf(cwd: string, agentName: string | null, flags: JobFlags, env: Starter['env']): JobSpec {
+  const userHome = env.HOME || homedir()
+  const { config, problems, project: projectFile } = loadConfig({ home: batonHome(env), project: cwd, cwd, env })
+  const first = problems[0]
+  if (first)
+    throw new BatonError(
+      `${first.file}: ${first.key ? `${first.key}: ` : ''}${first.reason}.`,
+      first.hint || 'See baton config check.',
+      EXIT.usage,
+      { problems },
+    )
+  refuseUntrusted(projectFile)
+  const file = findProjectFile(cwd, userHome)
+  const project = file === null ? null : dirname(file)
+  const spec = resolveAgent(config, agentName, flags, { cwd, project, userHome, readText: readProjectText })
+  const folder = resolve(spec.folder)
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return { ...spec, folder }
+  throw new BatonError(
+    `${folder} is no folder${agentName === null ? '' : ` (working_directory of the agent \`${agentName}\`)`}.`,
+    'Name one that exists; it is taken from where baton.yaml lies.',
+    EXIT.usage,
+  )
+}
+
+/** Far above any prompt that a client accepts. */
+const LARGEST_PROMPT = 16 * 1024 * 1024
+
+/** Reads a file that an agent in `baton.yaml` names. Throws when it is not a readable file. */
+function readProjectText(path: string): string {
+  const read = readNamedFile(path, { owner: 'anyone', most: LARGEST_PROMPT })
+  if ('refused' in read) throw new Error(read.reason)
+  if (read.more) throw new Error(`${path} is larger than 16 MB.`)
+  return read.bytes.toString('utf8')
+}

@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { TypedClient } from '../agents/agent.js'
+import type { MessageShown } from '../contract/api/messages.js'
+import type { Mode } from '../contract/level.js'
+import type { Message } from '../contract/records/message.js'
+import type { SessionRecord } from '../contract/records/session.js'
+import { pastePrompt, whyNotNow } from '../delivery/channels/tmux.js'
+import { beginTypingMessages, typable as idleUntold, typedNothing } from '../engine/messages/bring-messages.js'
+import { LONGEST_TEXT, sendMessage, takeMessageBack } from '../engine/messages/send-message.js'
+import type { App } from '../engine/open-engine.js'
+import { viewMessage, viewMessages } from '../engine/views/message-view.js'
+import { writeFileAtomic } from '../lib/atomic-file.js'
+import { reasonOf } from '../lib/errors.js'
+import { makePrivateFolder } from '../lib/private-folder.js'
+import { QUIET_MS, terminalOf } from './client-terminals.js'
+import { seatNamed } from './sessions.js'
+
+export interface MessageUseCases {
+  /** Messages to a seat, named as for `baton messages --seat`, or to all seats where it is null; oldest first. */
+  allMessages(seat: string | null, limit: number): MessageShown[]
+  /** Messages to the seat of a session, oldest first: the newest `limit` of them. */
+  sessionMessages(of: SessionRecord, limit: number): MessageShown[]
+  /** Says something to the seat of a session, as a person. */
+  send(to: SessionRecord, text: string, mode: Mode): MessageShown
+  unsend(messageId: string): MessageShown
+}
+
+export function messageUseCases(app: App): MessageUseCases {
+  const { deps } = app.engine
+  return {
+    allMessages: (seat, limit) =>
+      viewMessages(deps, app.store.messages({ limit, ...(seat === null ? {} : { seatId: seatNamed(app, seat) }) })),
+    sessionMessages: ({ seatId }, limit) => viewMessages(deps, app.store.messages({ seatId, limit })),
+    send({ seatId }, text, mode) {
+      const sent = sendText(app, { seatId, sender: 'user', mode, text })
+      if (sent.status === 'queued') typeSoon(app, seatId)
+      return viewMessage(deps, sent)
+    },
+    unsend: (id) => viewMessage(deps, takeMessageBack(deps, id)),
+  }
+}
+
+/** Types what waits for a seat. Typing waits for a quiet terminal, and the caller does not wait for it. */
+export function typeSoon(app: App, seatId: string): void {
+  typeMessages(app, seatId).catch((error: unknown) =>
+    app.log('warn', 'a message could not be typed', { seat: seatId, reason: reasonOf(error) }),
+  )
+}
+
+/** Says something to a seat. What is too long for a client lies in a file that is named instead; the file goes again if what names it was not kept. */
+export function sendText(app: App, said: { seatId: string; sender: string; mode: Mode; text: string }): Message {
+  const { text } = said
+  const { deps } = app.engine
+  if (text.length <= LONGEST_TEXT) return sendMessage(deps, { ...said, file: null })
+  const path = keepText(app, text)
+  try {
+    const beginning = text.slice(0, LONGEST_TEXT / 10).trimEnd()
+    return sendMessage(deps, { ...said, text: beginning, file: { path, characters: text.length } })
+  } catch (error) {
+    rmSync(path, { force: true })
+    throw error
+  }
+}
+
+function keepText({ home }: App, text: string): string {
+  makePrivateFolder(home.messages)
+  const path = join(home.messages, `${randomUUID()}.txt`)
+  writeFileAtomic(path, text, { mode: 0o600 })
+  return path
+}
+
+/**
+ * Types what waits for an idle session into its terminal, where nothing better reaches it: in tmux, with an empty composer, and never into
+ * a dialog. The client's own event confirms it. False: nothing was typed, and it waits for the session's next event.
+ */
+export async function typeMessages(app: App, seatId: string): Promise<boolean> {
+  const { deps } = app.engine
+  const record = idleUntold(deps, seatId)
+  const terminal =
+    record?.process && record.terminal ? terminalOf(record.agent, { ...record.terminal, ...record.process }) : null
+  if (record === null || terminal === null) return false
+  const wish = { sessionId: record.sessionId }
+  for (const wait of [0, QUIET_MS]) {
+    await pause(wait)
+    if ((await whyNotNow(terminal, '[baton]', wish)) !== null) return false
+  }
+  const prompt = beginTypingMessages(deps, seatId)
+  if (prompt === null) return false
+  const typed = await pastePrompt(terminal, prompt.text, wish)
+  if (typed.sent) return true
+  app.log('info', 'a message was not typed', {
+    seat: seatId,
+    reason: `${typed.why}: ${typed.detail}`,
+    left: typed.left,
+  })
+  if (typed.left === 'nothing') typedNothing(deps, prompt)
+  return false
+}
+
+/** Refusals that pass: the client can be typed into at another moment. */
+const PASSING = ['busy', 'waiting', 'draft']
+
+/** Whether the terminal of a client could be typed into, now or later. Types nothing. */
+export async function typable(agent: string, client: TypedClient & { sessionId: string }): Promise<boolean> {
+  const terminal = terminalOf(agent, client)
+  const refused = terminal && (await whyNotNow(terminal, '[baton]', client))
+  return terminal !== null && (refused === null || PASSING.includes(refused.why))
+}

@@ -1,0 +1,47 @@
+import { loadConfig } from '../config/load-config.js'
+import type { LeftWork } from '../engine/context.js'
+import { type App, openApp } from '../engine/open-engine.js'
+import * as rareWork from '../engine/rare-work.js'
+import { isDue, sweepClaim } from '../lib/hourly-claim.js'
+import * as forgetting from '../store/sqlite/forget-words.js'
+import { drain, engineOf, makeKeeper, type ProgramContext, startKeeping, startWorker } from './background-work.js'
+
+/** Opens the house for one command, with everything taken that hooks left in the spool, and closes it afterwards. */
+export async function withOpenApp<T>(
+  program: ProgramContext,
+  work: (app: App) => T | Promise<T>,
+  /** `keeps`: what is left to be done for transcripts is done by a process that this command starts, not by whoever comes next. */
+  { keeps, ...options }: { configMs?: number; busyMs?: number; keeps?: boolean } = {},
+): Promise<T> {
+  const keeper = keeps
+    ? makeKeeper(
+        engineOf(program),
+        () => app.home,
+        (...said) => app.log(...said),
+      )
+    : null
+  let isLeft = false
+  const leaveWork = (work?: LeftWork): void => {
+    if (work === 'handoff') startWorker('drive', engineOf(program), app.home)
+    else if (work === 'notice') startWorker('notify', engineOf(program), app.home)
+    else if (keeper) keeper.leave()
+    else isLeft = true
+  }
+  const app: App = openApp({
+    env: program.env,
+    loadConfig,
+    rareWork: () => rareWork,
+    now: program.now,
+    leaveWork,
+    forgetting,
+    ...options,
+  })
+  try {
+    // A hook's engine would wait for a transcript that lags: who takes its signal must too.
+    drain(app, { wait: true })
+    return await work(app)
+  } finally {
+    app.close()
+    if (isLeft || isDue(sweepClaim(app.home, program.now()))) startKeeping(engineOf(program), app.home)
+  }
+}

@@ -1,0 +1,22 @@
+import { archivesOf, finishAll, type Opened, type Progress, withProgress } from './archives.js'
+import type { ProgramContext } from './background-work.js'
+import { withOpenApp } from './open-app.js'
+
+/** Opens the archives for one command. What hooks planned is kept first, so that a command never shows less than they saw. */
+export async function withOpenArchives<T>(
+  program: ProgramContext,
+  progress: Progress,
+  work: (opened: Opened) => T | Promise<T>,
+  { finish = true }: { finish?: boolean } = {},
+): Promise<T> {
+  return withOpenApp(program, async (app) => {
+    const archives = withProgress(archivesOf(app), progress)
+    try {
+      if (finish && archives.waiting()) finishAll({ app, archives, progress })
+      return await work({ app, archives, progress })
+    } finally {
+      progress.end()
+      archives.close()
+    }
+  })
+}

@@ -1,0 +1,284 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { withoutClient } from '../agents/clients.js'
+import { readers } from '../agents/readers.js'
+import type { Limits, Reading } from '../contract/reading.js'
+import type { BriefRecord } from '../contract/records/brief.js'
+import type { Event } from '../contract/records/event.js'
+import type { AttemptRecord, JobRecord, RuntimeName } from '../contract/records/job.js'
+import type { SessionRecord } from '../contract/records/session.js'
+import type { ContextUsage, Runtime } from '../contract/runtime.js'
+import { BLANK_SIGNAL, type RawSignal, type Signal } from '../contract/signal.js'
+import { briefMaterial, factsOf } from '../engine/compaction/brief-sources.js'
+import { type BriefMaterial, coverageOf, takeBrief, writeBrief } from '../engine/handoff/make-brief.js'
+import { storeNotices } from '../engine/messages/notify-user.js'
+import { takeJobMessages } from '../engine/messages/ready-messages.js'
+import type { App } from '../engine/open-engine.js'
+import { isEnabled, type PolicyContext, sessionContext } from '../engine/session-context.js'
+import { repositoryText } from '../jobs/brief-appendix.js'
+import type { BriefWriter, JobDependencies } from '../jobs/dependencies.js'
+import type { JobLimits } from '../jobs/its-turn.js'
+import { BatonError, EXIT, reasonOf } from '../lib/errors.js'
+import { gitState } from '../lib/git-state.js'
+import { patience } from '../lib/patience.js'
+import { asName } from '../lib/quote.js'
+import type { NoticeContent } from '../policy/notice-text.js'
+
+interface JobSurroundings {
+  env: Record<string, string | undefined>
+  limits: JobLimits
+  runtime(name: RuntimeName, folder: string, agent: string): Promise<Runtime>
+  trustWorktree?: JobDependencies['trustWorktree']
+  showLine?: JobDependencies['showLine']
+  /**
+   * The terminal of this process, which `bell` rings: the clients of jobs have none; null: none. A
+   * value, because looking it up starts a process on macOS and notices are stored in transactions.
+   */
+  terminal: string | null
+  /** Events of the jobs that run here, once they are stored. */
+  tell(events: readonly Event[]): void
+}
+
+/**
+ * Dependencies of jobs. The engine measures their sessions and makes their briefs as for any other.
+ */
+export function jobsOf(app: App, around: JobSurroundings): JobDependencies {
+  const { store, log, engine } = app
+  const env = withoutClient(around.env)
+  const sessionOf = (sessionId: string): SessionRecord => {
+    const record = store.session(sessionId)
+    if (record !== null) return record
+    throw new BatonError(`Nothing is known of the session ${sessionId}.`, '', EXIT.failed)
+  }
+  const transcriptOf = (sessionId: string): string | null => store.session(sessionId)?.transcriptPath ?? null
+  return {
+    store,
+    log,
+    env,
+    limits: around.limits,
+    now: app.now,
+    newId: app.newId,
+    newSessionId: randomUUID,
+    folderOf: (jobId) => jobFolder(app, jobId),
+    runtime: around.runtime,
+    briefs: briefsOf(app, sessionOf),
+    ...observer(app, env),
+    textForNextRequest(sessionId, after) {
+      try {
+        const { carriers } = engine.deps.agents[store.session(sessionId)?.agent ?? ''] ?? { carriers: [] }
+        return takeJobMessages(engine.deps, sessionId, (after === 'batch' ? carriers[0] : carriers.at(-1)) ?? after)
+      } catch (error) {
+        log('error', 'what waits for a session of a job cannot be read', {
+          session: sessionId,
+          reason: reasonOf(error),
+        })
+        return null
+      }
+    },
+    returnedCalls(sessionId) {
+      const [path, reader] = [transcriptOf(sessionId), readers[store.session(sessionId)?.agent ?? '']]
+      const calls = new Map<string, { ok: boolean; open?: { tool: string; input: string } }>()
+      if (path === null || !reader) return calls
+      reader.conversation(path, {
+        withoutFiles: true,
+        onEntry(entry) {
+          if (entry.kind === 'called')
+            calls.set(entry.callId, { ok: false, open: { tool: entry.tool, input: JSON.stringify(entry.act) } })
+          if (entry.kind === 'returned') {
+            const open = entry.interrupted ? calls.get(entry.callId)?.open : undefined
+            calls.set(entry.callId, { ok: entry.ok !== false && !entry.interrupted, ...(open ? { open } : {}) })
+          }
+        },
+      })
+      return calls
+    },
+    transcriptHolds(sessionId, text) {
+      const [path, record] = [transcriptOf(sessionId), store.session(sessionId)]
+      return path !== null && engine.deps.agents[record!.agent]?.heard(path, text) === true
+    },
+    repository: (folder) => repositoryText(gitState(folder)),
+    keep(sessionId) {
+      try {
+        keepTranscript(app, sessionOf(sessionId))
+      } catch (error) {
+        log('error', 'the transcript of a session could not be archived', {
+          session: sessionId,
+          reason: reasonOf(error),
+        })
+      }
+    },
+    ...(around.trustWorktree ? { trustWorktree: around.trustWorktree } : {}),
+    ...(around.showLine ? { showLine: around.showLine } : {}),
+    tell: around.tell,
+    notify: (job, contents) => notifyOfJob(app, job, contents, around.terminal),
+  }
+}
+
+/** Stores notices about a job for the targets of the folder in which it was requested. */
+function notifyOfJob(
+  { store, engine, now, policyOf }: App,
+  { jobId, seatId, sessionId, spec }: JobRecord,
+  contents: readonly NoticeContent[],
+  terminal: string | null,
+): void {
+  const subject = { agent: spec.agent, project: spec.folder, model: spec.model, seat: seatId }
+  const { policy } = policyOf(subject)
+  if (policy.notify.length === 0) return
+  if (!isEnabled(store, { sessionId: sessionId ?? '', project: spec.folder }, policy.enabled)) return
+  // Never the prompt: no conversation text leaves this machine.
+  const name = asName(spec.workItem ?? spec.agentName ?? jobId)
+  const origin = { name, subject, sessionId, seatId, jobId, terminal, at: now().toISOString() }
+  storeNotices(engine.deps, origin, policy.notify, contents)
+}
+
+/** Where a job's own files lie. */
+export function jobFolder({ home }: Pick<App, 'home'>, jobId: string): string {
+  return join(home.jobs, jobId)
+}
+
+function briefsOf({ engine, store, policyOf }: App, sessionOf: (id: string) => SessionRecord): BriefWriter {
+  const { deps } = engine
+  const policyHere = ({ agent, project, model, seatId }: SessionRecord) =>
+    policyOf({ agent, project, model, seat: seatId }).policy
+  /** Facts are read before the store is locked, as long as it takes. */
+  const at = <T>(sessionId: string, work: (context: PolicyContext, material: BriefMaterial) => T): T => {
+    const record = sessionOf(sessionId)
+    const read = factsOf(deps, record)
+    const material = briefMaterial({ deps, record, read })
+    return store.transaction(() =>
+      work(sessionContext(deps, deps.agents[record.agent]!, sessionOf(sessionId)), material),
+    )
+  }
+  return {
+    bar: (sessionId) => policyHere(sessionOf(sessionId)).handoff.bar,
+    coverage: (sessionId, text) => at(sessionId, (context, material) => coverageOf(context, material, text)),
+    take: (sessionId, body, reason): BriefRecord =>
+      at(sessionId, (context, material) => takeBrief(context, material, { body, author: 'agent', reason })),
+    write: (sessionId, reason, appendix): BriefRecord =>
+      at(sessionId, (context, material) => writeBrief(context, material, { reason, lastAnswer: null, appendix })),
+    read: (brief) => deps.sources().keeper.read(brief),
+  }
+}
+
+function keepTranscript(app: App, record: SessionRecord): void {
+  const { sessionId, agent, project, model, seatId, transcriptPath: transcript } = record
+  const { archive } = app.policyOf({ agent, project, model, seat: seatId }).policy
+  if (!archive.enabled || !archive.at.includes('handoff')) return
+  app.store.transaction(() => app.planArchive({ sessionId, agent, project, trigger: 'handoff', transcript }))
+  app.engine.deps.leaveWork()
+}
+
+/** A compaction is told with the figure before it: so long a transcript that lags is waited for. */
+const BEFORE_COMPACTION_MS = 700
+const STEP_MS = 20
+
+type Observer = Pick<JobDependencies, 'sessionStarted' | 'answerHook' | 'recordUsage' | 'sessionEnded'>
+
+/** The sessions of jobs are measured as others are, by the same events, which their runner passes on: no hook has to be installed. */
+function observer({ store, engine, log, now }: App, env: Record<string, string>): Observer {
+  /** The window that each client reported, which is more exact than the one derived from its model's name. */
+  const limits = new Map<string, Limits>()
+  const { agents } = engine.deps
+
+  /** null: it failed. */
+  const guarded = <T>(what: string, attempt: AttemptRecord, work: () => T): T | null => {
+    try {
+      return work()
+    } catch (error) {
+      log('error', `${what} of a job was not taken`, { session: attempt.sessionId, reason: reasonOf(error) })
+      return null
+    }
+  }
+  const environmentOf = (attempt: AttemptRecord): Record<string, string> => {
+    const job = store.job(attempt.jobId)!
+    const agent = agents[job.spec.agent]
+    const client = { ...env, ...job.spec.env }
+    const passed = (agent?.environment ?? []).flatMap((name) => (client[name] ? [[name, client[name]] as const] : []))
+    return {
+      ...Object.fromEntries(passed),
+      BATON_JOB_ID: job.jobId,
+      BATON_SEAT: job.seatId,
+      ...agent?.jobEnvironment(attempt.process),
+    }
+  }
+  const take = (signal: Signal, attempt: AttemptRecord): string => {
+    const told = limits.get(attempt.sessionId) ?? null
+    return engine.takeSignal({ ...signal, limits: told }, { deliver: 'keep', byRunner: true }, environmentOf(attempt))
+      .answer
+  }
+  /** Reports events that the client's hooks do not send in a stream-json session. */
+  const blank = (attempt: AttemptRecord, event: 'start' | 'end' | null): Signal => {
+    const { spec, workspace, seatId, jobId, parentSeatId } = store.job(attempt.jobId)!
+    const cwd = workspace?.folder ?? spec.folder
+    return {
+      ...BLANK_SIGNAL,
+      agent: spec.agent,
+      event: event === null ? 'usage' : (agents[spec.agent]?.jobEvents[event] ?? event),
+      at: now().getTime(),
+      sessionId: attempt.sessionId,
+      cwd,
+      project: cwd,
+      pid: attempt.process?.pid ?? null,
+      attended: false,
+      seat: seatId,
+      parentSeat: parentSeatId,
+      jobId,
+      model: spec.model,
+      costUsd: attempt.costUsd,
+      transcriptPath: store.session(attempt.sessionId)?.transcriptPath ?? null,
+    }
+  }
+
+  return {
+    sessionStarted: (attempt, source) =>
+      guarded('the start', attempt, () => {
+        take({ ...blank(attempt, 'start'), kind: 'session-start', start: { source } }, attempt)
+        countHandoffs(attempt)
+      }),
+    async answerHook(event, payload, attempt) {
+      const { agent } = store.job(attempt.jobId)!.spec
+      const raw: RawSignal = {
+        agent,
+        kind: event,
+        body: JSON.stringify(payload),
+        env: environmentOf(attempt),
+        at: now().getTime(),
+      }
+      const signal = guarded('a signal', attempt, () => agents[agent]?.open(raw) ?? null) ?? null
+      if (signal === null) return ''
+      const end = Date.now() + patience(BEFORE_COMPACTION_MS)
+      const isCompaction = signal.kind === 'compact-start' || signal.kind === 'compact-end'
+      if (isCompaction) while (Date.now() < end && !engine.settled(raw)) await sleep(STEP_MS)
+      return guarded('a signal', attempt, () => take(signal, attempt)) ?? ''
+    },
+    recordUsage(usage, attempt) {
+      limits.set(attempt.sessionId, limitsOf(usage))
+      // Where there is a transcript, it tells what was used, and when.
+      if (usage.used > 0 && store.session(attempt.sessionId)?.transcriptPath === null)
+        guarded('a figure', attempt, () => take({ ...blank(attempt, null), reading: readingOf(usage) }, attempt))
+    },
+    sessionEnded: (attempt) =>
+      guarded('the end', attempt, () => {
+        take({ ...blank(attempt, 'end'), kind: 'session-end', end: { reason: 'other' } }, attempt)
+        limits.delete(attempt.sessionId)
+      }),
+  }
+
+  function countHandoffs({ sessionId, jobId, briefId }: AttemptRecord): void {
+    store.transaction(() => {
+      const record = store.session(sessionId)
+      const { handoffs } = store.job(jobId)!
+      const brief = briefId === null ? null : store.brief(briefId)
+      if (record && brief) store.putSession({ ...record, handoffs, lastHandoffPath: brief.path })
+    })
+  }
+}
+
+function readingOf({ used, model }: ContextUsage): Reading {
+  return { used, usage: null, exact: true, model, source: 'query', answerId: null, stamp: null }
+}
+
+function limitsOf({ window, point, proactive }: ContextUsage): Limits {
+  return { window, point, mode: proactive ? 'proactive' : 'reactive', exact: true, reason: 'the client said so' }
+}

@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs'
+import { clients } from '../agents/clients.js'
+import { runtimes } from '../agents/runtimes.js'
+import type { RuntimeName } from '../contract/records/job.js'
+import type { Runtime } from '../contract/runtime.js'
+import { scriptedRuntime } from '../jobs/runtimes/scripted.js'
+import type { RuntimeScript } from '../jobs/runtimes/scripted-steps.js'
+import { BatonError, EXIT, reasonOf } from '../lib/errors.js'
+import { findProgram } from '../lib/find-program.js'
+import type { Log } from '../lib/log.js'
+
+/** What a job's sessions are run with. The scripted one plays the file that BATON_JOB_SCRIPT names; without one every session is done at once. */
+export async function openRuntime(
+  agent: string,
+  name: RuntimeName,
+  folder: string,
+  { env }: { env: Record<string, string | undefined> },
+  log?: Log,
+): Promise<Runtime> {
+  const told = log ? { log } : {}
+  if (name === 'scripted') return scriptedRuntime(scriptOf(env.BATON_JOB_SCRIPT), told)
+  const binary = findProgram(clients[agent]?.program ?? agent, env)
+  const runtime = await runtimes[agent]?.open(name, { project: folder, binary, ...told })
+  if (runtime) return runtime
+  throw new BatonError(`${agent} has no runtime ${name}.`, 'Choose another with --runtime.', EXIT.usage)
+}
+
+function scriptOf(path: string | undefined): RuntimeScript {
+  if (!path) return { sessions: [] }
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as RuntimeScript
+  } catch (error) {
+    throw new BatonError(
+      `The script ${path} cannot be read: ${reasonOf(error)}.`,
+      'BATON_JOB_SCRIPT names it.',
+      EXIT.usage,
+    )
+  }
+}

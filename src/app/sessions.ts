@@ -1,0 +1,149 @@
+import { existsSync, realpathSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { archivePlaces } from '../archive/archive-folders.js'
+import { viewArchives } from '../archive/view-archives.js'
+import type { Session } from '../contract/api/session.js'
+import type { Forecast, SessionDetail, SessionRow } from '../contract/api/sessions.js'
+import type { Policy } from '../contract/policy.js'
+import type { SessionRecord } from '../contract/records/session.js'
+import type { App } from '../engine/open-engine.js'
+import { forecastSession } from '../engine/views/forecast-session.js'
+import { detailOf, isLongEnough, recentSessions, rowOf, seatCalled } from '../engine/views/session-queries.js'
+import { ambiguousId } from '../lib/ambiguous-id.js'
+import { BatonError, EXIT } from '../lib/errors.js'
+import { nearestName } from '../lib/nearest-name.js'
+import { isSilent } from '../policy/silence.js'
+
+/** Sessions as commands and routes show them. Apart from `engine/open-engine.ts`, because a hook shows nothing. */
+interface Shown {
+  /** A session as it stands among others. */
+  row(record: SessionRecord): SessionRow
+  /** The detail that `baton show` prints. */
+  detail(record: SessionRecord): SessionDetail
+  /** Live sessions and those of the last 24 hours: waiting, working, idle, ended; newest first within each. */
+  recent(options: { all?: boolean; live?: boolean }): SessionRow[]
+  forecast(record: SessionRecord): Forecast
+}
+
+export function shownBy(app: Pick<App, 'home' | 'store' | 'engine' | 'view' | 'policyOf' | 'now'>): Shown {
+  const { store, home } = app
+  const policyFor = ({ agent, project, model, seatId }: SessionRecord): Policy =>
+    app.policyOf({ agent, project, model, seat: store.seat(seatId)?.name ?? seatId }).policy
+  const row = (record: SessionRecord): SessionRow => rowOf(app.engine.deps, record, app.view(record), policyFor(record))
+  return {
+    row,
+    detail: (record) => ({
+      ...detailOf(store, record, row(record)),
+      archives: viewArchives(
+        store.archives({ sessionId: record.sessionId }),
+        store.segments({ sessionId: record.sessionId }),
+        { pathOf: (file) => join(archivePlaces(home.root).folder, file), titleOf: () => record.title?.text ?? null },
+      ),
+    }),
+    recent: (which) => recentSessions(store, { view: app.view, row }, { ...which, now: app.now() }),
+    forecast: (record) => forecastSession(store, record, policyFor(record)),
+  }
+}
+
+/** A session by id or its beginning, or the newest of a seat. Throws when there is none, or when several begin so. */
+export function sessionNamed(app: App, id: string): SessionRecord {
+  const found = app.find(id)
+  if (found) return found
+  const records = app.store.sessions()
+  const sessions = records.map(({ sessionId }) => sessionId).filter((one) => one.startsWith(id))
+  const seats = [...new Set(records.map(({ seatId }) => seatId))].filter((one) => one.startsWith(id))
+  const isTooShort = !isLongEnough(id)
+  if (sessions.length > 1 && !isTooShort) throw ambiguousId('sessions', id, sessions)
+  if (seats.length > 1 && !isTooShort) throw ambiguousId('seats', id, seats)
+  const short = isTooShort && sessions.length + seats.length > 0 ? 'Give at least four characters of the id. ' : ''
+  throw new BatonError(`There is no session or seat "${id}".`, `${short}baton status --all lists them.`, EXIT.notFound)
+}
+
+/** A seat by id or name, or that of a session. It may have no session yet: somebody named it as a parent. Throws when there is none. */
+export function seatNamed(app: App, name: string): string {
+  const seat = seatCalled(app.store, name)
+  if (seat) return seat.seatId
+  try {
+    return sessionNamed(app, name).seatId
+  } catch (error) {
+    const nearest = error instanceof BatonError ? nearestName(name, seatNames(app)) : null
+    if (nearest === null || !(error instanceof BatonError)) throw error
+    throw new BatonError(error.message, `Did you mean ${nearest}?`, error.exit, error.details)
+  }
+}
+
+function seatNames(app: App): string[] {
+  const ids = new Set(
+    app.store.sessions().flatMap(({ seatId }) => [seatId, app.store.seat(seatId)?.parentSeatId ?? seatId]),
+  )
+  return [...ids].flatMap((id) => app.store.seat(id)?.name ?? [])
+}
+
+interface ProjectHere {
+  /** The spelling that stands for it. */
+  project: string
+  /** Every spelling under which sessions carry it: a link may lead there too. */
+  spellings: string[]
+  /** False: no session was seen in it yet. */
+  known: boolean
+}
+
+/**
+ * The project a folder belongs to, spelled as sessions spell it: the nearest project of a known session that holds the folder,
+ * else the root of its git repository, else the folder itself.
+ */
+export function projectOf(app: App, cwd: string): ProjectHere {
+  const here = real(cwd)
+  const spelled = new Set(app.store.sessions().flatMap(({ project }) => (project === null ? [] : [project])))
+  const holding = [...spelled]
+    .map((project) => ({ project, real: real(project) }))
+    .filter((one) => holds(one.real, here))
+  const nearest = Math.max(0, ...holding.map((one) => one.real.length))
+  const found = holding.filter((one) => one.real.length === nearest)
+  const root = found[0]?.real ?? gitRoot(here) ?? here
+  return { project: root, spellings: [...new Set([root, ...found.map((one) => one.project)])], known: found.length > 0 }
+}
+
+function holds(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`)
+}
+
+function gitRoot(folder: string): string | null {
+  for (let at = folder; ; at = dirname(at)) {
+    if (existsSync(join(at, '.git'))) return at
+    if (dirname(at) === at) return null
+  }
+}
+
+/** A folder that is gone is compared as it is written. */
+function real(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
+  }
+}
+
+/**
+ * "Enabled, but no readings arrive" is an alarm of its own: a sentence for each session it holds for. Time counts up to the
+ * session's last sign of life: one that rests owes nobody a reading.
+ */
+export function silentSessions(app: App, sessions: readonly Session[]): string[] {
+  return sessions.flatMap((session) => {
+    if (!session.enabled || session.state === 'ended') return []
+    const record = app.store.session(session.session_id)
+    if (!record) return []
+    const { silence, seenAt } = record
+    if (!isSilent({ ...silence, alarmed: false }, new Date(seenAt))) return []
+    const minutes = Math.round((Date.parse(seenAt) - Date.parse(silence.since)) / 60_000)
+    const calls = silence.toolCalls === 1 ? '1 tool call' : `${silence.toolCalls} tool calls`
+    return [
+      `${session.session_id.slice(0, 8)} is enabled, but no reading arrives (${calls}, ${minutes} min). Run baton doctor.`,
+    ]
+  })
+}
+
+/** The seat's name, else the beginning of its id. */
+export function seatName(app: App, seatId: string): string {
+  return app.store.seat(seatId)?.name ?? seatId.slice(0, 12)
+}

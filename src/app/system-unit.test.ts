@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest'
+import { browsers } from '../cli/commands/serve.js'
+import { MARK, planUnit, type UnitOptions } from './system-unit.js'
+
+const wish: UnitOptions = {
+  platform: 'linux',
+  env: { PATH: '/usr/bin:/bin', HOME: '/home/ada' },
+  user: '/home/ada',
+  uid: 1000,
+  call: ['/usr/bin/node', '/opt/baton/dist/baton.mjs', 'serve'],
+}
+
+test('on Linux it is a unit of the person, begun with the session', () => {
+  const unit = planUnit(wish)
+  expect(unit.path).toBe('/home/ada/.config/systemd/user/baton.service')
+  expect(unit.text).toContain(
+    'ExecStart="/usr/bin/node" "/opt/baton/dist/baton.mjs" "serve"\nEnvironment="PATH=/usr/bin:/bin"\n',
+  )
+  expect(unit.text).toContain('WantedBy=default.target')
+  expect(unit.text).toContain(MARK)
+  expect(unit.start.map((words) => words.join(' '))).toEqual([
+    'systemctl --user daemon-reload',
+    'systemctl --user enable --now baton.service',
+  ])
+  expect(unit.stop).toEqual([['systemctl', '--user', 'disable', '--now', 'baton.service']])
+})
+
+test('on macOS it is an agent of the person', () => {
+  const unit = planUnit({
+    ...wish,
+    platform: 'darwin',
+    user: '/Users/ada',
+    uid: 501,
+    call: ['/bin/node', '/a & b/baton.mjs', 'serve'],
+  })
+  expect(unit.path).toBe('/Users/ada/Library/LaunchAgents/dev.baton.server.plist')
+  expect(unit.text).toContain('<string>/a &amp; b/baton.mjs</string>')
+  expect(unit.text).toContain(MARK)
+  expect(unit.start).toEqual([['launchctl', 'bootstrap', 'gui/501', unit.path]])
+  expect(unit.stop).toEqual([['launchctl', 'bootout', 'gui/501/dev.baton.server']])
+  expect(unit.restart).toEqual([...unit.stop, ...unit.start])
+})
+
+test('what the system reads specially is written so that it is not', () => {
+  const { text } = planUnit({
+    ...wish,
+    env: { BATON_HOME: '/b "q" 100% $x \\y' },
+    call: ['/a b/node', '$HOME', '50%', 'c"d'],
+  })
+  expect(text).toContain('ExecStart="/a b/node" "$$HOME" "50%%" "c\\"d"')
+  expect(text).toContain('Environment="BATON_HOME=/b \\"q\\" 100%% $x \\\\y"')
+})
+
+test('another home has another unit, and another place for settings is honoured', () => {
+  const own = planUnit({ ...wish, env: { BATON_HOME: '/srv/b', XDG_CONFIG_HOME: '/x' } })
+  expect(own.path).toMatch(/^\/x\/systemd\/user\/baton-[0-9a-f]{8}\.service$/)
+  expect(own.text).toContain('Environment="BATON_HOME=/srv/b"')
+})
+
+test('the person says which browser, else the system, and without a screen none', () => {
+  const of = (env: Record<string, string>, platform: NodeJS.Platform = 'linux') => browsers('file:///x', env, platform)
+  expect(of({ BROWSER: 'firefox -P %s -w:lynx' })).toEqual([
+    ['firefox', '-P', 'file:///x', '-w'],
+    ['lynx', 'file:///x'],
+  ])
+  expect(of({ DISPLAY: ':0' })).toEqual([['xdg-open', 'file:///x']])
+  expect(of({ WAYLAND_DISPLAY: 'w' })).toEqual([['xdg-open', 'file:///x']])
+  expect(of({})).toEqual([])
+  expect(of({}, 'darwin')).toEqual([['open', 'file:///x']])
+})

@@ -1,0 +1,129 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { silentLog } from '../lib/log.js'
+import { openStore } from '../store/sqlite/sqlite.js'
+import { line, newTrial } from '../testing/archive-home.js'
+import { makeArchives } from './archive.js'
+import { bundleChild } from './fixtures/bundle-child.js'
+import { readTrialLine } from './fixtures/trial-line.js'
+
+let bundle: string
+beforeAll(async () => {
+  bundle = await bundleChild()
+})
+afterAll(() => rmSync(dirname(bundle), { recursive: true, force: true }))
+
+function run(...args: string[]): Promise<{ code: number | null; signal: string | null; out: string; err: string }> {
+  const child = spawn(process.execPath, [bundle, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  let [out, err] = ['', '']
+  child.stdout.on('data', (chunk) => {
+    out += chunk
+  })
+  child.stderr.on('data', (chunk) => {
+    err += chunk
+  })
+  return new Promise((resolve) => child.on('close', (code, signal) => resolve({ code, signal, out, err })))
+}
+
+const SESSIONS = ['s1', 's2', 's3']
+
+/**
+ * Makes homes without a store, each with two archives of every session. `records`: whether their
+ * record files are there.
+ */
+function lostStores(records: boolean): () => { root: string; remove(): void } {
+  const trial = newTrial()
+  for (const session of SESSIONS)
+    for (const text of ['first', 'second']) {
+      trial.write(session, line({ by: 'user', text: `${text} of ${session}` }))
+      trial.keep(session)
+    }
+  if (!records) rmSync(trial.places.records, { recursive: true })
+  return () => {
+    const dir = mkdtempSync(join(tmpdir(), 'baton-archive-'))
+    cpSync(trial.places.folder, join(dir, 'baton', 'archive'), { recursive: true })
+    return { root: join(dir, 'baton'), remove: () => rmSync(dir, { recursive: true, force: true }) }
+  }
+}
+
+/** Everything of the home that must be the same however often adopt was killed or run at once. */
+function look(root: string) {
+  const store = openStore(join(root, 'baton.db'))
+  const archives = makeArchives({
+    store,
+    root,
+    now: () => new Date(),
+    newId: () => 'unused',
+    log: silentLog,
+    readerOf: () => readTrialLine,
+    legacy: { agent: 'trial', projectOfLine: () => null },
+  })
+  try {
+    return {
+      archives: store.archives(),
+      segments: store.segments(),
+      damaged: archives.verify(store.archives()).archives.filter(({ state }) => state !== 'whole'),
+      hits: archives.search({ query: 'second', limit: 50 }).length,
+      records: readdirSync(join(root, 'archive', 'records')).sort(),
+      unknown: archives.unknown(),
+    }
+  } finally {
+    archives.close()
+    store.close()
+  }
+}
+
+test.each([true, false])(
+  'adopt killed at any step is completed by the next run (record files: %s)',
+  async (records) => {
+    const lostStore = lostStores(records)
+    const whole = lostStore()
+    await run('adopt', whole.root)
+    const expected = look(whole.root)
+    expect(expected).toMatchObject({ damaged: [], hits: 3, unknown: 0 })
+    expect([expected.archives.length, expected.records.length]).toEqual([6, 6])
+    whole.remove()
+    for (let step = 1; ; step++) {
+      const { root, remove } = lostStore()
+      const { signal } = await run('adopt', root, String(step))
+      const { code, err } = await run('adopt', root)
+      expect({ step, code, err }).toEqual({ step, code: 0, err: '' })
+      expect(look(root)).toEqual(expected)
+      remove()
+      if (signal === null) break
+      expect(signal).toBe('SIGKILL')
+    }
+  },
+)
+
+test.each([true, false])(
+  '20 processes that adopt at once store each archive once (record files: %s)',
+  async (records) => {
+    const { root, remove } = lostStores(records)()
+    const ended = await Promise.all(Array.from({ length: 20 }, () => run('adopt', root)))
+    expect(ended.filter(({ code, err }) => code !== 0 || err !== '')).toEqual([])
+    const adopted = ended.map(({ out }) => JSON.parse(out).adopted as number)
+    expect(adopted.reduce((sum, count) => sum + count, 0)).toBe(6)
+    expect(look(root)).toMatchObject({ damaged: [], hits: 3, unknown: 0 })
+    expect(look(root).archives).toHaveLength(6)
+    remove()
+  },
+)
+
+test('adopt does not wait for a pipe in the place of a segment or a record, and adopts the rest', async () => {
+  const { root, remove } = lostStores(true)()
+  const archive = join(root, 'archive')
+  const stems = readdirSync(join(archive, 'records')).map((name) => name.slice(0, -'.json'.length))
+  for (const path of [join(archive, `${stems[1]}.jsonl.br`), join(archive, 'records', `${stems[5]}.json`)]) {
+    rmSync(path)
+    expect(spawnSync('mkfifo', [path]).status).toBe(0)
+  }
+  const { code, out } = await run('adopt', root)
+  const { adopted, skipped } = JSON.parse(out)
+  expect([code, adopted]).toEqual([0, 5])
+  expect(skipped.filter(({ reason }: { reason: string }) => reason === 'it is not a regular file')).toHaveLength(2)
+  remove()
+})

@@ -1,0 +1,390 @@
+import { createHash, randomBytes } from 'node:crypto'
+import {
+  appendFileSync,
+  chownSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { brotliCompressSync, constants } from 'node:zlib'
+import { expect, test } from 'vitest'
+import type { ArchiveRecord } from '../contract/records/archive.js'
+import { line, newTrial, type Trial } from '../testing/archive-home.js'
+
+const said = (text: string): string => line({ by: 'user', text })
+/** More than one block of a segment file. */
+const long = (word: string): string => line({ out: `${word} `.repeat(45_000) })
+
+/**
+ * A trial with an empty store whose archive folder is that of another trial. The search index
+ * outlives the store.
+ */
+function withoutStore(trial: Trial): Trial {
+  const fresh = newTrial({ newId: () => randomBytes(8).toString('hex') })
+  cpSync(trial.places.folder, fresh.places.folder, { recursive: true })
+  cpSync(trial.places.index, fresh.places.index)
+  return fresh
+}
+
+const withoutRecords = (trial: Trial): void => rmSync(trial.places.records, { recursive: true })
+const record = (trial: Trial, { stem }: ArchiveRecord): string => join(trial.places.records, `${stem}.json`)
+const segment = (trial: Trial, { stem }: ArchiveRecord): string => join(trial.places.folder, `${stem}.jsonl.br`)
+const found = (trial: Trial, query: string): number => trial.archives.search({ query, limit: 50 }).length
+/** Comparing buffers of a megabyte element by element takes seconds. */
+const hashOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex')
+const isWhole = (trial: Trial): boolean =>
+  trial.archives.verify(trial.store.archives()).archives.every(({ state }) => state === 'whole')
+
+/** Two sessions, one of them archived three times with a subagent. */
+function filled() {
+  const trial = newTrial()
+  trial.write('s1', said('alpha') + long('filler'))
+  trial.write('agent-x', said('helper alpha'))
+  const kept = [trial.keep('s1', { subagents: ['agent-x'] })]
+  trial.write('s1', said('beta'))
+  kept.push(trial.keep('s1', { subagents: ['agent-x'], trigger: 'handoff' }))
+  trial.write('s1', said('gamma'))
+  trial.write('agent-x', said('helper gamma'))
+  kept.push(trial.keep('s1', { subagents: ['agent-x'] }))
+  trial.write('s2', said('delta'))
+  kept.push(trial.keep('s2', { project: '/site' }))
+  const bytes = kept.map((one) => one.parts.map((_, part) => hashOf(trial.restored(one, part))))
+  return { trial, kept, bytes }
+}
+
+test('adopt brings every archive back with its id, session, project, trigger, time, subagents and hashes', () => {
+  const { trial, kept, bytes } = filled()
+  const fresh = withoutStore(trial)
+  const { adopted, skipped } = fresh.archives.adopt()
+  expect(skipped).toEqual([])
+  expect(adopted.map(({ archiveId }) => archiveId)).toEqual(kept.map(({ archiveId }) => archiveId))
+  const comparable = (records: ArchiveRecord[]) =>
+    records.map((one) => ({ ...one, parts: one.parts.map((part) => ({ ...part, mark: '' })) }))
+  expect(comparable(fresh.store.archives())).toEqual(comparable(trial.store.archives()))
+  expect(fresh.store.segments()).toEqual(trial.store.segments())
+  for (const [at, archive] of kept.entries())
+    for (const part of archive.parts.keys()) expect(hashOf(fresh.restored(archive, part))).toEqual(bytes[at]![part])
+  expect([found(fresh, 'alpha'), found(fresh, 'helper'), found(fresh, 'delta')]).toEqual([2, 2, 1])
+  expect(isWhole(fresh)).toBe(true)
+})
+
+test('adopt also rebuilds a search index that was lost with the store', () => {
+  const { trial } = filled()
+  const fresh = withoutStore(trial)
+  rmSync(fresh.places.index)
+  fresh.archives.adopt()
+  expect([found(fresh, 'alpha'), found(fresh, 'gamma')]).toEqual([2, 2])
+})
+
+test('adopt run twice changes nothing the second time', () => {
+  const { trial } = filled()
+  const fresh = withoutStore(trial)
+  fresh.archives.adopt()
+  const before = [fresh.store.archives(), fresh.store.segments()]
+  expect(fresh.archives.adopt()).toEqual({ adopted: [], skipped: [] })
+  expect([fresh.store.archives(), fresh.store.segments()]).toEqual(before)
+})
+
+test('adopt with dryRun reports what it would store and stores nothing', () => {
+  const { trial, kept } = filled()
+  const fresh = withoutStore(trial)
+  expect(fresh.archives.adopt({ dryRun: true }).adopted).toHaveLength(kept.length)
+  expect([fresh.store.archives(), fresh.store.segments()]).toEqual([[], []])
+})
+
+test('adopt leaves archives alone that the store knows', () => {
+  const { trial } = filled()
+  const before = trial.store.archives()
+  expect(trial.archives.unknown()).toBe(0)
+  expect(trial.archives.adopt()).toEqual({ adopted: [], skipped: [] })
+  expect(trial.store.archives()).toEqual(before)
+})
+
+test('a session that was archived anew after the store was lost keeps both its old and its new archives', () => {
+  const { trial, kept, bytes } = filled()
+  const fresh = withoutStore(trial)
+  fresh.pass(3_600_000)
+  cpSync(trial.path('s1'), fresh.write('s1', ''))
+  fresh.write('s1', said('after the loss'))
+  const later = fresh.keep('s1', { trigger: 'request' })
+  expect(fresh.archives.adopt().adopted).toHaveLength(kept.length)
+  expect(hashOf(fresh.restored(kept[2]!))).toEqual(bytes[2]![0])
+  expect(hashOf(fresh.restored(later))).toBe(hashOf(readFileSync(fresh.path('s1'))))
+  expect(isWhole(fresh)).toBe(true)
+})
+
+test('adopted archives can be extended, forgotten and pruned like any other', () => {
+  const { trial, kept } = filled()
+  const fresh = withoutStore(trial)
+  fresh.archives.adopt()
+  fresh.pass(3_600_000)
+  cpSync(trial.path('s1'), fresh.write('s1', ''))
+  fresh.write('s1', said('epsilon'))
+  const later = fresh.keep('s1')
+  expect(later.parts[0]!.streamId).toBe(kept[0]!.parts[0]!.streamId)
+  fresh.archives.remove(fresh.store.archives({ sessionId: 's1' }), { thorough: true })
+  expect([fresh.files().length, readdirSync(fresh.places.records)]).toEqual([1, [`${kept[3]!.stem}.json`]])
+  expect(found(fresh, 'alpha')).toBe(0)
+})
+
+test('forgotten archives are not adopted again, also when the process that forgot them was ended', () => {
+  const { trial, kept } = filled()
+  trial.archives.remove(kept.slice(0, 3))
+  const fresh = withoutStore(trial)
+  expect(fresh.archives.adopt().adopted.map(({ sessionId }) => sessionId)).toEqual(['s2'])
+  // The row is gone and the files are still there: what a process killed between the two leaves.
+  const [last] = fresh.store.archives()
+  fresh.store.transaction(() => {
+    fresh.store.dropArchive(last!.archiveId)
+    for (const { file } of fresh.store.segments()) {
+      fresh.store.dropSegment(file)
+      fresh.store.putLeftover(`file ${file}`)
+    }
+    fresh.store.putLeftover(`record ${last!.stem}.json`)
+  })
+  expect(fresh.archives.adopt()).toEqual({ adopted: [], skipped: [] })
+})
+
+test('pruning an archive that later ones build on keeps them adoptable', () => {
+  const { trial, kept, bytes } = filled()
+  trial.archives.remove([kept[0]!])
+  const fresh = withoutStore(trial)
+  expect(fresh.archives.adopt()).toMatchObject({ adopted: [{}, {}, {}], skipped: [] })
+  expect(fresh.store.archive(kept[0]!.archiveId)).toBeNull()
+  expect(hashOf(fresh.restored(kept[2]!))).toEqual(bytes[2]![0])
+})
+
+test('an archive of an empty transcript is adopted', () => {
+  const trial = newTrial()
+  trial.write('empty', '')
+  const archive = trial.keep('empty')
+  const fresh = withoutStore(trial)
+  expect(fresh.archives.adopt()).toMatchObject({ adopted: [{ archiveId: archive.archiveId }], skipped: [] })
+  expect(fresh.restored(archive).length).toBe(0)
+})
+
+test('archives kept before record files existed get theirs the next time an archive is finished', () => {
+  const { trial, kept } = filled()
+  withoutRecords(trial)
+  trial.write('s3', said('zeta'))
+  trial.keep('s3')
+  expect(readdirSync(trial.places.records)).toHaveLength(kept.length + 1)
+  expect(statSync(record(trial, kept[0]!)).mode & 0o777).toBe(0o600)
+  expect(statSync(trial.places.records).mode & 0o777).toBe(0o700)
+})
+
+test('without record files every archive that stored something is rebuilt from file names and contents', () => {
+  const { trial, kept, bytes } = filled()
+  withoutRecords(trial)
+  const fresh = withoutStore(trial)
+  const { adopted, skipped } = fresh.archives.adopt()
+  expect(skipped).toEqual([])
+  expect(adopted.map(({ stem, sessionId, trigger, createdAt }) => ({ stem, sessionId, trigger, createdAt }))).toEqual(
+    kept.map(({ stem, sessionId, trigger, createdAt }) => ({ stem, sessionId, trigger, createdAt })),
+  )
+  expect(adopted[0]).toMatchObject({ project: null, parts: [{ path: null, sha256: kept[0]!.parts[0]!.sha256 }, {}] })
+  for (const [at, archive] of adopted.entries())
+    for (const part of archive.parts.keys()) expect(hashOf(fresh.restored(archive, part))).toEqual(bytes[at]![part])
+  expect([found(fresh, 'alpha'), found(fresh, 'helper')]).toEqual([2, 2])
+  expect(fresh.archives.adopt()).toEqual({ adopted: [], skipped: [] })
+  expect(readdirSync(fresh.places.records)).toHaveLength(adopted.length)
+})
+
+test('without record files a transcript that began anew is not joined to the one before', () => {
+  const trial = newTrial()
+  trial.write('s1', said('alpha') + said('beta'))
+  const first = trial.keep('s1')
+  trial.overwrite('s1', said('alpha') + said('another course'))
+  const second = trial.keep('s1')
+  withoutRecords(trial)
+  const fresh = withoutStore(trial)
+  const { adopted } = fresh.archives.adopt()
+  expect(adopted.map((one) => fresh.restored(one))).toEqual([trial.restored(first), trial.restored(second)])
+})
+
+test('the project of archives without record files is read from their transcript', () => {
+  const trial = newTrial()
+  trial.write('s1', said('alpha'))
+  trial.keep('s1')
+  withoutRecords(trial)
+  const fresh = newTrial({ legacy: { agent: 'trial', projectOfLine: () => '/found' } })
+  cpSync(trial.places.folder, fresh.places.folder, { recursive: true })
+  expect(fresh.archives.adopt().adopted).toMatchObject([{ agent: 'trial', project: '/found' }])
+})
+
+test('an index entry of an archive that could not be adopted is removed from the index', () => {
+  const { trial, kept } = filled()
+  const fresh = withoutStore(trial)
+  rmSync(segment(fresh, kept[3]!))
+  fresh.archives.adopt()
+  rmSync(record(fresh, kept[3]!))
+  const streams = fresh.archives.search({ query: 'delta', limit: 5 })
+  expect(streams).toEqual([])
+  expect(readFileSync(fresh.places.index, 'latin1')).not.toContain(kept[3]!.parts[0]!.streamId)
+})
+
+const damages: [name: string, damage: (path: string) => void, reason: RegExp][] = [
+  ['corrupt', (path) => writeFileSync(path, 'no brotli at all'), /cannot be unpacked/],
+  ['truncated', (path) => truncateSync(path, statSync(path).size - 5), /cannot be unpacked/],
+  ['empty', (path) => truncateSync(path, 0), /empty/],
+  ['longer', (path) => appendFileSync(path, 'more'), /follows its last block|cannot be unpacked/],
+  ['missing', (path) => rmSync(path), /not there/],
+  ['replaced by a folder', (path) => [rmSync(path), mkdirSync(path)], /not a regular file/],
+  [
+    'replaced by a symbolic link',
+    (path) => [renameSync(path, `${path}.real`), symlinkSync(`${path}.real`, path)],
+    /symbolic link/,
+  ],
+]
+
+test.each(damages)('a segment file that is %s is named and skipped, and the rest is adopted', (_, damage, reason) => {
+  const { trial, kept, bytes } = filled()
+  const fresh = withoutStore(trial)
+  damage(segment(fresh, kept[1]!))
+  const { adopted, skipped } = fresh.archives.adopt()
+  expect(adopted.map(({ archiveId }) => archiveId)).toEqual([kept[0]!.archiveId, kept[3]!.archiveId])
+  expect(skipped).toContainEqual({ path: segment(fresh, kept[1]!), reason: expect.stringMatching(reason) })
+  expect(skipped.map(({ path }) => path)).toContain(record(fresh, kept[2]!))
+  expect(hashOf(fresh.restored(kept[0]!))).toEqual(bytes[0]![0])
+  expect(isWhole(fresh)).toBe(true)
+  expect(fresh.archives.adopt()).toEqual({ adopted: [], skipped })
+})
+
+// A file that is gone leaves no trace without records: the one after it then seems to continue the
+// first.
+const visible = damages.filter(([name]) => name !== 'missing')
+
+test.each(visible)('without record files a segment file that is %s is not joined over', (_, damage) => {
+  const { trial, kept, bytes } = filled()
+  withoutRecords(trial)
+  const fresh = withoutStore(trial)
+  damage(segment(fresh, kept[1]!))
+  const { adopted, skipped } = fresh.archives.adopt()
+  const restored = adopted.map((one) => hashOf(fresh.restored(one)))
+  expect(restored).toEqual([bytes[0]![0], bytes[3]![0]])
+  expect(skipped.map(({ path }) => path)).toEqual([segment(fresh, kept[1]!), segment(fresh, kept[2]!)])
+})
+
+test('a damaged file of a subagent costs only that subagent, and comes back once its file does', () => {
+  const { trial, kept, bytes } = filled()
+  const fresh = withoutStore(trial)
+  const path = join(fresh.places.folder, `${kept[2]!.stem}_agent-x.jsonl.br`)
+  const good = readFileSync(path)
+  writeFileSync(path, 'x')
+  const { adopted, skipped } = fresh.archives.adopt()
+  expect(adopted).toHaveLength(4)
+  expect(skipped.map((one) => one.path)).toEqual([path])
+  expect(fresh.store.archive(kept[2]!.archiveId)!.parts[1]).toMatchObject({ sha256: null, trouble: /needs/ })
+  writeFileSync(path, good)
+  expect(fresh.archives.adopt()).toMatchObject({ adopted: [{ archiveId: kept[2]!.archiveId }], skipped: [] })
+  expect(hashOf(fresh.restored(kept[2]!, 1))).toEqual(bytes[2]![1])
+  expect(found(fresh, '"helper gamma"')).toBe(1)
+})
+
+test('a damaged record file is named, and its archive is rebuilt from its own files and gets a new record', () => {
+  const { trial, kept, bytes } = filled()
+  const fresh = withoutStore(trial)
+  truncateSync(record(fresh, kept[3]!), 40)
+  const { adopted, skipped } = fresh.archives.adopt()
+  expect(skipped).toEqual([{ path: record(fresh, kept[3]!), reason: 'it is not whole' }])
+  expect(adopted).toHaveLength(4)
+  expect(hashOf(fresh.restored(fresh.store.archives({ sessionId: 's2' })[0]!))).toEqual(bytes[3]![0])
+  expect(JSON.parse(readFileSync(record(fresh, kept[3]!), 'utf8'))).toMatchObject({ session_id: 's2' })
+})
+
+test('an archive of a newer format is named, left alone and does not stop the others', () => {
+  const { trial, kept } = filled()
+  const fresh = withoutStore(trial)
+  const path = record(fresh, kept[3]!)
+  const newer = JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), format: 2 })
+  writeFileSync(path, newer)
+  const { adopted, skipped } = fresh.archives.adopt()
+  expect(adopted).toHaveLength(3)
+  expect(skipped.map((one) => one.path)).toEqual([path, segment(fresh, kept[3]!)])
+  expect(skipped[0]!.reason).toContain('newer Baton')
+  expect(readFileSync(path, 'utf8')).toBe(newer)
+})
+
+test('a file with a trigger that this version does not know is named and left alone', () => {
+  const { trial, kept } = filled()
+  withoutRecords(trial)
+  const fresh = withoutStore(trial)
+  const path = segment(fresh, kept[3]!)
+  renameSync(path, path.replace('_auto', '_starlight'))
+  const { adopted, skipped } = fresh.archives.adopt()
+  expect(adopted).toHaveLength(3)
+  expect(skipped).toMatchObject([{ path: path.replace('_auto', '_starlight') }])
+})
+
+test.skipIf(process.getuid?.() !== 0)('segment and record files of another user are named and skipped', () => {
+  const { trial, kept } = filled()
+  const fresh = withoutStore(trial)
+  chownSync(segment(fresh, kept[0]!), 65_534, 65_534)
+  chownSync(record(fresh, kept[3]!), 65_534, 65_534)
+  chownSync(segment(fresh, kept[3]!), 65_534, 65_534)
+  const { adopted, skipped } = fresh.archives.adopt()
+  expect(adopted).toEqual([])
+  const foreign = skipped
+    .filter(({ reason }) => reason.startsWith('it belongs to another user'))
+    .map(({ path }) => path)
+  expect(foreign.sort()).toEqual([segment(fresh, kept[0]!), segment(fresh, kept[3]!), record(fresh, kept[3]!)].sort())
+})
+
+test('a record that names a file outside the archive folder is refused', () => {
+  const { trial, kept } = filled()
+  const fresh = withoutStore(trial)
+  const path = record(fresh, kept[3]!)
+  const told = JSON.parse(readFileSync(path, 'utf8'))
+  told.segments[0].file = '../../../etc/passwd'
+  writeFileSync(path, JSON.stringify(told))
+  const { skipped } = fresh.archives.adopt()
+  expect(skipped).toEqual([{ path, reason: 'it does not describe an archive' }])
+})
+
+test('a copied record under another name does not store the same archive twice', () => {
+  const { trial, kept } = filled()
+  const fresh = withoutStore(trial)
+  const told = JSON.parse(readFileSync(record(fresh, kept[3]!), 'utf8'))
+  const stem = 's2_20270101T000000.000000Z_auto'
+  writeFileSync(join(fresh.places.records, `${stem}.json`), JSON.stringify({ ...told, stem }))
+  cpSync(record(fresh, kept[3]!), join(fresh.places.records, 'copy.json'))
+  const { adopted, skipped } = fresh.archives.adopt()
+  expect(adopted).toHaveLength(4)
+  expect(skipped.map(({ reason }) => reason).sort()).toEqual([
+    expect.stringContaining('same id'),
+    'it describes another archive',
+  ])
+})
+
+test('a file that unpacks to more than a block per stream does not fill the memory', () => {
+  const { trial, kept } = filled()
+  const fresh = withoutStore(trial)
+  const quickly = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }
+  writeFileSync(segment(fresh, kept[3]!), brotliCompressSync(Buffer.alloc(20_000_000), quickly))
+  const { adopted, skipped } = fresh.archives.adopt()
+  expect(adopted).toHaveLength(3)
+  expect(skipped[0]!.reason).toContain('cannot be unpacked')
+})
+
+test('archives of sessions with odd characters in their ids come back under the same ids', () => {
+  const trial = newTrial()
+  const ids = ['日本', '../up', 'a b', '_', `${'x'.repeat(200)}`]
+  for (const id of ids) {
+    const path = join(trial.dir, 'odd.jsonl')
+    writeFileSync(path, said(`words of ${id}`))
+    trial.keep(id, { transcript: path })
+  }
+  const fresh = withoutStore(trial)
+  expect(fresh.archives.adopt()).toMatchObject({ adopted: { length: ids.length }, skipped: [] })
+  expect(fresh.store.archives().map(({ sessionId }) => sessionId)).toEqual(ids)
+  withoutRecords(trial)
+  expect(withoutStore(trial).archives.adopt()).toMatchObject({ adopted: { length: ids.length }, skipped: [] })
+})

@@ -1,0 +1,412 @@
+import { createHash } from 'node:crypto'
+import { lstatSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ArchivePart, ArchiveRecord, SegmentRecord } from '../contract/records/archive.js'
+import type { Store } from '../store/store.js'
+import type { Places } from './archive-folders.js'
+import { DamagedArchive } from './blocks.js'
+import { safeName } from './file-name.js'
+import { findUnknown, type NamedSegment, provenParts, type Skipped, scanSegment } from './find-unknown.js'
+import { type RecordFile, recordName, type SegmentPlace } from './record-file.js'
+import { BLOCK_BYTES, newHash } from './write-segment.js'
+
+/**
+ * Takes archives that lie on the disk, but that the store does not know, back into the store: after
+ * the store was lost.
+ *
+ * 1. `findUnknown` lists record files and segment files that the store does not name.
+ * 2. Each session is handled alone. Its archives come from their record files; files without one
+ *    (made before Baton wrote them) are put in order by name, and each file name gives one archive.
+ * 3. Every stream is unpacked once. The hash at the end of each archive must be the recorded one.
+ * 4. One transaction per session stores the archives that were proven. Whatever ends the process
+ *    leaves whole sessions adopted or untouched, and the next run continues with the rest.
+ *
+ * Ids of archives without a record are derived from their file names, so processes that adopt at
+ * once store the same rows.
+ */
+export interface AdoptDependencies {
+  store: Store
+  places: Places
+  /**
+   * The agent of archives without a record file, and the project as a line of their transcript
+   * tells it.
+   */
+  legacy: { agent: string; projectOfLine(line: string): string | null }
+}
+
+interface AdoptOptions {
+  /** Check everything and store nothing. */
+  dryRun?: boolean
+  /** Told of bytes as they are unpacked. */
+  progress?(bytes: number): void
+  /** Called between the steps; a test ends the process there. */
+  step?(name: string): void
+}
+
+export interface Adoption {
+  /** Archives that were stored, or that would be stored without `dryRun`. Oldest first. */
+  adopted: ArchiveRecord[]
+  skipped: Skipped[]
+}
+
+export function adoptArchives(deps: AdoptDependencies, options: AdoptOptions = {}): Adoption {
+  const { records, files, skipped } = findUnknown(deps.store, deps.places)
+  const adopted: ArchiveRecord[] = []
+  const sessions = new Set([...records.map(({ sessionId }) => safeName(sessionId)), ...files.map((one) => one.session)])
+  for (const session of [...sessions].sort()) {
+    const proven = proveSession(
+      deps,
+      records.filter(({ sessionId }) => safeName(sessionId) === session),
+      files.filter((one) => one.session === session),
+      options,
+    )
+    skipped.push(...proven.skipped)
+    options.step?.(`proved ${session}`)
+    adopted.push(...(options.dryRun ? notStored(deps.store, proven.archives) : storeSession(deps, proven, options)))
+    options.step?.(`stored ${session}`)
+  }
+  adopted.sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1))
+  const first = new Map<string, Skipped>()
+  for (const one of skipped) if (!first.has(one.path)) first.set(one.path, one)
+  return { adopted, skipped: [...first.values()] }
+}
+
+interface ProvenSession {
+  archives: ArchiveRecord[]
+  segments: SegmentRecord[]
+  skipped: Skipped[]
+}
+
+/** The results of unpacking the streams of one session. */
+interface Evidence {
+  /** By file. */
+  segments: Map<string, SegmentRecord>
+  /** Why a file could not be used, by file. */
+  troubles: Map<string, string>
+  /** Hash of a stream's first bytes, by stream and number of bytes. */
+  hashes: Map<string, Map<number, string>>
+}
+
+/** Unpacks everything of one session and keeps the archives whose bytes are all there. */
+function proveSession(
+  deps: AdoptDependencies,
+  records: readonly RecordFile[],
+  files: readonly NamedSegment[],
+  options: AdoptOptions,
+): ProvenSession {
+  const { places } = deps
+  const sessionId = records[0]?.sessionId ?? files[0]!.session
+  const evidence: Evidence = { segments: new Map(), troubles: new Map(), hashes: new Map() }
+  for (const stream of streamsOfRecords(records)) {
+    const cuts = records.flatMap((record) =>
+      record.parts.flatMap(({ streamId, bytes }) => (streamId === stream[0]!.streamId ? [bytes] : [])),
+    )
+    proveStream(places, evidence, sessionId, stream, cuts, options)
+  }
+  for (const stream of streamsOfFiles(places, files, evidence))
+    proveStream(places, evidence, sessionId, stream, [], options)
+
+  const archives: ArchiveRecord[] = []
+  const skipped = [...evidence.troubles].map(([file, reason]) => ({ path: join(places.folder, file), reason }))
+  for (const record of records) {
+    const judged = judgeRecord(record, evidence)
+    if (typeof judged !== 'string') archives.push(judged)
+    else skipped.push({ path: join(places.records, recordName(record.stem)), reason: judged })
+  }
+  archives.push(...archivesOfFiles(deps, files, evidence))
+  const used = new Set(archives.flatMap((archive) => archive.parts.map(({ streamId }) => streamId)))
+  const segments = [...evidence.segments.values()].filter(({ streamId }) => used.has(streamId))
+  return { archives, segments, skipped }
+}
+
+/**
+ * Where a file stands in a stream. Without a record its bytes and hash are not known before it is
+ * unpacked.
+ */
+type Place = Pick<SegmentRecord, 'streamId' | 'name' | 'file'> & { expected: SegmentPlace | null }
+
+/**
+ * The streams that records name, their segments in order. Archives of one session share streams.
+ */
+function streamsOfRecords(records: readonly RecordFile[]): Place[][] {
+  const streams = new Map<string, Map<number, SegmentPlace>>()
+  for (const segment of records.flatMap((record) => record.segments)) {
+    const stream = streams.get(segment.streamId) ?? new Map<number, SegmentPlace>()
+    streams.set(segment.streamId, stream.set(segment.from, segment))
+  }
+  return [...streams.values()].map((stream) =>
+    [...stream.values()].sort((a, b) => a.from - b.from).map((expected) => ({ ...expected, expected })),
+  )
+}
+
+/**
+ * The streams of files without records. Names hold the time, so their order is that of the bytes. A
+ * file that begins like the first one holds the transcript from its first byte; every other file
+ * continues the one before it.
+ */
+function streamsOfFiles(places: Places, files: readonly NamedSegment[], { troubles }: Evidence): Place[][] {
+  const streams: Place[][] = []
+  for (const part of new Set(files.map((one) => one.part))) {
+    let first: Buffer | null = null
+    let broken: string | null = null
+    for (const { file } of files.filter((one) => one.part === part)) {
+      let beginning: Buffer
+      try {
+        beginning = beginningOf(places, file)
+      } catch (error) {
+        troubles.set(file, troubleOf(error))
+        broken = file
+        continue
+      }
+      if ((first === null && broken === null) || (first !== null && isSameBeginning(first, beginning))) {
+        first ??= beginning
+        broken = null
+        streams.push([])
+      } else if (broken !== null) {
+        troubles.set(file, `it may continue ${broken}, which cannot be used`)
+        continue
+      }
+      const stream = streams.at(-1)!
+      stream.push({ streamId: stream[0]?.streamId ?? `str_${idOf(file)}`, name: part, file, expected: null })
+    }
+  }
+  return streams
+}
+
+function beginningOf({ folder }: Places, file: string): Buffer {
+  let beginning = Buffer.alloc(0)
+  scanSegment(folder, file, (raw) => {
+    beginning = Buffer.from(raw)
+    return false
+  })
+  return beginning
+}
+
+/**
+ * True when both begin with the same line. Lines of transcripts carry ids and times, so no later
+ * one is like the first.
+ */
+function isSameBeginning(first: Buffer, other: Buffer): boolean {
+  const line = first.subarray(0, first.indexOf('\n') + 1 || first.length)
+  return other.subarray(0, line.length).equals(line)
+}
+
+/**
+ * Unpacks a stream from its first byte and adds what it shows to the evidence. Nothing after a file
+ * that fails is proven.
+ */
+function proveStream(
+  { folder }: Places,
+  { segments, troubles, hashes }: Evidence,
+  sessionId: string,
+  stream: readonly Place[],
+  cuts: readonly number[],
+  { progress }: AdoptOptions,
+): void {
+  const hash = newHash()
+  const found = new Map<number, string>()
+  const wanted = [...new Set(cuts)].sort((a, b) => a - b)
+  hashes.set(stream[0]!.streamId, found)
+  let at = 0
+  let broken: string | null = null
+  for (const { streamId, name, file, expected } of stream) {
+    if (broken !== null) {
+      if (!troubles.has(file)) troubles.set(file, `it continues ${broken}, which cannot be used`)
+      continue
+    }
+    const from = at
+    try {
+      if (expected !== null && expected.from !== from)
+        throw new DamagedArchive(file, 'missing', `bytes ${from} to ${expected.from} before it are in no file`)
+      const scanned = scanSegment(folder, file, (raw) => {
+        let rest = raw
+        while (wanted.length > 0 && wanted[0]! <= at + rest.length) {
+          const upTo = wanted[0]! - at
+          hash.update(rest.subarray(0, upTo))
+          found.set(wanted.shift()!, hash.copy().digest('hex'))
+          rest = rest.subarray(upTo)
+          at += upTo
+        }
+        hash.update(rest)
+        at += rest.length
+        progress?.(raw.length)
+      })
+      const sha256 = hash.copy().digest('hex')
+      if (expected !== null && expected.to !== at)
+        throw new DamagedArchive(file, 'damaged', `it holds ${at - from} bytes instead of ${expected.to - from}`)
+      if (expected !== null && expected.sha256 !== sha256)
+        throw new DamagedArchive(file, 'damaged', 'it unpacks to something else than was kept')
+      const { blocks, storedBytes } = scanned
+      segments.set(file, {
+        streamId,
+        sessionId,
+        name,
+        from,
+        to: at,
+        file,
+        storedBytes,
+        sha256,
+        blocks,
+        blockBytes: BLOCK_BYTES,
+      })
+    } catch (error) {
+      troubles.set(file, troubleOf(error))
+      broken = file
+    }
+  }
+}
+
+function troubleOf(error: unknown): string {
+  if (!(error instanceof DamagedArchive)) throw error
+  return error.message.slice(`${error.file}: `.length)
+}
+
+/**
+ * The archive as it is stored. A string says why it cannot be: its session's own transcript is not
+ * whole.
+ */
+function judgeRecord(record: RecordFile, evidence: Evidence): ArchiveRecord | string {
+  const parts: ArchivePart[] = []
+  for (const part of record.parts) {
+    const reason = part.trouble ?? reasonAgainst(part, record, evidence)
+    if (reason !== null && part.name === '') return reason
+    parts.push(reason === null ? adoptedPart(part) : { ...adoptedPart(part), ...LOST, trouble: reason })
+  }
+  return adoptedArchive(record, parts)
+}
+
+/** Null when the bytes of the part are proven. */
+function reasonAgainst(part: RecordFile['parts'][number], record: RecordFile, evidence: Evidence): string | null {
+  if (part.streamId === null)
+    return part.bytes === 0 && part.sha256 === newHash().digest('hex') ? null : 'it was never kept'
+  if (evidence.hashes.get(part.streamId)?.get(part.bytes) === part.sha256) {
+    const needed = record.segments.filter(({ streamId, from }) => streamId === part.streamId && from < part.bytes)
+    const unproven = needed.find(({ file }) => !evidence.segments.has(file))
+    return unproven ? `it needs ${unproven.file}: ${evidence.troubles.get(unproven.file)}` : null
+  }
+  for (const { streamId, from, file } of record.segments) {
+    const trouble = evidence.troubles.get(file)
+    if (streamId === part.streamId && from < part.bytes && trouble !== undefined) return `it needs ${file}: ${trouble}`
+  }
+  return 'it unpacks to something else than was kept'
+}
+
+const LOST = { bytes: 0, streamId: null, sha256: null }
+
+function adoptedPart({ name, path, bytes, streamId, sha256, trouble }: RecordFile['parts'][number]): ArchivePart {
+  return { name, path, bytes, mark: '', link: null, streamId, sha256, trouble }
+}
+
+function adoptedArchive(
+  { archiveId, sessionId, agent, project, trigger, createdAt, writtenAt, stem }: Omit<RecordFile, 'parts' | 'segments'>,
+  parts: ArchivePart[],
+): ArchiveRecord {
+  return {
+    archiveId,
+    sessionId,
+    agent,
+    project,
+    trigger,
+    createdAt,
+    ...(writtenAt === undefined ? {} : { writtenAt }),
+    stem,
+    status: 'kept',
+    reason: null,
+    attempts: 0,
+    retryAt: null,
+    lease: null,
+    indexed: false,
+    parts,
+  }
+}
+
+/**
+ * Archives that files without records prove: one for each time in their names, with the session's
+ * own transcript and those of its subagents as far as they were written by then. An archive that
+ * had nothing new to store left no file, so it is not among them. The project is read from the
+ * transcript; its path is not known.
+ */
+function archivesOfFiles(
+  { places, legacy }: AdoptDependencies,
+  files: readonly NamedSegment[],
+  { segments }: Evidence,
+): ArchiveRecord[] {
+  const names = [...new Set(files.map(({ part }) => part))].sort()
+  const stems = new Map(files.map((one) => [one.stem, one]))
+  let project: string | null = null
+  return [...stems.values()].flatMap(({ stem, session, createdAt, trigger }) => {
+    const parts = names.flatMap((name): ArchivePart[] => {
+      const last = files.findLast((one) => one.part === name && one.stem <= stem)
+      const segment = last && segments.get(last.file)
+      if (!segment) return []
+      const { to: bytes, streamId, sha256 } = segment
+      return [adoptedPart({ name, path: null, bytes, streamId, sha256, trouble: null })]
+    })
+    if (parts[0]?.name !== '') return []
+    const main = files.find(({ part, file }) => part === '' && segments.has(file))!
+    project ??= projectOf(beginningOf(places, main.file), legacy.projectOfLine)
+    const archiveId = `arc_${idOf(stem)}`
+    return [
+      adoptedArchive(
+        { stem, archiveId, sessionId: session, agent: legacy.agent, project, trigger: trigger!, createdAt },
+        parts,
+      ),
+    ]
+  })
+}
+
+/** The first project that a whole line names; null when none does. */
+function projectOf(beginning: Buffer, projectOfLine: (line: string) => string | null): string | null {
+  for (const line of beginning.toString('utf8').split('\n')) {
+    const project = projectOfLine(line)
+    if (project !== null) return project
+  }
+  return null
+}
+
+/** The same for everybody who adopts the same file. */
+const idOf = (name: string): string => createHash('sha256').update(name).digest('hex').slice(0, 16)
+
+/**
+ * Stores what was proven, unless another process did so meanwhile or removed the files. Returns
+ * what is new.
+ */
+function storeSession(
+  { store, places }: AdoptDependencies,
+  { archives, segments }: ProvenSession,
+  { step }: AdoptOptions,
+): ArchiveRecord[] {
+  return store.transaction(() => {
+    const leaving = new Set(store.leftovers())
+    const lost = segments.filter(
+      ({ file, storedBytes }) =>
+        leaving.has(`file ${file}`) ||
+        lstatSync(join(places.folder, file), { throwIfNoEntry: false })?.size !== storedBytes,
+    )
+    const removed = new Map<string, number>()
+    for (const { streamId, from } of lost)
+      removed.set(streamId, Math.min(from, removed.get(streamId) ?? Number.POSITIVE_INFINITY))
+    const isThere = ({ streamId, bytes }: ArchivePart): boolean =>
+      streamId === null || bytes <= (removed.get(streamId) ?? Number.POSITIVE_INFINITY)
+    const added = notStored(store, archives).filter(
+      ({ stem, parts }) => parts.every(isThere) && !leaving.has(`record ${recordName(stem)}`),
+    )
+    const reach = new Map<string, number>()
+    for (const { streamId, bytes } of added.flatMap(({ parts }) => parts))
+      if (streamId !== null) reach.set(streamId, Math.max(bytes, reach.get(streamId) ?? 0))
+    for (const segment of segments) if (segment.from < (reach.get(segment.streamId) ?? 0)) store.putSegment(segment)
+    for (const archive of added) store.putArchive(archive)
+    step?.('wrote the rows')
+    return added
+  })
+}
+
+/** The archives that the store does not have, or has with fewer transcripts. */
+function notStored(store: Store, archives: readonly ArchiveRecord[]): ArchiveRecord[] {
+  const byStem = new Map(store.archives().map((archive) => [archive.stem, archive]))
+  return archives.filter((archive) => {
+    const stored = byStem.get(archive.stem)
+    if (!stored) return store.archive(archive.archiveId) === null
+    return stored.archiveId === archive.archiveId && provenParts(stored) < provenParts(archive)
+  })
+}

@@ -1,0 +1,167 @@
+import { closeSync, readdirSync, readSync } from 'node:fs'
+import { join } from 'node:path'
+import { brotliDecompressSync } from 'node:zlib'
+import { isLeftover } from '../lib/atomic-file.js'
+import { reasonOf } from '../lib/errors.js'
+import type { Store } from '../store/store.js'
+import type { Places } from './archive-folders.js'
+import { DamagedArchive } from './blocks.js'
+import { fileName, type NamedFile, parseFileName } from './file-name.js'
+import { openOwnFile, type RecordFile, readRecord, recordNames, stemOfRecord } from './record-file.js'
+import { BLOCK_BYTES } from './write-segment.js'
+
+export interface Skipped {
+  /** Full path of the file that was not adopted. */
+  path: string
+  reason: string
+}
+
+/** A segment file and what its name says. */
+export type NamedSegment = NamedFile & { file: string }
+
+export interface Unknown {
+  records: RecordFile[]
+  /** Segment files that neither the store nor a usable record names, sorted. */
+  files: NamedSegment[]
+  skipped: Skipped[]
+}
+
+/** The part of a store that says which files it knows. */
+type KnownArchives = Pick<Store, 'archives' | 'segments' | 'leftovers'>
+
+/**
+ * How many archives seem to lie on the disk that the store does not know. Looks at names and
+ * records only.
+ */
+export function countUnknown(store: KnownArchives, places: Places): number {
+  const { records, files } = findUnknown(store, places)
+  return new Set([...records, ...files].map(({ stem }) => stem)).size
+}
+
+/** Lists what lies on the disk and is neither in the store nor on its way into it or out of it. */
+export function findUnknown(store: KnownArchives, places: Places): Unknown {
+  // The folders are listed before the store is read: a process that keeps an archive names its file
+  // first and stores its row afterwards, and the row of an archive that is being kept names the
+  // file in advance.
+  const names = segmentNames(places)
+  const recordFiles = recordNames(places)
+  const stored = store.archives()
+  const byStem = new Map(stored.map((archive) => [archive.stem, archive]))
+  const ids = new Map(stored.map(({ archiveId, stem }) => [archiveId, stem]))
+  const known = new Set(store.segments().map(({ file }) => file))
+  for (const { stem, status, parts } of stored)
+    if (status !== 'kept') for (const { name } of parts) known.add(fileName(stem, name))
+  for (const item of store.leftovers()) known.add(item.split(' ').at(-1)!)
+
+  const records: RecordFile[] = []
+  const skipped: Skipped[] = []
+  const newer = new Set<string>()
+  for (const name of recordFiles) {
+    const stem = stemOfRecord(name)
+    const archive = byStem.get(stem)
+    if (known.has(name) || (archive && !archive.parts.some(({ trouble }) => trouble !== null))) continue
+    const path = join(places.records, name)
+    const read = readRecord(places, name)
+    if (read.state !== 'read') {
+      skipped.push({ path, reason: read.reason })
+      if (read.state === 'newer') newer.add(stem)
+      continue
+    }
+    const { record } = read
+    if (archive && provenParts(archive) >= provenParts(record)) continue
+    if ((ids.get(record.archiveId) ?? stem) !== stem) {
+      skipped.push({ path, reason: `another archive has the same id (${record.archiveId})` })
+      continue
+    }
+    ids.set(record.archiveId, stem)
+    records.push(record)
+    for (const { file } of record.segments) known.add(file)
+  }
+
+  const files: NamedSegment[] = []
+  for (const file of names) {
+    const named = parseFileName(file)
+    if (named === null || known.has(file)) continue
+    const path = join(places.folder, file)
+    if (newer.has(named.stem)) skipped.push({ path, reason: 'a newer Baton made it' })
+    else if (named.trigger === null) skipped.push({ path, reason: 'its name is not one that this Baton gives' })
+    else files.push({ ...named, file })
+  }
+  return { records, files, skipped }
+}
+
+function segmentNames({ folder }: Places): string[] {
+  try {
+    return readdirSync(folder)
+      .filter((name) => !isLeftover(name))
+      .sort()
+  } catch {
+    return []
+  }
+}
+
+/** Number of transcripts of an archive that are kept. */
+export const provenParts = ({ parts }: { parts: readonly { sha256: string | null }[] }): number =>
+  parts.filter(({ sha256 }) => sha256 !== null).length
+
+interface ScannedSegment {
+  /** Compressed size of each block, in order. */
+  blocks: number[]
+  storedBytes: number
+  /** Bytes of the transcript that the file holds. */
+  bytes: number
+}
+
+/** Incompressible data grows by a few bytes; twice the size leaves room for every block. */
+const MOST_PACKED = 2 * BLOCK_BYTES
+
+/**
+ * Unpacks a segment without knowing where its blocks begin, and measures them. Holds one block in
+ * memory, whatever the file claims. Stops early when `visit` returns false. Throws DamagedArchive.
+ */
+export function scanSegment(folder: string, file: string, visit: (raw: Buffer) => unknown): ScannedSegment {
+  let fd: number
+  try {
+    fd = openOwnFile(join(folder, file))
+  } catch (error) {
+    const reason = reasonOf(error)
+    throw new DamagedArchive(file, reason === 'it is not there' ? 'missing' : 'damaged', reason)
+  }
+  try {
+    const scanned: ScannedSegment = { blocks: [], storedBytes: 0, bytes: 0 }
+    const packed = Buffer.allocUnsafe(MOST_PACKED)
+    for (;;) {
+      const got = readSync(fd, packed, 0, packed.length, scanned.storedBytes)
+      if (got === 0) break
+      if (scanned.bytes % BLOCK_BYTES !== 0) throw damaged(file, scanned, 'something follows its last block')
+      const { raw, size } = unpackBlock(file, scanned, packed.subarray(0, got))
+      scanned.blocks.push(size)
+      scanned.storedBytes += size
+      scanned.bytes += raw.length
+      if (visit(raw) === false) return scanned
+    }
+    if (scanned.bytes === 0) throw new DamagedArchive(file, 'damaged', 'it is empty')
+    return scanned
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function unpackBlock(file: string, before: ScannedSegment, packed: Buffer): { raw: Buffer; size: number } {
+  try {
+    // With `info`, Node also returns the decoder, which knows how many bytes it consumed. Its types
+    // leave that out.
+    const { buffer, engine } = brotliDecompressSync(packed, {
+      maxOutputLength: BLOCK_BYTES,
+      info: true,
+    } as object) as unknown as { buffer: Buffer; engine: { bytesWritten: number } }
+    if (buffer.length === 0) throw new Error('it holds nothing')
+    return { raw: buffer, size: engine.bytesWritten }
+  } catch (error) {
+    throw damaged(file, before, reasonOf(error))
+  }
+}
+
+function damaged(file: string, { blocks }: ScannedSegment, reason: string): DamagedArchive {
+  return new DamagedArchive(file, 'damaged', `block ${blocks.length + 1} cannot be unpacked (${reason})`)
+}

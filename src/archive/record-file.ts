@@ -1,0 +1,251 @@
+import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  type ArchivePart,
+  type ArchiveRecord,
+  type SegmentRecord,
+  TRIGGERS,
+  type Trigger,
+} from '../contract/records/archive.js'
+import { writeFileAtomic } from '../lib/atomic-file.js'
+import { codeOf, reasonOf } from '../lib/errors.js'
+import type { Log } from '../lib/log.js'
+import type { Store } from '../store/store.js'
+import { ensureFolder, type Places } from './archive-folders.js'
+import { temporaryName } from './temporary-files.js'
+
+/**
+ * Raised when an older Baton would misread the file. Older versions then leave the archive alone.
+ */
+const FORMAT = 1
+/** A record of an archive with 10,000 segments has about 2 MB. */
+const LARGEST = 64 * 1024 * 1024
+
+/** Where a segment belongs; sizes and blocks are measured again from the file itself. */
+export type SegmentPlace = Pick<SegmentRecord, 'streamId' | 'name' | 'from' | 'to' | 'file' | 'sha256'>
+
+/** Everything needed to bring one archive back into an empty store, beside the archive's files. */
+export interface RecordFile {
+  stem: string
+  archiveId: string
+  sessionId: string
+  agent: string
+  project: string | null
+  trigger: Trigger
+  createdAt: string
+  /** As in `ArchiveRecord`. */
+  writtenAt?: string
+  parts: Pick<ArchivePart, 'name' | 'path' | 'bytes' | 'streamId' | 'sha256' | 'trouble'>[]
+  /** Every segment that the archive needs, also those that older archives brought. */
+  segments: SegmentPlace[]
+}
+
+type ReadRecord =
+  | { state: 'read'; record: RecordFile }
+  /**
+   * `reason` says why the record cannot be used. `newer`: a newer Baton wrote it, so its archive is
+   * left alone.
+   */
+  | { state: 'newer' | 'unusable'; reason: string }
+
+export const recordName = (stem: string): string => `${stem}.json`
+export const stemOfRecord = (name: string): string => name.slice(0, -'.json'.length)
+
+/** Names of the record files, sorted. Empty when the folder cannot be listed. */
+export function recordNames({ records }: Places): string[] {
+  try {
+    return readdirSync(records)
+      .filter((name) => name.endsWith('.json') && !name.startsWith('.'))
+      .sort()
+  } catch {
+    return []
+  }
+}
+
+/**
+ * Writes the record file of every kept archive that has none. Called between keeping archives and
+ * indexing them: a process killed before this point leaves an archive that is not indexed, so the
+ * next `finish` comes here again. A record that cannot be written is logged and written at the next
+ * call.
+ */
+export function writeMissingRecords(
+  store: Store,
+  places: Places,
+  where: string,
+  log: Log,
+  only: { sessionId?: string } = {},
+): void {
+  const present = new Set(recordNames(places))
+  for (const archive of store.archives(only)) {
+    if (archive.status !== 'kept' || present.has(recordName(archive.stem))) continue
+    try {
+      writeRecord(store, places, where, archive)
+    } catch (error) {
+      log('warn', 'the record of an archive could not be written beside it', {
+        archive: archive.archiveId,
+        reason: reasonOf(error),
+      })
+    }
+  }
+}
+
+/**
+ * Writes one record file. Replaces what is there. Writes nothing when the archive was removed
+ * meanwhile.
+ */
+export function writeRecord(store: Store, places: Places, where: string, archive: ArchiveRecord): void {
+  ensureFolder(places.folder)
+  ensureFolder(places.records)
+  const name = recordName(archive.stem)
+  const temporary = join(places.records, temporaryName(name, where))
+  try {
+    writeFileAtomic(temporary, `${JSON.stringify(toJson(archive, store))}\n`, { mode: 0o600, expect: null })
+    // Inside a transaction no other process can remove the archive between the check and the
+    // rename.
+    store.transaction(() => {
+      if (store.archive(archive.archiveId)?.status === 'kept') renameSync(temporary, join(places.records, name))
+    })
+  } finally {
+    rmSync(temporary, { force: true })
+  }
+}
+
+function toJson(archive: ArchiveRecord, store: Store): object {
+  const segments = archive.parts.flatMap(({ streamId, bytes }) =>
+    streamId === null ? [] : store.segments({ streamId }).filter(({ from }) => from < bytes),
+  )
+  return {
+    format: FORMAT,
+    stem: archive.stem,
+    archive_id: archive.archiveId,
+    session_id: archive.sessionId,
+    agent: archive.agent,
+    project: archive.project,
+    trigger: archive.trigger,
+    created_at: archive.createdAt,
+    ...(archive.writtenAt === undefined ? {} : { written_at: archive.writtenAt }),
+    parts: archive.parts.map(({ name, path, bytes, streamId, sha256, trouble }) => ({
+      name,
+      path,
+      bytes,
+      stream_id: streamId,
+      sha256,
+      trouble,
+    })),
+    segments: segments.map(({ streamId, name, from, to, file, sha256 }) => ({
+      stream_id: streamId,
+      name,
+      from,
+      to,
+      file,
+      sha256,
+    })),
+  }
+}
+
+/** Reads a record file that may be damaged, planted or from another version. Never throws. */
+export function readRecord(places: Places, fileName: string): ReadRecord {
+  let value: unknown
+  try {
+    value = JSON.parse(readOwnFile(join(places.records, fileName)))
+  } catch (error) {
+    const reason = error instanceof SyntaxError ? 'it is not whole' : reasonOf(error)
+    return { state: 'unusable', reason }
+  }
+  const format = isObject(value) ? value.format : undefined
+  if (typeof format === 'number' && format > FORMAT)
+    return { state: 'newer', reason: `a newer Baton wrote it (format ${format}, this one knows ${FORMAT})` }
+  if (isObject(value) && typeof value.trigger === 'string' && !isTrigger(value.trigger))
+    return { state: 'newer', reason: `a newer Baton wrote it (trigger ${JSON.stringify(value.trigger)})` }
+  const record = isObject(value) ? fromJson(value) : null
+  if (record === null) return { state: 'unusable', reason: 'it does not describe an archive' }
+  if (recordName(record.stem) !== fileName) return { state: 'unusable', reason: 'it describes another archive' }
+  return { state: 'read', record }
+}
+
+/**
+ * Opens a file in Baton's own folders for reading. Refuses links, pipes and files of other users,
+ * and never waits. Throws an error whose message is the reason.
+ */
+export function openOwnFile(path: string): number {
+  let fd: number
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  } catch (error) {
+    const code = codeOf(error)
+    if (code === 'ELOOP' || code === 'EMLINK') throw new Error('it is a symbolic link')
+    if (code === 'ENOENT') throw new Error('it is not there')
+    throw new Error(`it cannot be read (${code})`)
+  }
+  const stat = fstatSync(fd)
+  const trouble = !stat.isFile()
+    ? 'it is not a regular file'
+    : stat.uid !== process.getuid?.()
+      ? `it belongs to another user (uid ${stat.uid})`
+      : null
+  if (trouble === null) return fd
+  closeSync(fd)
+  throw new Error(trouble)
+}
+
+function readOwnFile(path: string): string {
+  const fd = openOwnFile(path)
+  try {
+    if (fstatSync(fd).size > LARGEST) throw new Error('it is too large')
+    return readFileSync(fd, 'utf8')
+  } finally {
+    closeSync(fd)
+  }
+}
+
+type Fields = Record<string, unknown>
+const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+const isTrigger = (value: unknown): value is Trigger => (TRIGGERS as readonly unknown[]).includes(value)
+const isText = (value: unknown): value is string => typeof value === 'string'
+const isTextOrNull = (value: unknown): value is string | null => value === null || isText(value)
+const isSize = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
+const isHash = (value: unknown): value is string => isText(value) && /^[0-9a-f]{64}$/.test(value)
+const isId = (value: unknown): value is string => isText(value) && /^[A-Za-z0-9_-]{1,80}$/.test(value)
+/** A name in the archive folder itself: no path leads out of it. */
+const isFileName = (value: unknown): value is string => isText(value) && /^[A-Za-z0-9-][A-Za-z0-9._-]*$/.test(value)
+
+function fromJson(value: Fields): RecordFile | null {
+  const { stem, archive_id: archiveId, session_id: sessionId, agent, project, trigger, created_at: createdAt } = value
+  const known =
+    isFileName(stem) &&
+    isId(archiveId) &&
+    isText(sessionId) &&
+    isText(agent) &&
+    isTextOrNull(project) &&
+    isTrigger(trigger) &&
+    isText(createdAt) &&
+    !Number.isNaN(Date.parse(createdAt))
+  const parts = listOf(value.parts, partFromJson)
+  const segments = listOf(value.segments, segmentFromJson)
+  if (!known || parts === null || segments === null || parts[0]?.name !== '') return null
+  const writtenAt = value.written_at
+  const written = isText(writtenAt) && !Number.isNaN(Date.parse(writtenAt)) ? { writtenAt } : {}
+  return { stem, archiveId, sessionId, agent, project, trigger, createdAt, ...written, parts, segments }
+}
+
+function partFromJson(value: Fields): RecordFile['parts'][number] | null {
+  const { name, path, bytes, stream_id: streamId, sha256, trouble } = value
+  if (!isText(name) || !isTextOrNull(path) || !isSize(bytes) || !isTextOrNull(trouble)) return null
+  if (streamId !== null && !isId(streamId)) return null
+  if (sha256 !== null && !isHash(sha256)) return null
+  return { name, path, bytes, streamId, sha256, trouble }
+}
+
+function segmentFromJson(value: Fields): SegmentPlace | null {
+  const { stream_id: streamId, name, from, to, file, sha256 } = value
+  if (!isId(streamId) || !isText(name) || !isSize(from) || !isSize(to) || from >= to) return null
+  return isFileName(file) && isHash(sha256) ? { streamId, name, from, to, file, sha256 } : null
+}
+
+/** Null unless every element can be read. */
+function listOf<T>(value: unknown, read: (element: Fields) => T | null): T[] | null {
+  if (!Array.isArray(value)) return null
+  const elements = value.map((element) => (isObject(element) ? read(element) : null))
+  return elements.every((element) => element !== null) ? (elements as T[]) : null
+}

@@ -1,0 +1,108 @@
+import { spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  ftruncateSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { acceptFile, LARGEST_BRIEF } from './read-brief.js'
+
+let folder: string
+let file: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'baton-accept-'))
+  file = join(folder, 'brief.md')
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+function refused(path: string): string {
+  const found = acceptFile(path)
+  if ('text' in found) throw new Error('it was accepted')
+  expect(found.reason).toContain(path)
+  return found.refused
+}
+
+describe('a file offered as a brief', () => {
+  test('is taken as it is, without the mark some editors put in front', () => {
+    writeFileSync(file, '\uFEFF# Göal\r\n\n🙂\n')
+    expect(acceptFile(file)).toEqual({ text: '# Göal\r\n\n🙂\n' })
+  })
+
+  test('is followed through links', () => {
+    writeFileSync(file, 'done')
+    symlinkSync('brief.md', join(folder, 'one'))
+    symlinkSync('one', join(folder, 'two'))
+    expect(acceptFile(join(folder, 'two'))).toEqual({ text: 'done' })
+    symlinkSync('nowhere', join(folder, 'dangling'))
+    expect(refused(join(folder, 'dangling'))).toBe('missing')
+    symlinkSync('circle', join(folder, 'circle'))
+    expect(refused(join(folder, 'circle'))).toBe('unreadable')
+  })
+
+  test('is missing when it is not there, whatever the path is like', () => {
+    writeFileSync(file, 'done')
+    for (const path of [join(folder, 'no'), join(file, 'no'), '', `/${'x'.repeat(5000)}`, '/tmp/a\0b'])
+      expect(refused(path)).toBe('missing')
+  })
+
+  test.each(['', ' \n\t\r\n', '\uFEFF', '\uFEFF\n'])('is empty when it holds nothing to read: %j', (text) => {
+    writeFileSync(file, text)
+    expect(refused(file)).toBe('empty')
+  })
+
+  test.each([
+    ['a picture', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13])],
+    ['text with a zero in it', Buffer.from('goal\0done')],
+    ['another encoding', Buffer.from('Göal', 'latin1')],
+    ['two bytes a letter', Buffer.from('\uFEFFgoal', 'utf16le')],
+    ['a letter cut in half', Buffer.from('Göal').subarray(0, 2)],
+  ])('is binary when it is no UTF-8: %s', (_, bytes) => {
+    writeFileSync(file, bytes)
+    expect(refused(file)).toBe('binary')
+  })
+
+  test('may have 1 MB and not a byte more, however large it is', () => {
+    writeFileSync(file, 'x'.repeat(LARGEST_BRIEF))
+    expect(acceptFile(file)).toEqual({ text: 'x'.repeat(LARGEST_BRIEF) })
+    writeFileSync(file, 'x'.repeat(LARGEST_BRIEF + 1))
+    expect(refused(file)).toBe('too-large')
+    const fd = openSync(file, 'r+')
+    ftruncateSync(fd, 3 * 1024 ** 3)
+    closeSync(fd)
+    expect(refused(file)).toBe('too-large')
+  })
+
+  test.skipIf(!existsSync('/proc/self/status'))('is empty when the file says that it has no size', () => {
+    expect(refused('/proc/self/status')).toBe('empty')
+  })
+
+  test('is not a folder, a device or a pipe, and nobody is waited for', async () => {
+    expect(refused(folder)).toBe('not-a-file')
+    expect(refused('/dev/zero')).toBe('not-a-file')
+    const pipe = join(folder, 'pipe')
+    expect(spawnSync('mkfifo', [pipe]).status).toBe(0)
+    expect(refused(pipe)).toBe('not-a-file')
+    const server = createServer()
+    await new Promise<void>((ready) => server.listen(join(folder, 'socket'), ready))
+    expect(refused(join(folder, 'socket'))).toBe('not-a-file')
+    server.close()
+  })
+
+  test.skipIf(process.getuid?.() === 0)('is unreadable when it is somebody else’s', () => {
+    writeFileSync(file, 'secret')
+    chmodSync(file, 0o000)
+    expect(refused(file)).toBe('unreadable')
+    mkdirSync(join(folder, 'closed'), { mode: 0o000 })
+    expect(refused(join(folder, 'closed', 'file'))).toBe('unreadable')
+  })
+})

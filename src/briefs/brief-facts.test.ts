@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import { aFact } from '../testing/sample-fact.js'
+import { factsOfBrief } from './brief-facts.js'
+import { completeBrief } from './complete-brief.js'
+import { mechanicalBrief } from './mechanical-brief.js'
+
+const told = (body: string): string[] => factsOfBrief(body).map(({ kind, text }) => `${kind}: ${text}`)
+
+test('constraints, decisions, next steps and open questions of a brief are facts, one per item or paragraph', () => {
+  const body = `# Handoff brief
+
+## Goal and why
+Fix the login.
+
+## Next exact step
+Run the tests of src/login.ts
+and read what they print.
+
+- [x] write the form
+- [ ] move the button
+
+## Decisions
+1. UIKit instead of SwiftUI, because of iOS 12.
+
+## Open questions
+- Which port?
+
+## Constraints from the user
+* Never touch legacy/a.ts.
+* Keep the public API.
+`
+  expect(told(body)).toEqual([
+    'todo: Run the tests of src/login.ts and read what they print.',
+    'todo: move the button',
+    'decision: UIKit instead of SwiftUI, because of iOS 12.',
+    'question: Which port?',
+    'constraint: Never touch legacy/a.ts.',
+    'constraint: Keep the public API.',
+  ])
+  expect(factsOfBrief(body).filter(({ kind }) => kind === 'constraint')).toMatchObject([
+    { state: 'forbidden', line: 0, detail: { handed: true } },
+    { state: 'required', line: 0, detail: { handed: true } },
+  ])
+})
+
+test('what Baton appended to a brief counts like the brief itself', () => {
+  const missing = [
+    { kind: 'constraint' as const, text: 'Never push.' },
+    { kind: 'todo' as const, text: 'Write the docs.' },
+    { kind: 'file' as const, text: 'src/a.ts' },
+  ]
+  const body = completeBrief('# Handoff brief\n\n## Goal\nIt.\n', { score: 0, missing, unsupported: [], byKind: {} })
+  expect(told(body)).toEqual(['constraint: Never push.', 'todo: Write the docs.'])
+})
+
+test('a brief written by code gives back its facts, and none for what it says of missing ones', () => {
+  const facts = [
+    aFact('request', 'Fix the login.', { detail: { last: true } }),
+    aFact('constraint', 'Never push.', { state: 'forbidden' }),
+    aFact('question', 'Which port?', { state: 'open', detail: { by: 'agent' } }),
+  ]
+  expect(told(mechanicalBrief(facts, null))).toEqual(['question: Which port?', 'constraint: Never push.'])
+  expect(told(mechanicalBrief([], null))).toEqual([])
+})

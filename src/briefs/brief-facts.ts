@@ -1,0 +1,92 @@
+import type { Fact, FactKind } from '../contract/fact.js'
+import { denies } from '../facts/words.js'
+import { LATE_TITLE, type SectionName } from './sections.js'
+import { splitBrief } from './split-brief.js'
+import { KIND_TITLES } from './told-lines.js'
+
+/** The sections whose items bind whoever continues the work. */
+const KINDS: Partial<Record<SectionName, FactKind>> = {
+  constraints: 'constraint',
+  decisions: 'decision',
+  next: 'todo',
+  questions: 'question',
+}
+const APPENDED = new Map(Object.values(KINDS).map((kind): [string, FactKind] => [KIND_TITLES[kind], kind]))
+
+const MOST_PER_KIND = 40
+const LONGEST = 600
+const SHORTEST = 4
+
+/**
+ * The facts to which a brief binds the session that is given it: constraints, decisions, next steps and open
+ * questions, one fact per item or paragraph, in the brief's words. `detail.handed` marks them. They
+ * have line 0, because they came before everything the session itself says.
+ */
+export function factsOfBrief(body: string): Fact[] {
+  const found = splitBrief(body).flatMap(({ name, added, heading, text }): Fact[] => {
+    const lines = text.split('\n')
+    if (added || heading === LATE_TITLE) return appendedFacts(lines)
+    const kind = name === null ? undefined : KINDS[name]
+    return kind === undefined ? [] : itemsOf(withoutHeading(lines)).flatMap((item) => factOf(kind, item))
+  })
+  const counts = new Map<FactKind, number>()
+  return found.filter(({ kind }) => {
+    counts.set(kind, (counts.get(kind) ?? 0) + 1)
+    return counts.get(kind)! <= MOST_PER_KIND
+  })
+}
+
+/** Facts that Baton appended stand below one heading per kind. */
+function appendedFacts(lines: readonly string[]): Fact[] {
+  const starts = lines.flatMap((line, at) => (line.startsWith('### ') ? [at] : []))
+  return starts.flatMap((start, i) => {
+    const kind = APPENDED.get(lines[start]!.slice(4).trim())
+    if (kind === undefined) return []
+    return itemsOf(lines.slice(start + 1, starts[i + 1])).flatMap((item) => factOf(kind, item))
+  })
+}
+
+/** `**Next step:** run it` has its first item behind the heading. */
+function withoutHeading(lines: readonly string[]): string[] {
+  const [first = '', ...rest] = lines
+  const behind = /^\s*(?:[-*+]\s+)?(?:\*\*|__)[^*_:]{1,60}(?::\s*(?:\*\*|__)|(?:\*\*|__)\s*:)\s*(\S.*)$/.exec(
+    first,
+  )?.[1]
+  return behind === undefined ? rest : [behind, ...rest]
+}
+
+const BEGINS = /^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?/
+const DONE = /^\s*(?:[-*+•]|\d{1,3}[.)])\s+\[[xX]\]\s/
+
+/** Items of lists and paragraphs, each on one line however it was wrapped. Ticked items are over. */
+function itemsOf(lines: readonly string[]): string[] {
+  const items: string[] = []
+  let open: 'item' | 'done' | null = null
+  for (const line of lines) {
+    const text = line.replace(/^\s*(?:>\s?)+/, '').trimEnd()
+    if (text.trim() === '' || /^\s*(?:#{1,6}\s|<!--|```|~~~)/.test(text)) open = null
+    else if (DONE.test(text)) open = 'done'
+    else if (BEGINS.test(text) || open === null) {
+      items.push(text.replace(BEGINS, '').trim())
+      open = 'item'
+    } else if (open === 'item') items[items.length - 1] += ` ${text.trim()}`
+  }
+  return items
+}
+
+/** Lines by which a brief says that there is nothing, or that Baton's own brief begins or ends with. */
+const NOTHING =
+  /^(?:none\b(?: known from the transcript| so far| yet)?|nothing(?: was asked yet| open)?|n\/a|no(?: open questions| decisions| constraints)|no todo list was kept\..*|and \d+ more(?:, left out here)?|\(?cut here\)?.*|-+)[.!]?$/i
+const ADDITION = / \((?:forbidden|was being worked on|from the brief before; it may be done|asked by the user)\)$/
+
+function factOf(kind: FactKind, item: string): Fact[] {
+  const text = item
+    .replace(/^the agent said: /, '')
+    .replace(ADDITION, '')
+    .trim()
+    .slice(0, LONGEST)
+  if (text.length < SHORTEST || NOTHING.test(text)) return []
+  const by = item.endsWith(' (asked by the user)') ? 'user' : 'agent'
+  const state = kind === 'constraint' ? (denies(text) ? 'forbidden' : 'required') : kind === 'decision' ? null : 'open'
+  return [{ kind, text, line: 0, at: null, state, detail: { handed: true, ...(kind === 'constraint' ? {} : { by }) } }]
+}

@@ -1,0 +1,187 @@
+import type { Fact } from '../contract/fact.js'
+import { splitBrief } from './split-brief.js'
+
+/** A list nobody could have meant is looked at no further. */
+const MOST_CLAIMED = 400
+
+type Mode = 'changed' | 'read' | null
+
+const CHANGED =
+  /\b(chang\p{L}*|modif\p{L}*|edited|edits|created?|written|new|added|deleted|removed|renamed|touched|geändert\p{L}*|neu|angelegt|gelöscht|cambiad\p{L}*|cread\p{L}*|créé\p{L}*)\b|变更|変更|修改|新增|измен/iu
+const READ =
+  /\b(read|unread|reading|look(ed)?( at)?|relevant|reference|related|see|gelesen|leídos?|lus?|consult\p{L}*|untouched|unchanged)\b|阅读|読|прочит/iu
+/** What is said of a file that was not changed, or not yet. */
+const NOT_YET =
+  /\b(unchanged|untouched|not (yet )?(changed|touched|modified|written|created)|read[- ]only|only read|planned|to be|to do|todo|next|still|will|should|must|needs?|pending|don'?t|never|nicht|unverändert|noch|sin cambios|pas)\b|未/iu
+const SAID_CHANGED = /[([–—|:-]\s*(changed|modified|created|new|edited|added|deleted|removed|renamed|rewritten)\b/i
+/** Written by tools along with other work. */
+const BY_TOOLS = /(^|[/.-])lock(\.\w+)?$|(^|\/)(package-lock|npm-shrinkwrap)\.json$|\.sum$|\.snap$|\.min\.\w+$/i
+/** Commands after which any file may have changed, or any that exists. */
+const CHANGES_ANY =
+  /\bgit (?:apply|am|merge|pull|cherry-pick|revert|rebase|stash pop|stash apply|checkout \S+ --)|\bpatch\b|\bunzip\b|\btar\b.*x|\bcp -|\brsync\b|\bcreate-|\bnpm (?:create|init)|\bgenerate\b|\bcodegen\b|\bprotoc\b|\bmakemigrations\b|\b(?:alembic|prisma|rails|flask|django-admin|manage\.py|jscodeshift|ast-grep|comby)\b/
+const FORMATS = /--write\b|--fix\b|\bfmt\b|\bblack\b|\bisort\b|\bformat\b|\bsed -i|\bperl -p?i/
+const READS_ONLY =
+  /^\s*(?:cat|head|tail|less|more|grep|rg|ls|wc|file|stat|diff|sed -n|git (?:diff|log|show|status|blame|grep|ls-files))\b/
+
+/** Sections that tell what was done; the others tell what is wanted, asked, or to be done. */
+const TELLS = new Set<string | null>(['files', 'done', 'state', 'decisions', 'failed', null])
+/** Sections whose lists may say that they are of changed files. */
+const LISTS = new Set<string | null>(['files', 'done', 'state'])
+
+/** Files a brief says were changed, as they are written there: in a list that says so, or in a sentence that says nothing else. */
+export function claimedFiles(body: string): string[] {
+  const claimed = new Set<string>()
+  for (const part of splitBrief(body)) {
+    if (part.added || !TELLS.has(part.name)) continue
+    if (part.name !== 'files') for (const path of claimedInWords(part.text)) claimed.add(path)
+    if (!LISTS.has(part.name)) continue
+    let mode = part.name === 'files' ? modeOf(part.heading) : null
+    const start = mode
+    for (const line of part.text.split('\n').slice(1)) {
+      if (line.length > 2_000) continue
+      const label = labelOf(line)
+      if (label !== null) {
+        const said = modeOf(label.words)
+        if (label.behind === '') {
+          mode = said ?? (READ.test(label.words) || !/^#/.test(line.trim()) ? null : start)
+          continue
+        }
+        if (said !== null && !/^\s*[-*+•]/.test(line)) mode = said
+        if (said === 'changed') for (const path of pathsAt(label.behind)) claimed.add(path)
+        if (said !== null || !pathsAt(line).length) continue
+      }
+      if (NOT_YET.test(line.replace(/`[^`]*`/g, ''))) continue
+      const said = part.name === 'files' && mode === null && SAID_CHANGED.test(line)
+      if (mode === 'changed' || said) for (const path of pathsAt(line)) claimed.add(path)
+    }
+  }
+  return [...claimed].slice(0, MOST_CLAIMED)
+}
+
+/** Of those, the files nothing in the transcript supports. `said`: what else vouches for a path, such as the brief before this one. */
+export function unsupportedFiles(claimed: readonly string[], facts: readonly Fact[], said: string): string[] {
+  if (claimed.length === 0) return []
+  const files = new Map<string, Fact[]>()
+  for (const fact of facts) {
+    if (fact.kind === 'file') files.set(lastOf(fact.text), [...(files.get(lastOf(fact.text)) ?? []), fact])
+  }
+  const commands = facts.filter(({ kind, state }) => kind === 'command' && state !== 'failed').map(({ text }) => text)
+  const acting = commands.filter((command) => !READS_ONLY.test(command))
+  if (acting.some((command) => CHANGES_ANY.test(command))) return []
+  const did = acting.join('\n')
+  const formatted = acting.some((command) => FORMATS.test(command))
+  const supported = (path: string): boolean =>
+    BY_TOOLS.test(path) ||
+    files.get(lastOf(path))?.some(({ text, state }) => (state === 'changed' || formatted) && samePath(text, path)) ||
+    did.includes(lastOf(path)) ||
+    said.includes(path)
+  return claimed.filter((path) => !supported(path))
+}
+
+function modeOf(words: string): Mode {
+  const [changed, read] = [CHANGED.test(words), READ.test(words)]
+  return changed === read ? null : changed ? 'changed' : 'read'
+}
+
+/** A heading, a bold word or a word with a colon that says what follows it is. */
+function labelOf(line: string): { words: string; behind: string } | null {
+  const heading = /^\s{0,3}#{2,6}\s+(.*)$/.exec(line)
+  if (heading) return { words: heading[1]!, behind: '' }
+  const label =
+    /^\s*(?:[-*+•]\s+)?(?:\*\*|__)?([\p{L}][\p{L} ,()/]{1,50}?)(?:\*\*|__)?\s*[:：](?:\*\*|__)?\s*(.*)$/u.exec(line)
+  if (label) return { words: label[1]!, behind: label[2]!.trim() }
+  const bold = /^\s*(?:[-*+•]\s+)?(?:\*\*|__)([^*_`]{2,60})(?:\*\*|__)\s*$/.exec(line)
+  return bold ? { words: bold[1]!, behind: '' } : null
+}
+
+function samePath(one: string, other: string): boolean {
+  return `/${one}`.endsWith(`/${other}`) || `/${other}`.endsWith(`/${one}`)
+}
+
+const lastOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
+
+const BULLET = /^\s*(?:[-*+•]\s+|\d{1,3}[.)]\s+|\[[ xX]\]\s*)*/
+const SPEAKER = /^(?:(?:I|we)\s+(?:have\s+)?)?(?:(?:also|then|now)\s+)?/i
+/** Its object is the file: `Edited src/a.ts to sort`, `Created the file notes.md`. */
+const ACTIVE =
+  /^(changed|created|edited|modified|updated|rewrote|rewritten|wrote|written|added|deleted|removed)\s+(?:(?:a|the|two|three|both)\s+)?(?:new\s+)?(?:files?:?\s+)?/i
+/** `src/a.ts was rewritten`, `src/a.ts (new)`. */
+const PASSIVE =
+  /^\s*(?:(?:was|were|is now|are now|has been|have been)\s+(changed|created|edited|modified|updated|rewritten|written|added|deleted|removed)\b|\((?:changed|created|edited|modified|new|added|deleted|removed|rewritten)\))/i
+/** `Added src/a.ts to the build`, `src/a.ts was removed from the list`: the file is somewhere, not written. */
+const PLACED = /^(?:added|removed|wrote|written)$/i
+const SOMEWHERE = /^\s*(?:to|from|in|into|on|under|at)\b/i
+const BY_OTHERS = /^\s*by\b/i
+/** Said of a file that was not changed, or not yet, or by nobody knows whom. */
+const DOUBTFUL =
+  /\b(?:unchanged|untouched|not|never|no longer|planned|to be|todo|next|still|will|should|must|needs?|pending|if|when|once|unless|until|before|would|could|may|might|user|someone|somebody|upstream|earlier|previous\w*|tried|attempt\w*|revert\w*|undid|undone|nicht|noch)\b|n't\b|\?/i
+/** Names of products and hosts look like files. */
+const NAMES_A_THING = /\.(?:js|io|net|ai|com|org|dev|app)$/i
+
+/** Files that a sentence plainly says were changed. In doubt none: a mention is no claim. */
+function claimedInWords(text: string): string[] {
+  const claimed: string[] = []
+  let fenced = false
+  for (const line of text.split('\n').slice(1)) {
+    if (/^\s{0,3}(?:`{3}|~{3})/.test(line)) fenced = !fenced
+    if (fenced || line.length > 2_000 || /^\s*[>#|]/.test(line)) continue
+    for (const sentence of line.replace(BULLET, '').split(/(?<=[.;!?])\s+/)) claimed.push(...claimedBy(sentence))
+  }
+  return claimed
+}
+
+function claimedBy(sentence: string): string[] {
+  if (DOUBTFUL.test(sentence.replace(/`[^`]*`/g, ''))) return []
+  const said = sentence.replace(SPEAKER, '')
+  const verb = ACTIVE.exec(said)
+  const { named, rest } = takePaths(verb ? said.slice(verb[0].length) : said)
+  if (verb) return PLACED.test(verb[1]!) && SOMEWHERE.test(rest) ? [] : meant(named)
+  const passive = PASSIVE.exec(rest)
+  if (!passive) return []
+  const behind = rest.slice(passive[0].length)
+  const elsewhere = passive[1] !== undefined && PLACED.test(passive[1]) && SOMEWHERE.test(behind)
+  return elsewhere || BY_OTHERS.test(behind) ? [] : meant(named)
+}
+
+function meant(named: readonly NamedPath[]): string[] {
+  return named
+    .filter(({ path, quoted }) => quoted || path.includes('/') || !NAMES_A_THING.test(path))
+    .map(({ path }) => path)
+}
+
+const BEFORE =
+  /^\s*(?:[-*+•|]\s*|\d{1,3}[.)]\s+|\[[ xX]\]\s*|[MADRU?]{1,2}\s+(?=\S*[/.])|(?:modified|new file|deleted|changed|created|added|new|edited):?\s+)*/i
+
+/** The files a line begins with; those named further on are about something else. */
+function pathsAt(line: string): string[] {
+  return takePaths(line.replace(BEFORE, '')).named.map(({ path }) => path)
+}
+
+interface NamedPath {
+  path: string
+  /** It stands in backquotes: meant as a name, not a word. */
+  quoted: boolean
+}
+
+/** The files a text begins with, one after the other, and what follows them. */
+function takePaths(text: string): { named: NamedPath[]; rest: string } {
+  const named: NamedPath[] = []
+  let rest = text
+  for (;;) {
+    const token = /^(?:\*\*)?(?:`([^`\s]+)`|\[`?([^\]`\s]+)`?\]\([^)]*\)|([^\s`*|,;()]+))(?:\*\*)?/u.exec(rest)
+    const path = token && cleaned(token[1] ?? token[2] ?? token[3]!)
+    if (!token || path === null) return { named, rest }
+    named.push({ path, quoted: token[3] === undefined })
+    rest = rest.slice(token[0].length)
+    const between = /^\s*(?:,|;|&|\+|→|->|and\b|und\b|y\b|et\b)\s*/u.exec(rest)
+    if (!between) return { named, rest }
+    rest = rest.slice(between[0].length)
+  }
+}
+
+/** null: not a file. Folders, patterns, addresses and versions are none. */
+function cleaned(token: string): string | null {
+  const path = token.replace(/^(\.\/|@)/, '').replace(/(:\d[\d:,-]*|#L?\d[\w-]*)?[.:,;!?]*$/, '')
+  if (/[*{}<>$"'=]|:\/\/|\.\.\./.test(path) || /^v?\d+(\.\d+)+$/.test(path)) return null
+  return /^[^\s]*[^/\s.][^/\s]*\.[A-Za-z][A-Za-z0-9]{0,9}$|^\S*\/\.[\w.-]+$|^\.[a-z][\w.-]+$/u.test(path) ? path : null
+}

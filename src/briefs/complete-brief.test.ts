@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest'
+import type { Coverage } from '../contract/records/brief.js'
+import { completeBrief, withoutMark } from './complete-brief.js'
+
+const BODY = '# Handoff brief\n\n## State\nfine\n'
+const coverage = (change: Partial<Coverage>): Coverage => ({
+  score: 0.5,
+  missing: [],
+  unsupported: [],
+  byKind: {},
+  ...change,
+})
+const missing: Coverage['missing'] = [
+  { kind: 'request', text: 'Fix it.\nThen push.' },
+  { kind: 'constraint', text: 'no Redis' },
+  { kind: 'file', text: 'src/a.ts' },
+  { kind: 'constraint', text: 'never\npush' },
+]
+
+test('a brief that lacks nothing stays as it is', () => {
+  expect(completeBrief(BODY, coverage({}))).toBe(BODY)
+})
+
+test('what is missing is appended by kind, marked as taken by code', () => {
+  const text = completeBrief(BODY, coverage({ missing }))
+  expect(text.startsWith(BODY.trimEnd())).toBe(true)
+  const added = text.slice(BODY.length)
+  expect(added).toContain('## Added by Baton\n')
+  expect(added).toContain('Taken from the transcript by code, not by a model')
+  expect(added).toContain('> Fix it.\n> Then push.')
+  expect(added).toContain('### Required or forbidden by the user\n\n- no Redis\n- never push\n')
+  expect(added).toContain('### Files changed\n\n- src/a.ts')
+})
+
+test('figures and files nothing supports are named in a note', () => {
+  const text = completeBrief(BODY, coverage({ unsupported: ['~148k tokens', '89 %', 'file: src/x.ts'] }))
+  expect(text).toMatch(/no reading of the session supports, not to be relied on: ~148k tokens; 89 %\n/)
+  expect(text).toMatch(/shows no change, to be looked at before they are believed: src\/x\.ts\n/)
+})
+
+test('running it twice adds nothing, whatever the second check said', () => {
+  const once = completeBrief(BODY, coverage({ missing }))
+  expect(completeBrief(once, coverage({ missing }))).toBe(once)
+  expect(completeBrief(once, coverage({ missing: missing.slice(1), unsupported: ['1%'] }))).toBe(once)
+})
+
+test('a brief is read without the comment below the heading of what Baton added, and keeps the comments of its author', () => {
+  const own = `${BODY}\n<!-- to be done -->\n## Notes\n<!-- to 0123456789ab -->\nhis own\n`
+  const stored = completeBrief(own, coverage({ missing }))
+  expect(stored).toMatch(/## Added by Baton\n<!-- to [0-9a-f]{12} -->\n/)
+  const read = withoutMark(stored)
+  expect(read).toContain('## Added by Baton\n\nThe brief above leaves out')
+  expect(read).toContain(own.trimEnd())
+})
+
+test('a section copied from an earlier brief does not stand for its own', () => {
+  const earlier = completeBrief(BODY, coverage({ missing }))
+  const copied = `${earlier.replace('fine', 'other work')}`
+  const text = completeBrief(copied, coverage({ missing: [{ kind: 'todo', text: 'the new one' }] }))
+  expect(text).toContain('- the new one')
+  expect(completeBrief(text, coverage({ missing }))).toBe(text)
+})
+
+test('very much is cut, and what is cut is counted', () => {
+  const many: Coverage['missing'] = Array.from({ length: 500 }, (_, i) => ({
+    kind: 'file',
+    text: `src/${'deep/'.repeat(10)}${i}.ts`,
+  }))
+  const text = completeBrief(BODY, coverage({ missing: [{ kind: 'request', text: 'x'.repeat(50_000) }, ...many] }))
+  expect(text.length).toBeLessThan(BODY.length + 9_000)
+  const told = text.match(/^- src/gm)!.length
+  expect(text).toContain(`(${500 - told} more left out here`)
+  expect(text).toMatch(/cut here: \d+ more characters/)
+})

@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto'
+import type { FactKind } from '../contract/fact.js'
+import type { Coverage } from '../contract/records/brief.js'
+import { closeFence } from './scan-markdown.js'
+import { ADDED_TITLE } from './sections.js'
+import { KIND_TITLES, listLine, oneLine, quoted } from './told-lines.js'
+
+const LONGEST = 8_000
+const LONGEST_LINE = 400
+const LONGEST_REQUEST = 3_000
+const LONGEST_NOTE = 1_000
+
+/**
+ * The brief with what it lacks appended, most needed first, marked as taken from the transcript by code. A brief that was completed
+ * before stays as it is: the section names the text it was made for, so that one copied from an earlier brief does not count.
+ */
+export function completeBrief(body: string, coverage: Coverage): string {
+  if (coverage.missing.length === 0 && coverage.unsupported.length === 0) return body
+  const before = body.lastIndexOf(`\n\n${HEADING}`)
+  if (before >= 0 && body.slice(before).startsWith(`\n\n${HEADING}${markFor(body.slice(0, before))}`)) return body
+  const own = closeFence(body.trimEnd())
+  const parts = [missingIn(coverage.missing), noteOn(coverage.unsupported)].filter((part) => part !== '')
+  return `${own}\n\n${HEADING}${markFor(own)}\n\n${parts.join('\n\n')}\n`
+}
+
+/** What happened after a brief was written, for those who go on from it. */
+export function laterText(missing: Coverage['missing']): string {
+  return missingIn(missing, LATER)
+}
+
+const LEFT_OUT =
+  'The brief above leaves out the following. Taken from the transcript by code, not by a model; where they differ, this is what happened.'
+const LATER =
+  'After the brief was written the work went on. Taken from the transcript by code, not by a model; where they differ, this holds.'
+const HEADING = `## ${ADDED_TITLE}\n`
+const markFor = (own: string): string =>
+  `<!-- to ${createHash('sha256').update(own, 'utf8').digest('hex').slice(0, 12)} -->`
+
+const MARK_LINE = /^(## .+\n)<!-- to [0-9a-f]{12} -->\n/gm
+
+/** The text of a stored brief as users and agents read it, without the comment below Baton's own heading. */
+export function withoutMark(body: string): string {
+  return body.replace(MARK_LINE, (line, heading: string) => (heading === HEADING ? heading : line))
+}
+
+function missingIn(missing: Coverage['missing'], intro = LEFT_OUT): string {
+  if (missing.length === 0) return ''
+  const told = new Map<FactKind, string[]>()
+  let room = LONGEST
+  let left = 0
+  for (const { kind, text } of missing) {
+    const line = kind === 'request' ? quoted(text, LONGEST_REQUEST) : listLine(text, LONGEST_LINE)
+    if (line.length > room) {
+      left++
+      continue
+    }
+    room -= line.length + 1
+    told.set(kind, [...(told.get(kind) ?? []), line])
+  }
+  const sections = [...told].map(([kind, lines]) => `### ${KIND_TITLES[kind]}\n\n${lines.join('\n')}`)
+  const more = left > 0 ? [`(${left} more left out here; \`baton recall\` finds them.)`] : []
+  return [intro, ...sections, ...more].join('\n\n')
+}
+
+function noteOn(unsupported: readonly string[]): string {
+  const isFile = (one: string): boolean => one.startsWith('file: ')
+  const figures = unsupported.filter((one) => !isFile(one))
+  const files = unsupported.filter(isFile).map((one) => one.slice('file: '.length))
+  const note = (intro: string, all: readonly string[]): string =>
+    all.length === 0 ? '' : `${intro} ${oneLine(all.join('; '), LONGEST_NOTE)}`
+  return [
+    note('Figures in the brief that no reading of the session supports, not to be relied on:', figures),
+    note(
+      'Files the brief lists as changed of which the transcript shows no change, to be looked at before they are believed:',
+      files,
+    ),
+  ]
+    .filter((one) => one !== '')
+    .join('\n\n')
+}

@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'vitest'
+import type { Fact } from '../contract/fact.js'
+import { aFact } from '../testing/sample-fact.js'
+import { makeCarrying } from './check-brief.js'
+
+const carries = (body: string, fact: Fact, others: Fact[] = []): boolean => makeCarrying(body, [fact, ...others])(fact)
+const forbidden = aFact('constraint', "Don't touch the ledger tables", { state: 'forbidden' })
+
+test('what is forbidden must be forbidden in one sentence, not beside it', () => {
+  expect(carries('- The ledger tables must not be touched.', forbidden)).toBe(true)
+  expect(carries('- Ledger tables may be touched.\n- No new dependencies.', forbidden)).toBe(false)
+  expect(carries('You may touch the ledger tables. Never push.', forbidden)).toBe(false)
+})
+
+test('a sentence broken over lines is one', () => {
+  expect(carries('- The ledger tables belong to others and must\n  not be touched by us', forbidden)).toBe(true)
+})
+
+test('two items of a list do not make one thought', () => {
+  const todo = aFact('todo', 'Describe parked batches in the changelog')
+  expect(carries('- describe the parser\n- parked batches\n- changelog', todo)).toBe(false)
+  expect(carries('- parked batches: describe them in the changelog', todo)).toBe(true)
+})
+
+test('a request of several lines is known in a quotation', () => {
+  const request = aFact('request', 'Fix it.\n\nThen push; 2nd line')
+  expect(carries('> Fix it.\n>\n> Then push; 2nd line', request)).toBe(true)
+})
+
+test('a file may be named with its folders or without, unless two bear the name', () => {
+  const todo = aFact('todo', 'Double the wait in retry.ts')
+  expect(carries('In src/invoices/retry.ts double the wait.', todo)).toBe(true)
+  const exact = aFact('todo', 'Double the wait in src/a/retry.ts')
+  expect(carries('double the wait in retry.ts', exact)).toBe(true)
+  const two = [aFact('file', 'src/a/retry.ts'), aFact('file', 'src/b/retry.ts')]
+  expect(carries('double the wait in src/b/retry.ts', exact, two)).toBe(false)
+})
+
+test('a failing test is known by its own name, unless two bear it', () => {
+  const test = aFact('test', 'tests/test_auth.py::TestLogin::test_expired_token')
+  expect(carries('`test_expired_token` fails', test)).toBe(true)
+  expect(carries('`test_expired` fails', test)).toBe(false)
+  const other = aFact('test', 'tests/test_api.py::test_expired_token')
+  expect(carries('`test_expired_token` fails', test, [other])).toBe(false)
+})
+
+test('a request is not carried by the constraint in it', () => {
+  const request = aFact('request', 'Ask accounting about the old ones. Commit it, but never push anything.')
+  expect(carries('- Commit it, but never push anything.', request)).toBe(false)
+  expect(
+    carries('He wants it committed but never pushed anything; the old ones accounting is to be asked about.', request),
+  ).toBe(true)
+})
+
+test('a commit is known by its id or subject, not by what it did', () => {
+  const commit = aFact('commit', 'Rotate refresh tokens', { detail: { id: '4be91d2aaaa' } })
+  expect(carries('- refresh tokens are rotated', commit)).toBe(false)
+  expect(carries('- tokens are rotated (4be91d2)', commit)).toBe(true)
+  expect(carries('- committed: "Rotate refresh tokens"', commit)).toBe(true)
+})
+
+describe('of several alike', () => {
+  const told = (kind: Fact['kind'], texts: readonly string[], state: Fact['state'], body: string): string[] => {
+    const facts = texts.map((text) => aFact(kind, text, { state }))
+    return facts.filter(makeCarrying(body, facts)).map(({ text }) => text)
+  }
+  const TODOS = [
+    'Add tests for the parser',
+    'Add tests for the lexer',
+    'Write the unit tests for login',
+    'Write the unit tests for logout',
+  ]
+
+  test.each(TODOS)('a todo that is left out is not carried by the others: %s', (left) => {
+    const others = TODOS.filter((todo) => todo !== left)
+    expect(told('todo', TODOS, 'open', others.map((todo) => `- ${todo}`).join('\n'))).toEqual(others)
+  })
+
+  test('both are carried by one sentence that names both, and each by its own words', () => {
+    expect(told('todo', TODOS.slice(0, 2), 'open', 'Next: add tests for parser and lexer.')).toHaveLength(2)
+    expect(told('todo', TODOS.slice(2), 'open', '- the unit tests for login\n- unit tests, logout')).toHaveLength(2)
+  })
+
+  test('a constraint or a question is not carried by the other', () => {
+    const constraints = ['Always run the linter first.', 'Always run the tests first.']
+    expect(told('constraint', constraints, 'required', 'Always run the tests first.')).toEqual([constraints[1]])
+    const questions = ['Should the export have a header?', 'Should the import have a header?']
+    expect(told('question', questions, 'open', '- Should the export have a header?')).toEqual([questions[0]])
+  })
+
+  test('a decision is not carried by another of the same form, and one that was told twice is one', () => {
+    const two = [
+      'We decided on Postgres rather than MySQL, it is faster.',
+      'We decided on Redis rather than Memcached, it is faster.',
+    ]
+    expect(told('decision', two, null, `- ${two[0]}`)).toEqual([two[0]])
+    const twice = [
+      'We use Postgres rather than SQLite because of its locks.',
+      'I decided on Postgres rather than SQLite.',
+    ]
+    expect(told('decision', twice, null, `- ${twice[0]}`)).toHaveLength(2)
+  })
+
+  test('what was said twice, the second time with more words, is one thing', () => {
+    const twice = ['Never change prices.csv.', 'And really never change prices.csv.']
+    expect(told('constraint', twice, 'forbidden', 'Never change prices.csv.')).toHaveLength(2)
+  })
+})

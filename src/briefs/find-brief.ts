@@ -1,0 +1,86 @@
+import { scanMarkdown } from './scan-markdown.js'
+import { ADDED_TITLE } from './sections.js'
+import { headings } from './split-brief.js'
+
+/** A brief without a single section has at least this much to say; less is talk about one. */
+const SUBSTANCE = 200
+/** More titles than this are not tried: an answer may be of any length. */
+const MOST_TITLES = 20
+/** What says nothing in so many characters says nothing. */
+const LOOKED_AT = 100_000
+const FENCE_MARK = /^\s*(`{3,}|~{3,})/
+/** `# Handoff brief`, at any level, bold or not, with a name behind it. */
+const TITLE_LINE =
+  /^ {0,3}(#{1,6})\s*(?:\*\*|__)?\s*(?:[^\p{L}\p{N}\s]{1,4}\s*)?(?:(?:baton|session|updated|final) )?handoff[ -]brief\b([^\n]*)$/iu
+const BOLD_TITLE = /^ {0,3}(?:\*\*|__)\s*handoff[ -]brief\b([^\n*_]{0,80})(?:\*\*|__)\s*:?\s*$/iu
+const UNDERLINED = /^ {0,3}handoff[ -]brief\s*$/iu
+/** What may stand behind the words: nothing, or a mark and a name. "Handoff brief format" is about briefs. */
+const NAME_BEHIND = /^\s*(?:(?:\*\*|__)?\s*)?(?:$|[:–—(#|/,.-]|(?:\*\*|__)|(?:for|of|no|v)\b|v?\d)/iu
+
+/**
+ * The brief in an agent's answer, from its title to the end of the answer; null when there is none,
+ * or it is empty.
+ *
+ * A brief in a code fence or a block quotation is one that the agent shows, not its own: it may
+ * come from a file or a web page. Of several that are not, the last one counts. Only where the
+ * whole answer is one fence, with nothing before or behind it, is what stands in it the answer.
+ */
+export function findBrief(answer: string): string | null {
+  const lines = linesOf(answer)
+  const own = lastBrief(lines)
+  if (own !== null) return own
+  const inner = insideOfFence(lines)
+  return inner === null ? null : lastBrief(inner)
+}
+
+/**
+ * Whether an answer without a brief of its own shows one in a code fence or a quotation: the agent
+ * may have meant it as its brief.
+ */
+export function showsBrief(answer: string): boolean {
+  const plain = linesOf(answer).map((line) => line.replace(/^[ >]+/, ''))
+  return plain.some((line, at) => isTitle(line, plain[at + 1]) && saysSomething(plain.slice(at)))
+}
+
+const linesOf = (answer: string): string[] => answer.replace(/\r\n?/g, '\n').split('\n')
+
+function lastBrief(lines: readonly string[]): string | null {
+  const { kinds } = scanMarkdown(lines)
+  const titles = lines.flatMap((line, at) => (kinds[at] === 'plain' && isTitle(line, lines[at + 1]) ? [at] : []))
+  const last = titles
+    .slice(-MOST_TITLES)
+    .reverse()
+    .find((at) => saysSomething(lines.slice(at)))
+  return last === undefined ? null : lines.slice(last).join('\n').trimEnd()
+}
+
+function isTitle(line: string, next: string | undefined): boolean {
+  if (line.length > 300) return false
+  const behind = (TITLE_LINE.exec(line)?.[2] ?? BOLD_TITLE.exec(line)?.[1])?.trimEnd()
+  if (behind !== undefined) return NAME_BEHIND.test(behind)
+  return UNDERLINED.test(line) && /^ {0,3}=+\s*$/.test(next ?? '')
+}
+
+/**
+ * The lines between the marks, if the whole text is one code fence, closed or cut off; null when it
+ * is not.
+ */
+function insideOfFence(lines: readonly string[]): string[] | null {
+  const isText = (line: string): boolean => line.trim() !== ''
+  const whole = lines.slice(lines.findIndex(isText), lines.findLastIndex(isText) + 1)
+  if (!FENCE_MARK.test(whole[0] ?? '')) return null
+  const { kinds, fences, openFence } = scanMarkdown(whole)
+  if (fences !== 1 || kinds.some((kind) => kind !== 'fenced')) return null
+  return openFence === null ? whole.slice(1, -1) : whole.slice(1)
+}
+
+function saysSomething(brief: readonly string[]): boolean {
+  const lines = brief.join('\n').slice(0, LOOKED_AT).split('\n').slice(1)
+  const heads = headings(lines)
+  const marked = new Set(heads.map(({ line }) => line))
+  const said = lines
+    .filter((line, i) => !marked.has(i) && !FENCE_MARK.test(line))
+    .join('')
+    .replace(/[\s\p{P}\p{S}]/gu, '')
+  return said.length >= SUBSTANCE || (said.length > 0 && heads.some(({ heading }) => heading !== ADDED_TITLE))
+}

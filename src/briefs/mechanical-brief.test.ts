@@ -1,0 +1,157 @@
+import { describe, expect, test } from 'vitest'
+import { load } from '../../test/corpus/load.js'
+import { readConversation } from '../agents/claude-code/conversation.js'
+import { startFacts } from '../facts/facts.js'
+import { aFact } from '../testing/sample-fact.js'
+import { checkBrief } from './check-brief.js'
+import { findBrief } from './find-brief.js'
+import { mechanicalBrief, type Repository } from './mechanical-brief.js'
+import { SECTIONS } from './sections.js'
+
+const repository: Repository = {
+  branch: 'fix/order',
+  commit: 'a07c3f8bbbbbbb',
+  subject: 'Flush the last batch',
+  dirty: ['src/retry.ts', 'notes.txt'],
+  ahead: 2,
+  recent: [
+    { id: 'a07c3f8bbbbbbb', subject: 'Flush the last batch' },
+    { id: '1111111aaaa', subject: 'Before the session' },
+  ],
+}
+const facts = [
+  aFact('request', 'Fix the export.', { line: 1 }),
+  aFact('request', 'Now the retry.\nAnd no Redis!', { line: 40 }),
+  aFact('constraint', 'no Redis', { line: 40, state: 'forbidden' }),
+  aFact('todo', 'later', { line: 30 }),
+  aFact('todo', 'Double the wait', { line: 31, detail: { doing: true } }),
+  aFact('todo', 'Sort the rows', { state: 'done' }),
+  aFact('file', 'src/retry.ts', { line: 33 }),
+  aFact('file', 'docs/format.md', { state: 'read' }),
+  aFact('test', 'npm test', { line: 35, detail: { exitCode: 1, failing: 1 } }),
+  aFact('test', 'waits longer', { line: 35, detail: { command: 'npm test' } }),
+  aFact('error', 'expected 1000 to be 2000', { line: 35, detail: { of: 'npm test', overcome: false } }),
+  aFact('commit', 'Flush the last batch', { line: 20, detail: { id: 'a07c3f8' } }),
+  aFact('decision', 'A file rather than a table, since the schema is not ours', { line: 21 }),
+  aFact('question', 'Mail it too?', { line: 22 }),
+  aFact('command', 'npm run dev', { line: 23, state: 'running' }),
+]
+const section = (text: string, title: string): string => text.split(`## ${title}\n`)[1]!.split('\n## ')[0]!
+
+describe('a brief without a model', () => {
+  const text = mechanicalBrief(facts, repository, {
+    lastAnswer: 'I doubled it; one test fails.',
+    reason: 'The session ended.',
+  })
+
+  test('is a brief with every section, and says at once who wrote it', () => {
+    expect(findBrief(text)).toBe(text.trimEnd())
+    for (const { title } of SECTIONS) expect(text).toContain(`## ${title}\n`)
+    expect(text.slice(0, 120)).toContain('Written by Baton by code')
+    expect(text).toContain('The session ended.')
+  })
+
+  test('quotes the last request word for word and the earlier ones as the goal', () => {
+    expect(section(text, 'Last user request')).toContain('> Now the retry.\n> And no Redis!')
+    expect(section(text, 'Goal and why')).toContain('> Fix the export.')
+  })
+
+  test('says where the work stands: repository, failing tests, what runs, what the agent said last', () => {
+    const state = section(text, 'State')
+    for (const part of [
+      'branch fix/order',
+      'a07c3f8',
+      '2 files are not committed',
+      '2 commits were not pushed',
+      'fails: waits longer',
+    ])
+      expect(state).toContain(part)
+    expect(state).toContain('`npm run dev`')
+    expect(state).toContain('> I doubled it; one test fails.')
+  })
+
+  test('makes open todos the next steps, the one being worked on first', () => {
+    expect(section(text, 'Next exact step').trim()).toBe('- Double the wait (was being worked on)\n- later')
+    expect(section(text, 'Done')).toContain('- Sort the rows')
+  })
+
+  test('tells apart what the session changed and what git only knows of', () => {
+    const files = section(text, 'Files')
+    expect(files).toContain('- changed: src/retry.ts (not committed)')
+    expect(files).toContain('- not committed, by whom is not known: notes.txt')
+    expect(files).toContain('- read: docs/format.md')
+  })
+
+  test('names the commands to verify and what failed', () => {
+    expect(section(text, 'Commands to verify')).toContain('`npm test` (failed when it was last run)')
+    expect(section(text, 'Failed attempts')).toContain('`npm test`: expected 1000 to be 2000')
+  })
+
+  test('carries all that is needed', () => {
+    expect(checkBrief(text, facts, [])).toMatchObject({ score: 1, unsupported: [] })
+  })
+})
+
+test('a session in which nothing happened still has a brief', () => {
+  const text = mechanicalBrief([], null)
+  expect(findBrief(text)).not.toBeNull()
+  expect(text).toContain('Nothing was asked yet.')
+})
+
+test('it stays within its length, counts what is cut, and keeps something of every section', () => {
+  const many = Array.from({ length: 400 }, (_, i) => [
+    ...facts.map((fact) => ({ ...fact, text: `${fact.text} ${i} ${'x'.repeat(i % 90)}`, line: fact.line + i })),
+  ]).flat()
+  for (const longest of [3_000, 9_000, 20_000]) {
+    const text = mechanicalBrief(many, repository, { longest, lastAnswer: 'y '.repeat(20_000) })
+    expect(text.length).toBeLessThanOrEqual(longest)
+    expect(text.length).toBeGreaterThan(longest * 0.6)
+    expect(text).toMatch(/- and \d+ more, left out here/)
+    expect(section(text, 'Last user request')).toContain('> Now the retry.')
+    expect(section(text, 'Next exact step')).toContain('- Double the wait')
+    expect(section(text, 'Constraints from the user')).toContain('no Redis')
+  }
+})
+
+test('a request longer than the brief is cut, saying so', () => {
+  const text = mechanicalBrief([aFact('request', 'word '.repeat(5_000))], null)
+  expect(text.length).toBeLessThanOrEqual(9_000)
+  expect(section(text, 'Last user request')).toMatch(/> word word[\s\S]*cut here: \d+ more characters/)
+})
+
+test.each(load('seen').map(({ name, file }) => [name, file] as const))(
+  'of %s it carries all that is needed',
+  (_, file) => {
+    const collected = startFacts()
+    readConversation(file, { withoutFiles: true, onEntry: collected.take })
+    const { missing, unsupported } = checkBrief(mechanicalBrief(collected.facts(), null), collected.facts(), [])
+    expect(missing).toEqual([])
+    expect(unsupported).toEqual([])
+  },
+)
+
+test('a test that fails is told with what its run printed, unless that was overcome', () => {
+  const failing = aFact('test', 'a.test.ts > counts', { state: 'failed', detail: { command: 'npm test' } })
+  const error = aFact('error', 'AssertionError: expected 3 to be 4', { detail: { of: 'npm test', overcome: false } })
+  expect(mechanicalBrief([failing, error], null)).toContain(
+    '- fails: a.test.ts > counts: AssertionError: expected 3 to be 4',
+  )
+  const gone = { ...error, detail: { ...error.detail, overcome: true } }
+  expect(mechanicalBrief([failing, gone], null)).not.toContain('expected 3 to be 4')
+})
+
+test('what the agent announced stands under the next step, and a last question is to be answered', () => {
+  const request = aFact('request', 'Is the same bug in the other one?', { detail: { last: true } })
+  const lastAnswer = 'Rotation works. Next is revoking a whole family. All tests pass.'
+  const text = mechanicalBrief([request], null, { lastAnswer })
+  const next = text.split('## Next exact step')[1]!.split('##')[0]!
+  expect(next).toContain('- the agent said: Next is revoking a whole family.')
+  expect(next).not.toContain('All tests pass')
+  expect(next).toContain('is a question')
+})
+
+test('a brief of a repository without a commit does not say that everything is committed', () => {
+  const state = section(mechanicalBrief(facts, { ...repository, commit: null, dirty: [] }, {}), 'State')
+  expect(state).toContain('the repository has no commit yet')
+  expect(state).not.toContain('everything is committed')
+})

@@ -1,0 +1,273 @@
+import type { Fact } from '../contract/fact.js'
+import { lastRequestOf, usersFacts, verifications } from './needed-facts.js'
+import { BY_NEED, SECTIONS, type SectionName, TITLE } from './sections.js'
+import { endsOf, listLine, oneLine, quoted } from './told-lines.js'
+
+/** The repository as git tells it. */
+export interface Repository {
+  branch: string | null
+  commit: string | null
+  subject: string | null
+  /** Paths of what is not committed. */
+  dirty: string[]
+  /** Commits that were not pushed; null: not known. */
+  ahead: number | null
+  /** Newest first. */
+  recent: { id: string; subject: string }[]
+}
+
+export interface About {
+  /** Why it was made by code, as a sentence; null: nothing to say. */
+  reason?: string | null
+  /** What the agent said last. */
+  lastAnswer?: string | null
+  seatName?: string | null
+  sessionId?: string | null
+  /** What the configuration says has to survive. */
+  mustSurvive?: readonly string[]
+  longest?: number
+}
+
+const DOING = ' (was being worked on)'
+/** Behind a next step that the session was handed: code cannot tell whether it was done since. */
+const HANDED = ' (from the brief before; it may be done)'
+const LONGEST = 9_000
+const SHARES: Record<SectionName, number> = {
+  request: 0.3,
+  next: 0.15,
+  constraints: 0.15,
+  state: 0.25,
+  goal: 0.15,
+  questions: 0.06,
+  failed: 0.1,
+  files: 0.2,
+  decisions: 0.1,
+  verify: 0.08,
+  done: 0.08,
+}
+
+/** A whole brief without a model: what was said and done, from the transcript's facts and the repository, at most `longest` characters. */
+export function mechanicalBrief(all: readonly Fact[], repository: Repository | null, about: About = {}): string {
+  const longest = about.longest ?? LONGEST
+  const facts = newestFirst(usersFacts(all))
+  const items = itemsFor(facts, repository, about, longest)
+  const fillings = SECTIONS.map(
+    ({ name, title }): Filling => ({
+      title,
+      items: items[name],
+      share: SHARES[name],
+      none: 'None known from the transcript.',
+    }),
+  )
+  const intro = `# ${TITLE}\n\nWritten by Baton by code, from the transcript and the repository, without a model. What it quotes and lists is exact; nobody has weighed it, and what was only thought is not in it.${about.reason ? ` ${oneLine(about.reason, 200)}` : ''}\n\n`
+  const byNeed = BY_NEED.map((name) => SECTIONS.findIndex((section) => section.name === name))
+  return `${intro}${fillSections(fillings, byNeed, longest - intro.length)}`
+}
+
+function itemsFor(
+  facts: Fact[],
+  repository: Repository | null,
+  about: About,
+  longest: number,
+): Record<SectionName, string[]> {
+  const of = (kind: Fact['kind'], is: (fact: Fact) => boolean = () => true): Fact[] =>
+    facts.filter((fact) => fact.kind === kind && is(fact))
+  const points = (found: readonly Fact[], most: number): string[] => found.map(({ text }) => listLine(text, most))
+  const last = lastRequestOf(facts)
+  const earlier = of('request', (fact) => fact !== last).reverse()
+  const todos = of('todo', ({ state }) => state === 'open').sort(
+    (a, b) =>
+      Number(a.detail.handed === true) - Number(b.detail.handed === true) ||
+      Number(b.detail.doing === true) - Number(a.detail.doing === true) ||
+      a.line - b.line,
+  )
+  const failing = of('test', (fact) => fact.state === 'failed' && fact.detail.command !== undefined)
+  const changed = of('file', ({ state }) => state === 'changed')
+  const checks = verifications(facts)
+  return {
+    goal: [
+      ...(earlier.length === 0
+        ? ['The last request, below, is the only one.']
+        : ['Earlier requests of the user, first the one it began with:']),
+      ...[...earlier.slice(0, 1), ...earlier.slice(1).reverse()].map(({ text }, i) =>
+        quoted(text, i === 0 ? longest * 0.12 : 300),
+      ),
+    ],
+    state: [
+      ...repositoryLines(repository, of('branch')[0]?.text ?? null),
+      ...failing.map((fact) => failingLine(fact, facts)),
+      ...of('command', ({ state }) => state === 'running').map(
+        ({ text }) => `- still runs in the background: \`${oneLine(text, 200)}\``,
+      ),
+      ...(about.lastAnswer?.trim()
+        ? [`What the agent said last:\n\n${quoted(endsOf(about.lastAnswer, longest * 0.2), longest)}`]
+        : []),
+    ],
+    done: [
+      ...points(
+        of('todo', ({ state }) => state === 'done'),
+        150,
+      ),
+      ...commitLines(of('commit'), repository),
+    ],
+    next: [
+      ...todos.map(
+        ({ text, detail }) =>
+          `${listLine(text, 250)}${detail.doing === true ? DOING : detail.handed === true ? HANDED : ''}`,
+      ),
+      ...announced(about.lastAnswer ?? ''),
+      ...(todos.every(({ detail }) => detail.handed === true) ? [nextWithoutTodos(failing, last)] : []),
+    ],
+    decisions: points(of('decision'), 350),
+    failed: of('error', ({ text, detail }) => detail.overcome !== true && /\p{L}{3}/u.test(text))
+      .slice(0, 10)
+      .map(({ text, detail }) => `- \`${oneLine(String(detail.of ?? ''), 120)}\`: ${oneLine(text, 300)}`),
+    files: [
+      ...filesSaid(changed, repository),
+      ...of('file', ({ state }) => state === 'read')
+        .slice(0, 8)
+        .map(({ text }) => `- read: ${oneLine(text, 200)}`),
+    ],
+    verify: checks.map(
+      ({ text, state }) =>
+        `- \`${oneLine(text, 300)}\` (${state === 'failed' ? 'failed' : 'passed'} when it was last run)`,
+    ),
+    questions: of('question', ({ state }) => state === 'open').map(
+      ({ text, detail }) => `${listLine(text, 300)}${detail.by === 'user' ? ' (asked by the user)' : ''}`,
+    ),
+    constraints: [
+      ...(about.mustSurvive ?? []).map((text) => listLine(text, 300)),
+      ...of('constraint').map(
+        ({ text, state }) => `${listLine(text, 400)}${state === 'forbidden' ? ' (forbidden)' : ''}`,
+      ),
+    ],
+    request: last === null ? [] : [quoted(last.text, Math.floor(longest * SHARES.request) - 120)],
+  }
+}
+
+function repositoryLines(repository: Repository | null, branch: string | null): string[] {
+  if (repository === null) return branch === null ? [] : [`- branch ${oneLine(branch, 200)}`]
+  const { commit, subject, dirty, ahead } = repository
+  const on = repository.branch ?? branch
+  return [
+    ...(on === null ? [] : [`- branch ${oneLine(on, 200)}`]),
+    ...(commit === null
+      ? ['- the repository has no commit yet']
+      : [`- commit ${commit.slice(0, 9)}${subject === null ? '' : ` ${oneLine(subject, 120)}`}`]),
+    ...(dirty.length === 0
+      ? commit === null
+        ? []
+        : ['- everything is committed']
+      : [`- ${dirty.length} ${dirty.length === 1 ? 'file is' : 'files are'} not committed`]),
+    ...(ahead === null || ahead === 0 ? [] : [`- ${ahead} ${ahead === 1 ? 'commit was' : 'commits were'} not pushed`]),
+  ]
+}
+
+function commitLines(commits: readonly Fact[], repository: Repository | null): string[] {
+  const made = commits.map(({ text, detail }) => ({
+    id: typeof detail.id === 'string' ? oneLine(detail.id.slice(0, 9), 9) : null,
+    subject: text,
+  }))
+  const known = new Set(made.map(({ subject }) => subject))
+  const recent = (repository?.recent ?? []).slice(0, 5).filter(({ subject }) => !known.has(subject))
+  return [
+    ...made.map(({ id, subject }) => `- commit ${id === null ? '' : `${id} `}${oneLine(subject, 150)}`),
+    ...recent.map(({ id, subject }) => `- in the history: ${id.slice(0, 9)} ${oneLine(subject, 150)}`),
+  ]
+}
+
+/** Changed in the session, with what git says of each; then what git calls changed and the transcript does not explain. */
+function filesSaid(changed: readonly Fact[], repository: Repository | null): string[] {
+  const dirty = repository?.dirty ?? []
+  const isDirty = (path: string): boolean =>
+    dirty.some((one) => `/${path}`.endsWith(`/${one}`) || `/${one}`.endsWith(`/${path}`))
+  const told = changed.map(({ text, detail }) => {
+    const more = [
+      detail.removed === true ? 'removed' : '',
+      isDirty(text) ? 'not committed' : '',
+      detail.unconfirmed === true ? 'not certain' : '',
+    ]
+    const said = more.filter((one) => one !== '').join(', ')
+    return `- changed: ${oneLine(text, 250)}${said === '' ? '' : ` (${said})`}`
+  })
+  const others = dirty.filter(
+    (path) => !changed.some(({ text }) => `/${text}`.endsWith(`/${path}`) || `/${path}`.endsWith(`/${text}`)),
+  )
+  return [...told, ...others.map((path) => `- not committed, by whom is not known: ${oneLine(path, 250)}`)]
+}
+
+/** With what its run printed, so that nobody has to run it first to know what is wrong. */
+function failingLine({ text, detail }: Fact, facts: readonly Fact[]): string {
+  const error = facts.find(
+    (one) => one.kind === 'error' && one.detail.of === detail.command && one.detail.overcome !== true,
+  )
+  const said = error === undefined ? '' : `: ${oneLine(error.text, 300)}`
+  return `- fails: ${oneLine(text, 200)}${said}`
+}
+
+const ANNOUNCES =
+  /\b(?:next (?:step|is|i|up)|next,|i(?:'|’)?ll now|i will now|still (?:to do|missing|open|needs?)|remaining|left to do|not (?:yet )?done|to be done)\b/i
+const MOST_ANNOUNCED = 3
+
+/** What the agent itself said would come next. */
+function announced(lastAnswer: string): string[] {
+  const sentences = lastAnswer.split(/(?<=[.!?:])\s+|\n+/).map((one) => one.replace(/^[-*#>\s]+/, '').trim())
+  const telling = sentences.filter((one) => one.length > 10 && one.length < 400 && ANNOUNCES.test(one))
+  return telling.slice(-MOST_ANNOUNCED).map((one) => `- the agent said: ${oneLine(one, 300)}`)
+}
+
+function nextWithoutTodos(failing: readonly Fact[], last: Fact | null): string {
+  if (failing.length > 0)
+    return '- No todo list was kept. Make the failing tests pass, then go on with the last request.'
+  if (last !== null && /[?？]\s*$/.test(last.text.trim()))
+    return '- No todo list was kept. The last request, below, is a question: see whether it was answered, and answer it.'
+  return last === null
+    ? '- Nothing was asked yet.'
+    : '- No todo list was kept. Compare the last request, below, with what the agent said last and with the files, and do what is left.'
+}
+
+const newestFirst = (facts: readonly Fact[]): Fact[] => [...facts].sort((a, b) => b.line - a.line)
+
+interface Filling {
+  title: string
+  /** Most needed first; each a whole paragraph or a list's line. */
+  items: readonly string[]
+  /** How much of the whole it may take before all others had their turn. */
+  share: number
+  /** Said when there is nothing. */
+  none: string
+}
+
+/** The line that counts what was left out, and what stands around a section. */
+const AROUND = 40
+
+/** Sections within `longest` characters: of each something before any has all. Items are never cut; those left out are counted. */
+function fillSections(fillings: readonly Filling[], byNeed: readonly number[], longest: number): string {
+  const sections = fillings.map((filling) => ({ filling, chosen: new Set<string>(), length: 0 }))
+  let room = longest - fillings.reduce((sum, { title, none }) => sum + title.length + none.length + AROUND, 0)
+  for (const sharing of [true, false]) {
+    for (const index of byNeed) {
+      const one = sections[index]!
+      for (const item of one.filling.items) {
+        const cost = item.length + 2
+        if (one.chosen.has(item) || cost > room || (sharing && one.length + cost > longest * one.filling.share))
+          continue
+        one.chosen.add(item)
+        one.length += cost
+        room -= cost
+      }
+    }
+  }
+  return sections.map(({ filling, chosen }) => `## ${filling.title}\n\n${said(filling, chosen)}\n`).join('\n')
+}
+
+function said({ items, none }: Filling, chosen: ReadonlySet<string>): string {
+  const all = [...new Set(items)]
+  if (all.length === 0) return none
+  const left = all.length - chosen.size
+  const kept = all.filter((item) => chosen.has(item))
+  const lines = [...kept, ...(left > 0 ? [`- and ${left} more, left out here`] : [])]
+  return lines.map((line, i) => (i > 0 && !(isPoint(line) && isPoint(lines[i - 1]!)) ? `\n${line}` : line)).join('\n')
+}
+
+const isPoint = (line: string): boolean => line.startsWith('- ')

@@ -1,0 +1,151 @@
+import type { Fact } from '../contract/fact.js'
+import { keyOf } from '../facts/key-of.js'
+import { weightOf } from '../facts/rank.js'
+import { runsTests } from '../facts/test-runners.js'
+
+interface Needed {
+  fact: Fact
+  /** How much further work depends on it; above 0. */
+  weight: number
+}
+
+/** The newest of each kind that a brief has to carry; what is older can be looked up. */
+const MOST = {
+  file: 60,
+  commit: 8,
+  test: 12,
+  command: 3,
+  todo: 40,
+  question: 12,
+  constraint: 60,
+  decision: 12,
+  branch: 1,
+  request: 1,
+}
+const LEAST_WEIGHT = 20
+
+/** Checks that are not tests: compilers, linters, builds. */
+const VERIFIES =
+  /(?:^|[\s;&|(])(?:tsc|vue-tsc|eslint|biome (?:check|ci|lint)|prettier --check|ruff(?: check)?|mypy|pyright|flake8|pylint|golangci-lint|go (?:vet|build)|cargo (?:check|clippy|build)|make(?: \w+)?|cmake --build|(?:npm|pnpm|yarn|bun) (?:run )?(?:build|lint|check|typecheck|type-check|verify)|terraform (?:validate|plan)|shellcheck|gradlew? (?:build|check)|mvn (?:verify|compile|package)|dotnet build|swift build|xcodebuild|phpstan|rubocop)(?=$|[\s;&|)])/
+
+/** What Baton itself said, or what is meant for the client, is no request of the user's. */
+const NOT_A_REQUEST =
+  /^\s*(?:\[baton\]|\/(?:handoff|compact|clear|context|cost|usage|status|model|resume|exit|quit|help|config|hooks|login|logout)\b)/i
+/** Hooks may put their words before what a later session of a job is told. */
+const LATER_SESSION = /^\[baton\] You go on with a job\b/m
+const SCRATCH = /^(?:\/private)?\/(?:tmp|var\/tmp|var\/folders|dev)\//
+
+/** Facts without what came from Baton's own prompts. */
+export function usersFacts(facts: readonly Fact[]): Fact[] {
+  const foreign = new Set(facts.filter(isNoRequest).map(({ line }) => line))
+  const told = ({ kind, detail }: Fact): boolean =>
+    kind === 'constraint' || ((kind === 'question' || kind === 'decision') && detail.by === 'user')
+  return facts.filter((fact) => !isNoRequest(fact) && !(foreign.has(fact.line) && told(fact)))
+}
+
+const isNoRequest = ({ kind, text }: Fact): boolean =>
+  kind === 'request' && (NOT_A_REQUEST.test(text) || LATER_SESSION.test(text))
+
+export function lastRequestOf(facts: readonly Fact[]): Fact | null {
+  return facts.reduce<Fact | null>(
+    (last, fact) => (fact.kind === 'request' && fact.line >= (last?.line ?? 0) ? fact : last),
+    null,
+  )
+}
+
+/** What a brief has to carry of all that happened, most needed first. */
+export function neededFacts(all: readonly Fact[]): Needed[] {
+  const facts = usersFacts(all)
+  const last = lastRequestOf(facts)
+  const newest = (kind: Fact['kind'], is: (fact: Fact) => boolean, most: number): Fact[] =>
+    newestOf(
+      facts.filter((fact) => fact.kind === kind && is(fact)),
+      most,
+    )
+  const chosen = [
+    ...(last === null ? [] : [last]),
+    ...newest('constraint', () => true, MOST.constraint),
+    ...newest('todo', ({ state }) => state === 'open', MOST.todo),
+    ...newest('question', ({ state }) => state === 'open', MOST.question),
+    ...newest('test', (fact) => fact.state === 'failed' && !isRun(fact), MOST.test),
+    ...newest('file', (fact) => fact.state === 'changed' && !SCRATCH.test(fact.text), MOST.file),
+    ...newest('decision', () => true, MOST.decision),
+    ...newest('branch', () => true, MOST.branch),
+    ...newest('commit', () => true, MOST.commit),
+    ...verifications(facts),
+  ]
+  return distinct(chosen)
+    .map((fact) => ({ fact, weight: Math.max(LEAST_WEIGHT, weightOf(fact, last?.line ?? 0)) }))
+    .sort((a, b) => b.weight - a.weight || b.fact.line - a.fact.line)
+}
+
+/**
+ * The newest checks that fail and that pass, as commands. One that failed counts no more once the same program passed later, unless
+ * a test it named still fails.
+ */
+export function verifications(facts: readonly Fact[]): Fact[] {
+  const runs = facts.flatMap((fact): Fact[] => {
+    if (fact.kind === 'test' && isRun(fact))
+      return [{ ...fact, kind: 'command', state: fact.state === 'failed' ? 'failed' : 'ok' }]
+    const checks =
+      fact.kind === 'command' && (fact.state === 'ok' || fact.state === 'failed') && VERIFIES.test(fact.text)
+    return checks && !runsTests(fact.text) && !/\bgit commit\b/.test(fact.text) ? [fact] : []
+  })
+  const passed = new Map<string, number>()
+  for (const { text, state, line } of runs) {
+    if (state === 'ok') passed.set(programOf(text), Math.max(line, passed.get(programOf(text)) ?? 0))
+  }
+  const standing = new Set(
+    facts.flatMap(({ kind, state, detail }) => (kind === 'test' && state === 'failed' ? [detail.command] : [])),
+  )
+  const failing = runs.filter(
+    ({ text, state, line }) => state === 'failed' && (standing.has(text) || line > (passed.get(programOf(text)) ?? 0)),
+  )
+  const passing = runs.filter(({ text, state, line }) => state === 'ok' && passed.get(programOf(text)) === line)
+  return [...newestOf(failing, MOST.command), ...newestOf(passing, MOST.command)]
+}
+
+const isRun = ({ detail }: Fact): boolean => detail.command === undefined
+
+/** `npx vitest run a.test.ts` and `npx vitest run b.test.ts` are runs of one program. */
+function programOf(command: string): string {
+  const words = command.replace(/^(cd\s+\S+\s*(&&|;)\s*)+/, '').split(/\s+/)
+  return words
+    .filter((word) => !/^-|=/.test(word))
+    .slice(0, 2)
+    .join(' ')
+}
+
+function newestOf(facts: readonly Fact[], most: number): Fact[] {
+  return [...facts].sort((a, b) => b.line - a.line).slice(0, most)
+}
+
+function distinct(facts: readonly Fact[]): Fact[] {
+  return [...new Map(facts.map((fact) => [keyOf(fact), fact])).values()]
+}
+
+const MOST_CONSTRAINTS = 60
+const MOST_DECISIONS = 12
+const LONGEST = 4_000
+
+/**
+ * What holds on beyond the session it was said in: the first request and the last one, what the user required and forbade, decisions. They
+ * stay with its brief, so that the session after the next still hears of them in the user's words, whatever the agents between made of
+ * them. They lie before everything a later session says.
+ */
+export function lastingFacts(all: readonly Fact[]): Fact[] {
+  // Facts that only an earlier brief states are carried by the text of the next one.
+  const facts = usersFacts(all)
+    .filter(({ detail }) => detail.handed !== true)
+    .sort((a, b) => a.line - b.line)
+  const of = (kind: Fact['kind'], most: number): Fact[] =>
+    distinct(facts.filter((fact) => fact.kind === kind)).slice(-most)
+  const first = facts.find(({ kind }) => kind === 'request')
+  const last = lastRequestOf(facts)
+  const requests = [...(first === undefined ? [] : [first]), ...(last === null || last === first ? [] : [last])]
+  return [...requests, ...of('constraint', MOST_CONSTRAINTS), ...of('decision', MOST_DECISIONS)].map((fact) => ({
+    ...fact,
+    line: 0,
+    text: fact.text.length > LONGEST ? `${fact.text.slice(0, LONGEST - 1)}…` : fact.text,
+  }))
+}

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest'
+import type { Coverage } from '../contract/records/brief.js'
+import { findBrief } from './find-brief.js'
+import { requestText } from './request-text.js'
+import { SECTIONS } from './sections.js'
+
+const many: Coverage['missing'] = Array.from({ length: 300 }, (_, i) => ({
+  kind: i === 0 ? 'request' : 'file',
+  text: `${i} ${'long '.repeat(400)}`,
+}))
+
+test.each([
+  ['the request', requestText()],
+  ['for a seat', requestText({ seatName: 'front desk' })],
+  ['the repeated one', requestText({ missing: many })],
+  ['the longest of all', requestText({ seatName: 's'.repeat(900), missing: many })],
+])('%s: marked, short, with the switch and both ways to give it', (_, text) => {
+  expect(text).toMatch(/^\[baton\] /)
+  expect(text).toContain('handoff brief')
+  expect(text).toContain('# Handoff brief')
+  expect(text).toContain('whole answer')
+  expect(text).toContain('run `baton handoff ')
+  expect(text).toMatch(/`baton off` turns this off\.$/)
+  expect(text.length).toBeLessThan(3_000)
+})
+
+test('the first names every section, the length wanted, and that no tools are needed', () => {
+  const text = requestText()
+  for (const { title } of SECTIONS) expect(text).toContain(title)
+  expect(text).toContain('8,000 characters')
+  expect(text).toContain('No tools are needed')
+})
+
+test('the repeated one lists what is missing, most needed first, and counts the rest', () => {
+  const text = requestText({ missing: many })
+  expect(text.indexOf('Last user request')).toBeLessThan(text.indexOf('Files changed: 1'))
+  const named = text.match(/^- Files changed/gm)!.length + 1
+  expect(text).toContain(`and ${300 - named} more`)
+  expect(requestText({ missing: [{ kind: 'todo', text: 'write\nit down' }] })).toContain(
+    '- Open todos: write it down\n',
+  )
+})
+
+test('it is never taken for a brief itself', () => {
+  expect(findBrief(requestText())).toBeNull()
+  expect(findBrief(requestText({ missing: many }))).toBeNull()
+})

@@ -1,0 +1,147 @@
+/**
+ * How a line of Markdown is to be read:
+ *
+ *   plain    the author's own: a paragraph, a heading, a list
+ *   quoted   in a block quotation
+ *   fenced   in a code fence (or `<pre>`, or an HTML comment), or the mark that opens or closes it
+ */
+type LineKind = 'plain' | 'quoted' | 'fenced'
+
+interface ScannedMarkdown {
+  /** The kind of each line. */
+  kinds: LineKind[]
+  /** How many blocks of code or HTML there are. */
+  fences: number
+  /** The mark that closes the fence that is open at the end; null when none is. */
+  openFence: string | null
+}
+
+interface Container {
+  isQuote: boolean
+  /** Columns that a line of a list's item is indented at least. */
+  offset: number
+}
+
+interface Fence {
+  /** How many containers it stands in. */
+  depth: number
+  /** The lengths of this fence and of those opened in it, innermost last. Empty for HTML. */
+  lengths: number[]
+  character: string
+  /** Ends a block of HTML; null for a code fence. */
+  htmlEnd: RegExp | null
+  /**
+   * The list it was opened in has ended, though the fence was not closed: its end may be indented
+   * in any way.
+   */
+  hasLostList: boolean
+}
+
+const FENCE = /^ {0,3}(?:(`{3,})([^`]*)|(~{3,})(.*))$/
+const QUOTE = /^ {0,3}> ?/
+const ITEM = /^ {0,3}(?:[-+*]|\d{1,9}[.)])(?= |$)/
+const HTML = /^ {0,3}<(pre|script|style|textarea)(?=[\s>]|$)/i
+
+/**
+ * Reads the block structure of Markdown as CommonMark has it, as far as it tells what is quoted. In
+ * two points a line counts as fenced that CommonMark would end the fence before, because agents
+ * write it so and mean it so: a fence with a language inside a fence of the same length opens
+ * another one, and text that is indented too little for its list does not end a fence in that list.
+ */
+export function scanMarkdown(lines: readonly string[]): ScannedMarkdown {
+  let containers: Container[] = []
+  let fence: Fence | null = null
+  let fences = 0
+  const kinds = lines.map((line): LineKind => {
+    let rest = withoutTabs(line)
+    let kept = 0
+    for (const container of containers) {
+      const inner = insideOf(container, rest)
+      if (inner === null) break
+      rest = inner
+      kept++
+    }
+    const ended = containers.slice(kept)
+    containers = containers.slice(0, kept)
+    if (fence !== null && fence.depth > kept) {
+      if (ended.some(({ isQuote }) => isQuote)) fence = null
+      else fence = { ...fence, depth: kept, hasLostList: true }
+    }
+    if (fence !== null) {
+      fence = afterLine(fence, rest)
+      return 'fenced'
+    }
+    for (let opened = openContainer(rest); opened !== null; opened = openContainer(rest)) {
+      containers.push(opened.container)
+      rest = opened.rest
+    }
+    fence = openFence(rest, containers.length)
+    if (fence !== null) fences++
+    if (fence !== null || /^ {0,3}<!--/.test(rest)) return 'fenced'
+    return containers.some(({ isQuote }) => isQuote) ? 'quoted' : 'plain'
+  })
+  const open = fence as Fence | null
+  return { kinds, fences, openFence: open === null || open.htmlEnd ? null : open.character.repeat(open.lengths[0]!) }
+}
+
+/**
+ * The text, with the fence closed that is open at its end: whatever is put behind it is then no
+ * code.
+ */
+export function closeFence(text: string): string {
+  const { openFence } = scanMarkdown(text.split('\n'))
+  return openFence === null ? text : `${text}\n${openFence}`
+}
+
+/** Tabs before the text count up to the next column that is a multiple of four. */
+function withoutTabs(line: string): string {
+  if (!line.includes('\t')) return line
+  const lead = /^[\s>*+\-\d.)]{0,200}/.exec(line)![0]
+  let columns = ''
+  for (const sign of lead) columns += sign === '\t' ? ' '.repeat(4 - (columns.length % 4)) : sign
+  return columns + line.slice(lead.length)
+}
+
+/** The rest of a line behind the marks of a container; null when the line does not belong to it. */
+function insideOf({ isQuote, offset }: Container, line: string): string | null {
+  if (isQuote) return QUOTE.test(line) ? line.replace(QUOTE, '') : null
+  if (line.trim() === '') return ''
+  return line.startsWith(' '.repeat(offset)) ? line.slice(offset) : null
+}
+
+function openContainer(line: string): { container: Container; rest: string } | null {
+  const quote = QUOTE.exec(line)?.[0]
+  if (quote !== undefined) return { container: { isQuote: true, offset: 0 }, rest: line.slice(quote.length) }
+  const marker = ITEM.exec(line)?.[0]
+  if (marker === undefined) return null
+  const spaces = /^ */.exec(line.slice(marker.length))![0].length
+  const isBlank = spaces === line.length - marker.length
+  // Five spaces are one that separates, and four of indented code.
+  const offset = marker.length + (isBlank || spaces > 4 ? 1 : spaces)
+  return { container: { isQuote: false, offset }, rest: line.slice(offset) }
+}
+
+function openFence(line: string, depth: number): Fence | null {
+  const blank = { depth, lengths: [], character: '', htmlEnd: null, hasLostList: false }
+  const found = FENCE.exec(line)
+  const mark = found?.[1] ?? found?.[3]
+  if (mark !== undefined) return { ...blank, lengths: [mark.length], character: mark[0]! }
+  const tag = HTML.exec(line)?.[1]
+  if (tag !== undefined) {
+    const htmlEnd = new RegExp(`</${tag}>`, 'i')
+    return htmlEnd.test(line) ? null : { ...blank, htmlEnd }
+  }
+  return /^ {0,3}<!--/.test(line) && !line.includes('-->') ? { ...blank, htmlEnd: /-->/ } : null
+}
+
+/** The fence as it stands after a line in it; null when that line was its end. */
+function afterLine(fence: Fence, line: string): Fence | null {
+  const { lengths, character, htmlEnd, hasLostList } = fence
+  if (htmlEnd) return htmlEnd.test(line) ? null : fence
+  const found = FENCE.exec(hasLostList ? line.trimStart() : line)
+  const mark = found?.[1] ?? found?.[3] ?? ''
+  if (mark[0] !== character || mark.length < lengths.at(-1)!) return fence
+  const hasLanguage = (found?.[2] ?? found?.[4] ?? '').trim() !== ''
+  const inside = hasLanguage ? [...lengths, mark.length] : lengths.slice(0, -1)
+  return inside.length === 0 ? null : { ...fence, lengths: inside }
+}

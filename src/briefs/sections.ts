@@ -1,0 +1,124 @@
+export type SectionName =
+  | 'goal'
+  | 'state'
+  | 'done'
+  | 'next'
+  | 'decisions'
+  | 'failed'
+  | 'files'
+  | 'verify'
+  | 'questions'
+  | 'constraints'
+  | 'request'
+
+export interface Section {
+  name: SectionName
+  title: string
+  /** What is asked for, as it is told to an agent. */
+  wants: string
+  /** Headings that mean it, in the words and languages agents use. */
+  known: RegExp
+}
+
+export const TITLE = 'Handoff brief'
+export const ADDED_TITLE = 'Added by Baton'
+export const LATE_TITLE = 'Found later'
+
+/** In the order they stand in a brief. Where two could be meant by a heading, `ASKED` decides. */
+export const SECTIONS: readonly Section[] = [
+  {
+    name: 'goal',
+    title: 'Goal and why',
+    wants: 'what is to be reached, and what for',
+    known: /\b(goals?|objectives?|purpose|ziel|zweck|objetivos?|but|objectif)\b|目标|目標|目的|цель/iu,
+  },
+  {
+    name: 'state',
+    title: 'State',
+    wants: 'where the work stands now: what runs, what is broken, what is half done',
+    known: /\b(state|status|situation|stand|estado|état|where (we|things) (are|stand))\b|状态|状態|現状|состояние/iu,
+  },
+  {
+    name: 'done',
+    title: 'Done',
+    wants: 'what is finished and need not be done again',
+    known: /\b(done|finished|completed|accomplished|erledigt|hecho|fait|terminé)\b|已完成|完了|сделано/iu,
+  },
+  {
+    name: 'next',
+    title: 'Next exact step',
+    wants: 'the very next thing to do: file, command, what to expect; then the open todos',
+    known: /\b(next|todos?|remaining|nächste\p{L}*|siguientes?|próximos?|prochaine?s?)\b|下一步|次の|следующ/iu,
+  },
+  {
+    name: 'decisions',
+    title: 'Decisions',
+    wants: 'each with its reason and what was rejected',
+    known: /\b(decisions?|choices?|entscheidung\p{L}*|decision\p{L}*|decisiones|décisions?)\b|决定|決定|решени/iu,
+  },
+  {
+    name: 'failed',
+    title: 'Failed attempts',
+    wants: 'what was tried, how it failed (the error in its own words), why it should not be tried again',
+    known:
+      /\b(failed|failures?|attempts?|dead ends?|tried|fehlversuche?|gescheitert|intentos|fallidos|échecs?|essais)\b|失败|失敗|неудач/iu,
+  },
+  {
+    name: 'files',
+    title: 'Files',
+    wants: 'branch and commit; then `Changed:` with one path a line, then `Read:` with those worth reading first',
+    known: /\b(files?|changed|modified|paths|branch|dateien?|archivos?|ficheros?|fichiers?)\b|文件|ファイル|файл/iu,
+  },
+  {
+    name: 'verify',
+    title: 'Commands to verify',
+    wants: 'the commands as they were run, and what each said last: passing, or failing with the names of the tests',
+    known:
+      /\b(verify|verification|commands?|tests?|how to (check|run)|prüfen|befehle?|comandos?|verificar|commandes?|vérifi\p{L}*)\b|验证|検証|コマンド|команд/iu,
+  },
+  {
+    name: 'questions',
+    title: 'Open questions',
+    wants: 'what nobody has answered yet, and whom to ask',
+    known: /\b(questions?|unknowns?|fragen?|offene\p{L}*|preguntas?|unanswered)\b|问题|質問|未解決|вопрос/iu,
+  },
+  {
+    name: 'constraints',
+    title: 'Constraints from the user',
+    wants: 'all the user required or forbade, in the user’s words',
+    known:
+      /\b(constraints?|requirements?|rules?|prohibitions?|forbidden|vorgaben?|verbote?|regeln|restricciones|contraintes?)\b|约束|制約|禁止|ограничени/iu,
+  },
+  {
+    name: 'request',
+    title: 'Last user request',
+    wants: 'verbatim, as a quotation: the user’s own, not this one',
+    known:
+      /\b(requests?|prompt|asked|letzte\p{L}* (anfrage|auftrag|bitte)|anfrage|auftrag|petición|solicitud|demande)\b|请求|依頼|リクエスト|запрос/iu,
+  },
+]
+
+/** Asked in this order: the more telling word first, so that "Failed tests" is not about how to verify, nor "Next steps: files" about files. */
+const ASKED: readonly SectionName[] = [
+  ...(['request', 'constraints', 'questions', 'decisions', 'next', 'failed'] as const),
+  ...(['verify', 'files', 'goal', 'done', 'state'] as const),
+]
+
+/** What a fresh session cannot do without comes first. */
+export const BY_NEED: readonly SectionName[] = [
+  ...(['request', 'next', 'constraints', 'state', 'goal', 'questions'] as const),
+  ...(['failed', 'files', 'decisions', 'verify', 'done'] as const),
+]
+
+const byName = new Map(SECTIONS.map((section) => [section.name, section]))
+const byTitle = new Map(SECTIONS.map((section) => [section.title.toLowerCase(), section.name]))
+
+const sectionOf = (name: SectionName): Section => byName.get(name)!
+
+/** The section a heading means; null: none of ours. */
+export function sectionNamed(heading: string): SectionName | null {
+  const plain = heading.replace(/[*_`#:]/g, '').trim()
+  const exact = byTitle.get(plain.toLowerCase())
+  if (exact !== undefined) return exact
+  return ASKED.find((name) => sectionOf(name).known.test(plain)) ?? null
+}

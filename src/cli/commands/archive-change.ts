@@ -1,0 +1,331 @@
+import { basename, resolve } from 'node:path'
+import { callingSession } from '../../agents/clients.js'
+import { finishAll, type Opened, retainArchives, waitForOther } from '../../app/archives.js'
+import {
+  configuredPrune,
+  forgetSession,
+  isQuoted,
+  isShared,
+  oneSession,
+  sessionsOfProject,
+} from '../../app/forget-sessions.js'
+import { sessionNamed } from '../../app/sessions.js'
+import type { Archives } from '../../archive/archive.js'
+import { partOf } from '../../archive/choose-archives.js'
+import type { Pattern } from '../../archive/named-secrets.js'
+import { BUILT_IN, E_MAIL, ownPatterns, redactLines } from '../../archive/redact.js'
+import { restoreArchive } from '../../archive/restore-archive.js'
+import { loadConfig } from '../../config/load-config.js'
+import type { ArchiveRecord } from '../../contract/records/archive.js'
+import { BatonError, EXIT } from '../../lib/errors.js'
+import type { Call, Cli } from '../command.js'
+import { inArchives } from '../open-archives.js'
+import { wrong } from '../parse-call.js'
+import { parseAge, parseSize } from '../parse-values.js'
+import { bytesText, harmless, tilde, wrap } from '../render/text.js'
+import { archiveTable } from './archive.js'
+
+/** `restore`: the transcript as it was. `export`: the same to give away, with `--redact` without what looks like a secret. */
+export async function takeOut(call: Call, cli: Cli, action: 'restore' | 'export'): Promise<number> {
+  const written = call.value('to')
+  if (written === null)
+    throw wrong({ name: 'archive' }, `Where to? baton archive ${action} ${call.words[1]} --to FILE.`)
+  if (written === '-')
+    throw wrong({ name: 'archive' }, '--to needs a file: a transcript is not printed.', 'A file named - is ./-.')
+  if (written.endsWith('/'))
+    throw wrong(
+      { name: 'archive' },
+      `${written} names a folder.`,
+      `Name the file that is to be written, such as ${written}transcript.jsonl.`,
+    )
+  const to = resolve(cli.cwd, written)
+  return inArchives(call, cli, (opened) => {
+    const record = opened.archives.find(call.words[1]!)
+    const part = partOf(record, call.value('subagent'))
+    const counts = new Map<string, number>()
+    const redacting = call.flag('redact')
+    const patterns = redacting ? patternsFor(opened, cli, record, call.flag('emails')) : []
+    restoreArchive(opened.archives.blocks, {
+      part,
+      to,
+      force: call.flag('force'),
+      segments: opened.archives.segments(part.streamId),
+      progress: (bytes) => opened.progress.add('unpacking:', bytes),
+      ...(redacting ? { through: redactLines(patterns, counts) } : {}),
+    })
+    opened.progress.end()
+    const removed = Object.fromEntries([...counts].sort())
+    const about = { archive_id: record.archiveId, session_id: record.sessionId, path: to, bytes: part.bytes }
+    if (call.json)
+      cli.print(
+        JSON.stringify(
+          action === 'restore' ? { ...about, sha256: part.sha256 } : { ...about, redacted: redacting, removed },
+        ),
+      )
+    else
+      cli.print(
+        `${action === 'restore' ? 'Restored' : 'Exported'} ${bytesText(part.bytes)} to ${tilde(to, cli.env.HOME)}.${tail(redacting, removed)}`,
+      )
+    return EXIT.done
+  })
+}
+
+function tail(redacting: boolean, removed: Record<string, number>): string {
+  if (!redacting) return ''
+  const list = Object.entries(removed).map(([name, count]) => `${count}× ${name}`)
+  return list.length === 0
+    ? ' Nothing in it looked like a secret.'
+    : ` Removed: ${list.join(', ')}. Look it through before you give it away.`
+}
+
+/** A pattern that is missing because its file is wrong would let a secret out: then nothing is written. */
+function patternsFor({ app }: Opened, cli: Cli, record: ArchiveRecord, emails: boolean): Pattern[] {
+  const loaded = loadConfig({ home: app.home, project: record.project, env: cli.env })
+  const [problem] = loaded.problems
+  if (problem)
+    throw new BatonError(
+      `The configuration is wrong, so it is not known what to redact: ${problem.key} in ${problem.file} ${problem.reason}.`,
+      problem.hint === '' ? 'baton config check tells more.' : `${problem.hint} (baton config check tells more).`,
+      EXIT.usage,
+    )
+  const file = loaded.project
+  if (file?.trusted === false && file.ignored.some(({ key }) => /(^|\.)archive$/.test(key)))
+    throw new BatonError(
+      `${file.path} is not trusted (${file.reason}), so what it says about redaction is not used.`,
+      'Look at the file, then run baton trust in its folder; or take `archive` out of it.',
+      EXIT.refused,
+    )
+  const { policy } = app.policyOf({ agent: record.agent, project: record.project, model: null, seat: null })
+  return [...ownPatterns(policy.archive.redact), ...BUILT_IN, ...(emails ? [E_MAIL] : [])]
+}
+
+const DOING = { check: 'checking:', index: 'making them searchable:' }
+
+/**
+ * Takes archives on the disk that the store does not know into the store. Exits with 1 when a file
+ * had to be skipped.
+ */
+export async function adopt(call: Call, cli: Cli): Promise<number> {
+  return inArchives(call, cli, ({ archives, progress }) => {
+    const dryRun = call.flag('dry-run')
+    const { adopted, skipped } = archives.adopt({ dryRun, progress: (what, bytes) => progress.add(DOING[what], bytes) })
+    progress.end()
+    const sessions = new Set(adopted.map(({ sessionId }) => sessionId)).size
+    if (call.json) {
+      const described = dryRun
+        ? adopted.map(({ archiveId, sessionId, project, trigger, createdAt, parts }) => ({
+            archive_id: archiveId,
+            session_id: sessionId,
+            project,
+            trigger,
+            created_at: createdAt,
+            bytes: parts[0]!.bytes,
+            sha256: parts[0]!.sha256,
+          }))
+        : archives.view(adopted)
+      cli.print(
+        JSON.stringify({ dry_run: dryRun, changed: !dryRun && adopted.length > 0, archives: described, skipped }),
+      )
+    } else {
+      const bytes = adopted.reduce((sum, { parts }) => sum + parts[0]!.bytes, 0)
+      const { paint, columns } = cli.screen
+      const lines = [
+        ...skipped.map(({ path, reason }) => `${paint('×', 'red')} ${harmless(path)}: ${harmless(reason)}`),
+        summary(adopted.length, sessions, bytes, dryRun),
+        ...(skipped.length === 0 ? [] : [SKIPPED]),
+      ]
+      cli.print(lines.flatMap((line) => wrap(line, columns, 2)).join('\n'))
+    }
+    return skipped.length === 0 ? EXIT.done : EXIT.failed
+  })
+}
+
+const SKIPPED =
+  'What is marked with × was left as it is. Put it back from a backup and run baton archive adopt again, or remove it.'
+
+function summary(archives: number, sessions: number, bytes: number, dryRun: boolean): string {
+  if (archives === 0) return 'The store knows every archive on the disk that can be read; nothing to adopt.'
+  const what = `${archives === 1 ? '1 archive' : `${archives} archives`} of ${sessions === 1 ? '1 session' : `${sessions} sessions`} (${bytesText(bytes)})`
+  return dryRun ? `Would take ${what} into the store.` : `Took ${what} into the store; baton archive list shows them.`
+}
+
+/** Keeps a session's transcript now. */
+export async function keep(call: Call, cli: Cli): Promise<number> {
+  const id = call.words[1] ?? callingSession(cli.env)
+  if (!id) throw wrong({ name: 'archive' }, 'Which session? baton archive keep <session>.', 'baton status lists them.')
+  return inArchives(call, cli, async (opened) => {
+    const { app, archives } = opened
+    const session = sessionNamed(app, id)
+    const { policy } = app.policyOf({
+      agent: session.agent,
+      project: session.project,
+      model: session.model,
+      seat: null,
+    })
+    if (!policy.archive.enabled)
+      throw new BatonError(
+        'Archiving is turned off here (archive.enabled).',
+        'baton config explain tells where.',
+        EXIT.refused,
+      )
+    const { sessionId, agent, project, transcriptPath } = session
+    const planned = app.store.transaction(() =>
+      app.planArchive({ sessionId, agent, project, trigger: 'request', transcript: transcriptPath }),
+    )!
+    finishAll(opened)
+    const record = await waitForOther({
+      store: app.store,
+      archiveId: planned.archiveId,
+      finish: () => void finishAll(opened),
+      tell: () => cli.note('Another process is keeping transcripts of this session; waiting for it …'),
+    })
+    opened.progress.end()
+    const archive = record && archives.view([record])[0]
+    if (!archive)
+      throw new BatonError(
+        `${planned.archiveId} was forgotten meanwhile.`,
+        'Keep the session again if you still want it.',
+      )
+    if (call.json) cli.print(JSON.stringify(archive))
+    else if (archive.status === 'kept')
+      cli.print(
+        `Kept ${bytesText(archive.bytes)} as ${archive.archive_id}${archive.path === null ? '' : ` (${basename(archive.path)})`}.`,
+      )
+    if (archive.status === 'kept') return EXIT.done
+    if (archive.status === 'pending')
+      throw new BatonError(
+        `${archive.archive_id} is not kept yet: another process is still working on this session’s archives.`,
+        `It is kept once that one is done (baton archive show ${archive.archive_id}).`,
+      )
+    throw new BatonError(
+      `${archive.archive_id} was not kept: ${archive.reason ?? 'for no known reason'}.`,
+      record.retryAt === null ? 'baton doctor tells what is wrong.' : 'It is tried again later.',
+    )
+  })
+}
+
+/** For a process nobody waits for: keeps what is planned, makes it searchable, drops what the configuration says is too much. */
+export async function finish(call: Call, cli: Cli): Promise<number> {
+  return inArchives(
+    call,
+    cli,
+    (opened) => {
+      const { archives, app } = opened
+      const settled = finishAll(opened)
+      const dropped = retainArchives(app, archives)
+      opened.progress.end()
+      const shown = settled.flatMap((record) => archives.view([record]))
+      if (call.json)
+        cli.print(JSON.stringify({ archives: shown, pruned: dropped.archives, freed_bytes: dropped.freedBytes }))
+      else
+        cli.print(
+          shown.length === 0
+            ? 'Nothing was waiting.'
+            : shown.map((one) => `${one.archive_id} ${one.status}${one.reason ? `: ${one.reason}` : ''}`).join('\n'),
+        )
+      return EXIT.done
+    },
+    { finish: false },
+  )
+}
+
+/** From here on people would wonder what it is doing. */
+const LONG_BYTES = 20_000_000
+
+/** Removes what is too old or too much, as asked for or as configured. */
+export async function prune(call: Call, cli: Cli): Promise<number> {
+  const [age, size] = [call.value('older-than'), call.value('max-size')]
+  const retention = {
+    olderThan: age === null ? null : parseAge(age, cli.now()),
+    mostBytes: size === null ? null : parseSize(size),
+  }
+  return inArchives(call, cli, ({ app, archives }) => {
+    const chosen = age === null && size === null ? configuredPrune(app, archives) : archives.choose(retention)
+    return drop(call, cli, archives, chosen, 'prune')
+  })
+}
+
+/** Removes everything that was kept of a session or of a project. */
+export async function forget(call: Call, cli: Cli): Promise<number> {
+  const session = call.words[1]
+  const project = call.value('project')
+  if ((session === undefined) === (project === null))
+    throw wrong(
+      { name: 'archive' },
+      'Forget what? baton archive forget <session>, or baton archive forget --project DIR.',
+    )
+  return inArchives(
+    call,
+    cli,
+    ({ app, archives }) => {
+      if (session?.startsWith('arc_')) return drop(call, cli, archives, [archives.find(session)], 'forget')
+      const sessions = project === null ? oneSession(app, session!) : sessionsOfProject(app, resolve(cli.cwd, project))
+      const records = app.store.archives().filter(({ sessionId }) => sessions.has(sessionId))
+      const quoted = [...sessions].some((sessionId) => isQuoted(app, sessionId))
+      if (records.length === 0 && !quoted)
+        throw new BatonError(
+          project === null
+            ? `Nothing is kept of ${session}.`
+            : `Nothing is kept of the project ${resolve(cli.cwd, project)}.`,
+          'baton archive list shows what is kept.',
+          EXIT.notFound,
+        )
+      const words = call.flag('dry-run') ? 0 : forgetSession(app, sessions)
+      return drop(call, cli, archives, records, 'forget', { quoted, words })
+    },
+    // What is only planned is forgotten too, so it need not be kept first.
+    { finish: false },
+  )
+}
+
+function drop(
+  call: Call,
+  cli: Cli,
+  archives: Archives,
+  records: readonly ArchiveRecord[],
+  action: 'prune' | 'forget',
+  { quoted, words: forgotten }: { quoted: boolean; words: number } = { quoted: false, words: 0 },
+): number {
+  const dry = call.flag('dry-run')
+  const before = archives.sizes()
+  const shown = archives.view(records)
+  if (!dry && shown.length > 0 && before.indexBytes > LONG_BYTES)
+    cli.note('Taking every word of it out of the index; that may take a minute …')
+  const shared = isShared(archives, records)
+  const freed = dry ? archives.frees(records) : archives.remove(records, { thorough: true }).freedBytes
+  const indexFreed = dry ? null : Math.max(0, before.indexBytes - archives.sizes().indexBytes)
+  if (call.json) {
+    const sizes = archives.sizes()
+    cli.print(
+      JSON.stringify({
+        dry_run: dry,
+        archives: shown,
+        freed_bytes: freed,
+        freed_index_bytes: indexFreed,
+        left: dry ? before.archives - shown.length : sizes.archives,
+        left_bytes: dry ? before.bytes - freed : sizes.bytes,
+        ...(action === 'forget' ? { words: forgotten } : {}),
+      }),
+    )
+    return EXIT.done
+  }
+  const words = 'what was quoted of it in loss reports, summaries, briefs and messages'
+  if (shown.length === 0 && quoted) cli.print(dry ? `Would forget ${words}.` : `Forgot ${words}; there was no archive.`)
+  else if (shown.length === 0) cli.print('Nothing is too old or too much.')
+  else {
+    cli.print(archiveTable(shown, cli).join('\n'))
+    const count = shown.length === 1 ? '1 archive' : `${shown.length} archives`
+    const why = freed === 0 && shared ? ', because other archives of the same sessions hold the same bytes' : ''
+    const said = dry
+      ? `Would ${action} ${count} and free ${bytesText(freed)}${why}.`
+      : `${action === 'prune' ? 'Pruned' : 'Forgot'} ${count}; freed ${bytesText(freed)}${why} and ${bytesText(indexFreed!)} of the index.`
+    cli.print(
+      wrap(
+        quoted ? `${said} ${dry ? 'Would also forget' : 'Forgot also'} ${words}.` : said,
+        cli.screen.columns,
+        0,
+      ).join('\n'),
+    )
+  }
+  return EXIT.done
+}

@@ -1,0 +1,316 @@
+import { resolve } from 'node:path'
+import { callingSession, SESSION_VARIABLES } from '../../agents/clients.js'
+import { type Opened, readNew, type Unread } from '../../app/archives.js'
+import { withOpenApp } from '../../app/open-app.js'
+import { sessionNamed } from '../../app/sessions.js'
+import { chosen, sessionsNamed } from '../../archive/choose-archives.js'
+import { parseQuery } from '../../archive/search/parse-query.js'
+import type { SearchRequest } from '../../archive/search/search-archives.js'
+import type { ArchiveRecord, Hit } from '../../contract/records/archive.js'
+import type { CompactionRecord, LossReport } from '../../contract/records/compaction.js'
+import type { App } from '../../engine/open-engine.js'
+import { toldAgain } from '../../facts/key-of.js'
+import { EXIT } from '../../lib/errors.js'
+import type { Call, Cli, Command } from '../command.js'
+import { inArchives } from '../open-archives.js'
+import { wrong } from '../parse-call.js'
+import { parseLimit } from '../parse-values.js'
+import { factLines } from '../render/briefs.js'
+import type { Paint } from '../render/screen.js'
+import { keptLine, kindsText, whyNoReport } from '../render/session-page.js'
+import { bytesText, cut, harmless, projectName, stamp, wrap } from '../render/text.js'
+import { readInput } from '../terminal.js'
+
+/**
+ * Enough for a program that pipes a query in. A terminal where nothing is typed is not waited for
+ * any longer.
+ */
+const INPUT_MS = 5_000
+
+export async function search(call: Call, cli: Cli): Promise<number> {
+  const words = call.words.slice(1).join(' ')
+  const query = words === '-' ? await readInput(process.stdin, INPUT_MS, INPUT_MS) : words
+  const limit = parseLimit(call.value('limit'), 20)
+  refuseEmpty(query)
+  const work = (opened: Opened): number => {
+    const { app, archives } = opened
+    const wanted = among(call, cli, app)
+    const fresh = readNew(opened)
+    const lost = new Set<string>()
+    const unreadable = (id: string): void => void lost.add(id)
+    const { within } = fresh
+    const hits = archives.search({ query, limit, unreadable, within, ...(wanted ? { among: wanted } : {}) })
+    const unread = fresh.unread()
+    if (call.json) cli.print(JSON.stringify({ hits, unreadable: [...lost], unread }))
+    else if (hits.length === 0 && lost.size === 0) cli.print(nothing(app.store.archives().length, cli.screen.columns))
+    else if (hits.length > 0) cli.print(hits.flatMap((hit) => hitLines(hit, query, cli)).join('\n'))
+    tellUnreadable(lost, cli)
+    tellUnread(unread, cli)
+    if (hits.length === limit) cli.note(`The best ${limit}; --limit N shows more.`)
+    return hits.length === 0 && lost.size > 0 ? EXIT.failed : EXIT.done
+  }
+  return inArchives(call, cli, work, { finish: false })
+}
+
+/** Something was found, but the file it stands in is gone or damaged. */
+function tellUnreadable(archives: ReadonlySet<string>, cli: Cli): void {
+  if (archives.size === 0) return
+  const names = [...archives].join(', ')
+  cli.note(`What matches in ${names} cannot be shown: files are gone or damaged. baton archive verify tells more.`)
+}
+
+function refuseEmpty(query: string): void {
+  if (parseQuery(query).length === 0)
+    throw wrong(
+      { name: 'archive' },
+      `There is no word to look for in "${query}".`,
+      'Give words, a "phrase", or the beginning of a word with a star.',
+    )
+}
+
+export function nothing(archives: number, columns: number): string {
+  const text =
+    archives === 0
+      ? 'Nothing found: there are no archives yet.'
+      : 'Nothing found. All words must stand in the same prompt, answer, command or result; fewer words find more.'
+  return wrap(text, columns, 0).join('\n')
+}
+
+/** Which archives `--session` and `--project` leave; null: both are absent. Throws when they name nothing. */
+export function among(call: Call, cli: Cli, app: App): ((record: ArchiveRecord) => boolean) | null {
+  const session = call.value('session')
+  const project = call.value('project')
+  if (session === null && project === null) return null
+  return chosen(app, { session, folder: project === null ? null : resolve(cli.cwd, project) })
+}
+
+const MOST_NAMED = 3
+
+export function tellUnread(unread: readonly Unread[], cli: Cli): void {
+  if (unread.length === 0) return
+  const bytes = unread.reduce((sum, one) => sum + one.bytes, 0)
+  const sessions = [...new Set(unread.map((one) => harmless(one.session_id.slice(0, 8))))]
+  const more = sessions.length > MOST_NAMED ? ` and ${sessions.length - MOST_NAMED} more` : ''
+  cli.note(
+    `Not read yet, there was no time: ${sessions.slice(0, MOST_NAMED).join(', ')}${more} (${bytesText(bytes)}). ` +
+      'It is read now in the background; baton archive finish waits for it.',
+  )
+}
+
+export const recallCommand: Command = {
+  name: 'recall',
+  summary: 'fetch what was said or done before a compaction',
+  usage: ['<query> [--session ID] [--limit N]', '--lost [query] [--session ID] [--before-last N]'],
+  about:
+    `Finds prompts, answers, commands and results in the archives and prints them whole. Run by an agent (${SESSION_VARIABLES} is set), it looks ` +
+    'in the sessions of its own seat first, and everywhere only if nothing is found there. All words must stand in the same place; "a phrase" ' +
+    'stands together, and a star ends the beginning of a word. What sessions said since they were last archived is read first, also of sessions that were killed: for at most 5 s, and what was not read is named. Sessions whose client still runs are read once they end, are compacted or hand off.\n' +
+    'With --lost: the facts that the summary of the last compaction does not carry, most needed first; words leave those that have them all.',
+  options: {
+    lost: { type: 'boolean', about: 'what the last compaction dropped' },
+    'before-last': { type: 'string', value: 'N', about: '--lost: the Nth compaction before the last one' },
+    session: { type: 'string', value: 'ID', about: 'only this session, or all of a seat' },
+    limit: { type: 'string', value: 'N', about: 'so many (5; with --lost all)' },
+  },
+  words: { min: 0, max: 100 },
+  examples: [
+    ['baton recall "never touch the migrations"', 'words that stand in one place'],
+    ['baton recall \'"exit code 137"\' --limit 1', 'a phrase, the best place only'],
+    ["baton recall 'deploy*' --session d76d6c4d --json", 'for a script'],
+    ['baton recall --lost', 'everything the last compaction dropped'],
+    ['baton recall --lost migrations --session api', 'of the seat api, only what names the migrations'],
+  ],
+  json: '{hits: [{archive_id, line, kind, text, …}], scope, unreadable, unread: [{session_id, archive_id, bytes}]}; scope: session, seat or all. With --lost also {session_id, compaction_started_at, facts, facts_kept, by_kind}, each hit with state and put_back',
+  run: runRecall,
+}
+
+async function runRecall(call: Call, cli: Cli): Promise<number> {
+  if (call.flag('lost')) return recallLost(call, cli)
+  const query = call.words.join(' ')
+  const limit = parseLimit(call.value('limit'), 5)
+  if (call.words.length === 0)
+    throw wrong(recallCommand, 'Which words? baton recall <query>.', 'baton recall --lost lists what was dropped.')
+  refuseEmpty(query)
+  const work = (opened: Opened): number => {
+    const fresh = readNew(opened)
+    const lost = new Set<string>()
+    const asked = {
+      query,
+      limit,
+      textLength: 10_000,
+      unreadable: (id: string): void => void lost.add(id),
+      within: fresh.within,
+    }
+    const { hits, scope } = look(opened, asked, call.value('session'), callingSession(cli.env))
+    const unread = fresh.unread()
+    tellUnreadable(lost, cli)
+    tellUnread(unread, cli)
+    if (call.json) cli.print(JSON.stringify({ hits, scope, unreadable: [...lost], unread }))
+    else if (hits.length === 0 && lost.size > 0) return EXIT.failed
+    else if (hits.length === 0) cli.print(nothing(opened.app.store.archives().length, cli.screen.columns))
+    else cli.print(hits.map((hit) => wholeHit(hit, query, cli).join('\n')).join('\n\n'))
+    return EXIT.done
+  }
+  return inArchives(call, cli, work, { finish: false })
+}
+
+function look(
+  { app, archives }: Opened,
+  asked: SearchRequest,
+  session: string | null,
+  own: string | undefined,
+): { hits: Hit[]; scope: 'session' | 'seat' | 'all' } {
+  const within = (sessions: string[]): Hit[] => {
+    const wanted = new Set(sessions)
+    return archives.search({ ...asked, among: ({ sessionId }) => wanted.has(sessionId) })
+  }
+  if (session !== null) return { hits: within(sessionsNamed(app, session)), scope: 'session' }
+  const record = own ? app.store.session(own) : null
+  const near = record ? within(app.store.chain(record.seatId).map(({ sessionId }) => sessionId)) : []
+  if (near.length > 0) return { hits: near, scope: 'seat' }
+  return { hits: archives.search(asked), scope: 'all' }
+}
+
+type Scope = 'session' | 'seat' | 'all'
+type Reported = CompactionRecord & { loss: LossReport }
+
+/** `recall --lost`: what the newest compaction with a report dropped. */
+function recallLost(call: Call, cli: Cli): Promise<number> {
+  const limit = parseLimit(call.value('limit'), Number.POSITIVE_INFINITY)
+  const back = parseLimit(call.value('before-last'), 0)
+  return withOpenApp(cli, (app) => {
+    const { found, unreported, scope } = newest(app, call.value('session'), callingSession(cli.env), back)
+    const words = call.words.join(' ').toLowerCase().split(/\s+/).filter(Boolean)
+    const lost = (found?.loss.lost ?? []).filter(({ kind, text }) => {
+      const all = `${kind} ${text}`.toLowerCase()
+      return words.every((word) => all.includes(word))
+    })
+    const shown = lost.slice(0, limit)
+    const archived = found !== null && found.archiveId !== null && app.store.archive(found.archiveId)?.status === 'kept'
+    if (call.json) cli.print(JSON.stringify({ ...view(found, shown), scope }))
+    else cli.print(page({ found, unreported, shown, matching: lost.length, archived }, cli).join('\n'))
+    return EXIT.done
+  })
+}
+
+interface Newest {
+  /** The newest that has a report. */
+  found: Reported | null
+  /** A later one that has none. */
+  unreported: CompactionRecord | null
+  scope: Scope
+}
+
+/** Of the session or seat that is named; else of the agent's own seat; else of all. */
+function newest(app: App, named: string | null, own: string | undefined, back: number): Newest {
+  const { store } = app
+  const among = (ids: readonly string[]): Omit<Newest, 'scope'> => {
+    const all = ids.flatMap((id) => store.compactions(id)).sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1))
+    const reported = all.filter((one): one is Reported => one.loss !== null)
+    const found = reported.at(-1 - back) ?? null
+    const last = all.at(-1) ?? null
+    return { found, unreported: back > 0 || last === found ? null : last }
+  }
+  const chainOf = (seatId: string): string[] => store.chain(seatId).map(({ sessionId }) => sessionId)
+  if (named !== null) {
+    const seat = store.seatNamed(named) ?? store.seat(named)
+    return { ...among(seat ? chainOf(seat.seatId) : [sessionNamed(app, named).sessionId]), scope: 'session' }
+  }
+  const record = own ? store.session(own) : null
+  const near = record ? among(chainOf(record.seatId)) : null
+  if (near && (near.found || near.unreported)) return { ...near, scope: 'seat' }
+  return { ...among(store.sessions().map(({ sessionId }) => sessionId)), scope: 'all' }
+}
+
+function view(found: Reported | null, lost: LossReport['lost']): Record<string, unknown> {
+  const back = found ? toldAgain(found) : () => false
+  return {
+    session_id: found?.sessionId ?? null,
+    compaction_started_at: found?.startedAt ?? null,
+    facts: found?.loss.total ?? null,
+    facts_kept: found?.loss.kept ?? null,
+    by_kind: found?.loss.byKind ?? {},
+    hits: lost.map((fact) => ({
+      archive_id: found?.archiveId ?? null,
+      line: fact.line,
+      kind: fact.kind,
+      text: fact.text,
+      state: fact.state,
+      put_back: back(fact),
+    })),
+  }
+}
+
+interface Found extends Omit<Newest, 'scope'> {
+  shown: LossReport['lost']
+  matching: number
+  /** Its archive is still there. */
+  archived: boolean
+}
+
+function page({ found, unreported, shown, matching, archived }: Found, { screen }: Cli): string[] {
+  const { columns, paint } = screen
+  const note = unreported
+    ? wrap(
+        paint(`The compaction of ${stamp(unreported.startedAt)} has ${whyNoReport(unreported)}.`, 'yellow'),
+        columns,
+        0,
+      )
+    : []
+  if (found === null) return unreported ? note : wrap('No compaction is known here.', columns, 0)
+  const back = toldAgain(found)
+  const more = matching - shown.length
+  const place = archived ? `; the transcript before it is archive ${found.archiveId}` : ''
+  const nothing = found.loss.lost.length === 0 ? 'Nothing was lost.' : 'Nothing that was lost has these words.'
+  return [
+    ...note,
+    ...wrap(
+      `${paint(harmless(found.sessionId.slice(0, 8)), 'bold')} compacted ${stamp(found.startedAt)}${place}`,
+      columns,
+      0,
+    ),
+    ...wrap(keptLine(found.loss, paint), columns, 0),
+    ...wrap(paint(kindsText(found.loss), 'dim'), columns, 0),
+    '',
+    ...(matching === 0 ? [nothing] : shown.flatMap((fact) => factLines(fact, back(fact), columns, paint))),
+    ...(more > 0 ? [paint(`and ${more} more`, 'dim')] : []),
+    ...(shown.some(back) ? ['', paint('↩ was put back into the conversation', 'dim')] : []),
+  ]
+}
+
+type On = Pick<Cli, 'screen' | 'env'>
+
+/** Where it stands, and the words around the match below it. */
+function hitLines(hit: Hit, query: string, { screen, env }: On): string[] {
+  const width = Math.min(screen.columns, 160) - 2
+  const text = wrap(harmless(hit.snippet), width, 0)
+  return [head(hit, { screen, env }), ...text.map((line) => `  ${marked(line, query, screen.paint)}`)]
+}
+
+/** The same with everything that was said. */
+function wholeHit(hit: Hit, query: string, { screen, env }: On): string[] {
+  const lines = hit.text.split('\n').flatMap((line) => wrap(harmless(line), Math.min(screen.columns, 160) - 2, 0))
+  return [head(hit, { screen, env }), ...lines.map((line) => `  ${marked(line, query, screen.paint)}`.trimEnd())]
+}
+
+function head(hit: Hit, { screen, env }: On): string {
+  const { paint, columns } = screen
+  const place = `${hit.archive_id}:${hit.line}${hit.subagent === null ? '' : ` in ${harmless(hit.subagent)}`}`
+  const about = [
+    hit.kind,
+    harmless(hit.session_id.slice(0, 8)),
+    projectName(hit.project, env.HOME),
+    ...(hit.at === null ? [] : [stamp(hit.at)]),
+  ]
+  return cut(`${paint(place, 'cyan')}  ${paint(about.join('  '), 'dim')}`, columns)
+}
+
+/** The words that were looked for, where they stand as they were typed. */
+function marked(line: string, query: string, paint: Paint): string {
+  const words = parseQuery(query).flatMap((term) => [term.words, ...(term.words.match(/[\p{L}\p{N}]+/gu) ?? [])])
+  if (words.length === 0) return line
+  const longest = [...new Set(words)]
+    .sort((a, b) => b.length - a.length)
+    .map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+  return line.replace(new RegExp(`(?<![\\p{L}\\p{N}])(?:${longest.join('|')})`, 'giu'), (found) => paint(found, 'bold'))
+}

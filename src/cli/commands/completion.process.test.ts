@@ -1,0 +1,49 @@
+import { spawnSync } from 'node:child_process'
+import { expect, test } from 'vitest'
+import { BATON } from '../../../test/harness/paths.js'
+import { newTrial } from '../../testing/cli-home.js'
+import { COMMAND_NAMES, loadAll } from '../commands.js'
+import { completionScript } from './help.js'
+
+/** What bash offers after these words; the last one is being typed. */
+function offered(...words: string[]): string[] {
+  const line = words.map((word) => `'${word}'`).join(' ')
+  const script = `source <(node "$BATON" completion bash); COMP_WORDS=(baton ${line}); COMP_CWORD=${words.length}; _baton; printf '%s\\n' "\${COMPREPLY[@]}"`
+  const ran = spawnSync('bash', ['--norc', '-c', script], {
+    env: { PATH: process.env.PATH, HOME: '/nonexistent', BATON },
+    encoding: 'utf8',
+  })
+  expect(ran.stderr).toBe('')
+  return ran.stdout.split('\n').filter(Boolean)
+}
+
+test('bash completes commands, fixed words, options and their values', () => {
+  expect(offered('')).toEqual([...COMMAND_NAMES, '--help', '--version'])
+  expect(offered('st')).toEqual(['status', 'statusline'])
+  expect(offered('status', '--w')).toEqual(['--watch'])
+  expect(offered('config', 'ex')).toEqual(['explain'])
+  expect(offered('install', '--scope', '')).toEqual(['user', 'project'])
+  expect(offered('help', 'sh')).toEqual(['show'])
+  expect(offered('serve', '--port', '')).toEqual([])
+})
+
+test('every shell’s script knows every command and option', async () => {
+  const commands = await loadAll()
+  for (const shell of ['bash', 'zsh', 'fish'] as const) {
+    const script = completionScript(shell, commands)
+    for (const { name, options } of commands) {
+      expect(script).toContain(name)
+      for (const option of Object.keys(options)) expect(script).toMatch(new RegExp(`(--|-l )${option}\\b`))
+    }
+  }
+})
+
+test('an unknown shell is refused; JSON carries the script', async () => {
+  const trial = newTrial()
+  expect(await trial.run(['completion', 'bsah'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('Did you mean bash?'),
+  })
+  const { json } = await trial.run(['completion', 'fish', '--json'])
+  expect(json).toMatchObject({ shell: 'fish', script: expect.stringContaining('complete -c baton') })
+})

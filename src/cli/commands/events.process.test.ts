@@ -1,0 +1,127 @@
+import { execFileSync } from 'node:child_process'
+import { expect, test } from 'vitest'
+import { BATON } from '../../../test/harness/paths.js'
+import { until } from '../../../test/harness/wait.js'
+import type { Event } from '../../contract/records/event.js'
+import { newTrial, type Trial, tell, tellEvent } from '../../testing/cli-home.js'
+
+const A = 'aaaaaaaa-ef1f-4334-9716-3be98836406b'
+const B = 'bbbbbbbb-ef1f-4334-9716-3be98836406b'
+
+function happened(): Trial {
+  const trial = newTrial()
+  trial.fill((app) => tell(app, { session: A, project: trial.project, used: 90_000 }), {
+    now: new Date(Date.now() - 7_200_000),
+  })
+  trial.fill((app) => tell(app, { session: B, project: trial.project, used: 10_000 }))
+  return trial
+}
+
+const lines = (text: string): Event[] =>
+  text
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line))
+
+test('JSON is one event a line, ids rising, times in UTC', async () => {
+  const trial = happened()
+  const ran = await trial.run(['events', '--json'])
+  expect(ran).toMatchObject({ code: 0, stderr: '' })
+  const events = lines(ran.stdout)
+  expect(events.map(({ type, session_id }) => [type, session_id!.slice(0, 1)].join(' '))).toEqual([
+    'session_started a',
+    'cycle_started a',
+    'reading a',
+    'level_crossed a',
+    'message_queued a',
+    'context_warning a',
+    'session_started b',
+    'cycle_started b',
+    'reading b',
+  ])
+  for (const [index, event] of events.entries()) {
+    expect(Object.keys(event).sort()).toEqual(['at', 'data', 'id', 'job_id', 'seat_id', 'session_id', 'type'])
+    expect(event.at).toMatch(/Z$/)
+    if (index > 0) expect(event.id).toBeGreaterThan(events[index - 1]!.id)
+  }
+})
+
+test('a session, an event or a time narrows it', async () => {
+  const trial = happened()
+  const all = lines((await trial.run(['events', '--json'])).stdout)
+  const ask = async (...args: string[]) => lines((await trial.run(['events', '--json', ...args])).stdout)
+  expect(await ask('--session', 'bbbb')).toEqual(all.filter((event) => event.session_id === B))
+  expect(await ask('--since', String(all[3]!.id))).toEqual(all.slice(4))
+  expect(await ask('--since', '1h')).toEqual(all.slice(6))
+  expect(await ask('--since', all[6]!.at)).toEqual(all.slice(6))
+  expect(await ask('--since', '0')).toEqual(all)
+  expect(await trial.run(['events', '--since', 'soon'])).toMatchObject({ code: 2, stdout: '' })
+  expect(await trial.run(['events', '--session', 'nobody'])).toMatchObject({ code: 3, stdout: '' })
+})
+
+test('more events than one page are all there', async () => {
+  const trial = newTrial()
+  trial.fill((app) =>
+    app.store.transaction(() => {
+      for (let i = 0; i < 2_500; i++) {
+        app.store.addEvent({
+          type: 'reading',
+          at: new Date().toISOString(),
+          session_id: A,
+          seat_id: null,
+          job_id: null,
+          data: { used_tokens: i },
+        })
+      }
+    }),
+  )
+  expect(lines((await trial.run(['events', '--json'])).stdout)).toHaveLength(2_500)
+  expect(
+    execFileSync('bash', ['-c', `node "${BATON}" events | head -2`], { env: trial.env, encoding: 'utf8' }).split('\n'),
+  ).toHaveLength(3)
+})
+
+test('people read lines with local times, the session and what happened', async () => {
+  const trial = happened()
+  const { stdout } = await trial.run(['events', '--session', A])
+  expect(stdout).toMatch(
+    /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+00:00 {2}aaaaaaaa {2}level reached {6}notice · at 83,500 · used 90,000 · 53.9% full$/m,
+  )
+})
+
+test('an empty store has no events', async () => {
+  expect(await newTrial().run(['events', '--json'])).toMatchObject({ code: 0, stdout: '', stderr: '' })
+})
+
+test('--follow goes on with what happens next and ends with 0 at Ctrl-C', async () => {
+  const trial = happened()
+  const following = trial.start(['events', '--follow', '--json', '--since', '1h'])
+  await until('what was there', () => lines(following.stdout()).length === 3)
+  trial.fill((app) => tellEvent(app, 'SessionEnd', B, trial.project, { reason: 'other' }))
+  await until('what came', () => following.stdout().includes('session_ended'))
+  expect(await following.stop('SIGINT')).toMatchObject({ code: 0, stderr: '' })
+})
+
+test('--follow ends by itself when its reader leaves', async () => {
+  const trial = happened()
+  const following = trial.start(['events', '--follow', '--json'])
+  await following.firstLine()
+  following.child.stdout!.destroy()
+  // the next event finds nobody
+  trial.fill((app) => tellEvent(app, 'SessionEnd', A, trial.project, { reason: 'other' }))
+  expect(await following.done).toMatchObject({ code: 0, stderr: '' })
+})
+
+test('an empty list says why it is empty and what to do', async () => {
+  const fresh = newTrial()
+  const empty = await fresh.run(['events'])
+  expect(empty).toMatchObject({ code: 0, stdout: '' })
+  expect(empty.stderr).toBe(
+    'Nothing happened yet.\nRun baton install, then open Claude Code and send a prompt; what happens is listed here.\n',
+  )
+  expect(await fresh.run(['events', '--json'])).toMatchObject({ code: 0, stdout: '', stderr: '' })
+  const trial = happened()
+  expect((await trial.run(['events', '--since', '2999-01-01T00:00:00Z'])).stderr).toBe(
+    'Nothing happened since then. Without --since all events are listed.\n',
+  )
+})

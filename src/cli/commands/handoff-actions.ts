@@ -1,0 +1,354 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  addedIn,
+  briefNamed,
+  cancelBrief,
+  editableText,
+  factsOf,
+  findBriefNamed,
+  handoffUnderWay,
+  readWhole,
+  reviseText,
+  verdictOf,
+} from '../../app/briefs.js'
+import { typeMessages } from '../../app/messages.js'
+import { withOpenApp } from '../../app/open-app.js'
+import { projectOf, seatName, seatNamed, sessionNamed } from '../../app/sessions.js'
+import { withoutFrontMatter } from '../../briefs/front-matter.js'
+import { untrustedText } from '../../briefs/resume-text.js'
+import type { Verdict } from '../../briefs/sign.js'
+import type { BriefOrigin, BriefRecord, BriefStatus } from '../../contract/records/brief.js'
+import type { HandoffRecord } from '../../contract/records/handoff.js'
+import type { SessionRecord } from '../../contract/records/session.js'
+import type { Caller } from '../../engine/handoff/authorize-caller.js'
+import {
+  approveBrief,
+  beginEditing,
+  checkText,
+  dropHandoff,
+  endEditing,
+  requestBrief,
+} from '../../engine/handoff/handoff-calls.js'
+import { hindranceOf } from '../../engine/handoff/missed-orders.js'
+import { takeUp, writeNow } from '../../engine/handoff/own-briefs.js'
+import type { App } from '../../engine/open-engine.js'
+import { viewBrief, viewCoverage, viewHandoff } from '../../engine/views/brief-view.js'
+import { BatonError, EXIT } from '../../lib/errors.js'
+import type { Call, Cli } from '../command.js'
+import { briefPage, briefTable, coverageLines, handoffText, scoreText } from '../render/briefs.js'
+import { kindsText } from '../render/session-page.js'
+import { tilde, wrap } from '../render/text.js'
+import { openEditor } from '../terminal.js'
+import { bodyIn, callerOf, sessionMeant, textOf, whatNext } from './handoffs.js'
+
+/** Briefs of the past that nobody asks for every day. */
+const SHOWN = 20
+const OUT = new Set<BriefStatus>(['superseded', 'cancelled', 'failed'])
+
+export async function list(call: Call, cli: Cli): Promise<number> {
+  return withOpenApp(cli, (app) => {
+    const seat = call.value('seat')
+    const of = seat === null ? {} : { seatId: seatNamed(app, seat) }
+    const all = app.store.briefs(of).reverse()
+    const wanted = call.flag('all') ? all : all.filter(({ status }) => !OUT.has(status)).slice(0, SHOWN)
+    const briefs = wanted.map(viewBrief)
+    const handoffs = app.store.openHandoffs(of).map((one) => viewHandoff(one, hindranceOf(app.engine.deps, one)))
+    if (call.json) {
+      cli.print(JSON.stringify({ briefs, handoffs }))
+      return EXIT.done
+    }
+    const { columns, paint } = cli.screen
+    const say = (text: string): void => cli.print(wrap(text, columns, 2).join('\n'))
+    if (briefs.length > 0) cli.print(briefTable(briefs, (id) => seatName(app, id), cli).join('\n'))
+    else say(none(all.length))
+    const left = all.length - wanted.length
+    if (left > 0 && briefs.length > 0) say(paint(`and ${left} more: baton handoffs list --all`, 'dim'))
+    for (const handoff of handoffs)
+      say(`${paint('under way', 'yellow')}  ${seatName(app, handoff.seat_id)}: ${handoffText(handoff, cli.now())}`)
+    return EXIT.done
+  })
+}
+
+function none(all: number): string {
+  return all > 0
+    ? `No brief is in use; baton handoffs list --all shows ${all === 1 ? 'the one' : `all ${all}`} of before.`
+    : 'No briefs yet. An agent gives one when a level asks for it, with /handoff, or by baton handoff <file>.'
+}
+
+const LONGEST = 64_000
+
+export async function show(call: Call, cli: Cli): Promise<number> {
+  return withOpenApp(cli, (app) => {
+    const record = briefNamed(app, call.words[1]!)
+    const { verdict, body, text, origin, addenda } = readWhole(app, record)
+    // An agent may run this too: what Baton did not keep so is data.
+    const untrusted = body === null || text !== null ? null : untrustedText(record.path, body, LONGEST)
+    const brief = viewBrief(record)
+    const last = app.store.handoffs({ seatId: record.seatId }).findLast(({ briefId }) => briefId === record.briefId)
+    const handoff = last ? viewHandoff(last, hindranceOf(app.engine.deps, last)) : null
+    if (call.json) {
+      const from = origin && spelled(origin)
+      const shown = {
+        ...brief,
+        addenda,
+        verdict,
+        text,
+        untrusted_text: untrusted,
+        added: addedIn(text),
+        front_matter: from,
+        handoff,
+      }
+      cli.print(JSON.stringify(shown))
+      return EXIT.done
+    }
+    const seatName = app.store.seat(record.seatId)?.name ?? null
+    const { columns, paint } = cli.screen
+    const on = { columns, paint, now: cli.now(), home: cli.env.HOME }
+    cli.print(briefPage({ brief, verdict, text, untrusted, addenda, handoff, seatName }, on).join('\n'))
+    return EXIT.done
+  })
+}
+
+/** As it stands in the file. */
+function spelled(origin: BriefOrigin): Record<string, unknown> {
+  const snake = (key: string): string => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  return Object.fromEntries(Object.entries(origin).map(([key, value]) => [snake(key), value]))
+}
+
+export async function check(call: Call, cli: Cli): Promise<number> {
+  const bar = barOf(call.value('bar'))
+  return withOpenApp(cli, (app) => {
+    const text = textOf(cli, call.words[1]!)
+    const record = sessionMeant(app, cli, call.value('session')) ?? newestHere(app, cli)
+    const read = factsOf(app, record)
+    if (read.trouble !== null)
+      throw new BatonError(
+        `There is nothing to check it against: ${read.trouble}.`,
+        'Name another session: baton handoffs check <file> --session ID.',
+        EXIT.notFound,
+      )
+    const verdict = verdictOf(app, text)
+    const coverage = checkText(app.engine.deps, {
+      sessionId: record.sessionId,
+      body: withoutFrontMatter(text),
+      read,
+    })
+    const passed = bar === null || coverage.score >= bar
+    if (call.json) {
+      cli.print(JSON.stringify({ ...viewCoverage(coverage), session_id: record.sessionId, verdict, bar, passed }))
+    } else {
+      const { columns, paint } = cli.screen
+      const score = paint(scoreText(coverage), passed && coverage.missing.length === 0 ? 'green' : 'yellow')
+      const all = Object.values(coverage.byKind).reduce((sum, { total }) => sum + total, 0)
+      const what = all === 0 ? 'Nothing happened that a brief had to carry' : `Carries ${score} of what happened`
+      cli.print(
+        [
+          ...wrap(`${what} in session ${record.sessionId.slice(0, 8)}.`, columns, 2),
+          ...(all === 0 ? [] : wrap(kindsText(coverage), columns, 2)),
+          ...coverageLines(coverage, 'It lacks:', cli.screen, Number.POSITIVE_INFINITY),
+          ...(verdict === null ? [] : wrap(VERDICTS[verdict], columns, 2)),
+          ...(passed ? [] : wrap(paint(`Below the bar of ${bar}.`, 'red'), columns, 2)),
+        ].join('\n'),
+      )
+    }
+    return passed ? EXIT.done : EXIT.failed
+  })
+}
+
+const VERDICTS: Record<Verdict, string> = {
+  genuine: 'Its front matter is genuine: Baton kept this text, and nobody changed it since.',
+  tampered: 'Its front matter is not to be believed: it was signed elsewhere, or changed since.',
+  unsigned: 'Its front matter bears no signature: anybody may have written it.',
+}
+
+/**
+ * The newest session of this folder's project. `isMeant`: only of these; null: there are sessions,
+ * and none is meant.
+ */
+function newestHere(app: App, cli: Cli): SessionRecord
+function newestHere(app: App, cli: Cli, isMeant: (record: SessionRecord) => boolean): SessionRecord | null
+function newestHere(app: App, cli: Cli, isMeant = (_: SessionRecord) => true): SessionRecord | null {
+  const { spellings, project } = projectOf(app, cli.cwd)
+  const here = app.store.sessions().filter((record) => record.project !== null && spellings.includes(record.project))
+  const newest = here
+    .filter(isMeant)
+    .reduce<SessionRecord | null>((a, b) => (a !== null && a.seenAt >= b.seenAt ? a : b), null)
+  if (newest || here.length > 0) return newest
+  throw new BatonError(
+    `No session was seen in ${project}.`,
+    'Name one with --session ID; baton status --all lists them.',
+    EXIT.notFound,
+  )
+}
+
+function barOf(written: string | null): number | null {
+  if (written === null) return null
+  const bar = Number(written)
+  if (written.trim() !== '' && bar >= 0 && bar <= 1) return bar
+  throw new BatonError(`--bar cannot be "${written}".`, 'Give a number from 0 to 1, for instance 0.8.', EXIT.usage)
+}
+
+export async function request(call: Call, cli: Cli): Promise<number> {
+  return withOpenApp(cli, async (app) => {
+    const { sessionId } = sessionNamed(app, call.words[1]!)
+    const asked = { sessionId, caller: callerOf(cli), reason: call.value('reason') }
+    const handoff = requestBrief(app.engine.deps, asked)
+    await typeMessages(app, handoff.seatId)
+    const next = whatNext(app, cli, { handoff })
+    if (call.json) cli.print(JSON.stringify({ ...viewHandoff(handoff), next }))
+    else {
+      const who = `session ${sessionId.slice(0, 8)} of seat ${seatName(app, handoff.seatId)}`
+      cli.print(wrap(`A handoff of ${who} is asked for. ${next}`, cli.screen.columns, 2).join('\n'))
+    }
+    return EXIT.done
+  })
+}
+
+export async function approve(call: Call, cli: Cli): Promise<number> {
+  return withOpenApp(cli, (app) => {
+    const { briefId } = briefNamed(app, call.words[1]!)
+    const { brief, handoff } = approveBrief(app.engine.deps, { briefId, caller: callerOf(cli) })
+    const next = whatNext(app, cli, { handoff })
+    if (call.json) cli.print(JSON.stringify({ ...viewBrief(brief), handoff: viewHandoff(handoff), next }))
+    else cli.print(wrap(`${brief.briefId} is approved. ${next}`, cli.screen.columns, 2).join('\n'))
+    return EXIT.done
+  })
+}
+
+/** By its brief, or by the seat whose work would be handed over. */
+export async function cancel(call: Call, cli: Cli): Promise<number> {
+  return withOpenApp(cli, (app) => {
+    const caller = callerOf(cli)
+    const { brief, handoff } = drop(app, call.words[1]!, caller)
+    if (call.json) {
+      const told = { handoff: handoff ? viewHandoff(handoff) : null, brief: brief ? viewBrief(brief) : null }
+      cli.print(JSON.stringify(told))
+    } else {
+      const text = handoff
+        ? `The handoff of seat ${seatName(app, handoff.seatId)} is cancelled: session ${handoff.sessionId.slice(0, 8)} goes on.`
+        : `${brief!.briefId} will not be used; it stays in ${brief!.path}.`
+      cli.print(wrap(text, cli.screen.columns, 2).join('\n'))
+    }
+    return EXIT.done
+  })
+}
+
+function drop(app: App, name: string, caller: Caller): { brief: BriefRecord | null; handoff: HandoffRecord | null } {
+  const named = findBriefNamed(app, name)
+  if (named) return cancelBrief(app, caller, named)
+  const { handoffId } = handoffUnderWay(app, known(app, name), name)
+  const handoff = dropHandoff(app.engine.deps, { handoffId, caller })
+  return { handoff, brief: handoff.briefId === null ? null : app.store.brief(handoff.briefId) }
+}
+
+function known(app: App, name: string): string {
+  try {
+    return seatNamed(app, name)
+  } catch (error) {
+    if (!(error instanceof BatonError) || error.exit !== EXIT.notFound) throw error
+    throw new BatonError(
+      `There is no brief, seat or session "${name}".`,
+      'baton handoffs list --all shows the briefs and what is under way.',
+      EXIT.notFound,
+    )
+  }
+}
+
+export async function edit(call: Call, cli: Cli): Promise<number> {
+  return withOpenApp(cli, (app) => {
+    const old = briefNamed(app, call.words[1]!)
+    const text = editableText(app, callerOf(cli), old)
+    const file = call.value('file')
+    if (file !== null) return keep(app, call, cli, old, text, bodyIn(app, cli, file))
+    const folder = mkdtempSync(join(tmpdir(), 'baton-edit-'))
+    const copy = join(folder, `${old.briefId}.md`)
+    writeFileSync(copy, text, { mode: 0o600 })
+    chmodSync(folder, 0o700)
+    let kept = false
+    beginEditing(app.engine.deps, old.briefId)
+    try {
+      const instead = 'give the new text with --file FILE'
+      openEditor(cli, copy, { json: call.json, unchanged: 'the brief', instead })
+      const code = keep(app, call, cli, old, text, bodyIn(app, cli, copy))
+      kept = true
+      return code
+    } finally {
+      // What somebody has just written is not thrown away because it could not be used.
+      if (!kept) endEditing(app.engine.deps, old.briefId)
+      if (kept || readFileSync(copy, 'utf8') === text) rmSync(folder, { recursive: true, force: true })
+      else cli.note(`Your text is still in ${copy}.`)
+    }
+  })
+}
+
+function keep(app: App, call: Call, cli: Cli, old: BriefRecord, before: string, body: string): number {
+  const { brief, handoff, changed } = reviseText(app, callerOf(cli), old, before, body)
+  if (!changed) {
+    if (call.json) cli.print(JSON.stringify({ ...viewBrief(old), changed, handoff: null, next: null }))
+    else cli.print(`Nothing was changed in ${old.briefId}.`)
+    return EXIT.done
+  }
+  const next = handoff && whatNext(app, cli, { handoff })
+  if (call.json)
+    cli.print(JSON.stringify({ ...viewBrief(brief), changed: true, handoff: handoff && viewHandoff(handoff), next }))
+  else {
+    const { columns } = cli.screen
+    const text = `${brief.briefId} takes the place of ${old.briefId}. It carries ${scoreText(brief.coverage)} of what happened.`
+    cli.print(
+      [...wrap(text, columns, 2), `  ${tilde(brief.path, cli.env.HOME)}`, ...(next ? wrap(next, columns, 2) : [])].join(
+        '\n',
+      ),
+    )
+  }
+  return EXIT.done
+}
+
+/** A brief without a model, of a session that runs or ran. */
+export async function write(call: Call, cli: Cli): Promise<number> {
+  return withOpenApp(cli, (app) => {
+    const record = sessionMeant(app, cli, call.value('session')) ?? newestHere(app, cli)
+    const { sessionId } = record
+    const brief = writeNow(app.engine.deps, { sessionId, caller: callerOf(cli), read: factsOf(app, record) })
+    if (call.json) cli.print(JSON.stringify(viewBrief(brief)))
+    else {
+      const said = `Brief ${brief.sequence} of seat ${seatName(app, brief.seatId)} is kept as ${brief.briefId}. It carries ${scoreText(brief.coverage)} of what happened.`
+      const next = `The session goes on as it was. To give it to a running session: baton handoffs use ${brief.briefId}.`
+      const { columns } = cli.screen
+      cli.print(
+        [...wrap(said, columns, 2), `  ${tilde(brief.path, cli.env.HOME)}`, ...wrap(next, columns, 2)].join('\n'),
+      )
+    }
+    return EXIT.done
+  })
+}
+
+/** A running session is given a brief that lies there. */
+export async function use(call: Call, cli: Cli): Promise<number> {
+  return withOpenApp(cli, (app) => {
+    const { briefId } = briefNamed(app, call.words[1]!)
+    const target = sessionMeant(app, cli, call.value('session')) ?? newestRunning(app, cli)
+    const { sessionId } = target
+    const brief = takeUp(app.engine.deps, { briefId, sessionId, caller: callerOf(cli) })
+    const next = 'The agent has it with its next request; until then it is not used.'
+    if (call.json) cli.print(JSON.stringify({ ...viewBrief(brief), next }))
+    else
+      cli.print(
+        wrap(`${brief.briefId} is on its way to session ${sessionId.slice(0, 8)}. ${next}`, cli.screen.columns, 2).join(
+          '\n',
+        ),
+      )
+    return EXIT.done
+  })
+}
+
+function newestRunning(app: App, cli: Cli): SessionRecord {
+  const record = newestHere(app, cli, (one) => app.view(one).state !== 'ended')
+  if (record) return record
+  throw new BatonError(
+    'No session runs in this folder.',
+    'Start one here, or name one: baton handoffs use <brief> --session ID.',
+    EXIT.refused,
+  )
+}

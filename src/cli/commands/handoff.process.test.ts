@@ -1,0 +1,167 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { sampleOrigin } from '../../briefs/fixtures/samples.js'
+import { withFrontMatter } from '../../briefs/front-matter.js'
+import { signBrief } from '../../briefs/sign.js'
+import { A, atWork, B, ended, inside, REQUEST, state, THIN, WHOLE, working } from '../../testing/cli-handoffs.js'
+import { newTrial } from '../../testing/cli-home.js'
+
+test('an agent gives its brief: JSON tells where it is kept, what it lacked and what comes next', async () => {
+  const trial = atWork()
+  const file = trial.put(join(trial.dir, 'elsewhere', 'brief.md'), THIN)
+  const ran = await trial.run(['handoff', file, '--reason', 'half way', '--json'], { env: inside(A) })
+  expect(ran).toMatchObject({ code: 0, stderr: '' })
+  expect(ran.json).toMatchObject({
+    brief_id: expect.stringMatching(/^brief_/),
+    session_id: A,
+    seat_id: expect.stringMatching(/^seat_/),
+    sequence: 1,
+    status: 'checked',
+    handoff_state: 'checked',
+    next: expect.stringMatching(/^End your turn now/),
+  })
+  const { score, missing } = ran.json.coverage
+  expect(score).toBeLessThan(1)
+  expect(missing).toContainEqual({ kind: 'constraint', text: 'Never touch legacy/a.ts.' })
+  rmSync(file)
+  const kept = readFileSync(ran.json.path, 'utf8')
+  expect(kept).toContain('Run the tests of src/login.ts.')
+  expect(kept).toContain('## Added by Baton')
+  expect(kept).toContain(REQUEST)
+  const shown = (await trial.run(['show', 'api', '--json'])).json
+  expect(shown.handoff).toMatchObject({
+    state: 'checked',
+    brief_id: ran.json.brief_id,
+    cause: 'agent',
+    reason: 'half way',
+  })
+  expect(shown.briefs).toMatchObject([
+    {
+      sequence: 1,
+      author: 'agent',
+      status: 'checked',
+      path: ran.json.path,
+      coverage: { score },
+      taken_at: expect.any(String),
+    },
+  ])
+})
+
+test('people read the same in sentences, and the end of the turn carries it out', async () => {
+  const trial = atWork()
+  trial.put(join(trial.project, 'brief.md'), THIN)
+  const { code, stdout } = await trial.run(['handoff', 'brief.md', '--session', 'api'])
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/^Brief 1 of seat api is kept as brief_\w+\. It carries \d+% of what happened\.\n {2}/)
+  expect(stdout).toContain('It lacked, and Baton added:\n')
+  expect(stdout).toContain('constraint  Never touch legacy/a.ts.')
+  expect(stdout).toMatch(/When its turn ends, the session is cleared and a fresh one goes on from the brief/)
+  const status = (await trial.run(['status'])).stdout
+  expect(status).toMatch(
+    /Handoff of api: checked for \d+s, asked for by user: the brief is ready and used when the turn ends\./,
+  )
+  expect((await trial.run(['status', '--json'])).json.sessions[0].handoff).toMatchObject({
+    state: 'checked',
+    session_id: A,
+  })
+  const page = (await trial.run(['show', 'api'])).stdout
+  expect(page).toMatch(
+    /Handoffs\n {2}under way {2}checked for .*\n {2}1 {2}checked {2}by user, \d+s ago, carried \d+% as given {2}brief_/,
+  )
+  ended(trial)
+  expect((await trial.run(['show', 'api', '--json'])).json.handoff).toMatchObject({ state: 'waiting', way: 'start' })
+})
+
+test('an idle session is told of as what it is', async () => {
+  const trial = atWork()
+  ended(trial)
+  trial.put(join(trial.project, 'brief.md'), WHOLE)
+  const { stdout } = await trial.run(['handoff', 'brief.md', '--session', A])
+  expect(stdout).toContain('It carries 100% of what happened.')
+  expect(stdout).toContain('It is idle, and nothing here can clear it from outside: type /clear there')
+  expect(stdout).not.toContain('lacked')
+})
+
+test('given twice, the last one counts; front matter of its own is dropped', async () => {
+  const trial = atWork()
+  const give = (text: string) => {
+    trial.put(join(trial.project, 'brief.md'), text)
+    return trial.run(['handoff', 'brief.md', '--json'], { env: inside(A) })
+  }
+  const first = (await give(THIN)).json
+  const second = (await give(`---\nbrief_id: brief_of_mine\nsequence: 77\n---\n\n${WHOLE}`)).json
+  expect(second.sequence).toBe(2)
+  expect(second.coverage).toMatchObject({ score: 1, missing: [] })
+  expect(readFileSync(second.path, 'utf8')).not.toContain('brief_of_mine')
+  const { briefs, handoffs } = (await trial.run(['handoffs', 'list', '--all', '--json'])).json
+  expect(briefs.map((one: { brief_id: string; status: string }) => [one.brief_id, one.status])).toEqual([
+    [second.brief_id, 'checked'],
+    [first.brief_id, 'superseded'],
+  ])
+  expect(handoffs).toMatchObject([{ brief_id: second.brief_id, state: 'checked' }])
+})
+
+test('a file that cannot be a brief is refused with its own code and sentence, and nothing changes', async () => {
+  const trial = atWork()
+  const put = (name: string, bytes: string | Buffer) => writeFileSync(join(trial.project, name), bytes)
+  put('empty.md', '')
+  put('blank.md', ' \n\t\n')
+  put('front.md', '---\nformat: 1\n---\n\n')
+  put('foreign.md', signBrief(withFrontMatter(sampleOrigin(1), WHOLE), Buffer.from('the key of another machine')))
+  put('binary.md', Buffer.from([0x23, 0x20, 0x00, 0xff]))
+  put('large.md', 'x'.repeat(1024 * 1024 + 1))
+  mkdirSync(join(trial.project, 'folder.md'))
+  const before = state(trial)
+  const cases: [string, number, string][] = [
+    ['missing.md', 3, 'There is no file'],
+    ['empty.md', 2, 'is empty'],
+    ['blank.md', 2, 'is empty'],
+    ['front.md', 2, 'nothing but front matter'],
+    ['foreign.md', 4, 'bears a signature that does not fit'],
+    ['binary.md', 2, 'not a text in UTF-8'],
+    ['large.md', 2, 'larger than 1 MB'],
+    ['folder.md', 2, 'is a folder'],
+  ]
+  for (const [file, code, words] of cases) {
+    const ran = await trial.run(['handoff', file, '--json'], { env: inside(A) })
+    expect(ran, file).toMatchObject({ code, stdout: '' })
+    expect(JSON.parse(ran.stderr), file).toMatchObject({ error: expect.stringContaining(words), code })
+  }
+  expect(state(trial)).toEqual(before)
+})
+
+test('a session that is not the caller’s is refused; its own seat’s and a child’s are not', async () => {
+  const trial = atWork()
+  working(trial, B, { BATON_SEAT: 'worker', BATON_PARENT_SEAT: 'api' })
+  trial.put(join(trial.project, 'brief.md'), WHOLE)
+  const give = (caller: string, target: string) =>
+    trial.run(['handoff', 'brief.md', '--session', target, '--json'], { env: inside(caller) })
+  const before = state(trial)
+  const up = await give(B, 'api')
+  expect(up).toMatchObject({ code: 4, stdout: '' })
+  expect(JSON.parse(up.stderr)).toMatchObject({ error: expect.stringContaining("is not this one's"), code: 4 })
+  expect((await give('ffffffff-0000-4000-8000-000000000000', A)).code).toBe(4)
+  expect(state(trial)).toEqual(before)
+  expect((await give(A, 'api')).json.session_id).toBe(A)
+  expect((await give(A, 'worker')).json.session_id).toBe(B)
+})
+
+test('nobody to give it for: each case has its own sentence', async () => {
+  const trial = newTrial()
+  trial.put(join(trial.project, 'brief.md'), WHOLE)
+  expect(await trial.run(['handoff'])).toMatchObject({ code: 2, stdout: '' })
+  expect(await trial.run(['handoff', 'brief.md'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('Whose brief is it?'),
+  })
+  expect(await trial.run(['handoff', 'brief.md', '--session', 'nobody'])).toMatchObject({ code: 3 })
+  const unseen = await trial.run(['handoff', 'brief.md'], { env: inside(A) })
+  expect(unseen).toMatchObject({ code: 3, stderr: expect.stringContaining('baton doctor') })
+  working(trial)
+  await trial.run(['off', A])
+  expect(await trial.run(['handoff', 'brief.md'], { env: inside(A) })).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining('baton on aaaaaaaa'),
+  })
+})

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import { newTrial, tell } from '../../testing/cli-home.js'
+
+test('an empty store says what to do; days and timezones that cannot be are refused', async () => {
+  const trial = newTrial()
+  expect((await trial.run(['history'])).stdout).toContain('Nothing was recorded yet')
+  expect(await trial.run(['history', '--days', '0'])).toMatchObject({ code: 2 })
+  expect((await trial.run(['history', '--timezone', 'Mars/Olympus'])).stderr).toContain(
+    'There is no timezone "Mars/Olympus"',
+  )
+})
+
+test('tells what was spent by day, and the same as JSON', async () => {
+  const trial = newTrial()
+  trial.fill((app) => {
+    tell(app, { session: 'aaaa-1', project: trial.project, used: 50_000 })
+    app.store.addSpend({
+      sessionId: 'aaaa-1',
+      at: new Date().toISOString(),
+      model: 'haiku',
+      steps: 12,
+      input: 1_000,
+      output: 2_000,
+      cacheCreation: 0,
+      cacheRead: 3_000,
+      costUsd: 1.5,
+    })
+  })
+  const text = (await trial.run(['history', '--days', '2'])).stdout
+  expect(text).toMatch(/DAY\s+SESSIONS\s+STEPS\s+IN\s+OUT\s+CACHE\s+COST/)
+  expect(text).toMatch(/all\s+1\s+1[23]/)
+  const { json } = await trial.run(['history', '--days', '2', '--json'])
+  expect(json.days).toHaveLength(2)
+  expect(json.timezone).toBe('UTC')
+  expect(json.totals.sessions).toBe(1)
+  expect(json.models.map(({ model }: { model: string }) => model)).toContain('haiku')
+  expect(json.totals.cost_usd).toBeGreaterThanOrEqual(1.5)
+})

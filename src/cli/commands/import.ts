@@ -1,0 +1,173 @@
+import { existsSync, statSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { readers } from '../../agents/readers.js'
+import { type Imported, importTranscripts } from '../../app/archives.js'
+import { judgeStored, type Standing } from '../../engine/compaction/stored-transcripts.js'
+import { BatonError, EXIT } from '../../lib/errors.js'
+import type { Call, Cli, Command } from '../command.js'
+import { inArchives } from '../open-archives.js'
+import { bytesText, harmless, tilde, wrap } from '../render/text.js'
+
+export const command: Command = {
+  name: 'import',
+  summary: 'archive the transcripts that are already on the disk',
+  usage: ['[--from DIR] [--headless] [--dry-run]'],
+  about:
+    'Archives every transcript that agents keep on this disk and that is not archived yet, so that recall finds it and it stays when the client ' +
+    'deletes it. Can be stopped with Ctrl-C and run again: what is archived already is not stored twice. Left out are headless runs (claude -p), ' +
+    'projects where archiving is off, sessions that you had forgotten, and sessions whose client still runs: those are archived when they end. ' +
+    'The transcripts themselves are not changed.',
+  options: {
+    from: { type: 'string', value: 'DIR', about: "a copy of the agent's folder, from another machine or a backup" },
+    headless: { type: 'boolean', about: 'headless runs too' },
+    archive: { type: 'boolean', about: 'the default; accepted for scripts' },
+    'dry-run': { type: 'boolean', about: 'only say how much it is' },
+  },
+  words: { min: 0, max: 0 },
+  examples: [
+    ['baton import --dry-run', 'how many transcripts, and how large'],
+    ['baton import', 'archive them'],
+    ['baton import --from /mnt/backup/.claude', 'those of a backup'],
+  ],
+  json: '{dry_run, found, imported, bytes, stored_bytes, left, failed: [{path, reason}], left_out: {archived, open, headless, off, forgotten, expired}}; found: transcripts to be imported; left: not reached because it was stopped',
+  run,
+}
+
+async function run(call: Call, cli: Cli): Promise<number> {
+  const from = folderOf(call.value('from'), cli)
+  return inArchives(
+    call,
+    cli,
+    async (opened) => {
+      const { deps } = opened.app.engine
+      const judged = judgeStored(deps, cli.env, from)
+      const wanted = judged.filter(
+        ({ standing }) => standing === 'unarchived' || (standing === 'headless' && call.flag('headless')),
+      )
+      const count = (standing: Standing): number =>
+        judged.filter((one) => one.standing === standing && !wanted.includes(one)).length
+      const leftOut = {
+        archived: count('archived'),
+        open: count('open'),
+        headless: count('headless'),
+        off: count('off'),
+        forgotten: count('forgotten'),
+        expired: count('expired'),
+      }
+      const bytes = wanted.reduce((sum, one) => sum + one.bytes, 0)
+      const dry = call.flag('dry-run')
+      const done: Imported = dry
+        ? { imported: 0, bytes: 0, storedBytes: 0, failed: [], left: wanted.length }
+        : await importTranscripts(opened, wanted)
+      if (call.json)
+        cli.print(
+          JSON.stringify({
+            dry_run: dry,
+            found: wanted.length,
+            imported: done.imported,
+            bytes: dry ? bytes : done.bytes,
+            stored_bytes: done.storedBytes,
+            left: done.left,
+            failed: done.failed,
+            left_out: leftOut,
+          }),
+        )
+      else
+        cli.print(
+          [
+            ...(wanted.length === 0 ? [nothingText(leftOut)] : report(wanted.length, bytes, done, dry)),
+            ...leftOutLines(leftOut),
+          ]
+            .flatMap(wrapped(cli))
+            .join('\n'),
+        )
+      for (const { path, reason } of done.failed)
+        cli.note(harmless(`${tilde(path, cli.env.HOME)} was not archived: ${reason}`))
+      return done.failed.length > 0 || (!dry && done.left > 0) ? EXIT.failed : EXIT.done
+    },
+    { finish: false },
+  )
+}
+
+const wrapped =
+  (cli: Cli) =>
+  (line: string): string[] =>
+    wrap(line, cli.screen.columns, 0)
+
+export const transcripts = (count: number): string => (count === 1 ? '1 transcript' : `${count} transcripts`)
+
+function report(found: number, bytes: number, done: Imported, dry = false): string[] {
+  if (dry) return [`Would import ${transcripts(found)}, ${bytesText(bytes)}.`]
+  const stored = `Imported ${transcripts(done.imported)}: ${bytesText(done.bytes)}, stored in ${bytesText(done.storedBytes)}.`
+  if (done.left === 0) return [stored]
+  return [stored, `Stopped before the other ${done.left}; baton import continues with them.`]
+}
+
+type LeftOut = Record<Exclude<Standing, 'unarchived'>, number>
+
+/** Claims that everything is archived only where nothing else was left out. */
+function nothingText({ archived, ...others }: LeftOut): string {
+  if (Object.values(others).some((count) => count > 0)) return 'Nothing to import now.'
+  return archived > 0
+    ? 'Nothing to import: every transcript is archived.'
+    : 'Nothing to import: there are no transcripts.'
+}
+
+function leftOutLines(left: LeftOut): string[] {
+  const parts = [
+    [left.archived, 'archived already'],
+    [left.open, 'still open, archived when they end'],
+    [left.headless, 'headless runs (--headless imports them)'],
+    [left.off, 'in projects where archiving is off'],
+    [left.forgotten, 'forgotten'],
+    [left.expired, 'older than cleanupPeriodDays'],
+  ] as const
+  const told = parts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`)
+  return told.length === 0 ? [] : [`Left out: ${told.join(', ')}.`]
+}
+
+function folderOf(from: string | null, cli: Cli): string | null {
+  if (from === null) return null
+  const folder = resolve(cli.cwd, from)
+  if (!existsSync(folder) || !statSync(folder).isDirectory())
+    throw new BatonError(`There is no folder ${folder}.`, 'Give the folder that holds the transcripts.', EXIT.notFound)
+  return folder
+}
+
+/**
+ * Offers to archive what clients keep from before Baton was installed, and names its size. Asks
+ * once in the life of a home; where nobody can be asked (`ask` null) it only names the command.
+ */
+export async function offerImport(
+  call: Call,
+  cli: Cli,
+  ask: ((question: string) => Promise<boolean>) | null,
+): Promise<void> {
+  // Without a transcript there is no reason to make a store.
+  if (Object.values(readers).every((reader) => reader.storedTranscripts(cli.env, null).length === 0)) return
+  await inArchives(
+    call,
+    cli,
+    async (opened) => {
+      const { deps } = opened.app.engine
+      const asked = join(opened.app.home.root, 'run', 'import-asked')
+      if (existsSync(asked)) return
+      const found = judgeStored(deps, cli.env).filter(({ standing }) => standing === 'unarchived')
+      if (found.length === 0) return
+      const bytes = found.reduce((sum, one) => sum + one.bytes, 0)
+      const what = `${transcripts(found.length)} of earlier sessions (${bytesText(bytes)})`
+      if (ask === null) {
+        const line = `${what} can be archived before the client deletes them: baton import.`
+        cli.print(wrap(line, cli.screen.columns, 0).join('\n'))
+        return
+      }
+      writeFileSync(asked, '', { mode: 0o600 })
+      if (!(await ask(`Archive ${what} before the client deletes them? [y/N] `))) {
+        cli.print('Not imported. baton import does it later.')
+        return
+      }
+      cli.print(report(found.length, bytes, await importTranscripts(opened, found)).join('\n'))
+    },
+    { finish: false },
+  )
+}

@@ -1,0 +1,203 @@
+import { spawnSync } from 'node:child_process'
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { makeHome } from '../../../test/harness/home.js'
+import { BATON } from '../../../test/harness/paths.js'
+import { runPrint } from '../../../test/harness/run-print.js'
+import { waitersFolder } from '../../agents/claude-code/waiter.js'
+import { archivePlaces } from '../../archive/archive-folders.js'
+import { batonHome } from '../../lib/home.js'
+import { startModel } from '../../model/model.js'
+import { newTrial, Ran } from '../../testing/cli-home.js'
+
+const SETTINGS =
+  '{\n  "theme": "dark",\n  "statusLine": { "type": "command", "command": "echo mine", "padding": 0 }\n}\n'
+
+test('install puts Baton there, keeps the bytes from before and says what happens next', async () => {
+  const trial = newTrial()
+  const settings = trial.put(join(trial.user, '.claude', 'settings.json'), SETTINGS)
+  const ran = await trial.run(['install', '--json'])
+  expect(ran).toMatchObject({ code: 0, stderr: '' })
+  expect(ran.json).toMatchObject({ changed: true, dry_run: false })
+  const [changed] = ran.json.files
+  expect(changed).toMatchObject({ path: settings, action: 'changed' })
+  expect(readFileSync(changed.backup, 'utf8')).toBe(SETTINGS)
+  const home = trial.env.BATON_HOME!
+  for (const folder of ['.', 'spool', 'outbox', 'live', 'run', 'bin'])
+    expect(statSync(join(home, folder)).mode & 0o777).toBe(0o700)
+  expect(statSync(join(home, 'run', 'tick')).isFIFO()).toBe(true)
+  const launcher = readFileSync(join(home, 'bin', 'hook'), 'utf8')
+  expect(launcher).toContain(`node='${process.execPath}'`)
+  expect(launcher).toContain(BATON.replace('baton.mjs', 'hook-engine.cjs'))
+  expect(existsSync(join(trial.user, '.claude', 'skills', 'baton', 'hooks', 'register.js'))).toBe(true)
+  const again = await trial.run(['install'])
+  expect(again.stdout).toMatch(/^Baton is already installed for you, in all projects; nothing changed\./)
+  expect((await trial.run(['install', '--json'])).json).toMatchObject({ changed: false })
+})
+
+test('people are told what was changed, where the backup is and what to do next', async () => {
+  const trial = newTrial()
+  trial.put(join(trial.user, '.claude', 'settings.json'), SETTINGS)
+  const { stdout } = await trial.run(['install'])
+  expect(stdout).toMatch(
+    /^Baton is installed for you, in all projects\.\n {2}changed {2}~\/\.claude\/settings\.json\n {11}the bytes from before: .*\/backups\//,
+  )
+  expect(stdout).toContain('created  ~/.claude/skills/baton/\n')
+  expect(stdout).toContain('baton status shows the session.')
+})
+
+test('a dry run says the same and touches nothing', async () => {
+  const trial = newTrial()
+  const settings = trial.put(join(trial.user, '.claude', 'settings.json'), SETTINGS)
+  const { json } = await trial.run(['install', '--dry-run', '--json'])
+  expect(json).toMatchObject({
+    changed: true,
+    dry_run: true,
+    files: expect.arrayContaining([expect.objectContaining({ path: settings, action: 'changed' })]),
+  })
+  expect((await trial.run(['install', '--dry-run'])).stdout).toMatch(/^This would be done \(nothing was\):/)
+  expect(readFileSync(settings, 'utf8')).toBe(SETTINGS)
+  expect(readdirSync(trial.dir)).toEqual(['me'])
+})
+
+test('project scope writes the project’s local settings only', async () => {
+  const trial = newTrial()
+  const { json } = await trial.run(['install', '--scope', 'project', '--json'])
+  expect(json.files[0].path).toBe(join(trial.project, '.claude', 'settings.local.json'))
+  expect(existsSync(join(trial.user, '.claude'))).toBe(false)
+})
+
+test('settings that are not valid JSON are refused with 4 and left alone, and nothing is made', async () => {
+  const trial = newTrial()
+  const settings = trial.put(join(trial.user, '.claude', 'settings.json'), '{ // mine\n}')
+  const ran = await trial.run(['install', '--json'])
+  expect(ran).toMatchObject({ code: 4, stdout: '' })
+  expect(JSON.parse(ran.stderr)).toMatchObject({ code: 4, path: settings })
+  expect(readFileSync(settings, 'utf8')).toBe('{ // mine\n}')
+  expect(readdirSync(trial.dir)).toEqual(['me'])
+})
+
+test('an old client gets no mod, a client that hangs does not hold the install up', async () => {
+  const trial = newTrial()
+  const claude = (text: string) => chmodSync(trial.put(join(trial.dir, 'bin', 'claude'), text), 0o755)
+  const env = { PATH: `${join(trial.dir, 'bin')}:${trial.env.PATH}` }
+  claude('#!/bin/sh\necho "2.0.1 (Claude Code)"\n')
+  const old = (await trial.run(['install', '--dry-run', '--json'], { env })).json
+  expect(old.notes).toEqual([expect.stringContaining('Claude Code 2.0.1 loads no mods')])
+  expect(old.files.some((file: { path: string }) => file.path.includes('skills'))).toBe(false)
+  claude('#!/bin/sh\nexec sleep 600\n')
+  expect(await trial.run(['install'], { env })).toMatchObject({ code: 0 })
+})
+
+test('uninstall gives the bytes back and keeps the data; --purge leaves no trace but the configuration', async () => {
+  const trial = newTrial()
+  const settings = trial.put(join(trial.user, '.claude', 'settings.json'), SETTINGS)
+  await trial.run(['install'])
+  await trial.run(['status'])
+  const dry = await trial.run(['uninstall', '--dry-run', '--json'])
+  expect(dry.json).toMatchObject({ changed: true, dry_run: true, purged: false })
+  expect(readFileSync(settings, 'utf8')).not.toBe(SETTINGS)
+  const done = await trial.run(['uninstall', '--keep-data'])
+  expect(done.stdout).toMatch(/^Baton is uninstalled\.\n {2}restored ~\/\.claude\/settings\.json/)
+  expect(done.stdout).toContain('What was measured stays in')
+  expect(readFileSync(settings, 'utf8')).toBe(SETTINGS)
+  expect(readdirSync(join(trial.user, '.claude'))).toEqual(['settings.json'])
+  expect(existsSync(join(trial.env.BATON_HOME!, 'baton.db'))).toBe(true)
+
+  const config = trial.put(join(trial.env.BATON_HOME!, 'config.yaml'), 'enabled: true\n')
+  const purged = await trial.run(['uninstall', '--purge'])
+  expect(purged.stdout).toContain('Baton is not installed; nothing to take out.')
+  expect(purged.stdout).toContain(`left ${config}: your configuration`)
+  expect(readdirSync(trial.env.BATON_HOME!)).toEqual(['config.yaml'])
+})
+
+test('--purge takes whatever Baton has a place for in its home, and leaves what others put there', async () => {
+  const trial = newTrial()
+  const home = batonHome(trial.env)
+  const { index, folder } = archivePlaces(home.root)
+  const rest = [
+    index,
+    folder,
+    waitersFolder(home.live),
+    `${home.store}.damaged`,
+    `${home.log}.1`,
+    join(home.root, 'backups'),
+  ]
+  // A home whose folders are not folders is not used at all.
+  const isFolder = (path: string): boolean => existsSync(path) || [home.spool, home.outbox, home.live].includes(path)
+  for (const path of [...Object.values(home), ...rest])
+    if (path !== home.root) trial.put(isFolder(path) ? join(path, 'x') : path, 'x')
+  trial.put(join(home.root, 'mine.txt'), 'x')
+  expect(existsSync(home.facts)).toBe(true)
+  expect(await trial.run(['uninstall', '--purge'])).toMatchObject({ code: 0, stderr: '' })
+  expect(readdirSync(home.root).sort()).toEqual(['config.yaml', 'mine.txt'])
+})
+
+test('purged without a configuration, not even the folders are left', async () => {
+  const trial = newTrial()
+  const { BATON_HOME: _, ...env } = trial.env
+  const run = (...args: string[]) => {
+    const ran = spawnSync(process.execPath, [BATON, ...args], { cwd: trial.project, env, encoding: 'utf8' })
+    return new Ran(ran.status, ran.stdout, ran.stderr)
+  }
+  run('install')
+  run('status')
+  expect(existsSync(join(trial.user, '.local', 'share', 'baton', 'baton.db'))).toBe(true)
+  expect(run('uninstall', '--purge', '--json').json).toMatchObject({ changed: true, purged: true })
+  expect(existsSync(join(trial.user, '.local', 'share', 'baton'))).toBe(false)
+  expect(existsSync(join(trial.user, '.local', 'state', 'baton'))).toBe(false)
+  expect(existsSync(join(trial.user, '.claude'))).toBe(false)
+})
+
+test('--purge is refused while a server uses the home, and together with what contradicts it', async () => {
+  const trial = newTrial()
+  await trial.run(['install'])
+  const server = trial.start(['serve', '--port', '0', '--json'])
+  await server.firstLine()
+  expect(await trial.run(['uninstall', '--purge'])).toMatchObject({
+    code: 4,
+    stdout: '',
+    stderr: expect.stringContaining('End it first'),
+  })
+  expect(existsSync(join(trial.user, '.claude', 'settings.json'))).toBe(true)
+  await server.stop()
+  expect(await trial.run(['uninstall', '--purge', '--keep-data'])).toMatchObject({ code: 2, stdout: '' })
+  expect(await trial.run(['uninstall', '--purge', '--scope', 'user'])).toMatchObject({ code: 2, stdout: '' })
+})
+
+test('installed by the command, the real client appears in status with its exact figures', async () => {
+  const model = await startModel({
+    script: {
+      steps: [
+        { bash: 'echo a', used: 60_008 },
+        { bash: 'echo b', used: 118_600 },
+        { text: 'Done.', used: 119_000 },
+      ],
+    },
+  })
+  const home = makeHome({ model })
+  home.onDispose(() => model.close())
+  const baton = (...args: string[]) => {
+    const ran = spawnSync(process.execPath, [BATON, ...args], { cwd: home.project, env: home.env, encoding: 'utf8' })
+    return new Ran(ran.status, ran.stdout, ran.stderr)
+  }
+  expect(baton('install', '--json').json.changed).toBe(true)
+  const run = await runPrint(home, { prompt: 'go', model: 'claude-opus-4-6' })
+  const { sessions } = baton('status', '--json').json
+  expect(sessions).toMatchObject([
+    {
+      session_id: run.sessionId,
+      state: 'ended',
+      project: home.project,
+      model: 'claude-opus-4-6',
+      used_tokens: 119_000,
+      compaction_tokens: 167_000,
+      exact: true,
+      level: 'warning',
+    },
+  ])
+  expect(baton('events', '--json', '--session', run.sessionId!).stdout.match(/"context_warning"/g)).toHaveLength(1)
+  expect(baton('uninstall').code).toBe(0)
+  expect(home.readSettings()).toEqual({ skipDangerousModePermissionPrompt: true })
+})

@@ -1,0 +1,131 @@
+import { expect, test } from 'vitest'
+import { sendMessage } from '../../engine/messages/send-message.js'
+import { waitReasons } from '../../engine/views/message-view.js'
+import { sampleMessage } from '../../store/samples.cases.js'
+import { newTrial, tell, tellEvent } from '../../testing/cli-home.js'
+
+const A = 'aaaaaaaa-ef1f-4334-9716-3be98836406b'
+const B = 'bbbbbbbb-ef1f-4334-9716-3be98836406b'
+
+test('messages are listed with their seat, mode and status, for all seats or one', async () => {
+  const trial = newTrial()
+  trial.fill((app) => {
+    tell(app, {
+      session: A,
+      project: trial.project,
+      used: 90_000,
+      env: { BATON_SEAT: 'api', BATON_PARENT_SEAT: 'lead' },
+    })
+    tell(app, { session: B, project: trial.project, used: 120_000 })
+  })
+  const all = (await trial.run(['messages', '--json'])).json.messages
+  expect(all).toHaveLength(2)
+  for (const message of all) {
+    expect(message).toMatchObject({
+      category: 'context',
+      status: 'queued',
+      queued_at: expect.stringMatching(/Z$/),
+      delivered_at: null,
+    })
+    expect(message.message_id).toMatch(/^msg_/)
+    expect(message.seat_id).toMatch(/^seat_/)
+  }
+  for (const seat of ['api', A, 'aaaa']) {
+    const { messages } = (await trial.run(['messages', '--seat', seat, '--json'])).json
+    expect(messages.map((m: { session_id: string }) => m.session_id)).toEqual([A])
+  }
+  expect((await trial.run(['messages', '--seat', 'lead', '--json'])).json).toEqual({ messages: [] })
+  const { stdout } = await trial.run(['messages'])
+  expect(stdout).toMatch(/^QUEUED +SEAT +ABOUT +FROM +CATEGORY +MODE +STATUS +WAITS BECAUSE +TEXT +ID\n/)
+  expect(stdout).toMatch(
+    / api +aaaaaaaa +baton +context +sequential {2}queued {2}given with the next event .* notice: 54% full/,
+  )
+})
+
+test('a long text does not make every line of a file as long as it; --json has it whole', async () => {
+  const trial = newTrial()
+  trial.fill((app) => tell(app, { session: A, project: trial.project, used: 20_000, env: { BATON_SEAT: 'api' } }))
+  await trial.run(['send', 'api', 'short'])
+  await trial.run(['send', 'api', `long ${'x'.repeat(5_000)}`])
+  const { stdout } = await trial.run(['messages'])
+  expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThan(350)
+  expect(stdout).toMatch(/ short +msg_/)
+  expect(JSON.stringify((await trial.run(['messages', '--json'])).json)).toContain('x'.repeat(5_000))
+})
+
+test('a message to a seat whose session has ended says that nobody is there to read it', async () => {
+  const trial = newTrial()
+  trial.fill((app) => {
+    tell(app, { session: A, project: trial.project, used: 20_000, env: { BATON_SEAT: 'api' } })
+    tellEvent(app, 'SessionEnd', A, trial.project, { reason: 'other' }, { BATON_SEAT: 'api' })
+  })
+  await trial.run(['send', 'api', 'hello'])
+  const { messages } = (await trial.run(['messages', '--json'])).json
+  expect(messages).toMatchObject([{ status: 'queued', reason: 'its seat has no running session' }])
+})
+
+test('none at all, and no such seat', async () => {
+  const trial = newTrial()
+  expect((await trial.run(['messages'])).stdout).toContain('No messages.')
+  expect((await trial.run(['messages', '--json'])).json).toEqual({ messages: [] })
+  expect(await trial.run(['messages', '--seat', 'nobody'])).toMatchObject({ code: 3, stdout: '' })
+})
+
+const C = 'cccccccc-ef1f-4334-9716-3be98836406b'
+
+test.each([80, 100, 120])('at %i columns every row shows the whole id, and every reason is whole', async (columns) => {
+  const trial = newTrial()
+  trial.fill((app) => {
+    tell(app, { session: A, project: trial.project, used: 90_000, env: { BATON_SEAT: 'api' } })
+    tell(app, { session: C, project: trial.project, used: 20_000, env: { BATON_SEAT: 'gone' } })
+    tellEvent(app, 'SessionEnd', C, trial.project, { reason: 'other' }, { BATON_SEAT: 'gone' })
+  })
+  await trial.run(['send', 'api', `look at ${'this and '.repeat(30)}that`])
+  await trial.run(['send', 'gone', 'hello'])
+  const { messages } = (await trial.run(['messages', '--json'])).json
+  const { stdout } = await trial.run(['messages'], { columns })
+  for (const { message_id, reason } of messages) {
+    expect(stdout).toContain(message_id)
+    expect(stdout).toContain(reason)
+  }
+  expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(columns)
+  expect(stdout).not.toContain('ABOUT')
+})
+
+test('a message is cancelled by the beginning of its id, and an ambiguous beginning is refused', async () => {
+  const trial = newTrial()
+  trial.fill(({ store }) => {
+    for (const id of ['msg_3f0c1', 'msg_3f0c2', 'msg_3faa']) store.putMessage(sampleMessage(id, { status: 'queued' }))
+  })
+  const cancel = (id: string) => trial.run(['messages', 'cancel', id])
+  expect(await cancel('3f0c')).toMatchObject({ code: 2, stderr: expect.stringContaining('2 messages begin with') })
+  expect(await cancel('3fa')).toMatchObject({ code: 0, stdout: 'msg_3faa is cancelled.\n' })
+  expect(await cancel('msg_3f0c2')).toMatchObject({ code: 0, stdout: 'msg_3f0c2 is cancelled.\n' })
+  // The cancelled one does not count any more.
+  expect(await cancel('msg_3f0c')).toMatchObject({ code: 0, stdout: 'msg_3f0c1 is cancelled.\n' })
+  for (const id of ['msg_', 'zzzz']) expect((await cancel(id)).code).toBe(3)
+})
+
+test('reasons of many messages ask the store once for each seat', () => {
+  const trial = newTrial()
+  trial.fill((app) => {
+    tell(app, { session: A, project: trial.project, used: 20_000, env: { BATON_SEAT: 'api' } })
+    const seatId = app.store.session(A)!.seatId
+    for (let i = 0; i < 50; i++)
+      sendMessage(app.engine.deps, { seatId, sender: 'user', mode: 'sequential', text: `${i}`, file: null })
+    const messages = app.store.messages({ seatId })
+    let reads = 0
+    const store = new Proxy(app.store, {
+      get(target, name) {
+        const value = Reflect.get(target, name)
+        if (typeof value === 'function') reads++
+        return typeof value === 'function' ? value.bind(target) : value
+      },
+    })
+    const deps = { ...app.engine.deps, store }
+    expect(waitReasons(deps, messages.slice(0, 1)).size).toBe(1)
+    const forOne = reads
+    expect(waitReasons(deps, messages).size).toBe(messages.length)
+    expect(reads).toBe(2 * forOne)
+  })
+})

@@ -1,0 +1,116 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { until } from '../../../test/harness/wait.js'
+import { terminalOf } from '../../lib/terminal-of.js'
+import { newTrial } from '../../testing/cli-home.js'
+
+const configured = (notify: unknown, more: object = {}) => {
+  const trial = newTrial()
+  trial.put(join(trial.env.BATON_HOME!, 'config.yaml'), JSON.stringify({ notify, ...more }))
+  return trial
+}
+
+test('every entry is tried, those of overrides included, whatever its events, and a failure ends with 1', async () => {
+  const asked: string[] = []
+  const server = createServer((request, response) => {
+    asked.push(request.url!)
+    request.resume()
+    response.writeHead(request.url === '/gone' ? 404 : 200).end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const trial = configured(
+    [
+      { via: 'command', command: 'cat > told', on: ['job'] },
+      { via: 'webhook', url: `${url}/gone` },
+    ],
+    { overrides: [{ when: { seat: 'api' }, notify: [{ via: 'ntfy', url: `${url}/topic` }] }] },
+  )
+  const { code, json } = await trial.run(['notify', 'test', '--json'])
+  expect(code).toBe(1)
+  const host = new URL(url).host
+  expect(json).toMatchObject({
+    ok: false,
+    entries: [
+      { key: 'notify[0]', via: 'command', target: 'command `cat > told`', ok: true, detail: 'sent' },
+      { key: 'notify[1]', via: 'webhook', target: `webhook ${host}`, ok: false, detail: 'answered 404' },
+      { key: 'overrides[0].notify[0]', via: 'ntfy', target: `ntfy ${host}`, ok: true },
+    ],
+  })
+  expect(asked.sort()).toEqual(['/gone', '/topic'])
+  expect(JSON.parse(readFileSync(join(trial.user, 'told'), 'utf8'))).toMatchObject({
+    kind: 'test',
+    text: 'shop: test notice of baton notify',
+  })
+  const text = await trial.run(['notify', 'test'])
+  expect(text.code).toBe(1)
+  expect(text.stdout).toMatch(/✓ notify\[0\] \(user file .*\) command `cat > told`: sent in \d+ ms/)
+  expect(text.stdout).toMatch(/✗ notify\[1\] .*: failed: answered 404/)
+  const doctor = (await trial.run(['doctor', '--json'])).json as { checks: { name: string; detail: string }[] }
+  expect(doctor.checks.find(({ name }) => name === 'notify')?.detail).toContain('answered 404')
+})
+
+test('all that is sent ends with 0; nothing configured with 3; a wrong file with 2', async () => {
+  expect(await configured([{ command: 'true' }]).run(['notify', 'test'])).toMatchObject({ code: 0, stderr: '' })
+  expect(await newTrial().run(['notify', 'test'])).toMatchObject({
+    code: 3,
+    stdout: '',
+    stderr: expect.stringContaining('baton config set notify'),
+  })
+  expect(await configured([{ via: 'bell', url: 'https://x' }]).run(['notify', 'test'])).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringContaining('notify[0].url: would do nothing'),
+  })
+  expect((await newTrial().run(['notify', 'tset'])).stderr).toContain('test')
+})
+
+test('the end of a job is told by its name, by a process that outlives the runner', async () => {
+  const trial = configured([{ via: 'command', command: 'cat >> told', on: ['job'], at_most_every: '1ms' }])
+  const prompt = 'the secret plan'
+  const ran = await trial.run(['run', '--prompt', prompt, '--runtime', 'scripted', '--work-item', 'fix-login'])
+  expect(ran.code).toBe(0)
+  const told = await until('the notice was sent', () => {
+    const text = existsSync(join(trial.user, 'told')) ? readFileSync(join(trial.user, 'told'), 'utf8') : ''
+    return text.endsWith('\n') ? text : null
+  })
+  expect(told).not.toContain(prompt)
+  expect(JSON.parse(told)).toMatchObject({
+    kind: 'job',
+    text: expect.stringMatching(/^job fix-login completed in \d+ s$/),
+    project: trial.project,
+    data: { state: 'completed', exit_reason: 'success', handoffs: 0 },
+  })
+})
+
+test('a project file that is not trusted sends nothing, and it is said', async () => {
+  const trial = configured([{ command: 'true' }])
+  writeFileSync(join(trial.project, 'baton.yaml'), JSON.stringify({ notify: [{ command: 'touch pwned' }] }))
+  const { code, stdout, stderr } = await trial.run(['notify', 'test'])
+  expect([code, stdout.split('\n').length - 1]).toEqual([0, 1])
+  expect(stderr).toContain('is not trusted')
+  expect(existsSync(join(trial.user, 'pwned'))).toBe(false)
+})
+
+test('a bell without a terminal is skipped, and targets that look the same are numbered', async () => {
+  const trial = configured([{ via: 'bell' }, { command: 'true' }, { command: 'true', via: 'command', on: ['job'] }])
+  const ran = await trial.start(['notify', 'test', '--json']).done
+  expect(ran.json.entries.slice(1)).toMatchObject([{ target: 'command `true` (1)' }, { target: 'command `true` (2)' }])
+  const [bell] = ran.json.entries
+  // The process that runs the tests may have a terminal, which its children inherit.
+  if (terminalOf(process.pid) === null) expect(bell).toMatchObject({ ok: true, skipped: true })
+  else expect(bell).toMatchObject({ ok: true, skipped: false })
+  expect([ran.code, ran.json.ok]).toEqual([0, true])
+})
+
+test('doctor names the entry of each failing target on a line of its own', async () => {
+  const trial = configured([{ command: 'exit 3' }, { command: 'exit 4' }])
+  await trial.run(['notify', 'test'])
+  const { stdout } = await trial.run(['doctor'])
+  for (const key of ['notify[0]', 'notify[1]'])
+    expect(stdout.split('\n').filter((line) => line.includes(`(${key})`))).toHaveLength(1)
+})

@@ -1,3 +1,0 @@
-import { switchCommand } from '../switch-baton.js'
-
-export const command = switchCommand(true)

@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest'
+import type { CompactionRecord } from '../../contract/records/compaction.js'
+import { keyOf } from '../../facts/key-of.js'
+import { newTrial, tellEvent } from '../../testing/cli-home.js'
+import { aCompaction } from '../../testing/sample-compaction.js'
+import { aFact } from '../../testing/sample-fact.js'
+
+const A = 'aaaaaaaa-ef1f-4334-9716-3be98836406b'
+const B = 'bbbbbbbb-ef1f-4334-9716-3be98836406b'
+const NEVER = aFact('constraint', 'Never touch the migrations', { state: 'forbidden', line: 3 })
+const LOST = [NEVER, aFact('todo', 'Write the docs', { line: 9 }), aFact('file', 'src/login.ts', { line: 12 })]
+
+const compaction = (sessionId: string, startedAt: string, change: Partial<CompactionRecord> = {}): CompactionRecord =>
+  aCompaction({
+    sessionId,
+    startedAt,
+    loss: { total: 5, kept: 2, byKind: { constraint: { total: 3, kept: 2 }, todo: { total: 1, kept: 0 } }, lost: LOST },
+    first: { at: startedAt, keys: [keyOf(NEVER)] },
+    ...change,
+  })
+
+/** Two seats; that of B compacted later. */
+function compacted() {
+  const trial = newTrial()
+  trial.fill((app) => {
+    tellEvent(app, 'SessionStart', A, trial.project, { source: 'startup' }, { BATON_SEAT: 'api' })
+    tellEvent(app, 'SessionStart', B, trial.project, { source: 'startup' }, { BATON_SEAT: 'web' })
+    app.store.putCompaction(compaction(A, '2026-03-01T10:00:00.000Z'))
+    app.store.putCompaction(
+      compaction(B, '2026-03-01T11:00:00.000Z', { loss: { total: 4, kept: 4, byKind: {}, lost: [] } }),
+    )
+  })
+  return trial
+}
+
+test('--lost lists what the last compaction dropped, with the mark of what was put back', async () => {
+  const { code, stdout } = await compacted().run(['recall', '--lost', '--session', 'api'])
+  expect(code).toBe(0)
+  expect(stdout).toBe(`aaaaaaaa compacted 2026-03-01 10:00:00 +00:00
+▰▰▰▰▱▱▱▱▱▱ facts kept 2 of 5
+constraint 2/3 · todo 0/1
+
+constraint  Never touch the migrations ↩
+todo        Write the docs
+file        src/login.ts
+
+↩ was put back into the conversation
+`)
+})
+
+test('words leave those that have them all, and --limit the first few', async () => {
+  const trial = compacted()
+  const named = (await trial.run(['recall', '--lost', 'MIGRATIONS', 'never', '--session', A, '--json'])).json
+  expect(named.hits).toEqual([
+    {
+      archive_id: 'a1',
+      line: 3,
+      kind: 'constraint',
+      text: 'Never touch the migrations',
+      state: 'forbidden',
+      put_back: true,
+    },
+  ])
+  expect((await trial.run(['recall', '--lost', '--limit', '1', '--session', A])).stdout).toContain('and 2 more')
+  expect((await trial.run(['recall', '--lost', 'zebra', '--session', A])).stdout).toContain(
+    'Nothing that was lost has these words.',
+  )
+})
+
+test('an agent is told of its own seat, a person of the newest compaction anywhere', async () => {
+  const trial = compacted()
+  const own = await trial.run(['recall', '--lost', '--json'], { env: { CLAUDE_CODE_SESSION_ID: A } })
+  expect(own.json).toMatchObject({ session_id: A, scope: 'seat', facts: 5, facts_kept: 2 })
+  expect((await trial.run(['recall', '--lost', '--json'])).json).toMatchObject({
+    session_id: B,
+    scope: 'all',
+    hits: [],
+  })
+  expect((await trial.run(['recall', '--lost'])).stdout).toContain('Nothing was lost.')
+})
+
+test('a later compaction without a report is named, not passed over', async () => {
+  const trial = compacted()
+  trial.fill((app) => app.store.putCompaction(compaction(A, '2026-03-01T12:00:00.000Z', { loss: null, facts: null })))
+  const { stdout } = await trial.run(['recall', '--lost', '--session', A])
+  expect(stdout).toMatch(/^The compaction of 2026-03-01 12:00:00 \+00:00 has no loss report yet: /)
+  expect(stdout).toContain('Never touch the migrations')
+})
+
+test('nothing compacted, nobody of that name, no words: each has its sentence', async () => {
+  const trial = newTrial()
+  expect(await trial.run(['recall', '--lost'])).toMatchObject({ code: 0, stdout: 'No compaction is known here.\n' })
+  expect((await trial.run(['recall', '--lost', '--json'])).json).toMatchObject({
+    compaction_started_at: null,
+    facts: null,
+    hits: [],
+  })
+  expect(await trial.run(['recall', '--lost', '--session', 'nobody'])).toMatchObject({ code: 3, stdout: '' })
+  expect(await trial.run(['recall'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--lost lists what was dropped'),
+  })
+})

@@ -1,0 +1,277 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { callingSession } from '../../agents/clients.js'
+import { runtimes } from '../../agents/runtimes.js'
+import { settleOrder, startRunner } from '../../app/jobs.js'
+import { withOpenApp } from '../../app/open-app.js'
+import { jobsOf } from '../../app/open-jobs.js'
+import { openRuntime } from '../../app/open-runtime.js'
+import { sessionNamed } from '../../app/sessions.js'
+import { loadConfig } from '../../config/load-config.js'
+import type { JobFlags } from '../../config/resolve-agent.js'
+import { accept } from '../../config/trust.js'
+import type { Event } from '../../contract/records/event.js'
+import type { JobBudgets, JobRecord, JobSpec, RuntimeName } from '../../contract/records/job.js'
+import type { Runtime } from '../../contract/runtime.js'
+import type { App } from '../../engine/open-engine.js'
+import type { JobDependencies } from '../../jobs/dependencies.js'
+import { whyNotUsable } from '../../jobs/first-session.js'
+import { newJob } from '../../jobs/new-job.js'
+import { runJob } from '../../jobs/run-job.js'
+import { wantStop } from '../../jobs/stop-job.js'
+import { viewJob } from '../../jobs/view-job.js'
+import { BatonError, EXIT, reasonOf } from '../../lib/errors.js'
+import { processInfo } from '../../lib/process-info.js'
+import { terminalOf } from '../../lib/terminal-of.js'
+import type { Call, Cli, Command } from '../command.js'
+import { wrong } from '../parse-call.js'
+import { type Display, displayOn, endLines } from '../render/job-page.js'
+import { readInput } from '../terminal.js'
+import { trustBeforeRun } from './trust.js'
+
+const FIRST_BYTE_MS = 30_000
+const WHOLE_MS = 60_000
+
+export async function run(call: Call, cli: Cli, command: Command): Promise<number> {
+  const order = { folder: cli.cwd, agentName: call.words[0] ?? null, flags: await flagsOf(call, cli, command) }
+  await trustBeforeRun(call, cli)
+  const settled = await settleOrder(order, cli)
+  warnOfDenials(settled, cli)
+  return withOpenApp(
+    cli,
+    async (app) => {
+      const at = app.now().toISOString()
+      const spec = onSession(app, settled)
+      // Ours from the first moment: a server that starts just then leaves it alone.
+      const runner = call.flag('detach') ? null : ownIdentity()
+      const { jobId } = newJob(app.store, { spec, parentSeatId: callerOf(app, cli), runner }, at, app.newId)
+      return call.flag('detach') ? tellDetached(app, cli, call, [jobId]) : runHere(app, cli, call, [jobId])
+    },
+    IN_RUNNER,
+  )
+}
+
+/** Replaces the name of a session by its whole id. Throws where the job cannot run on that session. */
+function onSession(app: App, spec: JobSpec): JobSpec {
+  const named = spec.session?.resume
+  if (!named) return spec
+  const { sessionId } = sessionNamed(app, named)
+  const why = whyNotUsable(app.store, sessionId, spec, spec.folder)
+  if (why !== null) throw why
+  return { ...spec, session: { ...spec.session!, resume: sessionId } }
+}
+
+function ownIdentity(): JobRecord['runner'] {
+  const { pid, startedAt } = processInfo(process.pid)!
+  return { pid, startedAt }
+}
+
+/** The seat this is run in: that of the session whose command it is, else the one the environment names; null: a person's own. */
+function callerOf({ store }: App, { env }: Cli): string | null {
+  const caller = callingSession(env)
+  const session = caller ? store.session(caller) : null
+  if (session !== null) return session.seatId
+  for (const name of [env.BATON_SEAT, env.BATON_PARENT_SEAT]) {
+    const seat = name ? (store.seatNamed(name) ?? store.seat(name)) : null
+    if (seat) return seat.seatId
+  }
+  return null
+}
+
+async function flagsOf(call: Call, cli: Cli, command: Command): Promise<JobFlags> {
+  const prompt = await promptOf(call, cli, command)
+  const checks = call.values('check')
+  if (checks.some((check) => check.trim() === ''))
+    throw wrong(command, '--check is empty.', 'Give a command that must succeed.')
+  const maxHandoffs = figureOf(call, command, 'max-handoffs')
+  return {
+    ...(prompt === null ? {} : { prompt }),
+    ...given('model', call.value('model')),
+    ...given('permissionMode', call.value('permission-mode')),
+    ...given('runtime', call.value('runtime') as RuntimeName | null),
+    ...given('workItem', call.value('work-item')),
+    ...given('resumeSession', call.value('resume-session')),
+    ...given('maxHandoffs', maxHandoffs),
+    ...(checks.length > 0 ? { checks } : {}),
+    budgets: budgetsOf(call, command),
+    ...(call.flag('worktree') ? { worktree: true } : {}),
+  }
+}
+
+function given<K extends string, V>(key: K, value: V | null): { [key in K]?: V } {
+  return (value === null ? {} : { [key]: value }) as { [key in K]?: V }
+}
+
+/** Those that are given. */
+export function budgetsOf(call: Call, command: Command): Partial<JobBudgets> {
+  return {
+    ...given('usd', figureOf(call, command, 'budget-usd')),
+    ...given('tokens', figureOf(call, command, 'budget-tokens')),
+    ...given('turns', figureOf(call, command, 'budget-turns')),
+    ...given('minutes', figureOf(call, command, 'budget-minutes')),
+  }
+}
+
+/** null: not given. Money may be a fraction; handoffs may be none. */
+export function figureOf(
+  call: Call,
+  command: Command,
+  name: `budget-${keyof JobBudgets}` | 'max-handoffs',
+): number | null {
+  const written = call.value(name)
+  if (written === null) return null
+  const figure = Number(written)
+  const money = name === 'budget-usd'
+  const least = name === 'max-handoffs' ? 0 : 1
+  const ok = Number.isFinite(figure) && (money ? figure >= 0.01 : Number.isSafeInteger(figure) && figure >= least)
+  if (!ok)
+    throw wrong(
+      command,
+      `--${name} cannot be "${written}".`,
+      money ? 'Give an amount of US dollars, such as 5 or 0.5.' : 'Give a whole number, such as 3.',
+    )
+  return figure
+}
+
+async function promptOf(call: Call, cli: Cli, command: Command): Promise<string | null> {
+  const [text, file] = [call.value('prompt'), call.value('prompt-file')]
+  if (text !== null && file !== null) throw wrong(command, 'Give either --prompt or --prompt-file.')
+  if (file === null) return text
+  if (file === '-') return readInput(process.stdin, FIRST_BYTE_MS, WHOLE_MS)
+  try {
+    return readFileSync(resolve(cli.cwd, file), 'utf8')
+  } catch (error) {
+    throw wrong(command, `--prompt-file ${file} cannot be read: ${reasonOf(error)}.`, 'Give a file that is there.')
+  }
+}
+
+/** How the house of a process that runs jobs is opened: it lives long, and others write beside it. */
+export const IN_RUNNER = { configMs: 1_000, busyMs: 30_000, keeps: true } as const
+
+/** What jobs need, in this process. */
+export function partsHere(
+  app: App,
+  cli: Pick<Cli, 'env'>,
+  folder: string,
+  tell: (events: readonly Event[]) => void = () => {},
+  showLine: JobDependencies['showLine'] = undefined,
+): JobDependencies {
+  const { limits } = loadConfig({ home: app.home, project: folder, env: cli.env }).config
+  const opened = new Map<string, Promise<Runtime>>()
+  return jobsOf(app, {
+    env: cli.env,
+    limits: { jobs: limits.jobs ?? 4, perAgent: limits.jobs_per_agent },
+    runtime(name: RuntimeName, at: string, agent: string) {
+      const key = `${agent} ${name} ${at}`
+      const found = opened.get(key) ?? openRuntime(agent, name, at, cli, app.log)
+      opened.set(key, found)
+      return found
+    },
+    trustWorktree: (from, worktree) => carryTrust(app, cli, from, worktree),
+    ...(showLine ? { showLine } : {}),
+    terminal: terminalOf(process.pid),
+    tell,
+  })
+}
+
+/**
+ * Accepts the project's file in a worktree if it has the very bytes that the user accepted in the
+ * project.
+ */
+function carryTrust({ home, now }: App, { env }: Pick<Cli, 'env'>, from: string, worktree: string): void {
+  const fileIn = (project: string) => loadConfig({ home, project, env }).project
+  const [original, copy] = [fileIn(from), fileIn(worktree)]
+  if (!original?.trusted || copy?.reason !== 'not accepted yet') return
+  const { folder, sha256 } = copy
+  if (folder !== null && sha256 !== null && sha256 === original.sha256) accept(home.trust, { folder, sha256 }, now())
+}
+
+/** Says before a job starts that its permission mode will deny edits, and which option allows them. */
+export function warnOfDenials(spec: JobSpec, cli: Pick<Cli, 'env' | 'note'>): void {
+  const { env } = cli
+  const warning = runtimes[spec.agent]?.deniedEdits(spec, { ...env, ...spec.env })
+  if (warning) cli.note(warning)
+}
+
+/** Runs jobs to their end in this process, shows how they come along, and returns the exit code for all of them. */
+export async function runHere(app: App, cli: Cli, call: Call, jobIds: readonly string[]): Promise<number> {
+  const display = displayOn(
+    cli,
+    call,
+    jobIds.map((jobId) => app.store.job(jobId)!),
+  )
+  const tell = (events: readonly Event[]): void => {
+    for (const event of events) if (event.job_id !== null && jobIds.includes(event.job_id)) display.take(event)
+  }
+  const deaf = app.engine.listen(tell)
+  const calm = stopOnSignals(app, jobIds, display)
+  try {
+    // One that cannot go on is no reason to end the others, and none of them may outlive the house.
+    const all = await Promise.allSettled(
+      jobIds.map(async (jobId) => {
+        const deps = partsHere(app, cli, app.store.job(jobId)!.spec.folder, tell, display.line)
+        return runJob(deps, jobId).catch((error: unknown) => refused(error, jobId, display, jobIds.length))
+      }),
+    )
+    const broken = all.find((one) => one.status === 'rejected')
+    if (broken) throw broken.reason
+    const ended = all.map((one) => (one as PromiseFulfilledResult<JobRecord | null>).value)
+    display.end()
+    const jobs = ended.filter((job) => job !== null)
+    for (const job of jobs) tellEnd(app, cli, call, job)
+    return Math.max(jobs.length < ended.length ? EXIT.refused : 0, ...jobs.map(exitOf))
+  } finally {
+    display.end()
+    calm()
+    deaf()
+  }
+}
+
+/** Of several jobs, one that somebody else took meanwhile is no reason to end the others. */
+function refused(error: unknown, jobId: string, display: Display, count: number): null {
+  if (count === 1 || !(error instanceof BatonError)) throw error
+  display.note(`${jobId}: ${reasonOf(error)}`)
+  return null
+}
+
+function tellEnd(app: App, cli: Cli, call: Call, job: JobRecord): void {
+  const view = viewJob(job, app.store.attempts(job.jobId))
+  if (call.json || call.value('output-format') === 'stream-json') cli.print(JSON.stringify(view))
+  else cli.print(endLines(view, cli.screen, app.now()).join('\n'))
+}
+
+function exitOf({ state }: Pick<JobRecord, 'state'>): number {
+  return state === 'completed' ? EXIT.done : state === 'paused' ? EXIT.resumable : EXIT.failed
+}
+
+/**
+ * Ctrl-C pauses, a second one cancels. A machine that shuts down or a terminal that closes says nothing about the jobs, however often it
+ * does so: they stop after the present step, and go on with whoever takes them up. Returns what takes the listeners away.
+ */
+function stopOnSignals(app: App, jobIds: readonly string[], display: Display): () => void {
+  let interrupts = 0
+  const stop = (signal: NodeJS.Signals): void => {
+    if (signal === 'SIGINT') interrupts++
+    const wanted = interrupts > 1 ? 'cancel' : signal === 'SIGINT' ? 'pause' : 'leave'
+    const open = jobIds.filter((jobId) => wantStop(app, jobId, wanted))
+    if (open.length === 0) display.note('The job has ended; the hooks of its end still run …')
+    else if (interrupts > 1) display.note('Cancelling …')
+    else display.note(`Pausing after the present step …${interrupts > 0 ? ' (once more: cancel)' : ''}`)
+  }
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  for (const signal of signals) process.on(signal, stop)
+  return () => {
+    for (const signal of signals) process.off(signal, stop)
+  }
+}
+
+/** Each job gets a process of its own, which outlives this one and its terminal. */
+export function tellDetached(app: App, cli: Cli, call: Call, jobIds: readonly string[]): number {
+  for (const jobId of jobIds) {
+    const { pid, log } = startRunner(app, cli, jobId)
+    const job = app.store.job(jobId)!
+    if (call.json) cli.print(JSON.stringify({ ...viewJob(job, app.store.attempts(jobId)), pid, log }))
+    else cli.print(`${jobId} runs in the background (process ${pid}). baton jobs logs ${jobId} --follow shows it.`)
+  }
+  return EXIT.done
+}

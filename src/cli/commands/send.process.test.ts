@@ -1,0 +1,136 @@
+import { readFileSync, statSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { newTrial, tell } from '../../testing/cli-home.js'
+
+const A = 'aaaaaaaa-ef1f-4334-9716-3be98836406b'
+const B = 'bbbbbbbb-ef1f-4334-9716-3be98836406b'
+
+function withSeats() {
+  const trial = newTrial()
+  trial.fill((app) => {
+    tell(app, {
+      session: A,
+      project: trial.project,
+      used: 20_000,
+      env: { BATON_SEAT: 'api', BATON_PARENT_SEAT: 'lead' },
+    })
+    tell(app, { session: B, project: trial.project, used: 20_000, env: { BATON_SEAT: 'web' } })
+  })
+  const listed = async (...args: string[]) => (await trial.run(['messages', '--json', ...args])).json.messages
+  return { trial, listed }
+}
+
+test('a seat, a session or its beginning, or a parent nobody has seen yet can be written to', async () => {
+  const { trial, listed } = withSeats()
+  for (const to of ['api', A, 'aaaa', 'lead']) {
+    const { code, json } = await trial.run(['send', to, `hello ${to}`, '--json'])
+    expect([code, json]).toEqual([
+      0,
+      expect.objectContaining({ message_id: expect.stringMatching(/^msg_/), status: 'queued' }),
+    ])
+  }
+  expect((await listed('--seat', 'api')).map((m: { agent_text: string }) => m.agent_text)).toEqual([
+    '[baton] Message from user: hello api',
+    `[baton] Message from user: hello ${A}`,
+    '[baton] Message from user: hello aaaa',
+  ])
+  expect(await listed('--seat', 'lead')).toMatchObject([{ session_id: null, mode: 'sequential', category: 'message' }])
+})
+
+test('the sender is who is named, else the seat of the agent that runs the command, else the user', async () => {
+  const { trial, listed } = withSeats()
+  await trial.run(['send', 'api', 'one', '--from', 'Lena', '--mode', 'urgent'])
+  await trial.run(['send', 'api', 'two'], { env: { CLAUDE_CODE_SESSION_ID: B } })
+  await trial.run(['send', 'api', '-'], { input: 'three\nlines\nlong\n', env: { CLAUDE_CODE_SESSION_ID: 'unknown' } })
+  expect(await listed()).toMatchObject([
+    { sender: 'Lena', mode: 'urgent' },
+    { sender: 'web', agent_text: '[baton] Message from web: two' },
+    { sender: 'user', agent_text: '[baton] Message from user: three\nlines\nlong\n' },
+  ])
+  const { stdout } = await trial.run(['messages'])
+  expect(stdout).toMatch(/ api +– +Lena +message +urgent +queued +given with the next event of the session +one /)
+})
+
+test('what cannot be sent is refused and changes nothing', async () => {
+  const { trial, listed } = withSeats()
+  const wrong: [string[], number, RegExp, string?][] = [
+    [['send', 'apj', 'hello'], 3, /Did you mean api\?/],
+    [['send', 'nobody-at-all', 'hello'], 3, /no session or seat/],
+    [['send', 'api', '  '], 2, /empty/],
+    [['send', 'api', '-'], 2, /empty/, '\n'],
+    [['send', 'api', '-'], 2, /longer than 1 MB/, 'x'.repeat(1024 * 1024 + 1)],
+    [['send', 'api', 'hello', '--mode', 'urgnt'], 2, /Did you mean urgent\?/],
+    [['send', 'api', 'hello', '--from', 'baton'], 2, /Baton itself/],
+    [['send', 'api', 'hello', '--from', 'a\nb'], 2, /one line/],
+    [['send', 'api', 'hello', '--from', 'n'.repeat(5_000)], 2, /^.{0,150}\n.*at most 64/],
+    [['send', 'api', 'hello', '--now'], 4, /Without --now/],
+    [['send', 'api'], 2, /needs more/],
+  ]
+  for (const [args, code, said, input] of wrong) {
+    const ran = await trial.run(args, input === undefined ? {} : { input })
+    expect([args.join(' ').slice(0, 60), ran.code, ran.stderr]).toEqual([
+      expect.anything(),
+      code,
+      expect.stringMatching(said),
+    ])
+  }
+  expect(await listed()).toEqual([])
+})
+
+test('a long text lies in a file for the owner alone, and the agent is told its beginning and where it is', async () => {
+  const { trial, listed } = withSeats()
+  const text = `begins ${'y'.repeat(12_000)} ends`
+  expect((await trial.run(['send', 'api', '-'], { input: text })).code).toBe(0)
+  const [{ text_file, agent_text }] = await listed()
+  expect(readFileSync(text_file, 'utf8')).toBe(text)
+  expect(statSync(text_file).mode & 0o777).toBe(0o600)
+  expect(agent_text).toContain(`Read all 12012 characters in ${text_file}`)
+  expect(agent_text.length).toBeLessThan(2_000)
+})
+
+test('a message that was not given yet can be taken back, once', async () => {
+  const { trial, listed } = withSeats()
+  const { message_id } = (await trial.run(['send', 'api', 'never mind', '--json'])).json
+  expect((await trial.run(['messages', 'cancel', message_id, '--json'])).json).toEqual({
+    message_id,
+    status: 'cancelled',
+  })
+  expect(await listed()).toMatchObject([{ status: 'cancelled' }])
+  expect((await trial.run(['messages', 'cancel', 'msg_none'])).code).toBe(3)
+  expect((await trial.run(['messages', 'cancel'])).code).toBe(2)
+  expect((await trial.run(['messages', 'cancle', message_id])).stderr).toContain('Did you mean cancel?')
+})
+
+test('the prefix of seats alone names no seat, also where there is only one', async () => {
+  const trial = newTrial()
+  trial.fill((app) => tell(app, { session: A, project: trial.project, used: 20_000 }))
+  for (const name of ['seat_', 'seat']) {
+    const refused = await trial.run(['send', name, 'hello'])
+    expect(refused.code).toBe(3)
+    expect(refused.stderr).toContain(`There is no session or seat "${name}".`)
+  }
+  expect((await trial.run(['send', 'seat_', 'hello'])).stderr).toContain('Give at least four characters of the id.')
+  const seatId = trial.fill(({ store }) => store.session(A)!.seatId)
+  expect((await trial.run(['send', seatId.slice(0, 9), 'hello'])).code).toBe(0)
+})
+
+test('the answer says why a message waits, and that nobody reads it where no session runs', async () => {
+  const { trial } = withSeats()
+  expect((await trial.run(['send', 'api', 'hello'])).stdout).toMatch(/^msg_\w+ waits: given .*session/)
+  expect((await trial.run(['send', 'lead', 'hello'])).stdout).toMatch(
+    /^msg_\w+ waits: its seat has no running session\./,
+  )
+})
+
+test('a message to the seat of a job that has ended says that nobody reads it', async () => {
+  const trial = newTrial()
+  expect((await trial.run(['run', '--prompt', 'x', '--runtime', 'scripted'])).code).toBe(0)
+  const session = trial.fill(({ store }) => store.sessions().find(({ jobId }) => jobId !== null)!)
+  const sent = async (state: 'ended' | 'idle') => {
+    trial.fill(({ store }) => store.putSession({ ...session, state }))
+    return (await trial.run(['send', session.seatId, 'hello'])).stdout
+  }
+  expect(await sent('ended')).toContain('waits: its seat has no running session.')
+  // A client that was killed leaves a session that has not ended.
+  expect(await sent('idle')).toContain('waits: its job has ended, so nobody reads it.')
+})

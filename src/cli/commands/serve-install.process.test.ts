@@ -1,0 +1,109 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, test } from 'vitest'
+import { newTrial, type Trial } from '../../testing/cli-home.js'
+
+const LINUX = process.platform === 'linux'
+
+/** A home as people have it, and a systemctl that keeps what it was asked and answers as told. */
+function prepared(answer = 'exit 0') {
+  const trial = newTrial()
+  const [bin, asked] = [join(trial.dir, 'bin'), join(trial.dir, 'asked')]
+  mkdirSync(bin)
+  writeFileSync(join(bin, 'systemctl'), `#!/bin/sh\necho "$@" >> '${asked}'\n${answer}\n`)
+  chmodSync(join(bin, 'systemctl'), 0o755)
+  const env = { PATH: `${bin}:${trial.env.PATH}`, BATON_HOME: '' }
+  const unit = join(trial.user, '.config', 'systemd', 'user', 'baton.service')
+  const calls = (): string[] => (existsSync(asked) ? readFileSync(asked, 'utf8').trim().split('\n') : [])
+  return { trial, env, unit, calls, run: (args: string[]) => trial.run(['serve', ...args], { env }) }
+}
+const put = (trial: Trial, path: string, text: string): void => {
+  mkdirSync(dirname(path), { recursive: true })
+  trial.put(path, text)
+}
+
+test.runIf(LINUX)(
+  'install writes the unit, has it started, and does nothing new the second time; remove takes all back',
+  async () => {
+    const { run, unit, calls } = prepared()
+    const dry = await run(['install', '--dry-run', '--json'])
+    expect(dry.json).toMatchObject({ changed: false, dry_run: true, files: [{ path: unit, action: 'created' }] })
+    expect([existsSync(unit), calls()]).toEqual([false, []])
+    const first = await run(['install', '--port', '9000', '--json'])
+    expect(first).toMatchObject({ code: 0, stderr: '' })
+    expect(first.json).toMatchObject({ changed: true, files: [{ path: unit, action: 'created', backup: null }] })
+    expect(readFileSync(unit, 'utf8')).toMatch(/ExecStart=".*node" ".*baton\.mjs" "serve" "--port" "9000"\n/)
+    expect(calls()).toEqual(['--user daemon-reload', '--user enable --now baton.service'])
+    expect((await run(['install', '--port', '9000', '--json'])).json).toMatchObject({
+      changed: false,
+      files: [{ action: 'unchanged' }],
+    })
+    expect((await run(['install', '--json'])).json).toMatchObject({ changed: true, files: [{ action: 'updated' }] })
+    expect(calls().at(-1)).toBe('--user restart baton.service')
+    const removed = await run(['remove'])
+    expect(removed).toMatchObject({ code: 0, stdout: expect.stringContaining('no longer starts by itself') })
+    expect(existsSync(unit)).toBe(false)
+    expect(calls().slice(-2)).toEqual(['--user disable --now baton.service', '--user daemon-reload'])
+    const before = calls().length
+    expect(await run(['remove'])).toMatchObject({ code: 0, stdout: expect.stringContaining('nothing to remove') })
+    expect(calls()).toHaveLength(before)
+  },
+)
+
+test.runIf(LINUX)('where the system cannot be told, the unit is written and it is said what did not work', async () => {
+  const { run, unit } = prepared(
+    'echo "Removed /a/link." >&2\necho "Failed to connect to bus: No medium found" >&2\nexit 1',
+  )
+  const failed = await run(['install', '--json'])
+  expect(failed).toMatchObject({ code: 1, stdout: '' })
+  expect(JSON.parse(failed.stderr)).toMatchObject({
+    error: expect.stringContaining('systemctl --user daemon-reload: Failed to connect to bus: No medium found'),
+    hint: expect.stringContaining('baton serve'),
+  })
+  expect(existsSync(unit)).toBe(true)
+  const removed = await run(['remove'])
+  expect(removed).toMatchObject({ code: 1, stderr: expect.stringContaining('A server that still runs') })
+  expect(removed.stderr).not.toContain('Until then')
+  expect(existsSync(unit)).toBe(false)
+})
+
+test.runIf(LINUX)('a server that was started by hand is in the way, and named', async () => {
+  const { trial, env, run } = prepared()
+  const server = trial.start(['serve', '--port', '0', '--json'], { env })
+  await server.firstLine()
+  expect(await run(['install'])).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining(`process ${server.child.pid}`),
+  })
+  await server.stop()
+})
+
+test.runIf(LINUX)('a unit that somebody else wrote is left alone', async () => {
+  const { trial, run, unit, calls } = prepared()
+  put(trial, unit, '[Service]\nExecStart=/bin/mine\n')
+  for (const action of ['install', 'remove']) expect(await run([action])).toMatchObject({ code: 4, stdout: '' })
+  expect(readFileSync(unit, 'utf8')).toBe('[Service]\nExecStart=/bin/mine\n')
+  expect(calls()).toEqual([])
+})
+
+test('what serve would refuse is refused before anything is written', async () => {
+  const { trial, run, unit } = prepared()
+  expect(await run(['install', '--host', '0.0.0.0'])).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining('--token-file'),
+  })
+  expect(await run(['install', '--port', 'x'])).toMatchObject({ code: 2 })
+  expect(await run(['install', '--token-file', join(trial.user, 'none')])).toMatchObject({ code: 2 })
+  expect(await run(['remove', '--port', '1'])).toMatchObject({ code: 2 })
+  expect(await run(['instal'])).toMatchObject({ code: 2, stderr: expect.stringContaining('install') })
+  expect(await run(['--dry-run'])).toMatchObject({ code: 2 })
+  expect(existsSync(unit)).toBe(false)
+})
+
+test.runIf(LINUX)('uninstall names a service that stays behind, and says what takes it away', async () => {
+  const { trial, env, run } = prepared()
+  expect((await trial.run(['uninstall', '--json'], { env })).json).toMatchObject({ notes: [] })
+  await run(['install'])
+  const told = await trial.run(['uninstall'], { env })
+  expect(told).toMatchObject({ code: 0, stdout: expect.stringContaining('baton serve remove takes that back') })
+})

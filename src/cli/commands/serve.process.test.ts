@@ -1,0 +1,161 @@
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { until } from '../../../test/harness/wait.js'
+import { newTrial, statusLineJson } from '../../testing/cli-home.js'
+
+const A = 'aaaaaaaa-ef1f-4334-9716-3be98836406b'
+
+test('the first line tells the address; Ctrl-C ends it with 0 and takes the announcement back', async () => {
+  const trial = newTrial()
+  const server = trial.start(['serve', '--port', '0', '--json'])
+  const { url } = JSON.parse(await server.firstLine())
+  expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+  const announced = join(trial.env.BATON_HOME!, 'run', 'server')
+  expect(readFileSync(announced, 'utf8')).toMatch(
+    new RegExp(`^${new URL(url).port} [0-9a-f]{64} ${server.child.pid}\\b`),
+  )
+  expect(statSync(announced).mode & 0o777).toBe(0o600)
+  const headers = trial.authorized()
+  const { version } = (await trial.run(['--version', '--json'])).json
+  expect(await (await fetch(`${url}/health`)).json()).toEqual({ ok: true })
+  expect(await (await fetch(`${url}/api/access`, { headers })).json()).toMatchObject({ version })
+  const taken = await fetch(`${url}/signals/claude-code/status-line`, {
+    method: 'POST',
+    headers,
+    body: statusLineJson({ session: A, project: trial.project, used: 118_600 }),
+  })
+  expect(await taken.text()).toContain('71%')
+  expect((await trial.run(['status', '--json'])).json.sessions).toMatchObject([{ session_id: A, used_tokens: 118_600 }])
+  expect(await (await fetch(`${url}/api/sessions/aaaa`, { headers })).json()).toMatchObject({ session_id: A, cycle: 1 })
+  const ended = await server.stop('SIGINT')
+  expect(ended).toMatchObject({ code: 0, stderr: '' })
+  expect(ended.stdout.split('\n')).toHaveLength(2)
+  expect(existsSync(announced)).toBe(false)
+  expect(existsSync(join(trial.env.BATON_HOME!, 'run', 'serving'))).toBe(false)
+})
+
+test('people get a sentence, and SIGTERM ends it too', async () => {
+  const trial = newTrial()
+  const server = trial.start(['serve'], { env: { BATON_PORT: '0' } })
+  expect(await server.firstLine()).toMatch(/^Baton listens on http:\/\/127\.0\.0\.1:\d+\. Ctrl-C ends it\.$/)
+  expect(await server.stop('SIGTERM')).toMatchObject({ code: 0, stderr: '' })
+})
+
+test('what came while it was down is taken at the start, and what comes late soon after', async () => {
+  const trial = newTrial()
+  const spool = join(trial.env.BATON_HOME!, 'spool')
+  const put = (session: string) => {
+    const body = JSON.stringify({
+      session_id: session,
+      cwd: trial.project,
+      hook_event_name: 'UserPromptSubmit',
+      prompt: 'go',
+    })
+    return trial.put(
+      join(spool, `${session}.1700000000.000001.1.UserPromptSubmit`),
+      `claude-code\nUserPromptSubmit\n1700000000\n\n\n${body}\n#end\n`,
+    )
+  }
+  const early = put('early')
+  const server = trial.start(['serve', '--port', '0', '--json'])
+  const { url } = JSON.parse(await server.firstLine())
+  const ids = async () =>
+    (
+      (await (await fetch(`${url}/api/sessions`, { headers: trial.authorized() })).json()) as {
+        sessions: { session_id: string }[]
+      }
+    ).sessions.map((s) => s.session_id)
+  await until('the early one', async () => (await ids()).includes('early'))
+  const late = put('late')
+  await until('the late one', async () => (await ids()).includes('late'))
+  expect([existsSync(early), existsSync(late)]).toEqual([false, false])
+  await server.stop()
+})
+
+test('a second one for the same home is refused and disturbs nothing', async () => {
+  const trial = newTrial()
+  const server = trial.start(['serve', '--port', '0', '--json'])
+  const { url } = JSON.parse(await server.firstLine())
+  const second = await trial.run(['serve', '--port', '0', '--json'])
+  expect(second).toMatchObject({ code: 4, stdout: '' })
+  expect(JSON.parse(second.stderr)).toMatchObject({
+    error: `Baton already serves this home at ${url} (process ${server.child.pid}).`,
+    code: 4,
+  })
+  expect((await fetch(`${url}/health`)).status).toBe(200)
+  await server.stop()
+})
+
+test('after a kill the next one starts as if nothing had been', async () => {
+  const trial = newTrial()
+  const first = trial.start(['serve', '--port', '0', '--json'])
+  await first.firstLine()
+  await first.stop('SIGKILL')
+  expect(existsSync(join(trial.env.BATON_HOME!, 'run', 'serving'))).toBe(true)
+  const second = trial.start(['serve', '--port', '0', '--json'])
+  expect(await second.firstLine()).toContain('url')
+  expect(await second.stop()).toMatchObject({ code: 0 })
+})
+
+test('beyond loopback it needs a token', async () => {
+  const trial = newTrial()
+  const refused = await trial.run(['serve', '--host', '0.0.0.0', '--port', '0'])
+  expect(refused).toMatchObject({ code: 4, stdout: '', stderr: expect.stringContaining('--token-file') })
+  expect(existsSync(join(trial.env.BATON_HOME!, 'baton.db'))).toBe(false)
+  const file = trial.put(join(trial.user, 'token'), `${'s3cret'.repeat(6)}\n`)
+  expect(await trial.run(['serve', '--host', '0.0.0.0', '--token-file', join(trial.user, 'nowhere')])).toMatchObject({
+    code: 2,
+    stdout: '',
+  })
+  const short = trial.put(join(trial.user, 'short'), 'abc')
+  expect(await trial.run(['serve', '--host', '0.0.0.0', '--token-file', short])).toMatchObject({ code: 2, stdout: '' })
+  const server = trial.start(['serve', '--host', '0.0.0.0', '--port', '0', '--token-file', file, '--json'])
+  const { url } = JSON.parse(await server.firstLine())
+  const local = url.replace('0.0.0.0', '127.0.0.1')
+  expect((await fetch(`${local}/api/sessions`)).status).toBe(401)
+  expect(
+    (await fetch(`${local}/api/sessions`, { headers: { authorization: `Bearer ${'s3cret'.repeat(6)}` } })).status,
+  ).toBe(200)
+  expect(statSync(join(trial.env.BATON_HOME!, 'run', 'server')).mode & 0o077).toBe(0)
+  await server.stop()
+})
+
+test('an address that is not of this machine is told', async () => {
+  const trial = newTrial()
+  const file = trial.put(join(trial.user, 'token'), 'a-secret-of-sixteen-characters\n')
+  for (const host of ['192.0.2.1', 'no-such-host.invalid']) {
+    expect(await trial.run(['serve', '--port', '0', '--host', host, '--token-file', file])).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(new RegExp(`${host} is no address of this machine.*--host`, 's')),
+    })
+  }
+})
+
+test('a taken or impossible port is told', async () => {
+  const trial = newTrial()
+  const other = createServer().listen(0, '127.0.0.1')
+  onTestFinished(() => void other.close())
+  await until('it listens', () => other.listening)
+  const { port } = other.address() as AddressInfo
+  expect(await trial.run(['serve', '--port', String(port)])).toMatchObject({
+    code: 4,
+    stdout: '',
+    stderr: expect.stringContaining(`Port ${port} is taken.`),
+  })
+  for (const [args, env] of [
+    [['--port', '70000'], {}],
+    [['--port', 'http'], {}],
+    [[], { BATON_PORT: '84 20' }],
+  ] as const) {
+    expect(await trial.run(['serve', ...args], { env })).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/port from 1 to 65535/),
+    })
+  }
+  expect(existsSync(join(trial.env.BATON_HOME!, 'run', 'serving'))).toBe(false)
+})

@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest'
+import { newTrial, tell, tellEvent } from '../../testing/cli-home.js'
+
+const A = 'aaaaaaaa-ef1f-4334-9716-3be98836406b'
+const B = 'aaaaaaab-ef1f-4334-9716-3be98836406b'
+
+function shown() {
+  const trial = newTrial()
+  trial.fill((app) => {
+    tellEvent(app, 'SessionStart', A, trial.project, { source: 'startup' }, { BATON_SEAT: 'api' })
+    tell(app, { session: A, project: trial.project, used: 118_600, cost: 1.25 })
+  })
+  return trial
+}
+
+test('JSON is the session with its cycle, levels, subagents and chain', async () => {
+  const trial = shown()
+  const ran = await trial.run(['show', 'aaaaaaaa', '--json'])
+  expect(ran).toMatchObject({ code: 0, stderr: '' })
+  expect(ran.json).toMatchObject({
+    session_id: A,
+    used_tokens: 118_600,
+    cycle_started_at: expect.stringMatching(/Z$/),
+    cycle_reason: 'start',
+    levels: [
+      { name: 'notice', at_tokens: 83_500, crossed_at: expect.stringMatching(/Z$/), reachable: true },
+      { name: 'warning', at_tokens: 116_900, crossed_at: expect.any(String), reachable: true },
+      { name: 'handoff', at_tokens: 141_950, crossed_at: null, reachable: true },
+      { name: 'critical', at_tokens: 158_650, crossed_at: null, reachable: true },
+    ],
+    subagents: [],
+    chain: [{ session_id: A }],
+    briefs: [],
+    archives: [],
+    losses: [],
+  })
+})
+
+test('the page can be asked for by seat name, by seat id and by the agent itself', async () => {
+  const trial = shown()
+  const page = (await trial.run(['show', 'api'])).stdout
+  expect(page).toMatch(/^aaaaaaaa-ef1f-4334-9716-3be98836406b {2}idle\n {2}seat {8}api \(seat_/)
+  expect(page).toContain('● warning     116,900  crossed')
+  expect(page).toContain('○ handoff     141,950  23,350 to go')
+  expect(page).toContain('cost        1.25 USD')
+  expect(page).toContain('level reached')
+  const seat = (await trial.run(['show', A, '--json'])).json.seat_id
+  expect((await trial.run(['show', seat])).stdout).toContain(A)
+  expect((await trial.run(['show'], { env: { CLAUDE_CODE_SESSION_ID: A } })).stdout).toContain(A)
+})
+
+test('nobody of that name, several of that beginning, or no name at all: each has its own sentence', async () => {
+  const trial = shown()
+  trial.fill((app) => tell(app, { session: B, project: trial.project, used: 1000 }))
+  expect(await trial.run(['show', 'nobody'])).toMatchObject({
+    code: 3,
+    stdout: '',
+    stderr: expect.stringContaining('baton status --all lists them'),
+  })
+  const several = await trial.run(['show', 'aaaaaaa'])
+  expect(several).toMatchObject({ code: 2, stdout: '' })
+  expect(several.stderr).toContain('2 sessions begin with "aaaaaaa".')
+  expect(several.stderr).toMatch(/aaaaaaab, aaaaaaaa/)
+  expect(await trial.run(['show', 'aaa'])).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining('at least four characters'),
+  })
+  expect(await trial.run(['show'])).toMatchObject({ code: 2, stderr: expect.stringContaining('Which session?') })
+})

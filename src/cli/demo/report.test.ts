@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { reportLines } from '../commands/demo.js'
+import { plain } from '../render/screen.js'
+import type { Summary } from './summary.js'
+
+const summary = (missing: string[]): Summary => ({
+  ok: missing.length === 0,
+  missing,
+  client: '2.1.325',
+  model: 'claude-opus-4-6',
+  session_id: null,
+  compaction_tokens: null,
+  exact: false,
+  requests: 0,
+  readings: 0,
+  compactions: 0,
+  levels: [],
+  archives: [],
+  losses: [],
+  recovered: [],
+  rule_back: false,
+  handoff: null,
+  skipped: null,
+  job: null,
+  duration_ms: 1_000,
+})
+
+test('a failed demo says what to do next instead of offering to install', () => {
+  const failed = reportLines(summary(['no level was told']), 200, plain).join('\n')
+  expect(failed).toContain('Next: run baton demo again')
+  expect(failed).not.toContain('baton install')
+  expect(reportLines(summary([]), 200, plain).join('\n')).toContain('Next: baton install')
+})

@@ -1,0 +1,40 @@
+import type { Opened, Progress } from '../app/archives.js'
+import { withOpenArchives } from '../app/open-archives.js'
+import type { Call, Cli } from './command.js'
+import { bytesText } from './render/text.js'
+
+/** Opens the archives for one command, with its progress on a terminal. */
+export function inArchives<T>(
+  call: Call,
+  cli: Cli,
+  work: (opened: Opened) => T | Promise<T>,
+  options: { finish?: boolean } = {},
+): Promise<T> {
+  return withOpenArchives(cli, progressOn(process.stderr, !call.json), work, options)
+}
+
+const QUIET_MS = 400
+const EVERY_MS = 100
+
+/** One line on a terminal's standard error, for work that takes longer than a moment. Elsewhere nothing is drawn. */
+export function progressOn(
+  stream: { isTTY?: boolean; write(text: string): unknown },
+  shown: boolean,
+  now: () => number = () => performance.now(),
+): Progress {
+  if (!shown || stream.isTTY !== true) return { add() {}, end() {} }
+  const began = now()
+  const done = new Map<string, number>()
+  let drawn = 0
+  return {
+    add(what, bytes) {
+      done.set(what, (done.get(what) ?? 0) + bytes)
+      if (now() - began < QUIET_MS || now() - drawn < EVERY_MS) return
+      drawn = now()
+      stream.write(`\r\u001b[K${what} ${bytesText(done.get(what)!)} …`)
+    },
+    end() {
+      if (drawn > 0) stream.write('\r\u001b[K')
+    },
+  }
+}

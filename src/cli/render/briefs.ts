@@ -1,0 +1,299 @@
+import { addedIn } from '../../app/briefs.js'
+import type { BriefVerdict } from '../../briefs/read-brief.js'
+import { clockTime, HINDRANCES, STATE_WORDS } from '../../briefs/review-text.js'
+import type { Fact } from '../../contract/fact.js'
+import type { HandoffState, HandoffWay } from '../../contract/records/handoff.js'
+import type { SessionRecord } from '../../contract/records/session.js'
+import type { BriefView, CoverageView, HandoffView } from '../../engine/views/brief-view.js'
+import { counted } from '../../lib/counted.js'
+import { grouped } from '../../policy/numbers.js'
+import type { Cli } from '../command.js'
+import type { Colour, Paint } from './screen.js'
+import { type Column, table } from './table.js'
+import { age, cut, harmless, padEnd, projectName, stamp, tilde, wrap } from './text.js'
+
+interface On {
+  columns: number
+  paint: Paint
+  now: Date
+  home: string | undefined
+}
+
+/** How many briefs of a seat its page shows. */
+const SHOWN = 5
+/** How many of the facts a brief lacks are named, unless all are wanted. */
+const MISSING_SHOWN = 8
+
+const STATUS_COLOURS: Partial<Record<BriefView['status'], Colour>> = {
+  checked: 'green',
+  approved: 'green',
+  review: 'yellow',
+  used: 'cyan',
+  superseded: 'dim',
+  cancelled: 'dim',
+  failed: 'red',
+}
+
+const statusText = (status: BriefView['status'], paint: Paint): string =>
+  paint(status, STATUS_COLOURS[status] ?? 'bold')
+
+/** `92%` of what happened stands in it. Neither all nor nothing unless it is. */
+export function scoreText(coverage: Pick<CoverageView, 'score'> | null): string {
+  if (coverage === null) return '–'
+  const { score } = coverage
+  const percent = Math.round(score * 100)
+  return `${score < 1 && percent === 100 ? 99 : score > 0 && percent === 0 ? 1 : percent}%`
+}
+
+/** `requested 2m ago by level handoff: the agent is asked for its brief` */
+export function handoffText(
+  handoff: Pick<HandoffView, 'state' | 'state_at' | 'cause' | 'level' | 'trouble'> & {
+    due_at?: string | null
+    hindered_by?: string | null
+  },
+  now: Date,
+): string {
+  const by = handoff.cause === 'level' ? `level ${handoff.level ?? '?'}` : handoff.cause
+  const why = handoff.trouble === null ? '' : `: ${handoff.trouble}`
+  const due = handoff.state === 'review' && handoff.due_at ? `; used by itself at ${clockTime(handoff.due_at)}` : ''
+  const hindered = HINDRANCES[handoff.hindered_by ?? '']
+  const doing =
+    hindered === undefined
+      ? STATE_WORDS[handoff.state]
+      : `the brief is ready, and the session is cleared when ${hindered}`
+  return harmless(`${handoff.state} for ${age(handoff.state_at, now)}, asked for by ${by}: ${doing}${due}${why}`)
+}
+
+/** The handoff under way and the newest briefs of a seat, newest first. */
+export function seatHandoffLines(handoff: HandoffView | null, briefs: readonly BriefView[], on: On): string[] {
+  const { columns, paint, now, home } = on
+  const newest = briefs.toReversed()
+  const earlier = newest.length - SHOWN
+  return [
+    ...(handoff ? wrap(`${paint('under way', 'yellow')}  ${handoffText(handoff, now)}`, columns, 2) : []),
+    ...newest
+      .slice(0, SHOWN)
+      .flatMap((brief) => [
+        ...wrap(
+          `${brief.sequence}  ${statusText(brief.status, paint)}  by ${brief.author}, ${age(brief.taken_at, now)} ago, carried ${scoreText(brief.coverage)} as given  ${paint(brief.brief_id, 'dim')}`,
+          columns,
+          3,
+        ),
+        `   ${tilde(brief.path, home)}`,
+      ]),
+    ...(earlier > 0 ? [paint(`and ${earlier} earlier (baton handoffs list --all)`, 'dim')] : []),
+  ]
+}
+
+/** What a brief lacks and what it claims without ground. */
+export function coverageLines(
+  coverage: Pick<CoverageView, 'missing' | 'unsupported'>,
+  title: string,
+  { columns, paint }: Pick<On, 'columns' | 'paint'>,
+  shown = MISSING_SHOWN,
+): string[] {
+  const { missing, unsupported } = coverage
+  const more = missing.length - shown
+  return [
+    ...(missing.length === 0 ? [] : [title]),
+    ...missing.slice(0, shown).map((one) => `  ${factLine({ ...one, state: null }, false, columns - 2, paint)}`),
+    ...(more > 0 ? [paint(`  and ${more} more`, 'dim')] : []),
+    ...(unsupported.length === 0
+      ? []
+      : wrap(harmless(`No reading or transcript supports: ${unsupported.join('; ')}`), columns, 2)),
+  ]
+}
+
+export interface Next {
+  handoff: { state: HandoffState; way: HandoffWay | null; dueAt?: string | null }
+  session: Pick<SessionRecord, 'state' | 'attended' | 'jobId'>
+  /** Its client still runs, as far as can be told. */
+  there: boolean
+  /** The agent of the session itself reads this. */
+  own: boolean
+  /** The request was given to the idle session just now. */
+  woken?: boolean
+}
+
+const GOES_ON =
+  'the session is cleared and a fresh one goes on from the brief, by itself where the client can, else once /clear is typed'
+
+/** What happens to a handoff now, in a sentence. */
+export function nextText({ handoff, session, there, own, woken = false }: Next): string {
+  if (handoff.state === 'requested') return askedText(session, own, woken)
+  if (handoff.state === 'review') return reviewed(handoff.dueAt ?? null)
+  if (session.jobId !== null)
+    return 'The session belongs to a job: whoever runs the job decides when the next one begins.'
+  if (!there) return 'The session has ended: the brief waits for the next start in its folder.'
+  if (session.attended === false)
+    return 'The run ends with its turn; the brief then waits for the next interactive start in its folder.'
+  if (own) return `End your turn now: then ${GOES_ON}.`
+  if (handoff.state === 'clearing')
+    return 'It is idle: it is cleared now, and a fresh one goes on from the brief by itself. Where something is typed in its composer, it waits until that is sent or deleted.'
+  if (handoff.state === 'waiting')
+    return 'It is idle, and nothing here can clear it from outside: type /clear there, and the work goes on.'
+  return `When its turn ends, ${GOES_ON}.`
+}
+
+function reviewed(dueAt: string | null): string {
+  const ways = 'baton handoffs approve <brief>, baton handoffs edit <brief> or baton handoffs cancel <brief>'
+  return dueAt === null
+    ? `The brief waits for a review: ${ways}.`
+    : `The brief waits for a review until ${clockTime(dueAt)} and is then used by itself: ${ways}.`
+}
+
+function askedText({ state, jobId, attended }: Next['session'], own: boolean, woken: boolean): string {
+  if (jobId !== null) return 'The session belongs to a job, whose runner speaks to it: nothing is said to it from here.'
+  if (attended === false)
+    return 'The agent is asked at its next tool call or at the end of its turn; the brief then waits for the next start.'
+  if (own) return 'You are asked after this tool call, or at the end of your turn; give the brief as your answer then.'
+  if (woken) return 'It is idle: its agent is asked now, and handed over at the end of that turn.'
+  return state === 'idle'
+    ? 'It is idle: its agent is asked in its next turn, and handed over at the end of it.'
+    : 'Its agent is asked at the next tool call or at the end of its turn, and handed over once the brief is there.'
+}
+
+interface BriefPage {
+  brief: BriefView
+  verdict: BriefVerdict
+  /** null: its file is gone, or is not as Baton kept it. */
+  text: string | null
+  /** What stands in a file that Baton did not keep so, every line marked. */
+  untrusted: string | null
+  addenda: { at: string; text: string | null }[]
+  handoff: HandoffView | null
+  seatName: string | null
+}
+
+const NAME_WIDTH = 12
+
+const VERDICTS: Record<BriefVerdict, string> = {
+  genuine: 'genuine: as Baton kept it',
+  tampered: 'TAMPERED: it was changed since Baton kept it, and is not used',
+  unsigned: 'TAMPERED: its signature is gone, and it is not used',
+  missing: 'MISSING: its file is gone',
+}
+
+export function briefPage(
+  page: BriefPage,
+  on: { columns: number; paint: Paint; now: Date; home: string | undefined },
+): string[] {
+  const { brief, text } = page
+  const { columns, paint } = on
+  const title = (words: string): string[] => ['', paint(words, 'bold')]
+  const words = (all: string): string[] =>
+    all.split('\n').map((line) => harmless(line.replaceAll('\t', '  ')).trimEnd())
+  return [
+    `${paint(brief.brief_id, 'bold')}  ${statusText(brief.status, paint)}`,
+    ...facts(page, on).flatMap(([name, value]) =>
+      value === null ? [] : wrap(`  ${padEnd(name, NAME_WIDTH)}${harmless(value)}`, columns, NAME_WIDTH + 2),
+    ),
+    ...(brief.coverage ? coverageLines(brief.coverage, '  lacked, and added below by Baton:', on) : []),
+    ...(text === null ? [] : [...title('Text'), ...words(text.trimEnd())]),
+    ...(page.untrusted === null ? [] : [...title('Not the text Baton kept'), ...words(page.untrusted.trimEnd())]),
+    ...page.addenda.flatMap(({ at, text: late }) => [
+      ...title(`Found later, ${stamp(at)}`),
+      ...words(late ?? 'its file is gone or was changed'),
+    ]),
+  ]
+}
+
+function facts(
+  { brief, verdict, handoff, seatName, text }: BriefPage,
+  { now, home }: { now: Date; home: string | undefined },
+) {
+  const used = brief.used_tokens === null ? null : `${grouped(brief.used_tokens)} tokens used`
+  const of = brief.compaction_tokens === null ? '' : `, compaction at ${grouped(brief.compaction_tokens)}`
+  const added = addedIn(text)
+  const rows: [string, string | null][] = [
+    ['seat', `${seatName ? `${seatName} (${brief.seat_id})` : brief.seat_id}, brief ${brief.sequence}`],
+    ['session', brief.session_id],
+    ['title', brief.title],
+    ['parent', brief.parent_brief_id],
+    [
+      'author',
+      {
+        agent: 'the agent',
+        fork: 'a fork of the session',
+        user: 'the user',
+        baton: 'Baton, from transcript and repository',
+      }[brief.author],
+    ],
+    ['taken', `${stamp(brief.taken_at)} (${age(brief.taken_at, now)} ago)`],
+    ['reason', brief.reason],
+    [
+      'project',
+      brief.project === null ? null : `${tilde(brief.project, home)}${brief.branch ? ` on ${brief.branch}` : ''}`,
+    ],
+    ['commit', brief.commit],
+    ['model', [brief.agent, brief.model].filter(Boolean).join(', ')],
+    ['context', used && `${used}${of}`],
+    ['file', tilde(brief.path, home)],
+    ['signature', VERDICTS[verdict]],
+    [
+      'used',
+      brief.used_at === null ? null : `${stamp(brief.used_at)} by session ${brief.used_by_session_id ?? 'unknown'}`,
+    ],
+    ['handoff', handoff === null ? null : handoffText(handoff, now)],
+    [
+      'carries',
+      brief.coverage === null
+        ? 'not checked: there was no transcript to compare it with'
+        : `${scoreText(brief.coverage)} of what happened, as it was given`,
+    ],
+    ['added', added === null ? null : `${counted(added.split('\n').length, 'line')} by Baton, at its end`],
+  ]
+  return rows
+}
+
+/** One line a brief. `seatOf`: how people call a seat. */
+export function briefTable(
+  briefs: readonly BriefView[],
+  seatOf: (seatId: string) => string,
+  cli: Pick<Cli, 'screen' | 'env' | 'now'>,
+): string[] {
+  const { screen, env } = cli
+  const taken: Column<BriefView> = screen.terminal
+    ? { title: 'AGE', dropAt: 3, align: 'right', cell: (b) => age(b.taken_at, cli.now()) }
+    : { title: 'TAKEN', dropAt: 3, cell: (b) => stamp(b.taken_at) }
+  const columns: Column<BriefView>[] = [
+    { title: 'BRIEF', dropAt: 0, shrinkTo: 12, cell: (b) => b.brief_id },
+    taken,
+    { title: 'SEAT', dropAt: 4, shrinkTo: 9, cell: (b) => harmless(seatOf(b.seat_id)) },
+    ...(briefs.some(({ title }) => title !== null)
+      ? [{ title: 'TITLE', dropAt: 2, shrinkTo: 14, cell: (b: BriefView) => harmless(b.title ?? '–') }]
+      : []),
+    { title: 'NO', dropAt: 2, align: 'right', cell: (b) => String(b.sequence) },
+    { title: 'SESSION', dropAt: 6, cell: (b) => harmless(b.session_id.slice(0, 8)) },
+    { title: 'PROJECT', dropAt: 7, shrinkTo: 12, cutFrom: 'start', cell: (b) => projectName(b.project, env.HOME) },
+    { title: 'AUTHOR', dropAt: 5, cell: (b) => b.author },
+    { title: 'AS GIVEN', dropAt: 1, align: 'right', cell: (b) => scoreText(b.coverage) },
+    { title: 'STATUS', dropAt: 0, cell: (b) => statusText(b.status, screen.paint) },
+  ]
+  return table(briefs, columns, screen.columns, screen.paint)
+}
+
+/** What is shown of a fact. */
+type Shown = Pick<Fact, 'kind' | 'text' | 'state'>
+
+const KIND_WIDTH = 10
+const PUT_BACK = ' ↩'
+
+/** `constraint  Never touch the migrations ↩`, in one line. */
+export function factLine(fact: Shown, back: boolean, columns: number, paint: Paint): string {
+  const room = columns - KIND_WIDTH - 2 - (back ? PUT_BACK.length : 0)
+  const text = cut(harmless(fact.text.replace(/\s+/g, ' ')), room)
+  return `${paint(padEnd(fact.kind, KIND_WIDTH), 'dim')}  ${text}${back ? paint(PUT_BACK, 'green') : ''}`
+}
+
+/** The same with all its words, below each other. */
+export function factLines(fact: Shown, back: boolean, columns: number, paint: Paint): string[] {
+  const indent = KIND_WIDTH + 2
+  const lines = fact.text
+    .split('\n')
+    .flatMap((line) => wrap(harmless(line.trimEnd()), Math.min(columns, 160) - indent, 0))
+  return lines.map((line, i) => {
+    const head = i === 0 ? paint(padEnd(fact.kind, indent), 'dim') : ' '.repeat(indent)
+    return `${head}${line}${back && i === lines.length - 1 ? paint(PUT_BACK, 'green') : ''}`.trimEnd()
+  })
+}

@@ -1,0 +1,50 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { newTrial } from '../../testing/cli-home.js'
+
+const step = (input: string, result: string, failed = false) => ({ calls: [{ input, result, failed }], used: 30_000 })
+const SCRIPT = {
+  sessions: [
+    [step('ls src', 'parser.ts\nprinter.ts'), step('npm test', 'Exit code 1', true), { text: 'The parser works.' }],
+  ],
+}
+
+function place() {
+  const trial = newTrial()
+  trial.env.BATON_JOB_SCRIPT = trial.put(join(trial.dir, 'script.json'), JSON.stringify(SCRIPT))
+  const args = ['run', '--prompt', 'Mend it.', '--runtime', 'scripted', '--check', 'true']
+  return { trial, args }
+}
+
+test('without a terminal run prints the checks ahead, a plain line for each step with its mark, and elapsed time', async () => {
+  const { trial, args } = place()
+  const { code, stdout } = await trial.run(args)
+  expect(code).toBe(0)
+  const lines = stdout.split('\n')
+  const has = (line: RegExp): number => lines.filter((one) => line.test(one)).length
+  expect([
+    has(/^\d\d:\d\d:\d\d 1 check before it counts as done: true$/),
+    has(/^\d\d:\d\d:\d\d ✓ Bash ls src( \(\d+ s\))?$/),
+    has(/^\d\d:\d\d:\d\d ✗ Bash npm test( \(\d+ s\))?: Exit code 1$/),
+    has(/^\d+:\d\d ▰.* step /),
+  ]).toEqual([1, 1, 1, expect.any(Number)])
+  expect(lines.find((line) => line.includes('completed:'))).toMatch(/3 steps.*, \d+:\d\d of work$/)
+  // No redraw and no colours: it may go into a file.
+  expect(stdout).not.toMatch(/[\r\u001b]/)
+})
+
+test('run --verbose prints what the agent says, every call and every result', async () => {
+  const { trial, args } = place()
+  const { stdout } = await trial.run([...args, '--verbose'])
+  for (const part of ['→ Bash ls src', '← parser.ts\n           printer.ts\n', '✗ Exit code 1', 'The parser works.'])
+    expect(stdout).toContain(part)
+  expect(stdout).not.toContain('✓ Bash ls src')
+})
+
+test('run --json prints one line, and run --quiet only how the job ended', async () => {
+  const { trial, args } = place()
+  expect((await trial.run([...args, '--json'])).json).toMatchObject({ status: 'completed', steps: 3 })
+  const { stdout } = await trial.run([...args, '--quiet'])
+  expect(stdout).not.toContain('✓ Bash')
+  expect(stdout).toContain('completed')
+})

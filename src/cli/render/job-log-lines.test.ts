@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { logPrinter } from './job-log-lines.js'
+import { plain, type Screen } from './screen.js'
+import { localTime } from './text.js'
+
+const screen = { columns: 60, paint: plain } as Screen
+const noted = (at: string): string => JSON.stringify({ type: 'baton', at, event: 'time' })
+const says = (text: string): string =>
+  JSON.stringify({ type: 'assistant', message: { role: 'assistant', content: [{ type: 'text', text }] } })
+const at = (seconds: number): string => `2026-03-01T12:00:0${seconds}.000Z`
+const time = (seconds: number): string => localTime(new Date(at(seconds)))
+
+test('each entry of a log has the time that was noted before it, and its other lines are indented', () => {
+  const print = logPrinter('claude-code', screen)
+  expect(print(says('before any time'))).toEqual(['         before any time'])
+  expect(print(noted(at(1)))).toEqual([])
+  expect(print(says('one\ntwo'))).toEqual([`${time(1)} one`, '         two'])
+  expect(print(noted(at(2)))).toEqual([])
+  expect(print(says('three'))).toEqual([`${time(2)} three`])
+  expect(print(JSON.stringify({ type: 'baton', at: at(3), event: 'job_resumed', data: {} }))).toEqual([
+    `${time(3)} goes on`,
+  ])
+})
+
+test('a call is cut to the width of the terminal, its time included', () => {
+  const content = [{ type: 'tool_use', id: 't', name: 'Bash', input: { command: 'x'.repeat(200) } }]
+  const print = logPrinter('claude-code', screen)
+  const [line] = print(JSON.stringify({ type: 'assistant', message: { role: 'assistant', content } }))
+  expect([...line!]).toHaveLength(60)
+})

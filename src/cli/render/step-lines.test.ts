@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import type { JobLogLine } from '../../contract/api/jobs.js'
+import { StepLines } from './job-page.js'
+import { plain } from './screen.js'
+
+const call = (id: string, text: string): JobLogLine => ({ at: null, kind: 'call', text, ok: true, call_id: id })
+const result = (id: string, text: string, ok = true): JobLogLine => ({
+  at: null,
+  kind: 'result',
+  text,
+  ok,
+  call_id: id,
+})
+const screen = { paint: plain, columns: 60 }
+
+test('a call that returned is one line: mark, tool, argument relative to the folder, and its time from a second on', () => {
+  const steps = new StepLines('/home/me/shop')
+  expect(steps.take([call('a', 'Edit /home/me/shop/src/parser.ts'), call('b', 'Bash npm\n  test')], 0, screen)).toEqual(
+    [],
+  )
+  expect(steps.running()).toBe('→ Bash npm test (and 1 more)')
+  expect(steps.take([result('a', 'ok')], 900, screen)).toEqual(['✓ Edit src/parser.ts'])
+  expect(steps.running()).toBe('→ Bash npm test')
+  expect(steps.take([result('b', 'ok')], 12_400, screen)).toEqual(['✓ Bash npm test (12 s)'])
+  expect(steps.running()).toBeNull()
+})
+
+test('a call that failed says why in the same line, however long the call is', () => {
+  const steps = new StepLines('/home/me/shop')
+  steps.take([call('a', `Bash ${'x'.repeat(200)}`)], 0, screen)
+  const [line] = steps.take([result('a', 'Exit code 1\nFAIL src/parser.test.ts', false)], 100, screen)
+  expect(line).toMatch(/^✗ Bash x+…: Exit code 1 FAIL src\/pars/)
+  expect(line!.length).toBeLessThanOrEqual(60)
+})
+
+test('what an agent prints cannot steer the terminal', () => {
+  const steps = new StepLines('/home/me/shop')
+  steps.take([call('a', 'Bash echo \u001b[2J')], 0, screen)
+  expect(steps.running()).toBe('→ Bash echo  [2J')
+  expect(steps.take([result('a', '\u001b[31mred', false)], 0, screen)).toEqual(['✗ Bash echo  [2J:  [31mred'])
+})
+
+test('calls of a client that is gone run no more, and their late results are no steps', () => {
+  const steps = new StepLines('/home/me/shop')
+  steps.take([call('a', 'Bash sleep 60')], 0, screen)
+  steps.clear()
+  expect([steps.running(), steps.take([result('a', 'ok')], 0, screen)]).toEqual([null, []])
+})

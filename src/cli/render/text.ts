@@ -1,0 +1,185 @@
+import { basename, dirname } from 'node:path'
+
+const PAINTED = /\u001b\[[0-9;]*m/g
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]+/g
+
+/** Names and paths come from outside: what would steer the terminal is shown as a space. */
+export function harmless(text: string): string {
+  return text.replace(CONTROL, ' ')
+}
+
+/** Cells a text takes on a terminal; colours take none. */
+export function widthOf(text: string): number {
+  let width = 0
+  for (const character of text.replace(PAINTED, '')) width += cells(character.codePointAt(0)!)
+  return width
+}
+
+const ZERO_WIDTH = /[\p{Mn}\p{Me}\p{Cf}]/u
+/** Pictures that terminals draw in two cells without a variation selector: ✅, ⌚, 🚀. */
+const PICTURE = /\p{Emoji_Presentation}/u
+
+/** East Asian and pictorial characters take two cells, combining ones none. Near enough for names and paths. */
+function cells(code: number): number {
+  if (code < 0x300) return code === 0xad ? 0 : 1
+  const character = String.fromCodePoint(code)
+  if (ZERO_WIDTH.test(character) || (code >= 0x1160 && code <= 0x11ff)) return 0
+  // Two of these letters make one flag of two cells.
+  if (code >= 0x1f1e6 && code <= 0x1f1ff) return 1
+  const wide =
+    PICTURE.test(character) ||
+    (code >= 0x1100 && code <= 0x115f) ||
+    (code >= 0x2e80 && code <= 0xa4cf) ||
+    (code >= 0xac00 && code <= 0xd7a3) ||
+    (code >= 0xf900 && code <= 0xfaff) ||
+    (code >= 0xfe30 && code <= 0xfe6f) ||
+    (code >= 0xff00 && code <= 0xff60) ||
+    (code >= 0xffe0 && code <= 0xffe6) ||
+    (code >= 0x1f300 && code <= 0x1faff) ||
+    (code >= 0x20000 && code <= 0x3fffd)
+  return wide ? 2 : 1
+}
+
+/** Cut to a width, with an ellipsis where something is missing; colours stay whole. `from` says which end is dropped. */
+export function cut(text: string, width: number, from: 'end' | 'start' = 'end'): string {
+  if (widthOf(text) <= width) return text
+  if (width <= 1) return width === 1 ? '…' : ''
+  if (from === 'start') return `…${takeBack([...text], width - 1)}`
+  let used = 0
+  let kept = ''
+  let painted = false
+  for (const part of text.split(/(\u001b\[[0-9;]*m)/)) {
+    if (part.startsWith('\u001b')) {
+      kept += part
+      painted = part !== '\u001b[0m'
+      continue
+    }
+    for (const character of part) {
+      const next = cells(character.codePointAt(0)!)
+      if (used + next > width - 1) return `${kept}…${painted ? '\u001b[0m' : ''}`
+      used += next
+      kept += character
+    }
+  }
+  return kept
+}
+
+function takeBack(characters: string[], width: number): string {
+  let kept = ''
+  let used = 0
+  for (const character of characters.reverse()) {
+    const next = cells(character.codePointAt(0)!)
+    if (used + next > width) break
+    used += next
+    kept = character + kept
+  }
+  return kept
+}
+
+export function padEnd(text: string, width: number): string {
+  return text + ' '.repeat(Math.max(0, width - widthOf(text)))
+}
+
+export function padStart(text: string, width: number): string {
+  return ' '.repeat(Math.max(0, width - widthOf(text))) + text
+}
+
+/** Wraps whole lines of a report; what continues an indented line is indented two more. */
+export function wrapLines(lines: readonly string[], width: number): string[] {
+  return lines.flatMap((line) => {
+    const lead = /^ */.exec(line)![0].length
+    return wrap(line, width, lead === 0 ? 0 : lead + 2)
+  })
+}
+
+/** Words broken into lines of a width; lines after the first begin with `indent` spaces. A longer word stays whole. */
+export function wrap(text: string, width: number, indent: number): string[] {
+  const lead = /^ */.exec(text)![0]
+  const [first = '', ...words] = text.slice(lead.length).split(' ')
+  const lines: string[] = []
+  let line = lead + first
+  for (const word of words) {
+    if (widthOf(line) + 1 + widthOf(word) > width) {
+      lines.push(line.trimEnd())
+      line = ' '.repeat(indent) + word
+    } else line = `${line} ${word}`
+  }
+  return [...lines, line]
+}
+
+const UNITS = ['kB', 'MB', 'GB', 'TB']
+
+/** `812 B`, `4.2 kB`, `120 MB`: thousands, as disks are sold. */
+export function bytesText(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`
+  let value = bytes
+  let unit = -1
+  while (value >= 999.5 && unit < UNITS.length - 1) {
+    value /= 1000
+    unit++
+  }
+  return `${value < 9.95 ? value.toFixed(1) : Math.round(value)} ${UNITS[unit]}`
+}
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+/** `12s`, `3m`, `2h`, `5d`: how long ago; never negative. */
+export function age(at: string | null, now: Date): string {
+  if (at === null) return '–'
+  const ms = Math.max(0, now.getTime() - Date.parse(at))
+  if (ms < MINUTE) return `${Math.floor(ms / SECOND)}s`
+  if (ms < HOUR) return `${Math.floor(ms / MINUTE)}m`
+  if (ms < DAY) return `${Math.floor(ms / HOUR)}h`
+  return `${Math.floor(ms / DAY)}d`
+}
+
+const two = (n: number): string => String(n).padStart(2, '0')
+
+export function localDay(date: Date): string {
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
+}
+
+export function localTime(date: Date): string {
+  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`
+}
+
+/** `+01:00` */
+export function offset(date: Date): string {
+  const minutes = -date.getTimezoneOffset()
+  const size = Math.abs(minutes)
+  return `${minutes < 0 ? '-' : '+'}${two(Math.floor(size / 60))}:${two(size % 60)}`
+}
+
+/** `2026-11-15 14:02:11 +01:00`, the machine's own time with its offset. */
+export function stamp(at: string | null): string {
+  if (at === null) return '–'
+  const date = new Date(at)
+  return `${localDay(date)} ${localTime(date)} ${offset(date)}`
+}
+
+/** `0:42`, `12:05`, `1:02:03`: time that passed, to the second. */
+export function elapsedText(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000))
+  const [hours, minutes, rest] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60]
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`
+}
+
+const ROOM = 28
+
+/** `~/code/shop` for what lies in the person's home. */
+export function tilde(path: string, home: string | undefined): string {
+  const shown = home && (path === home || path.startsWith(`${home}/`)) ? `~${path.slice(home.length)}` : path
+  return harmless(shown)
+}
+
+/** The last two folders tell a project apart in little room, or else the last one. */
+export function projectName(path: string | null, home: string | undefined): string {
+  if (path === null) return '–'
+  const full = tilde(path, home)
+  if (full.length <= ROOM) return full
+  const two = `…/${basename(dirname(full))}/${basename(full)}`
+  return two.length <= ROOM ? two : `…/${basename(full)}`
+}

@@ -1,0 +1,122 @@
+import { statSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { engineOf, keepTidy, makeKeeper, pickUpJobs } from '../app/background-work.js'
+import { makePipe } from '../app/prepare-home.js'
+import { shownBy } from '../app/sessions.js'
+import { loadConfig } from '../config/load-config.js'
+import type { RareWork } from '../engine/load-rare-work.js'
+import { type App, openApp } from '../engine/open-engine.js'
+import { BatonError, EXIT } from '../lib/errors.js'
+import { newToken } from '../server/access.js'
+import type { ServerInput } from '../server/dependencies.js'
+import { listen } from '../server/listen.js'
+import { lockFileOf } from '../server/server-lock.js'
+import { VERSION } from '../version.js'
+import type { Cli } from './command.js'
+import { checkDoors } from './commands/serve.js'
+import { untilStopped } from './terminal.js'
+
+interface ServeOptions {
+  host: string
+  port: number
+  /**
+   * A file with the token that callers must give. Null: the server makes a new one at each start.
+   */
+  tokenFile: string | null
+  /** Called once it can be asked. */
+  listening(at: { url: string }): void | Promise<void>
+}
+
+/** Serves in the foreground until a signal ends it. Returns the exit code. */
+export async function serveHere(cli: Cli, { host, port, tokenFile, listening }: ServeOptions): Promise<number> {
+  // V8 collects old objects when they have doubled, not when they have quadrupled. Each signal
+  // replaces its session's record, which is probably an old object by then. In short runs on a busy
+  // machine old space stayed at 21 to 28 MB instead of 50 MB, of which 13 MB were in use.
+  setFlagsFromString('--heap-growing-percent=100')
+  const theirs = checkDoors(host, tokenFile, cli)
+  const keeper = makeKeeper(
+    engineOf(cli),
+    () => app.home,
+    (...said) => app.log(...said),
+  )
+  const app: App = openApp({
+    env: cli.env,
+    loadConfig,
+    rareWork: () => aroundIn(cli),
+    now: cli.now,
+    resident: true,
+    leaveWork: keeper.leave,
+  })
+  const ending = new AbortController()
+  // In the order they began; they end the other way round, however it comes to that.
+  const begun: (() => void | Promise<void>)[] = [() => app.close()]
+  try {
+    const token = theirs ?? newToken()
+    const server = await listen(partsOf(app, cli, ending.signal), {
+      host,
+      port,
+      token,
+      serverFile: app.home.server,
+      makePipe: (path) => makePipe(path, cli.env),
+    })
+    begun.push(
+      () => server.close(),
+      () => ending.abort(),
+      () => keeper.stop(),
+    )
+    const stopped = untilStopped()
+    await listening({ url: server.url })
+    begun.push(keepTidy(app, keeper))
+    pickUpJobs(app, cli)
+    const watch = watchReplaced(app.home.store, server.holdsLock)
+    begun.push(watch.stop)
+    const ended = await Promise.race([stopped, watch.seen])
+    if (ended === 'store') {
+      throw new BatonError(
+        `The store ${app.home.store} was removed or replaced while the server used it.`,
+        'Start baton serve again; meanwhile hooks work alone.',
+      )
+    }
+    if (ended === 'lock') {
+      throw new BatonError(
+        `The lock of this server, ${lockFileOf(app.home.server)}, was removed or replaced, so a second server could start.`,
+        'Start baton serve again; meanwhile hooks work alone.',
+      )
+    }
+  } finally {
+    for (const end of begun.reverse()) await end()
+  }
+  return EXIT.done
+}
+
+function partsOf(app: App, { env, program }: Cli, ending: AbortSignal): ServerInput {
+  const openUseCases = async () => {
+    const [{ useCasesOf }, { ownProgramOf }] = await Promise.all([import('../app/app.js'), import('./own-program.js')])
+    return useCasesOf(app, ownProgramOf(app, env, process.argv[1]!, ending))
+  }
+  return { ...app, ...shownBy(app), openUseCases, web: join(program, 'web'), version: VERSION }
+}
+
+/**
+ * Sees when the store was moved away, where nobody would read what is written, or the lock no
+ * longer keeps others out.
+ */
+function watchReplaced(store: string, holdsLock: () => boolean): { seen: Promise<'store' | 'lock'>; stop(): void } {
+  const first = statSync(store).ino
+  let timer: NodeJS.Timeout | undefined
+  const seen = new Promise<'store' | 'lock'>((resolve) => {
+    timer = setInterval(() => {
+      if (statSync(store, { throwIfNoEntry: false })?.ino !== first) resolve('store')
+      else if (!holdsLock()) resolve('lock')
+    }, 1_000)
+  })
+  return { seen, stop: () => clearInterval(timer) }
+}
+
+/** Most servers see a compaction a few times a day: what is done around one is loaded then, as in a hook. */
+function aroundIn({ program }: Cli): RareWork {
+  const load = createRequire(import.meta.url)
+  return (load(join(program, 'hook-keep.cjs')) as { rareWork: RareWork }).rareWork
+}

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest'
+import { parseYaml } from '../lib/yaml-file.js'
+import { checkText } from './check-settings.js'
+import { CONFIG_TEMPLATE } from './config-template.js'
+import { configSchema } from './schema.js'
+
+/** With every key in force. */
+const uncommented = CONFIG_TEMPLATE.replace(/^#(?! )/gm, '').replace(/^#( {2,}\S)/gm, '$1')
+
+test('the template is right as it is and with every key in force', () => {
+  expect(checkText('config.yaml', CONFIG_TEMPLATE)).toEqual([])
+  expect(checkText('config.yaml', uncommented)).toEqual([])
+})
+
+test('the template shows the keys that a user needs first, and only known ones', () => {
+  const keys = Object.keys(parseYaml('config.yaml', uncommented).value as object)
+  expect(Object.keys(configSchema.pipe[1].entries)).toEqual(expect.arrayContaining(keys))
+  expect(keys).toHaveLength(12)
+})

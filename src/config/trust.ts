@@ -1,0 +1,69 @@
+import { realpathSync, unlinkSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { writeFileAtomic } from '../lib/atomic-file.js'
+import { codeOf } from '../lib/errors.js'
+import { readNamedFile } from '../lib/named-file.js'
+import { keepFolderPrivate } from '../lib/private-folder.js'
+import { nameHash } from './compiled-copy.js'
+
+/** The bytes of one folder's `baton.yaml` that the user accepted. */
+interface TrustRecord {
+  version: 1
+  /** Its real path. */
+  folder: string
+  sha256: string
+  trusted_at: string
+}
+
+/** A path has at most 4,096 bytes, which JSON may write with six characters each. */
+const LONGEST_RECORD = 32_768
+
+/** The real path of the folder that holds a project file; null when it cannot be resolved. */
+export function folderOf(projectFile: string): string | null {
+  try {
+    return realpathSync.native(dirname(projectFile))
+  } catch {
+    return null
+  }
+}
+
+/**
+ * The hash of the project file that the user accepted for a folder; null when none was. A record
+ * that another user owns or can write counts as none. Hooks call this for every signal, so it reads
+ * one small file and nothing else.
+ */
+export function acceptedHash(trustFolder: string, folder: string): string | null {
+  const read = readNamedFile(recordPath(trustFolder, folder), { owner: 'this-user', most: LONGEST_RECORD })
+  if ('refused' in read || (read.stats.mode & 0o022) !== 0) return null
+  try {
+    const record = JSON.parse(read.bytes.toString('utf8')) as TrustRecord
+    // Two folders may share a file name: the later one has replaced the record, and the earlier one
+    // is untrusted.
+    return record.version === 1 && record.folder === folder && typeof record.sha256 === 'string' ? record.sha256 : null
+  } catch {
+    return null
+  }
+}
+
+/** Stores that the user accepts these bytes in this folder. */
+export function accept(trustFolder: string, { folder, sha256 }: { folder: string; sha256: string }, now: Date): void {
+  keepFolderPrivate(trustFolder)
+  const record: TrustRecord = { version: 1, folder, sha256, trusted_at: now.toISOString() }
+  writeFileAtomic(recordPath(trustFolder, folder), `${JSON.stringify(record)}\n`, { mode: 0o600 })
+}
+
+/** Takes the trust in a folder's file back. False when there was none. */
+export function withdraw(trustFolder: string, folder: string): boolean {
+  if (acceptedHash(trustFolder, folder) === null) return false
+  try {
+    unlinkSync(recordPath(trustFolder, folder))
+    return true
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return false
+    throw error
+  }
+}
+
+function recordPath(trustFolder: string, folder: string): string {
+  return join(trustFolder, `${nameHash(folder)}.json`)
+}

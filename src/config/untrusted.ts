@@ -1,0 +1,142 @@
+import type { ProjectFile } from '../contract/policy.js'
+import { addLayer } from './compile-layer.js'
+import {
+  type CompiledConfig,
+  emptyConfig,
+  type Layer,
+  type LevelChange,
+  PRESET_NAMES,
+  type Settings,
+} from './compiled.js'
+import { keyText } from './finding.js'
+import { presetLevels } from './presets.js'
+import type { Written } from './schema.js'
+
+type Ignored = ProjectFile['ignored'][number]
+
+const READ_KEYS: readonly string[] = ['levels', 'status_line']
+const LEVEL_NAME = /^[a-z0-9_-]{1,32}$/
+const ACTIONS: readonly string[] = ['user', 'agent']
+/** Each level tells the agent once in a cycle: a repository must not be able to flood a session. */
+const MOST_LEVELS = 16
+
+/**
+ * Adds what may be taken from a project file that the user has not accepted: `status_line`, and new
+ * levels that tell the user and the agent. Levels that exist without the file keep their position and actions, so
+ * the file can neither silence a warning nor put off a handoff. Everything else is left out and
+ * listed.
+ */
+export function addUntrusted(
+  config: CompiledConfig,
+  written: Written,
+  from: Layer['from'],
+  userHome: string,
+): { config: CompiledConfig; ignored: Ignored[] } {
+  const ignored = [...ignoredKeys(written, ''), ...ignoredInOverrides(written)]
+  const readable = {
+    levels: written.levels,
+    status_line: written.status_line,
+    overrides: written.overrides?.map(({ when, levels, status_line }) => ({ when, levels, status_line })),
+  } as Written
+  const [layer] = addLayer(emptyConfig(), readable, { source: 'project', from }, userHome).layers
+  const reserved = reservedNames(config)
+  let room = MOST_LEVELS
+  const keep = (set: Settings, prefix: string): Settings => {
+    const levels = (set.levels ?? []).flatMap((change): LevelChange[] => {
+      const key = `${prefix}${change.key}`
+      const reason = whyNoLevel(change, reserved) ?? (room === 0 ? `more than ${MOST_LEVELS} levels` : null)
+      if (reason !== null) {
+        ignored.push({ key, reason })
+        return []
+      }
+      room--
+      const { actions } = change
+      const others = actions?.filter((action) => !ACTIONS.includes(action)) ?? []
+      for (const action of others) ignored.push({ key: `${key}.actions`, reason: `\`${action}\`: only user and agent` })
+      return [actions ? { ...change, actions: actions.filter((action) => ACTIONS.includes(action)) } : change]
+    })
+    const { statusLine } = set
+    return { ...(levels.length > 0 ? { levels } : {}), ...(statusLine ? { statusLine } : {}) }
+  }
+  const kept: Layer = {
+    ...layer!,
+    set: keep(layer!.set, ''),
+    overrides: layer!.overrides.map(({ when, set }, index) => ({ when, set: keep(set, `overrides[${index}].`) })),
+  }
+  return { config: { ...config, layers: [...config.layers, kept] }, ignored }
+}
+
+function ignoredInOverrides({ overrides }: Written): Ignored[] {
+  return (overrides ?? []).flatMap(({ when: _, ...policy }, index) => ignoredKeys(policy, `overrides[${index}].`))
+}
+
+function ignoredKeys(written: object, prefix: string): Ignored[] {
+  return Object.entries(written).flatMap(([key, value]) =>
+    value === null || value === undefined || READ_KEYS.includes(key) || key === 'overrides'
+      ? []
+      : [{ key: `${prefix}${key}`, reason: 'read only from a trusted file' }],
+  )
+}
+
+/** Null when the level may be added. */
+function whyNoLevel({ name }: LevelChange, reserved: ReadonlySet<string>): string | null {
+  if (!LEVEL_NAME.test(name)) return `\`${name.slice(0, 40)}\`: level names are [a-z0-9_-]{1,32}`
+  if (reserved.has(name)) return `\`${name}\` is a level of yours or of a preset and stays as it is`
+  return null
+}
+
+/**
+ * Every level a session may have without this file, whichever presets and overrides apply to it.
+ */
+function reservedNames({ layers }: CompiledConfig): Set<string> {
+  const own = layers.flatMap(({ set, overrides }) => [set, ...overrides.map((override) => override.set)])
+  return new Set([
+    ...presetLevels(PRESET_NAMES.filter((name) => name !== 'quiet')).keys(),
+    ...own.flatMap(({ levels }) => levels ?? []).map(({ name }) => name),
+  ])
+}
+
+/** The effects of a project file once it is trusted, for the user to judge. */
+export interface Demands {
+  /** Programs that Baton would start. */
+  programs: { key: string; command: string }[]
+  /** Addresses that Baton would contact. */
+  addresses: { key: string; url: string }[]
+  /** Everything else the file sets, value by value. */
+  settings: { key: string; value: unknown }[]
+}
+
+const ADDRESS_KEYS: readonly (string | number)[] = ['url', 'webhook', 'base_url']
+const CHAT_SERVICES: Record<string, string> = { slack: 'https://slack.com', discord: 'https://discord.com' }
+
+/**
+ * Lists every value of a checked project file under what it does. Nothing is left out: an unknown
+ * value is a setting.
+ */
+export function demandsOf(value: unknown): Demands {
+  const demands: Demands = { programs: [], addresses: [], settings: [] }
+  if (value !== null && value !== undefined) collect(value, [], demands)
+  return demands
+}
+
+function collect(value: unknown, path: readonly (string | number)[], demands: Demands): void {
+  if (typeof value === 'object' && value !== null && Object.keys(value).length > 0) {
+    for (const [name, inner] of Object.entries(value)) {
+      collect(inner, [...path, Array.isArray(value) ? Number(name) : name], demands)
+    }
+    return
+  }
+  const key = keyText(path)
+  const last = path.at(-1) ?? ''
+  if (typeof value === 'string' && (last === 'command' || isCheck(path))) demands.programs.push({ key, command: value })
+  else if (typeof value === 'string' && ADDRESS_KEYS.includes(last)) demands.addresses.push({ key, url: value })
+  else demands.settings.push({ key, value })
+  if (last === 'type' && typeof value === 'string' && Object.hasOwn(CHAT_SERVICES, value)) {
+    demands.addresses.push({ key: keyText(path.slice(0, -1)), url: CHAT_SERVICES[value]! })
+  }
+}
+
+/** A check may be written as its command alone. */
+function isCheck(path: readonly (string | number)[]): boolean {
+  return typeof path.at(-1) === 'number' && path.at(-2) === 'checks'
+}

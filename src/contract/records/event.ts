@@ -1,0 +1,50 @@
+export const EVENT_TYPES = [
+  'session_started',
+  'session_ended',
+  'reading',
+  'cycle_started',
+  'level_crossed',
+  'context_warning',
+  'compaction_start',
+  'compaction_complete',
+  'archive_created',
+  'loss_report',
+  'recovery_delivered',
+  'handoff_requested',
+  'handoff_started',
+  'handoff_completed',
+  'handoff_failed',
+  'handoff_cancelled',
+  'message_queued',
+  'message_delivered',
+  'message_cancelled',
+  'job_started',
+  'job_progress',
+  'job_session',
+  'job_waiting',
+  'job_paused',
+  'job_resumed',
+  'job_completed',
+  'job_failed',
+  'job_cancelled',
+  'check_started',
+  'check_completed',
+  'checks_completed',
+  'guard_tripped',
+  'silence_alarm',
+] as const
+export type EventType = (typeof EVENT_TYPES)[number]
+
+/** One line of the one stream. Ids rise strictly within a store. */
+export interface Event {
+  id: number
+  type: EventType
+  /** ISO 8601, UTC. */
+  at: string
+  session_id: string | null
+  seat_id: string | null
+  job_id: string | null
+  data: Record<string, unknown>
+}
+
+export type NewEvent = Omit<Event, 'id'>

@@ -1,0 +1,31 @@
+import { spawn } from 'node:child_process'
+import { expect, onTestFinished, test } from 'vitest'
+import { descends, placeOf, startedWith } from './tmux-pane.js'
+
+test('a process descends from itself, its parent and its parent’s parent, not from a child or a stranger', () => {
+  const child = spawn('sleep', ['30'], { stdio: 'ignore' })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  expect(descends(child.pid!, child.pid!)).toBe(true)
+  expect(descends(child.pid!, process.pid)).toBe(true)
+  expect(descends(child.pid!, process.ppid)).toBe(true)
+  expect(descends(process.pid, child.pid!)).toBe(false)
+  expect(descends(999_999_999, process.pid)).toBe(false)
+})
+
+test('what it was started with can be seen', async () => {
+  const child = spawn('sleep', ['30'], {
+    stdio: 'ignore',
+    env: { PATH: process.env.PATH, TMUX: '/tmp/x/default,77,0' },
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  await expect.poll(() => startedWith(child.pid!, 'TMUX')).toBe('/tmp/x/default,77,0')
+  expect(startedWith(child.pid!, 'TMUX_PANE')).toBeNull()
+  expect(startedWith(999_999_999, 'TMUX')).toBeNull()
+})
+
+test('a process without a terminal, or stopped, does not have the keyboard', async () => {
+  const child = spawn('sleep', ['30'], { stdio: 'ignore', detached: true })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  expect(placeOf(child.pid!)).toEqual({ parent: process.pid, inFront: false })
+  expect(placeOf(999_999_999)).toBeNull()
+})

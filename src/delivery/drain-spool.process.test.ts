@@ -1,0 +1,118 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { said, type TestApp, type TestSession, testApp, testSession } from '../testing/engine-session.js'
+import { answerOne, drainSpool } from './drain-spool.js'
+import { readSpooled } from './spool.js'
+
+let app: TestApp
+let s: TestSession
+let spool: string
+let signals = 0
+
+beforeEach(() => {
+  app = testApp()
+  s = testSession(app)
+  spool = join(app.folder, 'spool')
+  mkdirSync(spool)
+  s.start('startup', { deliver: 'outbox' })
+})
+afterEach(() => app.remove())
+
+/** A tool batch as the launcher leaves it; its id. */
+function leave(used: number): string {
+  const body = { session_id: s.id, transcript_path: s.transcript, cwd: s.project, hook_event_name: 'PostToolBatch' }
+  const calls = [{ tool_name: 'Bash', tool_use_id: s.answers(used) }]
+  app.wait(1)
+  const seconds = Math.floor(app.now().getTime() / 1000)
+  const id = `${s.id}.${seconds}.000001.${++signals}.PostToolBatch`
+  const head = ['claude-code', 'PostToolBatch', seconds, `HOME=${app.folder}`, '']
+  writeFileSync(join(spool, id), `${head.join('\n')}\n${JSON.stringify({ ...body, tool_calls: calls })}\n#end\n`)
+  return id
+}
+
+test('an engine that holds the signal another has answered takes no word back', () => {
+  const id = leave(90_000)
+  const held = readSpooled(spool, id)!
+  expect(said(answerOne(app.engine, spool, id)).agent).toMatch(/Context level "notice"/)
+  app.secondEngine().take(held.raw, { deliver: 'outbox', signalId: id, unserved: true })
+  expect(s.messages('context').map((message) => message.status)).toEqual(['sent'])
+  expect(existsSync(join(app.outbox, s.id))).toBe(false)
+  expect(said(answerOne(app.engine, spool, leave(91_000))).agent).toBeNull()
+  expect(readdirSync(spool)).toEqual([])
+})
+
+test('a hook whose signal another engine took first finds the word in the outbox', () => {
+  const id = leave(90_000)
+  drainSpool(app.secondEngine(), spool)
+  expect(answerOne(app.engine, spool, id)).toBe('')
+  expect(existsSync(join(app.outbox, s.id, 'PostToolBatch'))).toBe(true)
+})
+
+/** What the launcher leaves around a compaction, by a hook of this pid. */
+function leaveCompaction(name: 'PreCompact' | 'SessionStart-compact', pid: number): string {
+  const seconds = Math.floor(Date.now() / 1000)
+  const [kind = name] = name.split('-')
+  const id = `${s.id}.${seconds}.${String(++signals).padStart(6, '0')}.${pid}.${name}`
+  const body = { session_id: s.id, transcript_path: s.transcript, cwd: s.project, hook_event_name: kind }
+  const more = kind === 'PreCompact' ? { trigger: 'auto' } : { source: 'compact', model: 'claude-opus-4-6' }
+  const head = ['claude-code', kind, seconds, `HOME=${app.folder}`, '']
+  writeFileSync(join(spool, id), `${head.join('\n')}\n${JSON.stringify({ ...body, ...more })}\n#end\n`)
+  return id
+}
+
+const nobody = (): number => spawnSync('true').pid
+
+test('a compaction whose hook waits is left to it, and what comes behind it waits too', () => {
+  s.write({
+    type: 'user',
+    promptSource: 'typed',
+    turnOrigin: 'human',
+    message: { role: 'user', content: 'Never touch legacy/a.ts.' },
+  })
+  const begins = leaveCompaction('PreCompact', process.pid)
+  expect(drainSpool(app.engine, spool)).toBe(0)
+  expect(readdirSync(spool)).toEqual([begins])
+  answerOne(app.engine, spool, begins)
+  expect(readdirSync(spool)).toEqual([])
+  expect(s.record().state).toBe('compacting')
+  const goesOn = leaveCompaction('SessionStart-compact', process.pid)
+  expect(drainSpool(app.engine, spool)).toBe(0)
+  expect(said(answerOne(app.engine, spool, goesOn)).agent).toMatch(/This conversation was just compacted/)
+  expect(readdirSync(spool)).toEqual([])
+})
+
+test('once its hook is gone, anybody takes it', () => {
+  leaveCompaction('PreCompact', nobody())
+  expect(drainSpool(app.engine, spool)).toBe(1)
+  expect(s.record().state).toBe('compacting')
+  leaveCompaction('SessionStart-compact', nobody())
+  expect(drainSpool(app.engine, spool)).toBe(1)
+})
+
+test('a hook that waits for the answer to any event keeps it from other engines, for as long as it lives', () => {
+  const id = leave(90_000)
+  const [session, , micros, , kind] = id.split('.')
+  const waits = (pid: number) => `${session}.${Math.floor(Date.now() / 1000)}.${micros}.${pid}.${kind}-now`
+  renameSync(join(spool, id), join(spool, waits(process.pid)))
+  expect(drainSpool(app.secondEngine(), spool)).toBe(0)
+  expect(said(answerOne(app.engine, spool, readdirSync(spool)[0]!)).agent).toMatch(/Context level "notice"/)
+  renameSync(join(spool, leave(91_000)), join(spool, waits(nobody())))
+  expect(drainSpool(app.engine, spool)).toBe(1)
+})
+
+test('a signal bears the moment of its hook, finer than a second where the shell knows it', () => {
+  const id = leave(90_000)
+  const [, seconds] = id.split('.')
+  expect(readSpooled(spool, id)!.raw.at).toBe(Number(seconds) * 1000)
+  const text = readFileSync(join(spool, id), 'utf8')
+  for (const [part, ms] of [
+    ['437512', 437],
+    ['9113', 0],
+  ] as const) {
+    const other = `${s.id}.${seconds}.${part}.7.PostToolBatch`
+    writeFileSync(join(spool, other), text)
+    expect(readSpooled(spool, other)!.raw.at).toBe(Number(seconds) * 1000 + ms)
+  }
+})

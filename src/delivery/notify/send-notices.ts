@@ -1,0 +1,170 @@
+import { describeTarget, type NoticeRecord, type NoticeStore } from '../../contract/records/notice.js'
+import { reasonOf } from '../../lib/errors.js'
+import { faultPoint } from '../../lib/fault-point.js'
+import type { Log } from '../../lib/log.js'
+import { afterTry, dropped, planDue, type SendOutcome, whyOutdated } from '../../policy/notice-schedule.js'
+import { limitEnding, sentText } from '../../policy/notice-text.js'
+import type { Changes } from '../channels/changes.js'
+import { type SendPlace, sendNotice } from './send-notice.js'
+
+/** Dependencies of a process that sends notices. */
+export interface SenderContext extends SendPlace {
+  store: NoticeStore
+  now(): Date
+  log: Log
+  /** Whether the configuration in force still names the target for what the notice is about. */
+  isConfigured(notice: NoticeRecord): boolean
+  /** Whether the client continues by itself after a usage limit; null: nobody can tell. */
+  continues(notice: NoticeRecord): boolean | null
+  /** Wakes at changes of the store: another process may have stored a notice. */
+  changes: Changes
+  /** Whether a server runs, which looks for due notices by itself. */
+  isServed(): Promise<boolean>
+  /** Starts a process that sends again at this time (ISO). */
+  wakeAt(time: string): void
+}
+
+/** A notice that is due later than this is not waited for in this process. */
+const STAY_MS = 5 * 60_000
+const LOOK_MS = 1_000
+
+/**
+ * Sends every notice that is due and stays for the retries of its own, then leaves. Any number of
+ * processes may do this at once: each notice is claimed in a transaction before it is sent.
+ */
+export async function sendNotices(context: SenderContext): Promise<void> {
+  const own = new Set<string>()
+  const running = new Set<Promise<void>>()
+  let changed: Promise<void> | null = null
+  try {
+    for (;;) {
+      for (const notices of claimDue(context, own)) {
+        const sending = sendClaimed(context, notices)
+        running.add(sending)
+        void sending.then(() => running.delete(sending))
+      }
+      const next = nextOwn(context, own)
+      const restMs = next === null ? null : Date.parse(next) - context.now().getTime()
+      if (running.size === 0 && (restMs === null || restMs > STAY_MS)) break
+      if (running.size === 0 && restMs! <= 0) continue
+      const ms = Math.min(LOOK_MS, Math.max(1, restMs ?? LOOK_MS))
+      changed ??= context.changes.next(ms, 10).then(() => {
+        changed = null
+      })
+      await Promise.race([...running, changed])
+    }
+  } finally {
+    // The caller ends the process: a store error must not cut off sends that are under way.
+    await Promise.allSettled(running)
+  }
+  await askForWaking(context)
+}
+
+/** Claims what is due, in one transaction; adds what was claimed or held back to `own`. */
+function claimDue({ store, now, log }: SenderContext, own: Set<string>): NoticeRecord[][] {
+  // Looks before it takes the write lock: every change of the store's folder leads here.
+  if (store.dueNotices(now().toISOString()).length === 0) return []
+  const claimed = store.transaction(() => {
+    const at = now()
+    const plan = planDue(store.dueNotices(at.toISOString()), {
+      now: at,
+      lastAt: (target, kind) => store.lastNoticeAt(target, kind, at.toISOString()),
+      outdated: (notice) =>
+        whyOutdated(notice, {
+          session: notice.sessionId === null ? null : store.session(notice.sessionId),
+          handoff: typeof notice.data.handoff_id === 'string' ? store.handoff(notice.data.handoff_id) : null,
+          job: notice.jobId === null ? null : store.job(notice.jobId),
+        }),
+    })
+    for (const notice of [...plan.settled, ...plan.send.flat()]) store.putNotice(notice)
+    return plan
+  })
+  for (const notice of claimed.settled) {
+    if (notice.dueAt !== null) own.add(notice.noticeId)
+    else logEnd(log, notice)
+  }
+  for (const { noticeId } of claimed.send.flat()) own.add(noticeId)
+  return claimed.send
+}
+
+/**
+ * Never rejects, so that one failure leaves the other sends of the process alone. A notice whose
+ * result could not be stored is tried once more after its lease, as after a crash.
+ */
+async function sendClaimed(context: SenderContext, claimed: readonly NoticeRecord[]): Promise<void> {
+  try {
+    await sendWanted(context, claimed)
+  } catch (error) {
+    const { target, kind } = claimed[0]!
+    const about = { to: describeTarget(target), kind, reason: reasonOf(error) }
+    context.log('error', 'the result of sending a notice could not be stored', about)
+  }
+}
+
+async function sendWanted(context: SenderContext, claimed: readonly NoticeRecord[]): Promise<void> {
+  faultPoint('NOTICE_CLAIMED')
+  const wanted = claimed.filter(context.isConfigured)
+  for (const notice of claimed)
+    if (!wanted.includes(notice))
+      keep(context, notice, dropped(notice, 'the configuration does not name its target any more'))
+  if (wanted.length === 0) return
+  const outcome = await sendNotice(wanted, textOf(context, wanted), context).catch(
+    (error: unknown): SendOutcome => ({ result: 'failed', reason: reasonOf(error), retryable: true }),
+  )
+  faultPoint('NOTICE_SENT')
+  for (const notice of wanted) keep(context, notice, afterTry(notice, outcome, context.now()))
+}
+
+function textOf(context: SenderContext, notices: readonly NoticeRecord[]): string {
+  const whole = notices.map((notice) =>
+    notice.kind === 'limit' && notice.jobId === null && notice.data.moment === 'reached'
+      ? { ...notice, text: `${notice.text}${limitEnding(context.continues(notice))}` }
+      : notice,
+  )
+  return sentText(whole)
+}
+
+/** Stores the result of a try, unless another process has claimed the notice meanwhile. */
+function keep({ store, log }: SenderContext, claimed: NoticeRecord, after: NoticeRecord): void {
+  const isOurs = store.transaction(() => {
+    if (store.notice(claimed.noticeId)?.claimedAt !== claimed.claimedAt) return false
+    store.putNotice(after)
+    return true
+  })
+  if (isOurs) logEnd(log, after)
+}
+
+function logEnd(log: Log, { state, kind, target, tries, trouble, dueAt }: NoticeRecord): void {
+  const about = { to: describeTarget(target), kind, tries }
+  if (state === 'sent') log('debug', 'a notice was sent', about)
+  else if (state === 'dropped') log('debug', 'a notice was not needed any more', { ...about, reason: trouble })
+  else if (state === 'failed')
+    log('error', `a notice could not be sent after ${triesText(tries)}`, { ...about, reason: trouble })
+  else log('warn', 'a notice could not be sent and is tried again', { ...about, reason: trouble, at: dueAt })
+}
+
+const triesText = (tries: number): string => `${tries} ${tries === 1 ? 'try' : 'tries'}`
+
+function nextOwn({ store }: SenderContext, own: Set<string>): string | null {
+  let next: string | null = null
+  for (const id of own) {
+    const dueAt = store.notice(id)?.dueAt ?? null
+    if (dueAt === null) own.delete(id)
+    else if (next === null || dueAt < next) next = dueAt
+  }
+  return next
+}
+
+/**
+ * Without a server nothing may run at the reset of a limit: one process is started that waits for
+ * it. A server looks for due notices itself.
+ */
+async function askForWaking({ store, now, isServed, wakeAt }: SenderContext): Promise<void> {
+  const next = store.nextNoticeAt()
+  // A process that waits for a retry is still there for what is due sooner.
+  if (next === null || Date.parse(next) - now().getTime() <= STAY_MS) return
+  if (await isServed()) return
+  // Dated with its own time, the mark is kept until that has passed (see `thinOut`).
+  const isFirst = store.transaction(() => store.takeOnce(`notify-wake.${next}`, next))
+  if (isFirst) wakeAt(next)
+}

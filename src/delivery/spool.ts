@@ -1,0 +1,117 @@
+import { existsSync, mkdirSync, readdirSync, renameSync, statSync, unlinkSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import type { RawSignal } from '../contract/signal.js'
+import { codeOf } from '../lib/errors.js'
+import { readNamedText } from '../lib/named-file.js'
+import { isRunning } from '../lib/process-info.js'
+
+/** A signal kept in a file until the store has it. */
+export interface Spooled {
+  id: string
+  path: string
+  raw: RawSignal
+}
+
+const TORN_MS = 15_000
+const LARGEST_SIGNAL = 256 * 1024 * 1024
+
+/** Ids of what lies in the spool, oldest first over all sessions; without those younger than `youngestMs`. */
+export function listSpool(dir: string, now: Date, youngestMs = 0): string[] {
+  if (!existsSync(dir)) return []
+  const ids = readdirSync(dir).sort(bySequence)
+  return youngestMs === 0
+    ? ids
+    : ids.filter((id) => now.getTime() / 1000 - Number(id.split('.')[1]) >= youngestMs / 1000)
+}
+
+/** The longest a hook waits for its engine; a pid that lives longer belongs to somebody else. */
+const AWAITED_MS = 30_000
+
+/** Told by the names the launcher gives (`launcher.sh`): what is said to a summariser and to the session after it is said now or never. */
+export function isSaidNow(id: string): boolean {
+  return /\.(PreCompact|SessionStart-(compact|clear))$/.test(id)
+}
+
+/** Whether the hook that left it waits for its own engine's answer, which nobody else can give. */
+export function isAwaited(id: string, now: Date): boolean {
+  const [, seconds, , pid] = id.split('.')
+  return (
+    (isSaidNow(id) || id.endsWith('-now')) &&
+    now.getTime() - Number(seconds) * 1000 < AWAITED_MS &&
+    isRunning(Number(pid))
+  )
+}
+
+/** One signal by its id; null: gone, not a spooled signal's name, or not whole. One torn by a kill is dropped after a while. */
+export function readSpooled(dir: string, id: string, now = new Date()): Spooled | null {
+  if (!/^[\w.-]+$/.test(id)) return null
+  const path = join(dir, id)
+  const text = readIfThere(path)
+  if (text === null) return null
+  const raw = parse(text)
+  if (raw) return { id, path, raw: { ...raw, at: momentOf(id) ?? raw.at } }
+  if (now.getTime() - mtimeOf(path) > TORN_MS) dropSpooled(path)
+  return null
+}
+
+/** The session a spooled signal's name begins with. */
+export function sessionOf(id: string): string {
+  return id.split('.', 1)[0]!
+}
+
+/** When the hook was run, in milliseconds: two compactions fit into one second. null: its shell knows no finer clock than seconds. */
+function momentOf(id: string): number | null {
+  const [, seconds = '', micros = ''] = id.split('.')
+  return /^\d+$/.test(seconds) && /^\d{6}$/.test(micros)
+    ? Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
+    : null
+}
+
+/** A signal that can never be taken is put where it blocks nobody and can be looked at. */
+export function putAside(path: string): void {
+  const aside = join(dirname(dirname(path)), 'aside')
+  mkdirSync(aside, { recursive: true, mode: 0o700 })
+  renameSync(path, join(aside, basename(path)))
+}
+
+export function dropSpooled(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error
+  }
+}
+
+/** `<session>.<seconds>.<micros>.<pid>.<kind>`: by time over all sessions. */
+function bySequence(a: string, b: string): number {
+  const [, as = '', au = ''] = a.split('.')
+  const [, bs = '', bu = ''] = b.split('.')
+  return `${as}.${au}` < `${bs}.${bu}` ? -1 : 1
+}
+
+function parse(text: string): RawSignal | null {
+  if (!text.endsWith('\n#end\n')) return null
+  const head = text.indexOf('\n\n')
+  const [agent = '', kind = '', seconds = '', ...lines] = text.slice(0, head).split('\n')
+  const env: Record<string, string> = {}
+  for (const line of lines) {
+    const cut = line.indexOf('=')
+    if (cut > 0) env[line.slice(0, cut)] = line.slice(cut + 1)
+  }
+  // The variables' lines end with a newline of their own, so one more may stand before the body.
+  const body = text.slice(head + 2, -'\n#end\n'.length).replace(/^\n/, '')
+  return { agent, kind, body, env, at: Number(seconds) * 1000 }
+}
+
+/** Null when it is gone, or is not a file of this user: another one could have put it there. */
+function readIfThere(path: string): string | null {
+  return readNamedText(path, { owner: 'this-user', most: LARGEST_SIGNAL })
+}
+
+function mtimeOf(path: string): number {
+  try {
+    return statSync(path).mtimeMs
+  } catch {
+    return Date.now()
+  }
+}

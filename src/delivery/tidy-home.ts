@@ -1,0 +1,52 @@
+import { lstatSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Home } from '../lib/home.js'
+
+const DAY_MS = 24 * 3_600_000
+const KEEP_MS = 7 * DAY_MS
+
+/** What of a home is looked at. */
+export function placesOf({ root, live, outbox, facts }: Pick<Home, 'root' | 'live' | 'outbox' | 'facts'>): Places {
+  return {
+    live,
+    outbox,
+    facts,
+    code: join(root, 'code'),
+    aside: join(root, 'aside'),
+    mark: join(root, 'run', 'tidied'),
+  }
+}
+
+export interface Places {
+  live: string
+  outbox: string
+  code: string
+  aside: string
+  facts: string
+  /** Its time tells when it was done last. */
+  mark: string
+}
+
+/**
+ * Once a day, whoever comes first: old readings are thinned, and what sessions silent for a week left in files, what could not be
+ * taken, and what other builds compiled, is forgotten. False: it was done today.
+ */
+export function tidyDaily(store: { thin(now: Date): number }, places: Places, now: Date): boolean {
+  const last = statSync(places.mark, { throwIfNoEntry: false })?.mtimeMs ?? 0
+  if (now.getTime() - last < DAY_MS) return false
+  mkdirSync(dirname(places.mark), { recursive: true, mode: 0o700 })
+  writeFileSync(places.mark, '', { mode: 0o600 })
+  store.thin(now)
+  // The folder behind a symbolic link may hold files of the user.
+  for (const folder of [places.live, places.outbox, places.code, places.aside, places.facts])
+    if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()) forgetOld(folder, now)
+  return true
+}
+
+function forgetOld(folder: string, now: Date): void {
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name)
+    const stat = statSync(path, { throwIfNoEntry: false })
+    if (stat && now.getTime() - stat.mtimeMs > KEEP_MS) rmSync(path, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,325 @@
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { canMake } from '../install/apply.js'
+import { lookAtLauncher } from '../install/look.js'
+import { readIfThere, realTarget, removeFileIf } from '../lib/atomic-file.js'
+import { agoText, broken, bytesText, type Fault, type Finding, fine, listed, mends } from '../lib/finding.js'
+import type { Home } from '../lib/home.js'
+import { isFileSystemRoot, judgeHome } from '../lib/home-safety.js'
+import { isRunning } from '../lib/process-info.js'
+import type { DoctorContext } from './context.js'
+import { byInstall, launcherParts } from './targets.js'
+
+/** Where everything lies: there, ours, for us alone. */
+export function checkHome(context: DoctorContext): Finding {
+  const { home } = context
+  const unusable = judgeHome(home)
+  // The repairs below would close the root of the file system to all other users.
+  if (unusable && (!existsSync(home.root) || isFileSystemRoot(home.root)))
+    return { told: '', faults: [{ detail: unusable.message, fix: unusable.hint }] }
+  if (!existsSync(home.root))
+    return canMake(home.root)
+      ? fine(`${home.root} does not exist yet; install makes it.`)
+      : broken(
+          `${home.root} does not exist, and install cannot make it: the folder above it cannot be written.`,
+          'Make that folder writable, or set BATON_HOME to another folder.',
+        )
+  if (!statSync(home.root).isDirectory()) {
+    return {
+      told: '',
+      faults: [{ detail: `${home.root} is not a folder.`, fix: 'Move it away, or set BATON_HOME to a folder.' }],
+    }
+  }
+  const closed = judgeFolder(home.root, true)
+  // While it is shut nothing can be said of what is in it.
+  if (closed.some(({ detail }) => detail.includes('cannot be used'))) return { told: '', faults: closed }
+  const run = dirname(home.server)
+  const wanted = [run, home.spool, home.outbox, home.live]
+  const faults: Fault[] = [...closed, ...wanted.flatMap((path) => judgeFolder(path, false))]
+  // Before install nothing needs them, and another check says that it was not done.
+  if (existsSync(home.launcher)) faults.push(...judgeMissing(context, wanted), ...judgeTick(context, join(run, 'tick')))
+  if (faults.length === 0 && unusable) faults.push({ detail: unusable.message, fix: unusable.hint })
+  return { told: `${home.root}: ${sizes(home) || 'empty'}.`, faults }
+}
+
+function judgeMissing({ dependencies }: DoctorContext, wanted: string[]): Fault[] {
+  const missing = wanted.filter((path) => !existsSync(path))
+  if (missing.length === 0) return []
+  return [
+    {
+      detail: `Hooks need ${listed(missing)}, not there.`,
+      fix: mends('makes what is missing'),
+      repair: dependencies.prepareHome,
+    },
+  ]
+}
+
+/** Without the pipe the launcher starts a process to wait a few milliseconds; with something else in its place it does, too. */
+function judgeTick({ dependencies }: DoctorContext, path: string): Fault[] {
+  const tick = lstatSync(path, { throwIfNoEntry: false })
+  if (tick?.isFIFO() || dependencies.findProgram('mkfifo') === null) return []
+  if (tick)
+    return [{ detail: `${path} is not the pipe hooks wait on.`, fix: `Move it away and run baton doctor --fix.` }]
+  return [
+    {
+      detail: `The pipe hooks wait on, ${path}, is missing.`,
+      fix: mends('makes it'),
+      repair: dependencies.prepareHome,
+    },
+  ]
+}
+
+/** The home shuts others out of all that lies in it; of the rest it is enough that others cannot write there. */
+function judgeFolder(path: string, isHome: boolean): Fault[] {
+  const stat = statSync(path, { throwIfNoEntry: false })
+  if (!stat) return []
+  if (!stat.isDirectory()) return [{ detail: `${path} is not a folder.`, fix: 'Move it away and run baton install.' }]
+  const uid = process.getuid?.() ?? stat.uid
+  if (stat.uid !== uid)
+    return [
+      {
+        detail: `${path} belongs to another user (uid ${stat.uid}), so Baton does not use this home.`,
+        fix: `Run sudo chown -R ${uid} '${path}'.`,
+      },
+    ]
+  const repair = (): void => chmodSync(path, 0o700)
+  const mode = (stat.mode & 0o777).toString(8).padStart(3, '0')
+  const fix = mends('gives it mode 700')
+  if ((stat.mode & 0o700) !== 0o700)
+    return [{ detail: `${path} cannot be used by its owner (mode ${mode}).`, fix, repair }]
+  if (stat.mode & 0o022)
+    return [{ detail: `Others can write to ${path} (mode ${mode}), so Baton does not use this home.`, fix, repair }]
+  if (isHome && stat.mode & 0o077) return [{ detail: `Others can look into ${path} (mode ${mode}).`, fix, repair }]
+  return []
+}
+
+/** What Baton keeps there, the largest first; a home may hold other things, which are not counted. */
+function sizes(home: Home): string {
+  const store = [home.store, `${home.store}-wal`, `${home.store}-shm`]
+  const parts: [name: string, bytes: number][] = [
+    ['store', store.reduce((sum, path) => sum + sizeOf(path), 0)],
+    ['live reports', sizeOf(home.live)],
+    ['spool', sizeOf(home.spool)],
+    ['outbox', sizeOf(home.outbox)],
+    ['backups', sizeOf(join(home.root, 'backups'))],
+  ]
+  const kept = parts.filter(([, bytes]) => bytes > 0).sort(([, a], [, b]) => b - a)
+  return kept.map(([name, bytes]) => `${name} ${bytesText(bytes)}`).join(', ')
+}
+
+function sizeOf(path: string): number {
+  const stat = lstatSync(path, { throwIfNoEntry: false })
+  if (!stat?.isDirectory()) return stat?.isFile() ? stat.size : 0
+  return readdirSync(path).reduce((sum, name) => sum + sizeOf(join(path, name)), 0)
+}
+
+const TAIL = 64 * 1024
+const DAY = 24 * 3_600_000
+
+export function checkLog({ home, now }: DoctorContext): Finding {
+  const stat = statSync(home.log, { throwIfNoEntry: false })
+  if (!stat) return fine(`${home.log}: nothing was logged yet.`)
+  if (!stat.isFile())
+    return { told: '', faults: [{ detail: `${home.log} is not a file.`, fix: 'Move it away; a new one is made.' }] }
+  const faults: Fault[] = []
+  if (stat.mode & 0o077)
+    faults.push({
+      detail: `Others can read ${home.log} (mode ${(stat.mode & 0o777).toString(8)}).`,
+      fix: mends('gives it mode 600'),
+      repair: () => chmodSync(home.log, 0o600),
+    })
+  const older = statSync(`${home.log}.1`, { throwIfNoEntry: false })?.size ?? 0
+  const error = lastError(tailOf(home.log), now())
+  return { told: `${home.log}, ${bytesText(stat.size + older)}.${error ? ` ${error}` : ''}`, faults }
+}
+
+/** The last error of the past day; null: none. */
+export function lastError(lines: readonly string[], now: Date): string | null {
+  for (const line of lines.toReversed()) {
+    try {
+      const { at, level, text, reason } = JSON.parse(line)
+      const age = now.getTime() - Date.parse(at)
+      if (age > DAY) return null
+      if (level === 'error') return `Last error, ${agoText(age)} ago: ${reason ? `${text} (${reason})` : text}.`
+    } catch {}
+  }
+  return null
+}
+
+export function tailOf(path: string): string[] {
+  const fd = openSync(path, 'r')
+  try {
+    const { size } = fstatSync(fd)
+    const bytes = Buffer.alloc(Math.min(size, TAIL))
+    readSync(fd, bytes, 0, bytes.length, size - bytes.length)
+    return bytes.toString().split('\n').filter(Boolean)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+const ANEW = 'writes it anew'
+
+/** The one program that the client's settings name. */
+export function checkLauncher(context: DoctorContext): Finding {
+  const { launcher: path } = context.home
+  const text = lookAtLauncher(path)
+  const wrong = (detail: string, what = ANEW): Finding => {
+    const fault = byInstall(context, detail, what)
+    const { repair } = fault
+    // Install leaves a read-only file alone, for whoever made it so meant it; this one is nobody's but Baton's.
+    const anew = (): void | Promise<void> => {
+      chmodSync(path, 0o700)
+      return repair?.()
+    }
+    return { told: '', faults: [repair && text !== null ? { ...fault, repair: anew } : fault] }
+  }
+  if (text === null) return wrong(`There is no launcher at ${path}: hooks are silent and measure nothing.`, 'writes it')
+  if (text === '') return wrong(`The launcher ${path} cannot be executed: hooks are silent and measure nothing.`)
+  const problem = judgeLauncher(text, context.launcher, context.home.root)
+  if (problem) return wrong(`The launcher ${path} ${problem}.`)
+  const mode = statSync(path).mode & 0o777
+  if (mode & 0o022) {
+    const detail = `Others can change the launcher ${path} (mode ${mode.toString(8)}), and so what your client runs.`
+    return broken(detail, mends('gives it mode 700'), () => chmodSync(path, 0o700))
+  }
+  return fine(`${path}.`)
+}
+
+/**
+ * What is wrong with a launcher's text; null: nothing. It may start another node or another copy of the same version: then it
+ * still does what it should, and whoever runs doctor from a second copy must not be told to move his hooks there.
+ */
+export function judgeLauncher(found: string, wanted: string, home: string): string | null {
+  if (found === wanted) return null
+  const [is, should] = [launcherParts(found), launcherParts(wanted)]
+  if (!is || !should) return is ? 'is of another version of Baton' : 'is not what Baton wrote'
+  if (realTarget(is.home) !== realTarget(home)) return `works for another home, ${is.home}`
+  return is.program === should.program ? null : 'is of another version of Baton'
+}
+
+/** A lock just made may still be empty. */
+const FRESH_MS = 5_000
+
+/** The sign that an engine is at work on the spool. A hook that finds the sign of a dead one removes it; until then nothing is taken. */
+export function checkDrainLock({ home, now }: DoctorContext): Finding {
+  const path = join(dirname(home.server), 'drain')
+  const stat = statSync(path, { throwIfNoEntry: false })
+  if (!stat) return fine('No engine is at work.')
+  if (!stat.isFile()) return broken(`${path} is not a file, so no engine can start.`, 'Move it away.')
+  const bytes = readIfThere(path)
+  if (bytes === null) return fine('No engine is at work.')
+  const stale = judgeLock(bytes.toString(), stat.mtimeMs, now().getTime(), isRunning)
+  return stale
+    ? broken(`${path} was left by an engine that ${stale}.`, mends('removes it'), () => removeFileIf(path, bytes))
+    : fine('An engine is at work.')
+}
+
+/** Why a lock counts no longer; null: it does. */
+export function judgeLock(text: string, madeAt: number, now: number, runs: (pid: number) => boolean): string | null {
+  const [pid = '', until = ''] = text.trim().split(' ')
+  if (pid === '') return now - madeAt > FRESH_MS ? 'was killed before it began' : null
+  if (!runs(Number(pid))) return 'is gone'
+  return now > Number(until) * 1000 ? 'should have ended long ago' : null
+}
+
+/** An engine that runs takes what it finds within seconds. */
+const LATE_MS = 60_000
+
+/** Signals that hooks have left and nobody has taken yet. */
+export function checkSpool(context: DoctorContext): Finding {
+  const { home, dependencies, env, now } = context
+  const waiting = lookAtSpool(home.spool)
+  return judgeSpool(waiting, now().getTime(), () => {
+    const app = dependencies.openApp(env)
+    try {
+      app.drain()
+    } finally {
+      app.close()
+    }
+  })
+}
+
+interface Waiting {
+  at: number
+  bytes: number
+}
+
+function judgeSpool(waiting: readonly Waiting[], now: number, drain: () => void): Finding {
+  if (waiting.length === 0) return fine('Empty: every signal was taken.')
+  const oldest = now - Math.min(...waiting.map(({ at }) => at))
+  const bytes = waiting.reduce((sum, one) => sum + one.bytes, 0)
+  const many = waiting.length === 1 ? '1 signal waits' : `${waiting.length} signals wait`
+  const told = `${many} (${bytesText(bytes)}), the oldest for ${agoText(oldest)}`
+  return oldest < LATE_MS
+    ? fine(`${told}.`)
+    : broken(`${told}: no engine took them.`, mends('takes them; none is lost or counted twice'), drain)
+}
+
+function lookAtSpool(folder: string): Waiting[] {
+  let names: string[] = []
+  try {
+    names = readdirSync(folder)
+  } catch {
+    return []
+  }
+  return names.flatMap((name) => {
+    const stat = statSync(join(folder, name), { throwIfNoEntry: false })
+    return stat ? [{ at: stat.mtimeMs, bytes: stat.size }] : []
+  })
+}
+
+const OLD_MS = 7 * 24 * 3_600_000
+/** Half laid by an engine (`.session.pid`), laid, taken by a launcher (`session.taken.pid`), or a word that a level is near. */
+const NAME = /^(?:\.[\w-]+\.(\d+)|[\w-]+(?:\.taken\.\d+|\.near)?)$/
+
+/** Answers laid for hooks that never came for them. Those of a living session are taken back by its next signal. */
+export function checkOutbox({ home, now }: DoctorContext): Finding {
+  // The folder behind a symbolic link may hold files of the user, and every short name looks like
+  // that of a session.
+  if (lstatSync(home.outbox, { throwIfNoEntry: false })?.isSymbolicLink())
+    return fine(`${home.outbox} is a symbolic link; nothing behind it is removed.`)
+  let names: string[] = []
+  try {
+    names = readdirSync(home.outbox)
+  } catch {
+    return fine('Empty.')
+  }
+  const entries = names.flatMap((name) => {
+    const stat = statSync(join(home.outbox, name), { throwIfNoEntry: false })
+    return stat ? [{ name, at: stat.mtimeMs }] : []
+  })
+  const left = leftovers(entries, now().getTime(), isRunning)
+  // `<session>.near` only says that a level is near; there is no answer in it.
+  const waiting = entries.filter(({ name }) => !name.endsWith('.near')).length
+  if (left.length === 0) return fine(waiting === 0 ? 'Empty.' : `${waiting} waiting for their sessions.`)
+  const many = left.length === 1 ? '1 answer was' : `${left.length} answers were`
+  return broken(`${many} left behind in ${home.outbox}.`, mends('removes what nobody will fetch'), () => {
+    for (const name of left) rmSync(join(home.outbox, name), { recursive: true, force: true })
+  })
+}
+
+/** Names of what nobody will fetch any more; what has another kind of name is not ours. */
+function leftovers(
+  entries: readonly { name: string; at: number }[],
+  now: number,
+  runs: (pid: number) => boolean,
+): string[] {
+  return entries.flatMap(({ name, at }) => {
+    const found = NAME.exec(name)
+    if (!found) return []
+    const draftOf = found[1]
+    return (draftOf !== undefined && !runs(Number(draftOf))) || now - at > OLD_MS ? [name] : []
+  })
+}

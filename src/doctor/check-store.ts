@@ -1,0 +1,324 @@
+import { chmodSync, existsSync, statSync } from 'node:fs'
+import type { Session } from '../contract/api/session.js'
+import type { BriefRecord } from '../contract/records/brief.js'
+import type { HandoffRecord } from '../contract/records/handoff.js'
+import { describeTarget, type NoticeRecord, sameTarget } from '../contract/records/notice.js'
+import type { SessionRecord } from '../contract/records/session.js'
+import { counted } from '../lib/counted.js'
+import { BatonError, reasonOf } from '../lib/errors.js'
+import { agoText, broken, bytesText, type Fault, type Finding, fine, mends } from '../lib/finding.js'
+import { KeyTrouble, machineKey } from '../lib/machine-key.js'
+import { type DoctorContext, type RawDatabase, withApp } from './context.js'
+
+const BUSY_MS = 2_000
+/** A larger store would keep a person waiting: then only the tables without which nothing works are looked through. */
+const WHOLE_CHECK = 256_000_000
+const VITAL = ['sessions', 'seats', 'messages', 'switches']
+/** Whether what was measured can be read and more can be written. Nothing is ever mended here: it is the person's data. */
+export function checkStore(context: DoctorContext): Finding {
+  const { home, dependencies, env } = context
+  const path = home.store
+  if (!existsSync(path)) return fine(`${path} does not exist yet; the first signal makes it.`)
+  const modes = judgeFile(path)
+  if (modes) return modes
+  try {
+    // The house looks before SQLite touches the file, and has a sentence for most of what can be wrong.
+    const app = dependencies.openApp(env)
+    try {
+      const trouble = inspect(
+        dependencies.openDatabase(path, { readOnly: true, timeout: BUSY_MS }),
+        statSync(path).size,
+      )
+      if (trouble) return broken(`The store ${path} is damaged (${trouble}).`, dependencies.recoverStore(path))
+      tryWriting(dependencies.openDatabase(path, { timeout: BUSY_MS }))
+      return fine(told(path, app.store.sizes()))
+    } finally {
+      app.close()
+    }
+  } catch (error) {
+    if (error instanceof BatonError) return broken(error.message, error.hint)
+    return broken(`The store ${path} cannot be used (${reasonOf(error)}).`, dependencies.recoverStore(path))
+  }
+}
+
+function judgeFile(path: string): Finding | null {
+  const { mode, uid } = statSync(path)
+  const shown = (mode & 0o777).toString(8).padStart(3, '0')
+  const mine = process.getuid?.() ?? uid
+  if (uid !== mine)
+    return broken(`The store ${path} belongs to another user (uid ${uid}).`, `Run sudo chown ${mine} '${path}'.`)
+  const repair = (): void => chmodSync(path, 0o600)
+  if ((mode & 0o600) !== 0o600)
+    return broken(
+      `The store ${path} is read-only (mode ${shown}): nothing new is kept.`,
+      mends('gives it mode 600'),
+      repair,
+    )
+  if (mode & 0o077)
+    return broken(`Others can read the store ${path} (mode ${shown}).`, mends('gives it mode 600'), repair)
+  return null
+}
+
+/** null: whole, as far as was looked. */
+function inspect(db: RawDatabase, size: number): string | null {
+  try {
+    const checks =
+      size > WHOLE_CHECK ? VITAL.map((table) => `PRAGMA quick_check('${table}')`) : ['PRAGMA quick_check(1)']
+    for (const check of checks) {
+      const [row] = db.prepare(check).all() as Record<string, unknown>[]
+      const said = String(Object.values(row ?? {})[0])
+      if (said !== 'ok') return said.replace(/\s+/g, ' ').slice(0, 200)
+    }
+    return null
+  } finally {
+    db.close()
+  }
+}
+
+/** Takes the lock every signal takes, and gives it back with nothing written. */
+function tryWriting(db: RawDatabase): void {
+  try {
+    db.exec('BEGIN IMMEDIATE')
+    db.exec('ROLLBACK')
+  } finally {
+    db.close()
+  }
+}
+
+function told(
+  path: string,
+  {
+    sessions,
+    readings,
+    events,
+    messages,
+    bytes,
+  }: { sessions: number; readings: number; events: number; messages: number; bytes: number },
+): string {
+  const wal = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
+  return `${path}, ${bytesText(bytes)}${wal > 0 ? ` and ${bytesText(wal)} on the way` : ''}: ${counted(sessions, 'session')}, ${counted(readings, 'reading')}, ${counted(events, 'event')}, ${counted(messages, 'message')}.`
+}
+
+/**
+ * Whether every file that archives need is there at its full length, and every archive on the disk
+ * is in the store. What is in the files only `baton archive verify` can prove.
+ */
+export function checkArchives(context: DoctorContext): Finding {
+  const { dependencies, home } = context
+  if (!existsSync(home.store)) return judgeUnknown(dependencies.unknownArchives(null), [], 'None.')
+  const found = withApp(context, (app) => ({
+    files: dependencies.archiveFiles(app),
+    unknown: dependencies.unknownArchives(app),
+  }))
+  if (found === null) return fine('They are looked at once the store can be opened.')
+  const { all, gone } = found.files
+  const many = all === 1 ? '1 file' : `${all} files`
+  const told = all === 0 ? 'None.' : `${many}, each at its full length.`
+  return judgeUnknown(found.unknown, gone.length === 0 ? [] : [goneFault(many, gone)], told)
+}
+
+function judgeUnknown(unknown: number, faults: Fault[], told: string): Finding {
+  if (unknown === 0) return faults.length === 0 ? fine(told) : { told: '', faults }
+  const archives = unknown === 1 ? '1 archive is' : `${unknown} archives are`
+  const lost = broken(
+    `${archives} on disk but not in the store, as after a lost store.`,
+    'Run baton archive adopt: it checks them and takes them into the store.',
+  )
+  return { told: '', faults: [...faults, ...lost.faults] }
+}
+
+function goneFault(many: string, gone: string[]): Fault {
+  const more = gone.length > 1 ? ` and ${gone.length - 1} more` : ''
+  return {
+    detail: `Of ${many} of archives ${gone.length} ${gone.length === 1 ? 'is' : 'are'} gone or cut short: ${gone[0]}${more}.`,
+    fix: 'Put them back from a backup, or let go of what they held: baton archive verify names the archives, baton archive forget <archive> drops one.',
+  }
+}
+
+const DAY_MS = 24 * 3_600_000
+
+/**
+ * How many transcripts on the disk are not archived, and when the client deletes the first of them.
+ * Never a fault: whether to import what was before Baton is the user's choice.
+ */
+export function checkTranscripts(context: DoctorContext): Finding {
+  const { home, now } = context
+  const found = existsSync(home.store) ? withApp(context, (app) => app.transcripts()) : null
+  if (found === null) return fine('They are looked at once the store can be opened.')
+  const { archived, unarchived, deletedAtMs, limits } = found
+  const limited = limits.map(
+    ({ days, setBy }) => `cleanupPeriodDays in ${setBy} limits archives too: to ${days} days after the last word.`,
+  )
+  const told =
+    deletedAtMs === null
+      ? `${archived} archived, none is missing.`
+      : `${archived} archived, ${unarchived.count} not (${megabytes(unarchived.bytes)}). Claude Code deletes the first of them ` +
+        `${when(deletedAtMs, now().getTime())}; baton import archives them.`
+  return fine([told, ...limited].join(' '))
+}
+
+const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`
+
+function when(at: number, now: number): string {
+  const days = Math.floor((at - now) / DAY_MS)
+  if (days < 0) return 'at its next start'
+  return days === 0 ? 'within a day' : days === 1 ? 'in 1 day' : `in ${days} days`
+}
+
+/** Whoever has to look at a handoff when its time has come does so within a minute, if anything of Baton's runs at all. */
+const LATE_MS = 5 * 60_000
+/** A state that passes by itself passes within this. */
+const LONG_MS = 30 * 60_000
+const NEWEST = 200
+/** Files of briefs that may still be given to somebody. */
+const USABLE = new Set<BriefRecord['status']>(['checked', 'review', 'approved'])
+const PASSING = new Set<HandoffRecord['state']>(['written', 'clearing', 'confirmed', 'started'])
+
+/** Handoffs that stand still, and briefs whose files are no longer what was kept. */
+export function checkHandoffs(context: DoctorContext): Finding {
+  const { dependencies, home } = context
+  const keyless = judgeKey(home.key)
+  const found = withApp(context, (app) => {
+    const briefs = app.store.briefs({ limit: NEWEST })
+    return {
+      open: app.store.openHandoffs(),
+      briefs,
+      bad: briefs
+        .filter(({ status }) => keyless.length === 0 && USABLE.has(status))
+        .filter((brief) => !dependencies.isGenuine(brief)),
+    }
+  })
+  if (found === null || (found.open.length === 0 && found.briefs.length === 0))
+    return keyless.length > 0 ? { told: '', faults: keyless } : fine('None.')
+  const { open, briefs, bad } = found
+  const late = judgeOpen(open, context.now().getTime(), dependencies.isUndriven, () => look(context))
+  const faults = [...keyless, ...late, ...judgeBriefs(bad)]
+  const many = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`
+  return { told: `${many(open.length, 'handoff')} under way, ${many(briefs.length, 'brief')} kept.`, faults }
+}
+
+/** Without the key that signs briefs none can be kept, and none is given to an agent. */
+function judgeKey(file: string): Fault[] {
+  if (!existsSync(file)) return []
+  try {
+    machineKey(file)
+    return []
+  } catch (error) {
+    if (!(error instanceof KeyTrouble)) throw error
+    return [{ detail: `No session can be handed over. ${error.message}`, fix: error.hint ?? '' }]
+  }
+}
+
+function look(context: DoctorContext): void {
+  withApp(context, (app) => app.drain())
+}
+
+export function judgeOpen(
+  open: readonly HandoffRecord[],
+  now: number,
+  isUndriven: (handoff: HandoffRecord) => boolean,
+  repair: () => void,
+): Fault[] {
+  const undriven = open.filter(isUndriven)
+  const rest = open.filter((one) => !undriven.includes(one))
+  const late = rest.filter(({ dueAt }) => dueAt !== null && now - Date.parse(dueAt) > LATE_MS)
+  const stuck = rest.filter(
+    (one) => !late.includes(one) && PASSING.has(one.state) && now - Date.parse(one.stateAt) > LONG_MS,
+  )
+  return [
+    ...of(undriven, now, 'nobody types for', 'Type /clear in that session, or run baton handoffs cancel <seat>.'),
+    ...of(late, now, 'nobody has looked at', mends('looks at what is overdue')).map((fault) => ({ ...fault, repair })),
+    ...of(stuck, now, 'nothing moves on', 'Look at it with baton handoffs list; baton handoffs cancel <seat> ends it.'),
+  ]
+}
+
+function of(handoffs: readonly HandoffRecord[], now: number, what: string, fix: string): Fault[] {
+  const [first] = handoffs
+  if (!first) return []
+  const more = handoffs.length > 1 ? ` and ${handoffs.length - 1} more` : ''
+  const since = agoText(now - Date.parse(first.stateAt))
+  return [{ detail: `There is a handoff ${what}: ${first.handoffId}${more}, ${first.state} for ${since}.`, fix }]
+}
+
+/** Of briefs that may still be given to an agent. */
+export function judgeBriefs(bad: readonly BriefRecord[]): Fault[] {
+  const gone = bad.filter(({ path }) => !existsSync(path))
+  const changed = bad.filter((brief) => !gone.includes(brief))
+  const named = (briefs: readonly BriefRecord[]): string =>
+    `${briefs.length === 1 ? 'a brief' : `${briefs.length} briefs`} (${briefs[0]!.briefId}${briefs.length > 1 ? ', …' : ''})`
+  const fix = 'No agent is given it. baton handoffs cancel <brief> drops it; a fresh brief takes its place.'
+  return [
+    ...(gone.length > 0 ? [{ detail: `The file of ${named(gone)} is gone.`, fix }] : []),
+    ...(changed.length > 0 ? [{ detail: `The file of ${named(changed)} is not as Baton kept it.`, fix }] : []),
+  ]
+}
+
+/** Targets of `notify` that are still configured and whose last delivery failed. */
+export function checkNotify(context: DoctorContext): Finding {
+  const used = withApp(context, (app) =>
+    app.store.lastDeliveries().filter(({ subject, target }) => {
+      return app.policyOf(subject).policy.notify.some((one) => sameTarget(one, target))
+    }),
+  )
+  if (used === null || used.length === 0) return fine('No notify target was used yet.')
+  const count = `${used.length} notify target${used.length === 1 ? '' : 's'}`
+  return { told: `${count}, and the last notice of each was sent.`, faults: judgeDeliveries(used, context) }
+}
+
+/** Returns one fault for all targets that failed, with a line for each that names its entry. */
+function judgeDeliveries(last: readonly NoticeRecord[], context: DoctorContext): Fault[] {
+  const { home, env, cwd, dependencies, now } = context
+  const lines = last
+    .filter(({ state }) => state === 'failed')
+    .map(({ target, claimedAt, trouble, at, subject }) => {
+      const entries = dependencies.notifyEntries({ home, env, project: subject.project ?? cwd })
+      const entry = entries.find((one) => sameTarget(one.target, target))
+      const ago = agoText(now().getTime() - Date.parse(claimedAt ?? at))
+      const by = `${describeTarget(target)}${entry ? ` (${entry.key})` : ''}`
+      return `The last notice by ${by} could not be sent (${ago} ago): ${trouble}.`
+    })
+  if (lines.length === 0) return []
+  const fix = `Correct ${lines.length === 1 ? 'its entry' : 'these entries'} under notify, then run baton notify test.`
+  return [{ detail: lines.join('\n'), fix }]
+}
+
+const DAY = 24 * 3_600_000
+
+/** "Enabled, but no readings arrive" is an alarm of its own. */
+export function checkReadings(context: DoctorContext): Finding {
+  const { dependencies, now } = context
+  const found = withApp(context, (app) =>
+    app.recent({}).flatMap((session) => {
+      const record = app.store.session(session.session_id)
+      return record ? [{ session, record }] : []
+    }),
+  )
+  return judgeReadings(found ?? [], dependencies.isSilent, now())
+}
+
+function judgeReadings(
+  found: readonly { session: Session; record: SessionRecord }[],
+  isSilent: (silence: SessionRecord['silence'], now: Date) => boolean,
+  now: Date,
+): Finding {
+  const lately = found.filter(({ record }) => now.getTime() - Date.parse(record.seenAt) < DAY)
+  const silent = lately.filter(
+    ({ session, record }) =>
+      session.enabled && session.state !== 'ended' && isSilent({ ...record.silence, alarmed: false }, now),
+  )
+  if (silent.length > 0) {
+    return {
+      told: '',
+      faults: silent.map(({ session, record: { silence } }) => ({
+        detail: `Session ${session.session_id.slice(0, 8)} is at work, but no reading has arrived for ${counted(silence.toolCalls, 'tool call')} (${agoText(now.getTime() - Date.parse(silence.since))}).`,
+        fix: 'Mend what the other checks name. If they name nothing, end the session and resume it: it has the settings it was started with.',
+      })),
+    }
+  }
+  const last = Math.max(0, ...found.map(({ record }) => Date.parse(record.track.readAt ?? '') || 0))
+  return fine(
+    last === 0
+      ? 'None yet: open Claude Code and send a prompt.'
+      : `The last one is ${agoText(now.getTime() - last)} old.`,
+  )
+}

@@ -1,0 +1,145 @@
+import { clients } from '../agents/clients.js'
+import { installers } from '../agents/installers.js'
+import { DEFAULT_AGENT } from '../contract/agent-ids.js'
+import { BatonError, reasonOf } from '../lib/errors.js'
+import { broken, type Finding } from '../lib/finding.js'
+import { checkDrainLock, checkHome, checkLauncher, checkLog, checkOutbox, checkSpool } from './check-home.js'
+import {
+  checkBash,
+  checkConfiguration,
+  checkDisk,
+  checkEngine,
+  checkNode,
+  checkPlatform,
+  checkRuntimes,
+  checkSwitches,
+} from './check-machine.js'
+import { checkServer, checkSignal } from './check-server.js'
+import {
+  checkArchives,
+  checkHandoffs,
+  checkNotify,
+  checkReadings,
+  checkStore,
+  checkTranscripts,
+} from './check-store.js'
+import type { Check, DoctorContext } from './context.js'
+import { checkContext } from './targets.js'
+
+/** In the order in which one thing needs the other: what is mended helps what follows, and the proof comes last. */
+export const CHECKS: readonly Check[] = [
+  { name: 'platform', look: checkPlatform },
+  { name: 'home', look: checkHome },
+  { name: 'disk', look: checkDisk },
+  { name: 'log', look: checkLog },
+  { name: 'launcher', look: checkLauncher },
+  { name: 'node', look: checkNode },
+  { name: 'bash', look: checkBash },
+  { name: 'engine', look: checkEngine },
+  ...agentChecks(DEFAULT_AGENT),
+  { name: 'runtimes', look: checkRuntimes },
+  { name: 'configuration', look: checkConfiguration },
+  { name: 'switches', look: checkSwitches },
+  { name: 'store', look: checkStore },
+  { name: 'drain-lock', look: checkDrainLock },
+  { name: 'spool', look: checkSpool },
+  { name: 'outbox', look: checkOutbox },
+  { name: 'archives', look: checkArchives },
+  { name: 'transcripts', look: checkTranscripts },
+  { name: 'handoffs', look: checkHandoffs },
+  { name: 'notify', look: checkNotify },
+  { name: 'server', look: checkServer },
+  { name: 'readings', look: checkReadings },
+  { name: 'signal', look: checkSignal },
+]
+
+function agentChecks(agent: string): Check[] {
+  const checks = installers[agent]?.checks ?? []
+  return checks.map(({ name, look }) => ({ name, look: (context) => look(checkContext(context)) }))
+}
+
+export interface CheckResult {
+  name: string
+  ok: boolean
+  /** A sentence or more: what was found. */
+  detail: string
+  /** What to do; null when all is well. */
+  fix: string | null
+  /** True: it was broken, and has just been mended. */
+  fixed: boolean
+}
+
+export interface DoctorInput extends Omit<DoctorContext, 'agent' | 'client'> {
+  /** Mends what can be mended without touching anybody's choice or data. */
+  fix: boolean
+  /** Told after each check, for a person who waits. */
+  tell?: (result: CheckResult) => void
+}
+
+/** Examines an installation, changes nothing unless asked to mend. Never throws: a check that fails in an unforeseen way is a finding. */
+export async function runDoctor(input: DoctorInput): Promise<{ ok: boolean; checks: CheckResult[] }> {
+  const { findProgram, clientVersion } = input.dependencies
+  const agent = DEFAULT_AGENT
+  const path = findProgram(clients[agent]!.program)
+  const version = path === null ? null : await clientVersion()
+  const context: DoctorContext = { ...input, agent, client: { path, version } }
+  const checks: CheckResult[] = []
+  for (const check of CHECKS) {
+    const result = await examine(check, context, input.fix)
+    checks.push(result)
+    input.tell?.(result)
+    if (check.name === 'platform' && !result.ok) break
+  }
+  return { ok: checks.every(({ ok }) => ok), checks }
+}
+
+async function examine(check: Check, context: DoctorContext, fix: boolean): Promise<CheckResult> {
+  const first = await look(check, context)
+  const repairs = first.faults.flatMap(({ repair }) => repair ?? [])
+  if (!fix || repairs.length === 0) return result(check.name, first)
+  const failed: BatonError[] = []
+  for (const repair of repairs) {
+    try {
+      await repair()
+    } catch (error) {
+      failed.push(
+        error instanceof BatonError
+          ? error
+          : new BatonError(reasonOf(error), 'Mend that, then run baton doctor --fix again.'),
+      )
+    }
+  }
+  const again = await look(check, context)
+  if (again.faults.length === 0) {
+    const mended = first.faults.map(({ detail }) => detail).join(' ')
+    return { ...result(check.name, again), detail: `Mended. It was: ${mended}`, fixed: true }
+  }
+  const left = result(check.name, again)
+  if (failed.length === 0) return left
+  const [reasons, hints] = [failed.map(({ message }) => message), failed.map(({ hint }) => hint)]
+  return {
+    ...left,
+    detail: `${left.detail} It could not be mended: ${[...new Set(reasons)].join(' ')}`,
+    fix: [...new Set(hints)].join(' '),
+  }
+}
+
+async function look(check: Check, context: DoctorContext): Promise<Finding> {
+  try {
+    return await check.look(context)
+  } catch (error) {
+    if (error instanceof BatonError) return broken(`${error.message}.`, error.hint)
+    return broken(`It could not be looked at: ${reasonOf(error)}.`, 'Mend that and run baton doctor again.')
+  }
+}
+
+function result(name: string, { told, faults }: Finding): CheckResult {
+  const unique = [...new Set(faults.map(({ detail }) => detail))]
+  return {
+    name,
+    ok: faults.length === 0,
+    detail: faults.length === 0 ? told : unique.join(' '),
+    fix: faults.length === 0 ? null : [...new Set(faults.map(({ fix }) => fix))].join(' '),
+    fixed: false,
+  }
+}

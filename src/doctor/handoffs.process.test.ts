@@ -1,0 +1,76 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import type { BriefRecord } from '../contract/records/brief.js'
+import type { HandoffRecord } from '../contract/records/handoff.js'
+import { judgeBriefs, judgeOpen } from './check-store.js'
+import { newTrial } from './fixtures/trial.js'
+
+const NOW = Date.parse('2026-03-01T12:00:00Z')
+const ago = (minutes: number): string => new Date(NOW - minutes * 60_000).toISOString()
+const handoff = (over: Partial<HandoffRecord>): HandoffRecord =>
+  ({
+    handoffId: 'h1',
+    seatId: 's',
+    sessionId: 'a',
+    state: 'waiting',
+    stateAt: ago(90),
+    dueAt: null,
+    ...over,
+  }) as HandoffRecord
+const judge = (open: HandoffRecord[], undriven = false) =>
+  judgeOpen(
+    open,
+    NOW,
+    () => undriven,
+    () => {},
+  )
+
+test('without any there is nothing to say', async () => {
+  const trial = newTrial()
+  trial.install()
+  trial.signal('SessionStart', { session_id: 's1', source: 'startup' })
+  expect((await trial.examine()).of('handoffs')).toMatchObject({ ok: true, detail: 'None.' })
+})
+
+test('a damaged key is named, with what to do about it', async () => {
+  const trial = newTrial()
+  trial.install()
+  trial.signal('SessionStart', { session_id: 's1', source: 'startup' })
+  writeFileSync(trial.home.key, 'not a key')
+  const found = (await trial.examine()).of('handoffs')
+  expect(found).toMatchObject({
+    ok: false,
+    detail: expect.stringContaining('is damaged'),
+    fix: expect.stringContaining('backup'),
+  })
+})
+
+test('one that waits for a person is fine however long; one that should have passed is named', () => {
+  expect(judge([handoff({}), handoff({ state: 'requested' })])).toEqual([])
+  expect(judge([handoff({ state: 'clearing', stateAt: ago(5), dueAt: ago(-5) })])).toEqual([])
+  const [stuck] = judge([handoff({ state: 'started' }), handoff({ state: 'confirmed', handoffId: 'h2' })])
+  expect(stuck).toMatchObject({ detail: 'There is a handoff nothing moves on: h1 and 1 more, started for 2 h.' })
+})
+
+test('one that is overdue can be looked at; one nobody types for is named', () => {
+  expect(judge([handoff({ state: 'clearing', dueAt: ago(10) })])).toMatchObject([
+    { detail: expect.stringContaining('nobody has looked at'), repair: expect.any(Function) },
+  ])
+  expect(judge([handoff({ state: 'clearing', dueAt: ago(10) })], true)).toMatchObject([
+    { detail: expect.stringContaining('nobody types for'), fix: expect.stringContaining('/clear') },
+  ])
+})
+
+test('briefs whose files are gone or changed are counted and named', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'baton-test-briefs-'))
+  onTestFinished(() => rmSync(dir, { recursive: true }))
+  writeFileSync(join(dir, 'c'), 'other')
+  const brief = (briefId: string) => ({ briefId, path: join(dir, briefId) }) as BriefRecord
+  expect(judgeBriefs([])).toEqual([])
+  expect(judgeBriefs([brief('a'), brief('b'), brief('c')]).map(({ detail }) => detail)).toEqual([
+    'The file of 2 briefs (a, …) is gone.',
+    'The file of a brief (c) is not as Baton kept it.',
+  ])
+})

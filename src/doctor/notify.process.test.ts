@@ -1,0 +1,37 @@
+import { writeFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { targetOf } from '../config/notify-schema.js'
+import { sampleNotice } from '../store/samples.cases.js'
+import { newTrial } from './fixtures/trial.js'
+
+test('a notify target whose last delivery failed is named until it works or is taken out', async () => {
+  const trial = newTrial()
+  trial.install()
+  trial.signal('SessionStart', { session_id: 's1', source: 'startup' })
+  const notified = async () => (await trial.examine()).of('notify')
+  expect(await notified()).toMatchObject({ ok: true, detail: 'No notify target was used yet.' })
+
+  const entry = { via: 'ntfy', url: 'https://ntfy.example/secret-topic' }
+  writeFileSync(trial.home.config, JSON.stringify({ notify: [entry] }))
+  const store = trial.open().store
+  const over = (noticeId: string, state: 'sent' | 'failed', secondsAgo: number): void => {
+    const claimedAt = new Date(Date.now() - secondsAgo * 1_000).toISOString()
+    const subject = { agent: 'claude-code', project: trial.project, model: null, seat: null }
+    const trouble = state === 'failed' ? 'answered 404' : null
+    store.addNotice(
+      sampleNotice(noticeId, { state, trouble, subject, target: targetOf(entry), claimedAt, dueAt: null }),
+    )
+  }
+  over('n1', 'failed', 600)
+  const failed = await notified()
+  expect(failed).toMatchObject({ ok: false, fix: expect.stringContaining('baton notify test') })
+  expect(failed.detail).toBe(
+    'The last notice by ntfy ntfy.example (notify[0]) could not be sent (10 min ago): answered 404.',
+  )
+
+  writeFileSync(trial.home.config, 'notify: [bell]\n')
+  expect((await notified()).ok).toBe(true)
+  writeFileSync(trial.home.config, JSON.stringify({ notify: [entry] }))
+  over('n2', 'sent', 1)
+  expect(await notified()).toMatchObject({ ok: true, detail: expect.stringContaining('1 notify target') })
+})

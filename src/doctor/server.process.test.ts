@@ -1,0 +1,160 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { type AddressInfo, createServer as createSocketServer } from 'node:net'
+import { dirname, join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { useCasesOf } from '../app/app.js'
+import { makePipe } from '../app/prepare-home.js'
+import { shownBy } from '../app/sessions.js'
+import { ownProgramOf } from '../cli/own-program.js'
+import { listen } from '../server/listen.js'
+import { newTrial, type Trial } from './fixtures/trial.js'
+
+const installed = () => {
+  const trial = newTrial()
+  trial.install()
+  return trial
+}
+const announce = (trial: Trial, port: number, pid: number) => writeFileSync(trial.home.server, `${port} - ${pid}\n`)
+
+async function serve(trial: Trial, options: { version?: string; token?: string } = {}) {
+  const app = trial.open()
+  const openUseCases = async () => useCasesOf(app, ownProgramOf(app, {}, '', new AbortController().signal))
+  const parts = { ...app, ...shownBy(app), openUseCases, web: null, version: options.version ?? '1.0.0' }
+  const server = await listen(parts, {
+    host: '127.0.0.1',
+    port: 0,
+    token: options.token ?? 'secret',
+    serverFile: trial.home.server,
+    makePipe: (path) => makePipe(path, process.env),
+  })
+  onTestFinished(() => server.close())
+  return { app, port: Number(new URL(server.url).port) }
+}
+
+async function stranger(answer: (end: (text: string) => void) => void): Promise<number> {
+  const server = createServer((_, response) => answer((text) => response.end(text)))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return (server.address() as AddressInfo).port
+}
+
+test.each([{}, { token: 'a secret of sixteen characters'.replaceAll(' ', '-') }])(
+  'a running server answers, also to the launcher, and sees no session: %j',
+  async (options) => {
+    const trial = installed()
+    const { app, port } = await serve(trial, options)
+    const report = await trial.examine()
+    expect(report.failed).toEqual([])
+    expect(report.of('server').detail).toMatch(
+      new RegExp(`127\\.0\\.0\\.1:${port}, version 1\\.0\\.0, .* Hooks reach it in \\d+ ms\\.`),
+    )
+    expect(app.store.sessions()).toEqual([])
+  },
+)
+
+test('the announcement of a server that is gone is named and removed, whoever listens on its port now', async () => {
+  const trial = installed()
+  announce(trial, await stranger((end) => end('<h1>Hello</h1>')), process.pid)
+  const report = await trial.examine()
+  expect(report.failed).toEqual(['server'])
+  expect(report.of('server').detail).toBe(`${trial.home.server} names a server that is gone.`)
+  const mended = await trial.fix()
+  expect(mended.failed).toEqual([])
+  expect(existsSync(trial.home.server)).toBe(false)
+})
+
+test('an announcement without a port is named and removed', async () => {
+  const trial = installed()
+  writeFileSync(trial.home.server, '\n')
+  expect((await trial.examine()).failed).toEqual(['server'])
+  expect((await trial.fix()).failed).toEqual([])
+})
+
+test('another program on the port of a running server is named, gets no token, and the announcement stays', async () => {
+  const trial = installed()
+  await serve(trial)
+  const heard: string[] = []
+  const foreign = createSocketServer((socket) => {
+    socket.on('data', (data) => heard.push(data.toString()))
+    socket.end('HTTP/1.1 200 OK\r\nX-Baton: 1\r\n\r\n')
+  })
+  await new Promise<void>((resolve) => foreign.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void foreign.close())
+  const written = readFileSync(trial.home.server, 'utf8')
+  writeFileSync(trial.home.server, written.replace(/^\d+/, String((foreign.address() as AddressInfo).port)))
+  const report = await trial.fix()
+  expect(report.failed).toEqual(['server'])
+  expect(report.of('server').detail).toContain('another program answers')
+  expect(existsSync(trial.home.server)).toBe(true)
+  expect(heard.join('')).not.toContain('secret')
+})
+
+test('a running server whose port is closed here is named', async () => {
+  const trial = installed()
+  await serve(trial)
+  const closed = createSocketServer()
+  await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve))
+  const { port } = closed.address() as AddressInfo
+  await new Promise((resolve) => closed.close(resolve))
+  writeFileSync(trial.home.server, readFileSync(trial.home.server, 'utf8').replace(/^\d+/, String(port)))
+  expect((await trial.examine()).of('server').detail).toContain(`does not listen on port ${port}`)
+})
+
+test('a running server that does not answer is named and left to the user', async () => {
+  const trial = installed()
+  await serve(trial)
+  const silent = createSocketServer(() => {})
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void silent.close())
+  const port = String((silent.address() as AddressInfo).port)
+  writeFileSync(trial.home.server, readFileSync(trial.home.server, 'utf8').replace(/^\d+/, port))
+  const report = await trial.fix()
+  expect(report.failed).toEqual(['server'])
+  expect(report.of('server').detail).toContain(`(process ${process.pid}) does not answer`)
+  expect(report.of('server').fix).toContain('start baton serve again')
+  expect(existsSync(trial.home.server)).toBe(true)
+})
+
+test('a server of another version is named', async () => {
+  const trial = installed()
+  await serve(trial, { version: '0.9.0' })
+  const report = await trial.fix()
+  expect(report.failed).toEqual(['server'])
+  expect(report.of('server').detail).toBe('The server is version 0.9.0, this is 1.0.0.')
+})
+
+test('the mark of a slow server is named, and removed once it answers', async () => {
+  const trial = installed()
+  await serve(trial)
+  const mark = join(dirname(trial.home.server), 'slow')
+  writeFileSync(mark, `${Math.floor(Date.now() / 1000) + 40}\n`)
+  const report = await trial.examine()
+  expect(report.failed).toEqual(['server'])
+  expect(report.of('server').detail).toMatch(/hooks go without it for another \d+ s/)
+  expect((await trial.fix()).failed).toEqual([])
+  expect(existsSync(mark)).toBe(false)
+  writeFileSync(mark, `${Math.floor(Date.now() / 1000) - 1}\n`)
+  expect((await trial.examine()).failed).toEqual([])
+  expect(readFileSync(mark, 'utf8')).not.toBe('')
+})
+
+test('a bash that cannot speak to the server is named', async () => {
+  const trial = installed()
+  await serve(trial)
+  trial.rewriteLauncher((text) => text.replace('/dev/tcp/127.0.0.1', '/dev/nothing'))
+  const report = await trial.examine()
+  expect(report.failed).toEqual(['launcher', 'server'])
+  expect(report.of('server').detail).toContain('does not reach the server')
+})
+
+test('without a server of its own, one is told who sits on the port', async () => {
+  const trial = installed()
+  const port = await stranger((end) => end(''))
+  const report = await trial.examine({ env: { ...trial.env, BATON_PORT: String(port) } })
+  expect(report.failed).toEqual([])
+  expect(report.of('server').detail).toContain(`Port ${port} is in use by another program`)
+})

@@ -1,0 +1,158 @@
+import { existsSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname } from 'node:path'
+import type { AgentInstaller, CheckContext, Scope, SettingsTarget as Target } from '../agents/installer.js'
+import { installers } from '../agents/installers.js'
+import type { Recognise } from '../agents/shared/launcher-call.js'
+import type { Applied } from '../install/apply.js'
+import { homeFiles } from '../install/home-files.js'
+import { install } from '../install/install.js'
+import { keyOf, launcherIdentity, lookAtEarlier, lookAtSettings, recordedKeys } from '../install/look.js'
+import { readIfThere, realTarget } from '../lib/atomic-file.js'
+import { type Fault, mends } from '../lib/finding.js'
+import { type DoctorContext, type Env, withApp } from './context.js'
+
+/** Every settings file this home has been put into, and those of this environment and folder that call it without a record. */
+export function targetsOf(context: DoctorContext): Target[] {
+  const { home, env, cwd, agent } = context
+  const installer = installers[agent]!
+  const found = new Map<string, Target>()
+  const add = (scope: Scope, path: string): void => {
+    const real = realTarget(path)
+    if (!found.has(real)) found.set(real, targetAt(installer, scope, path, env, cwd))
+  }
+  const place = { env, project: cwd }
+  const [here, local] = [installer.settingsPath('user', place), installer.settingsPath('project', place)]
+  for (const key of recordedKeys(home.root)) {
+    const { record } = lookAtEarlier(home.root, key)
+    if (record?.agent === agent && (record.path === here || isThere(record.scope, record.path)))
+      add(record.scope, record.path)
+  }
+  const by = recognise(context)
+  if (installer.callsBaton(textOf(here), by)) add('user', here)
+  if (installer.callsBaton(textOf(local), by)) add('project', local)
+  return [...found.values()]
+}
+
+export function recognise({ home, env }: DoctorContext): Recognise {
+  return { identify: launcherIdentity(home.launcher), env: { ...env, HOME: env.HOME ?? homedir() } }
+}
+
+/** Returns everything the agent's own checks need. */
+export function checkContext(context: DoctorContext): CheckContext {
+  const { home, env, cwd, client, managed, now, dependencies } = context
+  return {
+    home,
+    env,
+    cwd,
+    client,
+    ...(managed ? { managed } : {}),
+    now,
+    recognise: recognise(context),
+    targets: () => targetsOf(context),
+    rehearse: (target) => rehearse(context, target),
+    byInstall: (detail, what, target) => byInstall(context, detail, what, target),
+    readSettings: (path) => lookAtSettings(path).bytes,
+    keyOf,
+    formerLine: (key) => readIfThere(homeFiles(home.root, key).former)?.toString() ?? '',
+    // The store's own check says what is wrong with it.
+    sessions: () => withApp(context, (app) => app.store.sessions()) ?? [],
+    findProgram: dependencies.findProgram,
+    typable: dependencies.typable,
+  }
+}
+
+/** What install would change in a target now; throws InstallProblem where it would refuse. */
+function rehearse(context: DoctorContext, target: Target): Applied {
+  return runInstall(context, target, true)
+}
+
+function reinstall(context: DoctorContext, target: Target): void {
+  runInstall(context, target, false)
+  context.dependencies.prepareHome()
+}
+
+export const INSTALL_PACKAGE = 'Install the package again (npm install -g baton-cli), then run baton install.'
+
+/** A fault that running install again mends: by `--fix` where Baton is installed already, else by the person. */
+export function byInstall(context: DoctorContext, detail: string, what: string, target = targetsOf(context)[0]): Fault {
+  if (!hasEngine(context)) return { detail, fix: INSTALL_PACKAGE }
+  if (!target) return { detail, fix: 'Run baton install.' }
+  return { detail, fix: mends(what), repair: () => reinstall(context, target) }
+}
+
+/** False: the package this doctor belongs to is not whole, so the launcher it would write could start nothing. */
+function hasEngine({ launcher }: DoctorContext): boolean {
+  const parts = launcherParts(launcher)
+  return parts === null || existsSync(parts.engine)
+}
+
+function runInstall(
+  { agent, home, launcher, mod, client, now }: DoctorContext,
+  { scope, env, project }: Target,
+  dryRun: boolean,
+): Applied {
+  return install({
+    agent,
+    home: home.root,
+    env,
+    project,
+    scope,
+    launcher,
+    mod,
+    clientVersion: client.version,
+    clock: now,
+    dryRun,
+  })
+}
+
+function targetAt(installer: AgentInstaller, scope: Scope, path: string, env: Env, cwd: string): Target {
+  if (scope === 'project') return { scope, path, env, project: dirname(dirname(path)) }
+  return { scope, path, env: installer.environmentFor(path, env), project: cwd }
+}
+
+/** A project or a configuration folder that was deleted took its install with it. */
+function isThere(scope: Scope, path: string): boolean {
+  return existsSync(scope === 'project' ? dirname(dirname(path)) : dirname(path))
+}
+
+function textOf(path: string): string {
+  try {
+    return readIfThere(path)?.toString() ?? ''
+  } catch {
+    return ''
+  }
+}
+
+/** What a launcher was told when it was written. */
+export interface LauncherParts {
+  bash: string
+  home: string
+  node: string
+  engine: string
+  /** All the rest: equal for launchers of the same version. */
+  program: string
+}
+
+const QUOTED = "('(?:[^']|'\\\\'')*')"
+const HEAD = new RegExp(
+  `^#!(.*?)(?: -p)?\\n([^\\n]*\\n)home=${QUOTED} config=${QUOTED} log=${QUOTED} node=${QUOTED} engine=${QUOTED} (?=agent=)`,
+)
+
+/** null: not a launcher as any version of ours has written it. */
+export function launcherParts(text: string): LauncherParts | null {
+  const found = HEAD.exec(text)
+  if (!found) return null
+  const [head, bash = '', comment = '', home = '', , , node = '', engine = ''] = found
+  return {
+    bash,
+    home: unquote(home),
+    node: unquote(node),
+    engine: unquote(engine),
+    program: comment + text.slice(head.length),
+  }
+}
+
+function unquote(word: string): string {
+  return word.slice(1, -1).replaceAll(`'\\''`, "'")
+}

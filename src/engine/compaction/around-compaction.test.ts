@@ -1,0 +1,224 @@
+import { appendFileSync } from 'node:fs'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { SessionRow } from '../../contract/api/sessions.js'
+import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
+import { detailOf } from '../views/session-queries.js'
+
+let app: TestApp
+let s: TestSession
+beforeEach(() => {
+  app = testApp()
+  s = testSession(app)
+  s.start()
+  asks('Never touch legacy/a.ts. Fix the login.')
+  s.step(90_000)
+})
+afterEach(() => app.remove())
+
+function asks(content: string, more: object = {}): void {
+  s.write({ type: 'user', promptSource: 'typed', turnOrigin: 'human', message: { role: 'user', content }, ...more })
+}
+
+/** Bytes of tool results nobody asks for. */
+function grow(megabytes: number): void {
+  const line = `${JSON.stringify({ type: 'user', uuid: 'r', isSidechain: false, message: { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_x', content: 'x'.repeat(100_000) }] } })}\n`
+  appendFileSync(s.transcript, line.repeat(megabytes * 10))
+}
+
+const compactions = () => app.store.compactions(s.id)
+const facts = () =>
+  compactions()
+    .at(-1)
+    ?.facts?.map(({ kind, text }) => `${kind} ${text}`) ?? null
+const lost = () =>
+  compactions()
+    .at(-1)
+    ?.loss?.lost.map(({ text }) => text) ?? null
+
+describe('before a compaction', () => {
+  test('the facts are read at once, and the summariser is told', () => {
+    const { answer } = s.preCompact()
+    expect(answer).toContain('> Never touch legacy/a.ts. Fix the login.')
+    expect(facts()).toContain('constraint Never touch legacy/a.ts.')
+  })
+
+  test('by hand, only what was configured is told, because the client keeps it in the conversation', () => {
+    expect(s.preCompact('manual').answer).toBe('')
+    app.configure((policy) => ({ ...policy, mustSurvive: ['the ports'] }))
+    app.wait(1)
+    const { answer } = s.preCompact('manual')
+    expect(answer).toContain('- the ports')
+    expect(answer).not.toContain('legacy')
+  })
+
+  test('a job is told nothing: its runner decides', () => {
+    const job = testSession(app, 'jjjjjjjj-0001', { BATON_JOB_ID: 'job_1' })
+    job.start()
+    job.write({
+      type: 'user',
+      promptSource: 'typed',
+      turnOrigin: 'human',
+      message: { role: 'user', content: 'Never push.' },
+    })
+    job.step(90_000)
+    expect(job.preCompact().answer).toBe('')
+    expect(said(job.start('compact').answer).agent).toBeNull()
+  })
+
+  test('a transcript longer than a hook may read is not read half, but later, whole', () => {
+    grow(17)
+    asks('Use port 8420.')
+    s.step(91_000)
+    expect(s.preCompact().answer).toBe('')
+    expect(facts()).toBeNull()
+    app.engine.catchUp()
+    expect(facts()).toEqual(expect.arrayContaining(['constraint Never touch legacy/a.ts.', 'request Use port 8420.']))
+  })
+
+  test('one that is forbidden again and again leaves no facts behind', () => {
+    for (let n = 0; n < 5; n++) {
+      s.preCompact()
+      app.wait(1)
+      s.step(91_000 + n)
+    }
+    expect(compactions()).toHaveLength(5)
+    expect(compactions().map((one) => one.facts)).toEqual([[], [], [], [], []])
+    expect(compactions()[0]!.trouble).toMatch(/did not come about/)
+  })
+
+  test('a pasted log is kept as far as a record should hold it', () => {
+    asks(`Look at this: ${'word '.repeat(100_000)}`)
+    s.step(92_000)
+    s.preCompact()
+    // On a busy machine it is too long for the hook.
+    app.engine.catchUp()
+    const texts = compactions()[0]!.facts!.map(({ text }) => text.length)
+    expect(Math.max(...texts)).toBeLessThan(100_010)
+    expect(texts.reduce((sum, length) => sum + length, 0)).toBeLessThanOrEqual(1_000_000)
+  })
+})
+
+describe('after a compaction', () => {
+  const uuids = ['kept-1', 'kept-2']
+  function keptMessages(): void {
+    asks('Also handle sign-up.', { uuid: uuids[0] })
+    asks('Never use port 80.', { uuid: uuids[1] })
+    s.step(95_000)
+  }
+  function boundary(kept: string[]): void {
+    const compactMetadata = { trigger: 'auto', preTokens: 95_000, postTokens: 3000, durationMs: 700 }
+    s.write({
+      type: 'system',
+      subtype: 'compact_boundary',
+      content: 'Conversation compacted',
+      compactMetadata: { ...compactMetadata, preservedMessages: { uuids: kept, allUuids: kept } },
+    })
+  }
+  function compact(kept: string[]): void {
+    s.preCompact()
+    app.wait(1)
+    s.start('compact')
+    boundary(kept)
+    s.postCompact()
+  }
+
+  test('what the client left standing is not lost, and the report keeps no more facts than it names', () => {
+    keptMessages()
+    compact(uuids)
+    expect(lost()).toContain('Never touch legacy/a.ts.')
+    expect(lost()).not.toContain('Never use port 80.')
+    expect(compactions()[0]!.facts).toEqual([])
+  })
+
+  test('so it is at the end of a long transcript', () => {
+    grow(17)
+    keptMessages()
+    s.preCompact()
+    app.engine.catchUp()
+    app.wait(1)
+    s.start('compact')
+    boundary(uuids)
+    s.postCompact()
+    expect(lost()).toContain('Never touch legacy/a.ts.')
+    expect(lost()).not.toContain('Never use port 80.')
+  })
+
+  test('each is judged by its own boundary', () => {
+    keptMessages()
+    s.preCompact()
+    app.wait(1)
+    s.start('compact')
+    boundary(uuids)
+    s.postCompact()
+    boundary([])
+    s.step(20_000)
+    expect(compactions()[0]!.loss!.lost.map(({ text }) => text)).not.toContain('Never use port 80.')
+  })
+
+  test('a report is made once, whoever looks again', () => {
+    compact([])
+    const [before] = compactions()
+    app.engine.catchUp()
+    s.step(20_000)
+    expect(s.events('loss_report')).toHaveLength(1)
+    expect(compactions()).toEqual([before])
+  })
+
+  test('the person is told how much the summary carries', () => {
+    compact([])
+    const told = s.messages('compaction').map((message) => message.user_text)
+    expect(told.at(-1)).toMatch(/The summary carries \d+ of \d+ facts; .*put back.* baton recall --lost --session/)
+  })
+
+  test('the event, the message and the page of a session count the same facts as put back', () => {
+    compact([])
+    const [event] = s.events('loss_report')
+    const { facts, facts_kept: kept, put_back: back } = event!.data as Record<string, number>
+    const text = s.messages('compaction').at(-1)!.user_text!
+    expect(text).toContain(back === facts! - kept! ? 'put back' : `${back} of the ${facts! - kept!} lost were put back`)
+    const record = app.store.session(s.id)!
+    const [loss] = detailOf(app.store, record, {} as SessionRow).losses
+    expect(loss).toMatchObject({ facts, facts_kept: kept, put_back: back })
+    expect(back).toBeGreaterThan(0)
+  })
+})
+
+test('what a compaction dropped is put back also when its end is told before the session start that follows it', () => {
+  s.preCompact()
+  app.wait(1)
+  s.boundary()
+  s.postCompact()
+  const told = said(s.start('compact').answer).agent!
+  expect(told).toContain('This conversation was just compacted')
+  expect(told).toContain('Never touch legacy/a.ts. Fix the login.')
+  const { first, loss } = compactions()[0]!
+  expect(first!.keys.length).toBeGreaterThan(0)
+  expect(loss!.lost.length).toBeGreaterThan(0)
+  expect(s.events('loss_report')[0]!.data.put_back).toBe(2)
+  expect(s.messages('recovery').map(({ status }) => status)).toEqual(['sent'])
+  expect(said(s.step(20_000).answer).agent).toBeNull()
+  expect(s.events('recovery_delivered').map(({ data }) => data.step)).toEqual([1])
+})
+
+describe('a compaction whose end nobody tells', () => {
+  test('ends by itself after a while, also when nobody knows the client’s process', () => {
+    s.preCompact()
+    app.wait(600)
+    app.engine.endAbandoned()
+    expect(s.record().state).toBe('compacting')
+    app.wait(400)
+    app.engine.endAbandoned()
+    expect(s.events('compaction_complete').map((event) => event.data.outcome)).toEqual(['unknown'])
+    expect(s.record().state).not.toBe('compacting')
+  })
+
+  test('what another process has read meanwhile is not read again', () => {
+    grow(17)
+    s.step(91_000)
+    s.preCompact()
+    app.secondEngine().catchUp()
+    const [before] = compactions()
+    app.engine.catchUp()
+    expect(compactions()).toEqual([before])
+  })
+})

@@ -1,0 +1,54 @@
+import type { Repository } from '../../briefs/mechanical-brief.js'
+import type { SessionRecord } from '../../contract/records/session.js'
+import { patience } from '../../lib/patience.js'
+import type { EngineDependencies, SignalContext } from '../context.js'
+import type { BriefMaterial } from '../handoff/make-brief.js'
+import { KEEP_EVERY } from './deferred-work.js'
+import { type Keeping, type ReadFacts, readFacts } from './read-facts.js'
+
+/** How long the end of a turn waits for its transcript to be read. */
+export const MATERIAL_MS = 1_500
+
+type TranscriptOwner = Pick<SessionRecord, 'sessionId' | 'agent' | 'transcriptPath'>
+
+/** Of somebody who waits: what is read is not kept. */
+export function keptFactsOf(deps: EngineDependencies, { sessionId }: Pick<TranscriptOwner, 'sessionId'>): Keeping {
+  return { place: { folder: deps.factsDir, program: deps.sources().program }, sessionId, every: null }
+}
+
+/** All of them, however long it takes; the next look goes on from here. */
+export function factsOf(deps: EngineDependencies, of: TranscriptOwner): ReadFacts {
+  const keeping = { ...keptFactsOf(deps, of), every: KEEP_EVERY }
+  return readFacts(deps.sources().readers, of.agent, of.transcriptPath, { keeping })
+}
+
+export function repositoryOf(
+  deps: EngineDependencies,
+  { cwd, project }: Pick<SessionRecord, 'cwd' | 'project'>,
+  withinMs?: number,
+): Repository | null {
+  const folder = cwd ?? project
+  return folder === null ? null : deps.sources().repository(folder, withinMs)
+}
+
+/** What a brief of this session is made from and compared with. */
+export function briefMaterial({ deps, record, read }: Pick<SignalContext, 'deps' | 'record' | 'read'>): BriefMaterial {
+  const { sessionId, agent, transcriptPath } = record
+  const found =
+    read ??
+    deps.store.readUnlocked(`facts ${sessionId} ${transcriptPath}`, () =>
+      readFacts(deps.sources().readers, agent, transcriptPath, {
+        withinMs: patience(MATERIAL_MS),
+        keeping: keptFactsOf(deps, record),
+      }),
+    )
+  const repository = (): Repository | null =>
+    deps.store.readUnlocked(`repository ${record.cwd} ${record.project}`, () => repositoryOf(deps, record))
+  return {
+    keeper: deps.sources().keeper,
+    facts: found.facts,
+    lastAnswer: found.lastAnswer,
+    whole: found.whole && found.trouble === null,
+    repository: found.repository === undefined ? repository() : found.repository,
+  }
+}

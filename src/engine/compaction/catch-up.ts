@@ -1,0 +1,101 @@
+import type { Fact } from '../../contract/fact.js'
+import type { CompactionRecord } from '../../contract/records/compaction.js'
+import type { Event } from '../../contract/records/event.js'
+import type { SessionRecord } from '../../contract/records/session.js'
+import type { EngineDependencies } from '../context.js'
+import { writeLateBriefs } from '../handoff/late-briefs.js'
+import { sessionContext } from '../session-context.js'
+import { briefBefore, recoverFirst, recoverSecond } from './around-compaction.js'
+import { briefMaterial, factsOf, keptFactsOf, repositoryOf } from './brief-sources.js'
+import { KEEP_EVERY } from './deferred-work.js'
+import { handedFacts, withHanded } from './handed-facts.js'
+import { type ReadFacts, readFacts } from './read-facts.js'
+
+/**
+ * What no hook could wait for, in a process nobody waits for. Transcripts that were too long are read, and what they tell is put back as if
+ * it had been known then: what the first request after the compaction could not carry waits for the next tool boundary. Briefs of sessions
+ * that ended without one are written. Facts of sessions that go on are kept up to date. One session that cannot be read keeps no other from
+ * it.
+ */
+export function catchUp(deps: EngineDependencies): Event[] {
+  const late = deps.store.openCompactions().flatMap((open) => {
+    return logFailure(deps, open.sessionId, () => {
+      const session = deps.store.session(open.sessionId)
+      const read = session ? readUpTo(deps, session, open) : null
+      return deps.store.transaction(() => storeFacts(deps, open, read))
+    })
+  })
+  const written = writeLateBriefs(deps)
+  keepFacts(deps)
+  return [...late, ...written]
+}
+
+function logFailure(deps: EngineDependencies, sessionId: string, work: () => Event[]): Event[] {
+  try {
+    return work()
+  } catch (error) {
+    deps.log('error', 'a session could not be caught up with', { session: sessionId, reason: String(error) })
+    return []
+  }
+}
+
+function readUpTo(
+  deps: EngineDependencies,
+  session: SessionRecord,
+  { transcriptPath, bytes }: CompactionRecord,
+): ReadFacts {
+  const keeping = keptFactsOf(deps, session)
+  const read = readFacts(deps.sources().readers, session.agent, transcriptPath, { bytes, keeping })
+  return { ...read, repository: repositoryOf(deps, session) }
+}
+
+function storeFacts(
+  deps: EngineDependencies,
+  { sessionId, startedAt }: CompactionRecord,
+  read: ReadFacts | null,
+): Event[] {
+  const known = deps.store.compaction(sessionId, startedAt)
+  // Another process may have been faster.
+  if (!known || known.facts !== null || known.trouble !== null) return []
+  const trouble = read === null ? 'the session is not known any more' : read.trouble
+  deps.store.putCompaction({
+    ...known,
+    facts: read && trouble === null ? factsWithHanded(deps, sessionId, read) : null,
+    sinceLine: read?.sinceLine ?? 0,
+    lines: read?.lines ?? 0,
+    trouble,
+  })
+  const record = deps.store.session(sessionId)
+  const agent = deps.agents[record?.agent ?? '']
+  if (!record || !agent || trouble !== null || record.compaction?.startedAt !== startedAt) return []
+  const context = sessionContext(deps, agent, record)
+  briefBefore(context, briefMaterial({ deps, record, read }))
+  if (record.compaction.seen.includes('session-start')) recoverFirst(context, null)
+  if (record.compaction.completed) recoverSecond(context, record.compaction.summary)
+  return context.events
+}
+
+function factsWithHanded(deps: EngineDependencies, sessionId: string, { facts }: ReadFacts): Fact[] {
+  const record = deps.store.session(sessionId)
+  return record === null ? facts : withHanded(handedFacts({ deps, record }, deps.sources().keeper), facts)
+}
+
+/** Whoever was silent for longer is not about to need them. */
+const RECENT_MS = 3_600_000
+
+function keepFacts(deps: EngineDependencies): void {
+  const seenSince = new Date(deps.now().getTime() - RECENT_MS).toISOString()
+  for (const record of deps.store.sessions({ seenSince })) {
+    const offset = record.cursor?.offset ?? 0
+    const kept = record.factsKeptAt ?? 0
+    if (record.enabled === false || record.state === 'ended' || (offset >= kept && offset - kept < KEEP_EVERY)) continue
+    logFailure(deps, record.sessionId, () => {
+      const { reached } = factsOf(deps, record)
+      deps.store.transaction(() => {
+        const now = deps.store.session(record.sessionId)
+        if (now) deps.store.putSession({ ...now, factsKeptAt: reached })
+      })
+      return []
+    })
+  }
+}

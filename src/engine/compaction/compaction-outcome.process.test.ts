@@ -1,0 +1,296 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
+
+let app: TestApp
+let s: TestSession
+beforeEach(() => {
+  app = testApp()
+  s = testSession(app)
+  s.start()
+  s.prompt()
+  s.step(90_000)
+  s.step(160_000)
+})
+afterEach(() => app.remove())
+
+const outcomes = (session = s): unknown[] => session.events('compaction_complete').map((event) => event.data.outcome)
+const starts = (session = s): number => session.events('compaction_start').length
+
+/** The client's own way to say that its summariser failed: of an agent without a type. */
+const summariserFails = (): unknown =>
+  s.hook('StopFailure', { agent_id: 'a1', error: 'unknown', last_assistant_message: 'API Error: 400 scripted 400' })
+const command = (words: string): void =>
+  s.write({
+    type: 'system',
+    subtype: 'local_command',
+    content: `<local-command-stderr>${words}</local-command-stderr>`,
+    commandRun: { command: 'compact', args: '' },
+    commandOutcome: { kind: 'failed' },
+  })
+const synthetic = (text: string, more: object = {}): void =>
+  s.write({
+    type: 'assistant',
+    message: { model: '<synthetic>', content: [{ type: 'text', text }], usage: { input_tokens: 0, output_tokens: 0 } },
+    error: 'invalid_request',
+    isApiErrorMessage: true,
+    ...more,
+  })
+const thrashes = (): void => synthetic('Autocompact is thrashing: …', { apiError: 'autocompact_thrashing' })
+
+describe('a summariser that fails', () => {
+  test('makes the compaction a failed one once work goes on, and ends neither turn nor session', () => {
+    s.preCompact()
+    summariserFails()
+    expect(s.record().state).toBe('compacting')
+    expect(outcomes()).toEqual([])
+    s.step(161_000)
+    expect(outcomes()).toEqual(['failed'])
+    expect(s.record()).toMatchObject({ state: 'working', compactions: 0, track: { cycle: 1, used: 161_000 } })
+  })
+
+  test('is over with the next prompt when the compaction was asked for by hand', () => {
+    s.preCompact('manual')
+    summariserFails()
+    s.prompt()
+    expect(outcomes()).toEqual(['failed'])
+    expect(s.record().state).toBe('working')
+  })
+
+  test('fails nothing when the compaction comes about all the same', () => {
+    s.preCompact()
+    summariserFails()
+    s.start('compact')
+    s.postCompact()
+    s.boundary()
+    s.step(30_000)
+    expect(outcomes()).toEqual(['completed'])
+    expect(s.record().compactions).toBe(1)
+  })
+
+  test('of a subagent with a type says nothing about the session', () => {
+    s.hook('StopFailure', { agent_id: 'a1', agent_type: 'Explore', error: 'unknown' })
+    expect(s.record().state).toBe('working')
+    expect(starts()).toBe(0)
+  })
+})
+
+describe('the transcript’s own word', () => {
+  test.each([
+    ['blocked', 'Compaction blocked by PreCompact hook: [x.sh]: not now'],
+    ['failed', 'Error during compaction: API Error: 400 scripted 400'],
+  ])('of one asked for by hand: %s', (outcome, words) => {
+    s.preCompact('manual')
+    command(words)
+    s.statusLine(160_000)
+    expect(outcomes()).toEqual([outcome])
+    expect(s.record().state).toBe('idle')
+  })
+
+  test('interrupted by the person it failed', () => {
+    s.preCompact()
+    s.write({ type: 'user', interruptedMessageId: 'msg_2', message: { role: 'user', content: [] } })
+    s.prompt()
+    expect(outcomes()).toEqual(['failed'])
+    expect(s.record().state).toBe('working')
+  })
+
+  test('refused as too long the turn is over, and it with it', () => {
+    s.preCompact()
+    synthetic('Prompt is too long')
+    s.statusLine(160_000)
+    expect(outcomes()).toEqual(['failed'])
+    expect(s.record().state).toBe('idle')
+  })
+
+  test('without a compaction under way no such word means anything', () => {
+    command('Error during compaction: x')
+    synthetic('Prompt is too long')
+    s.write({ type: 'user', interruptedMessageId: 'msg_2', message: { role: 'user', content: [] } })
+    s.statusLine(160_000)
+    expect([starts(), outcomes()]).toEqual([0, []])
+  })
+
+  test('given up as thrashing is a pair of its own, told once, and begins no cycle', () => {
+    thrashes()
+    s.hook('StopFailure', { error: 'invalid_request', last_assistant_message: 'Autocompact is thrashing: …' })
+    s.statusLine(160_000)
+    s.end()
+    expect([starts(), outcomes()]).toEqual([1, ['thrashing']])
+    expect(s.events('compaction_complete')[0]!.data).toMatchObject({
+      tokensBefore: 160_000,
+      tokensAfter: null,
+      summary: null,
+    })
+    expect(s.record()).toMatchObject({ compactions: 0, track: { cycle: 1 } })
+  })
+
+  test('of a transcript met only now is the past', () => {
+    const other = testSession(app, 'bbbbbbbb-0002')
+    other.write({ type: 'assistant', apiError: 'autocompact_thrashing', message: { usage: {} } })
+    other.start('resume')
+    other.statusLine(50_000)
+    expect(starts(other)).toBe(0)
+  })
+})
+
+describe('one that leaves no trace', () => {
+  const hook = { hooks: [{ type: 'command', command: 'x' }] }
+  const traceless = (
+    settings: object,
+    env: Record<string, string> = {},
+    trigger: 'auto' | 'manual' = 'auto',
+    between: (session: TestSession) => void = () => {},
+  ): TestSession => {
+    const home = join(app.folder, 'home')
+    mkdirSync(join(home, '.claude'), { recursive: true })
+    writeFileSync(join(home, '.claude', 'settings.json'), JSON.stringify(settings))
+    const other = testSession(app, 'bbbbbbbb-0002', { HOME: home, ...env })
+    other.start()
+    other.step(168_000)
+    other.preCompact(trigger)
+    between(other)
+    other.step(169_000)
+    return other
+  }
+  const others = { hooks: { PreCompact: [hook, hook] } }
+
+  test.each([
+    ['another hook', { hooks: { PreCompact: [hook, hook] } }, {}],
+    ['a plugin', { hooks: { PreCompact: [hook] }, enabledPlugins: { 'x@y': true } }, {}],
+    ['the program on the SDK', { hooks: { PreCompact: [hook] } }, { CLAUDE_CODE_ENTRYPOINT: 'sdk-ts' }],
+  ])('was blocked where %s was asked too', (_, settings, env) => {
+    expect(outcomes(traceless(settings, env as Record<string, string>))).toEqual(['blocked'])
+  })
+
+  test('failed where its summariser did, whoever else was asked', () => {
+    const fails = (session: TestSession): unknown =>
+      session.hook('StopFailure', { agent_id: 'a1', error: 'unknown', last_assistant_message: 'API Error' })
+    expect(outcomes(traceless(others, {}, 'auto', fails))).toEqual(['failed'])
+  })
+
+  test('failed where a person asked for it: one that was forbidden then says so', () => {
+    expect(outcomes(traceless(others, {}, 'manual'))).toEqual(['failed'])
+  })
+
+  test('failed where only Baton was asked', () => {
+    const settings = { hooks: { PreCompact: [hook] }, enabledPlugins: { 'x@y': false } }
+    expect(outcomes(traceless(settings, { CLAUDE_CODE_ENTRYPOINT: 'sdk-cli' }))).toEqual(['failed'])
+  })
+})
+
+test('another look for an older batch does not hide that a newer one still lacks its answer and its results', () => {
+  s.write({ type: 'user', message: { role: 'user', content: 'Go on.' } })
+  const older = s.answers(160_500)
+  s.batch([older])
+  s.batch(['toolu_late'])
+  s.batch([older], { again: true })
+  expect(s.record().unsettled).toEqual(['toolu_late'])
+  const body = { session_id: s.id, transcript_path: s.transcript, cwd: s.project, trigger: 'auto' }
+  const raw = {
+    agent: 'claude-code',
+    kind: 'PreCompact',
+    body: JSON.stringify(body),
+    env: {},
+    at: app.now().getTime(),
+  }
+  expect(app.engine.settled(raw)).toBe(false)
+  s.reports(161_000, 1)
+  expect(app.engine.settled(raw)).toBe(false)
+  s.answers(161_000, { id: 'late' })
+  expect(app.engine.settled(raw)).toBe(false)
+  const results = [older, 'toolu_late'].map((id) => ({ type: 'tool_result', tool_use_id: id, content: '' }))
+  s.write({ type: 'user', message: { role: 'user', content: results } })
+  expect(app.engine.settled(raw)).toBe(true)
+})
+
+test('the figure before it is that of the last answer, also when that was written between batch and beginning', () => {
+  s.batch(['toolu_late'])
+  s.answers(161_000, { id: 'late' })
+  s.preCompact()
+  s.step(162_000)
+  expect(s.events('compaction_complete')[0]!.data).toMatchObject({ tokensBefore: 161_000 })
+})
+
+test('the figure before it is that of the last answer, also when that is written after it began', () => {
+  s.batch(['toolu_late'])
+  s.preCompact()
+  s.answers(161_000)
+  s.step(162_000)
+  expect(s.events('compaction_complete')[0]!.data).toMatchObject({ outcome: 'failed', tokensBefore: 161_000 })
+})
+
+describe('without another signal', () => {
+  async function ofAProcess(): Promise<{ session: TestSession; kill(): Promise<void> }> {
+    const child = spawn('sleep', ['60'], { stdio: 'ignore' })
+    const gone = once(child, 'exit')
+    const session = testSession(app, 'cccccccc-0003', { CLAUDE_PID: String(child.pid) })
+    session.start()
+    session.step(160_000)
+    session.preCompact()
+    return {
+      session,
+      async kill() {
+        child.kill('SIGKILL')
+        await gone
+      },
+    }
+  }
+
+  test('it is ended when its process has gone, once, and nothing else of the session changes', async () => {
+    const { session, kill } = await ofAProcess()
+    app.engine.endAbandoned()
+    expect(outcomes(session)).toEqual([])
+    await kill()
+    const before = session.record()
+    app.wait(60)
+    app.engine.endAbandoned()
+    app.engine.endAbandoned()
+    expect(outcomes(session)).toEqual(['unknown'])
+    expect(session.record()).toEqual({ ...before, compaction: { ...before.compaction, completed: true } })
+  })
+
+  test('what the transcript still told of it counts', async () => {
+    const { session, kill } = await ofAProcess()
+    session.boundary()
+    await kill()
+    app.engine.endAbandoned()
+    expect(outcomes(session)).toEqual(['completed'])
+    expect(session.events('compaction_complete')[0]!.data).toMatchObject({
+      tokensBefore: 160_000,
+      tokensAfter: 3000,
+      durationMs: 700,
+    })
+    expect(session.record()).toMatchObject({ compactions: 1, track: { cycle: 2, used: null } })
+  })
+
+  test('one whose figures never come is ended without them, after a moment', async () => {
+    const { session, kill } = await ofAProcess()
+    session.start('compact')
+    session.postCompact()
+    app.engine.endAbandoned()
+    expect(outcomes(session)).toEqual([])
+    app.wait(2)
+    app.engine.endAbandoned()
+    expect(outcomes(session)).toEqual(['completed'])
+    await kill()
+  })
+
+  test('one that was blocked is ended while its process lives', async () => {
+    const { session, kill } = await ofAProcess()
+    session.write({
+      type: 'system',
+      subtype: 'local_command',
+      content: 'Compaction blocked by PreCompact hook: x',
+      commandRun: { command: 'compact' },
+      commandOutcome: { kind: 'failed' },
+    })
+    app.engine.endAbandoned()
+    expect(outcomes(session)).toEqual(['blocked'])
+    expect(session.record().state).toBe('idle')
+    await kill()
+  })
+})

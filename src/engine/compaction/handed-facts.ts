@@ -1,0 +1,51 @@
+import { factsOfBrief } from '../../briefs/brief-facts.js'
+import type { BriefKeeper } from '../../briefs/brief-keeper.js'
+import { usersFacts } from '../../briefs/needed-facts.js'
+import { LATE_TITLE } from '../../briefs/sections.js'
+import type { Fact } from '../../contract/fact.js'
+import { makeCarrier } from '../../facts/carries.js'
+import { keyOf } from '../../facts/key-of.js'
+import { rankFacts } from '../../facts/rank.js'
+import type { SessionContext } from '../context.js'
+
+/**
+ * The facts that bind a session from the briefs it was given: the user's words of the sessions before it, and
+ * the constraints, decisions, next steps and open questions that stand in the briefs. A file that is
+ * gone or was changed adds nothing beyond what the store kept of it.
+ */
+export function handedFacts({ deps, record }: Pick<SessionContext, 'deps' | 'record'>, keeper: BriefKeeper): Fact[] {
+  const briefs = deps.store.briefsUsedBy(record.sessionId)
+  if (briefs.length === 0) return []
+  const said = briefs.flatMap(({ lasting }) => lasting ?? [])
+  const carrier = makeCarrier(said.map(({ text }) => text).join('\n\n'), said)
+  const texts = briefs.flatMap((brief) => [
+    keeper.read(brief) ?? '',
+    ...keeper.late(brief).map(({ text }) => `## ${LATE_TITLE}\n\n${text}`),
+  ])
+  const isSaid = (fact: Fact): boolean =>
+    (fact.kind === 'constraint' || fact.kind === 'decision') && carrier.carries(fact)
+  const written = texts.flatMap(factsOfBrief).filter((fact) => !isSaid(fact))
+  return distinct([...said, ...written])
+}
+
+/** The facts of a session together with those it was handed, ranked. What the session itself says of a thing counts. */
+export function withHanded(handed: readonly Fact[], own: readonly Fact[]): Fact[] {
+  if (handed.length === 0) return [...own]
+  // The prompt that began the session is Baton's, not a request of the user.
+  const users = usersFacts(own)
+  const known = new Set(users.map(keyOf))
+  const hasRequest = users.some(({ kind }) => kind === 'request')
+  const lastRequest = handed.findLast(({ kind }) => kind === 'request')
+  const before = handed
+    .filter((fact) => !known.has(keyOf(fact)))
+    .map((fact) =>
+      fact.kind === 'request'
+        ? { ...fact, detail: { ...fact.detail, last: !hasRequest && fact === lastRequest } }
+        : fact,
+    )
+  return rankFacts([...before, ...users])
+}
+
+function distinct(facts: readonly Fact[]): Fact[] {
+  return [...new Map(facts.map((fact) => [keyOf(fact), fact])).values()]
+}

@@ -1,0 +1,37 @@
+import type { Trigger } from '../../contract/records/archive.js'
+import type { SessionRecord } from '../../contract/records/session.js'
+import type { SignalContext } from '../context.js'
+
+/**
+ * Plans an archive where the policy wants one. A headless run outside of jobs is archived only
+ * before a compaction: scripts start such runs by the thousand. Errors are logged and hold nothing
+ * up.
+ */
+export function keepTranscript(
+  context: SignalContext,
+  when: 'pre-compact' | 'handoff' | 'session-end',
+  trigger: Trigger,
+): { archiveId: string; bytes: number } | null {
+  const { deps, record, policy } = context
+  if (!policy.archive.enabled || !policy.archive.at.includes(when)) return null
+  if (when !== 'pre-compact' && isHeadless(record)) return null
+  try {
+    const planned = deps.planArchive({
+      sessionId: record.sessionId,
+      agent: record.agent,
+      project: record.project,
+      trigger,
+      transcript: record.transcriptPath,
+    })
+    if (planned) deps.store.afterCommit(() => deps.leaveWork())
+    return planned
+  } catch (error) {
+    deps.log('error', 'a transcript could not be archived', { session: record.sessionId, reason: String(error) })
+    return null
+  }
+}
+
+/** True for a `-p` or SDK run that belongs to no job of Baton's. */
+export function isHeadless({ attended, jobId }: Pick<SessionRecord, 'attended' | 'jobId'>): boolean {
+  return attended === false && jobId === null
+}

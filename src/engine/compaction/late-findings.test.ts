@@ -1,0 +1,179 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Policy } from '../../contract/policy.js'
+import { processInfo } from '../../lib/process-info.js'
+import { said, type TestApp, type TestSession, testApp, testSession, watchReads } from '../../testing/engine-session.js'
+import { beginFork, claimForks, endFork } from '../handoff/drive-fork.js'
+
+/** A turn that goes on behind its brief without a prompt: something holds up its end, or its compaction. */
+
+const self = processInfo(process.pid)!
+const ENV = { CLAUDE_CODE_SESSION_ATTENDED: '1', BATON_SEAT: 'api', CLAUDE_PID: String(process.pid) }
+const ASKED = 'Never touch legacy/a.ts. Fix the login.'
+const brief = (goal: string): string =>
+  `# Handoff brief\n\n## Goal and why\n${goal}\n\n## Next exact step\nRun the tests of src/login.ts.\n\n## Constraints\nNever touch legacy/a.ts.\n\n## Last user request\n> ${ASKED}\n`
+const BRIEF = brief('Fix the login for the shop.')
+const LATER = 'src/after-brief.ts'
+
+let app: TestApp
+let s: TestSession
+/** The transcripts that were read. */
+let made: string[]
+beforeEach(() => {
+  app = testApp()
+  app.engine.deps.leaveWork = () => {}
+  made = watchReads(app)
+  s = testSession(app, 'aaaaaaaa-0001', ENV)
+  s.start()
+  s.asks(ASKED)
+})
+afterEach(() => app.remove())
+
+const last = () => app.store.handoffs().at(-1)!
+const ends = (answer: string) => s.endsTurn(answer)
+const handoff = (change: Partial<Policy['handoff']>) =>
+  app.configure((policy) => ({ ...policy, handoff: { ...policy.handoff, ...change } }))
+/** Asked for its brief at the level for it. `mod`: the client can clear itself. */
+function climb(mod = true): void {
+  if (mod) s.reports(150_000, 2)
+  s.step(150_000)
+}
+function edit(id: string): void {
+  const input = { file_path: `/srv/shop/${LATER}`, old_string: 'a', new_string: 'b' }
+  const content = [{ type: 'tool_use', id, name: 'Edit', input }]
+  s.write({
+    type: 'assistant',
+    uuid: `u_${id}`,
+    message: { id: `m_${id}`, type: 'message', role: 'assistant', content },
+  })
+  s.write({
+    type: 'user',
+    message: { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: 'ok' }] },
+  })
+  s.batch([id])
+}
+/** What the fresh session is told. */
+function cleared(): string {
+  s.end('clear')
+  return said(testSession(app, 'bbbbbbbb-0002', ENV).start('clear').answer).agent ?? ''
+}
+
+describe('work behind a brief that nobody prompted', () => {
+  test.each([
+    ['while the client is about to be cleared', true, 'clearing', 0],
+    ['while the person is to clear it', false, 'waiting', 0],
+    ['while a person may look at it', true, 'review', 30],
+  ] as const)('is told to the fresh session: %s', (_, mod, state, reviewSeconds) => {
+    handoff({ reviewSeconds })
+    climb(mod)
+    ends(BRIEF)
+    expect(last()).toMatchObject({ state, stale: false })
+    edit('t1')
+    expect(last()).toMatchObject({ state, stale: true })
+    ends('Done.')
+    const told = cleared()
+    expect(told).toContain('## Found later')
+    expect(told).toContain(LATER)
+    expect(made.filter((read) => read.endsWith('inside'))).toEqual([])
+  })
+
+  test.each([
+    ['while the client is about to be cleared', true, 0],
+    ['while the person is to clear it', false, 0],
+    ['while a person may look at it', true, 30],
+  ] as const)('that ends with another brief is handed over with that one: %s', (_, mod, reviewSeconds) => {
+    handoff({ reviewSeconds })
+    climb(mod)
+    ends(BRIEF)
+    edit('t1')
+    ends(brief(`Fix the logout, as in ${LATER}.`))
+    expect(app.store.briefs().map(({ status }) => status)).toEqual([
+      'superseded',
+      reviewSeconds === 0 ? 'checked' : 'review',
+    ])
+    expect(cleared()).toContain('Fix the logout')
+    expect(made.filter((read) => read.endsWith('inside'))).toEqual([])
+  })
+
+  test('is told also where it was words alone', () => {
+    climb()
+    ends(BRIEF)
+    s.write({
+      type: 'assistant',
+      uuid: 'u_9',
+      message: {
+        id: 'm_9',
+        type: 'message',
+        role: 'assistant',
+        content: [{ type: 'text', text: 'Should I keep src/menu.ts?' }],
+      },
+    })
+    ends('Should I keep src/menu.ts?')
+    expect(last()).toMatchObject({ state: 'clearing', stale: true })
+    expect(cleared()).toContain('src/menu.ts')
+  })
+
+  test('and ends with the same brief changes nothing', () => {
+    climb()
+    ends(BRIEF)
+    const { orderId } = last()
+    ends(`Once more:\n\n${BRIEF}`)
+    expect(app.store.briefs()).toHaveLength(1)
+    expect(last().orderId).toBe(orderId)
+  })
+})
+
+describe('a compaction kept from coming about', () => {
+  beforeEach(() => app.configure((policy) => ({ ...policy, compaction: 'block-and-hand-off' })))
+
+  test.each([
+    ['one that is held up twice', () => void s.preCompact()],
+    ['one after which nothing else happens', () => {}],
+  ])('is followed by work that the fresh session hears of: %s', (_, happens) => {
+    s.reports(166_000, 3)
+    s.step(20_000)
+    s.preCompact()
+    expect(last()).toMatchObject({ state: 'clearing', stale: true })
+    edit('t1')
+    happens()
+    ends('Done.')
+    expect(cleared()).toContain(LATER)
+  })
+
+  test('leaves a brief that lacks the rest of its turn, also if no tool of it is told', () => {
+    climb()
+    ends(BRIEF)
+    expect(last().stale).toBe(false)
+    s.preCompact()
+    expect(last()).toMatchObject({ state: 'clearing', stale: true })
+  })
+})
+
+describe('a fork', () => {
+  beforeEach(() => handoff({ fork: true }))
+  const deps = () => app.engine.deps
+  function asked(): void {
+    climb()
+    ends('I would rather go on.')
+    claimForks(deps(), self)
+    beginFork(deps(), self, last().handoffId)
+  }
+  const answers = () => endFork(deps(), self, last().handoffId, { answer: BRIEF, why: '' })
+
+  test('lacks what its session does meanwhile without a prompt', () => {
+    asked()
+    edit('t1')
+    expect(last()).toMatchObject({ state: 'requested', stale: true })
+    answers()
+    expect(last()).toMatchObject({ state: 'checked', stale: true })
+    ends('Done.')
+    expect(cleared()).toContain(LATER)
+  })
+
+  test('whose session is at work again lacks what that still does', () => {
+    asked()
+    const record = s.record()
+    app.store.transaction(() => app.store.putSession({ ...record, state: 'working' }))
+    answers()
+    expect(last()).toMatchObject({ state: 'checked', stale: true })
+  })
+})

@@ -1,0 +1,47 @@
+import { laterText } from '../../briefs/complete-brief.js'
+import type { HandoffRecord } from '../../contract/records/handoff.js'
+import type { SessionContext } from '../context.js'
+import { type HandoffChange, updateHandoff } from '../handoff/handoff-transitions.js'
+import { coverageOf, withAsked } from '../handoff/make-brief.js'
+import { briefMaterial } from './brief-sources.js'
+import type { ReadFacts } from './read-facts.js'
+
+/**
+ * A brief that was not used at once, because a person looked at it or nobody could clear the session, may be older than the work. What
+ * happened since is added to it as a late finding; the brief itself never changes. `read`: what was read of the session before the store
+ * was locked.
+ */
+export function addFoundLater(
+  context: SessionContext & { read?: ReadFacts | null },
+  handoff: HandoffRecord,
+): HandoffRecord {
+  const { deps, at } = context
+  const brief = handoff.briefId === null ? null : deps.store.brief(handoff.briefId)
+  if (!handoff.stale || brief === null) return handoff
+  const change: HandoffChange = { stale: false }
+  try {
+    const read = context.read?.sessionId === handoff.sessionId ? context.read : null
+    const material = withAsked(briefMaterial({ ...context, read }), handoff)
+    const body = material.keeper.read(brief)
+    const facts = material.facts.filter(({ line }) => line > (handoff.upTo ?? 0))
+    const coverage = coverageOf(context, { ...material, facts }, body ?? '')
+    const missing = coverage?.missing ?? []
+    if (body !== null && missing.length > 0) {
+      const addendum = material.keeper.add(brief, at, laterText(missing))
+      deps.store.putBrief({ ...brief, addenda: [...brief.addenda, addendum] })
+    }
+    if (coverage !== null) change.upTo = lastLine(material.facts)
+  } catch (error) {
+    // The brief is still the best there is.
+    deps.log('warn', 'what happened since a brief could not be added to it', {
+      brief: brief.briefId,
+      reason: String(error),
+    })
+  }
+  return updateHandoff(context, handoff, change)
+}
+
+/** Up to where of the transcript a brief made from these speaks. */
+export function lastLine(facts: readonly { line: number }[]): number {
+  return facts.reduce((last, { line }) => Math.max(last, line), 0)
+}

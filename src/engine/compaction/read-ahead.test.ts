@@ -1,0 +1,85 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type TestApp, type TestSession, testApp, testSession, watchReads } from '../../testing/engine-session.js'
+import { requestBrief } from '../handoff/handoff-calls.js'
+
+const ENV = { CLAUDE_CODE_SESSION_ATTENDED: '1', BATON_SEAT: 'api' }
+const BRIEF = '# Handoff brief\n\n## Goal and why\nFix the login.\n\n## Next exact step\nRun the tests.\n'
+
+let app: TestApp
+let s: TestSession
+/** The transcripts that were read. */
+let made: string[]
+beforeEach(() => {
+  app = testApp()
+  made = watchReads(app)
+  s = testSession(app, 'aaaaaaaa-0001', ENV)
+  s.start()
+  s.reports(90_000, 1)
+  asks('Fix the login.')
+})
+afterEach(() => app.remove())
+
+const last = () => app.store.handoffs().at(-1)!
+const ends = (answer: string) => s.endsTurn(answer)
+const reviewing = (reviewSeconds: number) =>
+  app.configure((policy) => ({ ...policy, handoff: { ...policy.handoff, bar: 0, reviewSeconds } }))
+function asks(text: string): void {
+  s.asks(text)
+}
+function written(): void {
+  requestBrief(app.engine.deps, { sessionId: s.id, caller: null, reason: null })
+  s.step(91_000)
+  ends(BRIEF)
+}
+
+test('the end of a turn that holds a brief, also a better one, reads before the store is locked', () => {
+  reviewing(0)
+  written()
+  expect(made).toEqual(['aaaa ahead'])
+  asks('Write it again.')
+  ends(BRIEF.replace('login', 'logout'))
+  expect(made).toEqual(['aaaa ahead', 'aaaa ahead'])
+})
+
+test('so does the end of one that went on during a review which is over', () => {
+  reviewing(30)
+  written()
+  asks('Never use sudo.')
+  app.wait(30)
+  ends('Understood.')
+  expect(last().state).toBe('clearing')
+  expect(made).toEqual(['aaaa ahead', 'aaaa ahead'])
+})
+
+test('so does whoever closes a review', () => {
+  reviewing(30)
+  written()
+  asks('Never use sudo.')
+  ends('Understood.')
+  app.wait(30)
+  app.engine.lookAtHandoffs()
+  expect(last().state).toBe('waiting')
+  expect(made).toEqual(['aaaa ahead', 'aaaa ahead'])
+})
+
+test('so does the start of a fresh session whose brief lacks the last turn', () => {
+  reviewing(0)
+  written()
+  asks('Never use sudo.')
+  ends('Understood.')
+  s.end('clear')
+  testSession(app, 'bbbbbbbb-0002', ENV).start('clear')
+  expect(last().state).toBe('confirmed')
+  expect(made).toEqual(['aaaa ahead', 'aaaa ahead'])
+})
+
+test('a turn that ends without anything to compare reads nothing', () => {
+  reviewing(0)
+  s.step(20_000)
+  ends('Done.')
+  expect(made).toEqual([])
+  asks('Go on.')
+  written()
+  ends('Nothing new.')
+  expect(made).toEqual(['aaaa ahead'])
+})

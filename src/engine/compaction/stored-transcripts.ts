@@ -1,0 +1,76 @@
+import type { StoredTranscript } from '../../agents/transcript-reader.js'
+import type { SessionRecord } from '../../contract/records/session.js'
+import type { EngineDependencies } from '../context.js'
+import { isForgotten } from '../views/session-queries.js'
+import { isHeadless } from './keep-transcript.js'
+import { bytesHeld, isOpen, saysMore } from './sweep-transcripts.js'
+
+/**
+ * How a transcript on the disk stands to its archives:
+ *
+ * - **archived**: archives hold all that was said in it, or held it until they were pruned.
+ * - **unarchived**: they do not; `baton import` archives it.
+ * - **open**: they do not yet; its client runs and it is archived when it ends.
+ * - **headless**: a `-p` run outside of jobs, archived only before a compaction.
+ * - **off**: archiving is turned off in its project.
+ * - **forgotten**: the user had it forgotten.
+ * - **expired**: older than a `cleanupPeriodDays` that somebody set, so its archive would be removed.
+ */
+export type Standing = 'archived' | 'unarchived' | 'open' | 'headless' | 'off' | 'forgotten' | 'expired'
+
+const DAY_MS = 24 * 3_600_000
+
+export interface JudgedTranscript extends StoredTranscript {
+  agent: string
+  project: string | null
+  standing: Standing
+}
+
+/** Judges every transcript that clients keep, oldest first. Reads files, so not to be called inside a transaction. */
+export function judgeStored(
+  deps: EngineDependencies,
+  env: Record<string, string | undefined>,
+  from: string | null = null,
+): JudgedTranscript[] {
+  const now = deps.now().getTime()
+  return Object.entries(deps.sources().readers)
+    .flatMap(([agent, reader]) =>
+      reader.storedTranscripts(env, from).map((stored): JudgedTranscript => {
+        const record = deps.store.session(stored.sessionId)
+        const isKept = !saysMore(deps, { ...stored, agent }, bytesHeld(deps, stored.sessionId))
+        const origin = record === null && !isKept ? reader.originOfTranscript(stored.path) : null
+        const project = record?.project ?? origin?.folder ?? null
+        const period = reader.cleanupPeriod(stored.path)
+        const isExpired = period.setBy !== null && now - stored.writtenMs > period.days * DAY_MS
+        const standing = isKept ? 'archived' : standingOf(deps, agent, record, project, origin?.headless === true)
+        return { ...stored, agent, project, standing: standing === 'unarchived' && isExpired ? 'expired' : standing }
+      }),
+    )
+    .sort((a, b) => a.writtenMs - b.writtenMs)
+}
+
+function standingOf(
+  deps: EngineDependencies,
+  agent: string,
+  record: SessionRecord | null,
+  project: string | null,
+  headless: boolean,
+): Standing {
+  if (record !== null && isForgotten(record)) return 'forgotten'
+  if (!deps.policyOf({ agent, project, model: record?.model ?? null, seat: null }).policy.archive.enabled) return 'off'
+  if (record === null) return headless ? 'headless' : 'unarchived'
+  if (isHeadless(record)) return 'headless'
+  return isOpen(deps, record) ? 'open' : 'unarchived'
+}
+
+/** Plans the archive of one transcript. False when it says nothing that is not archived, or may not be read. */
+export function planStored(
+  deps: EngineDependencies,
+  { sessionId, agent, project, path, bytes }: JudgedTranscript,
+): boolean {
+  const ahead = new Map([deps.lookForArchive({ agent, transcript: path })])
+  return deps.store.transaction(() => {
+    if (bytesHeld(deps, sessionId) >= bytes) return false
+    return deps.planArchive({ sessionId, agent, project, trigger: 'import', transcript: path }) !== null
+  }, ahead)
+}

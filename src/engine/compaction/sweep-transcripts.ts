@@ -1,0 +1,132 @@
+import type { SessionRecord } from '../../contract/records/session.js'
+import { reasonOf } from '../../lib/errors.js'
+import { lookAtNamedFile } from '../../lib/named-file.js'
+import type { EngineDependencies } from '../context.js'
+import { isForgotten } from '../views/session-queries.js'
+import { isHeadless } from './keep-transcript.js'
+
+/** A session whose transcript says more than its archives. */
+export interface Unarchived {
+  record: SessionRecord
+  /** Size of its transcript. */
+  bytes: number
+  /** When the transcript was last written, milliseconds. */
+  writtenMs: number
+}
+
+export interface SweepLimits {
+  /** The sessions that are planned first when not all are: those that the client deletes first, or the latest. */
+  first: 'oldest' | 'newest'
+  most: number
+  isOver(): boolean
+}
+
+export interface Sweep {
+  planned: Unarchived[]
+  /** Sessions that the limits left for the next sweep. */
+  left: Unarchived[]
+}
+
+/** Clients delete transcripts after 30 days unless told otherwise. Older sessions are imported. */
+const LOOK_BACK_MS = 60 * 24 * 3_600_000
+/** A client that is still open may be idle for weeks, until its transcript is old enough to be deleted. */
+const IDLE_MS = 24 * 3_600_000
+/** After so many new bytes there is no need to look whether they are conversation. */
+const SURELY_NEW = 1024 * 1024
+
+/**
+ * Finds the sessions that ended without a signal, as after `kill -9` or a reboot, and those that
+ * said more after their last archive. Reads files, so not to be called inside a transaction.
+ */
+export function findUnarchived(deps: EngineDependencies): Unarchived[] {
+  const now = deps.now().getTime()
+  const seenSince = new Date(now - LOOK_BACK_MS).toISOString()
+  return deps.store.sessions({ seenSince }).flatMap((record): Unarchived[] => {
+    try {
+      const found = isArchivable(deps, record) ? lookAtTranscript(deps, record, now) : null
+      const held = bytesHeld(deps, record.sessionId)
+      const { agent, transcriptPath: path } = record
+      return found !== null && saysMore(deps, { agent, path: path!, bytes: found.bytes }, held) ? [found] : []
+    } catch (error) {
+      const reason = reasonOf(error)
+      deps.log('warn', 'a session could not be looked at for the sweep', { session: record.sessionId, reason })
+      return []
+    }
+  })
+}
+
+/** Plans archives of these sessions. The bytes are copied by whoever finishes archives. */
+export function planUnarchived(deps: EngineDependencies, { first, most, isOver }: SweepLimits): Sweep {
+  const found = findUnarchived(deps).sort((a, b) => a.writtenMs - b.writtenMs)
+  if (first === 'newest') found.reverse()
+  const planned: Unarchived[] = []
+  for (const one of found) {
+    if (planned.length >= most || isOver()) break
+    planned.push(one)
+    plan(deps, one)
+  }
+  if (planned.length > 0) deps.leaveWork()
+  return { planned, left: found.slice(planned.length) }
+}
+
+function plan(deps: EngineDependencies, { record, bytes }: Unarchived): void {
+  const { sessionId, agent, project, transcriptPath: transcript } = record
+  const ahead = new Map([deps.lookForArchive({ agent, transcript })])
+  deps.store.transaction(() => {
+    // Another sweep may have been faster.
+    if (bytesHeld(deps, sessionId) >= bytes) return
+    deps.planArchive({ sessionId, agent, project, trigger: 'sweep', transcript })
+  }, ahead)
+}
+
+function isArchivable(deps: EngineDependencies, record: SessionRecord): boolean {
+  if (record.transcriptPath === null || isForgotten(record) || isHeadless(record)) return false
+  const { agent, project, model, seatId } = record
+  const seat = deps.store.seat(seatId)?.name ?? seatId
+  const { archive } = deps.policyOf({ agent, project, model, seat }).policy
+  return archive.enabled && archive.at.includes('session-end')
+}
+
+/** Null while the session goes on, and when there is no transcript of this user. */
+function lookAtTranscript(deps: EngineDependencies, record: SessionRecord, now: number): Unarchived | null {
+  const stats = lookAtNamedFile(record.transcriptPath!, 'this-user')
+  if ('refused' in stats) return null
+  if (isOpen(deps, record) && now - stats.mtimeMs < IDLE_MS) return null
+  return { record, bytes: stats.size, writtenMs: stats.mtimeMs }
+}
+
+/** Its client may still run. */
+export function isOpen(deps: EngineDependencies, { state, process, agent }: SessionRecord): boolean {
+  return state !== 'ended' && (process === null || deps.agents[agent]?.alive(process) !== false)
+}
+
+/**
+ * Whether a transcript holds conversation beyond these bytes.
+ * After the signal of its end a client still writes figures into the transcript. They are no reason
+ * for another archive.
+ */
+export function saysMore(
+  deps: EngineDependencies,
+  { agent, path, bytes }: { agent: string; path: string; bytes: number },
+  held: number,
+): boolean {
+  if (bytes <= held) return false
+  const reader = deps.sources().readers[agent]
+  if (bytes - held > SURELY_NEW || !reader) return true
+  let entries = 0
+  const read = reader.conversation(path, {
+    from: { offset: held, lines: 0 },
+    to: bytes,
+    onEntry: () => void entries++,
+  })
+  return entries > 0 || read.unread > 0
+}
+
+/** How much of its transcript the archives of a session hold or will hold, or once held. */
+export function bytesHeld({ store }: EngineDependencies, sessionId: string): number {
+  const held = store.archives({ sessionId }).flatMap(({ status, retryAt, parts: [main] }) => {
+    const counts = status !== 'failed' || retryAt !== null
+    return counts && main !== undefined ? [main.bytes] : []
+  })
+  return Math.max(0, store.session(sessionId)?.droppedBytes ?? 0, ...held)
+}

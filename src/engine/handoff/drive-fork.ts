@@ -1,0 +1,134 @@
+import { requestText } from '../../briefs/request-text.js'
+import type { HandoffRecord } from '../../contract/records/handoff.js'
+import type { SessionRecord } from '../../contract/records/session.js'
+import { KeyTrouble } from '../../lib/machine-key.js'
+import type { ProcessIdentity } from '../../lib/process-info.js'
+import { briefMaterial, factsOf } from '../compaction/brief-sources.js'
+import type { EngineDependencies } from '../context.js'
+import { type PolicyContext, sessionContext } from '../session-context.js'
+import { endedFork, type ForkGiven, takeFork } from './fork-brief.js'
+import { hasDriver } from './handoff-drivers.js'
+import { failHandoff, updateHandoff } from './handoff-transitions.js'
+import { isForking } from './handoffs.js'
+
+/**
+ * What the process decides that has forks of sessions write their briefs. It may be killed at any point, and another takes its place, which
+ * first ends the fork it finds. A second one is begun then, and no third: a fork costs a request with the whole conversation in it.
+ */
+const MOST_TRIES = 2
+
+export interface ForkRequest {
+  agent: string
+  sessionId: string
+  /**
+   * The process that a signal named as the session's client; null when none did. Only a hint: the
+   * forker checks it with the client's registry.
+   */
+  client: ProcessIdentity | null
+  prompt: string
+}
+
+const COPY =
+  'This is a copy of the session, made for the brief alone: the session itself did not give one. Every tool is refused here, and nothing goes on from here.'
+
+/** Puts this process's name on those nobody sees to. Returns all that have it. */
+export function claimForks(deps: EngineDependencies, self: ProcessIdentity): string[] {
+  const { store } = deps
+  const isFree = (handoff: HandoffRecord): boolean => isForking(handoff) && !hasDriver(handoff)
+  if (store.openHandoffs().some(isFree))
+    store.transaction(() => {
+      for (const handoff of store.openHandoffs().filter(isFree))
+        updateHandoff({ deps }, handoff, { driver: { pid: self.pid, startedAt: self.startedAt } })
+    })
+  return store
+    .openHandoffs()
+    .flatMap((handoff) => (isOwn(handoff, self) && isForking(handoff) ? [handoff.handoffId] : []))
+}
+
+/** Stored before the fork is begun. `no more`: enough were. null: it is no longer wanted, or somebody else's. */
+export function beginFork(
+  deps: EngineDependencies,
+  self: ProcessIdentity,
+  handoffId: string,
+): ForkRequest | 'no more' | null {
+  return deps.store.transaction(() => {
+    const handoff = wantedFork(deps, self, handoffId)
+    const record = handoff && deps.store.session(handoff.sessionId)
+    if (!record) return null
+    const fork = handoff.fork!
+    if (fork.tries >= MOST_TRIES) return 'no more'
+    updateHandoff({ deps }, handoff, { fork: { ...fork, tries: fork.tries + 1 } })
+    return forkRequestOf(deps, record)
+  })
+}
+
+function forkRequestOf(
+  { store }: EngineDependencies,
+  { agent, sessionId, seatId, process }: SessionRecord,
+): ForkRequest {
+  const seatName = store.seat(seatId)?.name ?? null
+  return {
+    agent,
+    sessionId,
+    client: process,
+    prompt: `${requestText({ seatName })}\n\n${COPY}`,
+  }
+}
+
+/** False: the fork is to be ended. */
+export function isForkWanted(deps: EngineDependencies, self: ProcessIdentity, handoffId: string): boolean {
+  return wantedFork(deps, self, handoffId) !== null
+}
+
+/**
+ * What came of it. Facts are read before the store is locked, as long as it takes. Where no brief can be kept, the next driver tries once
+ * more; after the last one (`no more`) the handoff has failed, or every look would begin another.
+ */
+export function endFork(deps: EngineDependencies, self: ProcessIdentity, handoffId: string, given: ForkGiven): void {
+  try {
+    settleFork(deps, self, handoffId, given)
+  } catch (error) {
+    if (!(error instanceof KeyTrouble) && !given.isLast) throw error
+    const why = error instanceof KeyTrouble ? error.message : 'its brief could not be kept'
+    if (!(error instanceof KeyTrouble))
+      deps.log('error', 'no brief could be kept', { handoff: handoffId, reason: String(error) })
+    deps.store.transaction(() => {
+      const found = wantedForkContext(deps, self, handoffId)
+      if (found) failHandoff(found.context, endedFork(found.handoff, 'no brief could be kept'), why)
+    })
+  }
+}
+
+function settleFork(deps: EngineDependencies, self: ProcessIdentity, handoffId: string, given: ForkGiven): void {
+  const sessionId = deps.store.handoff(handoffId)?.sessionId
+  const record = sessionId === undefined ? null : deps.store.session(sessionId)
+  if (record === null) return
+  const read = { ...factsOf(deps, record), sessionId: record.sessionId }
+  const material = briefMaterial({ deps, record, read })
+  deps.store.transaction(() => {
+    const found = wantedForkContext(deps, self, handoffId)
+    if (!found) return
+    const context = Object.assign(found.context, { read: { ...read, repository: material.repository } })
+    takeFork(context, found.handoff, material, given)
+  })
+}
+
+/** Of a fork that is still wanted; null: it is not. Inside a transaction. */
+function wantedForkContext(
+  deps: EngineDependencies,
+  self: ProcessIdentity,
+  handoffId: string,
+): { context: PolicyContext; handoff: HandoffRecord } | null {
+  const handoff = wantedFork(deps, self, handoffId)
+  const record = handoff && deps.store.session(handoff.sessionId)
+  const agent = deps.agents[record?.agent ?? '']
+  return record && agent ? { context: sessionContext(deps, agent, record), handoff } : null
+}
+
+function wantedFork({ store }: EngineDependencies, self: ProcessIdentity, handoffId: string): HandoffRecord | null {
+  const handoff = store.handoff(handoffId)
+  return handoff && isForking(handoff) && isOwn(handoff, self) ? handoff : null
+}
+
+const isOwn = ({ driver }: HandoffRecord, self: ProcessIdentity): boolean =>
+  driver?.pid === self.pid && driver.startedAt === self.startedAt

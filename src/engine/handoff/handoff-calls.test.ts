@@ -1,0 +1,413 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { readers } from '../../agents/readers.js'
+import type { HandoffRecord } from '../../contract/records/handoff.js'
+import type { BatonError } from '../../lib/errors.js'
+import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
+import { readFacts } from '../compaction/read-facts.js'
+import {
+  approveBrief,
+  checkText,
+  dropBrief,
+  dropHandoff,
+  offerBrief,
+  requestBrief,
+  reviseBrief,
+} from './handoff-calls.js'
+
+const ENV = { CLAUDE_CODE_SESSION_ATTENDED: '1', BATON_SEAT: 'api' }
+const REQUEST = 'Never touch legacy/a.ts. Fix the login.'
+const WHOLE = `# Handoff brief
+
+## Next exact step
+Run the tests of src/login.ts.
+
+## Constraints
+Never touch legacy/a.ts.
+
+## Last user request
+> ${REQUEST}
+`
+const THIN = '# Handoff brief\n\n## Next exact step\nRun the tests of src/login.ts.\n'
+
+let app: TestApp
+let s: TestSession
+beforeEach(() => {
+  app = testApp()
+  s = begun('aaaaaaaa-0001', ENV)
+})
+afterEach(() => app.remove())
+
+function begun(id: string, env: Record<string, string>): TestSession {
+  const session = testSession(app, id, env)
+  session.start()
+  session.asks(REQUEST)
+  session.reports(90_000, 1)
+  session.step(90_000)
+  return session
+}
+const deps = () => app.engine.deps
+const read = (session = s) => readFacts(readers, 'claude-code', session.transcript, {})
+const offer = (body = WHOLE, { caller = s.id as string | null, session = s, reason = null as string | null } = {}) =>
+  offerBrief(deps(), { sessionId: session.id, caller, reason, body, read: read(session) })
+const ends = (answer: string, session = s) => session.endsTurn(answer)
+const last = (): HandoffRecord => app.store.handoffs().at(-1)!
+const order = (session = s) => existsSync(join(app.liveDir, `${session.id}.order.json`))
+const statuses = () => app.store.briefs().map(({ author, status }) => `${author} ${status}`)
+function begin(handoff: HandoffRecord): void {
+  const file = join(app.liveDir, `${handoff.sessionId}.${handoff.orderId}.answer.json`)
+  const answer = {
+    format: 1,
+    orderId: handoff.orderId,
+    session: handoff.sessionId,
+    state: 'begun',
+    reason: null,
+    at: 1,
+  }
+  writeFileSync(file, JSON.stringify(answer))
+}
+function clear(session = s, id = 'bbbbbbbb-0002') {
+  session.end('clear')
+  const fresh = testSession(app, id, session.env)
+  return { fresh, answer: fresh.start('clear').answer }
+}
+function thrown(work: () => unknown): BatonError {
+  const before = snapshot()
+  try {
+    work()
+  } catch (error) {
+    expect(snapshot()).toEqual(before)
+    return error as BatonError
+  }
+  throw new Error('it was not refused')
+}
+const snapshot = () => [
+  app.store.handoffs(),
+  app.store.briefs(),
+  app.store.sessions(),
+  app.store.messages(),
+  app.store.events(),
+]
+
+describe('a brief that is given', () => {
+  test('is checked, completed, kept, and carried out when the turn ends', () => {
+    const { brief, handoff } = offer(THIN, { reason: 'half way' })
+    expect(handoff).toMatchObject({
+      state: 'checked',
+      cause: 'agent',
+      unattended: true,
+      briefId: brief.briefId,
+      number: 1,
+    })
+    expect(brief).toMatchObject({ author: 'agent', status: 'checked', sequence: 1, reason: 'half way' })
+    expect(brief.coverage!.score).toBeLessThan(1)
+    expect(brief.coverage!.missing.map(({ kind }) => kind)).toContain('constraint')
+    expect(readFileSync(brief.path, 'utf8')).toContain('## Added by Baton')
+    expect(order()).toBe(false)
+    ends('I gave my brief.')
+    expect(last()).toMatchObject({ state: 'clearing', way: 'mod', briefId: brief.briefId })
+    begin(last())
+    const { fresh, answer } = clear()
+    expect(said(answer).agent).toContain('Run the tests of src/login.ts.')
+    expect(fresh.record()).toMatchObject({ handoffs: 1, lastHandoffPath: brief.path })
+  })
+
+  test('by a person counts as asked for by hand; one that carries all needs nothing added', () => {
+    const { brief, handoff } = offer(WHOLE, { caller: null })
+    expect(handoff).toMatchObject({ cause: 'user', unattended: false })
+    expect(brief).toMatchObject({ author: 'user', coverage: { score: 1, missing: [] } })
+    expect(readFileSync(brief.path, 'utf8')).not.toContain('Added by Baton')
+  })
+
+  test('answers the request of a level, which stays its cause; the request is not repeated', () => {
+    s.reports(150_000, 2)
+    s.step(150_000)
+    const asked = last()
+    expect(asked).toMatchObject({ state: 'requested', cause: 'level' })
+    const { handoff } = offer()
+    expect(handoff).toMatchObject({ handoffId: asked.handoffId, state: 'checked', cause: 'level', unattended: true })
+    expect(s.messages('handoff').filter(({ status }) => status === 'queued')).toEqual([])
+    expect(ends('done').answer).toBe('')
+    expect(last()).toMatchObject({ handoffId: asked.handoffId, state: 'clearing' })
+  })
+
+  test('twice: the last one counts and the first is superseded', () => {
+    const first = offer(THIN)
+    const second = offer(WHOLE)
+    expect(second.brief.sequence).toBe(2)
+    expect(statuses()).toEqual(['agent superseded', 'agent checked'])
+    expect(second.handoff.handoffId).toBe(first.handoff.handoffId)
+    expect(app.store.handoffs()).toMatchObject([{ state: 'checked', briefId: second.brief.briefId }])
+  })
+
+  test('takes an order back that was not begun, and is refused once it was', () => {
+    offer(THIN)
+    ends('ready')
+    expect(order()).toBe(true)
+    const { brief } = offer(WHOLE)
+    expect(order()).toBe(false)
+    ends('ready')
+    expect(order()).toBe(true)
+    begin(last())
+    expect(thrown(() => offer(THIN))).toMatchObject({ exit: 4, message: expect.stringContaining('being cleared') })
+    expect(last()).toMatchObject({ state: 'clearing', briefId: brief.briefId })
+  })
+
+  test('takes the place of the one Baton wrote itself when it kept a compaction from coming about', () => {
+    app.configure((policy) => ({ ...policy, compaction: 'block-and-hand-off' }))
+    s.reports(166_000, 3)
+    s.step(166_000)
+    s.preCompact()
+    expect(statuses()).toEqual(['baton checked'])
+    expect(offer().handoff).toMatchObject({ state: 'checked', orderId: null })
+    expect(statuses()).toEqual(['baton superseded', 'agent checked'])
+    ends('ready')
+    expect(order()).toBe(true)
+  })
+
+  test('for a session that has ended waits for the next start', () => {
+    s.end('prompt_input_exit')
+    expect(offer(WHOLE, { caller: null }).handoff).toMatchObject({ state: 'waiting', way: 'start' })
+  })
+
+  test('without a transcript is kept and says that it was not checked', () => {
+    const nothing = readFacts(readers, 'claude-code', null, {})
+    const { brief } = offerBrief(deps(), { sessionId: s.id, caller: null, reason: null, body: WHOLE, read: nothing })
+    expect(brief.coverage).toBeNull()
+    expect(app.store.brief(brief.briefId)!.coverage).toBeNull()
+  })
+})
+
+describe('who may', () => {
+  const CHILD = { CLAUDE_CODE_SESSION_ATTENDED: '1', BATON_SEAT: 'worker', BATON_PARENT_SEAT: 'api' }
+
+  test('the session itself, its parent seat and a person; nobody else, and then nothing changes', () => {
+    const child = begun('cccccccc-0003', CHILD)
+    const other = begun('dddddddd-0004', { ...ENV, BATON_SEAT: 'web' })
+    expect(offer(WHOLE, { caller: s.id, session: child }).handoff).toMatchObject({ cause: 'parent', unattended: true })
+    expect(requestBrief(deps(), { sessionId: child.id, caller: s.id, reason: null })).toMatchObject({
+      cause: 'parent',
+    })
+    for (const caller of [other.id, child.id, 'eeeeeeee-never-seen']) {
+      expect(thrown(() => offer(WHOLE, { caller })).exit).toBe(4)
+      expect(thrown(() => requestBrief(deps(), { sessionId: s.id, caller, reason: null })).exit).toBe(4)
+    }
+    const { handoff, brief } = offer()
+    expect(thrown(() => dropHandoff(deps(), { handoffId: handoff.handoffId, caller: other.id })).exit).toBe(4)
+    expect(thrown(() => dropBrief(deps(), { briefId: brief.briefId, caller: other.id })).exit).toBe(4)
+  })
+
+  test('an earlier session of the seat was left: its place is named', () => {
+    const { fresh } = clear()
+    fresh.prompt()
+    const error = thrown(() => offer())
+    expect(error).toMatchObject({ exit: 4, hint: expect.stringContaining('bbbbbbbb') })
+    expect(offer(WHOLE, { caller: s.id, session: fresh }).handoff.state).toBe('checked')
+  })
+
+  test('nobody while Baton is off, and nothing of a session it never saw', () => {
+    app.store.transaction(() => app.store.setSwitch('session', s.id, false, app.now().toISOString()))
+    expect(thrown(() => offer(WHOLE, { caller: null }))).toMatchObject({
+      exit: 4,
+      message: expect.stringContaining('off'),
+    })
+    expect(thrown(() => requestBrief(deps(), { sessionId: s.id, caller: null, reason: null })).exit).toBe(4)
+    expect(thrown(() => requestBrief(deps(), { sessionId: 'gone', caller: null, reason: null })).exit).toBe(3)
+  })
+
+  test('an agent that hands over again right after a handoff is stopped by a guard, a person is not', () => {
+    offer()
+    ends('ready')
+    begin(last())
+    const { fresh } = clear()
+    fresh.prompt()
+    expect(last().state).toBe('started')
+    const error = thrown(() => offer(WHOLE, { caller: fresh.id, session: fresh }))
+    expect(error).toMatchObject({ exit: 4, details: { guard: 'cooldown_seconds' } })
+    const { handoff } = offer(WHOLE, { caller: null, session: fresh })
+    expect(handoff).toMatchObject({ state: 'checked', number: 2 })
+    expect(app.store.handoffs().map(({ state }) => state)).toEqual(['done', 'checked'])
+    expect(app.store.events().filter(({ type }) => type === 'handoff_completed')).toHaveLength(1)
+  })
+})
+
+describe('a request', () => {
+  test('asks the agent with the next tool call, with the reason, and takes its answer at the end of the turn', () => {
+    const handoff = requestBrief(deps(), { sessionId: s.id, caller: null, reason: 'the model changes' })
+    expect(handoff).toMatchObject({ state: 'requested', cause: 'user', asked: 1, reason: 'the model changes' })
+    const told = said(s.step(91_000).answer).agent!
+    expect(told).toContain('handoff brief')
+    expect(told).toContain('the model changes')
+    ends(WHOLE)
+    expect(last()).toMatchObject({ handoffId: handoff.handoffId, state: 'clearing' })
+  })
+
+  test('replaces the one before: the last of two wins', () => {
+    const first = requestBrief(deps(), { sessionId: s.id, caller: null, reason: 'one' })
+    const second = requestBrief(deps(), { sessionId: s.id, caller: null, reason: 'two' })
+    expect(app.store.handoff(first.handoffId)!.state).toBe('cancelled')
+    expect(app.store.openHandoffs()).toMatchObject([{ handoffId: second.handoffId }])
+    const told = said(s.step(91_000).answer).agent!
+    expect(told).toContain('two')
+    expect(told).not.toContain('reason that was given: one')
+  })
+
+  test('to a session that has ended is refused', () => {
+    s.end('prompt_input_exit')
+    expect(thrown(() => requestBrief(deps(), { sessionId: s.id, caller: null, reason: null }))).toMatchObject({
+      exit: 4,
+    })
+  })
+})
+
+describe('what was decided is taken back', () => {
+  test('cancelled: the order is withdrawn, the brief is not used, the session goes on', () => {
+    const { brief, handoff } = offer()
+    ends('ready')
+    expect(dropHandoff(deps(), { handoffId: handoff.handoffId, caller: null })).toMatchObject({
+      state: 'cancelled',
+      trouble: 'the user cancelled it',
+    })
+    expect(order()).toBe(false)
+    expect(app.store.brief(brief.briefId)!.status).toBe('cancelled')
+    expect(s.types()).toContain('handoff_cancelled')
+    expect(thrown(() => dropHandoff(deps(), { handoffId: handoff.handoffId, caller: null })).exit).toBe(4)
+    ends('on it goes')
+    expect(order()).toBe(false)
+  })
+
+  test('not once the fresh session has begun', () => {
+    const { brief, handoff } = offer()
+    ends('ready')
+    begin(last())
+    expect(thrown(() => dropHandoff(deps(), { handoffId: handoff.handoffId, caller: null })).exit).toBe(4)
+    clear()
+    expect(thrown(() => dropHandoff(deps(), { handoffId: handoff.handoffId, caller: null })).exit).toBe(4)
+    expect(thrown(() => dropBrief(deps(), { briefId: brief.briefId, caller: null })).exit).toBe(4)
+    expect(
+      thrown(() => reviseBrief(deps(), { briefId: brief.briefId, caller: null, body: THIN, read: read() })).exit,
+    ).toBe(4)
+  })
+})
+
+test('what the agent does behind its brief in the same turn is found later', () => {
+  offer(WHOLE, { caller: s.id })
+  const id = 'toolu_late'
+  const use = {
+    type: 'tool_use',
+    id,
+    name: 'Edit',
+    input: { file_path: '/srv/shop/src/late.ts', old_string: 'a', new_string: 'b' },
+  }
+  s.write({ type: 'assistant', message: { role: 'assistant', content: [use] } })
+  s.write({
+    type: 'user',
+    message: { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: 'ok' }] },
+  })
+  ends('ready')
+  expect(said(clear().answer).agent).toMatch(/## Found later[\s\S]*late\.ts/)
+})
+
+describe('a brief in the last answer, after one was given as a file', () => {
+  const STUB = '# Handoff brief\n\n## State\nGiven as a file, see brief.md.\n'
+
+  test('that only points at it does not take its place', () => {
+    offer(WHOLE, { caller: s.id })
+    ends(STUB)
+    expect(statuses()).toEqual(['agent checked'])
+    expect(last().state).toBe('clearing')
+    expect(said(clear().answer).agent).toContain('Never touch legacy/a.ts')
+  })
+
+  test.each([
+    ['that carries enough does', WHOLE, WHOLE.replace('login', 'logout')],
+    [
+      'that carries no less does, though both are below the bar',
+      THIN,
+      `${THIN}\n## Constraints\nNever touch legacy/a.ts.\n`,
+    ],
+  ])('%s', (_, first, then) => {
+    offer(first, { caller: s.id })
+    ends(then)
+    expect(statuses()).toEqual(['agent superseded', 'agent checked'])
+  })
+})
+
+describe('a review', () => {
+  function underReview() {
+    const { brief, handoff } = offer()
+    app.store.transaction(() => {
+      app.store.putHandoff({ ...handoff, state: 'review', dueAt: '2026-03-01T11:00:00.000Z' })
+      app.store.putBrief({ ...brief, status: 'review' })
+    })
+    return brief.briefId
+  }
+
+  test('ends with an approval, by a person or the parent and not by the author', () => {
+    const briefId = underReview()
+    expect(thrown(() => approveBrief(deps(), { briefId, caller: s.id })).exit).toBe(4)
+    expect(approveBrief(deps(), { briefId, caller: null })).toMatchObject({
+      brief: { status: 'approved' },
+      handoff: { state: 'checked' },
+    })
+    expect(approveBrief(deps(), { briefId, caller: null }).brief.status).toBe('approved')
+    ends('ready')
+    expect(order()).toBe(true)
+  })
+
+  test('of a brief that does not wait for one is refused', () => {
+    const { brief } = offer()
+    expect(thrown(() => approveBrief(deps(), { briefId: brief.briefId, caller: null }))).toMatchObject({ exit: 4 })
+  })
+
+  test('may change the text: a new brief by the user, in the place of the old one, with nothing put back', () => {
+    const briefId = underReview()
+    const { brief, handoff } = reviseBrief(deps(), { briefId, caller: null, body: THIN, read: read() })
+    expect(brief).toMatchObject({ author: 'user', status: 'review', sequence: 2 })
+    expect(brief.coverage!.missing.length).toBeGreaterThan(0)
+    expect(readFileSync(brief.path, 'utf8')).not.toContain('Added by Baton')
+    expect(handoff).toMatchObject({ state: 'review', briefId: brief.briefId, dueAt: '2026-03-01T11:00:00.000Z' })
+    expect(statuses()).toEqual(['agent superseded', 'user review'])
+  })
+
+  test('takes the first of two changes: the second is told which brief took the place of its own', () => {
+    const briefId = underReview()
+    const first = reviseBrief(deps(), { briefId, caller: null, body: THIN, read: read() }).brief.briefId
+    const before = snapshot()
+    const late = thrown(() => reviseBrief(deps(), { briefId, caller: null, body: WHOLE, read: read() }))
+    expect(late).toMatchObject({
+      exit: 4,
+      message: expect.stringContaining(first),
+      hint: expect.stringContaining(first),
+    })
+    expect(snapshot()).toEqual(before)
+  })
+
+  test('takes no change of what was cancelled meanwhile', () => {
+    const briefId = underReview()
+    dropHandoff(deps(), { handoffId: last().handoffId, caller: null })
+    const late = thrown(() => reviseBrief(deps(), { briefId, caller: null, body: WHOLE, read: read() }))
+    expect(late).toMatchObject({ exit: 4, message: expect.stringContaining('cancelled') })
+    expect(statuses()).toEqual(['agent cancelled'])
+  })
+
+  test('also while the order waits: it is taken back and given again with the new text', () => {
+    const { brief: old } = offer()
+    ends('ready')
+    const { brief, handoff } = reviseBrief(deps(), { briefId: old.briefId, caller: null, body: THIN, read: read() })
+    expect(order()).toBe(false)
+    expect(handoff).toMatchObject({ state: 'waiting', orderId: null })
+    ends('ready')
+    expect(order()).toBe(true)
+    expect(said(clear().answer).agent).toContain(brief.path)
+  })
+})
+
+test('a check compares any text with a session and changes nothing', () => {
+  const before = snapshot()
+  const score = (body: string) => checkText(deps(), { sessionId: s.id, body, read: read() }).score
+  expect(score(WHOLE)).toBe(1)
+  expect(score(THIN)).toBeLessThan(0.5)
+  expect(snapshot()).toEqual(before)
+})

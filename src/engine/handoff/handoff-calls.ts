@@ -1,0 +1,375 @@
+import { requestText } from '../../briefs/request-text.js'
+import { oneLine } from '../../briefs/told-lines.js'
+import type { BriefRecord, Coverage } from '../../contract/records/brief.js'
+import type { HandoffRecord } from '../../contract/records/handoff.js'
+import { closingQuestion } from '../../facts/questions.js'
+import { BatonError, EXIT } from '../../lib/errors.js'
+import { guardHandoff } from '../../policy/guards.js'
+import { readForBrief } from '../compaction/around-compaction.js'
+import { briefMaterial } from '../compaction/brief-sources.js'
+import type { ReadFacts } from '../compaction/read-facts.js'
+import type { EngineDependencies, SessionContext } from '../context.js'
+import { queue } from '../messages/messages.js'
+import { fallbackOnError } from '../messages/ready-messages.js'
+import { isQuiet } from '../messages/wake-idle-session.js'
+import { recentHandoffs } from '../messages/warn.js'
+import { knownSessionContext, type PolicyContext } from '../session-context.js'
+import { admit, admitReviewer, type Caller, type Role } from './authorize-caller.js'
+import { withBrief } from './fork-brief.js'
+import {
+  applyEvent,
+  arriveHandoff,
+  beginHandoff,
+  cancelHandoff,
+  type HandoffRequest,
+  updateHandoff,
+} from './handoff-transitions.js'
+import { cancelHandoffMessages, handoffsHere, withdraw } from './handoffs.js'
+import { isThere, leaveWhenIdle } from './leave-session.js'
+import { type BriefMaterial, coverageOf, takeBrief } from './make-brief.js'
+import { refuseAwaited } from './own-briefs.js'
+import { beginReview, holdReview, renewedEnd, useReviewed } from './review.js'
+
+/**
+ * What people and agents ask of a handoff by a command, without a signal of the session. Each is one transaction that changes everything
+ * or, thrown out with a BatonError, nothing. An idle session is told or left at once; else what it does next carries it on
+ * (`hand-over.ts`).
+ */
+
+export interface Offered {
+  brief: BriefRecord
+  handoff: HandoffRecord
+}
+
+/** A brief is given for a session: checked, completed, kept, and used at the end of the turn, after a review if one is wanted. The last one given counts. */
+export function offerBrief(
+  deps: EngineDependencies,
+  asked: { sessionId: string; caller: Caller; reason: string | null; body: string; read: ReadFacts },
+): Offered {
+  const role = admit(deps.store, asked.caller, knownSessionContext(deps, asked.sessionId).record)
+  const material = materialOf(deps, asked.sessionId, asked.read)
+  return deps.store.transaction(() => {
+    const context = knownSessionContext(deps, asked.sessionId)
+    const { record } = context
+    const open = handoffsHere(context)
+    const wanted = open.find((one) => one.sessionId === record.sessionId && one.newSessionId === null) ?? null
+    refuseLeft(context, 'baton handoff <file> --session')
+    refuseOff(context)
+    endArrived(context, open)
+    if (wanted === null) refuseGuarded(context, role)
+    for (const one of open) refuseBegun(context, one)
+    const given = {
+      body: asked.body,
+      author: role === 'user' ? ('user' as const) : ('agent' as const),
+      reason: asked.reason,
+    }
+    const brief = checkable(context, takeBrief(context, material, given), asked.read)
+    const replaced = open.flatMap(({ briefId }) => briefId ?? [])
+    const handoff = wanted
+      ? takeOver(context, wanted, role, asked.reason)
+      : beginHandoff(context, causeOf(role, asked.reason))
+    const ready = withBrief(context, { ...handoff, way: null, orderId: null }, brief, material)
+    // Where a turn is under way its work goes on behind the brief, and is added when the session is left.
+    const stale = isThere(context) && (role === 'agent' || !isQuiet(context))
+    const checked = updateHandoff(context, ready, { stale })
+    for (const id of replaced) supersede(deps, id)
+    deps.store.putSession(record)
+    if (beginReview(context, checked, brief)) return current(deps, { brief, handoff: checked })
+    // Whoever gives its own brief has a turn to end.
+    return { brief, handoff: role === 'agent' && isThere(context) ? checked : leaveWhenIdle(context, checked) }
+  })
+}
+
+/** The agent of a session is to be asked for its brief. */
+export function requestBrief(
+  deps: EngineDependencies,
+  asked: { sessionId: string; caller: Caller; reason: string | null },
+): HandoffRecord {
+  // Before the store is locked: an idle session may wait for the user's answer to a question.
+  const idle = isQuiet(knownSessionContext(deps, asked.sessionId)) ? readForBrief(deps, asked.sessionId) : null
+  const question = closingQuestion(idle?.lastAnswer ?? '')
+  return deps.store.transaction(() => {
+    const context = knownSessionContext(deps, asked.sessionId)
+    const { record, agent } = context
+    const role = admit(deps.store, asked.caller, record)
+    refuseLeft(context, 'baton handoffs request')
+    refuseOff(context)
+    if (!isThere(context))
+      throw new BatonError(
+        `Session ${record.sessionId.slice(0, 8)} has ended: nobody is there to be asked.`,
+        'Give a brief for it yourself: baton handoff <file> --session ID.',
+        EXIT.refused,
+      )
+    const open = handoffsHere(context)
+    endArrived(context, open)
+    refuseGuarded(context, role)
+    for (const one of open) refuseBegun(context, one)
+    const handoff = beginHandoff(context, causeOf(role, asked.reason))
+    const seatName = deps.store.seat(record.seatId)?.name ?? null
+    const why = asked.reason === null ? '' : `\n\nThe reason that was given: ${oneLine(asked.reason, 500)}`
+    queue(
+      context,
+      { category: 'handoff', mode: 'urgent', agent_text: `${requestText({ seatName })}${why}`, user_text: null },
+      { seatId: record.seatId, sessionId: record.sessionId },
+    )
+    const requested = updateHandoff(context, handoff, { asked: 1, question })
+    deps.store.putSession(record)
+    // The end of the turn waits for the engine: what the agent said is looked at before it is over.
+    deps.store.afterCommit(() =>
+      fallbackOnError(context, undefined, () =>
+        deps.outbox.expect(record.sessionId, [...agent.carriers.slice(0, 1), ...agent.turnEnds]),
+      ),
+    )
+    return requested
+  })
+}
+
+/** A handoff under way is not carried out. Its brief will not be used. */
+export function dropHandoff(deps: EngineDependencies, asked: { handoffId: string; caller: Caller }): HandoffRecord {
+  return deps.store.transaction(() => {
+    const handoff = deps.store.handoff(asked.handoffId)!
+    const context = knownSessionContext(deps, handoff.sessionId)
+    const role = admit(deps.store, asked.caller, context.record)
+    if (
+      handoff.newSessionId !== null ||
+      !deps.store.openHandoffs({ seatId: handoff.seatId }).some((h) => sameAs(h, handoff))
+    )
+      throw new BatonError(
+        handoff.newSessionId === null
+          ? `That handoff is over (${handoff.state}).`
+          : 'The fresh session has begun already.',
+        'baton handoffs list --all shows what became of it.',
+        EXIT.refused,
+      )
+    refuseBegun(context, handoff)
+    cancelHandoff(context, handoff, role === 'user' ? 'the user cancelled it' : `the ${role} cancelled it`)
+    return deps.store.handoff(handoff.handoffId)!
+  })
+}
+
+/** A brief that no handoff holds will not be used. */
+export function dropBrief(deps: EngineDependencies, asked: { briefId: string; caller: Caller }): BriefRecord {
+  return deps.store.transaction(() => {
+    const brief = deps.store.brief(asked.briefId)!
+    admit(deps.store, asked.caller, brief)
+    refuseUsed(brief)
+    refuseAwaited(deps, brief)
+    const dropped: BriefRecord = { ...brief, status: brief.status === 'superseded' ? 'superseded' : 'cancelled' }
+    deps.store.putBrief(dropped)
+    return dropped
+  })
+}
+
+/** What a handoff that waits for nobody's yes waits for. */
+const NEXT: Partial<Record<HandoffRecord['state'], string>> = {
+  checked: 'it is used when the turn of its session ends',
+  waiting: 'it is used at the next /clear in its session, or the next start in its folder',
+  clearing: 'its session is cleared as soon as it is idle and nothing stands in its composer',
+}
+
+/** A brief under review may be used. */
+export function approveBrief(deps: EngineDependencies, asked: { briefId: string; caller: Caller }): Offered {
+  // Before the store is locked: a brief the work has left behind is completed by what the transcript says, and that takes its time.
+  const waits = handoffOf(deps, deps.store.brief(asked.briefId)!)
+  const read = waits?.state === 'review' && waits.stale ? readForBrief(deps, waits.sessionId) : null
+  return deps.store.transaction(() => {
+    const brief = deps.store.brief(asked.briefId)!
+    const context = Object.assign(knownSessionContext(deps, brief.sessionId), { read })
+    admitReviewer(deps.store, asked.caller, context.record)
+    const handoff = handoffOf(deps, brief)
+    if (handoff && brief.status === 'approved') return { brief, handoff }
+    if (handoff?.state !== 'review')
+      throw new BatonError(
+        `${brief.briefId} does not wait for a review: it is ${brief.status}${handoff ? `, its handoff is ${handoff.state}` : ''}.`,
+        handoff
+          ? `It needs no approval: ${NEXT[handoff.state] ?? 'it goes on by itself'}.`
+          : 'baton handoffs show tells more.',
+        EXIT.refused,
+      )
+    const approved: BriefRecord = { ...brief, status: 'approved' }
+    deps.store.putBrief(approved)
+    return { brief: approved, handoff: useReviewed(context, handoff) }
+  })
+}
+
+/** Somebody edited a brief: the edited text is a brief of its own and takes the place of the first. What was struck out stays out. */
+export function reviseBrief(
+  deps: EngineDependencies,
+  asked: { briefId: string; caller: Caller; body: string; read: ReadFacts },
+): { brief: BriefRecord; handoff: HandoffRecord | null } {
+  const material = materialOf(deps, deps.store.brief(asked.briefId)!.sessionId, asked.read)
+  return deps.store.transaction(() => {
+    const old = deps.store.brief(asked.briefId)!
+    const context = knownSessionContext(deps, old.sessionId)
+    admitReviewer(deps.store, asked.caller, context.record)
+    refuseUsed(old)
+    refuseAwaited(deps, old)
+    refuseOver(deps, old)
+    const handoff = handoffOf(deps, old)
+    if (handoff) refuseBegun(context, handoff)
+    const coverage = coverageOf(context, material, asked.body)
+    const whole: Coverage | null = coverage && { ...coverage, missing: [], unsupported: [] }
+    const given = { body: asked.body, author: 'user' as const, reason: old.reason, coverage: whole }
+    const kept = checkable(context, { ...takeBrief(context, material, given), coverage }, asked.read)
+    const status = old.status === 'review' || old.status === 'approved' ? old.status : kept.status
+    const brief: BriefRecord = { ...kept, status }
+    deps.store.putBrief(brief)
+    supersede(deps, old.briefId)
+    if (!handoff) return { brief, handoff }
+    const { briefId } = brief
+    if (handoff.state === 'review') {
+      const change = { briefId, dueAt: renewedEnd(context, handoff) }
+      return { brief, handoff: applyEvent(context, handoff, 'brief-edited', change) ?? handoff }
+    }
+    // An order names the brief it is given with: the one before was taken back.
+    return { brief, handoff: leaveWhenIdle(context, { ...handoff, briefId }) }
+  })
+}
+
+/** Somebody begins to edit a brief: it is not used meanwhile. */
+export function beginEditing(deps: EngineDependencies, briefId: string): void {
+  deps.store.transaction(() => {
+    const brief = deps.store.brief(briefId)!
+    const handoff = handoffOf(deps, brief)
+    if (handoff) holdReview(knownSessionContext(deps, handoff.sessionId), handoff)
+  })
+}
+
+/** They left it as it was. */
+export function endEditing(deps: EngineDependencies, briefId: string): void {
+  deps.store.transaction(() => {
+    const handoff = handoffOf(deps, deps.store.brief(briefId)!)
+    if (handoff?.state !== 'review') return
+    updateHandoff({ deps }, handoff, { dueAt: renewedEnd(knownSessionContext(deps, handoff.sessionId), handoff) })
+  })
+}
+
+/** How much of a session a text carries; the caller has seen to it that its transcript could be read. Changes nothing. */
+export function checkText(
+  deps: EngineDependencies,
+  asked: { sessionId: string; body: string; read: ReadFacts },
+): Coverage {
+  const material = materialOf(deps, asked.sessionId, asked.read)
+  return coverageOf(knownSessionContext(deps, asked.sessionId), { ...material, whole: true }, asked.body)!
+}
+
+/** Outside a transaction: it reads a repository. */
+function materialOf(deps: EngineDependencies, sessionId: string, read: ReadFacts): BriefMaterial {
+  return briefMaterial({ ...knownSessionContext(deps, sessionId), read })
+}
+
+/** Where the transcript could not be read, that nothing is missing says nothing. */
+function checkable({ deps }: SessionContext, brief: BriefRecord, read: ReadFacts): BriefRecord {
+  if (read.trouble === null) return brief
+  const unchecked = { ...brief, coverage: null }
+  deps.store.putBrief(unchecked)
+  return unchecked
+}
+
+function causeOf(role: Role, reason: string | null): HandoffRequest {
+  return { cause: role, level: null, reason, unattended: role !== 'user' }
+}
+
+/** What was asked for is given now, or once more; who asked stays known, unless a person takes it into their own hands. */
+function takeOver(context: PolicyContext, wanted: HandoffRecord, role: Role, reason: string | null): HandoffRecord {
+  cancelHandoffMessages(context, 'the brief was given')
+  context.record.handoffId = wanted.handoffId
+  const byHand = role === 'user' ? { cause: role, unattended: false } : {}
+  return { ...wanted, ...byHand, reason: reason ?? wanted.reason }
+}
+
+/** A session that asks for the next handoff shows that the one before has arrived. */
+function endArrived(context: PolicyContext, open: readonly HandoffRecord[]): void {
+  for (const handoff of open) {
+    if (handoff.newSessionId !== null) arriveHandoff(context, handoff)
+  }
+}
+
+/** The last thing to be asked: an order that was taken back stays so, whatever is refused after it. */
+function refuseBegun(context: PolicyContext, handoff: HandoffRecord): void {
+  if (handoff.state !== 'clearing') return
+  if (withdraw(context, handoff)) return
+  throw new BatonError(
+    `Session ${handoff.sessionId.slice(0, 8)} is being cleared at this moment.`,
+    'Its brief goes to the fresh session; baton status shows it in a moment.',
+    EXIT.refused,
+  )
+}
+
+/** Another session has taken its place in the seat. */
+function refuseLeft({ deps, record }: PolicyContext, command: string): void {
+  const later = deps.store.chain(record.seatId).findLast((one) => one.seenAt > record.seenAt)
+  if (record.state !== 'ended' || !later) return
+  throw new BatonError(
+    `Session ${record.sessionId.slice(0, 8)} was left; ${later.sessionId.slice(0, 8)} took its place in the seat.`,
+    `Name that one: ${command} ${later.sessionId.slice(0, 8)}.`,
+    EXIT.refused,
+  )
+}
+
+function refuseOff({ record, enabled }: PolicyContext): void {
+  if (enabled) return
+  const id = record.sessionId.slice(0, 8)
+  throw new BatonError(`Baton is off for session ${id}.`, `baton on ${id} lets it act again.`, EXIT.refused)
+}
+
+/** Agents that hand over to each other without end are stopped; a person never is. */
+function refuseGuarded(context: PolicyContext, role: Role): void {
+  if (role === 'user') return
+  const { deps, record } = context
+  const seat = deps.store.seat(record.seatId)?.name ?? record.seatId
+  const { policy } = deps.policyOf({ agent: record.agent, project: record.project, model: record.model, seat })
+  const guard = guardHandoff(record.track, policy.guards, recentHandoffs(context))
+  if (guard === null) return
+  throw new BatonError(
+    `A guard stops this handoff (${guard.name}): ${guard.reason}.`,
+    `The user may ask for it: /handoff in the client, or baton handoffs request ${record.sessionId.slice(0, 8)} in another terminal.`,
+    EXIT.refused,
+    { guard: guard.name },
+  )
+}
+
+function refuseUsed(brief: BriefRecord): void {
+  if (brief.status !== 'used') return
+  throw new BatonError(
+    `${brief.briefId} was used: session ${brief.usedBySessionId?.slice(0, 8) ?? 'unknown'} began with it.`,
+    'Tell that session what has changed, or ask for its own handoff.',
+    EXIT.refused,
+  )
+}
+
+const OVER = new Set<BriefRecord['status']>(['superseded', 'cancelled', 'failed'])
+
+/** Somebody else was faster than whoever edits it: their text, or their no, holds. */
+function refuseOver({ store }: EngineDependencies, brief: BriefRecord): void {
+  if (!OVER.has(brief.status)) return
+  const later = store
+    .briefs({ sessionId: brief.sessionId })
+    .findLast((one) => one.sequence > brief.sequence && !OVER.has(one.status))
+  const replaced = brief.status === 'superseded' && later ? later.briefId : null
+  throw new BatonError(
+    replaced
+      ? `${brief.briefId} was replaced meanwhile by ${replaced}.`
+      : `${brief.briefId} is ${brief.status} meanwhile.`,
+    replaced
+      ? `Put your changes into that one: baton handoffs edit ${replaced}.`
+      : `To use your text all the same: baton handoff <file> --session ${brief.sessionId.slice(0, 8)}.`,
+    EXIT.refused,
+  )
+}
+
+function supersede(deps: EngineDependencies, briefId: string): void {
+  const brief = deps.store.brief(briefId)
+  if (brief && brief.status !== 'used') deps.store.putBrief({ ...brief, status: 'superseded' })
+}
+
+/** As it stands after what was done about it. */
+function current({ store }: EngineDependencies, { brief, handoff }: Offered): Offered {
+  return { brief: store.brief(brief.briefId)!, handoff: store.handoff(handoff.handoffId)! }
+}
+
+const sameAs = (a: HandoffRecord, b: HandoffRecord): boolean => a.handoffId === b.handoffId
+
+function handoffOf(deps: EngineDependencies, brief: BriefRecord): HandoffRecord | null {
+  return deps.store.openHandoffs({ seatId: brief.seatId }).find(({ briefId }) => briefId === brief.briefId) ?? null
+}

@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { said, type TestApp, type TestSession, testSession } from '../../testing/engine-session.js'
+import { type HandoffStage, handoffStage, IN_SEAT, insistence, WHOLE_BRIEF } from '../../testing/handoff-stage.js'
+import { requestBrief } from './handoff-calls.js'
+
+let app: TestApp
+let s: TestSession
+let last: HandoffStage['lastHandoff']
+beforeEach(() => {
+  ;({ app, session: s, lastHandoff: last } = handoffStage())
+})
+afterEach(() => app.remove())
+
+/** A whole compaction; returns what the agent is told with the next request. */
+function compact(trigger: 'auto' | 'manual' = 'auto', session = s): string {
+  session.preCompact(trigger)
+  app.wait(1)
+  const { answer } = session.start('compact')
+  session.boundary(trigger)
+  session.postCompact(trigger)
+  return said(answer).agent ?? ''
+}
+
+test('a compaction cancels the request of a level, and the turn that follows hands nothing over', () => {
+  s.step(150_000)
+  expect(last()).toMatchObject({ state: 'requested', asked: 1 })
+  const told = compact()
+  expect(last()).toMatchObject({ state: 'cancelled', trouble: 'the conversation was compacted' })
+  expect(told).toContain('Give no brief')
+  s.step(20_000)
+  expect(s.endsTurn('Done. Should I push?').answer).not.toContain('handoff brief')
+  expect(app.store.handoffs()).toHaveLength(1)
+  expect(s.types().filter((type) => type === 'handoff_cancelled')).toHaveLength(1)
+  expect(s.messages('compaction').some(({ user_text }) => user_text?.includes('is cancelled'))).toBe(true)
+})
+
+test('the new cycle asks again once its own level is reached', () => {
+  app.configure((policy) => ({ ...policy, guards: { ...policy.guards, cooldownSeconds: 0 } }))
+  s.step(150_000)
+  compact()
+  s.step(20_000)
+  s.step(150_000)
+  expect(app.store.handoffs().map(({ state }) => state)).toEqual(['cancelled', 'requested'])
+})
+
+test('a brief that waited for the user’s own clear is put back after the compaction instead of being used later', () => {
+  s.step(150_000)
+  s.endsTurn(WHOLE_BRIEF)
+  expect(last()).toMatchObject({ state: 'waiting' })
+  const told = compact('manual')
+  expect(last()).toMatchObject({ state: 'cancelled' })
+  expect(app.store.brief(last().briefId!)).toMatchObject({ status: 'written', usedBySessionId: null })
+  expect(told).toContain('because it opens on Monday')
+  expect(told).not.toContain('Give no brief')
+  s.end('clear')
+  const fresh = testSession(app, 'bbbbbbbb-0002', IN_SEAT)
+  expect(said(fresh.start('clear').answer).agent ?? '').not.toContain('Monday')
+})
+
+test('an order to clear that was not begun is taken back by a compaction', () => {
+  s.reports(150_000, 1)
+  s.step(150_000)
+  s.endsTurn(WHOLE_BRIEF)
+  expect(last()).toMatchObject({ state: 'clearing', way: 'mod' })
+  compact('manual')
+  expect(last()).toMatchObject({ state: 'cancelled' })
+})
+
+test('a handoff that the user asked for is carried out after a compaction, and the agent is asked for its brief again', () => {
+  s.step(90_000)
+  requestBrief(app.engine.deps, { sessionId: s.id, caller: null, reason: null })
+  s.step(91_000)
+  expect(last()).toMatchObject({ cause: 'user', state: 'requested' })
+  compact()
+  expect(last()).toMatchObject({ state: 'requested' })
+  s.step(20_000)
+  expect(insistence(s.endsTurn('Done.').answer)).toContain('handoff brief')
+  s.endsTurn(WHOLE_BRIEF)
+  expect(last()).toMatchObject({ state: 'waiting' })
+  expect(readFileSync(app.store.brief(last().briefId!)!.path, 'utf8')).toContain('opens on Monday')
+})
+
+test('a compaction that is held up for a handoff does not cancel that handoff', () => {
+  app.configure((policy) => ({ ...policy, compaction: 'block-and-hand-off' }))
+  s.reports(166_000, 3)
+  s.step(20_000)
+  expect(JSON.parse(s.preCompact().answer)).toMatchObject({ decision: 'block' })
+  app.wait(1)
+  s.step(166_500)
+  expect(last()).toMatchObject({ state: 'clearing' })
+})
+
+test('an agent that never heard the request is not told of its end', () => {
+  s.step(150_000, { deliver: 'keep' })
+  expect(last()).toMatchObject({ state: 'requested' })
+  expect(compact()).not.toContain('Give no brief')
+  expect(last()).toMatchObject({ state: 'cancelled' })
+})

@@ -1,0 +1,243 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { requestText } from '../../briefs/request-text.js'
+import type { HandoffRecord, Order } from '../../contract/records/handoff.js'
+import { processInfo } from '../../lib/process-info.js'
+import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
+import { setEnabled } from '../signals/switches.js'
+import { beginTyping, claimHandoffs, giveUpTyping, nextStep } from './drive-handoff.js'
+import { dropHandoff, requestBrief } from './handoff-calls.js'
+
+const ENV = { CLAUDE_CODE_SESSION_ATTENDED: '1', BATON_SEAT: 'api', CLAUDE_PID: String(process.pid) }
+const BRIEF = '# Handoff brief\n\n## Goal and why\nFix the login.\n\n## Next exact step\nRun the tests.\n'
+
+let app: TestApp
+let s: TestSession
+let left: (string | undefined)[]
+beforeEach(() => {
+  app = testApp()
+  app.configure((policy) => ({ ...policy, handoff: { ...policy.handoff, bar: 0 } }))
+  left = []
+  app.engine.deps.leaveWork = (work) => void left.push(work)
+})
+afterEach(() => app.remove())
+
+const deps = () => app.engine.deps
+const last = (): HandoffRecord => app.store.handoffs().at(-1)!
+const at = () => app.now().toISOString()
+const inLive = (name: string) => join(app.liveDir, `${s.id}.${name}`)
+const lies = () => existsSync(inLive('order.json'))
+const order = () => JSON.parse(readFileSync(inLive('order.json'), 'utf8')) as Order
+const ends = (answer: string, session = s) => session.endsTurn(answer)
+function begin(env: Record<string, string> = ENV, mod = true): void {
+  s = testSession(app, 'aaaaaaaa-0001', env)
+  s.start()
+  s.prompt()
+  if (mod) s.reports(90_000, Date.now())
+}
+/** Its brief is asked for. */
+function climb(): void {
+  s.reports(150_000, Date.now())
+  s.step(150_000)
+  expect(last().state).toBe('requested')
+}
+function answers(state: 'begun' | 'refused', reason: string | null = null): void {
+  const { orderId } = last()
+  writeFileSync(
+    inLive(`${orderId}.answer.json`),
+    JSON.stringify({ format: 1, orderId, session: s.id, state, reason, at: 1 }),
+  )
+}
+
+describe('Baton switched off while a session is handed over', () => {
+  const switches = [
+    ['session', () => setEnabled(deps(), 'session', s.id, false, at())],
+    ['project', () => setEnabled(deps(), 'project', s.project, false, at())],
+    ['all', () => setEnabled(deps(), 'all', '', false, at())],
+  ] as const
+
+  test.each(switches)('%s: what was asked for is not done, and no brief is written', (_, off) => {
+    begin()
+    climb()
+    off()
+    expect(last()).toMatchObject({ state: 'cancelled', trouble: 'Baton was switched off' })
+    expect(ends('Done.').answer).toBe('')
+    expect(app.store.briefs()).toEqual([])
+    expect(lies()).toBe(false)
+  })
+
+  test.each(switches)('%s: an order that was not begun is taken back', (_, off) => {
+    begin()
+    climb()
+    ends(BRIEF)
+    expect(lies()).toBe(true)
+    off()
+    expect([lies(), last().state]).toEqual([false, 'cancelled'])
+    expect(app.store.briefs()).toMatchObject([{ status: 'cancelled' }])
+  })
+
+  test.each(switches)('%s: an order that was begun is carried out to its end', (_, off) => {
+    begin()
+    climb()
+    ends(BRIEF)
+    answers('begun')
+    off()
+    s.statusLine(150_000)
+    expect(last().state).toBe('clearing')
+    s.end('clear')
+    const fresh = testSession(app, 'bbbbbbbb-0002', ENV)
+    fresh.start('clear')
+    expect(last()).toMatchObject({ state: 'confirmed', newSessionId: fresh.id })
+  })
+
+  test('what begins in spite of it, or was switched off by the configuration, is stopped by the next signal or look', () => {
+    begin()
+    climb()
+    app.configure((policy) => ({ ...policy, enabled: false }))
+    ends('Done.')
+    expect(last()).toMatchObject({ state: 'cancelled' })
+    app.configure((policy) => ({ ...policy, enabled: true }))
+    s.prompt()
+    requestBrief(deps(), { sessionId: s.id, caller: null, reason: null })
+    ends(BRIEF)
+    expect(last().state).toBe('clearing')
+    app.configure((policy) => ({ ...policy, enabled: false }))
+    app.engine.lookAtHandoffs()
+    expect([lies(), last().state]).toEqual([false, 'cancelled'])
+  })
+
+  test('keys that were being typed for it and came to nothing are the end of it', () => {
+    begin({ ...ENV, TMUX_PANE: '%3' }, false)
+    s.step(150_000)
+    ends(BRIEF)
+    const self = processInfo(process.pid)!
+    const [id] = claimHandoffs(deps(), self)
+    beginTyping(deps(), self, id!, nextStep(deps(), self, id!)!.type!)
+    setEnabled(deps(), 'all', '', false, at())
+    expect(last().state).toBe('clearing')
+    giveUpTyping(deps(), self, id!, false)
+    s.prompt()
+    expect(last()).toMatchObject({ state: 'cancelled', trouble: 'Baton was switched off' })
+  })
+
+  test('a brief that waits for the next start is not given to it', () => {
+    const env = { CLAUDE_CODE_SESSION_ATTENDED: '1' }
+    begin(env, false)
+    s.step(150_000)
+    ends(BRIEF)
+    s.end('prompt_input_exit')
+    setEnabled(deps(), 'all', '', false, at())
+    expect(said(testSession(app, 'bbbbbbbb-0002', env).start().answer).agent).toBeNull()
+    expect(last()).toMatchObject({ state: 'waiting', way: 'start', newSessionId: null })
+  })
+})
+
+describe('/handoff typed in the client', () => {
+  const type = (words: string, when: number) =>
+    writeFileSync(inLive('request.json'), JSON.stringify({ format: 1, session: s.id, at: when, words }))
+
+  test('survives a signal that could not be taken', () => {
+    begin()
+    type('mind the test', 1000)
+    const { putSession } = app.store
+    app.store.putSession = () => {
+      throw new Error('disk full')
+    }
+    expect(() => s.prompt()).toThrow('disk full')
+    app.store.putSession = putSession
+    expect(app.store.handoffs()).toEqual([])
+    s.prompt()
+    expect(app.store.handoffs()).toMatchObject([{ cause: 'user', reason: 'mind the test', state: 'requested' }])
+    expect(existsSync(inLive('request.json'))).toBe(false)
+  })
+
+  test('is taken once, though whoever took it was killed before the file was gone', () => {
+    begin()
+    type('', 1000)
+    s.prompt()
+    type('', 1000)
+    s.prompt({ engine: app.secondEngine() })
+    expect(app.store.handoffs()).toHaveLength(1)
+    expect(existsSync(inLive('request.json'))).toBe(false)
+    type('', 2000)
+    s.prompt()
+    expect(app.store.handoffs().map(({ state }) => state)).toEqual(['cancelled', 'requested'])
+  })
+
+  test('/handoff typed while the signals of the turn before it are still unhandled is not answered with a brief of that turn', () => {
+    begin()
+    type('', 1000)
+    // Both belong to the turn before the command: without a server they are handled late.
+    s.prompt()
+    ends('Item 1 is noted.')
+    expect(app.store.briefs()).toEqual([])
+    expect(last()).toMatchObject({ state: 'requested', cause: 'user' })
+    s.hook('UserPromptSubmit', { prompt: requestText() })
+    ends(BRIEF)
+    expect(app.store.briefs()).toMatchObject([{ author: 'agent', sequence: 1 }])
+    expect(last()).toMatchObject({ state: 'clearing', asked: 1 })
+  })
+
+  test('where Baton is off is told to be of no use, and does not come about once it is on again', () => {
+    begin()
+    setEnabled(deps(), 'session', s.id, false, at())
+    type('', 1000)
+    expect(said(s.prompt().answer).user).toContain('baton on aaaaaaaa')
+    expect(said(s.prompt().answer).user).toBeNull()
+    ends(BRIEF)
+    setEnabled(deps(), 'session', s.id, true, at())
+    s.prompt()
+    ends('The list is sorted.')
+    expect(app.store.handoffs()).toEqual([])
+    expect(existsSync(inLive('request.json'))).toBe(false)
+  })
+})
+
+describe('a compaction', () => {
+  beforeEach(() => app.configure((policy) => ({ ...policy, compaction: 'block-and-hand-off' })))
+  const isBlocked = (session = s) => session.preCompact().answer.includes('"block"')
+
+  test('is kept from coming about while the handoff can follow by itself, and not once it waits for the person', () => {
+    begin()
+    climb()
+    expect(isBlocked()).toBe(true)
+    expect(last().state).toBe('clearing')
+    expect(isBlocked()).toBe(true)
+    answers('refused', 'guard')
+    s.step(151_000)
+    expect(last()).toMatchObject({ state: 'waiting', way: 'start' })
+    expect(isBlocked()).toBe(false)
+  })
+
+  test('of a session that has just begun from a brief comes about as ever', () => {
+    begin()
+    climb()
+    ends(BRIEF)
+    answers('begun')
+    s.end('clear')
+    const fresh = testSession(app, 'bbbbbbbb-0002', ENV)
+    fresh.start('clear')
+    fresh.prompt()
+    fresh.reports(20_000, Date.now())
+    expect(last().state).toBe('started')
+    expect(isBlocked(fresh)).toBe(false)
+    fresh.step(20_000)
+    expect(last().state).toBe('done')
+    expect(isBlocked(fresh)).toBe(false)
+    app.wait(24 * 3600)
+    expect(isBlocked(fresh)).toBe(true)
+    expect(app.store.handoffs()).toHaveLength(2)
+  })
+})
+
+test('a request that an idle session is being woken with is taken back with its handoff', () => {
+  begin()
+  ends('Done.')
+  const { handoffId } = requestBrief(deps(), { sessionId: s.id, caller: null, reason: null })
+  app.engine.lookAtHandoffs()
+  expect(order()).toMatchObject({ do: 'say', prompt: expect.stringContaining('handoff brief') })
+  dropHandoff(deps(), { handoffId, caller: null })
+  expect(lies()).toBe(false)
+  expect(s.messages('handoff').map(({ status }) => status)).toEqual(['cancelled'])
+})

@@ -1,0 +1,72 @@
+import type { HandoffRecord } from '../../contract/records/handoff.js'
+import type { SignalContext } from '../context.js'
+import { rareWork } from '../load-rare-work.js'
+import { queue } from '../messages/messages.js'
+import { isToLeave, mayHandOver, openHandoff } from './handoffs.js'
+
+/** A compaction is held up only where a handoff can really follow, and never one a person asked for. */
+function mayBlock(context: SignalContext): boolean {
+  const { policy, record, signal } = context
+  return (
+    policy.compaction === 'block-and-hand-off' &&
+    // Nobody can tell when it would follow.
+    policy.handoff.reviewSeconds !== 'approval' &&
+    signal.compaction?.trigger === 'auto' &&
+    context.takesOrders &&
+    mayHandOver(context) &&
+    record.compaction !== null &&
+    leavesByItself(context, openHandoff(context))
+  )
+}
+
+/** False: nobody but the person can carry it out, or it is the one that led to this session. */
+function leavesByItself(context: SignalContext, handoff: HandoffRecord | null): boolean {
+  if (handoff === null || handoff.offered) return true
+  const { state, failedWays, dueAt } = handoff
+  if (!isToLeave(context, handoff) || (state === 'review' && dueAt === null)) return false
+  return state === 'clearing' || !failedWays.includes('mod')
+}
+
+/** What the person asked for inside the client, once, whoever looks; null: nothing. It is gone only with what is made of it. */
+function typedRequest(context: SignalContext): { words: string } | null {
+  const { deps, agent, record, enabled, signal, at } = context
+  if (record.attended !== true || (signal.kind !== 'prompt' && signal.kind !== 'turn-end')) return null
+  const { sessionId, seatId } = record
+  const typed = agent.readRequest?.(deps.liveDir, sessionId) ?? null
+  if (typed === null) return null
+  deps.store.afterCommit(() => agent.dropRequest?.(deps.liveDir, sessionId, typed.at))
+  if (!deps.store.takeOnce(`request.${sessionId}.${typed.at}`, at)) return null
+  if (enabled) return typed
+  // Kept, it would come about whenever somebody switches Baton on again.
+  const text = `[baton] Baton is off for this session, and /handoff does nothing. baton on ${sessionId.slice(0, 8)} lets it act again; then type /handoff once more.`
+  queue(context, { category: 'handoff', mode: 'sequential', agent_text: null, user_text: text }, { seatId, sessionId })
+  return null
+}
+
+/** The signal moves a handoff on. */
+export function moveHandoffs(context: SignalContext): void {
+  const { signal, deps } = context
+  if (signal.subagent || context.record.jobId !== null) return
+  if (signal.command) context.veto = rareWork(deps).answerCommand(context, signal.command)
+  if (signal.kind === 'compact-start' && mayBlock(context)) rareWork(deps).blockAndHandOver(context)
+  const typed = typedRequest(context)
+  if (typed === null && openHandoff(context) === null) return
+  const rare = rareWork(deps)
+  if (!context.enabled) rare.stopHandoff(context, 'Baton was switched off')
+  rare.followHandoff(context)
+  if (typed !== null) rare.takeTyped(context, typed)
+  const open = openHandoff(context)
+  if (open !== null && isToLeave(context, open) && signal.kind !== 'session-end') rare.lookAtOrder(context, open)
+  if (signal.kind === 'turn-end' || signal.kind === 'turn-failed') rare.handOverAtTurnEnd(context)
+  if (signal.kind === 'session-end' && signal.end?.reason !== 'clear') rare.handOverAtSessionEnd(context)
+}
+
+/** null: it may come about. */
+export function vetoAnswer({ agent, signal, veto }: SignalContext): string | null {
+  return veto === '' ? null : (agent.block?.(signal.event, veto) ?? null)
+}
+
+/** null: there is nothing to insist on, or this event's answer does not make the agent go on. */
+export function insistAnswer({ agent, signal, insistence }: SignalContext): string | null {
+  return insistence === '' ? null : (agent.insist?.(signal.event, insistence) ?? null)
+}

@@ -1,0 +1,94 @@
+import type { HandoffFields } from '../../contract/api/event-data.js'
+import type { HandoffRecord, HandoffState } from '../../contract/records/handoff.js'
+import type { Message } from '../../contract/records/message.js'
+import type { SessionContext, SignalContext } from '../context.js'
+import { cancelStale } from '../messages/messages.js'
+import { sameProcess } from '../messages/wake-idle-session.js'
+
+const OVER = new Set<HandoffState>(['done', 'failed', 'cancelled'])
+
+/** Interactive sessions alone: a run without a person is only warned, and a job's runner decides itself. */
+export function mayHandOver({
+  record,
+  policy,
+  enabled,
+}: Pick<SignalContext, 'record' | 'policy' | 'enabled'>): boolean {
+  return enabled && record.jobId === null && record.attended === true && policy.handoff.mode === 'auto'
+}
+
+/** The handoff this session takes part in and that is not over; null: none. */
+export function openHandoff({ deps, record }: Pick<SessionContext, 'deps' | 'record'>): HandoffRecord | null {
+  const found = record.handoffId ? deps.store.handoff(record.handoffId) : null
+  return found && !OVER.has(found.state) ? found : null
+}
+
+/** A session that another client runs, at the same time and perhaps under the same seat's name. */
+function runsElsewhere(
+  { deps, record }: Pick<SessionContext, 'deps' | 'record'>,
+  sessionId: string,
+  mayHaveEnded: boolean,
+): boolean {
+  const other = sessionId === record.sessionId ? null : deps.store.session(sessionId)
+  if (!other?.process || record.process === null || sameProcess(other.process, record.process)) return false
+  return (mayHaveEnded || other.state !== 'ended') && deps.agents[other.agent]?.alive(other.process) === true
+}
+
+/** Those under way in its seat, but for those of another client that bears the seat's name: each is handed over for itself. */
+export function handoffsHere(context: Pick<SessionContext, 'deps' | 'record'>): HandoffRecord[] {
+  return context.deps.store.openHandoffs({ seatId: context.record.seatId }).filter((handoff) => {
+    // Between the end of a session and the beginning of the next one its client is at it.
+    const { state, sessionId, newSessionId } = handoff
+    return !runsElsewhere(context, newSessionId ?? sessionId, state === 'clearing')
+  })
+}
+
+/** A fork of its session writes the brief, or is about to. */
+export function isForking({ state, fork }: HandoffRecord): boolean {
+  return state === 'requested' && fork?.outcome === null
+}
+
+/** The session is the one to be handed over, and no fresh one has begun. */
+export function isToLeave(
+  { record }: Pick<SessionContext, 'record'>,
+  { sessionId, newSessionId }: HandoffRecord,
+): boolean {
+  return sessionId === record.sessionId && newSessionId === null
+}
+
+/** What was still to be said about it is not said any more, also where an idle session is just being woken with it. */
+export function cancelHandoffMessages(context: SessionContext, why: string): void {
+  const isOther = (sessionId: string | null): boolean => sessionId !== null && runsElsewhere(context, sessionId, false)
+  cancelStale(context, why, (message: Message) => message.category === 'handoff' && !isOther(message.session_id))
+}
+
+/**
+ * An order that was not begun is taken back. False: it was begun. One for a process that types is over with the state it was given in,
+ * unless the first key was announced: whoever types asks for both in one transaction (`beginTyping`).
+ */
+export function withdraw({ deps, record }: Pick<SessionContext, 'deps' | 'record'>, handoff: HandoffRecord): boolean {
+  if (handoff.way === 'tmux') return handoff.state !== 'clearing' || !handoff.typing
+  const agent = deps.agents[record.agent]
+  if (handoff.orderId === null || !agent?.withdraw) return true
+  try {
+    return agent.withdraw(deps.liveDir, handoff.sessionId, handoff.orderId)
+  } catch (error) {
+    deps.log('warn', 'an order could not be taken back', { handoff: handoff.handoffId, reason: String(error) })
+    return false
+  }
+}
+
+/** What the events of a handoff tell. */
+export function fieldsOf(handoff: HandoffRecord): HandoffFields {
+  const { usedTokens, windowTokens } = handoff
+  return {
+    agentName: null,
+    jobId: null,
+    oldSessionId: handoff.sessionId,
+    newSessionId: handoff.newSessionId,
+    usagePercent: usedTokens === null || windowTokens === null ? null : usedTokens / windowTokens,
+    inputTokens: usedTokens,
+    contextWindow: windowTokens,
+    handoffNumber: handoff.number,
+    ...(handoff.fork ? { fork: handoff.fork.outcome ?? 'not needed any more' } : {}),
+  }
+}

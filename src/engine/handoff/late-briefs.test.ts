@@ -1,0 +1,271 @@
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { said, type TestApp, type TestSession, testSession } from '../../testing/engine-session.js'
+import { ATTENDED, handoffStage } from '../../testing/handoff-stage.js'
+import { wantedBriefs } from '../compaction/deferred-work.js'
+
+const BRIEF = '# Handoff brief\n\n## Goal and why\nFix the login.\n\n## Next exact step\nRun the tests.\n'
+
+let app: TestApp
+let s: TestSession
+beforeEach(() => {
+  ;({ app, session: s } = handoffStage(ATTENDED))
+})
+afterEach(() => app.remove())
+
+const briefs = () => app.store.briefs()
+const shown = () => briefs().map(({ author, status, sessionId }) => `${author} ${status} ${sessionId.slice(0, 4)}`)
+
+/** A file is changed, and the work goes on for a few steps. */
+function works(session = s, steps = 6): void {
+  const id = 'toolu_edit'
+  const input = { file_path: `${session.project}/src/login.ts`, old_string: 'a', new_string: 'b' }
+  session.write({
+    type: 'assistant',
+    message: { role: 'assistant', content: [{ type: 'tool_use', id, name: 'Edit', input }] },
+  })
+  session.write({
+    type: 'user',
+    message: { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: 'ok' }] },
+  })
+  for (let n = 0; n < steps; n++) session.step(20_000 + n * 1000)
+}
+
+function ends(reason: string, steps = 6): void {
+  works(s, steps)
+  s.end(reason)
+}
+
+/** Its client is no process any more. */
+function dies(session = s): void {
+  const record = session.record()
+  app.store.transaction(() => app.store.putSession({ ...record, process: { pid: 2 ** 22 + 7, startedAt: '1' } }))
+}
+
+describe('a session that ends', () => {
+  test('leaves a brief of its work, which no handoff holds and the next start does not get', () => {
+    works()
+    s.end('prompt_input_exit')
+    expect(briefs()).toEqual([])
+    app.engine.catchUp()
+    expect(shown()).toEqual(['baton written aaaa'])
+    const [brief] = briefs()
+    const text = readFileSync(brief!.path, 'utf8')
+    expect(text).toContain('The session ended without a brief.')
+    expect(text).toContain('> Never touch legacy/a.ts. Fix the login.')
+    expect(text).toContain('src/login.ts')
+    expect(app.store.openHandoffs()).toEqual([])
+    const next = testSession(app, 'bbbbbbbb-0002', ATTENDED)
+    expect(said(next.start().answer)).toEqual({ agent: null, user: null })
+    expect(next.record()).toMatchObject({ lastHandoffPath: null, handoffs: 0 })
+    expect(next.record().seatId).not.toBe(s.record().seatId)
+  })
+
+  test('is looked at once, whoever looks', () => {
+    works()
+    s.end()
+    app.engine.catchUp()
+    app.secondEngine().catchUp()
+    expect(briefs()).toHaveLength(1)
+  })
+
+  test.each<[string, () => void]>([
+    ['was cleared', () => ends('clear')],
+    ['is resumed elsewhere', () => ends('resume')],
+    ['was over after a step or two', () => ends('other', 2)],
+    [
+      'changed nothing',
+      () => {
+        for (let n = 0; n < 7; n++) s.step(20_000 + n)
+        s.end()
+      },
+    ],
+    [
+      'is off',
+      () => {
+        app.store.transaction(() => app.store.setSwitch('session', s.id, false, app.now().toISOString()))
+        ends('other')
+      },
+    ],
+    [
+      'was resumed before anybody came to it',
+      () => {
+        ends('other')
+        s.start('resume')
+      },
+    ],
+  ])('leaves none when it %s', (_, happens) => {
+    happens()
+    app.engine.catchUp()
+    expect(briefs()).toEqual([])
+  })
+
+  test('leaves none when the agent gave one, and none of a job', () => {
+    works()
+    s.reports(150_000, 1)
+    s.step(150_000)
+    s.endsTurn(BRIEF)
+    s.endsTurn(BRIEF)
+    s.end()
+    const job = testSession(app, 'jjjjjjjj-0001', { BATON_JOB_ID: 'job_1' })
+    job.start()
+    works(job)
+    job.end()
+    app.engine.catchUp()
+    expect(shown()).toEqual(['agent checked aaaa'])
+  })
+
+  test('with a transcript that is gone leaves none, and nobody tries again', () => {
+    works()
+    s.end()
+    rmSync(s.transcript)
+    app.engine.catchUp()
+    expect(briefs()).toEqual([])
+    expect(s.record().briefWanted).toBeNull()
+  })
+})
+
+describe('what is left to be done', () => {
+  test('is known by the store, until it is done', () => {
+    ends('prompt_input_exit')
+    expect(wantedBriefs(app.store, app.now()).map(({ sessionId }) => sessionId)).toEqual([s.id])
+    app.engine.catchUp()
+    expect(wantedBriefs(app.store, app.now())).toEqual([])
+  })
+
+  test('of one session keeps no other from it, and is tried again for a day', () => {
+    ends('prompt_input_exit')
+    const other = testSession(app, 'bbbbbbbb-0002', ATTENDED)
+    other.start()
+    works(other)
+    other.end('prompt_input_exit')
+    const { deps } = app.engine
+    const sources = deps.sources()
+    const reader = sources.readers['claude-code']!
+    const spoilt: typeof reader = {
+      ...reader,
+      conversation(path, options) {
+        if (path === other.transcript) throw new Error('the disk')
+        return reader.conversation(path, options)
+      },
+    }
+    deps.sources = () => ({ ...sources, readers: { 'claude-code': spoilt } })
+    app.engine.catchUp()
+    expect(shown()).toEqual(['baton written aaaa'])
+    expect(app.logged).toContain('no brief could be written of a session')
+    expect(wantedBriefs(app.store, app.now()).map(({ sessionId }) => sessionId)).toEqual([other.id])
+    app.wait(24 * 3_600)
+    app.engine.catchUp()
+    expect(wantedBriefs(app.store, app.now())).toEqual([])
+  })
+})
+
+describe('a session whose client was killed', () => {
+  test('is ended by the next start in its folder; its brief is offered to the person and given to nobody', () => {
+    works()
+    dies()
+    const next = testSession(app, 'bbbbbbbb-0002', ATTENDED)
+    expect(said(next.start().answer).agent).toBeNull()
+    expect(s.record().state).toBe('ended')
+    expect(s.events('session_ended').map(({ data }) => data)).toEqual([{ reason: 'gone' }])
+    app.engine.catchUp()
+    expect(shown()).toEqual(['baton written aaaa'])
+    const { briefId } = briefs()[0]!
+    expect(readFileSync(join(app.outbox, next.id, 'UserPromptSubmit'), 'utf8')).toContain(briefId)
+    const { agent, user } = said(next.prompt().answer)
+    expect(agent).toBeNull()
+    expect(user).toContain(`baton handoffs use ${briefId}`)
+    expect(user).toContain('aaaaaaaa')
+    next.stop()
+    app.engine.catchUp()
+    expect(next.messages('handoff')).toHaveLength(1)
+  })
+
+  test('while it was idle is as one that ended: nobody is told', () => {
+    works()
+    s.stop()
+    dies()
+    const next = testSession(app, 'bbbbbbbb-0002', ATTENDED)
+    next.start()
+    app.engine.catchUp()
+    expect(shown()).toEqual(['baton written aaaa'])
+    expect(next.messages('handoff')).toEqual([])
+  })
+
+  test('is left alone by starts elsewhere, by its own start, and while it may still run', () => {
+    works()
+    const other = testSession(app, 'cccccccc-0003', ATTENDED)
+    other.hook('SessionStart', { source: 'startup', cwd: '/elsewhere' })
+    testSession(app, 'dddddddd-0004', ATTENDED).start()
+    expect(s.record().state).toBe('working')
+    dies()
+    s.start()
+    expect(s.record().state).toBe('idle')
+  })
+})
+
+describe('before a compaction', () => {
+  test('a brief is kept, in the place of the one before, and the next request names its file', () => {
+    works()
+    s.preCompact()
+    expect(shown()).toEqual(['baton written aaaa'])
+    app.wait(1)
+    const told = said(s.start('compact').answer).agent!
+    expect(told).toContain(briefs()[0]!.path)
+    expect(told.match(/Never touch legacy/g)).toHaveLength(1)
+    s.boundary()
+    s.postCompact()
+    s.step(30_000)
+    s.preCompact()
+    expect(shown()).toEqual(['baton superseded aaaa', 'baton written aaaa'])
+    expect(s.record().lastHandoffPath).toBeNull()
+  })
+
+  test('the brief the agent wrote in this session goes before it', () => {
+    works()
+    s.reports(150_000, 1)
+    s.step(150_000)
+    s.endsTurn(BRIEF)
+    s.endsTurn(BRIEF)
+    s.preCompact()
+    app.wait(1)
+    const told = said(s.start('compact').answer).agent!
+    expect(told).toContain('Run the tests.')
+    expect(told).toContain(briefs().find(({ author }) => author === 'agent')!.path)
+  })
+
+  test('of a transcript too long for a hook it is made by the process that reads it', () => {
+    const filler = {
+      type: 'user',
+      message: { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'x', content: 'x'.repeat(1_000_000) }] },
+    }
+    for (let n = 0; n < 17; n++) s.write(filler)
+    works()
+    s.preCompact()
+    expect(briefs()).toEqual([])
+    app.engine.catchUp()
+    expect(shown()).toEqual(['baton written aaaa'])
+  })
+})
+
+describe('facts are kept up to date', () => {
+  test('after a turn that made the transcript longer, and a compaction of a long one is read at once', () => {
+    const filler = {
+      type: 'user',
+      message: { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'x', content: 'x'.repeat(1_000_000) }] },
+    }
+    for (let n = 0; n < 17; n++) s.write(filler)
+    works()
+    s.stop()
+    app.engine.catchUp()
+    expect(s.record().factsKeptAt).toBeGreaterThan(17_000_000)
+    const before = s.record().factsKeptAt
+    s.step(31_000)
+    s.stop()
+    app.engine.catchUp()
+    expect(s.record().factsKeptAt).toBe(before)
+    expect(s.preCompact().answer).toContain('Never touch legacy/a.ts.')
+    expect(shown()).toEqual(['baton written aaaa'])
+  })
+})

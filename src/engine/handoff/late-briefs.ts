@@ -1,0 +1,107 @@
+import type { Fact } from '../../contract/fact.js'
+import type { BriefRecord } from '../../contract/records/brief.js'
+import type { Event } from '../../contract/records/event.js'
+import type { SessionRecord } from '../../contract/records/session.js'
+import { briefMaterial, factsOf } from '../compaction/brief-sources.js'
+import { wantedBriefs } from '../compaction/deferred-work.js'
+import type { ReadFacts } from '../compaction/read-facts.js'
+import type { EngineDependencies, SessionContext } from '../context.js'
+import { bringSoon } from '../messages/bring-messages.js'
+import { queue } from '../messages/messages.js'
+import { sessionContext } from '../session-context.js'
+import { keepOwnBrief } from './make-brief.js'
+
+/** What cannot be written now, because a disk is full, may be written later; not for ever. */
+const TRY_MS = 24 * 3_600_000
+
+const REASONS = {
+  ended: 'The session ended without a brief.',
+  gone: 'The client was gone in the middle of its work.',
+}
+
+/**
+ * Sessions that are over and left no brief: Baton writes one, if there was work worth it. That of a session whose client died at work is
+ * offered to whoever starts next in its folder; that of one which simply ended only waits to be asked for.
+ */
+export function writeLateBriefs(deps: EngineDependencies): Event[] {
+  return wantedBriefs(deps.store, deps.now()).flatMap((record) => {
+    try {
+      return writeOne(deps, record)
+    } catch (error) {
+      deps.log('error', 'no brief could be written of a session', { session: record.sessionId, reason: String(error) })
+      giveUp(deps, record)
+      return []
+    }
+  })
+}
+
+function writeOne(deps: EngineDependencies, record: SessionRecord): Event[] {
+  const read = factsOf(deps, record)
+  const material = briefMaterial({ deps, record, read })
+  let told: string | null = null
+  const events = deps.store.transaction(() => {
+    told = null
+    const now = deps.store.session(record.sessionId)
+    const agent = deps.agents[now?.agent ?? '']
+    // Another process may have been faster, or the session was resumed meanwhile.
+    if (!now?.briefWanted || !agent) return []
+    const why = now.briefWanted
+    deps.store.putSession({ ...now, briefWanted: null })
+    const context = sessionContext(deps, agent, now)
+    if (now.state !== 'ended' || hasBrief(context) || !isWorth(read)) return []
+    const brief = keepOwnBrief(context, material, { reason: REASONS[why] })
+    if (why === 'gone') told = offer(deps, now, brief, context.events)
+    return context.events
+  })
+  // The start is over: the person reads it with the first prompt, not when its turn has ended.
+  if (told !== null) bringSoon(deps, told)
+  return events
+}
+
+function giveUp({ store, now }: EngineDependencies, { sessionId, endedAt, seenAt }: SessionRecord): void {
+  if (now().getTime() - Date.parse(endedAt ?? seenAt) < TRY_MS) return
+  store.transaction(() => {
+    const record = store.session(sessionId)
+    if (record) store.putSession({ ...record, briefWanted: null })
+  })
+}
+
+/** Somebody wrote one of this session that still counts. */
+function hasBrief({ deps, record }: Pick<SessionContext, 'deps' | 'record'>): boolean {
+  const briefs = deps.store.briefs({ sessionId: record.sessionId })
+  return briefs.some(({ status }) => ['checked', 'review', 'approved', 'used'].includes(status))
+}
+
+/** Nobody works from a brief of a chat: something was changed, committed, or is left to do. */
+function isWorth({ facts, trouble }: ReadFacts): boolean {
+  const counts = ({ kind, state }: Fact): boolean =>
+    kind === 'commit' ||
+    (kind === 'file' && state === 'changed') ||
+    (kind === 'todo' && state === 'open') ||
+    isFailing({ kind, state })
+  return trouble === null && facts.some(counts)
+}
+
+const isFailing = ({ kind, state }: Pick<Fact, 'kind' | 'state'>): boolean => kind === 'test' && state === 'failed'
+
+/** The person is told, the agent is not: old work is taken up only when somebody wants it. Returns the seat they sit in; null: nobody is there. */
+function offer(deps: EngineDependencies, gone: SessionRecord, brief: BriefRecord, events: Event[]): string | null {
+  const seenSince = gone.seenAt
+  const next = deps.store
+    .sessions({ seenSince })
+    .filter(
+      (one) => one.cwd === gone.cwd && one.state !== 'ended' && one.attended === true && one.startedAt >= gone.seenAt,
+    )
+    .reduce<SessionRecord | null>((a, b) => (a !== null && a.startedAt >= b.startedAt ? a : b), null)
+  const agent = deps.agents[next?.agent ?? '']
+  if (next === null || !agent) return null
+  const id = brief.briefId
+  const text = `[baton] Session ${gone.sessionId.slice(0, 8)} in this folder was cut off in the middle of its work. Baton kept a brief of it (${id}). To go on from it here: baton handoffs use ${id}. To read it: baton handoffs show ${id}.`
+  const context = sessionContext(deps, agent, next, events)
+  queue(
+    context,
+    { category: 'handoff', mode: 'sequential', agent_text: null, user_text: text },
+    { seatId: next.seatId, sessionId: next.sessionId },
+  )
+  return next.seatId
+}

@@ -1,0 +1,128 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { HandoffRecord } from '../../contract/records/handoff.js'
+import { processInfo } from '../../lib/process-info.js'
+import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
+import { sendMessage } from '../messages/send-message.js'
+import { awaitReviews } from './drive-handoff.js'
+
+const ENV = { CLAUDE_CODE_SESSION_ATTENDED: '1', BATON_SEAT: 'api', CLAUDE_PID: String(process.pid) }
+const BRIEF = '# Handoff brief\n\n## Goal and why\nFix the login.\n\n## Next exact step\nRun the tests.\n'
+const SELF = processInfo(process.pid)!
+
+let app: TestApp
+let s: TestSession
+let left: (string | undefined)[]
+beforeEach(() => {
+  app = testApp()
+  app.configure((policy) => ({ ...policy, handoff: { ...policy.handoff, bar: 0 } }))
+  left = []
+  app.engine.deps.leaveWork = (work) => void left.push(work)
+  s = testSession(app, 'aaaaaaaa-0001', ENV)
+  s.start()
+  s.prompt()
+})
+afterEach(() => app.remove())
+
+const last = (): HandoffRecord => app.store.handoffs().at(-1)!
+const look = () => app.engine.lookAtHandoffs()
+const orderLies = () => existsSync(join(app.liveDir, `${s.id}.order.json`))
+const takesOrders = () => app.engine.deps.agents['claude-code']!.takesOrders!(app.liveDir, s.id, SELF)
+/** As the mod does it while something hinders an order. */
+function sees(by: string, { orderId } = last()): void {
+  writeFileSync(
+    join(app.liveDir, `${s.id}.${orderId}.seen.json`),
+    JSON.stringify({ format: 1, orderId, session: s.id, by, at: 1 }),
+  )
+}
+function ordered(tells: boolean): void {
+  s.reports(150_000, Date.now(), undefined, tells)
+  s.step(150_000)
+  s.endsTurn(BRIEF)
+  expect(last()).toMatchObject({ state: 'clearing', way: 'mod' })
+}
+
+describe('an order to clear that the part inside the client does not notice', () => {
+  test('is followed by the next way after seconds, and that part is not counted on any more', () => {
+    ordered(true)
+    app.wait(7)
+    look()
+    expect(last()).toMatchObject({ state: 'clearing', way: 'mod', failedWays: [] })
+    app.wait(5)
+    look()
+    expect(last()).toMatchObject({ state: 'waiting', way: 'start', failedWays: ['mod'] })
+    expect(orderLies()).toBe(false)
+    expect(takesOrders()).toBe(false)
+  })
+
+  test('is waited for by somebody, who looks when it was to be noticed', () => {
+    ordered(true)
+    expect(left).toContain('handoff')
+    const given = app.now().getTime()
+    const until = awaitReviews(app.engine.deps, SELF)!
+    expect(until - given).toBeGreaterThanOrEqual(7_000)
+    expect(until - given).toBeLessThanOrEqual(15_000)
+    sees('draft')
+    expect(awaitReviews(app.engine.deps, SELF)).toBeNull()
+  })
+
+  test('is no reason to look again and again where it cannot be given up', () => {
+    ordered(true)
+    app.wait(60)
+    expect(awaitReviews(app.engine.deps, SELF)).toBeNull()
+  })
+
+  test('that it noticed, or that it would not tell of, keeps its ten minutes', () => {
+    ordered(true)
+    sees('draft')
+    app.wait(60)
+    look()
+    expect(last()).toMatchObject({ state: 'clearing', way: 'mod' })
+    app.remove()
+    app = testApp()
+    app.configure((policy) => ({ ...policy, handoff: { ...policy.handoff, bar: 0 } }))
+    left = []
+    app.engine.deps.leaveWork = (work) => void left.push(work)
+    s = testSession(app, 'aaaaaaaa-0001', ENV)
+    s.start()
+    s.prompt()
+    ordered(false)
+    expect(left).toEqual([])
+    app.wait(60)
+    look()
+    expect(last()).toMatchObject({ state: 'clearing', way: 'mod' })
+  })
+
+  test('counts on it again once it reports', () => {
+    ordered(true)
+    app.wait(30)
+    look()
+    expect(last().state).toBe('waiting')
+    s.reports(151_000, Date.now() + 60_000, undefined, true)
+    expect(takesOrders()).toBe(true)
+  })
+})
+
+test('a message nobody inside the client notices waits again, for whoever else can tell it', () => {
+  s.reports(50_000, Date.now(), undefined, true)
+  s.step(50_000)
+  s.stop()
+  const { seatId } = s.record()
+  const sent = sendMessage(app.engine.deps, {
+    seatId,
+    sender: 'user',
+    mode: 'sequential',
+    text: 'Stop.',
+    file: null,
+  })
+  expect(sent).toMatchObject({ status: 'sent', via: 'order' })
+  app.wait(7)
+  look()
+  expect(app.store.message(sent.message_id)).toMatchObject({ status: 'sent' })
+  app.wait(5)
+  look()
+  expect(app.store.message(sent.message_id)).toMatchObject({ status: 'queued', repeated: false })
+  expect(orderLies()).toBe(false)
+  expect(said(s.prompt().answer).agent).toContain('Stop.')
+})

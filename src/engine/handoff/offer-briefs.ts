@@ -1,0 +1,83 @@
+import type { HandoffRecord } from '../../contract/records/handoff.js'
+import type { SignalContext } from '../context.js'
+import { queue } from '../messages/messages.js'
+import { applyEvent } from './handoff-transitions.js'
+import { cancelHandoffMessages, openHandoff, withdraw } from './handoffs.js'
+import { BY_NEXT_START } from './leave-session.js'
+import { isReviewOver } from './review.js'
+import { isOld, waitingHere } from './waiting-briefs.js'
+
+/** Briefs that have waited too long for a start like this one, or are several: the person is told how to take one up, and nothing is injected. */
+export function offerOld(context: SignalContext): void {
+  const { deps, signal, record, at } = context
+  const inSeat = deps.store.openHandoffs({ seatId: record.seatId }).filter((handoff) => isLeft(context, handoff))
+  const here = waitingHere(deps.store, signal, at)
+  const known = new Map([...here, ...inSeat].map((handoff) => [handoff.handoffId, handoff]))
+  if (record.attended !== true || record.jobId !== null) return
+  for (const handoff of known.values()) if (isOld(handoff, at)) offer(context, handoff)
+  const several = here.filter((handoff) => handoff.briefId !== null && !isOld(handoff, at))
+  if (several.length > 1 && inSeat.length === 0) offerEach(context, several)
+}
+
+const MOST_NAMED = 5
+
+/** Nobody can tell which of them was meant. */
+function offerEach(context: SignalContext, waiting: readonly HandoffRecord[]): void {
+  const named = waiting
+    .slice(-MOST_NAMED)
+    .map(({ briefId, sessionId }) => `${briefId} of session ${sessionId.slice(0, 8)}`)
+  tell(
+    context,
+    `[baton] ${waiting.length} briefs wait in this folder, and none is taken up by itself: ${named.join(', ')}. To go on from one here: baton handoffs use <brief>. To read it: baton handoffs show <brief>.`,
+  )
+}
+
+/** Of one seat, whatever folder: nobody is on the way with it. */
+function isLeft(context: SignalContext, handoff: HandoffRecord): boolean {
+  const { state, newSessionId } = handoff
+  if (newSessionId !== null) return context.deps.store.session(newSessionId)?.state === 'ended'
+  return state === 'waiting' || state === 'clearing' || isReviewOver(context, handoff)
+}
+
+const TOO_OLD = 'nobody took it up within 12 hours'
+
+/** No handoff holds it any more; whoever wants it uses it. */
+function offer(context: SignalContext, handoff: HandoffRecord): void {
+  const brief = handoff.briefId === null ? null : context.deps.store.brief(handoff.briefId)
+  const expired = applyEvent(context, handoff, 'brief-expired', { trouble: TOO_OLD })
+  if (expired === null || brief === null) return
+  const { briefId } = brief
+  const since = `${brief.takenAt.slice(0, 16).replace('T', ' ')} UTC`
+  tell(
+    context,
+    `[baton] A brief of session ${handoff.sessionId.slice(0, 8)} waits here since ${since} (${briefId}), too long to be taken up by itself. To go on from it here: baton handoffs use ${briefId}. To read it: baton handoffs show ${briefId}.`,
+  )
+}
+
+/** A session with a brief ready was resumed: whoever does that wants this conversation, and is told how to leave it. */
+export function offerAtResume(context: SignalContext): void {
+  const { record } = context
+  const handoff = openHandoff(context)
+  if (
+    handoff === null ||
+    handoff.briefId === null ||
+    handoff.sessionId !== record.sessionId ||
+    handoff.newSessionId !== null
+  )
+    return
+  // A review that is open goes on.
+  if (handoff.state === 'review' && !isReviewOver(context, handoff)) return
+  withdraw(context, handoff)
+  cancelHandoffMessages(context, 'the session was resumed')
+  applyEvent(context, handoff, 'session-resumed', { ...BY_NEXT_START, offered: true })
+  const { briefId } = handoff
+  tell(
+    context,
+    `[baton] This session has a brief for a fresh one (${briefId}). It goes on as it is; type /clear to begin a fresh session with the brief, /handoff for a new one. baton handoffs cancel ${briefId} drops it.`,
+  )
+}
+
+function tell(context: SignalContext, text: string): void {
+  const { seatId, sessionId } = context.record
+  queue(context, { category: 'handoff', mode: 'sequential', agent_text: null, user_text: text }, { seatId, sessionId })
+}

@@ -1,0 +1,84 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { readers } from '../../agents/readers.js'
+import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
+import { readFacts } from '../compaction/read-facts.js'
+import { dropBrief } from './handoff-calls.js'
+import { takeUp, writeNow } from './own-briefs.js'
+
+const ATTENDED = { CLAUDE_CODE_SESSION_ATTENDED: '1' }
+let app: TestApp
+let briefId: string
+beforeEach(() => {
+  app = testApp()
+  const old = testSession(app, 'aaaaaaaa-0001', ATTENDED)
+  old.start()
+  old.asks('Fix the login.')
+  const read = readFacts(readers, 'claude-code', old.transcript, {})
+  briefId = writeNow(app.engine.deps, { sessionId: old.id, caller: null, read }).briefId
+})
+afterEach(() => app.remove())
+
+function begun(id: string): TestSession {
+  const session = testSession(app, id, ATTENDED)
+  session.start()
+  return session
+}
+const use = ({ id }: TestSession) => takeUp(app.engine.deps, { briefId, sessionId: id, caller: null })
+const brief = () => app.store.brief(briefId)!
+
+describe('a brief given to a running session', () => {
+  test('may be one whose handoff failed: its text is as good as before', () => {
+    app.store.transaction(() => app.store.putBrief({ ...brief(), status: 'failed' }))
+    const next = begun('cccccccc-0003')
+    use(next)
+    expect(said(next.prompt().answer).agent).toContain('Fix the login.')
+    next.step(20_000)
+    expect(brief()).toMatchObject({ status: 'used', usedBySessionId: next.id })
+  })
+
+  test('is used once the agent has it, and not before', () => {
+    const next = begun('cccccccc-0003')
+    use(next)
+    expect(brief()).toMatchObject({ status: 'written', usedBySessionId: null })
+    expect(readFileSync(join(app.outbox, next.id, 'UserPromptSubmit'), 'utf8')).toContain('Fix the login.')
+    expect(next.record().lastHandoffPath).toBeNull()
+    expect(said(next.prompt().answer).agent).toContain('Fix the login.')
+    next.step(20_000)
+    expect(brief()).toMatchObject({ status: 'used', usedBySessionId: next.id, usedAt: expect.any(String) })
+    expect(next.record().lastHandoffPath).toBe(brief().path)
+    expect(() => use(begun('dddddddd-0004'))).toThrow('was used')
+  })
+
+  test('is handed on: what the user asked for in it stands in the brief of the session it was given to', () => {
+    const next = begun('cccccccc-0003')
+    use(next)
+    next.asks('Go on.')
+    next.step(20_000)
+    const read = readFacts(readers, 'claude-code', next.transcript, {})
+    const written = writeNow(app.engine.deps, { sessionId: next.id, caller: null, read })
+    expect(written.parentBriefId).toBe(briefId)
+    expect(readFileSync(written.path, 'utf8')).toContain('Fix the login.')
+  })
+
+  test('is given to nobody else meanwhile, nor dropped', () => {
+    const next = begun('cccccccc-0003')
+    use(next)
+    expect(() => use(begun('dddddddd-0004'))).toThrow('on its way to session cccccccc')
+    expect(() => dropBrief(app.engine.deps, { briefId, caller: null })).toThrow('on its way')
+  })
+
+  test('can be given again when the session ends before, and is not given to that one any more', () => {
+    const next = begun('cccccccc-0003')
+    use(next)
+    next.end('prompt_input_exit')
+    expect(brief().status).toBe('written')
+    const other = begun('dddddddd-0004')
+    use(other)
+    expect(existsSync(join(app.outbox, next.id))).toBe(false)
+    next.start('resume')
+    expect(said(next.prompt().answer).agent ?? '').not.toContain('Fix the login.')
+    expect(said(other.prompt().answer).agent).toContain('Fix the login.')
+  })
+})

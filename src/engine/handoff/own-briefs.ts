@@ -1,0 +1,153 @@
+import { resumeText } from '../../briefs/resume-text.js'
+import type { BriefRecord } from '../../contract/records/brief.js'
+import type { HandoffRecord } from '../../contract/records/handoff.js'
+import type { Message } from '../../contract/records/message.js'
+import type { SessionRecord } from '../../contract/records/session.js'
+import { BatonError, EXIT } from '../../lib/errors.js'
+import { briefMaterial } from '../compaction/brief-sources.js'
+import type { ReadFacts } from '../compaction/read-facts.js'
+import type { EngineDependencies, SessionContext, SignalContext } from '../context.js'
+import { bringSoon } from '../messages/bring-messages.js'
+import { queue } from '../messages/messages.js'
+import { takeBack } from '../messages/ready-messages.js'
+import { knownSessionContext } from '../session-context.js'
+import { admit, type Caller } from './authorize-caller.js'
+import { applyEvent } from './handoff-transitions.js'
+import { isThere } from './leave-session.js'
+import { keepOwnBrief } from './make-brief.js'
+
+/** The client passes ten thousand characters on whole, and other words may travel along. */
+const LONGEST = 8_500
+
+/** A brief without a model, now, for whoever wants one. The session goes on as it was. */
+export function writeNow(
+  deps: EngineDependencies,
+  asked: { sessionId: string; caller: Caller; read: ReadFacts },
+): BriefRecord {
+  const { record } = knownSessionContext(deps, asked.sessionId)
+  admit(deps.store, asked.caller, record)
+  if (asked.read.trouble !== null || asked.read.lines === 0)
+    throw new BatonError(
+      `There is nothing to write a brief from: ${asked.read.trouble ?? 'the transcript is empty'}.`,
+      'baton status --all lists the sessions; name another one with --session ID.',
+      EXIT.notFound,
+    )
+  const material = briefMaterial({ deps, record, read: asked.read })
+  return deps.store.transaction(() =>
+    keepOwnBrief(knownSessionContext(deps, asked.sessionId), material, { reason: 'It was asked for by a command.' }),
+  )
+}
+
+/**
+ * A running session is given a brief of another: with its next request it has what a fresh one would begin with, and the brief is used
+ * (`wake-idle-session.ts`). If it ends before, nobody has it, and it can be given to the next.
+ */
+export function takeUp(
+  deps: EngineDependencies,
+  asked: { briefId: string; sessionId: string; caller: Caller },
+): BriefRecord {
+  const given = giveBrief(deps, asked)
+  // Without a server its next hook finds it there, not only the one after that.
+  bringSoon(deps, deps.store.session(asked.sessionId)!.seatId)
+  return given
+}
+
+function giveBrief(
+  deps: EngineDependencies,
+  asked: { briefId: string; sessionId: string; caller: Caller },
+): BriefRecord {
+  return deps.store.transaction(() => {
+    const brief = deps.store.brief(asked.briefId)!
+    const context = knownSessionContext(deps, asked.sessionId)
+    const { record } = context
+    admit(deps.store, asked.caller, record)
+    refuse(context, brief)
+    const body = deps.sources().keeper.read(brief)
+    if (body === null)
+      throw new BatonError(
+        `The brief in ${brief.path} is gone or was changed.`,
+        'It is not given to an agent.',
+        EXIT.refused,
+      )
+    takeFrom(deps, brief)
+    const holder = holderOf(deps, brief)
+    const trouble = `session ${record.sessionId.slice(0, 8)} was given it`
+    if (holder !== null) applyEvent(context, holder, 'brief-given-elsewhere', { trouble })
+    const given: BriefRecord = { ...brief, givenTo: record.sessionId }
+    deps.store.putBrief(given)
+    const seatName = deps.store.seat(brief.seatId)?.name ?? null
+    const addenda = deps.sources().keeper.late(brief)
+    queue(
+      context,
+      {
+        category: 'brief',
+        mode: 'urgent',
+        brief_id: brief.briefId,
+        agent_text: resumeText({ ...brief, addenda, seatName }, body, LONGEST),
+        user_text: null,
+      },
+      { seatId: record.seatId, sessionId: record.sessionId },
+    )
+    return given
+  })
+}
+
+/** The session that runs and will have the brief with its next request; null: none will. */
+export function awaiting(deps: EngineDependencies, brief: BriefRecord): SessionRecord | null {
+  const record = openGiving(deps, brief).length === 0 ? null : deps.store.session(brief.givenTo!)
+  const agent = deps.agents[record?.agent ?? '']
+  return record && agent && isThere({ agent, record }) ? record : null
+}
+
+function openGiving({ store }: EngineDependencies, { briefId, givenTo }: BriefRecord): Message[] {
+  const record = givenTo ? store.session(givenTo) : null
+  return record === null ? [] : store.openMessages(record.seatId).filter(({ brief_id }) => brief_id === briefId)
+}
+
+/** The session it was on its way to has gone; should it come back, it is not given it any more. */
+function takeFrom(deps: EngineDependencies, brief: BriefRecord): void {
+  if (openGiving(deps, brief).length === 0) return
+  takeBack(knownSessionContext(deps, brief.givenTo!), brief.givenTo!)
+  for (const message of openGiving(deps, brief)) deps.store.putMessage({ ...message, status: 'cancelled' })
+}
+
+export function refuseAwaited(deps: EngineDependencies, brief: BriefRecord): void {
+  const record = awaiting(deps, brief)
+  if (record === null) return
+  throw new BatonError(
+    `${brief.briefId} is on its way to session ${record.sessionId.slice(0, 8)}, which has it with its next request.`,
+    `Its text: baton handoffs show ${brief.briefId}.`,
+    EXIT.refused,
+  )
+}
+
+function refuse(context: SessionContext & Pick<SignalContext, 'enabled'>, brief: BriefRecord): void {
+  const { deps, record } = context
+  const id = record.sessionId.slice(0, 8)
+  const why = (text: string, hint: string): BatonError => new BatonError(text, hint, EXIT.refused)
+  if (brief.status === 'used')
+    throw why(
+      `${brief.briefId} was used: session ${brief.usedBySessionId?.slice(0, 8) ?? 'unknown'} has it.`,
+      `Its text: baton handoffs show ${brief.briefId}.`,
+    )
+  refuseAwaited(deps, brief)
+  if (brief.status === 'cancelled')
+    throw why(`${brief.briefId} is cancelled.`, 'baton handoffs list shows those that can be used.')
+  const holder = holderOf(deps, brief)
+  if (holder !== null && !isLeftBehind(deps, holder))
+    throw why(
+      `${brief.briefId} waits for the next session of its own seat.`,
+      'It begins with it by itself: start one in its folder, or type /clear in the one the brief was written in.',
+    )
+  if (!context.enabled) throw why(`Baton is off for session ${id}.`, `baton on ${id} lets it act again.`)
+  if (!isThere(context)) throw why(`Session ${id} has ended.`, 'Name one that runs: --session ID.')
+}
+
+function holderOf({ store }: EngineDependencies, { seatId, briefId }: BriefRecord): HandoffRecord | null {
+  return store.openHandoffs({ seatId }).find((handoff) => handoff.briefId === briefId) ?? null
+}
+
+/** Its session has ended, and only a start would take it up: a person may say which. */
+function isLeftBehind({ store }: EngineDependencies, { state, sessionId }: HandoffRecord): boolean {
+  return state === 'waiting' && store.session(sessionId)?.state === 'ended'
+}

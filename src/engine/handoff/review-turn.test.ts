@@ -1,0 +1,66 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type TestApp, type TestSession, testApp, testSession, watchReads } from '../../testing/engine-session.js'
+import { approveBrief, requestBrief } from './handoff-calls.js'
+
+/** A turn that runs while a person may look at the brief. */
+
+const ENV = { CLAUDE_CODE_SESSION_ATTENDED: '1', BATON_SEAT: 'api', CLAUDE_PID: String(process.pid) }
+const BRIEF = '# Handoff brief\n\n## Goal and why\nFix the login.\n\n## Next exact step\nRun the tests.\n'
+
+let app: TestApp
+let s: TestSession
+beforeEach(() => {
+  app = testApp()
+  app.configure((policy) => ({ ...policy, handoff: { ...policy.handoff, bar: 0, reviewSeconds: 30 } }))
+  app.engine.deps.leaveWork = () => {}
+})
+afterEach(() => app.remove())
+
+const deps = () => app.engine.deps
+const last = () => app.store.handoffs().at(-1)!
+const statuses = () => app.store.briefs().map(({ author, status }) => `${author} ${status}`)
+const look = () => app.engine.lookAtHandoffs()
+const isOrdered = () => existsSync(join(app.liveDir, `${s.id}.order.json`))
+const ends = (answer: string) => s.endsTurn(answer)
+function ask(content: string): void {
+  s.asks(content)
+}
+/** The turn in which the brief is written has just ended. */
+function written(): void {
+  s = testSession(app, 'aaaaaaaa-0001', ENV)
+  s.start()
+  s.reports(90_000, Date.now())
+  ask('Fix the login.')
+  requestBrief(deps(), { sessionId: s.id, caller: null, reason: null })
+  s.step(91_000)
+  ends(BRIEF)
+}
+
+test('ends with a new brief after the window closed: that one has a window of its own, unless a person said yes to the first', () => {
+  written()
+  app.wait(20)
+  ask('Write the brief again, with the logout.')
+  app.wait(11)
+  look()
+  expect(last()).toMatchObject({ state: 'checked', stale: true })
+  ends(BRIEF.replace('login', 'logout'))
+  expect(statuses()).toEqual(['agent superseded', 'agent review'])
+  expect(isOrdered()).toBe(false)
+  ask('And once more.')
+  approveBrief(deps(), { briefId: last().briefId!, caller: null })
+  ends(BRIEF)
+  expect(statuses()).toEqual(['agent superseded', 'agent approved'])
+  expect(last().state).toBe('clearing')
+})
+
+test('approves a brief the work has left behind: what happened since is read before the store is locked', () => {
+  written()
+  ask('Never use tabs in src/tabs.ts.')
+  ends('Understood.')
+  const read = watchReads(app)
+  approveBrief(deps(), { briefId: last().briefId!, caller: null })
+  expect(read).toEqual(['aaaa ahead'])
+  expect(app.store.briefs()[0]!.addenda).toHaveLength(1)
+})

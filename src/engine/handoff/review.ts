@@ -1,0 +1,120 @@
+import { clockTime, HINDRANCES, reviewText, STATE_WORDS } from '../../briefs/review-text.js'
+import type { BriefRecord } from '../../contract/records/brief.js'
+import type { HandoffRecord } from '../../contract/records/handoff.js'
+import { reviewNotice } from '../../policy/notice-text.js'
+import type { SessionContext, SignalContext } from '../context.js'
+import { queue } from '../messages/messages.js'
+import { notifyUser } from '../messages/notify-user.js'
+import type { PolicyContext } from '../session-context.js'
+import { applyEvent, cancelHandoff, updateHandoff } from './handoff-transitions.js'
+import { cancelHandoffMessages, openHandoff, withdraw } from './handoffs.js'
+import { leaveSession, leaveWhenIdle } from './leave-session.js'
+import { hindranceOf } from './missed-orders.js'
+
+/**
+ * A person may look at a brief before it is used (`handoff.review_seconds`). The window opens when the brief is ready and closes by itself:
+ * whoever looks first after that, a process that waits for it (`workers/typist.ts`), a signal, a command or the server, goes on with the
+ * handoff. What a person wrote or edited into its place needs no second look.
+ */
+
+/** While somebody has the text open in an editor: their time to think, and an end to it if they never come back. */
+const EDITING_MS = 60 * 60_000
+
+/** The brief is ready: a person looks at it first, where the configuration says so; else the session is left. */
+export function reviewOrLeave(context: PolicyContext, handoff: HandoffRecord, brief: BriefRecord): void {
+  if (!beginReview(context, handoff, brief)) leaveSession(context, handoff)
+}
+
+/** False: nobody wants to look at it. */
+export function beginReview(context: PolicyContext, handoff: HandoffRecord, brief: BriefRecord): boolean {
+  const { deps, record, policy } = context
+  if (policy.handoff.reviewSeconds === 0 || brief.author === 'user') return false
+  const dueAt = windowEnd(context)
+  const change = { dueAt, way: null, orderId: null, driver: null }
+  // A refused event leaves the brief unread: it must not be used.
+  if (applyEvent(context, handoff, 'review-opened', change) === null) return true
+  const text = reviewText({ briefId: brief.briefId, path: brief.path, dueAt })
+  queue(
+    context,
+    { category: 'handoff', mode: 'sequential', agent_text: null, user_text: text },
+    // Of one that has ended the person hears where they sit next.
+    { seatId: record.seatId, sessionId: record.state === 'ended' ? null : record.sessionId },
+  )
+  notifyUser(context, [reviewNotice(handoff.handoffId, brief.briefId, dueAt)])
+  if (dueAt !== null) deps.store.afterCommit(() => deps.leaveWork('handoff'))
+  return true
+}
+
+/** The time to object is over. */
+export function endReview(context: PolicyContext, handoff: HandoffRecord): void {
+  const brief = handoff.briefId === null ? null : context.deps.store.brief(handoff.briefId)
+  if (!context.enabled) {
+    cancelHandoff(context, handoff, 'Baton was switched off')
+    return
+  }
+  if (brief) context.deps.store.putBrief({ ...brief, status: 'checked' })
+  useReviewed(context, handoff)
+}
+
+/** Nobody objects. */
+export function useReviewed(context: PolicyContext, handoff: HandoffRecord): HandoffRecord {
+  cancelHandoffMessages(context, 'the review is over')
+  return leaveWhenIdle(context, handoff)
+}
+
+export function isReviewOver({ at }: Pick<SessionContext, 'at'>, { state, dueAt }: HandoffRecord): boolean {
+  return state === 'review' && dueAt !== null && dueAt <= at
+}
+
+/** The window is open for as long as somebody may take to edit the text. */
+export function holdReview(context: SessionContext, handoff: HandoffRecord): void {
+  if (handoff.state === 'review' && handoff.dueAt !== null)
+    updateHandoff(context, handoff, { dueAt: later(context, EDITING_MS) })
+}
+
+/** When a window that is opened anew closes; one the configuration no longer asks for closes as it would have. */
+export function renewedEnd(context: PolicyContext, { dueAt }: HandoffRecord): string | null {
+  return context.policy.handoff.reviewSeconds === 0 ? dueAt : windowEnd(context)
+}
+
+function windowEnd(context: PolicyContext): string | null {
+  const { reviewSeconds } = context.policy.handoff
+  return reviewSeconds === 'approval' ? null : later(context, reviewSeconds * 1000)
+}
+
+const later = ({ at }: Pick<SessionContext, 'at'>, ms: number): string => new Date(Date.parse(at) + ms).toISOString()
+
+/**
+ * Does what the user typed as `/handoff status`, `approve` or `cancel`. Returns what the user
+ * reads. Inside a transaction.
+ */
+export function answerCommand(context: SignalContext, command: 'status' | 'approve' | 'cancel'): string {
+  const { record, deps } = context
+  const id = record.sessionId.slice(0, 8)
+  if (!context.enabled) return `[baton] Baton is off for this session. baton on ${id} lets it act again.`
+  const open = openHandoff(context)
+  if (open === null)
+    return '[baton] No handoff is under way. /handoff asks the agent for a brief and hands the work over.'
+  if (command === 'status')
+    return `[baton] Handoff ${open.number}: ${stateText(context, open)}. To stop it: /handoff cancel`
+  if (command === 'approve') {
+    const brief = open.briefId === null ? null : deps.store.brief(open.briefId)
+    if (open.state !== 'review' || brief === null)
+      return `[baton] Nothing waits for a review. Handoff ${open.number}: ${stateText(context, open)}.`
+    deps.store.putBrief({ ...brief, status: 'approved' })
+    const handoff = useReviewed(context, open)
+    return `[baton] ${brief.briefId} is approved: ${stateText(context, handoff)}.`
+  }
+  const isBegun = open.newSessionId !== null || (open.state === 'clearing' && !withdraw(context, open))
+  if (isBegun) return '[baton] It cannot be cancelled any more: the fresh session has begun, or begins at this moment.'
+  cancelHandoff(context, open, 'the user cancelled it')
+  return '[baton] The handoff is cancelled: this session continues.'
+}
+
+function stateText({ deps }: SignalContext, handoff: HandoffRecord): string {
+  const hindered = HINDRANCES[hindranceOf(deps, handoff) ?? '']
+  if (hindered !== undefined) return `the brief is ready, and the session is cleared when ${hindered}`
+  if (handoff.state !== 'review') return STATE_WORDS[handoff.state]
+  const when = handoff.dueAt === null ? 'only you can approve it' : `used by itself at ${clockTime(handoff.dueAt)}`
+  return `its brief waits for your review (${when}): /handoff approve`
+}

@@ -1,0 +1,172 @@
+import type { LaidAnswer } from '../../contract/outbox.js'
+import type { Event } from '../../contract/records/event.js'
+import type { SessionRecord } from '../../contract/records/session.js'
+import type { SignalKind } from '../../contract/signal.js'
+import type { EngineDependencies, SessionContext } from '../context.js'
+import { sayOf } from './message-text.js'
+import { isWorthTurn } from './pick-messages.js'
+import { pickNow, takeBack, toSay } from './ready-messages.js'
+import {
+  markPrompted,
+  mayWake,
+  ordered,
+  requeue,
+  sameProcess,
+  settleLost,
+  settleOrders,
+  wake,
+} from './wake-idle-session.js'
+
+/** Messages to a seat are sent without waiting for the client's next event: by an order, or through the outbox. */
+
+/** In a transaction of its own, so that only what is kept for good is laid. */
+export function lay(context: SessionContext, kind: SignalKind | null): void {
+  const { deps, agent, record } = context
+  // If the client stops now, what it was given may have to be given again, before what stands behind it.
+  const unsettled = deps.store.openMessages(record.seatId).filter(({ status }) => status === 'sent')
+  // Each event has its own selection: a message that only the end of a turn may carry must not take
+  // the room of one for the next tool boundary.
+  const answersFor = (inFlight: readonly string[]): LaidAnswer[] =>
+    agent.carriers.flatMap((event) => {
+      const messages = pickNow(context, kind, { inFlight, unsettled, carrier: { event, agent } })
+      const text = agent.answer(event, sayOf(messages))
+      return text === '' ? [] : [{ event, text, ids: messages.map(({ message_id }) => message_id) }]
+    })
+  if (deps.outbox.holds(record.sessionId, answersFor([]))) return
+  const answers = answersFor(takeBack(context, record.sessionId))
+  if (answers.length > 0) deps.outbox.lay(record.sessionId, answers)
+}
+
+/**
+ * Brings what was sent to a seat on its way without waiting for its next event: by an order where it is idle and can be told so, else
+ * to where its next hook finds it. In a transaction of its own.
+ */
+export function bring(deps: EngineDependencies, seatId: string): void {
+  deps.store.transaction(() => {
+    const context = seatContext(deps, seatId)
+    if (context === null) return
+    const { agent, record } = context
+    settleOrders(context, null, true)
+    if (record.process !== null && !agent.alive(record.process)) settleGone(context)
+    // An order that was begun starts a turn at any moment, and later messages go with that turn.
+    const called = toSay(context)
+    if (called.length > 0 && mayWake(context)) wake(context, called)
+    else {
+      // The next signal says more precisely what is worth waiting for.
+      deps.outbox.expect(record.sessionId, [...agent.carriers.slice(0, 1), ...agent.turnEnds])
+      lay(context, null)
+    }
+  })
+}
+
+/** Sends queued messages where that is possible; otherwise the seat's next event carries them. */
+export function bringSoon(deps: EngineDependencies, seatId: string): void {
+  try {
+    bring(deps, seatId)
+  } catch (error) {
+    deps.log('warn', 'a message could not be brought on its way', { seat: seatId, reason: String(error) })
+  }
+}
+
+/** The client has gone, and its transcript says the last word about what it was given. */
+function settleGone(context: SessionContext): void {
+  const { deps, record } = context
+  takeBack(context, record.sessionId)
+  const given = deps.store
+    .openMessages(record.seatId)
+    .filter(({ status, session_id }) => status === 'sent' && session_id === null)
+  for (const message of given)
+    if ((message.sent_to ?? record.sessionId) === record.sessionId) settleLost(context, message)
+}
+
+/** The session that sits in a seat; null: none does. */
+export function sitting({ store }: Pick<EngineDependencies, 'store'>, seatId: string): SessionRecord | null {
+  const process = store.seat(seatId)?.process ?? null
+  const there = store.chain(seatId).filter(({ state }) => state !== 'ended')
+  const own = process === null ? undefined : there.findLast((record) => sameProcess(record.process, process))
+  return own ?? there.at(-1) ?? null
+}
+
+/** The context of the session in a seat, for speaking to it without a signal; null: nobody sits there, or a job's runner speaks for it. */
+export function seatContext(deps: EngineDependencies, seatId: string): SessionContext | null {
+  const record = sitting(deps, seatId)
+  return record === null || record.jobId !== null ? null : messageContext(deps, record)
+}
+
+/** null: nothing is known of its agent. */
+export function messageContext(deps: EngineDependencies, record: SessionRecord): SessionContext | null {
+  const agent = deps.agents[record.agent]
+  return agent ? { deps, agent, record, at: deps.now().toISOString(), events: [] } : null
+}
+
+/** Beyond these it is a matter for the seat's own events. */
+const NEWEST = 200
+
+/**
+ * Messages to seats that are on their way without a signal: orders that were refused or came too late leave theirs queued, and an idle
+ * session somebody could not tell before is told. For commands and the server, which come without a signal.
+ */
+export function lookAtMessages(deps: EngineDependencies): Event[] {
+  const { store } = deps
+  const open = store
+    .messages({ limit: NEWEST })
+    .filter((m) => isWorthTurn(m) && (m.status === 'queued' || Boolean(m.order_id)))
+  return [...new Set(open.map(({ seat_id }) => seat_id))].flatMap((seatId) =>
+    store.transaction(() => lookAtSeat(deps, seatId)),
+  )
+}
+
+function lookAtSeat(deps: EngineDependencies, seatId: string): Event[] {
+  const context = seatContext(deps, seatId)
+  if (context === null) return []
+  const before = ordered(deps.store.openMessages(seatId))
+  settleOrders(context, null, false)
+  const open = deps.store.openMessages(seatId)
+  const waits = open.some((message) => message.status === 'queued' && isWorthTurn(message))
+  // Messages of an order that failed must be found by the next hook.
+  if (waits && !ordered(open) && (before || mayWake(context))) deps.store.afterCommit(() => bring(deps, seatId))
+  return context.events
+}
+
+/** A prompt for the terminal of a session. */
+export interface TypedPrompt {
+  seatId: string
+  orderId: string
+  sessionId: string
+  text: string
+}
+
+/** The idle session of a seat for which something waits and which nothing but its terminal can tell; null: there is none. */
+export function typable(deps: EngineDependencies, seatId: string): SessionRecord | null {
+  const context = seatContext(deps, seatId)
+  if (context === null || context.record.attended !== true || context.record.state !== 'idle' || mayWake(context))
+    return null
+  const { process } = context.record
+  return process !== null && context.agent.alive(process) ? context.record : null
+}
+
+/** Stored before the first key; null: somebody else has told it meanwhile. */
+export function beginTypingMessages(deps: EngineDependencies, seatId: string): TypedPrompt | null {
+  return deps.store.transaction(() => {
+    const context = typable(deps, seatId) === null ? null : seatContext(deps, seatId)
+    if (context === null) return null
+    settleOrders(context, null, true)
+    const messages = toSay(context)
+    const text = sayOf(messages).agent
+    if (text === null) return null
+    const orderId = `keys_${deps.newId()}`
+    markPrompted(context, messages, 'keys', orderId)
+    return { seatId, orderId, sessionId: context.record.sessionId, text }
+  })
+}
+
+/** Nothing was sent and nothing of it stands there: it waits again. */
+export function typedNothing(deps: EngineDependencies, { seatId, orderId }: TypedPrompt): void {
+  deps.store.transaction(() => {
+    const context = seatContext(deps, seatId)
+    if (context === null) return
+    for (const message of deps.store.openMessages(seatId))
+      if (message.order_id === orderId) requeue(context, message, false)
+    deps.store.afterCommit(() => bring(deps, seatId))
+  })
+}

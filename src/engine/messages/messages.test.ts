@@ -1,0 +1,283 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Message } from '../../contract/records/message.js'
+import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
+import { setEnabled } from '../signals/switches.js'
+
+let app: TestApp
+let s: TestSession
+beforeEach(() => {
+  app = testApp()
+  s = testSession(app)
+  s.start()
+  s.prompt()
+})
+afterEach(() => app.remove())
+
+const warning = (): Message => s.messages('context').at(-1)!
+const off = () => setEnabled(app.engine.deps, 'session', s.id, false, app.now().toISOString())
+const on = () => setEnabled(app.engine.deps, 'session', s.id, true, app.now().toISOString())
+
+/** Every answer a session gave, as what the agent and the user were told. */
+function told(...answers: { answer: string }[]) {
+  const all = answers.map(({ answer }) => said(answer))
+  return { agent: all.flatMap(({ agent }) => agent ?? []), user: all.flatMap(({ user }) => user ?? []) }
+}
+
+describe('a warning', () => {
+  test('is sent with the answer that can carry it and delivered once the client goes on', () => {
+    const taken = s.step(90_000)
+    expect(said(taken.answer).agent).toMatch(/^\[baton\] Context level "notice": 90,000 tokens/)
+    expect(said(taken.answer).user).toMatch(/^\[baton\] notice: 54% full, about 77k tokens/)
+    expect(warning()).toMatchObject({
+      status: 'sent',
+      via: 'PostToolBatch',
+      delivered_at: null,
+      user_told_at: warning().sent_at,
+    })
+    s.statusLine(90_000)
+    expect(warning().status).toBe('sent')
+    s.stop()
+    expect(warning()).toMatchObject({ status: 'delivered', repeated: false })
+    expect(s.events('message_delivered')).toHaveLength(1)
+  })
+
+  test('is told once, whatever comes after', () => {
+    const answers = [
+      s.step(90_000),
+      s.step(91_000),
+      s.stop(),
+      s.prompt(),
+      s.step(92_000),
+      s.start('resume'),
+      s.step(93_000),
+    ]
+    expect(told(...answers).agent).toHaveLength(1)
+    expect(told(...answers).user).toHaveLength(1)
+  })
+
+  test('over several levels is one message with the present figure', () => {
+    const taken = s.step(150_000)
+    expect(told(taken).agent).toEqual([expect.stringMatching(/"handoff": 150,000 tokens/)])
+    expect(s.events('level_crossed').map((event) => event.data.level)).toEqual(['notice', 'warning', 'handoff'])
+    expect(s.events('context_warning').map((event) => event.data.levels)).toEqual([['notice', 'warning', 'handoff']])
+  })
+
+  test('first reached by the last answer of a turn is told to the user at once and to the agent with the next prompt', () => {
+    s.answers(90_000)
+    const [stop, prompt] = [s.stop(), s.prompt()]
+    expect(said(stop.answer)).toEqual({ agent: null, user: expect.stringContaining('notice') })
+    expect(said(prompt.answer)).toEqual({ agent: expect.stringContaining('"notice"'), user: null })
+    expect(warning()).toMatchObject({ status: 'sent', via: 'UserPromptSubmit' })
+  })
+
+  test('reached by a status line waits for an answer that reaches the agent', () => {
+    s.answers(90_000)
+    expect(s.statusLine(90_000).answer).toBe('')
+    expect(warning().status).toBe('queued')
+    expect(told(s.batch()).agent).toHaveLength(1)
+  })
+
+  test('still waiting is replaced when a higher level is reached', () => {
+    s.step(90_000, { deliver: 'keep' })
+    const first = warning()
+    const taken = s.step(120_000)
+    expect(told(taken).agent).toEqual([expect.stringContaining('"warning"')])
+    expect(s.messages('context').map((message) => message.status)).toEqual(['cancelled', 'sent'])
+    expect(s.events('message_cancelled')[0]?.data).toMatchObject({ message_id: first.message_id })
+  })
+
+  test('of one session never touches another’s, not even in the same seat', () => {
+    const env = { BATON_SEAT: 'shared' }
+    const [one, two] = [testSession(app, 'one-0001', env), testSession(app, 'two-0002', env)]
+    one.start()
+    two.start()
+    one.step(90_000, { deliver: 'keep' })
+    expect(told(two.step(120_000)).agent).toEqual([expect.stringContaining('"warning"')])
+    two.preCompact()
+    two.start('compact')
+    expect(one.messages('context')).toMatchObject([{ status: 'queued' }])
+    expect(told(one.prompt()).agent).toEqual([expect.stringContaining('"notice"')])
+  })
+})
+
+describe('after a crash of the client', () => {
+  test('a warning that was given but is not in the conversation is given again, marked', () => {
+    const [given] = told(s.step(90_000)).agent
+    app.wait(30)
+    const again = said(s.start('resume').answer)
+    expect(again.agent).toBe(`[baton] (repeated: the client stopped before this could be confirmed)\n${given}`)
+    expect(again.user).toBeNull()
+    // between the start and the prompt the model was not asked
+    s.prompt()
+    expect(warning()).toMatchObject({ status: 'sent', repeated: true })
+    expect(told(s.step(91_000)).agent).toEqual([])
+    expect(warning()).toMatchObject({ status: 'delivered', repeated: true })
+  })
+
+  test('a warning the conversation holds is not given again', () => {
+    const [given] = told(s.step(90_000)).agent
+    s.holds(`PostToolBatch hook additional context: ${given}`)
+    expect(s.start('resume').answer).toBe('')
+    expect(warning()).toMatchObject({ status: 'delivered', repeated: false })
+  })
+
+  test('a warning that still waited is given as the first time', () => {
+    s.step(90_000, { deliver: 'keep' })
+    expect(said(s.start('resume').answer).agent).toMatch(/^\[baton\] Context level "notice"/)
+  })
+
+  test('of a second client nothing is repeated', () => {
+    s.step(90_000)
+    const other = testSession(app, 'bbbbbbbb-0002')
+    expect(other.start('resume').answer).toBe('')
+    expect(warning().status).toBe('sent')
+  })
+})
+
+describe('a warning that still waits is cancelled', () => {
+  beforeEach(() => {
+    s.step(90_000, { deliver: 'keep' })
+    expect(warning().status).toBe('queued')
+  })
+
+  test('when the conversation is cleared', () => {
+    s.end('clear', { deliver: 'keep' })
+    expect(warning().status).toBe('cancelled')
+  })
+
+  test('when the conversation is cleared and only the new session says so', () => {
+    const env = { CLAUDE_PID: String(process.pid) }
+    const before = testSession(app, 'before-0001', env)
+    before.start()
+    before.step(90_000, { deliver: 'keep' })
+    const cleared = testSession(app, 'cleared-0002', env)
+    expect(cleared.start('clear').answer).toBe('')
+    expect(before.messages('context')).toMatchObject([{ status: 'cancelled' }])
+    expect(warning().status).toBe('queued')
+  })
+
+  test('not when the session merely ends: it may be resumed', () => {
+    s.end('prompt_input_exit', { deliver: 'keep' })
+    expect(warning().status).toBe('queued')
+    expect(told(s.start('resume')).agent).toHaveLength(1)
+  })
+
+  test('when Baton is switched off, and switching on speaks again', () => {
+    off()
+    expect(warning().status).toBe('cancelled')
+    expect(told(s.prompt(), s.step(91_000), s.step(120_000)).agent).toEqual([])
+    on()
+    expect(told(s.step(121_000)).agent).toEqual([expect.stringContaining('"warning"')])
+    expect(s.record().track.cycle).toBe(1)
+  })
+
+  test('when its level is reconfigured, and the new rule speaks for itself', () => {
+    app.configure((policy) => ({
+      ...policy,
+      levels: policy.levels.map((level) =>
+        level.name === 'notice' ? { ...level, at: { of: 'tokens', tokens: 60_000 }, rule: '60k' } : level,
+      ),
+    }))
+    const before = warning()
+    expect(told(s.prompt()).agent).toEqual([expect.stringContaining('"notice"')])
+    expect(s.messages('context').map((message) => message.status)).toEqual(['cancelled', 'sent'])
+    expect(warning().message_id).not.toBe(before.message_id)
+  })
+
+  test('not by what another session in the seat finds reconfigured', () => {
+    const env = { BATON_SEAT: 'shared' }
+    const [one, two] = [testSession(app, 'one-0001', env), testSession(app, 'two-0002', env)]
+    one.start()
+    two.start()
+    one.step(90_000, { deliver: 'keep' })
+    two.step(30_000)
+    app.configure((policy) => ({ ...policy, levels: policy.levels.map((level) => ({ ...level, mode: 'urgent' })) }))
+    two.batch([], { deliver: 'keep' })
+    expect(one.messages('context')).toMatchObject([{ status: 'queued' }])
+  })
+
+  test('not when another level is reconfigured', () => {
+    app.configure((policy) => ({ ...policy, levels: policy.levels.filter((level) => level.name !== 'critical') }))
+    expect(told(s.prompt()).agent).toEqual([expect.stringContaining('"notice"')])
+    expect(s.messages('context')).toHaveLength(1)
+  })
+
+  test('not when the levels only change places because the window did', () => {
+    const fixed = {
+      name: 'fixed',
+      at: { of: 'tokens', tokens: 88_000 },
+      actions: ['agent'],
+      mode: 'urgent',
+      rule: '88k',
+      from: '',
+    }
+    app.configure((policy) => ({ ...policy, levels: [...policy.levels, fixed as (typeof policy.levels)[0]] }))
+    const other = testSession(app, 'bbbbbbbb-0002')
+    other.start()
+    other.step(90_000, { deliver: 'keep' })
+    other.statusLine(90_000, { model: 'claude-opus-5-5', window: 1_000_000 })
+    expect(other.messages('context').filter((message) => message.status === 'cancelled')).toEqual([])
+  })
+})
+
+describe('what a seat is told', () => {
+  test('more than one answer can hold comes in several, and nothing is lost', () => {
+    const child = testSession(app, 'cccccccc-0003', { BATON_PARENT_SEAT: s.record().seatId })
+    child.start()
+    for (let n = 0; n < 60; n++) child.postCompact('auto', { deliver: 'keep' })
+    const waiting = app.store.openMessages(s.record().seatId).length
+    expect(waiting).toBe(60)
+    const answers = [1, 2].map(() => said(s.batch().answer).agent ?? '')
+    for (const answer of answers) expect(answer.length).toBeLessThan(9_900)
+    expect(answers.at(-1)).not.toBe('')
+    const heard = answers.flatMap((answer) => answer.match(/was compacted and is still running/g) ?? [])
+    expect(heard).toHaveLength(60)
+    s.stop()
+    expect(app.store.openMessages(s.record().seatId)).toEqual([])
+  })
+})
+
+describe('off and on', () => {
+  const tell = (...steps: number[]) => told(...steps.map((used) => s.step(used)))
+
+  test('off says nothing but still measures; on speaks of where it stands, once', () => {
+    off()
+    expect(tell(90_000, 150_000)).toEqual({ agent: [], user: [] })
+    expect(s.record().track).toMatchObject({ used: 150_000, latched: [] })
+    on()
+    expect(told(s.prompt()).agent).toEqual([expect.stringContaining('"handoff"')])
+    expect(tell(151_000).agent).toEqual([])
+  })
+
+  test('on opens the latches of what was told before', () => {
+    expect(tell(90_000).agent).toHaveLength(1)
+    off()
+    on()
+    expect(tell(91_000).agent).toHaveLength(1)
+    expect(tell(92_000).agent).toHaveLength(0)
+  })
+
+  test.each(['project', 'all'] as const)('%s reaches every session it concerns and no other', (scope) => {
+    const [key, at] = [scope === 'project' ? s.project : '', app.now().toISOString()]
+    setEnabled(app.engine.deps, scope, key, false, at)
+    const other = testSession(app, 'dddddddd-0004', { CLAUDE_PROJECT_DIR: '/elsewhere' })
+    other.start()
+    expect(told(other.step(90_000)).agent).toHaveLength(scope === 'project' ? 1 : 0)
+    expect(tell(90_000).agent).toEqual([])
+    setEnabled(app.engine.deps, scope, key, true, at)
+    expect(tell(91_000).agent).toHaveLength(1)
+  })
+
+  test('a session switched on speaks although its project is off', () => {
+    setEnabled(app.engine.deps, 'project', s.project, false, app.now().toISOString())
+    on()
+    expect(tell(90_000).agent).toHaveLength(1)
+  })
+
+  test('a compaction while off is counted and not told', () => {
+    off()
+    s.preCompact()
+    expect(told(s.start('compact'), s.postCompact(), s.step(30_000))).toEqual({ agent: [], user: [] })
+    expect(s.record().compactions).toBe(1)
+  })
+})

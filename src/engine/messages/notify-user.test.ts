@@ -1,0 +1,154 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { NoticeKind, NotifyTarget } from '../../contract/records/notice.js'
+import { NOTICE_KINDS } from '../../contract/records/notice.js'
+import { LEVELS, type TestApp, testApp, testSession } from '../../testing/engine-session.js'
+
+let app: TestApp
+beforeEach(() => {
+  app = testApp()
+})
+afterEach(() => app.remove())
+
+const target = (on: NoticeKind[] = [...NOTICE_KINDS], via: NotifyTarget['via'] = 'bell'): NotifyTarget => ({
+  via,
+  on,
+  command: null,
+  url: null,
+  everyMs: 30_000,
+})
+const notifying = (...notify: NotifyTarget[]) => app.configure((policy) => ({ ...policy, notify }))
+/** Far enough ahead that also the reset of a limit is due. */
+const stored = () =>
+  app.store.dueNotices('2027-01-01').map(({ kind, text, name, sessionId }) => ({ kind, text, name, sessionId }))
+const kinds = () => stored().map(({ kind }) => kind)
+const PERMISSION = { notification_type: 'permission_prompt', message: 'Claude needs your permission' }
+
+test('a level that tells the user is one notice with the figures and no text of the conversation', () => {
+  notifying(target())
+  const s = testSession(app, 'aaaaaaaa-0001')
+  s.start()
+  s.hook('UserPromptSubmit', { prompt: 'the secret plan' })
+  s.step(LEVELS.warning + 100)
+  expect(stored()).toEqual([
+    {
+      kind: 'level',
+      text: '70% full, about 50k tokens until compaction (warning)',
+      name: 'shop aaaaaaaa',
+      sessionId: s.id,
+    },
+  ])
+  s.step(LEVELS.warning + 200)
+  expect(kinds()).toEqual(['level'])
+  expect(JSON.stringify(app.store.dueNotices('2027-01-01'))).not.toContain('secret plan')
+})
+
+test('a level that tells nobody gives no notice', () => {
+  notifying(target())
+  app.configure((policy) => ({ ...policy, levels: policy.levels.map((level) => ({ ...level, actions: [] })) }))
+  const s = testSession(app)
+  s.start()
+  s.step(LEVELS.warning + 100)
+  expect(stored()).toEqual([])
+})
+
+test('each permission dialog is one notice, also when its signal arrives twice', () => {
+  notifying(target())
+  const s = testSession(app, 'aaaaaaaa-0001', { BATON_SEAT: 'api' })
+  s.start()
+  s.hook('Notification', PERMISSION, { signalId: 'one' })
+  s.hook('Notification', PERMISSION, { signalId: 'one' })
+  expect(stored()).toEqual([{ kind: 'permission', text: 'waits for your permission', name: 'api', sessionId: s.id }])
+  expect(s.record().state).toBe('waiting')
+  s.hook('Notification', PERMISSION, { signalId: 'two' })
+  expect(kinds()).toEqual(['permission', 'permission'])
+  s.hook('Notification', { notification_type: 'idle_prompt', message: 'Claude is waiting for your input' })
+  expect(kinds()).toHaveLength(2)
+})
+
+test('a used-up plan limit is told once for all sessions of the plan, and so is its reset', () => {
+  notifying(target())
+  const resets = Math.round(app.now().getTime() / 1000) + 7_200
+  const limits = (used: number) => ({ rate_limits: { five_hour: { used_percentage: used, resets_at: resets } } })
+  for (const id of ['aaaaaaaa-0001', 'bbbbbbbb-0002']) {
+    const s = testSession(app, id)
+    s.start()
+    s.hook('status-line', limits(99))
+    s.hook('status-line', limits(100))
+    s.hook('status-line', limits(100))
+  }
+  expect(stored().map(({ text }) => text)).toEqual([
+    expect.stringMatching(/^Five-hour limit reached, resets at \d\d:\d\d$/),
+    'Five-hour limit has reset',
+  ])
+})
+
+test('sessions that round the reset of a limit differently give one pair of notices', () => {
+  notifying(target())
+  const resets = Math.round(app.now().getTime() / 1000) + 7_199
+  ;['aaaaaaaa-0001', 'bbbbbbbb-0002'].forEach((id, index) => {
+    const s = testSession(app, id)
+    s.start()
+    s.hook('status-line', { rate_limits: { five_hour: { used_percentage: 100, resets_at: resets + index * 599 } } })
+  })
+  const other = testSession(app, 'cccccccc-0003')
+  other.start()
+  other.hook('StopFailure', { error: 'rate_limit', last_assistant_message: "You've hit your limit" })
+  expect(kinds()).toEqual(['limit', 'limit'])
+})
+
+test('the id of a notice, which targets are sent, holds no address and no command', () => {
+  const url = 'https://me:password@ntfy.example/topic'
+  notifying({ ...target(), via: 'ntfy', url }, { ...target(), via: 'command', command: 'notify --key password' })
+  const s = testSession(app)
+  s.start()
+  s.hook('Notification', PERMISSION)
+  s.hook('StopFailure', { error: 'rate_limit', last_assistant_message: "You've hit your limit" })
+  const ids = app.store.dueNotices('2027-01-01').map(({ noticeId }) => noticeId)
+  expect(new Set(ids).size).toBe(4)
+  for (const id of ids) expect(id).toMatch(/^notice_\w+$/)
+})
+
+test('a turn that a usage limit ended is told also where the client reports no limits', () => {
+  notifying(target())
+  const s = testSession(app)
+  s.start()
+  s.hook('StopFailure', { error: 'server_error', last_assistant_message: 'x' })
+  expect(stored()).toEqual([])
+  s.hook('StopFailure', { error: 'rate_limit', last_assistant_message: "You've hit your limit" })
+  s.hook('StopFailure', { error: 'rate_limit', last_assistant_message: "You've hit your limit" })
+  expect(stored()).toMatchObject([{ kind: 'limit', text: 'Usage limit reached' }])
+})
+
+test('a session without readings is told as silent, once', () => {
+  notifying(target())
+  const s = testSession(app)
+  s.start()
+  for (let n = 0; n < 25; n++) s.batch([`toolu_${n}`])
+  expect(stored()).toMatchObject([
+    { kind: 'silence', text: expect.stringMatching(/^no readings arrive \(20 tool calls/) },
+  ])
+})
+
+test('only targets that want the event get a notice', () => {
+  notifying(target(['silence']), target(['permission'], 'desktop'))
+  const s = testSession(app)
+  s.start()
+  s.step(LEVELS.warning + 100)
+  s.hook('Notification', PERMISSION)
+  expect(app.store.dueNotices('2027-01-01').map((one) => [one.kind, one.target.via])).toEqual([
+    ['permission', 'desktop'],
+  ])
+})
+
+test('where Baton is off, in a job and without targets nothing is stored', () => {
+  const s = testSession(app)
+  s.start()
+  s.hook('Notification', PERMISSION)
+  notifying(target())
+  const job = testSession(app, 'bbbbbbbb-0002', { BATON_JOB_ID: 'job_1' })
+  job.start()
+  job.hook('Notification', PERMISSION)
+  app.configure((policy) => ({ ...policy, enabled: false }))
+  s.hook('Notification', PERMISSION)
+  expect(stored()).toEqual([])
+})

@@ -1,0 +1,82 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Mode } from '../../contract/level.js'
+import type { HandoffState } from '../../contract/records/handoff.js'
+import { sampleHandoff } from '../../store/samples.cases.js'
+import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
+import { sendMessage } from './send-message.js'
+
+let app: TestApp
+let s: TestSession
+beforeEach(() => {
+  app = testApp()
+  s = testSession(app, 'aaaaaaaa-0001', { BATON_SEAT: 'api', CLAUDE_CODE_SESSION_ATTENDED: '1' })
+  s.start()
+})
+afterEach(() => app.remove())
+
+function send(text: string, mode: Mode = 'important', sender = 'lena'): void {
+  sendMessage(app.engine.deps, { seatId: s.record().seatId, sender, mode, text, file: null })
+}
+const heard = ({ answer }: { answer: string }): string[] =>
+  said(answer).agent?.match(/(?<=Message from \w+: ).*/g) ?? []
+const handoff = (state: HandoffState): void =>
+  app.store.transaction(() =>
+    app.store.putHandoff(
+      sampleHandoff('h1', {
+        seatId: s.record().seatId,
+        sessionId: 'the-one-before',
+        newSessionId: s.id,
+        state,
+        dueAt: '2999-01-01T00:00:00.000Z',
+      }),
+    ),
+  )
+
+test('what is sent to a session that has just begun from a brief waits until it has its first prompt', () => {
+  handoff('confirmed')
+  send('meanwhile')
+  expect(heard(s.hook('UserPromptSubmit', { prompt: 'hello' }))).toEqual([])
+  handoff('confirmed')
+  expect(heard(s.batch())).toEqual([])
+  handoff('done')
+  expect(heard(s.batch())).toEqual(['meanwhile'])
+})
+
+test('nor does it stand beside that prompt: the next boundary carries it', () => {
+  handoff('started')
+  send('meanwhile')
+  expect(heard(s.hook('UserPromptSubmit', { prompt: 'hello' }))).toEqual([])
+  expect(heard(s.batch())).toEqual(['meanwhile'])
+})
+
+test('what stands behind a message that was not confirmed yet is not laid for the next hook; what others say is', () => {
+  const laid = (): string => {
+    const path = join(app.outbox, s.id, 'PostToolBatch')
+    return existsSync(path) ? readFileSync(path, 'utf8') : ''
+  }
+  s.prompt()
+  send('one')
+  expect(heard(s.batch())).toEqual(['one'])
+  send('two')
+  expect(laid()).not.toContain('two')
+  send('three', 'important', 'paul')
+  send('four', 'urgent')
+  expect(laid()).not.toContain('two')
+  expect(laid()).toMatch(/three.*four/)
+  expect(heard(s.batch())).toEqual(['two', 'three', 'four'])
+})
+
+test('without a server a long message for the end of the turn leaves room for an urgent one at the next tool boundary', () => {
+  const laid = (event: string): string => {
+    const path = join(app.outbox, s.id, event)
+    return existsSync(path) ? readFileSync(path, 'utf8') : ''
+  }
+  s.prompt()
+  send('x'.repeat(8_000), 'sequential')
+  send('stop', 'urgent', 'paul')
+  expect(laid('PostToolBatch')).toContain('Message from paul: stop')
+  expect(laid('PostToolBatch')).not.toContain('xxx')
+  expect(laid('UserPromptSubmit')).toContain('xxx')
+})

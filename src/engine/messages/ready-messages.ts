@@ -1,0 +1,141 @@
+import type { HandoffRecord } from '../../contract/records/handoff.js'
+import type { Message } from '../../contract/records/message.js'
+import type { SignalKind } from '../../contract/signal.js'
+import type { EngineDependencies, SessionContext } from '../context.js'
+import { sayOf } from './message-text.js'
+import { canCarry, type Moment, pickMessages, type WaitReason } from './pick-messages.js'
+import { deliver, isPrompt, ordered } from './wake-idle-session.js'
+
+/** Marks messages as given in the answer to `event`, as far as that answer can carry them. */
+export function markGiven(
+  context: SessionContext,
+  messages: readonly Message[],
+  event: string,
+  signalId: string | null = null,
+  carries = context.agent.carries(event),
+): void {
+  for (const message of messages) {
+    const told: Message =
+      carries.user && message.user_text && message.user_told_at === null
+        ? { ...message, user_told_at: context.at }
+        : message
+    if (message.agent_text === null) {
+      if (told !== message || message.user_text === null) deliver(context, { ...told, sent_at: context.at, via: event })
+    } else if (carries.agent) {
+      const sent = {
+        status: 'sent',
+        sent_at: context.at,
+        via: event,
+        sent_to: context.record.sessionId,
+        sent_with: signalId,
+      } as const
+      context.deps.store.putMessage({ ...told, ...sent })
+    } else if (told !== message) {
+      context.deps.store.putMessage(told)
+    }
+  }
+}
+
+/** Returns why everything that was sent to the seat has to wait; null when it need not. */
+export function heldBy({ deps, record, at }: SessionContext, kind: SignalKind | null): WaitReason | null {
+  const handoffs = deps.store.openHandoffs({ seatId: record.seatId })
+  const leaves = handoffs.some(({ state, sessionId }) => state === 'clearing' && sessionId === record.sessionId)
+  // Nobody may ever prompt a fresh session: after the time that was given for it, whoever writes to it does.
+  const isBegun = ({ state, dueAt }: HandoffRecord): boolean =>
+    (state === 'confirmed' && dueAt !== null && at < dueAt) ||
+    ((state === 'confirmed' || state === 'started') && kind === 'prompt')
+  const begins = handoffs.some((handoff) => handoff.newSessionId === record.sessionId && isBegun(handoff))
+  if (leaves) return 'the session is about to be handed over'
+  if (begins) return 'the fresh session begins with its brief first'
+  const compacts = record.compaction !== null && !record.compaction.completed
+  if (compacts && kind !== 'tool-batch' && kind !== 'turn-end') return 'the session is being compacted'
+  // The prompt is one of ours: what waits behind it must not stand before it.
+  const own = (m: Message): boolean => m.status === 'sent' && isPrompt(m) && m.sent_at === at && !m.order_id
+  const isBehindOwn = kind === 'prompt' && deps.store.openMessages(record.seatId).some(own)
+  return isBehindOwn ? 'another prompt is given first' : null
+}
+
+/** Returns the messages for a prompt of their own to an idle session. */
+export function toSay(context: SessionContext): Message[] {
+  if (ordered(context.deps.store.openMessages(context.record.seatId))) return []
+  return toGive(context, null, { startsTurn: true })
+}
+
+/** Returns the messages to give now, after taking back those that lie in the outbox for the next hook. */
+export function toGive(
+  context: SessionContext,
+  kind: SignalKind | null,
+  moment: Partial<Pick<Moment, 'unsettled' | 'startsTurn' | 'carrier'>> = {},
+): Message[] {
+  return pickNow(context, kind, { ...moment, inFlight: takeBack(context, context.record.sessionId) })
+}
+
+/** Returns the messages that could be given now, and marks nothing. */
+export function pickNow(
+  context: SessionContext,
+  kind: SignalKind | null,
+  moment: Partial<Omit<Moment, 'sessionId' | 'held'>> = {},
+): Message[] {
+  const { deps, record } = context
+  const open = deps.store.openMessages(record.seatId)
+  const isForSeat = open.some(({ status, session_id }) => status === 'queued' && session_id === null)
+  return pickMessages(open, {
+    inFlight: [],
+    unsettled: [],
+    startsTurn: false,
+    carrier: null,
+    ...moment,
+    sessionId: record.sessionId,
+    held: isForSeat ? heldBy(context, kind) : null,
+  }).now
+}
+
+/** Queued messages of a seat that are meant for this session or for whichever session the seat has. */
+export function queuedFor(messages: readonly Message[], sessionId: string): Message[] {
+  return messages.filter((m) => m.status === 'queued' && (m.session_id === null || m.session_id === sessionId))
+}
+
+/** Takes answers back from the outbox and marks those that hooks gave. Returns the ids of messages that a hook has taken. */
+export function takeBack(context: SessionContext, sessionId: string): string[] {
+  const { deps, agent, record } = context
+  const { given, inFlight } = fallbackOnError(context, { given: [], inFlight: [] }, () =>
+    deps.outbox.collect(sessionId),
+  )
+  for (const { event, ids } of given) {
+    const open = queuedFor(deps.store.openMessages(record.seatId), sessionId)
+    const told = open.filter((message) => ids.includes(message.message_id) && canCarry(agent, message, event))
+    markGiven(context, told, event)
+  }
+  if (given.length > 0)
+    deps.store.afterCommit(() => fallbackOnError(context, undefined, () => deps.outbox.forget(given)))
+  return inFlight
+}
+
+/** Files that cannot be read or written must not keep a signal from being taken: what waits, waits for the next. */
+export function fallbackOnError<T>({ deps }: Pick<SessionContext, 'deps'>, otherwise: T, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    deps.log('warn', 'the outbox cannot be used', { reason: String(error) })
+    return otherwise
+  }
+}
+
+/**
+ * What waits for the session of a job: what a compaction dropped, and what others sent to its seat. Taken by whoever runs the job, who gives
+ * it to the client in the answer to `event`; the client's next event confirms it. null: nothing waits.
+ */
+export function takeJobMessages(deps: EngineDependencies, sessionId: string, event: string): string | null {
+  return deps.store.transaction(() => {
+    const record = deps.store.session(sessionId)
+    const agent = deps.agents[record?.agent ?? '']
+    if (!record || !agent) return null
+    const open = deps.store.openMessages(record.seatId).filter(({ agent_text }) => agent_text !== null)
+    const moment = { sessionId, held: null, inFlight: [], unsettled: [], startsTurn: false, carrier: null }
+    const messages = pickMessages(open, moment).now
+    if (messages.length === 0) return null
+    const context: SessionContext = { deps, agent, record, at: deps.now().toISOString(), events: [] }
+    markGiven(context, messages, event, null, { agent: true, user: false })
+    return sayOf(messages).agent
+  })
+}

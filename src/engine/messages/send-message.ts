@@ -1,0 +1,121 @@
+import type { Mode } from '../../contract/level.js'
+import type { Message } from '../../contract/records/message.js'
+import { BatonError, EXIT } from '../../lib/errors.js'
+import { asName, withoutOwnMark } from '../../lib/quote.js'
+import type { EngineDependencies } from '../context.js'
+import { bringSoon, messageContext, sitting } from './bring-messages.js'
+import { newMessage } from './messages.js'
+import { LONGEST } from './pick-messages.js'
+import { takeBack } from './ready-messages.js'
+import { settleOrders } from './wake-idle-session.js'
+
+export interface OutgoingMessage {
+  seatId: string
+  sender: string
+  mode: Mode
+  /** The words; with `file` their beginning. */
+  text: string
+  /** Where all of them lie, if they are too many for a client. */
+  file: { path: string; characters: number } | null
+}
+
+/** The words that fit into one answer beside what is said around them. */
+export const LONGEST_TEXT = LONGEST - 500
+
+/** Queues what somebody says to a seat, whoever sits there, and brings it on its way. Returns it as it stands then. */
+export function sendMessage(deps: EngineDependencies, letter: OutgoingMessage): Message {
+  const { store } = deps
+  const at = deps.now().toISOString()
+  const message = store.transaction(() => {
+    const [last] = store.messages({ seatId: letter.seatId, limit: 1 })
+    const content = {
+      category: 'message',
+      mode: letter.mode,
+      sender: letter.sender,
+      agent_text: agentText(letter),
+      user_text: null,
+      text_file: letter.file?.path ?? null,
+    }
+    const made = newMessage(deps, at, content, { seatId: letter.seatId, sessionId: null })
+    // A later message is ordered later, also when the clock is coarse or was set back.
+    const queued: Message = { ...made, queued_at: last && last.queued_at >= at ? after(last.queued_at) : at }
+    store.putMessage(queued)
+    addEvent(deps, queued, 'message_queued', at, { to: letter.seatId, category: queued.category, mode: queued.mode })
+    return queued
+  })
+  bringSoon(deps, letter.seatId)
+  return store.message(message.message_id) ?? message
+}
+
+const after = (iso: string): string => new Date(Date.parse(iso) + 1).toISOString()
+
+function agentText({ sender, text, file }: OutgoingMessage): string {
+  const line = `[baton] Message from ${asName(sender)}: ${withoutOwnMark(text)}`
+  return file === null
+    ? line
+    : `${line}…\n[baton] This is only the beginning. Read all ${file.characters} characters in ${file.path}`
+}
+
+/** Takes a message back that nobody was given yet. Returns it as it stands then: cancelled, or too late for that. */
+export function cancelMessage(deps: EngineDependencies, messageId: string): Message | null {
+  const { store } = deps
+  return store.transaction(() => {
+    const found = store.message(messageId)
+    if (found === null || (found.status !== 'queued' && !found.order_id)) return found
+    const inHands = takeBackFor(deps, found)
+    const message = store.message(messageId)!
+    if (message.status !== 'queued' || inHands) return message
+    const cancelled: Message = { ...message, status: 'cancelled' }
+    store.putMessage(cancelled)
+    addEvent(deps, cancelled, 'message_cancelled', deps.now().toISOString(), { reason: 'somebody took it back' })
+    // Messages that were laid or ordered together with it are still given.
+    store.afterCommit(() => bringSoon(deps, found.seat_id))
+    return cancelled
+  })
+}
+
+/** The same for whoever counts on it: throws a BatonError when there is no such message, or it was given already. */
+export function takeMessageBack(deps: EngineDependencies, messageId: string): Message {
+  const message = cancelMessage(deps, messageId)
+  if (message === null)
+    throw new BatonError(
+      `There is no message "${messageId}".`,
+      'baton messages --all --json lists them.',
+      EXIT.notFound,
+    )
+  if (message.status === 'cancelled') return message
+  throw new BatonError(
+    message.status === 'queued'
+      ? `${messageId} is just being given.`
+      : `${messageId} was given already: it is ${message.status}.`,
+    'What an agent has read cannot be taken back; send it another message.',
+    EXIT.refused,
+  )
+}
+
+/** True: a hook is just giving it. */
+function takeBackFor(deps: EngineDependencies, message: Message): boolean {
+  const record = message.session_id === null ? sitting(deps, message.seat_id) : deps.store.session(message.session_id)
+  const context = record && messageContext(deps, record)
+  if (context === null) return false
+  settleOrders(context, null, true)
+  return takeBack(context, context.record.sessionId).includes(message.message_id)
+}
+
+function addEvent(
+  { store }: EngineDependencies,
+  message: Message,
+  type: 'message_queued' | 'message_cancelled',
+  at: string,
+  data: Record<string, unknown>,
+): void {
+  const session = sitting({ store }, message.seat_id)
+  store.addEvent({
+    type,
+    at,
+    session_id: session?.sessionId ?? null,
+    seat_id: message.seat_id,
+    job_id: session?.jobId ?? null,
+    data: { message_id: message.message_id, ...data, sender: message.sender },
+  })
+}

@@ -1,0 +1,18 @@
+import type { SessionRecord } from '../../contract/records/session.js'
+import { asName } from '../../lib/quote.js'
+import type { Speaker } from '../../policy/texts.js'
+
+/**
+ * Names a session in texts for users and agents. Seat and folder names are chosen by others, so
+ * they are reduced to one line without marks of Baton.
+ */
+export function speakerFor(
+  { sessionId, project }: Pick<SessionRecord, 'sessionId' | 'project'>,
+  seatName: string | null,
+): Speaker {
+  return {
+    sessionId,
+    seatName: seatName === null ? null : asName(seatName),
+    project: project === null ? null : asName(project),
+  }
+}

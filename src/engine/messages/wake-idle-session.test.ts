@@ -1,0 +1,119 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { waitersFolder } from '../../agents/claude-code/waiter.js'
+import type { Message } from '../../contract/records/message.js'
+import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
+import { bring } from './bring-messages.js'
+import { sendMessage } from './send-message.js'
+
+const ATTENDED = { BATON_SEAT: 'api', CLAUDE_PID: String(process.pid), CLAUDE_CODE_SESSION_ATTENDED: '1' }
+
+let app: TestApp
+let s: TestSession
+beforeEach(() => {
+  app = testApp()
+  s = testSession(app, 'aaaaaaaa-0001', ATTENDED)
+  s.start()
+  s.prompt()
+  s.stop()
+})
+afterEach(() => app.remove())
+
+const send = (text: string): Message =>
+  sendMessage(app.engine.deps, { seatId: s.record().seatId, sender: 'lena', mode: 'sequential', text, file: null })
+const now = ({ message_id }: Message): Message => app.store.message(message_id)!
+
+describe('an order', () => {
+  beforeEach(() => s.reports(50_000, Date.now()))
+  const order = (): { orderId: string; prompt: string } =>
+    JSON.parse(readFileSync(join(app.liveDir, `${s.id}.order.json`), 'utf8'))
+  const answer = (state: string, reason: string | null = null): void => {
+    const { orderId } = order()
+    const json = { format: 1, orderId, session: s.id, state, reason, at: app.now().getTime() }
+    writeFileSync(join(app.liveDir, `${s.id}.${orderId}.answer.json`), JSON.stringify(json))
+  }
+  const prompted = (prompt: string) => s.hook('UserPromptSubmit', { prompt })
+
+  test('that failed while it was carried out may have been heard: told again only marked, and not if the conversation holds it', () => {
+    const lost = send('first')
+    answer('refused', 'failed: the client threw')
+    expect(said(prompted('my own words').answer).agent).toMatch(
+      /^\[baton\] \(repeated: .*\)\n\[baton\] Message from lena: first/,
+    )
+    expect(now(lost)).toMatchObject({ status: 'sent', repeated: true })
+    s.stop()
+    const held = send('second')
+    s.holds(order().prompt)
+    answer('refused', 'failed: the client threw')
+    expect(prompted('more of mine').answer).toBe('')
+    expect(now(held)).toMatchObject({ status: 'delivered', repeated: false })
+  })
+
+  test('that was begun in a session its seat has left is not waited for', () => {
+    const message = send('wake up')
+    answer('begun')
+    const fresh = testSession(app, 'bbbbbbbb-0002', ATTENDED)
+    expect(said(fresh.start('clear').answer).agent).toMatch(/^\[baton\] \(repeated/)
+    expect(now(message)).toMatchObject({ status: 'sent', sent_to: fresh.id, repeated: true })
+  })
+
+  test('whose prompt the client was just given is confirmed by the turn, not by a prompt typed behind it', () => {
+    const message = send('wake up')
+    answer('begun')
+    prompted(order().prompt)
+    prompted('typed behind it')
+    expect(now(message)).toMatchObject({ status: 'sent', order_id: null })
+    s.stop()
+    expect(now(message)).toMatchObject({ status: 'delivered', repeated: false })
+  })
+})
+
+describe('a waiter that is not asleep yet', () => {
+  beforeEach(() => {
+    mkdirSync(waitersFolder(app.liveDir), { recursive: true })
+    writeFileSync(join(waitersFolder(app.liveDir), `${process.pid}.here`), '')
+  })
+
+  test('is about to begin within five seconds of the end of the turn', () => {
+    app.wait(4)
+    expect(send('in time')).toMatchObject({ status: 'sent', via: 'waiter' })
+  })
+
+  test('is no longer counted on after them', () => {
+    app.wait(5)
+    expect(send('too late')).toMatchObject({ status: 'queued', via: null })
+  })
+
+  test('is told each message once when a second one is sent before the order of the first is given', () => {
+    const texts = (): string[] =>
+      readdirSync(waitersFolder(app.liveDir))
+        .filter((name) => name.endsWith('.say'))
+        .map((name) => readFileSync(join(waitersFolder(app.liveDir), name), 'utf8'))
+    let second: Message | null = null
+    const first = app.store.transaction(() => {
+      app.store.afterCommit(() => {
+        second = send('second words')
+      })
+      return send('first words')
+    })
+    expect(texts()).toHaveLength(1)
+    expect(texts()[0]).toMatch(/first words[\s\S]*second words/)
+    expect([now(first), now(second!)]).toMatchObject([
+      { status: 'sent', via: 'waiter' },
+      { status: 'sent', via: 'waiter' },
+    ])
+  })
+
+  test('and has not said it five seconds later: the message waits again, unmarked', () => {
+    const message = send('nobody says it')
+    app.wait(5)
+    app.engine.lookAtHandoffs()
+    expect(now(message).via).toBe('waiter')
+    app.wait(1)
+    app.engine.lookAtHandoffs()
+    expect(now(message)).toMatchObject({ status: 'queued', repeated: false })
+    bring(app.engine.deps, s.record().seatId)
+    expect(now(message).status).toBe('queued')
+  })
+})

@@ -1,0 +1,184 @@
+import type { Crossing, ResolvedLevel } from '../../contract/level.js'
+import type { Observation } from '../../contract/signal.js'
+import { decide } from '../../policy/decide.js'
+import type { Lately } from '../../policy/guards.js'
+import { levelNotice, silenceNotice } from '../../policy/notice-text.js'
+import { contextPercentages } from '../../policy/percent.js'
+import { isSilent } from '../../policy/silence.js'
+import { guardText, silenceText } from '../../policy/texts.js'
+import { emit, type SessionContext, type SignalContext } from '../context.js'
+import { mayHandOver, openHandoff } from '../handoff/handoffs.js'
+import { rareWork } from '../load-rare-work.js'
+import { cancelStale, ofSession, queue } from './messages.js'
+import { notifyUser } from './notify-user.js'
+import { speakerFor } from './session-speaker.js'
+
+const HOUR = 3_600_000
+
+/** One message for all levels one signal crossed, with the present figure; a warning still waiting from a lower level is replaced. */
+export function warn(context: SignalContext, crossed: readonly Crossing[]): void {
+  if (crossed.length === 0) return
+  const { record, policy } = context
+  // Its first answer may be above a level already: that it works is known by the answer, and the next handoff is judged by this one.
+  const begun = openHandoff(context)
+  if (begun?.newSessionId === record.sessionId) rareWork(context.deps).arriveHandoff(context, begun)
+  const open = openHandoff(context)
+  const speaker = speakerFor(record, context.seatName)
+  const decision = decide(crossed, record.track, policy, {
+    speaker,
+    job: record.jobId !== null,
+    lately: recentHandoffs(context),
+    mayHandOver: mayHandOver(context),
+    mayOffer: context.enabled && record.attended === true && policy.handoff.mode !== 'off',
+    reported: record.track.source === 'monitor',
+    handingOver: open !== null && !open.offered,
+  })
+  emitWithoutMessage(context, crossed)
+  if (!decision) return
+  if (decision.guard)
+    emit(context, 'guard_tripped', {
+      guard: decision.guard.name,
+      reason: decision.guard.reason,
+      level: decision.level.name,
+    })
+
+  let messageId: string | null = null
+  if (decision.agent !== null || decision.user !== null) {
+    cancelStale(context, `level ${decision.level.name} was reached`, ofSession(context, ['context']))
+    const stopped = decision.guard !== null && mayHandOver(context) && open === null
+    const user = stopped ? `${decision.user} · ${guardText(decision.guard!)}` : decision.user
+    const content = { category: 'context', mode: decision.mode, agent_text: decision.agent, user_text: user }
+    messageId = queue(context, content, { seatId: record.seatId, sessionId: record.sessionId }).message_id
+  }
+  if (decision.user !== null) notifyUser(context, [levelNotice(record.track, decision.level)])
+  if (decision.parent !== null && context.parentSeatId) {
+    const content = {
+      category: 'child-context',
+      mode: decision.mode,
+      agent_text: decision.parent,
+      user_text: decision.parent,
+    }
+    queue(context, content, { seatId: context.parentSeatId, sessionId: null })
+  }
+  emitWarning(context, crossed, decision.level, messageId)
+  if (decision.handoff && context.enabled && record.attended === true && policy.handoff.mode === 'ask')
+    offerHandoff(context)
+  if (!decision.handoff || !mayHandOver(context)) return
+  if (decision.guard === null && (open === null || open.offered))
+    rareWork(context.deps).askForBrief(context, {
+      cause: 'level',
+      level: decision.level.name,
+      reason: null,
+      unattended: true,
+    })
+  if (decision.lastCall && openHandoff(context)?.state === 'requested') rareWork(context.deps).askNoMore(context)
+}
+
+/** `handoff.mode: ask`: the person decides. */
+function offerHandoff(context: SignalContext): void {
+  const { record } = context
+  const text = `[baton] Time to hand over to a fresh session: type /handoff, or run baton handoffs request ${record.sessionId.slice(0, 8)}.`
+  queue(
+    context,
+    { category: 'context', mode: 'sequential', agent_text: null, user_text: text },
+    { seatId: record.seatId, sessionId: record.sessionId },
+  )
+}
+
+/** Levels that appear on the timeline as warnings although nobody is told: those of `tens`, and all in jobs. */
+function emitWithoutMessage(context: SignalContext, crossed: readonly ResolvedLevel[]): void {
+  const inJob = context.record.jobId !== null
+  for (const level of crossed)
+    if (inJob || (level.emitsWarning && level.actions.length === 0)) emitWarning(context, [level], level, null)
+}
+
+/**
+ * `inputTokens` and `cacheTokens` are those of the answer. The mod and a job's queries tell only their sum, often
+ * before the transcript holds the answer: then the event waits for the next look at the transcript.
+ */
+function emitWarning(
+  context: SignalContext,
+  crossed: readonly ResolvedLevel[],
+  level: ResolvedLevel,
+  messageId: string | null,
+): void {
+  const { record } = context
+  const { track } = record
+  const data = {
+    ...contextPercentages(track.used, track.limits.point),
+    inputTokens: track.usage?.input ?? null,
+    cacheTokens: track.usage ? track.usage.cacheCreation + track.usage.cacheRead : null,
+    contextWindow: track.limits.window,
+    compactionTokens: track.limits.point,
+    usedTokens: track.used,
+    level: level.name,
+    levels: crossed.map((level) => level.name),
+    messageId,
+  }
+  if (track.usage === null && track.source !== 'monitor' && record.cursor !== null)
+    record.dueWarnings = [...(record.dueWarnings ?? []), data]
+  else emit(context, 'context_warning', data)
+}
+
+/** Signals that come after the answer of a warning was written down. */
+const BEHIND = new Set(['turn-end', 'turn-failed', 'session-end', 'session-start', 'compact-start', 'prompt'])
+
+/**
+ * Emits the warnings that waited for the counts of their answer, once the transcript shows it. Where
+ * it never does, they are emitted without: at the latest when the turn is over.
+ */
+export function emitDueWarnings(context: SignalContext, { observed, settled }: Observation): void {
+  const { record, signal } = context
+  if (record.dueWarnings === undefined) return
+  const answers = observed.flatMap((one) => (one.type === 'answer' ? [one.reading] : []))
+  const isOver = (settled && !signal.subagent && BEHIND.has(signal.kind)) || signal.kind === 'session-end'
+  const waiting = record.dueWarnings.filter((data) => {
+    const usage = answers.find(({ used }) => used === data.usedTokens)?.usage ?? null
+    // A later answer shows that none has this figure.
+    const isPassed = answers.some(({ used }) => used !== null && used > Number(data.usedTokens))
+    if (usage === null && !isOver && !isPassed) return true
+    const counts = usage && { inputTokens: usage.input, cacheTokens: usage.cacheCreation + usage.cacheRead }
+    emit(context, 'context_warning', { ...data, ...counts })
+    return false
+  })
+  if (waiting.length > 0) record.dueWarnings = waiting
+  else delete record.dueWarnings
+}
+
+export function recentHandoffs({ deps, record, at }: Pick<SessionContext, 'deps' | 'record' | 'at'>): Lately {
+  const now = Date.parse(at)
+  const since = new Date(now - HOUR).toISOString()
+  const events = deps.store.events({ sessionId: record.sessionId, since })
+  const cycles = events.filter(
+    ({ type, data }) => type === 'cycle_started' && data.reason !== 'start' && data.reason !== 'resume',
+  )
+  // A cycle that a handoff began is counted with it.
+  const compactions = cycles.filter(({ data }) => data.reason !== 'clear')
+  const handoffs = deps.store.handoffs({ seatId: record.seatId, limit: 50 })
+  const done = handoffs.filter(({ state }) => state === 'done')
+  const last = done.at(-1)
+  const over = handoffs.filter(({ state }) => state === 'done' || state === 'failed')
+  const failures = over.length - 1 - over.findLastIndex(({ state }) => state === 'done')
+  return {
+    resets: compactions.length + done.filter(({ unattended, stateAt }) => unattended && stateAt >= since).length,
+    sinceHandoff: last === undefined ? null : (now - Date.parse(last.stateAt)) / 1000,
+    failures,
+  }
+}
+
+/** Enabled, but no readings arrive: said once, to the person. */
+export function soundSilence(context: SignalContext): void {
+  const { record } = context
+  if (!context.enabled || record.jobId !== null || !isSilent(record.silence, new Date(context.at))) return
+  const minutes = Math.round((Date.parse(context.at) - Date.parse(record.silence.since)) / 60_000)
+  const speaker = speakerFor(record, context.seatName)
+  record.silence = { ...record.silence, alarmed: true }
+  emit(context, 'silence_alarm', { tool_calls: record.silence.toolCalls, minutes, since: record.silence.since })
+  notifyUser(context, [silenceNotice(record.silence.toolCalls, minutes)])
+  const text = silenceText(speaker, record.silence.toolCalls, minutes)
+  queue(
+    context,
+    { category: 'silence', mode: 'sequential', agent_text: null, user_text: text },
+    { seatId: record.seatId, sessionId: record.sessionId },
+  )
+}

@@ -1,0 +1,54 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
+
+let app: TestApp
+let s: TestSession
+beforeEach(() => {
+  app = testApp()
+  s = testSession(app)
+  s.start()
+  s.prompt()
+  s.step(60_000)
+})
+afterEach(() => app.remove())
+
+const warnings = () => s.events('context_warning').map(({ data }) => data)
+
+test('a warning that the mod caused before the transcript held the answer has the counts of the answer', () => {
+  s.reports(120_000, 1)
+  const { answer, unsettled } = s.batch(['toolu_late'])
+  expect(said(answer).agent).toContain('Context level "warning"')
+  expect({ told: warnings(), unsettled }).toEqual({ told: [], unsettled: true })
+  s.answers(120_000)
+  s.batch(['toolu_late'], { again: true })
+  expect(warnings()).toMatchObject([
+    { level: 'warning', usedTokens: 120_000, inputTokens: 8, cacheTokens: 119_992, messageId: expect.any(String) },
+  ])
+  s.step(121_000)
+  expect(warnings()).toHaveLength(1)
+})
+
+test('a warning waits while the transcript shows only earlier answers', () => {
+  s.reports(120_000, 1)
+  s.batch(['toolu_late'])
+  s.answers(90_000)
+  s.batch(['toolu_late'], { again: true })
+  expect(warnings()).toEqual([])
+  s.answers(120_000)
+  s.reports(121_000, 2)
+  s.step(121_000)
+  expect(warnings()).toMatchObject([{ level: 'warning', inputTokens: 8, cacheTokens: 119_992 }])
+})
+
+test('a warning whose answer never appears is emitted without its counts', () => {
+  s.reports(120_000, 1)
+  s.batch(['toolu_late'])
+  s.reports(125_000, 2)
+  s.step(125_000)
+  expect(warnings()).toMatchObject([{ usedTokens: 120_000, inputTokens: null, cacheTokens: null }])
+  s.reports(150_000, 3)
+  s.batch(['toolu_later'])
+  expect(warnings()).toHaveLength(1)
+  s.end()
+  expect(warnings()).toHaveLength(2)
+})

@@ -1,0 +1,241 @@
+import { agents } from '../agents/index.js'
+import { archivePlaces } from '../archive/archive-folders.js'
+import { sourcesKey } from '../archive/plan-archive.js'
+import { currentConfig } from '../config/current-config.js'
+import { stampOf } from '../config/find-project.js'
+import type { Loaded, LoadOptions } from '../config/load-config.js'
+import { policyFor as policyOfConfig } from '../config/policy-for.js'
+import type { Session } from '../contract/api/session.js'
+import type { Policy } from '../contract/policy.js'
+import type { PolicySubject } from '../contract/policy-subject.js'
+import type { ArchiveRecord } from '../contract/records/archive.js'
+import type { SessionRecord } from '../contract/records/session.js'
+import type { RawSignal } from '../contract/signal.js'
+import { type DrainOptions, drainSpool } from '../delivery/drain-spool.js'
+import { folderOutbox } from '../delivery/outbox.js'
+import { dropSpooled, readSpooled } from '../delivery/spool.js'
+import { batonHome, type Home } from '../lib/home.js'
+import { openHomeFolder } from '../lib/home-safety.js'
+import { fileLog, type Log } from '../lib/log.js'
+import { COLOURS, statusText, WITHOUT_COLOURS } from '../policy/status-text.js'
+import type { Forgetting } from '../store/sqlite/open.js'
+import { openStore } from '../store/sqlite/sqlite.js'
+import type { Store } from '../store/store.js'
+import { stepsToCompaction } from '../tracker/forecast.js'
+import type { ArchiveRequest, BriefSources, LeftWork, PolicyInForce } from './context.js'
+import { type Engine, makeEngine } from './engine.js'
+import type { RareWork } from './load-rare-work.js'
+import { isEnabled } from './session-context.js'
+import { findSession } from './views/session-queries.js'
+import { viewSession } from './views/session-view.js'
+
+export interface App {
+  home: Home
+  store: Store
+  engine: Engine
+  log: Log
+  policyOf(subject: PolicySubject): PolicyInForce
+  view(record: SessionRecord): Session
+  find(id: string): SessionRecord | null
+  /** `plain`: the session's own environment says NO_COLOR. */
+  statusLine(taken: { record: SessionRecord; enabled: boolean }, plain: boolean): string
+  /** Takes what hooks left in the spool while no server ran; every command that reads does this first. */
+  drain(options?: DrainOptions): number
+  /** A signal a launcher left in the spool. */
+  spooled(id: string): { raw: RawSignal; drop(): void } | null
+  /** Inside a transaction: what the session's transcripts hold now will be kept (`archive/` does it later). */
+  planArchive(request: ArchiveRequest): ArchiveRecord | null
+  newId(): string
+  now(): Date
+  close(): void
+}
+
+export interface AppOptions {
+  env?: Record<string, string | undefined>
+  /** Brings the YAML and schema libraries: the hook passes a function that loads them only when it is called. */
+  loadConfig(options: LoadOptions): Loaded
+  now?: () => Date
+  /** How long the configuration files are trusted without another look. */
+  configMs?: number
+  busyMs?: number
+  /** What forgets words; absent: nothing can be forgotten. */
+  forgetting?: Forgetting
+  /** What is done around a compaction; the hook passes a function that loads it only when it is called. */
+  rareWork(): RareWork
+  /** Called when archives, long transcripts, a handoff or a notice wait for a process that has time. Absent: whoever comes next sees to it. */
+  leaveWork?: (work?: LeftWork) => void
+  /** For a process that lives long and takes many signals: trusts the configuration for a second, remembers what it read. */
+  resident?: boolean
+}
+
+/** Opens the store and joins it with agents, configuration and archives. Throws a BatonError when the store cannot be opened. */
+export function openApp(options: AppOptions): App {
+  const env = options.env ?? process.env
+  const now = options.now ?? (() => new Date())
+  const home = batonHome(env)
+  openHomeFolder(home)
+  const log = fileLog(home.log, env)
+  const store = openStore(home.store, {
+    busyMs: options.busyMs,
+    ...(options.forgetting ? { forgetting: options.forgetting } : {}),
+    complain: (error) => log('warn', 'after a commit', { reason: String(error) }),
+    ...(options.resident ? { checkpointPages: 8_000, remember: true } : {}),
+  })
+  const policyOf = configured(store, home, env, options.loadConfig, options.configMs ?? (options.resident ? 1_000 : 0))
+  // The global, because importing node:crypto costs a hook two milliseconds it rarely needs.
+  const newId = (): string => crypto.randomUUID().replaceAll('-', '').slice(0, 16)
+  const subagentsOf =
+    ({ agent, transcript }: Pick<ArchiveRequest, 'agent' | 'transcript'>) =>
+    () =>
+      transcript === null ? [] : (agents[agent]?.subagentTranscripts?.(transcript) ?? [])
+  const plan = (request: ArchiveRequest): ArchiveRecord | null => {
+    const subagents = subagentsOf(request)
+    return options
+      .rareWork()
+      .planArchive({ store, places: archivePlaces(home.root), now, newId, log }, { ...request, subagents })
+  }
+  const briefs = { folder: home.briefs, keyFile: home.key }
+  let sources: BriefSources | null = null
+  const engine = makeEngine({
+    store,
+    agents,
+    policyOf,
+    now,
+    newId,
+    log,
+    outbox: folderOutbox(home.outbox, now),
+    liveDir: home.live,
+    briefs,
+    factsDir: home.facts,
+    planArchive(request) {
+      const planned = plan(request)
+      return planned?.status === 'pending'
+        ? { archiveId: planned.archiveId, bytes: planned.parts[0]?.bytes ?? 0 }
+        : null
+    },
+    lookForArchive: (sources) => [
+      sourcesKey(sources.transcript),
+      options.rareWork().lookAtSources({ transcript: sources.transcript, subagents: subagentsOf(sources) }),
+    ],
+    leaveWork: options.leaveWork ?? (() => {}),
+    loadRareWork: options.rareWork,
+    sources: () => {
+      sources ??= options.rareWork().openSources(briefs)
+      return sources
+    },
+  })
+
+  const policyFor = (record: SessionRecord): Policy => {
+    const seat = store.seat(record.seatId)?.name ?? record.seatId
+    return policyOf({ agent: record.agent, project: record.project, model: record.model, seat }).policy
+  }
+  const view = (record: SessionRecord): Session => {
+    const asked = record.process !== null && record.state !== 'ended'
+    const alive = asked ? (agents[record.agent]?.alive(record.process!) ?? null) : null
+    const policy = policyFor(record)
+    const enabled = isEnabled(store, record, policy.enabled)
+    return viewSession(record, {
+      seat: store.seat(record.seatId),
+      enabled,
+      levels: policy.levels,
+      alive,
+      now: now(),
+    })
+  }
+
+  return {
+    home,
+    store,
+    engine,
+    log,
+    policyOf,
+    view,
+    find: (id) => findSession(store, id),
+    statusLine({ record, enabled }, plain) {
+      const policy = policyFor(record)
+      const { segments } = policy.statusLine
+      const shownAt = now()
+      const handoffId = segments.includes('handoff') ? (record.handoffId ?? null) : null
+      const facts = {
+        session: viewSession(record, { seat: null, enabled, levels: policy.levels, alive: true, now: shownAt }),
+        stepsLeft: segments.includes('forecast') ? stepsToCompaction(record.track) : null,
+        handoff: handoffId === null ? null : store.handoff(handoffId),
+        planLimits: record.planLimits,
+        seatName: segments.includes('seat') ? (store.seat(record.seatId)?.name ?? null) : null,
+        now: shownAt,
+      }
+      return statusText(facts, policy.statusLine, plain ? WITHOUT_COLOURS : COLOURS)
+    },
+    drain(how) {
+      const taken = drainSpool(engine, home.spool, how)
+      engine.endAbandoned()
+      engine.lookAtHandoffs()
+      return taken
+    },
+    spooled(id) {
+      const found = readSpooled(home.spool, id)
+      return found && { raw: found.raw, drop: () => dropSpooled(found.path) }
+    },
+    planArchive: plan,
+    newId,
+    now,
+    close: () => store.close(),
+  }
+}
+
+/**
+ * Age that a configuration may have inside a transaction: its caller has just looked at the files.
+ */
+const LOCKED_MS = 5_000
+
+/**
+ * The configuration of each project, looked at again once it is older than `trustMs` or the user
+ * has given or withdrawn trust in some project file, and the policies made from it.
+ */
+function configured(
+  store: Store,
+  home: Home,
+  env: Record<string, string | undefined>,
+  load: AppOptions['loadConfig'],
+  trustMs: number,
+): App['policyOf'] {
+  interface Kept {
+    at: number
+    /** The state of the folder with the records of trust. */
+    trust: string
+    current: ReturnType<typeof currentConfig>
+    policies: Map<string, Policy>
+  }
+  const kept = new Map<string, Kept>()
+  return (subject) => {
+    const own = subject.env && Object.keys(subject.env).length > 0 ? subject.env : env
+    const key = `${subject.project ?? ''}\n${own.BATON_ENABLED ?? ''}\n${own.BATON_PRESETS ?? ''}`
+    const before = kept.get(key)
+    const freshMs = store.inTransaction() ? Math.max(trustMs, LOCKED_MS) : trustMs
+    // Without a project file there is nothing to trust, and most signals are spared the look.
+    const isCurrent = (known: Kept): boolean =>
+      Date.now() - known.at < freshMs && (known.current.project === null || known.trust === stampOf(home.trust).mark)
+    const read = (): Kept => {
+      const trust = stampOf(home.trust).mark
+      if (kept.size > 500) kept.clear()
+      const current = currentConfig({
+        home,
+        project: subject.project,
+        env: { ...env, BATON_ENABLED: own.BATON_ENABLED, BATON_PRESETS: own.BATON_PRESETS },
+        load,
+      })
+      const same = before?.current.mark === current.mark && before.policies.size < 5_000
+      const entry = { at: Date.now(), trust, current, policies: same ? before.policies : new Map() }
+      kept.set(key, entry)
+      return entry
+    }
+    const entry = before && isCurrent(before) ? before : store.readUnlocked(`configuration ${key}`, read)
+    const name = `${subject.agent} ${subject.model} ${subject.seat}`
+    let policy = entry.policies.get(name)
+    if (!policy) {
+      policy = policyOfConfig(entry.current.config, subject)
+      entry.policies.set(name, policy)
+    }
+    return { policy, problems: entry.current.problems, project: entry.current.project }
+  }
+}

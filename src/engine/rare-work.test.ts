@@ -1,0 +1,47 @@
+import { writeFileSync } from 'node:fs'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { said, type TestApp, type TestSession, testApp, testSession } from '../testing/engine-session.js'
+import { requestBrief } from './handoff/handoff-calls.js'
+
+const ATTENDED = { CLAUDE_CODE_SESSION_ATTENDED: '1', BATON_SEAT: 'api' }
+const BRIEF = '# Handoff brief\n\n## Goal and why\nFix the login.\n\n## Next exact step\nRun the tests.\n'
+let app: TestApp
+let s: TestSession
+beforeEach(() => {
+  app = testApp()
+  app.configure((policy) => ({ ...policy, handoff: { ...policy.handoff, bar: 0 } }))
+  s = testSession(app, 'aaaaaaaa-0001', ATTENDED)
+  s.start()
+  s.asks('Fix the login.')
+  requestBrief(app.engine.deps, { sessionId: s.id, caller: null, reason: null })
+  s.step(20_000)
+})
+afterEach(() => app.remove())
+
+const damage = () => writeFileSync(app.engine.deps.briefs.keyFile, 'not a key')
+const ends = () => s.endsTurn(BRIEF)
+const last = () => app.store.handoffs().at(-1)!
+
+describe('with a damaged key', () => {
+  test('the turn ends as ever, the handoff fails with the reason, and the person is told what to do', () => {
+    damage()
+    const { user } = said(ends().answer)
+    expect(last()).toMatchObject({ state: 'failed', trouble: expect.stringContaining('is damaged') })
+    expect(user).toContain('is damaged')
+    expect(user).toContain('Put it back from a backup')
+    expect(app.store.briefs()).toEqual([])
+    expect(s.record().state).toBe('idle')
+  })
+
+  test('a fresh session begins without the brief, which can be used once the key is back', () => {
+    ends()
+    damage()
+    s.end('clear')
+    const fresh = testSession(app, 'bbbbbbbb-0002', ATTENDED)
+    const told = [fresh.start('clear'), fresh.prompt()].map(({ answer }) => said(answer))
+    expect(told.map(({ agent }) => agent ?? '').join()).not.toContain('Fix the login')
+    expect(told.map(({ user }) => user ?? '').join()).toContain('is damaged')
+    expect(last().state).toBe('failed')
+    expect(app.store.briefs().map(({ status }) => status)).toEqual(['checked'])
+  })
+})

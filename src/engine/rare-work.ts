@@ -1,0 +1,84 @@
+import { readers } from '../agents/readers.js'
+import { briefKeeper } from '../briefs/brief-keeper.js'
+import { gitState } from '../lib/git-state.js'
+import { KeyTrouble } from '../lib/machine-key.js'
+import { VERSION } from '../version.js'
+import type { BriefSources, EngineDependencies, SignalContext } from './context.js'
+import { beginFresh as beginFreshUnguarded } from './handoff/begin-fresh.js'
+import {
+  blockAndHandOver as blockAndHandOverUnguarded,
+  handOverAtTurnEnd as handOverAtTurnEndUnguarded,
+} from './handoff/hand-over.js'
+import { applyEvent } from './handoff/handoff-transitions.js'
+import { queue } from './messages/messages.js'
+
+/**
+ * The part of the engine that only compactions and handoffs need. It reads transcripts and writes
+ * briefs, and is twice as large as the rest, so hooks and the server load it when one happens
+ * (`hook-keep.cjs`). Files that every signal needs call it by `load-rare-work.ts`; all others import
+ * the functions themselves.
+ */
+export { lookAtSources, planArchive } from '../archive/plan-archive.js'
+export {
+  discardKeptFacts,
+  keepBefore,
+  readAhead,
+  readForBrief,
+  recoverFirst,
+  recoverSecond,
+} from './compaction/around-compaction.js'
+export { catchUp } from './compaction/catch-up.js'
+export { planUnarchived } from './compaction/sweep-transcripts.js'
+export {
+  askForBrief,
+  askNoMore,
+  followHandoff,
+  handOverAtSessionEnd,
+  reconsiderHandoff,
+  takeTyped,
+} from './handoff/hand-over.js'
+export { arriveHandoff, stopHandoff } from './handoff/handoff-transitions.js'
+export { lookAtDue, lookAtOrder } from './handoff/look-at-due.js'
+export { offerAtResume, offerOld } from './handoff/offer-briefs.js'
+export { answerCommand } from './handoff/review.js'
+
+export function openSources(briefs: EngineDependencies['briefs']): BriefSources {
+  return {
+    readers,
+    program: VERSION,
+    repository: gitState,
+    keeper: briefKeeper(briefs),
+    elapsed: () => performance.now(),
+  }
+}
+
+export const beginFresh = unlessKeyless(beginFreshUnguarded)
+export const blockAndHandOver = unlessKeyless(blockAndHandOverUnguarded)
+export const handOverAtTurnEnd = unlessKeyless(handOverAtTurnEndUnguarded)
+
+/**
+ * A step of a handoff that needs the key which signs briefs. Where that is damaged no brief can be kept or believed: the handoff fails, the
+ * person is told why and how to mend it, and the signal goes on; thrown out of it, the rest of it would be lost too.
+ */
+function unlessKeyless(step: (context: SignalContext) => void) {
+  return (context: SignalContext): void => {
+    try {
+      step(context)
+    } catch (error) {
+      if (!(error instanceof KeyTrouble)) throw error
+      giveUp(context, error)
+    }
+  }
+}
+
+function giveUp(context: SignalContext, { message, hint }: KeyTrouble): void {
+  const { deps, record } = context
+  const { seatId, sessionId } = record
+  // What nobody can hand over is compacted.
+  context.veto = ''
+  // A brief that was kept before may be genuine: once the key is back it can be given to a session.
+  for (const handoff of deps.store.openHandoffs({ seatId }))
+    applyEvent(context, handoff, 'signing-key-lost', { trouble: message })
+  const text = `[baton] The handoff failed. ${message} ${hint}`
+  queue(context, { category: 'handoff', mode: 'sequential', agent_text: null, user_text: text }, { seatId, sessionId })
+}

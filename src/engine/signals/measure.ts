@@ -1,0 +1,241 @@
+import type { Crossing, Level, ResolvedLevel } from '../../contract/level.js'
+import type { Limits, Reading, Usage } from '../../contract/reading.js'
+import type { Message } from '../../contract/records/message.js'
+import type { SessionRecord } from '../../contract/records/session.js'
+import type { Observation } from '../../contract/signal.js'
+import { resolveLevels } from '../../policy/levels.js'
+import { percentOf } from '../../policy/percent.js'
+import type { Store } from '../../store/store.js'
+import { addToPast, crossLevels, newsOf, relevel, takeReading } from '../../tracker/tracker.js'
+import { compactionSign } from '../compaction/compactions.js'
+import { emit, type SignalContext } from '../context.js'
+import { cancelStale, ofSession } from '../messages/messages.js'
+
+/** How long a boundary may be missing from the transcript after the client told of a compaction. */
+const BOUNDARY_MS = 60_000
+
+/**
+ * Folds everything one signal brought into the climb, in the order it happened: the transcript's news, then the client's
+ * own live figures.
+ */
+export function measure(context: SignalContext, observation: Observation): Measured {
+  let hasReading = false
+  let crossed: Crossing[] = []
+  // Its answers were given before Baton saw the session, whatever order they are read in.
+  const met = isMet(context, observation)
+  const levels = placeLevels(context, mergedLimits(context, observation))
+  /** `before`: the figure before this one in the same cycle; null when there was none. */
+  const cross = (before: number | null): void => {
+    if (!context.enabled) return
+    const { track } = context.record
+    const result = crossLevels(track, levels, context.at)
+    context.record.track = result.track
+    for (const level of result.crossed)
+      if (!track.latched.some(({ name }) => name === level.name)) emitCrossing(context, level)
+    const climbed = (level: ResolvedLevel): boolean => !met && before !== null && before < level.atTokens!
+    crossed = [...crossed, ...result.crossed.map((level) => ({ ...level, climbed: climbed(level) }))]
+  }
+  const take = (reading: Reading): void => {
+    const { track } = context.record
+    const taken = takeReading(track, reading, context.at, { transcript: observation.cursor !== null })
+    if (taken.track.cycle !== track.cycle) {
+      crossed = []
+      context.record.track = { ...track, stamps: taken.track.stamps }
+      compactionSign(context, 'figure-lost', {})
+      return
+    }
+    context.record.track = taken.track
+    hasReading ||= taken.outcome === 'accepted' || taken.outcome === 'confirmed'
+    if (taken.outcome !== 'accepted') return
+    emitReading(context, reading)
+    cross(track.used)
+  }
+  cross(context.record.track.used)
+  for (const step of presentOf(context, observation, met)) {
+    if (step.compaction) {
+      crossed = []
+      const { before, after, durationMs, overflow, trigger } = step.compaction
+      compactionSign(context, 'boundary', { before, after, durationMs, overflow, trigger })
+      continue
+    }
+    for (const reading of newsOf(context.record.track, step.answers)) take(reading)
+  }
+  if (observation.live) take(observation.live)
+  const { reading, subagent } = context.signal
+  // A monitor's figure counts only where Baton's own sources said nothing at this moment.
+  if (reading && !subagent && !(hasReading && reading.source === 'monitor')) take(reading)
+  return { crossed, hasReading }
+}
+
+export interface Measured {
+  /** The levels reached, lowest first. */
+  crossed: Crossing[]
+  /** A source told the present figure, new or again. */
+  hasReading: boolean
+}
+
+interface Step {
+  answers: Reading[]
+  compaction: Extract<Observation['observed'][number], { type: 'compaction' }> | null
+}
+
+/** Answers between boundaries. */
+function inSteps(observation: Observation): Step[] {
+  const steps: Step[] = []
+  for (const item of observation.observed) {
+    if (item.type === 'compaction') steps.push({ answers: [], compaction: item })
+    else if (steps.at(-1)?.compaction === null) steps.at(-1)!.answers.push(item.reading)
+    else steps.push({ answers: [item.reading], compaction: null })
+  }
+  return steps
+}
+
+/** What is new and not history: not what a reset already told of ended, nor the past of a conversation met only now. */
+function presentOf(context: SignalContext, observation: Observation, met: boolean): Step[] {
+  const steps = inSteps(observation)
+  const awaits = awaitsBoundary(context)
+  if (met) {
+    const past = steps.filter((step) => step.compaction !== null).length
+    const last = steps.findLastIndex((step) => step.compaction !== null)
+    context.record.compactions += awaits ? Math.max(0, past - 1) : past
+    return steps.slice(awaits && last >= 0 ? last : last + 1)
+  }
+  if (!awaits) return steps
+  const boundary = steps.findIndex((step) => step.compaction !== null)
+  const present = boundary < 0 ? steps.length : boundary
+  const answers = steps.slice(0, present).flatMap((step) => step.answers)
+  context.record.track = addToPast(context.record.track, answers)
+  const progress = context.record.compaction!
+  const figures = answers.flatMap(({ used }) => used ?? [])
+  if (figures.length > 0)
+    context.record.compaction = { ...progress, usedBefore: Math.max(progress.usedBefore ?? 0, ...figures) }
+  return steps.slice(present)
+}
+
+/** The first look at the transcript of a conversation that began before: resumed, forked, or under way when Baton came. */
+function isMet({ signal, record }: SignalContext, observation: Observation): boolean {
+  if (observation.from?.answerId !== undefined) return false
+  // A fork's transcript appears only with its first prompt.
+  if (record.track.cycle === 1 && record.track.cycleReason === 'resume') return true
+  const first = record.startedAt === record.seenAt
+  return first && (signal.start === null || signal.start.source === 'compact')
+}
+
+function awaitsBoundary(context: SignalContext): boolean {
+  const progress = context.record.compaction
+  if (!progress || progress.completed || progress.seen.includes('boundary')) return false
+  if (progress.seen.every((sign) => sign === 'compact-start')) return false
+  return Date.parse(context.at) - Date.parse(context.record.track.cycleStartedAt) < BOUNDARY_MS
+}
+
+/** The client's exact word stays in force while only derived figures follow for the same model. */
+function mergedLimits(context: SignalContext, { limits, process }: Observation): Limits {
+  const known = context.record.track.limits
+  // The command line cannot be read any more once its process has gone: what it told then still holds.
+  if (process === null && context.record.process !== null && known.window !== null && !limits.exact) return known
+  if (limits.exact || !known.exact) return limits
+  return limits.window === known.window && limits.mode === known.mode ? known : limits
+}
+
+function placeLevels(context: SignalContext, limits: Limits): ResolvedLevel[] {
+  const levels = resolveLevels(context.policy.levels, limits)
+  const key = keyOf(context.policy.levels)
+  if (context.record.levelsKey !== '' && context.record.levelsKey !== key)
+    reconfigure(context, context.record.levelsKey.split('\n'))
+  context.record.levelsKey = key
+  context.record.track = relevel(context.record.track, limits, levels)
+  return levels
+}
+
+/** A policy's levels are looked at with every signal and change with the configuration only. */
+const keys = new WeakMap<readonly Level[], string>()
+function keyOf(levels: readonly Level[]): string {
+  const known = keys.get(levels)
+  if (known !== undefined) return known
+  const key = levels.map(lineOf).join('\n')
+  keys.set(levels, key)
+  return key
+}
+
+const lineOf = ({ name, rule, mode, actions }: Level): string => [name, rule, mode, ...actions].join(' | ')
+
+/** An alert still waiting is stale when every level it speaks of was changed; those are open again, to speak by their new rule. */
+function reconfigure(context: SignalContext, before: string[]): void {
+  const { policy, record } = context
+  const kept = new Set(policy.levels.filter((level) => before.includes(lineOf(level))).map((level) => level.name))
+  const stale = (message: Message): boolean =>
+    record.track.latched.every((latch) => latch.crossedAt !== message.queued_at || !kept.has(latch.name))
+  const own = ofSession(context, ['context'])
+  const cancelled = cancelStale(context, 'the levels were reconfigured', (message) => own(message) && stale(message))
+  const since = new Set(cancelled.map((message) => message.queued_at))
+  record.track = { ...record.track, latched: record.track.latched.filter((latch) => !since.has(latch.crossedAt)) }
+}
+
+function emitReading(context: SignalContext, reading: Reading): void {
+  const { record } = context
+  const { limits, cycle } = record.track
+  const used = reading.used!
+  const model = record.model ?? reading.model
+  const exact = reading.exact && limits.exact
+  emit(context, 'reading', {
+    used_tokens: used,
+    window_tokens: limits.window,
+    compaction_tokens: limits.point,
+    used_percent: percentOf(used, limits.window),
+    compaction_percent: percentOf(used, limits.point),
+    model,
+    source: reading.source,
+    exact,
+    cycle,
+  })
+}
+
+function emitCrossing(context: SignalContext, level: ResolvedLevel): void {
+  const { track } = context.record
+  emit(context, 'level_crossed', {
+    level: level.name,
+    at_tokens: level.atTokens,
+    used_tokens: track.used,
+    compaction_percent: percentOf(track.used, track.limits.point),
+    cycle: track.cycle,
+  })
+}
+
+type Spent = Usage & { answers: number }
+
+/** Books what a session has spent since it was last known: nothing, for most signals. */
+export function bookSpend(store: Store, known: SessionRecord | null, now: SessionRecord, at: string): void {
+  const costUsd = moreOf(known?.costUsd ?? null, now.costUsd)
+  const more = (key: keyof Spent): number => Math.max(0, now.spend[key] - (known?.spend[key] ?? 0))
+  const steps = more('answers')
+  const spent = {
+    input: more('input'),
+    output: more('output'),
+    cacheCreation: more('cacheCreation'),
+    cacheRead: more('cacheRead'),
+  }
+  if (steps === 0 && !costUsd && !Object.values(spent).some((tokens) => tokens > 0)) return
+  store.addSpend({ sessionId: now.sessionId, at, model: now.model, steps, ...spent, costUsd })
+}
+
+/** What a subagent has spent; the client's figure for the session holds what it cost. */
+export function bookSubagent(
+  store: Store,
+  sessionId: string,
+  model: string | null,
+  { answers, ...spent }: Spent,
+  at: string,
+): void {
+  if (answers === 0 && spent.output === 0) return
+  store.addSpend({ sessionId, at, model, steps: 0, ...spent, costUsd: null })
+}
+
+/**
+ * A client's running total. One that falls by more than half began anew, as it does in a new process; one that falls by less is an old
+ * figure that came late. null: it tells none.
+ */
+function moreOf(known: number | null, now: number | null): number | null {
+  if (now === null) return null
+  if (known === null || now < known / 2) return now
+  return Math.max(0, now - known)
+}

@@ -1,0 +1,169 @@
+import type { KnownSession } from '../../agents/agent.js'
+import type { SessionRecord, SubagentRecord } from '../../contract/records/session.js'
+import type { Observation, RawSignal, Signal } from '../../contract/signal.js'
+import type { ReadFacts } from '../compaction/read-facts.js'
+import type { EngineDependencies, TakeOptions } from '../context.js'
+import { type BelievedSignal, believeSignal } from '../handoff/brief-origin.js'
+import { isForking, openHandoff } from '../handoff/handoffs.js'
+import { rareWork } from '../load-rare-work.js'
+
+/** An opened signal with the files that were read for it before the store was locked. */
+export interface Prepared {
+  raw: RawSignal
+  /** The signal as the client sent it. */
+  opened: Signal
+  /**
+   * The signal as far as its sender is believed; null when the runner of the session's job reports
+   * the same.
+   */
+  signal: Signal | null
+  /** Why its answer was left out; null when it was not. */
+  doubt: BelievedSignal['doubt']
+  options: TakeOptions
+  /** Null before the first look. */
+  look: Look | null
+  /** Facts of the transcript; null when none are needed, or none could be read in time. */
+  read: ReadFacts | null
+}
+
+/**
+ * Reads every file that taking a signal will most likely need, outside of a transaction, and adds
+ * the results to `ahead`. The transaction reads any other file it needs by `Store.readUnlocked`.
+ */
+export function prepare(
+  deps: EngineDependencies,
+  { raw, opened, options }: Pick<Prepared, 'raw' | 'opened' | 'options'>,
+  ahead: Map<string, unknown>,
+): Prepared {
+  const own = resolveJobSignal(deps, opened, options.byRunner === true)
+  if (own === null) return { raw, opened, signal: null, doubt: null, options, look: null, read: null }
+  const { signal, doubt } = believeSignal(deps, raw, own, options)
+  const look = planObservation(deps, raw, signal, null)
+  const { record } = look
+  ahead.set(look.key, look.observe())
+  deps.policyOf({
+    agent: signal.agent,
+    project: signal.project ?? record?.project ?? signal.cwd,
+    model: record?.model ?? null,
+    seat: null,
+    env: raw.env,
+  })
+  const needed = !options.again && needsFacts(deps, signal)
+  if ((needed && signal.kind !== 'session-start') || (signal.kind === 'session-end' && !signal.subagent)) {
+    const transcript = signal.transcriptPath ?? record?.transcriptPath ?? null
+    const [key, looked] = deps.lookForArchive({ agent: signal.agent, transcript })
+    ahead.set(key, looked)
+  }
+  return { raw, opened, signal, doubt, options, look, read: needed ? readAhead(deps, signal) : null }
+}
+
+/**
+ * Prepares a signal inside a transaction, where files are read by `Store.readUnlocked` once they
+ * are needed.
+ */
+export function prepareLocked(
+  deps: EngineDependencies,
+  { raw, opened, options }: Pick<Prepared, 'raw' | 'opened' | 'options'>,
+): Prepared {
+  const { store } = deps
+  const own = resolveJobSignal(deps, opened, options.byRunner === true)
+  if (own === null) return { raw, opened, signal: null, doubt: null, options, look: null, read: null }
+  const { signal, doubt } = believeSignal(deps, raw, own, options)
+  const needed = !options.again && needsFacts(deps, signal)
+  const read = needed
+    ? store.readUnlocked(`facts at ${signal.kind} ${signal.sessionId}`, () => readAhead(deps, signal))
+    : null
+  return { raw, opened, signal, doubt, options, look: null, read }
+}
+
+/**
+ * Whether the facts of the transcript may be needed: a compaction begins, a turn ends that may hold
+ * a brief or has left one behind, or a session begins that may be given such a brief.
+ */
+function needsFacts(deps: EngineDependencies, { kind, sessionId, subagent, start }: Signal): boolean {
+  const { store } = deps
+  if (subagent) return false
+  if (kind === 'session-start')
+    return start?.source !== 'compact' && store.openHandoffs().some((one) => one.stale || isForking(one))
+  if (kind !== 'turn-end') return kind === 'compact-start'
+  const record = store.session(sessionId)
+  const handoff = record && openHandoff({ deps, record })
+  return handoff?.newSessionId === null
+}
+
+/**
+ * Reads the facts of the transcript; null when that failed: a background process reads them later.
+ */
+function readAhead(deps: EngineDependencies, signal: Signal): ReadFacts | null {
+  try {
+    return rareWork(deps).readAhead(deps, signal)
+  } catch (error) {
+    // The transcript is kept all the same: that matters most.
+    deps.log('error', 'the facts of a session could not be read', { session: signal.sessionId, reason: String(error) })
+    return null
+  }
+}
+
+/**
+ * The look at what lies around a signal: its transcript from where it was last read, settings,
+ * process. `key` holds all that the look depends on, so that a look from another cursor, which
+ * would count answers twice or not at all, is never used.
+ */
+export interface Look {
+  key: string
+  observe(): Observation
+  /** The session's record that the look starts from; null for a new session. */
+  record: SessionRecord | null
+  subagents: readonly SubagentRecord[]
+}
+
+const NO_SUBAGENTS: readonly SubagentRecord[] = []
+
+/**
+ * `before`: a look that was made earlier, which is the same while the store gives the same records.
+ */
+export function planObservation(deps: EngineDependencies, raw: RawSignal, signal: Signal, before: Look | null): Look {
+  const record = deps.store.session(signal.sessionId)
+  const subagents = signal.kind === 'status-line' ? NO_SUBAGENTS : deps.store.subagents(signal.sessionId)
+  if (before !== null && before.record === record && before.subagents === subagents) return before
+  const known: KnownSession = {
+    cursor: record?.cursor ?? null,
+    subagentCursors: Object.fromEntries(subagents.map((s) => [s.subagentId, s.cursor])),
+    model: record?.model ?? null,
+    window: record?.track.limits.window ?? null,
+    process: record?.process ?? null,
+    liveDir: deps.liveDir,
+    liveStamp: record?.track.stamps.mod ?? null,
+    compactingSince:
+      record?.compaction && !record.compaction.completed ? Date.parse(record.compaction.startedAt) : null,
+  }
+  return {
+    key: `observation ${signal.sessionId} ${JSON.stringify(known)}`,
+    observe: () => deps.agents[signal.agent]!.observe(signal, raw, known),
+    record,
+    subagents,
+  }
+}
+
+/**
+ * A signal from a place that belongs to a job. A job's own sessions are told of by whoever runs it (`byRunner`), because hooks need not be
+ * installed; where they are, the same events arrive a second time, and only the runner's count: then null. Once the runner was killed,
+ * nobody else tells. A client that a tool of the job started has another session: it is measured like any other, in a seat of its own
+ * below the job's.
+ */
+export function resolveJobSignal(
+  { store, agents }: Pick<EngineDependencies, 'store' | 'agents'>,
+  signal: Signal,
+  byRunner: boolean,
+): Signal | null {
+  if (signal.jobId === null || byRunner) return signal
+  const job = store.job(signal.jobId)
+  // Another program's.
+  if (job === null) return signal
+  if (store.attemptOf(signal.sessionId) === null) {
+    const inherited = signal.seat === job.seatId
+    return { ...signal, jobId: null, ...(inherited ? { seat: null, parentSeat: job.seatId } : {}) }
+  }
+  const isRunning = job.runner === null || agents[signal.agent]?.alive(job.runner) !== false
+  return isRunning ? null : signal
+}

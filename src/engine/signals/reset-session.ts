@@ -1,0 +1,52 @@
+import { BatonError, EXIT } from '../../lib/errors.js'
+import { startTrack } from '../../tracker/tracker.js'
+import type { EngineDependencies } from '../context.js'
+import { NO_SPEND } from './session-records.js'
+import { cancelWaiting } from './switches.js'
+
+/**
+ * Starts a known session over because its owner says so: a new cycle, figure unknown, latches open, spend at zero. What was
+ * told of it stays in its events. A session whose client reports itself cannot be talked back to zero. False: not known.
+ */
+export function resetSession(deps: EngineDependencies, sessionId: string): boolean {
+  const { store, now } = deps
+  return store.transaction(() => {
+    const record = store.session(sessionId)
+    if (!record) return false
+    if (record.transcriptPath !== null || record.process !== null) {
+      throw new BatonError(
+        `Session ${sessionId} is measured in its client and cannot be reset from outside.`,
+        'Run /clear in the client, or give the id of a new session.',
+        EXIT.refused,
+      )
+    }
+    const at = now().toISOString()
+    cancelWaiting(deps, record, at, 'the session was reset')
+    const track = {
+      ...startTrack(at, 'clear'),
+      cycle: record.track.cycle + 1,
+      limits: record.track.limits,
+      model: record.track.model,
+    }
+    const silence = { toolCalls: 0, since: at, alarmed: false }
+    store.putSession({
+      ...record,
+      track,
+      spend: NO_SPEND,
+      costUsd: null,
+      compaction: null,
+      silence,
+      seenAt: at,
+      endedAt: null,
+    })
+    store.addEvent({
+      type: 'cycle_started',
+      at,
+      session_id: sessionId,
+      seat_id: record.seatId,
+      job_id: record.jobId,
+      data: { cycle: track.cycle, reason: 'clear' },
+    })
+    return true
+  })
+}

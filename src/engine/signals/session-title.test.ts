@@ -1,0 +1,56 @@
+import { appendFileSync } from 'node:fs'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { sampleJob } from '../../store/jobs.cases.js'
+import { type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
+
+let app: TestApp
+let s: TestSession
+beforeEach(() => {
+  app = testApp()
+  s = testSession(app)
+  s.start()
+})
+afterEach(() => app.remove())
+
+const titleOf = () => app.store.session(s.id)!.title
+const says = (prompt: string) => s.hook('UserPromptSubmit', { prompt })
+const writes = (line: object): void => {
+  appendFileSync(s.transcript, `${JSON.stringify(line)}\n`)
+  s.step(20_000)
+}
+
+test('the first request of the user is the title, and later ones leave it', () => {
+  for (const prompt of ['[baton] Continue the work', '<task-notification>done</task-notification>', '/handoff'])
+    says(prompt)
+  expect(titleOf()).toBeNull()
+  says('Fix the\nlogin.')
+  says('Now push.')
+  expect(titleOf()).toEqual({ text: 'Fix the login.', by: 'request' })
+})
+
+test('a title of the client replaces the request, one of the user replaces both and stays', () => {
+  says('Fix the login.')
+  writes({ type: 'ai-title', aiTitle: 'Login repair', sessionId: s.id })
+  expect(titleOf()).toEqual({ text: 'Login repair', by: 'client' })
+  writes({ type: 'custom-title', customTitle: 'Login \u001b[31mnow', sessionId: s.id })
+  expect(titleOf()).toEqual({ text: 'Login now', by: 'named' })
+  writes({ type: 'ai-title', aiTitle: 'Login repair again', sessionId: s.id })
+  expect(titleOf()!.text).toBe('Login now')
+  writes({ type: 'custom-title', customTitle: 'Login later', sessionId: s.id })
+  expect(titleOf()!.text).toBe('Login later')
+})
+
+test('the session of a job is called as the job is', () => {
+  const job = sampleJob('job_1')
+  app.store.putJob({ ...job, spec: { ...job.spec, agentName: 'coder', workItem: 'SHOP-12' } })
+  const body = {
+    session_id: 'bbbbbbbb-0002',
+    cwd: app.folder,
+    hook_event_name: 'UserPromptSubmit',
+    prompt: 'Fix it.',
+  }
+  const env = { HOME: app.folder, BATON_JOB_ID: 'job_1' }
+  const raw = { agent: 'claude-code', kind: 'UserPromptSubmit', body: JSON.stringify(body), env, at: 0 }
+  app.engine.take(raw, { deliver: 'keep', byRunner: true })
+  expect(app.store.session('bbbbbbbb-0002')!.title).toEqual({ text: 'coder: SHOP-12', by: 'job' })
+})

@@ -1,0 +1,36 @@
+import type { JobRecord } from '../../contract/records/job.js'
+import type { SessionRecord, SessionTitle } from '../../contract/records/session.js'
+import type { Observation, Signal } from '../../contract/signal.js'
+import { shortTitle, workTitle } from '../../lib/short-title.js'
+
+const RANK: Record<SessionTitle['by'], number> = { request: 0, client: 1, named: 2, job: 3 }
+
+/** The title of a session after a signal: see `SessionTitle` for what replaces what. */
+export function titleAfter(record: SessionRecord, signal: Signal, observation: Observation): SessionTitle | null {
+  const known = record.title ?? null
+  if (signal.subagent) return known
+  const told = [
+    observation.title ?? null,
+    signal.title ? { text: signal.title, by: 'named' as const } : null,
+    known === null && isRequest(signal.prompt) ? { text: signal.prompt, by: 'request' as const } : null,
+  ]
+  return told.reduce<SessionTitle | null>((title, next) => (next === null ? title : replaced(title, next)), known)
+}
+
+function replaced(title: SessionTitle | null, { text, by }: SessionTitle): SessionTitle | null {
+  if (title !== null && RANK[by] < RANK[title.by]) return title
+  const short = shortTitle(text)
+  return short === null ? title : { text: short, by }
+}
+
+/** Words of the user. Baton, the client's own notices and a command without arguments say nothing about the work. */
+function isRequest(prompt: string | null | undefined): prompt is string {
+  if (!prompt) return false
+  return !/^\s*(?:\[baton\]|<|\/\S+\s*$)/i.test(prompt)
+}
+
+/** The title of the sessions of a job. */
+export function jobTitle({ spec }: Pick<JobRecord, 'spec'>): SessionTitle | null {
+  const text = workTitle(spec)
+  return text === null ? null : { text, by: 'job' }
+}

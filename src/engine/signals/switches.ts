@@ -1,0 +1,54 @@
+import type { SessionRecord } from '../../contract/records/session.js'
+import type { Store, SwitchScope } from '../../store/store.js'
+import { rearm } from '../../tracker/tracker.js'
+import type { EngineDependencies } from '../context.js'
+import { openHandoff } from '../handoff/handoffs.js'
+import { rareWork } from '../load-rare-work.js'
+import { cancelStale } from '../messages/messages.js'
+import { isEnabled } from '../session-context.js'
+
+/**
+ * The last word wins: switches nearer than this one are forgotten. Switching on opens the latches of the sessions it really
+ * switches; switching off cancels what still waits to be told, and a handoff that is not being carried out yet.
+ */
+export function setEnabled(
+  deps: EngineDependencies,
+  scope: SwitchScope,
+  key: string,
+  enabled: boolean,
+  at: string,
+): void {
+  const { store } = deps
+  store.transaction(() => {
+    const records = concerned(store, scope, key).filter((record) => record.state !== 'ended')
+    // What the configuration says is not asked here: a session never switched counts as it was last judged.
+    const changes = records.filter((record) => isEnabled(store, record, record.enabled ?? true) !== enabled)
+    if (scope === 'all') store.clearSwitches('project', 'all')
+    if (scope === 'all') store.clearSwitches('session', 'all')
+    if (scope === 'project')
+      store.clearSwitches(
+        'session',
+        concerned(store, scope, key).map((record) => record.sessionId),
+      )
+    store.setSwitch(scope, key, enabled, at)
+    for (const record of changes) {
+      if (enabled) store.putSession({ ...record, enabled, track: rearm(record.track) })
+      else cancelWaiting(deps, record, at, 'Baton was switched off')
+    }
+  })
+}
+
+function concerned(store: Store, scope: SwitchScope, key: string): SessionRecord[] {
+  if (scope === 'all') return store.sessions()
+  if (scope === 'project') return store.sessions({ project: key })
+  const record = store.session(key)
+  return record ? [record] : []
+}
+
+export function cancelWaiting(deps: EngineDependencies, record: SessionRecord, at: string, reason: string): void {
+  const agent = deps.agents[record.agent]
+  if (!agent) return
+  const context = { deps, agent, record, at, events: [] }
+  if (openHandoff(context) !== null) rareWork(deps).stopHandoff(context, reason)
+  cancelStale(context, reason, (message) => message.session_id === record.sessionId)
+}

@@ -1,0 +1,382 @@
+import type { ConfigProblem, ProjectFile } from '../../contract/policy.js'
+import type { Event } from '../../contract/records/event.js'
+import type { SessionRecord } from '../../contract/records/session.js'
+import type { Observation, PlanLimit, RawSignal, Signal } from '../../contract/signal.js'
+import { asName } from '../../lib/quote.js'
+import { isNearLevel, resolveLevels } from '../../policy/levels.js'
+import { limitNotices, permissionNotice, SAME_LIMIT_MS } from '../../policy/notice-text.js'
+import { TOLD } from '../../store/store.js'
+import { rearm } from '../../tracker/tracker.js'
+import {
+  awaitsFigures,
+  closeUnfinished,
+  compactionGaveUp,
+  compactionSign,
+  compactionStarts,
+  summariserFailed,
+} from '../compaction/compactions.js'
+import { wantBrief, wantFacts } from '../compaction/deferred-work.js'
+import { keepTranscript } from '../compaction/keep-transcript.js'
+import { type EngineDependencies, emit, type SignalContext, type TakeOptions } from '../context.js'
+import { reportDoubt } from '../handoff/brief-origin.js'
+import { insistAnswer, moveHandoffs, vetoAnswer } from '../handoff/handoff-signals.js'
+import { openHandoff } from '../handoff/handoffs.js'
+import { awaitsTurnEnd, cancelStale, confirm, give, ofSession, queue } from '../messages/messages.js'
+import { notifyUser } from '../messages/notify-user.js'
+import { fallbackOnError } from '../messages/ready-messages.js'
+import { emitDueWarnings, soundSilence, warn } from '../messages/warn.js'
+import { isEnabled } from '../session-context.js'
+import { applyStart, CLEARED } from './apply-start.js'
+import { endDeadClients } from './end-dead-clients.js'
+import { bookSpend, bookSubagent, measure } from './measure.js'
+import { type Prepared, planObservation, prepare, prepareLocked } from './prepare-signal.js'
+import { seatFor } from './seats.js'
+import { identify, newRecord } from './session-records.js'
+import { jobTitle } from './session-title.js'
+import { cancelWaiting } from './switches.js'
+
+export interface Taken {
+  /** What the hook prints; '' says nothing. */
+  answer: string
+  /** null: the signal was not one of a known agent, or it had been taken before. */
+  record: SessionRecord | null
+  /** Whether the session is enabled, as it was judged for this signal. */
+  enabled: boolean
+  events: Event[]
+  /** The transcript lags by more than one batch: looking again in a moment may find a level crossed. */
+  behind: boolean
+  /** The transcript does not hold yet what this signal speaks of. */
+  unsettled: boolean
+  /** This signal had been taken before. */
+  repeated: boolean
+  /** The store did not keep it: whoever sent it must. */
+  failed?: boolean
+}
+
+export const NOTHING: Taken = {
+  answer: '',
+  record: null,
+  enabled: true,
+  events: [],
+  behind: false,
+  unsettled: false,
+  repeated: false,
+}
+
+/** Takes a signal in a transaction of its own, or in the one its caller has begun. */
+export function takeOpened(deps: EngineDependencies, raw: RawSignal, opened: Signal, options: TakeOptions): Taken {
+  if (deps.store.inTransaction()) return takePrepared(deps, prepareLocked(deps, { raw, opened, options }))
+  const ahead = new Map<string, unknown>()
+  const prepared = prepare(deps, { raw, opened, options }, ahead)
+  return deps.store.transaction(() => takePrepared(deps, prepared), ahead)
+}
+
+/** Inside a transaction: load, track, decide, write, and take what waits into the answer. */
+export function takePrepared(deps: EngineDependencies, prepared: Prepared): Taken {
+  const { opened, signal, doubt, options } = prepared
+  if (signal === null) return { ...NOTHING, record: deps.store.session(opened.sessionId), repeated: true }
+  const at = deps.now().toISOString()
+  if (options.signalId && !deps.store.takeOnce(options.signalId, at)) return repeated(deps, signal, options.signalId)
+  const ended = options.again ? [] : endDeadClients(deps, signal)
+  const context = openContext(deps, prepared, signal, at, ended)
+  const { record, observation } = context
+  const lagged = record.unsettled.length > 0 && observation.observed.length === 0
+  const begins = signal.kind === 'compact-start'
+  if (!options.again) {
+    confirm(context)
+    if (!begins) applyKind(context, observation.summary ?? null)
+  }
+  const { crossed, hasReading } = measure(context, observation)
+  if (observation.gaveUp) compactionGaveUp(context, observation.gaveUp)
+  if (hasReading && !signal.subagent) record.silence = { toolCalls: 0, since: at, alarmed: false }
+  if (!options.again) {
+    // Everything in the transcript when a compaction begins came before it.
+    if (begins) applyKind(context, null)
+    if (begins && observation.mayBeForbidden && record.compaction) record.compaction.mayBeForbidden = true
+    noteActivity(context, observation)
+  } else if (observation.settled) {
+    // A batch that came meanwhile may still lack its answer.
+    record.unsettled = record.unsettled.filter((id) => signal.kind === 'tool-batch' && !signal.toolUseIds.includes(id))
+  }
+  // Another look comes later than the event: what began since is not over because of it.
+  if (!options.again) closeCompaction(context, observation)
+  emitDueWarnings(context, observation)
+  warn(context, crossed)
+  soundSilence(context)
+  // Without a server the hook's own engine answers: another that holds the same signal must not
+  // take the answer back.
+  if (!options.again) moveHandoffs(context)
+  if (doubt !== null && !options.again) reportDoubt(context, doubt)
+  if (signal.kind === 'turn-end' && !signal.subagent) wantFacts(context)
+  const answer =
+    said(context, options) ?? give(context, options.deliver, options.unserved ? null : (options.signalId ?? null))
+  if (options.unserved && !signal.subagent) expectAnswer(context)
+  deps.store.putSession(record)
+  const isLooking = observation.live === null || record.dueWarnings !== undefined
+  const unsettled = !observation.settled && isLooking && !signal.subagent
+  return {
+    answer,
+    record,
+    enabled: context.enabled,
+    events: context.events,
+    behind: unsettled && observation.live === null && lagged && signal.kind === 'tool-batch' && answer === '',
+    unsettled,
+    repeated: false,
+  }
+}
+
+/** What Baton itself has to say to this very event; null: nothing, so what waits is said. */
+function said(context: SignalContext, { deliver, byRunner }: TakeOptions): string | null {
+  if (deliver !== 'answer') return byRunner ? instructed(context) : null
+  return vetoAnswer(context) ?? instructed(context) ?? insistAnswer(context)
+}
+
+/** null: there is nothing to tell a summariser, or this event's answer is not heard by one. */
+function instructed({ agent, signal, instructions }: SignalContext): string | null {
+  if (instructions === '') return null
+  return agent.instruct?.(signal.event, instructions) ?? null
+}
+
+/** It was taken, but its hook never heard the answer and kept it: what that answer carried waits again. */
+function repeated(deps: EngineDependencies, signal: Signal, signalId: string): Taken {
+  const record = deps.store.session(signal.sessionId)
+  for (const message of record ? deps.store.openMessages(record.seatId) : []) {
+    if (message.status === 'sent' && message.sent_with === signalId) {
+      deps.store.putMessage({ ...message, status: 'queued', sent_at: null, via: null, sent_with: null })
+    }
+  }
+  return { ...NOTHING, record, repeated: true }
+}
+
+function openContext(
+  deps: EngineDependencies,
+  { raw, look: before, read }: Prepared,
+  signal: Signal,
+  at: string,
+  events: Event[],
+): SignalContext & { observation: Observation } {
+  const agent = deps.agents[signal.agent]!
+  const { key, observe, record: known, subagents } = planObservation(deps, raw, signal, before)
+  const seen = deps.store.readUnlocked(key, observe)
+  const observation = signal.limits && !seen.limits.exact ? { ...seen, limits: signal.limits } : seen
+  const seat = seatFor(deps.store, signal, observation, known?.seatId ?? null, at, deps.newId)
+  const record = identify(known ?? newRecord(signal, seat, at), signal, observation, at)
+  if (record.jobId !== null && record.title?.by !== 'job') {
+    const job = deps.store.job(record.jobId)
+    record.title = (job && jobTitle(job)) ?? record.title ?? null
+  }
+  bookSpend(deps.store, known, record, at)
+  const { policy, problems, project } = deps.policyOf({
+    agent: signal.agent,
+    project: record.project,
+    model: record.model,
+    seat: seat.name ?? seat.seatId,
+    env: raw.env,
+  })
+  const enabled = isEnabled(deps.store, record, policy.enabled)
+  const draft = {
+    deps,
+    agent,
+    signal,
+    record,
+    seatName: seat.name,
+    parentSeatId: seat.parentSeatId,
+    policy,
+    enabled,
+    at,
+    events,
+    instructions: '',
+    insistence: '',
+    veto: '',
+    takesOrders: observation.takesOrders ?? false,
+    read,
+    observation,
+  }
+  for (const seen of observation.subagents) {
+    const before = subagents.find((s) => s.subagentId === seen.id)
+    bookSubagent(deps.store, record.sessionId, seen.reading?.model ?? before?.model ?? null, seen.spend, at)
+    const spend = before?.spend ?? { input: 0, cacheCreation: 0, cacheRead: 0, output: 0, answers: 0 }
+    deps.store.putSubagent({
+      sessionId: record.sessionId,
+      subagentId: seen.id,
+      type: seen.type ?? before?.type ?? null,
+      description: seen.description ?? before?.description ?? null,
+      model: seen.reading?.model ?? before?.model ?? null,
+      used: seen.reading?.used ?? before?.used ?? null,
+      limits: seen.limits,
+      exact: seen.reading?.exact ?? before?.exact ?? false,
+      cursor: seen.cursor,
+      spend: {
+        input: spend.input + seen.spend.input,
+        cacheCreation: spend.cacheCreation + seen.spend.cacheCreation,
+        cacheRead: spend.cacheRead + seen.spend.cacheRead,
+        output: spend.output + seen.spend.output,
+        answers: spend.answers + seen.spend.answers,
+      },
+      updatedAt: at,
+    })
+  }
+  if (!known) {
+    emit(draft, 'session_started', { source: signal.start?.source ?? 'seen', cwd: record.cwd, model: record.model })
+    emit(draft, 'cycle_started', { cycle: record.track.cycle, reason: record.track.cycleReason })
+  }
+  if (known) noteSwitch(draft, known.enabled)
+  record.enabled = enabled
+  noteLimits(draft, known?.planLimits ?? null)
+  const untrusted = project?.trusted === false ? project : null
+  sayTrouble(
+    draft,
+    problems.filter(({ file }) => file !== untrusted?.path),
+  )
+  if (untrusted) sayUntrusted(draft, untrusted, problems)
+  return draft
+}
+
+/**
+ * A plan limit is used up: the client reports it in its status line, or a turn ended because of it.
+ */
+function noteLimits(context: SignalContext, before: SessionRecord['planLimits']): void {
+  const { signal, record, at } = context
+  const usedUp = (limits: readonly PlanLimit[] | null): PlanLimit[] =>
+    (limits ?? []).filter(({ usedPercent, resetsAt }) => usedPercent >= 100 && (resetsAt === null || resetsAt > at))
+  const known = new Set(usedUp(before).map(({ name }) => name))
+  const now = usedUp(record.planLimits)
+  const reached = signal.limited ? now : now.filter(({ name }) => !known.has(name))
+  if (signal.limited && now.length === 0) reached.push({ name: 'usage', usedPercent: 100, resetsAt: null })
+  if (reached.length === 0 || context.policy.notify.length === 0) return
+  const stored = context.deps.store.limitNotices(new Date(Date.parse(at) - SAME_LIMIT_MS).toISOString())
+  notifyUser(
+    context,
+    reached.flatMap((limit) => limitNotices(limit, at, stored)),
+  )
+}
+
+/** The configuration switched Baton on or off: the same as `baton on` and `baton off`. */
+function noteSwitch(context: SignalContext, before: boolean | undefined): void {
+  if (before === undefined || before === context.enabled) return
+  if (context.enabled) context.record.track = rearm(context.record.track)
+  else cancelWaiting(context.deps, context.record, context.at, 'Baton was switched off')
+}
+
+/**
+ * Tells the user once that the files are refused and that the last good configuration stays in
+ * force.
+ */
+function sayTrouble(context: SignalContext, problems: readonly ConfigProblem[]): void {
+  const { record } = context
+  const trouble = problems.map(({ key, reason }) => `${key}: ${reason}`).join('; ')
+  if ((record.configTrouble ?? '') === trouble) return
+  record.configTrouble = trouble === '' ? null : trouble
+  cancelStale(context, 'the configuration has changed', ofSession(context, ['config']))
+  if (trouble === '' || !context.enabled || record.jobId !== null) return
+  tellOfConfiguration(
+    context,
+    `The configuration has errors and the last good one stays in force (${trouble}). Run baton config check.`,
+  )
+}
+
+/**
+ * Tells the user once per content of a project file that it is not trusted. The file's own words
+ * are left out: they come from whoever wrote the repository.
+ */
+function sayUntrusted(
+  context: SignalContext,
+  { path, sha256, ignored }: ProjectFile,
+  problems: readonly ConfigProblem[],
+): void {
+  const { deps, record, at, enabled } = context
+  const broken = problems.some(({ file }) => file === path)
+  if ((ignored.length === 0 && !broken) || !enabled || record.jobId !== null) return
+  if (!deps.store.takeOnce(`${TOLD}untrusted.${path}.${sha256}`, at)) return
+  tellOfConfiguration(
+    context,
+    broken
+      ? `${asName(path)} has errors and is not used. Run baton config check.`
+      : `${asName(path)} is not trusted, so only its status line and new levels apply. Run baton config explain to see what is ignored, and baton trust to accept the file.`,
+  )
+}
+
+function tellOfConfiguration(context: SignalContext, text: string): void {
+  const { sessionId, seatId } = context.record
+  const message = { category: 'config', mode: 'sequential', agent_text: null, user_text: `[baton] ${text}` } as const
+  queue(context, message, { seatId, sessionId })
+}
+
+/** What the event itself says about the session, before any figure is looked at. */
+function applyKind(context: SignalContext, summary: string | null): void {
+  const { signal, record } = context
+  if (signal.kind === 'compact-failed') summariserFailed(context)
+  if (signal.kind === 'waiting') notifyUser(context, [permissionNotice(signal.subagent !== null)])
+  if (signal.subagent) return
+  switch (signal.kind) {
+    case 'session-start':
+      applyStart(context, summary)
+      return
+    case 'prompt':
+    case 'tool-batch':
+      record.state = 'working'
+      record.endedAt = null
+      return
+    case 'turn-end':
+    case 'turn-failed':
+      record.state = 'idle'
+      return
+    case 'waiting':
+      record.state = 'waiting'
+      return
+    case 'compact-start':
+      compactionStarts(context, signal.compaction?.trigger ?? 'auto')
+      return
+    case 'compact-end':
+      compactionSign(context, 'compact-end', signal.compaction ?? {})
+      return
+    case 'session-end':
+      record.state = 'ended'
+      record.endedAt = context.at
+      if (signal.end?.reason === 'clear')
+        cancelStale(context, 'the conversation was cleared', ofSession(context, CLEARED))
+      emit(context, 'session_ended', { reason: signal.end?.reason ?? null })
+      keepTranscript(context, 'session-end', 'session-end')
+      if (signal.end?.reason !== 'clear' && signal.end?.reason !== 'resume') wantBrief(context, 'ended')
+      return
+    default:
+      return
+  }
+}
+
+const WORK_GOES_ON = new Set(['tool-batch', 'turn-end', 'turn-failed', 'prompt'])
+
+/** Once work goes on, a compaction whose other signs never came was blocked or failed; at the end of a turn none is awaited any more. */
+function closeCompaction(context: SignalContext, { settled }: Observation): void {
+  const { signal, record } = context
+  if (signal.subagent || !record.compaction || record.compaction.completed) return
+  if (signal.kind === 'session-end') closeUnfinished(context, 'unknown')
+  // Its figures stand in the transcript, which lags: the next look finds them.
+  else if (!settled && awaitsFigures(context)) return
+  // A prompt can be typed while a compaction runs, so it shows nothing but that a finished one is over.
+  else if (signal.kind === 'prompt' && !record.compaction.failing && !record.compaction.seen.includes('boundary'))
+    return
+  else if (WORK_GOES_ON.has(signal.kind)) closeUnfinished(context, 'judged')
+}
+
+function noteActivity(context: SignalContext, observation: Observation): void {
+  const { signal, record } = context
+  if (signal.subagent || signal.kind !== 'tool-batch') return
+  const silent = record.silence
+  record.silence = {
+    ...silent,
+    toolCalls: silent.toolCalls + signal.toolCalls,
+    since: silent.toolCalls === 0 ? context.at : silent.since,
+  }
+  record.unsettled = observation.settled ? [] : signal.toolUseIds
+}
+
+/** Without a server hooks run ahead of the engine, but for those whose answer is worth waiting for. */
+function expectAnswer(context: SignalContext): void {
+  const { record, policy, deps, agent } = context
+  const speaks = context.enabled && record.jobId === null && record.state !== 'ended'
+  const near = speaks && isNearLevel(record.track, resolveLevels(policy.levels, record.track.limits))
+  const ends = openHandoff(context) !== null || awaitsTurnEnd(context)
+  const awaited = [...(near ? agent.carriers.slice(0, 1) : []), ...(ends ? agent.turnEnds : [])]
+  fallbackOnError(context, undefined, () => deps.outbox.expect(record.sessionId, awaited))
+}

@@ -1,0 +1,117 @@
+import type { BriefRecord, Coverage } from '../../contract/records/brief.js'
+import type { HandoffRecord } from '../../contract/records/handoff.js'
+import { hindranceOf, type Lookout } from '../handoff/missed-orders.js'
+
+export interface HandoffView {
+  handoff_id: string
+  seat_id: string
+  session_id: string
+  state: HandoffRecord['state']
+  state_at: string
+  /** When it goes on by itself, or is looked at again; null: not before somebody does something. */
+  due_at: string | null
+  cause: HandoffRecord['cause']
+  level: string | null
+  reason: string | null
+  requested_at: string
+  brief_id: string | null
+  way: HandoffRecord['way']
+  new_session_id: string | null
+  number: number
+  trouble: string | null
+  /** What keeps the client from being cleared: turn, dialog, draft, background, subagent; null: nothing, or it is not told. */
+  hindered_by: string | null
+}
+
+export interface BriefView {
+  brief_id: string
+  seat_id: string
+  session_id: string
+  /** The title of its session; null: none. */
+  title: string | null
+  parent_brief_id: string | null
+  sequence: number
+  author: BriefRecord['author']
+  status: BriefRecord['status']
+  reason: string | null
+  agent: string
+  model: string | null
+  project: string | null
+  branch: string | null
+  commit: string | null
+  used_tokens: number | null
+  compaction_tokens: number | null
+  taken_at: string
+  path: string
+  sha256: string
+  /** null: there was nothing to check it against. */
+  coverage: CoverageView | null
+  used_at: string | null
+  used_by_session_id: string | null
+  addenda: { at: string; path: string }[]
+}
+
+export interface CoverageView extends Pick<Coverage, 'score' | 'missing' | 'unsupported'> {
+  by_kind: Coverage['byKind']
+}
+
+export function viewCoverage({ score, missing, unsupported, byKind }: Coverage): CoverageView {
+  return { score: Math.round(score * 1000) / 1000, missing, unsupported, by_kind: byKind }
+}
+
+/** A brief as every command and route shows it; its text lies in its file. */
+export function viewBrief(brief: BriefRecord): BriefView {
+  return {
+    brief_id: brief.briefId,
+    seat_id: brief.seatId,
+    session_id: brief.sessionId,
+    title: brief.title ?? null,
+    parent_brief_id: brief.parentBriefId,
+    sequence: brief.sequence,
+    author: brief.author,
+    status: brief.status,
+    reason: brief.reason,
+    agent: brief.agent,
+    model: brief.model,
+    project: brief.project,
+    branch: brief.branch,
+    commit: brief.commit,
+    used_tokens: brief.usedTokens,
+    compaction_tokens: brief.compactionTokens,
+    taken_at: brief.takenAt,
+    path: brief.path,
+    sha256: brief.sha256,
+    coverage: brief.coverage === null ? null : viewCoverage(brief.coverage),
+    used_at: brief.usedAt,
+    used_by_session_id: brief.usedBySessionId,
+    addenda: brief.addenda.map(({ at, path }) => ({ at, path })),
+  }
+}
+
+/** `hinderedBy`: see `hindranceOf`. */
+export function viewHandoff(handoff: HandoffRecord, hinderedBy: string | null = null): HandoffView {
+  return {
+    handoff_id: handoff.handoffId,
+    seat_id: handoff.seatId,
+    session_id: handoff.sessionId,
+    state: handoff.state,
+    state_at: handoff.stateAt,
+    due_at: handoff.dueAt,
+    cause: handoff.cause,
+    level: handoff.level,
+    reason: handoff.reason,
+    requested_at: handoff.requestedAt,
+    brief_id: handoff.briefId,
+    way: handoff.way,
+    new_session_id: handoff.newSessionId,
+    number: handoff.number,
+    trouble: handoff.trouble,
+    hindered_by: hinderedBy,
+  }
+}
+
+/** The handoff of a seat that is under way; null: none is. */
+export function underWay(lookout: Lookout, seatId: string): HandoffView | null {
+  const open = lookout.store.openHandoffs({ seatId }).at(-1)
+  return open ? viewHandoff(open, hindranceOf(lookout, open)) : null
+}

@@ -1,0 +1,46 @@
+import type { Forecast } from '../../contract/api/sessions.js'
+import type { Policy } from '../../contract/policy.js'
+import type { SessionRecord } from '../../contract/records/session.js'
+import { resolveLevels } from '../../policy/levels.js'
+import type { Store } from '../../store/store.js'
+import { type Growth, growthOf, paceOf, stepsTo } from '../../tracker/forecast.js'
+
+/** The pace is that of the last so many readings. */
+const LATELY = 32
+
+/** Steps and minutes to each level that can be reached, and to compaction, if the session goes on growing as it did. */
+export function forecastSession(store: Pick<Store, 'readings'>, record: SessionRecord, policy: Policy): Forecast {
+  const { sessionId, track } = record
+  const growth = growthOf(track)
+  const pace = growth && paceOf(timesOf(store, record))
+  const levels = resolveLevels(policy.levels, track.limits)
+    .filter(({ reachable }) => reachable)
+    .sort((a, b) => (a.atTokens ?? 0) - (b.atTokens ?? 0))
+    .map(({ name, atTokens }) => ({ name, at: atTokens }))
+  return {
+    session_id: sessionId,
+    tokens_per_step: growth === null ? null : Math.round(growth.perStep),
+    levels: [...levels, { name: 'compaction', at: track.limits.point }].map(({ name, at }) => ({
+      name,
+      at_tokens: at,
+      ...until(at, track.used, growth, pace),
+    })),
+  }
+}
+
+type Until = Pick<Forecast['levels'][number], 'steps' | 'low' | 'high' | 'minutes'>
+
+function until(at: number | null, used: number | null, growth: Growth | null, pace: number | null): Until {
+  if (at !== null && used !== null && used >= at) return { steps: 0, low: 0, high: 0, minutes: 0 }
+  if (at === null || used === null || growth === null) return { steps: null, low: null, high: null, minutes: null }
+  const left = stepsTo(at - used, growth)
+  return { ...left, minutes: pace === null ? null : Math.round((left.steps * pace) / 6_000) / 10 }
+}
+
+/** When the readings of this cycle came. */
+function timesOf(store: Pick<Store, 'readings'>, { sessionId, track }: SessionRecord): number[] {
+  return store
+    .readings(sessionId, LATELY)
+    .filter(({ cycle }) => cycle === track.cycle)
+    .map(({ at }) => Date.parse(at))
+}

@@ -1,0 +1,91 @@
+import type { MessageShown } from '../../contract/api/messages.js'
+import type { Message } from '../../contract/records/message.js'
+import { asName } from '../../lib/quote.js'
+import type { EngineDependencies } from '../context.js'
+import { messageContext, sitting } from '../messages/bring-messages.js'
+import { pickMessages } from '../messages/pick-messages.js'
+import { heldBy } from '../messages/ready-messages.js'
+import { isQuiet, mayWake } from '../messages/wake-idle-session.js'
+
+/** Messages as routes show them. */
+export function viewMessages(deps: EngineDependencies, messages: readonly Message[]): MessageShown[] {
+  const reasons = waitReasons(deps, messages)
+  return messages.map((message) => ({
+    message_id: message.message_id,
+    seat_id: message.seat_id,
+    session_id: message.session_id,
+    sender: message.sender,
+    category: message.category,
+    mode: message.mode,
+    text: wordsOf(message),
+    status: message.status,
+    reason: reasons.get(message.message_id) ?? null,
+    queued_at: message.queued_at,
+    delivered_at: message.delivered_at,
+    via: message.via,
+    repeated: message.repeated,
+  }))
+}
+
+export function viewMessage(deps: EngineDependencies, message: Message): MessageShown {
+  return viewMessages(deps, [message])[0]!
+}
+
+/**
+ * Says by id why messages have not reached the agent yet; those that have, or were cancelled, are
+ * left out. The store is asked once for each seat, not for each message.
+ */
+export function waitReasons(deps: EngineDependencies, messages: readonly Message[]): Map<string, string> {
+  const bySeat = new Map<string, (message: Message) => string>()
+  const reasons = new Map<string, string>()
+  for (const message of messages) {
+    const { message_id: id, seat_id: seat, status } = message
+    if (status === 'sent')
+      reasons.set(
+        id,
+        message.order_id ? 'given as a prompt once the client is idle' : 'given to the client, not confirmed yet',
+      )
+    if (status !== 'queued') continue
+    const reasonOf = bySeat.get(seat) ?? queuedReasons(deps, seat)
+    bySeat.set(seat, reasonOf)
+    reasons.set(id, reasonOf(message))
+  }
+  return reasons
+}
+
+/** Returns why each queued message of a seat waits. */
+function queuedReasons(deps: EngineDependencies, seatId: string): (message: Message) => string {
+  const record = sitting(deps, seatId)
+  if (record === null) return () => 'its seat has no running session'
+  if (record.jobId !== null) {
+    const isOver = (deps.store.job(record.jobId)?.endedAt ?? null) !== null
+    return () => (isOver ? 'its job has ended, so nobody reads it' : 'the job gives it to the agent with its next step')
+  }
+  const context = messageContext(deps, record)
+  if (context === null) return () => 'its agent is not known to this version of Baton'
+  if (record.process !== null && !context.agent.alive(record.process)) return () => 'its session is not running'
+  const startsTurn = isQuiet(context)
+  const carrier = startsTurn ? null : { event: context.agent.carriers[0]!, agent: context.agent }
+  const { waiting } = pickMessages(deps.store.openMessages(seatId), {
+    sessionId: record.sessionId,
+    held: heldBy(context, null),
+    inFlight: [],
+    unsettled: [],
+    startsTurn,
+    carrier,
+  })
+  const found = new Map(waiting.map(({ message, reason }) => [message.message_id, reason]))
+  const picked = !startsTurn
+    ? 'given at the next tool boundary'
+    : mayWake(context)
+      ? 'given as a prompt in a moment'
+      : 'given with the next event of the session'
+  return ({ message_id: id }) => found.get(id) ?? picked
+}
+
+/** What somebody said, without what stands around it for the agent. */
+export function wordsOf(message: Message): string {
+  const text = (message.user_text ?? message.agent_text ?? '').replace(/^\[baton\] /, '')
+  const from = `Message from ${asName(message.sender)}: `
+  return text.startsWith(from) ? text.slice(from.length) : text
+}

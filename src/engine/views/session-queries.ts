@@ -1,0 +1,191 @@
+import type { Session } from '../../contract/api/session.js'
+import type { LossShown, SessionDetail, SessionRow, SubagentShown } from '../../contract/api/sessions.js'
+import type { ResolvedLevel } from '../../contract/level.js'
+import type { Policy } from '../../contract/policy.js'
+import type { CompactionRecord } from '../../contract/records/compaction.js'
+import type { SeatRecord, SessionRecord, SubagentRecord } from '../../contract/records/session.js'
+import { toldAgain } from '../../facts/key-of.js'
+import { resolveLevels } from '../../policy/levels.js'
+import { percentOf } from '../../policy/percent.js'
+import type { Store } from '../../store/store.js'
+import { growthOf, stepsToCompaction } from '../../tracker/forecast.js'
+import type { Lookout } from '../handoff/missed-orders.js'
+import { underWay, viewBrief } from './brief-view.js'
+import { viewSpend } from './session-view.js'
+
+const DAY = 24 * 3_600_000
+
+/** A session by id or its unambiguous beginning, else the one that sits in a seat, by its id or name. null: none, or several begin so. */
+export function findSession(store: Store, id: string): SessionRecord | null {
+  const exact = store.session(id)
+  if (exact) return exact
+  const seat = seatCalled(store, id)
+  if (seat) return sitsIn(store, seat.seatId)
+  if (!isLongEnough(id)) return null
+  const all = store.sessions()
+  const sessions = all.filter((record) => record.sessionId.startsWith(id))
+  if (sessions.length > 0) return sessions.length === 1 ? sessions[0]! : null
+  const seats = new Set(all.filter((record) => record.seatId.startsWith(id)).map((record) => record.seatId))
+  return seats.size === 1 ? sitsIn(store, [...seats][0]!) : null
+}
+
+/**
+ * The seat with this id or name. A job's id means the job's present seat: one that continues a
+ * session sits in that session's.
+ */
+export function seatCalled(store: Store, name: string): SeatRecord | null {
+  const job = store.job(name)
+  return (job && store.seat(job.seatId)) ?? store.seat(name) ?? store.seatNamed(name)
+}
+
+/** Whether a shortened id says enough to mean one session or seat. The prefix of seats says nothing. */
+export function isLongEnough(id: string): boolean {
+  return id.replace(/^seat_?/, '').length >= 4
+}
+
+/** The last one heard of, those that have ended last: an earlier session of the chain may have been resumed. */
+function sitsIn(store: Store, seatId: string): SessionRecord | null {
+  const place = ({ state, seenAt }: SessionRecord): string => `${state === 'ended' ? 0 : 1}${seenAt}`
+  return store.chain(seatId).reduce<SessionRecord | null>((a, b) => (a !== null && place(a) > place(b) ? a : b), null)
+}
+
+const isLive = ({ state }: Pick<Session, 'state'>): boolean => state !== 'ended' && state !== 'unknown'
+
+/** Nothing was heard of it since. */
+export const isForgotten = ({ forgottenAt, seenAt }: SessionRecord): boolean =>
+  forgottenAt !== undefined && seenAt <= forgottenAt
+
+/** Whether a list of sessions has it where not all are wanted: it is live, or of the last 24 hours, and not forgotten. */
+export function isListed(record: SessionRecord, session: Pick<Session, 'state'>, now: Date): boolean {
+  return !isForgotten(record) && (isLive(session) || record.seenAt >= dayBefore(now))
+}
+
+const dayBefore = (now: Date): string => new Date(now.getTime() - DAY).toISOString()
+
+/** `view`: what it takes to know whether it is live; far less than a row. */
+export interface Showing {
+  view(record: SessionRecord): Pick<Session, 'state'>
+  row(record: SessionRecord): SessionRow
+}
+
+/** Live sessions and those of the last 24 hours, ended ones included, as `compareSessions` orders them. */
+export function recentSessions(
+  store: Store,
+  { view, row }: Showing,
+  { all, live, now }: { all?: boolean; live?: boolean; now: Date },
+): SessionRow[] {
+  if (all && !live) return store.sessions().map(row).sort(compareSessions)
+  const some = store.sessions(live ? { goingOn: 'only' } : { seenSince: dayBefore(now), goingOn: 'too' })
+  // Of those that say they go on, many may be left by a client that died long ago.
+  const isShown = (record: SessionRecord): boolean => {
+    const session = view(record)
+    return isListed(record, session, now) && (!live || isLive(session))
+  }
+  return some.filter(isShown).map(row).sort(compareSessions)
+}
+
+const ORDER: Record<Session['state'], number> = { waiting: 0, working: 1, compacting: 1, idle: 2, unknown: 3, ended: 4 }
+
+/**
+ * Compares two sessions for every list of them: waiting for the user, working, idle, ended; the
+ * newest first within each. A session that runs is placed by its start, because a list that moves
+ * with every signal cannot be read. One that is over is placed by its end, so that the one just
+ * left is found first. The page repeats this in web/src/pages/overview/rank-seats.ts, whose test
+ * compares both.
+ */
+export function compareSessions(a: SessionRow, b: SessionRow): number {
+  const age = (row: SessionRow): string => (isLive(row) ? row.started_at : (row.ended_at ?? row.seen_at))
+  if (ORDER[a.state] !== ORDER[b.state]) return ORDER[a.state] - ORDER[b.state]
+  if (age(a) !== age(b)) return age(a) < age(b) ? 1 : -1
+  return a.session_id < b.session_id ? -1 : 1
+}
+
+export interface LevelView {
+  name: string
+  at_tokens: number | null
+  crossed_at: string | null
+  reachable: boolean
+}
+
+export function levelViews(record: SessionRecord, policy: Policy): LevelView[] {
+  const crossed = new Map(record.track.latched.map((latch) => [latch.name, latch.crossedAt]))
+  return resolveLevels(policy.levels, record.track.limits).map((level: ResolvedLevel) => ({
+    name: level.name,
+    at_tokens: level.atTokens,
+    crossed_at: crossed.get(level.name) ?? null,
+    reachable: level.reachable,
+  }))
+}
+
+/** What `show` says: the session, its climb, its seat's chain and briefs. */
+export function detailOf(store: Store, record: SessionRecord, row: SessionRow): Omit<SessionDetail, 'archives'> {
+  return {
+    ...row,
+    cycle_started_at: record.track.cycleStartedAt,
+    cycle_reason: record.track.cycleReason,
+    limits_reason: record.track.limits.reason,
+    plan_limits: record.planLimits,
+    config_trouble: record.configTrouble,
+    chain: store.chain(record.seatId).map((one) => ({
+      session_id: one.sessionId,
+      started_at: one.startedAt,
+      ended_at: one.endedAt,
+      compactions: one.compactions,
+      handoffs: one.handoffs,
+      used_tokens: one.track.used,
+    })),
+    briefs: store.briefs({ seatId: record.seatId }).map(viewBrief),
+    losses: store.compactions(record.sessionId).flatMap(lossView),
+  }
+}
+
+function lossView({ loss, startedAt, archiveId, trigger, first, second }: CompactionRecord): LossShown[] {
+  if (loss === null) return []
+  return [
+    {
+      compaction_started_at: startedAt,
+      trigger,
+      archive_id: archiveId,
+      facts: loss.total,
+      facts_kept: loss.kept,
+      by_kind: loss.byKind,
+      lost: loss.lost.map(({ kind, text, state, line }) => ({ kind, text, state, line })),
+      put_back: loss.lost.filter(toldAgain({ first, second })).length,
+    },
+  ]
+}
+
+/** A session among others, with what a row of it needs beside its figures. */
+export function rowOf(lookout: Lookout, record: SessionRecord, session: Session, policy: Policy): SessionRow {
+  const { store } = lookout
+  const { track } = record
+  const growth = growthOf(track)
+  return {
+    ...session,
+    seat_name: store.seat(record.seatId)?.name ?? null,
+    job_id: record.jobId,
+    started_at: record.startedAt,
+    ended_at: record.endedAt,
+    seen_at: record.seenAt,
+    tokens_per_step: growth === null ? null : Math.round(growth.perStep),
+    steps_left: stepsToCompaction(track),
+    handoff: underWay(lookout, record.seatId),
+    subagents: store.subagents(record.sessionId).map(viewSubagent),
+    levels: levelViews(record, policy),
+  }
+}
+
+function viewSubagent(record: SubagentRecord): SubagentShown {
+  return {
+    subagent_id: record.subagentId,
+    type: record.type,
+    description: record.description,
+    model: record.model,
+    used_tokens: record.used,
+    window_tokens: record.limits.window,
+    used_percent: percentOf(record.used, record.limits.window),
+    exact: record.exact,
+    updated_at: record.updatedAt,
+    spend: viewSpend(record.spend, null),
+  }
+}

@@ -1,0 +1,234 @@
+import { spawn, spawnSync } from 'node:child_process'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { build } from 'esbuild'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { textImports } from '../../scripts/text-imports.mjs'
+import { EVENTS } from '../agents/claude-code/settings/settings-file.js'
+import { callsIn, fixture, LAUNCHER, type Machine, newMachine, photograph } from './fixtures/machine.js'
+
+let bundle: string
+let machine: Machine
+beforeAll(async () => {
+  bundle = join(mkdtempSync(join(tmpdir(), 'baton-crash-')), 'child.mjs')
+  const entry = new URL('fixtures/crash-child.ts', import.meta.url).pathname
+  await build({
+    entryPoints: [entry],
+    outfile: bundle,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    logLevel: 'error',
+    plugins: [textImports],
+  })
+})
+afterAll(() => rmSync(dirname(bundle), { recursive: true, force: true }))
+beforeEach(() => {
+  machine = newMachine()
+})
+afterEach(() => machine.remove())
+
+const mod = [{ path: 'hooks/register.js', text: 'export const register = () => {}\n' }]
+const everyEventOnce = Object.fromEntries(Object.keys(EVENTS).map((e) => [e, 1]))
+
+const optionsOf = (m: Machine, scope = 'user') =>
+  JSON.stringify({ home: m.baton, env: m.env, project: m.project, scope, launcher: LAUNCHER, mod, clientVersion: null })
+
+function child(what: string, at: number) {
+  const { stdout, signal, stderr } = spawnSync(process.execPath, [bundle, what, String(at), optionsOf(machine)], {
+    encoding: 'utf8',
+  })
+  return { steps: Number(stdout), killed: signal === 'SIGKILL', stderr }
+}
+
+const settings = () => (existsSync(machine.userSettings) ? readFileSync(machine.userSettings, 'utf8') : null)
+const strays = () => Object.keys(photograph(machine.root)).filter((p) => /\.baton-\d|install\.lock/.test(p))
+
+/** A fresh machine as it stands before the run that will be killed. */
+function prepare(before: string | null, installed: boolean): void {
+  machine.remove()
+  machine = newMachine()
+  if (before !== null) {
+    mkdirSync(dirname(machine.userSettings))
+    writeFileSync(machine.userSettings, before)
+  }
+  if (installed) machine.install({ mod })
+}
+
+/** Does something, then puts everything back to where it was. */
+function andBackAgain(work: () => void): void {
+  cpSync(machine.root, `${machine.root}-kept`, { recursive: true, verbatimSymlinks: true })
+  work()
+  machine.remove()
+  renameSync(`${machine.root}-kept`, machine.root)
+}
+
+function expectGone(before: string | null): void {
+  expect(settings()).toBe(before)
+  expect(existsSync(join(machine.home, '.claude'))).toBe(before !== null)
+  expect(existsSync(join(machine.home, '.claude', 'skills'))).toBe(false)
+  expect(readdirSync(machine.baton).filter((n) => n !== 'backups')).toEqual([])
+  expect(strays().filter((p) => !p.includes('/backups/'))).toEqual([])
+}
+
+describe('killed at any step', () => {
+  const cases = [null, 'status-line-with-keys.json'] as const
+
+  test.each(cases)('install (%s) leaves old settings or new; install completes it, uninstall takes it back', (name) => {
+    const before = name && fixture(name, machine).toString()
+    prepare(before, false)
+    const { steps } = child('install', 0)
+    const whole = settings()!
+      .replaceAll(machine.home, '@')
+      .replace(/status-line \w+/, '')
+    expect(steps).toBeGreaterThan(10)
+    for (let at = 1; at <= steps; at++) {
+      prepare(before, false)
+      expect(child('install', at).killed).toBe(true)
+      expect([before, whole]).toContain(
+        settings()
+          ?.replaceAll(machine.home, '@')
+          .replace(/status-line \w+/, '') ?? null,
+      )
+      andBackAgain(() => {
+        machine.install({ mod })
+        expect(callsIn(machine.userSettings, join(machine.baton, 'bin', 'hook'))).toEqual(everyEventOnce)
+        expect(machine.install({ mod }).changed).toBe(false)
+        expect(strays()).toEqual([])
+      })
+      machine.uninstall()
+      expectGone(before)
+    }
+  })
+
+  test.each(cases)('uninstall (%s) is completed by running it again, or undone by install', (name) => {
+    const before = name && fixture(name, machine).toString()
+    prepare(before, true)
+    const { steps } = child('uninstall', 0)
+    expectGone(before)
+    expect(steps).toBeGreaterThan(4)
+    for (let at = 1; at <= steps; at++) {
+      prepare(before, true)
+      const installed = settings()
+      expect(child('uninstall', at).killed).toBe(true)
+      expect([before, installed]).toContain(settings())
+      andBackAgain(() => {
+        machine.install({ mod })
+        expect(settings()).toBe(installed)
+        machine.uninstall()
+        expectGone(before)
+      })
+      machine.uninstall()
+      expectGone(before)
+    }
+  })
+
+  test('an upgrade that was cut off still gives back the first bytes', () => {
+    const before = '{ "hooks": { }, "model": "opus" }'
+    const older = () => machine.install({ mod, home: machine.link, launcher: '#!/bin/bash\nexit 0\n' })
+    prepare(before, false)
+    older()
+    const first = settings()
+    const { steps } = child('install', 0)
+    expect(settings()).not.toBe(first)
+    for (let at = 1; at <= steps; at++) {
+      prepare(before, false)
+      older()
+      child('install', at)
+      machine.uninstall()
+      expect(settings()).toBe(before)
+    }
+  })
+
+  test.each([null, '{\n  "model": "opus"\n}'])(
+    'a disk that fills while the settings are written leaves them as they were: %j',
+    (before) => {
+      prepare(before, false)
+      const limited = `trap '' XFSZ; ulimit -f 2; exec "$0" "$@"`
+      const run = spawnSync('bash', ['-c', limited, process.execPath, bundle, 'install', '0', optionsOf(machine)], {
+        encoding: 'utf8',
+      })
+      expect(run.status).toBe(1)
+      expect(run.stderr).toContain(`InstallProblem: ${machine.userSettings}: it could not be written`)
+      expect(settings()).toBe(before)
+      expect(strays()).toEqual([])
+      expect(machine.install({ mod }).changed).toBe(true)
+      machine.uninstall()
+      expectGone(before)
+    },
+  )
+})
+
+describe('at the same time', () => {
+  const finished = (what: string) =>
+    new Promise<{ code: number | null; err: string }>((resolve) => {
+      const run = spawn(process.execPath, [bundle, what, '0', optionsOf(machine)])
+      let err = ''
+      run.stderr.on('data', (d) => {
+        err += d
+      })
+      run.on('close', (code) => resolve({ code, err }))
+    })
+
+  test('four installs put every entry there once and lose nothing of the user', async () => {
+    const before = fixture('foreign-hooks.json', machine)
+    prepare(before.toString(), false)
+    const all = await Promise.all([1, 2, 3, 4].map(() => finished('install')))
+    expect(all).toEqual(all.map(() => ({ code: 0, err: '' })))
+    expect(callsIn(machine.userSettings, join(machine.baton, 'bin', 'hook'))).toEqual(everyEventOnce)
+    expect(strays()).toEqual([])
+    machine.uninstall()
+    expect(settings()).toBe(before.toString())
+  })
+
+  test('install and uninstall leave one of the two states', async () => {
+    prepare('{"a": 1}', false)
+    const all = await Promise.all(['install', 'uninstall', 'install', 'uninstall'].map(finished))
+    expect(all.map((r) => r.err)).toEqual(['', '', '', ''])
+    machine.uninstall()
+    expect(settings()).toBe('{"a": 1}')
+    expect(strays()).toEqual([])
+  })
+
+  test('a key somebody else writes between our reading and our writing is kept', () => {
+    prepare('{"a": 1}', false)
+    let written = false
+    machine.install({
+      step: (name) => {
+        if (written || name !== `write ${machine.userSettings}`) return
+        written = true
+        writeFileSync(machine.userSettings, '{"a": 1, "b": 2}')
+      },
+    })
+    expect(written).toBe(true)
+    expect(JSON.parse(settings()!)).toMatchObject({ a: 1, b: 2 })
+    machine.uninstall()
+    expect(settings()).toBe('{"a": 1, "b": 2}')
+  })
+
+  test('a file that appears where there was none is not written over', () => {
+    prepare(null, false)
+    let written = false
+    machine.install({
+      step: (name) => {
+        if (written || name !== `write ${machine.userSettings}`) return
+        written = true
+        writeFileSync(machine.userSettings, '{"theirs": true}')
+      },
+    })
+    expect(JSON.parse(settings()!)).toMatchObject({ theirs: true })
+    machine.uninstall()
+    expect(settings()).toBe('{"theirs": true}')
+  })
+})

@@ -1,0 +1,49 @@
+import { existsSync, readFileSync, rmdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { writeFileAtomic } from '../lib/atomic-file.js'
+import { codeOf } from '../lib/errors.js'
+import { makePrivateFolder } from '../lib/private-folder.js'
+
+/**
+ * Names the folders outside of Baton's home that were made for it, so that a purge can remove them
+ * again.
+ */
+export const foldersFile = (home: string): string => join(home, 'made-folders.json')
+
+/** The folder and those above it that do not exist yet, the uppermost first. */
+export function missingFolders(folder: string): string[] {
+  return existsSync(folder) || dirname(folder) === folder ? [] : [...missingFolders(dirname(folder)), folder]
+}
+
+/**
+ * Adds folders that are about to be made. Called before they exist; `missing` is the result of
+ * `missingFolders`.
+ */
+export function rememberFolders(home: string, missing: readonly string[]): void {
+  const known = rememberedFolders(home)
+  const all = [...new Set([...known, ...missing])]
+  if (all.length === known.length) return
+  makePrivateFolder(home)
+  writeFileAtomic(foldersFile(home), `${JSON.stringify(all)}\n`, { mode: 0o600 })
+}
+
+/** Empty when nothing was remembered or the file cannot be read. */
+export function rememberedFolders(home: string): string[] {
+  try {
+    const value: unknown = JSON.parse(readFileSync(foldersFile(home), 'utf8'))
+    return Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : []
+  } catch {
+    return []
+  }
+}
+
+/** Removes folders that are empty, the innermost first. */
+export function removeEmptyFolders(folders: readonly string[]): void {
+  for (const folder of [...folders].sort((a, b) => b.length - a.length)) {
+    try {
+      rmdirSync(folder)
+    } catch (error) {
+      if (!['ENOENT', 'ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes(codeOf(error) ?? '')) throw error
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import { existsSync, lstatSync, readdirSync, realpathSync, rmdirSync, rmSync, statSync } from 'node:fs'
+import { join, resolve, sep } from 'node:path'
+import { isLeftover } from '../lib/atomic-file.js'
+import { codeOf } from '../lib/errors.js'
+import { removeFolder } from '../lib/remove-folder.js'
+
+export interface PurgeRules {
+  /** Names directly in the home that Baton gives. Everything else there is the user's. */
+  names: readonly string[]
+  /**
+   * For folders where a user may have put files of their own: whether Baton made the file at a path
+   * below the folder. An empty folder is asked about with a slash at its end. A folder without a rule
+   * is removed whole.
+   */
+  owns: Readonly<Record<string, (path: string) => boolean>>
+}
+
+export interface Left {
+  path: string
+  reason: string
+}
+
+const FOREIGN = 'Baton did not make it'
+
+/**
+ * Removes everything of Baton's from its home, and the home itself when it is empty then. Returns
+ * what stays. Deletes nothing behind a symbolic link, except files that a rule of `owns` recognises
+ * in a linked folder: users move archives to a larger disk, and any other target may hold files that
+ * are not Baton's.
+ */
+export function purgeHome(
+  home: string,
+  { names, owns }: PurgeRules,
+  kept: ReadonlySet<string>,
+  dryRun: boolean,
+): Left[] {
+  // Without the slash at its end, which would make `lstat` follow a link.
+  const root = resolve(home)
+  if (isLink(root)) return removeLink(root, null, dryRun)
+  const left: Left[] = []
+  for (const name of listed(root)) {
+    const path = join(root, name)
+    if (kept.has(path)) continue
+    if (!names.includes(name) && !isLeftover(name)) left.push({ path, reason: FOREIGN })
+    else if (owns[name] && statSync(path, { throwIfNoEntry: false })?.isDirectory())
+      left.push(...purgeFolder(path, owns[name], dryRun))
+    else if (isLink(path)) left.push(...removeLink(path, root, dryRun))
+    else if (!dryRun) removeFolder(path)
+  }
+  if (!dryRun) removeIfEmpty(root)
+  return left
+}
+
+/**
+ * Removes a link and returns its target, which stays. A target in `home` is not returned: it is
+ * judged by its own name.
+ */
+export function removeLink(path: string, home: string | null, dryRun: boolean): Left[] {
+  const target = existsSync(path) ? realpathSync(path) : null
+  if (!dryRun) rmSync(path, { force: true })
+  if (target === null || (home !== null && target.startsWith(realpathSync(home) + sep))) return []
+  return [{ path: target, reason: `${path} is a symbolic link to it, and a purge removes only the link` }]
+}
+
+/**
+ * Removes the files that `owns` recognises, and folders that are empty then. Follows no link below
+ * `folder`.
+ */
+function purgeFolder(folder: string, owns: (path: string) => boolean, dryRun: boolean, below = ''): Left[] {
+  const names = listed(folder)
+  if (names.length === 0 && below !== '' && !owns(`${below}/`)) return [{ path: folder, reason: FOREIGN }]
+  const left = names.flatMap((name): Left[] => {
+    const [path, inner] = [join(folder, name), below === '' ? name : `${below}/${name}`]
+    if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) return purgeFolder(path, owns, dryRun, inner)
+    if (!owns(inner) && !isLeftover(name)) return [{ path, reason: FOREIGN }]
+    if (!dryRun) rmSync(path, { force: true })
+    return []
+  })
+  if (dryRun || left.length > 0) return left
+  if (isLink(folder)) rmSync(folder, { force: true })
+  else removeIfEmpty(folder)
+  return left
+}
+
+export const isLink = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
+
+function listed(folder: string): string[] {
+  try {
+    return readdirSync(folder).sort()
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return []
+    throw error
+  }
+}
+
+function removeIfEmpty(folder: string): void {
+  if (existsSync(folder) && readdirSync(folder).length === 0) rmdirSync(folder)
+}

@@ -1,0 +1,90 @@
+import { join } from 'node:path'
+import { quoted } from '../briefs/told-lines.js'
+import type { BriefRecord } from '../contract/records/brief.js'
+import type { AttemptRecord } from '../contract/records/job.js'
+import { writeFileAtomic } from '../lib/atomic-file.js'
+import type { GitState } from '../lib/git-state.js'
+import { listCalls } from './call-list.js'
+import type { BriefAppendix, JobDependencies } from './dependencies.js'
+import { type KnownCall, knownCalls, readJournal } from './journal.js'
+
+export const CALLS_TITLE = 'Calls already made'
+/** The list of calls that does not fit into the brief of a session. */
+export const callsFile = (folder: string, number: number): string => join(folder, `calls-${number}.md`)
+const LONGEST_BRIEF = 12_000
+
+/**
+ * The calls of a job since the last brief that an agent wrote, and that brief. The facts of a transcript hold no
+ * list of the
+ * commands that succeeded, and those of one session nothing of the sessions before it: an agent that has only them does
+ * every step again.
+ */
+export function briefAppendix(
+  deps: JobDependencies,
+  { jobId, folder, journal }: { jobId: string; folder: string; journal: string },
+  attempt: AttemptRecord,
+): BriefAppendix {
+  const attempts = deps.store.attempts(jobId).filter(({ state }) => state !== 'ready')
+  const written = lastWritten(deps, attempts)
+  const since = written?.attempt.number ?? 0
+  const before = new Set(attempts.filter(({ number }) => number < since).map(({ sessionId }) => sessionId))
+  const lines = readJournal(journal).filter(({ sessionId }) => !before.has(sessionId))
+  const sessions = new Set([...lines.map(({ sessionId }) => sessionId), attempt.sessionId])
+  const calls = [...sessions].flatMap((sessionId): KnownCall[] =>
+    knownCalls(lines, sessionId, deps.returnedCalls(sessionId)),
+  )
+  const earlier = written === null ? '' : briefSection(written.brief, deps.briefs.read(written.brief))
+  if (calls.length === 0) return { text: earlier, calls: [], path: null }
+  const { all, shown } = listCalls(calls)
+  const left = all.length - shown.length
+  const path = left === 0 ? null : callsFile(folder, attempt.number)
+  if (path !== null) writeFileAtomic(path, `# ${CALLS_TITLE}\n\n${MEANING}\n\n${all.join('\n')}\n`, { mode: 0o600 })
+  const section = [
+    `## ${CALLS_TITLE}\n`,
+    `From Baton's journal of the job, oldest first${earlier === '' ? '' : ', since the brief above'}. ${MEANING}`,
+    ...(path === null ? [] : [`\nRead ${path} before you begin: it lists ${left} more.`]),
+    `\n${shown.join('\n')}\n`,
+  ].join('\n')
+  return { text: [earlier, section].filter((part) => part !== '').join('\n'), calls: all, path }
+}
+
+const MEANING =
+  '"done": it returned, do not make it again unless you need to read its output. "failed": it returned with an error. "outcome unknown": it was cut off, look at what it did before you make it again. "not started": it never ran.'
+
+/** The last session that began with a brief which code did not write; null: none did. */
+function lastWritten(
+  { store }: JobDependencies,
+  attempts: readonly AttemptRecord[],
+): { attempt: AttemptRecord; brief: BriefRecord } | null {
+  for (const attempt of attempts.toReversed()) {
+    const brief = attempt.briefId === null ? null : store.brief(attempt.briefId)
+    if (brief !== null && brief.author !== 'baton') return { attempt, brief }
+  }
+  return null
+}
+
+function briefSection({ path, sequence }: BriefRecord, text: string | null): string {
+  if (text === null) return ''
+  return `## The last brief that an agent wrote\n\nBrief ${sequence}, of an earlier session (${path}). What it says is done, is done.\n\n${quoted(text, LONGEST_BRIEF)}\n`
+}
+
+const MOST_FILES = 40
+const MOST_COMMITS = 5
+
+/** A repository in a few lines, as a fresh session reads it; null: there is none. */
+export function repositoryText(state: GitState | null): string | null {
+  if (state === null) return null
+  const { branch, commit, recent, dirty, ahead } = state
+  const at = commit === null ? 'without any commit' : `at ${commit.slice(0, 9)}`
+  const lines = [
+    `${branch === null ? 'No branch' : `Branch ${branch}`}, ${at}.${ahead ? ` ${ahead} commits are not pushed.` : ''}`,
+  ]
+  if (recent.length > 0)
+    lines.push('The last commits:', ...recent.slice(0, MOST_COMMITS).map(({ id, subject }) => `- ${id} ${subject}`))
+  if (dirty.length === 0) lines.push('Nothing is uncommitted.')
+  else {
+    const more = dirty.length > MOST_FILES ? [`- and ${dirty.length - MOST_FILES} more`] : []
+    lines.push('Not committed:', ...dirty.slice(0, MOST_FILES).map((path) => `- ${path}`), ...more)
+  }
+  return lines.join('\n')
+}

@@ -1,0 +1,229 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { JobSpec } from '../contract/records/job.js'
+import { processInfo } from '../lib/process-info.js'
+import { sampleSession } from '../store/samples.cases.js'
+import { aJob } from '../testing/sample-job.js'
+import { FRESH, folder, reply, stage, step, store, useTrialJobs } from '../testing/scripted-job.js'
+import { runJob } from './run-job.js'
+import type { RuntimeScript } from './runtimes/scripted-steps.js'
+
+useTrialJobs()
+
+const HOUR = 3_600_000
+const PERSISTENT = { ...FRESH, mode: 'persistent' as const, project: '/shop' }
+
+/** Jobs of the agent `coder`, one after the other, over one runtime and a clock that the test sets. */
+function agentStage(script: RuntimeScript, spec: Partial<JobSpec> = {}) {
+  let now = Date.parse('2026-11-16T04:00:00.000Z')
+  const staged = stage(script, { agentName: 'coder', session: PERSISTENT, ...spec }, { now: () => new Date(now) })
+  let count = 0
+  const add = (more: Partial<JobSpec> = {}): string => {
+    const jobId = `job_next_${++count}`
+    const session = { ...PERSISTENT, ...spec.session }
+    store.putJob(
+      aJob({
+        jobId,
+        state: 'pending',
+        spec: { ...aJob().spec, folder, agentName: 'coder', ...spec, session, ...more },
+      }),
+    )
+    return jobId
+  }
+  return {
+    ...staged,
+    add,
+    pass: (ms: number) => {
+      now += ms
+    },
+    next: (prompt: string, more: Partial<JobSpec> = {}) => runJob(staged.deps, add({ prompt, ...more })),
+    chosen: (jobId: string) =>
+      store
+        .events({ limit: 500 })
+        .filter((event) => event.job_id === jobId && event.type === 'job_session')
+        .map(({ data }) => [data.how, data.reason]),
+    textsOf: (sessionId: string) => staged.runtime.requests.findLast((one) => one.sessionId === sessionId)!.texts,
+  }
+}
+
+const done = [step(1, 30_000), { text: 'Done.' }]
+
+test('the next job of a persistent agent continues its last session with the new task', async () => {
+  const it = agentStage({ sessions: [done, [step(2, 40_000), { text: 'Done again.' }]] })
+  const first = await it.run()
+  it.pass(HOUR)
+  const second = await it.next('Now the printer.')
+  expect(second).toMatchObject({ state: 'completed', sessionId: first.sessionId, handoffs: 0 })
+  expect(it.runtime.wishes.map(({ begin, sessionId }) => [begin.how, sessionId])).toEqual([
+    ['fresh', first.sessionId],
+    ['resume', first.sessionId],
+  ])
+  const texts = it.textsOf(first.sessionId!)
+  expect([texts[0], texts.includes('Now the printer.')]).toEqual(['Mend the parser.', true])
+  expect(it.chosen(second.jobId)).toEqual([['continued', 'it is still valid']])
+  expect(store.attempts(second.jobId)).toMatchObject([{ start: 'resume', number: 1, turns: 2, briefId: null }])
+})
+
+test('what a continued session spent in earlier jobs is not counted again', async () => {
+  const priced = (tokens: number, costUsd: number) => ({ text: 'Done.', used: 1_000, aside: { tokens, costUsd } })
+  const it = agentStage({ sessions: [[priced(5_000, 0.5)], [priced(8_000, 0.8)]] })
+  const budgets = { usd: 0.6, tokens: null, turns: null, minutes: null }
+  await it.run()
+  const second = await it.next('More.', { budgets })
+  expect(second.state).toBe('completed')
+  const [attempt] = store.attempts(second.jobId)
+  expect(attempt!.costUsd).toBeCloseTo(0.3)
+  expect(attempt!.carried!.costUsd).toBeCloseTo(0.5)
+  // The client counts from the session's total, so its bound is that total and what the job may spend.
+  expect(it.runtime.wishes[1]!.maxBudgetUsd).toBeCloseTo(1.1)
+})
+
+test.each<[string, { pass?: number; more?: () => Partial<JobSpec>; used?: number; workMs?: number }, RegExp]>([
+  ['expired', { pass: 25 * HOUR }, /longer ago than session\.timeout/],
+  ['is full', { used: 155_000 }, /context is full/],
+  [
+    'worked in another folder',
+    {
+      more: () => {
+        mkdirSync(join(folder, 'other'))
+        return { folder: join(folder, 'other') }
+      },
+    },
+    /another folder/,
+  ],
+])('a persistent session that %s is not continued: the job begins afresh with its brief', async (_, how, reason) => {
+  // The last step fills the session and ends the job before a handoff could follow.
+  const full = [step(1, how.used ?? 30_000), { text: 'Done.' }]
+  const it = agentStage({ sessions: [full, [{ text: 'Done again.' }]] })
+  store.putJob({ ...store.job(it.jobId)!, spec: { ...store.job(it.jobId)!.spec, maxHandoffs: 0 } })
+  const first = await it.run()
+  it.pass(how.pass ?? HOUR)
+  const second = await it.next('Now the printer.', how.more?.() ?? {})
+  expect(second).toMatchObject({ state: 'completed', handoffs: 0 })
+  expect(second.sessionId).not.toBe(first.sessionId)
+  const [prompt] = it.textsOf(second.sessionId!)
+  expect(prompt).toMatch(/^\[baton\] This is a new job of the agent `coder`/)
+  for (const part of ['# The task\n\nNow the printer.', '# The brief\n\n# Handoff brief', 'step 1'])
+    expect(prompt).toContain(part)
+  expect(it.chosen(second.jobId)).toEqual([['brief', expect.stringMatching(reason)]])
+  expect(store.attempts(second.jobId)[0]).toMatchObject({ start: 'brief', briefId: it.briefs.kept[0]!.briefId })
+})
+
+test('two jobs of a persistent agent at once never share a session', async () => {
+  const it = agentStage({ sessions: [done, [step(2, 30_000)], [{ text: 'Done.' }]] })
+  const first = await it.run()
+  // The second job holds the session: it is paused, and will resume it.
+  const held = it.add()
+  store.putJob({ ...store.job(held)!, state: 'paused', sessionId: first.sessionId })
+  const third = await it.next('Meanwhile.')
+  expect(third.state).toBe('completed')
+  expect(third.sessionId).not.toBe(first.sessionId)
+  expect(it.chosen(third.jobId)).toEqual([])
+})
+
+test('a job cannot be resumed while another job continues its session', async () => {
+  const it = agentStage({ sessions: [[step(1, 30_000), { fails: { terminal: 'api_error', status: 400 } }]] })
+  const first = await it.run()
+  expect(first.state).toBe('failed')
+  const other = it.add()
+  store.putJob({ ...store.job(other)!, state: 'running', sessionId: first.sessionId })
+  await expect(runJob(it.deps, it.jobId)).rejects.toThrow(`job ${other} continues its session ${first.sessionId}`)
+  store.putJob({ ...store.job(other)!, state: 'completed' })
+  await expect(runJob(it.deps, it.jobId)).resolves.toMatchObject({ state: 'completed' })
+})
+
+test('a runner killed before a continued session heard its task says the task again, not that it was cut off', async () => {
+  const it = agentStage({ sessions: [done, [{ dies: { at: 'request' } }], [{ text: 'Done again.' }]] })
+  const first = await it.run()
+  const second = await it.next('Mend the parser.')
+  expect(second).toMatchObject({ state: 'completed', sessionId: first.sessionId })
+  expect(it.runtime.wishes.map(({ begin }) => begin.how)).toEqual(['fresh', 'resume', 'resume'])
+  expect(it.textsOf(first.sessionId!).filter((text) => text === 'Mend the parser.')).toHaveLength(3)
+})
+
+test('a continued session whose context no longer fits hands off instead of failing', async () => {
+  const tooLong = { fails: { terminal: 'prompt_too_long', text: 'Prompt is too long' } }
+  const it = agentStage({ sessions: [done, [tooLong], [{ text: 'Done again.' }]] })
+  await it.run()
+  const second = await it.next('Now the printer.')
+  expect(second).toMatchObject({ state: 'completed', handoffs: 1, result: 'Done again.' })
+  expect(it.textsOf(second.sessionId!)[0]).toContain('Now the printer.')
+})
+
+test('a session that has worked for max_duration hands off after its batch, and the next one counts from zero', async () => {
+  const session = { ...FRESH, maxMs: 2 * HOUR }
+  const it = agentStage(
+    {
+      sessions: [
+        [step(1, 20_000), step(2, 21_000)],
+        [step(3, 20_000), { text: 'Done.' }],
+      ],
+      replies: [reply],
+    },
+    { session },
+  )
+  const begun = Date.parse('2026-11-16T04:00:00.000Z')
+  // Every request of the first session takes ninety minutes, and those of the second none.
+  const requests = () => it.runtime.requests.filter((one) => one.sessionId === it.runtime.wishes[0]?.sessionId)
+  it.deps.now = () => new Date(begun + requests().length * 1.5 * HOUR)
+  const job = await it.run()
+  expect(job).toMatchObject({ state: 'completed', handoffs: 1 })
+  expect(it.briefs.kept).toMatchObject([
+    { author: 'agent', reason: 'the session has worked as long as one session may' },
+  ])
+  const attempts = store.attempts(job.jobId)
+  expect(attempts.map(({ turns }) => turns)).toEqual([3, 2])
+  expect(attempts[1]!.workedMs).toBe(0)
+})
+
+test('without a handoff left a session that has worked for max_duration fails the job with timeout', async () => {
+  const it = agentStage(
+    { sessions: [[step(1, 20_000), step(2, 21_000), { text: 'Never.' }]] },
+    { session: { ...FRESH, maxMs: HOUR }, maxHandoffs: 0 },
+  )
+  const begun = Date.parse('2026-11-16T04:00:00.000Z')
+  it.deps.now = () => new Date(begun + it.runtime.requests.length * HOUR)
+  const job = await it.run()
+  expect(job).toMatchObject({
+    state: 'failed',
+    exitReason: 'timeout',
+    detail: expect.stringContaining('--max-handoffs'),
+  })
+})
+
+test('a job runs on the session the user named, in that session’s seat', async () => {
+  const it = stage({ sessions: [[step(1, 30_000), { text: 'Done.' }]] })
+  const known = { ...sampleSession('named', { seatId: 'seat_user', process: null }), project: folder }
+  store.putSession({ ...known, state: 'ended' })
+  const { spec } = store.job(it.jobId)!
+  store.putJob({ ...store.job(it.jobId)!, spec: { ...spec, session: { ...FRESH, resume: 'named' } } })
+  const job = await it.run()
+  expect(job).toMatchObject({ state: 'completed', sessionId: 'named', seatId: 'seat_user' })
+  expect(it.runtime.wishes).toMatchObject([
+    { sessionId: 'named', begin: { how: 'resume' }, env: { BATON_SEAT: 'seat_user' } },
+  ])
+})
+
+test.each<[string, object, RegExp]>([
+  ['is unknown', { sessionId: 'another' }, /There is no session named/],
+  [
+    'worked in another folder',
+    { project: '/elsewhere', cwd: '/elsewhere' },
+    /it worked in \/elsewhere, and the job in/,
+  ],
+  ['belongs to another agent', { agent: 'codex' }, /it belongs to codex/],
+  [
+    'runs in a terminal',
+    { state: 'idle', process: { pid: process.pid, startedAt: processInfo(process.pid)!.startedAt } },
+    /process \d+ runs it/,
+  ],
+])('a job does not run on a session that %s', async (_, change, reason) => {
+  const it = stage({ sessions: [[{ text: 'Never.' }]] })
+  const known = sampleSession('named', { seatId: 'seat_user', process: null })
+  store.putSession({ ...known, project: folder, state: 'ended', ...change })
+  const { spec } = store.job(it.jobId)!
+  store.putJob({ ...store.job(it.jobId)!, spec: { ...spec, session: { ...FRESH, resume: 'named' } } })
+  expect(await it.run()).toMatchObject({ state: 'failed', exitReason: 'error', detail: expect.stringMatching(reason) })
+  expect(it.runtime.wishes).toEqual([])
+})

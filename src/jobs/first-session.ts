@@ -1,0 +1,251 @@
+import { existsSync, realpathSync } from 'node:fs'
+import type { AttemptRecord, JobRecord } from '../contract/records/job.js'
+import type { SessionRecord } from '../contract/records/session.js'
+import { BatonError, EXIT, reasonOf } from '../lib/errors.js'
+import { isAlive } from '../lib/process-info.js'
+import type { Store } from '../store/store.js'
+import { AttemptPrompts } from './attempt-prompts.js'
+import { freshAttempt, lastBegun } from './attempt-record.js'
+import { type JobDependencies, record } from './dependencies.js'
+import { isOver } from './job.js'
+import { handoffLevelAt, isFull } from './job-levels.js'
+import { folderOf } from './start-session.js'
+import { plus } from './told-spend.js'
+
+/**
+ * Stores the first attempt of a job and returns it. Its session is, in this order:
+ *
+ *   the user named one (`--resume-session`)   that session; the job fails where it cannot be used
+ *   `session.mode: persistent`                the agent's last session while it is valid: same folder, used within `session.timeout`,
+ *                                             not full. Otherwise a fresh session that is given the last one's brief
+ *   neither, or the agent has no session yet  a fresh session
+ */
+export function beginFirstAttempt(deps: JobDependencies, jobId: string): AttemptRecord {
+  const job = deps.store.job(jobId)!
+  const { session, agentName } = job.spec
+  if (session?.resume) return beginOnNamed(deps, job, session.resume)
+  if (session?.mode === 'persistent' && agentName !== null) return beginPersistent(deps, job)
+  return store(deps, job, freshAttempt(deps, jobId, 1, null), null)
+}
+
+function beginOnNamed(deps: JobDependencies, job: JobRecord, sessionId: string): AttemptRecord {
+  return deps.store.transaction(() => {
+    const why = whyNotUsable(deps.store, sessionId, job.spec, folderOf(job), job.jobId)
+    if (why !== null) throw why
+    const known = deps.store.session(sessionId)!
+    const last = deps.store.attemptOf(sessionId)
+    const { answers: _, ...spend } = known.spend
+    const carried = last === null ? { spend, costUsd: known.costUsd } : carriedBy(last)
+    const attempt: AttemptRecord = {
+      ...freshAttempt(deps, job.jobId, 1, null),
+      sessionId,
+      start: 'resume',
+      carried,
+      workedMs: last?.workedMs ?? 0,
+      usedTokens: known.track.used,
+      windowTokens: known.track.limits.window,
+      pointTokens: known.track.limits.point,
+    }
+    return store(deps, job, attempt, { how: 'continued', reason: 'the user named it', previous: sessionId })
+  })
+}
+
+function beginPersistent(deps: JobDependencies, job: JobRecord): AttemptRecord {
+  const { jobId } = job
+  const last = lastOfAgent(deps.store, job)
+  if (last === null) return store(deps, job, freshAttempt(deps, jobId, 1, null), null)
+  const previous = last.attempt.sessionId
+  const continued = deps.store.transaction((): AttemptRecord | string => {
+    // Another job or a terminal may have taken the session since it was found.
+    const why = whyInvalid(deps, job, last) ?? userOf(deps.store, previous, jobId)
+    if (why !== null) return why
+    const attempt: AttemptRecord = {
+      ...freshAttempt(deps, jobId, 1, null),
+      sessionId: previous,
+      start: 'resume',
+      carried: carriedBy(last.attempt),
+      ...pick(last.attempt),
+    }
+    return store(deps, job, attempt, { how: 'continued', reason: 'it is still valid', previous })
+  })
+  if (typeof continued !== 'string') return continued
+  const briefId = briefOf(deps, last, continued)
+  const how = briefId === null ? 'fresh' : 'brief'
+  return store(deps, job, freshAttempt(deps, jobId, 1, briefId), { how, reason: continued, previous })
+}
+
+interface LastSession {
+  job: JobRecord
+  attempt: AttemptRecord
+}
+
+/**
+ * The session that the agent's newest ended job was in. Null when there is none that another job or
+ * process has left.
+ */
+function lastOfAgent(store: Store, job: JobRecord): LastSession | null {
+  const { agentName, agent, runtime, session } = job.spec
+  const newestFirst = store
+    .jobs()
+    .filter(({ spec }) => spec.agentName === agentName && spec.agent === agent)
+    .filter(({ spec }) => spec.session !== undefined && spec.session.project === session!.project)
+    // A script cannot continue a client's session, nor a client a script's.
+    .filter(({ spec }) => (spec.runtime === 'scripted') === (runtime === 'scripted'))
+    .filter(({ jobId, state }) => jobId !== job.jobId && isOver(state))
+    .sort((one, other) => Date.parse(other.endedAt ?? other.stateAt) - Date.parse(one.endedAt ?? one.stateAt))
+  for (const ended of newestFirst) {
+    const attempt = lastBegun(store.attempts(ended.jobId))
+    // A session that never answered cannot be opened again.
+    if (attempt !== null && attempt.turns > 0 && userOf(store, attempt.sessionId, job.jobId) === null)
+      return { job: ended, attempt }
+  }
+  return null
+}
+
+/** Why the agent's last session is not continued; null: it is valid. */
+function whyInvalid(
+  { store, now }: JobDependencies,
+  job: JobRecord,
+  { job: last, attempt }: LastSession,
+): string | null {
+  const { session, handoffAtRemaining: remaining, runtime } = job.spec
+  if (real(folderOf(job)) !== real(folderOf(last))) return `it worked in another folder (${folderOf(last)})`
+  const usedAt = Date.parse(last.endedAt ?? last.stateAt)
+  if (now().getTime() - usedAt > session!.expiresMs) return 'it was last used longer ago than session.timeout'
+  const { usedTokens: used, windowTokens: window, pointTokens: point, growth = [], workedMs = 0 } = attempt
+  if (
+    used !== null &&
+    isFull(used, { window, point, remaining, growth, level: handoffLevelAt(job.spec, { window, point }) })
+  )
+    return 'its context is full'
+  if (session!.maxMs !== null && workedMs >= session!.maxMs)
+    return 'it has worked as long as session.max_duration allows'
+  return runtime === 'scripted' ? null : whyLost(store.session(attempt.sessionId))
+}
+
+/** Why the client cannot open a session again; null: it can. */
+function whyLost(session: SessionRecord | null): string | null {
+  if (session === null || session.forgottenAt !== undefined) return 'Baton has forgotten it'
+  if (session.transcriptPath === null || !existsSync(session.transcriptPath)) return 'its transcript is gone'
+  return null
+}
+
+/** The newest brief written at the session's end or later, else one written by code. Null when neither can be had. */
+function briefOf(deps: JobDependencies, { job, attempt }: LastSession, reason: string): string | null {
+  const { store, folderOf: filesOf } = deps
+  const kept = store.briefs({ sessionId: attempt.sessionId }).at(-1)
+  const end = attempt.endedAt ?? job.endedAt
+  if (kept && end !== null && kept.takenAt >= end && deps.briefs.read(kept) !== null) return kept.briefId
+  try {
+    const prompts = new AttemptPrompts(deps, job.jobId, filesOf(job.jobId), async () => '')
+    return prompts.writeBrief(attempt, `The session is not continued: ${reason}.`).briefId
+  } catch (error) {
+    deps.log('warn', 'no brief of the last session could be written; the job begins without one', {
+      session: attempt.sessionId,
+      reason: reasonOf(error),
+    })
+    return null
+  }
+}
+
+/** The user of a session now, as a reason; null: nobody. Two clients of one session would branch its transcript. */
+function userOf(store: Store, sessionId: string, exceptJobId: string | null): string | null {
+  const job = store
+    .openJobs()
+    .find((one) => one.sessionId === sessionId && one.jobId !== exceptJobId && !isOver(one.state))
+  if (job) return `job ${job.jobId} uses it (${job.state})`
+  const session = store.session(sessionId)
+  const process = session?.state === 'ended' ? null : session?.process
+  return process && isAlive(process) ? `process ${process.pid} runs it` : null
+}
+
+/** Why a job cannot go on in the session it was in, because another one uses it; null: it can. */
+export function whySessionTaken(store: Store, { jobId, sessionId }: JobRecord): string | null {
+  if (sessionId === null) return null
+  const other = store.openJobs().find((one) => one.sessionId === sessionId && one.jobId !== jobId && !isOver(one.state))
+  return other === undefined ? null : `job ${other.jobId} continues its session ${sessionId}`
+}
+
+/** Why a job cannot run on the session the user named, as an error to throw; null: it can. */
+export function whyNotUsable(
+  store: Store,
+  sessionId: string,
+  { agent, runtime, workspace }: Pick<JobRecord['spec'], 'agent' | 'runtime' | 'workspace'>,
+  folder: string,
+  jobId: string | null = null,
+): BatonError | null {
+  const known = store.session(sessionId)
+  if (known === null)
+    return new BatonError(`There is no session ${sessionId}.`, 'baton status --all lists them.', EXIT.notFound)
+  const refused = (why: string, hint: string): BatonError =>
+    new BatonError(`The session ${sessionId} cannot be continued: ${why}.`, hint, EXIT.refused)
+  if (known.agent !== agent)
+    return refused(`it belongs to ${known.agent}, and the job runs ${agent}`, 'Run it without --resume-session.')
+  if (workspace.strategy !== 'none')
+    return refused('the job works in a worktree of its own', 'Run it without a worktree, or without --resume-session.')
+  const places = [known.project, known.cwd].filter((place) => place !== null)
+  if (!places.some((place) => real(place) === real(folder)))
+    return refused(
+      `it worked in ${places[0] ?? 'an unknown folder'}, and the job in ${folder}`,
+      'Run the job in that folder.',
+    )
+  const user = userOf(store, sessionId, jobId)
+  if (user !== null) return refused(user, 'Wait for its end, or end it, then run the job again.')
+  const lost = runtime === 'scripted' ? null : whyLost(known)
+  return lost === null ? null : refused(lost, 'baton handoffs list shows whether a brief of it is kept.')
+}
+
+/** The path without symbolic links, as clients report it; unchanged where it does not exist. */
+function real(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
+  }
+}
+
+const carriedBy = ({ spend, costUsd, carried }: AttemptRecord): NonNullable<AttemptRecord['carried']> => ({
+  spend: carried ? plus(carried.spend, spend) : spend,
+  costUsd: costUsd === null ? (carried?.costUsd ?? null) : (carried?.costUsd ?? 0) + costUsd,
+})
+
+/** The state from which a session's next attempt continues to measure. */
+function pick({
+  usedTokens,
+  windowTokens,
+  pointTokens,
+  growth,
+  crossed,
+  workedMs,
+}: AttemptRecord): Partial<AttemptRecord> {
+  return {
+    usedTokens,
+    windowTokens,
+    pointTokens,
+    ...(growth ? { growth } : {}),
+    ...(crossed ? { crossed } : {}),
+    ...(workedMs === undefined ? {} : { workedMs }),
+  }
+}
+
+/** A continued session keeps its seat, so the job takes that seat: messages to either reach the session. */
+function store(
+  deps: JobDependencies,
+  { jobId, seatId }: JobRecord,
+  attempt: AttemptRecord,
+  chosen: { how: 'continued' | 'brief' | 'fresh'; reason: string; previous: string } | null,
+): AttemptRecord {
+  const { sessionId, start, briefId } = attempt
+  const kept = start === 'resume' ? deps.store.session(sessionId)?.seatId : undefined
+  deps.store.transaction(() => {
+    deps.store.putAttempt(attempt)
+    const data = chosen && {
+      how: chosen.how,
+      reason: chosen.reason,
+      previous_session_id: chosen.previous,
+      brief_id: briefId,
+    }
+    record(deps, jobId, { sessionId, seatId: kept ?? seatId }, data ? [{ type: 'job_session', data }] : [])
+  })
+  return attempt
+}

@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import type { JobLevel } from '../contract/records/job.js'
+import { BRIEF, folder, shell, stage, step, store, useTrialJobs } from '../testing/scripted-job.js'
+import { crossings, handoffLevelAt, levelAt } from './job-levels.js'
+
+const level = (
+  name: string,
+  percent: number,
+  actions: JobLevel['actions'],
+  more: Partial<JobLevel> = {},
+): JobLevel => ({
+  name,
+  at: { of: 'compaction', percent },
+  actions,
+  hooks: [],
+  ...more,
+})
+const PLACE = { used: 100_000, window: 200_000, point: 167_000 }
+
+describe('a level of an agent', () => {
+  test('lies where it is written, or nowhere while that is not known', () => {
+    expect(levelAt({ of: 'compaction', percent: 50 }, PLACE)).toBe(83_500)
+    expect(levelAt({ of: 'window', percent: 50 }, PLACE)).toBe(100_000)
+    expect(levelAt({ of: 'tokens', tokens: 7 }, PLACE)).toBe(7)
+    expect(levelAt({ of: 'before-compaction', tokens: 20_000 }, PLACE)).toBe(147_000)
+    expect(levelAt({ of: 'compaction', percent: 50 }, { window: null, point: null })).toBeNull()
+  })
+
+  test('is crossed once, and all that lie below in a jump, lowest first', () => {
+    const levels = [level('late', 90, []), level('half', 50, []), level('early', 10, [])]
+    expect(crossings(levels, PLACE, []).map(({ name }) => name)).toEqual(['early', 'half'])
+    expect(crossings(levels, PLACE, ['early', 'half'])).toEqual([])
+    expect(handoffLevelAt({ levels: [level('a', 60, ['hand-off']), level('b', 40, ['request-handoff'])] }, PLACE)).toBe(
+      66_800,
+    )
+    expect(handoffLevelAt({ levels }, PLACE)).toBeNull()
+  })
+
+  test('does not put off the handoff that the cap for large windows asks for', () => {
+    const large = { window: 1_000_000, point: 967_000 }
+    expect(handoffLevelAt({ handoffCap: 300_000 }, large)).toBe(300_000)
+    expect(handoffLevelAt({ handoffCap: 300_000, levels: [level('late', 85, ['hand-off'])] }, large)).toBe(300_000)
+    expect(handoffLevelAt({ handoffCap: 300_000, levels: [level('early', 20, ['hand-off'])] }, large)).toBe(193_400)
+  })
+})
+
+describe('levels of an agent in its jobs', () => {
+  useTrialJobs()
+  const reply = { when: 'handoff brief', text: BRIEF }
+  const crossed = () =>
+    store
+      .events({ limit: 500 })
+      .filter(({ type }) => type === 'level_crossed')
+      .map(({ data }) => data.level)
+
+  test('pause it once: resumed, it goes on beyond', async () => {
+    const steps = [1, 2, 3, 4].map((n) => ({ ...step(n, 60_000 + n * 1_000), delayMs: 700 }))
+    const { run } = stage(
+      { sessions: [steps, [{ ...step(5, 70_000) }, { text: 'Done.' }]] },
+      { levels: [level('late', 30, ['pause'])] },
+    )
+    expect(await run()).toMatchObject({
+      state: 'paused',
+      detail: expect.stringContaining('it reached the level `late`'),
+    })
+    expect(await run()).toMatchObject({ state: 'completed', handoffs: 0 })
+    expect(crossed()).toEqual(['late'])
+  })
+
+  test('hand it over before its threshold, run hooks beside the work and tell the agent', async () => {
+    const hooks = [shell('cat > told.json')]
+    const levels = [level('told', 20, ['agent', 'hook:mine'], { hooks }), level('handoff', 40, ['request-handoff'])]
+    const sessions = [
+      [step(1, 40_000), step(2, 50_000), step(3, 70_000), step(4, 75_000)],
+      [step(5, 20_000), { text: 'Done.' }],
+    ]
+    const { run, runtime } = stage({ sessions, replies: [reply] }, { levels })
+    const job = await run()
+    expect(job).toMatchObject({ state: 'completed', handoffs: 1 })
+    const texts = runtime.requests.flatMap((request) => request.texts).join('\n')
+    expect(texts).toContain('it has reached the level `told`')
+    expect(texts).not.toContain('did 4')
+    expect(crossed()).toEqual(['told', 'handoff'])
+    expect(JSON.parse(readFileSync(join(folder, 'told.json'), 'utf8'))).toMatchObject({
+      hook_event_name: 'context_threshold',
+      level: 'told',
+      session: { job_id: job.jobId },
+    })
+  })
+
+  test('do nothing below them, and nothing at all where handoffs are used up', async () => {
+    const levels = [level('handoff', 40, ['hand-off']), level('far', 99, ['pause'])]
+    const { run } = stage(
+      { sessions: [[step(1, 70_000), step(2, 80_000), { text: 'Done.' }]] },
+      { levels, maxHandoffs: 0 },
+    )
+    expect(await run()).toMatchObject({ state: 'completed', handoffs: 0 })
+    expect(crossed()).toEqual(['handoff'])
+  })
+})

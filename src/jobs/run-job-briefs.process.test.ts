@@ -1,0 +1,71 @@
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { BRIEF, folder, stage, step, useTrialJobs } from '../testing/scripted-job.js'
+import { CALLS_TITLE } from './brief-appendix.js'
+
+useTrialJobs()
+
+test('a brief by code lists the calls of every session since the last brief of an agent, and quotes that brief', async () => {
+  const given = { when: 'as your whole answer', text: BRIEF }
+  const { run, deps, jobId } = stage({
+    sessions: [[step(1, 155_000)], [step(2, 155_000)], [], [step(3, 155_000)], [], [{ text: 'Done.' }]],
+    replies: [given],
+  })
+  const { take } = deps.briefs
+  deps.briefs.take = (...all) => {
+    given.text = 'No.'
+    return take(...all)
+  }
+  expect(await run()).toMatchObject({ state: 'completed', handoffs: 3 })
+  const prompt = (n: number): string => readFileSync(join(folder, jobId, `prompt-${n}.md`), 'utf8')
+  expect(prompt(2)).not.toContain(CALLS_TITLE)
+  expect(prompt(3)).toMatch(/> # Handoff brief[\s\S]*- Bash step 2: done/)
+  expect(prompt(3)).not.toContain('step 1: done')
+  expect(prompt(4)).toMatch(/> # Handoff brief[\s\S]*- Bash step 2: done\n- Bash step 3: done/)
+  expect(prompt(4)).not.toContain('# Not in the brief')
+})
+
+test('a list of calls that is too long for the brief lies in a file that the brief names', async () => {
+  const many = Array.from({ length: 400 }, (_, n) => ({ input: `step ${n} ${'x'.repeat(200)}`, result: 'did' }))
+  const { run, runtime, jobId } = stage({
+    sessions: [[{ calls: many, used: 155_000 }], [], [{ text: 'Done.' }]],
+    replies: [{ when: 'as your whole answer', text: 'No.' }],
+  })
+  expect(await run()).toMatchObject({ state: 'completed', handoffs: 1 })
+  const file = join(folder, jobId, 'calls-1.md')
+  const prompt = readFileSync(join(folder, jobId, 'prompt-2.md'), 'utf8')
+  expect(prompt).toContain(`Read ${file} before you begin`)
+  expect(prompt.length).toBeLessThan(20_000)
+  expect(prompt).toContain('step 399 ')
+  expect(readFileSync(file, 'utf8').match(/^- Bash step \d+ x+: done$/gm)).toHaveLength(400)
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  // Most permission modes deny reading outside of the agent's folder.
+  expect(runtime.wishes.map(({ allowedTools }) => allowedTools)).toEqual([null, null, [`Read(/${file})`]])
+})
+
+test('a session that is opened again after a crash gets its brief from a copy cut off at an earlier answer', async () => {
+  const noBrief = { when: 'as your whole answer', text: 'No.' }
+  const sessions = [[step(1, 50_000), step(2, 155_000)], [], [], [{ text: 'Done.' }]]
+  const staged = stage({ sessions, replies: [noBrief] })
+  const { write } = staged.deps.briefs
+  staged.deps.briefs.write = () => {
+    throw new Error('killed')
+  }
+  await staged.run()
+  staged.deps.briefs.write = write
+  const before = staged.runtime.wishes.length
+  expect(await staged.run()).toMatchObject({ state: 'completed', handoffs: 1 })
+  expect(staged.runtime.wishes.slice(before).map(({ begin }) => begin.how)).toEqual(['resume', 'fork', 'fresh'])
+})
+
+test('a brief by code says that the agent was asked only where the model answered', async () => {
+  const asked = { when: 'as your whole answer', text: 'No.' }
+  const sessions = () => [[step(1, 155_000)], [], [{ text: 'Done.' }]]
+  const refuses = stage({ sessions: sessions(), replies: [asked] })
+  await refuses.run()
+  expect(refuses.briefs.kept[0]!.reason).toBe('The session was asked for a brief and gave none.')
+  const dies = stage({ sessions: sessions(), replies: [{ ...asked, dies: { at: 'request', code: 1 } }] })
+  await dies.run()
+  expect(dies.briefs.kept[0]!.reason).toBe('The session could not be asked for a brief: the client ended with 1.')
+})

@@ -1,0 +1,53 @@
+import { mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { aJob } from '../testing/sample-job.js'
+import { folder, reply, shell, stage, step, store, useTrialJobs } from '../testing/scripted-job.js'
+
+useTrialJobs()
+
+test('a job whose folder is gone at its end still tells its hooks', async () => {
+  const work = join(folder, 'work')
+  mkdirSync(work)
+  const checks = [{ name: 'removes', command: `rm -rf '${work}'`, timeoutMs: 10_000 }]
+  const hooks = { ...aJob().spec.hooks, afterRun: [shell(`cat > '${folder}/end.json'`)] }
+  const { run } = stage({ sessions: [[]] }, { folder: work, checks, hooks })
+  expect(await run()).toMatchObject({ state: 'completed' })
+  expect(JSON.parse(readFileSync(join(folder, 'end.json'), 'utf8'))).toMatchObject({ event: 'completed' })
+})
+
+test('hooks put words before the prompt, decide about a full session, and hear of the end', async () => {
+  const { run, runtime, briefs } = stage(
+    { sessions: [[step(1, 155_000), step(2, 160_000), { text: 'Done.' }]], replies: [reply] },
+    {
+      hooks: {
+        onSessionStart: [shell('echo Ticket 7')],
+        onContextThreshold: [shell('cat > threshold.json; echo continue')],
+        afterRun: [shell('cat > end.json')],
+        onError: [],
+      },
+    },
+  )
+  expect(await run()).toMatchObject({ state: 'completed', handoffs: 0 })
+  expect(briefs.kept).toEqual([])
+  expect(runtime.requests[0]!.texts[0]).toBe('Ticket 7\n\nMend the parser.')
+  expect(JSON.parse(readFileSync(join(folder, 'end.json'), 'utf8'))).toMatchObject({ event: 'completed' })
+  expect(JSON.parse(readFileSync(join(folder, 'threshold.json'), 'utf8'))).toMatchObject({
+    context: { input_tokens: 155_000 },
+  })
+})
+
+test('a hook that answers continue ends the handoff it was asked about with handoff_cancelled', async () => {
+  const onContextThreshold = [shell('echo continue')]
+  const { run, types, jobId } = stage(
+    { sessions: [[step(1, 155_000), { text: 'Done.' }]], replies: [reply] },
+    { hooks: { ...aJob().spec.hooks, onContextThreshold } },
+  )
+  expect(await run()).toMatchObject({ state: 'completed', handoffs: 0 })
+  expect(types()).toEqual(['job_started', 'handoff_started', 'handoff_cancelled', 'job_completed'])
+  const [cancelled] = store.events({ limit: 500 }).filter(({ type }) => type === 'handoff_cancelled')
+  expect(cancelled).toMatchObject({
+    job_id: jobId,
+    data: { handoffNumber: 1, newSessionId: null, reason: 'a hook on_context_threshold said: continue' },
+  })
+})

@@ -1,0 +1,183 @@
+import { spawn } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { until } from '../../test/harness/wait.js'
+import { processInfo } from '../lib/process-info.js'
+import { aJob } from '../testing/sample-job.js'
+import { folder, reply, shell, stage, step, store, useTrialJobs } from '../testing/scripted-job.js'
+import { lostJobs } from './find-job.js'
+import { endProcesses } from './processes.js'
+import { endJob, runJob, sayEnd } from './run-job.js'
+import { settleUnwanted, wantStop } from './stop-job.js'
+
+useTrialJobs()
+
+const GONE = { pid: 2 ** 22 - 1, startedAt: '0' }
+const fail = (): never => {
+  throw new Error('gone')
+}
+
+test('is paused or cancelled by a person, at the next batch or at once', async () => {
+  for (const [wanted, state] of [
+    ['pause', 'paused'],
+    ['cancel', 'cancelled'],
+  ] as const) {
+    const slow = Array.from({ length: 100 }, (_, n) => ({ ...step(n, 20_000), delayMs: 30 }))
+    const { run, jobId } = stage({ sessions: [slow, [{ text: 'Done.' }]] })
+    const running = run()
+    await until('it works', () => store.attempts(jobId).at(-1)?.state === 'working', { every: 10 })
+    store.transaction(() => store.putJob({ ...store.job(jobId)!, wanted }))
+    expect(await running).toMatchObject({ state, runner: null, wanted: null })
+    if (wanted === 'pause') expect(await run()).toMatchObject({ state: 'completed' })
+    else await expect(run()).rejects.toThrow('it was cancelled')
+  }
+})
+
+test('that was paused is handed over in time when it goes on: how large its steps are is not forgotten', async () => {
+  const slow = [20_000, 50_000, 80_000, 110_000, 111_000].map((used, n) => ({ ...step(n, used), delayMs: 100 }))
+  const sessions = [slow, [step(5, 140_000), step(6, 170_000), { text: 'Done.' }], [{ text: 'Done.' }]]
+  const { run, jobId } = stage({ sessions, replies: [reply] })
+  const running = run()
+  await until('it has made three steps', () => (store.attempts(jobId).at(-1)?.usedTokens ?? 0) >= 80_000, { every: 5 })
+  store.transaction(() => store.putJob({ ...store.job(jobId)!, wanted: 'pause' }))
+  expect(await running).toMatchObject({ state: 'paused', handoffs: 0 })
+  expect(await run()).toMatchObject({ state: 'completed', handoffs: 1 })
+  // Another step of thirty thousand would have gone beyond where the client compacts.
+  expect(store.attempts(jobId)[0]).toMatchObject({ usedTokens: 140_000 })
+})
+
+test('is left by whoever has to go, paused, and goes on', async () => {
+  const slow = Array.from({ length: 100 }, (_, n) => ({ ...step(n, 20_000), delayMs: 30 }))
+  const { run, jobId } = stage({ sessions: [slow, [{ text: 'Done.' }]] })
+  const running = run()
+  await until('it works', () => store.attempts(jobId).at(-1)?.state === 'working', { every: 10 })
+  wantStop({ store }, jobId, 'leave')
+  expect(await running).toMatchObject({ state: 'paused', runner: null, wanted: 'leave' })
+  expect(lostJobs(store).cutOff).toMatchObject([{ jobId }])
+  expect(await run()).toMatchObject({ state: 'completed', wanted: null })
+})
+
+test('whose runner was killed before the hooks of its end had ended is still open, and they are run again', async () => {
+  const afterRun = [shell('told=$(cat); printf "%s\\n" "$told" >> ends')]
+  const { run, deps, jobId } = stage(
+    { sessions: [[{ text: 'Done.' }]] },
+    { hooks: { ...aJob().spec.hooks, afterRun: [...afterRun, shell('sleep 60')] } },
+  )
+  const running = run()
+  const ends = (): string[] =>
+    existsSync(join(folder, 'ends')) ? readFileSync(join(folder, 'ends'), 'utf8').trim().split('\n') : []
+  await expect.poll(() => ends().length).toBe(1)
+  const cut = store.job(jobId)!
+  expect(cut).toMatchObject({ state: 'completed', runner: { pid: process.pid } })
+  // What the killed process leaves.
+  const spec = { ...cut.spec, hooks: { ...cut.spec.hooks, afterRun } }
+  store.putJob({ ...cut, spec, runner: GONE })
+  expect(lostJobs(store).unsaid).toMatchObject([{ jobId }])
+  await sayEnd(deps, jobId)
+  expect(store.job(jobId)).toMatchObject({ state: 'completed', runner: null, hooksDue: null })
+  expect(store.openJobs()).toEqual([])
+  await sayEnd(deps, jobId)
+  expect(ends().map((line) => JSON.parse(line).event)).toEqual(['completed', 'completed'])
+  await endProcesses(jobId)
+  await running
+})
+
+test('a cancel outlives whoever was to carry it out: the job does not go on, and is settled by the next who looks', async () => {
+  const { run, deps, jobId } = stage({ sessions: [[{ text: 'Done.' }]] })
+  wantStop({ store }, jobId, 'cancel')
+  // The canceller dies as soon as it has begun.
+  const dying = { ...deps, store: { ...store, addEvent: () => fail() } }
+  await expect(
+    endJob(dying, jobId, { do: 'end', state: 'cancelled', reason: 'cancelled', detail: '' }),
+  ).rejects.toThrow('gone')
+  store.putJob({ ...store.job(jobId)!, runner: GONE })
+  expect(store.job(jobId)).toMatchObject({ wanted: 'cancel' })
+  expect(lostJobs(store)).toMatchObject({ cutOff: [], unwanted: [{ jobId }] })
+  await expect(run()).rejects.toThrow('a person cancels it')
+  expect(await settleUnwanted(deps, jobId)).toMatchObject({ state: 'cancelled', runner: null })
+})
+
+test('a job that was killed while it ended is ended the same way, and its agent hears nothing more', async () => {
+  const { run, runtime, jobId } = stage({ sessions: [[{ text: 'Done.' }]] })
+  const ending = { state: 'completed', exitReason: 'success', detail: '' } as const
+  store.putJob({ ...store.job(jobId)!, state: 'running', runner: GONE, ending })
+  expect(await run()).toMatchObject({ state: 'completed', exitReason: 'success', ending: null, runner: null })
+  expect(runtime.requests).toEqual([])
+})
+
+test('a pause that becomes a cancel while the client closes ends the job', async () => {
+  const { deps, jobId } = stage({ sessions: [[{ text: 'Done.' }]] })
+  wantStop({ store }, jobId, 'cancel')
+  expect(await endJob(deps, jobId, { do: 'end', state: 'paused', reason: null, detail: '' })).toMatchObject({
+    state: 'cancelled',
+  })
+})
+
+test('a hook that a pause cut off has decided nothing: it is asked again, and the brief is the agent’s own', async () => {
+  const waits = 'echo x >> asked; [ -e go ] || sleep 60; echo handoff'
+  const { run, briefs, jobId } = stage(
+    { sessions: [[step(1, 155_000), { text: 'Done.' }], [{ text: 'Done.' }]], replies: [reply] },
+    { hooks: { ...aJob().spec.hooks, onContextThreshold: [shell(waits)] } },
+  )
+  const running = run()
+  await expect.poll(() => existsSync(join(folder, 'asked'))).toBe(true)
+  wantStop({ store }, jobId, 'pause')
+  expect(await running).toMatchObject({ state: 'paused', handoffs: 0 })
+  expect(briefs.kept).toEqual([])
+  writeFileSync(join(folder, 'go'), '')
+  expect(await run()).toMatchObject({ state: 'completed', handoffs: 1 })
+  expect(briefs.kept).toMatchObject([{ author: 'agent' }])
+})
+
+test('another process that runs it keeps it, and nothing of it changes', async () => {
+  const { run, jobId } = stage({ sessions: [[{ text: 'Done.' }]] })
+  const other = spawn('sleep', ['60'], { stdio: 'ignore' })
+  onTestFinished(() => void other.kill())
+  const { pid, startedAt } = processInfo(other.pid!)!
+  store.putJob({ ...store.job(jobId)!, state: 'running', runner: { pid, startedAt } })
+  const before = store.job(jobId)
+  await expect(run()).rejects.toThrow(`is run by process ${pid}`)
+  expect(store.job(jobId)).toEqual(before)
+})
+
+test('keeps the time it ran while it runs: a kill does not give its minutes back', async () => {
+  const { run, runtime, jobId } = stage({ sessions: [[{ ...step(1, 20_000), delayMs: 600_000 }]] })
+  store.putJob({ ...store.job(jobId)!, ranMs: 30_000 })
+  const running = run()
+  await until('its agent is asked', () => runtime.requests.length === 1)
+  const now = performance.now.bind(performance)
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + 5_000)
+  onTestFinished(() => clock.mockRestore())
+  await expect.poll(() => store.job(jobId)!.ranMs).toBeGreaterThanOrEqual(35_000)
+  wantStop({ store }, jobId, 'cancel')
+  const { ranMs } = await running
+  expect(ranMs).toBeGreaterThanOrEqual(35_000)
+})
+
+test('paused before its session heard of anything, it begins anew: there is nothing to open again', async () => {
+  const { run, runtime, jobId, types } = stage(
+    { sessions: [[{ text: 'Never asked.' }], [step(1, 20_000), { text: 'Done.' }]] },
+    {},
+    { transcriptHolds: () => false, sessionStarted: () => wantStop({ store }, jobId, 'pause') },
+  )
+  expect(await run()).toMatchObject({ state: 'paused' })
+  expect(runtime.requests).toEqual([])
+  expect(await stageAgain(jobId, runtime)).toMatchObject({ state: 'completed' })
+  expect(runtime.wishes.map(({ begin }) => begin.how)).toEqual(['fresh', 'fresh'])
+  expect(types()).not.toContain('job_waiting')
+
+  function stageAgain(id: string, same: typeof runtime) {
+    return runJob(
+      { ...stage({ sessions: [] }, {}, { transcriptHolds: () => false }).deps, runtime: async () => same },
+      id,
+    )
+  }
+})
+
+test('what is tried again is told with what went wrong', async () => {
+  const { run, jobId } = stage({ sessions: [[{ dies: { at: 'request', signal: 'SIGKILL' } }], [{ text: 'Done.' }]] })
+  expect(await run()).toMatchObject({ state: 'completed' })
+  const waits = store.events({ limit: 99 }).filter(({ type, job_id }) => type === 'job_waiting' && job_id === jobId)
+  expect(waits.map(({ data }) => data.reason)).toEqual(['the client was ended by SIGKILL; it is tried again'])
+})

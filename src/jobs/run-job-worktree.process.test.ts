@@ -1,0 +1,65 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import type { JobSpec, WorkspaceSpec } from '../contract/records/job.js'
+import { trialRepository } from '../testing/git-repository.js'
+import { stage, useTrialJobs } from '../testing/scripted-job.js'
+import type { ScriptedStep } from './runtimes/scripted-steps.js'
+
+useTrialJobs()
+
+const refused: ScriptedStep = { fails: { terminal: 'api_error', status: 401, text: 'no' } }
+
+const commits = { name: 'commits', command: 'git commit -q --allow-empty -m Done', timeoutMs: 10_000 }
+
+function inRepository(sessions: ScriptedStep[][], workspace: Partial<WorkspaceSpec> = {}, more: Partial<JobSpec> = {}) {
+  const trial = trialRepository()
+  onTestFinished(trial.remove)
+  const spec = { folder: trial.root, agentName: 'coder', workItem: 'L1', workspace: trial.spec(workspace), ...more }
+  return { ...trial, ...stage({ sessions }, spec, { env: trial.env }) }
+}
+
+test('a job that failed with nothing of its own in its worktree goes on, in the same place and on a branch that is nobody else’s', async () => {
+  const { run, root, git, branches, runtime } = inRepository([[refused], [{ text: 'Done.' }]])
+  const failed = await run()
+  expect(failed).toMatchObject({ state: 'failed', workspace: { worktree: { branch: 'agent/coder/L1' } } })
+  expect([branches(), existsSync(failed.workspace!.folder)]).toEqual([['main'], false])
+
+  // Another job for the same work item took the name.
+  git(root, 'branch', 'agent/coder/L1')
+  expect(await run()).toMatchObject({
+    state: 'completed',
+    result: 'Done.',
+    workspace: { worktree: { branch: 'agent/coder/L1-2' } },
+  })
+  expect(runtime.wishes.map(({ cwd }) => cwd)).toEqual([failed.workspace!.folder, failed.workspace!.folder])
+  expect(branches()).toEqual(['agent/coder/L1', 'main'])
+})
+
+test('a job that cannot have its worktree says what to do', async () => {
+  const { run } = inRepository([], { baseBranch: 'mian' })
+  expect(await run()).toMatchObject({
+    state: 'failed',
+    detail: expect.stringMatching(/no branch `mian`.*; did you mean `main`\?/),
+  })
+})
+
+test.each([
+  ['\n\n# Mend the parser\n\nIt drops the last line.', null, 'Mend the parser'],
+  [`${'very '.repeat(30)}long`, null, `${'very '.repeat(13)}very…`],
+  ['Mend it.', 'LIN-42', 'LIN-42'],
+])('the pull request of %j is named by what people read', async (prompt, workItem, title) => {
+  const { run, folder, root, git, program } = inRepository(
+    [],
+    { createPr: true },
+    { prompt, workItem, checks: [commits] },
+  )
+  git(folder, 'init', '-q', '--bare', 'remote.git')
+  git(root, 'remote', 'add', 'origin', join(folder, 'remote.git'))
+  program(
+    'gh',
+    `while [ $# -gt 0 ]; do [ "$1" = --title ] && printf %s "$2" > '${folder}/title'; shift; done; echo https://x.test/a/b/pull/7`,
+  )
+  expect(await run()).toMatchObject({ state: 'completed', detail: 'pull request: https://x.test/a/b/pull/7' })
+  expect(readFileSync(join(folder, 'title'), 'utf8')).toBe(title)
+})

@@ -1,0 +1,59 @@
+import { execFileSync } from 'node:child_process'
+import { expect, test } from 'vitest'
+import { branchName, isNamed } from './set-up.js'
+
+const named = (pattern: string, workItem: string | null = null, agent: string | null = 'coder') =>
+  branchName(pattern, { agent, job: 'j-1', workItem })
+
+test('fills in agent, job and work item; the job stands for what is missing', () => {
+  expect(named('agent/{agent}/{workItem}', 'lin-42')).toBe('agent/coder/lin-42')
+  expect(named('agent/{agent}/{workItem}')).toBe('agent/coder/j-1')
+  expect(named('{job}-{agent}', null, null)).toBe('j-1-job')
+})
+
+test.each([
+  'Fix the  login: it’s broken!',
+  'a..b',
+  '../../etc',
+  'x.lock',
+  'x.lock.lock',
+  '-rf',
+  '@{upstream}',
+  'a~b^c:d?e*f[g\\h',
+  'ends.',
+  'a/b/',
+  '.hidden',
+  '@',
+  '',
+  '   ',
+  '…',
+  'x'.repeat(500),
+  'línea-ñ',
+  'HEAD',
+  '修'.repeat(120),
+  '𠮷'.repeat(120),
+  `${'x'.repeat(114)}.lock-1`,
+  `${'x'.repeat(102)}.lock-1`,
+])('%j gives a branch that git takes', (workItem) => {
+  for (const pattern of ['agent/{agent}/{workItem}', '{workItem}', '//{workItem}//', 'x/{workItem}.lock']) {
+    const name = named(pattern, workItem)
+    expect(() => execFileSync('git', ['check-ref-format', '--branch', name], { stdio: 'ignore' })).not.toThrow()
+    // A level of it is a file, whose name may have 255 bytes with git's own ending.
+    expect(Buffer.byteLength(name)).toBeLessThanOrEqual(120)
+    expect(name).not.toMatch(/\uFFFD|[\uD800-\uDBFF](?![\uDC00-\uDFFF])/)
+    expect(name).not.toBe('@')
+    expect(name).not.toMatch(/\s/)
+  }
+})
+
+test('a slash in a work item makes no level of its own', () => {
+  expect(named('agent/{workItem}', 'feat/login')).toBe('agent/feat-login')
+})
+
+test('knows its own names again', () => {
+  expect(isNamed('a/b', 'a/b')).toBe(true)
+  expect(isNamed('a/b-2', 'a/b')).toBe(true)
+  expect(isNamed('a-b-12', 'a/b')).toBe(true)
+  expect(isNamed('a/b-c', 'a/b')).toBe(false)
+  expect(isNamed('main', 'a/b')).toBe(false)
+})

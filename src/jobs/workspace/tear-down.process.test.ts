@@ -1,0 +1,253 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { holdTime } from '../../../test/harness/held-time.js'
+import { until } from '../../../test/harness/wait.js'
+import { trialRepository } from '../../testing/git-repository.js'
+
+const begun = async () => {
+  const trial = trialRepository()
+  onTestFinished(trial.remove)
+  const state = await trial.setUp()
+  return { ...trial, state, path: state.worktree!.path }
+}
+const BRANCH = 'agent/coder/j1'
+
+describe('a worktree at the end', () => {
+  test('without changes and commits goes, with its branch; again does no harm', async () => {
+    const { state, path, tearDown, branches, worktrees } = await begun()
+    const gone = { kept: false, path, branch: null, published: null, notes: [] }
+    expect(await tearDown(state)).toEqual(gone)
+    expect(existsSync(path)).toBe(false)
+    expect(branches()).toEqual(['main'])
+    expect(worktrees()).toBe(1)
+    expect(await tearDown(state)).toEqual(gone)
+  })
+
+  test('with commits goes, and its branch stays', async () => {
+    const { state, path, tearDown, commit, branches } = await begun()
+    commit(path, 'done.txt')
+    expect(await tearDown(state)).toEqual({ kept: false, path, branch: BRANCH, published: null, notes: [] })
+    expect(existsSync(path)).toBe(false)
+    expect(branches()).toEqual([BRANCH, 'main'])
+  })
+
+  test.each<[string, (trial: Awaited<ReturnType<typeof begun>>) => void, RegExp]>([
+    ['a changed file', ({ path, put }) => put(join(path, 'README.md'), 'else'), /1 uncommitted file \(README\.md\)/],
+    ['a new file', ({ path, put }) => put(join(path, 'new file.txt'), 'x'), /1 uncommitted file \(new file\.txt\)/],
+    [
+      'staged files',
+      ({ path, put, git }) => {
+        for (const name of ['a', 'b', 'c', 'd']) put(join(path, name), 'x')
+        git(path, 'add', '-A')
+      },
+      /4 uncommitted files \(a, b, c, …\)/,
+    ],
+    [
+      'a commit on no branch',
+      ({ path, git, commit }) => {
+        git(path, 'checkout', '-q', '--detach')
+        commit(path, 'loose.txt')
+      },
+      /its commit \w{9} is on no branch/,
+    ],
+    [
+      'another worktree in it, in a folder that git overlooks',
+      ({ path, git, root, put }) => {
+        put(join(root, '.git', 'info', 'exclude'), '/.worktrees/\n')
+        git(path, 'worktree', 'add', '-q', '-b', 'inner', '.worktrees/inner')
+        put(join(path, '.worktrees', 'inner', 'work.txt'), 'not committed')
+      },
+      /another worktree lies in it \(\.worktrees\/inner\)/,
+    ],
+    ['a lock of somebody', ({ path, git, root }) => void git(root, 'worktree', 'lock', path), /locked/],
+  ])('with %s is kept and named', async (_, change, note) => {
+    const trial = await begun()
+    change(trial)
+    const end = await trial.tearDown(trial.state)
+    expect(end).toMatchObject({ kept: true, path: trial.path, branch: BRANCH })
+    expect(end.notes.join()).toMatch(note)
+    expect(end.notes.join()).toContain(trial.path)
+    expect(existsSync(trial.path)).toBe(true)
+    expect(trial.branches()).toContain(BRANCH)
+  })
+
+  test('stays where that is wished', async () => {
+    const { state, path, tearDown, branches } = await begun()
+    expect(await tearDown(state, { removeClean: false })).toMatchObject({ kept: true, branch: BRANCH })
+    expect(existsSync(path)).toBe(true)
+    expect(branches()).toContain(BRANCH)
+  })
+
+  test('whose base is gone keeps its branch', async () => {
+    const { state, root, git, tearDown, branches } = await begun()
+    git(root, 'branch', '-m', 'main', 'trunk')
+    expect(await tearDown(state)).toMatchObject({ kept: false, branch: BRANCH })
+    expect(branches()).toContain(BRANCH)
+  })
+
+  test('that somebody removed already is none', async () => {
+    const { state, path, tearDown, worktrees } = await begun()
+    rmSync(path, { recursive: true })
+    expect(await tearDown(state)).toMatchObject({ kept: false, branch: null, notes: [] })
+    expect(worktrees()).toBe(1)
+  })
+
+  test('of a job without one is nothing', async () => {
+    const { tearDown } = await begun()
+    expect(await tearDown({ folder: '/x', worktree: null })).toMatchObject({ kept: false, path: null, notes: [] })
+  })
+})
+
+describe('push and pull request', () => {
+  const withRemote = async () => {
+    const trial = await begun()
+    trial.git(trial.folder, 'init', '-q', '--bare', 'remote.git')
+    const remote = join(trial.folder, 'remote.git')
+    trial.git(trial.root, 'remote', 'add', 'origin', remote)
+    trial.commit(trial.path, 'done.txt')
+    const heard = () => readFileSync(join(trial.folder, 'gh.txt'), 'utf8')
+    const gh = (script: string) => trial.program('gh', `printf '%s\\n' "$@" > "${trial.folder}/gh.txt"\n${script}`)
+    return { ...trial, remote, gh, heard, pushed: () => trial.git(remote, 'for-each-ref', '--format=%(refname:short)') }
+  }
+
+  test('the branch is pushed with its upstream', async () => {
+    const { state, root, git, tearDown, pushed } = await withRemote()
+    expect(await tearDown(state, { pushOnSuccess: true })).toMatchObject({
+      kept: false,
+      branch: BRANCH,
+      published: { pushed: true, pullRequest: null },
+      notes: [],
+    })
+    expect(pushed()).toBe(BRANCH)
+    expect(git(root, 'config', `branch.${BRANCH}.remote`)).toBe('origin')
+  })
+
+  test('nothing is pushed of a job that failed, or has no commits', async () => {
+    const { state, path, git, tearDown, pushed } = await withRemote()
+    expect(await tearDown(state, { pushOnSuccess: true, removeClean: false }, false)).toMatchObject({ published: null })
+    git(path, 'reset', '-q', '--hard', 'main')
+    expect(await tearDown(state, { pushOnSuccess: true })).toMatchObject({ published: null, branch: null })
+    expect(pushed()).toBe('')
+  })
+
+  test('what is committed is pushed though something is not, and that is kept', async () => {
+    const { state, path, put, tearDown, pushed } = await withRemote()
+    put(join(path, 'more.txt'), 'x')
+    expect(await tearDown(state, { pushOnSuccess: true })).toMatchObject({ kept: true, published: { pushed: true } })
+    expect(pushed()).toBe(BRANCH)
+  })
+
+  test('a pull request through gh', async () => {
+    const { state, gh, heard, tearDown, folder } = await withRemote()
+    gh('cat > "$(dirname "$0")/body"; echo "https://example.com/me/shop/pull/7"')
+    const end = await tearDown(state, { pushOnSuccess: true, createPr: true })
+    expect(end).toMatchObject({
+      kept: false,
+      published: { pushed: true, pullRequest: 'https://example.com/me/shop/pull/7' },
+      notes: [],
+    })
+    expect(heard().split('\n').slice(0, -1)).toEqual([
+      'pr',
+      'create',
+      '--head',
+      BRANCH,
+      '--base',
+      'main',
+      '--title',
+      'T',
+      '--body-file',
+      '-',
+    ])
+    expect(readFileSync(join(folder, 'bin', 'body'), 'utf8')).toBe('B')
+  })
+
+  test('one that is there already is named', async () => {
+    const { state, gh, tearDown } = await withRemote()
+    gh('echo "a pull request for branch x already exists:" >&2; echo "https://example.com/me/shop/pull/7" >&2; exit 1')
+    const { published } = await tearDown(state, { createPr: true })
+    expect(published).toMatchObject({ pullRequest: 'https://example.com/me/shop/pull/7', notes: [] })
+    // A kill after the worktree went: all of it is done once more.
+    expect((await tearDown(state, { createPr: true })).published).toEqual(published)
+  })
+
+  test('commits on another branch than its own stay there, are named, and are not pushed', async () => {
+    const { state, path, git, commit, branches, tearDown, pushed } = await withRemote()
+    git(path, 'checkout', '-q', '-b', 'fix/parser', 'main')
+    commit(path, 'one.txt')
+    git(path, 'branch', '-D', BRANCH)
+    const { notes, ...end } = await tearDown(state, { pushOnSuccess: true })
+    expect(end).toMatchObject({ kept: false, branch: null, published: null })
+    expect(notes).toEqual([
+      `its worktree was left on the branch fix/parser, with 1 commit that ${BRANCH} lacks: not pushed`,
+    ])
+    expect([branches(), pushed()]).toEqual([['fix/parser', 'main'], ''])
+  })
+
+  test('another branch without anything new is not worth a word', async () => {
+    const { state, path, git, tearDown } = await withRemote()
+    git(path, 'checkout', '-q', '-b', 'same')
+    expect((await tearDown(state)).notes).toEqual([])
+  })
+
+  test.each([
+    ['fails', 'echo "To get started, run: gh auth login" >&2; exit 4', 'gh auth login'],
+    ['hangs', 'touch "$0.began"; exec sleep 600', 'no end after'],
+    ['is not there', null, '`gh` is not installed'],
+  ])('a gh that %s is told, and the rest goes on', async (does, script, note) => {
+    const { state, gh, env, git, folder, program, tearDown, pushed } = await withRemote()
+    if (script !== null) gh(script)
+    else {
+      const real = git(folder, '--exec-path')
+      program('git', `PATH=${process.env.PATH} exec git "$@"`)
+      env.PATH = `${folder}/bin:${real}:/nowhere`
+    }
+    const time = does === 'hangs' ? holdTime() : null
+    const ending = tearDown(state, { createPr: true }, true, 60_000)
+    if (time) await until('gh runs', () => existsSync(join(folder, 'bin', 'gh.began')))
+    const end = await (time ? time.pass(ending) : ending)
+    expect(end).toMatchObject({ kept: false, branch: BRANCH, published: { pushed: true, pullRequest: null } })
+    expect(end.notes.join()).toContain(note)
+    expect(end.notes.join()).toContain('open one by hand')
+    expect(pushed()).toBe(BRANCH)
+  })
+
+  test.each<[string, (trial: Awaited<ReturnType<typeof withRemote>>) => void, string]>([
+    ['no remote', ({ git, root }) => void git(root, 'remote', 'remove', 'origin'), 'has no remote'],
+    [
+      'a remote that is gone',
+      ({ remote }) => rmSync(remote, { recursive: true }),
+      'does not appear to be a git repository',
+    ],
+    [
+      'a remote that has other commits',
+      ({ git, root, path, remote }) => {
+        git(root, 'push', '-q', 'origin', 'main')
+        const other = git(root, 'commit-tree', '-m', 'Other', 'main^{tree}')
+        git(root, 'push', '-q', remote, `${other}:refs/heads/${BRANCH}`)
+        git(path, 'status')
+      },
+      'rejected',
+    ],
+    [
+      'a remote that never answers',
+      ({ git, root, program, env, folder }) => {
+        program('never', 'touch "$0.began"; exec sleep 600')
+        env.GIT_SSH_COMMAND = join(folder, 'bin', 'never')
+        git(root, 'remote', 'set-url', 'origin', 'ssh://nobody@127.0.0.1/x.git')
+      },
+      'no end after',
+    ],
+  ])('with %s nothing is forced: it is told, and the branch stays', async (_, change, note) => {
+    const trial = await withRemote()
+    change(trial)
+    const time = note === 'no end after' ? holdTime() : null
+    const ending = trial.tearDown(trial.state, { pushOnSuccess: true, createPr: true }, true, 60_000)
+    if (time) await until('git asks the remote', () => existsSync(join(trial.folder, 'bin', 'never.began')))
+    const end = await (time ? time.pass(ending) : ending)
+    expect(end).toMatchObject({ branch: BRANCH, published: { pushed: false, pullRequest: null } })
+    expect(end.notes[0]).toContain('is not pushed')
+    expect(end.notes[0]).toContain(note)
+    expect(trial.branches()).toContain(BRANCH)
+  })
+})

@@ -1,0 +1,89 @@
+import { type Stats, statSync } from 'node:fs'
+import { dirname, isAbsolute, join, resolve } from 'node:path'
+import { isOwnedBy, lookAtNamedFile, readNamedText } from './named-file.js'
+
+/**
+ * The folder in which git keeps a repository's state: `.git`, or for a worktree or submodule the
+ * one its `.git` names.
+ */
+interface GitFolder {
+  path: string
+  /**
+   * False: another user owns it. Git does not work there either unless the user lists it in
+   * `safe.directory`.
+   */
+  isOwn: boolean
+}
+
+/**
+ * No path on Linux or macOS is longer. A longer one is not searched, because every parent would be
+ * looked at.
+ */
+export const LONGEST_PATH = 4096
+const LARGEST_FILE = 64 * 1024
+/** Files that git reads whole before it does anything. */
+const READ_BY_GIT = ['HEAD', 'config', 'commondir', 'packed-refs', 'index']
+
+/**
+ * Finds the repository that a folder lies in. Null when there is none, or its HEAD is not a regular
+ * file.
+ */
+export function gitFolderOf(folder: string): GitFolder | null {
+  if (!isAbsolute(folder) || folder.length > LONGEST_PATH) return null
+  for (let at = folder; ; at = dirname(at)) {
+    const found = gitFolderAt(join(at, '.git'))
+    if (found !== null) return found
+    if (at === dirname(at)) return null
+  }
+}
+
+/**
+ * True when git would take a folder between this one and its repository for a bare repository, and
+ * use its configuration. Git before 2.38 has no setting against that.
+ */
+export function isInsideBareRepository(folder: string): boolean {
+  for (let at = folder; ; at = dirname(at)) {
+    if (statOf(join(at, '.git')) !== null || at === dirname(at)) return false
+    if (['HEAD', 'objects', 'refs'].every((name) => statOf(join(at, name)) !== null)) return true
+  }
+}
+
+/** HEAD of a repository; null when it cannot be read. */
+export function headOf({ path }: GitFolder): string | null {
+  return readNamedText(join(path, 'HEAD'), { owner: 'anyone', most: LARGEST_FILE })
+}
+
+/**
+ * False when a file that git reads first is a pipe, a device or a folder: git would wait, or fill
+ * the memory.
+ */
+export function isReadableByGit({ path }: GitFolder): boolean {
+  return READ_BY_GIT.every((name) => {
+    const looked = lookAtNamedFile(join(path, name), 'anyone')
+    return !('refused' in looked) || looked.refused !== 'not-a-file'
+  })
+}
+
+function gitFolderAt(dotGit: string): GitFolder | null {
+  const entry = statOf(dotGit)
+  if (entry === null) return null
+  const link = entry.isDirectory() ? null : linkIn(dotGit)
+  if (!entry.isDirectory() && link === null) return null
+  const path = link === null ? dotGit : resolve(dirname(dotGit), link)
+  const folder = link === null ? entry : statOf(path)
+  if (folder === null || 'refused' in lookAtNamedFile(join(path, 'HEAD'), 'anyone')) return null
+  return { path, isOwn: isOwnedBy(entry, 'this-user') && isOwnedBy(folder, 'this-user') }
+}
+
+function linkIn(dotGit: string): string | null {
+  const text = readNamedText(dotGit, { owner: 'anyone', most: LARGEST_FILE })
+  return /^gitdir: (.+)$/m.exec(text ?? '')?.[1] ?? null
+}
+
+function statOf(path: string): Stats | null {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) ?? null
+  } catch {
+    return null
+  }
+}

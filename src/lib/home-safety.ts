@@ -1,0 +1,110 @@
+import { lstatSync, mkdirSync, type Stats, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { BatonError, codeOf, EXIT, reasonOf } from './errors.js'
+import type { Home } from './home.js'
+import { makePrivateFolder } from './private-folder.js'
+
+type Folders = Pick<Home, 'root' | 'server' | 'spool' | 'outbox' | 'live'>
+
+/**
+ * SQLite opens no path of more than 512 bytes, and bash needs seconds for very long ones. The
+ * launcher has the same limit.
+ */
+const LONGEST_PATH = 400
+
+/** Whether a path is the root of the file system, however it is spelled and also through links. */
+export function isFileSystemRoot(path: string): boolean {
+  const [stat, root] = [statSync(path, { throwIfNoEntry: false }), statSync('/')]
+  return stat?.dev === root.dev && stat.ino === root.ino
+}
+
+/**
+ * Explains why a home must not be used: another user owns it or one of its folders, or can write to
+ * it, and so could forge signals and answers or read conversations. Null when it may be used, also
+ * when it does not exist yet.
+ */
+export function judgeHome(home: Folders): BatonError | null {
+  const { root } = home
+  if (Buffer.byteLength(root) > LONGEST_PATH)
+    return unusable(`Baton's home has a path of more than ${LONGEST_PATH} bytes`, 'Set BATON_HOME to a shorter path.')
+  // Node replaces bytes that are not UTF-8 by this character and so would use another folder than
+  // the hooks.
+  if (root.includes('\ufffd'))
+    return unusable(`The path of Baton's home (${root}) is not valid UTF-8`, 'Set BATON_HOME to another path.')
+  try {
+    if (isFileSystemRoot(root))
+      return unusable(
+        `Baton's home (${root}) is the root of the file system`,
+        'Set BATON_HOME to a folder that is for Baton alone.',
+      )
+    const linked = judgeLink(root)
+    if (linked) return linked
+    for (const path of [root, dirname(home.server), home.spool, home.outbox, home.live]) {
+      // A linked home is the user's choice; hooks write no signals through a linked spool.
+      if (path === home.spool && lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
+        return unsafe(`${path} is a symbolic link`, 'Remove the link; hooks make the folder again.')
+      const stat = statSync(path, { throwIfNoEntry: false })
+      const fault = stat && judgeFolder(path, stat)
+      if (fault) return fault
+    }
+  } catch (error) {
+    return unusable(`Baton's home ${root} cannot be used (${reasonOf(error)})`, 'Set BATON_HOME to another folder.')
+  }
+  return null
+}
+
+/**
+ * Another user could point the home to a folder of this user with content of his own: by a link
+ * that he made before the home existed, or by replacing the home in a folder that he can write.
+ */
+function judgeLink(root: string): BatonError | null {
+  const uid = process.getuid?.()
+  const isTrusted = (owner: number): boolean => uid === undefined || owner === uid || owner === 0
+  const entry = lstatSync(root, { throwIfNoEntry: false })
+  if (entry?.isSymbolicLink() && !isTrusted(entry.uid))
+    return unsafe(`${root} is a symbolic link of another user`, 'Set BATON_HOME to a folder of your own.')
+  const parent = statSync(dirname(root), { throwIfNoEntry: false })
+  // Group write alone is usual where every user has a group of his own.
+  if (parent && (parent.mode & 0o002) !== 0 && (parent.mode & 0o1000) === 0)
+    return unsafe(
+      `other users can write to ${dirname(root)} and replace the home`,
+      `Run chmod o-w '${dirname(root)}', or set BATON_HOME to a folder elsewhere.`,
+    )
+  return null
+}
+
+function judgeFolder(path: string, stat: Stats): BatonError | null {
+  const uid = process.getuid?.() ?? stat.uid
+  if (!stat.isDirectory()) return unusable(`${path} is not a folder`, 'Move it away, or set BATON_HOME to a folder.')
+  if (stat.uid !== uid)
+    return unsafe(`${path} belongs to another user (uid ${stat.uid})`, 'Set BATON_HOME to a folder of your own.')
+  if ((stat.mode & 0o022) !== 0)
+    return unsafe(`other users can write to ${path}`, `Run chmod go-w '${path}' or baton doctor --fix.`)
+  return null
+}
+
+const unusable = (why: string, hint: string): BatonError => new BatonError(`${why}.`, hint)
+
+const unsafe = (why: string, hint: string): BatonError =>
+  new BatonError(`Baton does not use this home: ${why}.`, hint, EXIT.refused)
+
+/**
+ * Makes the home's folder if it is missing. Throws a BatonError when the home is unsafe or nothing
+ * can be made in it.
+ */
+export function openHomeFolder(home: Folders): void {
+  const fault = judgeHome(home)
+  if (fault) throw fault
+  const run = dirname(home.server)
+  try {
+    makePrivateFolder(home.root)
+    // Not recursive: in folders such as /proc Node would try again without end.
+    mkdirSync(run, { mode: 0o700 })
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return
+    throw unusable(
+      `Baton's home ${home.root} cannot be used (${reasonOf(error)})`,
+      'Check its owner and mode, or set BATON_HOME to a writable folder.',
+    )
+  }
+}

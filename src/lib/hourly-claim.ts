@@ -1,0 +1,71 @@
+import { rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { codeOf } from './errors.js'
+import type { Home } from './home.js'
+import { namesInFolder } from './named-file.js'
+
+const HOUR_MS = 3_600_000
+/** A folder with more entries than this is not Baton's own. */
+const MOST_NAMES = 10_000
+
+/**
+ * Lets one of many processes do something at most once an hour, without a lock that could be left
+ * behind: `{name}-{hour}` is created exclusively, so one process wins, and a process that is killed
+ * afterwards leaves nothing that has to be cleaned up. In a folder without such a file the first
+ * hour begins now.
+ */
+interface HourlyClaim {
+  folder: string
+  name: string
+  now: Date
+}
+
+/** True when nobody has claimed within the last hour. Changes nothing but to begin the first hour. */
+export function isDue(claim: HourlyClaim): boolean {
+  const marks = marksOf(claim)
+  if (marks.length > 0) return marks.every((mark) => isOld(claim, mark))
+  create(claim)
+  return false
+}
+
+/** True for the one process that may do it now. */
+export function claimHour(claim: HourlyClaim): boolean {
+  if (!isDue(claim) || !create(claim)) return false
+  for (const mark of marksOf(claim)) if (mark !== markAt(claim)) rmSync(join(claim.folder, mark), { force: true })
+  return true
+}
+
+/** The sweep for sessions that ended without a signal. */
+export function sweepClaim({ root }: Pick<Home, 'root'>, now: Date): HourlyClaim {
+  return { folder: join(root, 'run'), name: 'swept', now }
+}
+
+const hourOf = (now: Date): number => Math.floor(now.getTime() / HOUR_MS)
+const markAt = ({ name, now }: HourlyClaim): string => `${name}-${hourOf(now)}`
+
+function marksOf({ folder, name }: HourlyClaim): string[] {
+  const marks = new RegExp(`^${name}-\\d+$`)
+  return namesInFolder(folder, MOST_NAMES).filter((mark) => marks.test(mark))
+}
+
+/** A mark from the future counts as old: the clock was set back. */
+function isOld({ folder, now }: HourlyClaim, mark: string): boolean {
+  const made = statSync(join(folder, mark), { throwIfNoEntry: false })?.mtimeMs ?? 0
+  return Math.abs(now.getTime() - made) >= HOUR_MS
+}
+
+/**
+ * False when another process was faster, or the folder cannot be written. It is not made: after an
+ * uninstall nothing may come back.
+ */
+function create(claim: HourlyClaim): boolean {
+  try {
+    const mark = join(claim.folder, markAt(claim))
+    writeFileSync(mark, '', { flag: 'wx', mode: 0o600 })
+    utimesSync(mark, claim.now, claim.now)
+    return true
+  } catch (error) {
+    if (codeOf(error) !== undefined) return false
+    throw error
+  }
+}

@@ -1,0 +1,60 @@
+import { codeOf, reasonOf } from './errors.js'
+
+const MOST_REPLY = 1024 * 1024
+/** Beyond it a timer fires at once. */
+const LONGEST_MS = 2 ** 31 - 1
+
+interface Post {
+  url: string
+  method: string
+  headers: Record<string, string>
+  body: string
+  timeoutMs: number
+  signal?: AbortSignal
+}
+
+export interface Reply {
+  status: number
+  /** Bounded. */
+  body: string
+}
+
+/** One request, with its reply read to the end, all within the timeout. Throws a sentence. */
+export async function httpPost({ url, method, headers, body, timeoutMs, signal }: Post): Promise<Reply> {
+  const late = AbortSignal.timeout(Math.min(timeoutMs, LONGEST_MS))
+  try {
+    // Not followed: the headers may hold a secret that was meant for this address alone.
+    const response = await fetch(url, {
+      method,
+      body,
+      redirect: 'manual',
+      headers: { 'content-type': 'application/json', ...headers },
+      signal: signal ? AbortSignal.any([late, signal]) : late,
+    })
+    return { status: response.status, body: await bodyOf(response) }
+  } catch (error) {
+    if (late.aborted) throw new Error(`no answer within ${timeoutMs} ms`)
+    if (signal?.aborted) throw new Error('was stopped')
+    const cause = error instanceof Error ? error.cause : undefined
+    throw new Error(`cannot be reached: ${codeOf(cause) ?? (cause ? reasonOf(cause) : reasonOf(error))}`)
+  }
+}
+
+async function bodyOf(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of response.body ?? []) {
+    chunks.push(chunk)
+    size += chunk.length
+    if (size >= MOST_REPLY) break
+  }
+  return Buffer.concat(chunks).subarray(0, MOST_REPLY).toString('utf8')
+}
+
+/** null: the reply says that it was taken. */
+export function refusal({ status }: Reply): string | null {
+  if (status >= 200 && status < 300) return null
+  if (status >= 300 && status < 400)
+    return `answered ${status}: redirects are not followed, write the address it leads to`
+  return `answered ${status}`
+}

@@ -1,0 +1,23 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { removeFolder } from './remove-folder.js'
+
+test('a folder in which another process still writes is removed whole', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'baton-remove-'))
+  const writes = `const fs = require('node:fs')
+    console.log('on')
+    for (let n = 0; n < 500; n++) try { fs.mkdirSync(${JSON.stringify(folder)} + '/a/b', { recursive: true }); fs.writeFileSync(${JSON.stringify(folder)} + '/a/b/' + n, '') } catch {}`
+  const writer = spawn(process.execPath, ['-e', writes], { stdio: ['ignore', 'pipe', 'ignore'] })
+  const gone = once(writer, 'close')
+  await once(writer.stdout, 'data')
+  removeFolder(join(folder, 'a'))
+  await gone
+  removeFolder(folder)
+  expect(existsSync(folder)).toBe(false)
+})
+
+test('what is not there is removed', () => removeFolder(join(tmpdir(), 'baton-never-was')))

@@ -1,0 +1,22 @@
+import type { BriefShown } from '../contract/api/briefs.js'
+
+/** Steps and minutes to each level and to compaction, if the session goes on growing as it did. */
+export interface SessionForecast {
+  session_id: string
+  /** Null until the growth is known. */
+  tokens_per_step: number | null
+  /** In the order they are reached; the last is named `compaction`. Figures are null while they are not known. */
+  levels: {
+    name: string
+    at_tokens: number | null
+    steps: number | null
+    low: number | null
+    high: number | null
+    minutes: number | null
+  }[]
+}
+
+/** A brief with its text. */
+export interface WrittenBrief extends BriefShown {
+  text: string
+}

@@ -1,0 +1,113 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+const consumer = mkdtempSync(join(tmpdir(), 'baton-test-types-'))
+const installed = join(consumer, 'node_modules', 'baton-cli')
+
+/** A project that installed the package: its manifest and its declarations, and no types of Node. */
+beforeAll(() => {
+  mkdirSync(installed, { recursive: true })
+  copyFileSync(join(ROOT, 'package.json'), join(installed, 'package.json'))
+  execFileSync(process.execPath, [join(ROOT, 'scripts', 'types.mjs'), join(installed, 'dist', 'types')], {
+    stdio: 'pipe',
+  })
+  // A dependency of the package, which npm installs with it: the declarations of events refer to it.
+  symlinkSync(join(ROOT, 'node_modules', 'valibot'), join(consumer, 'node_modules', 'valibot'))
+  writeFileSync(join(consumer, 'package.json'), '{"type":"module"}')
+})
+afterAll(() => rmSync(consumer, { recursive: true, force: true }))
+
+function compile(sources: Record<string, string>): { ok: boolean; said: string } {
+  for (const [name, source] of Object.entries(sources)) writeFileSync(join(consumer, name), source)
+  const flags = [
+    '--strict',
+    '--noEmit',
+    '--module',
+    'nodenext',
+    '--target',
+    'es2022',
+    '--types',
+    '',
+    '--skipLibCheck',
+    'false',
+  ]
+  const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc')
+  const run = spawnSync(process.execPath, [tsc, ...flags, ...Object.keys(sources)], { cwd: consumer, encoding: 'utf8' })
+  return { ok: run.status === 0, said: run.stdout }
+}
+
+test('a TypeScript program that uses every call compiles against the declarations', () => {
+  const program = `
+    import { BatonError, isEvent, Tracker, type AnswerUsage, type Archive, type Event, type SessionForecast, type WrittenBrief, type ConfigProblem, type TrackerOptions, type UsageState, type UsageSummary, type UsageUpdate } from 'baton-cli'
+    const options: TrackerOptions = { home: '/h', session: 's', project: '/p', model: 'm', window: 200_000, compaction: 150_000, seat: 'a', env: { A: undefined } }
+    const tracker: Tracker = Tracker.open(options)
+    const usage: AnswerUsage = { input_tokens: 1, output_tokens: 2, cache_creation: 3, cache_read: 4, answer_id: 'x' }
+    const update: UsageUpdate = tracker.updateUsage(usage)
+    const crossed: string[] = update.crossed
+    const level: string | null = tracker.checkThresholds()
+    const pause: boolean = tracker.shouldAutoPause()
+    const state: UsageState = tracker.currentState()
+    const used: number | null = state.used_tokens
+    const summary: UsageSummary = tracker.usageSummary()
+    const spent: number = summary.breakdown.cache_read_tokens
+    const fresh: UsageState = tracker.resetSession('t')
+    const seen: UsageUpdate = tracker.observe({ type: 'assistant' } as unknown)
+    const problems: ConfigProblem[] = tracker.configProblems()
+    const id: string = tracker.sessionId
+    const archive: Archive = tracker.archive('s')
+    const brief: WrittenBrief = tracker.writeBrief('s', { reason: 'late' })
+    const forecast: SessionForecast = tracker.forecast()
+    const earlier: string | null = tracker.checkThresholds(state)
+    declare const line: unknown
+    if (isEvent(line, 'compaction_complete')) {
+      const outcome: 'completed' | 'failed' | 'blocked' | 'thrashing' | 'unknown' = line.data.outcome
+      console.log(outcome)
+    }
+    function say(event: Event): string | null {
+      switch (event.type) {
+        case 'level_crossed':
+          return event.data.level
+        case 'job_waiting':
+          return event.data.until
+        default:
+          return event.at
+      }
+    }
+    const hint: string = new BatonError('a', 'b').hint
+    tracker.close()
+    declare const console: { log(text: string): void }
+    export { archive, brief, crossed, earlier, forecast, say, fresh, hint, id, level, pause, problems, seen, spent, used }
+    // the usage object of the API, as its own package types it
+    declare const api: { input_tokens: number; output_tokens: number; cache_creation_input_tokens: number | null; cache_read_input_tokens: number | null; cache_creation: { ephemeral_5m_input_tokens: number } | null }
+    tracker.updateUsage(api)
+  `
+  expect(compile({ 'program.ts': program })).toEqual({ ok: true, said: '' })
+})
+
+test('what the calls do not take does not compile', () => {
+  const wrong: [line: string, error: string][] = [
+    ['Tracker.open().updateUsage({ input_tokens: 1 })', "Property 'output_tokens' is missing"],
+    ["Tracker.open().updateUsage({ input_tokens: '1', output_tokens: 1 })", "Type 'string' is not assignable"],
+    ["Tracker.open({ sesion: 's' })", "'sesion' does not exist"],
+    [
+      'const used: number = Tracker.open().currentState().used_tokens; export { used }',
+      "Type 'number | null' is not assignable",
+    ],
+    [
+      "import { isEvent } from 'baton-cli'; declare const e: unknown; if (isEvent(e, 'reading')) e.data.level.length",
+      "of type 'unknown'",
+    ],
+    ["import('baton-cli/dist/index.mjs')", "Cannot find module 'baton-cli/dist/index.mjs'"],
+  ]
+  const sources = wrong.map(([line], n) => [
+    `wrong-${n}.ts`,
+    `import { Tracker } from 'baton-cli'\n${line}\nexport { Tracker }\n`,
+  ])
+  const lines = compile(Object.fromEntries(sources)).said.split('\n')
+  const found = wrong.map((_, n) => lines.find((line) => line.startsWith(`wrong-${n}.ts(2,`)) ?? '')
+  for (const [n, [, error]] of wrong.entries()) expect(found[n]).toContain(error)
+})

@@ -1,0 +1,251 @@
+import type { ResolvedLevel } from '../contract/level.js'
+import type { PolicySubject } from '../contract/policy-subject.js'
+import type { NoticeData, NoticeKind, NoticeRecord, NotifyTarget } from '../contract/records/notice.js'
+import type { Track } from '../contract/records/session.js'
+import type { PlanLimit } from '../contract/signal.js'
+import { percentOf } from './percent.js'
+import { fullnessInShort } from './texts.js'
+
+/** Content of a notice, before its targets are known. */
+export interface NoticeContent {
+  kind: NoticeKind
+  text: string
+  data: NoticeData
+  /**
+   * * Names an event that several sessions see, so that each target gets it once; absent: each
+   * event is its own.
+   */
+  once?: string
+  /** ISO; absent: at once. */
+  dueAt?: string
+}
+
+/** Who a notice is about. Names come from others and are one harmless line already. */
+export interface NoticeOrigin {
+  name: string
+  subject: PolicySubject
+  sessionId: string | null
+  seatId: string | null
+  jobId: string | null
+  terminal: string | null
+}
+
+/**
+ * A record for each target that wants this kind. `hash` makes the id of an event that is told once:
+ * the id is sent to targets, and addresses and commands may hold passwords.
+ */
+export function noticesFor(
+  content: NoticeContent,
+  origin: NoticeOrigin,
+  targets: readonly NotifyTarget[],
+  { at, newId, hash }: { at: string; newId(): string; hash(text: string): string },
+): NoticeRecord[] {
+  return targets
+    .filter(({ on }) => on.includes(content.kind))
+    .map((target) => ({
+      noticeId: `notice_${content.once === undefined ? newId() : hash(`${content.once} ${JSON.stringify(target)}`)}`,
+      kind: content.kind,
+      state: 'waiting',
+      target,
+      text: content.text,
+      at,
+      dueAt: content.dueAt ?? at,
+      claimedAt: null,
+      tries: 0,
+      crashed: false,
+      trouble: null,
+      ...origin,
+      data: content.data,
+    }))
+}
+
+/** `api`, or `shop 1f2e3d4c` for a seat without a name: several sessions may share a folder. */
+export function noticeName(seatName: string | null, project: string | null, sessionId: string): string {
+  if (seatName !== null) return seatName
+  const folder = project?.split('/').findLast((part) => part !== '') ?? 'session'
+  return `${folder} ${sessionId.slice(0, 8)}`
+}
+
+export function levelNotice(track: Track, level: ResolvedLevel): NoticeContent {
+  const { used, limits, cycle } = track
+  return {
+    kind: 'level',
+    text: `${fullnessInShort(track)} (${level.name})`,
+    data: {
+      level: level.name,
+      cycle,
+      used_tokens: used,
+      compaction_tokens: limits.point,
+      window_tokens: limits.window,
+      compaction_percent: percentOf(used, limits.point),
+    },
+  }
+}
+
+/** `dueAt`: when the brief is used by itself; null when it waits for approval. */
+export function reviewNotice(handoffId: string, briefId: string, dueAt: string | null): NoticeContent {
+  const otherwise = dueAt === null ? '' : `; used by itself at ${clock(dueAt)}`
+  return {
+    kind: 'review',
+    text: `a handoff brief waits for your review${otherwise}: baton handoffs approve ${shortId(briefId)}`,
+    data: { handoff_id: handoffId, brief_id: briefId, due_at: dueAt },
+  }
+}
+
+/** `subagent`: the dialog is about a call of a subagent, which leaves the state of its session. */
+export function permissionNotice(subagent: boolean): NoticeContent {
+  return { kind: 'permission', text: 'waits for your permission', data: { subagent } }
+}
+
+export function silenceNotice(toolCalls: number, minutes: number): NoticeContent {
+  return {
+    kind: 'silence',
+    text: `no readings arrive (${toolCalls} tool ${toolCalls === 1 ? 'call' : 'calls'}, ${minutes} min): run baton doctor`,
+    data: { tool_calls: toolCalls, minutes },
+  }
+}
+
+interface EndedJob {
+  state: 'completed' | 'failed' | 'cancelled' | 'paused'
+  exitReason: string | null
+  handoffs: number
+  durationMs: number
+}
+
+/** Leaves out the job's own words about its end, which may quote the conversation. */
+export function jobNotice({ state, exitReason, handoffs, durationMs }: EndedJob): NoticeContent {
+  const why = exitReason === null || state === 'completed' || exitReason === state ? '' : ` (${exitReason})`
+  return {
+    kind: 'job',
+    text: `${state} ${state === 'completed' ? 'in' : 'after'} ${lengthText(durationMs)}${why}`,
+    data: { state, exit_reason: exitReason, handoffs, duration_ms: durationMs },
+  }
+}
+
+const LIMIT_NAMES: Record<string, string> = {
+  five_hour: 'Five-hour limit',
+  seven_day: 'Seven-day limit',
+  spend_limit: 'Spend limit',
+}
+
+/** Sessions may round the same reset differently: times within ten minutes are one reset. */
+const SAME_RESET_MS = 600_000
+/** A limit without a known reset is told again after this time. */
+export const SAME_LIMIT_MS = 3_600_000
+
+type ReachedLimit = Pick<PlanLimit, 'name' | 'resetsAt'>
+
+/**
+ * The notices of a plan limit that is used up: one now, one at its reset where the client says when
+ * that is. Every session of the plan sees the same limit, so each target is told once for all of
+ * them. `stored`: notices of plan limits from the last hour and of limits that are still open.
+ */
+export function limitNotices(reached: ReachedLimit, at: string, stored: readonly NoticeRecord[] = []): NoticeContent[] {
+  const { name, resetsAt: reset, since } = sameLimit(reached, at, stored)
+  const limit = LIMIT_NAMES[name] ?? 'Usage limit'
+  const about = { limit: name, resets_at: reset }
+  const now: NoticeContent = {
+    kind: 'limit',
+    text: `${limit} reached${reset === null ? '' : `, resets at ${clock(reset, at)}`}`,
+    data: { ...about, moment: 'reached' },
+    once: `limit ${name} ${reset ?? since} reached`,
+  }
+  if (reset === null) return [now]
+  const over: NoticeContent = {
+    kind: 'limit',
+    text: `${limit} has reset`,
+    data: { ...about, moment: 'reset' },
+    once: `limit ${name} ${reset} reset`,
+    dueAt: reset,
+  }
+  return [now, over]
+}
+
+/**
+ * The limit under the name and time with which it was stored first, if another session saw it.
+ * `usage` is the limit of a client that does not say which one: it is the named limit that is open.
+ */
+function sameLimit(
+  { name, resetsAt }: ReachedLimit,
+  at: string,
+  stored: readonly NoticeRecord[],
+): ReachedLimit & { since: string } {
+  const known = stored
+    .filter(({ data, jobId }) => jobId === null && data.moment === 'reached')
+    .map(({ data, at: since }) => ({ name: String(data.limit), resetsAt: data.resets_at as string | null, since }))
+  const isOpen = (limit: ReachedLimit): boolean => limit.resetsAt !== null && limit.resetsAt > at
+  const isRecent = (limit: { since: string }): boolean => apartMs(limit.since, at) < SAME_LIMIT_MS
+  const reset = resetsAt !== null && resetsAt > at ? resetsAt : null
+  const same = known.find((limit) => {
+    if (reset !== null)
+      return limit.name === name && limit.resetsAt !== null && apartMs(limit.resetsAt, reset) <= SAME_RESET_MS
+    if (name === 'usage' && limit.name !== name) return isOpen(limit)
+    return limit.name === name && (isOpen(limit) || (limit.resetsAt === null && isRecent(limit)))
+  })
+  return same ?? { name, resetsAt: reset, since: at }
+}
+
+const apartMs = (one: string, other: string): number => Math.abs(Date.parse(one) - Date.parse(other))
+
+/** A job waits for the end of a limit, and continues by itself. */
+export function jobLimitNotices(jobId: string, until: string, at: string): NoticeContent[] {
+  const about = { limit: 'usage', resets_at: until }
+  const row = `limit ${jobId} ${until}`
+  return [
+    {
+      kind: 'limit',
+      text: `usage limit reached, continues at ${clock(until, at)}`,
+      data: { ...about, moment: 'reached' },
+      once: `${row} reached`,
+    },
+    {
+      kind: 'limit',
+      text: 'continues after the usage limit',
+      data: { ...about, moment: 'reset' },
+      once: `${row} reset`,
+      dueAt: until,
+    },
+  ]
+}
+
+/** Added to a reached limit. `continues`: null when the settings of the client do not say. */
+export function limitEnding(continues: boolean | null): string {
+  if (continues === null) return ''
+  return continues ? '; the client continues by itself' : '; the client asks you what to do'
+}
+
+/**
+ * The line that is sent. Gathered notices make one line, the newest first. `notices`: oldest first.
+ */
+export function sentText(notices: readonly Pick<NoticeRecord, 'name' | 'text' | 'kind' | 'jobId'>[]): string {
+  const lines = notices.toReversed().map(({ kind, name, text, jobId }) => {
+    if (kind === 'job') return `job ${name} ${text}`
+    if (kind === 'limit' && jobId === null) return text
+    return jobId === null ? `${name}: ${text}` : `job ${name}: ${text}`
+  })
+  if (lines.length <= MOST_TOGETHER) return lines.join(' · ')
+  return `${lines.slice(0, MOST_TOGETHER).join(' · ')} · and ${lines.length - MOST_TOGETHER} more`
+}
+
+const MOST_TOGETHER = 3
+
+/** Commands find a brief by the beginning of its random part. */
+function shortId(briefId: string): string {
+  return briefId.replace(/^brief_/, '').slice(0, 8)
+}
+
+/** Local time, with the day where `at` is on another one: `14:05`, `21 Nov 14:05`. */
+function clock(iso: string, at: string = iso): string {
+  const [then, now] = [new Date(iso), new Date(at)]
+  const time = [then.getHours(), then.getMinutes()].map((part) => String(part).padStart(2, '0')).join(':')
+  const isSameDay = then.getDate() === now.getDate() && Math.abs(then.getTime() - now.getTime()) < DAY_MS
+  return isSameDay ? time : `${then.getDate()} ${MONTHS[then.getMonth()]} ${time}`
+}
+
+const DAY_MS = 24 * 3_600_000
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+function lengthText(ms: number): string {
+  if (ms < 90_000) return `${Math.max(1, Math.round(ms / 1_000))} s`
+  return ms < 5_400_000 ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / 360_000) / 10} h`
+}

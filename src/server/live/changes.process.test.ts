@@ -1,0 +1,112 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test } from 'vitest'
+import { until } from '../../../test/harness/wait.js'
+import { sampleHandoff } from '../../store/samples.cases.js'
+import { statusLine, type TrialOptions, trialServer } from '../../testing/http-server.js'
+import { aJob } from '../../testing/sample-job.js'
+import { fullServer } from '../fixtures/full-server.js'
+import { type Listener, listenTo } from '../fixtures/live-listener.js'
+
+type Trial = Awaited<ReturnType<typeof trialServer>>
+const ends: (() => unknown)[] = []
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end()
+})
+
+/** A server that knows sessions, each heard of once. */
+async function serverOf(ids: string[], options: TrialOptions = {}): Promise<Trial> {
+  const trial = await trialServer(options)
+  ends.push(trial.end)
+  for (const id of ids) await trial.post('/signals/claude-code/status-line', statusLine(id, 50_000, 1))
+  return trial
+}
+
+async function listenAt(trial: Trial): Promise<Listener> {
+  const listener = await listenTo(trial.url)
+  ends.push(listener.end)
+  await until('the snapshot', () => listener.heard.length > 0)
+  return listener
+}
+
+describe('a handoff that something hinders', () => {
+  test('says what it waits for, in lists, of its session and on the stream', async () => {
+    const trial = await serverOf(['s1'])
+    const { store, home } = trial.app
+    const { seatId } = store.session('s1')!
+    store.transaction(() =>
+      store.putHandoff(sampleHandoff('h1', { seatId, state: 'clearing', way: 'mod', orderId: 'o1' })),
+    )
+    const listener = await listenAt(trial)
+    expect(listener.heard[0]!.data.sessions).toMatchObject([{ handoff: { state: 'clearing', hindered_by: null } }])
+    mkdirSync(home.live, { recursive: true })
+    writeFileSync(join(home.live, 's1.o1.seen.json'), '{"by":"draft"}')
+    await until('the row', () =>
+      listener.heard.some(({ event, data }) => event === 'session' && data.handoff.hindered_by === 'draft'),
+    )
+    const hindered = { handoff: { hindered_by: 'draft' } }
+    expect((await trial.get('/api/sessions')).body).toMatchObject({ sessions: [hindered] })
+    expect((await trial.get('/api/sessions/s1')).body).toMatchObject(hindered)
+  })
+})
+
+describe('what is no longer shown', () => {
+  const gone = (listener: Listener) => listener.heard.filter(({ event }) => event === 'gone').map(({ data }) => data)
+
+  test('is told to be gone: a session that ended a day ago, and not one that goes on; it comes back when it is heard of', async () => {
+    let at = Date.now()
+    const trial = await serverOf(['old', 'live'], { now: () => new Date(at) })
+    await trial.post('/signals/claude-code/SessionEnd', {
+      session_id: 'old',
+      hook_event_name: 'SessionEnd',
+      reason: 'other',
+    })
+    // One that nobody knows to be at work would be too old a day later as well.
+    await trial.post('/signals/claude-code/UserPromptSubmit', {
+      session_id: 'live',
+      hook_event_name: 'UserPromptSubmit',
+      prompt: 'go',
+    })
+    const listener = await listenAt(trial)
+    expect(listener.heard[0]!.data.sessions).toHaveLength(2)
+    at += 25 * 3_600_000
+    await until('it', () => gone(listener).length > 0)
+    expect(gone(listener)).toEqual([{ kind: 'session', id: 'old' }])
+    await trial.post('/signals/claude-code/status-line', statusLine('old', 60_000, 2))
+    await until('the row', () =>
+      listener.heard.some(({ event, data }) => event === 'session' && data.session_id === 'old'),
+    )
+    expect(gone(listener)).toHaveLength(1)
+  })
+
+  test('a session when it is forgotten; whoever wants all of them still has its figures', async () => {
+    const trial = await fullServer()
+    ends.push(trial.end)
+    const listener = await listenAt(trial)
+    expect((await trial.ask('POST', '/api/sessions/s1/forget')).status).toBe(200)
+    await until('it', () => gone(listener).length > 0)
+    expect(gone(listener)).toEqual([{ kind: 'session', id: 's1' }])
+    expect((await trial.ask('GET', '/api/sessions')).body.sessions).toEqual([])
+    expect((await trial.ask('GET', '/api/sessions?all')).body.sessions).toMatchObject([
+      { session_id: 's1', used_tokens: 90_000 },
+    ])
+  })
+
+  test('a job that is forgotten, and one that ended a week ago', async () => {
+    let at = Date.now()
+    const trial = await serverOf([], { now: () => new Date(at) })
+    const { store } = trial.app
+    const ended = aJob({ jobId: 'job_2', seatId: 'seat_2', state: 'completed', endedAt: new Date(at).toISOString() })
+    store.transaction(() => [aJob(), ended, aJob({ jobId: 'job_3', seatId: 'seat_3' })].map(store.putJob))
+    const listener = await listenAt(trial)
+    expect(listener.heard[0]!.data.jobs).toHaveLength(3)
+    store.transaction(() => store.removeJob('job_1'))
+    await until('the first', () => gone(listener).length > 0)
+    at += 8 * 24 * 3_600_000
+    await until('the second', () => gone(listener).length > 1)
+    expect(gone(listener)).toEqual([
+      { kind: 'job', id: 'job_1' },
+      { kind: 'job', id: 'job_2' },
+    ])
+  })
+})

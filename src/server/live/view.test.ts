@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest'
+import type { Event } from '../../contract/records/event.js'
+import { type LiveEvent, makeCoalescer, READING_MS } from './view.js'
+
+const event = (id: number, type: Event['type'] = 'level_crossed', session: string | null = 's1'): Event => ({
+  id,
+  type,
+  at: '2026-11-16T12:00:00.000Z',
+  session_id: session,
+  seat_id: null,
+  job_id: null,
+  data: {},
+})
+const reading = (id: number, session = 's1'): Event => event(id, 'reading', session)
+/** `7`: told with its id; `(7)`: without. */
+const written = (told: LiveEvent[]): string =>
+  told.map(({ event: { id }, withId }) => (withId ? `${id}` : `(${id})`)).join(' ')
+
+describe('what is told of what happened', () => {
+  test('everything but readings, in order, at once', () => {
+    const coalescer = makeCoalescer(0)
+    expect(written(coalescer.take([event(1), event(2, 'job_started', null), event(3)], 0))).toBe('1 2 3')
+    expect(written(coalescer.take([event(4)], 1))).toBe('4')
+  })
+
+  test('of readings that come together the newest of each session', () => {
+    const coalescer = makeCoalescer(0)
+    expect(written(coalescer.take([reading(1), reading(2, 's2'), reading(3), event(4), reading(5)], 0))).toBe('2 4 5')
+  })
+
+  test('a reading that comes too soon is held, a newer one takes its place, and it is told in time', () => {
+    const coalescer = makeCoalescer(0)
+    expect(written(coalescer.take([reading(1)], 0))).toBe('1')
+    expect(written(coalescer.take([reading(2)], 100))).toBe('')
+    expect(written(coalescer.take([reading(3)], 150))).toBe('')
+    expect(written(coalescer.take([], READING_MS - 1))).toBe('')
+    expect(written(coalescer.take([], READING_MS))).toBe('3')
+    expect(written(coalescer.take([], 10_000))).toBe('')
+  })
+
+  test('one that was overtaken by something newer has no id: whoever comes back must not be told the newer again', () => {
+    const coalescer = makeCoalescer(0)
+    coalescer.take([reading(1)], 0)
+    expect(written(coalescer.take([reading(2), event(3)], 100))).toBe('3')
+    expect(written(coalescer.take([event(4)], 200))).toBe('(2) 4')
+    expect(written(coalescer.take([reading(5)], 400))).toBe('5')
+  })
+
+  test('sessions do not wait for each other', () => {
+    const coalescer = makeCoalescer(0)
+    coalescer.take([reading(1)], 0)
+    expect(written(coalescer.take([reading(2), reading(3, 's2')], 100))).toBe('3')
+  })
+
+  test('ten a second of fifty sessions become five a second each, and the last is always told', () => {
+    const coalescer = makeCoalescer(0)
+    const told = new Map<string, number[]>()
+    let id = 0
+    const newest = new Map<string, number>()
+    for (let now = 0; now < 10_000; now += 100) {
+      const batch = Array.from({ length: 50 }, (_, n) => reading(++id, `s${n}`))
+      for (const one of batch) newest.set(one.session_id!, one.id)
+      for (const { event: one } of coalescer.take(batch, now))
+        told.set(one.session_id!, [...(told.get(one.session_id!) ?? []), one.id])
+    }
+    for (const { event: one } of coalescer.take([], 10_100)) told.get(one.session_id!)!.push(one.id)
+    for (const [session, ids] of told) {
+      expect(ids.length, session).toBeLessThanOrEqual(51)
+      expect(new Set(ids).size, session).toBe(ids.length)
+      expect(ids.at(-1), session).toBe(newest.get(session))
+    }
+  })
+})

@@ -1,0 +1,163 @@
+import { open } from 'node:fs/promises'
+import { isIPv4 } from 'node:net'
+
+/** An end of a TCP connection, as `net.Socket` names it. */
+export interface End {
+  address: string
+  port: number
+}
+
+/** The owner of a socket, as Linux lists it in /proc/net/tcp and tcp6. */
+interface SocketOwner {
+  uid: number
+  /**
+   * 0 when no process holds the socket any more; such rows have uid 0, whoever opened the socket.
+   */
+  inode: number
+}
+
+/** Contents of /proc/net/tcp and /proc/net/tcp6. Empty where the system has no such file. */
+export interface SocketTables {
+  tcp: string
+  tcp6: string
+}
+
+/**
+ * Returns whether the process at the other end of a connection belongs to the given user. A peer
+ * that has closed its socket is listed with uid 0 and inode 0, and would pass for root: it is
+ * refused.
+ */
+export function isPeerOf(uid: number, peer: End, local: End, tables: SocketTables): boolean {
+  const owners = findOwners(peer, local, tables)
+  return owners.length > 0 && owners.every((owner) => owner.uid === uid && owner.inode !== 0)
+}
+
+/**
+ * Owners of the sockets that lead from `peer` to `local`. Empty when the peer is on another
+ * machine. A row may be listed twice, because the table changes while it is read.
+ */
+export function findOwners(peer: End, local: End, { tcp, tcp6 }: SocketTables): SocketOwner[] {
+  const [from, to] = [ipv4Of(peer.address), ipv4Of(local.address)]
+  // A client may reach an IPv4 address through an IPv6 socket too.
+  if (from !== null && to !== null)
+    return [
+      ...ownersIn(tcp, `${hexOf(ipv4Bytes(from))}:${hexPort(peer)} ${hexOf(ipv4Bytes(to))}:${hexPort(local)}`),
+      ...ownersIn(tcp6, `${hexOf(mappedBytes(from))}:${hexPort(peer)} ${hexOf(mappedBytes(to))}:${hexPort(local)}`),
+    ]
+  const [from6, to6] = [ipv6Bytes(peer.address), ipv6Bytes(local.address)]
+  if (from6 === null || to6 === null) return []
+  return ownersIn(tcp6, `${hexOf(from6)}:${hexPort(peer)} ${hexOf(to6)}:${hexPort(local)}`)
+}
+
+/**
+ * Columns: number, local address, remote address, state, queues, timer, retransmits, uid, timeout,
+ * inode, …
+ */
+function ownersIn(table: string, ends: string): SocketOwner[] {
+  const owners: SocketOwner[] = []
+  for (let at = table.indexOf(` ${ends} `); at >= 0; at = table.indexOf(` ${ends} `, at + 1)) {
+    const [, , , , , , uid = '', , inode = ''] = lineAt(table, at + 1).split(/ +/)
+    // A row that was cut off in the middle says nothing.
+    if (/^\d+$/.test(uid) && /^\d+$/.test(inode)) owners.push({ uid: Number(uid), inode: Number(inode) })
+  }
+  return owners
+}
+
+function lineAt(text: string, at: number): string {
+  const end = text.indexOf('\n', at)
+  return end < 0 ? '' : text.slice(at, end)
+}
+
+/** The IPv4 address itself, or the one that an IPv6 address carries. Null when it is neither. */
+function ipv4Of(address: string): string | null {
+  const plain = address.replace(/^::ffff:/i, '')
+  return isIPv4(plain) ? plain : null
+}
+
+const ipv4Bytes = (address: string): Buffer => Buffer.from(address.split('.').map(Number))
+
+const mappedBytes = (address: string): Buffer =>
+  Buffer.concat([Buffer.alloc(10), Buffer.from([0xff, 0xff]), ipv4Bytes(address)])
+
+/** Null when it is no IPv6 address. A zone (`%eth0`) is not part of the bytes. */
+function ipv6Bytes(address: string): Buffer | null {
+  const halves = address.replace(/%.*$/, '').split('::')
+  const [head = [], tail = []] = halves.map((half) => (half === '' ? [] : half.split(':')))
+  const missing = halves.length === 2 ? 8 - head.length - tail.length : 0
+  if (halves.length > 2 || missing < 0 || head.length + missing + tail.length !== 8) return null
+  const groups = [...head, ...Array<string>(missing).fill('0'), ...tail]
+  if (!groups.every((group) => /^[0-9a-f]{1,4}$/i.test(group))) return null
+  const bytes = Buffer.alloc(16)
+  for (const [index, group] of groups.entries()) bytes.writeUInt16BE(Number.parseInt(group, 16), index * 2)
+  return bytes
+}
+
+/**
+ * The kernel prints addresses as 32-bit words in the machine's byte order: little-endian wherever
+ * Node runs on Linux today.
+ */
+function hexOf(bytes: Buffer): string {
+  return Buffer.from(bytes).swap32().toString('hex').toUpperCase()
+}
+
+const hexPort = ({ port }: End): string => port.toString(16).toUpperCase().padStart(4, '0')
+
+/**
+ * Bytes read of each table: about 50,000 sockets. A peer that is listed behind them has to give the
+ * token.
+ */
+const MAX_TABLE = 8 * 1024 * 1024
+
+/** Reads the tables of all TCP sockets of this network namespace. */
+export async function readSocketTables(): Promise<SocketTables> {
+  const [tcp, tcp6] = await Promise.all([readTable('/proc/net/tcp'), readTable('/proc/net/tcp6')])
+  return { tcp, tcp6 }
+}
+
+async function readTable(path: string): Promise<string> {
+  try {
+    const file = await open(path, 'r')
+    try {
+      const buffer = Buffer.alloc(64 * 1024)
+      let text = ''
+      while (text.length < MAX_TABLE) {
+        const { bytesRead } = await file.read(buffer, 0, buffer.length, null)
+        if (bytesRead === 0) break
+        text += buffer.toString('latin1', 0, bytesRead)
+      }
+      return text
+    } finally {
+      await file.close()
+    }
+  } catch {
+    return ''
+  }
+}
+
+/** Tells whether the other end of a connection belongs to the user who runs this server. */
+export type PeerCheck = (peer: End, local: End) => Promise<boolean>
+
+/**
+ * Makes the check for this process. Requests that arrive while the tables are read share the next
+ * read, so that a flood of them costs one read at a time.
+ */
+export function makePeerCheck(read: () => Promise<SocketTables> = readSocketTables): PeerCheck {
+  const uid = process.getuid?.()
+  let current: Promise<SocketTables> | null = null
+  let next: Promise<SocketTables> | null = null
+  const begin = (): Promise<SocketTables> => {
+    next = null
+    const reading = read().finally(() => {
+      if (current === reading) current = null
+    })
+    current = reading
+    return reading
+  }
+  /** A read that has begun may have passed the place where this connection is listed. */
+  const tables = (): Promise<SocketTables> => {
+    if (current === null) return begin()
+    next ??= current.then(begin, begin)
+    return next
+  }
+  return async (peer, local) => uid !== undefined && isPeerOf(uid, peer, local, await tables())
+}

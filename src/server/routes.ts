@@ -1,0 +1,117 @@
+import type { RouteName } from '../contract/api/routes.js'
+import type { SessionRecord } from '../contract/records/session.js'
+import { BatonError, EXIT } from '../lib/errors.js'
+import type { EventQuery } from '../store/store.js'
+import type { ServerDependencies } from './dependencies.js'
+import type { Handlers } from './mount.js'
+
+/** Answered before the others are loaded (`serve-http.ts`), or for callers without a token (`entrance.ts`). */
+type AnsweredElsewhere = 'health' | 'access' | 'ticket' | 'enter'
+
+/** How many are sent to a caller that sets no `limit`. */
+const USUAL = { readings: 10_000, curve: 100_000, messages: 200, allMessages: 1_000, events: 1_000, entries: 200 }
+
+/**
+ * Handlers of all routes. Each is declared in `contract/api/`, with its path and schemas, and
+ * calls a use case; a route without a handler here does not compile.
+ */
+export function routeHandlers(deps: ServerDependencies): Handlers<Exclude<RouteName, AnsweredElsewhere>> {
+  const { store, useCases } = deps
+  return {
+    sessions: ({ query }) => ({ sessions: deps.recent({ all: query.all !== undefined }) }),
+    session: ({ id }) => deps.detail(namedSession(deps, id)),
+    readings({ id, query }) {
+      const { sessionId } = namedSession(deps, id)
+      const readings = store.readings(sessionId, query.limit ?? USUAL.readings).map((r) => ({
+        at: r.at,
+        cycle: r.cycle,
+        used_tokens: r.used,
+        window_tokens: r.window,
+        compaction_tokens: r.point,
+        model: r.model,
+        source: r.source,
+        exact: r.exact,
+      }))
+      return { session_id: sessionId, readings }
+    },
+    curve({ id, query }) {
+      const { sessionId } = namedSession(deps, id)
+      const readings = store.readings(sessionId, query.limit ?? USUAL.curve)
+      return {
+        session_id: sessionId,
+        at: readings.map(({ at }) => Date.parse(at)),
+        used_tokens: readings.map(({ used }) => used),
+        cycle: readings.map(({ cycle }) => cycle),
+        window_tokens: readings.map(({ window }) => window),
+        compaction_tokens: readings.map(({ point }) => point),
+      }
+    },
+    forecast: ({ id }) => deps.forecast(namedSession(deps, id)),
+    handOff: ({ id, body }) => useCases.handOff(namedSession(deps, id), body.reason),
+    cancelHandoff: ({ id }) => useCases.cancelHandoff(namedSession(deps, id)),
+    switchSession({ id, body }) {
+      useCases.switchSession(namedSession(deps, id), body.enabled)
+      return { enabled: body.enabled }
+    },
+    forget: ({ id }) => useCases.forget(namedSession(deps, id)),
+
+    allMessages: ({ query }) => ({
+      messages: useCases.allMessages(query.seat ?? null, query.limit ?? USUAL.allMessages),
+    }),
+    messages: ({ id, query }) => ({
+      messages: useCases.sessionMessages(namedSession(deps, id), query.limit ?? USUAL.messages),
+    }),
+    send: ({ id, body }) => useCases.send(namedSession(deps, id), body.text, body.mode),
+    unsend: ({ id }) => useCases.unsend(id),
+
+    /** Oldest first: after an event or a time, or the newest. */
+    events({ query: { since, session, job, without_readings, limit } }) {
+      const of = session === undefined ? {} : { sessionId: namedSession(deps, session).sessionId }
+      const ofJob = job === undefined ? {} : { jobId: useCases.job(job).job_id }
+      const quiet: EventQuery = without_readings === undefined ? {} : { readings: 'none' }
+      return { events: store.events({ ...of, ...ofJob, ...sinceOf(since), ...quiet, limit: limit ?? USUAL.events }) }
+    },
+
+    jobs: ({ query }) => ({ jobs: useCases.jobs(query.all !== undefined) }),
+    job: ({ id }) => useCases.job(id),
+    jobLog: ({ id, query }) => useCases.jobLog(id, query.after ?? null),
+    startJob: ({ body }) => useCases.startJob(body),
+    cancelJob: ({ id }) => useCases.cancelJob(id),
+    pauseJob: ({ id }) => useCases.pauseJob(id),
+    resumeJob: ({ id }) => useCases.resumeJob(id),
+    projects: () => useCases.projects(),
+
+    briefs: ({ query }) => ({ briefs: useCases.briefs(query) }),
+    brief: ({ id }) => useCases.brief(id),
+    editBrief: ({ id, body }) => useCases.editBrief(id, body.text),
+    holdBrief: ({ id, body }) => useCases.holdBrief(id, body.editing),
+    approveBrief: ({ id }) => useCases.approveBrief(id),
+    cancelBrief: ({ id }) => useCases.cancelBrief(id),
+
+    archives: ({ query }) => useCases.archives(query),
+    searchArchives: ({ query }) => useCases.search(query),
+    archive: ({ id }) => useCases.archive(id),
+    transcript: ({ id, query: { from = 1, before = null, limit = USUAL.entries, subagent = null, whole } }) =>
+      useCases.transcript(id, { from, before, limit, subagent, whole: whole !== undefined }),
+    restoreArchive: ({ id, body }) => useCases.restore(id, body),
+
+    history: ({ query }) => useCases.history(query),
+    config: ({ query }) => useCases.settings(query.session === undefined ? null : namedSession(deps, query.session)),
+    doctor: ({ query }) => useCases.doctor(query.fresh !== undefined),
+  }
+}
+
+/** A session, or the one in a seat, by id, name or the beginning of it. Throws when there is none. */
+function namedSession(deps: Pick<ServerDependencies, 'find'>, id: string): SessionRecord {
+  const record = deps.find(id)
+  if (record) return record
+  throw new BatonError(`No session or seat ${id}`, 'baton status --all lists them', EXIT.notFound)
+}
+
+function sinceOf(written: string | undefined): EventQuery {
+  if (written === undefined) return {}
+  if (/^\d{1,15}$/.test(written)) return { afterId: Number(written) }
+  const time = Date.parse(written)
+  if (!Number.isNaN(time)) return { since: new Date(time).toISOString() }
+  throw new BatonError(`since: cannot be "${written}".`, 'since= takes an event id or an ISO time', EXIT.usage)
+}

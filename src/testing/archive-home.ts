@@ -1,0 +1,103 @@
+import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { type ArchivesDependencies, makeArchives } from '../archive/archive.js'
+import { archivePlaces } from '../archive/archive-folders.js'
+import { readTrialLine } from '../archive/fixtures/trial-line.js'
+import { planArchive } from '../archive/plan-archive.js'
+import { restoreArchive } from '../archive/restore-archive.js'
+import type { ArchiveRecord, Trigger } from '../contract/records/archive.js'
+import { silentLog } from '../lib/log.js'
+import { openStore } from '../store/sqlite/sqlite.js'
+
+export const line = (value: object): string => `${JSON.stringify(value)}\n`
+
+/** An archive of one test, in a folder of its own. */
+export function newTrial(changes: Partial<ArchivesDependencies> = {}) {
+  const dir = mkdtempSync(join(tmpdir(), 'baton-archive-'))
+  const root = join(dir, 'baton')
+  const store = openStore(join(root, 'baton.db'), { busyMs: 20_000 })
+  let ids = 0
+  let now = Date.parse('2026-03-01T10:00:00.000Z')
+  const deps: ArchivesDependencies = {
+    store,
+    root,
+    now: () => new Date(now),
+    newId: () => `${process.pid.toString(16)}${(++ids).toString(16).padStart(10, '0')}`,
+    log: silentLog,
+    readerOf: () => readTrialLine,
+    legacy: { agent: 'trial', projectOfLine: () => null },
+    ...changes,
+  }
+  const archives = makeArchives(deps)
+  onTestFinished(() => {
+    archives.close()
+    store.close()
+    rmSync(dir, { recursive: true, force: true })
+  })
+  const places = archivePlaces(root)
+  const path = (name: string): string => join(dir, 'transcripts', `${name}.jsonl`)
+  const planParts = { ...deps, places, micros: () => 7 }
+
+  return {
+    dir,
+    root,
+    store,
+    places,
+    deps,
+    archives,
+    path,
+    /** The clock goes on. */
+    pass: (ms: number) => {
+      now += ms
+    },
+    /** Adds to a transcript, or makes it. */
+    write(name: string, text: string | Buffer): string {
+      mkdirSync(dirname(path(name)), { recursive: true })
+      appendFileSync(path(name), text)
+      return path(name)
+    },
+    overwrite: (name: string, text: string | Buffer) => writeFileSync(path(name), text),
+    plan(
+      sessionId: string,
+      options: {
+        trigger?: Trigger
+        transcript?: string | null
+        subagents?: string[]
+        bytes?: number
+        project?: string
+      } = {},
+    ): ArchiveRecord | null {
+      now += 1
+      return store.transaction(() =>
+        planArchive(planParts, {
+          sessionId,
+          agent: 'trial',
+          project: options.project ?? '/shop',
+          trigger: options.trigger ?? 'auto',
+          transcript: options.transcript === undefined ? path(sessionId) : options.transcript,
+          subagents: () => (options.subagents ?? []).map((name) => ({ name, path: path(name) })),
+          ...(options.bytes === undefined ? {} : { bytes: options.bytes }),
+        }),
+      )
+    },
+    /** Plans and finishes; the record as it is then. */
+    keep(sessionId: string, options: Parameters<typeof this.plan>[1] = {}): ArchiveRecord {
+      const planned = this.plan(sessionId, options)!
+      archives.finish()
+      return store.archive(planned.archiveId)!
+    },
+    /** What an archive unpacks to. */
+    restored(record: ArchiveRecord, part = 0): Buffer {
+      const to = join(dir, `restored-${record.archiveId}-${part}-${Math.random()}`)
+      const kept = store.archive(record.archiveId)!.parts[part]!
+      restoreArchive(archives.blocks, { part: kept, segments: archives.segments(kept.streamId), to, force: false })
+      return readFileSync(to)
+    },
+    files: (): string[] => readdirSync(places.folder).filter((name) => name.includes('.')),
+    links: (): string[] => readdirSync(places.links),
+  }
+}
+
+export type Trial = ReturnType<typeof newTrial>

@@ -1,0 +1,317 @@
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { agents } from '../agents/index.js'
+import { emptyConfig } from '../config/compiled.js'
+import { policyFor } from '../config/policy-for.js'
+import type { ConfigProblem, Policy, ProjectFile } from '../contract/policy.js'
+import type { Event, EventType } from '../contract/records/event.js'
+import type { Message } from '../contract/records/message.js'
+import type { SessionRecord } from '../contract/records/session.js'
+import { folderOutbox } from '../delivery/outbox.js'
+import type { TakeOptions } from '../engine/context.js'
+import { type Engine, makeEngine } from '../engine/engine.js'
+import * as rareWork from '../engine/rare-work.js'
+import type { Taken } from '../engine/signals/take-signal.js'
+import { openStore } from '../store/sqlite/sqlite.js'
+
+/** With the model these trials run on: notice, warning, handoff, critical. */
+export const POINT = 167_000
+export const LEVELS = { notice: 83_500, warning: 116_900, handoff: 141_950, critical: 158_650 }
+const START = Date.parse('2026-03-01T10:00:00.000Z')
+
+let emptyStore: Map<string, Buffer> | null = null
+
+/** Making a store costs more than all the rest of a test: each begins with a copy of an empty one. */
+function newStore(path: string): void {
+  if (emptyStore === null) {
+    const folder = mkdtempSync(join(tmpdir(), 'baton-empty-'))
+    openStore(join(folder, 'baton.db')).close()
+    const parts = ['', '-wal'].filter((end) => existsSync(join(folder, `baton.db${end}`)))
+    emptyStore = new Map(parts.map((end) => [end, readFileSync(join(folder, `baton.db${end}`))]))
+    rmSync(folder, { recursive: true, force: true })
+  }
+  for (const [end, bytes] of emptyStore) writeFileSync(`${path}${end}`, bytes, { mode: 0o600 })
+}
+
+/** For tests: an engine with a real store, the real adapter and a clock that only moves when told. */
+export function testApp() {
+  const folder = mkdtempSync(join(tmpdir(), 'baton-engine-'))
+  newStore(join(folder, 'baton.db'))
+  const store = openStore(join(folder, 'baton.db'))
+  const liveDir = join(folder, 'live')
+  mkdirSync(liveDir)
+  const configured: { policy: Policy; project: ProjectFile | null } = {
+    policy: policyFor(emptyConfig(), { agent: 'claude-code', project: null, model: null, seat: null }),
+    project: null,
+  }
+  let problems: ConfigProblem[] = []
+  let now = START
+  let ids = 0
+  let waited = 0
+  const logged: string[] = []
+  const briefs = { folder: join(folder, 'briefs'), keyFile: join(folder, 'key') }
+  const sources = rareWork.openSources(briefs)
+  const secondEngine = (): Engine =>
+    makeEngine({
+      store,
+      agents,
+      policyOf: () => ({ policy: configured.policy, problems, project: configured.project }),
+      now: () => new Date(now),
+      newId: () => String(++ids).padStart(16, '0'),
+      log: (_level, text) => logged.push(text),
+      // Launchers leave files with the true time on them; `outwait` makes them look old.
+      outbox: folderOutbox(join(folder, 'outbox'), () => new Date(Date.now() + waited)),
+      liveDir,
+      briefs,
+      factsDir: join(folder, 'facts'),
+      planArchive: () => null,
+      lookForArchive: () => ['', null],
+      leaveWork: () => {},
+      loadRareWork: () => rareWork,
+      sources: () => sources,
+    })
+
+  return {
+    folder,
+    store,
+    engine: secondEngine(),
+    secondEngine,
+    logged,
+    liveDir,
+    outbox: join(folder, 'outbox'),
+    now: () => new Date(now),
+    wait: (seconds: number) => {
+      now += seconds * 1000
+    },
+    outwait: (ms: number) => {
+      waited += ms
+    },
+    configure: (change: (policy: Policy) => Policy) => {
+      configured.policy = change(configured.policy)
+    },
+    breakConfig: (reasons: string[]) => {
+      problems = reasons.map((reason) => ({ key: 'levels[0].at', file: 'config.yaml', reason, hint: '' }))
+    },
+    remove: () => {
+      store.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+export type TestApp = ReturnType<typeof testApp>
+
+/**
+ * Notes every transcript that the engine reads from now on, by the first letters of its session:
+ * `aaaa ahead` before the store is locked, `aaaa inside` once a transaction had to stop for it. Of git
+ * only reads for which a transaction had to stop are noted.
+ */
+export function watchReads(app: TestApp): string[] {
+  const { deps } = app.engine
+  const { store } = app
+  const reads: string[] = []
+  let isInside = false
+  deps.store = {
+    ...store,
+    readUnlocked: (key, read) =>
+      store.readUnlocked(key, () => {
+        isInside = true
+        try {
+          return read()
+        } finally {
+          isInside = false
+        }
+      }),
+  }
+  const sources = deps.sources()
+  const reader = sources.readers['claude-code']!
+  const watched: typeof reader = {
+    ...reader,
+    conversation(path, options) {
+      reads.push(`${basename(path).slice(0, 4)} ${isInside ? 'inside' : 'ahead'}`)
+      return reader.conversation(path, options)
+    },
+  }
+  const repository: typeof sources.repository = (...asked) => {
+    if (isInside) reads.push('git inside')
+    return sources.repository(...asked)
+  }
+  deps.sources = () => ({ ...sources, repository, readers: { 'claude-code': watched } })
+  return reads
+}
+
+export interface Sending {
+  deliver?: TakeOptions['deliver']
+  signalId?: string
+  again?: boolean
+  /** How long ago the signal arrived, in seconds: it waited in the spool. */
+  spooled?: number
+  engine?: Engine
+  env?: Record<string, string>
+}
+
+/** One session of the client as its hooks, its status line and its transcript show it. Every signal comes a second after the last. */
+export function testSession(app: TestApp, sessionId = 'aaaaaaaa-0001', env: Record<string, string> = {}) {
+  const transcript = join(app.folder, `${sessionId}.jsonl`)
+  const project = join(app.folder, 'shop')
+  let answers = 0
+  let clientMs = 0
+  const write = (entry: object): void =>
+    appendFileSync(transcript, `${JSON.stringify({ sessionId, isSidechain: false, version: '2.1.325', ...entry })}\n`)
+  const record = (): SessionRecord => app.store.session(sessionId)!
+
+  const take = (kind: string, body: object, sending: Sending): Taken => {
+    app.wait(1)
+    const raw = {
+      agent: 'claude-code',
+      kind,
+      body: JSON.stringify({ session_id: sessionId, transcript_path: transcript, cwd: project, ...body }),
+      env: { HOME: app.folder, CLAUDE_PROJECT_DIR: project, ...env, ...sending.env },
+      at: app.now().getTime() - (sending.spooled ?? 0) * 1000,
+    }
+    const { deliver = 'answer', signalId, again } = sending
+    return (sending.engine ?? app.engine).take(raw, {
+      deliver,
+      unserved: deliver === 'outbox',
+      ...(signalId === undefined ? {} : { signalId }),
+      ...(again === undefined ? {} : { again }),
+    })
+  }
+  const hook = (event: string, body: object = {}, sending: Sending = {}): Taken =>
+    take(event, { hook_event_name: event, ...body }, sending)
+
+  const session = {
+    id: sessionId,
+    transcript,
+    project,
+    env,
+    record,
+    write,
+    hook,
+    /** The model answers: one line in the transcript, asking for one tool. Returns the tool's id. */
+    answers(used: number, changes: { model?: string; id?: string } = {}): string {
+      const id = changes.id ?? `msg_${sessionId}_${++answers}`
+      write({
+        type: 'assistant',
+        uuid: `uuid_${id}`,
+        message: {
+          id,
+          type: 'message',
+          role: 'assistant',
+          model: changes.model ?? 'claude-opus-4-6',
+          content: [{ type: 'tool_use', id: `toolu_${id}`, name: 'Bash', input: { command: 'true' } }],
+          usage: {
+            input_tokens: 8,
+            cache_creation_input_tokens: 1000,
+            cache_read_input_tokens: used - 1008,
+            output_tokens: 50,
+          },
+        },
+      })
+      return `toolu_${id}`
+    },
+    /** The line a compaction leaves in the transcript. */
+    boundary(trigger: 'auto' | 'manual' = 'auto', figures = { preTokens: 165_000, postTokens: 3000, durationMs: 700 }) {
+      write({
+        type: 'system',
+        subtype: 'compact_boundary',
+        content: 'Conversation compacted',
+        compactMetadata: { trigger, ...figures },
+      })
+    },
+    /** The transcript holds a text that a hook gave. */
+    holds(text: string) {
+      write({ type: 'attachment', attachment: { type: 'hook_additional_context', content: [text] } })
+    },
+    start: (source = 'startup', sending: Sending = {}) =>
+      hook('SessionStart', { source, ...(source === 'resume' ? {} : { model: 'claude-opus-4-6' }) }, sending),
+    prompt: (sending: Sending = {}) => hook('UserPromptSubmit', { prompt: 'go on' }, sending),
+    /** The user types a prompt, which the transcript holds too. */
+    asks(text: string, sending: Sending = {}) {
+      write({ type: 'user', promptSource: 'typed', turnOrigin: 'human', message: { role: 'user', content: text } })
+      return session.prompt(sending)
+    },
+    batch: (toolIds: string[] = [], sending: Sending = {}) =>
+      hook(
+        'PostToolBatch',
+        { tool_calls: toolIds.map((tool_use_id) => ({ tool_name: 'Bash', tool_use_id })) },
+        sending,
+      ),
+    stop: (sending: Sending = {}) => hook('Stop', { stop_hook_active: false }, sending),
+    /** The turn ends with this answer. */
+    endsTurn: (answer: string, sending: Sending = {}) =>
+      hook('Stop', { stop_hook_active: false, last_assistant_message: answer }, sending),
+    end: (reason = 'other', sending: Sending = {}) => hook('SessionEnd', { reason }, sending),
+    preCompact: (trigger: 'auto' | 'manual' = 'auto', sending: Sending = {}) =>
+      hook('PreCompact', { trigger, custom_instructions: null }, sending),
+    postCompact: (trigger: 'auto' | 'manual' = 'auto', sending: Sending = {}) =>
+      hook('PostCompact', { trigger, compact_summary: `the summary (${trigger})` }, sending),
+    /** An answer and the batch that follows it. */
+    step: (used: number, sending: Sending & { model?: string } = {}) =>
+      session.batch([session.answers(used, sending)], sending),
+    statusLine(
+      used: number | null,
+      changes: { model?: string; window?: number; clientMs?: number } & Sending = {},
+    ): Taken {
+      clientMs = changes.clientMs ?? clientMs + 1000
+      const usage = {
+        input_tokens: used ?? 0,
+        output_tokens: 5,
+        cache_creation_input_tokens: 0,
+        cache_read_input_tokens: 0,
+      }
+      const context = {
+        total_input_tokens: used ?? 0,
+        context_window_size: changes.window ?? 200_000,
+        current_usage: used === null ? null : usage,
+      }
+      const model = { id: changes.model ?? 'claude-opus-4-6' }
+      const body = {
+        model,
+        version: '2.1.325',
+        cost: { total_cost_usd: 0.5, total_duration_ms: clientMs },
+        context_window: context,
+      }
+      return take('status-line', body, { deliver: 'keep', ...changes })
+    },
+    /** What the mod inside the client last wrote; null: it knows no figure. `seen`: it tells which orders it has noticed. */
+    reports(used: number | null, at: number, mod?: string, seen = false) {
+      const compaction = { threshold: POINT, effective: 200_000, enabled: true, by: 'model-default' }
+      const report = {
+        format: 1,
+        session: sessionId,
+        ...(mod === undefined ? {} : { mod }),
+        ...(seen ? { seen } : {}),
+        at,
+        tokens: used ?? 0,
+        window: 200_000,
+        model: 'claude-opus-4-6',
+        compaction,
+      }
+      writeFileSync(join(app.liveDir, `${sessionId}.json`), JSON.stringify(report))
+    },
+    events: (...types: EventType[]): Event[] =>
+      app.store.events({ sessionId }).filter((event) => types.length === 0 || types.includes(event.type)),
+    types: () => app.store.events({ sessionId }).map((event) => event.type),
+    messages: (category?: string): Message[] =>
+      app.store
+        .messages()
+        .filter((m) => m.session_id === sessionId && (category === undefined || m.category === category)),
+  }
+  return session
+}
+
+export type TestSession = ReturnType<typeof testSession>
+
+/** What an answer says to the agent and to the user. */
+export function said(answer: string): { agent: string | null; user: string | null } {
+  if (answer === '') return { agent: null, user: null }
+  const parsed = JSON.parse(answer) as Record<string, unknown>
+  const output = Object.values(parsed).find((value) => typeof value === 'object') as Record<string, string> | undefined
+  const texts = output ? Object.values(output).filter((value) => value.startsWith('[baton]')) : []
+  return {
+    agent: texts[0] ?? null,
+    user: Object.values(parsed).find((value): value is string => typeof value === 'string') ?? null,
+  }
+}

@@ -1,0 +1,55 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { HandoffRecord, Order } from '../contract/records/handoff.js'
+import { type TestApp, type TestSession, testApp, testSession } from './engine-session.js'
+
+export const ATTENDED = { CLAUDE_CODE_SESSION_ATTENDED: '1' }
+/** The environment of a client that a user runs in a seat with a name. */
+export const IN_SEAT = { ...ATTENDED, BATON_SEAT: 'api' }
+
+export const ASKED = 'Never touch legacy/a.ts. Fix the login.'
+/** A brief that covers all the session of the stage was asked for. */
+export const WHOLE_BRIEF = `# Handoff brief
+
+## Goal and why
+Fix the login for the shop, because it opens on Monday.
+
+## Next exact step
+Run the tests of src/login.ts.
+
+## Constraints
+Never touch legacy/a.ts.
+
+## Last user request
+> ${ASKED}
+`
+
+export interface HandoffStage {
+  app: TestApp
+  /** A session that was asked for work and is working on it. */
+  session: TestSession
+  lastHandoff(): HandoffRecord
+  /** The order to clear that lies in the live folder; null when there is none. */
+  order(of?: TestSession): Order | null
+}
+
+export function handoffStage(env: Record<string, string> = IN_SEAT): HandoffStage {
+  const app = testApp()
+  const session = testSession(app, 'aaaaaaaa-0001', env)
+  session.start()
+  session.asks(ASKED)
+  return {
+    app,
+    session,
+    lastHandoff: () => app.store.handoffs().at(-1)!,
+    order(of = session) {
+      const file = join(app.liveDir, `${of.id}.order.json`)
+      return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Order) : null
+    },
+  }
+}
+
+/** The text with which a hook's answer makes the agent continue its turn; '' when it lets it end. */
+export function insistence(answer: string): string {
+  return answer === '' ? '' : (JSON.parse(answer).hookSpecificOutput?.additionalContext ?? '')
+}

@@ -1,0 +1,15 @@
+export type Fields = Record<string, unknown>
+
+export const fields = (value: unknown): Fields | null =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : null
+export const str = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
+export const num = (value: unknown): number | null => (typeof value === 'number' ? value : null)
+
+/** Null: not a JSON object. */
+export function parse(text: string): Fields | null {
+  try {
+    return fields(JSON.parse(text))
+  } catch {
+    return null
+  }
+}

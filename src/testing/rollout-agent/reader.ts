@@ -1,0 +1,49 @@
+import type { ConversationOptions, ConversationRead, TranscriptReader } from '../../agents/transcript-reader.js'
+import type { Entry } from '../../contract/conversation.js'
+import { readNamedText } from '../../lib/named-file.js'
+import { fields, parse, str } from './json.js'
+
+/** For tests: reads rollouts, whose `response_item` lines hold the conversation. */
+export const rolloutReader: TranscriptReader = {
+  conversation: readRollout,
+  entriesOfLine,
+  folderOfLine: (line) => str(fields(parse(line)?.payload)?.cwd),
+  storedTranscripts: () => [],
+  originOfTranscript: () => ({ folder: null, headless: false }),
+  cleanupPeriod: () => ({ days: 30, setBy: null }),
+}
+
+function readRollout(path: string, options: ConversationOptions): ConversationRead {
+  const bytes = Buffer.from(readNamedText(path, { owner: 'this-user', most: 16 * 1024 * 1024 }) ?? '')
+  const begin = options.from?.offset ?? 0
+  const whole = bytes.subarray(begin, options.to ?? bytes.length).toString()
+  const read = whole.slice(0, whole.lastIndexOf('\n') + 1)
+  let lines = options.from?.lines ?? 0
+  for (const line of read.split('\n').slice(0, -1))
+    for (const entry of entriesOfLine(line, ++lines)) options.onEntry(entry)
+  const offset = begin + Buffer.byteLength(read)
+  options.onReached?.({ offset, lines })
+  return { offset, lines, unread: 0, cut: 0, gaveUp: false, problem: null }
+}
+
+function entriesOfLine(line: string, number: number): Entry[] {
+  const entry = parse(line)
+  const payload = fields(entry?.payload)
+  const at = Date.parse(str(entry?.timestamp) ?? '') || null
+  const place = { line: number, at }
+  if (entry?.type === 'compacted')
+    return [{ ...place, kind: 'compacted', trigger: 'auto', summary: str(payload?.message), keptLines: [] }]
+  if (entry?.type !== 'response_item' || payload === null) return []
+  if (payload.type === 'message') {
+    const text = (payload.content as { text?: string }[]).map((part) => part.text ?? '').join('')
+    return [{ ...place, kind: 'said', by: payload.role === 'user' ? 'user' : 'agent', text }]
+  }
+  const callId = str(payload.call_id) ?? ''
+  if (payload.type === 'function_call') {
+    const command = str(parse(str(payload.arguments) ?? '')?.command) ?? ''
+    return [{ ...place, kind: 'called', callId, tool: 'Bash', act: { type: 'command', command, background: false } }]
+  }
+  if (payload.type !== 'function_call_output') return []
+  const text = str(payload.output) ?? ''
+  return [{ ...place, kind: 'returned', callId, text, ok: true, exitCode: 0, interrupted: false, answers: [] }]
+}

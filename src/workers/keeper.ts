@@ -1,0 +1,126 @@
+import { spawn } from 'node:child_process'
+import { homedir } from 'node:os'
+import { dirname } from 'node:path'
+import { withoutClient } from '../agents/clients.js'
+import { agents } from '../agents/index.js'
+import { archivesOf, finishArchives, retainArchives } from '../app/archives.js'
+import { timeLimit } from '../archive/time-limit.js'
+import { sameTarget } from '../contract/records/notice.js'
+import { watchChanges } from '../delivery/channels/changes.js'
+import { sendNotices } from '../delivery/notify/send-notices.js'
+import type { App } from '../engine/open-engine.js'
+import { findServer } from '../lib/announced-server.js'
+import { reasonOf } from '../lib/errors.js'
+import { faultPoint } from '../lib/fault-point.js'
+import { claimHour, sweepClaim } from '../lib/hourly-claim.js'
+import { isAlive } from '../lib/process-info.js'
+import { terminalOf } from '../lib/terminal-of.js'
+
+export * as rareWork from '../engine/rare-work.js'
+export { driveHandoffs } from './typist.js'
+
+/**
+ * * The work around compactions that no hook waits for: transcripts are kept and made searchable,
+ * long ones read, old archives dropped where the configuration says so. Its own bundle, because it
+ * is needed a few times a day.
+ */
+export function keep(app: App): void {
+  try {
+    app.engine.catchUp()
+  } catch (error) {
+    // A compaction that cannot be read must not keep any transcript from being kept.
+    const reason = reasonOf(error)
+    app.log('error', 'what compactions left to be done could not be caught up with', { reason })
+  }
+  const swept = sweep(app)
+  const archives = archivesOf(app)
+  try {
+    if (!swept && !archives.waiting()) return
+    finishArchives(app, archives)
+    retainArchives(app, archives)
+  } finally {
+    archives.close()
+  }
+}
+
+/** The next sweep takes care of the rest. Planning one archive takes a few milliseconds. */
+const MOST_SWEPT = 200
+const SWEEP_MS = 30_000
+
+/** Plans archives of sessions that ended without a signal, hourly in one process. Never throws. */
+function sweep(app: App): boolean {
+  try {
+    if (!claimHour(sweepClaim(app.home, app.now()))) return false
+    faultPoint('SWEEP_CLAIMED')
+    const limit = timeLimit(SWEEP_MS)
+    const { planned, left } = app.engine.planUnarchived({ first: 'oldest', most: MOST_SWEPT, isOver: limit.isOver })
+    if (planned.length + left.length > 0)
+      app.log('info', 'sessions that ended without a signal are archived', {
+        sessions: planned.length,
+        left: left.length,
+      })
+    faultPoint('SWEEP_PLANNED')
+    return true
+  } catch (error) {
+    app.log('error', 'sessions that ended without a signal could not be archived', { reason: reasonOf(error) })
+    return false
+  }
+}
+
+/** Sends what the user is to be told outside the client, in a process that nobody waits for. */
+export async function sendStoredNotices(app: App): Promise<void> {
+  const { store, now, log, policyOf } = app
+  const changes = watchChanges([dirname(app.home.store)])
+  const sessionOf = (sessionId: string | null) => (sessionId === null ? null : store.session(sessionId))
+  try {
+    await sendNotices({
+      store,
+      now,
+      log,
+      changes,
+      // Not the project's folder: programs read settings from where they are started, and a
+      // repository may bring some.
+      cwd: homedir(),
+      env: withoutClient(process.env),
+      terminalOf(notice) {
+        const client = sessionOf(notice.sessionId)?.process ?? null
+        if (notice.terminal !== null || client === null) return notice.terminal
+        return isAlive(client) ? terminalOf(client.pid) : null
+      },
+      isConfigured({ subject, target }) {
+        return policyOf(subject).policy.notify.some((one) => sameTarget(one, target))
+      },
+      continues({ sessionId }) {
+        const session = sessionOf(sessionId)
+        return (session && agents[session.agent]?.continuesAfterLimit?.(session)) ?? null
+      },
+      async isServed() {
+        const server = await findServer(app.home.server)
+        server?.socket.destroy()
+        return server !== null
+      },
+      wakeAt: (time) => startLater(time, app),
+    })
+  } finally {
+    changes.close()
+  }
+}
+
+/**
+ * * A shell that sleeps costs a megabyte, this process fifty. It looks at the clock every five
+ * minutes, because a sleep does not count the time in which the machine is suspended. It ends when
+ * the store is gone: a home that was purged must not be made again.
+ */
+const WAIT = `
+while n=$(($1 - $(date +%s))) && [ "$n" -gt 0 ] && [ -e "$4" ]; do sleep $((n < 300 ? n : 300)); done
+[ -e "$4" ] && exec "$2" "$3" notify`
+
+function startLater(time: string, { home, log }: Pick<App, 'home' | 'log'>): void {
+  const seconds = String(Math.ceil(Date.parse(time) / 1000))
+  const args = ['-c', WAIT, 'baton-notify', seconds, process.execPath, process.argv[1]!, home.store]
+  const child = spawn('/bin/sh', args, { detached: true, stdio: 'ignore', cwd: '/' })
+  child.once('error', (error) =>
+    log('error', 'no process could be started to wait for a notice that is due later', { reason: reasonOf(error) }),
+  )
+  child.unref()
+}

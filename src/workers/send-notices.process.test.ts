@@ -1,0 +1,175 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { chmodSync, existsSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { makeClock } from '../../test/harness/clock.js'
+import { faultGate, makeGate } from '../../test/harness/gate.js'
+import { REPOSITORY } from '../../test/harness/paths.js'
+import { end } from '../../test/harness/processes.js'
+import { trustProject } from '../../test/harness/trust.js'
+import { until } from '../../test/harness/wait.js'
+import { processesWith } from '../lib/process-info.js'
+import { newTrial } from '../testing/cli-home.js'
+
+const ENGINE = join(REPOSITORY, 'dist', 'hook-engine.cjs')
+
+interface Event {
+  kind: string
+  body: object
+}
+
+const PERMISSION: Event = { kind: 'Notification', body: { notification_type: 'permission_prompt' } }
+
+/** A home whose notices go to a server of the test, with one event that gives a notice. */
+async function prepared({ project = false, event = PERMISSION, at = new Date() } = {}) {
+  const texts: string[] = []
+  const bodies: string[] = []
+  const server = createServer((request, response) => {
+    let body = ''
+    request.setEncoding('utf8').on('data', (part) => {
+      body += part
+    })
+    request.on('end', () => {
+      bodies.push(body)
+      texts.push((JSON.parse(body) as { text: string }).text)
+      response.end()
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const trial = newTrial()
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  const file = project ? join(trial.project, 'baton.yaml') : join(trial.env.BATON_HOME!, 'config.yaml')
+  trial.put(file, JSON.stringify({ notify: [{ via: 'webhook', url }] }))
+  if (project) trustProject(trial.env, trial.project)
+  const about = { session_id: 'aaaaaaaa-0001', cwd: trial.project, hook_event_name: event.kind }
+  const env = { HOME: trial.user, BATON_SEAT: 'api' }
+  const body = JSON.stringify({ ...about, ...event.body })
+  trial.fill(
+    (app) =>
+      app.engine.take({ agent: 'claude-code', kind: event.kind, body, env, at: at.getTime() }, { deliver: 'keep' }),
+    { now: at },
+  )
+  const start = (env: Record<string, string> = {}): { child: ChildProcess; done: Promise<number | null> } => {
+    const child = spawn(process.execPath, [ENGINE, 'notify'], { env: { ...trial.env, ...env }, stdio: 'inherit' })
+    onTestFinished(() => (child.exitCode === null ? end(child.pid!) : undefined))
+    return { child, done: new Promise((resolve) => child.once('exit', resolve)) }
+  }
+  const notices = () => trial.fill(({ store }) => store.lastDeliveries())
+  return { trial, url, texts, bodies, start, notices }
+}
+
+test('twenty processes that see the same notice send it once', async () => {
+  const { texts, start, notices } = await prepared()
+  const codes = await Promise.all(Array.from({ length: 20 }, () => start().done))
+  expect(codes).toEqual(Array.from({ length: 20 }, () => 0))
+  expect(texts).toEqual(['api: waits for your permission'])
+  expect(notices()).toMatchObject([{ state: 'sent', tries: 1 }])
+})
+
+test('a process that is killed before it sends is followed by one try, and a second kill by none', async () => {
+  const { trial, texts, start, notices } = await prepared()
+  const gate = faultGate(trial.dir, 'NOTICE_CLAIMED')
+  const clock = makeClock(trial.dir)
+  const killed = async (): Promise<void> => {
+    const { child, done } = start({ ...clock.env, ...gate.env })
+    await gate.reached()
+    child.kill('SIGKILL')
+    await done
+    gate.pass()
+  }
+  await killed()
+  await start(clock.env).done
+  expect(texts).toEqual([])
+  clock.advance(91_000)
+  await killed()
+  clock.advance(91_000)
+  await start(clock.env).done
+  expect(texts).toEqual([])
+  expect(notices()).toMatchObject([{ state: 'failed', tries: 2, trouble: expect.stringContaining('died') }])
+})
+
+test('a process that is killed after it sent is followed by one more notice at most', async () => {
+  const { trial, texts, start, notices } = await prepared()
+  const gate = faultGate(trial.dir, 'NOTICE_SENT')
+  const clock = makeClock(trial.dir)
+  const { child, done } = start({ ...clock.env, ...gate.env })
+  await gate.reached()
+  child.kill('SIGKILL')
+  await done
+  gate.pass()
+  for (let n = 0; n < 3; n++) {
+    clock.advance(91_000)
+    await start(clock.env).done
+  }
+  expect(texts).toHaveLength(2)
+  expect(notices()).toMatchObject([{ state: 'sent', tries: 2 }])
+})
+
+test('a notice of a project that is no longer trusted is not sent', async () => {
+  const { trial, texts, start } = await prepared({ project: true })
+  await trial.run(['trust', '--remove'])
+  await start().done
+  expect(texts).toEqual([])
+  expect(trial.fill(({ store }) => store.nextNoticeAt())).toBeNull()
+})
+
+/** A limit was reached ten minutes ago and resets now; `date`, which the sleeping shell asks, waits. */
+async function untilReset() {
+  const minutes = 10
+  const resets = Math.floor(Date.now() / 1000)
+  const event: Event = {
+    kind: 'status-line',
+    body: { rate_limits: { five_hour: { used_percentage: 100, resets_at: resets } } },
+  }
+  const home = await prepared({ event, at: new Date((resets - minutes * 60) * 1000) })
+  const { trial, start } = home
+  const clock = makeClock(trial.dir)
+  clock.advance(-minutes * 60_000)
+  const gate = makeGate(trial.dir, 'date')
+  const bin = join(trial.dir, 'bin')
+  trial.put(join(bin, 'date'), `#!/bin/sh\ncat '${gate.path}' > /dev/null\nPATH='${trial.env.PATH}' exec date "$@"\n`)
+  chmodSync(join(bin, 'date'), 0o755)
+  const starts = join(trial.dir, 'starts')
+  trial.put(join(trial.dir, 'note-start.cjs'), `require('node:fs').appendFileSync(${JSON.stringify(starts)}, 'x')\n`)
+  const NODE_OPTIONS = `${clock.env.NODE_OPTIONS} --require ${join(trial.dir, 'note-start.cjs')}`
+  await start({ ...clock.env, NODE_OPTIONS, PATH: `${bin}:${trial.env.PATH}` }).done
+  await gate.reached()
+  return {
+    ...home,
+    /** How many Node processes have been started. */
+    starts: () => readFileSync(starts, 'utf8').length,
+    wakeSleeper() {
+      clock.advance(minutes * 60_000)
+      gate.open()
+    },
+  }
+}
+
+test('without a server the reset of a limit is told by a process that slept until then', async () => {
+  const { url, texts, bodies, wakeSleeper } = await untilReset()
+  expect(texts).toEqual([expect.stringMatching(/^Five-hour limit reached, resets at /)])
+  wakeSleeper()
+  await until('the reset is told', () => texts.length === 2)
+  expect(texts[1]).toBe('Five-hour limit has reset')
+  expect(bodies.join()).not.toContain(url)
+})
+
+test('a process that slept until a reset starts nothing in a home that was purged meanwhile', async () => {
+  const { trial, starts, wakeSleeper } = await untilReset()
+  const sleepers = () => processesWith(`BATON_HOME=${trial.env.BATON_HOME}`)
+  expect([sleepers().length > 0, starts()]).toEqual([true, 1])
+  rmSync(trial.env.BATON_HOME!, { recursive: true })
+  wakeSleeper()
+  await until('the sleeping shell has ended', () => sleepers().length === 0)
+  expect([starts(), existsSync(trial.env.BATON_HOME!)]).toEqual([1, false])
+})
+
+test('a process that is started to send notices does not make a home that was purged', async () => {
+  const { trial, start } = await prepared()
+  rmSync(trial.env.BATON_HOME!, { recursive: true })
+  expect(await start().done).toBe(0)
+  expect(existsSync(trial.env.BATON_HOME!)).toBe(false)
+})

@@ -1,0 +1,197 @@
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { QUIET_MS, terminalOf } from '../app/client-terminals.js'
+import type { Terminal } from '../contract/terminal.js'
+import { type Changes, watchChanges } from '../delivery/channels/changes.js'
+import {
+  pastePrompt,
+  type Refused,
+  removeStanding,
+  type Typed,
+  type TypingTarget,
+  typeCommand,
+  whyNotNow,
+} from '../delivery/channels/tmux.js'
+import { claimForks } from '../engine/handoff/drive-fork.js'
+import {
+  awaitReviews,
+  beginTyping,
+  claimHandoffs,
+  type DriveStep,
+  endTyping,
+  giveUpTyping,
+  nextStep,
+  noteHindrance,
+  releaseHandoffs,
+  type ToType,
+} from '../engine/handoff/drive-handoff.js'
+import type { App } from '../engine/open-engine.js'
+import { faultPoint } from '../lib/fault-point.js'
+import { isAlive, type ProcessIdentity, processInfo } from '../lib/process-info.js'
+import { forkForBrief, removeLeftSettings } from './brief-fork.js'
+
+/** A person who types is waited for more patiently than a client that finishes its turn. */
+const PROMPT_MS = 10_000
+/** Work that became due while the process waited, such as a brief that the user has reviewed. */
+const AGAIN_MS = 500
+
+/** Refusals that the user can end, as rows of sessions name them. */
+const HINDRANCES: Partial<Record<Refused['why'], string>> = { busy: 'turn', waiting: 'dialog', draft: 'draft' }
+
+/** How long it sleeps at most, unless the store changes. While only a review lasts there is less to miss. */
+const LOOK_MS = 1_000
+const REVIEW_LOOK_MS = 15_000
+/** Somebody else may be closing the review at the same moment. */
+const REVIEW_OVER_MS = 50
+
+/**
+ * Types for every handoff that needs it and that no other process types for, has forks write briefs (`brief-fork.ts`), and waits for the end
+ * of reviews, until none is left (see `engine/drive-handoff.ts`). Sleeps between looks: the clients' own state and the store wake it.
+ */
+export async function driveHandoffs(app: App): Promise<void> {
+  const self = processInfo(process.pid)
+  if (self === null) return
+  const { deps } = app.engine
+  removeLeftSettings(app)
+  const driven = new Map<string, Promise<void>>()
+  const failed = new Set<string>()
+  const ended = new Map<string, number>()
+  const changes = watchChanges([dirname(app.home.store)])
+  let changed: Promise<void> | null = null
+  /** `key`: one handoff may need both. */
+  const begin = (id: string, key: string, what: string, work: typeof drive): void => {
+    const hasRested = Date.now() - (ended.get(key) ?? 0) >= AGAIN_MS
+    if (driven.has(key) || failed.has(key) || !hasRested) return
+    const driving = work(app, self, id).catch((error) => {
+      failed.add(key)
+      app.log('error', `${what} for a handoff failed`, { handoff: id, reason: String(error) })
+    })
+    driven.set(
+      key,
+      driving.then(() => {
+        driven.delete(key)
+        ended.set(key, Date.now())
+      }),
+    )
+  }
+  for (;;) {
+    for (const id of claimHandoffs(deps, self)) begin(id, id, 'typing', drive)
+    for (const id of claimForks(deps, self)) begin(id, `fork ${id}`, 'a fork', (...told) => forkForBrief(...told))
+    const review = awaitReviews(deps, self)
+    if (driven.size === 0 && review === null && releaseHandoffs(deps, self, failed)) break
+    const left = review === null ? LOOK_MS : review - app.now().getTime()
+    if (left <= 0) {
+      app.engine.lookAtHandoffs()
+      await sleep(REVIEW_OVER_MS)
+      continue
+    }
+    const rest = driven.size === 0 ? Math.min(left, REVIEW_LOOK_MS) : Math.min(left, LOOK_MS)
+    changed ??= changes.next(rest, 50).then(() => {
+      changed = null
+    })
+    await Promise.race([...driven.values(), changed])
+  }
+  changes.close()
+}
+
+async function drive(app: App, self: ProcessIdentity, id: string): Promise<void> {
+  const { deps } = app.engine
+  let changes: Changes | null = null
+  let began: number | null = null
+  let looked = 0
+  let refused = ''
+  const quiet: Quiet = { since: null }
+  try {
+    for (;;) {
+      const step = nextStep(deps, self, id)
+      if (step === null) return
+      const isGone = !isAlive(step.client)
+      if (isGone || step.do === 'give-up') {
+        app.log('info', 'no more typing for a handoff', {
+          handoff: id,
+          reason: isGone ? 'the client is gone' : 'its time is over',
+        })
+        return giveUpTyping(deps, self, id, isGone)
+      }
+      changes ??= watchChanges([join(step.client.configDir, 'sessions'), dirname(app.home.store)])
+      if (step.do === 'ready') {
+        faultPoint('DRIVER_READY')
+        if (Date.now() - looked >= READY_EVERY_MS) {
+          looked = Date.now()
+          await look(step, quiet)
+        }
+        await changes.next(READY_EVERY_MS, 10)
+        continue
+      }
+      began ??= Date.now()
+      if (step.type !== null) {
+        const typed = await tryToType(app, self, id, step, step.type, quiet)
+        const why = typed === null || typed.sent ? '' : `${typed.why}: ${typed.detail}`
+        if (why !== refused) {
+          if (why !== '') app.log('debug', 'not typed', { handoff: id, reason: why })
+          const isRefused = typed !== null && !typed.sent
+          noteHindrance(deps, self, id, isRefused ? (HINDRANCES[typed.why] ?? null) : null)
+        }
+        refused = why
+      }
+      const hurries = Date.now() - began < PROMPT_MS
+      await changes.next(hurries ? 250 : 1_000, hurries ? 10 : 250)
+    }
+  } finally {
+    changes?.close()
+  }
+}
+
+/** Since when the composer was free whenever it was looked at; null: it was not. */
+interface Quiet {
+  since: number | null
+}
+
+/** How often the composer is looked at before there is anything to type. */
+const READY_EVERY_MS = 1_000
+
+async function look({ agent, client, type }: DriveStep, quiet: Quiet): Promise<void> {
+  const terminal = terminalOf(agent, client)
+  if (terminal && type) await lookFor(terminal, type.text, { sessionId: type.sessionId }, quiet)
+}
+
+/** null: it is no longer wanted. */
+async function tryToType(
+  app: App,
+  self: ProcessIdentity,
+  id: string,
+  step: DriveStep,
+  type: ToType,
+  quiet: Quiet,
+): Promise<Typed | null> {
+  const { deps } = app.engine
+  const terminal = terminalOf(step.agent, step.client)
+  if (!terminal) return null
+  const wish = { sessionId: type.sessionId, mayStand: type.mayStand }
+  if (type.remains !== null && (await removeStanding(terminal, type.remains, wish)))
+    app.log('info', 'what stood in the composer of ours was taken away', { handoff: id })
+  const not = (await lookFor(terminal, type.text, wish, quiet)) ?? (await stillNot(terminal, type.text, wish, quiet))
+  if (not !== null) return not
+  if (!beginTyping(deps, self, id, type)) return null
+  faultPoint('DRIVER_TYPING')
+  const typed = await (type.what === 'clear' ? typeCommand : pastePrompt)(terminal, type.text, wish)
+  if (typed.sent) faultPoint(type.what === 'clear' ? 'DRIVER_CLEARED' : 'DRIVER_PROMPTED')
+  app.log('debug', typed.sent ? 'typed' : `refused, ${typed.left} left`, { handoff: id, what: type.what })
+  endTyping(deps, self, id, typed.sent ? 'sent' : typed.left)
+  return typed
+}
+
+async function lookFor(terminal: Terminal, text: string, wish: TypingTarget, quiet: Quiet): Promise<Refused | null> {
+  const began = Date.now()
+  const not = await whyNotNow(terminal, text, wish)
+  if (not === null || not.why === 'busy') quiet.since ??= began
+  else if (not.why !== 'screen') quiet.since = null
+  return not
+}
+
+async function stillNot(terminal: Terminal, text: string, wish: TypingTarget, quiet: Quiet): Promise<Refused | null> {
+  const left = quiet.since === null ? QUIET_MS : quiet.since + QUIET_MS - Date.now()
+  if (left <= 0) return null
+  await sleep(left)
+  return lookFor(terminal, text, wish, quiet)
+}

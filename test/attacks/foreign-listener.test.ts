@@ -1,0 +1,259 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { closeSync, constants, existsSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import { connect } from 'node:net'
+import path from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { announcementLine, findServer, proveServer, readAnnouncement } from '../../src/lib/announced-server.js'
+import { newTrial } from '../../src/testing/cli-home.js'
+import { attackAsOtherUser, isRoot, OTHER_UID } from '../harness/other-user.js'
+import { end } from '../harness/processes.js'
+import { eventJson, filesIn, runHook, SESSION, spoolTaken, type Trial } from '../harness/run-hook.js'
+import { until } from '../harness/wait.js'
+
+const HELLO = 'a1'.repeat(8)
+const PROOF = 'b2'.repeat(8)
+const TOKEN = 'the-token-that-nobody-else-may-see'
+const SECRET = 'the words of the conversation'
+
+/** How a foreign program behaves behind a connection. Each prints what it received. */
+const LISTENERS = {
+  'is silent': '',
+  'sends garbage': `socket.end('\\0\\xff not what was expected \\r\\n'.repeat(3))`,
+  'sends without end': `const flood = () => { while (socket.writable && socket.write('x'.repeat(65536))) ; }; socket.on('drain', flood); flood()`,
+  'closes at once': `socket.destroy()`,
+  'replays an answer of the real server': `socket.write('HTTP/1.1 200 OK\\r\\nContent-Length: 5\\r\\nX-Baton: 1\\r\\n\\r\\nevil\\n')`,
+  'replays an old proof': `socket.write('${'c3'.repeat(8)}\\r\\n')`,
+  'echoes the hello': `socket.on('data', (data) => socket.write(data.subarray(6)))`,
+} as const
+
+interface Listener {
+  port: number
+  /** Everything that was sent to it. */
+  received(): string
+}
+
+/** Starts a listener in a process of the other user, or of this one. */
+async function startListener(behaviour: string, asOtherUser = isRoot): Promise<Listener> {
+  const child = listenerProcess(
+    `import { createServer } from 'node:net'
+    const server = createServer((socket) => {
+      socket.on('error', () => {})
+      socket.on('data', (data) => process.stderr.write(data))
+      ${behaviour}
+    })
+    server.listen(0, '127.0.0.1', () => console.log(server.address().port))`,
+    asOtherUser,
+  )
+  let [said, received] = ['', '']
+  child.stdout!.on('data', (data) => (said += data))
+  child.stderr!.on('data', (data) => (received += data))
+  await until('the foreign program listens', () => said.includes('\n'))
+  return { port: Number(said), received: () => received }
+}
+
+function listenerProcess(source: string, asOtherUser: boolean): ChildProcess {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', source], {
+    cwd: '/',
+    env: { PATH: process.env.PATH ?? '' },
+    ...(asOtherUser ? { uid: OTHER_UID, gid: OTHER_UID } : {}),
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  return child
+}
+
+async function installed(): Promise<Trial> {
+  const trial = newTrial()
+  expect(await trial.run(['install'])).toMatchObject({ code: 0 })
+  return trial
+}
+
+const runFile = (trial: Trial, name: string): string => path.join(trial.env.BATON_HOME!, 'run', name)
+
+/**
+ * Leaves the announcement of a server that was killed. `pid`: the process that has its number now.
+ */
+function announceStale(trial: Trial, port: number, pid: number): void {
+  const line = announcementLine({ port, token: TOKEN, pid, hello: HELLO, proof: PROOF })
+  writeFileSync(runFile(trial, 'server'), line, { mode: 0o600 })
+}
+
+/** Makes hooks believe that the server lives, as it does in another network namespace. */
+function pretendAlive(trial: Trial): void {
+  const pipe = runFile(trial, 'alive')
+  execFileSync('mkfifo', ['-m', '600', pipe])
+  const descriptor = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK)
+  writeSync(descriptor, '.')
+  onTestFinished(() => closeSync(descriptor))
+}
+
+const prompt = () => ({ input: eventJson('UserPromptSubmit', { prompt: SECRET }) })
+
+/** The hook did its work without a server: it said nothing, and the session is in the store. */
+async function workedAlone(trial: Trial, run: Awaited<ReturnType<typeof runHook>>): Promise<void> {
+  expect(run).toMatchObject({ code: 0, stdout: '', stderr: '' })
+  await spoolTaken(trial.env.BATON_HOME!)
+  const { sessions } = (await trial.run(['status', '--all', '--json'])).json
+  expect(sessions).toMatchObject([{ session_id: SESSION }])
+}
+
+for (const [name, behaviour] of Object.entries(LISTENERS)) {
+  attackAsOtherUser(`a listener that ${name} on the port of a dead server gets nothing from a hook`, async () => {
+    const trial = await installed()
+    const listener = await startListener(behaviour)
+    announceStale(trial, listener.port, process.pid)
+    await workedAlone(trial, await runHook(trial, 'UserPromptSubmit', prompt()))
+    expect(listener.received()).toBe('')
+  })
+
+  attackAsOtherUser(`a listener that ${name} gets the preface alone where hooks believe the server alive`, async () => {
+    const trial = await installed()
+    const listener = await startListener(behaviour)
+    announceStale(trial, listener.port, process.pid)
+    pretendAlive(trial)
+    await workedAlone(trial, await runHook(trial, 'UserPromptSubmit', prompt()))
+    expect([``, `BATON ${HELLO}\r\n`]).toContain(listener.received())
+  })
+
+  attackAsOtherUser(`a listener that ${name} gets neither token nor conversation from baton statusline`, async () => {
+    const trial = await installed()
+    const listener = await startListener(behaviour)
+    announceStale(trial, listener.port, process.pid)
+    const input = JSON.stringify({ session_id: SESSION, cwd: '/', model: { id: SECRET }, context_window: null })
+    expect(await trial.run(['statusline'], { input })).toMatchObject({ code: 0 })
+    expect([``, `BATON ${HELLO}\r\n`]).toContain(listener.received())
+  })
+}
+
+attackAsOtherUser('a listener with a full backlog, where connecting blocks for minutes, delays no hook', async () => {
+  const trial = await installed()
+  // Connections that nobody accepts: the queue holds two, and the kernel ignores whoever asks after
+  // them.
+  const child = listenerProcess(
+    `import { createServer } from 'node:net'
+    const server = createServer()
+    server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
+      const { port } = server.address()
+      process.stdout.write(port + '\\n', () => process.kill(process.pid, 'SIGSTOP'))
+    })`,
+    true,
+  )
+  let said = ''
+  child.stdout!.on('data', (data) => (said += data))
+  await until('the foreign program listens', () => said.includes('\n'))
+  const port = Number(said)
+  await until('the foreign program is stopped', () =>
+    /^State:\tT/m.test(readFileSync(`/proc/${child.pid}/status`, 'utf8')),
+  )
+  let waiting = 0
+  for (let i = 0; i < 8; i++) {
+    const socket = connect(port, '127.0.0.1')
+    socket.on('error', () => {})
+    socket.on('connect', () => waiting++)
+    onTestFinished(() => void socket.destroy())
+  }
+  await until('the queue is full', () => waiting >= 2)
+  announceStale(trial, port, process.pid)
+  await workedAlone(trial, await runHook(trial, 'UserPromptSubmit', prompt()))
+  expect(await findServer(runFile(trial, 'server'))).toBeNull()
+})
+
+test('a foreign listener of the same user that knows no proof gets the preface alone', async () => {
+  const trial = await installed()
+  const listener = await startListener(LISTENERS['replays an answer of the real server'], false)
+  announceStale(trial, listener.port, process.pid)
+  pretendAlive(trial)
+  await workedAlone(trial, await runHook(trial, 'UserPromptSubmit', prompt()))
+  await until('the preface', () => listener.received() !== '')
+  expect(listener.received()).toBe(`BATON ${HELLO}\r\n`)
+})
+
+test('a status line hook sends a foreign listener the preface alone', async () => {
+  const trial = await installed()
+  const listener = await startListener(LISTENERS['sends garbage'], false)
+  announceStale(trial, listener.port, process.pid)
+  pretendAlive(trial)
+  const run = await runHook(trial, 'status-line', { input: JSON.stringify({ session_id: SESSION, prompt: SECRET }) })
+  expect(run).toMatchObject({ code: 0, stderr: '' })
+  await until('the preface', () => listener.received() !== '')
+  expect(listener.received()).toBe(`BATON ${HELLO}\r\n`)
+})
+
+test('a payload too large for the connection is not announced to a foreign listener', async () => {
+  const trial = await installed()
+  const listener = await startListener('', false)
+  announceStale(trial, listener.port, process.pid)
+  pretendAlive(trial)
+  const input = eventJson('UserPromptSubmit', { prompt: SECRET.repeat(1_000) })
+  await workedAlone(trial, await runHook(trial, 'UserPromptSubmit', { input }))
+  await until('the preface', () => listener.received() !== '')
+  expect(listener.received()).toBe(`BATON ${HELLO}\r\n`)
+})
+
+for (const [name, pidOf] of [
+  ['the pid of another process of this user', () => process.pid],
+  ['the pid of init', () => 1],
+  ['a pid that nobody has', () => 4_194_304],
+] as const) {
+  test(`a stale announcement with ${name} does not make a hook connect`, async () => {
+    const trial = await installed()
+    const listener = await startListener(LISTENERS['is silent'], false)
+    announceStale(trial, listener.port, pidOf())
+    await workedAlone(trial, await runHook(trial, 'UserPromptSubmit', prompt()))
+    expect(listener.received()).toBe('')
+  })
+}
+
+test('whoever stole the hello learns the proof of that server, and nothing after its restart', async () => {
+  const trial = await installed()
+  const first = trial.start(['serve', '--port', '0', '--json'])
+  await first.firstLine()
+  const stolen = readAnnouncement(runFile(trial, 'server'))!
+  await first.stop('SIGKILL')
+  const second = trial.start(['serve', '--port', '0', '--json'])
+  await second.firstLine()
+  const current = readAnnouncement(runFile(trial, 'server'))!
+  expect([current.hello, current.proof, current.token]).not.toContain(stolen.hello)
+  expect(current.proof).not.toBe(stolen.proof)
+  expect(await proveServer({ ...stolen, port: current.port })).toBe('stranger')
+  await second.stop()
+})
+
+test('a hook notices the death of the server at once, also when a listener takes its port', async () => {
+  const trial = await installed()
+  const server = trial.start(['serve', '--port', '0', '--json'])
+  const { url } = JSON.parse(await server.firstLine())
+  const run = await runHook(trial, 'UserPromptSubmit', prompt())
+  expect(run).toMatchObject({ code: 0, stderr: '' })
+  expect(filesIn(path.join(trial.env.BATON_HOME!, 'spool'))).toEqual([])
+  const announced = readFileSync(runFile(trial, 'server'), 'utf8')
+  await server.stop('SIGKILL')
+  expect(readFileSync(runFile(trial, 'server'), 'utf8')).toBe(announced)
+  const source = `import { createServer } from 'node:net'
+    const server = createServer((socket) => socket.on('data', (data) => process.stderr.write(data)))
+    server.listen(${new URL(url).port}, '127.0.0.1', () => console.log('up'))`
+  const child = listenerProcess(source, isRoot)
+  let [said, received] = ['', '']
+  child.stdout!.on('data', (data) => (said += data))
+  child.stderr!.on('data', (data) => (received += data))
+  await until('the port is taken', () => said !== '')
+  await workedAlone(trial, await runHook(trial, 'UserPromptSubmit', prompt()))
+  expect(received).toBe('')
+  await end(child.pid!)
+})
+
+test('a hook does not take a regular file in place of the pipe for a living server', async () => {
+  const trial = await installed()
+  const listener = await startListener(LISTENERS['is silent'], false)
+  announceStale(trial, listener.port, process.pid)
+  writeFileSync(runFile(trial, 'alive'), '.')
+  await workedAlone(trial, await runHook(trial, 'UserPromptSubmit', prompt()))
+  expect(listener.received()).toBe('')
+})
+
+test('a hook makes no file in place of a missing pipe', async () => {
+  const trial = await installed()
+  announceStale(trial, 1, process.pid)
+  rmSync(runFile(trial, 'alive'), { force: true })
+  await workedAlone(trial, await runHook(trial, 'UserPromptSubmit', prompt()))
+  expect(existsSync(runFile(trial, 'alive'))).toBe(false)
+})

@@ -1,0 +1,16 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { MOD_NAME, modFiles } from '../../../src/agents/claude-code/mod/mod.js'
+import type { Home } from '../../harness/home.js'
+
+/** Puts the mod where the client loads it by itself. Returns the folder of its live reports. */
+export function putMod(home: Home): string {
+  const liveDir = path.join(home.batonHome, 'live')
+  const folder = path.join(home.configDir, 'skills', MOD_NAME)
+  for (const file of modFiles({ liveDir })) {
+    const at = path.join(folder, file.path)
+    mkdirSync(path.dirname(at), { recursive: true })
+    writeFileSync(at, file.text)
+  }
+  return liveDir
+}

@@ -1,0 +1,65 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { newTrial } from '../../src/testing/cli-home.js'
+import { withEnvironment } from '../harness/processes.js'
+import { until } from '../harness/wait.js'
+
+test('the demo runs the real client to its end, proves every step by the model’s log, and leaves nothing behind', async () => {
+  const trial = newTrial()
+  const { code, json, stderr } = await trial.run(['demo', '--exit', '--json'], { env: { TMPDIR: trial.dir } })
+  expect({ code, stderr, missing: json.missing }).toEqual({ code: 0, stderr: '', missing: [] })
+  expect(json.archives).toMatchObject([{ status: 'kept', trigger: 'auto' }])
+  expect(json.losses).toHaveLength(1)
+  expect(json.losses[0].facts_kept).toBeLessThan(json.losses[0].facts)
+  expect(json.losses[0].lost).toContainEqual(expect.objectContaining({ kind: 'constraint', state: 'forbidden' }))
+  expect(json.recovered[0]).toMatchObject({ step: 1, in_request: 11, copies: 1 })
+  expect(json.handoff).toMatchObject({
+    seat: 'offers',
+    state: 'done',
+    way: 'mod',
+    author: 'agent',
+    tokens_before: 146_008,
+    tokens_after: 21_008,
+    brief_in_first_request: true,
+    added_in_first_request: true,
+    worked_on: true,
+    asked_in_request: 4,
+    coverage: { missing: [{ kind: 'decision', text: expect.stringContaining('one offer a line') }] },
+  })
+  expect(json.handoff.coverage.score).toBeGreaterThan(0.8)
+  expect(json.handoff.new_session_id).not.toBe(json.handoff.old_session_id)
+  expect(json.job).toMatchObject({
+    agent: 'clerk',
+    status: 'completed',
+    handoffs: 2,
+    compactions: 0,
+    parts: [1, 2, 3, 4, 5, 6],
+    failure_in_request: 4,
+    sessions: [
+      { task_in_first_request: true, brief_in_first_request: false, added_in_first_request: false },
+      { task_in_first_request: true, brief_in_first_request: true, added_in_first_request: true },
+      { task_in_first_request: true, brief_in_first_request: true, added_in_first_request: true },
+    ],
+    checks: [
+      { name: 'six parts', round: 1, ok: true },
+      { name: 'a list of contents', round: 1, ok: false },
+      { name: 'six parts', round: 2, ok: true },
+      { name: 'a list of contents', round: 2, ok: true },
+    ],
+  })
+  expect(readdirSync(trial.dir).filter((name) => name.startsWith('baton-demo-'))).toEqual([])
+})
+
+test('stopped while the work is handed over, it ends its client and leaves nothing behind', async () => {
+  const trial = newTrial()
+  const demo = trial.start(['demo', '--exit'], { env: { TMPDIR: trial.dir } })
+  await until('the second session', () => demo.stdout().includes('asked for a handoff brief'))
+  const [folder] = readdirSync(trial.dir).filter((name) => name.startsWith('baton-demo-'))
+  const home = `HOME=${join(trial.dir, folder!, 'home')}`
+  expect(withEnvironment(home).length).toBeGreaterThan(0)
+  const { code, stderr } = await demo.stop('SIGINT')
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('The demo was stopped.') })
+  await until('all has ended', () => withEnvironment(home).length === 0)
+  expect(readdirSync(trial.dir).filter((name) => name.startsWith('baton-demo-'))).toEqual([])
+})

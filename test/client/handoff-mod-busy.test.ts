@@ -1,0 +1,113 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { textsOf } from '../../src/model/log.js'
+import { mainRequests } from '../harness/stage.js'
+import { until } from '../harness/wait.js'
+import { BRIEF, CLIMB, FRESH, inState, PROMPT, type TmuxStage, tmuxStage } from './handoff-tmux-stage.js'
+
+const HELD_BRIEF = { text: BRIEF, used: 152_008, hold: 'brief' }
+const MOD = { mod: true }
+
+const briefAsked = (it: TmuxStage, requests = 4): Promise<unknown> =>
+  until('the brief is asked for', () => mainRequests(it.model, it.old).length >= requests)
+
+/** The order is given, and the mod says what hinders it. */
+async function held(it: TmuxStage, by: RegExp): Promise<void> {
+  await inState(it, 'clearing')
+  await until(`the order is held by ${by}`, () => by.test(it.hindrance() ?? ''))
+  expect(it.tui.sessionId()).toBe(it.old)
+  expect(it.handoff()).toMatchObject({ state: 'clearing', way: 'mod' })
+  expect(await it.clears()).toBe(0)
+}
+
+/** One clear, one prompt to go on, by the mod alone. */
+async function handedOver(it: TmuxStage): Promise<void> {
+  expect(await inState(it, 'done')).toMatchObject({ way: 'mod', failedWays: [] })
+  expect(it.continued()).toHaveLength(1)
+  expect(await it.clears()).toBe(1)
+  expect(it.tui.sessionId()).not.toBe(it.old)
+}
+
+test('what the person is typing stays, and the session is left once it is gone', async () => {
+  const it = await tmuxStage({ steps: [...CLIMB, HELD_BRIEF], conversations: [FRESH] }, MOD)
+  await it.tui.submit(PROMPT)
+  await briefAsked(it)
+  await it.tui.type('my own words')
+  await it.tui.waitFor(/my own words/)
+  it.model.release('brief')
+  await held(it, /draft/)
+  expect(await it.tui.screen()).toMatch(/❯.my own words\s/)
+  await it.tui.key('C-u')
+  await handedOver(it)
+  expect(JSON.stringify(it.model.log().map(({ body }) => body))).not.toContain('my own words')
+})
+
+test('with a permission dialog open nothing is approved, and the session is left after it', async () => {
+  const script = {
+    steps: [...CLIMB, HELD_BRIEF, { bash: 'touch asked.txt', used: 153_008 }, { text: 'Then not.', used: 154_008 }],
+    conversations: [FRESH],
+  }
+  const it = await tmuxStage(script, MOD, { bypass: false, args: ['--permission-mode', 'default'] })
+  await it.tui.submit(PROMPT)
+  await briefAsked(it)
+  await it.tui.type('one more thing')
+  await it.tui.waitFor(/one more thing/)
+  it.model.release('brief')
+  await inState(it, 'clearing')
+  await it.tui.key('Enter')
+  await it.tui.waitStatus('waiting')
+  await it.tui.waitFor(/1\. Yes/)
+  await held(it, /dialog/)
+  expect(it.tui.registry()?.status).toBe('waiting')
+  await it.tui.dismissDialog()
+  await handedOver(it)
+  expect(existsSync(path.join(it.home.project, 'asked.txt'))).toBe(false)
+})
+
+test('a prompt typed while the brief is written is answered by the session it was meant for', async () => {
+  const script = {
+    steps: [...CLIMB, HELD_BRIEF, { text: 'That too.', used: 153_008 }],
+    conversations: [FRESH],
+  }
+  const it = await tmuxStage(script, MOD)
+  await it.tui.submit(PROMPT)
+  await briefAsked(it)
+  await it.tui.submit('mind the comma')
+  await it.tui.waitFor(/mind the comma/)
+  it.model.release('brief')
+  await handedOver(it)
+  const [answered] = mainRequests(it.model).filter(({ answer }) => answer?.text === 'That too.')
+  expect(answered).toMatchObject({ session_id: it.old, outcome: 'answered' })
+  expect(Date.parse(it.continued()[0]!.at)).toBeGreaterThanOrEqual(Date.parse(answered!.ended_at!))
+  const [fresh] = mainRequests(it.model, it.tui.sessionId()!)
+  // as what the user asked for last, in the brief, and not as a prompt
+  expect(textsOf(fresh!).some((text) => text.includes('> mind the comma'))).toBe(true)
+  expect(textsOf(fresh!).some((text) => text.startsWith('mind the comma'))).toBe(false)
+})
+
+const UNTIL_TOLD = 'until [ -e go ]; do sleep 0.2; done'
+
+test.each([
+  [
+    'a background task',
+    { tools: [{ name: 'Bash', input: { command: UNTIL_TOLD, run_in_background: true } }], used: 60_008 },
+  ],
+  ['a subagent in the background', { agent: [{ prompt: 'SUB work', background: true }], used: 60_008 }],
+] as const)('%s that still runs is not left behind', async (_, begin) => {
+  const it = await tmuxStage(
+    {
+      steps: [begin, ...CLIMB.slice(1), { text: BRIEF, used: 152_008 }, { text: 'Seen that it ended.', used: 153_008 }],
+      subagents: [{ steps: [{ bash: UNTIL_TOLD, used: 12_008 }, 'Sub done.'] }],
+      conversations: [FRESH],
+    } as Parameters<typeof tmuxStage>[0],
+    MOD,
+  )
+  await it.tui.submit(PROMPT)
+  // The client calls itself busy while either runs.
+  await held(it, /turn|background|subagent/)
+  writeFileSync(path.join(it.home.project, 'go'), '')
+  await handedOver(it)
+  const seen = mainRequests(it.model).find(({ answer }) => answer?.text === 'Seen that it ended.')
+  expect(seen?.session_id).toBe(it.old)
+})

@@ -1,0 +1,66 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { findPasted, readComposer } from '../../src/agents/claude-code/composer.js'
+import { liveClient } from '../../src/agents/claude-code/registry.js'
+import type { Terminal } from '../../src/contract/terminal.js'
+import { pastePrompt, removeStanding, typeCommand, whyNotNow } from '../../src/delivery/channels/tmux.js'
+import { readPane } from '../../src/delivery/channels/tmux-pane.js'
+import { textsOf } from '../../src/model/log.js'
+import { startModel } from '../../src/model/model.js'
+import { makeHome } from '../harness/home.js'
+import { mainRequests } from '../harness/stage.js'
+import { startTui } from '../harness/tui.js'
+import { until } from '../harness/wait.js'
+
+test('what a killed process left in the composer is sent or taken away, what nobody recognises too, and nothing else is', async () => {
+  const model = await startModel({ script: { rest: 'Done.' } })
+  onTestFinished(() => model.close())
+  const home = makeHome({ model })
+  const tui = await startTui(home, { model: 'claude-opus-4-6' })
+  const at: Terminal = { live: () => liveClient(home.configDir, tui.pid), composer: readComposer, findPasted }
+  const composer = async () => {
+    const look = (await readPane({ socket: tui.socket, pane: tui.pane }))!
+    const now = readComposer(look.screen, look.cursor)
+    return now.state === 'draft' ? now.text : now.state
+  }
+  const shows = (wanted: string) => until(`the composer shows ${wanted}`, async () => (await composer()) === wanted)
+  await shows('empty')
+  const session = tui.sessionId()!
+  const wish = { sessionId: session, mayStand: true }
+
+  await tui.type('/clear it')
+  await shows('/clear it')
+  expect(await whyNotNow(at, '/clear', wish)).toMatchObject({ why: 'draft', detail: '/clear it' })
+  expect(await removeStanding(at, '/clear', wish)).toBe(false)
+  expect(await typeCommand(at, '/clear', wish)).toMatchObject({ sent: false, why: 'draft' })
+  expect(await composer()).toBe('/clear it')
+  await tui.key('C-u')
+  await shows('empty')
+
+  await tui.type('/clear')
+  await shows('/clear')
+  expect(await whyNotNow(at, '/clear', { sessionId: session })).toMatchObject({ why: 'draft' })
+  expect(await removeStanding(at, '/clear', wish)).toBe(true)
+  await shows('empty')
+  expect(await removeStanding(at, '/clear', wish)).toBe(false)
+
+  // a client that draws it in a way nobody knows
+  expect(await pastePrompt({ ...at, findPasted: () => null }, '[baton] go on', wish)).toMatchObject({
+    sent: false,
+    why: 'not-taken',
+    left: 'nothing',
+  })
+  await shows('empty')
+
+  await tui.type('[baton] go on')
+  await shows('[baton] go on')
+  expect(await whyNotNow(at, '[baton] go on', wish)).toBeNull()
+  expect(await pastePrompt(at, '[baton] go on', wish)).toEqual({ sent: true })
+  await model.waitFor((entry) => entry.kind === 'main')
+  expect(mainRequests(model).map((entry) => textsOf(entry).at(-1))).toEqual(['[baton] go on'])
+  await tui.waitIdle()
+
+  await tui.type('/clear')
+  await shows('/clear')
+  expect(await typeCommand(at, '/clear', wish)).toEqual({ sent: true })
+  await until('another session', () => tui.sessionId() !== session)
+})

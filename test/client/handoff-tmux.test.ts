@@ -1,0 +1,110 @@
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { mainRequests } from '../harness/stage.js'
+import { until } from '../harness/wait.js'
+import { BRIEF, CLIMB, CONTINUE, FRESH, inState, PROMPT, tmuxStage } from './handoff-tmux-stage.js'
+
+test('a client without the mod is cleared by keys, and its fresh session goes on by itself', async () => {
+  const it = await tmuxStage(
+    { steps: [...CLIMB, { text: BRIEF, used: 152_008 }], conversations: [FRESH] },
+    { server: true },
+  )
+  await it.tui.submit(PROMPT)
+  await it.tui.waitFor(/Item 3 is noted/)
+  const fresh = it.tui.sessionId()!
+  expect(fresh).not.toBe(it.old)
+  const [first, ...more] = mainRequests(it.model, fresh)
+  expect(more).toEqual([])
+  const texts = JSON.stringify(first!.body)
+  expect(texts).toContain('because the shop opens on Monday')
+  expect(texts).toContain(CONTINUE)
+  expect(texts).not.toContain('Context level')
+  const done = await inState(it, 'done')
+  expect(done).toMatchObject({ way: 'tmux', newSessionId: fresh, failedWays: [] })
+  expect(await it.clears()).toBe(1)
+  expect((await it.show(fresh)).chain.map(({ session_id }) => session_id)).toEqual([it.old, fresh])
+  expect((await it.events('handoff_started')).map(({ data }) => data.way)).toEqual(['tmux'])
+  expect(await it.events('handoff_completed')).toHaveLength(1)
+})
+
+test.each([[80, 12]])(
+  'in a pane of %s columns and %s rows, which shows the end of the prompt alone, the fresh session goes on too',
+  async (cols, rows) => {
+    const script = { steps: [...CLIMB, { text: BRIEF, used: 152_008 }], conversations: [FRESH] }
+    const it = await tmuxStage(script, {}, { cols, rows })
+    await it.tui.submit(PROMPT)
+    await inState(it, 'done')
+    expect(it.continued()).toHaveLength(1)
+    expect(await it.clears()).toBe(1)
+  },
+)
+
+test('a draft is not touched, and the session is left once it is gone', async () => {
+  const script = { steps: [...CLIMB, { text: BRIEF, used: 152_008, hold: 'brief' }], conversations: [FRESH] }
+  const it = await tmuxStage(script)
+  await it.tui.submit(PROMPT)
+  await until('the brief is asked for', () => mainRequests(it.model).length >= 4)
+  await it.tui.type('my own words')
+  await it.tui.waitFor(/my own words/)
+  it.model.release('brief')
+  await inState(it, 'clearing')
+  await it.tui.waitIdle()
+  await until('the driver has seen the draft', () => it.refusal()?.startsWith('draft'))
+  expect(await it.tui.screen()).toMatch(/❯.my own words\s/)
+  expect(it.tui.registry()).toMatchObject({ sessionId: it.old, status: 'idle' })
+  expect(it.handoff()).toMatchObject({ state: 'clearing', typing: null })
+  await it.tui.key('C-u')
+  await inState(it, 'done')
+  expect(it.continued()).toHaveLength(1)
+  expect(await it.clears()).toBe(1)
+  expect(JSON.stringify(it.model.log().map(({ body }) => body))).not.toContain('my own words')
+})
+
+test('with a permission dialog open nothing is approved, and the session is left after it', async () => {
+  const script = {
+    steps: [
+      ...CLIMB,
+      { text: BRIEF, used: 152_008, hold: 'brief' },
+      { bash: 'touch asked.txt', used: 153_008 },
+      { text: 'Then not.', used: 154_008 },
+    ],
+    conversations: [FRESH],
+  }
+  const it = await tmuxStage(script, { server: true }, { bypass: false, args: ['--permission-mode', 'default'] })
+  await it.tui.submit(PROMPT)
+  await until('the brief is asked for', () => mainRequests(it.model).length >= 4)
+  await it.tui.type('one more thing')
+  await it.tui.waitFor(/one more thing/)
+  it.model.release('brief')
+  await inState(it, 'clearing')
+  await it.tui.key('Enter')
+  await it.tui.waitStatus('waiting')
+  await it.tui.waitFor(/1\. Yes/)
+  await until('the driver has seen the dialog', () => it.refusal()?.startsWith('waiting'))
+  expect(it.tui.registry()).toMatchObject({ status: 'waiting', sessionId: it.old })
+  expect(existsSync(path.join(it.home.project, 'asked.txt'))).toBe(false)
+  expect(it.handoff()).toMatchObject({ state: 'clearing', typing: null })
+  await it.tui.dismissDialog()
+  await inState(it, 'done')
+  expect(existsSync(path.join(it.home.project, 'asked.txt'))).toBe(false)
+  expect(it.continued()).toHaveLength(1)
+})
+
+test('after the person’s own clear the fresh session begins by itself', async () => {
+  const script = { steps: [...CLIMB, { text: BRIEF, used: 152_008, hold: 'brief' }], conversations: [FRESH] }
+  const it = await tmuxStage(script)
+  await it.tui.submit(PROMPT)
+  await until('the brief is asked for', () => mainRequests(it.model).length >= 4)
+  await it.tui.type('/clea')
+  await it.tui.waitFor(/\/clea/)
+  it.model.release('brief')
+  await inState(it, 'clearing')
+  await until('the driver has seen the draft', () => it.refusal()?.startsWith('draft'))
+  await it.tui.type('r')
+  await it.tui.key('Enter')
+  await inState(it, 'done')
+  await it.driverEnded()
+  expect(it.continued()).toHaveLength(1)
+  expect(await it.clears()).toBe(1)
+})

@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest'
+import { copies } from '../../src/model/log.js'
+import { mainRequests } from '../harness/stage.js'
+import { climb, jobStage, upTo } from './job-stage.js'
+
+/** What a long job does through every runtime with a client of its own. */
+export function climbCases(runtime: 'cli' | 'sdk'): void {
+  // With a window of a million through both: npm run soak -- jobs-climb.
+  // A session in such a window is handed off at 300k tokens, with its eighth step.
+  const large = runtime === 'cli' ? [['claude-opus-4-8', 40_000, 8] as const] : []
+  test.each([['claude-opus-4-6', 15_000, 10] as const, ...large])(
+    'twenty-two steps on %s, each of %d tokens: each once, over sessions that begin with the task and the brief, without a compaction',
+    async (model, grow, each) => {
+      const it = await jobStage(climb({ steps: 22, grow }))
+      const task = 'Do all steps.'
+      const flags = [
+        '--model',
+        model,
+        '--permission-mode',
+        'bypassPermissions',
+        '--runtime',
+        runtime,
+        '--json',
+        '--max-handoffs',
+        '5',
+      ]
+      const { code, stdout, stderr } = await it.baton('run', '--prompt', task, ...flags)
+      const job = JSON.parse(stdout || '{}')
+      expect({ code, stderr, ...job }).toMatchObject({
+        code: 0,
+        status: 'completed',
+        exit_reason: 'success',
+        compactions: 0,
+      })
+      expect(it.steps()).toEqual(upTo(22))
+      expect(job.sessions).toHaveLength(Math.ceil(23 / each))
+      expect(job.handoffs).toBe(job.sessions.length - 1)
+
+      const firsts = it.firsts()
+      expect(firsts.map(({ sessionId }) => sessionId)).toEqual(
+        job.sessions.map((one: { session_id: string }) => one.session_id),
+      )
+      for (const { text } of firsts) expect(text).toContain(task)
+      for (const { text } of firsts.slice(1))
+        for (const part of ['All steps, each once', 'Branch main']) expect(text).toContain(part)
+      expect(mainRequests(it.model).filter((entry) => copies(entry, 'These calls were made') > 0)).toEqual([])
+      // One request more for each handoff: the brief.
+      expect(mainRequests(it.model)).toHaveLength(23 + job.handoffs)
+      expect(it.model.log().filter(({ kind }) => kind === 'compaction')).toEqual([])
+      expect(it.left()).toEqual([])
+
+      const shown = JSON.parse((await it.baton('show', job.job_id, '--json')).stdout)
+      expect(shown).toMatchObject({
+        seat_id: job.seat_id,
+        session_id: job.session_id,
+        state: 'ended',
+        handoffs: job.handoffs,
+      })
+      const { stdout: lines } = await it.baton('events', '--json')
+      const warnings = lines
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as { type: string; data: Record<string, number | null> })
+        .filter(({ type }) => type === 'context_warning')
+      expect(warnings.length).toBeGreaterThan(0)
+      for (const { data } of warnings)
+        expect(data).toMatchObject({ inputTokens: 8, cacheTokens: Number(data.usedTokens) - 8 })
+      expect(shown.chain).toHaveLength(job.sessions.length)
+      expect(shown.used_tokens).toBeGreaterThan(20_000)
+      expect(shown.briefs.map((brief: { status: string }) => brief.status)).toEqual(firsts.slice(1).map(() => 'used'))
+    },
+  )
+}

@@ -1,0 +1,143 @@
+import { expect, test } from 'vitest'
+import { copies } from '../../src/model/log.js'
+import { mainRequests } from '../harness/stage.js'
+import { until } from '../harness/wait.js'
+import { climb, type JobStage, jobStage, upTo } from './job-stage.js'
+
+const SCRIPT = climb({ steps: 12, grow: 30_000, held: [4, 7] })
+const FLAGS = ['--model', 'claude-opus-4-6', '--permission-mode', 'bypassPermissions']
+const ENDLESS = { steps: [{ bash: 'tail -f /dev/null', used: 20_008 }, 'Done.'] }
+/** A tool that does not end when it is told to, and leaves another behind in a session of its own. */
+const DEAF = "trap '' TERM INT HUP; while :; do sleep 1; done"
+const STUBBORN = { steps: [{ bash: `setsid sh -c "${DEAF}" & ${DEAF}`, used: 20_008 }, 'Done.'] }
+
+const reached = (it: JobStage, count: number) =>
+  until(
+    () => `step ${count}; there are ${it.steps()}`,
+    () => it.steps().length >= count,
+  )
+
+test('Ctrl-C pauses until somebody names the job, the end of the machine until somebody looks for lost ones; every step is done once', async () => {
+  const it = await jobStage(SCRIPT)
+  const running = it.start(['run', '--prompt', 'Do all steps.', ...FLAGS])
+  await reached(it, 3)
+  running.kill('SIGINT')
+  await until('it says so', () => running.stderr().includes('Pausing'))
+  it.release(4)
+  const { code, stdout, stderr } = await running.done
+  const job = await it.job()
+  expect({ code, status: job.status, stderr }).toMatchObject({
+    code: 5,
+    status: 'paused',
+    stderr: expect.stringMatching(/Pausing/),
+  })
+  expect(stdout).toContain(`baton jobs resume ${job.job_id}`)
+  expect(it.left()).toEqual([])
+  // Without a name only those are resumed that nobody paused.
+  expect((await it.baton('jobs', 'resume')).stdout).toMatch(/No job has lost its runner/)
+  const again = it.start(['jobs', 'resume', job.job_id.slice(4, 12)])
+  await reached(it, 6)
+  again.kill('SIGTERM')
+  again.kill('SIGHUP')
+  it.release(7)
+  expect(await again.done).toMatchObject({ code: 5, stdout: expect.stringContaining('told to end') })
+  expect(await it.job()).toMatchObject({ status: 'paused', runner: null })
+  expect(it.left()).toEqual([])
+  const done = await it.baton('jobs', 'resume', '--json')
+  expect(JSON.parse(done.stdout || '{}')).toMatchObject({ status: 'completed', exit_reason: 'success' })
+  expect(done.code).toBe(0)
+  expect(it.steps()).toEqual(upTo(12))
+})
+
+test('a job in the background is listed, followed and cancelled, with the tool it runs', async () => {
+  const it = await jobStage(ENDLESS)
+  const began = await it.baton('run', '--prompt', 'Do it.', ...FLAGS, '--detach', '--json')
+  const { job_id, pid } = JSON.parse(began.stdout)
+  expect(began.code).toBe(0)
+  await until('the tool runs', () => it.left().length >= 2)
+  expect(await it.job()).toMatchObject({ job_id, status: 'running', runner: { pid, alive: true } })
+  const following = it.start(['jobs', 'logs', job_id, '--follow'])
+  await until(
+    () => `the log shows the call: ${following.stdout()}`,
+    () => following.stdout().includes('→ Bash tail -f /dev/null'),
+  )
+  const cancelled = await it.baton('jobs', 'cancel', job_id, '--json')
+  expect(JSON.parse(cancelled.stdout || '{}')).toMatchObject({
+    status: 'cancelled',
+    exit_reason: 'cancelled',
+    runner: null,
+  })
+  expect(it.left()).toEqual([])
+  expect((await following.done).code).toBe(0)
+  expect((await it.baton('jobs', 'cancel', job_id)).code).toBe(4)
+  expect((await it.baton('jobs', 'resume', job_id)).code).toBe(4)
+})
+
+test('a tool that does not listen, and what it left in the background, are gone after the command', async () => {
+  const it = await jobStage(STUBBORN)
+  const began = await it.baton('run', '--prompt', 'Do it.', ...FLAGS, '--detach', '--json')
+  const { job_id } = JSON.parse(began.stdout)
+  // The client, both shells and what they sleep with.
+  await until(
+    () => `the tool runs: ${it.left()}`,
+    () => it.left().length >= 5,
+  )
+  const cancelled = it.start(['jobs', 'cancel', job_id, '--json'])
+  await until('all are gone', () => it.left().length === 0)
+  expect(JSON.parse((await cancelled.done).stdout || '{}')).toMatchObject({ status: 'cancelled', runner: null })
+  expect(it.left()).toEqual([])
+})
+
+test('a job whose runner was killed is cancelled all the same, and its client and tool are gone', async () => {
+  const it = await jobStage(ENDLESS)
+  const running = it.start(['run', '--prompt', 'Do it.', ...FLAGS])
+  await until('the tool runs', () => it.left().length >= 2)
+  running.kill('SIGKILL')
+  await running.done
+  const { job_id } = await it.job()
+  expect(await it.baton('jobs', 'cancel', job_id)).toMatchObject({ code: 0 })
+  expect(it.left()).toEqual([])
+  expect(await it.job()).toMatchObject({ status: 'cancelled', runner: null })
+})
+
+test('Ctrl-C twice cancels, without waiting for the tool', async () => {
+  const it = await jobStage(ENDLESS)
+  const running = it.start(['run', '--prompt', 'Do it.', ...FLAGS])
+  await until('the tool runs', () => it.left().length >= 2)
+  running.kill('SIGINT')
+  await until('it says what a second one does', () => /once more: cancel/.test(running.stderr()))
+  running.kill('SIGINT')
+  expect(await running.done).toMatchObject({ code: 1, stdout: expect.stringMatching(/job_\w+ cancelled/) })
+  expect(it.left()).toEqual([])
+  expect(await it.job()).toMatchObject({ status: 'cancelled', exit_reason: 'cancelled', runner: null })
+})
+
+test('a check that fails once sends its output back to the agent, and the job is done when it passes', async () => {
+  const it = await jobStage({ steps: ['I am done.', { bash: 'echo mended > proof', used: 30_008 }, 'Now I am.'] })
+  const ran = await it.baton('run', '--prompt', 'Do it.', ...FLAGS, '--check', 'ls proof', '--check', 'true', '--json')
+  const job = JSON.parse(ran.stdout || '{}')
+  expect({ code: ran.code, ...job }).toMatchObject({ code: 0, status: 'completed', result: 'Now I am.' })
+  expect(
+    job.checks.map(({ name, round, ok }: { name: string; round: number; ok: boolean }) => [name, round, ok]),
+  ).toEqual([
+    ['ls proof', 1, false],
+    ['true', 1, true],
+    ['ls proof', 2, true],
+    ['true', 2, true],
+  ])
+  expect(mainRequests(it.model).filter((entry) => copies(entry, 'No such file') > 0).length).toBeGreaterThan(0)
+  expect(job.sessions).toHaveLength(1)
+})
+
+test('a prompt that the client takes for a command of its own is no work done', async () => {
+  const it = await jobStage(SCRIPT)
+  const { code } = await it.baton('run', '--prompt', '/clear', ...FLAGS)
+  const { status, exit_reason, detail } = await it.job()
+  expect({ code, status, exit_reason, detail }).toEqual({
+    code: 1,
+    status: 'failed',
+    exit_reason: 'error',
+    detail: expect.stringMatching(/without asking the model/),
+  })
+  expect(it.steps()).toEqual([])
+})

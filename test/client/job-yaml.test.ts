@@ -1,0 +1,158 @@
+import { execFileSync } from 'node:child_process'
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { findProgram } from '../../src/lib/find-program.js'
+import { trustProject } from '../harness/trust.js'
+import { type JobStage, jobStage } from './job-stage.js'
+
+/** Files as people have them from elsewhere, with the scripts they name. */
+const FILES = path.join(import.meta.dirname, '..', 'fixtures', 'agents')
+const FLAGS = [
+  '--model',
+  'claude-opus-4-6',
+  '--permission-mode',
+  'bypassPermissions',
+  '--prompt',
+  'Do all steps.',
+  '--json',
+]
+
+/** The scripts of these files need it. */
+const hasJq = findProgram('jq', process.env) !== null
+
+const git = (it: JobStage, ...args: string[]): string =>
+  execFileSync('git', ['-C', it.home.project, ...args], { env: it.home.env, encoding: 'utf8' }).trim()
+
+/** Lays one of the files into the project, word for word but for what `change` says. */
+function lay(it: JobStage, name: string, change: (text: string) => string = (text) => text): void {
+  writeFileSync(path.join(it.home.project, 'baton.yaml'), change(readFileSync(path.join(FILES, name), 'utf8')))
+  trustProject(it.home.env, it.home.project)
+}
+
+const SESSIONS = {
+  steps: [
+    { bash: 'echo 1 >> steps', used: 90_008 },
+    { bash: 'echo 2 >> steps', used: 152_008 },
+  ],
+  conversations: [
+    {
+      when: { seen: 'You go on with a job' },
+      steps: [
+        { bash: 'echo 3 >> steps; git add steps; git commit -qm "All steps"', used: 30_008 },
+        'All steps are done.',
+      ],
+    },
+  ],
+}
+
+test.skipIf(!hasJq)(
+  'a file with hooks of its own, a worktree and a pull request runs as it stands: note saved, loaded, pushed, opened',
+  async () => {
+    const it = await jobStage(SESSIONS)
+    const { project, dir, env } = it.home
+    const remote = path.join(dir, 'remote.git')
+    git(it, 'init', '-q', '--bare', remote)
+    git(it, 'remote', 'add', 'origin', remote)
+    const bin = path.join(dir, 'bin')
+    mkdirSync(bin)
+    writeFileSync(
+      path.join(bin, 'gh'),
+      `#!/bin/sh\nprintf '%s\\n' "$@" > "${dir}/gh-asked"\necho https://example.com/it/pull/7\n`,
+    )
+    chmodSync(path.join(bin, 'gh'), 0o755)
+    env.PATH = `${bin}:${env.PATH}`
+    for (const [name, value] of [
+      ['NAME', 'A'],
+      ['EMAIL', 'a@b'],
+    ])
+      for (const who of ['AUTHOR', 'COMMITTER']) env[`GIT_${who}_${name}`] = value!
+    lay(it, 'worktree.yaml', (text) => text.replace('/home/dev/myrepo', project))
+
+    const ran = await it.baton('run', 'coder', '--work-item', 'LIN-42', ...FLAGS)
+    const job = JSON.parse(ran.stdout || '{}')
+    expect({ code: ran.code, stderr: ran.stderr, ...job }).toMatchObject({
+      code: 0,
+      status: 'completed',
+      handoffs: 1,
+      compactions: 0,
+      branch_name: 'agent/coder/LIN-42',
+      detail: 'pull request: https://example.com/it/pull/7',
+    })
+    expect(job.worktree_path).toBe(path.join(project, '.worktrees', job.job_id))
+
+    // Both sessions worked in the one worktree, and the second began with what the hooks saved and loaded.
+    const [, second] = it.firsts()
+    const said = second!.text
+    expect(said).toMatch(
+      /# Continuation from Previous Session\n[\s\S]*"branch": "agent\/coder\/LIN-42"[\s\S]*"usage": 0\.76/,
+    )
+    expect(said.indexOf('# Continuation')).toBeLessThan(said.indexOf('[baton] You go on with a job'))
+    expect(said).toContain('Branch agent/coder/LIN-42')
+    expect(git(it, 'show', 'agent/coder/LIN-42:steps')).toBe('1\n2\n3')
+
+    expect(
+      execFileSync('git', ['-C', remote, 'log', '-1', '--format=%s', 'agent/coder/LIN-42'], {
+        encoding: 'utf8',
+      }).trim(),
+    ).toBe('All steps')
+    expect(readFileSync(path.join(dir, 'gh-asked'), 'utf8')).toMatch(
+      /^pr\ncreate\n--head\nagent\/coder\/LIN-42\n--base\nmain\n/,
+    )
+    expect(existsSync(job.worktree_path)).toBe(false)
+    expect(git(it, 'status', '--porcelain')).toBe('?? baton.yaml')
+    // No token, no message to anybody: the hook fails, and the job does not.
+    const log = await it.baton('jobs', 'logs', job.job_id)
+    expect(log.stdout).toMatch(/hook `slack 1` \(completed\) failed: SLACK_BOT_TOKEN: not set in the environment/)
+    expect(log.stdout).toMatch(/hooks: abort, since no hook decided/)
+  },
+)
+
+test('every other file is taken as it stands too, and carries a job through its hooks', async () => {
+  const it = await jobStage({ steps: [] })
+  cpSync(path.join(FILES, 'scripts'), path.join(it.home.project, 'scripts'), { recursive: true })
+  const script = path.join(it.home.dir, 'script.json')
+  const full = { calls: [{ input: 'echo 1' }], used: 155_000 }
+  writeFileSync(
+    script,
+    JSON.stringify({
+      sessions: [[full], [{ text: 'Done.' }]],
+      replies: [{ when: 'handoff brief', text: '# Handoff brief\n\n## State\n\nHalf.' }],
+    }),
+  )
+  it.home.env.BATON_JOB_SCRIPT = script
+  const first = (id: string): string => readFileSync(path.join(it.home.batonHome, 'jobs', id, 'prompt-2.md'), 'utf8')
+  for (const [file, agent, how] of [
+    ['threshold.yaml', 'my-agent', 'Half.'],
+    ['no-hooks.yaml', 'simple-agent', 'Half.'],
+    ['webhook.yaml', 'researcher', 'A hook ended the session'],
+    ...(hasJq ? [['shell-scripts.yaml', 'coder', '# Continuation Context\n\nYou are continuing work'] as const] : []),
+  ] as const) {
+    lay(it, file)
+    const ran = await it.baton('run', agent, '--runtime', 'scripted', ...FLAGS)
+    const job = JSON.parse(ran.stdout || '{}')
+    expect({ file, code: ran.code, stderr: ran.stderr, ...job }).toMatchObject({
+      file,
+      code: 0,
+      status: 'completed',
+      handoffs: 1,
+    })
+    expect(first(job.job_id)).toContain(how)
+  }
+  const asked = await it.baton('jobs', 'logs', (await it.jobs()).find(({ agent }) => agent === 'researcher')!.job_id)
+  expect(asked.stdout).toMatch(/`Notify monitoring` \(context_threshold\) failed: MONITORING_TOKEN: not set/)
+})
+
+test('what is written wrong is told with its place, and no job is begun', async () => {
+  const it = await jobStage({ steps: [] })
+  lay(it, 'worktree.yaml', (text) =>
+    text.replace('push_on_success', 'push_on_sucess').replace('context_threshold: 0.10', 'context_threshold: 10'),
+  )
+  const ran = await it.baton('run', 'coder', ...FLAGS)
+  expect(ran).toMatchObject({ code: 2 })
+  expect(JSON.parse(ran.stderr).problems).toMatchObject([
+    { key: 'agents[0].session.context_threshold', reason: '10 is not between 0 and 1', hint: 'write `0.1`', line: 17 },
+    { key: 'agents[0].workspace.push_on_sucess', hint: 'did you mean `push_on_success`?', line: 12 },
+  ])
+  expect(await it.jobs()).toEqual([])
+})

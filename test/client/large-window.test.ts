@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest'
+import { copies } from '../../src/model/log.js'
+import { mainRequests, type Stage, stage, told } from '../harness/stage.js'
+import { startTui } from '../harness/tui.js'
+
+/** A model with a window of a million tokens: it compacts at 967,000. */
+const MODEL = 'claude-opus-5-5'
+
+const CLIMB = [50_008, 145_008, 160_008, 215_008, 240_008, 290_008, 310_008, 320_008, 330_008]
+const climb = {
+  steps: [...CLIMB.map((used) => ({ bash: `echo at ${used}`, used })), { text: 'Done.', used: 331_008 }],
+}
+
+async function levelsOf(it: Stage): Promise<unknown[]> {
+  return (await it.events('level_crossed')).map(({ data }) => [data.level, data.at_tokens])
+}
+
+test('in a 1M window the client is told at 150k and 225k and offered a handoff at 300k', async () => {
+  const it = await stage(climb, { handoff: true })
+  const tui = await startTui(it.home, { model: MODEL })
+  await tui.submit('go')
+  await tui.waitIdle()
+  await tui.waitFor(/331k\/~?967k · handoff/)
+
+  expect(await levelsOf(it)).toEqual([
+    ['notice', 150_000],
+    ['warning', 225_000],
+    ['handoff', 300_000],
+  ])
+  for (const level of ['notice', 'warning', 'handoff']) expect(Math.max(...told(it.model, level))).toBe(1)
+  // The request after the one that reached the level carries it.
+  expect(told(it.model, 'notice').slice(0, 3)).toEqual([0, 0, 0])
+  expect(told(it.model, 'handoff').slice(0, 7)).toEqual([0, 0, 0, 0, 0, 0, 0])
+  const offers = (await it.messages()).filter(({ user_text }) => user_text?.includes('/handoff'))
+  expect(offers).toHaveLength(1)
+  expect(offers[0]!.user_text).toContain('handoff.large_window: auto')
+  expect(offers[0]!.user_text).toContain('full-window')
+  expect(offers[0]!.status).toBe('delivered')
+  expect(await it.events('handoff_requested')).toEqual([])
+  expect(mainRequests(it.model).some((entry) => copies(entry, 'handoff brief') > 0)).toBe(false)
+  expect(await it.session()).toMatchObject({ level: 'handoff', handoff_tokens: 300_000, handoffs: 0 })
+})
+
+test('with the preset full-window nothing happens in a 1M window before 50 % of the compaction point', async () => {
+  const it = await stage(
+    {
+      steps: [
+        ...[50_008, 160_008, 310_008, 480_008].map((used) => ({ bash: `echo at ${used}`, used })),
+        { bash: 'echo half', used: 484_008, repeat: 3, grow: 100 },
+        { text: 'Done.', used: 485_008 },
+      ],
+    },
+    { config: 'presets: [full-window]\n' },
+  )
+  const tui = await startTui(it.home, { model: MODEL })
+  await tui.submit('go')
+  await tui.waitIdle()
+  await tui.waitFor(/485k\/~?967k · notice/)
+  expect(await levelsOf(it)).toEqual([['notice', 483_500]])
+  expect((await it.messages()).map(({ category }) => category)).toEqual(['context'])
+  expect(told(it.model, 'notice').slice(0, 5)).toEqual([0, 0, 0, 0, 0])
+})

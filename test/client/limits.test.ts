@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest'
+import { type PrintOptions, runPrint } from '../harness/run-print.js'
+import { mainRequests, stage, words } from '../harness/stage.js'
+
+interface Case {
+  run: Omit<PrintOptions, 'prompt'>
+  settings?: Record<string, unknown>
+  window: number
+  point: number
+  mode: 'proactive' | 'reactive' | 'off'
+  /** What the agent is told lies ahead. */
+  says: RegExp
+}
+
+const summarised = /At that point the client replaces the earlier conversation by a summary/g
+/** One of each kind: test/client/claude-code/limits.test.ts compares all with what the client says. */
+const CASES: [string, Case][] = [
+  [
+    'a model asked for with 1M',
+    {
+      run: { model: 'claude-sonnet-4-5[1m]' },
+      window: 1_000_000,
+      point: 967_000,
+      mode: 'reactive',
+      says: /compacted when the API refuses a request/g,
+    },
+  ],
+  [
+    '--autocompact',
+    {
+      run: { model: 'claude-opus-4-6', args: ['--autocompact', '100000'] },
+      window: 200_000,
+      point: 67_000,
+      mode: 'proactive',
+      says: summarised,
+    },
+  ],
+  [
+    'compaction off in the settings',
+    {
+      run: { model: 'claude-opus-4-6' },
+      settings: { autoCompactEnabled: false },
+      window: 200_000,
+      point: 177_000,
+      mode: 'off',
+      says: /the refusal point \(compaction is off\).*the client refuses to go on, because compaction is off/g,
+    },
+  ],
+]
+
+/** With the mod the client itself reports its point: once a point that was set, once no point at all. */
+const WITH_MOD = ['--autocompact', 'compaction off in the settings']
+
+const WITH_AND_WITHOUT = [
+  ...CASES.map(([name, given]) => [`${name}, without the mod`, false, given] as const),
+  ...CASES.filter(([name]) => WITH_MOD.includes(name)).map(
+    ([name, given]) => [`${name}, with the mod`, true, given] as const,
+  ),
+]
+
+test.each(WITH_AND_WITHOUT)(
+  '%s: window and compaction point are the client’s',
+  async (_, mod, { run, settings, window, point, mode, says }) => {
+    const used = Math.round(point * 0.6)
+    const it = await stage(
+      { steps: [{ bash: 'echo a', used, grow: 1, repeat: 4 }, 'Done.'] },
+      { mod, config: 'presets: [full-window]\nhandoff: {mode: off}\n', ...(settings ? { settings } : {}) },
+    )
+    const { result } = await runPrint(it.home, { prompt: 'go', ...run })
+    expect(result).toMatchObject({ result: 'Done.', is_error: false })
+    const session = await it.session()
+    expect(session).toMatchObject({
+      window_tokens: window,
+      compaction_tokens: point,
+      compaction_mode: mode,
+      // the refusal point is told by nobody
+      exact: mod && mode !== 'off',
+      level: 'notice',
+    })
+    expect(session.used_percent).toBeCloseTo((session.used_tokens! / window) * 100, 0)
+    expect(session.compaction_percent).toBeCloseTo((session.used_tokens! / point) * 100, 0)
+    const last = mainRequests(it.model).at(-1)!
+    expect(words(last, /Context level "notice"/g)).toHaveLength(1)
+    expect(words(last, says)).toHaveLength(1)
+    const told = `(${session.exact ? '' : 'about '}${String(point).replace(/(\d)(\d{3})$/, '$1,$2')})`
+    expect(words(last, /\((about )?\d+,\d{3}\)/g)).toEqual([told])
+  },
+)

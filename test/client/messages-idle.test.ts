@@ -1,0 +1,107 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { copies } from '../../src/model/log.js'
+import { mainRequests, type Stage, stage } from '../harness/stage.js'
+import { startTui, type Tui } from '../harness/tui.js'
+import { until } from '../harness/wait.js'
+
+const MODEL = 'claude-opus-4-6'
+const sent = async (it: Stage, ...args: string[]) => it.json<{ message_id: string; status: string }>('send', ...args)
+const statusOf = async (it: Stage, id: string) => (await it.messages()).find((m) => m.message_id === id)!
+const requestsWith = (it: Stage, text: string) => mainRequests(it.model).filter((entry) => copies(entry, text) > 0)
+
+/** Returns once the turn is over and Baton knows it. */
+async function knownIdle(it: Stage, tui: Tui): Promise<void> {
+  await tui.waitIdle()
+  await until('it is known to be idle', async () => (await it.sessions()).some(({ state }) => state === 'idle'))
+}
+
+test('an idle session is woken by a message, once', async () => {
+  const it = await stage({ rest: { text: 'All right.', used: 20_008 } }, { env: { BATON_SEAT: 'api' } })
+  const tui = await startTui(it.home, { model: MODEL, args: ['--permission-mode', 'bypassPermissions'] })
+  await tui.submit('hello')
+  await knownIdle(it, tui)
+  const asked = mainRequests(it.model).length
+  const { message_id, status } = await sent(it, 'api', 'please look at the logs', '--from', 'lena')
+  expect(status).toBe('sent')
+  await until('the model is asked', () => requestsWith(it, 'Message from lena: please look at the logs').length === 1)
+  await tui.waitIdle()
+  await until('it is delivered', async () => (await statusOf(it, message_id)).status === 'delivered')
+  expect(mainRequests(it.model)).toHaveLength(asked + 1)
+  expect(copies(mainRequests(it.model).at(-1)!, 'please look at the logs')).toBe(1)
+  expect(await statusOf(it, message_id)).toMatchObject({ via: 'order', repeated: false, sender: 'lena' })
+})
+
+test('a busy session reads each message at the moment its mode names', async () => {
+  const it = await stage(
+    {
+      steps: [
+        { bash: 'until [ -e go ]; do sleep 0.1; done; echo one', used: 20_008 },
+        { bash: 'echo two', used: 21_008 },
+        { text: 'First done.', used: 22_008 },
+        { text: 'All done.', used: 23_008 },
+      ],
+    },
+    { server: true, mod: false, env: { BATON_SEAT: 'api' } },
+  )
+  const tui = await startTui(it.home, { model: MODEL, args: ['--permission-mode', 'bypassPermissions'] })
+  await tui.submit('work')
+  await until('it works', () => mainRequests(it.model).length === 1)
+  await until('it is known', async () => (await it.sessions()).length === 1)
+  await sent(it, 'api', 'at the end please')
+  await sent(it, 'api', 'soon please', '--mode', 'important')
+  writeFileSync(path.join(it.home.project, 'go'), '')
+  await tui.waitFor(/All done/)
+  const counts = (text: string) => mainRequests(it.model).map((entry) => copies(entry, text))
+  expect(counts('soon please')).toEqual([0, 1, 1, 1])
+  expect(counts('at the end please')).toEqual([0, 0, 0, 1])
+  await tui.waitIdle()
+  expect((await it.messages()).map((m) => [m.mode, m.status, m.via])).toEqual([
+    ['sequential', 'delivered', 'Stop'],
+    ['important', 'delivered', 'PostToolBatch'],
+  ])
+})
+
+test('a text longer than the client takes is read from a file of its own', async () => {
+  const it = await stage({ rest: { text: 'Fine.', used: 20_008 } }, { env: { BATON_SEAT: 'api' } })
+  const tui = await startTui(it.home, { model: MODEL })
+  await tui.submit('hello')
+  await knownIdle(it, tui)
+  await sent(it, 'api', `begins here ${'x'.repeat(20_000)} ends here`)
+  await until('the model is asked', () => requestsWith(it, 'begins here').length > 0)
+  const { text_file } = (await it.messages())[0]!
+  expect(copies(mainRequests(it.model).at(-1)!, text_file!)).toBe(1)
+  expect(readFileSync(text_file!, 'utf8')).toMatch(/ends here$/)
+  expect(statSync(text_file!).mode & 0o777).toBe(0o600)
+})
+
+test('without the mod an idle session in tmux is told by keys, and a draft is left alone', async () => {
+  const it = await stage(
+    { rest: { text: 'All right.', used: 20_008 } },
+    { server: true, mod: false, env: { BATON_SEAT: 'api' } },
+  )
+  const tui = await startTui(it.home, { model: MODEL, args: ['--permission-mode', 'bypassPermissions'] })
+  await tui.submit('hello')
+  await knownIdle(it, tui)
+  // The sender may have another configuration of the client than the session.
+  const own = it.home.env.CLAUDE_CONFIG_DIR!
+  it.home.env.CLAUDE_CONFIG_DIR = path.join(it.home.dir, 'of-another-shell')
+  const first = await sent(it, 'api', 'first words\nin two lines')
+  it.home.env.CLAUDE_CONFIG_DIR = own
+  expect(first.status).not.toBe('queued')
+  await until('the model is asked', () => requestsWith(it, 'first words').length > 0)
+  await tui.waitIdle()
+  await until('it is delivered', async () => (await statusOf(it, first.message_id)).status === 'delivered')
+  expect(await statusOf(it, first.message_id)).toMatchObject({ via: 'keys', repeated: false })
+  expect(copies(mainRequests(it.model).at(-1)!, 'first words')).toBe(1)
+
+  await knownIdle(it, tui)
+  await tui.type('my own draft')
+  await tui.waitFor(/my own draft/)
+  const second = await sent(it, 'api', 'second words')
+  expect(second.status).toBe('queued')
+  await tui.key('Enter')
+  await until('the model is asked', () => requestsWith(it, 'my own draft').length > 0)
+  expect(copies(requestsWith(it, 'my own draft')[0]!, 'second words')).toBe(1)
+})

@@ -1,0 +1,153 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { copies } from '../../src/model/log.js'
+import { alive } from '../harness/processes.js'
+import { runPrint } from '../harness/run-print.js'
+import { mainRequests, type Stage, stage } from '../harness/stage.js'
+import { startTui, type Tui } from '../harness/tui.js'
+import { until } from '../harness/wait.js'
+
+const MODEL = 'claude-opus-4-6'
+const sent = async (it: Stage, ...args: string[]) => it.json<{ message_id: string; status: string }>('send', ...args)
+const statusOf = async (it: Stage, id: string) => (await it.messages()).find((m) => m.message_id === id)!
+const delivered = (it: Stage, id: string) =>
+  until('it is delivered', async () => (await statusOf(it, id)).status === 'delivered' && statusOf(it, id))
+const requestsWith = (it: Stage, text: string) => mainRequests(it.model).filter((entry) => copies(entry, text) > 0)
+const sessionIn = (it: Stage, text: string) => requestsWith(it, text)[0]!.session_id
+
+/** Process ids of the waiters that sleep. */
+function waiters(it: Stage): number[] {
+  const folder = path.join(it.home.batonHome, 'waiters')
+  const names = readdirSync(it.home.batonHome).includes('waiters') ? readdirSync(folder) : []
+  return names.flatMap((name) => /^\d+\.(\d+)$/.exec(name)?.[1] ?? []).map(Number)
+}
+
+async function idle(it: Stage, tui: Tui): Promise<void> {
+  await tui.waitIdle()
+  await until('the session is known as idle', async () => (await it.sessions()).some(({ state }) => state === 'idle'))
+  await until('a waiter sleeps', () => waiters(it).length === 1)
+}
+
+const begin = async (it: Stage): Promise<Tui> => {
+  const tui = await startTui(it.home, { model: MODEL })
+  await tui.submit('hello')
+  await idle(it, tui)
+  return tui
+}
+
+test('a message wakes an idle session beside which a waiter sleeps, once; after /clear only the fresh one', async () => {
+  const it = await stage({ rest: { text: 'Fine.', used: 20_008 } }, { waiter: true, env: { BATON_SEAT: 'api' } })
+  const tui = await begin(it)
+  const first = tui.sessionId()!
+  const asked = mainRequests(it.model).length
+  await tui.type('my draft')
+  await tui.waitFor(/my draft/)
+  const one = await sent(it, 'api', 'please look at the logs', '--from', 'lena')
+  expect(one.status).toBe('sent')
+  expect(await delivered(it, one.message_id)).toMatchObject({ via: 'waiter', repeated: false, sender: 'lena' })
+  await idle(it, tui)
+  expect(mainRequests(it.model)).toHaveLength(asked + 1)
+  expect(copies(mainRequests(it.model).at(-1)!, 'Message from lena: please look at the logs')).toBe(1)
+  expect(await tui.screen()).toMatch(/❯\s+my draft/)
+  expect(await tui.screen()).toMatch(/Baton has something for this session/)
+  await tui.key('C-u')
+
+  const [before] = waiters(it)
+  await tui.submit('/clear')
+  const second = await until('the fresh session', () => tui.sessionId() !== first && tui.sessionId()!)
+  await until('its waiter alone', () => waiters(it).length === 1 && waiters(it)[0] !== before && !alive(before!))
+  await until('it is known', async () => (await it.sessions()).some(({ session_id }) => session_id === second))
+  const two = await sent(it, 'api', 'and now the tests')
+  expect(await delivered(it, two.message_id)).toMatchObject({ via: 'waiter', repeated: false })
+  expect(sessionIn(it, 'and now the tests')).toBe(second)
+  expect(requestsWith(it, 'and now the tests')).toHaveLength(1)
+
+  await idle(it, tui)
+  const [last] = waiters(it)
+  await tui.exit()
+  await until('the waiter ends with its client', () => !alive(last!) && waiters(it).length === 0)
+})
+
+test('two messages at once are read once each, in their order', async () => {
+  const it = await stage({ rest: { text: 'Fine.', used: 20_008 } }, { waiter: true, env: { BATON_SEAT: 'api' } })
+  const tui = await begin(it)
+  const [one, two] = await Promise.all([sent(it, 'api', 'first words'), sent(it, 'api', 'second words')])
+  for (const { message_id } of [one, two]) expect(await delivered(it, message_id)).toMatchObject({ repeated: false })
+  // The second message may begin a turn of its own after the first.
+  await until('a request holds both', () =>
+    requestsWith(it, 'first words').some((one) => copies(one, 'second words') > 0),
+  )
+  await idle(it, tui)
+  for (const words of ['first words', 'second words']) expect(copies(mainRequests(it.model).at(-1)!, words)).toBe(1)
+})
+
+test('a waiter that was killed: the message waits, and comes with the next prompt; the next turn has a waiter again', async () => {
+  const it = await stage({ rest: { text: 'Fine.', used: 20_008 } }, { waiter: true, env: { BATON_SEAT: 'api' } })
+  const tui = await startTui(it.home, { model: MODEL, env: { TMUX_PANE: '', TMUX: '' } })
+  await tui.submit('hello')
+  await idle(it, tui)
+  process.kill(waiters(it)[0]!, 'SIGKILL')
+  await tui.type('x') // a draft: nothing may be typed
+  await tui.waitFor(/❯\s+x/)
+  const { message_id } = await sent(it, 'api', 'for whoever comes next')
+  await until('it waits again', async () => (await statusOf(it, message_id)).status === 'queued')
+  expect(requestsWith(it, 'for whoever comes next')).toEqual([])
+  await tui.key('Enter')
+  expect(await delivered(it, message_id)).toMatchObject({ via: 'UserPromptSubmit', repeated: false })
+  expect(requestsWith(it, 'for whoever comes next')).toHaveLength(1)
+  await idle(it, tui)
+  const again = await sent(it, 'api', 'woken again')
+  expect(await delivered(it, again.message_id)).toMatchObject({ via: 'waiter' })
+})
+
+test('a person asks an idle session for a brief: it is woken and gives it', async () => {
+  const brief = '# Handoff brief\n\n## Goal and why\nGreet.\n\n## Next exact step\nNothing.'
+  const it = await stage(
+    {
+      steps: [
+        { text: 'Hi.', used: 20_008 },
+        { text: brief, used: 21_008 },
+      ],
+      rest: { text: brief, used: 22_008 },
+    },
+    { waiter: true, handoff: true, env: { BATON_SEAT: 'api' } },
+  )
+  await begin(it)
+  await it.json('handoffs', 'request', 'api')
+  await until('it is asked', () => requestsWith(it, 'A handoff brief for api is wanted').length > 0)
+  await until(
+    'the brief is taken',
+    async () => (await it.json<{ briefs: unknown[] }>('handoffs', 'list')).briefs.length === 1,
+  )
+})
+
+test('a print run does not wait for a waiter; uninstall ends those that sleep and gives back the settings', async () => {
+  const settings = { hooks: { Stop: [{ hooks: [{ type: 'command', command: 'true' }] }] } }
+  const it = await stage({ rest: { text: 'Fine.', used: 20_008 } }, { waiter: true, settings })
+  const file = path.join(it.home.configDir, 'settings.json')
+  expect(readFileSync(file, 'utf8')).toContain('asyncRewake')
+  const run = await runPrint(it.home, { prompt: 'go', model: MODEL })
+  expect(run).toMatchObject({ code: 0, timedOut: false })
+  expect(waiters(it)).toEqual([])
+  const tui = await begin(it)
+  const [waiter] = waiters(it)
+  await it.json('uninstall')
+  await until('it is gone', () => !alive(waiter!))
+  expect(JSON.parse(readFileSync(file, 'utf8')).hooks).toEqual(settings.hooks)
+  expect(tui.registry()?.status).toBe('idle')
+})
+
+test('a client that is killed keeps its messages for the next one in the seat', async () => {
+  const it = await stage({ rest: { text: 'Fine.', used: 20_008 } }, { waiter: true, env: { BATON_SEAT: 'api' } })
+  const tui = await begin(it)
+  process.kill(tui.pid, 'SIGKILL')
+  await until('it is gone', () => !alive(tui.pid))
+  const { message_id, status } = await sent(it, 'api', 'nobody is there')
+  expect(status).toBe('queued')
+  await tui.kill()
+  const next = await startTui(it.home, { model: MODEL, args: ['--continue'] })
+  await next.submit('go on')
+  expect(await delivered(it, message_id)).toMatchObject({ repeated: false })
+  expect(requestsWith(it, 'nobody is there')).toHaveLength(1)
+})

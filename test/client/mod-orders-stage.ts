@@ -1,0 +1,81 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { onTestFinished } from 'vitest'
+import { MOD_NAME, modFiles } from '../../src/agents/claude-code/mod/mod.js'
+import { giveOrder, readOrderAnswer } from '../../src/agents/claude-code/orders.js'
+import type { Order, OrderAnswer } from '../../src/contract/records/handoff.js'
+import { type LogEntry, textsOf } from '../../src/model/log.js'
+import { type Model, startModel } from '../../src/model/model.js'
+import type { ScriptInput } from '../../src/model/script.js'
+import { type Home, makeHome } from '../harness/home.js'
+import { startTape, type Tape } from './claude-code/tape.js'
+
+/** A client with the mod, hooks that write down what they are told, and nothing else of Baton. */
+export interface OrderStage {
+  home: Home
+  model: Model
+  tape: Tape
+  liveDir: string
+  /** Gives an order to a session; the rest is chosen. Returns it as given. */
+  order(session: string, change?: Partial<Order>): Order
+  answer(order: Order): OrderAnswer | null
+  /**
+   * The hindrance of the order, as the mod wrote beside it; null if it has not seen it, or nothing
+   * hindered it.
+   */
+  hindrance(order: Order): string | null
+  /** The requests on the main chain that carry a text. */
+  requestsWith(text: string): LogEntry[]
+  /** How often the client has begun a session by a clear. */
+  clears(): number
+}
+
+export const PROMPT = '[baton] Go on with the parser: next step write the tokenizer.'
+export const REQUEST = '[baton] Please write a handoff brief as your answer.'
+
+let orders = 0
+
+/** `change` edits the program of the mod before the client loads it. */
+export async function orderStage(
+  script: ScriptInput,
+  change: (program: string) => string = (program) => program,
+): Promise<OrderStage> {
+  const model = await startModel({ script })
+  onTestFinished(() => model.close())
+  const home = makeHome({ model })
+  const liveDir = path.join(home.batonHome, 'live')
+  mkdirSync(liveDir, { recursive: true })
+  for (const file of modFiles({ liveDir, requestPrompt: REQUEST })) {
+    const at = path.join(home.configDir, 'skills', MOD_NAME, file.path)
+    mkdirSync(path.dirname(at), { recursive: true })
+    writeFileSync(at, file.path.endsWith('register.js') ? change(file.text) : file.text)
+  }
+  const tape = startTape(home, liveDir)
+  return {
+    home,
+    model,
+    tape,
+    liveDir,
+    order: (session, change = {}) => {
+      const order: Order = {
+        format: 1,
+        orderId: `order-${process.pid}-${++orders}`,
+        session,
+        do: 'hand-off',
+        prompt: PROMPT,
+        until: Date.now() + 600_000,
+        ...change,
+      }
+      giveOrder(liveDir, order)
+      return order
+    },
+    hindrance: ({ session, orderId }) => {
+      const seen = path.join(liveDir, `${session}.${orderId}.seen.json`)
+      return existsSync(seen) ? (/"by":"(\w+)"/.exec(readFileSync(seen, 'utf8'))?.[1] ?? null) : null
+    },
+    answer: (order) => readOrderAnswer(liveDir, order.session, order.orderId),
+    requestsWith: (text) =>
+      model.log().filter((entry) => entry.kind === 'main' && textsOf(entry).some((one) => one.includes(text))),
+    clears: () => tape.told().filter(({ event, body }) => event === 'SessionStart' && body.source === 'clear').length,
+  }
+}

@@ -1,0 +1,165 @@
+import { spawn } from 'node:child_process'
+import { appendFileSync, writeFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { copies } from '../../src/model/log.js'
+import { type HookRun, pretend, said } from '../harness/hooks.js'
+import { runPrint, startPrint } from '../harness/run-print.js'
+import { levelMark, mainRequests, type Stage, stage, told } from '../harness/stage.js'
+import { until } from '../harness/wait.js'
+
+const MODEL = 'claude-opus-4-6'
+const client = (it: Stage): number => spawn('sleep', ['300'], { env: it.home.env, stdio: 'ignore' }).pid!
+const toldBy = (runs: HookRun[]): string[] => said(runs).agent.flatMap((text) => text.match(/level "\w+"/g) ?? [])
+
+test('servers that come and go and an upgrade in between repeat nothing and forget nothing', async () => {
+  const it = await stage({
+    steps: [
+      { bash: 'echo a', used: 90_008, grow: 100, repeat: 3 },
+      { text: 'One.', used: 90_408 },
+      { bash: 'echo b', used: 91_008, grow: 100, repeat: 3 },
+      { text: 'Two.', used: 91_408 },
+      { bash: 'echo c', used: 92_008, grow: 100, repeat: 3 },
+      { text: 'Three.', used: 120_008 },
+      { bash: 'echo d', used: 121_008, grow: 100, repeat: 2 },
+      { text: 'Four.', used: 121_408 },
+    ],
+  })
+  const server = await it.serve()
+  const { sessionId } = await runPrint(it.home, { prompt: 'go', model: MODEL })
+  const on = () => runPrint(it.home, { prompt: 'on', model: MODEL, args: ['--resume', sessionId!] })
+  await server.stop()
+  await on()
+  expect(await it.json('install')).toMatchObject({ changed: false })
+  const again = await it.serve()
+  await on()
+  await again.stop()
+  await on()
+  const [notice, warning] = [told(it.model, 'notice'), told(it.model, 'warning')]
+  expect(notice).toEqual([0, notice[1], 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1])
+  expect(warning).toEqual([...Array(12).fill(0), 1, 1, 1])
+  expect((await it.events('level_crossed')).map((event) => event.data.level)).toEqual(['notice', 'warning'])
+  expect(await it.messages()).toMatchObject([
+    { status: 'delivered', repeated: false },
+    { status: 'delivered', repeated: false },
+  ])
+  expect(await it.session()).toMatchObject({ cycle: 1, used_tokens: 121_408 })
+})
+
+test('a clock years behind counts, and a late or doubled report neither warns nor mutes', async () => {
+  const it = await stage({}, { server: false })
+  const session = pretend(it.home, client(it))
+  const then = Date.parse('2009-01-01')
+  const runs: HookRun[] = []
+  const hook = async (): Promise<number | null> => {
+    runs.push(
+      await session.hook('Stop', { last_assistant_message: 'x' }),
+      await session.hook('UserPromptSubmit', { prompt: 'go' }),
+    )
+    return (await it.session()).used_tokens
+  }
+  session.live(60_008, then)
+  expect(await hook()).toBe(60_008)
+  session.live(90_008, then + 2)
+  expect(await hook()).toBe(90_008)
+  // late: written before the one we know of, by its own clock
+  session.live(150_008, then + 1)
+  expect(await hook()).toBe(90_008)
+  session.live(90_008, then + 3)
+  expect(await hook()).toBe(90_008)
+  session.live(120_008, then + 4)
+  expect(await hook()).toBe(120_008)
+  await hook()
+  expect(toldBy(runs)).toEqual(['level "notice"', 'level "warning"'])
+  expect((await it.events('reading')).map((event) => event.data.used_tokens)).toEqual([60_008, 90_008, 120_008])
+})
+
+test('a status line of before the compaction that arrives after it changes nothing', async () => {
+  // The transcript that a compaction waits for never comes: nobody writes it.
+  const it = await stage({}, { server: true, env: { BATON_PATIENCE: '1' } })
+  const session = pretend(it.home, client(it))
+  await session.hook('SessionStart', { source: 'startup' })
+  const runs = [await session.batch(150_008), await session.hook('UserPromptSubmit', { prompt: 'go' })]
+  await session.statusLine(150_008)
+  await session.hook('PreCompact', { trigger: 'auto', custom_instructions: null })
+  await session.hook('SessionStart', { source: 'compact', model: MODEL })
+  await session.hook('PostCompact', { trigger: 'auto', compact_summary: 'All.' })
+  appendFileSync(
+    session.transcript,
+    `${JSON.stringify({ type: 'system', subtype: 'compact_boundary', isSidechain: false, compactMetadata: { trigger: 'auto', preTokens: 150_008, postTokens: 3000 } })}\n`,
+  )
+  const late = await session.statusLine(150_008)
+  expect(late.stdout).toContain('ctx –')
+  expect(await it.session()).toMatchObject({ used_tokens: null, level: null, cycle: 2, compactions: 1 })
+  runs.push(await session.batch(90_008), await session.hook('UserPromptSubmit', { prompt: 'go' }))
+  expect(await it.session()).toMatchObject({ used_tokens: 90_008, level: 'notice', cycle: 2 })
+  runs.push(await session.hook('UserPromptSubmit', { prompt: 'go' }))
+  expect(toldBy(runs)).toEqual(['level "handoff"', 'level "notice"'])
+  expect(await it.events('compaction_complete')).toHaveLength(1)
+})
+
+const KILLED = [
+  ['no server, its transcript holds the warning', false, true],
+  ['server, its transcript lost the warning', true, false],
+] as const
+
+test.each(KILLED)(
+  'the client killed before it could ask: told again, marked, only where it was lost: %s',
+  async (_, server, held) => {
+    const it = await stage(
+      {
+        steps: [
+          { bash: 'echo a', used: 84_008, grow: 100, repeat: 2 },
+          { bash: 'touch hold', used: 84_208 },
+          { bash: 'echo b', used: 84_308, grow: 100, repeat: 2 },
+          { text: 'Done.', used: 84_508 },
+        ],
+      },
+      { server, config: 'levels: [{ name: notice, at: 84200 }]\n' },
+    )
+    // Another hook of the user holds the client, so that it dies between our answer and its next request. The hook
+    // ends with the folder.
+    const mine = it.home.readSettings() as { hooks: Record<string, unknown[]> }
+    const holding = { hooks: [{ type: 'command', command: 'while [ -e hold ]; do sleep 0.1; done' }] }
+    it.home.settings({ hooks: { ...mine.hooks, PostToolBatch: [...mine.hooks.PostToolBatch!, holding] } })
+    const run = startPrint(it.home, { prompt: 'go', model: MODEL })
+    const session = await until('the session', () => run.messages.find((m) => m.session_id)?.session_id)
+    const transcript = (): string => it.home.transcript(session) ?? ''
+    await until('the warning is given', () => transcript().includes('hook_additional_context'))
+    run.kill('SIGKILL')
+    await run.done
+    expect(told(it.model, 'notice').at(-1)).toBe(0)
+    // the client writes its transcript a moment late: what it had not written when it died is missing
+    const { transcript_path } = await it.session()
+    const lines = transcript().split('\n')
+    if (!held) writeFileSync(transcript_path!, lines.filter((line) => !line.includes('[baton]')).join('\n'))
+
+    it.home.settings({ hooks: mine.hooks })
+    await runPrint(it.home, { prompt: 'on', model: MODEL, args: ['--resume', session] })
+    const after = mainRequests(it.model).slice(3)
+    expect(after.map((entry) => copies(entry, levelMark('notice')))).toEqual([1, 1, 1])
+    expect(copies(after[0]!, '(repeated: the client stopped')).toBe(held ? 0 : 1)
+    expect(await it.messages()).toMatchObject([{ status: 'delivered', repeated: !held }])
+    expect(await it.events('level_crossed')).toHaveLength(1)
+  },
+)
+
+test('the client killed after it had asked: the conversation holds the warning once', async () => {
+  const it = await stage({
+    steps: [
+      { bash: 'echo a', used: 90_008, grow: 100, repeat: 3 },
+      { text: 'Done.', used: 90_408, fail: { kind: 'hang', times: 1 } },
+    ],
+  })
+  const run = startPrint(it.home, { prompt: 'go', model: MODEL })
+  await until('the model hangs', () => mainRequests(it.model).length === 4)
+  expect(told(it.model, 'notice').at(-1)).toBe(1)
+  run.kill('SIGKILL')
+  const { sessionId } = await run.done
+  await runPrint(it.home, { prompt: 'on', model: MODEL, args: ['--resume', sessionId!] })
+  // what the client had not written when it died it does again, so there may be more than one
+  // request
+  const after = told(it.model, 'notice').slice(4)
+  expect(after.length).toBeGreaterThan(0)
+  expect(after).toEqual(after.map(() => 1))
+  expect(await it.messages()).toMatchObject([{ status: 'delivered' }])
+})

@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import type { SessionOptions } from '../../src/contract/runtime.js'
+import { ears, hear } from '../../src/jobs/runtimes/heard.cases.js'
+import { ENDLESS, type Plan } from '../../src/jobs/runtimes/runtime.cases.js'
+import { isAlive } from '../../src/lib/process-info.js'
+import { alive } from '../harness/processes.js'
+import { until } from '../harness/wait.js'
+import type { RealPlace } from './runtime-place.js'
+
+/** What every runtime with a client of its own does. */
+export function realCases(place: (plan: Plan) => Promise<RealPlace>): void {
+  const wish = (at: RealPlace): SessionOptions => ({
+    sessionId: randomUUID(),
+    begin: { how: 'fresh' },
+    cwd: at.cwd,
+    env: at.env,
+    model: 'claude-opus-4-6',
+    permissionMode: 'bypassPermissions',
+    allowedTools: null,
+    disallowedTools: ['WebFetch'],
+    appendSystemPrompt: 'Speak of lighthouses.',
+    maxTurns: 9,
+    maxBudgetUsd: 50,
+    compacts: true,
+  })
+  const toolPid = (at: RealPlace): number | null => {
+    try {
+      return Number(readFileSync(path.join(at.cwd, 'endless.pid'), 'utf8')) || null
+    } catch {
+      return null
+    }
+  }
+
+  test('a client killed from outside is told with its signal, and kill ends the tool it left', async () => {
+    const at = await place({ steps: [{ run: [ENDLESS] }] })
+    const heard = hear(at.runtime.start(wish(at), ears()))
+    expect(isAlive(heard.session.process!)).toBe(true)
+    heard.session.say('work')
+    const tool = await until('the tool runs', () => toolPid(at))
+    const first = at.requests()[0]!
+    expect(first).toContain('Speak of lighthouses.')
+
+    process.kill(heard.session.process!.pid, 'SIGKILL')
+    expect(await heard.next('exit')).toMatchObject({ code: null, signal: 'SIGKILL' })
+    expect(heard.messages.at(-1)!.kind).toBe('exit')
+    expect(heard.of('started')[0]!.tools).not.toContain('WebFetch')
+    expect(alive(tool)).toBe(true)
+    heard.session.kill()
+    await until('the tool is gone', () => !alive(tool))
+    await heard.session.end()
+    expect(isAlive(heard.session.process!)).toBe(false)
+  })
+
+  test.each([
+    ['never comes', 'hang'],
+    ['stops in the middle', 'stall'],
+  ] as const)('an interrupt ends a turn whose answer %s, and the session can be spoken to again', async (_, fail) => {
+    const at = await place({
+      steps: [{ text: 'Never said.', fail }],
+      replies: [{ when: 'still there?', text: 'Here again.' }],
+    })
+    const heard = hear(at.runtime.start(wish(at), ears()))
+    heard.session.say('work')
+    await until('the model is asked', () => at.requests().length === 1)
+    await heard.session.interrupt()
+    expect((await heard.next('result')).isError).toBe(true)
+    heard.session.say('still there?')
+    expect(await heard.next('result', 2)).toMatchObject({ isError: false, text: 'Here again.' })
+    await heard.session.end()
+  })
+
+  test('kill ends the client and its tool at once', async () => {
+    const at = await place({ steps: [{ run: [ENDLESS] }] })
+    const heard = hear(at.runtime.start(wish(at), ears()))
+    heard.session.say('work')
+    const tool = await until('the tool runs', () => toolPid(at))
+    heard.session.kill()
+    expect(await heard.next('exit')).toMatchObject({ signal: 'SIGKILL' })
+    await until('the tool is gone', () => !alive(tool))
+  })
+
+  test('a client that ends at once tells why, and one that cannot be started throws', async () => {
+    const at = await place({ steps: [{ text: 'Done.' }] })
+    const heard = hear(at.runtime.start({ ...wish(at), sessionId: 'no UUID' }, ears()))
+    heard.session.say('work')
+    expect(await heard.next('exit')).toMatchObject({ code: 1, trouble: expect.stringMatching(/session id/i) })
+    expect(await heard.session.usage()).toBeNull()
+    expect(() => at.runtime.start({ ...wish(at), cwd: path.join(at.cwd, 'nowhere') }, ears())).toThrow(
+      /there is no folder/,
+    )
+  })
+}

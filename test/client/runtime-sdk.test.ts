@@ -1,0 +1,17 @@
+import { openSdkRuntime } from '../../src/agents/claude-code/runtime/sdk-runtime.js'
+import { type Plan, runtimeCases } from '../../src/jobs/runtimes/runtime.cases.js'
+import { clientBinary } from '../harness/paths.js'
+import { realPlace } from './runtime-place.js'
+import { realCases } from './runtime-real.cases.js'
+
+const place = (plan: Plan) =>
+  realPlace(plan, (home) =>
+    openSdkRuntime({
+      project: home.project,
+      binary: clientBinary(),
+      ...(plan.earMs === undefined ? {} : { earMs: plan.earMs }),
+    }),
+  )
+
+runtimeCases(place)
+realCases(place)

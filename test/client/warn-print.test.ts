@@ -1,0 +1,109 @@
+import { expect, test } from 'vitest'
+import { copies } from '../../src/model/log.js'
+import type { ScriptInput } from '../../src/model/script.js'
+import { type PrintRun, runPrint } from '../harness/run-print.js'
+import { LEVELS, mainRequests, type Stage, stage, told, VARIANTS } from '../harness/stage.js'
+
+const MODEL = 'claude-opus-4-6'
+
+/** What the person before `-p` is shown, in order. */
+const shown = (run: PrintRun): string[] =>
+  run.messages.flatMap((m) =>
+    m.subtype === 'informational' && String(m.content).includes('[baton]') ? [String(m.content)] : [],
+  )
+
+/** One answer a figure; the last ends the turn. */
+const climb = (...figures: number[]): ScriptInput => ({
+  steps: figures.map((used, i) => (i < figures.length - 1 ? { bash: `echo ${i}`, used } : { text: 'Done.', used })),
+})
+
+function expectOnce(it: Stage, level: string, crossedBy: number): void {
+  const counts = told(it.model, level)
+  const first = counts.indexOf(1)
+  expect([level, counts]).toEqual([level, counts.map((_, i) => (i < first ? 0 : 1))])
+  expect(first, `${level} in ${counts}`).toBeGreaterThan(crossedBy)
+  expect(first, `${level} in ${counts}`).toBeLessThanOrEqual(crossedBy + 2)
+}
+
+test.each(VARIANTS)(
+  'each level is told once, two tool batches after the answer that crossed it at the latest: %s',
+  async (_, how) => {
+    const figures = [
+      60_008, 70_008, 84_008, 90_008, 95_008, 118_008, 120_008, 125_008, 143_008, 146_008, 150_008, 159_008, 160_008,
+      161_008, 162_008,
+    ]
+    const it = await stage(climb(...figures), how)
+    const run = await runPrint(it.home, { prompt: 'go', model: MODEL })
+    expect(run.result).toMatchObject({ result: 'Done.', is_error: false })
+    expect(mainRequests(it.model)).toHaveLength(figures.length)
+    for (const [level, figure] of [
+      ['notice', 84_008],
+      ['warning', 118_008],
+      ['handoff', 143_008],
+      ['critical', 159_008],
+    ] as const)
+      expectOnce(it, level, figures.indexOf(figure))
+    expect(shown(run).map((line) => LEVELS.find((level) => line.includes(`[baton] ${level}: `)))).toEqual([...LEVELS])
+    expect((await it.events('level_crossed')).map((event) => event.data.level)).toEqual([...LEVELS])
+    const warnings = await it.events('context_warning')
+    expect(warnings.map((event) => event.data.levels)).toEqual(LEVELS.map((level) => [level]))
+    for (const { data } of warnings)
+      expect(data).toMatchObject({ inputTokens: 8, cacheTokens: Number(data.usedTokens) - 8 })
+    expect((await it.messages()).map((m) => [m.status, m.repeated])).toEqual(LEVELS.map(() => ['delivered', false]))
+    expect(await it.session()).toMatchObject({ level: 'critical', used_tokens: 162_008 })
+  },
+)
+
+test('a jump over three levels gives one message with the present figure', async () => {
+  const it = await stage(climb(50_008, 150_008, 151_008, 152_008, 153_008), { mod: false, server: true })
+  const run = await runPrint(it.home, { prompt: 'go', model: MODEL })
+  expectOnce(it, 'handoff', 1)
+  for (const entry of mainRequests(it.model)) expect(copies(entry, 'Context level')).toBeLessThanOrEqual(1)
+  expect(shown(run)).toHaveLength(1)
+  expect((await it.events('level_crossed')).map((event) => event.data.level)).toEqual(['notice', 'warning', 'handoff'])
+  const warnings = await it.events('context_warning')
+  expect(warnings.map((event) => event.data.levels)).toEqual([['notice', 'warning', 'handoff']])
+  const { usedTokens, contextUsedPercent, contextRemainingPercent, compactionTokens } = warnings[0]!.data
+  expect(usedTokens).toBeGreaterThanOrEqual(150_008)
+  expect(Number(contextUsedPercent) + Number(contextRemainingPercent)).toBeCloseTo(100)
+  expect(compactionTokens).toBe(167_000)
+})
+
+test('what the last answer of a turn reached forces no turn and is told with the next prompt, once', async () => {
+  const it = await stage(
+    {
+      steps: [
+        { bash: 'echo a', used: 50_008 },
+        { text: 'Done.', used: 90_008 },
+        { bash: 'echo b', used: 91_008 },
+        { text: 'Done again.', used: 92_008 },
+        { text: 'And again.', used: 93_008 },
+      ],
+    },
+    { mod: true, server: false },
+  )
+  const first = await runPrint(it.home, { prompt: 'go', model: MODEL })
+  expect(first.result).toMatchObject({ result: 'Done.', num_turns: 2 })
+  expect(told(it.model, 'notice')).toEqual([0, 0])
+  expect((await it.events('level_crossed')).map((event) => event.data.level)).toEqual(['notice'])
+  expect(await it.messages()).toMatchObject([{ status: 'queued', category: 'context' }])
+
+  const second = await runPrint(it.home, { prompt: 'again', model: MODEL, args: ['--resume', first.sessionId!] })
+  expect(second.result).toMatchObject({ result: 'Done again.' })
+  expect(told(it.model, 'notice')).toEqual([0, 0, 1, 1])
+  await runPrint(it.home, { prompt: 'once more', model: MODEL, args: ['--resume', first.sessionId!] })
+  expect(told(it.model, 'notice')).toEqual([0, 0, 1, 1, 1])
+  // in `-p` the client prints nothing of what a session start says, but keeps it
+  const kept = it.home.transcript(first.sessionId!)!.split('"type":"hook_system_message","content":"[baton] notice: ')
+  expect(kept).toHaveLength(2)
+  expect(await it.events('context_warning')).toHaveLength(1)
+  expect(await it.messages()).toMatchObject([{ status: 'delivered', repeated: false }])
+})
+
+test('a lower figure alone re-arms nothing', async () => {
+  const it = await stage(climb(90_008, 91_008, 60_008, 61_008, 92_008, 93_008, 94_008))
+  await runPrint(it.home, { prompt: 'go', model: MODEL })
+  expectOnce(it, 'notice', 0)
+  expect(await it.events('level_crossed')).toHaveLength(1)
+  expect(await it.session()).toMatchObject({ cycle: 1, used_tokens: 94_008 })
+})

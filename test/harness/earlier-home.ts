@@ -1,0 +1,94 @@
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { keyOf } from '../../src/install/look.js'
+import { openDatabase } from '../../src/store/sqlite/driver.js'
+import { type Home, type HomeOptions, makeHome } from './home.js'
+import { REPOSITORY } from './paths.js'
+
+/** A home that version 0.1 left behind at commit 3fc0d27; `test/record/home.record.ts` records it. */
+export const EARLIER_HOME = path.join(REPOSITORY, 'test', 'fixtures', 'home-0.1')
+
+/** The answers of one version's commands, as JSON. */
+// biome-ignore lint/suspicious/noExplicitAny: a test looks into it at will
+type Said = any
+
+export interface Recorded {
+  /** Folders and the program of the machine it was recorded on. */
+  places: { root: string; package: string; node: string }
+  /** Names that are hashes over something with a path in it. */
+  names: { key: string; settings: string }
+  /** The client's settings before Baton was installed. */
+  original: string
+  sessions: { herons: string; stork: string; cranes: string }
+  /** The answers of the version that recorded it, before the signals in the spool came. */
+  said: Record<'status' | 'show' | 'archives' | 'recall' | 'briefs' | 'brief' | 'messages' | 'jobs' | 'events', Said>
+}
+
+export interface EarlierHome {
+  home: Home
+  recorded: Recorded
+}
+
+/** Files whose bytes are hashed or signed: they keep the paths of the machine they were recorded on. */
+const AS_RECORDED = /^(baton\/(archive|briefs)\/|home\/\.claude\/projects\/)/
+
+/**
+ * Unpacks the recorded home into a folder of the test, as if it had been recorded there, with the
+ * present package in the place of the earlier one: as after `npm install -g`.
+ */
+export function openEarlierHome(options: HomeOptions = {}): EarlierHome {
+  const home = makeHome(options)
+  const text = readFileSync(path.join(EARLIER_HOME, 'recorded.json'), 'utf8')
+  const { places, names } = JSON.parse(text) as Recorded
+  // Times of files are those of the test: what is old is tidied up.
+  execFileSync('tar', ['-xmzf', path.join(EARLIER_HOME, 'home.tar.gz'), '-C', home.dir])
+  const settings = path.join(home.configDir, 'settings.json')
+  const coded = (folder: string): string => folder.replace(/[^a-zA-Z0-9]/g, '-')
+  const moved: [string, string][] = [
+    [places.root, home.dir],
+    [coded(places.root), coded(home.dir)],
+    [places.package, REPOSITORY],
+    [places.node, process.execPath],
+    [names.key, keyOf(settings)],
+  ]
+  const move = (from: string): string => moved.reduce((to, [old, fresh]) => to.replaceAll(old, fresh), from)
+  writeFileSync(settings, move(readFileSync(settings, 'utf8')))
+  moved.push([names.settings, createHash('sha256').update(readFileSync(settings)).digest('hex')])
+  for (const name of readdirSync(home.dir, { recursive: true }) as string[]) moveFile(home.dir, name, move)
+  for (const name of (readdirSync(home.dir, { recursive: true }) as string[]).reverse()) {
+    const to = path.join(path.dirname(name), move(path.basename(name)))
+    if (to !== name) renameSync(path.join(home.dir, name), path.join(home.dir, to))
+  }
+  return { home, recorded: JSON.parse(move(text)) as Recorded }
+}
+
+function moveFile(root: string, name: string, move: (text: string) => string): void {
+  const file = path.join(root, name)
+  if (!statSync(file).isFile() || AS_RECORDED.test(name) || name.startsWith('project/.git/')) return
+  if (name.endsWith('.db')) {
+    moveStore(file, move)
+    return
+  }
+  const bytes = readFileSync(file, 'latin1')
+  const moved = move(bytes)
+  if (moved !== bytes) writeFileSync(file, moved, 'latin1')
+}
+
+/** Puts the paths of this machine into every text of a store, and nothing else. */
+function moveStore(file: string, move: (text: string) => string): void {
+  const db = openDatabase(file)
+  const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all() as { name: string }[]
+  for (const { name } of tables) {
+    const columns = db.prepare(`SELECT name FROM pragma_table_info('${name}') WHERE type = 'TEXT'`).all()
+    for (const { name: column } of columns as { name: string }[])
+      for (const row of db.prepare(`SELECT DISTINCT ${column} AS text FROM ${name}`).all() as {
+        text: string | null
+      }[]) {
+        const moved = row.text === null ? null : move(row.text)
+        if (moved !== row.text) db.prepare(`UPDATE ${name} SET ${column} = ? WHERE ${column} = ?`).run(moved, row.text)
+      }
+  }
+  db.close()
+}

@@ -1,0 +1,207 @@
+import { execFile, spawn } from 'node:child_process'
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { onTestFinished } from 'vitest'
+import type { Session } from '../../src/contract/api/session.js'
+import type { Event, EventType } from '../../src/contract/records/event.js'
+import type { Message } from '../../src/contract/records/message.js'
+import { copies, type LogEntry, textsOf } from '../../src/model/log.js'
+import { type Model, startModel } from '../../src/model/model.js'
+import type { ScriptInput } from '../../src/model/script.js'
+import { type Home, type HomeOptions, makeHome } from './home.js'
+import { BATON, clientBinary } from './paths.js'
+import { alive, end } from './processes.js'
+import { PATIENCE_MS, until } from './wait.js'
+
+/** A machine with Baton installed as a person would: the built command, the real client, the scripted model. */
+export interface Stage {
+  home: Home
+  model: Model
+  /** Runs the built command in this home; throws nothing for a wrong exit. */
+  baton(...args: string[]): Promise<BatonRun>
+  /** The same, its output opened; throws when the command fails. */
+  json<T = Record<string, unknown>>(...args: string[]): Promise<T>
+  sessions(): Promise<Session[]>
+  /** The only session there is. */
+  session(): Promise<Session>
+  show(id: string): Promise<Detail>
+  events(type?: EventType, session?: string): Promise<Event[]>
+  messages(): Promise<Message[]>
+  /** Starts `baton serve`, on a free port unless one is named; ended with the test. */
+  serve(port?: number, ...options: string[]): Promise<Server>
+  /** Writes the user's config.yaml. */
+  config(text: string): void
+  /** What is left in Baton's own folders that should be empty once everything is taken. */
+  strays(): string[]
+}
+
+export interface BatonRun {
+  code: number
+  stdout: string
+  stderr: string
+}
+
+export interface Server {
+  pid: number
+  url: string
+  /** As Ctrl-C does. */
+  stop(): Promise<void>
+  kill(signal: NodeJS.Signals): void
+}
+
+export type Detail = Session & {
+  cycle_reason: string
+  limits_reason: string
+  levels: { name: string; at_tokens: number | null; crossed_at: string | null; reachable: boolean }[]
+  subagents: Record<string, unknown>[]
+  chain: { session_id: string }[]
+}
+
+export interface StageOptions {
+  /** False: the client loads no mod, as an older one does not. */
+  mod?: boolean
+  /** True: the mod's place is somebody else's, so waiters are installed instead. */
+  waiter?: boolean
+  /** True: `baton serve` runs beside it. */
+  server?: boolean
+  config?: string
+  /** True: sessions hand over by themselves, as they do unless somebody turns it off; else they only climb. */
+  handoff?: boolean
+  settings?: Record<string, unknown>
+  env?: HomeOptions['env']
+}
+
+export async function stage(script: ScriptInput, options: StageOptions = {}): Promise<Stage> {
+  const model = await startModel({ script })
+  onTestFinished(() => model.close())
+  const home = makeHome({ model, ...(options.env ? { env: options.env } : {}) })
+  if (options.settings) home.settings(options.settings)
+  const it = control(home, model)
+  if (options.waiter) {
+    mkdirSync(path.join(home.configDir, 'skills', 'baton', 'of-the-user'), { recursive: true })
+    // install asks the client for its version
+    home.env.PATH = `${path.dirname(clientBinary())}:${home.env.PATH}`
+  }
+  await it.json('install')
+  if (options.mod === false) rmSync(path.join(home.configDir, 'skills', 'baton'), { recursive: true })
+  const config = options.config ?? (options.handoff ? '' : 'handoff: {mode: off}\n')
+  if (config) it.config(config)
+  if (options.server) await it.serve()
+  return it
+}
+
+function control(home: Home, model: Model): Stage {
+  const baton = (...args: string[]): Promise<BatonRun> =>
+    new Promise((resolve) => {
+      const call = execFile(
+        process.execPath,
+        [BATON, ...args],
+        { env: home.env, cwd: home.project, timeout: PATIENCE_MS, maxBuffer: 64 * 1024 * 1024 },
+        (error, stdout, stderr) => {
+          const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1
+          resolve({ code, stdout, stderr })
+        },
+      )
+      call.stdin?.end()
+    })
+  const json = async <T>(...args: string[]): Promise<T> => {
+    const run = await baton(...args, '--json')
+    if (run.code !== 0) throw new Error(`baton ${args.join(' ')} ended with ${run.code}: ${run.stdout}${run.stderr}`)
+    return JSON.parse(run.stdout) as T
+  }
+  const it: Stage = {
+    home,
+    model,
+    baton,
+    json,
+    sessions: async () => (await json<{ sessions: Session[] }>('status')).sessions,
+    session: async () => {
+      const all = await it.sessions()
+      if (all.length !== 1) throw new Error(`${all.length} sessions: ${JSON.stringify(all)}`)
+      return all[0]!
+    },
+    show: (id) => json<Detail>('show', id),
+    events: async (type, session) => {
+      const run = await baton('events', '--json', ...(session ? ['--session', session] : []))
+      if (run.code !== 0) throw new Error(run.stderr)
+      const events = run.stdout
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as Event)
+      return type === undefined ? events : events.filter((event) => event.type === type)
+    },
+    messages: async () => (await json<{ messages: Message[] }>('messages')).messages,
+    serve: (port, ...options) => serve(home, port, options),
+    config: (text) => writeFileSync(path.join(home.batonHome, 'config.yaml'), text),
+    strays: () =>
+      ['spool', 'outbox', 'run'].flatMap((folder) =>
+        readdirSync(path.join(home.batonHome, folder), { recursive: true })
+          .map((name) => path.join(folder, String(name)))
+          .filter((name) => !EXPECTED.test(name)),
+      ),
+  }
+  return it
+}
+
+/**
+ * The pipe launchers wait on, when was tidied up and swept, compiled configuration, and what a
+ * running server wrote down.
+ */
+const EXPECTED = /^run\/(tick|tidied|import-asked|swept-\d+|config.*|server|server\.lock|alive|serving)$/
+
+async function serve(home: Home, port = 0, options: string[] = []): Promise<Server> {
+  const child = spawn(process.execPath, [BATON, 'serve', '--port', String(port), '--json', ...options], {
+    env: home.env,
+    cwd: home.project,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const pid = child.pid!
+  home.onDispose(() => (alive(pid) ? end(pid) : undefined))
+  let said = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    said += text
+  })
+  await until('the server listens', () => said.includes('\n'))
+  return {
+    pid,
+    url: (JSON.parse(said) as { url: string }).url,
+    stop: async () => {
+      child.kill('SIGINT')
+      await until('the server ends', () => !alive(pid))
+    },
+    kill: (signal) => child.kill(signal),
+  }
+}
+
+/** Requests of the main chain in the order they came. */
+export function mainRequests(model: Model, sessionId?: string): LogEntry[] {
+  return model
+    .log()
+    .filter((entry) => entry.kind === 'main' && (sessionId === undefined || entry.session_id === sessionId))
+}
+
+/** What marks the warning of one level in a request. */
+export const levelMark = (level: string): string => `Context level "${level}"`
+
+/** How often each main request holds the warning of a level. */
+export function told(model: Model, level: string, sessionId?: string): number[] {
+  return mainRequests(model, sessionId).map((entry) => copies(entry, levelMark(level)))
+}
+
+/** With and without the mod, with and without a server. */
+export const VARIANTS: [string, { mod: boolean; server: boolean }][] = [
+  ['mod, no server', { mod: true, server: false }],
+  ['no mod, no server', { mod: false, server: false }],
+  ['mod, server', { mod: true, server: true }],
+  ['no mod, server', { mod: false, server: true }],
+]
+
+/** Each of the four parts once: enough wherever the mod and the server do not act together. */
+export const PAIRS = [VARIANTS[0]!, VARIANTS[3]!]
+
+export const LEVELS = ['notice', 'warning', 'handoff', 'critical'] as const
+
+/** Every match in what the model could see in one request. */
+export function words(entry: LogEntry, pattern: RegExp): string[] {
+  return textsOf(entry).flatMap((text) => text.match(pattern) ?? [])
+}

@@ -1,0 +1,198 @@
+import { randomUUID } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type ApiRequest, blocksOf, callerOf, openRequest, textsIn } from '../../src/model/request.js'
+import { delay, sendJson, sendMessage } from '../../src/model/send.js'
+
+const STEP = /(?:grep -qx (\d+) steps \|\| )?echo (\d+) >> steps/
+/** A call as Baton lists it, in a prompt (with the id of the call) or in a brief (with a count). */
+const LISTED =
+  /^(?:> )?- Bash .*?echo (\d+) >> steps.*?(?: \(toolu_\w+\))?: (done|failed|outcome unknown|not started)/gm
+
+export interface StepModelOptions {
+  steps: number
+  /** Tokens a step adds. */
+  grow?: number
+  /** Seconds a step takes. */
+  wait?: number
+  delayMs?: number
+  briefMs?: number
+  /** `never`: asked for a brief, it refuses, and it believes only what the brief that code wrote lists. */
+  briefs?: 'listed' | 'never'
+  /** Steps that make the file `at-<step>` and wait for `go-<step>` before they are done. */
+  held?: number[]
+  /** Resolves when the model may answer a request for a brief; absent: at once. */
+  briefGate?(): Promise<void>
+}
+
+/** The steps as a conversation states them. */
+interface Told {
+  done: Set<number>
+  unknown: Set<number>
+  calls: number
+  newest: string
+  /** A brief that code wrote may not say which steps are done. */
+  fromCode: boolean
+  looked: boolean
+}
+
+interface Given {
+  brief?: true
+  text?: string
+  step?: number
+  command?: string
+}
+
+export interface StepModelEntry {
+  n: number
+  kind: string
+  session_id: string | null
+  asked: ApiRequest
+  body: string
+  told: Told | null
+  given: Given
+  answered: boolean
+  callId?: string
+}
+
+export interface StepModel {
+  url: string
+  log(): StepModelEntry[]
+  close(): Promise<void>
+}
+
+/**
+ * A model that does what it is told: step after step, each of which writes its number into `steps`. It takes for
+ * done what its conversation
+ * says is done, looks where nobody knows, and does everything else: what it is not told, it does again. Its brief
+ * lists what it knows.
+ */
+export async function startStepModel(options: StepModelOptions): Promise<StepModel> {
+  const { grow = 30_000, delayMs = 40, briefMs = 250 } = options
+  const log: StepModelEntry[] = []
+  const server = createServer((request, response) => {
+    take(request, response).catch(() => response.destroy())
+  })
+  async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const body = Buffer.concat(chunks).toString('utf8')
+    const asked = openRequest(body)
+    if (!asked)
+      return sendJson(response, 404, { type: 'error', error: { type: 'not_found_error', message: 'not here' } })
+    if (request.url?.includes('count_tokens'))
+      return sendJson(response, 200, { input_tokens: Math.ceil(body.length / 4) })
+    const caller = callerOf(asked, request.headers)
+    const told = caller.kind === 'main' ? whatIsTold(asked) : null
+    const given: Given = told === null ? { text: 'Steps.' } : nextAnswer(told, options)
+    const entry: StepModelEntry = {
+      n: log.length + 1,
+      kind: caller.kind,
+      session_id: caller.session,
+      asked,
+      body,
+      told,
+      given,
+      answered: false,
+    }
+    log.push(entry)
+    if (given.brief) await options.briefGate?.()
+    if (!(await delay(response, given.brief ? briefMs : delayMs))) return
+    const serial = randomUUID().replaceAll('-', '').slice(0, 20)
+    const content: Record<string, unknown>[] = given.text ? [{ type: 'text', text: given.text }] : []
+    if (given.command) {
+      entry.callId = `toolu_${serial}`
+      content.push({ type: 'tool_use', id: entry.callId, name: 'Bash', input: { command: given.command } })
+    }
+    const used = told === null ? 508 : 20_008 + grow * told.calls
+    const usage = {
+      input_tokens: 8,
+      cache_creation_input_tokens: 0,
+      cache_read_input_tokens: used - 8,
+      output_tokens: 50,
+    }
+    const message = {
+      id: `msg_${serial}`,
+      type: 'message',
+      role: 'assistant',
+      model: asked.model,
+      content,
+      stop_reason: given.command ? 'tool_use' : 'end_turn',
+      stop_sequence: null,
+      usage,
+    }
+    entry.answered = true
+    sendMessage(response, message as unknown as Parameters<typeof sendMessage>[1], asked.stream, {})
+  }
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    log: () => log,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+function whatIsTold({ messages }: ApiRequest): Told {
+  const [done, unknown, calls] = [new Set<number>(), new Set<number>(), new Map<string, string>()]
+  let [fromCode, newest, looked] = [false, '', false]
+  const know = (step: number): void => {
+    done.add(step)
+    unknown.delete(step)
+  }
+  for (const turn of messages) {
+    const blocks = blocksOf(turn)
+    for (const block of blocks) {
+      if (block.type === 'tool_use') calls.set(block.id!, (block.input as { command?: string })?.command ?? '')
+      if (block.type !== 'tool_result') continue
+      const command = calls.get(String(block.tool_use_id)) ?? ''
+      const text = textsIn(block.content).join('\n')
+      const step = STEP.exec(command)?.[2]
+      if (command === 'cat steps' && !block.is_error) {
+        looked = true
+        for (const line of text.split('\n')) if (/^\d+$/.test(line)) know(Number(line))
+      } else if (step !== undefined && !block.is_error) know(Number(step))
+      else if (step !== undefined) unknown.add(Number(step))
+    }
+    if (turn.role !== 'user') continue
+    const said = textsIn(blocks.filter(({ type }) => type === 'text')).filter(
+      (text) => !text.startsWith('<system-reminder>'),
+    )
+    if (said.length > 0) newest = said.join('\n')
+    const text = said.join('\n')
+    const listed = /Steps that are done: ([\d ]*)\./.exec(text)?.[1]
+    if (listed !== undefined) for (const step of listed.split(' ').filter(Boolean)) know(Number(step))
+    else if (text.includes('another session began')) fromCode = true
+    for (const [, step, how] of text.matchAll(LISTED)) {
+      if (how === 'done') know(Number(step))
+      else if (how !== 'not started' && !done.has(Number(step))) unknown.add(Number(step))
+    }
+  }
+  return { done, unknown, calls: calls.size, newest, fromCode, looked }
+}
+
+function nextAnswer(told: Told, { steps, wait = 0.1, briefs = 'listed', held = [] }: StepModelOptions): Given {
+  const { done, unknown, newest, fromCode, looked } = told
+  if (/as your whole answer/.test(newest)) {
+    if (briefs === 'never') return { brief: true, text: 'I would rather continue with the steps.' }
+    const known = [...done].sort((a, b) => a - b).join(' ')
+    const goal = 'All steps, each once, on the branch main. The requests: Words of a hook. Do all steps.'
+    return {
+      brief: true,
+      text: `# Handoff brief\n\n## Goal and why\n\n${goal}\n\n## Next exact step\n\nSteps that are done: ${known}.\n`,
+    }
+  }
+  if (fromCode && !looked && briefs === 'listed') return { command: 'cat steps' }
+  const [open] = unknown
+  if (open !== undefined)
+    return { step: open, command: `sleep ${wait}; grep -qx ${open} steps || echo ${open} >> steps` }
+  for (let step = 1; step <= steps; step++) {
+    if (done.has(step)) continue
+    const gate = held.includes(step) ? `touch at-${step}; until [ -e go-${step} ]; do sleep 0.05; done; ` : ''
+    return { step, command: `${gate}sleep ${wait}; echo ${step} >> steps` }
+  }
+  return { text: 'All steps are done.' }
+}

@@ -1,0 +1,184 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { appendFileSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { type Home, makeHome } from '../harness/home.js'
+import { type Pretended, pretend } from '../harness/hooks.js'
+import { BATON } from '../harness/paths.js'
+import { until } from '../harness/wait.js'
+
+interface Ran {
+  code: number
+  stdout: string
+  stderr: string
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks into it at will
+  json: any
+}
+
+function baton(home: Home, ...args: string[]): Promise<Ran> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [BATON, ...args], { env: home.env, cwd: home.project }, (error, stdout, stderr) =>
+      resolve({
+        code: error ? Number(error.code) : 0,
+        stdout,
+        stderr,
+        get json() {
+          return JSON.parse(stdout)
+        },
+      }),
+    )
+  })
+}
+
+const say = ({ transcript, id }: Pretended, text: string): void =>
+  appendFileSync(
+    transcript,
+    `${JSON.stringify({
+      type: 'user',
+      uuid: `${id}-${text}`,
+      isSidechain: false,
+      cwd: '/where/it/worked',
+      sessionId: id,
+      timestamp: '2026-03-01T10:00:00.000Z',
+      message: { role: 'user', content: text },
+    })}\n`,
+  )
+
+const sha256 = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('hex')
+
+/**
+ * A machine where hooks archived two sessions, one of them twice, with the hashes that archives
+ * must restore to, newest first.
+ */
+async function archived() {
+  const home = makeHome()
+  expect((await baton(home, 'install')).code).toBe(0)
+  const sessions = [pretend(home, process.pid), pretend(home, process.pid)]
+  const expected: string[] = []
+  const archive = async (session: Pretended, text: string): Promise<void> => {
+    await session.hook('SessionStart', { source: 'startup' })
+    say(session, text)
+    expected.push(sha256(session.transcript))
+    expect(await session.hook('PreCompact', { trigger: 'auto' })).toMatchObject({ code: 0 })
+    await until('the archive', async () => {
+      const { archives } = (await baton(home, 'archive', 'list', '--json')).json
+      return archives.length === expected.length && archives.every((one: { indexed: boolean }) => one.indexed)
+    })
+  }
+  await archive(sessions[0]!, 'the marmot guards the tunnel')
+  await archive(sessions[0]!, 'the heron waits at the weir')
+  await archive(sessions[1]!, 'the lynx crosses the ridge')
+  const store = path.join(home.batonHome, 'baton.db')
+  return { home, expected: expected.reverse(), store, list: () => baton(home, 'archive', 'list', '--json') }
+}
+
+async function restoredHashes(home: Home, ids: string[]): Promise<string[]> {
+  const hashes: string[] = []
+  for (const id of ids) {
+    const to = path.join(home.dir, `${id}.jsonl`)
+    expect((await baton(home, 'archive', 'restore', id, '--to', to)).code).toBe(0)
+    hashes.push(sha256(to))
+  }
+  return hashes
+}
+
+const removeStore = (store: string): void => {
+  for (const end of ['', '-wal', '-shm']) rmSync(store + end, { force: true })
+}
+
+test('after the store was deleted, verify and doctor lead to adopt, which brings every archive back', async () => {
+  const { home, expected, store, list } = await archived()
+  const before = (await list()).json.archives
+  removeStore(store)
+
+  const doctor = (await baton(home, 'doctor', '--json')).json.checks.find(
+    (one: { name: string }) => one.name === 'archives',
+  )
+  expect(doctor).toMatchObject({ ok: false, fix: expect.stringContaining('baton archive adopt') })
+  const verify = await baton(home, 'archive', 'verify')
+  expect(verify.code).toBe(1)
+  expect(verify.stdout).toContain('3 archives are on disk but not in the store: run baton archive adopt.')
+  expect(verify.stdout).not.toContain('remove')
+  expect((await baton(home, 'archive', 'verify', '--json')).json).toMatchObject({
+    not_in_store: [{}, {}, {}],
+    extra: [],
+  })
+
+  expect((await baton(home, 'archive', 'adopt', '--dry-run')).stdout).toMatch(/^Would take 3 archives of 2 sessions/)
+  expect((await list()).json.archives).toEqual([])
+  const adopted = await baton(home, 'archive', 'adopt', '--json')
+  expect(adopted).toMatchObject({ code: 0, json: { changed: true, skipped: [], archives: [{}, {}, {}] } })
+  expect((await list()).json.archives).toEqual(before)
+  expect(
+    await restoredHashes(
+      home,
+      before.map((one: { archive_id: string }) => one.archive_id),
+    ),
+  ).toEqual(expected)
+  const search = await baton(home, 'archive', 'search', 'heron weir', '--json')
+  expect(search.json.hits).toMatchObject([{ text: 'the heron waits at the weir' }])
+  expect((await baton(home, 'recall', 'lynx', '--json')).json.hits).toHaveLength(1)
+  expect(await baton(home, 'archive', 'verify')).toMatchObject({ code: 0, stdout: '3 archives are whole.\n' })
+  expect((await baton(home, 'archive', 'adopt')).stdout).toMatch(/nothing to adopt/)
+})
+
+test('archives without record files are adopted too, with the project that their transcript names', async () => {
+  const { home, expected, store, list } = await archived()
+  removeStore(store)
+  rmSync(path.join(home.batonHome, 'archive', 'records'), { recursive: true })
+  expect((await baton(home, 'archive', 'adopt')).code).toBe(0)
+  const { archives } = (await list()).json
+  expect(archives.map((one: { project: string }) => one.project)).toEqual(Array(3).fill('/where/it/worked'))
+  expect(
+    await restoredHashes(
+      home,
+      archives.map((one: { archive_id: string }) => one.archive_id),
+    ),
+  ).toEqual(expected)
+  expect((await baton(home, 'archive', 'search', 'marmot', '--json')).json.hits).toHaveLength(1)
+})
+
+test('the advice for a damaged store, followed word by word, ends with every archive back', async () => {
+  const { home, expected, store, list } = await archived()
+  const before = (await list()).json.archives
+  writeFileSync(store, 'not a database any more '.repeat(300))
+  const refused = await baton(home, 'archive', 'list')
+  expect(refused.code).toBe(1)
+  const advice = refused.stderr.replace(/\s+/g, ' ')
+  const [, move] = /1\. Move it aside \((mv '[^']+' '[^']+')\)\. 2\. Run baton archive adopt/.exec(advice)!
+  const { checks } = (await baton(home, 'doctor', '--json')).json
+  const fix = checks.find((one: { name: string }) => one.name === 'store').fix
+  expect(fix).toContain(move)
+  expect(fix).toContain('baton archive adopt')
+  expect((await baton(home, 'archive', 'adopt')).stderr).toContain('is damaged')
+
+  expect(spawnSync('/bin/sh', ['-c', move!]).status).toBe(0)
+  expect((await baton(home, 'archive', 'adopt')).stdout).toMatch(/^Took 3 archives of 2 sessions/)
+  expect((await list()).json.archives).toEqual(before)
+  expect(
+    await restoredHashes(
+      home,
+      before.map((one: { archive_id: string }) => one.archive_id),
+    ),
+  ).toEqual(expected)
+  expect(existsSync(`${store}.damaged`)).toBe(true)
+})
+
+test('adopt names a file it has to skip, adopts the rest and exits with 1', async () => {
+  const { home, store } = await archived()
+  removeStore(store)
+  const folder = path.join(home.batonHome, 'archive')
+  const [, second] = readdirSync(folder).filter((name) => name.endsWith('.br'))
+  renameSync(path.join(folder, second!), path.join(home.dir, 'elsewhere'))
+  const ran = await baton(home, 'archive', 'adopt')
+  expect(ran.code).toBe(1)
+  const text = ran.stdout.replace(/\s+/g, ' ')
+  expect(text).toContain(`${second}: it is not there`)
+  expect(text).toContain('Took 2 archives of 2 sessions')
+  renameSync(path.join(home.dir, 'elsewhere'), path.join(folder, second!))
+  expect(await baton(home, 'archive', 'adopt')).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('Took 1 archive of 1 session'),
+  })
+})

@@ -1,0 +1,249 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { newTrial } from '../../src/testing/cli-home.js'
+import { eventJson, filesIn, type HookOptions, runHook, type Trial } from '../harness/run-hook.js'
+
+const KINDS = [
+  'SessionStart',
+  'UserPromptSubmit',
+  'PostToolBatch',
+  'PreCompact',
+  'Stop',
+  'SessionEnd',
+  'status-line',
+  'waiter',
+]
+
+interface Row extends HookOptions {
+  /** Called with the test's folder before the hooks run; returns more options. */
+  prepare?: (trial: Trial) => HookOptions
+  /** Called afterwards: what must not have happened. */
+  check?: (trial: Trial) => void
+}
+
+const longPath = (bytes: number) => (trial: Trial) => ({
+  env: { BATON_HOME: path.join(trial.dir, ...Array<string>(Math.ceil(bytes / 9)).fill('abcdefgh')) },
+})
+const homeAt =
+  (make: (at: string, trial: Trial) => void, name = 'odd') =>
+  (trial: Trial): HookOptions => {
+    const at = path.join(trial.dir, name)
+    make(at, trial)
+    return { env: { BATON_HOME: at } }
+  }
+
+/** Environments in which no hook may fail, hang or say anything. */
+const ENVIRONMENTS: Record<string, Row> = {
+  'a locale that is not installed in LC_ALL': { env: { LC_ALL: 'xx_YY.UTF-8' } },
+  'a locale that is not installed in LANG': { env: { LANG: 'xx_YY.UTF-8', LC_CTYPE: 'zz_ZZ' } },
+  'a locale with odd characters': { env: { LC_ALL: '../../etc/passwd', LANGUAGE: '%s%n' } },
+  'BATON_HOME=/proc/1': { env: { BATON_HOME: '/proc/1' } },
+  'BATON_HOME=/proc/self': { env: { BATON_HOME: '/proc/self' } },
+  'BATON_HOME=/sys': { env: { BATON_HOME: '/sys' } },
+  'BATON_HOME=/dev/null': { env: { BATON_HOME: '/dev/null' } },
+  'BATON_HOME=/dev/full': { env: { BATON_HOME: '/dev/full/x' } },
+  'BATON_HOME=/etc/passwd': { env: { BATON_HOME: '/etc/passwd' } },
+  'a home below a file': { env: { BATON_HOME: '/etc/passwd/baton' } },
+  'a home of 3,600 characters': {
+    prepare: longPath(3_600),
+    check: ({ dir }) => expect(filesIn(dir)).not.toContain('abcdefgh'),
+  },
+  'a home of 5,000 characters': { prepare: longPath(5_000) },
+  'a home of 380 characters': { prepare: (trial) => longPath(380 - trial.dir.length)(trial) },
+  'a home whose name is longer than a file name may be': { prepare: homeAt(() => {}, 'x'.repeat(300)) },
+  'a home with spaces, quotes and globs': { prepare: homeAt(() => {}, ` a 'b" *?[c] $HOME \`d\``) },
+  'a home with a line feed and a tab': { prepare: homeAt(() => {}, 'a\nb\tc') },
+  'a home with letters beyond ASCII': { prepare: homeAt(() => {}, 'größe-日本') },
+  'a home that is not UTF-8': {
+    before: `BATON_HOME="$HOME/../odd$(printf '\\377\\376')"; export BATON_HOME`,
+    check: ({ dir }) => expect(filesIn(dir).filter((name) => name.startsWith('odd'))).toEqual([]),
+  },
+  'a home with a slash at its end': { prepare: ({ env }) => ({ env: { BATON_HOME: `${env.BATON_HOME}///` } }) },
+  'a home with dots in it': { prepare: ({ env }) => ({ env: { BATON_HOME: `${env.BATON_HOME}/../odd/./` } }) },
+  'a relative home': { env: { BATON_HOME: 'odd' }, check: ({ project }) => expect(filesIn(project)).toEqual([]) },
+  'an empty home': { env: { BATON_HOME: '' } },
+  'a home that is a file': { prepare: homeAt((at) => writeFileSync(at, '')) },
+  'a home that is a dangling link': { prepare: homeAt((at) => symlinkSync('/nonexistent/baton', at)) },
+  'a home that is a loop of links': { prepare: homeAt((at) => symlinkSync(at, at)) },
+  'a home without any permission': { prepare: homeAt((at) => mkdirSync(at, { mode: 0o000 })) },
+  'a home that is read-only': { prepare: homeAt((at) => mkdirSync(at, { mode: 0o500 })) },
+  'a spool that is a file': {
+    prepare: homeAt((at) => {
+      mkdirSync(at, { mode: 0o700 })
+      writeFileSync(path.join(at, 'spool'), '')
+    }),
+  },
+  'a run folder that is a file': {
+    prepare: homeAt((at) => {
+      mkdirSync(at, { mode: 0o700 })
+      writeFileSync(path.join(at, 'run'), '')
+    }),
+  },
+  'a store that is not a database': {
+    prepare: homeAt((at) => {
+      mkdirSync(at, { mode: 0o700 })
+      writeFileSync(path.join(at, 'baton.db'), 'nothing of the kind\n'.repeat(1_000))
+    }),
+  },
+  'a store that is a folder': {
+    prepare: homeAt((at) => mkdirSync(path.join(at, 'baton.db'), { recursive: true, mode: 0o700 })),
+  },
+  'no HOME': { env: { HOME: undefined } },
+  'a HOME that does not exist': { env: { HOME: '/nonexistent' } },
+  'no PATH': { env: { PATH: undefined } },
+  'an empty PATH': { env: { PATH: '' } },
+  'a PATH without programs, and a fresh home': { prepare: homeAt(() => {}), env: { PATH: '/nonexistent' } },
+  'no TMPDIR': { env: { TMPDIR: undefined } },
+  'a TMPDIR that does not exist': { env: { TMPDIR: '/nonexistent' } },
+  'no variable at all': { env: { HOME: undefined, PATH: undefined, BATON_HOME: undefined, TZ: undefined } },
+  '16 open files': { before: 'ulimit -n 16' },
+  'no bytes to write': { before: 'ulimit -f 0' },
+  'too little memory for Node': { before: 'ulimit -v 200000' },
+  'a stack of 256 kB': { before: 'ulimit -s 256' },
+  'a closed standard input': { after: '<&-' },
+  'a closed standard output': { after: '>&-' },
+  'a closed standard error': { after: '2>&-' },
+  'all three closed': { after: '<&- >&- 2>&-' },
+  'a full standard output': { after: '>/dev/full' },
+  'an input that never ends': { keepOpen: true },
+  'an empty input that never ends': { keepOpen: true, input: '' },
+  'an empty input': { input: '' },
+  'an input that is not JSON': { input: '\0\xff{"session_id":"\n' },
+  'an input of 20 MB': { input: eventJson('UserPromptSubmit', { prompt: 'x'.repeat(20_000_000) }) },
+  'an input of 20 MB, and a home that cannot be used': {
+    input: eventJson('UserPromptSubmit', { prompt: 'x'.repeat(20_000_000) }),
+    env: { BATON_HOME: '/proc/1' },
+  },
+  CDPATH: { env: { CDPATH: '/:/tmp' } },
+  'an IFS of letters': { env: { IFS: 'abcdefghijklmnopqrstuvwxyz/. ' } },
+  'a BASH_ENV that speaks and ends': {
+    prepare: (trial) => ({
+      env: {
+        BASH_ENV: trial.put(path.join(trial.dir, 'env'), 'echo loud; exit 3\n'),
+        ENV: path.join(trial.dir, 'env'),
+      },
+    }),
+  },
+  POSIXLY_CORRECT: { env: { POSIXLY_CORRECT: '1' } },
+  'SHELLOPTS with errexit, nounset and xtrace': { env: { SHELLOPTS: 'errexit:nounset:xtrace:noglob:noclobber' } },
+  'BASHOPTS with failglob': { env: { BASHOPTS: 'failglob:nullglob:nocasematch' } },
+  'exported functions in place of builtins': {
+    env: {
+      'BASH_FUNC_read%%': '() { echo loud; exit 3; }',
+      'BASH_FUNC_exec%%': '() { echo loud; }',
+      'BASH_FUNC_[%%': '() { echo loud; }',
+    },
+  },
+  'variables that the launcher uses itself': {
+    env: { home: '/proc/1', body: 'x', connected: '1', port: '1', proof: 'x', unusable: '' },
+  },
+  'NODE_OPTIONS that Node refuses': { env: { NODE_OPTIONS: '--no-such-option' } },
+  'a NODE_OPTIONS that requires a missing file': { env: { NODE_OPTIONS: '--require /nonexistent.js' } },
+  BATON_DISABLE: { env: { BATON_DISABLE: '1' } },
+  'a BATON_PATIENCE that is no number': { env: { BATON_PATIENCE: '1; exit 3' } },
+  'variables with line feeds': { env: { BATON_SEAT: 'a\r\nX-Evil: 1\r\n\r\n', CLAUDE_PROJECT_DIR: '/\n' } },
+}
+
+async function installed(): Promise<Trial> {
+  const trial = newTrial()
+  const run = await trial.run(['install'])
+  expect(run).toMatchObject({ code: 0 })
+  return trial
+}
+
+/** A line of Baton's own: figures, or that the store is damaged. */
+const STATUS = /^([^\n]*ctx[^\n]*|baton: cannot use its store, run baton doctor)?\n?$/
+
+/** Every call is a new session: to one with many tool calls and no reading Baton would raise an alarm. */
+async function runAll(trial: Trial, row: Row, what = ''): Promise<void> {
+  const prepared = row.prepare?.(trial) ?? {}
+  const options = { ...row, ...prepared, env: { ...row.env, ...prepared.env }, sessionId: crypto.randomUUID() }
+  const runs = await Promise.all(KINDS.map(async (kind) => ({ kind, ...(await runHook(trial, kind, options)) })))
+  for (const { kind, code, stdout, stderr } of runs) {
+    expect({ what, kind, code, stderr }).toEqual({ what, kind, code: 0, stderr: '' })
+    if (kind === 'status-line') expect(stdout, what).toMatch(STATUS)
+    else expect({ what, kind, stdout }).toEqual({ what, kind, stdout: '' })
+  }
+  row.check?.(trial)
+}
+
+test.each(Object.entries(ENVIRONMENTS))(
+  'without a server every hook exits 0 and says nothing with %s',
+  async (_, row) => {
+    await runAll(await installed(), row)
+  },
+)
+
+/** Hooks with another home than the server's never reach it. */
+const WITH_SERVER = Object.entries(ENVIRONMENTS).filter(([, { prepare, env }]) => !prepare && !env?.BATON_HOME)
+
+test('with a server every hook exits 0 and says nothing in each environment that leaves its home as it is', async () => {
+  const trial = await installed()
+  const server = trial.start(['serve', '--port', '0', '--json'])
+  await server.firstLine()
+  for (const [what, row] of WITH_SERVER) await runAll(trial, row, what)
+})
+
+test('a hook whose home cannot be used starts no engine', async () => {
+  const trial = await installed()
+  const node = path.join(trial.dir, 'started')
+  const launcher = path.join(trial.env.BATON_HOME!, 'bin', 'hook')
+  const text = readFileSync(launcher, 'utf8')
+  writeFileSync(launcher, text.replace(/ node='[^']*'/, ` node='${trial.put(node, '#!/bin/sh\n: >"$0.ran"\n')}'`))
+  chmodSync(node, 0o755)
+  for (const home of ['/proc/1', '/etc/passwd', '/dev/null/x', `/${'x/'.repeat(1_000)}`])
+    for (const kind of KINDS.filter((kind) => kind !== 'status-line'))
+      expect(await runHook(trial, kind, { env: { BATON_HOME: home } })).toMatchObject({
+        code: 0,
+        stdout: '',
+        stderr: '',
+      })
+  expect(existsSync(`${node}.ran`)).toBe(false)
+})
+
+test("the user's own status line is printed where BATON_HOME cannot be used", async () => {
+  const trial = await installed()
+  const former = path.join(trial.env.BATON_HOME!, 'former')
+  mkdirSync(former, { recursive: true })
+  writeFileSync(path.join(former, 'none'), 'echo mine')
+  for (const home of [`/tmp/${'x'.repeat(500)}`, undefined])
+    expect((await runHook(trial, 'status-line', { env: { BATON_HOME: home } })).stdout).toMatch(/^mine\n|^mine {2}/)
+})
+
+test('a hook of a package that was removed exits 0 and says nothing', async () => {
+  const trial = await installed()
+  const launcher = path.join(trial.env.BATON_HOME!, 'bin', 'hook')
+  const text = readFileSync(launcher, 'utf8')
+  writeFileSync(launcher, text.replace(/ engine='[^']*'/, ` engine='/nonexistent/hook-engine.cjs'`))
+  await runAll(trial, {})
+  expect(filesIn(path.join(trial.env.BATON_HOME!, 'spool'))).toEqual([])
+})
+
+test('an engine whose second file is missing exits 0 and says nothing', async () => {
+  const trial = await installed()
+  const launcher = path.join(trial.env.BATON_HOME!, 'bin', 'hook')
+  const text = readFileSync(launcher, 'utf8')
+  const engine = / engine='([^']*)'/.exec(text)![1]!
+  const copy = trial.put(path.join(trial.dir, 'package', 'hook-engine.cjs'), readFileSync(engine, 'utf8'))
+  writeFileSync(launcher, text.replace(engine, copy))
+  await runAll(trial, {})
+})
+
+test('a home that hooks made themselves is closed to others whatever the umask says', async () => {
+  const trial = await installed()
+  const home = path.join(trial.dir, 'fresh')
+  await runHook(trial, 'UserPromptSubmit', { env: { BATON_HOME: home }, before: 'umask 000' })
+  for (const name of ['.', 'spool', 'run']) expect(statSync(path.join(home, name)).mode & 0o077).toBe(0)
+})
+
+test('hooks of a home that was removed while they were installed exit 0', async () => {
+  const trial = await installed()
+  const launcher = path.join(trial.env.BATON_HOME!, 'bin', 'hook')
+  const text = readFileSync(launcher)
+  rmSync(trial.env.BATON_HOME!, { recursive: true })
+  for (const kind of KINDS) expect(await runHook(trial, kind)).toMatchObject({ code: 0, stdout: '', stderr: '' })
+  mkdirSync(path.dirname(launcher), { recursive: true, mode: 0o700 })
+  writeFileSync(launcher, text, { mode: 0o755 })
+  expect(await runHook(trial, 'UserPromptSubmit')).toMatchObject({ code: 0, stdout: '', stderr: '' })
+})

@@ -1,0 +1,258 @@
+import { describe, expect, test } from 'vitest'
+import type { EventType } from '../../../src/contract/records/event.js'
+import { makeEvent, makeJobRow, makeSessionRow, makeSnapshot } from '../testing/live-rows.js'
+import { parseFrame } from './follow-stream.js'
+import { FEED_LIMIT, type Frame, fold, INITIAL_STATE, type LiveState } from './live-state.js'
+
+const snapshot = (change = {}): Frame => ({ kind: 'snapshot', snapshot: makeSnapshot(change) })
+const event = (...args: Parameters<typeof makeEvent>): Frame => ({ kind: 'event', event: makeEvent(...args) })
+const begun: LiveState = fold(INITIAL_STATE, [snapshot()])
+const reading = (used: number) => ({
+  used_tokens: used,
+  window_tokens: 200_000,
+  compaction_tokens: 167_000,
+  used_percent: used / 2000,
+  compaction_percent: (used / 167_000) * 100,
+  source: 'status-line',
+  exact: true,
+  cycle: 1,
+})
+
+describe('what is heard', () => {
+  test('a reading moves its session’s gauge and leaves the other rows as they are', () => {
+    const state = fold(INITIAL_STATE, [
+      snapshot({ sessions: [makeSessionRow(), makeSessionRow({ session_id: 's2' })] }),
+    ])
+    const next = fold(state, [event(11, 'reading', reading(100_200))])
+    expect(next.sessions.get('s1')).toMatchObject({
+      used_tokens: 100_200,
+      compaction_percent: 60,
+      remaining_percent: 40,
+    })
+    expect(next.sessions.get('s2')).toBe(state.sessions.get('s2'))
+    expect(next.feed).toEqual([])
+  })
+
+  test('a reading that comes late does not move a newer one', () => {
+    const next = fold(begun, [
+      event(12, 'reading', reading(90_000), { at: '2026-11-16T12:00:09.000Z' }),
+      event(11, 'reading', reading(80_000), { at: '2026-11-16T12:00:08.000Z' }),
+    ])
+    expect(next.sessions.get('s1')?.used_tokens).toBe(90_000)
+  })
+
+  test('a reading of before a compaction does not fill the gauge again', () => {
+    const emptied: Frame = { kind: 'session', row: makeSessionRow({ used_tokens: null, cycle: 2 }) }
+    const next = fold(begun, [emptied, event(11, 'reading', reading(160_000))])
+    expect(next.sessions.get('s1')).toMatchObject({ used_tokens: null, cycle: 2 })
+  })
+
+  test('levels, compactions and the end of a session show at once', () => {
+    const crossed = fold(begun, [event(11, 'level_crossed', { level: 'warning' }), event(12, 'compaction_start')])
+    expect(crossed.sessions.get('s1')).toMatchObject({ level: 'warning', state: 'compacting' })
+    const ended = fold(crossed, [event(13, 'session_ended', { reason: 'other' })])
+    expect(ended.sessions.get('s1')).toMatchObject({ state: 'ended', ended_at: '2026-11-16T12:00:05.000Z' })
+    expect(ended.feed.map(({ id }) => id)).toEqual([11, 12, 13])
+  })
+
+  test('a row takes the place of what events made of it', () => {
+    const next = fold(begun, [
+      event(11, 'compaction_start'),
+      { kind: 'session', row: makeSessionRow({ state: 'idle', compactions: 1 }) },
+    ])
+    expect(next.sessions.get('s1')).toMatchObject({ state: 'idle', compactions: 1 })
+  })
+
+  test('what rows spend more is added to today, and a session that was over long ago is not', () => {
+    const spent = (id: string, cost_usd: number | null, started_at = '2026-11-16T11:00:00.000Z'): Frame => ({
+      kind: 'session',
+      row: makeSessionRow({ session_id: id, started_at, spend: { ...makeSessionRow().spend, cost_usd } }),
+    })
+    const next = fold(begun, [
+      spent('s1', 0.75),
+      spent('s1', 0.8),
+      spent('new', 0.2, '2026-11-16T12:00:03.000Z'),
+      spent('old', 9),
+    ])
+    expect(next.spendToday?.cost_usd).toBeCloseTo(1.5)
+    expect(fold(begun, [spent('s1', 0.1)]).spendToday?.cost_usd).toBe(1)
+  })
+
+  test('what was spent yesterday is not today’s, on a page that stays open over midnight', () => {
+    const row = (seen_at: string, cost_usd: number): Frame => ({
+      kind: 'session',
+      row: makeSessionRow({ seen_at, spend: { ...makeSessionRow().spend, cost_usd } }),
+    })
+    const next = fold(begun, [row('2026-11-18T12:00:00.000Z', 0.75), row('2026-11-18T12:01:00.000Z', 1)])
+    expect(next.spendToday?.cost_usd).toBeCloseTo(0.5)
+  })
+
+  test('a brief waits only while it is in review', () => {
+    const row = { brief_id: 'b1', status: 'review' } as never
+    const waiting = fold(begun, [{ kind: 'brief', row }])
+    expect(waiting.briefs.size).toBe(1)
+    expect(fold(waiting, [{ kind: 'brief', row: { brief_id: 'b1', status: 'approved' } as never }]).briefs.size).toBe(0)
+  })
+})
+
+describe('what is no longer shown', () => {
+  const gone = (kind: string, id: string): Frame => ({ kind: 'gone', gone: { kind, id } as never })
+
+  test('leaves its table, and the others are the same', () => {
+    const state = fold(INITIAL_STATE, [
+      snapshot({
+        sessions: [makeSessionRow(), makeSessionRow({ session_id: 's2' })],
+        jobs: [makeJobRow()],
+        briefs: [{ brief_id: 'b1', status: 'review' } as never],
+      }),
+    ])
+    const next = fold(state, [gone('session', 's1')])
+    expect([...next.sessions.keys()]).toEqual(['s2'])
+    expect([next.jobs, next.briefs]).toEqual([state.jobs, state.briefs])
+    const rest = fold(next, [
+      gone('job', 'job_1'),
+      gone('brief', 'b1'),
+      gone('session', 'nobody'),
+      gone('planet', 'p1'),
+    ])
+    expect([rest.jobs.size, rest.briefs.size, rest.gone]).toEqual([0, 0, 5])
+    expect(rest.sessions).toBe(next.sessions)
+  })
+
+  test('is read from the stream', () => {
+    const told = { kind: 'session', id: 's1' }
+    expect(parseFrame({ event: 'gone', data: JSON.stringify(told), id: null })).toEqual({ kind: 'gone', gone: told })
+  })
+
+  test('comes back with its row', () => {
+    const back = fold(begun, [gone('session', 's1'), { kind: 'session', row: makeSessionRow() }])
+    expect([...back.sessions.keys()]).toEqual(['s1'])
+  })
+})
+
+describe('a stream that breaks', () => {
+  test('what happened meanwhile comes once, and does not undo the newer rows', () => {
+    const before = fold(begun, [event(11, 'context_warning'), { kind: 'lost' }])
+    expect(before.status).toBe('lost')
+    const after = fold(before, [
+      snapshot({ last_event_id: 14, sessions: [makeSessionRow({ state: 'idle' })] }),
+      event(11, 'context_warning'),
+      event(12, 'compaction_start'),
+      event(13, 'compaction_complete'),
+      event(15, 'context_warning'),
+    ])
+    expect(after.feed.map(({ id }) => id)).toEqual([11, 12, 13, 15])
+    expect(after).toMatchObject({ status: 'live', epoch: 2, lastEventId: 15 })
+    expect(after.sessions.get('s1')?.state).toBe('idle')
+  })
+
+  test('where too much happened, the feed begins anew and who asked for more asks again', () => {
+    const after = fold(fold(begun, [event(11, 'context_warning')]), [
+      snapshot({ last_event_id: 9_000 }),
+      { kind: 'gap' },
+    ])
+    expect(after).toMatchObject({ feed: [], lastEventId: 9_000, epoch: 3 })
+  })
+
+  test('a store that counts from the start again is believed', () => {
+    const after = fold(fold(begun, [event(11, 'context_warning')]), [
+      snapshot({ last_event_id: 2, sessions: [] }),
+      event(3, 'session_started'),
+    ])
+    expect(after.feed.map(({ id }) => id)).toEqual([3])
+    expect(after.sessions.size).toBe(0)
+  })
+
+  test('the feed is bounded', () => {
+    const burst = Array.from({ length: FEED_LIMIT + 100 }, (_, n) => event(11 + n, 'message_queued'))
+    const { feed } = fold(begun, burst)
+    expect([feed.length, feed.at(-1)?.id]).toEqual([FEED_LIMIT, 10 + FEED_LIMIT + 100])
+  })
+})
+
+const withJob = fold(INITIAL_STATE, [
+  { kind: 'snapshot', snapshot: { ...makeSnapshot(), last_event_id: 10, jobs: [makeJobRow()] } },
+])
+const jobAfter = (type: string, data: Record<string, unknown>, id = 11) =>
+  fold(withJob, [
+    {
+      kind: 'event',
+      event: {
+        id,
+        type: type as EventType,
+        at: '2026-11-16T10:01:00.000Z',
+        session_id: null,
+        seat_id: null,
+        job_id: 'job_1',
+        data,
+      },
+    },
+  ]).jobs.get('job_1')
+
+describe('a job', () => {
+  test('climbs with its progress, in the session that tells it', () => {
+    const job = jobAfter('job_progress', {
+      session: 2,
+      used_tokens: 90_000,
+      compaction_tokens: 167_000,
+      steps: 7,
+      total_steps: 27,
+      handoffs: 1,
+    })
+    expect(job?.sessions.map(({ used_tokens, steps }) => [used_tokens, steps])).toEqual([
+      [150_000, 20],
+      [90_000, 7],
+    ])
+    expect(job).toMatchObject({ steps: 27, handoffs: 1 })
+  })
+
+  test('ends with its event', () => {
+    const retry = { attempt: 2, max_attempts: 10, until: '2026-11-16T09:05:35.000Z' }
+    expect(jobAfter('job_progress', { ...retry, waiting: 'the API cannot be reached', denied: 1 })).toMatchObject({
+      denied_calls: 1,
+      retry: { reason: 'the API cannot be reached', attempt: 2, max_attempts: 10, at: retry.until },
+    })
+    expect(jobAfter('job_progress', {})).toMatchObject({ retry: null })
+    expect(jobAfter('job_waiting', { ...retry, reason: 'Connection error' })).toMatchObject({
+      retry: { reason: 'Connection error', attempt: 2 },
+    })
+    expect(jobAfter('job_failed', { exit_reason: 'max_budget' })).toMatchObject({
+      status: 'failed',
+      exit_reason: 'max_budget',
+      ended_at: '2026-11-16T10:01:00.000Z',
+    })
+  })
+
+  test('has a check as soon as it has run, once', () => {
+    const told = {
+      round: 1,
+      name: 'npm test',
+      command: 'npm test',
+      ok: false,
+      exit_code: 1,
+      duration_ms: 5,
+      output_path: '/o',
+    }
+    expect(jobAfter('check_completed', told)?.checks).toMatchObject([{ name: 'npm test', ok: false, exit_code: 1 }])
+    const twice = fold(withJob, [
+      { kind: 'job', row: jobAfter('check_completed', told)! },
+      {
+        kind: 'event',
+        event: {
+          id: 11,
+          type: 'check_completed' as EventType,
+          at: '',
+          session_id: null,
+          seat_id: null,
+          job_id: 'job_1',
+          data: told,
+        },
+      },
+    ])
+    expect(twice.jobs.get('job_1')?.checks).toHaveLength(1)
+  })
+
+  test('is not changed by what its row tells already', () => {
+    expect(jobAfter('job_failed', {}, 9)?.status).toBe('running')
+  })
+})

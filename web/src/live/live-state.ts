@@ -1,0 +1,320 @@
+import type { BriefRow } from '../../../src/contract/api/briefs.js'
+import type { JobShown } from '../../../src/contract/api/jobs.js'
+import type { Gone, Snapshot } from '../../../src/contract/api/live.js'
+import type { SessionRow } from '../../../src/contract/api/sessions.js'
+import type { Event } from '../../../src/contract/records/event.js'
+
+/**
+ * What the stream says, as the page keeps it. Pure: frames in, state out. Rows that did not change keep their identity, so that only what
+ * changed is drawn again.
+ */
+export interface LiveState {
+  /** `connecting`: nothing was ever heard. `live`: it is heard. `lost`: it was heard; what is shown may be old. `refused`: it needs a key. */
+  readonly status: 'connecting' | 'live' | 'lost' | 'refused'
+  readonly version: string | null
+  /** How many snapshots were heard: who asked the server for more asks again when it rises. */
+  readonly epoch: number
+  /** The rows tell everything up to this event. */
+  readonly rowsUpTo: number
+  /** How many rows were told to be gone: who asked the server for a list asks again when it rises. */
+  readonly gone: number
+  readonly lastEventId: number
+  readonly sessions: ReadonlyMap<string, SessionRow>
+  readonly jobs: ReadonlyMap<string, JobShown>
+  /** Those that wait for a review. */
+  readonly briefs: ReadonlyMap<string, BriefRow>
+  /** As the last snapshot told it, with what rows have told since. */
+  readonly spendToday: Snapshot['spend_today'] | null
+  /** When that snapshot was, or when the day began to be told. */
+  readonly spendAt: string
+  /** The last events but readings, oldest first, at most `FEED`. */
+  readonly feed: readonly Event[]
+}
+
+export type Frame =
+  | { kind: 'snapshot'; snapshot: Snapshot }
+  | { kind: 'event'; event: Event }
+  | { kind: 'session'; row: SessionRow }
+  | { kind: 'job'; row: JobShown }
+  | { kind: 'brief'; row: BriefRow }
+  /** That row is no longer shown. */
+  | { kind: 'gone'; gone: Gone }
+  /** Too much happened meanwhile to be told again. */
+  | { kind: 'gap' }
+  | { kind: 'lost' }
+  | { kind: 'refused' }
+
+export const FEED_LIMIT = 2_000
+
+/** Behind what the server is to go on; null: there is nothing that it could go on behind. A store without any event is at 0. */
+export const resumeAfter = ({ epoch, lastEventId }: LiveState): number | null => (epoch === 0 ? null : lastEventId)
+
+export const INITIAL_STATE: LiveState = {
+  status: 'connecting',
+  version: null,
+  epoch: 0,
+  rowsUpTo: 0,
+  gone: 0,
+  lastEventId: 0,
+  sessions: new Map(),
+  jobs: new Map(),
+  briefs: new Map(),
+  spendToday: null,
+  spendAt: '',
+  feed: [],
+}
+
+/** Frames that came together are folded together: each table is copied once at most. */
+export function fold(state: LiveState, frames: readonly Frame[]): LiveState {
+  const next: NextState = { ...state, own: new Set() }
+  for (const frame of frames) applyFrame(next, frame)
+  const { own, ...folded } = next
+  if (own.has('feed') && folded.feed.length > FEED_LIMIT) folded.feed = folded.feed.slice(-FEED_LIMIT)
+  return folded
+}
+
+type Table = 'sessions' | 'jobs' | 'briefs' | 'feed'
+type NextState = { -readonly [Name in keyof LiveState]: LiveState[Name] } & { own: Set<Table> }
+
+function applyFrame(next: NextState, frame: Frame): void {
+  switch (frame.kind) {
+    case 'snapshot':
+      applySnapshot(next, frame.snapshot)
+      return
+    case 'event':
+      recordEvent(next, frame.event)
+      return
+    case 'session':
+      addSpend(next, frame.row)
+      writable(next, 'sessions').set(frame.row.session_id, frame.row)
+      return
+    case 'job':
+      writable(next, 'jobs').set(frame.row.job_id, frame.row)
+      return
+    case 'brief':
+      if (frame.row.status === 'review') writable(next, 'briefs').set(frame.row.brief_id, frame.row)
+      else if (next.briefs.has(frame.row.brief_id)) writable(next, 'briefs').delete(frame.row.brief_id)
+      return
+    case 'gone':
+      removeRow(next, frame.gone)
+      return
+    case 'gap':
+      next.feed = []
+      next.own.add('feed')
+      next.lastEventId = Math.max(next.lastEventId, next.rowsUpTo)
+      next.epoch++
+      return
+    case 'lost':
+      if (next.status === 'live') next.status = 'lost'
+      return
+    case 'refused':
+      next.status = 'refused'
+  }
+}
+
+function applySnapshot(next: NextState, told: Snapshot): void {
+  const first = next.epoch === 0
+  next.status = 'live'
+  next.version = told.version
+  next.epoch++
+  // A store that was put back or begun anew counts from the start again: nothing that was heard of the old one holds.
+  if (told.last_event_id < next.lastEventId) {
+    next.feed = []
+    next.own.add('feed')
+    next.lastEventId = told.last_event_id
+  }
+  // What happened while nobody listened follows, and still has to be told: only the first snapshot moves what was heard.
+  if (first) next.lastEventId = told.last_event_id
+  next.rowsUpTo = told.last_event_id
+  next.sessions = new Map(told.sessions.map((row) => [row.session_id, row]))
+  next.jobs = new Map(told.jobs.map((row) => [row.job_id, row]))
+  next.briefs = new Map(told.briefs.map((row) => [row.brief_id, row]))
+  next.own.add('sessions').add('jobs').add('briefs')
+  next.spendToday = told.spend_today
+  next.spendAt = told.at
+}
+
+const TABLES = { session: 'sessions', job: 'jobs', brief: 'briefs' } as const satisfies Record<Gone['kind'], keyof Rows>
+
+/** A newer server may tell of what this page does not know. */
+function removeRow(next: NextState, { kind, id }: Gone): void {
+  const table = TABLES[kind] as (typeof TABLES)[Gone['kind']] | undefined
+  next.gone++
+  if (table !== undefined && next[table].has(id)) writable(next, table).delete(id)
+}
+
+/** What a row has spent beyond its last one was spent today; of a session that is new here all of it, if it began since. */
+function addSpend(next: NextState, row: SessionRow): void {
+  // The first that is heard of on another day begins that day's account.
+  if (next.spendToday !== null && dayOf(row.seen_at) > dayOf(next.spendAt)) {
+    next.spendToday = { cost_usd: null, input_tokens: 0, output_tokens: 0 }
+    next.spendAt = row.seen_at
+  }
+  const today = next.spendToday
+  const before = next.sessions.get(row.session_id)?.spend
+  if (today === null || (before === undefined && row.started_at < next.spendAt)) return
+  const more = (now: number | null, then: number | null | undefined): number => Math.max(0, (now ?? 0) - (then ?? 0))
+  const cost = more(row.spend.cost_usd, before?.cost_usd)
+  next.spendToday = {
+    cost_usd: today.cost_usd === null && cost === 0 ? null : (today.cost_usd ?? 0) + cost,
+    input_tokens: today.input_tokens + more(row.spend.input_tokens, before?.input_tokens),
+    output_tokens: today.output_tokens + more(row.spend.output_tokens, before?.output_tokens),
+  }
+}
+
+/** When the day began, here. */
+const dayOf = (at: string): number => new Date(at).setHours(0, 0, 0, 0)
+
+function recordEvent(next: NextState, event: Event): void {
+  if (event.type === 'reading') {
+    next.lastEventId = Math.max(next.lastEventId, event.id)
+    if (event.id > next.rowsUpTo) applyEvent(next, event)
+    return
+  }
+  if (event.id <= next.lastEventId) return
+  next.lastEventId = event.id
+  if (!next.own.has('feed')) {
+    next.feed = [...next.feed]
+    next.own.add('feed')
+  }
+  ;(next.feed as Event[]).push(event)
+  if (event.id > next.rowsUpTo) applyEvent(next, event)
+}
+
+/** What an event alone says for certain about its job's and its session's row. The rest follows as a row. */
+function applyEvent(next: NextState, event: Event): void {
+  const job = event.job_id === null ? undefined : next.jobs.get(event.job_id)
+  const told = job && applyJobEvent(job, event)
+  if (told) writable(next, 'jobs').set(told.job_id, told)
+  const row = event.session_id === null ? undefined : next.sessions.get(event.session_id)
+  if (row === undefined) return
+  const change = sessionChange(row, event)
+  if (change !== null) writable(next, 'sessions').set(row.session_id, { ...row, ...change })
+}
+
+function sessionChange(row: SessionRow, { type, at, data }: Event): Partial<SessionRow> | null {
+  switch (type) {
+    case 'reading':
+      // One that was held back may come after a newer one, or after the row that tells it, or that the context was emptied since.
+      if ((row.updated_at !== null && at < row.updated_at) || (numberOrNull(data.cycle) ?? row.cycle) < row.cycle)
+        return null
+      return { ...figuresOf(data), updated_at: at, stale: false }
+    case 'level_crossed':
+      return typeof data.level === 'string' ? { level: data.level } : null
+    case 'compaction_start':
+      return { state: 'compacting' }
+    case 'session_ended':
+      return { state: 'ended', ended_at: at }
+    default:
+      return null
+  }
+}
+
+function figuresOf(data: Event['data']): Partial<SessionRow> {
+  const used = numberOrNull(data.used_tokens)
+  const point = numberOrNull(data.compaction_tokens)
+  const percent = numberOrNull(data.compaction_percent)
+  return {
+    used_tokens: used,
+    window_tokens: numberOrNull(data.window_tokens),
+    compaction_tokens: point,
+    used_percent: numberOrNull(data.used_percent),
+    compaction_percent: percent,
+    remaining_percent: percent === null ? null : Math.max(0, 100 - percent),
+    ...(typeof data.cycle === 'number' ? { cycle: data.cycle } : {}),
+    ...(typeof data.exact === 'boolean' ? { exact: data.exact } : {}),
+  }
+}
+
+const numberOrNull = (value: unknown): number | null => (typeof value === 'number' ? value : null)
+
+interface Rows {
+  sessions: SessionRow
+  jobs: JobShown
+  briefs: BriefRow
+}
+
+function writable<T extends keyof Rows>(next: NextState, table: T): Map<string, Rows[T]> {
+  if (!next.own.has(table)) {
+    Object.assign(next, { [table]: new Map(next[table] as ReadonlyMap<string, unknown>) })
+    next.own.add(table)
+  }
+  return next[table] as unknown as Map<string, Rows[T]>
+}
+
+type Attempt = JobShown['sessions'][number]
+type Check = JobShown['checks'][number]
+
+/** A job's row after one of its events; null: it says nothing that the row could show at once. */
+function applyJobEvent(job: JobShown, { type, at, data }: Event): JobShown | null {
+  switch (type as string) {
+    case 'job_progress':
+      return applyProgress(job, data)
+    case 'job_started':
+      return { ...job, status: 'running', started_at: job.started_at ?? at }
+    case 'job_waiting': {
+      const retry = retryIn({ ...data, waiting: data.reason })
+      return retry === null ? null : { ...job, retry }
+    }
+    case 'job_paused':
+      return { ...job, status: 'paused' }
+    case 'handoff_started':
+      return { ...job, status: 'handing-off' }
+    case 'job_completed':
+    case 'job_failed':
+    case 'job_cancelled':
+      return {
+        ...job,
+        status: type.slice(4) as JobShown['status'],
+        ended_at: at,
+        exit_reason: exitReasonOrNull(data.exit_reason),
+      }
+    case 'check_completed':
+      return applyCheck(job, data)
+    default:
+      return null
+  }
+}
+
+function applyProgress(job: JobShown, data: Event['data']): JobShown {
+  const figures: Partial<Attempt> = {
+    used_tokens: numberOrNull(data.used_tokens),
+    window_tokens: numberOrNull(data.window_tokens),
+    compaction_tokens: numberOrNull(data.compaction_tokens),
+    steps: numberOrNull(data.steps) ?? 0,
+  }
+  return {
+    ...job,
+    steps: numberOrNull(data.total_steps) ?? job.steps,
+    handoffs: numberOrNull(data.handoffs) ?? job.handoffs,
+    retry: retryIn(data),
+    denied_calls: numberOrNull(data.denied) ?? job.denied_calls,
+    sessions: job.sessions.map((each) => (each.number === data.session ? { ...each, ...figures } : each)),
+  }
+}
+
+/** The failure after which a request is tried again; null where the event tells of none. */
+function retryIn({ waiting, attempt, max_attempts, until }: Event['data']): JobShown['retry'] {
+  if (typeof waiting !== 'string' || typeof attempt !== 'number' || typeof until !== 'string') return null
+  return { reason: waiting, attempt, max_attempts: numberOrNull(max_attempts), at: until }
+}
+
+function applyCheck(job: JobShown, data: Event['data']): JobShown | null {
+  const { round, output_path: path } = data
+  if (typeof round !== 'number' || typeof path !== 'string' || typeof data.ok !== 'boolean') return null
+  const check: Check = {
+    name: typeof data.name === 'string' ? data.name : '',
+    command: typeof data.command === 'string' ? data.command : '',
+    round,
+    ok: data.ok,
+    exit_code: numberOrNull(data.exit_code),
+    timed_out: data.timed_out === true,
+    duration_ms: numberOrNull(data.duration_ms) ?? 0,
+    output_path: path,
+  }
+  const others = job.checks.filter((each) => each.round !== round || each.output_path !== path)
+  return { ...job, checks: [...others, check] }
+}
+
+const exitReasonOrNull = (value: unknown): JobShown['exit_reason'] =>
+  typeof value === 'string' ? (value as JobShown['exit_reason']) : null

@@ -1,0 +1,76 @@
+import type { SessionRow } from '../../../src/contract/api/sessions.js'
+import { containsWords } from '../parts/contains-words.js'
+import { folderName, shortId } from '../parts/format.js'
+
+/** What people talk to, and the chain of sessions behind it. */
+export interface Seat {
+  seat_id: string
+  name: string
+  /** The session that sits in it: the last one heard of, those that have ended last. */
+  current: SessionRow
+  /** The others of its chain that are known here, newest first. */
+  earlier: readonly SessionRow[]
+  /** Over the whole chain; null: no client said. */
+  cost_usd: number | null
+}
+
+export function seatsOf(sessions: Iterable<SessionRow>): Seat[] {
+  const chains = new Map<string, SessionRow[]>()
+  for (const row of sessions) {
+    const chain = chains.get(row.seat_id)
+    if (chain) chain.push(row)
+    else chains.set(row.seat_id, [row])
+  }
+  return [...chains.values()].map((chain) => {
+    const [current, ...earlier] = chain.sort((a, b) => (recencyKey(a) < recencyKey(b) ? 1 : -1)) as [
+      SessionRow,
+      ...SessionRow[],
+    ]
+    const costs = chain.flatMap(({ spend }) => spend.cost_usd ?? [])
+    const cost_usd = costs.length === 0 ? null : costs.reduce((sum, cost) => sum + cost, 0)
+    return { seat_id: current.seat_id, name: seatName(current), current, earlier, cost_usd }
+  })
+}
+
+const recencyKey = ({ state, seen_at }: SessionRow): string => `${state === 'ended' ? 0 : 1}${seen_at}`
+
+type NamedSeat = Pick<SessionRow, 'seat_name' | 'project' | 'cwd' | 'session_id'> &
+  Partial<Pick<SessionRow, 'job_id' | 'title'>>
+
+/** The seat's own name, else its folder's, else the beginning of the session's id. A job's seat is named by its task, as its own name is only the job's id. */
+export function seatName(row: NamedSeat): string {
+  const folder = row.project ?? row.cwd
+  const isJob = row.seat_name !== null && row.seat_name === row.job_id
+  return (isJob ? row.title : null) ?? row.seat_name ?? (folder === null ? shortId(row.session_id) : folderName(folder))
+}
+
+/** Nothing of it has to be drawn again. */
+export function isSameSeat(a: Seat, b: Seat): boolean {
+  return (
+    a.current === b.current &&
+    a.earlier.length === b.earlier.length &&
+    a.earlier.every((row, n) => row === b.earlier[n])
+  )
+}
+
+/** Ended, or gone without a word. */
+export const isOver = ({ current }: Seat): boolean => current.state === 'ended' || current.state === 'unknown'
+
+/** Everything somebody may look for it by. */
+export function seatMatches(seat: Seat, words: string): boolean {
+  return containsWords(searchText(seat), words)
+}
+
+/** Kept as long as its seat is: every letter that is typed asks all of them. */
+const SEARCH_TEXTS = new WeakMap<Seat, string>()
+
+function searchText(seat: Seat): string {
+  const kept = SEARCH_TEXTS.get(seat)
+  if (kept !== undefined) return kept
+  const { project, branch, model, title, state, level, seat_id, session_id, job_id, cwd } = seat.current
+  const ids = seat.earlier.map((row) => row.session_id)
+  const about = [seat.name, title, project, branch, model, state, level, seat_id, session_id, job_id, cwd, ...ids]
+  const text = about.join('\n').toLowerCase()
+  SEARCH_TEXTS.set(seat, text)
+  return text
+}

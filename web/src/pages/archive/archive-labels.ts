@@ -1,0 +1,39 @@
+import type { ArchiveShown, HitShown } from '../../../../src/contract/api/archives.js'
+
+/** Why a transcript was kept. */
+export const TRIGGER: Record<ArchiveShown['trigger'], string> = {
+  auto: 'before a compaction',
+  manual: 'before /compact',
+  idle: 'before a compaction while idle',
+  handoff: 'at a handoff',
+  'session-end': 'at its end',
+  sweep: 'after its end',
+  import: 'by import',
+  request: 'by hand',
+}
+
+export const KIND: Record<HitShown['kind'], string> = {
+  prompt: 'Prompt',
+  answer: 'Answer',
+  command: 'Command',
+  call: 'Call',
+  result: 'Result',
+  summary: 'Summary',
+  other: 'Other',
+}
+
+/** An argument as a shell reads it. */
+export const quoted = (word: string): string =>
+  /^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
+
+/** Enough of an id for `baton` to know it by: the short form where it has the usual shape. */
+export const shortArchive = (id: string): string => (/^arc_[0-9a-f]{12,}$/.test(id) ? id.slice(0, 12) : id)
+
+export function transcriptHref(id: string, at: { line?: number; subagent?: string | null; q?: string }): string {
+  const parameters = new URLSearchParams()
+  if (at.line !== undefined) parameters.set('line', String(at.line))
+  if (at.subagent) parameters.set('subagent', at.subagent)
+  if (at.q) parameters.set('q', at.q)
+  const rest = parameters.toString()
+  return `/archive/${encodeURIComponent(id)}${rest === '' ? '' : `?${rest}`}`
+}

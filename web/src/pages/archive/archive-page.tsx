@@ -1,0 +1,330 @@
+import './archive.css'
+import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react'
+import type { ArchiveShown, HitShown } from '../../../../src/contract/api/archives.js'
+import { useCall } from '../../api/use-call.js'
+import { Command } from '../../parts/copy-button.js'
+import { type Column, DataTable } from '../../parts/data-table.js'
+import { bytesText, folderName, groupedText, plural, sentence, shortId, UNKNOWN } from '../../parts/format.js'
+import { Link, useParameter } from '../../parts/navigation.js'
+import { PageHead } from '../../parts/page-head.js'
+import { Empty, Problem, Skeleton } from '../../parts/page-states.js'
+import { RelativeTime } from '../../parts/relative-time.js'
+import { archiveHref } from '../../parts/route.js'
+import { StateBadge } from '../../parts/state-badge.js'
+import { KIND, quoted, TRIGGER, transcriptHref } from './archive-labels.js'
+import { TranscriptPage } from './transcript.js'
+import { Marked, type Term, termsOf } from './transcript-items.js'
+
+export default function ArchivePage({ id }: { id: string | null }) {
+  return id === null ? <ArchiveList /> : <TranscriptPage id={id} />
+}
+
+/** What is kept, and the search over all of it. What is typed and chosen stands in the address. */
+function ArchiveList() {
+  const [asked, setAsked] = useParameter('q')
+  const [project, setProject] = useParameter('project')
+  const [session, setSession] = useParameter('session')
+  const [typed, setTyped] = useState(asked)
+  const late = useDebounced(typed.trim(), 200)
+  const query = typed.trim() === '' ? '' : late
+  const list = useCall('archives', { query: { session: session || undefined, limit: 1_000 } })
+  const archives = list.data?.archives ?? []
+  const projects = [...new Set(archives.flatMap((archive) => archive.project ?? []))].sort()
+  // Not even one that a search could leave out.
+  const isEmpty = list.data !== null && archives.length === 0 && session === ''
+  const shown = project === '' ? archives : archives.filter((archive) => archive.project === project)
+  const type = (value: string): void => {
+    setTyped(value)
+    setAsked(value.trim())
+  }
+
+  return (
+    <>
+      <PageHead title="Archive" label="Archive">
+        {list.data !== null && archives.length > 0 && (
+          <p className="quiet">
+            {plural(archives.length, 'transcript')}, {bytesText(list.data.total_bytes)} on the disk, search index{' '}
+            {bytesText(list.data.index_bytes)}
+          </p>
+        )}
+      </PageHead>
+      <search className="archive-search">
+        <label>
+          <span className="unseen">Search in everything that was said</span>
+          <input
+            type="search"
+            value={typed}
+            onChange={(event) => type(event.target.value)}
+            onKeyDown={(event) => (event.key === 'Enter' || event.key === 'ArrowDown') && focusFirstResult(event)}
+            placeholder="Search in everything that was said"
+            autoComplete="off"
+            spellCheck={false}
+            maxLength={1_000}
+          />
+        </label>
+        {(projects.length > 1 || project !== '') && (
+          <label>
+            <span className="unseen">Project</span>
+            <select value={project} onChange={(event) => setProject(event.target.value)}>
+              <option value="">All projects</option>
+              {[...new Set([...projects, ...(project === '' ? [] : [project])])].map((path) => (
+                <option key={path} value={path}>
+                  {folderName(path)}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
+        {session !== '' && (
+          <button type="button" className="button" onClick={() => setSession('')}>
+            Session <code>{session.slice(0, 8)}</code> only
+            <span aria-hidden="true">×</span>
+            <span className="unseen">: show all sessions</span>
+          </button>
+        )}
+      </search>
+      {query !== '' && !isEmpty ? (
+        <SearchResults query={query} project={project} session={session} />
+      ) : list.problem !== null ? (
+        <Problem problem={list.problem} again={list.again} />
+      ) : list.loading ? (
+        <Skeleton lines={8} />
+      ) : shown.length === 0 ? (
+        <NoArchives filtered={!isEmpty} />
+      ) : (
+        <ArchiveTable archives={shown} />
+      )}
+    </>
+  )
+}
+
+/** From the field into what was found. */
+function focusFirstResult(event: KeyboardEvent): void {
+  const first = document.querySelector<HTMLElement>('main a[data-item]')
+  if (first === null) return
+  event.preventDefault()
+  first.focus()
+}
+
+function NoArchives({ filtered }: { filtered: boolean }) {
+  if (filtered) {
+    return (
+      <Empty title="Nothing is kept of this">
+        <p>A transcript is kept before it is compacted and at a handoff. To keep what a session has said so far:</p>
+        <Command text="baton archive keep" />
+      </Empty>
+    )
+  }
+  return (
+    <Empty title="Nothing is kept yet">
+      <p>
+        Before a compaction drops anything, and at every handoff, Baton keeps the whole transcript, byte for byte. It
+        appears here, and every word of it can be found. To keep what a session has said so far:
+      </p>
+      <Command text="baton archive keep" />
+    </Empty>
+  )
+}
+
+const COLUMNS: Column<ArchiveShown>[] = [
+  {
+    id: 'title',
+    head: 'Conversation',
+    cell: (archive) => <Conversation archive={archive} />,
+    wide: true,
+  },
+  {
+    id: 'project',
+    head: 'Project',
+    cell: ({ project }) =>
+      project === null ? (
+        'No project'
+      ) : (
+        <span className="cell-name cut" title={project}>
+          {folderName(project)}
+        </span>
+      ),
+  },
+  {
+    id: 'session',
+    head: 'Session',
+    cell: ({ session_id: id }) => (
+      <code className="nowrap" title={id}>
+        {shortId(id)}
+      </code>
+    ),
+    narrow: 'hide',
+  },
+  { id: 'trigger', head: 'Kept', cell: ({ trigger }) => <span className="nowrap">{TRIGGER[trigger]}</span> },
+  {
+    id: 'subagents',
+    head: 'Subagents',
+    cell: ({ subagents }) => (subagents.length === 0 ? null : groupedText(subagents.length)),
+    figure: true,
+    narrow: 'hide',
+    spare: true,
+  },
+  {
+    id: 'size',
+    head: 'Size',
+    cell: ({ bytes, stored_bytes: stored, status }) =>
+      status === 'failed' ? (
+        UNKNOWN
+      ) : (
+        <span title={`${groupedText(bytes)} bytes; ${groupedText(stored)} on the disk beyond older archives of it`}>
+          {bytesText(bytes)}
+        </span>
+      ),
+    figure: true,
+    narrow: 'hide',
+  },
+  { id: 'age', head: 'When', cell: ({ created_at: at }) => <RelativeTime at={at} />, figure: true },
+]
+
+const PAGE = 100
+
+function ArchiveTable({ archives }: { archives: readonly ArchiveShown[] }) {
+  const [most, setMost] = useState(PAGE)
+  return (
+    <>
+      <DataTable
+        rows={archives.slice(0, most)}
+        columns={
+          archives.some(({ subagents }) => subagents.length > 0)
+            ? COLUMNS
+            : COLUMNS.filter(({ id }) => id !== 'subagents')
+        }
+        rowKey={(archive) => archive.archive_id}
+        href={(archive) => archiveHref(archive.archive_id)}
+        caption="Kept transcripts, newest first"
+      />
+      {archives.length > most && (
+        <button type="button" className="button more" onClick={() => setMost(most + 5 * PAGE)}>
+          Show {plural(Math.min(5 * PAGE, archives.length - most), 'older one')}
+        </button>
+      )}
+    </>
+  )
+}
+
+/** The title, and below it the state of a transcript that is not kept and searchable like all others. */
+function Conversation({ archive: { title, session_id: id, status, reason, indexed } }: { archive: ArchiveShown }) {
+  const note = reason === null ? (status === 'kept' && !indexed ? 'Not searchable yet' : null) : sentence(reason)
+  return (
+    <>
+      {title ?? `Session ${shortId(id)}`}
+      {(status !== 'kept' || note !== null) && (
+        <span className="reason">
+          {status !== 'kept' && <StateBadge state={status} />} {note}
+        </span>
+      )}
+    </>
+  )
+}
+
+const FEW = 40
+const MOST = 200
+
+function SearchResults({ query, project, session }: { query: string; project: string; session: string }) {
+  const [limit, setLimit] = useState(FEW)
+  const asked = useCall('searchArchives', {
+    query: { q: query, project: project || undefined, session: session || undefined, limit },
+  })
+  const reply = useKept(asked.data, asked.problem !== null)
+  const terms = useMemo(() => termsOf(query), [query])
+  if (asked.problem !== null) return <Problem problem={asked.problem} again={asked.again} />
+  if (reply === null) return <Skeleton lines={8} label="Searching" />
+  const { hits, unreadable, unread } = reply
+  return (
+    <div className="hits" aria-busy={asked.loading}>
+      <p className="quiet hits-count" role="status">
+        {hits.length === 0 ? '' : `${hits.length === limit ? 'The best ' : ''}${plural(hits.length, 'place')}`}
+      </p>
+      {unreadable.length > 0 && (
+        <p className="field-trouble">
+          {plural(unreadable.length, 'archive')} with a match cannot be read any more.{' '}
+          <Command text="baton archive verify" />
+        </p>
+      )}
+      {unread.length > 0 && (
+        <p className="quiet">
+          {plural(unread.length, 'transcript')} could not be read in time; search again in a moment.
+        </p>
+      )}
+      {hits.length === 0 ? (
+        <NoResults query={query} />
+      ) : (
+        <ol>
+          {hits.map((hit) => (
+            <Found
+              key={`${hit.archive_id} ${hit.subagent} ${hit.line} ${hit.kind} ${hit.snippet}`}
+              hit={hit}
+              terms={terms}
+              query={query}
+            />
+          ))}
+        </ol>
+      )}
+      {hits.length === limit && limit < MOST && (
+        <button type="button" className="button more" onClick={() => setLimit(MOST)}>
+          Show more
+        </button>
+      )}
+    </div>
+  )
+}
+
+function Found({ hit, terms, query }: { hit: HitShown; terms: readonly Term[]; query: string }) {
+  return (
+    <li className="hit">
+      <Link
+        className="hit-words"
+        data-item=""
+        href={transcriptHref(hit.archive_id, { line: hit.line, subagent: hit.subagent, q: query })}
+      >
+        <span data-mono={hit.kind === 'command' || hit.kind === 'result' || hit.kind === 'call' || undefined}>
+          <Marked text={hit.snippet} terms={terms} />
+        </span>
+      </Link>
+      <p className="hit-place">
+        <span data-kind={hit.kind}>{KIND[hit.kind]}</span>
+        {hit.project !== null && <span title={hit.project}>{folderName(hit.project)}</span>}
+        <span>
+          <code title={hit.session_id}>{shortId(hit.session_id)}</code> line {groupedText(hit.line)}
+        </span>
+        {hit.subagent !== null && <span>{hit.subagent}</span>}
+        {hit.at !== null && <RelativeTime at={hit.at} />}
+      </p>
+    </li>
+  )
+}
+
+function NoResults({ query }: { query: string }) {
+  return (
+    <Empty title="Nothing was found">
+      <p>
+        All words must stand in the same prompt, answer, command or result. <code>"a phrase"</code> stands together,{' '}
+        <code>begin*</code> is the beginning of a word. The same in a terminal:
+      </p>
+      <Command text={`baton archive search ${quoted(query)}`} />
+    </Empty>
+  )
+}
+
+/** The value once it has stood still for so long. */
+function useDebounced<T>(value: T, ms: number): T {
+  const [late, setLate] = useState(value)
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(value), ms)
+    return () => clearTimeout(timer)
+  }, [value, ms])
+  return late
+}
+
+/** What was there last, while the next is on its way: a list that empties at every letter cannot be read. */
+function useKept<T>(value: T | null, isOver: boolean): T | null {
+  const kept = useRef<T | null>(null)
+  if (value !== null) kept.current = value
+  if (isOver) kept.current = null
+  return value ?? kept.current
+}

@@ -1,0 +1,44 @@
+import { describe, expect, test } from 'vitest'
+import { markWords, termsOf } from './transcript-items.js'
+
+const marked = (text: string, query: string): string =>
+  markWords(text, termsOf(query))
+    .map(({ text: piece, found }) => (found ? `[${piece}]` : piece))
+    .join('')
+
+describe('words that were looked for', () => {
+  test('are marked as whole words, whatever their capitals and accents', () => {
+    expect(marked('The Café retries; retry it at the cafe', 'café retry')).toBe(
+      'The [Café] retries; [retry] it at the [cafe]',
+    )
+  })
+
+  test('a star ends the beginning of a word, quotes hold a phrase together', () => {
+    expect(marked('retries and retrying the rate\n limit, not the rate', '"rate limit" retr*')).toBe(
+      '[retries] and [retrying] the [rate\n limit], not the rate',
+    )
+  })
+
+  test('names of files and functions are found as they are written', () => {
+    expect(marked('see src/a.ts and take_signal()', 'src/a.ts take_signal')).toBe('see [src/a.ts] and [take_signal]()')
+  })
+
+  test('signs that stand without spaces are found inside of what was written', () => {
+    expect(marked('圧縮の前に保存する', '保存')).toBe('圧縮の前に[保存]する')
+  })
+
+  test('nothing in a query is an operator or a pattern', () => {
+    expect(marked('a (b) [c] .* d', '.* ( [ \\ "')).toBe('a (b) [c] .* d')
+    expect(marked('if (a|b)', 'a|b')).toBe('if ([a|b])')
+  })
+
+  test('the pieces are the text, also where signs are two units long', () => {
+    const text = '👩‍🚀 naïve İstanbul ﬁn 𝒳 retry'
+    expect(
+      markWords(text, termsOf('naive retry'))
+        .map((piece) => piece.text)
+        .join(''),
+    ).toBe(text)
+    expect(marked(text, 'naive retry')).toBe('👩‍🚀 [naïve] İstanbul ﬁn 𝒳 [retry]')
+  })
+})

@@ -1,0 +1,231 @@
+import { memo, useEffect, useMemo, useState } from 'react'
+import { problemFrom } from '../../api/call-api.js'
+import { clockText, exactText, groupedText, plural } from '../../parts/format.js'
+import { Link } from '../../parts/navigation.js'
+import { toast } from '../../parts/toast.js'
+import { aboutCall, aboutResult, firstLine, foldText, type Item, type Line } from './transcript-lines.js'
+
+interface ItemProps {
+  item: Item
+  terms: readonly Term[]
+  isTarget: boolean
+  onWhole: (line: number) => Promise<void>
+  href: (line: number) => string
+}
+
+/** In the margin: the line as a link to itself, and when it was said. */
+function LineMargin({ entry, href }: { entry: Line; href: (line: number) => string }) {
+  return (
+    <p className="margin">
+      <Link href={href(entry.line)} title="Link to this line">
+        <span className="unseen">Line </span>
+        {groupedText(entry.line)}
+      </Link>
+      {entry.at !== null && (
+        <time dateTime={entry.at} title={exactText(entry.at)}>
+          {clockText(entry.at).slice(0, 5)}
+        </time>
+      )}
+    </p>
+  )
+}
+
+/** A text of which the beginning is shown until all is asked for. What the server has cut is fetched then. */
+function LongText({
+  entry,
+  terms,
+  onWhole,
+  open = false,
+}: {
+  entry: Line
+  terms: readonly Term[]
+  onWhole: (line: number) => Promise<void>
+  open?: boolean
+}) {
+  const [all, setAll] = useState(open)
+  useEffect(() => {
+    if (open) setAll(true)
+  }, [open])
+  const [busy, setBusy] = useState(false)
+  const folded = foldText(entry.text)
+  const isFolded = folded.hidden > 0 && !all
+  const show = async (): Promise<void> => {
+    setBusy(true)
+    try {
+      if (entry.cut) await onWhole(entry.line)
+      setAll(true)
+    } catch (error) {
+      toast(problemFrom(error).error)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <>
+      <div className="words">
+        <Marked text={isFolded ? folded.shown : entry.text} terms={terms} />
+        {(isFolded || entry.cut) && '…'}
+      </div>
+      {(isFolded || entry.cut) && (
+        <button type="button" className="link" disabled={busy} onClick={show}>
+          Show all
+          {isFolded && folded.hidden > 1
+            ? `, ${plural(folded.hidden, 'more line')}${entry.cut ? ' and longer' : ''}`
+            : ''}
+        </button>
+      )}
+      {folded.hidden > 0 && all && !entry.cut && (
+        <button type="button" className="link" onClick={() => setAll(false)}>
+          Show less
+        </button>
+      )}
+    </>
+  )
+}
+
+const SPEAKERS: Readonly<Record<string, string>> = {
+  user: 'Prompt',
+  agent: 'Agent',
+  other: 'Put in by the client',
+  summary: 'Compacted: this summary took the place of everything before',
+}
+
+/** A prompt, an answer, a summary, or what other programs put into the conversation. */
+export const MessageItem = memo(function MessageItem({ item, terms, isTarget, onWhole, href }: ItemProps) {
+  const { entry } = item
+  return (
+    <li className="item" data-key={item.key} data-role={entry.role} data-target={isTarget || undefined} tabIndex={-1}>
+      <LineMargin entry={entry} href={href} />
+      <div className="said">
+        <h2>{SPEAKERS[entry.role] ?? entry.role}</h2>
+        <LongText entry={entry} terms={terms} onWhole={onWhole} open={isTarget} />
+      </div>
+    </li>
+  )
+}, sameItem)
+
+/** More is read around an item all the time; it is drawn again only when it changed itself. */
+function sameItem(before: ItemProps, after: ItemProps): boolean {
+  return (
+    before.item.entry === after.item.entry &&
+    before.item.result === after.item.result &&
+    before.terms === after.terms &&
+    before.isTarget === after.isTarget
+  )
+}
+
+/** A call and what came back: one line, until one wants to know more. */
+export const ToolItem = memo(function ToolItem({ item, terms, isTarget, onWhole, href }: ItemProps) {
+  const { entry, result } = item
+  const [open, setOpen] = useState(isTarget)
+  useEffect(() => {
+    if (isTarget) setOpen(true)
+  }, [isTarget])
+  const back = entry.role === 'result' ? entry : result
+  const call = entry.role === 'call' ? entry : null
+  const failed = back?.ok === false
+  return (
+    <li className="item" data-key={item.key} data-role="tool" data-target={isTarget || undefined} tabIndex={-1}>
+      <LineMargin entry={entry} href={href} />
+      <details className="tool" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary data-failed={failed || undefined}>
+          <span className="tool-name">{call?.tool ?? 'Result'}</span>
+          <span className="tool-about">
+            <Marked text={call === null ? firstLine(entry.text) : aboutCall(call)} terms={terms} />
+          </span>
+          <span className="tool-back">{call !== null && (aboutResult(back) || 'nothing came back')}</span>
+        </summary>
+        {open && (
+          <div className="tool-body">
+            {call !== null && (
+              <section aria-label="Call">
+                <LongText entry={call} terms={terms} onWhole={onWhole} open={isTarget} />
+              </section>
+            )}
+            {back !== null && (
+              <section aria-label={failed ? 'Result, failed' : 'Result'} data-failed={failed || undefined}>
+                <LongText entry={back} terms={terms} onWhole={onWhole} open={isTarget} />
+              </section>
+            )}
+          </div>
+        )}
+      </details>
+    </li>
+  )
+}, sameItem)
+
+/** What is looked for, as the server's search reads it: words, "phrases" and beginnings* of words. */
+export interface Term {
+  words: string
+  prefix: boolean
+}
+
+interface Piece {
+  text: string
+  found: boolean
+}
+
+const PIECES = /"([^"]*)"?(\*?)|([^\s"]+)/g
+const WORD = /[\p{L}\p{N}\p{M}]+/gu
+/** Written without spaces between words: found by any part of what was written. */
+const SIGNS =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
+
+export function termsOf(query: string): Term[] {
+  const terms: Term[] = []
+  for (const [, phrase, star, word] of query.matchAll(PIECES)) {
+    const written = phrase ?? word ?? ''
+    const prefix = phrase === undefined ? /[\p{L}\p{N}]\*+$/u.test(written) : star === '*'
+    const words = (phrase === undefined ? written.replace(/\*+$/, '') : written).trim()
+    if (/[\p{L}\p{N}]/u.test(words)) terms.push({ words, prefix })
+  }
+  return terms
+}
+
+/** The text in pieces, those that match marked. Put together they are the text. */
+export function markWords(text: string, terms: readonly Term[]): Piece[] {
+  const pattern = patternOf(terms)
+  if (pattern === null) return [{ text, found: false }]
+  const pieces: Piece[] = []
+  let at = 0
+  for (const match of folded(text).matchAll(pattern)) {
+    if (match[0] === '') continue
+    if (match.index > at) pieces.push({ text: text.slice(at, match.index), found: false })
+    at = match.index + match[0].length
+    pieces.push({ text: text.slice(match.index, at), found: true })
+  }
+  if (at < text.length) pieces.push({ text: text.slice(at), found: false })
+  return pieces
+}
+
+function patternOf(terms: readonly Term[]): RegExp | null {
+  const sources = terms.flatMap(({ words, prefix }) => {
+    const parts = folded(words).match(WORD) ?? []
+    if (parts.length === 0) return []
+    const source = parts.join('[^\\p{L}\\p{N}]{1,20}')
+    if (SIGNS.test(words)) return [source]
+    return [`(?<![\\p{L}\\p{N}])${source}${prefix ? '[\\p{L}\\p{N}]*' : '(?![\\p{L}\\p{N}])'}`]
+  })
+  // The longest first: where two could begin at one place, the whole of it is marked.
+  return sources.length === 0 ? null : new RegExp(sources.sort((a, b) => b.length - a.length).join('|'), 'gu')
+}
+
+/** Small letters without accents, as long as the text, so that a place in one is a place in the other. */
+function folded(text: string): string {
+  if (!/[^\u0000-\u007f]/.test(text)) return text.toLowerCase()
+  let out = ''
+  for (let at = 0; at < text.length; at++) {
+    const plain = text[at]!.toLowerCase().normalize('NFD')
+    out += plain.length === 1 || /^\p{M}+$/u.test(plain.slice(1)) ? plain[0]! : text[at]!
+  }
+  return out
+}
+
+/** A text with what was looked for marked in it. Text nodes only. */
+export function Marked({ text, terms }: { text: string; terms: readonly Term[] }) {
+  const pieces = useMemo(() => markWords(text, terms), [text, terms])
+  return pieces.map((piece, place) =>
+    // biome-ignore lint/suspicious/noArrayIndexKey: pieces have no other name, and keep nothing
+    piece.found ? <mark key={place}>{piece.text}</mark> : piece.text,
+  )
+}

@@ -1,0 +1,131 @@
+import { describe, expect, test } from 'vitest'
+import type { TranscriptPart } from '../../../../src/contract/api/archives.js'
+import {
+  aboutCall,
+  aboutResult,
+  appendLines,
+  covers,
+  foldText,
+  itemAt,
+  type Line,
+  prependLines,
+  type ReadingWindow,
+  readItems,
+  WINDOW_LIMIT,
+  windowOf,
+  withFullLine,
+} from './transcript-lines.js'
+
+const line = (change: Partial<Line>): Line => ({
+  line: 1,
+  at: null,
+  role: 'agent' as const,
+  tool: null,
+  call_id: null,
+  ok: null,
+  text: '',
+  cut: false,
+  ...change,
+})
+const call = (at: number, id: string, text = 'npm test') =>
+  line({ line: at, role: 'call', tool: 'Bash', call_id: id, text })
+const result = (at: number, id: string, text = 'done', ok: boolean | null = true) =>
+  line({ line: at, role: 'result', call_id: id, text, ok })
+
+describe('a transcript as it is read', () => {
+  test('a call and what came back are one thing, where the call stands', () => {
+    const items = readItems([call(3, 'a'), call(3, 'b'), line({ line: 4, text: 'x' }), result(5, 'b'), result(6, 'a')])
+    expect(items.map(({ key, kind, result: back }) => [key, kind, back?.line ?? null])).toEqual([
+      ['3-0', 'tool', 6],
+      ['3-1', 'tool', 5],
+      ['4-0', 'said', null],
+    ])
+    expect([6, 5, 4, 2, 99].map((at) => itemAt(items, at)?.key)).toEqual(['3-0', '3-1', '4-0', '3-0', '4-0'])
+    expect(itemAt([], 1)).toBeUndefined()
+  })
+
+  test('a result whose call is not here stands alone, and one that came twice is not lost', () => {
+    expect(readItems([result(5, 'gone'), call(6, 'a'), result(7, 'a'), result(8, 'a')]).map(({ key }) => key)).toEqual([
+      '5-0',
+      '6-0',
+      '8-0',
+    ])
+  })
+
+  test('what a call was about fits in a line, without the name of the tool', () => {
+    expect(aboutCall(call(1, 'a', '\n  ls -la\nrm x'))).toBe('ls -la')
+    expect(aboutCall(line({ role: 'call', tool: 'Read', text: 'Read src/a.ts' }))).toBe('src/a.ts')
+    expect(aboutResult(result(2, 'a', 'a\nb\nc'))).toBe('3 lines')
+    expect(aboutResult(result(2, 'a', 'no such file', false))).toBe('failed, no such file')
+    expect(aboutResult(null)).toBe('')
+  })
+
+  test('a long text shows its beginning and how much is left; a few lines more are not worth a fold', () => {
+    expect(foldText('a\nb')).toEqual({ shown: 'a\nb', hidden: 0 })
+    expect(foldText('x\n'.repeat(25)).hidden).toBe(0)
+    const { shown, hidden } = foldText('x\n'.repeat(100))
+    expect([shown.split('\n').length, hidden]).toEqual([24, 77])
+    expect(foldText('y'.repeat(10_000))).toEqual({ shown: 'y'.repeat(2_400), hidden: 1 })
+  })
+})
+
+const LAST = 5_000
+/** Two entries a line, as a server would tell lines [from, to). */
+function part(from: number, to: number): TranscriptPart {
+  const entry = (line: number, text: string) => ({
+    line,
+    at: null,
+    role: 'agent' as const,
+    tool: null,
+    call_id: null,
+    ok: null,
+    cut: true,
+    text,
+  })
+  return {
+    archive_id: 'arc_1',
+    subagent: null,
+    lines: LAST,
+    entries: Array.from({ length: to - from }, (_, n) => [entry(from + n, 'a'), entry(from + n, 'b')]).flat(),
+    next_line: to > LAST ? null : to,
+    previous_line: from === 1 ? null : from,
+  }
+}
+const edges = ({ entries, before, from }: ReadingWindow) => [entries[0]!.line, entries.at(-1)!.line, before, from]
+
+describe('reading a long transcript', () => {
+  test('what was read far above is let go while reading on, and comes back in the same place', () => {
+    let window = windowOf(part(1, 101))
+    for (let at = 101; at < 1_001; at += 100) window = appendLines(window, part(at, at + 100))
+    expect(window.entries.length).toBeLessThanOrEqual(WINDOW_LIMIT)
+    expect(edges(window)).toEqual([701, 1_000, 701, 1_001])
+    const back = prependLines(window, part(601, 701))
+    expect(edges(back)).toEqual([601, 900, 601, 901])
+    const there = appendLines(back, part(901, 1_001))
+    expect(there.entries).toEqual(window.entries)
+  })
+
+  test('knows its beginning and its end', () => {
+    expect(edges(prependLines(windowOf(part(51, 101)), part(1, 51)))).toEqual([1, 100, null, 101])
+    expect(edges(windowOf(part(4_901, 4_951), part(4_951, 5_001)))).toEqual([4_901, 5_000, 4_901, null])
+  })
+
+  test('knows which lines it covers', () => {
+    const middle = windowOf(part(51, 101))
+    expect([50, 51, 100, 101].map((line) => covers(middle, line))).toEqual([false, true, true, false])
+    expect([covers(windowOf(part(4_951, 5_001)), 999_999_999), covers(windowOf(part(1, 11)), 1)]).toEqual([true, true])
+  })
+
+  test('a line is not divided', () => {
+    const entries = part(1, 2 + WINDOW_LIMIT / 2).entries.slice(1)
+    const window = appendLines({ ...windowOf(part(1, 2)), entries: [] }, { ...part(1, 2), entries, next_line: null })
+    expect(window.entries.length).toBeLessThanOrEqual(WINDOW_LIMIT)
+    expect(window.entries[0]).toMatchObject({ line: 2, text: 'a' })
+  })
+
+  test('a text that was cut takes its whole place', () => {
+    const whole = part(7, 8).entries.map((entry) => ({ ...entry, text: `${entry.text} and more`, cut: false }))
+    const window = withFullLine(windowOf(part(6, 9)), whole)
+    expect(window.entries.map(({ text }) => text)).toEqual(['a', 'b', 'a and more', 'b and more', 'a', 'b'])
+  })
+})

@@ -1,0 +1,136 @@
+import '../../styles/pages.css'
+import './briefs.css'
+import { useMemo, useState } from 'react'
+import type { BriefRow } from '../../../../src/contract/api/briefs.js'
+import { useCall } from '../../api/use-call.js'
+import { useRefetchOnEvent } from '../../api/use-refetch.js'
+import { useLive } from '../../live/use-live.js'
+import { Command } from '../../parts/copy-button.js'
+import { type Column, DataTable } from '../../parts/data-table.js'
+import { FilterField } from '../../parts/filter-field.js'
+import { folderName, plural } from '../../parts/format.js'
+import { useParameter } from '../../parts/navigation.js'
+import { PageHead, Section } from '../../parts/page-head.js'
+import { Empty, Problem, Skeleton } from '../../parts/page-states.js'
+import { RelativeTime } from '../../parts/relative-time.js'
+import { briefHref } from '../../parts/route.js'
+import { BriefDetailPage } from './brief-detail.js'
+import { AUTHORS, briefMatches, briefSeat, inReviewOrder, isInReview } from './brief-facts.js'
+import { ReviewQueue, Score } from './brief-review.js'
+import { BriefStatus } from './brief-status.js'
+
+export default function BriefsPage({ id }: { id: string | null }) {
+  return id === null ? <BriefList /> : <BriefDetailPage id={id} />
+}
+
+const PAGE = 100
+
+function BriefList() {
+  const [limit, setLimit] = useState(PAGE)
+  const [look, setLook] = useParameter('q')
+  const { data, problem, loading, again } = useCall('briefs', { query: { limit } })
+  const live = useLive((state) => state.briefs)
+  useRefetchOnEvent((event) => event.type.startsWith('handoff_') || event.type === 'compaction_complete', again, live)
+  const review = useMemo(() => {
+    const asked = (data?.briefs ?? []).filter(isInReview).map((row) => [row.brief_id, row] as const)
+    return inReviewOrder(new Map([...asked, ...live]).values())
+  }, [data, live])
+  const rows = useMemo(() => {
+    const all = (data?.briefs ?? []).map((row) => live.get(row.brief_id) ?? row)
+    return look.trim() === '' ? all : all.filter((row) => briefMatches(row, look.trim()))
+  }, [data, live, look])
+  const any = (data?.briefs.length ?? 0) > 0
+  return (
+    <>
+      <PageHead title="Briefs" label="Briefs">
+        {any && <FilterField label="Filter briefs" value={look} onChange={setLook} />}
+      </PageHead>
+      {problem !== null && <Problem problem={problem} again={again} />}
+      {loading && <Skeleton lines={6} />}
+      {review.length > 0 && (
+        <Section title="To review" aside={<span className="quiet">{plural(review.length, 'brief')}</span>}>
+          <ReviewQueue briefs={review} done={again} />
+        </Section>
+      )}
+      {data !== null && !any && review.length === 0 && <NoBriefs />}
+      {any && (
+        <Section title="All" aside={<span className="quiet">newest first</span>}>
+          <DataTable
+            rows={rows}
+            columns={COLUMNS}
+            rowKey={({ brief_id }) => brief_id}
+            href={({ brief_id }) => briefHref(brief_id)}
+            caption="Briefs"
+          />
+          {rows.length === 0 && <p className="quiet">No brief has “{look}” in its seat, project, branch or reason.</p>}
+          {(data?.briefs.length ?? 0) >= limit && limit < 1_000 && (
+            <button type="button" className="button list-more" onClick={() => setLimit(1_000)}>
+              Show older briefs
+            </button>
+          )}
+        </Section>
+      )}
+    </>
+  )
+}
+
+const COLUMNS: readonly Column<BriefRow>[] = [
+  {
+    id: 'brief',
+    head: 'Brief',
+    wide: true,
+    cell: (row) => (
+      <span className="brief-name">
+        <span>
+          {briefSeat(row)} <span className="quiet">{row.sequence}</span>
+        </span>
+        {row.reason !== null && <span className="brief-reason quiet">{row.reason}</span>}
+      </span>
+    ),
+  },
+  {
+    id: 'status',
+    head: 'Status',
+    cell: (row) => <BriefStatus status={row.status} />,
+    narrow: 'bare',
+  },
+  {
+    id: 'carries',
+    head: 'Covers',
+    figure: true,
+    cell: ({ coverage }) => <Score score={coverage?.score ?? null} bar />,
+  },
+  {
+    id: 'author',
+    head: 'Written by',
+    cell: ({ author }) => <span className="nowrap">{AUTHORS[author]}</span>,
+    narrow: 'hide',
+  },
+  {
+    id: 'project',
+    head: 'Project',
+    cell: ({ project, branch }) => (
+      <span className="cell-name" title={project ?? undefined}>
+        {project === null ? '–' : folderName(project)}
+        {branch !== null && <span className="quiet"> {branch}</span>}
+      </span>
+    ),
+  },
+  { id: 'taken', head: 'When', figure: true, cell: ({ taken_at }) => <RelativeTime at={taken_at} /> },
+]
+
+function NoBriefs() {
+  return (
+    <Empty title="No briefs yet">
+      <p>
+        A brief is what an agent writes for the fresh session that goes on with its work. Sessions are asked for one
+        when they are nearly full; you can ask any time:
+      </p>
+      <Command text="baton handoffs request SEAT" />
+      <p>
+        To look at each brief before it is used, set <code>handoff: {'{ review_seconds: 60 }'}</code> in{' '}
+        <code>config.yaml</code>, or <code>approval</code> to be waited for.
+      </p>
+    </Empty>
+  )
+}

@@ -1,0 +1,418 @@
+import './history.css'
+import { type PointerEvent, type ReactNode, useState } from 'react'
+import type { History } from '../../../../src/contract/api/history.js'
+import type { Event } from '../../../../src/contract/records/event.js'
+import { useCall } from '../../api/use-call.js'
+import { useRefetchWhileVisible } from '../../api/use-refetch.js'
+import type { LiveState } from '../../live/live-state.js'
+import { useLive } from '../../live/use-live.js'
+import { Command } from '../../parts/copy-button.js'
+import { type Column, DataTable } from '../../parts/data-table.js'
+import { folderName, groupedText, moneyText, percentText, plural, tokensText, UNKNOWN } from '../../parts/format.js'
+import { useParameter } from '../../parts/navigation.js'
+import { PageHead, Section } from '../../parts/page-head.js'
+import { Empty, Problem, Skeleton } from '../../parts/page-states.js'
+
+const SPANS = ['30', '90', '365'] as const
+const EVERY_MS = 30_000
+const timezone = Intl.DateTimeFormat().resolvedOptions().timeZone
+
+/** What Baton has recorded, by day, project and model, in the days of whoever looks. */
+export default function HistoryPage() {
+  const [days, setDays] = useParameter('days')
+  const span = SPANS.find((each) => each === days) ?? '30'
+  const asked = useCall('history', { query: { days: Number(span), timezone } })
+  useRefetchWhileVisible(useLive(spentMark), asked.again, EVERY_MS)
+  return (
+    <>
+      <PageHead title="History" label="History">
+        <Choice
+          label="How far back"
+          options={SPANS.map((each) => ({ id: each, label: `${each} days` }))}
+          chosen={span}
+          onChoose={(chosen) => setDays(chosen === '30' ? '' : chosen)}
+        />
+      </PageHead>
+      {asked.problem !== null && asked.data === null ? (
+        <Problem problem={asked.problem} again={asked.again} />
+      ) : asked.data === null ? (
+        <Skeleton lines={8} />
+      ) : asked.data.since === null ? (
+        <Empty title="Nothing is recorded yet">
+          <p>
+            What sessions spend, and what compactions and handoffs save, is counted from the first reading on. To begin:
+          </p>
+          <Command text="baton install" />
+        </Empty>
+      ) : (
+        <Recorded history={asked.data} since={asked.data.since} />
+      )}
+    </>
+  )
+}
+
+function Recorded({ history, since }: { history: History; since: string }) {
+  const { totals, days, projects, models } = history
+  return (
+    <>
+      <Totals totals={totals} />
+      <ByDay days={days} />
+      <Section title="By project">
+        <ShareTable
+          rows={projects}
+          head="Project"
+          rowKey={(row) => row.project ?? ''}
+          name={({ project }) => (project === null ? 'No project' : <span title={project}>{folderName(project)}</span>)}
+          caption="Figures by project"
+        />
+      </Section>
+      <Section title="By model">
+        <ShareTable
+          rows={models}
+          head="Model"
+          rowKey={(row) => row.model ?? ''}
+          name={({ model }) => model ?? 'Not reported'}
+          caption="Figures by model"
+        />
+      </Section>
+      <p className="quiet history-note">
+        Recorded since {dateText(since, '')}. Days begin at midnight in {history.timezone}.{' '}
+        {totals.cost_usd === null && NO_COST}
+      </p>
+    </>
+  )
+}
+
+const NO_COST = 'No client reported costs.'
+
+function Totals({ totals }: { totals: History['totals'] }) {
+  const figures: [name: string, value: string, told: string][] = [
+    ['Spend', moneyText(totals.cost_usd), totals.cost_usd === null ? NO_COST : 'as the clients report it'],
+    ['Sessions', groupedText(totals.sessions), plural(totals.steps, 'step')],
+    ['Tokens in', tokensText(inputOf(totals)), `${tokensText(totals.output_tokens)} tokens out`],
+    ['Cache hits', rateText(totals.cache_hit_rate), `${tokensText(totals.cache_read_tokens)} tokens read from it`],
+    ['Compactions', groupedText(totals.compactions), plural(totals.handoffs, 'handoff')],
+    ['Tokens saved', totals.tokens_saved === 0 ? UNKNOWN : tokensText(totals.tokens_saved), 'removed from context'],
+  ]
+  return (
+    <dl className="totals">
+      {figures.map(([name, value, told]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>
+            <strong>{value}</strong>
+            <span className="totals-told">{told}</span>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+function ByDay({ days }: { days: History['days'] }) {
+  const [asked, setMeasure] = useParameter('of')
+  const usual: Measure = days.some((day) => (day.cost_usd ?? 0) > 0) ? 'cost_usd' : 'sessions'
+  const measure = isMeasure(asked) ? asked : usual
+  const { noun, format, isWhole } = MEASURES[measure]
+  const bars = barsOf(days, measure)
+  const each = bars.length === days.length ? 'day' : 'week'
+  const most = bars.reduce((best, bar) => ((bar.value ?? 0) > (best?.value ?? 0) ? bar : best), bars[0])
+  const told = `${noun[0]!.toUpperCase()}${noun.slice(1)} by ${each}`
+  return (
+    <Section
+      title="Over time"
+      aside={
+        <Choice
+          label="What is drawn"
+          options={Object.entries(MEASURES).map(([id, { label }]) => ({ id, label }))}
+          chosen={measure}
+          onChoose={(chosen) => setMeasure(chosen === usual ? '' : chosen)}
+        />
+      }
+    >
+      <BarChart
+        bars={bars}
+        format={format}
+        isWhole={isWhole}
+        told={told}
+        label={`${told} from ${dateText(days[0]!.date)} to ${dateText(days.at(-1)!.date)}. The most: ${format(most?.value ?? null)} on ${dateText(most!.from)}.`}
+      />
+      <details className="as-table">
+        <summary>As a table</summary>
+        <DataTable
+          rows={[...days].reverse()}
+          columns={[
+            { id: 'day', head: 'Day', cell: (day) => dateText(day.date) },
+            ...figureColumns<(typeof days)[number]>(),
+          ]}
+          rowKey={(day) => day.date}
+          caption="Figures by day, newest first"
+        />
+      </details>
+    </Section>
+  )
+}
+
+/** What went in: fresh, written to the cache, and read from it. */
+const inputOf = (figures: Figures): number =>
+  figures.input_tokens + figures.cache_creation_tokens + figures.cache_read_tokens
+
+const some = (count: number): ReactNode => (count === 0 ? <span className="quiet">0</span> : groupedText(count))
+const tokens = (count: number): ReactNode => <span title={`${groupedText(count)} tokens`}>{tokensText(count)}</span>
+
+/** The figures of a day, a project, a model, as columns of a table. What is left out where room is scarce stands in the totals. */
+function figureColumns<Row extends Figures>(): Column<Row>[] {
+  return [
+    { id: 'sessions', head: 'Sessions', cell: (row) => some(row.sessions), figure: true },
+    { id: 'steps', head: 'Steps', cell: (row) => some(row.steps), figure: true },
+    { id: 'in', head: 'Tokens in', cell: (row) => tokens(inputOf(row)), figure: true, spare: true },
+    { id: 'out', head: 'Tokens out', cell: (row) => tokens(row.output_tokens), figure: true },
+    { id: 'cache', head: 'Cache hits', cell: (row) => rateText(row.cache_hit_rate), figure: true, spare: true },
+    { id: 'compactions', head: 'Compactions', cell: (row) => some(row.compactions), figure: true, spare: true },
+    { id: 'handoffs', head: 'Handoffs', cell: (row) => some(row.handoffs), figure: true, spare: true },
+    { id: 'saved', head: 'Tokens saved', cell: (row) => tokens(row.tokens_saved), figure: true },
+    { id: 'cost', head: 'Spend', cell: (row) => moneyText(row.cost_usd), figure: true },
+  ]
+}
+
+/** The client's rate goes from 0 to 1. */
+const rateText = (rate: number | null): string => percentText(rate === null ? null : rate * 100)
+
+interface MeasureWords {
+  label: string
+  /** Named in a sentence: "spend by day". */
+  noun: string
+  format: (value: number | null) => string
+  isWhole: boolean
+}
+
+const MEASURES: Record<Measure, MeasureWords> = {
+  cost_usd: { label: 'Spend', noun: 'spend', format: moneyText, isWhole: false },
+  sessions: { label: 'Sessions', noun: 'sessions', format: groupedText, isWhole: true },
+  steps: { label: 'Steps', noun: 'steps', format: groupedText, isWhole: true },
+  output_tokens: { label: 'Tokens out', noun: 'output tokens', format: tokensText, isWhole: true },
+  compactions: { label: 'Compactions', noun: 'compactions', format: groupedText, isWhole: true },
+  handoffs: { label: 'Handoffs', noun: 'handoffs', format: groupedText, isWhole: true },
+  tokens_saved: { label: 'Tokens saved', noun: 'tokens saved', format: tokensText, isWhole: true },
+}
+
+const isMeasure = (name: string): name is Measure => Object.hasOwn(MEASURES, name)
+
+/** Who took how much: a bar for the share, and every figure beside it. By spend where it is known, else by steps. */
+function ShareTable<Row extends Figures>({
+  rows,
+  name,
+  rowKey,
+  head,
+  caption,
+}: {
+  rows: readonly Row[]
+  name: (row: Row) => React.ReactNode
+  rowKey: (row: Row) => string
+  head: string
+  caption: string
+}) {
+  const byCost = rows.some((row) => (row.cost_usd ?? 0) > 0)
+  const weight = (row: Row): number => (byCost ? (row.cost_usd ?? 0) : row.steps)
+  const all = rows.reduce((sum, row) => sum + weight(row), 0)
+  const sorted = [...rows].sort((a, b) => weight(b) - weight(a) || b.sessions - a.sessions)
+  const columns: Column<Row>[] = [
+    { id: 'name', head, cell: (row) => <span className="share-name cell-name">{name(row)}</span> },
+    {
+      id: 'share',
+      head: byCost ? 'Share of spend' : 'Share of steps',
+      cell: (row) => (
+        <span
+          className="share"
+          title={`${byCost ? moneyText(row.cost_usd) : plural(row.steps, 'step')}, ${percent(weight(row), all)}`}
+        >
+          <span className="share-part" style={{ inlineSize: all === 0 ? '0%' : `${(weight(row) / all) * 100}%` }} />
+        </span>
+      ),
+      wide: true,
+      narrow: 'bare',
+      spare: true,
+    },
+    ...figureColumns<Row>(),
+  ]
+  return <DataTable rows={sorted} columns={columns} rowKey={rowKey} caption={caption} />
+}
+
+const percent = (part: number, all: number): string => (all === 0 ? '0%' : `${Math.round((part / all) * 100)}%`)
+
+const COUNTED: ReadonlySet<Event['type']> = new Set(['session_started', 'compaction_complete', 'handoff_completed'])
+
+/** Another one when something has happened that a history counts; '': nothing was heard yet. */
+export function spentMark({ spendToday, feed }: Pick<LiveState, 'spendToday' | 'feed'>): string {
+  if (spendToday === null) return ''
+  const { cost_usd, input_tokens, output_tokens } = spendToday
+  return [cost_usd, input_tokens, output_tokens, feed.findLast(({ type }) => COUNTED.has(type))?.id].join(' ')
+}
+
+/** One of a few, all in sight: radio buttons that look like one instrument. */
+function Choice<Id extends string>({
+  label,
+  options,
+  chosen,
+  onChoose,
+}: {
+  label: string
+  options: readonly { id: Id; label: string }[]
+  chosen: Id
+  onChoose: (id: Id) => void
+}) {
+  return (
+    <fieldset className="choice">
+      <legend className="unseen">{label}</legend>
+      {options.map((option) => (
+        <label key={option.id}>
+          <input
+            type="radio"
+            className="unseen"
+            name={label}
+            value={option.id}
+            checked={option.id === chosen}
+            onChange={() => onChoose(option.id)}
+          />
+          <span className="choice-name">{option.label}</span>
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
+/** Bars over time. Who points at one reads it above; who listens is told the whole in a sentence, and the table has it all. */
+function BarChart({
+  bars,
+  format,
+  isWhole,
+  label,
+  told,
+}: {
+  bars: readonly Bar[]
+  format: (value: number | null) => string
+  isWhole: boolean
+  /** What a screen reader says of it. */
+  label: string
+  /** What stands above while nothing is pointed at. */
+  told: string
+}) {
+  const [at, setAt] = useState<number | null>(null)
+  const { top, lines } = scaleOf(Math.max(0, ...bars.map(({ value }) => value ?? 0)), isWhole)
+  const dated = new Set(datedBars(bars))
+  const bar = at === null ? undefined : bars[at]
+  const point = (event: PointerEvent<HTMLDivElement>): void => {
+    const { left, width } = event.currentTarget.getBoundingClientRect()
+    setAt(Math.max(0, Math.min(bars.length - 1, Math.floor(((event.clientX - left) / width) * bars.length))))
+  }
+  return (
+    <figure className="bar-chart">
+      <p className="bar-chart-told" aria-hidden="true">
+        {bar === undefined ? (
+          <span className="quiet">{told}</span>
+        ) : (
+          <>
+            <strong>{format(bar.value)}</strong> <span className="quiet">{spanText(bar)}</span>
+          </>
+        )}
+      </p>
+      <div className="bar-chart-body" role="img" aria-label={label}>
+        <div className="bar-chart-lines">
+          {lines.map((line) => (
+            <span key={line} className="bar-chart-line" style={{ insetBlockEnd: `${(line / top) * 100}%` }}>
+              {format(line)}
+            </span>
+          ))}
+        </div>
+        <div className="bar-chart-bars" onPointerMove={point} onPointerDown={point} onPointerLeave={() => setAt(null)}>
+          {bars.map(({ from, value }, place) => (
+            <span key={from} className="bar-chart-slot" data-at={place === at || undefined}>
+              <span
+                className="bar-chart-bar"
+                data-some={(value ?? 0) > 0 || undefined}
+                style={{ blockSize: `${Math.min(100, ((value ?? 0) / top) * 100)}%` }}
+              />
+            </span>
+          ))}
+        </div>
+        <div className="bar-chart-dates">
+          {bars.map(({ from }, place) =>
+            dated.has(place) ? (
+              <span
+                key={from}
+                className="bar-chart-date"
+                data-last={place > bars.length * 0.96 || undefined}
+                style={{ insetInlineStart: `${((place + 0.5) / bars.length) * 100}%` }}
+              >
+                {dateText(from)}
+              </span>
+            ) : null,
+          )}
+        </div>
+      </div>
+    </figure>
+  )
+}
+
+type Figures = History['totals']
+export type Day = History['days'][number]
+
+interface Bar {
+  /** `2026-11-16`, or the first and the last day of a week. */
+  from: string
+  to: string
+  /** null: not known. */
+  value: number | null
+}
+
+type Measure = 'cost_usd' | 'sessions' | 'steps' | 'output_tokens' | 'compactions' | 'handoffs' | 'tokens_saved'
+
+/** A bar a day; beyond a hundred of them a bar a week, the last week ending with the last day. */
+export function barsOf(days: readonly Day[], measure: Measure): Bar[] {
+  const size = days.length > 100 ? 7 : 1
+  const bars: Bar[] = []
+  for (let end = days.length; end > 0; end -= size) {
+    const some = days.slice(Math.max(0, end - size), end)
+    bars.unshift({ from: some[0]!.date, to: some.at(-1)!.date, value: total(some.map((day) => day[measure])) })
+  }
+  return bars
+}
+
+/** What is known of it; null where nothing is. */
+function total(values: readonly (number | null)[]): number | null {
+  const known = values.filter((value) => value !== null)
+  return known.length === 0 ? null : known.reduce((all, one) => all + one, 0)
+}
+
+/** A round figure a little above the greatest one, and steps to it: at most four lines, each with a short name. */
+export function scaleOf(greatest: number, isWhole: boolean): { top: number; lines: number[] } {
+  if (greatest <= 0) return { top: 1, lines: [] }
+  const rough = greatest / 3
+  const power = 10 ** Math.floor(Math.log10(rough))
+  const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((each) => each >= rough)!
+  const whole = isWhole ? Math.max(1, Math.ceil(step)) : step
+  const top = Math.ceil(greatest / whole - 1e-9) * whole
+  const lines = Array.from({ length: Math.round(top / whole) }, (_, n) => (n + 1) * whole)
+  return { top, lines }
+}
+
+/** Which bars get their date written: the first of each month where there are several, else some at even distances from the end. */
+export function datedBars(bars: readonly Bar[]): number[] {
+  const months = bars.flatMap(({ from }, at) =>
+    at > 0 && from.slice(0, 7) !== bars[at - 1]!.from.slice(0, 7) ? [at] : [],
+  )
+  if (months.length >= 3) return months.length > 6 ? months.filter((_, n) => n % 3 === 1) : months
+  const step = Math.max(1, Math.round(bars.length / 4))
+  return bars.map((_, at) => at).filter((at) => (bars.length - 1 - at) % step === 0)
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+/** `16 Nov`; with the year where it is not this one's. */
+export function dateText(date: string, year?: string): string {
+  const [y, month, day] = date.split('-')
+  return `${Number(day)} ${MONTHS[Number(month) - 1]}${year !== undefined && year !== y ? ` ${y}` : ''}`
+}
+
+const spanText = ({ from, to }: Pick<Bar, 'from' | 'to'>): string =>
+  from === to ? dateText(from) : `${dateText(from)} – ${dateText(to)}`

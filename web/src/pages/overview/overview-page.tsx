@@ -1,0 +1,228 @@
+import './overview.css'
+import { useDeferredValue, useEffect, useMemo, useRef } from 'react'
+import { isOver, seatMatches, seatsOf } from '../../live/seats.js'
+import { useLive } from '../../live/use-live.js'
+import { useClock } from '../../parts/clock.js'
+import { Command } from '../../parts/copy-button.js'
+import { moneyText, tokensText } from '../../parts/format.js'
+import { LineIcon } from '../../parts/line-icon.js'
+import { Link, useParameter } from '../../parts/navigation.js'
+import { PageHead } from '../../parts/page-head.js'
+import { Empty, Skeleton } from '../../parts/page-states.js'
+import { RelativeTime } from '../../parts/relative-time.js'
+import { briefHref, sessionHref } from '../../parts/route.js'
+import { announce } from '../../parts/toast.js'
+import { type Alarm, alarmsOf, DEFAULT_SORT, isSort, SORTS, sortSeats } from './rank-seats.js'
+import { SeatList } from './seat-list.js'
+
+export default function OverviewPage() {
+  const heard = useLive((live) => live.epoch > 0)
+  const sessions = useLive((live) => live.sessions)
+  const briefs = useLive((live) => live.briefs)
+  const feed = useLive((live) => live.feed)
+  const [typed, setWords] = useParameter('q')
+  // Typing goes before finding.
+  const words = useDeferredValue(typed)
+  const [show] = useParameter('show')
+  const [sort] = useParameter('sort')
+  const seats = useMemo(() => seatsOf(sessions.values()), [sessions])
+  const alarms = useMemo(() => alarmsOf(seats, briefs.values(), feed), [seats, briefs, feed])
+  const active = useMemo(() => seats.filter((seat) => !isOver(seat)), [seats])
+  const shown = useMemo(() => {
+    const some = show === 'all' || (show === '' && active.length === 0) ? seats : active
+    const found = words.trim() === '' ? some : some.filter((seat) => seatMatches(seat, words.trim()))
+    return sortSeats(found, isSort(sort) ? sort : DEFAULT_SORT, alarms)
+  }, [seats, active, show, words, sort, alarms])
+  useSpokenAlarms(alarms)
+
+  return (
+    <>
+      <PageHead title="Overview" label="Overview">
+        <SpendToday />
+      </PageHead>
+      {!heard ? (
+        <Skeleton lines={8} label="Waiting for the first figures" />
+      ) : seats.length === 0 ? (
+        <NoSessions />
+      ) : (
+        <>
+          <Alarms alarms={alarms} />
+          <Toolbar active={active.length} all={seats.length} />
+          {shown.length === 0 ? (
+            <NoMatch words={words} clear={() => setWords('')} />
+          ) : (
+            <SeatList seats={shown} alarms={alarms} />
+          )}
+        </>
+      )}
+    </>
+  )
+}
+
+function SpendToday() {
+  const spend = useLive((live) => live.spendToday)
+  if (spend === null || (spend.cost_usd === null && spend.output_tokens === 0)) return null
+  return (
+    <dl className="spend-today" aria-label="Today">
+      <div>
+        <dt>today</dt>
+        <dd>{moneyText(spend.cost_usd)}</dd>
+      </div>
+      {spend.output_tokens > 0 && (
+        <div>
+          <dt>tokens out</dt>
+          <dd>{tokensText(spend.output_tokens)}</dd>
+        </div>
+      )}
+    </dl>
+  )
+}
+
+/** New ones are said to who listens; those that were there when the page opened are read with it. */
+function useSpokenAlarms(alarms: readonly Alarm[]): void {
+  const known = useRef<ReadonlySet<string> | null>(null)
+  useEffect(() => {
+    const before = known.current
+    known.current = new Set(alarms.map(({ key }) => key))
+    const fresh = before === null ? [] : alarms.filter(({ key }) => !before.has(key))
+    if (fresh.length > 0) announce(fresh.map(({ name, text }) => `${name} ${text}`).join('. '))
+  }, [alarms])
+}
+
+const ALARM_SEVERITY: Record<Alarm['kind'], number> = { critical: 4, review: 2, waiting: 2, silent: 3, stale: 3 }
+const MOST = 6
+
+/** What wants a person, before everything else. */
+function Alarms({ alarms }: { alarms: readonly Alarm[] }) {
+  if (alarms.length === 0) return null
+  const more = alarms.length - MOST
+  return (
+    <section className="alarms" aria-labelledby="alarms-title">
+      <h2 id="alarms-title" className="unseen">
+        Needs attention
+      </h2>
+      <ul>
+        {alarms.slice(0, MOST).map((alarm) => (
+          <li key={alarm.key} className="alarm" data-severity={ALARM_SEVERITY[alarm.kind]} data-kind={alarm.kind}>
+            <AlarmShape kind={alarm.kind} />
+            <Link href={alarm.brief_id === null ? sessionHref(alarm.session_id) : briefHref(alarm.brief_id)}>
+              <strong>{alarm.name}</strong> {alarm.text}
+            </Link>
+            {alarm.until !== null && <Until at={alarm.until} />}
+          </li>
+        ))}
+      </ul>
+      {more > 0 && <p className="quiet alarms-more">and {more} more below</p>}
+    </section>
+  )
+}
+
+/** Until when a brief waits; nothing once that is over. */
+function Until({ at }: { at: string }) {
+  const isAhead = useClock((now) => Date.parse(at) > now)
+  if (!isAhead) return null
+  return (
+    <span className="quiet">
+      used automatically <RelativeTime at={at} />
+    </span>
+  )
+}
+
+/** A shape of its own for each kind: colour alone tells nothing. */
+function AlarmShape({ kind }: { kind: Alarm['kind'] }) {
+  return (
+    <LineIcon size={14} strokeWidth={1.5}>
+      {kind === 'critical' && <path d="M7 1 13 7 7 13 1 7z" fill="currentColor" />}
+      {kind === 'waiting' && <path d="M3 3v8M6 3v8M10 7h.01" strokeLinecap="square" strokeWidth="2" />}
+      {kind === 'review' && <path d="M3 1.5h8v11H3zM5 5h4M5 8h4" />}
+      {(kind === 'silent' || kind === 'stale') && <path d="M7 1.5 13 12.5H1zM7 5.5v3.5M7 10.5v.5" />}
+    </LineIcon>
+  )
+}
+
+/** Search, filter and order, all in the address: what is seen can be linked to. */
+function Toolbar({ active, all }: { active: number; all: number }) {
+  const [words, setWords] = useParameter('q')
+  const [show, setShow] = useParameter('show')
+  const [sort, setSort] = useParameter('sort')
+  const chosen = show === 'all' || (show === '' && active === 0) ? 'all' : 'active'
+  const choose = (what: 'active' | 'all'): void => setShow(what === 'active' && active > 0 ? '' : what)
+  return (
+    <search className="toolbar">
+      <fieldset className="seat-choice">
+        <legend className="unseen">Which seats</legend>
+        {(['active', 'all'] as const).map((what) => (
+          <label key={what}>
+            <input type="radio" name="show" checked={chosen === what} onChange={() => choose(what)} />
+            <span>
+              {what === 'active' ? 'Active' : 'All of 24 h'} <b>{what === 'active' ? active : all}</b>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      <input
+        type="search"
+        value={words}
+        onChange={(event) => setWords(event.target.value)}
+        placeholder="Search seats, projects, branches, ids"
+        aria-label="Search seats"
+        aria-keyshortcuts="/"
+      />
+      <select
+        value={isSort(sort) ? sort : DEFAULT_SORT}
+        onChange={(event) => setSort(event.target.value === DEFAULT_SORT ? '' : event.target.value)}
+        aria-label="Order"
+      >
+        {Object.entries(SORTS).map(([value, label]) => (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        ))}
+      </select>
+    </search>
+  )
+}
+
+/** Nothing was ever heard: how to begin. */
+function NoSessions() {
+  return (
+    <Empty title="No sessions yet">
+      <p>Baton measures every session of Claude Code on this machine. Three steps to the first one:</p>
+      <ol className="begin">
+        <li>
+          <span>Let the client tell Baton what it does.</span>
+          <Command text="baton install" />
+        </li>
+        <li>
+          <span>Start the client as always, in any folder. Its session appears here by itself.</span>
+          <Command text="claude" />
+        </li>
+        <li>
+          <span>Nothing appears? This finds out why.</span>
+          <Command text="baton doctor" />
+        </li>
+      </ol>
+      <p>Or see it at work first, without a model and without a change to your settings:</p>
+      <Command text="baton demo" />
+    </Empty>
+  )
+}
+
+function NoMatch({ words, clear }: { words: string; clear: () => void }) {
+  return (
+    <Empty title="Nothing matches">
+      <p>
+        {words === '' ? (
+          'There is no seat of this kind.'
+        ) : (
+          <>No seat has “{words}” in its name, project, branch, model or id.</>
+        )}
+      </p>
+      {words !== '' && (
+        <button type="button" className="button" onClick={clear}>
+          Clear the search
+        </button>
+      )}
+    </Empty>
+  )
+}

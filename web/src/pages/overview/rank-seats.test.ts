@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest'
+import type { SessionRow } from '../../../../src/contract/api/sessions.js'
+import { compareSessions as compareInEngine } from '../../../../src/engine/views/session-queries.js'
+import { seatsOf } from '../../live/seats.js'
+import { makeSessionRow } from '../../testing/live-rows.js'
+import { compareSessions, sortSeats } from './rank-seats.js'
+
+const at = (minute: number): string => new Date(Date.UTC(2026, 10, 16, 11, minute)).toISOString()
+const STATES: readonly SessionRow['state'][] = ['ended', 'unknown', 'idle', 'compacting', 'working', 'waiting']
+
+/** Three sessions of each state: one begun late, one early that was heard of last, and two begun at the same time. */
+const ROWS = STATES.flatMap((state) => {
+  const isEnded = state === 'ended'
+  const row = (name: string, started: number, seen: number): SessionRow =>
+    makeSessionRow({
+      session_id: `${state}-${name}`,
+      seat_id: `${state}-${name}`,
+      state,
+      started_at: at(started),
+      seen_at: at(seen),
+      ended_at: isEnded ? at(seen) : null,
+    })
+  return [row('early', 5, 50), row('late', 20, 30), row('late-twin', 20, 30)]
+})
+
+test('sessions come as waiting, working, idle and ended, in each by the newest start, and those that are over by the newest end', () => {
+  const order = ROWS.toSorted(compareSessions).map(({ session_id }) => session_id)
+  expect(order).toEqual([
+    'waiting-late',
+    'waiting-late-twin',
+    'waiting-early',
+    'compacting-late',
+    'compacting-late-twin',
+    'working-late',
+    'working-late-twin',
+    'compacting-early',
+    'working-early',
+    'idle-late',
+    'idle-late-twin',
+    'idle-early',
+    'unknown-early',
+    'unknown-late',
+    'unknown-late-twin',
+    'ended-early',
+    'ended-late',
+    'ended-late-twin',
+  ])
+})
+
+test('the page orders any two sessions as baton status and /api/sessions do', () => {
+  const others = ROWS.flatMap((a) => ROWS.filter((b) => b !== a).map((b) => [a, b] as const))
+  for (const [a, b] of others)
+    expect(Math.sign(compareSessions(a, b)), `${a.session_id} and ${b.session_id}`).toBe(
+      Math.sign(compareInEngine(a, b)),
+    )
+})
+
+test('a signal of a session that runs does not move its row', () => {
+  const before = ROWS.toSorted(compareSessions).map(({ session_id }) => session_id)
+  const after = ROWS.map((row) => (row.session_id === 'working-early' ? { ...row, seen_at: at(59) } : row))
+  expect(after.toSorted(compareSessions).map(({ session_id }) => session_id)).toEqual(before)
+})
+
+test('a full session that works stays below one that waits for the user unless alarms are chosen to come first', () => {
+  const seats = seatsOf([
+    makeSessionRow({ session_id: 'full', seat_id: 'full', level: 'critical', compaction_percent: 96 }),
+    makeSessionRow({ session_id: 'asks', seat_id: 'asks', state: 'waiting' }),
+  ])
+  const alarms = [{ seat_id: 'full' }, { seat_id: 'asks' }] as never
+  const ids = (sort: 'state' | 'alarms') => sortSeats(seats, sort, alarms).map(({ seat_id }) => seat_id)
+  expect([ids('state'), ids('alarms')]).toEqual([
+    ['asks', 'full'],
+    ['full', 'asks'],
+  ])
+})

@@ -1,0 +1,152 @@
+import type { BriefRow } from '../../../../src/contract/api/briefs.js'
+import type { SessionRow } from '../../../../src/contract/api/sessions.js'
+import type { Event } from '../../../../src/contract/records/event.js'
+import { isOver, type Seat, seatName } from '../../live/seats.js'
+import { percentText } from '../../parts/format.js'
+import { severityOf } from '../../parts/severity.js'
+
+/** What somebody should look at now, gravest first. */
+export interface Alarm {
+  key: string
+  kind: 'critical' | 'review' | 'waiting' | 'silent' | 'stale'
+  /** What it is about, and what is so: two parts of one sentence. */
+  name: string
+  text: string
+  seat_id: string
+  session_id: string
+  brief_id: string | null
+  /** Since or until when; null: not told. */
+  until: string | null
+}
+
+const ORDER: readonly Alarm['kind'][] = ['critical', 'review', 'waiting', 'silent', 'stale']
+const SILENT_MS = 600_000
+
+export function alarmsOf(seats: readonly Seat[], briefs: Iterable<BriefRow>, feed: readonly Event[]): Alarm[] {
+  const silenced = lastSilence(feed)
+  const alarms = seats.flatMap(({ current }) => alarmOfSession(current, silenced.get(current.session_id)) ?? [])
+  for (const brief of briefs) alarms.push(alarmOfBrief(brief))
+  return alarms.sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind))
+}
+
+/** The gravest of one session; null: nothing. What is over or silenced alarms nobody. */
+function alarmOfSession(row: SessionRow, silence?: string): Alarm | null {
+  if (row.state === 'ended' || row.state === 'unknown') return null
+  const about = (kind: Alarm['kind'], text: string): Alarm => ({
+    key: `${kind} ${row.session_id}`,
+    kind,
+    text,
+    name: seatName(row),
+    seat_id: row.seat_id,
+    session_id: row.session_id,
+    brief_id: null,
+    until: null,
+  })
+  if (severityOf(row.level, row.compaction_percent) === 4 && row.enabled)
+    return about('critical', `is ${percentText(row.compaction_percent)} of the way to compaction`)
+  if (row.state === 'waiting') return about('waiting', 'waits for a permission or an answer')
+  if (!row.enabled) return null
+  if (isSilent(row, silence)) return about('silent', 'is at work, but no readings arrive: run baton doctor')
+  if (row.stale) return about('stale', 'is at work, but its last reading is old')
+  return null
+}
+
+/** Heard of for ten minutes without any reading, or an alarm of it was raised since the last one. */
+function isSilent(row: SessionRow, alarmedAt: string | undefined): boolean {
+  if (row.updated_at !== null) return alarmedAt !== undefined && alarmedAt > row.updated_at
+  return (
+    alarmedAt !== undefined ||
+    (row.state === 'working' && Date.parse(row.seen_at) - Date.parse(row.started_at) >= SILENT_MS)
+  )
+}
+
+function lastSilence(feed: readonly Event[]): Map<string, string> {
+  return new Map(
+    feed.flatMap(({ type, session_id, at }) =>
+      type === 'silence_alarm' && session_id !== null ? [[session_id, at]] : [],
+    ),
+  )
+}
+
+function alarmOfBrief(brief: BriefRow): Alarm {
+  const name =
+    brief.seat_name ?? seatName({ seat_name: null, project: brief.project, cwd: null, session_id: brief.session_id })
+  return {
+    key: `review ${brief.brief_id}`,
+    kind: 'review',
+    name,
+    text: `has a brief (number ${brief.sequence}) that waits for your review`,
+    seat_id: brief.seat_id,
+    session_id: brief.session_id,
+    brief_id: brief.brief_id,
+    until: brief.review_until,
+  }
+}
+
+/** The first is the order of the page, of `baton status` and of `/api/sessions`; the user may choose another. */
+export const SORTS = {
+  state: 'Waiting for you first',
+  alarms: 'Alarms first',
+  fullest: 'Fullest first',
+  newest: 'Newest first',
+  cost: 'Most spent first',
+  name: 'By name',
+} as const
+type Sort = keyof typeof SORTS
+export const DEFAULT_SORT: Sort = 'state'
+
+export const isSort = (text: string): text is Sort => text in SORTS
+
+/** Seats in the order that the user chose; equals follow each other by their start, so that rows do not move with every signal. */
+export function sortSeats(seats: readonly Seat[], sort: Sort, alarms: readonly Alarm[]): Seat[] {
+  if (sort === 'state') return [...seats].sort((a, b) => compareSessions(a.current, b.current))
+  const rank = new Map(alarms.map((alarm, n) => [alarm.seat_id, alarms.length - n] as const).reverse())
+  return [...seats].sort(
+    (a, b) => sortFigure(b, sort, rank) - sortFigure(a, sort, rank) || byName(a, b, sort) || newestFirst(a, b),
+  )
+}
+
+const STATES: Record<SessionRow['state'], number> = {
+  waiting: 0,
+  working: 1,
+  compacting: 1,
+  idle: 2,
+  unknown: 3,
+  ended: 4,
+}
+
+/**
+ * Compares two sessions: waiting for the user, working, idle, ended; the newest first within each.
+ * A session that runs is placed by its start, one that is over by its end. Repeats
+ * `compareSessions` of src/engine/views/session-queries.ts, because the page imports only types of the program;
+ * the test compares both.
+ */
+export function compareSessions(a: SessionRow, b: SessionRow): number {
+  if (STATES[a.state] !== STATES[b.state]) return STATES[a.state] - STATES[b.state]
+  if (ageOf(a) !== ageOf(b)) return ageOf(a) < ageOf(b) ? 1 : -1
+  return a.session_id < b.session_id ? -1 : 1
+}
+
+const ageOf = (row: SessionRow): string =>
+  row.state === 'ended' || row.state === 'unknown' ? (row.ended_at ?? row.seen_at) : row.started_at
+
+function sortFigure(seat: Seat, sort: Sort, rank: ReadonlyMap<string, number>): number {
+  const { current } = seat
+  if (sort === 'alarms') return (rank.get(seat.seat_id) ?? 0) + (isOver(seat) ? 0 : levelRank(seat))
+  if (sort === 'fullest') return isOver(seat) ? -1 : (current.compaction_percent ?? 0)
+  if (sort === 'cost') return seat.cost_usd ?? -1
+  return 0
+}
+
+/** Between the alarms and what is over, below 1: by the level it crossed, which changes seldom; last those nobody has a figure of. */
+function levelRank({ current: { level, compaction_percent: percent, enabled } }: Seat): number {
+  if (percent === null) return 0.1
+  return 0.2 + (enabled ? severityOf(level, percent) / 10 : 0)
+}
+
+const byName = (a: Seat, b: Seat, sort: Sort): number => (sort === 'name' ? a.name.localeCompare(b.name) : 0)
+
+function newestFirst(a: Seat, b: Seat): number {
+  if (a.current.started_at !== b.current.started_at) return a.current.started_at < b.current.started_at ? 1 : -1
+  return a.seat_id < b.seat_id ? -1 : 1
+}

@@ -1,0 +1,304 @@
+import { type FormEvent, type KeyboardEvent, useRef, useState } from 'react'
+import type { MessageShown } from '../../../../src/contract/api/messages.js'
+import type { SessionDetail } from '../../../../src/contract/api/sessions.js'
+import type { Event } from '../../../../src/contract/records/event.js'
+import { call } from '../../api/call-api.js'
+import { useAct } from '../../api/use-act.js'
+import { useCall } from '../../api/use-call.js'
+import { useRefetchOnChange } from '../../api/use-refetch.js'
+import { Command, Id } from '../../parts/copy-button.js'
+import { DELIVERY_MODES } from '../../parts/delivery-modes.js'
+import { FactsList } from '../../parts/facts-list.js'
+import { bytesText, percentText, plural, shortId, tokensText } from '../../parts/format.js'
+import { SubagentGauge } from '../../parts/gauge.js'
+import { Link } from '../../parts/navigation.js'
+import { Section } from '../../parts/page-head.js'
+import { Problem, Skeleton } from '../../parts/page-states.js'
+import { RelativeTime } from '../../parts/relative-time.js'
+import { archiveHref, briefHref, sessionHref } from '../../parts/route.js'
+import { StateBadge } from '../../parts/state-badge.js'
+import { toast } from '../../parts/toast.js'
+import { TRIGGER } from '../archive/archive-labels.js'
+import { AUTHORS } from '../briefs/brief-facts.js'
+import { BriefStatus } from '../briefs/brief-status.js'
+import { useLastEventId } from './session-data.js'
+
+/** What lies around a session: its subagents, chain, briefs and archives, and the small print. */
+export function Aside({ session }: { session: SessionDetail }) {
+  return (
+    <>
+      {session.subagents.length > 0 && <Subagents session={session} />}
+      {session.briefs.length > 0 && <Briefs session={session} />}
+      {session.chain.length > 1 && <Chain session={session} />}
+      {session.archives.length > 0 && <Archives session={session} />}
+      <Details session={session} />
+    </>
+  )
+}
+
+function Subagents({ session }: { session: SessionDetail }) {
+  return (
+    <Section title="Subagents">
+      <ul className="side-list">
+        {session.subagents.map((subagent) => (
+          <li key={subagent.subagent_id}>
+            <p className="side-line">
+              <span className="cut">
+                <strong>{subagent.type ?? 'subagent'}</strong> <span className="quiet">{subagent.description}</span>
+              </span>
+              <span className="nowrap">
+                {percentText(subagent.used_percent)} <span className="quiet">of window</span>
+              </span>
+            </p>
+            <SubagentGauge subagent={subagent} />
+          </li>
+        ))}
+      </ul>
+    </Section>
+  )
+}
+
+function Briefs({ session }: { session: SessionDetail }) {
+  const newest = [...session.briefs].sort((a, b) => b.sequence - a.sequence)
+  return (
+    <Section title="Briefs">
+      <ul className="side-list">
+        {newest.map((brief) => (
+          <li key={brief.brief_id} className="side-line">
+            <span>
+              <Link href={briefHref(brief.brief_id)} data-item="">
+                Brief {brief.sequence}
+              </Link>{' '}
+              <span className="quiet">
+                by {AUTHORS[brief.author]}
+                {brief.coverage !== null && `, covers ${percentText(brief.coverage.score * 100)}`}
+              </span>
+            </span>
+            <BriefStatus status={brief.status} />
+          </li>
+        ))}
+      </ul>
+    </Section>
+  )
+}
+
+function Chain({ session }: { session: SessionDetail }) {
+  return (
+    <Section title="Chain">
+      <ol className="side-list chain">
+        {session.chain.map((link) => (
+          <li
+            key={link.session_id}
+            className="side-line"
+            aria-current={link.session_id === session.session_id ? 'true' : undefined}
+          >
+            {link.session_id === session.session_id ? (
+              <strong className="mono">{shortId(link.session_id)}</strong>
+            ) : (
+              <Link className="mono" href={sessionHref(link.session_id)} data-item="">
+                {shortId(link.session_id)}
+              </Link>
+            )}
+            <span className="quiet">
+              {tokensText(link.used_tokens)} tokens
+              {link.compactions > 0 && `, ${plural(link.compactions, 'compaction')}`}
+            </span>
+            <span className="quiet">
+              <RelativeTime at={link.started_at} />
+            </span>
+          </li>
+        ))}
+      </ol>
+    </Section>
+  )
+}
+
+function Archives({ session }: { session: SessionDetail }) {
+  const newest = [...session.archives].sort((a, b) => (a.created_at < b.created_at ? 1 : -1))
+  return (
+    <Section title="Archives">
+      <ul className="side-list">
+        {newest.map((archive) => (
+          <li key={archive.archive_id} className="side-line">
+            <Link href={archiveHref(archive.archive_id)} data-item="">
+              {TRIGGER[archive.trigger]}
+            </Link>
+            <span className="quiet">{archive.status === 'kept' ? bytesText(archive.bytes) : archive.status}</span>
+            <span className="quiet">
+              <RelativeTime at={archive.created_at} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  )
+}
+
+const COMPACTIONS: Readonly<Record<NonNullable<SessionDetail['compaction_mode']>, string>> = {
+  proactive: 'before the window is full',
+  reactive: 'when the API refuses',
+  off: 'never: it stops when it is full',
+}
+
+function Details({ session }: { session: SessionDetail }) {
+  return (
+    <Section title="Details">
+      <FactsList
+        facts={[
+          ['started', <RelativeTime key="started" at={session.started_at} />],
+          ['ended', session.ended_at !== null && <RelativeTime key="ended" at={session.ended_at} />],
+          ['client', `${session.agent} ${session.agent_version ?? ''}`],
+          ['window', `${tokensText(session.window_tokens)} tokens`],
+          ['compaction', session.compaction_mode === null ? null : COMPACTIONS[session.compaction_mode]],
+          ['compacts at', session.limits_reason],
+          ['measured by', session.source !== null && `${session.source}${session.exact ? '' : ', derived'}`],
+          ['seat', <Id key="seat" id={session.seat_id} label="seat id" short={shortId(session.seat_id)} />],
+          ...planLimits(session),
+        ]}
+      />
+      <p className="details-command">
+        <Command text={`baton show ${shortId(session.session_id)}`} />
+      </p>
+    </Section>
+  )
+}
+
+function planLimits({ plan_limits: told }: SessionDetail): [string, string][] {
+  return (told ?? []).map((limit) => {
+    const used = (limit as { usedPercent?: unknown }).usedPercent
+    return [`limit ${limit.name}`, typeof used === 'number' ? `${percentText(used)} used` : 'told'] as [string, string]
+  })
+}
+
+const MESSAGE_EVENTS: ReadonlySet<Event['type']> = new Set(['message_queued', 'message_delivered', 'message_cancelled'])
+const SENDERS: Readonly<Record<string, string>> = { user: 'you', baton: 'Baton' }
+
+const FEW = 4
+const LONG = 240
+
+/** What the seat was told, and a box to tell it more. */
+export function Messages({ session }: { session: SessionDetail }) {
+  const [all, setAll] = useState(false)
+  const { data, problem, loading, again } = useCall('messages', { id: session.session_id, query: { limit: 50 } })
+  useRefetchOnChange(again, useLastEventId(session.session_id, MESSAGE_EVENTS))
+  const newest = [...(data?.messages ?? [])].sort((a, b) => (a.queued_at < b.queued_at ? 1 : -1))
+  return (
+    <Section title="Messages">
+      <div className="stack">
+        <SendBox session={session} sent={again} />
+        {problem !== null && <Problem problem={problem} again={again} />}
+        {loading && <Skeleton />}
+        {!loading && newest.length === 0 && problem === null && <p className="quiet">No messages yet.</p>}
+        <ul className="messages">
+          {newest.slice(0, all ? newest.length : FEW).map((message) => (
+            <MessageEntry key={message.message_id} message={message} again={again} />
+          ))}
+        </ul>
+        {!all && newest.length > FEW && (
+          <button type="button" className="button messages-more" onClick={() => setAll(true)}>
+            Show {newest.length - FEW} more
+          </button>
+        )}
+      </div>
+    </Section>
+  )
+}
+
+function SendBox({ session, sent }: { session: SessionDetail; sent: () => void }) {
+  const form = useRef<HTMLFormElement>(null)
+  const [text, setText] = useState('')
+  const [mode, setMode] = useState<keyof typeof DELIVERY_MODES>('sequential')
+  const { busy, trouble, act } = useAct()
+  const send = (event: FormEvent): void => {
+    event.preventDefault()
+    if (text.trim() === '') return
+    act(async () => {
+      await call('send', { id: session.session_id, body: { text: text.trim(), mode } })
+      setText('')
+      toast('Queued')
+      sent()
+    })
+  }
+  const press = (event: KeyboardEvent): void => {
+    if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) form.current?.requestSubmit()
+  }
+  return (
+    <form ref={form} className="send-box" onSubmit={send}>
+      <textarea
+        value={text}
+        rows={3}
+        maxLength={100_000}
+        aria-label="Message to the agent"
+        placeholder={
+          session.state === 'ended'
+            ? 'The session is over; the seat’s next one will get it'
+            : 'Tell the agent something'
+        }
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={press}
+      />
+      {trouble !== null && <Problem problem={trouble} />}
+      <div className="row">
+        <select
+          value={mode}
+          aria-label="When it is delivered"
+          onChange={(event) => setMode(event.target.value as keyof typeof DELIVERY_MODES)}
+        >
+          {Object.entries(DELIVERY_MODES).map(([value, when]) => (
+            <option key={value} value={value}>
+              Deliver {when}
+            </option>
+          ))}
+        </select>
+        <button type="submit" className="button primary" disabled={busy || text.trim() === ''}>
+          Send
+        </button>
+      </div>
+    </form>
+  )
+}
+
+/** A long one shows its beginning until all of it is wanted. */
+function MessageText({ text }: { text: string }) {
+  const [whole, setWhole] = useState(text.length <= LONG)
+  return (
+    <>
+      <p className="words">{whole ? text : `${text.slice(0, LONG).trimEnd()} …`}</p>
+      {!whole && (
+        <button type="button" className="fold" onClick={() => setWhole(true)}>
+          All of it
+        </button>
+      )}
+    </>
+  )
+}
+
+function MessageEntry({ message, again }: { message: MessageShown; again: () => void }) {
+  const { busy, trouble, act } = useAct()
+  const takeBack = (): void =>
+    act(async () => {
+      await call('unsend', { id: message.message_id })
+      again()
+    })
+  return (
+    <li className="message">
+      <p className="message-head">
+        <StateBadge state={message.status} />
+        <span className="quiet">
+          {SENDERS[message.sender] ?? message.sender}, {DELIVERY_MODES[message.mode]}
+        </span>
+        <span className="quiet message-when">
+          <RelativeTime at={message.delivered_at ?? message.queued_at} />
+        </span>
+      </p>
+      {message.text !== null && <MessageText text={message.text} />}
+      {message.reason !== null && <p className="quiet message-reason">Waits: {message.reason}.</p>}
+      {message.status === 'queued' && message.sender !== 'baton' && (
+        <button type="button" className="fold" disabled={busy} onClick={takeBack}>
+          Take it back
+        </button>
+      )}
+      {trouble !== null && <Problem problem={trouble} />}
+    </li>
+  )
+}

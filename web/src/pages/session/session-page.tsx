@@ -1,0 +1,373 @@
+import { ContextCurve, Timeline } from './timeline.js'
+import './session.css'
+import { useState } from 'react'
+import type { Forecast, HandoffShown, SessionDetail } from '../../../../src/contract/api/sessions.js'
+import { call, problemFrom } from '../../api/call-api.js'
+import { useAct } from '../../api/use-act.js'
+import { useCall } from '../../api/use-call.js'
+import { seatName } from '../../live/seats.js'
+import { CopyButton, Id } from '../../parts/copy-button.js'
+import { Confirm } from '../../parts/dialog.js'
+import {
+  durationText,
+  folderName,
+  groupedText,
+  moneyText,
+  percentText,
+  plural,
+  shortId,
+  tokensText,
+} from '../../parts/format.js'
+import { Gauge, GaugeNumber } from '../../parts/gauge.js'
+import { handoffWaitText } from '../../parts/handoff-wait.js'
+import { LevelMark } from '../../parts/level-mark.js'
+import { ModelName } from '../../parts/model-name.js'
+import { Link } from '../../parts/navigation.js'
+import { PageHead } from '../../parts/page-head.js'
+import { Missing, Problem, Skeleton } from '../../parts/page-states.js'
+import { RelativeTime } from '../../parts/relative-time.js'
+import { briefHref, jobHref, sessionHref } from '../../parts/route.js'
+import { StateBadge } from '../../parts/state-badge.js'
+import { toast } from '../../parts/toast.js'
+import { Aside, Messages } from './session-aside.js'
+import { useEvents, useSession } from './session-data.js'
+
+export default function SessionPage({ id }: { id: string }) {
+  const { session, whole, problem, again } = useSession(id)
+  if (session === null) {
+    return (
+      <>
+        <PageHead title={`Session ${shortId(id)}`} label={`Session ${shortId(id)}`} />
+        {problem === null ? (
+          <Skeleton lines={10} label="Loading the session" />
+        ) : (
+          <Missing problem={problem} again={again} list={{ href: '/?show=all', name: 'All sessions' }} />
+        )}
+      </>
+    )
+  }
+  return (
+    <article className="session">
+      <SessionHead session={session} again={again} />
+      {problem !== null && <Problem problem={problem} again={again} />}
+      <ContextFigures session={session} />
+      <SessionHistory session={session} whole={whole} />
+    </article>
+  )
+}
+
+/** What happened is asked for once: the curve and the timeline both tell it. */
+function SessionHistory({ session, whole }: { session: SessionDetail; whole: boolean }) {
+  const happened = useEvents(session.session_id)
+  return (
+    <>
+      <ContextCurve session={session} whole={whole} events={happened.events} />
+      <div className="session-columns">
+        <Timeline session={session} happened={happened} />
+        <div className="session-side">
+          <Messages session={session} />
+          {whole ? <Aside session={session} /> : <Skeleton lines={6} label="Loading the rest" />}
+        </div>
+      </div>
+    </>
+  )
+}
+
+/** The figures: how full, how long it lasts, what it cost. */
+function ContextFigures({ session }: { session: SessionDetail }) {
+  const { spend } = session
+  const sent = spend.input_tokens + spend.cache_creation_tokens + spend.cache_read_tokens
+  return (
+    <section className="measure" aria-label="Figures">
+      <div className="measure-full">
+        <p className="measure-number">
+          {session.used_tokens === null ? (
+            <span className="measure-of">
+              no reading yet
+              <span>The first answer of the model brings one.</span>
+            </span>
+          ) : (
+            <>
+              <GaugeNumber figures={session} />
+              <span className="measure-of">
+                of the way to compaction
+                <span>
+                  {groupedText(session.used_tokens)} of {groupedText(session.compaction_tokens)} tokens
+                </span>
+              </span>
+            </>
+          )}
+        </p>
+        <Gauge figures={session} size="hero" />
+      </div>
+      <dl className="measure-figures">
+        <StepsLeft session={session} />
+        <div>
+          <dt>spent</dt>
+          <dd>{moneyText(spend.cost_usd)}</dd>
+          <dd className="quiet">
+            {sent === 0 ? 'tokens not reported' : `${tokensText(sent)} in, ${tokensText(spend.output_tokens)} out`}
+          </dd>
+        </div>
+        <div>
+          <dt>cache hits</dt>
+          <dd>{spend.cache_hit_rate === null ? '–' : percentText(spend.cache_hit_rate * 100)}</dd>
+          <dd className="quiet">of the tokens sent</dd>
+        </div>
+        <div>
+          <dt>cycle {session.cycle}</dt>
+          <dd>{plural(session.compactions, 'compaction')}</dd>
+          <dd className="quiet">
+            {session.updated_at === null ? (
+              'no reading yet'
+            ) : (
+              <>
+                last reading <RelativeTime at={session.updated_at} />
+              </>
+            )}
+          </dd>
+        </div>
+      </dl>
+    </section>
+  )
+}
+
+/** Steps to the compaction, at the growth of this cycle. Asked for again with every reading that moves it. */
+function StepsLeft({ session }: { session: SessionDetail }) {
+  const { data } = useCall('forecast', session.state === 'ended' ? null : { id: session.session_id })
+  const steps = session.steps_left
+  const last = data?.levels.at(-1) ?? null
+  const next = nextLevel(data, session.used_tokens)
+  return (
+    <div>
+      <dt>to compaction</dt>
+      <dd>{steps === null || session.state === 'ended' ? '–' : `~${plural(steps, 'step')}`}</dd>
+      <dd className="quiet">
+        {steps === null || session.state === 'ended'
+          ? 'not known'
+          : [
+              stepRange(last),
+              session.tokens_per_step === null ? null : `${tokensText(session.tokens_per_step)} tokens a step`,
+              next,
+            ]
+              .filter((part) => part !== null)
+              .join(' · ')}
+      </dd>
+    </div>
+  )
+}
+
+function stepRange(level: Forecast['levels'][number] | null): string | null {
+  if (level === null) return null
+  const minutes =
+    level.minutes === null ? null : level.minutes < 1 ? 'under a minute' : `~${durationText(level.minutes * 60_000)}`
+  const steps =
+    level.low === null || level.high === null || level.low === level.high ? null : `${level.low} to ${level.high} steps`
+  return [steps, minutes].filter((part) => part !== null).join(', ') || null
+}
+
+function nextLevel(forecast: Forecast | null, used: number | null): string | null {
+  const next = forecast?.levels.find(
+    ({ at_tokens: at, name }) => name !== 'compaction' && at !== null && used !== null && at > used,
+  )
+  return next === undefined || next.steps === null ? null : `${next.name} in ~${plural(next.steps, 'step')}`
+}
+
+function SessionHead({ session, again }: { session: SessionDetail; again: () => void }) {
+  const name = seatName(session)
+  const folder = session.project ?? session.cwd
+  const resume = resumeCommand(session)
+  const next = session.chain[session.chain.findIndex(({ session_id: id }) => id === session.session_id) + 1]
+  return (
+    <>
+      <PageHead
+        label={name}
+        title={
+          <>
+            <span>{name}</span>
+            <span className="session-signs">
+              <StateBadge state={session.state} />
+              <LevelMark level={session.level} percent={session.compaction_percent} />
+              {!session.enabled && <span className="sign">silenced</span>}
+            </span>
+          </>
+        }
+      >
+        <SessionActions session={session} again={again} />
+      </PageHead>
+      <ul className="session-about">
+        {session.title !== null && session.title !== name && (
+          <li className="cut" title={session.title}>
+            {session.title}
+          </li>
+        )}
+        {folder !== null && (
+          <li className="mono cut" title={folder}>
+            {session.seat_name === null ? folder : folderName(folder)}
+          </li>
+        )}
+        {session.branch !== null && <li className="mono cut">{session.branch}</li>}
+        <li>
+          <ModelName model={session.model} />
+        </li>
+        {session.job_id !== null && (
+          <li>
+            <Link href={jobHref(session.job_id)}>job {shortId(session.job_id)}</Link>
+          </li>
+        )}
+        <li>
+          <Id id={session.session_id} label="session id" short={shortId(session.session_id)} />
+        </li>
+        {resume !== null && (
+          <li>
+            <span className="id nowrap">
+              <code title={resume}>{resume.replace(session.session_id, `${shortId(session.session_id)}…`)}</code>
+              <CopyButton text={resume} label="command that resumes it" />
+            </span>
+          </li>
+        )}
+      </ul>
+      {session.config_trouble !== null && <p className="strip bad">{session.config_trouble}</p>}
+      {next !== undefined && (
+        <p className="strip">
+          The seat has gone on in another session:{' '}
+          <Link href={sessionHref(next.session_id)}>{shortId(next.session_id)}</Link>
+        </p>
+      )}
+      {session.handoff !== null && <HandoffStrip session={session} handoff={session.handoff} again={again} />}
+    </>
+  )
+}
+
+/**
+ * The command that opens the session again in a terminal. Null for an agent without one, and for a
+ * job's session, which only its job resumes.
+ */
+function resumeCommand({ agent, session_id: id, job_id }: SessionDetail): string | null {
+  if (job_id !== null) return null
+  if (agent === 'claude-code') return `claude --resume ${id}`
+  return agent === 'codex' ? `codex resume ${id}` : null
+}
+
+/** Buttons that change a session. */
+function SessionActions({ session, again }: { session: SessionDetail; again: () => void }) {
+  const [asking, setAsking] = useState(false)
+  const { busy, act } = useAct()
+  const { session_id: id, enabled } = session
+  const isOver = session.state === 'ended'
+  const toggle = (): void =>
+    act(async () => {
+      try {
+        const { enabled: now } = await call('switchSession', { id, body: { enabled: !enabled } })
+        toast(now ? 'Baton speaks to this session again' : 'Baton is silent in this session')
+      } catch (error) {
+        toast(problemFrom(error).error)
+      }
+      again()
+    })
+  return (
+    <div className="row">
+      <button type="button" className="button" disabled={busy} onClick={toggle}>
+        {enabled ? 'Silence' : 'Wake'}
+      </button>
+      {!isOver && session.handoff === null && (
+        <button type="button" className="button primary" onClick={() => setAsking(true)}>
+          Hand over now
+        </button>
+      )}
+      {asking && <AskHandoff session={session} onClose={() => setAsking(false)} again={again} />}
+    </div>
+  )
+}
+
+function AskHandoff({ session, onClose, again }: { session: SessionDetail; onClose: () => void; again: () => void }) {
+  const [reason, setReason] = useState('')
+  const { busy, trouble, act } = useAct()
+  const ask = (): void =>
+    act(async () => {
+      await call('handOff', { id: session.session_id, body: { reason: reason.trim() === '' ? null : reason.trim() } })
+      toast('The agent is asked for a brief')
+      onClose()
+      again()
+    })
+  return (
+    <Confirm open title={`Hand ${seatName(session)} over?`} yes="Hand over" busy={busy} onYes={ask} onClose={onClose}>
+      <p>
+        The agent writes a brief at the end of its turn. Baton checks it against the transcript and begins a fresh
+        session with it in the same seat. Nothing that runs is interrupted.
+      </p>
+      <label className="field">
+        <span>Why (optional)</span>
+        <input value={reason} maxLength={2_000} onChange={(event) => setReason(event.target.value)} />
+      </label>
+      {trouble !== null && <Problem problem={trouble} />}
+    </Confirm>
+  )
+}
+
+const HANDOFF_TEXT: Readonly<Record<HandoffShown['state'], string>> = {
+  requested: 'The agent is asked for a brief.',
+  written: 'The brief is written and will be checked.',
+  checked: 'The brief is checked.',
+  review: 'The brief waits for a review.',
+  waiting: 'Everything is ready. It waits for the end of the turn.',
+  clearing: 'A fresh session is being begun.',
+  confirmed: 'A fresh session has begun.',
+  started: 'The fresh session has the brief.',
+  done: 'Handed over.',
+  failed: 'It failed.',
+  cancelled: 'It was called off.',
+}
+
+/** The handoff that is under way, where it stands, and the way to call it off. */
+function HandoffStrip({
+  session,
+  handoff,
+  again,
+}: {
+  session: SessionDetail
+  handoff: HandoffShown
+  again: () => void
+}) {
+  const waits = handoffWaitText(handoff)
+  const [asking, setAsking] = useState(false)
+  const { busy, trouble, act, reset } = useAct()
+  const cancel = (): void =>
+    act(async () => {
+      await call('cancelHandoff', { id: session.session_id })
+      toast('The handoff is called off')
+      setAsking(false)
+      again()
+    })
+  return (
+    <div className="strip">
+      <p>
+        <strong>Handoff {handoff.number}</strong> {HANDOFF_TEXT[handoff.state]}{' '}
+        {waits !== null && `It waits: ${waits}. `}
+        <span className="quiet">
+          since <RelativeTime at={handoff.state_at} />
+        </span>
+      </p>
+      <div className="row">
+        {handoff.brief_id !== null && <Link href={briefHref(handoff.brief_id)}>Read the brief</Link>}
+        <button type="button" className="button" onClick={() => setAsking(true)}>
+          Call it off
+        </button>
+      </div>
+      <Confirm
+        open={asking}
+        title="Call the handoff off?"
+        yes="Call it off"
+        busy={busy}
+        onYes={cancel}
+        onClose={() => {
+          setAsking(false)
+          reset()
+        }}
+      >
+        <p>The session goes on as it is. A brief that was written stays in the list and is not used.</p>
+        {trouble !== null && <Problem problem={trouble} />}
+      </Confirm>
+    </div>
+  )
+}

@@ -1,0 +1,185 @@
+import type { LossShown } from '../../../../src/contract/api/sessions.js'
+import type { Event } from '../../../../src/contract/records/event.js'
+import { bytesText, groupedText, percentText, plural, shortId } from '../../parts/format.js'
+import { TRIGGER } from '../archive/archive-labels.js'
+
+/** One entry of a session's timeline. A compaction is one from its start to what was put back after it, however many events tell of it. */
+export type Item =
+  | { kind: 'event'; key: number; at: string; event: Event }
+  | { kind: 'warning'; key: number; at: string; event: Event }
+  | CompactionItem
+
+export interface CompactionItem {
+  kind: 'compaction'
+  key: number
+  at: string
+  /** null: its beginning was not seen. */
+  start: Event | null
+  /** null: it is under way. */
+  complete: Event | null
+  loss: LossShown | null
+  recoveries: readonly Event[]
+}
+
+/** What happens behind the scenes: only shown when everything is wanted. */
+const HIDDEN_EVENTS: ReadonlySet<Event['type']> = new Set([
+  'reading',
+  'message_queued',
+  'message_delivered',
+  'message_cancelled',
+])
+/** Told by the compaction they belong to. */
+const COMPACTION_EVENTS: ReadonlySet<Event['type']> = new Set(['loss_report', 'recovery_delivered'])
+
+/** Newest first. `all`: also what is told elsewhere on the page. */
+export function itemsOf(events: readonly Event[], losses: readonly LossShown[], options: { all: boolean }): Item[] {
+  const items: Item[] = []
+  const compactions = new Map<string, CompactionItem>()
+  const warned = new Set(events.flatMap((event) => (event.type === 'context_warning' ? levelsOf(event) : [])))
+  let open: CompactionItem | null = null
+  for (const event of events) {
+    const { id: key, at, type, data } = event
+    if (type === 'compaction_start') {
+      open = { kind: 'compaction', key, at, start: event, complete: null, loss: lossOf(losses, at), recoveries: [] }
+      compactions.set(at, open)
+      items.push(open)
+    } else if (type === 'compaction_complete') {
+      if (open === null) {
+        items.push({
+          kind: 'compaction',
+          key,
+          at,
+          start: null,
+          complete: event,
+          loss: lossBefore(losses, at),
+          recoveries: [],
+        })
+      } else open.complete = event
+      open = null
+    } else if (COMPACTION_EVENTS.has(type)) {
+      const of = compactions.get(String(data.compaction_started_at))
+      if (of === undefined) items.push({ kind: 'event', key, at, event })
+      else if (type === 'recovery_delivered') of.recoveries = [...of.recoveries, event]
+    } else if (type === 'context_warning') items.push({ kind: 'warning', key, at, event })
+    else if (options.all || !isQuiet(event, warned)) items.push({ kind: 'event', key, at, event })
+  }
+  return items.reverse()
+}
+
+/** A crossing that was warned of is told by the warning; a new cycle by what began it. */
+function isQuiet(event: Event, warned: ReadonlySet<string>): boolean {
+  if (event.type === 'level_crossed') return warned.has(`${event.data.level} ${minute(event.at)}`)
+  if (event.type === 'cycle_started') return event.data.reason !== 'clear'
+  return HIDDEN_EVENTS.has(event.type)
+}
+
+function levelsOf({ data, at }: Event): string[] {
+  const levels = Array.isArray(data.levels) ? data.levels : [data.level]
+  return levels.map((level) => `${level} ${minute(at)}`)
+}
+const minute = (at: string): string => at.slice(0, 16)
+
+const lossOf = (losses: readonly LossShown[], startedAt: string): LossShown | null =>
+  losses.find((loss) => loss.compaction_started_at === startedAt) ?? null
+const lossBefore = (losses: readonly LossShown[], at: string): LossShown | null =>
+  losses.findLast((loss) => loss.compaction_started_at <= at) ?? null
+
+/** Fetched and live events as one, each once, in the order of their ids. */
+export function mergeEvents(fetched: readonly Event[], live: readonly Event[]): Event[] {
+  const last = fetched.at(-1)?.id ?? 0
+  const fresh = live.filter(({ id }) => id > last)
+  return fresh.length === 0 ? [...fetched] : [...fetched, ...fresh]
+}
+
+/** What an event says, in a short sentence, and the small print behind it. Texts of others stay texts. */
+interface EventText {
+  title: string
+  detail: string
+  /** How much it matters to who looks: `bad` went wrong, `good` went well. */
+  tone: 'plain' | 'good' | 'bad'
+}
+
+export function eventText({ type, data }: Event): EventText {
+  const say = (title: string, detail: (string | null)[] = [], tone: EventText['tone'] = 'plain'): EventText => ({
+    title,
+    detail: detail.filter((part) => part !== null && part !== '').join(' · '),
+    tone,
+  })
+  switch (type) {
+    case 'session_started':
+      return say('Session started', [text(data.source), text(data.model)])
+    case 'session_ended':
+      return say('Session ended', [text(data.reason)])
+    case 'reading':
+      return say(`${groupedText(number(data.used_tokens))} tokens used`, [
+        ofPoint(data.compaction_percent),
+        text(data.source),
+      ])
+    case 'cycle_started':
+      return say(`Cycle ${text(data.cycle) ?? ''} began`, [text(data.reason)])
+    case 'level_crossed':
+      return say(`Crossed ${text(data.level) ?? 'a level'}`, [ofPoint(data.compaction_percent)])
+    case 'archive_created':
+      return say('Transcript kept', [
+        TRIGGER[data.trigger as keyof typeof TRIGGER] ?? text(data.trigger),
+        bytesText(number(data.bytes)),
+        typeof data.subagents === 'number' && data.subagents > 0 ? `with ${plural(data.subagents, 'subagent')}` : null,
+      ])
+    case 'loss_report':
+      return say('Loss report', [`${text(data.facts_kept)} of ${text(data.facts)} facts kept`])
+    case 'recovery_delivered':
+      return say('Facts told again', [typeof data.facts === 'number' ? plural(data.facts, 'fact') : null], 'good')
+    case 'handoff_requested':
+      return say('Handoff asked for', [
+        data.cause === 'level' ? `by level ${text(data.level)}` : `by ${text(data.cause)}`,
+        text(data.reason),
+      ])
+    case 'handoff_started':
+      return say('Handoff began', [way(data.way)])
+    case 'handoff_completed':
+      return say('Handed over', [way(data.way), chain(data)], 'good')
+    case 'handoff_failed':
+      return say('Handoff failed', [text(data.reason)], 'bad')
+    case 'handoff_cancelled':
+      return say('Handoff called off', [text(data.reason)])
+    case 'message_queued':
+      return say('Message queued', [text(data.category), text(data.mode)])
+    case 'message_delivered':
+      return say('Message delivered', [
+        data.via ? `with ${text(data.via)}` : null,
+        data.repeated === true ? 'repeated' : null,
+      ])
+    case 'message_cancelled':
+      return say('Message called off', [text(data.reason)])
+    case 'guard_tripped':
+      return say(`Guard ${text(data.guard) ?? ''} held it back`, [text(data.reason)], 'bad')
+    case 'silence_alarm':
+      return say(
+        'No readings arrive',
+        [`${text(data.tool_calls)} tool calls, ${text(data.minutes)} min`, 'run baton doctor'],
+        'bad',
+      )
+    case 'job_completed':
+      return say('Job completed', [text(data.exit_reason)], 'good')
+    case 'job_failed':
+      return say('Job failed', [text(data.exit_reason)], 'bad')
+    default:
+      return say(type.replaceAll('_', ' ').replace(/^./, (first) => first.toUpperCase()))
+  }
+}
+
+const text = (value: unknown): string | null =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) : null
+const number = (value: unknown): number | null => (typeof value === 'number' ? value : null)
+const ofPoint = (value: unknown): string | null =>
+  typeof value === 'number' ? `${percentText(value)} of the point` : null
+const way = (value: unknown): string | null =>
+  value === 'start'
+    ? 'by the person’s own clear or start'
+    : value === 'mod'
+      ? 'inside the client'
+      : value === 'tmux'
+        ? 'typed in tmux'
+        : null
+const chain = ({ oldSessionId: old, newSessionId: fresh }: Event['data']): string | null =>
+  typeof old === 'string' && typeof fresh === 'string' ? `${shortId(old)} → ${shortId(fresh)}` : null

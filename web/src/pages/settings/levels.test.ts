@@ -1,0 +1,42 @@
+import { describe, expect, test } from 'vitest'
+import { type LevelRule, labelRows, placeLevels } from './levels.js'
+
+const level = (name: string, rule: string, at_tokens: number | null): LevelRule => ({
+  name,
+  rule,
+  at_tokens,
+  from: 'default',
+  reachable: true,
+  actions: [],
+  mode: 'sequential' as const,
+})
+
+describe('levels on the gauge', () => {
+  test('stand at their tokens, lowest first, and not where they cannot be reached', () => {
+    const placed = placeLevels([level('late', '90%', 90), level('early', '20k', 20), level('never', '120', 120)], 100)
+    expect(placed.map(({ level: { name }, percent }) => [name, percent])).toEqual([
+      ['early', 20],
+      ['late', 90],
+    ])
+  })
+
+  test('without a session only parts of the compaction point have a place', () => {
+    const levels = [
+      level('a', '50%', null),
+      level('b', '70% of window', null),
+      level('c', '150k', 150_000),
+      level('d', '85 % of compaction', null),
+    ]
+    expect(placeLevels(levels, null).map(({ level: { name }, percent }) => [name, percent])).toEqual([
+      ['a', 50],
+      ['d', 85],
+    ])
+  })
+
+  test('labels that would cover each other stand in rows below', () => {
+    expect(labelRows([50, 70, 85, 95], [60, 60, 60, 60], 1_000)).toEqual([0, 0, 0, 0])
+    expect(labelRows([50, 70, 85, 95], [50, 50, 50, 50], 320)).toEqual([0, 0, 1, 0])
+    expect(labelRows([94, 95, 96], [60, 60, 60], 320)).toEqual([0, 1, 2])
+    expect(labelRows([], [], 320)).toEqual([])
+  })
+})

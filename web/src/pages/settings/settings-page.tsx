@@ -1,0 +1,274 @@
+import './settings.css'
+import { useState } from 'react'
+import type { Doctor as DoctorShown, Settings } from '../../../../src/contract/api/settings.js'
+import { type CallProblem, call, problemFrom } from '../../api/call-api.js'
+import { dropKey, useKey } from '../../api/key.js'
+import { useCall } from '../../api/use-call.js'
+import { useLive } from '../../live/use-live.js'
+import { Command } from '../../parts/copy-button.js'
+import { Confirm } from '../../parts/dialog.js'
+import { FactsList } from '../../parts/facts-list.js'
+import { plural } from '../../parts/format.js'
+import { ShortcutList } from '../../parts/keyboard.js'
+import { useParameter } from '../../parts/navigation.js'
+import { PageHead, Section } from '../../parts/page-head.js'
+import { Problem, Skeleton } from '../../parts/page-states.js'
+import { RelativeTime } from '../../parts/relative-time.js'
+import { StateBadge } from '../../parts/state-badge.js'
+import { announce, toast } from '../../parts/toast.js'
+import { Levels } from './levels.js'
+import { policySections, switchText } from './policy-text.js'
+
+/** What is in force and where it comes from. Files are changed in an editor: this page shows what they come to. */
+export default function SettingsPage() {
+  const [session, setSession] = useParameter('session')
+  const asked = useCall('config', { query: { session: session || undefined } })
+  return (
+    <>
+      <PageHead title="Settings" label="Settings" />
+      {asked.problem !== null && asked.data === null ? (
+        <Problem problem={asked.problem} again={session === '' ? asked.again : () => setSession('')} />
+      ) : asked.data === null ? (
+        <Skeleton lines={8} />
+      ) : (
+        <>
+          <ConfigurationErrors errors={asked.data.errors} />
+          <Levels settings={asked.data} session={session} onSession={setSession} />
+          <Policy settings={asked.data} />
+          <ConfigurationFiles settings={asked.data} />
+        </>
+      )}
+      <Doctor />
+      <ThisBrowser />
+      <KeyHelp />
+    </>
+  )
+}
+
+/** What else is settled, in plain words, each with the key that changes it. */
+function Policy({ settings }: { settings: Settings }) {
+  return (
+    <Section title="Policy">
+      <div className="policy">
+        {policySections(settings).map(({ title, statements }) => (
+          <section key={title} aria-label={title}>
+            <h3>{title}</h3>
+            <ul>
+              {statements.map(({ key, value, text }) => (
+                <li key={key}>
+                  <span>{text}</span>
+                  <code>
+                    {key}
+                    {value !== '' && <>: {value}</>}
+                  </code>
+                </li>
+              ))}
+            </ul>
+          </section>
+        ))}
+      </div>
+    </Section>
+  )
+}
+
+/** What is wrong in the files comes first: until it is mended they are not in force. */
+function ConfigurationErrors({ errors }: { errors: Settings['errors'] }) {
+  if (errors.length === 0) return null
+  return (
+    <div className="problem config-errors" role="alert">
+      <p>
+        <strong>
+          {errors.length === 1 ? 'The configuration has an error' : `The configuration has ${errors.length} errors`}, so
+          the last good one is in force.
+        </strong>
+      </p>
+      <ul>
+        {errors.map(({ key, file, line, reason, hint }) => (
+          <li key={`${file} ${key} ${reason}`}>
+            <p>
+              <code>{key}</code> <TextWithCode text={hint === '' ? reason : `${reason}: ${hint}`} />
+            </p>
+            <p className="mono config-place">
+              {file}
+              {line !== undefined && `:${line}`}
+            </p>
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+/** What stands between backticks is code. */
+function TextWithCode({ text }: { text: string }) {
+  return text.split('`').map((piece, place) =>
+    // biome-ignore lint/suspicious/noArrayIndexKey: pieces have no other name, and keep nothing
+    place % 2 === 1 ? <code key={place}>{piece}</code> : piece,
+  )
+}
+
+function keysOf({ ignored }: NonNullable<Settings['project_file']>): string {
+  return [...new Set(ignored.map(({ key }) => key))].join(', ')
+}
+
+/** Where the configuration was looked for. */
+function ConfigurationFiles({ settings }: { settings: Settings }) {
+  const { files, project_file: project } = settings
+  const untrusted = project !== null && !project.trusted && project.ignored.length > 0 ? project : null
+  return (
+    <Section title="Files">
+      <p className="settings-told">
+        <TextWithCode text={switchText(settings)} /> What no file sets has its default. A project’s{' '}
+        <code>baton.yaml</code> wins over your own <code>config.yaml</code> once you trust it.
+      </p>
+      <ul className="config-files">
+        {files.map(({ path, exists }) => (
+          <li key={path}>
+            <span className="mono">{path}</span>{' '}
+            <span className="quiet">
+              {!exists
+                ? 'is not there: write it to change something'
+                : path === untrusted?.path
+                  ? `is not trusted (${untrusted.reason}): only its new levels apply; ignored: ${keysOf(untrusted)}`
+                  : 'is read'}
+            </span>
+            {path === untrusted?.path && (
+              <>
+                {' '}
+                <code>baton trust</code> <span className="quiet">accepts it.</span>
+              </>
+            )}
+          </li>
+        ))}
+      </ul>
+    </Section>
+  )
+}
+
+/** Does everything work? What does not comes first, with what to do. */
+function Doctor() {
+  const asked = useCall('doctor', {})
+  const [fresh, setFresh] = useState<DoctorShown | null>(null)
+  const [problem, setProblem] = useState<CallProblem | null>(null)
+  const [busy, setBusy] = useState(false)
+  const report = fresh ?? asked.data
+  const again = async (): Promise<void> => {
+    setBusy(true)
+    setProblem(null)
+    try {
+      const told = await call('doctor', { query: { fresh: '1' } })
+      setFresh(told)
+      announce(summary(told))
+    } catch (error) {
+      setProblem(problemFrom(error))
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <Section
+      title="Checks"
+      aside={
+        <span className="row">
+          {report !== null && (
+            <span className="quiet">
+              {summary(report)}, <RelativeTime at={report.checked_at} />
+            </span>
+          )}
+          <button type="button" className="button" disabled={busy || asked.loading} onClick={again}>
+            {busy ? 'Checking…' : 'Check again'}
+          </button>
+        </span>
+      }
+    >
+      {(problem ?? asked.problem) !== null && <Problem problem={(problem ?? asked.problem)!} />}
+      {asked.loading && <Skeleton lines={8} label="Checking" />}
+      {report !== null && <Checks checks={report.checks} />}
+    </Section>
+  )
+}
+
+function Checks({ checks }: { checks: DoctorShown['checks'] }) {
+  const ordered = [...checks.filter(({ ok }) => !ok), ...checks.filter(({ ok }) => ok)]
+  return (
+    <ul className="checks">
+      {ordered.map(({ name, ok, detail, fix }) => (
+        <li key={name} data-ok={ok}>
+          <StateBadge state={ok ? 'ok' : 'failed'} />
+          <strong>{name}</strong>
+          <div>
+            {detail !== null && <p className="words">{detail}</p>}
+            {fix !== null && !ok && <Fix text={fix} />}
+          </div>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** A command in it can be copied. */
+function Fix({ text }: { text: string }) {
+  const command = /\bbaton [a-z]+(?: --?[a-z-]+)*/.exec(text)?.[0]
+  return (
+    <>
+      <p className="words">{text}</p>
+      {command !== undefined && <Command text={command} />}
+    </>
+  )
+}
+
+function summary({ checks }: DoctorShown): string {
+  const failed = checks.filter(({ ok }) => !ok).length
+  return failed === 0 ? `all ${checks.length} are well` : `${plural(failed, 'check')} of ${checks.length} failed`
+}
+
+/** The server's version and the end of this browser's key. */
+function ThisBrowser() {
+  const key = useKey()
+  const asked = useCall('access', {})
+  const version = useLive((live) => live.version)
+  const [open, setOpen] = useState(false)
+  const forget = (): void => {
+    if (key !== null) dropKey(key)
+    setOpen(false)
+    toast('The key of this browser is forgotten')
+  }
+  return (
+    <Section title="This browser">
+      <FactsList
+        facts={[
+          ['Baton', asked.data?.version ?? version],
+          [
+            'Key',
+            asked.data?.expires_at ? (
+              <span key="key">
+                valid, ends <RelativeTime at={asked.data.expires_at} />
+              </span>
+            ) : (
+              'kept in this browser'
+            ),
+          ],
+        ]}
+      />
+      <div className="settings-access">
+        <button type="button" className="button" onClick={() => setOpen(true)}>
+          Forget this browser’s key…
+        </button>
+      </div>
+      <Confirm open={open} title="Forget the key" yes="Forget it" onYes={forget} onClose={() => setOpen(false)}>
+        <p>
+          This browser is locked from then on. <code>baton open</code> lets it in again. Keys of other browsers stay;
+          deleting the file <code>token</code> in Baton’s data folder and restarting the server ends them all.
+        </p>
+      </Confirm>
+    </Section>
+  )
+}
+
+function KeyHelp() {
+  return (
+    <Section title="Keys">
+      <ShortcutList />
+    </Section>
+  )
+}

@@ -1,0 +1,95 @@
+import { useEffect, useState } from 'react'
+import { Dialog } from './dialog.js'
+import { LineIcon } from './line-icon.js'
+import { navigate } from './navigation.js'
+import { PAGE_LINKS } from './page-links.js'
+
+const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
+  [['/'], 'Search in this page'],
+  [['j', 'k'], 'Next and previous in a list'],
+  [['Enter'], 'Open it'],
+  [['Esc'], 'Leave a field, close a dialog'],
+  ...PAGE_LINKS.map((place) => [['g', place.key], place.label] as const),
+  [['?'], 'These keys'],
+]
+
+/** A page counts its time from its own beginning, so nought would be just now. */
+const NEVER = Number.NEGATIVE_INFINITY
+
+/** Listens for keys on the whole page, and shows which there are. */
+export function KeyboardShortcuts() {
+  const [open, setOpen] = useState(false)
+  useEffect(() => {
+    let went = NEVER
+    const press = (event: KeyboardEvent): void => {
+      if (event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented) return
+      if (event.key === 'Escape' && isField(event.target)) (event.target as HTMLElement).blur()
+      if (isField(event.target) || document.querySelector('dialog[open]')) return
+      const place = event.timeStamp - went < 1_500 ? PAGE_LINKS.find(({ key }) => key === event.key) : undefined
+      went = NEVER
+      if (place !== undefined) navigate(place.href)
+      else if (event.key === 'g') went = event.timeStamp
+      else if (event.key === '?') setOpen(true)
+      else if (event.key === '/') document.querySelector<HTMLElement>('main input[type=search]')?.focus()
+      else if (event.key === 'j' || event.key === 'k') focusNextItem(event.key === 'j' ? 1 : -1)
+      else return
+      event.preventDefault()
+    }
+    window.addEventListener('keydown', press)
+    return () => window.removeEventListener('keydown', press)
+  }, [])
+  return (
+    <>
+      <button
+        type="button"
+        className="icon-button"
+        aria-label="Keys of this page"
+        title="Keys of this page (?)"
+        onClick={() => setOpen(true)}
+      >
+        <LineIcon>
+          <path d="M1.5 4h13v8h-13zM4 6.5h1m2 0h1m2 0h1M5 9.5h6" />
+        </LineIcon>
+      </button>
+      <Dialog open={open} onClose={() => setOpen(false)} title="Keys">
+        <ShortcutList />
+        <div className="dialog-actions">
+          <button type="button" className="button" onClick={() => setOpen(false)}>
+            Close
+          </button>
+        </div>
+      </Dialog>
+    </>
+  )
+}
+
+export function ShortcutList() {
+  return (
+    <dl className="keys">
+      {KEYS.map(([keys, what]) => (
+        <div key={what}>
+          <dt>
+            {keys.map((key) => (
+              <kbd key={key}>{key}</kbd>
+            ))}
+          </dt>
+          <dd>{what}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+const isField = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+
+/** Items of lists are links with `data-item`; what is hidden is passed over. */
+function focusNextItem(by: 1 | -1): void {
+  const items = [...document.querySelectorAll<HTMLElement>('main a[data-item]')].filter((item) =>
+    item.checkVisibility(),
+  )
+  const at = items.indexOf(document.activeElement as HTMLElement)
+  const next = items[at < 0 ? (by === 1 ? 0 : items.length - 1) : at + by]
+  next?.focus()
+  next?.scrollIntoView({ block: 'nearest' })
+}

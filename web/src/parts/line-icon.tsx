@@ -1,0 +1,26 @@
+import type { ReactNode } from 'react'
+
+/** A decorative icon in lines of the text's colour. The button or link around it has the name. */
+export function LineIcon({
+  size = 16,
+  strokeWidth = 1.25,
+  children,
+}: {
+  size?: number
+  strokeWidth?: number
+  children: ReactNode
+}) {
+  return (
+    <svg
+      viewBox={`0 0 ${size} ${size}`}
+      width={size}
+      height={size}
+      aria-hidden="true"
+      fill="none"
+      stroke="currentColor"
+      strokeWidth={strokeWidth}
+    >
+      {children}
+    </svg>
+  )
+}
