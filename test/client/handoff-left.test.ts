@@ -32,7 +32,8 @@ test('work whose client was killed is offered to whoever starts next there, who 
   const it = await stage({
     steps: [
       { tools: [write('prices.csv')], used: 20_008 },
-      { bash: 'ls', used: 21_008, repeat: 4 },
+      // more steps than a brief needs: the transcript shows the last one late
+      { bash: 'ls', used: 21_008, repeat: 6 },
       { bash: 'until [ -e go ]; do sleep 0.1; done', used: 26_008 },
     ],
     conversations: [
@@ -50,7 +51,7 @@ test('work whose client was killed is offered to whoever starts next there, who 
   const first = await startTui(it.home, { model: MODEL })
   const killed = first.sessionId()!
   await first.submit('Write the prices. Never round them.')
-  await until('it is in the middle of its work', () => mainRequests(it.model, killed).length === 6)
+  await until('it is in the middle of its work', () => mainRequests(it.model, killed).length === 8)
   process.kill(first.pid, 'SIGKILL')
   // the tool outlives its client
   writeFileSync(path.join(it.home.project, 'go'), '')

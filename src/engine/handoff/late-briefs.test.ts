@@ -182,6 +182,17 @@ describe('a session whose client was killed', () => {
     expect(next.messages('handoff')).toHaveLength(1)
   })
 
+  test('stays ended, and its brief is written, when a signal it sent before it died arrives late', () => {
+    works()
+    dies()
+    testSession(app, 'bbbbbbbb-0002', ATTENDED).start()
+    s.step(40_000)
+    s.stop()
+    expect(s.record().state).toBe('ended')
+    app.engine.catchUp()
+    expect(shown()).toEqual(['baton written aaaa'])
+  })
+
   test('while it was idle is as one that ended: nobody is told', () => {
     works()
     s.stop()

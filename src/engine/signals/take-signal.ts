@@ -307,7 +307,7 @@ function applyKind(context: SignalContext, summary: string | null): void {
   const { signal, record } = context
   if (signal.kind === 'compact-failed') summariserFailed(context)
   if (signal.kind === 'waiting') notifyUser(context, [permissionNotice(signal.subagent !== null)])
-  if (signal.subagent) return
+  if (signal.subagent || (REVIVING.has(signal.kind) && isFromDeadClient(context))) return
   switch (signal.kind) {
     case 'session-start':
       applyStart(context, summary)
@@ -342,6 +342,18 @@ function applyKind(context: SignalContext, summary: string | null): void {
     default:
       return
   }
+}
+
+/** Signals that show a running client, so they take back the end of a session. */
+const REVIVING = new Set<Signal['kind']>(['prompt', 'tool-batch', 'turn-end', 'turn-failed', 'waiting'])
+
+/**
+ * True for a signal that was still on its way when its client was killed. A hook outlives its
+ * client, so the next start in the folder may have ended the session before the hook's signal is
+ * read; the session would then count as working for ever, and its brief would not be written.
+ */
+function isFromDeadClient({ agent, record }: SignalContext): boolean {
+  return record.state === 'ended' && record.process !== null && !agent.alive(record.process)
 }
 
 const WORK_GOES_ON = new Set(['tool-batch', 'turn-end', 'turn-failed', 'prompt'])
