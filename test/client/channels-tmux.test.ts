@@ -75,12 +75,13 @@ test('/clear is typed into an idle client, and Baton’s own hooks see the fresh
 })
 
 test('a prompt of 20 kB and many lines arrives whole, as one', async () => {
-  const { model, at, session } = await client()
+  const { model, tui, at, session } = await client()
   const text = `[baton] begin\n${Array.from({ length: 400 }, (_, i) => `${i}: /x !y "ünï" ${'z'.repeat(34)}`).join('\n\n')}`
   expect(text.length).toBeGreaterThan(20_000)
+  const pastedAt = Date.now()
   expect(await pastePrompt(at, text, { sessionId: session })).toEqual({ sent: true })
   await model.waitFor((entry) => entry.kind === 'main')
-  await until('the turn is over', () => at.live()?.status === 'idle')
+  await tui.waitTurnEnd(pastedAt)
   expect(mainRequests(model)).toHaveLength(1)
   expect(textsOf(mainRequests(model)[0]!).at(-1)).toBe(text)
 })

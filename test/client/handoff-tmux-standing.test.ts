@@ -54,10 +54,11 @@ test('what a killed process left in the composer is sent or taken away, what nob
   await tui.type('[baton] go on')
   await shows('[baton] go on')
   expect(await whyNotNow(at, '[baton] go on', wish)).toBeNull()
+  const pastedAt = Date.now()
   expect(await pastePrompt(at, '[baton] go on', wish)).toEqual({ sent: true })
   await model.waitFor((entry) => entry.kind === 'main')
   expect(mainRequests(model).map((entry) => textsOf(entry).at(-1))).toEqual(['[baton] go on'])
-  await tui.waitIdle()
+  await tui.waitTurnEnd(pastedAt)
 
   await tui.type('/clear')
   await shows('/clear')

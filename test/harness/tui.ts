@@ -53,6 +53,8 @@ export interface Tui {
   waitFor(wanted: RegExp | ((screen: string) => boolean)): Promise<string>
   /** Until the client says it is idle, after the last `submit` if there was one. */
   waitIdle(): Promise<void>
+  /** Until a turn that began after `since` has ended, also one that nobody began with `submit`. */
+  waitTurnEnd(since: number): Promise<void>
   waitStatus(status: Registry['status']): Promise<Registry>
   /** Null: the client is gone, or has not written it yet. */
   registry(): Registry | null
@@ -188,6 +190,8 @@ function control(
     },
     waitStatus: (wanted) => waitStatus(wanted),
     waitIdle: async () => void (await waitStatus('idle', ended)),
+    waitTurnEnd: async (since) =>
+      void (await waitStatus('idle', ({ sessionId }) => turnEndedSince(home, sessionId, since))),
     sessionId: () => registry()?.sessionId ?? null,
     exit: async () => {
       await tui.submit('/exit')

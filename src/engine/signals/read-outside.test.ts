@@ -57,7 +57,8 @@ function watched(app: TestApp, during: () => void = () => {}): { engine: Engine;
       return null
     },
     keeper: { keep: refuse, read: () => null, add: refuse, late: () => [] },
-    elapsed: () => performance.now(),
+    // A slow machine must not use up the time that a compaction waits for git.
+    elapsed: () => 0,
   }
   const deps: EngineDependencies = {
     ...app.engine.deps,
