@@ -23,8 +23,7 @@ const WITHIN_LAYER: Record<string, string[]> = {
   compaction: ['facts'],
   archive: ['store'],
   briefs: ['store'],
-  app: ['install'],
-  doctor: ['install'],
+  doctor: ['app', 'install'],
   cli: ['server'],
   'index.ts': ['library'],
 }

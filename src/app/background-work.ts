@@ -13,16 +13,7 @@ import type { Home } from '../lib/home.js'
 import { isDue, sweepClaim } from '../lib/hourly-claim.js'
 import type { Log } from '../lib/log.js'
 import { isRunning } from '../lib/process-info.js'
-
-/** The program that uses the app: its environment, its clock and the folder of its built files. */
-export interface ProgramContext {
-  env: Record<string, string | undefined>
-  program: string
-  now(): Date
-}
-
-/** The hook's engine, which also does background work. */
-export const engineOf = ({ program }: Pick<ProgramContext, 'program'>): string => join(program, 'hook-engine.cjs')
+import type { ProgramContext } from '../lib/program-context.js'
 
 interface Keeper {
   /**

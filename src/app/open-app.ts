@@ -3,8 +3,9 @@ import type { LeftWork } from '../engine/context.js'
 import { type App, openApp } from '../engine/open-engine.js'
 import * as rareWork from '../engine/rare-work.js'
 import { isDue, sweepClaim } from '../lib/hourly-claim.js'
+import { engineOf, type ProgramContext } from '../lib/program-context.js'
 import * as forgetting from '../store/sqlite/forget-words.js'
-import { drain, engineOf, makeKeeper, type ProgramContext, startKeeping, startWorker } from './background-work.js'
+import { drain, makeKeeper, startKeeping, startWorker } from './background-work.js'
 
 /** Opens the house for one command, with everything taken that hooks left in the spool, and closes it afterwards. */
 export async function withOpenApp<T>(

@@ -1,5 +1,5 @@
+import type { ProgramContext } from '../lib/program-context.js'
 import { archivesOf, finishAll, type Opened, type Progress, withProgress } from './archives.js'
-import type { ProgramContext } from './background-work.js'
 import { withOpenApp } from './open-app.js'
 
 /** Opens the archives for one command. What hooks planned is kept first, so that a command never shows less than they saw. */

@@ -1,10 +1,10 @@
 import { BatonError, codeOf, EXIT, reasonOf } from '../lib/errors.js'
 import { nearestName } from '../lib/nearest-name.js'
+import { harmless } from '../lib/shown-text.js'
 import { VERSION } from '../version.js'
 import type { Cli, Command } from './command.js'
 import { COMMAND_NAMES, loadCommand } from './commands.js'
 import type { Paint } from './render/screen.js'
-import { harmless } from './render/text.js'
 
 /** Runs one call of `baton` and returns its exit code. Throws a BatonError for everything the user can fix. */
 export async function runMain(args: readonly string[], cli: Cli): Promise<number> {

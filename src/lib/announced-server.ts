@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
+import { dirname, join } from 'node:path'
 import { patience } from './patience.js'
 
 /**
@@ -102,4 +103,17 @@ export async function findServer(file: string): Promise<FoundServer | null> {
   if (announced === null) return null
   const socket = await proveServer(announced)
   return typeof socket === 'string' ? null : { ...announced, socket }
+}
+
+/** The file with the url and pid of the server that holds the lock of this home. */
+export const servingFile = (serverFile: string): string => join(dirname(serverFile), 'serving')
+
+/** Where the holder of the lock listens. Null while it starts. */
+export function readServingUrl(serverFile: string): { url: string; pid: number } | null {
+  try {
+    const [url = '', pid = ''] = readFileSync(servingFile(serverFile), 'utf8').trim().split(' ')
+    return /^http:/.test(url) ? { url, pid: Number(pid) } : null
+  } catch {
+    return null
+  }
 }

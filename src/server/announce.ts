@@ -1,6 +1,6 @@
-import { closeSync, constants, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, constants, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type AnnouncedServer, announcementLine } from '../lib/announced-server.js'
+import { type AnnouncedServer, announcementLine, servingFile } from '../lib/announced-server.js'
 import { writeFileAtomic } from '../lib/atomic-file.js'
 import { reasonOf } from '../lib/errors.js'
 import type { Log } from '../lib/log.js'
@@ -48,18 +48,6 @@ export function announceServer(
   return (holdsLock) => {
     if (holdsLock) for (const file of [serverFile, alive, serving]) rmSync(file, { force: true })
     if (pipe !== null) closeSync(pipe)
-  }
-}
-
-const servingFile = (serverFile: string): string => join(dirname(serverFile), 'serving')
-
-/** Where the holder of the lock listens. Null while it starts. */
-export function readServingUrl(serverFile: string): { url: string; pid: number } | null {
-  try {
-    const [url = '', pid = ''] = readFileSync(servingFile(serverFile), 'utf8').trim().split(' ')
-    return /^http:/.test(url) ? { url, pid: Number(pid) } : null
-  } catch {
-    return null
   }
 }
 

@@ -18,11 +18,12 @@ import { restoreArchive } from '../../archive/restore-archive.js'
 import { loadConfig } from '../../config/load-config.js'
 import type { ArchiveRecord } from '../../contract/records/archive.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
+import { harmless, tilde } from '../../lib/shown-text.js'
 import type { Call, Cli } from '../command.js'
 import { inArchives } from '../open-archives.js'
 import { wrong } from '../parse-call.js'
 import { parseAge, parseSize } from '../parse-values.js'
-import { bytesText, harmless, tilde, wrap } from '../render/text.js'
+import { bytesText, wrap } from '../render/text.js'
 import { archiveTable } from './archive.js'
 
 /** `restore`: the transcript as it was. `export`: the same to give away, with `--redact` without what looks like a secret. */

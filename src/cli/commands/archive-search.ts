@@ -11,6 +11,7 @@ import type { CompactionRecord, LossReport } from '../../contract/records/compac
 import type { App } from '../../engine/open-engine.js'
 import { toldAgain } from '../../facts/key-of.js'
 import { EXIT } from '../../lib/errors.js'
+import { harmless } from '../../lib/shown-text.js'
 import type { Call, Cli, Command } from '../command.js'
 import { inArchives } from '../open-archives.js'
 import { wrong } from '../parse-call.js'
@@ -18,7 +19,7 @@ import { parseLimit } from '../parse-values.js'
 import { factLines } from '../render/briefs.js'
 import type { Paint } from '../render/screen.js'
 import { keptLine, kindsText, whyNoReport } from '../render/session-page.js'
-import { bytesText, cut, harmless, projectName, stamp, wrap } from '../render/text.js'
+import { bytesText, cut, projectName, stamp, wrap } from '../render/text.js'
 import { readInput } from '../terminal.js'
 
 /**

@@ -2,11 +2,12 @@ import { join } from 'node:path'
 import { cleanupLimits } from '../../app/archives.js'
 import type { Archive, ArchiveRecord, SegmentRecord } from '../../contract/records/archive.js'
 import { EXIT } from '../../lib/errors.js'
+import { harmless, tilde } from '../../lib/shown-text.js'
 import type { Call, Cli, Command, Option } from '../command.js'
 import { inArchives } from '../open-archives.js'
 import { checkForm, wrong } from '../parse-call.js'
 import { type Column, table } from '../render/table.js'
-import { age, bytesText, harmless, padEnd, projectName, stamp, tilde, wrap } from '../render/text.js'
+import { age, bytesText, padEnd, projectName, stamp, wrap } from '../render/text.js'
 import { among } from './archive-search.js'
 
 const ACTIONS = [

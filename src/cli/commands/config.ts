@@ -20,6 +20,7 @@ import { FileChanged, readIfThere, writeFileAtomic } from '../../lib/atomic-file
 import { counted } from '../../lib/counted.js'
 import { BatonError, EXIT, reasonOf } from '../../lib/errors.js'
 import { batonHome } from '../../lib/home.js'
+import { harmless, tilde } from '../../lib/shown-text.js'
 import { type KeyPath, parseYamlValue, setYamlValue } from '../../lib/yaml-file.js'
 import { resolveLevels } from '../../policy/levels.js'
 import { grouped } from '../../policy/numbers.js'
@@ -27,7 +28,7 @@ import type { Call, Cli, Command } from '../command.js'
 import { checkForm } from '../parse-call.js'
 import type { Screen } from '../render/screen.js'
 import { type Column, table } from '../render/table.js'
-import { bytesText, harmless, tilde, wrap } from '../render/text.js'
+import { bytesText, wrap } from '../render/text.js'
 import { openEditor } from '../terminal.js'
 
 const ACTIONS = ['check', 'explain', 'init', 'set', 'edit'] as const

@@ -12,10 +12,11 @@ import { isPrompt } from '../../engine/messages/wake-idle-session.js'
 import type { App } from '../../engine/open-engine.js'
 import { viewCoverage } from '../../engine/views/brief-view.js'
 import { BatonError, EXIT, type ExitCode } from '../../lib/errors.js'
+import { tilde } from '../../lib/shown-text.js'
 import type { Call, Cli, Command, Option } from '../command.js'
 import { checkForm, wrong } from '../parse-call.js'
 import { coverageLines, nextText, scoreText } from '../render/briefs.js'
-import { tilde, wrap } from '../render/text.js'
+import { wrap } from '../render/text.js'
 
 const ACTIONS = ['list', 'show', 'check', 'request', 'write', 'use', 'edit', 'approve', 'cancel'] as const
 type Action = (typeof ACTIONS)[number]

@@ -2,11 +2,12 @@ import { withOpenApp } from '../../app/open-app.js'
 import type { History, HistoryFigures } from '../../contract/api/history.js'
 import { readHistory } from '../../history/history.js'
 import { EXIT } from '../../lib/errors.js'
+import { harmless } from '../../lib/shown-text.js'
 import { short } from '../../policy/numbers.js'
 import type { Call, Cli, Command } from '../command.js'
 import { wrong } from '../parse-call.js'
 import { type Column, table } from '../render/table.js'
-import { harmless, projectName, wrap } from '../render/text.js'
+import { projectName, wrap } from '../render/text.js'
 
 const USUAL = 30
 const MOST = 400

@@ -4,9 +4,10 @@ import { readers } from '../../agents/readers.js'
 import { type Imported, importTranscripts } from '../../app/archives.js'
 import { judgeStored, type Standing } from '../../engine/compaction/stored-transcripts.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
+import { harmless, tilde } from '../../lib/shown-text.js'
 import type { Call, Cli, Command } from '../command.js'
 import { inArchives } from '../open-archives.js'
-import { bytesText, harmless, tilde, wrap } from '../render/text.js'
+import { bytesText, wrap } from '../render/text.js'
 
 export const command: Command = {
   name: 'import',

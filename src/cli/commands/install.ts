@@ -1,6 +1,9 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { clientVersion } from '../../agents/client-version.js'
 import { installers } from '../../agents/installers.js'
+import { DEFAULT_AGENT } from '../../contract/agent-ids.js'
+import { install, uninstall } from '../../install/install.js'
 import {
   AGENT_NAMES,
   isLinked,
@@ -10,24 +13,22 @@ import {
   purgeData,
   refuseWhileRunning,
   storedJobs,
-} from '../../app/installation.js'
-import { prepareHome } from '../../app/prepare-home.js'
-import { dropUnit, servicePid, unitHere } from '../../app/system-unit.js'
-import { DEFAULT_AGENT } from '../../contract/agent-ids.js'
-import { install, uninstall } from '../../install/install.js'
+} from '../../install/installation.js'
 import { missingFolders, rememberFolders } from '../../install/made-folders.js'
+import { prepareHome } from '../../install/prepare-home.js'
 import type { Left } from '../../install/purge-home.js'
+import { dropUnit, servicePid, unitHere } from '../../install/system-unit.js'
+import { readServingUrl } from '../../lib/announced-server.js'
 import { readIfThere } from '../../lib/atomic-file.js'
 import { BatonError, EXIT, reasonOf } from '../../lib/errors.js'
 import { batonHome, type Home } from '../../lib/home.js'
 import { judgeHome } from '../../lib/home-safety.js'
-import { readServingUrl } from '../../server/announce.js'
-import { isServerLocked } from '../../server/server-lock.js'
-import { clientVersion } from '../client-version.js'
+import { tilde } from '../../lib/shown-text.js'
+import { isServerLocked } from '../../store/server-lock.js'
 import type { Call, Cli, Command } from '../command.js'
 import { wrong } from '../parse-call.js'
 import type { Paint } from '../render/screen.js'
-import { padEnd, tilde, wrapLines } from '../render/text.js'
+import { padEnd, wrapLines } from '../render/text.js'
 import { ask, canAsk } from '../terminal.js'
 import { offerImport } from './import.js'
 

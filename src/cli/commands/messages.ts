@@ -10,10 +10,11 @@ import type { App } from '../../engine/open-engine.js'
 import { waitReasons, wordsOf } from '../../engine/views/message-view.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
 import { nearestName } from '../../lib/nearest-name.js'
+import { harmless } from '../../lib/shown-text.js'
 import type { Call, Cli, Command } from '../command.js'
 import { wrong } from '../parse-call.js'
 import { type Column, table } from '../render/table.js'
-import { age, cut, harmless, stamp, wrap } from '../render/text.js'
+import { age, cut, stamp, wrap } from '../render/text.js'
 import { readInput } from '../terminal.js'
 
 const MODES = ['sequential', 'important', 'urgent'] as const

@@ -11,11 +11,12 @@ import { sendNotice } from '../../delivery/notify/send-notice.js'
 import type { App } from '../../engine/open-engine.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
 import { asName } from '../../lib/quote.js'
+import { harmless } from '../../lib/shown-text.js'
 import { terminalOf } from '../../lib/terminal-of.js'
 import type { SendOutcome } from '../../policy/notice-schedule.js'
 import { sentText } from '../../policy/notice-text.js'
 import type { Call, Cli, Command } from '../command.js'
-import { harmless, wrap } from '../render/text.js'
+import { wrap } from '../render/text.js'
 
 export const command: Command = {
   name: 'notify',

@@ -3,21 +3,20 @@ import { readFileSync, statSync } from 'node:fs'
 import { request } from 'node:http'
 import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { passingPlace } from '../../app/installation.js'
-import type { UnitChange } from '../../app/system-unit.js'
-import { type FoundServer, findServer } from '../../lib/announced-server.js'
+import { passingPlace } from '../../install/installation.js'
+import type { UnitChange } from '../../install/system-unit.js'
+import { type FoundServer, findServer, readServingUrl } from '../../lib/announced-server.js'
 import { writeFileAtomic } from '../../lib/atomic-file.js'
 import { BatonError, EXIT, reasonOf } from '../../lib/errors.js'
 import { findProgram } from '../../lib/find-program.js'
 import { batonHome, type Home } from '../../lib/home.js'
 import { makePrivateFolder } from '../../lib/private-folder.js'
-import { readServingUrl } from '../../server/announce.js'
+import { tilde } from '../../lib/shown-text.js'
 import { isLoopback } from '../../server/guard.js'
-import { isServerLocked } from '../../server/server-lock.js'
+import { isServerLocked } from '../../store/server-lock.js'
 import type { Call, Cli, Command, Option } from '../command.js'
 import { wrong } from '../parse-call.js'
 import { PORT, portFrom } from '../parse-values.js'
-import { tilde } from '../render/text.js'
 
 const ACTIONS = ['install', 'remove'] as const
 
@@ -294,7 +293,7 @@ function tokenFrom(file: string | null, cli: Cli): string | null {
 
 async function installService(call: Call, cli: Cli): Promise<number> {
   const args = serviceArguments(call, cli)
-  const { installUnit } = await import('../../app/system-unit.js')
+  const { installUnit } = await import('../../install/system-unit.js')
   const { server } = batonHome(cli.env)
   const dryRun = call.flag('dry-run')
   const passing = dryRun ? null : passingPlace(cli.program)
@@ -312,7 +311,7 @@ async function installService(call: Call, cli: Cli): Promise<number> {
 async function removeService(call: Call, cli: Cli): Promise<number> {
   for (const name of ['port', 'host', 'token-file'])
     if (call.value(name) !== null) throw wrong(serveCommand, `baton serve remove has no option --${name}.`)
-  const { removeUnit } = await import('../../app/system-unit.js')
+  const { removeUnit } = await import('../../install/system-unit.js')
   return tellService(call, cli, await removeUnit(cli, { dryRun: call.flag('dry-run') }))
 }
 

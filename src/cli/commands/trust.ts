@@ -11,8 +11,9 @@ import { BatonError, EXIT } from '../../lib/errors.js'
 import { batonHome } from '../../lib/home.js'
 import { ancestorsOf } from '../../lib/process-info.js'
 import { environmentOf } from '../../lib/process-place.js'
+import { harmless, tilde } from '../../lib/shown-text.js'
 import type { Call, Cli, Command } from '../command.js'
-import { cut, harmless, tilde, wrap } from '../render/text.js'
+import { cut, wrap } from '../render/text.js'
 import { ask, canAsk } from '../terminal.js'
 
 export const command: Command = {

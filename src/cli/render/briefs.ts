@@ -6,11 +6,12 @@ import type { HandoffState, HandoffWay } from '../../contract/records/handoff.js
 import type { SessionRecord } from '../../contract/records/session.js'
 import type { BriefView, CoverageView, HandoffView } from '../../engine/views/brief-view.js'
 import { counted } from '../../lib/counted.js'
+import { harmless, tilde } from '../../lib/shown-text.js'
 import { grouped } from '../../policy/numbers.js'
 import type { Cli } from '../command.js'
 import type { Colour, Paint } from './screen.js'
 import { type Column, table } from './table.js'
-import { age, cut, harmless, padEnd, projectName, stamp, tilde, wrap } from './text.js'
+import { age, cut, padEnd, projectName, stamp, wrap } from './text.js'
 
 interface On {
   columns: number

@@ -1,8 +1,9 @@
 import type { Event } from '../../contract/records/event.js'
+import { harmless } from '../../lib/shown-text.js'
 import { grouped, percentText } from '../../policy/numbers.js'
 import { jobEventText, progressLine } from './job-event.js'
 import { type Colour, type Paint, plain } from './screen.js'
-import { bytesText, cut, harmless, localDay, localTime, offset, padEnd, stamp } from './text.js'
+import { bytesText, cut, localDay, localTime, offset, padEnd, stamp } from './text.js'
 
 /** The event in two or three words. */
 const NAMES: Record<Event['type'], string> = {

@@ -1,9 +1,10 @@
 import type { Event } from '../../contract/records/event.js'
 import { counted } from '../../lib/counted.js'
+import { harmless } from '../../lib/shown-text.js'
 import { grouped, percentText, short as shortly } from '../../policy/numbers.js'
 import { bar } from './gauge.js'
 import type { Paint } from './screen.js'
-import { cut, harmless, localTime, widthOf } from './text.js'
+import { cut, localTime, widthOf } from './text.js'
 
 /**
  * How far a job has come: step, fullness against the compaction point, handoffs, spend, and when the next handoff is to be expected. Told in

@@ -3,9 +3,10 @@ import type { JobLogLine } from '../../contract/api/jobs.js'
 import type { Entry } from '../../contract/conversation.js'
 import type { Event } from '../../contract/records/event.js'
 import { counted } from '../../lib/counted.js'
+import { harmless } from '../../lib/shown-text.js'
 import { jobEventText } from './job-event.js'
 import type { Colour, Paint, Screen } from './screen.js'
-import { cut, harmless, localTime } from './text.js'
+import { cut, localTime } from './text.js'
 
 const LONGEST = 300
 /** `09:05:31 ` stands before each entry, and as many spaces before its other lines. */

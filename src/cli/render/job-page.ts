@@ -2,13 +2,14 @@ import type { JobLogLine, JobShown } from '../../contract/api/jobs.js'
 import type { Event } from '../../contract/records/event.js'
 import type { CheckSpec, JobRecord } from '../../contract/records/job.js'
 import { counted } from '../../lib/counted.js'
+import { harmless } from '../../lib/shown-text.js'
 import { grouped } from '../../policy/numbers.js'
 import type { Call, Cli } from '../command.js'
 import { attemptText, checkAtWork, jobEventLine, progressLine, shortFigures } from './job-event.js'
 import { logPrinter, readLogLine } from './job-log-lines.js'
 import { type Colour, type Paint, type Screen, screenOf } from './screen.js'
 import { type Column, table } from './table.js'
-import { age, cut, elapsedText, harmless, localTime, stamp, widthOf, wrap } from './text.js'
+import { age, cut, elapsedText, localTime, stamp, widthOf, wrap } from './text.js'
 
 const COLOURS: Partial<Record<JobShown['status'], Colour>> = {
   completed: 'green',

@@ -5,13 +5,14 @@ import type { CompactionRecord, LossReport } from '../../contract/records/compac
 import type { Event } from '../../contract/records/event.js'
 import type { BriefView, HandoffView } from '../../engine/views/brief-view.js'
 import { toldAgain } from '../../facts/key-of.js'
+import { harmless, tilde } from '../../lib/shown-text.js'
 import { grouped, percentText } from '../../policy/numbers.js'
 import { factLine, seatHandoffLines } from './briefs.js'
 import { eventLine } from './event-line.js'
 import { bar, heat } from './gauge.js'
 import type { Paint } from './screen.js'
 import { stateText } from './session-table.js'
-import { age, bytesText, cut, harmless, padEnd, padStart, stamp, tilde, widthOf, wrap } from './text.js'
+import { age, bytesText, cut, padEnd, padStart, stamp, widthOf, wrap } from './text.js'
 
 /** What `show --json` prints, as far as the page reads it. */
 export interface Detail extends Omit<Session, 'handoff'> {

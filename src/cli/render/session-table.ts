@@ -1,9 +1,10 @@
 import type { Session } from '../../contract/api/session.js'
+import { harmless } from '../../lib/shown-text.js'
 import { percentText, short } from '../../policy/numbers.js'
 import { bar, heat } from './gauge.js'
 import type { Paint } from './screen.js'
 import { type Column, table } from './table.js'
-import { age, harmless, projectName } from './text.js'
+import { age, projectName } from './text.js'
 
 export interface SessionRow {
   session: Session

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import { harmless } from '../../lib/shown-text.js'
 import { coloured } from './screen.js'
-import { age, bytesText, cut, harmless, offset, padEnd, padStart, stamp, widthOf, wrap } from './text.js'
+import { age, bytesText, cut, offset, padEnd, padStart, stamp, widthOf, wrap } from './text.js'
 
 test('colours take no room and wide characters take two cells', () => {
   expect(widthOf(coloured('abc', 'red'))).toBe(3)

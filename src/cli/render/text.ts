@@ -1,12 +1,7 @@
 import { basename, dirname } from 'node:path'
+import { tilde } from '../../lib/shown-text.js'
 
 const PAINTED = /\u001b\[[0-9;]*m/g
-const CONTROL = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]+/g
-
-/** Names and paths come from outside: what would steer the terminal is shown as a space. */
-export function harmless(text: string): string {
-  return text.replace(CONTROL, ' ')
-}
 
 /** Cells a text takes on a terminal; colours take none. */
 export function widthOf(text: string): number {
@@ -168,12 +163,6 @@ export function elapsedText(ms: number): string {
 }
 
 const ROOM = 28
-
-/** `~/code/shop` for what lies in the person's home. */
-export function tilde(path: string, home: string | undefined): string {
-  const shown = home && (path === home || path.startsWith(`${home}/`)) ? `~${path.slice(home.length)}` : path
-  return harmless(shown)
-}
 
 /** The last two folders tell a project apart in little room, or else the last one. */
 export function projectName(path: string | null, home: string | undefined): string {

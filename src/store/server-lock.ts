@@ -2,7 +2,7 @@ import { chmodSync, closeSync, openSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { BatonError, codeOf, reasonOf } from '../lib/errors.js'
 import { makePrivateFolder } from '../lib/private-folder.js'
-import { openDatabase } from '../store/sqlite/driver.js'
+import { openDatabase } from './sqlite/driver.js'
 
 /** Long enough to outlast another command that only looks whether the lock is held. */
 const WAIT_MS = 500

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
-import { clients } from '../agents/clients.js'
 import { DEFAULT_AGENT } from '../contract/agent-ids.js'
 import { patience } from '../lib/patience.js'
+import { clients } from './clients.js'
 
 const PATIENCE_MS = 3_000
 
