@@ -1,6 +1,6 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 
-/** Numbers that look drawn by lot and are the same in every run. */
+/** Returns a seeded random number generator, so that every run measures the same text. */
 export function lot(seed) {
   let state = seed >>> 0 || 1
   return () => {
@@ -15,7 +15,7 @@ const SYLLABLES = 'ba ce di fo gu ha je ki lo mu na pe qui ro su ta ve wi xo yu 
   ' ',
 )
 
-/** 60,000 words, used as words are: a few of them nearly everywhere, most of them seldom. */
+/** A vocabulary of 60,000 words. A few occur nearly everywhere, most are rare, as in real text. */
 function vocabulary() {
   const next = lot(42)
   return Array.from({ length: 60_000 }, (_, i) => {
@@ -29,12 +29,15 @@ function vocabulary() {
 
 const SIZES = [300, 900, 2_000, 400, 6_000, 1_200, 29_000, 700]
 
-/** Writes transcripts of steps as the client writes them: an answer, a command, its result. Returns the bytes of text in them. */
+/**
+ * Writes transcripts in the client's format, each step an answer, a command and its result.
+ * Returns how many bytes of text they hold.
+ */
 export function writeConversation(file, { sessionId, bytes, seed, marks = [] }) {
   const words = vocabulary()
   const next = lot(seed)
   const word = () => words[Math.floor(next() ** 4 * words.length)]
-  /** Lines as tools print them: code, paths and messages. */
+  /** Returns lines like those that tools print: code, paths and messages. */
   const text = (size) => {
     let made = ''
     while (made.length < size) {

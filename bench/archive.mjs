@@ -24,7 +24,10 @@ export async function run({ quick, note }) {
   return [...(await planning(file, quick)), ...growing(rooms), ...searching(rooms, quick ? 100 : 1024, note)]
 }
 
-/** What the hook has to wait for, as a process of its own, beside `cp` of the same file. */
+/**
+ * Measures the part of archiving that a hook waits for, in its own process, beside `cp` of the
+ * same file.
+ */
 async function planning(file, quick) {
   const dir = temporary('archive-plan')
   const transcript = join(dir, 's.jsonl')
@@ -68,7 +71,7 @@ store.transaction(() => planArchive({ store, places: archivePlaces(root), now: (
   { sessionId: 's', agent: 'claude-code', project: null, trigger: 'auto', transcript, subagents: () => [] }))
 `
 
-/** A home of its own; `keep` plans and finishes. */
+/** Makes a temporary home; `keep` plans an archive and finishes it. */
 function home(rooms, what) {
   const root = join(temporary(what), 'baton')
   mkdirSync(root)
@@ -111,7 +114,7 @@ function growing(rooms) {
   const ten = home(rooms, 'archive-ten')
   const grown = join(dir, 'grown.jsonl')
   for (let i = 1; i <= 10; i++) {
-    // the client only ever appends: what it wrote so far is what the whole one begins with
+    // The client only appends, so an earlier state of a transcript is a prefix of the later one.
     execFileSync('/bin/cp', [whole, grown])
     truncateSync(grown, i === 10 ? statSync(whole).size : 2 * i * MB + 17 * i)
     ten.keep('g', grown)
@@ -152,7 +155,7 @@ function searching(rooms, megabytes, note) {
     const began = performance.now()
     all.keep(`s${i}`, transcript)
     ms += performance.now() - began
-    // a link may still hold on to the old one: the next is a new file
+    // A hard link may still refer to the old file, so the next one is written as a new file.
     rmSync(transcript)
     note(`  ${i + 1} of ${sessions} sessions kept`)
   }

@@ -11,10 +11,10 @@ export const about = 'what hooks add to each tool batch in the real client, agai
 const LONGEST_MS = 600_000
 const CALLS = 15
 
-/** With and without a server, with and without the mod. */
+/** Variants: with and without a server, with and without the plugin module. */
 const VARIANTS = [
   { name: 'no hooks', install: false },
-  // What the client itself spends on having a hook at all.
+  // The client's own cost of running any hook.
   {
     name: 'a hook that does nothing',
     install: false,
@@ -26,7 +26,10 @@ const VARIANTS = [
   { name: 'no server, no mod', mod: false, bound: 15 },
 ]
 
-/** Small tool results and large ones, far from every level; the climb through all levels; a model that answers at once. */
+/**
+ * Scenarios: small and large tool results far from every level, and a climb through all levels.
+ * The model answers at once.
+ */
 const SCENES = [
   { name: '1 kB results', file: 'small.txt', used: 20_008, grow: 400, delay: 150, judged: true },
   { name: '30 kB results', file: 'large.txt', used: 20_008, grow: 400, delay: 150, judged: true },
@@ -34,7 +37,10 @@ const SCENES = [
   { name: 'instant model', file: 'small.txt', used: 20_008, grow: 400, delay: 0, part: 0.5 },
 ]
 
-/** Sessions of the real client, one after the other in an order drawn anew each round; the model's own log tells the times. */
+/**
+ * Runs sessions of the real client one after the other, in a new random order each round. Times
+ * come from the scripted model's log.
+ */
 export async function run({ quick, note }) {
   const { startModel } = await import(await bundleSource(['model/model.ts']))
   const until = Date.now() + LONGEST_MS
@@ -73,7 +79,7 @@ async function prepare() {
   return cast
 }
 
-/** One session of the client. Returns for each tool batch the milliseconds from the end of an answer to the next request. */
+/** Runs one session. Returns the milliseconds from the end of each answer to the next request. */
 async function play(startModel, scene, { machine }) {
   const model = await startModel({
     script: {
@@ -82,7 +88,8 @@ async function play(startModel, scene, { machine }) {
         'Done.',
       ],
     },
-    // The log writes milliseconds: told a thousand times too fast, its times are in microseconds.
+    // The log stores whole milliseconds. A clock that runs 1,000 times too fast makes them
+    // microseconds.
     now: () => performance.now() * 1000,
   })
   try {
@@ -94,11 +101,11 @@ async function play(startModel, scene, { machine }) {
       answered: Date.parse(entry.ended_at) / 1000,
     }))
     if (times.length !== CALLS + 2) throw new Error(`${times.length} requests instead of ${CALLS + 2}`)
-    // The first batch starts what the client starts once.
+    // The first batch includes what the client starts only once, so it does not count.
     return times.slice(2).map((time, i) => time.asked - times[i + 1].answered)
   } finally {
     await model.close()
-    // What a hook started beside itself may still be at work.
+    // Background processes that a hook started may still run.
     await pause(300)
   }
 }

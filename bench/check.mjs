@@ -9,16 +9,16 @@ import { cleanEnvironment, temporary } from './machine.mjs'
 export const about = 'the check of a brief: with facts kept up to date as the transcript grew, and from its beginning'
 
 const MB = 1024 * 1024
-/** With facts kept up to date, whatever the length of the transcript. */
+/** Bound in milliseconds when stored facts are current, for a transcript of any length. */
 const WARM_MS = 200
-/** Without them, of 20 MB. */
+/** Bound in milliseconds without stored facts, for a transcript of 20 MB. */
 const COLD_MS = 1_000
-/** What may have been written since facts were kept. */
+/** Bytes that the client may have written since the facts were stored. */
 const SINCE = 256 * 1024
 
 /**
- * Each sample is a process of its own, which reads what is to be read and compares a brief. Its start is not counted. Processor
- * time, which on a quiet machine is what one waits: it stays the same beside other work.
+ * Each sample is a new process that reads the transcript and compares a brief with it. Node's start
+ * is not counted. Processor time is measured, because other work on the machine does not change it.
  */
 export async function run({ quick, note }) {
   const rounds = quick ? 3 : 9

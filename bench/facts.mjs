@@ -8,14 +8,14 @@ import { cleanEnvironment, temporary } from './machine.mjs'
 export const about = 'facts of a transcript of 200 MB, beside JSON.parse of every line of it'
 
 const MB = 1024 * 1024
-/** How many times a plain parse the facts may take. */
+/** Upper bound: extracting facts may take this many times as long as JSON.parse of every line. */
 const TIMES = 2.5
-/** What a process may hold while it reads, whatever the size of the file. */
+/** Upper bound of memory in MB while reading, for a file of any size. */
 const MOST_MB = 400
 
-/** Each sample is a process of its own, which reads the file once. */
+/** Each sample is a new process that reads the file once. */
 export async function run({ quick, note }) {
-  // A smaller file would measure how long Node takes to warm up.
+  // With a smaller file Node's warm-up would dominate the measurement.
   const bytes = 200 * MB
   const rounds = quick ? 3 : 9
   const dir = temporary('facts')
@@ -100,7 +100,10 @@ const RED = GREEN.replace(
   ' FAIL  src/part-7.test.ts > parts > counts what is left\nAssertionError: expected 3 to be 4\n ❯ src/part-7.test.ts',
 ).replace('30 passed (30)', '1 failed | 29 passed (30)')
 
-/** Turns of a working day: a prompt, reading, changing, testing, committing, saying what was done. Returns how many lines there are. */
+/**
+ * Writes turns of a working day: prompt, reads, edits, tests, commit, report. Returns the number
+ * of lines.
+ */
 export function writeConversation(file, { bytes, bookkeeping }) {
   const fd = openSync(file, 'w')
   let written = 0
@@ -176,7 +179,7 @@ function writeTurn(put, turn, bookkeeping) {
   const call = (name, input, content, record, failed = false) => {
     const callId = `toolu_${turn}_${n}`
     answer({ type: 'tool_use', id: callId, name, input })
-    // The client tells of an error only where a tool can fail and go on.
+    // The client reports an error only for tools that can fail without ending the turn.
     const outcome = name === 'Bash' ? { is_error: failed } : {}
     const message = { role: 'user', content: [{ tool_use_id: callId, type: 'tool_result', content, ...outcome }] }
     const source = { toolUseResult: record, sourceToolAssistantUUID: id() }

@@ -1,4 +1,7 @@
-/** Runs every variant once a round, in an order drawn anew each time, so that whatever else the machine does meets all of them. */
+/**
+ * Runs every variant once per round in a new random order, so that other work on the machine
+ * affects all variants alike.
+ */
 export async function interleave(variants, { rounds, warm = 2, until = Number.POSITIVE_INFINITY }) {
   const samples = new Map(variants.map(({ name }) => [name, []]))
   for (let round = -warm; round < rounds; round++) {
@@ -31,8 +34,8 @@ export function quantile(values, q) {
 export const median = (values) => quantile(values, 0.5)
 
 /**
- * One line of the table. `bound`: what it may be at most, with the rule in words; without one the figure is there to compare.
- * `least` turns the bound around.
+ * Makes one line of the table. `bound` is the upper bound with its rule in words; a figure without
+ * one is only shown for comparison. With `least` the bound is a lower one.
  */
 export function row(
   name,
@@ -43,7 +46,7 @@ export function row(
   return { name, value, unit, bound, rule, least, holds, n, p90, note }
 }
 
-/** The same from samples. */
+/** Makes a line of the table from samples. */
 export function rowOf(name, values, options = {}) {
   return row(name, median(values), { ...options, n: values.length, p90: quantile(values, 0.9) })
 }

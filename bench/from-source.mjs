@@ -7,7 +7,10 @@ import { temporary } from './machine.mjs'
 
 const root = new URL('..', import.meta.url).pathname
 
-/** Bundles the rooms a measurement calls directly; returns the file, which exports them all. */
+/**
+ * Bundles the modules that a measurement calls directly. Returns the path of the bundle, which
+ * exports all of them.
+ */
 export async function bundleSource(files) {
   const dir = temporary('source')
   const entry = join(dir, 'entry.ts')
@@ -21,7 +24,7 @@ export async function bundleSource(files) {
     target: 'node20',
     format: 'esm',
     logLevel: 'warning',
-    // The bundle lies outside the repository: what stays outside it is found from here.
+    // The bundle is written outside the repository, so external packages are resolved from here.
     banner: {
       js: `import { createRequire as __r } from 'node:module'; const require = __r(${JSON.stringify(createRequire(import.meta.url).resolve('esbuild'))});`,
     },
@@ -32,7 +35,7 @@ export async function bundleSource(files) {
   return outfile
 }
 
-/** A package with native code is loaded from where it is installed. */
+/** Loads a package with native code from the folder where it is installed. */
 function outside(name) {
   const path = createRequire(import.meta.url).resolve(name)
   return {

@@ -9,7 +9,7 @@ export const about =
   'from the end of the turn to the first request of the fresh session, against the client’s own /clear and a prompt'
 
 const LONGEST_MS = 600_000
-/** What a handoff may take beyond what the client itself takes. */
+/** Upper bound in milliseconds that a handoff may add to the client's own /clear. */
 const MOST_MS = 1_000
 
 const VARIANTS = [
@@ -31,7 +31,7 @@ Note item 3.
 > Work through the list.
 `
 
-/** A brief takes an agent a while. */
+/** Milliseconds that the scripted agent takes to write its brief. */
 const SCRIPT = {
   steps: [
     { read: 'README.md', used: 60_008 },
@@ -45,7 +45,10 @@ const SCRIPT = {
   ],
 }
 
-/** Sessions of the real client, one after the other in an order drawn anew each round; the model's own log tells the times. */
+/**
+ * Runs sessions of the real client one after the other, in a new random order each round. Times
+ * come from the scripted model's log.
+ */
 export async function run({ quick, note }) {
   if (!has('tmux')) {
     note('  needs tmux')
@@ -83,13 +86,13 @@ async function play(startModel, { mod, server: served }) {
     if (!(terminal instanceof Error)) await terminal.close()
     await server?.stop()
     await model.close()
-    // the client's last hooks begin after it has gone
+    // The client starts its last hooks when it exits, so they may outlive it.
     await pause(1_500)
     await until('nothing is at work any more', () => isRemoved(machine), 20_000, 200)
   }
 }
 
-/** What the last hooks started beside themselves may still write. */
+/** Waits for background processes of the last hooks, which may still write. */
 function isRemoved(machine) {
   try {
     machine.remove()
@@ -111,7 +114,10 @@ async function handOver(model, terminal) {
   return Date.parse(first.at) - Date.parse(requests(model, old).at(-1).ended_at)
 }
 
-/** A person who is as quick as a program: from Enter on `/clear` to the request of a prompt that is typed as soon as it can be. */
+/**
+ * Measures an ideal user: from Enter on `/clear` to the request of a prompt typed at the earliest
+ * moment.
+ */
 async function clearByHand(model, terminal) {
   const old = terminal.session()
   await terminal.type('/clear')

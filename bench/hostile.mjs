@@ -3,11 +3,17 @@ import { bundleSource } from './from-source.mjs'
 
 export const about = 'text made to be slow to read, beside the same amount of prose'
 
-/** How many times as long as prose any text of the same length may take. It is one to three; quadratic work takes hundreds. */
+/**
+ * Upper bound: hostile text may take this many times as long as prose of the same length. Linear
+ * work takes 1 to 3 times as long, quadratic work hundreds.
+ */
 const TIMES = 15
-/** How many times as long one text may take as the same amount in sixteen pieces. Quadratic work takes sixteen. */
+/**
+ * Upper bound: one text may take this many times as long as the same text in sixteen pieces.
+ * Quadratic work takes 16 times as long.
+ */
 const GROWTH = 4
-/** A measurement below this is mostly noise of the machine. */
+/** Shortest measurement in milliseconds that is not mostly noise. */
 const LEAST_MS = 20
 const TRIES = 4
 const LENGTH = 80_000
@@ -41,7 +47,7 @@ const SHAPES = {
   'Chinese without an end': filled('保持'),
 }
 
-/** Commands, and their output. */
+/** Hostile commands and command output. */
 const COMMANDS = {
   'a wide gap': ['npx vitest run', `FAIL a > b${filled(' ')}x\nTests  1 failed\n`],
   'a summary with a gap': ['npx vitest run', `Tests${filled(' ')}x`],
@@ -62,7 +68,7 @@ const SUMMARIES = {
   pipes: `ls${filled(' |head ')}`,
 }
 
-/** Repeated over and over in a transcript that is redacted. */
+/** Text that is repeated in a transcript before it is redacted. */
 const SECRETS = [
   ...['a', 'a.', 'password', '://', '@', 'eyJ', 'eyJ-', 'eyJaaaaaaaa.', 'password=', 'token=', 'token:', 'password="'],
   ...["token='\\", 'password=(', 'password: [', 'password: ["a", ', '"', '\\', '\\"', 'curl -u ', 'curl -u a:', '-u '],
@@ -82,7 +88,7 @@ const BRIEFS = {
   blanks: `x${' '.repeat(300_000)}x`,
 }
 
-/** Processor time of this process, which stays the same beside other work. */
+/** Returns the processor time of this process, which other work on the machine does not change. */
 function spent(work) {
   const began = process.cpuUsage()
   work()
@@ -90,14 +96,14 @@ function spent(work) {
   return (user + system) / 1000
 }
 
-/** The least of a few tries: other work on the machine only ever adds. */
+/** Returns the fastest of several tries, because other work on the machine only adds time. */
 function least(work, enough = 0) {
   let best = Number.POSITIVE_INFINITY
   for (let n = 0; n < TRIES && best > enough; n++) best = Math.min(best, spent(work))
   return best
 }
 
-/** How many times as long one text takes as the same amount of text in `times` pieces. */
+/** Returns how many times as long one text takes as the same text in `times` pieces. */
 function growth(work, size, times) {
   const [whole, piece] = [work(size * times), work(size)]
   const pieces = least(() => {
@@ -106,7 +112,7 @@ function growth(work, size, times) {
   return least(whole, Math.max(LEAST_MS, pieces)) / Math.max(LEAST_MS, pieces)
 }
 
-/** The slowest of several, as one line. */
+/** Makes a line of the table from the slowest of several cases. */
 function slowest(name, measured, options) {
   const [text, value] = Object.entries(measured).reduce((a, b) => (b[1] > a[1] ? b : a))
   return row(name, value, { unit: 'x', n: Object.keys(measured).length, note: `slowest: ${text}`, ...options })
@@ -139,7 +145,7 @@ export async function run() {
   const inPieces = (shape) => [
     shape,
     `one over it ${shape}`,
-    // Words that a rule may begin with, and pieces that are short enough to be looked at.
+    // Words that start a rule, and pieces short enough to be examined.
     shape.replace(/[\s\S]{1,1900}/g, 'one names over it $& x.\n\n'),
     shape.replace(/[\s\S]{1,1900}/g, 'one, not $&x!!\n\n'),
   ]
@@ -249,7 +255,7 @@ function lookFor(makeCarrier, aFact) {
   return facts.filter((fact) => carrier.carries(fact)).length
 }
 
-/** A brief of words that are drawn anew, the same at every run, and facts of the same words. */
+/** Makes a brief of seeded random words, and facts of the same words. */
 function longBrief(aFact) {
   let seed = 3
   const random = () => {

@@ -40,7 +40,7 @@ async function load({ seconds, pinned, growing }) {
     })
     if (generator === null) return null
     const prefix = pinned ? ['taskset', '-c', '1'] : []
-    // every session is seen before the clock runs
+    // Every session is created before the measurement starts.
     await generator.run({ rate: 1_000, seconds: 2.5, prefix })
     const before = processorOf(server.pid)
     const said = await generator.run({ rate: RATE, seconds, prefix })
@@ -71,20 +71,23 @@ function judge(prefix, load, { judged, seconds }) {
   ]
 }
 
-/** Seconds of processor time so far. */
+/** Returns the processor time so far in seconds. */
 function processorOf(pid) {
   if (process.platform !== 'linux') return Number.NaN
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ')
   return (Number(fields[11]) + Number(fields[12])) / Number(execFileSync('getconf', ['CLK_TCK']))
 }
 
-/** The most it ever held, in MB. */
+/** Returns the peak memory in MB. */
 function memoryOf(pid) {
   if (process.platform !== 'linux') return Number.NaN
   return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024
 }
 
-/** The engine without HTTP: processor time of one signal, fifty in a commit, as a busy server takes them. */
+/**
+ * Measures the engine without HTTP: processor time per signal with fifty signals per commit, as on
+ * a busy server.
+ */
 async function engineAlone(quick) {
   const machine = makeMachine('engine')
   const rooms = await bundleSource(['engine/open-engine.ts', 'config/load-config.ts'])

@@ -21,7 +21,10 @@ const steps = (part) =>
     used: 20_008 + 15_000 * index,
   }))
 
-/** A bare session is told its part, and its last answer is the brief; a job's session is asked for it. Both make as many requests. */
+/**
+ * Scripts of both arms. A bare session gets its part as the prompt and ends with the brief; a
+ * job's session is asked for the brief. Both make the same number of requests.
+ */
 const conversation = (part) => ({
   bare: {
     when: { prompt: `Bare part ${part}.` },
@@ -37,7 +40,8 @@ const conversation = (part) => ({
 const parts = Array.from({ length: PARTS }, (_, index) => index + 1)
 const SCRIPT = {
   delay_ms: ANSWER_MS,
-  // The newest part first: a later session's prompt holds the task as well.
+  // The newest part is matched first, because the prompt of a later session also contains the
+  // task.
   conversations: [
     ...parts.map((part) => conversation(part).bare),
     ...parts.toReversed().map((part) => conversation(part).job),
@@ -113,7 +117,7 @@ async function playJob(machine, model, runtime) {
   return { wall, gaps, requests: requests.length, first: Date.parse(requests[0].at) - began, peak }
 }
 
-/** Each step once, and as many requests as it takes: one for each step, one for each brief, one for the end. */
+/** Checks that each step ran once, with one request per step, one per brief and one for the end. */
 function prove(machine, model) {
   const done = readFileSync(join(machine.project, 'steps'), 'utf8').trim().split('\n').map(Number)
   if (done.length !== EACH * PARTS || done.some((step, index) => step !== index + 1)) throw new Error(`steps: ${done}`)
@@ -121,7 +125,7 @@ function prove(machine, model) {
   if (compacted > 0) throw new Error(`${compacted} compactions`)
 }
 
-/** What the process holds itself, its clients left aside: memory that is shared with nobody. */
+/** Returns the private memory of the process, without its clients. */
 function ownMegabytes(pid) {
   try {
     const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')

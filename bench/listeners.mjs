@@ -1,9 +1,10 @@
-// Many who listen to /api/live at once, as cheap as they can be and still look at every message: raw sockets, no JSON.
+// Opens many connections to /api/live. Raw sockets and no JSON parsing keep each one cheap,
+// although every message is read.
 import { connect } from 'node:net'
 
 /**
- * `count` listeners with a token or a key; each comes back by itself with the last id it saw. `latency`: milliseconds from an event's own time to its arrival,
- * of events that are no readings.
+ * Starts `count` listeners with a token or a key. Each reconnects by itself with the last id it saw.
+ * `latency` holds the milliseconds from an event's own time to its arrival, without readings.
  */
 export function makeListeners(port, count, token, { measure = false } = {}) {
   const latency = []
@@ -26,7 +27,7 @@ function numberAt(text, from) {
 
 function makeListener(port, token, latency) {
   const one = {
-    /** Ids of events in the order they came, readings apart: `session → how many`. */
+    /** Ids of events in the order of arrival, without readings, which are counted per session. */
     ids: [],
     readings: new Map(),
     readingIds: [],
@@ -90,11 +91,11 @@ function makeListener(port, token, latency) {
     })
   }
 
-  // Two hundred who read five hundred messages a second would be all a machine has to do: readings, which are most of them, are looked at
-  // where they stand, without cutting or patterns.
+  // 200 listeners times 500 messages a second would fill the machine. Most messages are readings, so
+  // they are recognised in place, without slicing or regular expressions.
   const take = (text, from, end) => {
     let at = from
-    // The marks of chunked encoding ("\r\n1a2\r\n") stand between whole writes, so before a message.
+    // Chunk headers ("\r\n1a2\r\n") separate whole writes, so they only occur before a message.
     while (at < end && !FIELDS.some((field) => text.startsWith(field, at))) at = text.indexOf('\n', at) + 1
     if (text.startsWith('id: ', at)) {
       one.lastEventId = numberAt(text, at + 4)
@@ -119,7 +120,7 @@ function makeListener(port, token, latency) {
     latency.push(Date.now() - Date.parse(text.slice(time, text.indexOf('"', time))))
   }
 
-  /** Everything but an event that happened. */
+  /** Handles frames that are not events. */
   const other = (message) => {
     if (message.includes('event: snapshot')) {
       one.from ??= Number(/"last_event_id":(\d+)/.exec(message)[1])

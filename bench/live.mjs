@@ -57,7 +57,7 @@ async function listen({ seconds, pinned, count, kept }) {
   }
 }
 
-/** A session begins: something that must not be left out. */
+/** Starts a session, which is an event that no listener may miss. */
 function begin({ url, token }, cwd) {
   const body = { session_id: crypto.randomUUID(), cwd, hook_event_name: 'SessionStart', source: 'startup' }
   return fetch(`${url}/signals/claude-code/SessionStart`, {
@@ -89,14 +89,14 @@ function judge(said, { count, seconds, kept }) {
   ]
 }
 
-/** Seconds of processor time so far. */
+/** Returns the processor time so far in seconds. */
 function processorOf(pid) {
   if (process.platform !== 'linux') return Number.NaN
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ')
   return (Number(fields[11]) + Number(fields[12])) / Number(execFileSync('getconf', ['CLK_TCK']))
 }
 
-/** The most it ever held, in MB. */
+/** Returns the peak memory in MB. */
 function readStatus(pid) {
   if (process.platform !== 'linux') return Number.NaN
   return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024

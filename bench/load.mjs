@@ -10,9 +10,10 @@ const USED = 20_408
 const CALL = 36 ** 7
 
 /**
- * Signals of many sessions for a running server, half status lines and half tool batches, about 1.5 kB each. With `growing` a
- * session's transcript gets the answer and the tool result before the signal that tells of them; with `kept` connections are used again, as
- * programs do it. null: no C compiler here.
+ * Makes a generator of signals for a running server: many sessions, half status lines and half tool
+ * batches, about 1.5 kB each. With `growing` a transcript gets the answer and the tool result before
+ * the signal that reports them; with `kept` connections are reused, as programs do. Null when the
+ * machine has no C compiler.
  */
 export function prepareLoad(dir, { sessions, cwd, folder, server, growing = false, kept = false }) {
   const { port, token } = server
@@ -30,7 +31,7 @@ export function prepareLoad(dir, { sessions, cwd, folder, server, growing = fals
   }
   closeSync(out)
   return {
-    /** `prefix`: a command that starts it, such as taskset. */
+    /** Starts the generator. `prefix` is a command to run it with, such as taskset. */
     async run({ rate, seconds, prefix = [] }) {
       const [name, ...args] = [
         ...prefix,
@@ -47,7 +48,10 @@ export function prepareLoad(dir, { sessions, cwd, folder, server, growing = fals
   }
 }
 
-/** Clients are looked up by their process: the ones that happen to live here stand for them. */
+/**
+ * Process ids for the sessions. The server looks up clients by process, so running processes of
+ * this machine are used.
+ */
 function processes() {
   const found = existsSync('/proc')
     ? readdirSync('/proc')
@@ -57,7 +61,10 @@ function processes() {
   return found.length > 0 ? found : [process.pid]
 }
 
-/** As load.c reads it: sizes and places to fill in, then the request, the transcript's path and the step appended to it. */
+/**
+ * Encodes a session for load.c: sizes and offsets to fill in, the request, the transcript's path
+ * and the step to append.
+ */
 function template(kind, session, { port, token, growing, kept }) {
   const body =
     kind === 'status-line'

@@ -15,14 +15,17 @@ process.on('exit', () => {
 })
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130))
 
-/** A folder that is gone when the run is. */
+/** Makes a temporary folder that is removed when the run ends. */
 export function temporary(what) {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), `baton-bench-${what}-`)))
   folders.add(dir)
   return dir
 }
 
-/** Nothing of the caller's environment: NODE_EXTRA_CA_CERTS alone triples Node's start. */
+/**
+ * The environment of measured processes. Nothing is inherited: NODE_EXTRA_CA_CERTS alone triples
+ * Node's start.
+ */
 export function cleanEnvironment(dir) {
   return {
     HOME: join(dir, 'home'),
@@ -33,7 +36,7 @@ export function cleanEnvironment(dir) {
   }
 }
 
-/** A person's machine in a folder, with Baton installed by the built command. */
+/** Makes a user's home in a folder, with Baton installed by the built command. */
 export function makeMachine(what, { settings = {}, install = true, mod = true, batonHome: chosen = null } = {}) {
   const dir = temporary(what)
   const home = join(dir, 'home')
@@ -56,7 +59,7 @@ export function makeMachine(what, { settings = {}, install = true, mod = true, b
     batonHome,
     env,
     baton,
-    /** The status line as the client would run it. */
+    /** Returns the status line command as the client runs it. */
     statusCommand: () => JSON.parse(readFileSync(settingsFile, 'utf8')).statusLine.command,
     serve: (prefix = []) => serve(machine, prefix),
     remove: () => {
@@ -76,7 +79,7 @@ function git(project, env) {
   run('commit', '-q', '-m', 'Begin')
 }
 
-/** What the client asks a person at its first start. */
+/** Answers to the questions that the client asks at its first start. */
 function answerFirstQuestions(home, project) {
   const state = {
     hasCompletedOnboarding: true,
@@ -87,10 +90,10 @@ function answerFirstQuestions(home, project) {
   writeFileSync(join(home, '.claude.json'), JSON.stringify(state))
 }
 
-/** The token of the server that runs on a machine's home, as hooks find it. */
+/** Returns the token of the server that runs on this home, read as hooks read it. */
 export const tokenOf = ({ batonHome }) => readFileSync(join(batonHome, 'run', 'server'), 'utf8').split(' ')[1]
 
-/** `baton serve` on a free port. `prefix`: a command that starts it, such as taskset. */
+/** Starts `baton serve` on a free port. `prefix` is a command to run it with, such as taskset. */
 async function serve(machine, prefix) {
   const [program, ...args] = [...prefix, process.execPath, BATON, 'serve', '--port', '0', '--json']
   const child = spawn(program, args, { env: machine.env, cwd: machine.project, stdio: ['ignore', 'pipe', 'inherit'] })
@@ -123,7 +126,7 @@ async function serve(machine, prefix) {
   }
 }
 
-/** Runs a process that is ended with this one. */
+/** Starts a process that is ended together with this one. */
 export function start(program, args, options) {
   const child = spawn(program, args, options)
   processes.add(child)

@@ -6,12 +6,12 @@ import { installWatch } from './page-watch.mjs'
 export const CHROMIUM = process.env.BATON_CHROMIUM ?? '/usr/bin/chromium'
 const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking']
 
-/** null: there is none here. */
+/** Path of a Chromium program. Null when none is installed. */
 export async function launchBrowser() {
   return existsSync(CHROMIUM) ? chromium.launch({ executablePath: CHROMIUM, args: FLAGS }) : null
 }
 
-/** A browser that has never been here, but for its key. */
+/** Opens a new browser profile that holds only the page's key. */
 export async function openPage(browser, url, key) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
   await context.addInitScript(`localStorage.setItem('baton.key', ${JSON.stringify(key)})`)
@@ -21,7 +21,10 @@ export async function openPage(browser, url, key) {
   return page
 }
 
-/** A key as a browser gets it: unlike the token it outlives the server. */
+/**
+ * Requests a key the way a browser does. Unlike the token, it stays valid when the server
+ * restarts.
+ */
 export async function keyOf(machine, { url }) {
   const headers = { Authorization: `Bearer ${tokenOf(machine)}`, 'Content-Type': 'application/json' }
   const post = async (path, body) =>

@@ -1,4 +1,4 @@
-// What the page is measured with: hundreds of sessions, one of them with many readings.
+// Test data for measuring the page: hundreds of sessions, one of them with many readings.
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { bundleSource } from './from-source.mjs'
@@ -6,15 +6,17 @@ import { statusLine } from './samples.mjs'
 
 const { DatabaseSync } = createRequire(import.meta.url)('@photostructure/sqlite')
 
-/** Readings of one climb, and seconds between two. */
+/** Number of readings per cycle, and seconds between two readings. */
 const [CLIMB, STEP] = [500, 5]
 
 export const idOf = (n) => `${String(n).padStart(8, '0')}-0000-4000-8000-000000000000`
-/** Everything from nearly empty to nearly full. */
+/** Fullness of the sessions, from nearly empty to nearly full. */
 export const usedBy = (n) => 20_000 + ((n * 317) % 140_000)
 export const folderOf = (n) => `/srv/project-${String(n).padStart(3, '0')}`
 
-/** Sessions at work, each in a project of its own; the first has so many readings behind it. */
+/**
+ * Makes working sessions, each in its own project. The first one has `readings` stored readings.
+ */
 export async function fillCrowd(machine, { sessions, readings }) {
   const { openApp, loadConfig } = await import(await bundleSource(['engine/open-engine.ts', 'config/load-config.ts']))
   const app = openApp({ env: machine.env, loadConfig, resident: true })
@@ -38,7 +40,10 @@ export async function fillCrowd(machine, { sessions, readings }) {
 export const statusOf = (n, used) =>
   statusLine({ sessionId: idOf(n), transcript: '/nowhere.jsonl', cwd: folderOf(n), used: Math.round(used) })
 
-/** Climb after climb, up to now. Ids below zero: they were before everything the engine was told. */
+/**
+ * Makes cycle after cycle up to now. Ids are negative, so that they come before all events of the
+ * engine.
+ */
 function fillReadings(file, session, count) {
   const db = new DatabaseSync(file)
   const { seat_id } = db.prepare('SELECT seat_id FROM sessions WHERE session_id = ?').get(session)

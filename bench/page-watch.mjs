@@ -1,11 +1,14 @@
-// Runs in the page before its own scripts: holds the watch over what a person waits for.
+// Runs in the page before its own scripts and measures how long a user waits.
 
-/** Until a frame that shows it has been painted. */
+/** Resolves when the next frame has been painted. */
 export function installWatch() {
   const PATIENCE = 10_000
   const painted = (then) => requestAnimationFrame(() => setTimeout(then))
 
-  /** From the moment the next event of this kind was made to the first painted frame in which `holds` holds. */
+  /**
+   * Measures from the dispatch of the next event of this kind to the first painted frame in which
+   * `holds` is true.
+   */
   window.watchNext = (kind, holds) => {
     window.watched = new Promise((resolve, reject) => {
       setTimeout(() => reject(new Error(`nothing came of it: ${kind}, ${holds}`)), PATIENCE)
@@ -19,7 +22,10 @@ export function installWatch() {
     })
   }
 
-  /** From the last byte of the readings to the first painted frame with a line of so many strokes. */
+  /**
+   * Measures from the last byte of the readings to the first painted frame with a line of at least
+   * this many strokes.
+   */
   window.drawn = new Promise((resolve, reject) => {
     setTimeout(() => reject(new Error('no curve was drawn')), PATIENCE)
     let from = null
@@ -33,13 +39,13 @@ export function installWatch() {
     const stroke = CanvasRenderingContext2D.prototype.stroke
     CanvasRenderingContext2D.prototype.stroke = function (...args) {
       stroke.apply(this, args)
-      // Lines of the climb are paths; what is drawn around it is not.
+      // Only the lines of the curve are paths, so other drawing does not count.
       if (from === null || !(args[0] instanceof Path2D)) return
       const began = from
       from = null
       painted(() => resolve(performance.now() - began))
     }
   })
-  // Not every page has a curve, nor somebody who waits for it.
+  // Pages without a curve have nothing to wait for.
   window.drawn.catch(() => {})
 }

@@ -56,7 +56,7 @@ export async function run({ quick, note }) {
   }
 }
 
-/** What people do, each until the frame that shows what came of it. */
+/** User actions, each measured until the frame that shows its result. */
 async function interact(open, rounds) {
   const times = {}
   const time = async (page, name, kind, holds, act) => {
@@ -135,7 +135,7 @@ async function interact(open, rounds) {
 
 const RATE = 100
 
-/** Signals of all sessions, as if everybody worked: each climbs slowly from where it is. */
+/** Sends signals of all sessions, as if every agent worked. Each session climbs slowly. */
 function pour({ url, token }) {
   let [n, stopped] = [0, false]
   const asked = new Set()

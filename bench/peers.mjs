@@ -7,7 +7,10 @@ const PEERS = [
   { name: 'ccusage', arguments: ' statusline --offline' },
 ]
 
-/** Status lines the npm registry offers, installed beside the measurement. Where the registry fails, it says so and goes on. */
+/**
+ * Installs status line programs from the npm registry for comparison. A failing install is
+ * reported and skipped.
+ */
 export function installPeers(dir, note) {
   const prefix = join(dir, 'peers')
   return PEERS.flatMap(({ name, arguments: words }) => {
@@ -35,7 +38,8 @@ function install(prefix, name) {
     one.endsWith(`${process.platform}-${process.arch}`),
   )
   if (native === undefined || existsSync(read(native))) return found
-  // A mirror may have the newest package without its native part yet: then the newest that has it.
+  // A mirror may lack the native part of the newest version, so the newest complete version is
+  // used.
   const version = npm('view', native, 'version').trim()
   npm('install', '--prefix', prefix, '--no-audit', '--no-fund', `${name}@${version}`)
   if (!existsSync(read(native))) throw new Error(`${native} is not in the registry`)

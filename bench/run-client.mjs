@@ -1,6 +1,6 @@
 import { clientBinary, start } from './machine.mjs'
 
-/** Nothing but the scripted model is spoken to. */
+/** Environment that lets the client contact nothing but the scripted model. */
 export const clientEnvironment = (url) => ({
   ANTHROPIC_BASE_URL: url,
   ANTHROPIC_API_KEY: 'sk-fake',
@@ -12,7 +12,7 @@ export const clientEnvironment = (url) => ({
   IS_SANDBOX: '1',
 })
 
-/** One run of the real client against the scripted model. Never throws for what the client does. */
+/** Runs the real client once against the scripted model. Does not throw when the client fails. */
 export function runClient(machine, url, { prompt = 'go', model = 'claude-opus-4-6', env = {} } = {}) {
   const client = start(clientBinary(), ['-p', prompt, '--model', model, '--dangerously-skip-permissions'], {
     cwd: machine.project,

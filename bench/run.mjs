@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// Side-by-side measurements. node bench/run.mjs [name…] [--json] [--quick] [--peers]; docs/performance.md explains them.
+// Measures side by side: node bench/run.mjs [name…] [--json] [--quick] [--peers].
+// docs/performance.md explains the figures.
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'

@@ -4,10 +4,12 @@ import { dirname } from 'node:path'
 const WORDS =
   'the handler reads one line at a time and keeps what it has seen so far in a small table keyed by the path of the file; '
 
-/** The client's own clock, by which it is told which of two status lines is newer. */
+/** The client's session clock. Baton uses it to decide which of two status lines is newer. */
 const clock = () => 10_000_000 + Math.round(performance.now())
 
-/** A status line's JSON as the client gives it after an answer. `extra` bytes make it as large as asked. */
+/**
+ * Returns the JSON that the client gives its status line after an answer, padded by `extra` bytes.
+ */
 export function statusLine({ sessionId, transcript, cwd, used, extra = 0, duration = clock() }) {
   const cached = used - 8
   const dirs = []
@@ -68,11 +70,17 @@ export function statusLine({ sessionId, transcript, cwd, used, extra = 0, durati
   })
 }
 
-/** The id of step `n`'s tool call, in transcripts and payloads alike: a batch whose call is not written yet is waited for. */
+/**
+ * Returns the id of the tool call of step `n`. Transcript and payload must agree, because Baton
+ * waits for a batch whose call is not in the transcript yet.
+ */
 export const toolUseId = (n) => `toolu_${stepId(n)}`
 const stepId = (n) => n.toString(36).padStart(8, '0')
 
-/** The hook payload of step `n`'s finished tool batch; `size` bytes of tool result. */
+/**
+ * Returns the hook payload of the finished tool batch of step `n`, with `size` bytes of tool
+ * result.
+ */
 export function toolBatch({ sessionId, transcript, cwd, n, size }) {
   return JSON.stringify({
     session_id: sessionId,
@@ -95,7 +103,7 @@ export function toolBatch({ sessionId, transcript, cwd, n, size }) {
 
 export const prose = (size) => WORDS.repeat(Math.ceil(size / WORDS.length)).slice(0, size)
 
-/** Variables the client gives its hooks. */
+/** Environment variables that the client gives its hooks. */
 export function hookEnvironment({ sessionId, cwd, attended = '1', pid = process.pid }) {
   return {
     CLAUDE_PID: String(pid),
@@ -108,7 +116,9 @@ export function hookEnvironment({ sessionId, cwd, attended = '1', pid = process.
   }
 }
 
-/** One answer with its tool call, and the tool's result, as the client writes them. */
+/**
+ * Returns the transcript lines of one step: an answer with its tool call, and the tool's result.
+ */
 export function transcriptStep({ sessionId, cwd, n, used, size, at }) {
   const common = {
     isSidechain: false,
@@ -160,11 +170,14 @@ export function transcriptStep({ sessionId, cwd, n, used, size, at }) {
 
 const SIZES = [300, 900, 2_000, 400, 6_000, 1_200, 29_000, 700]
 
-/** A transcript of about `bytes`: answers and tool results of the sizes that are usual. Returns how many steps it holds. */
+/**
+ * Writes a transcript of about `bytes` with answers and tool results of usual sizes. Returns the
+ * number of steps.
+ */
 export function writeTranscript(file, { sessionId, cwd, bytes, used = 60_008 }) {
   mkdirSync(dirname(file), { recursive: true })
   const fd = openSync(file, 'w')
-  // Serialising is the slow part: the sizes repeat, so only the ids and the times change.
+  // Serialising is slow, so lines are reused with new ids and times.
   const shapes = SIZES.map((size) => transcriptStep({ sessionId, cwd, n: 0, used, size, at: 0 }))
   const zero = new RegExp(`0{8}|${new Date(0).toISOString()}`, 'g')
   let written = 0

@@ -12,7 +12,7 @@ const MB = 1024 * 1024
 const LONGEST_MS = 240_000
 const FORMER = `jq -r '.model.display_name'`
 
-/** The shape of older monitors: one jq a field, then curl. */
+/** A script like those of older monitors: one jq per field, then curl. */
 const OLDER = `input=$(cat)
 sid=$(printf '%s' "$input" | jq -r '.session_id')
 used=$(printf '%s' "$input" | jq -r '.context_window.used_percentage // 0')
@@ -100,7 +100,10 @@ const floor = (watch, name, command) => ({
 })
 const temporaryHome = temporary('floor')
 
-/** One run of a status line: a payload as after a new answer, the transcript grown by it. */
+/**
+ * Prepares one run of a status line: the payload of a new answer, and the transcript extended by
+ * that answer.
+ */
 function measurer(watch) {
   let steps = 0
   return (machine, { n, session = null, extra = 0, command = machine.statusCommand(), fresh = false, env = {} }) => {
@@ -124,7 +127,10 @@ function measurer(watch) {
   }
 }
 
-/** Two homes of the client, one with a short and one with a long history; monitors that read the whole history find only theirs. */
+/**
+ * Makes two client homes, one with a short and one with a long history, because some monitors read
+ * the whole history.
+ */
 function prepareLongSessions(dir) {
   const make = (name, bytes) => {
     const home = join(dir, name)
@@ -166,7 +172,10 @@ function judge(samples) {
   })
 }
 
-/** A server that is there and does not answer: once it is waited for, then it is left alone for a minute. */
+/**
+ * Measures with a server that accepts connections and does not answer. Hooks wait for it once and
+ * then avoid it for a minute.
+ */
 async function unanswered(machine, one, samples) {
   const server = await machine.serve()
   try {

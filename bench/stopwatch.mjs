@@ -4,7 +4,10 @@ import { join } from 'node:path'
 
 const SECONDS = 20
 
-/** Times one command as a client would run it. Without a C compiler Node does it, which adds about a millisecond to each. */
+/**
+ * Makes a stopwatch for commands. Without a C compiler Node measures, which adds about a
+ * millisecond to each run.
+ */
 export function makeStopwatch(dir) {
   const program = join(dir, 'stopwatch')
   const built = spawnSync('cc', ['-O2', '-o', program, new URL('stopwatch.c', import.meta.url).pathname], {
@@ -14,7 +17,10 @@ export function makeStopwatch(dir) {
   const file = join(dir, 'payload')
   return {
     precise,
-    /** `command`: program and arguments. Returns wall and processor time in milliseconds. Throws when it fails. */
+    /**
+     * Runs `command` (program and arguments). Returns wall time and processor time in
+     * milliseconds. Throws when the command fails.
+     */
     time(command, { env, payload = '', cwd }) {
       const run = precise ? timed(command, { env, payload, cwd }) : coarse(command, { env, payload, cwd })
       if (run.code !== 0) throw new Error(`${command.join(' ')} ended with ${run.code}`)

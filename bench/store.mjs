@@ -70,7 +70,7 @@ export async function run({ quick }) {
   }
 }
 
-/** 1,000 sessions and many readings, as after months. */
+/** Fills a store with 1,000 sessions and many readings, as after months of use. */
 async function fill(machine, readings) {
   const { openApp, loadConfig } = await import(await bundleSource(['engine/open-engine.ts', 'config/load-config.ts']))
   const app = openApp({ env: machine.env, loadConfig, resident: true })

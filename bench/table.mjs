@@ -27,7 +27,7 @@ export function number(value) {
   return value.toLocaleString('en', { maximumFractionDigits: digits, minimumFractionDigits: digits })
 }
 
-/** What figures depend on; a busy machine is said to be one. */
+/** Describes the machine that the figures depend on, and says so when it is busy. */
 export function circumstances() {
   const [load] = loadavg()
   return {

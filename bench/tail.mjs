@@ -11,7 +11,7 @@ export const about = "the newest answer's usage in a transcript of 200 MB, work 
 const MB = 1024 * 1024
 const SESSION = '0a1b2c3d-0000-4000-8000-000000000200'
 
-/** Each sample is a process of its own: a hook never finds code that is already warm. */
+/** Each sample is a new process, because a hook never runs warm code. */
 export async function run({ quick }) {
   const rounds = quick ? 5 : 25
   const dir = temporary('tail')
@@ -37,7 +37,7 @@ export async function run({ quick }) {
   const first = repeat('first')
   const grown = repeat('grown')
   const same = repeat('same')
-  // The worst end a tail can have: a large tool result after the newest answer.
+  // The worst case for reading a tail: a large tool result after the newest answer.
   appendFileSync(
     file,
     `${JSON.stringify({ type: 'user', sessionId: SESSION, message: { role: 'user', content: prose(6 * MB) } })}\n`,
@@ -61,7 +61,7 @@ const timed = (from) => {
 }
 const first = timed(null)
 const { cursor, observed } = first.read
-// the step before the newest is where an earlier look ended
+// An earlier read ended before the newest step.
 const grown = timed({ ...cursor, offset: observed.at(-1).offset, answerId: undefined })
 const same = timed(cursor)
 console.log(JSON.stringify({ first: first.ms, grown: grown.ms, same: same.ms, used: observed.at(-1).reading.used }))

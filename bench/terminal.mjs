@@ -7,7 +7,7 @@ import { clientEnvironment } from './run-client.mjs'
 
 const exec = promisify(execFile)
 
-/** The real client before a person: interactive, in a tmux server of its own. */
+/** Starts the real client interactively in its own tmux server. */
 export async function openTerminal(machine, url, { model = 'claude-opus-4-6' } = {}) {
   const socket = join(machine.dir, 'tmux')
   const config = join(machine.dir, 'tmux.conf')

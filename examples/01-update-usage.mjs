@@ -1,9 +1,10 @@
-// Tell Baton what each answer of a model used, and ask how full the session is.
+// Reports the usage of each answer of a model and asks how full the session is.
 import { Tracker } from 'baton-cli'
 
 const tracker = Tracker.open({ session: 'example-01', model: 'claude-opus-4-6' })
 
-// What three answers reported. Most of an agent's input comes from the cache, and it fills the window all the same.
+// Usage of three answers. Most of an agent's input comes from the cache, and cached input fills
+// the window too.
 tracker.updateUsage({ input_tokens: 8, output_tokens: 400, cache_creation: 50_000 })
 tracker.updateUsage({ input_tokens: 8, output_tokens: 300, cache_creation: 15_000, cache_read: 50_000 })
 const state = tracker.updateUsage({ input_tokens: 8, output_tokens: 500, cache_creation: 60_000, cache_read: 65_000 })

@@ -1,4 +1,5 @@
-// Every process has its own tracker, all share one state: nothing is lost, and a level is crossed in one process only.
+// Several processes update one session. No update is lost, and each level is crossed in one
+// process only.
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { Tracker } from 'baton-cli'

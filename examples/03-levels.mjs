@@ -1,4 +1,5 @@
-// The levels come from the configuration in force. BATON_PRESETS=mpm is the same as `presets: [mpm]` in config.yaml.
+// Levels come from the configuration. BATON_PRESETS=mpm is the same as `presets: [mpm]` in
+// config.yaml.
 import { Tracker } from 'baton-cli'
 
 const tracker = Tracker.open({

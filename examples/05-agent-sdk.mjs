@@ -1,7 +1,9 @@
-// Give every message of the Agent SDK to `observe`: session, model, answers, compactions and cost are taken from them.
+// Passes every message of the Agent SDK to `observe`, which reads session, model, answers,
+// compactions and cost.
 import { Tracker } from 'baton-cli'
 
-// In your program: import { query } from '@anthropic-ai/claude-agent-sdk', and query({ prompt, options }) in place of this.
+// In your program, import { query } from '@anthropic-ai/claude-agent-sdk' and call query({ prompt,
+// options }) instead.
 async function* query() {
   const session_id = '7d1f0a52-0c61-4a56-9d1e-2b8a51c1f001'
   const answer = (id, cache_read_input_tokens, parent_tool_use_id = null) => {

@@ -1,4 +1,4 @@
-// An agent of your own: say how large its window is and where it starts to forget, and give it levels of its own.
+// Tracks an agent of your own: its window, the point where it compacts, and its levels.
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// After a handoff the work goes on in a fresh session; the old one keeps its figures.
+// After a handoff the work continues in a fresh session; the old session keeps its figures.
 import { Tracker } from 'baton-cli'
 
 const tracker = Tracker.open({ session: 'example-07-a' })

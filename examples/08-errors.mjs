@@ -1,4 +1,4 @@
-// What is refused changes nothing, and says what to do.
+// Invalid input throws an error that says what to do, and changes nothing.
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -18,7 +18,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 const ROOT = join(import.meta.dirname, '..')
 const run = promisify(execFile)
 
-/** A project that installed the package. */
+/** Makes a project that has the package installed. */
 const consumer = mkdtempSync(join(tmpdir(), 'baton-test-consumer-'))
 beforeAll(() => {
   const installed = join(consumer, 'node_modules', 'baton-cli')
@@ -29,7 +29,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(consumer, { recursive: true, force: true }))
 
-/** Runs a program of that project in a home of its own, where nothing of this one's environment is known. */
+/** Runs a program of that project in a temporary home, without this process's environment. */
 async function output(name: string, source: string): Promise<string> {
   const home = mkdtempSync(join(tmpdir(), 'baton-test-example-'))
   onTestFinished(() => rmSync(home, { recursive: true, force: true }))
@@ -41,7 +41,7 @@ async function output(name: string, source: string): Promise<string> {
   return stdout.trim()
 }
 
-/** What a program says it prints: the comment after its last line. */
+/** Returns the expected output of an example, from the comment after its last line. */
 function promised(source: string): string {
   const [, comment] = source.split('// Prints:\n')
   return (comment ?? '').replace(/^\/\/ ?/gm, '').trim()

@@ -1,5 +1,5 @@
-// Bundles everything that starts often, beside the old build, and then puts it in its place: hooks may be running.
-// The hook's bundle is CommonJS: Node starts it 5 ms faster than an ES module.
+// Bundles every program into a new folder, then swaps it with the old build, because hooks may be
+// running. The hook's bundle is CommonJS: Node starts it 5 ms faster than an ES module.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -23,7 +23,8 @@ const common = {
   outdir: fresh,
 }
 
-// node-gyp-build searches folders at run time; the bundle knows where the prebuilt file is.
+// Replaces node-gyp-build, which searches folders at run time, by the known path of the prebuilt
+// file.
 const prebuilt = {
   name: 'prebuilt-sqlite',
   setup(b) {
@@ -32,9 +33,9 @@ const prebuilt = {
 }
 
 /**
- * The migrations of the store are a file of their own, loaded once per version: every run of the hook would parse their
- * 8 kB otherwise. How many there are is part of the hook's bundle, and no more are run: the
- * file may be of a newer build by the time it is loaded.
+ * Bundles the store's migrations as a separate file that is loaded once per version. Otherwise every
+ * run of the hook would parse their 8 kB. The hook's bundle contains their number and runs no more
+ * than that, because the file may belong to a newer build by the time it is loaded.
  */
 const laterMigrations = (file) => ({
   name: 'later-migrations',
@@ -92,7 +93,8 @@ try {
       js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
     },
   })
-  // Tests build too, and what runs them says otherwise: the page would be React's development build, twice the size.
+  // Vitest sets NODE_ENV to test. With it the page would contain React's development build, which
+  // is twice the size.
   process.env.NODE_ENV = 'production'
   await buildPage({
     configFile: `${root}web/vite.config.ts`,
@@ -113,7 +115,10 @@ try {
   rmSync(root + fresh, { recursive: true, force: true })
 }
 
-/** Beside each file of the page the same compressed: the server sends what the browser takes, and compresses nothing itself. */
+/**
+ * Writes a compressed copy beside each file of the page, so that the server compresses nothing
+ * itself.
+ */
 function compress(folder) {
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue

@@ -1,5 +1,6 @@
-// How well facts are taken from the labelled transcripts: node scripts/corpus.mjs [--unseen] [--misses] [--json]
-// --misses lists what was missed and what was wrong, of the seen ones only: nobody tunes on the others.
+// Measures how well facts are extracted from labelled transcripts:
+// node scripts/corpus.mjs [--unseen] [--misses] [--json]
+// --misses lists missed and wrong facts, of the seen transcripts only: nobody tunes on the others.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

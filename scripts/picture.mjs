@@ -1,4 +1,5 @@
-// Draws a terminal's screen (ANSI text on stdin, as `tmux capture-pane -e -p` gives it) as an SVG: node scripts/picture.mjs < screen > docs/demo.svg
+// Draws a terminal's screen as an SVG: node scripts/picture.mjs < screen > docs/demo.svg. Reads
+// ANSI text as `tmux capture-pane -e -p` prints it.
 import { readFileSync } from 'node:fs'
 
 const COLOURS = { 31: '#e06c75', 32: '#98c379', 33: '#e5c07b', 36: '#56b6c2', 90: '#7f848e' }

@@ -6,7 +6,7 @@ import { build } from 'esbuild'
 
 const IMPORT = /^(.*)\?(raw|bundle)$/
 
-/** The esbuild plugin. Use it in every build whose modules may import a file as text. */
+/** Plugin for esbuild. Every build whose modules may import a file as text needs it. */
 export const textImports = {
   name: 'text-imports',
   setup({ onResolve, onLoad }) {
@@ -21,7 +21,7 @@ export const textImports = {
   },
 }
 
-/** The Vite plugin, for tests. Vite itself knows `?raw`. */
+/** Plugin for Vite, which runs the tests. Vite itself supports `?raw`. */
 export const textImportsForVite = {
   name: 'text-imports',
   enforce: 'pre',

@@ -1,4 +1,5 @@
-// Writes the library's type declarations: those index.d.ts leads to, and no others. `node scripts/types.mjs [folder]`
+// Writes the library's type declarations, only those that index.d.ts needs: node scripts/types.mjs
+// [folder]
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
