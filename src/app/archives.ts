@@ -9,7 +9,7 @@ import { type Place, readTranscript } from '../archive/read-transcript.js'
 import { type TimeLimit, timeLimit } from '../archive/time-limit.js'
 import { DEFAULT_AGENT } from '../contract/agent-ids.js'
 import type { ArchiveShown, HitsShown, TranscriptPart } from '../contract/api/archives.js'
-import type { ReplyOf, TakenBody } from '../contract/api/routes.js'
+import type { ParsedBody, ReplyOf } from '../contract/api/routes.js'
 import type { ArchiveRecord } from '../contract/records/archive.js'
 import type { SessionRecord } from '../contract/records/session.js'
 import { type JudgedTranscript, planStored } from '../engine/compaction/stored-transcripts.js'
@@ -139,7 +139,7 @@ export interface ArchiveUseCases {
     page: { from: number; before: number | null; limit: number; subagent: string | null; whole: boolean },
   ): Promise<TranscriptPart>
   search(query: ArchiveQuery & { q: string }): Promise<HitsShown>
-  restore(id: string, wish: TakenBody<'restoreArchive'>): Promise<ReplyOf<'restoreArchive'>>
+  restore(id: string, wish: ParsedBody<'restoreArchive'>): Promise<ReplyOf<'restoreArchive'>>
   forget(record: SessionRecord): Promise<ReplyOf<'forget'>>
 }
 

@@ -6,7 +6,7 @@ import { findProjectFile } from '../config/find-project.js'
 import { loadConfig } from '../config/load-config.js'
 import { type JobFlags, resolveAgent } from '../config/resolve-agent.js'
 import type { JobDetail, JobLogLine, JobLogPart, JobShown, Projects } from '../contract/api/jobs.js'
-import type { TakenBody } from '../contract/api/routes.js'
+import type { ParsedBody } from '../contract/api/routes.js'
 import type { ProjectFile } from '../contract/policy.js'
 import type { JobSpec } from '../contract/records/job.js'
 import type { App } from '../engine/open-engine.js'
@@ -32,7 +32,7 @@ export interface JobUseCases {
   job(id: string): JobDetail
   /** `after`: the `next` of the part before; null: from the beginning. */
   jobLog(id: string, after: string | null): JobLogPart
-  startJob(order: TakenBody<'startJob'>): Promise<JobShown>
+  startJob(order: ParsedBody<'startJob'>): Promise<JobShown>
   cancelJob(id: string): Promise<JobShown>
   pauseJob(id: string): Promise<JobShown>
   resumeJob(id: string): JobShown

@@ -1,39 +1,50 @@
-/** A conversation in words no agent owns: what an agent's folder makes of its transcript, and `facts/` and `archive/` read. */
-export type Entry = Said | Called | Returned | Compacted
+/**
+ * A conversation in terms that no agent owns.
+ * Agents translate their transcripts into it; `facts/` and `archive/` read it.
+ */
+export type Entry = TextEntry | CallEntry | ResultEntry | CompactionEntry
 
-interface At {
-  /** Line of the transcript, from 1. */
+/** Fields that every entry has. */
+interface EntryPosition {
+  /** Line number in the transcript, counted from 1. */
   line: number
-  /** The producer's clock, milliseconds; null when the line carries none. */
+  /** The producer's clock in milliseconds. Null when the line has no time. */
   at: number | null
-  /** The branch the agent says it works on; told with the first entry and where it changed. It may lag behind a command. */
+  /**
+   * The branch that the agent reports.
+   * Set on the first entry and on changes; may lag behind a command that switches branches.
+   */
   branch?: string
 }
 
-/** Something a person or the model said. Text of hooks, reminders and other programs is `other`: never a request of the user's. */
-export interface Said extends At {
+/**
+ * A text by the user or the model.
+ * `other`: text of hooks, reminders and other programs, which is never a request of the user.
+ */
+export interface TextEntry extends EntryPosition {
   kind: 'said'
   by: 'user' | 'agent' | 'other'
   text: string
-  /** The user stopped the agent here: what it was saying or doing before is not finished. */
+  /** True when the user interrupted the agent here, so its work before this entry is unfinished. */
   stops?: boolean
 }
 
-/** The agent called a tool. */
-export interface Called extends At {
+/** A tool call by the agent. */
+export interface CallEntry extends EntryPosition {
   kind: 'called'
   callId: string
   tool: string
-  act: Act
-  /** Where it was called; absent: not told. */
+  act: ToolAction
+  /** Working directory of the call. Absent when the transcript does not say. */
   cwd?: string
 }
 
 /**
- * What a call does, as far as the agent's folder knows the tool. `background`: it goes on after its call returned. `whole` false: the
- * todos are added to or change what stood before, by id.
+ * The effect of a tool call, as far as the agent's adapter knows the tool.
+ * `background`: the command keeps running after its call returned.
+ * `whole`: true when `todos` is the complete list, false when it adds or changes entries by id.
  */
-export type Act =
+export type ToolAction =
   | { type: 'read'; path: string }
   | { type: 'change'; path: string }
   | { type: 'command'; command: string; background: boolean }
@@ -43,36 +54,36 @@ export type Act =
   | { type: 'other'; words: string }
 
 export interface Todo {
-  /** null: the agent keeps todos as one list without ids. */
+  /** Null when the agent keeps todos as one list without ids. */
   id: string | null
   text: string
   status: 'open' | 'doing' | 'done' | 'dropped'
 }
 
-/** A call came back. */
-export interface Returned extends At {
+/** The result of a tool call. */
+export interface ResultEntry extends EntryPosition {
   kind: 'returned'
   callId: string
   text: string
-  /** null: the agent does not say. */
+  /** Null when the agent does not say whether the call succeeded. */
   ok: boolean | null
-  /** null: not a command, or not told. */
+  /** Null when the call was no command, or its exit code is unknown. */
   exitCode: number | null
   interrupted: boolean
-  /** What the user answered to `ask`. */
+  /** The user's answers to an `ask` call. */
   answers: string[]
-  /** The call was never carried out: denied, blocked, or not possible. */
+  /** True when the call was never executed: denied, blocked, or not possible. */
   refused?: boolean
-  /** The todos as they stand after the call, where it tells their ids. */
+  /** All todos after the call, when the result names their ids. */
   todos?: Todo[]
 }
 
-/** Everything before this line was replaced by the summary, but for the lines kept. */
-export interface Compacted extends At {
+/** A compaction: the summary replaced everything before this line except `keptLines`. */
+export interface CompactionEntry extends EntryPosition {
   kind: 'compacted'
   trigger: 'auto' | 'manual' | null
-  /** null: it stands in a later entry of its own. */
+  /** Null when the summary is in a later entry. */
   summary: string | null
-  /** Lines before this one the agent went on seeing word for word. */
+  /** Lines before this one that the agent still sees verbatim. */
   keptLines: number[]
 }

@@ -1,22 +1,39 @@
-/** Something that happened in a conversation, taken from its transcript by code. */
+/** Something that happened in a conversation, extracted from its transcript by code. */
 export interface Fact {
   kind: FactKind
-  /** What is said to an agent: a request or constraint word for word, a path, a command, a commit's subject, a todo. */
+  /**
+   * Text as given to an agent: a verbatim request or constraint, a path, a command, a commit's
+   * subject.
+   */
   text: string
-  /** Line of the transcript it was last seen at, from 1. */
+  /** Line of the transcript where the fact last appeared, counted from 1. */
   line: number
-  /** The producer's clock, milliseconds; null when not told. */
+  /** The producer's clock in milliseconds. Null when the line has no time. */
   at: number | null
-  /** How it stands at the end; which words are used depends on the kind, as below. null: the kind has no state. */
+  /**
+   * Final state of the fact; `FactKind` lists the states of each kind. Null when the kind has none.
+   */
   state: FactState | null
-  /** More for machines: exit status, commit id, how often, which command failed, the agent's own id. */
+  /**
+   * Details for programs: exit status, commit id, count, the failed command, the agent's own id.
+   */
   detail: Record<string, string | number | boolean | null>
 }
 
 /**
- * request (verbatim, every prompt of the user) · constraint (required | forbidden) · file (read | changed) · command (ok | failed |
- * running | unknown) · test (passed | failed) · commit · branch · todo (open | done | dropped) · decision · question (open |
- * answered) · error
+ * The kinds of facts, with the states that each may have:
+ *
+ * request     (none)  every prompt of the user, verbatim
+ * constraint  required, forbidden
+ * file        read, changed
+ * command     ok, failed, running, unknown
+ * test        passed, failed
+ * commit      (none)
+ * branch      (none)
+ * todo        open, done, dropped
+ * decision    (none)
+ * question    open, answered
+ * error       (none)
  */
 export type FactKind =
   | 'request'

@@ -1,7 +1,11 @@
+/**
+ * When a message reaches the agent.
+ * sequential: after the turn. important: at the next step. urgent: now.
+ */
 export const MODES = ['sequential', 'important', 'urgent'] as const
 export type Mode = (typeof MODES)[number]
 
-/** `user`, `agent`, … or `hook:<name>`, `webhook:<name>`. */
+/** An effect of crossing a level. `hook:` and `webhook:` name an entry of `hooks`. */
 export type Action =
   | 'user'
   | 'agent'
@@ -12,50 +16,59 @@ export type Action =
   | `hook:${string}`
   | `webhook:${string}`
 
-/** One place in a window, before a session is known. */
+/** A place in a context window whose size is not known yet. */
 export type SinglePosition =
   | { of: 'compaction'; percent: number }
   | { of: 'window'; percent: number }
   | { of: 'tokens'; tokens: number }
   | { of: 'before-compaction'; tokens: number }
 
-/** Where a level stands, before a session is known. `first`: at whichever of two places comes first. */
+/**
+ * The place of a level in a context window whose size is not known yet.
+ * `first`: the one of two places that is reached first.
+ */
 export type Position = SinglePosition | { of: 'first'; positions: [SinglePosition, SinglePosition] }
 
+/** A named line in the climb, from the configuration. */
 export interface Level {
   name: string
   at: Position
-  /** Empty: the level only appears on the timeline. */
+  /** Empty when the level is only recorded on the timeline. */
   actions: Action[]
   mode: Mode
-  /** The rule as written (`70%`, `20k before compaction`) and where it was written. */
+  /**
+   * `rule` is the position as written (`70%`, `20k before compaction`), `from` the file or preset.
+   */
   rule: string
   from: string
   /**
-   * Emits `context_warning` at its crossing even if it tells nobody, as the levels of the preset
-   * `tens` do. Absent: only with a message.
+   * Emits `context_warning` when crossed, even without a message, as the levels of preset `tens`
+   * do.
+   * Absent: the event is emitted only with a message.
    */
   emitsWarning?: true
 }
 
-/** A level placed in one session's window. */
+/** A level with its place in one session's window. */
 export interface ResolvedLevel extends Level {
-  /** null: cannot be placed (the window is not known). */
+  /** Null when the window is unknown, so the level has no place yet. */
   atTokens: number | null
-  /** False when it lies at or beyond the compaction point, where the agent compacts first. */
+  /**
+   * False when the level is at or beyond the compaction point, because the agent compacts first.
+   */
   reachable: boolean
   /**
-   * True when a number of tokens lies before the level's other position (`85% or 300k` in a 1M window).
-   * A handoff that such a level asks for is only offered unless `handoff.large_window` is `auto`.
+   * True when the token limit comes first, as in `85% or 300k` in a 1M window.
+   * A capped level only offers its handoff, unless `handoff.large_window` is `auto`.
    */
   capped: boolean
 }
 
-/** A level that one reading reached for the first time in this cycle. */
+/** A level that a reading reached for the first time in this cycle. */
 export interface Crossing extends ResolvedLevel {
   /**
-   * False when the session was above the level already: Baton was installed or upgraded, or the
-   * session was resumed. A capped level then hands nothing off.
+   * False when the session already was above the level: Baton was installed or upgraded,
+   * or the session was resumed. A capped level then starts no handoff.
    */
   climbed: boolean
 }

@@ -1,27 +1,41 @@
-/** Answers left for the next hook of a session when no server runs; how they travel is `delivery/outbox.ts`. */
+/**
+ * Answers prepared for the next hook of a session while no server runs.
+ * `delivery/outbox.ts` explains how a launcher picks one up.
+ */
 export interface Outbox {
-  /** Takes back what lies there. Returns what launchers gave, by event, and the ids still in a launcher's hands. */
-  collect(sessionId: string): { given: Given[]; inFlight: string[] }
-  /** To be called once what launchers gave has been noted for good; until then it is told again. */
-  forget(given: readonly Given[]): void
-  /** Whether answers with exactly these messages lie there already. */
-  holds(sessionId: string, answers: readonly LaidAnswer[]): boolean
-  /** Leaves word that a level is near: hooks of this event then wait for the engine instead of running ahead of it. null: none is. */
-  expect(sessionId: string, events: readonly string[]): void
-  /** Lays one answer for each event. */
-  lay(sessionId: string, answers: readonly LaidAnswer[]): void
+  /**
+   * Removes the answers that no launcher has picked up.
+   * Returns the delivered answers, and the ids of messages that a launcher is printing right now.
+   */
+  collect(sessionId: string): { given: DeliveredAnswer[]; inFlight: string[] }
+  /**
+   * Deletes the marks of delivered answers. Call it once the delivery is stored:
+   * until then `collect` returns them again.
+   */
+  forget(given: readonly DeliveredAnswer[]): void
+  /** Returns true when the outbox already holds answers with exactly these messages. */
+  contains(sessionId: string, answers: readonly PreparedAnswer[]): boolean
+  /**
+   * Marks that a level is near.
+   * Hooks of these events then wait for the engine instead of returning early. Empty removes the
+   * mark.
+   */
+  markNear(sessionId: string, events: readonly string[]): void
+  /** Stores one answer per event, replacing those of the session. */
+  store(sessionId: string, answers: readonly PreparedAnswer[]): void
 }
 
-/** The answer to an event, and the messages that it holds. */
-export interface LaidAnswer {
+/** A prepared answer to an event, and the ids of the messages that it contains. */
+export interface PreparedAnswer {
   event: string
   text: string
   ids: readonly string[]
 }
 
-export interface Given {
+/** An answer that a launcher printed, with the messages that it contained. */
+export interface DeliveredAnswer {
   event: string
   ids: string[]
-  /** The folder that says so. */
+  /** Path of the folder that records the delivery. */
   mark: string
 }

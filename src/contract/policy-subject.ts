@@ -1,9 +1,12 @@
-/** What a policy may depend on. */
+/** The properties of a session that select its configuration. */
 export interface PolicySubject {
   agent: string
   project: string | null
   model: string | null
   seat: string | null
-  /** The session's own environment: some variables are configuration. Absent: that of this process. */
+  /**
+   * The session's environment, because some variables are configuration.
+   * Absent: the environment of this process is used.
+   */
   env?: Record<string, string | undefined>
 }

@@ -2,7 +2,7 @@ import type { Level } from './level.js'
 import type { NotifyTarget } from './records/notice.js'
 import type { StatusLineSettings } from './status-line.js'
 
-/** The configuration as it applies to one session: every default filled in, overrides applied. */
+/** The configuration of one session: all defaults are filled in and overrides applied. */
 export interface Policy {
   enabled: boolean
   levels: Level[]
@@ -10,51 +10,55 @@ export interface Policy {
   mustSurvive: string[]
   handoff: {
     mode: 'auto' | 'ask' | 'off'
-    /** The action of a handoff level that was reached through its cap: offer it, or act as `mode` says. */
+    /**
+     * `ask`: a level reached through its token limit only offers the handoff.
+     * `auto`: it follows `mode`.
+     */
     largeWindow: 'ask' | 'auto'
-    /** 0: no review. `approval`: however long it takes. */
+    /** Seconds until an unreviewed brief is used. 0: no review. `approval`: waits for the user. */
     reviewSeconds: number | 'approval'
+    /** Coverage of a brief, 0 to 1, below which the agent is asked once more. */
     bar: number
+    /** True when a fork of the session may write the brief. */
     fork: boolean
   }
   guards: { minNewTokens: number; maxUnattendedPerHour: number; cooldownSeconds: number; breakerAfter: number }
   archive: {
     enabled: boolean
     at: ('pre-compact' | 'handoff' | 'session-end')[]
+    /** Null when archives are kept regardless of age. */
     keepDays: number | null
+    /** Null when archives are kept regardless of size. */
     keepBytes: number | null
     redact: string[]
   }
   statusLine: StatusLineSettings
-  /** How the user is told outside the client; empty: not at all. */
+  /** Ways to notify the user outside the client. Empty when none is configured. */
   notify: NotifyTarget[]
 }
 
-/** One thing wrong in a configuration file. */
+/** An error in a configuration file. */
 export interface ConfigProblem {
-  /** Path of the key: `levels[2].at`. */
+  /** Path of the key, such as `levels[2].at`. */
   key: string
   file: string
   reason: string
-  /** What to write instead; '' when there is nothing sensible to suggest. */
+  /** A suggested correction. Empty when there is none. */
   hint: string
-  /** Where in the file, from 1; absent where there is no file or the line is not known. */
+  /** Line in the file, counted from 1. Absent when there is no file or the line is unknown. */
   line?: number
 }
 
 /** A project's `baton.yaml` and whether the user accepted it with `baton trust`. */
 export interface ProjectFile {
   path: string
-  /** The real path of its folder, which trust is bound to. Null when it cannot be resolved. */
+  /** Real path of the file's folder, which trust is bound to. Null when it cannot be resolved. */
   folder: string | null
   /** Hash of the bytes that were parsed. Null when the file could not be read. */
   sha256: string | null
   trusted: boolean
-  /** Null when the file is trusted. */
+  /** Why the file is not trusted. Null when it is. */
   reason: 'not accepted yet' | 'changed since it was accepted' | 'belongs to another user' | null
-  /**
-   * Keys of an untrusted file that are left out of the configuration. Empty when the file is
-   * trusted.
-   */
+  /** Keys of an untrusted file that do not take effect. Empty when the file is trusted. */
   ignored: { key: string; reason: string }[]
 }

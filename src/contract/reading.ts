@@ -1,12 +1,12 @@
 /**
- * Where a figure came from, best first. `monitor`: another program of the user reported it over
- * HTTP, without the token. Such a figure may cause messages, but never a handoff, and any figure of
- * Baton's own replaces it.
+ * Origin of a number, best source first.
+ * `monitor`: another program of the user reported it over HTTP without the token.
+ * Such a number may cause messages but never a handoff, and any other source replaces it.
  */
 export const SOURCES = ['mod', 'query', 'status-line', 'transcript', 'sdk', 'monitor'] as const
 export type Source = (typeof SOURCES)[number]
 
-/** The four counts one answer of the model reports. Never summed over answers. */
+/** The four counts that one answer of the model reports. They are never summed over answers. */
 export interface Usage {
   input: number
   cacheCreation: number
@@ -14,33 +14,43 @@ export interface Usage {
   output: number
 }
 
-/** One measurement of one session's main chain. */
+/** A measurement of one session's main chain. */
 export interface Reading {
-  /** input + cache creation + cache read of the last main-chain answer; null: the producer says it does not know (nothing answered since the last reset). */
+  /**
+   * Input + cache creation + cache read of the last main-chain answer.
+   * Null when nothing was answered since the last reset, so the producer does not know.
+   */
   used: number | null
-  /** The counts behind `used`; null where the producer gives only the sum. */
+  /** The counts behind `used`. Null when the producer reports only the sum. */
   usage: Usage | null
-  /** False when the figure is an estimate (server-side tools without iterations). */
+  /** False when the number is an estimate (server-side tools without iterations). */
   exact: boolean
   model: string | null
   source: Source
-  /** The answer's own id where the producer knows it. */
+  /** Id of the answer. Null when the producer does not know it. */
   answerId: string | null
-  /** The producer's own clock, any unit. Compared only with stamps of the same source. null: the producer has none. */
+  /**
+   * The producer's own clock in any unit, compared only with stamps of the same source.
+   * Null when the producer has no clock.
+   */
   stamp: number | null
 }
 
+/**
+ * proactive: compacts before the window is full. reactive: compacts only after the API refused.
+ * off: never compacts.
+ */
 export type CompactionMode = 'proactive' | 'reactive' | 'off'
 
-/** The window and the point where the agent will compact (or, with compaction off, refuse). */
+/** The context window and the compaction point of one session. */
 export interface Limits {
-  /** The model's window in tokens; null: not known. */
+  /** The model's context window in tokens. Null while unknown. */
   window: number | null
-  /** Where the agent compacts, or refuses when `mode` is off; null: not known. */
+  /** Tokens at which the agent compacts, or refuses when `mode` is off. Null while unknown. */
   point: number | null
   mode: CompactionMode
-  /** True only when the client itself told the point. */
+  /** True only when the client itself reported the point. */
   exact: boolean
-  /** Why these figures: one short phrase for `config explain` and `show`. */
+  /** Short explanation of these numbers for `config explain` and `show`. */
   reason: string
 }

@@ -2,24 +2,31 @@ import type { Usage } from './reading.js'
 import type { RuntimeName } from './records/job.js'
 
 /**
- * One way to run an agent's sessions. Every runtime passes `runtime.cases.ts`: whoever uses one need not know which it is.
- * All of them speak in the words below; what a client calls these things stays in the runtime's own folder.
+ * A way to run an agent's sessions. Every runtime passes the tests in `runtime.cases.ts`,
+ * so a caller need not know which one it uses.
+ * Names that are specific to a client stay in the runtime's own folder.
  */
 export interface Runtime {
   name: RuntimeName
-  /** null: it can be used here; else a sentence that says what is missing and what to do. */
+  /**
+   * Returns null when the runtime is usable here.
+   * Otherwise a sentence that says what is missing and what to do.
+   */
   missing(): string | null
-  /** Starts the client. Throws when it cannot be started at all; what happens later comes as a message. */
+  /**
+   * Starts the client. Throws when it cannot be started at all; later failures arrive as messages.
+   */
   start(options: SessionOptions, listener: RuntimeListener): RunningSession
 }
 
+/** Everything a runtime needs to start or continue a session. */
 export interface SessionOptions {
-  /** A UUID. With `begin: fresh` nobody may have used it. */
+  /** A UUID, unused so far when the session begins fresh. */
   sessionId: string
-  /** `fork`: a copy of another session, cut behind `at` where that is given, under `sessionId`. */
+  /** `fork`: a copy of session `from` under the new `sessionId`. It ends after `at`, if given. */
   begin: { how: 'fresh' } | { how: 'resume' } | { how: 'fork'; from: string; at: string | null }
   cwd: string
-  /** The whole environment of the client. */
+  /** The complete environment of the client. */
   env: Record<string, string>
   model: string | null
   permissionMode: string | null
@@ -28,17 +35,18 @@ export interface SessionOptions {
   appendSystemPrompt: string | null
   maxTurns: number | null
   maxBudgetUsd: number | null
-  /** `false`: the client never compacts of itself. */
+  /** False: the client never compacts by itself. */
   compacts: boolean
 }
 
+/** A tool call that the client is about to execute. */
 export interface ToolCall {
   id: string
   name: string
   input: unknown
-  /** Of a subagent; null: the main agent's. */
+  /** Id of the subagent that calls. Null for the main agent. */
   subagent: string | null
-  /** True if the call changes files, as far as its input tells. */
+  /** True when the call changes files, as far as its input shows. */
   edits?: boolean
 }
 
@@ -48,44 +56,52 @@ export interface ToolResult extends ToolCall {
 }
 
 /**
- * What the client waits for. An answer that does not come within its time counts as an empty one, and so does one that throws: the
- * session goes on. They are asked before the messages about the same thing are read.
+ * Callbacks that the client waits for. They run before the messages about the same event are read.
+ * A callback that throws or exceeds its time counts as an empty answer, and the session continues.
  */
 export interface RuntimeListener {
   /**
-   * What the client asked or told by a hook, as it wrote it, before the ear for it is asked: whoever measures sessions by such events
-   * is given the same. A compaction that is kept from coming about is not told. Returns what the summariser of one that begins is to be
-   * told; '' nothing, as for any other event.
+   * Receives the raw payload of each hook event, before the specific callback below runs.
+   * Sessions are measured from these events. A blocked compaction is not reported.
+   * Returns instructions for the summariser when a compaction begins, and an empty text otherwise.
    */
-  heard?(event: string, payload: unknown): Promise<string>
+  onHookEvent?(event: string, payload: unknown): Promise<string>
+  /** Runs before each tool call. `deny`: refuses the call with this reason. */
   beforeTool(call: ToolCall): Promise<{ deny?: string }>
   afterTool(result: ToolResult): Promise<void>
-  /** All calls of one answer have returned. `stop`: the turn ends here, with `hook_stopped`. */
+  /** Runs when all calls of one answer have returned. `stop`: ends the turn as `hook_stopped`. */
   afterBatch(calls: ToolResult[]): Promise<{ stop?: string; context?: string }>
+  /** `block`: refuses the compaction with this reason. */
   beforeCompaction(trigger: 'auto' | 'manual'): Promise<{ block?: string }>
-  /** The first request after a compaction carries `context`. */
+  /** `context` is added to the first request after a compaction. */
   afterCompaction(): Promise<{ context?: string }>
 }
 
+/** The client's own report about its context. */
 export interface ContextUsage {
   used: number
   window: number | null
-  /** Where it compacts or refuses; null: not known. */
+  /** Tokens at which the client compacts or refuses. Null while unknown. */
   point: number | null
-  /** False: it compacts only when it is refused. */
+  /** False when the client compacts only after the API refused a request. */
   proactive: boolean
   model: string | null
 }
 
+/** Spend of a running session. */
 export interface SpendSoFar {
-  /** Of this session since its beginning, as the client counts. */
+  /** Tokens since the session began, as the client counts them. */
   usage: Usage
   costUsd: number | null
 }
 
-export type RunMessage =
+/** A message from a running session, in the order it happened. */
+export type RuntimeMessage =
   | { kind: 'started'; sessionId: string; model: string | null; version: string | null; tools: string[] }
-  /** One answer of the main agent, told once, however many parts it came in. `usage` is null where it is not exact. */
+  /**
+   * An answer of the main agent, reported once however many parts it arrived in.
+   * `usage` is null when it is not exact.
+   */
   | {
       kind: 'answer'
       id: string
@@ -96,13 +112,13 @@ export type RunMessage =
       uuid: string | null
     }
   /**
-   * The client refused a call, because its permission mode does not allow it and nobody can be
-   * asked. Also of subagents.
+   * The client refused a call of the main agent or a subagent:
+   * its permission mode does not allow the call and no user can be asked.
    */
   | { kind: 'denied'; id: string; tool: string; reason: string; edits?: boolean }
   /**
-   * The client asks the provider again. `status` is null where no answer came at all; `most`: its
-   * attempts, null: not told.
+   * The client retries a request. `status` is null when the provider did not answer at all.
+   * `most`: maximum number of attempts, null when unknown.
    */
   | { kind: 'retry'; attempt: number; most: number | null; status: number | null; delayMs: number; reason: string }
   | { kind: 'limit'; name: string; reached: boolean; resetsAt: string | null; usedPercent: number | null }
@@ -114,12 +130,13 @@ export type RunMessage =
       after: number | null
       durationMs: number | null
     }
-  /** Work that goes on in the background; an empty list: none does. */
+  /** Tasks that run in the background. Empty when none does. */
   | { kind: 'tasks'; running: string[] }
   | { kind: 'state'; state: 'idle' | 'working' }
   /**
-   * The end of a turn. `terminal` is the client's own word: `completed`, `hook_stopped`, `max_turns`, `api_error`, … `ofPrompt` false: the
-   * client began it of itself, because a task in the background finished.
+   * The end of a turn.
+   * `terminal` is the client's own name: `completed`, `hook_stopped`, `max_turns`, `api_error`, …
+   * `ofPrompt` is false when the client began the turn because a background task finished.
    */
   | {
       kind: 'result'
@@ -130,33 +147,39 @@ export type RunMessage =
       turns: number
       spend: SpendSoFar
       ofPrompt: boolean
-      /** Calls that the client refused, because nobody could be asked; absent: none. */
+      /**
+       * Calls that the client denied because no user could be asked. Absent when there were none.
+       */
       denied?: number
     }
-  /** The client is gone. Nothing comes after it. */
+  /** The client has ended. No message follows. */
   | { kind: 'exit'; code: number | null; signal: string | null; trouble: string | null }
-  /** Anything else the client wrote: kept in the log of the job, judged by nobody. */
+  /** Any other output of the client. It is kept in the job's log and not evaluated. */
   | { kind: 'other'; type: string }
 
+/** A client that was started, and its controls. */
 export interface RunningSession {
-  /** null: it could not be started. */
+  /** Null when the client could not be started. */
   process: { pid: number; startedAt: string } | null
-  /** In order, until `exit`. May be read once. */
-  messages: AsyncIterable<RunMessage>
-  /** Every line the client wrote, as it came, before it is turned into a message. */
+  /** Messages in order, until `exit`. Can be iterated once. */
+  messages: AsyncIterable<RuntimeMessage>
+  /** Registers a reader of every line the client writes, before it becomes a message. */
   onRaw(take: (line: string) => void): void
-  /** Resolves when the client listens, or never will. */
+  /** Resolves when the client accepts prompts, or never will. */
   ready(): Promise<void>
-  /** A prompt. Begins a turn, or waits for the end of the one under way. */
+  /** Submits a prompt. It begins a turn, or waits for the end of the current one. */
   say(prompt: string): void
-  /** null: the client does not answer in time. Costs no request. */
+  /** Returns null when the client does not answer in time. Costs no request to the model. */
   usage(): Promise<ContextUsage | null>
-  /** From now on the client does not compact of itself. */
+  /** Turns off the client's own compaction from now on. */
   forbidCompaction(): Promise<void>
-  /** Ends the turn at once, and the tool it runs with it. */
+  /** Ends the turn at once, together with the tool it runs. */
   interrupt(): Promise<void>
   stopTask(taskId: string): Promise<void>
-  /** No more prompts: the client ends by itself; if it has not after `withinMs`, it is told to, then killed. Resolves when it is gone. */
+  /**
+   * Accepts no more prompts and lets the client end by itself.
+   * After `withinMs` the client is terminated, then killed. Resolves when it has ended.
+   */
   end(withinMs?: number): Promise<void>
   kill(): void
 }

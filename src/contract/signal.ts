@@ -1,19 +1,22 @@
 import type { Limits, Reading, Usage } from './reading.js'
 
-/** What arrived, before anybody looked inside. Built by the hook program or the server, opened only by an agent's adapter. */
+/**
+ * A signal as it arrived, with its payload still undecoded.
+ * The hook program or the server creates it, and only an agent's adapter decodes it.
+ */
 export interface RawSignal {
   agent: string
   /** `status-line` or the client's own event name. */
   kind: string
-  /** The client's JSON, unopened. */
+  /** The client's JSON, not parsed yet. */
   body: string
-  /** What the client's environment said: only the names an adapter asks for (see `Agent.environment`). */
+  /** Variables of the client's environment, limited to those in `Agent.environment`. */
   env: Record<string, string>
-  /** Our time of arrival, milliseconds since the epoch. */
+  /** Baton's time of arrival, milliseconds since 1970. */
   at: number
 }
 
-/** The client's events in our words. */
+/** The client's events under names that no client owns. */
 export type SignalKind =
   | 'status-line'
   | 'session-start'
@@ -23,7 +26,7 @@ export type SignalKind =
   | 'turn-failed'
   | 'compact-start'
   | 'compact-end'
-  /** The summariser of a compaction failed; whether the compaction did shows by what comes next. */
+  /** The summariser failed. Later signals show whether the compaction failed too. */
   | 'compact-failed'
   | 'session-end'
   | 'subagent-end'
@@ -32,15 +35,15 @@ export type SignalKind =
 
 export type StartSource = 'startup' | 'resume' | 'clear' | 'compact' | 'fork'
 
-/** One event of one session, opened and named. Everything not told is null. */
+/** A decoded event of one session. Everything that the event does not contain is null. */
 export interface Signal {
   agent: string
   kind: SignalKind
-  /** The client's own event name: answers must repeat it. */
+  /** The client's own event name. Answers must repeat it. */
   event: string
   at: number
   sessionId: string
-  /** Set when the event happened inside a subagent: it never moves the main chain. */
+  /** Set when the event happened inside a subagent. Such an event never changes the main chain. */
   subagent: { id: string; type: string | null; transcriptPath: string | null } | null
   cwd: string | null
   project: string | null
@@ -48,12 +51,15 @@ export interface Signal {
   model: string | null
   agentVersion: string | null
   pid: number | null
-  /** True: a person sits before it; false: an unattended run. */
+  /** True when a user sits at the client, false in an unattended run. Null when unknown. */
   attended: boolean | null
   seat: string | null
   parentSeat: string | null
   jobId: string | null
-  /** Where the client says what it does, and where its screen is; absent or null: it does not sit in a terminal that can be typed into. */
+  /**
+   * Folder in which the client reports its state, and its tmux pane.
+   * Absent or null when Baton cannot type into its terminal.
+   */
   terminal?: { configDir: string; pane: string } | null
   start: { source: StartSource } | null
   end: { reason: string } | null
@@ -64,35 +70,42 @@ export interface Signal {
     after?: number | null
     durationMs?: number | null
   } | null
-  /** Ids of the tool calls in this batch: the transcript is up to date once it holds them. */
+  /** Ids of the tool calls in this batch. The transcript is up to date once it contains them. */
   toolUseIds: string[]
   toolCalls: number
   reading: Reading | null
-  /** The client's own word about its window (status line); absent or null: this event does not say. */
+  /** Window size that the client reports in its status line. Absent or null in other events. */
   window?: number | null
-  /** Window and point as the teller knows them, in place of derived ones; absent or null: they are looked up. */
+  /**
+   * Window and compaction point as the sender knows them.
+   * Absent or null when they have to be derived.
+   */
   limits?: Limits | null
-  /** What the event itself says was spent. Counts only while no transcript tells the same. */
+  /** Spend that the event itself reports. Ignored when a transcript reports it too. */
   spend?: Usage & { answers: number }
-  /** The name that the user gave the conversation in the client; absent or null: this event does not say. */
+  /** Name that the user gave the conversation in the client. Absent or null when not reported. */
   title?: string | null
-  /** What a prompt says, where the client tells it. */
+  /** Text of the prompt. Absent or null when the client does not send it. */
   prompt?: string | null
   /**
-   * The command that the user gave Baton inside the client; absent or null: none. Its prompt never
-   * reaches the model.
+   * A command to Baton that the user typed in the client. Its prompt never reaches the model.
+   * Absent or null when there is none.
    */
   command?: 'status' | 'approve' | 'cancel' | null
-  /** The text of the turn's last answer, where the client tells it: the transcript lags behind. */
+  /**
+   * Text of the turn's last answer, because the transcript lags behind.
+   * Absent or null when the client does not send it.
+   */
   lastAnswer?: string | null
-  /** Running totals the client reports itself; null when it does not. */
+  /** Total cost that the client reports. Null when it reports none. */
   costUsd: number | null
   planLimits: PlanLimit[] | null
   error: string | null
-  /** The turn ended because a usage limit of the plan or the provider was reached. Absent: it did not. */
+  /** True when a usage limit of the plan or the provider ended the turn. Absent otherwise. */
   limited?: true
 }
 
+/** A usage limit of the user's plan, as the client reports it. */
 export interface PlanLimit {
   name: string
   usedPercent: number
@@ -103,22 +116,31 @@ export interface PlanLimit {
 export interface Cursor {
   path: string
   offset: number
-  /** The newest answer already counted: its lines may be split over two reads. */
+  /** The newest answer already counted. Its lines may be split over two reads. */
   answerId?: string
-  /** The newest tool calls read of that answer: a batch that names one of them is written down. */
+  /**
+   * The newest tool calls read from that answer.
+   * A batch that contains one of them is completely in the transcript.
+   */
   calls?: string[]
-  /** Added to offsets to make stamps that also rise when the file was replaced by a shorter one. */
+  /** Added to offsets, so that stamps keep rising after the file was replaced by a shorter one. */
   base?: number
-  /** The offset lies inside an unfinished line too long to keep: the next read drops up to its end. */
+  /**
+   * True when the offset is inside an unfinished line that is too long to keep.
+   * The next read skips to its end.
+   */
   midLine?: boolean
-  /** The API refused a prompt as too long and no answer came since: a compaction now is an overflow. */
+  /**
+   * True when the API refused a prompt as too long and no answer followed.
+   * A compaction now counts as an overflow.
+   */
   refused?: boolean
-  /** Bytes passed over unread: what was spent there is not counted. */
+  /** Bytes that were skipped unread. Tokens spent there are not counted. */
   skipped?: number
 }
 
-/** One thing the transcript (or a live report) says happened, in the order it was written. */
-export type Observed =
+/** An event found in a transcript or a live report, in the order it was written. */
+export type TranscriptEvent =
   | { type: 'answer'; reading: Reading; offset: number }
   | {
       type: 'compaction'
@@ -130,44 +152,63 @@ export type Observed =
       offset: number
     }
 
-/** How a compaction that did not come about ended, by the transcript's own word. `stopped`: the turn did, and it with it. */
-export type GaveUp = 'blocked' | 'failed' | 'thrashing' | 'stopped'
+/**
+ * How a compaction ended that did not complete, according to the transcript.
+ * `stopped`: the turn was stopped, and the compaction with it.
+ */
+export type FailedCompaction = 'blocked' | 'failed' | 'thrashing' | 'stopped'
 
-/** What an agent's adapter found beside the signal: transcript, live report, settings, process. */
+/** Data that an adapter read besides the signal: transcript, live report, settings, process. */
 export interface Observation {
-  /** What was new in the transcript since the cursor, oldest first. */
-  observed: Observed[]
-  /** Where the next read begins; null: no transcript was readable. */
+  /** New entries of the transcript since the cursor, oldest first. */
+  observed: TranscriptEvent[]
+  /** Start of the next read. Null when no transcript was readable. */
   cursor: Cursor | null
-  /** The cursor this observation started from: the engine refuses it if another process moved on meanwhile. */
+  /**
+   * The cursor that this observation started from.
+   * The engine rejects the observation if another process has moved the cursor since.
+   */
   from: Cursor | null
-  /** False when the transcript does not yet hold what the signal speaks of. */
+  /** False when the transcript does not contain the signal's event yet. */
   settled: boolean
-  /** Tokens spent by the answers in `observed`, each counted once. */
+  /** Tokens of the answers in `observed`, each counted once. */
   spend: Usage & { answers: number }
-  /** A live report of the client itself (mod), newest only. */
+  /** The newest live report of the plugin module inside the client. Null when there is none. */
   live: Reading | null
-  /** What the session cost so far, where the live report says it. */
+  /**
+   * Cost of the session so far, according to the live report. Absent or null when it does not say.
+   */
   liveCostUsd?: number | null
-  /** New in the transcript: a compaction was given up, and none came after it. */
-  gaveUp?: GaveUp | null
-  /** The client carries out orders by itself (a mod): it can clear a session and begin the next one. */
+  /**
+   * How the last compaction in the new entries failed.
+   * Null when none failed or a later one completed.
+   */
+  gaveUp?: FailedCompaction | null
+  /**
+   * True when the client's plugin module executes orders: it can clear a session and begin the next
+   * one.
+   */
   takesOrders?: boolean
-  /** Somebody else (a hook, a plugin, the program that runs the client) is asked about compactions too, and may forbid them. */
+  /** True when another hook, plugin or program is asked about compactions and may block them. */
   mayBeForbidden?: boolean
-  /** The summary of the compaction that is just ending, where the client's mod has told it already. */
+  /**
+   * Summary of the compaction that is just ending, if the plugin module has already reported it.
+   */
   summary?: string | null
   limits: Limits
   branch: string | null
-  /** New in the transcript: how the user or the client named the conversation; absent or null: nothing. */
+  /**
+   * New title in the transcript, from the user or the client. Absent or null when there is none.
+   */
   title?: { text: string; by: 'client' | 'named' } | null
   subagents: SubagentObservation[]
-  /** Identity of the client's process: pid and start time, so that a reused pid is not mistaken. */
+  /** Process id and start time of the client, so that a reused pid is not mistaken for it. */
   process: { pid: number; startedAt: string } | null
-  /** The session this one was forked from, where that can be known. */
+  /** The session from which this one was forked. Null when unknown or not a fork. */
   forkedFrom: string | null
 }
 
+/** Data that an agent's adapter read about one subagent. */
 export interface SubagentObservation {
   id: string
   type: string | null
@@ -180,8 +221,9 @@ export interface SubagentObservation {
 }
 
 /**
- * A signal that says nothing; whoever tells something puts it over this. It holds every name a signal may have, also those that must be
- * told: a name that is new to a copy of so many makes that copy a hundred times slower to build, and one is built for every signal.
+ * A signal without content. Adapters spread it and set what their event contains.
+ * The constant lists every key, also the mandatory ones: adding a key to a copy of so many
+ * makes the copy a hundred times slower, and one copy is made for every signal.
  */
 const BLANK: Signal = {
   agent: '',
@@ -223,8 +265,8 @@ export const BLANK_SIGNAL: Omit<Signal, 'agent' | 'event' | 'at' | 'sessionId'> 
 const LONGEST_SESSION_ID = 200
 
 /**
- * Whether a client's word for its session can be taken. Ids stand in addresses, names of files and on terminals: one that holds a control
- * character, or reads as a way through folders, could be asked for by nobody and would lead elsewhere.
+ * Returns true when a client's session id is safe to use in URLs, file names and terminals.
+ * Control characters and path separators are rejected: such an id could lead to another folder.
  */
 export const isSessionId = (id: string): boolean =>
   id.trim() !== '' && id.length <= LONGEST_SESSION_ID && !/[\x00-\x1f\x7f-\x9f/\\\u2028\u2029]|\.\./.test(id)

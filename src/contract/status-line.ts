@@ -1,4 +1,4 @@
-/** The parts of the status line, in the order the documentation lists them. */
+/** The segments of the status line, in the order the documentation lists them. */
 export const SEGMENTS = [
   'gauge',
   'tokens',
@@ -13,15 +13,19 @@ export const SEGMENTS = [
 ] as const
 export type Segment = (typeof SEGMENTS)[number]
 
-/** `bar`: a drawn gauge. `ascii`: the same without characters beyond ASCII. `text`: the figure without a bar. */
+/**
+ * bar: a drawn gauge. ascii: the same with ASCII characters only. text: the number without a bar.
+ */
 export const STATUS_STYLES = ['bar', 'ascii', 'text'] as const
 export type StatusStyle = (typeof STATUS_STYLES)[number]
 
 /** The segments of the status line and their form. */
 export interface StatusLineSettings {
-  /** In the order they are shown; one without anything to tell is left out. */
+  /** Segments in the order they are shown. A segment without content is left out. */
   segments: Segment[]
-  /** Most columns of Baton's part; null: as many as it needs. The last segments are left out first. */
+  /**
+   * Maximum width in columns; the last segments are left out first. Null when there is no limit.
+   */
   width: number | null
   style: StatusStyle
 }

@@ -1,5 +1,5 @@
 /** The state that a running client reports about itself. */
-export interface Live {
+export interface ClientStatus {
   pid: number
   sessionId: string
   status: 'idle' | 'busy' | 'waiting' | 'unknown'
@@ -7,10 +7,16 @@ export interface Live {
   tmux: { pane: string } | null
 }
 
-/** What the channel has to know of the client whose terminal it types into; its agent's folder knows how. */
+/** How Baton reads the terminal of the client it types into. Each agent implements it. */
 export interface Terminal {
-  /** Asked again right before each step. null: it is gone. */
-  live(): Live | null
+  /**
+   * Reads the client's state; called again right before each step. Null when the client has ended.
+   */
+  live(): ClientStatus | null
+  /**
+   * Reads the client's input field from the screen.
+   * `unknown`: the screen could not be understood.
+   */
   composer(
     screen: string,
     cursor: { x: number; y: number },
@@ -18,6 +24,9 @@ export interface Terminal {
     | { state: 'empty' }
     | { state: 'draft'; text: string; caret: number | null; menu: string | null }
     | { state: 'unknown'; why: string }
-  /** Where a pasted text stands in a draft, and how many times BSpace behind it takes it away; null: it is not there. */
+  /**
+   * Finds a pasted text in the input field, and how many Backspace keys behind it delete it.
+   * Null when the text is not there.
+   */
   findPasted(draft: string, text: string): { before: string; after: string; keys: number } | null
 }

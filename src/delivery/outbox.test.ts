@@ -48,32 +48,32 @@ function launch(sessionId: string, event: string, pid: number, killed = false): 
 
 describe('what is laid', () => {
   test('is there for every event that can carry it, once', () => {
-    outbox.lay('s1', answersOf(['m1', 'm2']))
-    expect(outbox.holds('s1', answersOf(['m1', 'm2']))).toBe(true)
+    outbox.store('s1', answersOf(['m1', 'm2']))
+    expect(outbox.contains('s1', answersOf(['m1', 'm2']))).toBe(true)
     expect(launch('s1', 'Stop', 1)).toBeNull()
     expect(launch('s1', 'UserPromptSubmit', 2)).toBe('{"for":"prompt"}')
     expect(launch('s1', 'UserPromptSubmit', 3)).toBeNull()
-    expect(outbox.holds('s1', answersOf(['m1', 'm2']))).toBe(false)
+    expect(outbox.contains('s1', answersOf(['m1', 'm2']))).toBe(false)
   })
 
   test('is for its owner alone', () => {
-    outbox.lay('s1', answersOf(['m1']))
+    outbox.store('s1', answersOf(['m1']))
     const mode = (...path: string[]) => (statSync(join(dir, ...path)).mode & 0o777).toString(8)
     expect([mode(), mode('s1'), mode('s1', 'ids'), mode('s1', 'PostToolBatch')]).toEqual(['700', '700', '600', '600'])
   })
 
   test('is taken back whole, so that no launcher finds a part of it', () => {
-    outbox.lay('s1', answersOf(['m1']))
+    outbox.store('s1', answersOf(['m1']))
     expect(outbox.collect('s1')).toEqual({ given: [], inFlight: [] })
     expect(names()).toEqual([])
-    outbox.lay('s1', answersOf(['m1', 'm2']))
-    expect(outbox.holds('s1', answersOf(['m1', 'm2']))).toBe(true)
-    expect(outbox.holds('s1', answersOf(['m1']))).toBe(false)
+    outbox.store('s1', answersOf(['m1', 'm2']))
+    expect(outbox.contains('s1', answersOf(['m1', 'm2']))).toBe(true)
+    expect(outbox.contains('s1', answersOf(['m1']))).toBe(false)
   })
 
   test('of one session says nothing of another, also when its name begins the same', () => {
-    outbox.lay('s1', answersOf(['m1']))
-    outbox.lay('s10', answersOf(['m2']))
+    outbox.store('s1', answersOf(['m1']))
+    outbox.store('s10', answersOf(['m2']))
     launch('s10', 'PostToolBatch', 7)
     expect(outbox.collect('s1')).toEqual({ given: [], inFlight: [] })
     expect(outbox.collect('s10').given).toMatchObject([{ event: 'PostToolBatch', ids: ['m2'] }])
@@ -82,7 +82,7 @@ describe('what is laid', () => {
 
 describe('what a launcher gave', () => {
   test('is told, by event, until it is forgotten', () => {
-    outbox.lay('s1', answersOf(['m1', 'm2']))
+    outbox.store('s1', answersOf(['m1', 'm2']))
     launch('s1', 'PostToolBatch', 42)
     const first = outbox.collect('s1')
     expect(first).toMatchObject({ given: [{ event: 'PostToolBatch', ids: ['m1', 'm2'] }], inFlight: [] })
@@ -93,11 +93,11 @@ describe('what a launcher gave', () => {
   })
 
   test('by several launchers is told of each', () => {
-    outbox.lay('s1', answersOf(['m1']))
+    outbox.store('s1', answersOf(['m1']))
     launch('s1', 'PostToolBatch', 1)
-    outbox.lay('s1', answersOf(['m2']))
+    outbox.store('s1', answersOf(['m2']))
     launch('s1', 'UserPromptSubmit', 2)
-    outbox.lay('s1', answersOf(['m3']))
+    outbox.store('s1', answersOf(['m3']))
     const { given } = outbox.collect('s1')
     expect(given.map(({ event, ids }) => [event, ...ids]).sort()).toEqual([
       ['PostToolBatch', 'm1'],
@@ -108,7 +108,7 @@ describe('what a launcher gave', () => {
 
 describe('what a launcher has in its hands', () => {
   test('is not given by anybody else for a moment; after that it was killed, and it is free again', () => {
-    outbox.lay('s1', answersOf(['m1']))
+    outbox.store('s1', answersOf(['m1']))
     launch('s1', 'PostToolBatch', 42, true)
     expect(outbox.collect('s1')).toEqual({ given: [], inFlight: ['m1'] })
     waited = 2_000
@@ -121,14 +121,14 @@ describe('what a launcher has in its hands', () => {
 
 describe('word that a level is near', () => {
   test('lies beside the answers and is taken away again', () => {
-    outbox.expect('s1', ['PostToolBatch'])
-    outbox.expect('s1', ['PostToolBatch'])
-    outbox.lay('s1', answersOf(['m1']))
+    outbox.markNear('s1', ['PostToolBatch'])
+    outbox.markNear('s1', ['PostToolBatch'])
+    outbox.store('s1', answersOf(['m1']))
     expect(readFileSync(join(dir, 's1.near'), 'utf8')).toBe('PostToolBatch\n')
     outbox.collect('s1')
     expect(names()).toEqual(['s1.near'])
-    outbox.expect('s1', [])
-    outbox.expect('s2', [])
+    outbox.markNear('s1', [])
+    outbox.markNear('s2', [])
     expect(names()).toEqual([])
   })
 })
@@ -136,13 +136,13 @@ describe('word that a level is near', () => {
 describe('a session id from outside', () => {
   test.each(['../../etc', '/', '...', '', ' \n'])('%j stays inside the outbox and spoils nobody else’s', (id) => {
     mkdirSync(join(folder, 'etc'))
-    outbox.lay('s1', answersOf(['m1']))
-    outbox.expect(id, ['PostToolBatch', 'Stop'])
-    outbox.lay(id, answersOf(['m2']))
-    expect(outbox.holds(id, answersOf(['m2']))).toBe(true)
+    outbox.store('s1', answersOf(['m1']))
+    outbox.markNear(id, ['PostToolBatch', 'Stop'])
+    outbox.store(id, answersOf(['m2']))
+    expect(outbox.contains(id, answersOf(['m2']))).toBe(true)
     outbox.collect(id)
-    outbox.expect(id, [])
-    expect(outbox.holds('s1', answersOf(['m1']))).toBe(true)
+    outbox.markNear(id, [])
+    expect(outbox.contains('s1', answersOf(['m1']))).toBe(true)
     expect(names()).toEqual(['s1'])
     expect(readdirSync(folder).sort()).toEqual(['etc', 'outbox'])
   })
@@ -157,12 +157,12 @@ describe('a session id from outside', () => {
 
 test('an outbox that was never used is empty and is not made by looking', () => {
   expect(outbox.collect('s1')).toEqual({ given: [], inFlight: [] })
-  expect(outbox.holds('s1', answersOf(['m1']))).toBe(false)
+  expect(outbox.contains('s1', answersOf(['m1']))).toBe(false)
   expect(existsSync(dir)).toBe(false)
 })
 
 test('only the messages of the answer that was given count as given', () => {
-  outbox.lay('s1', [
+  outbox.store('s1', [
     { event: 'PostToolBatch', text: '{"for":"batch"}', ids: ['m2'] },
     { event: 'UserPromptSubmit', text: '{"for":"prompt"}', ids: ['m1', 'm2'] },
   ])

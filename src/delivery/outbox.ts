@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Given, LaidAnswer, Outbox } from '../contract/outbox.js'
+import type { DeliveredAnswer, Outbox, PreparedAnswer } from '../contract/outbox.js'
 import { codeOf } from '../lib/errors.js'
 
 const IN_FLIGHT_MS = 3_000
@@ -41,7 +41,7 @@ export function folderOutbox(dir: string, now: () => Date): Outbox {
   return {
     collect(sessionId) {
       const name = fileName(sessionId)
-      const given: Given[] = []
+      const given: DeliveredAnswer[] = []
       const inFlight: string[] = []
       if (!existsSync(dir)) return { given, inFlight }
       takeAway(join(dir, name), draftOf(sessionId))
@@ -64,9 +64,9 @@ export function folderOutbox(dir: string, now: () => Date): Outbox {
       for (const { mark } of given) rmSync(mark, { recursive: true, force: true })
     },
 
-    holds: (sessionId, answers) => idsIn(join(dir, fileName(sessionId))).join() === allIds(answers).join(),
+    contains: (sessionId, answers) => idsIn(join(dir, fileName(sessionId))).join() === allIds(answers).join(),
 
-    expect(sessionId, events) {
+    markNear(sessionId, events) {
       const mark = join(dir, `${fileName(sessionId)}.near`)
       const text = `${events.join(' ')}\n`
       // asked first: what a failed read costs is a good part of what this costs in all
@@ -78,7 +78,7 @@ export function folderOutbox(dir: string, now: () => Date): Outbox {
       }
     },
 
-    lay(sessionId, answers) {
+    store(sessionId, answers) {
       mkdirSync(dir, { recursive: true, mode: 0o700 })
       const draft = draftOf(sessionId)
       rmSync(draft, { recursive: true, force: true })
@@ -94,7 +94,7 @@ export function folderOutbox(dir: string, now: () => Date): Outbox {
   }
 }
 
-const allIds = (answers: readonly LaidAnswer[]): string[] => [...new Set(answers.flatMap(({ ids }) => ids))]
+const allIds = (answers: readonly PreparedAnswer[]): string[] => [...new Set(answers.flatMap(({ ids }) => ids))]
 
 /** By a rename, like the launcher: of a folder that is being removed it could still take a part. */
 function takeAway(folder: string, aside: string): void {

@@ -1,4 +1,4 @@
-import type { Called, Returned } from '../contract/conversation.js'
+import type { CallEntry, ResultEntry } from '../contract/conversation.js'
 import type { Fact, FactState } from '../contract/fact.js'
 import { baseName } from './paths.js'
 import { programOf, runsOf } from './shell.js'
@@ -7,11 +7,11 @@ import type { Watcher } from './watcher.js'
 
 /** Commands with how they ended. One that ran several times is one fact: how it ended last, and how often it ran. */
 export function watchCommands(
-  state: { found: Map<string, Fact>; open: Map<string, Called> } = { found: new Map(), open: new Map() },
+  state: { found: Map<string, Fact>; open: Map<string, CallEntry> } = { found: new Map(), open: new Map() },
 ): Watcher {
   const { found, open } = state
 
-  const put = (call: Called, text: string, returned: Returned, first: boolean): void => {
+  const put = (call: CallEntry, text: string, returned: ResultEntry, first: boolean): void => {
     let fact = found.get(text)
     if (fact === undefined) {
       fact = { kind: 'command', text, line: 0, at: null, state: null, detail: { exitCode: null, by: 'agent', runs: 0 } }
@@ -55,9 +55,9 @@ export function watchCommands(
   }
 }
 
-export const commandOf = (call: Called): string => (call.act.type === 'command' ? call.act.command.trim() : '')
+export const commandOf = (call: CallEntry): string => (call.act.type === 'command' ? call.act.command.trim() : '')
 
-function stateOf(call: Called, { ok, exitCode, interrupted }: Returned, first: boolean): FactState {
+function stateOf(call: CallEntry, { ok, exitCode, interrupted }: ResultEntry, first: boolean): FactState {
   if (interrupted) return 'unknown'
   if (exitCode !== null) return exitCode === 0 ? 'ok' : 'failed'
   if (first && call.act.type === 'command' && call.act.background && ok !== false) return 'running'
@@ -106,7 +106,7 @@ export function watchErrors(state: ErrorState = { found: new Map(), standing: ne
 }
 
 /** What was tried: the command, or the tool and its file. */
-function keyOf(call: Called): string | null {
+function keyOf(call: CallEntry): string | null {
   const { act } = call
   if (act.type === 'command') return commandOf(call)
   if (act.type === 'read' || act.type === 'change') return `${act.type} ${act.path}`
@@ -126,7 +126,7 @@ const TELLING = [
 const CHEAP =
   /error|exception|failure|panic|fatal|unhandled|traceback|^E\s|:\d|conflict|rejected|fail|cannot|can't|not found|no such|denied|refused|undefined|unresolved|unexpected|invalid|timed out|missing|mismatch|[A-Z]\d{3}/i
 
-function errorIn({ text }: Returned): string {
+function errorIn({ text }: ResultEntry): string {
   const lines = text
     .slice(0, MOST_LOOKED_AT)
     .replace(/^(?:Error: )?Exit code \d+\n?/, '')
@@ -157,7 +157,7 @@ interface TestState {
 export function watchTests(state: TestState = { runs: new Map(), tests: new Map(), failing: new Set() }): Watcher {
   const { runs, tests, failing } = state
 
-  const take = (call: Called, { text, ok, exitCode, line, at }: Returned): void => {
+  const take = (call: CallEntry, { text, ok, exitCode, line, at }: ResultEntry): void => {
     if (call.act.type !== 'command') return
     const command = call.act.command.trim()
     const told = readTestRun(text, command)

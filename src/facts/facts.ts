@@ -1,4 +1,4 @@
-import type { Called, Entry, Returned, Todo } from '../contract/conversation.js'
+import type { CallEntry, Entry, ResultEntry, Todo } from '../contract/conversation.js'
 import type { Fact, FactState } from '../contract/fact.js'
 import { watchCommands, watchErrors, watchTests } from './commands.js'
 import { watchBranch, watchCommits } from './commits.js'
@@ -47,7 +47,7 @@ export function startFacts(before: FactsState | null = null): Facts {
   const kinds = Object.keys(WATCHERS) as (keyof typeof WATCHERS)[]
   const byKind = kinds.map((kind): [typeof kind, Watcher] => [kind, kind === 'branch' ? branch : begin(kind)])
   const watchers = byKind.map(([, watcher]) => watcher)
-  const calls = (before?.calls as Map<string, Called> | undefined) ?? new Map<string, Called>()
+  const calls = (before?.calls as Map<string, CallEntry> | undefined) ?? new Map<string, CallEntry>()
   const saying = watchers.filter((one) => one.said !== undefined)
   const calling = watchers.filter((one) => one.called !== undefined)
   const returning = watchers.filter((one) => one.returned !== undefined)
@@ -71,7 +71,7 @@ export function startFacts(before: FactsState | null = null): Facts {
 }
 
 /** It was only started: its end is told later. */
-function goesOn(call: Called, returned: Returned): boolean {
+function goesOn(call: CallEntry, returned: ResultEntry): boolean {
   return call.act.type === 'command' && call.act.background && returned.ok !== false && returned.exitCode === null
 }
 
@@ -122,7 +122,7 @@ interface TodoState {
   kept: Map<string, Kept>
   /** No longer on the list that is written as a whole. */
   past: Map<string, Kept>
-  open: Map<string, Called>
+  open: Map<string, CallEntry>
 }
 
 /** The agent's todos, kept as one list or by id. What left the list unfinished was dropped. */
@@ -136,7 +136,7 @@ function watchTodos(state: TodoState = { kept: new Map(), past: new Map(), open:
     state.kept.set(key, { ...todo, text, line, at })
   }
 
-  const apply = (call: Called, returned: Returned | null): void => {
+  const apply = (call: CallEntry, returned: ResultEntry | null): void => {
     const { line, at } = returned ?? call
     if (call.act.type === 'todos' && call.act.whole) {
       replace(call.act.todos, line, at)
@@ -278,7 +278,7 @@ function isDecision(sentence: string, signs: RegExp[]): boolean {
 interface FileState {
   found: Map<string, Fact>
   /** Changes whose call did not come back: they may have been made. */
-  open: Map<string, Called>
+  open: Map<string, CallEntry>
   root: string | null
 }
 
@@ -323,14 +323,14 @@ function watchFiles(state: FileState = { found: new Map(), open: new Map(), root
     ],
   }
 
-  function byCommand(command: string, cwd: string | null, returned: Returned, background: boolean): void {
+  function byCommand(command: string, cwd: string | null, returned: ResultEntry, background: boolean): void {
     const { changed, read } = filesOf(command, cwd, returned.ok === false, returned.text)
     // What goes on in the background may not have come to it yet.
     if (!background) for (const path of read) put(path, false, returned.line, returned.at)
     for (const { path, removed } of changed) put(path, true, returned.line, returned.at, removed)
   }
 
-  function unconfirmed(call: Called): Fact[] {
+  function unconfirmed(call: CallEntry): Fact[] {
     if (call.act.type !== 'change') return []
     const path = resolvePath(call.act.path, call.cwd ?? state.root)
     if (found.get(path)?.state === 'changed') return []

@@ -1,4 +1,4 @@
-import type { Called, Said } from '../contract/conversation.js'
+import type { CallEntry, TextEntry } from '../contract/conversation.js'
 import type { Fact } from '../contract/fact.js'
 import { sentencesOf } from './sentences.js'
 import type { Watcher } from './watcher.js'
@@ -12,7 +12,7 @@ interface State {
   users: AskedQuestion[]
   /** Put off by the user: open until he speaks of it again. */
   left: AskedQuestion[]
-  dialogs: Map<string, { call: Called; declined: boolean }>
+  dialogs: Map<string, { call: CallEntry; declined: boolean }>
   endsWithText: boolean
 }
 
@@ -134,7 +134,7 @@ const COMMON =
 const leave = (one: AskedQuestion): Fact => ({ ...one, kind: 'question', state: 'open' })
 const close = (one: AskedQuestion): Fact => ({ ...one, kind: 'question', state: 'answered' })
 
-function dialogQuestions(call: Called): AskedQuestion[] {
+function dialogQuestions(call: CallEntry): AskedQuestion[] {
   if (call.act.type !== 'ask') return []
   return call.act.questions.map((text) => ({
     text,
@@ -148,7 +148,7 @@ function dialogQuestions(call: Called): AskedQuestion[] {
 const COURTESY =
   /^(?:any(?:thing)? (?:else|questions|other)|is there anything else|does that (?:help|make sense)|make sense|sound good|what's next|what next|right|ok|okay)\b/i
 
-function agentsQuestions({ text, line, at }: Pick<Said, 'text' | 'line' | 'at'>): AskedQuestion[] {
+function agentsQuestions({ text, line, at }: Pick<TextEntry, 'text' | 'line' | 'at'>): AskedQuestion[] {
   const sentences = sentencesOf(text)
   return sentences
     .filter((one, i) => one.question && !COURTESY.test(one.text) && !answersItself(sentences[i + 1]?.text))
@@ -188,7 +188,7 @@ const answersItself = (next: string | undefined): boolean =>
 const REQUEST =
   /^(?:(?:and|so|ok|okay|also|but|then|please|hey|hi|thanks|great|good|now)[,.! ]+)*(?:(?:can|could|would|will) (?:you|we)|would you mind|mind|why don't (?:you|we)|how about (?:you|we)|shall we)\b(?! (?:tell|explain|say|know|confirm))/i
 
-function usersQuestions({ text, line, at }: Said): AskedQuestion[] {
+function usersQuestions({ text, line, at }: TextEntry): AskedQuestion[] {
   return sentencesOf(text)
     .filter(
       (one) => one.question && !REQUEST.test(one.text) && (one.text.length > 12 || /[\u3040-\u9fff]/.test(one.text)),

@@ -1,7 +1,7 @@
 import type { EventData } from '../contract/api/event-data.js'
 import type { Usage } from '../contract/reading.js'
 import type { AttemptRecord, JobLevel } from '../contract/records/job.js'
-import type { ContextUsage, RunMessage, ToolResult } from '../contract/runtime.js'
+import type { ContextUsage, RuntimeMessage, ToolResult } from '../contract/runtime.js'
 import { contextPercentages } from '../policy/percent.js'
 import { type JobDependencies, record, recordAttempt } from './dependencies.js'
 import { NO_FAILURES } from './job.js'
@@ -12,7 +12,7 @@ import type { Outcome } from './outcome.js'
 import { ownSpend, plus, ToldSpend, tokensOf } from './told-spend.js'
 
 /** The provider has answered, the client has given up, or the session is opened again. */
-const ENDS_RETRY: ReadonlySet<RunMessage['kind']> = new Set(['answer', 'result', 'started'])
+const ENDS_RETRY: ReadonlySet<RuntimeMessage['kind']> = new Set(['answer', 'result', 'started'])
 const NO_EDITS = { made: 0, denied: 0 }
 
 /** An answer a session can be cut off at, and the calls that a copy does not tell of then. */
@@ -74,7 +74,7 @@ export class AttemptHost implements Host {
     this.#attempt = recordAttempt(this.#deps, this.#attempt, change)
   }
 
-  receiveMessage(message: RunMessage): void {
+  receiveMessage(message: RuntimeMessage): void {
     if (message.kind === 'answer') this.#answered(message)
     if (message.kind === 'started') this.#told.begins(this.#attempt)
     if (message.kind === 'result') {
@@ -96,7 +96,7 @@ export class AttemptHost implements Host {
     else if (ENDS_RETRY.has(message.kind)) this.#endRetry()
   }
 
-  #answered({ usage, calls }: Extract<RunMessage, { kind: 'answer' }>): void {
+  #answered({ usage, calls }: Extract<RuntimeMessage, { kind: 'answer' }>): void {
     const used = usage === null ? null : usage.input + usage.cacheCreation + usage.cacheRead
     const made = calls.map(({ id }) => id)
     if (used !== null) this.#grew(used - (this.#newest?.used ?? used))
@@ -113,7 +113,7 @@ export class AttemptHost implements Host {
     if (by > 0) this.#growth = [...this.#growth, by].slice(-8)
   }
 
-  #retries({ attempt, most, status, delayMs, reason: said }: Extract<RunMessage, { kind: 'retry' }>): void {
+  #retries({ attempt, most, status, delayMs, reason: said }: Extract<RuntimeMessage, { kind: 'retry' }>): void {
     const until = new Date(this.#deps.now().getTime() + delayMs).toISOString()
     const reason = retryReason(status, said)
     record(this.#deps, this.#attempt.jobId, { retry: { reason, attempt, most, until } })

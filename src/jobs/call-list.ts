@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { oneLine } from '../briefs/told-lines.js'
-import type { RunMessage, ToolCall, ToolResult } from '../contract/runtime.js'
+import type { RuntimeMessage, ToolCall, ToolResult } from '../contract/runtime.js'
 import { reasonOf } from '../lib/errors.js'
 import type { Log } from '../lib/log.js'
 import type { Journal, KnownCall } from './journal.js'
@@ -129,7 +129,7 @@ export class CallKeeper {
   }
 
   /** An answer is a place where a copy of the session can be cut off, also by whoever opens the session again. */
-  answered({ uuid, usage, calls }: Extract<RunMessage, { kind: 'answer' }>): void {
+  answered({ uuid, usage, calls }: Extract<RuntimeMessage, { kind: 'answer' }>): void {
     if (uuid === null || usage === null) return
     const used = usage.input + usage.cacheCreation + usage.cacheRead
     const made = calls.map(({ id }) => id)

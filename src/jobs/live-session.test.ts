@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
-import type { RunMessage, RuntimeListener, SessionOptions } from '../contract/runtime.js'
+import type { RuntimeListener, RuntimeMessage, SessionOptions } from '../contract/runtime.js'
 import { silentLog } from '../lib/log.js'
 import { Unread } from '../lib/unread.js'
 import { Journal, notTold, readJournal } from './journal.js'
@@ -12,7 +12,7 @@ import { type Host, LiveSession } from './live-session.js'
 function spoken() {
   const folder = mkdtempSync(join(tmpdir(), 'baton-live-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  const messages = new Unread<RunMessage>()
+  const messages = new Unread<RuntimeMessage>()
   let listener!: RuntimeListener
   let raw: (line: string) => void = () => {}
   const cuts: string[] = []
@@ -67,8 +67,8 @@ function spoken() {
   const live = new LiveSession(runtime, { sessionId: 's' } as SessionOptions, host)
   const spend = { usage: { input: 0, output: 0, cacheCreation: 0, cacheRead: 0 }, costUsd: null }
   const plain = { terminal: 'completed', isError: false, status: null, text: '', turns: 1, spend, ofPrompt: true }
-  const tell = (message: Partial<RunMessage> & { kind: RunMessage['kind'] }): void =>
-    messages.tell({ ...(message.kind === 'result' ? plain : {}), ...message } as RunMessage)
+  const tell = (message: Partial<RuntimeMessage> & { kind: RuntimeMessage['kind'] }): void =>
+    messages.tell({ ...(message.kind === 'result' ? plain : {}), ...message } as RuntimeMessage)
   return { live, host, tell, cuts, journal: journal.path, listener: () => listener, line: () => raw('{}') }
 }
 

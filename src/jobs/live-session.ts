@@ -1,9 +1,9 @@
 import type {
   ContextUsage,
-  RunMessage,
   RunningSession,
   Runtime,
   RuntimeListener,
+  RuntimeMessage,
   SessionOptions,
   ToolResult,
 } from '../contract/runtime.js'
@@ -26,7 +26,7 @@ export interface Host {
   /** A complete batch returned, and the session holds so much. `full`: stop here. */
   recordUsage(usage: ContextUsage): { full: boolean }
   /** Everything the client tells, in order. */
-  receiveMessage(message: RunMessage): void
+  receiveMessage(message: RuntimeMessage): void
   /** True once the session has worked as long as one session may. */
   isTooOld(): boolean
   /** Why it must stop between two batches now; null: it need not. */
@@ -225,7 +225,7 @@ export class LiveSession {
   }
 
   /** What Baton itself refuses while the brief is wanted is no call that the agent may not make. */
-  #asHeard(message: RunMessage): RunMessage {
+  #asHeard(message: RuntimeMessage): RuntimeMessage {
     if (message.kind === 'denied')
       return this.#mode === 'brief'
         ? { kind: 'other', type: 'denied for the brief' }
@@ -246,7 +246,7 @@ export class LiveSession {
   }
 
   /** What a task in the background woke the agent for is no answer to the request of the brief. */
-  #ended(result: Extract<RunMessage, { kind: 'result' }>): void {
+  #ended(result: Extract<RuntimeMessage, { kind: 'result' }>): void {
     if (this.#mode === 'brief' && !result.ofPrompt) return
     this.#idle = false
     this.#isWoken = false
@@ -262,7 +262,7 @@ export class LiveSession {
     return this.#tasks.length === 0 || this.#isSettled
   }
 
-  #judge(result: Extract<RunMessage, { kind: 'result' }>): Outcome {
+  #judge(result: Extract<RuntimeMessage, { kind: 'result' }>): Outcome {
     const outcome = outcomeOf(result, this.#limit)
     // What we cut off ends as we wanted it, whatever the client calls that. Who says that it is done is believed, unless its time was over.
     return this.#stop !== null && (outcome.how !== 'done' || this.#stop.how === 'timeout') ? this.#stop : outcome
@@ -329,7 +329,7 @@ export class LiveSession {
 
   #ears(): RuntimeListener {
     return {
-      heard: (event, payload) => this.#host.answerHook(this.sessionId, event, payload),
+      onHookEvent: (event, payload) => this.#host.answerHook(this.sessionId, event, payload),
       beforeTool: async (call) => {
         if (call.edits) this.#edits.add(call.id)
         if (call.subagent !== null) return {}
@@ -412,7 +412,7 @@ export class LiveSession {
   }
 }
 
-function died({ code, signal, trouble }: Extract<RunMessage, { kind: 'exit' }>, hasSpoken: boolean): Outcome {
+function died({ code, signal, trouble }: Extract<RuntimeMessage, { kind: 'exit' }>, hasSpoken: boolean): Outcome {
   const how = signal === null ? `the client ended with ${code ?? 'no code'}` : `the client was ended by ${signal}`
   const detail = trouble === null || trouble === '' ? how : `${how}: ${trouble}`
   return { how: 'died', detail, ...(code !== null && code > 0 && !hasSpoken && { speechless: true }) }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { RunMessage } from '../contract/runtime.js'
+import type { RuntimeMessage } from '../contract/runtime.js'
 import { ofNobody, outcomeOf } from './outcome.js'
 
-type Result = Extract<RunMessage, { kind: 'result' }>
+type Result = Extract<RuntimeMessage, { kind: 'result' }>
 const usage = { input: 0, output: 0, cacheCreation: 0, cacheRead: 0 }
 const result = (change: Partial<Result>): Result => ({
   kind: 'result',

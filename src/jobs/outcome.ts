@@ -1,4 +1,4 @@
-import type { RunMessage } from '../contract/runtime.js'
+import type { RuntimeMessage } from '../contract/runtime.js'
 
 /** How the work of one session came to its end, whatever its runtime. */
 export type Outcome =
@@ -29,7 +29,7 @@ export type Outcome =
   | { how: 'died'; detail: string /** It failed before its first word. */; speechless?: true }
   | { how: 'stopped'; wanted: 'leave' | 'pause' | 'cancel' }
 
-type Result = Extract<RunMessage, { kind: 'result' }>
+type Result = Extract<RuntimeMessage, { kind: 'result' }>
 
 /** Statuses that mean: not now. */
 const LATER = new Set([408, 409, 425, 429, 500, 502, 503, 504, 529])
@@ -103,7 +103,7 @@ export class RefusedKey {
   #row = 0
 
   /** Why there is no use in asking on; null: there may be. */
-  observe(message: RunMessage): Outcome | null {
+  observe(message: RuntimeMessage): Outcome | null {
     if (message.kind === 'answer') this.#row = 0
     if (message.kind !== 'retry') return null
     const { status, reason } = message

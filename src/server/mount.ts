@@ -2,7 +2,7 @@ import type { Context, Hono } from 'hono'
 import type { BaseIssue } from 'valibot'
 import * as v from 'valibot'
 import type { RouteSpec } from '../contract/api/route.js'
-import { type ReplyOf, ROUTES, type RouteName, type TakenBody, type TakenQuery } from '../contract/api/routes.js'
+import { type ParsedBody, type ParsedQuery, type ReplyOf, ROUTES, type RouteName } from '../contract/api/routes.js'
 import type { Problem } from '../contract/api/shapes.js'
 import { BatonError, EXIT } from '../lib/errors.js'
 import type { CallerEnv } from './access.js'
@@ -12,8 +12,8 @@ export type ServerEnv = CallerEnv
 export interface RouteRequest<N extends RouteName> {
   /** What stands in the path; the empty string where the route has none. */
   id: string
-  query: TakenQuery<N>
-  body: TakenBody<N>
+  query: ParsedQuery<N>
+  body: ParsedBody<N>
 }
 
 /** Answers a request whose caller was checked before. Throws a `BatonError` to refuse. */

@@ -1,18 +1,18 @@
-import type { Act, Called, Entry, Returned, Said } from '../contract/conversation.js'
+import type { CallEntry, Entry, ResultEntry, TextEntry, ToolAction } from '../contract/conversation.js'
 
 /** Entries for the tests of this room. */
-export function said(by: Said['by'], text: string, more: Partial<Said> = {}): Said {
+export function said(by: TextEntry['by'], text: string, more: Partial<TextEntry> = {}): TextEntry {
   return { kind: 'said', by, text, line: 1, at: null, ...more }
 }
 
 let calls = 0
 
-export function called(act: Act, more: Partial<Called> = {}): Called {
+export function called(act: ToolAction, more: Partial<CallEntry> = {}): CallEntry {
   const tool = act.type === 'command' ? 'Bash' : act.type
   return { kind: 'called', callId: `call-${++calls}`, tool, act, line: 1, at: null, cwd: '/home/me/project', ...more }
 }
 
-export function returned(call: Called, text: string, more: Partial<Returned> = {}): Returned {
+export function returned(call: CallEntry, text: string, more: Partial<ResultEntry> = {}): ResultEntry {
   const ok = more.exitCode === undefined || more.exitCode === null || more.exitCode === 0
   const exitCode = call.act.type === 'command' && !call.act.background ? 0 : null
   return {
@@ -33,7 +33,7 @@ export function returned(call: Called, text: string, more: Partial<Returned> = {
 export function ran(
   command: string,
   output = '',
-  more: Partial<Returned> & { cwd?: string; background?: boolean } = {},
+  more: Partial<ResultEntry> & { cwd?: string; background?: boolean } = {},
 ): Entry[] {
   const { cwd, background = false, ...rest } = more
   const call = called({ type: 'command', command, background }, cwd === undefined ? {} : { cwd })

@@ -1,5 +1,5 @@
 import type { Limits } from '../../contract/reading.js'
-import type { Observation, Observed, RawSignal, Signal } from '../../contract/signal.js'
+import type { Observation, RawSignal, Signal, TranscriptEvent } from '../../contract/signal.js'
 import { gitFolderOf, headOf } from '../../lib/git-folder.js'
 import { isAlive, ownProcess, processInfo } from '../../lib/process-info.js'
 import { rememberFor } from '../../lib/remember.js'
@@ -125,7 +125,7 @@ function justTold(signal: Signal, { compactingSince, liveDir }: KnownSession): s
 }
 
 /** The transcript keeps no trace of the refusal itself, but a model that compacts only when refused was refused. */
-function isOverflow(found: Observed, limits: Limits): found is Observed & { type: 'compaction' } {
+function isOverflow(found: TranscriptEvent, limits: Limits): found is TranscriptEvent & { type: 'compaction' } {
   return found.type === 'compaction' && found.trigger === 'auto' && limits.mode === 'reactive'
 }
 

@@ -2,7 +2,7 @@ import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { type Home, makeHome } from '../../../test/harness/home.js'
 import { runPrint } from '../../../test/harness/run-print.js'
-import type { Act, Called, Entry, Returned } from '../../contract/conversation.js'
+import type { CallEntry, Entry, ResultEntry, ToolAction } from '../../contract/conversation.js'
 import { startModel } from '../../model/model.js'
 import type { ScriptInput } from '../../model/script.js'
 import { readConversation } from './conversation.js'
@@ -24,10 +24,10 @@ async function converse(
   return { entries, unread, home }
 }
 
-function outcomes(entries: Entry[]): [Act, Returned | undefined][] {
-  const back = entries.filter((entry): entry is Returned => entry.kind === 'returned')
+function outcomes(entries: Entry[]): [ToolAction, ResultEntry | undefined][] {
+  const back = entries.filter((entry): entry is ResultEntry => entry.kind === 'returned')
   return entries
-    .filter((entry): entry is Called => entry.kind === 'called')
+    .filter((entry): entry is CallEntry => entry.kind === 'called')
     .map((call) => [call.act, back.find(({ callId }) => callId === call.callId)])
 }
 

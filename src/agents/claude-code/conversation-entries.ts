@@ -1,4 +1,4 @@
-import type { Act, Called, Compacted, Entry, Returned, Todo } from '../../contract/conversation.js'
+import type { CallEntry, CompactionEntry, Entry, ResultEntry, Todo, ToolAction } from '../../contract/conversation.js'
 import { askedEnd, type BackgroundEnd, noticedEnd, outcomeOf, textOf } from './conversation-results.js'
 import { actOf } from './conversation-tools.js'
 import { userWords } from './conversation-user.js'
@@ -13,7 +13,7 @@ const TOLD_INSTEAD = /To tell you how to proceed, the user said:\n([\s\S]+)$/
 
 interface Call {
   tool: string
-  act: Act
+  act: ToolAction
   input: Fields | null
 }
 
@@ -21,7 +21,7 @@ interface Call {
 export interface ConversingState {
   calls: Map<string, Call>
   background: Map<string, string>
-  compacted: Compacted | null
+  compacted: CompactionEntry | null
   queued: { text: string; line: number; at: number | null }[]
   ran: string | null
   statuses: Map<string, Todo['status']>
@@ -35,7 +35,7 @@ export class Conversing {
   private readonly calls: Map<string, Call>
   private readonly background: Map<string, string>
   /** Told with its summary, which stands a few lines below. */
-  private compacted: Compacted | null
+  private compacted: CompactionEntry | null
   /** Prompts that wait for the agent: given back at the end if it never took them. */
   private queued: ConversingState['queued']
   private ran: string | null
@@ -133,7 +133,7 @@ export class Conversing {
     if (act.type === 'todos' && !act.whole) this.keepStatus(act.todos, input)
     const refers = act.type === 'other' && /Output/.test(tool)
     this.calls.set(callId, { tool, act, input: refers ? input : null })
-    const called: Called = { kind: 'called', callId, tool, act, ...when }
+    const called: CallEntry = { kind: 'called', callId, tool, act, ...when }
     if (cwd !== null) called.cwd = cwd
     this.out(called)
   }
@@ -184,8 +184,8 @@ export class Conversing {
       this.out({ kind: 'said', by: said.by, text: said.text, ...stops, ...when })
     } else if (said?.type === 'ran') {
       this.ran = `user:${when.line}`
-      const act: Act = { type: 'command', command: said.command, background: false }
-      const called: Called = { kind: 'called', callId: this.ran, tool: '!', act, ...when }
+      const act: ToolAction = { type: 'command', command: said.command, background: false }
+      const called: CallEntry = { kind: 'called', callId: this.ran, tool: '!', act, ...when }
       if (typeof entry.cwd === 'string') called.cwd = entry.cwd
       this.out(called)
     } else if (said?.type === 'printed' && this.ran !== null) {
@@ -222,7 +222,7 @@ export class Conversing {
     } else if (attachment?.type === 'file' && typeof attachment.filename === 'string') {
       // A file the user named with @: the client read it to the agent.
       const callId = `file:${when.line}`
-      const called: Called = {
+      const called: CallEntry = {
         kind: 'called',
         callId,
         tool: '@',
@@ -279,6 +279,6 @@ const nothingYet = (): ConversingState => ({
   untoldBranch: null,
 })
 
-function plain(callId: string, words: string): Omit<Returned, 'line' | 'at'> {
+function plain(callId: string, words: string): Omit<ResultEntry, 'line' | 'at'> {
   return { kind: 'returned', callId, text: words, ok: null, exitCode: null, interrupted: false, answers: [] }
 }

@@ -1,12 +1,12 @@
-import type { Act, Returned, Todo } from '../../contract/conversation.js'
+import type { ResultEntry, Todo, ToolAction } from '../../contract/conversation.js'
 import { wholeTodo } from './conversation-tools.js'
 import { between } from './conversation-user.js'
 import { type Fields, list, number, object, text } from './fields.js'
 
-type Outcome = Pick<Returned, 'text' | 'ok' | 'exitCode' | 'interrupted' | 'answers' | 'refused' | 'todos'>
+type Outcome = Pick<ResultEntry, 'text' | 'ok' | 'exitCode' | 'interrupted' | 'answers' | 'refused' | 'todos'>
 
 /** How a tool result came out. `told`: the client's own record beside it, of whatever shape. */
-export function outcomeOf(block: Fields, told: unknown, entry: Fields, act: Act | null): Outcome {
+export function outcomeOf(block: Fields, told: unknown, entry: Fields, act: ToolAction | null): Outcome {
   const words = textOf(block.content)
   const record = object(told)
   const failed = block.is_error === true
@@ -31,7 +31,7 @@ const REJECTED =
   /^(?:The user doesn't want to (?:proceed with|take) this|\[Request interrupted by user)|Request was aborted|was interrupted by the user/
 
 function exitCodeOf(
-  act: Act,
+  act: ToolAction,
   words: string,
   failed: boolean,
   interrupted: boolean,

@@ -1,8 +1,8 @@
-import type { Act, Todo } from '../../contract/conversation.js'
+import type { Todo, ToolAction } from '../../contract/conversation.js'
 import { type Fields, list, object, text } from './fields.js'
 
 /** What a call of one of the client's tools does. Tools it does not know are `other`, with the words of their input to search by. */
-export function actOf(tool: string, input: Fields): Act {
+export function actOf(tool: string, input: Fields): ToolAction {
   switch (tool) {
     case 'Read':
     case 'NotebookRead':
@@ -32,7 +32,7 @@ export function actOf(tool: string, input: Fields): Act {
   }
 }
 
-function withPath(type: 'read' | 'change', input: Fields): Act {
+function withPath(type: 'read' | 'change', input: Fields): ToolAction {
   const path = text(input.file_path) ?? text(input.notebook_path) ?? text(input.path)
   return path === null ? { type: 'other', words: wordsOf(input) } : { type, path }
 }

@@ -1,8 +1,8 @@
-import type { Said } from '../../contract/conversation.js'
+import type { TextEntry } from '../../contract/conversation.js'
 import { type Fields, object, text } from './fields.js'
 
 export type UserWords =
-  | { type: 'said'; by: Said['by']; text: string }
+  | { type: 'said'; by: TextEntry['by']; text: string }
   /** A line the user ran in the shell himself, or what it printed. */
   | { type: 'ran'; command: string }
   | { type: 'printed'; text: string; failed: boolean }

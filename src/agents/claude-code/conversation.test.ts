@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import type { Called, Compacted, Entry, Returned, Said } from '../../contract/conversation.js'
+import type { CallEntry, CompactionEntry, Entry, ResultEntry, TextEntry } from '../../contract/conversation.js'
 import { readConversation } from './conversation.js'
 
 function folder(): string {
@@ -23,7 +23,7 @@ function read(
 ) {
   const entries: Entry[] = []
   const told = readConversation(file, { ...more, onEntry: (entry) => entries.push(entry) })
-  return { entries, told, said: entries.filter((one): one is Said => one.kind === 'said') }
+  return { entries, told, said: entries.filter((one): one is TextEntry => one.kind === 'said') }
 }
 
 let ids = 0
@@ -159,7 +159,7 @@ test('what the user ran himself is a command whose end is not told', () => {
   ])
 })
 
-test.each<[string, object, Called['act']]>([
+test.each<[string, object, CallEntry['act']]>([
   ['Read', { file_path: '/a' }, { type: 'read', path: '/a' }],
   ['Edit', { file_path: '/a', old_string: 'x' }, { type: 'change', path: '/a' }],
   ['Write', { file_path: '/a', content: 'x' }, { type: 'change', path: '/a' }],
@@ -192,7 +192,7 @@ test.each<[string, object, Called['act']]>([
   ])
 })
 
-test.each<[string, object, Partial<Returned>]>([
+test.each<[string, object, Partial<ResultEntry>]>([
   [
     'success',
     result('t1', 'fine', { is_error: false, toolUseResult: { stdout: 'fine', stderr: '' } }),
@@ -294,7 +294,7 @@ test('a compaction is told with its summary and the lines that were kept', () =>
     prompt('go on'),
   )
   const at = entries.findIndex(({ kind }) => kind === 'compacted')
-  expect(entries[at] as Compacted).toMatchObject({
+  expect(entries[at] as CompactionEntry).toMatchObject({
     line: 4,
     trigger: 'auto',
     keptLines: [2, 3],
@@ -324,7 +324,7 @@ test('a line of 50 MB is read from its beginning, in bounded memory', () => {
   const { entries, told } = read(file)
   expect(told).toMatchObject({ lines: 3, unread: 0, cut: 1 })
   expect(entries[1]).toMatchObject({ kind: 'returned', callId: 't1', text: expect.stringMatching(/^head of it\nx/) })
-  expect((entries[1] as Returned).text.length).toBeLessThan(300_000)
+  expect((entries[1] as ResultEntry).text.length).toBeLessThan(300_000)
   expect(entries[2]).toMatchObject({ text: 'after', line: 3 })
   expect(process.memoryUsage().rss - before).toBeLessThan(150 * 1024 * 1024)
 })

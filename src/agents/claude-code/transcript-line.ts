@@ -1,4 +1,4 @@
-import type { GaveUp } from '../../contract/signal.js'
+import type { FailedCompaction } from '../../contract/signal.js'
 import { count, type Fields, list, object, parseObject, text } from './fields.js'
 import { asksForLarge, familyOf } from './models.js'
 import { type MeasuredUsage, measureUsage } from './usage.js'
@@ -27,7 +27,7 @@ export type TranscriptLine =
     }
   /** The turn ended because the API, or the client before it, refused the prompt as too long. */
   | { type: 'refusal' }
-  | { type: 'gave-up'; how: GaveUp }
+  | { type: 'gave-up'; how: FailedCompaction }
   /** How the user (`named`) or the client calls the conversation. The client repeats the line; the last one counts. */
   | { type: 'title'; text: string; by: 'client' | 'named' }
 

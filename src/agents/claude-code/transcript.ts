@@ -1,6 +1,6 @@
 import { closeSync } from 'node:fs'
 import type { Reading, Usage } from '../../contract/reading.js'
-import type { Cursor, GaveUp, Observed } from '../../contract/signal.js'
+import type { Cursor, FailedCompaction, TranscriptEvent } from '../../contract/signal.js'
 import { type Scanned, scanLines, scanLinesBackwards } from '../../lib/json-lines.js'
 import { lookAtNamedFile, openNamedFile } from '../../lib/named-file.js'
 import { isCandidate, readTranscriptLine, type TranscriptLine } from './transcript-line.js'
@@ -23,7 +23,7 @@ export interface TranscriptOptions {
 }
 
 export interface TranscriptRead {
-  observed: Observed[]
+  observed: TranscriptEvent[]
   spend: Usage & { answers: number }
   /** null: no transcript was readable. */
   cursor: Cursor | null
@@ -31,7 +31,7 @@ export interface TranscriptRead {
   /** The session these answers were copied from; null: they are its own, or the client did not mark them. */
   copiedFrom: string | null
   /** How the last compaction that did not come about ended; null: none, or one came about after it. */
-  gaveUp: GaveUp | null
+  gaveUp: FailedCompaction | null
   /** The newest title, that of the user before the client's; null: none was read. */
   title: { text: string; by: 'client' | 'named' } | null
 }
@@ -119,11 +119,11 @@ function keepNewest(met: [TranscriptLine, number][]): [TranscriptLine, number][]
 
 /** Collects what lines say, each answer once however many lines repeat it. */
 class Gathering {
-  readonly observed: Observed[] = []
+  readonly observed: TranscriptEvent[] = []
   readonly spend = noSpend()
   private branch: string | null = null
   private copiedFrom: string | null = null
-  private gaveUp: GaveUp | null = null
+  private gaveUp: FailedCompaction | null = null
   private title: TranscriptRead['title'] = null
   private refused: boolean
   private answerId: string | null

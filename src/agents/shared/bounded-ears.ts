@@ -29,7 +29,8 @@ export function boundedEars(listener: RuntimeListener, log: Log, ms = EAR_MS): R
     }
   }
   return {
-    heard: async (event, payload) => (await ask('heard', async () => listener.heard?.(event, payload))) ?? '',
+    onHookEvent: async (event, payload) =>
+      (await ask('onHookEvent', async () => listener.onHookEvent?.(event, payload))) ?? '',
     beforeTool: async (call) => (await ask('beforeTool', () => listener.beforeTool(call))) ?? {},
     afterTool: async (result) => void (await ask('afterTool', () => listener.afterTool(result))),
     afterBatch: async (calls) => (await ask('afterBatch', () => listener.afterBatch(calls))) ?? {},

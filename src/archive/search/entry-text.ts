@@ -1,4 +1,4 @@
-import type { Act, Entry } from '../../contract/conversation.js'
+import type { Entry, ToolAction } from '../../contract/conversation.js'
 import type { HitKind } from '../../contract/records/archive.js'
 
 /** What can be found of an entry; null: nothing is said in it. */
@@ -20,7 +20,7 @@ function kindAndText(entry: Entry): { kind: HitKind; text: string } {
   }
 }
 
-function wordsOf(tool: string, act: Act): string {
+function wordsOf(tool: string, act: ToolAction): string {
   switch (act.type) {
     case 'command':
       return act.command

@@ -1,84 +1,97 @@
 import * as v from 'valibot'
 import { HIT_KINDS, TRIGGERS } from '../records/archive.js'
-import { flag, limit, type Routes, whole, words } from './route.js'
-import { count, maybe, text, time } from './shapes.js'
+import { flag, limit, optionalText, type Routes, wholeNumber } from './route.js'
+import { count, nullable, text, time } from './shapes.js'
 
+/** An archive, as every command and route shows it. The fields are explained at `Archive`. */
 export const archive = v.object({
   archive_id: text,
   session_id: text,
-  /** The title of its session; null: none. */
-  title: maybe(text),
-  project: maybe(text),
+  /** Title of the archived session. Null when it has none. */
+  title: nullable(text),
+  project: nullable(text),
   trigger: v.picklist(TRIGGERS),
   created_at: text,
   status: v.picklist(['pending', 'kept', 'failed']),
-  reason: maybe(text),
+  reason: nullable(text),
   bytes: count,
   stored_bytes: count,
-  sha256: maybe(text),
-  path: maybe(text),
+  sha256: nullable(text),
+  path: nullable(text),
   indexed: v.boolean(),
-  subagents: v.array(v.object({ name: text, bytes: count, sha256: maybe(text), trouble: maybe(text) })),
+  subagents: v.array(v.object({ name: text, bytes: count, sha256: nullable(text), trouble: nullable(text) })),
 })
 export type ArchiveShown = v.InferOutput<typeof archive>
 
+/** A place in the archives that matches a search. The fields are explained at `Hit`. */
 export const hit = v.object({
   archive_id: text,
   session_id: text,
-  project: maybe(text),
-  subagent: maybe(text),
+  project: nullable(text),
+  subagent: nullable(text),
   line: count,
   kind: v.picklist(HIT_KINDS),
   text,
   snippet: text,
-  at: maybe(time),
+  at: nullable(time),
 })
+/** The result of a search over all archives. */
 export const hits = v.object({
   hits: v.array(hit),
+  /** Ids of archives whose files could not be read, so they were not searched. */
   unreadable: v.array(text),
-  /** Transcripts that could not be read in time; `archive_id` null: no archive of it is planned yet. */
-  unread: v.array(v.object({ session_id: text, archive_id: maybe(text), bytes: count })),
+  /**
+   * Transcripts that could not be read in time. `archive_id` is null before an archive is planned.
+   */
+  unread: v.array(v.object({ session_id: text, archive_id: nullable(text), bytes: count })),
 })
 export type HitsShown = v.InferOutput<typeof hits>
 export type HitShown = v.InferOutput<typeof hit>
 
-/** A kept transcript, readably: what was said, called and returned, in order. */
+/** A readable page of an archived transcript: texts, tool calls and their results, in order. */
 export const transcript = v.object({
   archive_id: text,
-  subagent: maybe(text),
+  /** Name of the subagent's transcript. Null for the session's own. */
+  subagent: nullable(text),
   entries: v.array(
     v.object({
       line: count,
-      at: maybe(time),
+      at: nullable(time),
       role: v.picklist(['user', 'agent', 'other', 'call', 'result', 'summary']),
-      /** Of a call: the tool's name. */
-      tool: maybe(text),
-      /** Of a call and its result: what joins them. */
-      call_id: maybe(text),
-      /** Of a result: false: it failed. null: not told. */
-      ok: maybe(v.boolean()),
+      /** Name of the called tool. Null in every entry that is not a call. */
+      tool: nullable(text),
+      /** Id that a call and its result share. Null in every other entry. */
+      call_id: nullable(text),
+      /**
+       * False when the call failed.
+       * Null when the client does not say, and in entries that are no result.
+       */
+      ok: nullable(v.boolean()),
       text,
-      /** The text was longer and is cut. */
+      /** True when the text was shortened. */
       cut: v.boolean(),
     }),
   ),
-  /** The line to ask for next (`?from=`); null: this was the end. */
-  next_line: maybe(count),
-  /** What stands before is asked for with `?before=` and this line; null: this was the beginning. */
-  previous_line: maybe(count),
-  /** How many lines the transcript has; null: nobody has counted them. */
-  lines: maybe(count),
+  /** First line of the next page, for `?from=`. Null on the last page. */
+  next_line: nullable(count),
+  /** Line to pass as `?before=` for the page before this one. Null on the first page. */
+  previous_line: nullable(count),
+  /** Number of lines in the transcript. Null when they have not been counted. */
+  lines: nullable(count),
 })
 export type TranscriptPart = v.InferOutput<typeof transcript>
 
-export const restoreWish = v.strictObject({
+/** Body of a restore: writes an archived transcript to the file `to`. */
+export const restoreRequest = v.strictObject({
   to: v.pipe(text, v.minLength(1), v.maxLength(4_096)),
+  /** True to overwrite an existing file. */
   force: v.optional(v.boolean(), false),
-  /** The transcript of this subagent; null: the session's own. */
-  subagent: v.optional(maybe(text), null),
+  /** Name of the subagent whose transcript is restored. Null for the session's own. */
+  subagent: v.optional(nullable(text), null),
 })
-export const restored = v.object({ archive_id: text, path: text, bytes: count, sha256: maybe(text) })
-export const forgotten = v.object({ session_id: text, archives: count, freed_bytes: count, words: count })
+export const restoreResult = v.object({ archive_id: text, path: text, bytes: count, sha256: nullable(text) })
+/** Data of a session that `forget` deleted. `words`: texts in loss reports, briefs and messages. */
+export const forgetResult = v.object({ session_id: text, archives: count, freed_bytes: count, words: count })
 
 /** Routes of archives. */
 export const archiveRoutes = {
@@ -86,7 +99,7 @@ export const archiveRoutes = {
     method: 'get',
     path: '/api/archives',
     summary: 'Kept transcripts, newest first',
-    query: { session: words, project: words, limit: limit(1_000) },
+    query: { session: optionalText, project: optionalText, limit: limit(1_000) },
     reply: v.object({ archives: v.array(archive), total_bytes: v.number(), index_bytes: v.number() }),
     refusals: [404],
   },
@@ -94,7 +107,12 @@ export const archiveRoutes = {
     method: 'get',
     path: '/api/archives/search',
     summary: 'Full text over all of them',
-    query: { q: v.pipe(text, v.minLength(1), v.maxLength(1_000)), session: words, project: words, limit: limit(200) },
+    query: {
+      q: v.pipe(text, v.minLength(1), v.maxLength(1_000)),
+      session: optionalText,
+      project: optionalText,
+      limit: limit(200),
+    },
     reply: hits,
     refusals: [404],
   },
@@ -109,12 +127,13 @@ export const archiveRoutes = {
     method: 'get',
     path: '/api/archives/{id}/transcript',
     summary: 'What it holds, readably',
-    // From a line on, or what stands before one; a line is never divided. `whole`: no text is cut.
+    // `from` starts at a line, `before` ends in front of one. A line is never split.
+    // `whole` turns off cutting.
     query: {
-      from: v.optional(whole(1, 999_999_999)),
-      before: v.optional(whole(1, 999_999_999)),
+      from: v.optional(wholeNumber(1, 999_999_999)),
+      before: v.optional(wholeNumber(1, 999_999_999)),
       limit: limit(1_000),
-      subagent: words,
+      subagent: optionalText,
       whole: flag,
     },
     reply: transcript,
@@ -124,8 +143,8 @@ export const archiveRoutes = {
     method: 'post',
     path: '/api/archives/{id}/restore',
     summary: 'The transcript as it was, into a file',
-    body: restoreWish,
-    reply: restored,
+    body: restoreRequest,
+    reply: restoreResult,
     refusals: [404, 409],
   },
 } as const satisfies Routes

@@ -1,69 +1,85 @@
 import * as v from 'valibot'
 import { BRIEF_STATUSES } from '../records/brief.js'
-import { limit, type Routes, words } from './route.js'
-import { count, figure, maybe, text, time } from './shapes.js'
+import { limit, optionalText, type Routes } from './route.js'
+import { count, nullable, number, text, time } from './shapes.js'
 
+/** How much of a session a brief covers. The fields are explained at `Coverage`. */
 export const coverage = v.object({
-  score: figure,
+  score: number,
   missing: v.array(v.object({ kind: text, text })),
   unsupported: v.array(text),
   by_kind: v.record(text, v.object({ total: count, kept: count })),
 })
 
+/** A brief, as every command and route shows it. The fields are explained at `BriefRecord`. */
 export const brief = v.object({
   brief_id: text,
   seat_id: text,
   session_id: text,
-  /** The title of its session; null: none. */
-  title: maybe(text),
-  parent_brief_id: maybe(text),
+  /** Title of the session that the brief is about. Null when it has none. */
+  title: nullable(text),
+  parent_brief_id: nullable(text),
   sequence: count,
   author: v.picklist(['agent', 'fork', 'user', 'baton']),
   status: v.picklist(BRIEF_STATUSES),
-  reason: maybe(text),
+  reason: nullable(text),
   agent: text,
-  model: maybe(text),
-  project: maybe(text),
-  branch: maybe(text),
-  commit: maybe(text),
-  used_tokens: maybe(count),
-  compaction_tokens: maybe(count),
+  model: nullable(text),
+  project: nullable(text),
+  branch: nullable(text),
+  commit: nullable(text),
+  used_tokens: nullable(count),
+  compaction_tokens: nullable(count),
   taken_at: time,
   path: text,
   sha256: text,
-  coverage: maybe(coverage),
-  used_at: maybe(time),
-  used_by_session_id: maybe(text),
+  coverage: nullable(coverage),
+  used_at: nullable(time),
+  used_by_session_id: nullable(text),
   addenda: v.array(v.object({ at: time, path: text })),
 })
 export type BriefShown = v.InferOutput<typeof brief>
 
-/** A brief of a list: with the handoff that waits for it, and what its seat is called. */
+/** A brief in a list, with its seat's name and the deadline of its review. */
 export const briefRow = v.object({
+  /** Null when the seat has no name. */
   ...brief.entries,
-  seat_name: maybe(text),
-  /** While it waits for a review: until when; null: until somebody says yes, or it does not wait. */
-  review_until: maybe(time),
+  seat_name: nullable(text),
+  /**
+   * When the review ends by itself.
+   * Null when the brief waits for an explicit approval, or is not under review.
+   */
+  review_until: nullable(time),
 })
 export type BriefRow = v.InferOutput<typeof briefRow>
 
+/** A brief with its text, as the review page needs it. */
 export const briefDetail = v.object({
   ...briefRow.entries,
-  /** `genuine`: Baton's own, unchanged. Only then there is a `text`. */
+  /**
+   * `genuine`: Baton signed this file and nobody changed it since.
+   * `text` is null for any other verdict.
+   */
   verdict: text,
-  text: maybe(text),
-  /** The lines of the text that Baton appended itself. */
+  text: nullable(text),
+  /** Lines of the text that Baton appended, not the author. */
   added: v.array(text),
-  addenda_text: v.array(v.object({ at: time, text: maybe(text) })),
-  /** The brief this seat was given before: for the difference between them. null: there is none, or it cannot be read. */
-  parent: maybe(v.object({ brief_id: text, sequence: count, text })),
-  handoff_id: maybe(text),
-  handoff_state: maybe(text),
+  addenda_text: v.array(v.object({ at: time, text: nullable(text) })),
+  /**
+   * The brief this seat received before, to show the difference.
+   * Null when there is none or it is unreadable.
+   */
+  parent: nullable(v.object({ brief_id: text, sequence: count, text })),
+  /** The handoff that uses this brief. Null when none does. */
+  handoff_id: nullable(text),
+  handoff_state: nullable(text),
 })
 export type BriefDetail = v.InferOutput<typeof briefDetail>
 
 export const briefEdit = v.strictObject({ text: v.pipe(text, v.minLength(1), v.maxLength(1_000_000)) })
-/** While somebody edits a brief it is not used. */
+/**
+ * A brief is not used while the user edits it, so the page reports when editing begins and ends.
+ */
 export const briefHold = v.strictObject({ editing: v.boolean() })
 
 /** Routes of briefs. */
@@ -72,7 +88,7 @@ export const briefRoutes = {
     method: 'get',
     path: '/api/briefs',
     summary: 'Briefs, newest first',
-    query: { seat: words, session: words, status: words, limit: limit(1_000) },
+    query: { seat: optionalText, session: optionalText, status: optionalText, limit: limit(1_000) },
     reply: v.object({ briefs: v.array(briefRow) }),
     refusals: [404],
   },
@@ -88,7 +104,7 @@ export const briefRoutes = {
     path: '/api/briefs/{id}',
     summary: 'Another text in its place; a brief of its own',
     body: briefEdit,
-    // A brief may have a million characters, and JSON may spell each of them with more than one byte.
+    // A brief may have a million characters, and JSON may encode a character in more than one byte.
     bodyMegabytes: 4,
     reply: briefRow,
     refusals: [404, 409],

@@ -1,28 +1,31 @@
 import * as v from 'valibot'
 import type { Event, EventType } from '../records/event.js'
-import { count, figure, maybe, text, time } from './shapes.js'
+import { count, nullable, number, text, time } from './shapes.js'
 
 const flag = v.boolean()
-/** Only after `baton archive forget`: the event's conversation text is gone. */
+/** True after `baton archive forget` deleted the event's conversation text. Absent otherwise. */
 const forgotten = v.optional(flag)
 
-/** Both percentages are of the compaction point and add up to 100; null while the point is not known. */
-const percentages = { contextUsedPercent: maybe(figure), contextRemainingPercent: maybe(figure) }
+/** Percentages of the compaction point. They add up to 100. Null while the point is unknown. */
+const percentages = { contextUsedPercent: nullable(number), contextRemainingPercent: nullable(number) }
 
 const handoffFields = {
-  /** Null outside a job. */
-  agentName: maybe(text),
-  /** Null outside a job. */
-  jobId: maybe(text),
+  /** Name of the job's agent in `baton.yaml`. Null outside a job. */
+  agentName: nullable(text),
+  /** Null when the handoff does not belong to a job. */
+  jobId: nullable(text),
   oldSessionId: text,
   /** Null until the fresh session has started. */
-  newSessionId: maybe(text),
-  /** 0 to 1, of the window. */
-  usagePercent: maybe(figure),
-  inputTokens: maybe(count),
-  contextWindow: maybe(count),
+  newSessionId: nullable(text),
+  /** Share of the context window in use, 0 to 1. Null while the window is unknown. */
+  usagePercent: nullable(number),
+  inputTokens: nullable(count),
+  contextWindow: nullable(count),
   handoffNumber: count,
-  /** Only where a copy of the session was to write the brief: how that ended. */
+  /**
+   * Result of the fork, a copy of the session that writes the brief.
+   * Absent when no fork was wanted.
+   */
   fork: v.optional(text),
 }
 
@@ -31,29 +34,30 @@ const handoffIds = {
   handoff_id: v.optional(text),
 }
 
-/** `mod`: inside the client. `tmux`: typed into its terminal. `start`: by the user's own clear or start. */
-const way = v.optional(maybe(v.picklist(['mod', 'tmux', 'start'])))
+/** How the fresh session was begun. The values are explained at `HandoffWay`. */
+const way = v.optional(nullable(v.picklist(['mod', 'tmux', 'start'])))
 
-const jobEnd = v.looseObject({ exit_reason: maybe(text), detail: text, handoffs: count })
+const jobEnd = v.looseObject({ exit_reason: nullable(text), detail: text, handoffs: count })
 
+/** `of`: number of checks in this round. */
 const checkPlace = { round: count, rounds: count, of: count }
 
 /**
- * The `data` of each type of event. Keys may be added later, so the objects are open. The events that
- * older programs know (`context_warning`, `compaction_*`, `handoff_started`, `handoff_completed`)
- * have their camelCase names.
+ * The `data` of each type of event. Keys may be added later, so the objects are open.
+ * Events with camelCase keys (`context_warning`, `compaction_*`, `handoff_started` and
+ * `handoff_completed`) keep them because older programs read these names.
  */
 export const EVENT_DATA = {
-  session_started: v.looseObject({ source: text, cwd: maybe(text), model: maybe(text) }),
-  /** `reason`: the client's word; `gone` when its process ended without one. */
-  session_ended: v.looseObject({ reason: maybe(text) }),
+  session_started: v.looseObject({ source: text, cwd: nullable(text), model: nullable(text) }),
+  /** `reason`: the client's own text, or `gone` when its process ended without giving one. */
+  session_ended: v.looseObject({ reason: nullable(text) }),
   reading: v.looseObject({
     used_tokens: count,
-    window_tokens: maybe(count),
-    compaction_tokens: maybe(count),
-    used_percent: maybe(figure),
-    compaction_percent: maybe(figure),
-    model: maybe(text),
+    window_tokens: nullable(count),
+    compaction_tokens: nullable(count),
+    used_percent: nullable(number),
+    compaction_percent: nullable(number),
+    model: nullable(text),
     source: text,
     exact: flag,
     cycle: count,
@@ -64,51 +68,54 @@ export const EVENT_DATA = {
   }),
   level_crossed: v.looseObject({
     level: text,
-    at_tokens: maybe(count),
-    used_tokens: maybe(count),
-    compaction_percent: maybe(figure),
-    /** Absent for a level of the job's own agent. */
+    at_tokens: nullable(count),
+    used_tokens: nullable(count),
+    compaction_percent: nullable(number),
+    /** Absent for a level that the job's own agent defines. */
     cycle: v.optional(count),
-    /** Only for a level of the job's own agent, with `of_job`. */
+    /** Present only for a level that the job's own agent defines, together with `of_job`. */
     actions: v.optional(v.array(text)),
     of_job: v.optional(flag),
   }),
   context_warning: v.looseObject({
     ...percentages,
-    /** Of the answer itself; null while only the sum is known. */
-    inputTokens: maybe(count),
-    cacheTokens: maybe(count),
-    contextWindow: maybe(count),
-    compactionTokens: maybe(count),
-    usedTokens: maybe(count),
+    /**
+     * Counts of the model's answer itself, whichever source measured it.
+     * Null while only the sum is known.
+     */
+    inputTokens: nullable(count),
+    cacheTokens: nullable(count),
+    contextWindow: nullable(count),
+    compactionTokens: nullable(count),
+    usedTokens: nullable(count),
     level: text,
     levels: v.array(text),
-    /** Null where nobody was told. */
-    messageId: maybe(text),
+    /** The message that carried the warning. Null when nothing was sent. */
+    messageId: nullable(text),
     of_job: v.optional(flag),
   }),
   compaction_start: v.looseObject({
     triggerReason: v.picklist(['threshold_exceeded', 'manual']),
     ...percentages,
-    compactionTokens: maybe(count),
-    /** Only where the client compacted between turns, by itself. */
+    compactionTokens: nullable(count),
+    /** True when the client compacted by itself between turns. Absent otherwise. */
     idle: v.optional(flag),
   }),
   compaction_complete: v.looseObject({
     outcome: v.picklist(['completed', 'failed', 'blocked', 'thrashing', 'unknown']),
     triggerReason: v.picklist(['threshold_exceeded', 'manual']),
-    /** Only after the model refused the conversation as too long. */
+    /** True when the model had refused the conversation as too long. Absent otherwise. */
     overflow: v.optional(flag),
-    /** Only where the client compacted between turns, by itself. */
+    /** True when the client compacted by itself between turns. Absent otherwise. */
     idle: v.optional(flag),
-    /** Null while it is not known, and after it was forgotten. */
-    summary: maybe(text),
+    /** Null while the summary is unknown, and after it was forgotten. */
+    summary: nullable(text),
     forgotten,
-    tokensBefore: maybe(count),
-    tokensAfter: maybe(count),
-    tokensSaved: maybe(figure),
-    durationMs: maybe(figure),
-    compactionTokens: maybe(count),
+    tokensBefore: nullable(count),
+    tokensAfter: nullable(count),
+    tokensSaved: nullable(number),
+    durationMs: nullable(number),
+    compactionTokens: nullable(count),
   }),
   archive_created: v.looseObject({
     archive_id: text,
@@ -122,27 +129,30 @@ export const EVENT_DATA = {
   }),
   loss_report: v.looseObject({
     compaction_started_at: time,
-    archive_id: maybe(text),
+    archive_id: nullable(text),
     facts: count,
     facts_kept: count,
     by_kind: v.record(text, v.object({ total: count, kept: count })),
-    /** The most needed first; `lost_more` says how many are left out. Empty after they were forgotten. */
-    lost: v.array(v.object({ kind: text, text, state: maybe(text), line: count })),
+    /**
+     * Lost facts, most needed first. `lost_more` counts those left out.
+     * Empty after they were forgotten.
+     */
+    lost: v.array(v.object({ kind: text, text, state: nullable(text), line: count })),
     lost_more: count,
     forgotten,
   }),
   recovery_delivered: v.looseObject({
     message_id: text,
     compaction_started_at: time,
-    /** 1: the facts every session needs. 2: those the summary lost. */
+    /** Step 1 restores facts that every session needs, step 2 facts that the summary lost. */
     step: v.picklist([1, 2]),
     facts: count,
   }),
   handoff_requested: v.looseObject({
     handoff_id: text,
     cause: text,
-    level: maybe(text),
-    reason: maybe(text),
+    level: nullable(text),
+    reason: nullable(text),
     number: count,
     forgotten,
   }),
@@ -150,56 +160,62 @@ export const EVENT_DATA = {
   handoff_completed: v.looseObject({
     ...handoffIds,
     ...handoffFields,
-    brief_id: maybe(text),
+    brief_id: nullable(text),
     way,
-    /** Only in a job: how much of what happened the brief covers, 0 to 1. */
-    coverage: v.optional(maybe(figure)),
+    /** Share of the session's facts that the brief covers, 0 to 1. Absent outside a job. */
+    coverage: v.optional(nullable(number)),
   }),
-  handoff_failed: v.looseObject({ ...handoffIds, ...handoffFields, reason: maybe(text), forgotten }),
-  handoff_cancelled: v.looseObject({ ...handoffIds, ...handoffFields, reason: maybe(text), forgotten }),
+  handoff_failed: v.looseObject({ ...handoffIds, ...handoffFields, reason: nullable(text), forgotten }),
+  handoff_cancelled: v.looseObject({ ...handoffIds, ...handoffFields, reason: nullable(text), forgotten }),
   message_queued: v.looseObject({
     message_id: text,
     to: text,
     category: text,
     mode: v.picklist(['sequential', 'important', 'urgent']),
-    /** Absent where Baton itself is the sender. */
+    /** Absent when Baton itself is the sender. */
     sender: v.optional(text),
   }),
-  message_delivered: v.looseObject({ message_id: text, via: maybe(text), repeated: flag }),
-  message_cancelled: v.looseObject({ message_id: text, reason: maybe(text), sender: v.optional(text), forgotten }),
+  message_delivered: v.looseObject({ message_id: text, via: nullable(text), repeated: flag }),
+  message_cancelled: v.looseObject({ message_id: text, reason: nullable(text), sender: v.optional(text), forgotten }),
   job_started: v.looseObject({}),
-  /** The session that a job began with, where it might have continued one. */
+  /** Emitted when a job could have continued an earlier session. `how` says what it did instead. */
   job_session: v.looseObject({
     how: v.picklist(['continued', 'brief', 'fresh']),
     reason: text,
     previous_session_id: text,
-    brief_id: maybe(text),
+    brief_id: nullable(text),
   }),
   job_progress: v.looseObject({
     handoffs: count,
     max_handoffs: count,
     total_steps: count,
     spent_tokens: count,
-    /** Number of the session in the job, from 1. */
+    /** Number of the session in the job, counted from 1. */
     session: count,
     steps: count,
-    used_tokens: maybe(count),
-    window_tokens: maybe(count),
-    compaction_tokens: maybe(count),
-    /** Null until the client has told what every session cost. */
-    cost_usd: maybe(figure),
-    /** After a measured step: where this session is handed off, and its growth per step. */
-    full_at: v.optional(maybe(figure)),
-    tokens_per_step: v.optional(maybe(figure)),
-    /** While the client waits for the model: why, which attempt, how long. */
+    used_tokens: nullable(count),
+    window_tokens: nullable(count),
+    compaction_tokens: nullable(count),
+    /** Null until the client has reported the cost of every session. */
+    cost_usd: nullable(number),
+    /**
+     * Tokens at which this session hands off, and its growth per step.
+     * Absent before the first step.
+     */
+    full_at: v.optional(nullable(number)),
+    tokens_per_step: v.optional(nullable(number)),
+    /**
+     * Why the client waits for the model, in which attempt and for how long.
+     * Absent while it does not wait.
+     */
     waiting: v.optional(text),
-    attempt: v.optional(maybe(figure)),
-    delay_ms: v.optional(maybe(figure)),
+    attempt: v.optional(nullable(number)),
+    delay_ms: v.optional(nullable(number)),
     /** Background tasks that still run after the turn. */
     background: v.optional(count),
   }),
-  /** `until` null: for a free place. */
-  job_waiting: v.looseObject({ until: maybe(time), reason: maybe(text) }),
+  /** `until` is null when the job waits for a free slot. */
+  job_waiting: v.looseObject({ until: nullable(time), reason: nullable(text) }),
   job_paused: jobEnd,
   job_resumed: v.looseObject({}),
   job_completed: jobEnd,
@@ -212,27 +228,31 @@ export const EVENT_DATA = {
     name: text,
     command: text,
     ok: flag,
-    exit_code: maybe(figure),
+    exit_code: nullable(number),
     timed_out: flag,
-    duration_ms: figure,
-    output_path: maybe(text),
+    duration_ms: number,
+    output_path: nullable(text),
   }),
   checks_completed: v.looseObject({
     ...checkPlace,
     passed: count,
     failed: count,
-    /** `agent`: the failures go back to the agent. */
+    /** `agent`: the failures are sent back to the agent. */
     next: v.picklist(['completed', 'failed', 'agent']),
   }),
-  guard_tripped: v.looseObject({ guard: text, reason: text, level: maybe(text) }),
-  silence_alarm: v.looseObject({ tool_calls: count, minutes: figure, since: time }),
+  guard_tripped: v.looseObject({ guard: text, reason: text, level: nullable(text) }),
+  silence_alarm: v.looseObject({ tool_calls: count, minutes: number, since: time }),
 } as const
 
 /** The `data` of an event by its type. */
 export type EventData = { [Type in keyof typeof EVENT_DATA]: v.InferOutput<(typeof EVENT_DATA)[Type]> }
 
-/** An event whose `type` tells the shape of its `data`. Programs get this one; the store keeps any data. */
+/**
+ * An event whose `type` determines the shape of its `data`.
+ * Programs receive this type; the store accepts any data.
+ */
 export type TypedEvent = { [Type in EventType]: EventOf<Type> }[EventType]
+/** An event of one given type. */
 export type EventOf<Type extends EventType> = Omit<Event, 'type' | 'data'> & { type: Type; data: EventData[Type] }
 
 /** The fields that every event of a handoff has. */
@@ -243,21 +263,22 @@ const eventOf = <Type extends keyof EventData>(type: Type) =>
     id: v.pipe(v.number(), v.integer()),
     type: v.literal(type),
     at: time,
-    session_id: maybe(text),
-    seat_id: maybe(text),
-    job_id: maybe(text),
+    session_id: nullable(text),
+    seat_id: nullable(text),
+    job_id: nullable(text),
     data: EVENT_DATA[type],
   })
 
-/** One event, by its type. */
+/** Schema of an event, selected by its type. */
 export const event = v.variant(
   'type',
   Object.keys(EVENT_DATA).map((type) => eventOf(type as keyof EventData)),
 )
 
 /**
- * True for an event of Baton, from the stream, `/api/events`, `baton events --json` or a job's output,
- * whose data has the shape of this version; with `type`, only for events of that type.
+ * Returns true when a value is an event whose data has the shape of this version.
+ * With `type`, only events of that type pass. Accepts values from the stream, `/api/events`,
+ * `baton events --json` and the output of a job.
  */
 export function isEvent<Type extends EventType = EventType>(
   value: unknown,

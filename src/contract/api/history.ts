@@ -1,35 +1,36 @@
 import * as v from 'valibot'
-import { type Routes, whole, words } from './route.js'
-import { count, figure, maybe, text } from './shapes.js'
+import { optionalText, type Routes, wholeNumber } from './route.js'
+import { count, nullable, number, text } from './shapes.js'
 
-const figures = {
-  /** Those that spent something. */
+const spendFields = {
+  /** Number of sessions that spent tokens. */
   sessions: count,
   steps: count,
   input_tokens: count,
   output_tokens: count,
   cache_creation_tokens: count,
   cache_read_tokens: count,
-  cache_hit_rate: maybe(figure),
-  /** null: no client said what it cost. */
-  cost_usd: maybe(figure),
+  cache_hit_rate: nullable(number),
+  /** Null when no client reported a cost. */
+  cost_usd: nullable(number),
   compactions: count,
   handoffs: count,
-  /** What compactions and handoffs took out of windows. */
+  /** Tokens that compactions and handoffs removed from context windows. */
   tokens_saved: count,
 }
 
-export type HistoryFigures = v.InferOutput<v.ObjectSchema<typeof figures, undefined>>
+export type HistoryFigures = v.InferOutput<v.ObjectSchema<typeof spendFields, undefined>>
 
+/** Spend by day, project and model. */
 export const history = v.object({
   timezone: text,
-  /** Newest last; days without anything are there with zeros. */
-  days: v.array(v.object({ date: text, ...figures })),
-  projects: v.array(v.object({ project: maybe(text), ...figures })),
-  models: v.array(v.object({ model: maybe(text), ...figures })),
-  totals: v.object(figures),
-  /** The first day of which anything was recorded; null: none. */
-  since: maybe(text),
+  /** Spend per day, newest last. Days without activity are included with zeros. */
+  days: v.array(v.object({ date: text, ...spendFields })),
+  projects: v.array(v.object({ project: nullable(text), ...spendFields })),
+  models: v.array(v.object({ model: nullable(text), ...spendFields })),
+  totals: v.object(spendFields),
+  /** First day with a record. Null when nothing was recorded yet. */
+  since: nullable(text),
 })
 export type History = v.InferOutput<typeof history>
 
@@ -39,7 +40,7 @@ export const historyRoutes = {
     method: 'get',
     path: '/api/history',
     summary: 'Spend and sessions by day, project and model',
-    query: { days: v.optional(whole(1, 400)), timezone: words },
+    query: { days: v.optional(wholeNumber(1, 400)), timezone: optionalText },
     reply: history,
   },
 } as const satisfies Routes

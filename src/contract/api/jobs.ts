@@ -1,121 +1,138 @@
 import * as v from 'valibot'
 import { EXIT_REASONS, JOB_STATES, PERMISSION_MODES, RUNTIMES } from '../records/job.js'
-import { flag, type Routes, words } from './route.js'
-import { count, figure, maybe, spend, text, time } from './shapes.js'
+import { flag, optionalText, type Routes } from './route.js'
+import { count, nullable, number, spend, text, time } from './shapes.js'
 
+/** A session of a job. The fields are explained at `AttemptRecord`. */
 export const attempt = v.object({
   session_id: text,
   number: count,
   start: v.picklist(['fresh', 'resume', 'brief']),
   state: text,
-  brief_id: maybe(text),
-  used_tokens: maybe(count),
-  window_tokens: maybe(count),
-  compaction_tokens: maybe(count),
+  brief_id: nullable(text),
+  used_tokens: nullable(count),
+  window_tokens: nullable(count),
+  compaction_tokens: nullable(count),
   steps: count,
   compactions: count,
-  cost_usd: maybe(figure),
+  cost_usd: nullable(number),
   started_at: time,
-  ended_at: maybe(time),
+  ended_at: nullable(time),
 })
 
+/** Result of one check of a job. The fields are explained at `CheckResult`. */
 export const check = v.object({
   name: text,
   command: text,
   round: count,
   ok: v.boolean(),
-  exit_code: maybe(v.number()),
+  exit_code: nullable(v.number()),
   timed_out: v.boolean(),
-  duration_ms: figure,
+  duration_ms: number,
   output_path: text,
 })
 
-/** A job as `jobs list` has it. */
+/** A job in a list. The fields are explained at `JobRecord` and `JobSpec`. */
 export const job = v.object({
   job_id: text,
   status: v.picklist(JOB_STATES),
-  exit_reason: maybe(v.picklist(EXIT_REASONS)),
-  detail: maybe(text),
-  agent: maybe(text),
-  work_item: maybe(text),
+  exit_reason: nullable(v.picklist(EXIT_REASONS)),
+  detail: nullable(text),
+  agent: nullable(text),
+  work_item: nullable(text),
   prompt: text,
-  /** Its agent and work item, else its prompt, shortened; null: it has none. */
-  title: maybe(text),
-  model: maybe(text),
+  /** Agent and work item, or else the prompt, shortened. Null when the job has neither. */
+  title: nullable(text),
+  model: nullable(text),
   runtime: v.picklist(RUNTIMES),
   seat_id: text,
-  parent_seat_id: maybe(text),
-  session_id: maybe(text),
+  parent_seat_id: nullable(text),
+  session_id: nullable(text),
   sessions: v.array(attempt),
   handoffs: count,
   max_handoffs: count,
   compactions: count,
-  /** Answers of the model over all sessions. */
+  /** Answers of the model, over all sessions of the job. */
   steps: count,
-  /** null: the client's own. */
-  permission_mode: maybe(text),
-  /** Calls that the permission mode denied, and those among them that change files. */
+  /** Null when the client's own setting applies. */
+  permission_mode: nullable(text),
+  /**
+   * Tool calls that the permission mode denied.
+   * `denied_edits` counts those that would change files.
+   */
   denied_calls: count,
   denied_edits: count,
   spend,
   checks: v.array(check),
   folder: text,
-  worktree_path: maybe(text),
-  branch_name: maybe(text),
-  wait_until: maybe(time),
-  /** The failure after which a request is tried again; null: none. */
-  retry: maybe(v.object({ reason: text, attempt: count, max_attempts: maybe(count), at: time })),
+  worktree_path: nullable(text),
+  branch_name: nullable(text),
+  wait_until: nullable(time),
+  /** The failure that is being retried. Null when none is. */
+  retry: nullable(v.object({ reason: text, attempt: count, max_attempts: nullable(count), at: time })),
   created_at: time,
-  started_at: maybe(time),
-  ended_at: maybe(time),
-  ran_ms: figure,
-  runner: maybe(v.object({ pid: v.number(), alive: v.boolean() })),
-  result: maybe(text),
+  started_at: nullable(time),
+  ended_at: nullable(time),
+  ran_ms: number,
+  runner: nullable(v.object({ pid: v.number(), alive: v.boolean() })),
+  result: nullable(text),
 })
 export type JobShown = v.InferOutput<typeof job>
 
+/** A job with its configuration, for the page of one job. */
 export const jobDetail = v.object({
   ...job.entries,
-  /** The checks it is configured with, in the order they run. */
+  /** Configured checks, in the order they run. */
   configured_checks: v.array(v.object({ name: text, command: text })),
-  budgets: v.object({ usd: maybe(figure), tokens: maybe(figure), turns: maybe(figure), minutes: maybe(figure) }),
-  /** Where its own files lie. */
+  budgets: v.object({
+    usd: nullable(number),
+    tokens: nullable(number),
+    turns: nullable(number),
+    minutes: nullable(number),
+  }),
+  /** Path of the folder with the job's logs and check outputs. */
   files: text,
 })
 export type JobDetail = v.InferOutput<typeof jobDetail>
 
-/** `other`: what the agent was told. `ok`: false of a result that failed. */
+/**
+ * A line of a job's log. `other`: text that the agent received. `ok` is false for a failed result.
+ */
 export const jobLogLine = v.object({
-  at: maybe(time),
+  at: nullable(time),
   kind: v.picklist(['agent', 'call', 'result', 'baton', 'other']),
   text,
   ok: v.boolean(),
-  /** Joins a result to its call; absent in other lines. */
+  /** Id that a call and its result share. Absent in other lines. */
   call_id: v.optional(text),
 })
 export type JobLogLine = v.InferOutput<typeof jobLogLine>
 
-/** A part of what a job's clients said, as `jobs logs` tells it, plain text, long ones cut. `next`: where to read on (`?after=`). */
+/**
+ * A page of a job's log, as `jobs logs` prints it, with long texts shortened.
+ * `next` is the cursor for `?after=`.
+ */
 export const jobLog = v.object({
   lines: v.array(jobLogLine),
   next: text,
-  /** There is more right now. */
+  /** True when more lines are available now. */
   more: v.boolean(),
 })
 export type JobLogPart = v.InferOutput<typeof jobLog>
 
+/** Body of a request that starts a job. */
 export const newJob = v.strictObject({
-  /** A folder Baton knows, as `/api/projects` names it. */
+  /** Path of a known folder, as `/api/projects` lists it. */
   project: text,
-  /** The name of an agent in that project's `baton.yaml`; null: none, the prompt alone. */
-  agent: v.optional(maybe(text), null),
-  /** Null: the agent's, else the client's own. */
-  permission_mode: v.optional(maybe(v.picklist(PERMISSION_MODES)), null),
-  prompt: v.optional(maybe(v.pipe(text, v.maxLength(100_000))), null),
-  work_item: v.optional(maybe(v.pipe(text, v.maxLength(200))), null),
+  /** Name of an agent in that project's `baton.yaml`. Null to run the prompt alone. */
+  agent: v.optional(nullable(text), null),
+  /** Null for the agent's setting, or else the client's own. */
+  permission_mode: v.optional(nullable(v.picklist(PERMISSION_MODES)), null),
+  prompt: v.optional(nullable(v.pipe(text, v.maxLength(100_000))), null),
+  work_item: v.optional(nullable(v.pipe(text, v.maxLength(200))), null),
 })
 
-/** Folders sessions ran in, newest first, and the agents their `baton.yaml` names. */
+/** Folders in which sessions ran, newest first, with the agents that their `baton.yaml` defines. */
 export const projects = v.object({
   projects: v.array(
     v.object({
@@ -124,13 +141,13 @@ export const projects = v.object({
         v.object({
           name: text,
           has_prompt: v.boolean(),
-          model: maybe(text),
-          /** Null: the client's own. */
-          permission_mode: maybe(text),
+          model: nullable(text),
+          /** Null when the client's own setting applies. */
+          permission_mode: nullable(text),
         }),
       ),
-      /** Why its agents cannot be told; null: they can. */
-      trouble: maybe(text),
+      /** Why the project's agents could not be read. Null when they could. */
+      trouble: nullable(text),
     }),
   ),
 })
@@ -164,7 +181,7 @@ export const jobRoutes = {
     method: 'get',
     path: '/api/jobs/{id}/log',
     summary: 'What its clients said',
-    query: { after: words },
+    query: { after: optionalText },
     reply: jobLog,
     refusals: [404],
   },

@@ -2,43 +2,43 @@ import * as v from 'valibot'
 import { briefRow } from './briefs.js'
 import { event } from './event-data.js'
 import { job } from './jobs.js'
-import { flag, limit, type Routes, words } from './route.js'
+import { flag, limit, optionalText, type Routes } from './route.js'
 import { sessionRow } from './sessions.js'
-import { count, maybe, text, time } from './shapes.js'
+import { count, nullable, text, time } from './shapes.js'
 
 export { event }
 
 /**
- * `GET /api/live`, server-sent events. After every connect, also with `Last-Event-ID`:
+ * `GET /api/live` sends server-sent events. After every connect, with or without `Last-Event-ID`:
  *
- * 1. `event: snapshot`, data `Snapshot`: what is so now. No `id:`.
- * 2. with `Last-Event-ID`: every event after that id, oldest first, as below, of readings the
- *    newest of each session among the last ones; or `event: gap` where there are too many or the
- *    store is another one, with the newest id as its `id:`; then ask `/api/events` for what
- *    matters.
- * 3. from then on, as it happens:
- *    - unnamed messages, data `Event`, `id:` its id. Readings of one session at most five a second,
- *      the newest; one that comes late has no `id:`. Nothing else is left out.
- *    - `event: session`, data `SessionRow`; `event: job`, data `Job`; `event: brief`, data
- *      `BriefRow`: that row has changed otherwise than its events tell. At most one a second each,
- *      the newest. No `id:`.
- *    - `event: gone`, data `Gone`: that row is no longer shown, because it is forgotten or too old.
- *      It may come back as a row. No `id:`.
- *    - comments as heartbeat.
+ * 1. `event: snapshot`, data `Snapshot`: the current state. Has no `id:`.
+ * 2. Only with `Last-Event-ID`: every event after that id, oldest first. Of the readings, only the
+ *    newest of each session is sent. `event: gap` is sent instead when there are too many events
+ *    or the store is another one; its `id:` is the newest id. The client then asks `/api/events`.
+ * 3. From then on, as it happens:
+ *    - Unnamed messages, data `Event`, `id:` the event's id. A session sends at most five readings
+ *      a second, the newest; a delayed reading has no `id:`. No other event is left out.
+ *    - `event: session` (data `SessionRow`), `event: job` (`Job`) or `event: brief` (`BriefRow`):
+ *      a row changed in a way that no event describes. At most one a second per row, the newest.
+ *      Has no `id:`.
+ *    - `event: gone`, data `Gone`: a row is no longer listed because it is forgotten or too old.
+ *      A later row message may bring it back. Has no `id:`.
+ *    - Comments as heartbeat.
  *
- * Who cannot follow is dropped and may come back with `Last-Event-ID`.
+ * A client that reads too slowly is disconnected and may reconnect with `Last-Event-ID`.
  */
 export const snapshot = v.object({
-  /** Everything up to this event is in it. */
+  /** The newest event that this snapshot includes. */
   last_event_id: v.pipe(v.number(), v.integer()),
   at: time,
   sessions: v.array(sessionRow),
   jobs: v.array(job),
-  /** Those that wait for a review. */
+  /** Only briefs that wait for a review. */
   briefs: v.array(briefRow),
-  spend_today: v.object({ cost_usd: maybe(v.number()), input_tokens: count, output_tokens: count }),
+  spend_today: v.object({ cost_usd: nullable(v.number()), input_tokens: count, output_tokens: count }),
   version: text,
 })
+/** Names a row that is no longer listed. */
 export const gone = v.object({ kind: v.picklist(['session', 'job', 'brief']), id: text })
 export type Gone = v.InferOutput<typeof gone>
 
@@ -50,7 +50,13 @@ export const eventRoutes = {
     method: 'get',
     path: '/api/events',
     summary: 'What happened',
-    query: { since: v.optional(text), session: words, job: words, without_readings: flag, limit: limit(10_000) },
+    query: {
+      since: v.optional(text),
+      session: optionalText,
+      job: optionalText,
+      without_readings: flag,
+      limit: limit(10_000),
+    },
     reply: v.object({ events: v.array(event) }),
     refusals: [404],
   },

@@ -1,26 +1,28 @@
 import * as v from 'valibot'
 import { MODES } from '../level.js'
-import { limit, type Routes, words } from './route.js'
-import { maybe, text, time } from './shapes.js'
+import { limit, optionalText, type Routes } from './route.js'
+import { nullable, text, time } from './shapes.js'
 
+/** A message to a seat. The fields are explained at `Message`. */
 export const message = v.object({
   message_id: text,
   seat_id: text,
-  session_id: maybe(text),
+  session_id: nullable(text),
   sender: text,
   category: text,
   mode: v.picklist(MODES),
-  text: maybe(text),
+  text: nullable(text),
   status: v.picklist(['queued', 'sent', 'delivered', 'cancelled']),
-  /** Why it waits; null once it has reached the agent or was cancelled. */
-  reason: maybe(text),
+  /** Why the message waits. Null once it reached the agent or was cancelled. */
+  reason: nullable(text),
   queued_at: time,
-  delivered_at: maybe(time),
-  via: maybe(text),
+  delivered_at: nullable(time),
+  via: nullable(text),
   repeated: v.boolean(),
 })
 export type MessageShown = v.InferOutput<typeof message>
 
+/** Body of a request that sends a message. */
 export const newMessage = v.strictObject({
   text: v.pipe(text, v.trim(), v.minLength(1), v.maxLength(100_000)),
   mode: v.optional(v.picklist(MODES), 'sequential'),
@@ -32,7 +34,7 @@ export const messageRoutes = {
     method: 'get',
     path: '/api/messages',
     summary: 'Messages to all seats, or to the one that is named by its id, its name or a session; newest last',
-    query: { seat: words, limit: limit(1_000) },
+    query: { seat: optionalText, limit: limit(1_000) },
     reply: v.object({ messages: v.array(message) }),
     refusals: [404],
   },

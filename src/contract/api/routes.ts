@@ -9,8 +9,9 @@ import { sessionRoutes } from './sessions.js'
 import { serverRoutes } from './settings.js'
 
 /**
- * Every route that programs and the page call. The server mounts exactly these,
- * `/api/openapi.json` is made from them, and the page's client takes its types and paths from them.
+ * Every route that programs and the page call. The server mounts exactly these.
+ * `/api/openapi.json` is generated from them, and the page's client derives types and paths from
+ * them.
  */
 export const ROUTES = {
   ...sessionRoutes,
@@ -25,16 +26,21 @@ export const ROUTES = {
 
 export type RouteName = keyof typeof ROUTES
 type Spec<N extends RouteName> = (typeof ROUTES)[N]
+/** The reply of a route. */
 export type ReplyOf<N extends RouteName> = v.InferOutput<Spec<N>['reply']>
+/** The body that a caller of a route sends. Undefined when the route takes none. */
 export type BodyOf<N extends RouteName> =
   Spec<N> extends { body: infer B extends v.GenericSchema } ? v.InferInput<B> : undefined
-export type TakenBody<N extends RouteName> =
+/** The body that a route's handler receives, after defaults were filled in. */
+export type ParsedBody<N extends RouteName> =
   Spec<N> extends { body: infer B extends v.GenericSchema } ? v.InferOutput<B> : undefined
+/** The query that a caller of a route sends. */
 export type QueryOf<N extends RouteName> =
   Spec<N> extends { query: infer Q extends v.ObjectEntries }
     ? v.InferInput<v.ObjectSchema<Q, undefined>>
     : Record<never, never>
-export type TakenQuery<N extends RouteName> =
+/** The query that a route's handler receives, after parsing. */
+export type ParsedQuery<N extends RouteName> =
   Spec<N> extends { query: infer Q extends v.ObjectEntries }
     ? v.InferOutput<v.ObjectSchema<Q, undefined>>
     : Record<never, never>

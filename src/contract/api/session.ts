@@ -1,23 +1,29 @@
 import type { CompactionMode, Source } from '../reading.js'
 import type { HandoffState } from '../records/handoff.js'
 
+/**
+ * `waiting`: for the user's permission or answer.
+ * `unknown`: no signal says what the client does.
+ */
 export type SessionState = 'working' | 'idle' | 'waiting' | 'compacting' | 'ended' | 'unknown'
 
+/** Tokens and cost of one session or job. */
 export interface Spend {
   input_tokens: number
   output_tokens: number
   cache_creation_tokens: number
   cache_read_tokens: number
-  /** Cache reads over all input, 0 to 1; null before the first answer. */
+  /** Share of the input that was read from the cache, 0 to 1. Null before the first answer. */
   cache_hit_rate: number | null
-  /** What the client itself says the session cost; null where it does not say. */
+  /** Cost that the client itself reports. Null when it reports none. */
   cost_usd: number | null
 }
 
-/** A session as every command and route shows it. A figure not known is null, never 0. */
+/** A session as every command and route shows it. Unknown numbers are null, never 0. */
 export interface Session {
   session_id: string
   seat_id: string
+  /** The seat that started this one. Null when no other seat did. */
   parent_seat_id: string | null
   agent: string
   agent_version: string | null
@@ -26,34 +32,46 @@ export interface Session {
   branch: string | null
   model: string | null
   /**
-   * The client's own title, else the shortened first request, of a job its agent and work item;
-   * null without either.
+   * Title from the client, or else the first request, shortened.
+   * A job's session is named by its agent and work item. Null when there is none of these.
    */
   title: string | null
   state: SessionState
   used_tokens: number | null
   window_tokens: number | null
+  /** Tokens at which the agent compacts, or refuses when compaction is off. */
   compaction_tokens: number | null
   compaction_mode: CompactionMode | null
-  /** Where the first level asks for a handoff; null when none does or its place is not known. */
+  /**
+   * Tokens at which the first level asks for a handoff.
+   * Null when no level does or its place is unknown.
+   */
   handoff_tokens: number | null
-  /** Of the window. */
+  /** Percentage of the context window in use. */
   used_percent: number | null
-  /** Of the compaction point. */
+  /** Percentage of the way to the compaction point. */
   compaction_percent: number | null
-  /** What is left before compaction, of the compaction point; never negative. */
+  /** Percentage of the way that remains before compaction. Never negative. */
   remaining_percent: number | null
   source: Source | null
+  /** False when `used_tokens` is an estimate. */
   exact: boolean
+  /** Name of the highest level crossed in this cycle. Null when none was. */
   level: string | null
   cycle: number
   compactions: number
   handoffs: number
+  /** Time of the last reading. Null before the first. */
   updated_at: string | null
+  /** True when an active session has had no reading for 10 minutes. */
   stale: boolean
+  /** False when Baton is switched off for this session. */
   enabled: boolean
   last_handoff_path: string | null
-  /** The handoff of its seat that is under way; null: none is. Told where sessions are listed or shown. */
+  /**
+   * The seat's handoff in progress.
+   * Null when there is none; absent where sessions are not listed or shown.
+   */
   handoff?: {
     handoff_id: string
     state: HandoffState

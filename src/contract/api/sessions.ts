@@ -1,193 +1,214 @@
 import * as v from 'valibot'
 import { SOURCES } from '../reading.js'
 import { HANDOFF_STATES } from '../records/handoff.js'
-import { archive, forgotten } from './archives.js'
+import { archive, forgetResult } from './archives.js'
 import { brief } from './briefs.js'
 import { flag, limit, type Routes } from './route.js'
 import type { Session } from './session.js'
-import { count, figure, maybe, spend, text, time } from './shapes.js'
+import { count, nullable, number, spend, text, time } from './shapes.js'
 
+/** A handoff, as every command and route shows it. The fields are explained at `HandoffRecord`. */
 export const handoff = v.object({
   handoff_id: text,
   seat_id: text,
   session_id: text,
   state: v.picklist(HANDOFF_STATES),
   state_at: time,
-  due_at: maybe(time),
+  due_at: nullable(time),
   cause: text,
-  level: maybe(text),
-  reason: maybe(text),
+  level: nullable(text),
+  reason: nullable(text),
   requested_at: time,
-  brief_id: maybe(text),
-  way: maybe(text),
-  new_session_id: maybe(text),
+  brief_id: nullable(text),
+  way: nullable(text),
+  new_session_id: nullable(text),
   number: count,
-  trouble: maybe(text),
-  /** What keeps the client from being cleared: turn, dialog, draft, background, subagent; null: nothing, or it is not told. */
-  hindered_by: maybe(text),
+  trouble: nullable(text),
+  /**
+   * Why the client cannot be cleared yet: turn, dialog, draft, background or subagent.
+   * Null when nothing prevents it, or the reason is unknown.
+   */
+  hindered_by: nullable(text),
 })
 export type HandoffShown = v.InferOutput<typeof handoff>
 
+/** A subagent of a session, measured separately from it. */
 export const subagent = v.object({
   subagent_id: text,
-  type: maybe(text),
-  /** What it was asked to do. */
-  description: maybe(text),
-  model: maybe(text),
-  used_tokens: maybe(count),
-  window_tokens: maybe(count),
-  used_percent: maybe(figure),
+  type: nullable(text),
+  /** The task that the subagent was given. */
+  description: nullable(text),
+  model: nullable(text),
+  used_tokens: nullable(count),
+  window_tokens: nullable(count),
+  used_percent: nullable(number),
   exact: v.boolean(),
   updated_at: time,
   spend,
 })
 export type SubagentShown = v.InferOutput<typeof subagent>
 
-const figures = {
+/** The fields of `Session` as schemas. The check below fails to compile when one is missing. */
+const sessionFields = {
   session_id: text,
   seat_id: text,
-  parent_seat_id: maybe(text),
+  parent_seat_id: nullable(text),
   agent: text,
-  agent_version: maybe(text),
-  project: maybe(text),
-  cwd: maybe(text),
-  branch: maybe(text),
-  model: maybe(text),
-  title: maybe(text),
+  agent_version: nullable(text),
+  project: nullable(text),
+  cwd: nullable(text),
+  branch: nullable(text),
+  model: nullable(text),
+  title: nullable(text),
   state: v.picklist(['working', 'idle', 'waiting', 'compacting', 'ended', 'unknown']),
-  used_tokens: maybe(count),
-  window_tokens: maybe(count),
-  compaction_tokens: maybe(count),
-  compaction_mode: maybe(v.picklist(['proactive', 'reactive', 'off'])),
-  /** Where the first level asks for a handoff; null when none does or its place is not known. */
-  handoff_tokens: maybe(count),
-  used_percent: maybe(figure),
-  compaction_percent: maybe(figure),
-  remaining_percent: maybe(figure),
-  source: maybe(v.picklist(SOURCES)),
+  used_tokens: nullable(count),
+  window_tokens: nullable(count),
+  compaction_tokens: nullable(count),
+  compaction_mode: nullable(v.picklist(['proactive', 'reactive', 'off'])),
+  /**
+   * Tokens at which the first level asks for a handoff.
+   * Null when no level does or its place is unknown.
+   */
+  handoff_tokens: nullable(count),
+  used_percent: nullable(number),
+  compaction_percent: nullable(number),
+  remaining_percent: nullable(number),
+  source: nullable(v.picklist(SOURCES)),
   exact: v.boolean(),
-  level: maybe(text),
+  level: nullable(text),
   cycle: count,
   compactions: count,
   handoffs: count,
-  updated_at: maybe(time),
+  updated_at: nullable(time),
   stale: v.boolean(),
   enabled: v.boolean(),
-  last_handoff_path: maybe(text),
-  transcript_path: maybe(text),
+  last_handoff_path: nullable(text),
+  transcript_path: nullable(text),
   spend,
 } as const
-figures satisfies { [Name in keyof Omit<Session, 'handoff'>]: v.GenericSchema<Session[Name]> }
+sessionFields satisfies { [Name in keyof Omit<Session, 'handoff'>]: v.GenericSchema<Session[Name]> }
 
+/** A level of one session, as a tick of its gauge. */
 export const levelShown = v.object({
   name: text,
-  at_tokens: maybe(count),
-  crossed_at: maybe(time),
+  at_tokens: nullable(count),
+  crossed_at: nullable(time),
   reachable: v.boolean(),
 })
 
-/** A session as the page and other programs are told of it: `Session`, and what a row of it needs beside. */
+/** A session in a list: `Session` and everything else that a table row shows. */
 export const sessionRow = v.object({
-  ...figures,
-  /** What people call its seat; null: it has no name. */
-  seat_name: maybe(text),
-  /** The job it belongs to; null: none. */
-  job_id: maybe(text),
+  ...sessionFields,
+  /** Name of the seat. Null when it has none. */
+  seat_name: nullable(text),
+  /** The job that runs this session. Null when none does. */
+  job_id: nullable(text),
   started_at: time,
-  ended_at: maybe(time),
-  /** Our time of its last signal. */
+  ended_at: nullable(time),
+  /** Baton's time of the session's last signal. */
   seen_at: time,
-  /** Plain growth per step in this cycle; null: not known yet. */
-  tokens_per_step: maybe(figure),
-  /** Steps left to the compaction point at that growth; null: not known. */
-  steps_left: maybe(count),
-  handoff: maybe(handoff),
+  /** Average growth per step in this cycle. Null while unknown. */
+  tokens_per_step: nullable(number),
+  /** Steps until compaction at that growth. Null while unknown. */
+  steps_left: nullable(count),
+  handoff: nullable(handoff),
   subagents: v.array(subagent),
-  /** In the order they are reached: the ticks of its gauge. */
+  /** Levels in the order they are reached. */
   levels: v.array(levelShown),
 })
 export type SessionRow = v.InferOutput<typeof sessionRow>
 
-/** What one compaction dropped. */
+/** Facts that one compaction dropped. */
 export const loss = v.object({
   compaction_started_at: time,
   trigger: text,
-  archive_id: maybe(text),
+  archive_id: nullable(text),
   facts: count,
   facts_kept: count,
   by_kind: v.record(text, v.object({ total: count, kept: count })),
-  /** Most needed first. */
-  lost: v.array(v.object({ kind: text, text, state: maybe(text), line: count })),
+  /** Lost facts, most needed first. */
+  lost: v.array(v.object({ kind: text, text, state: nullable(text), line: count })),
+  /** Number of lost facts that Baton gave back to the agent. */
   put_back: count,
 })
 export type LossShown = v.InferOutput<typeof loss>
 
-/** One link of a seat's chain of sessions. */
-export const link = v.object({
+/** A session in the chain of sessions behind a seat. */
+export const chainLink = v.object({
   session_id: text,
   started_at: time,
-  ended_at: maybe(time),
+  ended_at: nullable(time),
   compactions: count,
   handoffs: count,
-  used_tokens: maybe(count),
+  used_tokens: nullable(count),
 })
 
+/** A session with its history, for the page of one session. */
 export const sessionDetail = v.object({
   ...sessionRow.entries,
   cycle_started_at: time,
   cycle_reason: text,
   limits_reason: text,
-  plan_limits: maybe(v.array(v.object({ name: text, usedPercent: figure, resetsAt: maybe(text) }))),
-  config_trouble: maybe(text),
-  chain: v.array(link),
+  plan_limits: nullable(v.array(v.object({ name: text, usedPercent: number, resetsAt: nullable(text) }))),
+  config_trouble: nullable(text),
+  chain: v.array(chainLink),
   briefs: v.array(brief),
   archives: v.array(archive),
   losses: v.array(loss),
 })
 export type SessionDetail = v.InferOutput<typeof sessionDetail>
 
+/** A stored measurement of a session's context. */
 export const reading = v.object({
   at: time,
   cycle: count,
   used_tokens: count,
-  window_tokens: maybe(count),
-  compaction_tokens: maybe(count),
-  model: maybe(text),
+  window_tokens: nullable(count),
+  compaction_tokens: nullable(count),
+  model: nullable(text),
   source: v.picklist(SOURCES),
   exact: v.boolean(),
 })
 export const readings = v.object({ session_id: text, readings: v.array(reading) })
 
-/** The same as columns, for curves of many thousands of readings. `at`: milliseconds. One row a reading, all arrays of one length. */
+/**
+ * Readings as columns, because a curve may have many thousands.
+ * Arrays have equal lengths; index i is one reading. `at` is in milliseconds since 1970.
+ */
 export const readingColumns = v.object({
   session_id: text,
-  at: v.array(figure),
+  at: v.array(number),
   used_tokens: v.array(count),
   cycle: v.array(count),
-  window_tokens: v.array(maybe(count)),
-  compaction_tokens: v.array(maybe(count)),
+  window_tokens: v.array(nullable(count)),
+  compaction_tokens: v.array(nullable(count)),
 })
 export type ReadingColumns = v.InferOutput<typeof readingColumns>
 
+/** Steps and minutes until each level, at the growth of this cycle. */
 export const forecast = v.object({
   session_id: text,
-  tokens_per_step: maybe(figure),
-  /** In the order they are reached; the last is named `compaction`. null: not known. */
+  tokens_per_step: nullable(number),
+  /**
+   * Levels in the order they are reached; the last is named `compaction`. Unknown numbers are null.
+   */
   levels: v.array(
     v.object({
       name: text,
-      at_tokens: maybe(count),
-      steps: maybe(count),
-      low: maybe(count),
-      high: maybe(count),
-      minutes: maybe(figure),
+      at_tokens: nullable(count),
+      steps: nullable(count),
+      low: nullable(count),
+      high: nullable(count),
+      minutes: nullable(number),
     }),
   ),
 })
 export type Forecast = v.InferOutput<typeof forecast>
 
-export const handoffRequest = v.strictObject({ reason: v.optional(maybe(v.pipe(text, v.maxLength(2_000))), null) })
-export const enabledWish = v.strictObject({ enabled: v.boolean() })
+/** Body of a request for a handoff. `reason` is passed to the agent. */
+export const handoffRequest = v.strictObject({ reason: v.optional(nullable(v.pipe(text, v.maxLength(2_000))), null) })
+/** Switches Baton on or off for one session. */
+export const enabledSwitch = v.strictObject({ enabled: v.boolean() })
 
 /** Routes of sessions and their handoffs. */
 export const sessionRoutes = {
@@ -247,39 +268,42 @@ export const sessionRoutes = {
     method: 'put',
     path: '/api/sessions/{id}/enabled',
     summary: 'Silence Baton for a session, or wake it',
-    body: enabledWish,
-    reply: enabledWish,
+    body: enabledSwitch,
+    reply: enabledSwitch,
     refusals: [404],
   },
   forget: {
     method: 'post',
     path: '/api/sessions/{id}/forget',
     summary: 'Forget its archives, briefs and words for good',
-    reply: forgotten,
+    reply: forgetResult,
     refusals: [404, 409],
   },
 } as const satisfies Routes
 
-/** The report of an older context monitor. Unknown keys are ignored. */
+/** Report of an older context monitor. Unknown keys are ignored. */
 export const contextReport = v.looseObject({
-  /** A session's id or a seat's id or name. */
+  /** Id of a session, or id or name of a seat. */
   session_id: text,
-  /** `compaction`: the client has compacted; no figures are read then. */
+  /** `compaction`: the client has compacted. The numbers in such a report are ignored. */
   event: v.optional(text),
-  total_input_tokens: v.optional(maybe(count)),
-  used_percentage: v.optional(maybe(figure)),
-  context_window_size: v.optional(maybe(count)),
-  /** The producer's own clock, ISO 8601 or a number; reports that are older than the last one change nothing. */
-  timestamp: v.optional(v.union([text, figure])),
+  total_input_tokens: v.optional(nullable(count)),
+  used_percentage: v.optional(nullable(number)),
+  context_window_size: v.optional(nullable(count)),
+  /**
+   * The producer's own clock, ISO 8601 or a number. A report older than the last one is ignored.
+   */
+  timestamp: v.optional(v.union([text, number])),
 })
 
+/** Answer to the report of an older context monitor. */
 export const contextReportReply = v.object({
   status: v.picklist(['ok', 'unknown_session', 'compaction_logged', 'no_usage']),
-  /** Only with `ok`. */
-  used_percentage: v.optional(maybe(figure)),
+  /** Present only with `ok`. */
+  used_percentage: v.optional(nullable(number)),
 })
 
-/** A session with the names that older context monitors read. */
+/** A session with the field names that older context monitors read. */
 export const monitoredSession = v.object({
   ...v.omit(sessionRow, [
     'seat_name',
@@ -294,12 +318,12 @@ export const monitoredSession = v.object({
     'levels',
   ]).entries,
   id: text,
-  /** The seat's id. */
+  /** Id of the seat. */
   name: text,
   friendly_name: text,
-  tokens_used: maybe(count),
-  /** The parent seat's id. */
-  parent_session_id: maybe(text),
-  working_dir: maybe(text),
+  tokens_used: nullable(count),
+  /** Id of the parent seat. */
+  parent_session_id: nullable(text),
+  working_dir: nullable(text),
   status: text,
 })

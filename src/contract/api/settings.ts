@@ -1,16 +1,19 @@
 import * as v from 'valibot'
 import { MODES } from '../level.js'
-import { flag, type Routes, words } from './route.js'
-import { count, figure, maybe, text } from './shapes.js'
+import { flag, optionalText, type Routes } from './route.js'
+import { count, nullable, number, text } from './shapes.js'
 
-/** The configuration in force, for one session or for none, and where each level comes from: what `config explain` says. */
+/**
+ * The configuration in force and the origin of each level, as `config explain` prints them.
+ * `session_id` is null when it was asked for no particular session.
+ */
 export const settings = v.object({
-  session_id: maybe(text),
-  project: maybe(text),
-  model: maybe(text),
-  window_tokens: maybe(count),
-  compaction_tokens: maybe(count),
-  compaction_mode: maybe(text),
+  session_id: nullable(text),
+  project: nullable(text),
+  model: nullable(text),
+  window_tokens: nullable(count),
+  compaction_tokens: nullable(count),
+  compaction_mode: nullable(text),
   exact: v.boolean(),
   limits_reason: text,
   enabled: v.boolean(),
@@ -18,7 +21,7 @@ export const settings = v.object({
   levels: v.array(
     v.object({
       name: text,
-      at_tokens: maybe(count),
+      at_tokens: nullable(count),
       rule: text,
       from: text,
       reachable: v.boolean(),
@@ -31,8 +34,8 @@ export const settings = v.object({
   handoff: v.object({
     mode: text,
     large_window: text,
-    review_seconds: v.union([figure, v.literal('approval')]),
-    bar: figure,
+    review_seconds: v.union([number, v.literal('approval')]),
+    bar: number,
     fork: v.boolean(),
   }),
   guards: v.object({
@@ -41,20 +44,25 @@ export const settings = v.object({
     cooldown_seconds: count,
     breaker_after: count,
   }),
-  archive: v.object({ enabled: v.boolean(), at: v.array(text), keep_days: maybe(figure), keep_bytes: maybe(figure) }),
-  /** Files that were looked at, and whether they are there. */
+  archive: v.object({
+    enabled: v.boolean(),
+    at: v.array(text),
+    keep_days: nullable(number),
+    keep_bytes: nullable(number),
+  }),
+  /** Configuration files that were searched for, and whether they exist. */
   files: v.array(v.object({ path: text, exists: v.boolean() })),
   /**
-   * The project's `baton.yaml`, whether it is trusted, and what of it is ignored if not; null
-   * without one.
+   * The project's `baton.yaml`, whether it is trusted, and which keys are ignored if not.
+   * Null when the project has no such file.
    */
-  project_file: maybe(
+  project_file: nullable(
     v.object({
       path: text,
-      folder: maybe(text),
-      sha256: maybe(text),
+      folder: nullable(text),
+      sha256: nullable(text),
       trusted: v.boolean(),
-      reason: maybe(text),
+      reason: nullable(text),
       ignored: v.array(v.object({ key: text, reason: text })),
     }),
   ),
@@ -62,32 +70,34 @@ export const settings = v.object({
 })
 export type Settings = v.InferOutput<typeof settings>
 
+/** Results of all checks of `baton doctor`. */
 export const doctor = v.object({
   ok: v.boolean(),
   checked_at: text,
-  checks: v.array(v.object({ name: text, ok: v.boolean(), detail: maybe(text), fix: maybe(text) })),
+  checks: v.array(v.object({ name: text, ok: v.boolean(), detail: nullable(text), fix: nullable(text) })),
 })
 export type Doctor = v.InferOutput<typeof doctor>
 
-/** Everybody on the machine may ask, so it says only that the server runs. */
+/** Says only that the server runs, because every process on the machine may ask. */
 export const health = v.object({ ok: v.literal(true) })
 
 /**
- * The server, to a caller that gave the token or a key. `expires_at`: end of the key, null for the
- * token.
+ * Describes the server to a caller that gave the token or a key.
+ * `expires_at`: when the key expires. Null for the token.
  */
-export const access = v.object({ expires_at: maybe(text), version: text, pid: count })
+export const access = v.object({ expires_at: nullable(text), version: text, pid: count })
 
-/** A ticket lets one browser in, once, within a minute. Only the token buys one, never a key. */
+/** A ticket lets one browser in, once, within a minute. Only the token can buy one, never a key. */
 export const ticket = v.object({
   ticket: text,
   expires_at: text,
-  /** Where the page is to be opened; null: at the server's own address. */
-  page_url: maybe(text),
+  /** Address at which to open the page. Null for the server's own address. */
+  page_url: nullable(text),
 })
-export const entering = v.union([v.strictObject({ ticket: text }), v.strictObject({ token: text })])
-/** The key of one browser: `Authorization: Bearer …`. */
-export const entered = v.object({ key: text, expires_at: text })
+/** Body of the request that exchanges a ticket or the token for a browser's key. */
+export const enterRequest = v.union([v.strictObject({ ticket: text }), v.strictObject({ token: text })])
+/** The key of one browser, sent as `Authorization: Bearer …`. */
+export const browserKey = v.object({ key: text, expires_at: text })
 
 /** Routes of the server itself, its access and its configuration. */
 export const serverRoutes = {
@@ -115,14 +125,14 @@ export const serverRoutes = {
     path: '/api/enter',
     summary: 'A key for a ticket or the token',
     access: 'open',
-    body: entering,
-    reply: entered,
+    body: enterRequest,
+    reply: browserKey,
   },
   config: {
     method: 'get',
     path: '/api/config',
     summary: 'Levels in force and where each comes from',
-    query: { session: words },
+    query: { session: optionalText },
     reply: settings,
     refusals: [404],
   },

@@ -1,33 +1,43 @@
 export const TRIGGERS = ['auto', 'manual', 'idle', 'handoff', 'session-end', 'sweep', 'import', 'request'] as const
 export type Trigger = (typeof TRIGGERS)[number]
 
-/** pending: planned, its bytes still lie in the transcript. kept: whole, proven by reading it back. failed: `reason` says why. */
+/**
+ * pending: planned, the bytes are still only in the transcript. failed: `reason` says why.
+ * kept: complete, and verified by reading it back.
+ */
 export type ArchiveStatus = 'pending' | 'kept' | 'failed'
 
-/** One transcript in an archive: the session's own, or a subagent's. */
+/** A transcript in an archive: the session's own, or a subagent's. */
 export interface ArchivePart {
-  /** '' for the session's own transcript, else the name of the subagent's file without its ending. */
+  /**
+   * Empty for the session's own transcript, else the subagent's file name without its extension.
+   */
   name: string
   /**
-   * Where the transcript lay; null when unknown, for an archive that was adopted without its record
-   * file.
+   * Original path of the transcript.
+   * Null when unknown, for an archive that was adopted without its record file.
    */
   path: string | null
-  /** Its size when the archive was planned: the first so many bytes are kept, whatever is written later. */
+  /** Size when the archive was planned. Exactly this many bytes are kept; later ones are not. */
   bytes: number
-  /** A few bytes of it in short: tells whether the file is still the one that was planned. */
+  /**
+   * Fingerprint of a few bytes, to detect that the file was replaced since the archive was planned.
+   */
   mark: string
-  /** Name of the hard link that holds on to it until it is kept; null: none could be made, or it is done. */
+  /**
+   * Name of the hard link that protects the file until it is kept.
+   * Null when no link could be made, or the work is done.
+   */
   link: string | null
-  /** The stream its bytes were put into; null until it is kept. */
+  /** The stream that holds the bytes. Null until they are kept. */
   streamId: string | null
-  /** Of the first `bytes` bytes; null until it is kept. */
+  /** Hash of the first `bytes` bytes. Null until they are kept. */
   sha256: string | null
-  /** Why this transcript alone could not be kept; null: it could. */
+  /** Why this transcript alone could not be kept. Null when it could. */
   trouble: string | null
 }
 
-/** Everything the store keeps of one archive. */
+/** The stored record of one archive. */
 export interface ArchiveRecord {
   archiveId: string
   sessionId: string
@@ -36,46 +46,55 @@ export interface ArchiveRecord {
   trigger: Trigger
   /** ISO 8601, UTC, with microseconds. */
   createdAt: string
-  /** When the transcript had last been written, ISO; absent: not kept, then `createdAt` counts. */
+  /**
+   * Time of the last write to the transcript, ISO 8601.
+   * Absent when unknown; then `createdAt` counts.
+   */
   writtenAt?: string
-  /** What its files' names begin with; unique in a store. */
+  /** Prefix of the archive's file names, unique in a store. */
   stem: string
   status: ArchiveStatus
-  /** Why it failed, or why it is kept and cannot be searched; null: nothing is wrong. */
+  /** Why the archive failed, or why a kept one cannot be searched. Null when nothing is wrong. */
   reason: string | null
-  /** How often it failed to be kept, or once it is kept, to be made searchable. */
+  /** Failed attempts to keep the archive, or, once it is kept, to index it. */
   attempts: number
-  /** With a reason: when it may be tried again; null: never. */
+  /** Earliest time of the next attempt, set with `reason`. Null when there will be none. */
   retryAt: string | null
   /**
-   * Who works on it now; counts only while that process lives. `where`: among which processes its pid means something; `at`: when it last
-   * said so. Of one elsewhere, on another machine or in a container, nobody here can tell whether it lives: it counts while `at` is recent.
+   * The process that works on the archive; the lease ends when that process dies.
+   * `where`: the machine or container in which `pid` is valid. `at`: last renewal.
+   * A lease from elsewhere is valid while `at` is recent, because its process cannot be checked
+   * here.
    */
   lease: { pid: number; startedAt: string; where?: string; at?: string } | null
-  /** Whether everything in it can be searched. */
+  /** True when all its texts can be searched. */
   indexed: boolean
-  /** The session's own transcript first. */
+  /** Transcripts in the archive, the session's own first. */
   parts: ArchivePart[]
 }
 
 /**
- * A piece of a stream in a file of its own. A stream is what one append-only transcript has shown so far; archives of the same transcript
- * share its segments, and each names how many bytes of the stream it holds.
+ * A range of a stream, stored in one file.
+ * A stream is everything an append-only transcript has contained so far.
+ * Archives of the same transcript share segments, and each stores its length in the stream.
  */
 export interface SegmentRecord {
   streamId: string
   sessionId: string
-  /** As in `ArchivePart`. */
+  /** Same as `ArchivePart.name`. */
   name: string
-  /** [from, to) of the stream's bytes. */
+  /** Byte range [from, to) in the stream. */
   from: number
   to: number
-  /** Its name in the archive folder. */
+  /** File name in the archive folder. */
   file: string
   storedBytes: number
-  /** Of the stream's first `to` bytes. */
+  /** Hash of the stream's first `to` bytes. */
   sha256: string
-  /** Bytes of each compressed block in the file, in order; each holds `blockBytes` of the stream, the last one the rest. */
+  /**
+   * Compressed size of each block in the file, in order.
+   * Every block holds `blockBytes` of the stream; the last one holds the rest.
+   */
   blocks: number[]
   blockBytes: number
 }
@@ -84,43 +103,43 @@ export interface SegmentRecord {
 export interface Archive {
   archive_id: string
   session_id: string
-  /** The title of its session; null: none. */
+  /** Title of the archived session. Null when it has none. */
   title: string | null
   project: string | null
   trigger: Trigger
   created_at: string
   status: ArchiveStatus
   reason: string | null
-  /** Of the session's own transcript. */
+  /** Size of the session's own transcript. */
   bytes: number
-  /** What it takes on the disk beyond older archives of the same transcripts. */
+  /** Disk space used beyond older archives of the same transcripts. */
   stored_bytes: number
   sha256: string | null
-  /** The newest of its files; null: not kept, or it holds no bytes. */
+  /** The newest of the archive's files. Null when nothing is kept or the transcript was empty. */
   path: string | null
   indexed: boolean
   subagents: { name: string; bytes: number; sha256: string | null; trouble: string | null }[]
 }
 
 export const HIT_KINDS = ['prompt', 'answer', 'command', 'call', 'result', 'summary', 'other'] as const
-/** call: a tool that runs no command. other: what hooks and other programs put into the conversation. */
+/** call: a tool that runs no command. other: text that hooks and other programs inserted. */
 export type HitKind = (typeof HIT_KINDS)[number]
 
-/** One place in the archives that matches a search. */
+/** A place in the archives that matches a search. */
 export interface Hit {
-  /** The oldest archive that holds it. */
+  /** The oldest archive that contains the match. */
   archive_id: string
   session_id: string
   project: string | null
-  /** Name of the subagent's transcript it stands in; null: the session's own. */
+  /** Name of the subagent's transcript with the match. Null for the session's own. */
   subagent: string | null
-  /** Line of the transcript, from 1. */
+  /** Line number in the transcript, counted from 1. */
   line: number
   kind: HitKind
-  /** The whole text, or as much of it as was asked for. */
+  /** The full text, or as much of it as the caller requested. */
   text: string
-  /** The words around the first match. */
+  /** The text around the first match. */
   snippet: string
-  /** The producer's clock, ISO; null: the line carries none. */
+  /** The producer's clock, ISO 8601. Null when the line has no time. */
   at: string | null
 }

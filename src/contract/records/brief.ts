@@ -14,30 +14,34 @@ export const BRIEF_STATUSES = [
 export type BriefStatus = (typeof BRIEF_STATUSES)[number]
 
 /**
- * Who wrote a brief: the agent whose work it is, a fork of its session, a person who edited it, or Baton by code, from transcript and
- * repository.
+ * The author of a brief.
+ *
+ * agent  the agent whose work it describes
+ * fork   a copy of the agent's session
+ * user   a user who edited a brief
+ * baton  Baton itself, from the transcript and the repository
  */
 export type BriefAuthor = 'agent' | 'fork' | 'user' | 'baton'
 
-/** What stands in a brief of all that happened, and what does not. */
+/** How much of a session's facts a brief contains. */
 export interface Coverage {
-  /** 0 to 1; 1 also when nothing happened that had to be carried. */
+  /** 0 to 1. Also 1 when the session has no facts that a brief must contain. */
   score: number
-  /** Most needed first. */
+  /** Facts that the brief does not contain, most needed first. */
   missing: { kind: FactKind; text: string }[]
-  /** Figures of tokens or percentages in the brief that no reading of the session supports, as they are written there. */
+  /** Token counts and percentages in the brief that no reading supports, as written there. */
   unsupported: string[]
   byKind: Partial<Record<FactKind, { total: number; kept: number }>>
 }
 
-/** What stands in a brief's front matter: where it comes from. Equal to what the store keeps of it. */
+/** The origin of a brief. The front matter of its file and the store hold the same values. */
 export interface BriefOrigin {
   briefId: string
   seatId: string
   sessionId: string
-  /** The brief this seat was given last before; null: its first. */
+  /** The brief this seat received before. Null for the seat's first brief. */
   parentBriefId: string | null
-  /** 1 for the first brief of a seat. */
+  /** Number of the brief in its seat, counted from 1. */
   sequence: number
   author: BriefAuthor
   agent: string
@@ -47,30 +51,37 @@ export interface BriefOrigin {
   commit: string | null
   usedTokens: number | null
   compactionTokens: number | null
-  /** ISO, UTC. */
+  /** ISO 8601, UTC. */
   takenAt: string
 }
 
-/** Everything the store keeps of one brief. The text itself lies in a file that never changes. */
+/** The stored record of one brief. Its text is in a file that never changes. */
 export interface BriefRecord extends BriefOrigin {
   status: BriefStatus
-  /** Why it was asked for or given, in the caller's words; null: not said. */
+  /**
+   * Why the brief was requested or given, in the caller's own text. Null when no reason was given.
+   */
   reason: string | null
-  /** Where its file lies. */
+  /** Path of the brief's file. */
   path: string
-  /** Of the whole file. */
+  /** Hash of the whole file. */
   sha256: string
-  /** null: not checked yet, or there were no facts to check it against. */
+  /** Null when the brief was not checked yet, or there were no facts to check it against. */
   coverage: Coverage | null
-  /** Set once it has begun a fresh session. */
+  /** When a fresh session began with this brief. Null until then. */
   usedAt: string | null
   usedBySessionId: string | null
-  /** The running session it is on its way to, until that has it; absent or null: none. */
+  /**
+   * The running session to which the brief is being delivered. Absent or null when there is none.
+   */
   givenTo?: string | null
-  /** Late findings, oldest first; each a file of its own beside the brief's. */
+  /** Facts found after the brief was written, oldest first, each in a file beside the brief. */
   addenda: { at: string; path: string; sha256: string }[]
-  /** What holds on beyond its session, in the user's words, for the briefs after it; absent in records of before. */
+  /**
+   * Constraints that outlive the session, in the user's own words, for later briefs of the seat.
+   * Absent in records of earlier versions.
+   */
   lasting?: Fact[]
-  /** The title of its session; absent or null: none. */
+  /** Title of the session that the brief is about. Absent or null when it has none. */
   title?: string | null
 }

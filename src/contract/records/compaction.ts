@@ -1,34 +1,37 @@
 import type { Fact, FactKind } from '../fact.js'
 
-/** Of the facts that stood in the conversation, how many summary and kept tail still carry, and which they do not. */
+/**
+ * How many facts of a conversation survived its compaction, and which were lost.
+ * A fact survived when the summary or the kept tail still contains it.
+ */
 export interface LossReport {
   total: number
   kept: number
   byKind: Partial<Record<FactKind, { total: number; kept: number }>>
-  /** Those not carried, by how much further work depends on each, most first. */
+  /** Facts that did not survive, ordered by how much further work depends on them. */
   lost: Fact[]
 }
 
-/** What Baton knows about one compaction of a session, kept beside the session's own record. */
+/** The stored record of one compaction. */
 export interface CompactionRecord {
   sessionId: string
-  /** Equal to the `startedAt` of the session's compaction in progress. */
+  /** Start time, equal to `CompactionProgress.startedAt` of the session. */
   startedAt: string
   trigger: 'auto' | 'manual'
   transcriptPath: string | null
-  /** Size of the transcript when it began: what was written later belongs to the next cycle. */
+  /** Size of the transcript when the compaction began. Later bytes belong to the next cycle. */
   bytes: number
   archiveId: string | null
-  /** Last line of the transcript that an earlier compaction replaced; 0: none did. */
+  /** Last line of the transcript that an earlier compaction replaced. 0 when there was none. */
   sinceLine: number
-  /** Lines of the transcript when it began; 0: not counted. */
+  /** Number of lines in the transcript when the compaction began. 0 when not counted. */
   lines: number
-  /** Ranked, most needed first; null: not read yet. */
+  /** Facts, most needed first. Null until they have been read. */
   facts: Fact[] | null
-  /** Why there are none; null: there are, or they are still being read. */
+  /** Why there are no facts. Null when there are some, or they are still being read. */
   trouble: string | null
   loss: LossReport | null
-  /** What was put back: the facts named in each step, by their keys. null: that step was not taken. */
+  /** Facts that each recovery step gave back, by their keys. Null when the step did not happen. */
   first: { at: string; keys: string[] } | null
   second: { at: string; keys: string[] } | null
 }

@@ -35,7 +35,7 @@ export const EVENT_TYPES = [
 ] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 
-/** One line of the one stream. Ids rise strictly within a store. */
+/** An event of the event log. Ids rise strictly within a store. */
 export interface Event {
   id: number
   type: EventType
@@ -43,8 +43,10 @@ export interface Event {
   at: string
   session_id: string | null
   seat_id: string | null
+  /** The job that the event belongs to. Null outside a job. */
   job_id: string | null
   data: Record<string, unknown>
 }
 
+/** An event before the store assigned its id. */
 export type NewEvent = Omit<Event, 'id'>

@@ -1,6 +1,6 @@
 /**
- * The states of one handoff, in the order they are passed. Each is stored before anything is done
- * about it. `engine/handoff/handoff-transitions.ts` explains them and says which event leads where.
+ * The states of one handoff, in order. Each is stored before it is acted on.
+ * `engine/handoff/handoff-transitions.ts` explains every state and lists the transitions.
  */
 export const HANDOFF_STATES = [
   'requested',
@@ -17,12 +17,21 @@ export const HANDOFF_STATES = [
 ] as const
 export type HandoffState = (typeof HANDOFF_STATES)[number]
 
-/** How the fresh session is begun. `mod`: by Baton's part inside the client. `tmux`: typed for the user. `start`: by the user's own clear or next start. */
+/**
+ * How the fresh session is begun.
+ * mod: the plugin module inside the client clears the session. tmux: Baton types `/clear`.
+ * start: the user clears the session or starts the next one.
+ */
 export type HandoffWay = 'mod' | 'tmux' | 'start'
 
+/** Origin of the request for a handoff. */
 export type HandoffCause = 'level' | 'user' | 'agent' | 'parent' | 'compaction'
 
-/** `sent`: Enter was pressed on it, and the client went on. False: a driver that is gone may have come to any point of it. */
+/**
+ * Text that Baton types into the client's terminal.
+ * `sent`: Enter was pressed and the client reacted.
+ * False: if the typing process died, any part of the text may already be in the terminal.
+ */
 export interface Typing {
   what: 'clear' | 'prompt'
   since: string
@@ -30,104 +39,140 @@ export interface Typing {
 }
 
 /**
- * A fork of the session writes the brief that its agent did not. It is under way while the handoff is `requested`; after that it tells
- * what became of it.
+ * A fork of the session that writes the brief because the agent did not.
+ * Active while the handoff is `requested`; afterwards it records the outcome.
  */
 export interface ForkWriting {
-  /** When it was wanted. */
+  /** When the fork was requested. */
   since: string
-  /** How many were begun, stored before each: whoever sees to one may be killed. */
+  /**
+   * Number of forks started.
+   * Counted before each start, because the process that runs one may be killed.
+   */
   tries: number
-  /** The last line of the transcript when it was wanted: what came later is not in its brief. */
+  /**
+   * Last line of the transcript when the fork was requested.
+   * Its brief contains nothing after this line.
+   */
   upTo: number
-  /** Why Baton writes the brief itself, if the fork gives none. */
+  /** Why Baton writes the brief itself if the fork fails. */
   reason: string
-  /** `wrote`: its brief is used. Else why not, in half a sentence. null: it is not over. */
+  /** `wrote`: the fork's brief is used. Otherwise a short reason. Null until the fork is over. */
   outcome: string | null
 }
 
-/** Everything the store keeps of one handoff. */
+/** The stored record of one handoff. */
 export interface HandoffRecord {
   handoffId: string
   seatId: string
-  /** The session that is handed over. */
+  /** The session that hands off. */
   sessionId: string
   state: HandoffState
   cause: HandoffCause
-  /** The level that asked for it; null: none did. */
+  /** The level that asked for the handoff. Null when no level did. */
   level: string | null
   reason: string | null
-  /** True: nobody confirmed it by hand; guards count these. */
+  /** True when no user confirmed the handoff. The guards count these. */
   unattended: boolean
   requestedAt: string
-  /** When the present state began. */
+  /** When the current state began. */
   stateAt: string
-  /** When somebody has to look at it again; null: only the next signal can move it. */
+  /** When the handoff is checked again. Null when only the next signal can change its state. */
   dueAt: string | null
-  /** The agent is not asked again: the end of its turn uses the brief it gave, or Baton's own. Absent: it may be. */
+  /**
+   * True when the agent is not asked again.
+   * The end of its turn then uses the brief it gave, or Baton's own. Absent: it may be asked again.
+   */
   lastCall?: boolean
   /** How often the agent was asked for the brief. */
   asked: number
-  /** What the agent gave and was below the bar; null: nothing, or it is kept as a brief by now. */
+  /** The agent's brief that was below the bar. Null when there is none, or it is stored by now. */
   draft: string | null
   briefId: string | null
   way: HandoffWay | null
-  /** Ways that were tried and did not work. */
+  /** Ways that were tried and failed. */
   failedWays: HandoffWay[]
-  /** Names the order to clear: a second order of the same name is not carried out. */
+  /** Id of the order to clear. A second order with the same id is not executed. */
   orderId: string | null
   newSessionId: string | null
-  /** The client, where its terminal can be typed into; absent or null: it cannot. */
+  /** The client, if Baton can type into its terminal. Absent or null when it cannot. */
   client?: { pid: number; startedAt: string; configDir: string } | null
-  /** The process that types, waits for the end of a review or has a fork write; absent or null: none does. */
+  /**
+   * The process that types, waits for the end of a review or runs a fork.
+   * Absent or null when there is none.
+   */
   driver?: { pid: number; startedAt: string } | null
-  /** What is typed, stored before the first key; absent or null: nothing of ours stands there. */
+  /**
+   * Text being typed, stored before the first key.
+   * Absent or null when the terminal contains no text of Baton.
+   */
   typing?: Typing | null
-  /** The reason why its driver does not type: turn, dialog or draft; absent or null: none, or not known. */
+  /**
+   * Why the driver does not type: turn, dialog or draft.
+   * Absent or null when nothing prevents it, or the reason is unknown.
+   */
   hinderedBy?: string | null
-  /** The last line of the transcript its brief was checked against; absent or null: not known. */
+  /**
+   * Last line of the transcript that the brief was checked against. Absent or null when unknown.
+   */
   upTo?: number | null
-  /** A turn began since the brief was written: what happened in it is added before the brief is used. Absent: none did. */
+  /**
+   * True when a turn began after the brief was written.
+   * The facts of that turn are added before the brief is used. Absent: no turn began.
+   */
   stale?: boolean
-  /** Its session was resumed, and the person was told of the brief: it is left when they do it. Absent: no. */
+  /**
+   * True when the session was resumed and the user was told about the brief.
+   * The session is left only when the user clears it. Absent: it was not resumed.
+   */
   offered?: boolean
   /**
-   * The question to the user that the last turn of the session ended with. The fresh session repeats
-   * it first. Absent or null: there was none, or the user has answered it.
+   * The question to the user with which the session's last turn ended. The fresh session repeats
+   * it.
+   * Absent or null when there was none, or the user has answered it.
    */
   question?: string | null
-  /** Absent: no fork was wanted. */
+  /** Absent when no fork was requested. */
   fork?: ForkWriting
-  /** Which handoff of this seat it is, from 1. */
+  /** Number of the handoff in its seat, counted from 1. */
   number: number
-  /** The figures when it was asked for. */
+  /** Readings at the time of the request. Null when unknown. */
   usedTokens: number | null
   windowTokens: number | null
   pointTokens: number | null
-  /** Why it failed or was cancelled, in a sentence; null: it did not. */
+  /** Why the handoff failed or was cancelled, in one sentence. Null when it did neither. */
   trouble: string | null
 }
 
-/** What the part of Baton inside the client is asked to do, once, when the client is idle. Lies as a file in the live folder. */
+/**
+ * A request to the plugin module inside the client, executed once when the client is idle.
+ * Stored as a file in the live folder.
+ */
 export interface Order {
   format: 1
   orderId: string
   session: string
   do: 'hand-off' | 'say'
-  /** `hand-off`: the prompt that begins the fresh session. `say`: the prompt to be given. Begins with `[baton]`. */
+  /**
+   * `hand-off`: the first prompt of the fresh session. `say`: the prompt to submit.
+   * Begins with `[baton]`.
+   */
   prompt: string
-  /** Milliseconds; an order is not begun after it. */
+  /** Deadline in milliseconds since 1970. An order is not begun after it. */
   until: number
-  /** A handoff nobody asked for by hand: refused once the client has had so many of the kind within an hour. Left out: a person asked. */
+  /**
+   * Limit of unattended handoffs per hour; the client refuses the order beyond it.
+   * Absent when a user asked for the handoff.
+   */
   perHour?: number
 }
 
-/** What became of an order: a file beside it. */
+/** The result of an order, stored as a file beside it. */
 export interface OrderAnswer {
   format: 1
   orderId: string
   session: string
-  /** `begun`: from here on it cannot be withdrawn. */
+  /** `begun`: the order can no longer be withdrawn. */
   state: 'begun' | 'done' | 'refused'
   reason: string | null
   at: number

@@ -2,14 +2,17 @@ import type { Action, Position } from '../level.js'
 import type { Usage } from '../reading.js'
 
 /**
- * The states of a job, explained where they are judged (`jobs/job.ts`). Each is stored before anything is done about it.
+ * The states of a job. `jobs/job.ts` decides the transitions; each is stored before it is acted on.
  *
- * pending      it waits for its turn: as many jobs as may run are running
+ * pending      waits for a free slot, because as many jobs as allowed are running
  * running      one of its sessions works
- * handing-off  its session was stopped at a full batch; the brief is asked for, checked and kept, then a fresh session begins
- * waiting      for a limit of the plan to be reset, or for a person to look at a brief
- * paused       stopped by a person, or by Baton's own end; `jobs resume` goes on
- * completed · failed · cancelled
+ * handing-off  its session was stopped after a batch of tools; the brief is requested, checked and
+ *              stored, then a fresh session begins
+ * waiting      until a usage limit of the plan is reset, or a user has reviewed a brief
+ * paused       stopped by a user, or because Baton ended; `jobs resume` continues it
+ * completed    done, and every check passed
+ * failed       ended without success; `exitReason` says why
+ * cancelled    ended by a user
  */
 export const JOB_STATES = [
   'pending',
@@ -24,9 +27,9 @@ export const JOB_STATES = [
 export type JobState = (typeof JOB_STATES)[number]
 
 /**
- * Why it stopped. `success` only where the agent said it is done and every check passed; `refused` where it said
- * so and the
- * permission mode had denied every edit it tried.
+ * Why a job ended.
+ * success: the agent reported the end of its work and every check passed.
+ * refused: it reported that, but the permission mode had denied every edit it tried.
  */
 export const EXIT_REASONS = [
   'success',
@@ -41,7 +44,7 @@ export const EXIT_REASONS = [
 ] as const
 export type ExitReason = (typeof EXIT_REASONS)[number]
 
-/** The modes of Claude Code 2.1.325, which prints all but `default` in its help. */
+/** The permission modes of Claude Code 2.1.325. Its help lists all of them except `default`. */
 export const PERMISSION_MODES = [
   'default',
   'manual',
@@ -52,9 +55,11 @@ export const PERMISSION_MODES = [
   'bypassPermissions',
 ] as const
 
+/** How a job runs its client. `scripted` replays a script without a client. */
 export const RUNTIMES = ['cli', 'sdk', 'scripted'] as const
 export type RuntimeName = (typeof RUNTIMES)[number]
 
+/** Limits of a job's spend. Null: no limit. */
 export interface JobBudgets {
   usd: number | null
   tokens: number | null
@@ -62,7 +67,7 @@ export interface JobBudgets {
   minutes: number | null
 }
 
-/** A command Baton runs itself before it believes that the job is done. */
+/** A command that Baton runs before it accepts that the job is done. */
 export interface CheckSpec {
   name: string
   command: string
@@ -71,16 +76,18 @@ export interface CheckSpec {
 
 export type HookEvent = 'completed' | 'failed' | 'timeout' | 'cancelled' | 'context_threshold' | 'session_start'
 
+/** Fields that every hook of a job has. */
 interface HookBase {
   name: string | null
-  /** null: every event of the list it stands in. */
+  /** Null when the hook runs for every event of its list. */
   onEvents: HookEvent[] | null
-  /** A dot path in the payload that must be true; null: always. */
+  /** Dot path in the payload that must be true. Null when the hook always runs. */
   when: string | null
   continueOnError: boolean
   timeoutMs: number
 }
 
+/** Fields of hooks that post to a chat. */
 interface ChatHook extends HookBase {
   channelId: string
   botTokenEnv: string | null
@@ -88,7 +95,10 @@ interface ChatHook extends HookBase {
   username: string | null
 }
 
-/** Secrets are named (`${NAME}`, `botTokenEnv`), never held: they are looked up in the environment when the hook runs. */
+/**
+ * A hook of a job. It names its secrets (`${NAME}`, `botTokenEnv`) and never contains them:
+ * they are read from the environment when the hook runs.
+ */
 export type HookSpec =
   | (HookBase & { type: 'shell'; command: string })
   | (HookBase & { type: 'webhook'; url: string; method: 'POST' | 'PUT'; headers: Record<string, string> })
@@ -102,47 +112,53 @@ export interface JobHooks {
   onError: HookSpec[]
 }
 
-/** A level of an agent's own: judged by whoever runs its jobs, beside those of the file, which are noted for every session. */
+/**
+ * A level that an agent defines for its own jobs. The job's runner evaluates it.
+ * Levels of the configuration file are evaluated for every session besides.
+ */
 export interface JobLevel {
   name: string
   at: Position
   actions: Action[]
-  /** What `hook:` and `webhook:` among them mean. */
+  /** The hooks that `hook:` and `webhook:` actions refer to. */
   hooks: HookSpec[]
 }
 
+/** The place where a job works: its folder, or a git worktree of its own. */
 export interface WorkspaceSpec {
   strategy: 'none' | 'git_worktree'
-  /** Below the repository unless absolute. */
+  /** Relative to the repository unless absolute. */
   worktreeDir: string
-  /** With `{agent}`, `{job}` and `{workItem}`. */
+  /** May contain `{agent}`, `{job}` and `{workItem}`. */
   branchPattern: string
-  /** null: what the repository's HEAD is on. */
+  /** Null for the branch that the repository's HEAD is on. */
   baseBranch: string | null
   pushOnSuccess: boolean
   createPr: boolean
-  /** A worktree without changes and without commits of its own is removed at the end, with its branch. */
+  /**
+   * Removes a worktree and its branch at the end if it has no changes and no commits of its own.
+   */
   removeClean: boolean
 }
 
-/** The session that a job begins with, and how long one session may work. */
+/** Which session a job begins with, and how long one session may work. */
 export interface SessionSpec {
   mode: 'fresh_per_job' | 'persistent'
   /** A persistent session expires this long after its last use. */
   expiresMs: number
-  /** A session that has worked this long hands off; null: no bound. */
+  /** A session hands off after working this long. Null when there is no limit. */
   maxMs: number | null
-  /** The session that the user named for the job; null: none. */
+  /** The session that the user named for the job. Null when none was named. */
   resume: string | null
-  /** Folder of the `baton.yaml` that defines the agent; null: there is no such file. */
+  /** Folder of the `baton.yaml` that defines the agent. Null when there is no such file. */
   project: string | null
 }
 
-/** What a job is to do and may do: resolved once, stored with it, and never looked up again while it runs. */
+/** The task and limits of a job, resolved once at its start and stored with it. */
 export interface JobSpec {
-  /** The agent's name in `baton.yaml`; null: a prompt alone. */
+  /** Name of the agent in `baton.yaml`. Null for a job from a prompt alone. */
   agentName: string | null
-  /** The program: `claude-code`. */
+  /** Id of the program, such as `claude-code`. */
   agent: string
   prompt: string
   workItem: string | null
@@ -152,72 +168,81 @@ export interface JobSpec {
   disallowedTools: string[] | null
   appendSystemPrompt: string | null
   runtime: RuntimeName
-  /** Where it was asked for: the repository, or any folder. */
+  /** Folder in which the job was requested: a repository or any other folder. */
   folder: string
   workspace: WorkspaceSpec
-  /** The part of the way to the compaction point that is left when the session is handed over. */
+  /** Share of the way to the compaction point that remains when the session hands off. */
   handoffAtRemaining: number
-  /** 0: it is left to compact. */
+  /** 0: the session is never handed off and may compact. */
   maxHandoffs: number
   afterMaxHandoffs: 'compact' | 'stop'
-  /** Absent in jobs of earlier versions: a fresh first session, and no bound on its duration. */
+  /** Absent in jobs of earlier versions: their first session is fresh and has no time limit. */
   session?: SessionSpec
-  /** Without a word of the client for so long, it is taken to be stuck. */
+  /** A client that writes nothing for this long counts as hung. */
   silenceMs: number
-  /** What the agent left running in the background when it said that it is done is waited for so long, then ended. Jobs of old lack it. */
+  /**
+   * How long to wait for background tasks after the agent reported the end of its work.
+   * They are killed afterwards. Absent in jobs of earlier versions.
+   */
   backgroundMs?: number
   checks: CheckSpec[]
-  /** How often failed checks go back to the agent. */
+  /** How often the output of failed checks is sent back to the agent. */
   checkRounds: number
   budgets: JobBudgets
   hooks: JobHooks
-  /** Jobs of old lack them. */
+  /** Absent in jobs of earlier versions. */
   levels?: JobLevel[]
   /**
-   * Tokens at which a session in a large window is handed off, from the level of the file that asks
-   * for it (`85% or 300k`). Null when the agent names a threshold of its own, or no level has a cap;
-   * absent in jobs of earlier versions.
+   * Tokens at which a session in a large window hands off, from a level such as `85% or 300k`.
+   * Null when the agent has a threshold of its own, or no level has a token limit.
+   * Absent in jobs of earlier versions.
    */
   handoffCap?: number | null
-  /** Of an agent's `env`: names and values that are no secrets. */
+  /** Environment variables of the agent that are no secrets. */
   env: Record<string, string>
 }
 
 export interface WorkspaceState {
-  /** Where the agent works. */
+  /** The folder in which the agent works. */
   folder: string
-  /** null: no worktree. */
+  /** Null when the job has no worktree. */
   worktree: {
     path: string
     branch: string
     base: string
     repository: string
-    /** Both were taken down, with nothing of their own in them: if the job goes on it gets others. */
+    /**
+     * True when the worktree and its branch were removed because they were empty.
+     * A resumed job gets new ones.
+     */
     dropped?: boolean
   } | null
 }
 
-/** What an attempt was begun with. */
+/** How an attempt began: a new session, an existing one, or a new session with a brief. */
 export type AttemptStart = 'fresh' | 'resume' | 'brief'
 
-/** One session of a job. */
+/** A session of a job. */
 export interface AttemptRecord {
   attemptId: string
   jobId: string
-  /** Minted by Baton before the client starts. */
+  /** Generated by Baton before the client starts. */
   sessionId: string
-  /** From 1. */
+  /** Number of the attempt in its job, counted from 1. */
   number: number
   start: AttemptStart
-  /** The brief it began with; null: none. */
+  /** The brief that the attempt began with. Null when there was none. */
   briefId: string | null
-  /** How far it has come; each stored before it is done. `ready`: its client waits while the brief is checked, and knows of nothing. */
+  /**
+   * Progress of the attempt; each state is stored before its action.
+   * `ready`: the client waits for the check of the brief and has received no prompt.
+   */
   state: 'ready' | 'starting' | 'prompted' | 'working' | 'stopped' | 'asked' | 'over'
-  /** The client; null: none was started yet, or it is gone. */
+  /** The client's process. Null when it was not started yet, or has ended. */
   process: { pid: number; startedAt: string } | null
   startedAt: string
   endedAt: string | null
-  /** The client's own word for the end; null: it was killed, or works still. */
+  /** The client's own name for how it ended. Null when it was killed or still works. */
   terminal: string | null
   usedTokens: number | null
   windowTokens: number | null
@@ -226,46 +251,55 @@ export interface AttemptRecord {
   spend: Usage
   costUsd: number | null
   compactions: number
-  /** Calls that the client refused, because nobody could be asked. */
+  /** Tool calls that the client denied because no user could be asked. */
   refused?: number
-  /** Levels of the agent that it has been at since its last reset; absent: none. */
+  /** Levels of the agent that were crossed since the last reset. Absent when none was. */
   crossed?: string[]
-  /** How much its last batches added since its last reset, newest last: who resumes it knows how large a step is. Absent: nothing was added. */
+  /**
+   * Tokens that the last batches added since the last reset, newest last.
+   * A resumed attempt uses them as step sizes. Absent when nothing was added.
+   */
   growth?: readonly number[]
-  /** How long the session has worked, in every job it served; absent: nothing was measured yet. */
+  /**
+   * How long the session has worked, over all jobs that used it.
+   * Absent before the first measurement.
+   */
   workedMs?: number
-  /** The spend of the session before this job continued it; absent: it began in this job. */
+  /**
+   * Spend of the session before this job continued it. Absent when the session began in this job.
+   */
   carried?: { spend: Usage; costUsd: number | null }
 }
 
+/** The result of one check in one round. */
 export interface CheckResult {
   name: string
   command: string
-  /** 1 for the first time they are run. */
+  /** Round of checks, counted from 1. */
   round: number
   ok: boolean
-  /** null: it was ended. */
+  /** Null when the check was killed. */
   exitCode: number | null
   timedOut: boolean
   durationMs: number
-  /** The end of what it printed; the whole lies in `outputPath`. */
+  /** The end of the output. The full output is in `outputPath`. */
   tail: string
   outputPath: string
 }
 
-/** A request or a session that failed and is tried again. */
+/** A failed request or session that is being retried. */
 export interface JobRetry {
-  /** The failure, in words for people. */
+  /** The failure, in a sentence for the user. */
   reason: string
-  /** The next attempt, from 1. */
+  /** Number of the next attempt, counted from 1. */
   attempt: number
-  /** How many there are; null: not known. */
+  /** Maximum number of attempts. Null when unknown. */
   most: number | null
-  /** When it is made. */
+  /** When the next attempt starts. */
   until: string
 }
 
-/** Everything the store keeps of one job. */
+/** The stored record of one job. */
 export interface JobRecord {
   jobId: string
   seatId: string
@@ -274,16 +308,17 @@ export interface JobRecord {
   state: JobState
   stateAt: string
   exitReason: ExitReason | null
-  /** What a person is told about the present state; '' nothing. */
+  /** Text for the user about the current state. Empty when there is nothing to say. */
   detail: string
   /**
-   * What whoever runs it was asked for and has not done yet. `leave`: the machine or its terminal goes. That is no wish about the job: it is
-   * paused, and goes on with whoever looks for jobs that lost their runner.
+   * A request to the job's runner that is not done yet.
+   * leave: the runner's machine or terminal shuts down. The job is paused without being asked to,
+   * and the next process that looks for jobs of dead runners continues it.
    */
   wanted: 'leave' | 'pause' | 'cancel' | null
-  /** The level that wanted the pause; null or absent: a person did. */
+  /** The level that requested the pause. Null or absent when a user did. */
   wantedBy?: string | null
-  /** Whoever runs it now; null: nobody. */
+  /** The process that runs the job. Null when none does. */
   runner: { pid: number; startedAt: string } | null
   workspace: WorkspaceState | null
   /** The session at work, or the last one. */
@@ -291,30 +326,38 @@ export interface JobRecord {
   handoffs: number
   compactions: number
   /**
-   * Calls that change files: how many returned well, and how many the permission mode denied. `before`: how many
-   * it had denied when
-   * the job ended as `refused`, of a job that was resumed after that. Absent: none of either.
+   * Calls that change files: how many succeeded, and how many the permission mode denied.
+   * `before`: denied calls at the time a since resumed job ended as `refused`.
+   * Absent when there were no such calls.
    */
   edits?: { made: number; denied: number; before?: number }
-  /** In a row, each kind apart: failures that are tried again, clients that hung, limits that were waited out. Rows of old lack the last two. */
+  /**
+   * Consecutive failures that are retried, hung clients, and usage limits that were waited out.
+   * `stalls` and `waits` are absent in records of earlier versions.
+   */
   failures: number
   stalls?: number
   waits?: number
   checkRound: number
   checks: CheckResult[]
-  /** Until when it waits; null: it does not, or nobody knows. */
+  /** When the job stops waiting. Null when it does not wait, or the time is unknown. */
   waitUntil: string | null
-  /** The failure after which the client or the job tries again; absent or null: none. */
+  /** The failure that the client or the job retries. Absent or null when there is none. */
   retry?: JobRetry | null
   createdAt: string
   startedAt: string | null
   endedAt: string | null
-  /** Time it really ran, for budgets: waiting and pauses do not count. */
+  /** Working time for the `minutes` budget, without waiting and pauses. */
   ranMs: number
-  /** The agent's last words. */
+  /** The agent's last text. Null before the first. */
   result: string | null
-  /** How it ends: stored before its worktree, its branch and its processes are seen to, so that whoever comes after a kill does the same. */
+  /**
+   * The planned end, stored before worktree, branch and processes are cleaned up,
+   * so that the process that takes over after a crash completes the same end.
+   */
   ending?: Pick<JobRecord, 'state' | 'exitReason' | 'detail'> | null
-  /** It has ended, and the hooks of its end have not: what they are told of its worktree. */
+  /**
+   * Data for the hooks of the job's end that still have to run. Absent or null when none has to.
+   */
   hooksDue?: { kept: boolean; pullRequest: string | null } | null
 }

@@ -1,40 +1,63 @@
 import type { Mode } from '../level.js'
 
+/**
+ * queued: not given to a client yet. sent: given to the client, not confirmed by its next event.
+ */
 export type MessageStatus = 'queued' | 'sent' | 'delivered' | 'cancelled'
 
-/** One thing to be told to a seat, once. `sent`: given to the client, not yet confirmed by its next event. */
+/** A text for a seat, delivered once. */
 export interface Message {
   message_id: string
   seat_id: string
-  /** The session it speaks of; a warning reaches no other. */
+  /** The session that the message is about; a warning reaches no other. Null for any session. */
   session_id: string | null
   sender: string
   category: string
   mode: Mode
-  /** For the agent; null: nothing for the agent. */
+  /** Text for the agent. Null when the message is only for the user. */
   agent_text: string | null
-  /** For the person before the client; null: nothing for the person. */
+  /** Text for the user in the client. Null when the message is only for the agent. */
   user_text: string | null
-  /** When the person was told; the agent's part may still wait for an answer that can carry it. */
+  /**
+   * When the user saw the message.
+   * The agent's text may still wait for a hook answer that can carry it. Null until then.
+   */
   user_told_at: string | null
   status: MessageStatus
   queued_at: string
   sent_at: string | null
   delivered_at: string | null
-  /** The client's event in whose answer it travelled; `order`: as a prompt of its own, by the part of Baton inside the client. */
+  /**
+   * The client's event whose answer carried the message.
+   * `order`: the plugin module submitted it as a prompt. Null until it was sent.
+   */
   via: string | null
-  /** The session it was given to; absent or null: none yet, or the one it speaks of. */
+  /**
+   * The session that received the message.
+   * Absent or null when none has, or it is the one in `session_id`.
+   */
   sent_to?: string | null
-  /** The order that carries it, until the client shows the prompt; absent or null: none does. */
+  /**
+   * The order that carries the message, until the client shows the prompt.
+   * Absent or null when no order carries it.
+   */
   order_id?: string | null
-  /** Where the whole text lies when it is longer than a client takes. */
+  /**
+   * File with the full text, when it is longer than the client accepts. Absent or null otherwise.
+   */
   text_file?: string | null
-  /** The signal in whose answer it travelled, where that has an id: if its hook did not hear the answer, it waits again. */
+  /**
+   * Id of the signal whose answer carried the message.
+   * If the hook did not receive that answer, the message is queued again.
+   */
   sent_with?: string | null
-  /** What it does, where somebody counts on its arrival: facts put back after the compaction that began then. */
+  /**
+   * Set on messages that give facts back after a compaction.
+   * `compaction` is the start time of that compaction.
+   */
   recovery?: { compaction: string; steps: { step: 1 | 2; facts: number }[] }
-  /** The brief it gives to a running session, which is used once it has arrived. */
+  /** The brief that the message gives to a running session. It counts as used on delivery. */
   brief_id?: string
-  /** Given again because the client died before it could have asked the model. */
+  /** True when sent again, because the client died before it could ask the model. */
   repeated: boolean
 }

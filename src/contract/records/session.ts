@@ -3,20 +3,21 @@ import type { SessionState } from '../api/session.js'
 import type { Limits, Source, Usage } from '../reading.js'
 import type { Cursor, PlanLimit } from '../signal.js'
 
-/** A level reached in the current cycle. */
+/** A level that was crossed in the current cycle. */
 export interface Latch {
   name: string
   atTokens: number
   crossedAt: string
   /**
-   * A monitor reported the figure, so the level's handoff still waits for a figure of Baton's own.
+   * True when a monitor reported the number.
+   * The level's handoff then waits for a reading of Baton's own.
    */
   reported?: true
 }
 
-/** What the tracker knows of one climb. Everything here is judged by pure code in `tracker/`. */
+/** The tracker's state of one session. Only pure code in `tracker/` changes it. */
 export interface Track {
-  /** Rises by one with each reset; the first climb is 1. */
+  /** Number of the cycle, counted from 1. Rises with each reset. */
   cycle: number
   cycleStartedAt: string
   cycleReason: 'start' | 'resume' | 'compaction' | 'clear' | 'handoff' | 'enabled'
@@ -26,51 +27,59 @@ export interface Track {
   source: Source | null
   model: string | null
   answerId: string | null
-  /** Our time of the last accepted reading that was not a monitor's; null: none yet. */
+  /**
+   * Baton's time of the last accepted reading, without those of monitors. Null before the first.
+   */
   readAt: string | null
-  /** The first figure of this cycle, to tell how much new work it holds. */
+  /** The first number of this cycle, to measure how much was added since. Null before it. */
   base: number | null
   limits: Limits
   latched: Latch[]
-  /** The merged sequence of figures in this cycle, newest last, bounded. */
+  /** Merged sequence of readings in this cycle, newest last, limited in length. */
   seen: number[]
-  /** For each source: the index in `seen` it has reached. */
+  /** Index in `seen` that each source has reached. */
   reached: Partial<Record<Source, number>>
-  /** The end of the cycle before: figures that may still arrive late. */
+  /** The end of the previous cycle, to recognise readings that arrive late. */
   before: { seen: number[]; reached: Partial<Record<Source, number>> }
-  /** For each source: the highest stamp of its own clock. */
+  /** Highest stamp of each source's own clock. */
   stamps: Partial<Record<Source, number>>
   /** True from a reset until the transcript shows the first answer after it. */
   fresh: boolean
 }
 
-/** How far the signs of one compaction have come in; each sign counts once. */
+/** Progress of one compaction. Several signals announce it; each is counted once. */
 export interface CompactionProgress {
   startedAt: string
   trigger: 'auto' | 'manual'
   usedBefore: number | null
-  /** The signs seen so far; the first after compact-start resets the cycle. */
+  /** The announcements received so far. The first one after compact-start resets the cycle. */
   seen: ('compact-start' | 'session-start' | 'compact-end' | 'boundary' | 'figure-lost')[]
   after: number | null
   durationMs: number | null
   overflow: boolean
   summary: string | null
   completed: boolean
-  /** The client compacted between turns, by itself, before its prompt cache expired. Absent: it did not. */
+  /**
+   * True when the client compacted by itself between turns, before its prompt cache expired.
+   * Absent otherwise.
+   */
   idle?: true
-  /** Its summariser failed. */
+  /** True when the client's summariser failed. */
   failing?: boolean
-  /** Somebody else was asked about it too, and may have said no. */
+  /** True when another hook or program was asked about the compaction and may have blocked it. */
   mayBeForbidden?: boolean
-  /** The last answer before it was not written yet when it began: its figure will be this one of the cycle's. */
+  /**
+   * Index in the cycle's readings of the last answer before the compaction.
+   * Set when the transcript did not contain that answer yet.
+   */
   lacks?: number
 }
 
 /**
- * The name of a session in lists, at most 80 characters in one line.
+ * The name of a session in lists: one line of at most 80 characters.
  *
- * by        the title was given by                        replaced by
- * request   the first request of the user, shortened      client, named, job
+ * by        the title comes from                          may be replaced by
+ * request   the user's first request, shortened           client, named, job
  * client    the client, which named the conversation      client, named, job
  * named     the user, in the client                       named, job
  * job       the agent and work item, or prompt, of a job  nothing
@@ -80,7 +89,7 @@ export interface SessionTitle {
   by: 'request' | 'client' | 'named' | 'job'
 }
 
-/** Everything the store keeps of one session. */
+/** The stored record of one session. */
 export interface SessionRecord {
   sessionId: string
   agent: string
@@ -90,16 +99,17 @@ export interface SessionRecord {
   cwd: string | null
   branch: string | null
   model: string | null
-  /** Absent or null: nobody has given it one yet, or it was forgotten. */
+  /** Absent or null when the session has no title yet, or it was forgotten. */
   title?: SessionTitle | null
   state: SessionState
+  /** True when a user sits at the client, false in an unattended run. Null when unknown. */
   attended: boolean | null
   jobId: string | null
   process: { pid: number; startedAt: string } | null
   transcriptPath: string | null
   cursor: Cursor | null
   startedAt: string
-  /** Our time of the last signal. */
+  /** Baton's time of the last signal. */
   seenAt: string
   endedAt: string | null
   track: Track
@@ -110,40 +120,55 @@ export interface SessionRecord {
   spend: Usage & { answers: number }
   costUsd: number | null
   planLimits: PlanLimit[] | null
-  /** Signs of work since the last reading: an enabled session without readings is an alarm. */
+  /** Tool calls since the last reading. Many without a reading raise the silence alarm. */
   silence: { toolCalls: number; since: string; alarmed: boolean }
-  /** Ids of a batch the transcript did not hold yet when its hook was answered. */
+  /** Ids of tool calls that the transcript did not contain when their hook was answered. */
   unsettled: string[]
-  /** As judged with the last signal; absent in records of before. */
+  /** Whether Baton was enabled at the last signal. Absent in records of earlier versions. */
   enabled?: boolean
-  /** The handoff this session takes part in, as the old one or as the fresh one; absent or null: none. */
+  /**
+   * The handoff that this session takes part in, as the old session or the fresh one.
+   * Absent or null when there is none.
+   */
   handoffId?: string | null
-  /** Where the client says what it does, if it sits in a terminal that can be typed into; absent or null: it does not. */
+  /**
+   * Folder in which the client reports its state, if Baton can type into its terminal.
+   * Absent or null when it cannot.
+   */
   terminal?: { configDir: string } | null
-  /** How far facts were read from its transcript for keeping, in bytes; absent: they were not. */
+  /** Bytes of the transcript from which facts were extracted for storage. Absent when none were. */
   factsKeptAt?: number
-  /** It is over, and Baton has yet to see whether a brief of it is worth writing. `gone`: its client died at work. Absent or null: no. */
+  /**
+   * Set when the session is over and Baton still has to decide whether it needs a brief.
+   * `gone`: the client died while it worked. Absent or null when nothing is to be decided.
+   */
   briefWanted?: 'ended' | 'gone' | null
   /**
-   * Data of `context_warning` events whose `inputTokens` and `cacheTokens` the transcript has yet to
-   * tell, oldest first; absent: there are none.
+   * Data of `context_warning` events that still wait for `inputTokens` and `cacheTokens`,
+   * which only the transcript has. Oldest first. Absent when there are none.
    */
   dueWarnings?: EventData['context_warning'][]
-  /** How often in this turn the agent was made to go on with a message at its end; absent: never. */
+  /** How often a message at the end of this turn made the agent continue. Absent when never. */
   insisted?: number
-  /** When a person had it forgotten; lists leave it out until it is heard of again. Absent: nobody had. */
+  /**
+   * When the user had the session forgotten. Lists omit it until its next signal. Absent otherwise.
+   */
   forgottenAt?: string
   /**
-   * How much of its transcript archives held that were removed since: the sweep does not archive it
-   * again. Absent: none was removed.
+   * Bytes of the transcript in archives that were removed since.
+   * The sweep does not archive them again. Absent when none was removed.
    */
   droppedBytes?: number
-  /** Fingerprint of the levels in force: when it changes, alerts of the old ones are stale. */
+  /**
+   * Fingerprint of the levels in force.
+   * When it changes, messages about the old levels are outdated.
+   */
   levelsKey: string
-  /** Why the configuration in force is not the one on disk; null: it is. */
+  /** Why the configuration in force is not the one on disk. Null when it is. */
   configTrouble: string | null
 }
 
+/** The stored record of one subagent. Its tokens are never mixed into its session's. */
 export interface SubagentRecord {
   sessionId: string
   subagentId: string
@@ -158,15 +183,17 @@ export interface SubagentRecord {
   updatedAt: string
 }
 
+/** The stored record of one seat. */
 export interface SeatRecord {
   seatId: string
-  /** Given by BATON_SEAT or `baton name`; null: it has none. */
+  /** Name from BATON_SEAT or `baton name`. Null when the seat has none. */
   name: string | null
   parentSeatId: string | null
   process: { pid: number; startedAt: string } | null
   createdAt: string
 }
 
+/** A reading as stored, with the limits at that time. */
 export interface StoredReading {
   sessionId: string
   cycle: number

@@ -1,19 +1,25 @@
-/** What one session spent more than was known before. Subagents' tokens count as their session's; steps are those of the main chain. */
+/**
+ * Newly counted spend of one session.
+ * Tokens of subagents are included; `steps` counts only answers of the main chain.
+ */
 export interface SpendIncrement {
   sessionId: string
   at: string
-  /** null: not told. */
+  /** Null when the model is unknown. */
   model: string | null
   steps: number
   input: number
   output: number
   cacheCreation: number
   cacheRead: number
-  /** null: the client does not say what it cost. */
+  /** Null when the client reports no cost. */
   costUsd: number | null
 }
 
-/** What a session spent with one model in a quarter of an hour: so short, because there are timezones whose days begin at one. */
+/**
+ * Spend of a session with one model in a quarter of an hour.
+ * Days of some timezones begin at a quarter of an hour, so rows cannot be longer.
+ */
 export interface SpendRow extends Omit<SpendIncrement, 'at'> {
   /** Quarters of an hour since 1970, UTC. */
   quarter: number

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Live, Terminal } from '../../contract/terminal.js'
+import type { ClientStatus, Terminal } from '../../contract/terminal.js'
 import { faultPoint } from '../../lib/fault-point.js'
 import {
   descends,
@@ -130,7 +130,7 @@ function printable(text: string): string {
 }
 
 /** Who may be typed to now. */
-function judgeClient(live: Live | null, target: TypingTarget): Refused | null {
+function judgeClient(live: ClientStatus | null, target: TypingTarget): Refused | null {
   if (live === null) return refuse('no-client', 'the client does not run')
   if (live.sessionId !== target.sessionId) return refuse('other-session', `its session is ${live.sessionId}`)
   if (live.status === 'waiting') return refuse('waiting', live.waitingFor ?? 'a dialog is open')
@@ -267,7 +267,7 @@ async function clear(terminal: Terminal, place: PanePlace, text: string, empty: 
 }
 
 /** Whether the client took what stood in the composer: it is gone from there, or the client has gone on. False: it is still as it was. */
-async function isTaken(terminal: Terminal, place: PanePlace, text: string, before: Live): Promise<boolean> {
+async function isTaken(terminal: Terminal, place: PanePlace, text: string, before: ClientStatus): Promise<boolean> {
   for (let looks = 0; looks < LOOKS_FOR_CLIENT; looks++) {
     const live = terminal.live()
     if (live?.sessionId !== before.sessionId || live.status !== before.status) return true

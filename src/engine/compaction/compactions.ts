@@ -1,6 +1,6 @@
 import type { Event } from '../../contract/records/event.js'
 import type { CompactionProgress, Track } from '../../contract/records/session.js'
-import type { GaveUp } from '../../contract/signal.js'
+import type { FailedCompaction } from '../../contract/signal.js'
 import { grouped } from '../../policy/numbers.js'
 import { contextPercentages } from '../../policy/percent.js'
 import { compactedHereText, compactedText } from '../../policy/texts.js'
@@ -175,7 +175,7 @@ export function summariserFailed({ record }: SignalContext): void {
 }
 
 /** The transcript says that one did not come about. */
-export function compactionGaveUp(context: SignalContext, how: GaveUp): void {
+export function compactionGaveUp(context: SignalContext, how: FailedCompaction): void {
   const { record } = context
   const isOpen = record.compaction !== null && !record.compaction.completed && !hasHappened(record.compaction)
   // After three in a row that did not help, the client begins no other and says so: that one ends with its beginning.

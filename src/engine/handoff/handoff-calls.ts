@@ -117,7 +117,7 @@ export function requestBrief(
     // The end of the turn waits for the engine: what the agent said is looked at before it is over.
     deps.store.afterCommit(() =>
       fallbackOnError(context, undefined, () =>
-        deps.outbox.expect(record.sessionId, [...agent.carriers.slice(0, 1), ...agent.turnEnds]),
+        deps.outbox.markNear(record.sessionId, [...agent.carriers.slice(0, 1), ...agent.turnEnds]),
       ),
     )
     return requested

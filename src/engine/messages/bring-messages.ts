@@ -1,4 +1,4 @@
-import type { LaidAnswer } from '../../contract/outbox.js'
+import type { PreparedAnswer } from '../../contract/outbox.js'
 import type { Event } from '../../contract/records/event.js'
 import type { SessionRecord } from '../../contract/records/session.js'
 import type { SignalKind } from '../../contract/signal.js'
@@ -26,15 +26,15 @@ export function lay(context: SessionContext, kind: SignalKind | null): void {
   const unsettled = deps.store.openMessages(record.seatId).filter(({ status }) => status === 'sent')
   // Each event has its own selection: a message that only the end of a turn may carry must not take
   // the room of one for the next tool boundary.
-  const answersFor = (inFlight: readonly string[]): LaidAnswer[] =>
+  const answersFor = (inFlight: readonly string[]): PreparedAnswer[] =>
     agent.carriers.flatMap((event) => {
       const messages = pickNow(context, kind, { inFlight, unsettled, carrier: { event, agent } })
       const text = agent.answer(event, sayOf(messages))
       return text === '' ? [] : [{ event, text, ids: messages.map(({ message_id }) => message_id) }]
     })
-  if (deps.outbox.holds(record.sessionId, answersFor([]))) return
+  if (deps.outbox.contains(record.sessionId, answersFor([]))) return
   const answers = answersFor(takeBack(context, record.sessionId))
-  if (answers.length > 0) deps.outbox.lay(record.sessionId, answers)
+  if (answers.length > 0) deps.outbox.store(record.sessionId, answers)
 }
 
 /**
@@ -53,7 +53,7 @@ export function bring(deps: EngineDependencies, seatId: string): void {
     if (called.length > 0 && mayWake(context)) wake(context, called)
     else {
       // The next signal says more precisely what is worth waiting for.
-      deps.outbox.expect(record.sessionId, [...agent.carriers.slice(0, 1), ...agent.turnEnds])
+      deps.outbox.markNear(record.sessionId, [...agent.carriers.slice(0, 1), ...agent.turnEnds])
       lay(context, null)
     }
   })

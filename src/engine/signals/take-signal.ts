@@ -390,5 +390,5 @@ function expectAnswer(context: SignalContext): void {
   const near = speaks && isNearLevel(record.track, resolveLevels(policy.levels, record.track.limits))
   const ends = openHandoff(context) !== null || awaitsTurnEnd(context)
   const awaited = [...(near ? agent.carriers.slice(0, 1) : []), ...(ends ? agent.turnEnds : [])]
-  fallbackOnError(context, undefined, () => deps.outbox.expect(record.sessionId, awaited))
+  fallbackOnError(context, undefined, () => deps.outbox.markNear(record.sessionId, awaited))
 }

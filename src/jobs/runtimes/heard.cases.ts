@@ -1,16 +1,16 @@
 import { until } from '../../../test/harness/wait.js'
-import type { RunMessage, RunningSession, RuntimeListener, ToolResult } from '../../contract/runtime.js'
+import type { RunningSession, RuntimeListener, RuntimeMessage, ToolResult } from '../../contract/runtime.js'
 
-export type Kind<K extends RunMessage['kind']> = Extract<RunMessage, { kind: K }>
+export type Kind<K extends RuntimeMessage['kind']> = Extract<RuntimeMessage, { kind: K }>
 
 /** A session and everything it has told. */
 export interface Heard {
   session: RunningSession
-  messages: RunMessage[]
+  messages: RuntimeMessage[]
   raw: string[]
-  of<K extends RunMessage['kind']>(kind: K): Kind<K>[]
+  of<K extends RuntimeMessage['kind']>(kind: K): Kind<K>[]
   /** The n-th message of a kind, from 1. */
-  next<K extends RunMessage['kind']>(kind: K, n?: number): Promise<Kind<K>>
+  next<K extends RuntimeMessage['kind']>(kind: K, n?: number): Promise<Kind<K>>
 }
 
 /** Reads a session from here on. */

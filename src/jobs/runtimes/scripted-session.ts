@@ -4,9 +4,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Usage } from '../../contract/reading.js'
 import type {
   ContextUsage,
-  RunMessage,
   RunningSession,
   RuntimeListener,
+  RuntimeMessage,
   SessionOptions,
   ToolCall,
   ToolResult,
@@ -34,7 +34,7 @@ const GATE_MS = 10
 
 export class ScriptedSession implements RunningSession {
   readonly process = null
-  readonly messages: Unread<RunMessage> = new Unread()
+  readonly messages: Unread<RuntimeMessage> = new Unread()
   private readonly prompts = new Unread<string>()
   private readonly gone: Promise<void>
   private readonly takers: ((line: string) => void)[] = []
@@ -250,7 +250,7 @@ export class ScriptedSession implements RunningSession {
     this.leave()
   }
 
-  private tell(message: RunMessage): void {
+  private tell(message: RuntimeMessage): void {
     if (this.isGone) return
     this.write(message)
     this.messages.tell(message)

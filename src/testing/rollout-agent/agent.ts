@@ -3,11 +3,11 @@ import type { Limits, Reading, Usage } from '../../contract/reading.js'
 import {
   BLANK_SIGNAL,
   type Observation,
-  type Observed,
   type RawSignal,
   type Signal,
   type SignalKind,
   type StartSource,
+  type TranscriptEvent,
 } from '../../contract/signal.js'
 import { readNamedText } from '../../lib/named-file.js'
 import { isAlive, ownProcess } from '../../lib/process-info.js'
@@ -128,7 +128,7 @@ function observe(signal: Signal, _raw: RawSignal, { cursor }: KnownSession): Obs
   return { ...found, cursor: { path, offset } }
 }
 
-function observedIn(entry: Fields, model: string | null, offset: number): Observed | null {
+function observedIn(entry: Fields, model: string | null, offset: number): TranscriptEvent | null {
   const payload = fields(entry.payload)
   if (entry.type === 'compacted')
     return { type: 'compaction', trigger: 'auto', before: null, after: null, durationMs: null, overflow: false, offset }

@@ -2,7 +2,7 @@ import { copyFileSync, mkdirSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { claudeCode } from '../../../src/agents/claude-code/claude-code.js'
-import type { Observed, Signal } from '../../../src/contract/signal.js'
+import type { Signal, TranscriptEvent } from '../../../src/contract/signal.js'
 import { startModel } from '../../../src/model/model.js'
 import type { ScriptInput } from '../../../src/model/script.js'
 import { makeHome } from '../../harness/home.js'
@@ -12,7 +12,7 @@ import { startTape } from './tape.js'
 interface Look {
   signal: Signal
   settled: boolean
-  observed: Observed[]
+  observed: TranscriptEvent[]
 }
 
 /** Runs the real client, then looks at every event with the transcript as it was on disk at that moment. */
@@ -50,7 +50,8 @@ async function looks(script: ScriptInput, options: PrintOptions): Promise<Look[]
   return found
 }
 
-const figures = (observed: Observed[]) => observed.map((one) => (one.type === 'answer' ? one.reading.used : one.type))
+const figures = (observed: TranscriptEvent[]) =>
+  observed.map((one) => (one.type === 'answer' ? one.reading.used : one.type))
 
 test('six requests climb to 125,008 tokens, each seen once, whatever the answers are made of', async () => {
   const found = await looks(

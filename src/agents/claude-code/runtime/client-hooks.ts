@@ -48,7 +48,7 @@ export class ClientHooks {
   async answer(value: unknown): Promise<Fields> {
     const input = object(value) ?? {}
     const event = text(input.hook_event_name) ?? ''
-    if (TOLD.has(event)) await this.listener.heard?.(event, input)
+    if (TOLD.has(event)) await this.listener.onHookEvent?.(event, input)
     switch (event) {
       case 'PreToolUse':
         return this.beforeTool(input)
@@ -101,7 +101,7 @@ export class ClientHooks {
     if (text(input.agent_id) !== null) return {}
     const { block } = await this.listener.beforeCompaction(input.trigger === 'manual' ? 'manual' : 'auto')
     if (block !== undefined) return { decision: 'block', reason: block }
-    const instructions = await this.listener.heard?.('PreCompact', input)
+    const instructions = await this.listener.onHookEvent?.('PreCompact', input)
     // Of what a callback answers, the client gives this to its summariser, and takes nothing else for a PreCompact.
     return instructions ? { systemMessage: instructions } : {}
   }

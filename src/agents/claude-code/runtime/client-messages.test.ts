@@ -1,21 +1,21 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { RunMessage } from '../../../contract/runtime.js'
+import type { RuntimeMessage } from '../../../contract/runtime.js'
 import { ClientMessages } from './client-messages.js'
 
 const FIXTURES = join(import.meta.dirname, 'fixtures')
 
-const played = (version: string, name: string): RunMessage[] => {
+const played = (version: string, name: string): RuntimeMessage[] => {
   const translation = new ClientMessages()
   const lines = readFileSync(join(FIXTURES, version, `${name}.jsonl`), 'utf8')
     .trim()
     .split('\n')
   return [...lines.flatMap((line) => translation.take(JSON.parse(line)).messages), ...translation.end()]
 }
-const told = (messages: RunMessage[], kinds: RunMessage['kind'][]) =>
+const told = (messages: RuntimeMessage[], kinds: RuntimeMessage['kind'][]) =>
   messages.filter(({ kind }) => kinds.includes(kind))
-const fed = (message: RunMessage) =>
+const fed = (message: RuntimeMessage) =>
   message.kind === 'answer' &&
   message.usage &&
   message.usage.input + message.usage.cacheCreation + message.usage.cacheRead
@@ -58,7 +58,10 @@ describe.each(readdirSync(FIXTURES))('what client %s wrote', (version) => {
   test('a compaction is told when it begins and when it is done, with its figures', () => {
     const messages = told(played(version, 'compaction'), ['compacting', 'compacted'])
     expect(messages).toMatchObject([{ kind: 'compacting' }, { kind: 'compacted', trigger: 'auto' }])
-    const [, { before, after, durationMs }] = messages as [RunMessage, Extract<RunMessage, { kind: 'compacted' }>]
+    const [, { before, after, durationMs }] = messages as [
+      RuntimeMessage,
+      Extract<RuntimeMessage, { kind: 'compacted' }>,
+    ]
     expect(before).toBeGreaterThanOrEqual(170_000)
     expect(after).toBeLessThan(before!)
     expect(durationMs).toBeGreaterThan(0)

@@ -1,12 +1,12 @@
 import type { Usage } from '../../../contract/reading.js'
-import type { RunMessage, ToolCall } from '../../../contract/runtime.js'
+import type { RuntimeMessage, ToolCall } from '../../../contract/runtime.js'
 import { isOfSubagent } from '../conversation-line.js'
 import { count, type Fields, list, number, object, text } from '../fields.js'
 import { measureUsage } from '../usage.js'
 
 /** What the translation of one message says. */
 export interface Taken {
-  messages: RunMessage[]
+  messages: RuntimeMessage[]
   /** The turn of a prompt ended with it, not one the client began of itself (a task in the background that finished). */
   promptDone: boolean
 }
@@ -24,11 +24,11 @@ export class ClientMessages {
   }
 
   /** What was held back when nothing more comes. */
-  end(): RunMessage[] {
+  end(): RuntimeMessage[] {
     return this.closeAnswer()
   }
 
-  private translate(message: Fields): RunMessage[] {
+  private translate(message: Fields): RuntimeMessage[] {
     const type = text(message.type) ?? 'unknown'
     const ofSubagent = isOfSubagent(message)
     if (type === 'stream_event') return ofSubagent ? [] : this.streamed(object(message.event) ?? {})
@@ -42,12 +42,12 @@ export class ClientMessages {
   }
 
   /** Of the answer's pieces only its last counts and its end are of use; they would drown everything else. */
-  private streamed(event: Fields): RunMessage[] {
+  private streamed(event: Fields): RuntimeMessage[] {
     if (event.type === 'message_delta') this.open?.count(event.usage)
     return event.type === 'message_stop' ? this.closeAnswer() : []
   }
 
-  private answered(message: Fields): RunMessage[] {
+  private answered(message: Fields): RuntimeMessage[] {
     const inner = object(message.message) ?? {}
     if (inner.model === '<synthetic>')
       return [...this.closeAnswer(), { kind: 'other', type: 'assistant of the client itself' }]
@@ -59,7 +59,7 @@ export class ClientMessages {
     return before
   }
 
-  private closeAnswer(): RunMessage[] {
+  private closeAnswer(): RuntimeMessage[] {
     if (this.open === null) return []
     const answer = this.open.tell()
     this.toldId = this.open.id
@@ -67,7 +67,7 @@ export class ClientMessages {
     return [answer]
   }
 
-  private system(message: Fields): RunMessage[] {
+  private system(message: Fields): RuntimeMessage[] {
     const subtype = text(message.subtype) ?? 'unknown'
     switch (subtype) {
       case 'init':
@@ -87,7 +87,7 @@ export class ClientMessages {
   }
 
   /** Every turn begins with one; only the first tells something new. */
-  private init(message: Fields): RunMessage[] {
+  private init(message: Fields): RuntimeMessage[] {
     if (this.started) return [{ kind: 'other', type: 'system init' }]
     this.started = true
     return [
@@ -105,7 +105,7 @@ export class ClientMessages {
 const isOfPrompt = ({ origin }: Fields): boolean => object(origin)?.kind !== 'task-notification'
 
 /** `subtype` is no guide: failed requests come as a success. */
-function resultOf(message: Fields): RunMessage {
+function resultOf(message: Fields): RuntimeMessage {
   const isError = message.is_error === true
   const errors = list(message.errors).filter((error) => typeof error === 'string')
   const denied = list(message.permission_denials).length
@@ -134,12 +134,12 @@ function spentIn(message: Fields): Usage {
   return spent
 }
 
-function deniedOf(message: Fields): RunMessage {
+function deniedOf(message: Fields): RuntimeMessage {
   const [id, tool] = [text(message.tool_use_id) ?? '', text(message.tool_name) ?? '']
   return { kind: 'denied', id, tool, reason: text(message.message) ?? '' }
 }
 
-function retryOf(message: Fields): RunMessage {
+function retryOf(message: Fields): RuntimeMessage {
   return {
     kind: 'retry',
     attempt: count(message.attempt) ?? 0,
@@ -150,7 +150,7 @@ function retryOf(message: Fields): RunMessage {
   }
 }
 
-function limitOf(message: Fields): RunMessage {
+function limitOf(message: Fields): RuntimeMessage {
   const info = object(message.rate_limit_info) ?? {}
   const resets = count(info.resetsAt)
   const used = number(info.utilization)
@@ -164,7 +164,7 @@ function limitOf(message: Fields): RunMessage {
   }
 }
 
-function compactedOf(message: Fields): RunMessage {
+function compactedOf(message: Fields): RuntimeMessage {
   const meta = object(message.compact_metadata)
   return {
     kind: 'compacted',
@@ -183,7 +183,7 @@ function tasksIn(message: Fields): string[] {
     .flatMap((task) => text(task!.task_id) ?? [])
 }
 
-type Answer = Extract<RunMessage, { kind: 'answer' }>
+type Answer = Extract<RuntimeMessage, { kind: 'answer' }>
 
 /** One answer while it comes in: the client sends a message for each of its blocks, and the last counts only at its end. */
 class AnswerParts {

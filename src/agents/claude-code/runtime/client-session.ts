@@ -1,4 +1,4 @@
-import type { ContextUsage, RunMessage, RunningSession } from '../../../contract/runtime.js'
+import type { ContextUsage, RunningSession, RuntimeMessage } from '../../../contract/runtime.js'
 import { reasonOf } from '../../../lib/errors.js'
 import type { Log } from '../../../lib/log.js'
 import { Unread } from '../../../lib/unread.js'
@@ -32,7 +32,7 @@ const TERMINATE_MS = 3_000
 /** A running client as its users see it, whichever way it is spoken to. */
 export class ClientSession implements RunningSession {
   readonly process
-  readonly messages: Unread<RunMessage> = new Unread()
+  readonly messages: Unread<RuntimeMessage> = new Unread()
   private readonly translation = new ClientMessages()
   private readonly takers: ((line: string) => void)[] = []
   private control!: ClientControl
