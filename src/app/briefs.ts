@@ -115,7 +115,7 @@ function chosen(app: App, { seat, session, status, limit }: BriefQuery): BriefRe
 
 /** By its id or name, or that of a session in it. */
 function seatOf(app: App, name: string): string {
-  const seat = app.store.seat(name) ?? app.store.seatNamed(name)
+  const seat = app.store.seat(name) ?? app.store.seatByName(name)
   return seat?.seatId ?? found(app, name).seatId
 }
 

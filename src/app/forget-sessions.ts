@@ -99,7 +99,7 @@ export function forgetSession(app: App, sessions: ReadonlySet<string>): number {
   let words = 0
   const told = new Set([...sessions].flatMap((sessionId) => begunFrom(app, sessionId)))
   store.transaction(() => {
-    for (const sessionId of sessions) words += store.forgetWords(sessionId)
+    for (const sessionId of sessions) words += store.eraseQuotes(sessionId)
   })
   for (const sessionId of told) if (!sessions.has(sessionId)) layAnew(app, sessionId)
   for (const sessionId of sessions) {
@@ -110,7 +110,7 @@ export function forgetSession(app: App, sessions: ReadonlySet<string>): number {
     store.transaction(() => {
       store.dropBriefs(sessionId)
       // Once more, so that the pages the briefs stood in are written over too.
-      store.forgetWords(sessionId)
+      store.eraseQuotes(sessionId)
       const record = store.session(sessionId)
       if (record) store.putSession({ ...record, forgottenAt: app.now().toISOString() })
     })

@@ -16,7 +16,7 @@ import { writeFileAtomic } from '../lib/atomic-file.js'
 import { reasonOf } from '../lib/errors.js'
 import { makePrivateFolder } from '../lib/private-folder.js'
 import { QUIET_MS, terminalOf } from './client-terminals.js'
-import { seatNamed } from './sessions.js'
+import { seatByName } from './sessions.js'
 
 export interface MessageUseCases {
   /** Messages to a seat, named as for `baton messages --seat`, or to all seats where it is null; oldest first. */
@@ -32,7 +32,7 @@ export function messageUseCases(app: App): MessageUseCases {
   const { deps } = app.engine
   return {
     allMessages: (seat, limit) =>
-      viewMessages(deps, app.store.messages({ limit, ...(seat === null ? {} : { seatId: seatNamed(app, seat) }) })),
+      viewMessages(deps, app.store.messages({ limit, ...(seat === null ? {} : { seatId: seatByName(app, seat) }) })),
     sessionMessages: ({ seatId }, limit) => viewMessages(deps, app.store.messages({ seatId, limit })),
     send({ seatId }, text, mode) {
       const sent = sendText(app, { seatId, sender: 'user', mode, text })

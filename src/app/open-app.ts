@@ -4,7 +4,7 @@ import { type App, openApp } from '../engine/open-engine.js'
 import * as rareWork from '../engine/rare-work.js'
 import { isDue, sweepClaim } from '../lib/hourly-claim.js'
 import { engineOf, type ProgramContext } from '../lib/program-context.js'
-import * as forgetting from '../store/sqlite/forget-words.js'
+import * as quoteEraser from '../store/sqlite/forget-words.js'
 import { drain, makeKeeper, startKeeping, startWorker } from './background-work.js'
 
 /** Opens the house for one command, with everything taken that hooks left in the spool, and closes it afterwards. */
@@ -34,7 +34,7 @@ export async function withOpenApp<T>(
     rareWork: () => rareWork,
     now: program.now,
     leaveWork,
-    forgetting,
+    quoteEraser,
     ...options,
   })
   try {

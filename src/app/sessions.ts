@@ -60,7 +60,7 @@ export function sessionNamed(app: App, id: string): SessionRecord {
 }
 
 /** A seat by id or name, or that of a session. It may have no session yet: somebody named it as a parent. Throws when there is none. */
-export function seatNamed(app: App, name: string): string {
+export function seatByName(app: App, name: string): string {
   const seat = seatCalled(app.store, name)
   if (seat) return seat.seatId
   try {

@@ -34,7 +34,7 @@ interface ArchiveLookup {
 export function sessionsNamed({ store, find }: ArchiveLookup, id: string): string[] {
   const archived = [...new Set(store.archives().map(({ sessionId }) => sessionId))]
   if (archived.includes(id)) return [id]
-  const seat = store.seatNamed(id) ?? store.seat(id)
+  const seat = store.seatByName(id) ?? store.seat(id)
   if (seat) return store.chain(seat.seatId).map(({ sessionId }) => sessionId)
   const alike = archived.filter((one) => one.startsWith(id))
   if (alike.length === 1 && id.length >= 4) return alike

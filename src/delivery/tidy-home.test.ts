@@ -17,6 +17,6 @@ test('the daily tidying removes old files of the home, and nothing behind a link
   const [ours, mine] = [old('home/aside/signal'), old('docs/diary.txt')]
   const { mark, aside, ...rest } = placesOf(batonHome({ BATON_HOME: join(dir, 'home') }))
   for (const place of Object.values(rest)) symlinkSync(join(dir, 'docs'), place)
-  expect(tidyDaily({ thin: () => 0 }, { mark, aside, ...rest }, new Date())).toBe(true)
+  expect(tidyDaily({ deleteOldRows: () => 0 }, { mark, aside, ...rest }, new Date())).toBe(true)
   expect([existsSync(ours), existsSync(mine)]).toEqual([false, true])
 })

@@ -31,12 +31,12 @@ export interface Places {
  * Once a day, whoever comes first: old readings are thinned, and what sessions silent for a week left in files, what could not be
  * taken, and what other builds compiled, is forgotten. False: it was done today.
  */
-export function tidyDaily(store: { thin(now: Date): number }, places: Places, now: Date): boolean {
+export function tidyDaily(store: { deleteOldRows(now: Date): number }, places: Places, now: Date): boolean {
   const last = statSync(places.mark, { throwIfNoEntry: false })?.mtimeMs ?? 0
   if (now.getTime() - last < DAY_MS) return false
   mkdirSync(dirname(places.mark), { recursive: true, mode: 0o700 })
   writeFileSync(places.mark, '', { mode: 0o600 })
-  store.thin(now)
+  store.deleteOldRows(now)
   // The folder behind a symbolic link may hold files of the user.
   for (const folder of [places.live, places.outbox, places.code, places.aside, places.facts])
     if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()) forgetOld(folder, now)

@@ -160,10 +160,10 @@ export function checkSwitches(context: DoctorContext): Finding {
     const here = projects.filter((project) => cwd === project || cwd.startsWith(`${project}/`))
     const quiet = recent({ live: true }).filter(({ enabled }) => !enabled)
     return [
-      ...(store.switched('all', '') === false
+      ...(store.switchState('all', '') === false
         ? ['baton off --all is in force: sessions are measured, nobody is told. baton on --all ends it.']
         : []),
-      ...(here.some((project) => store.switched('project', project) === false)
+      ...(here.some((project) => store.switchState('project', project) === false)
         ? ['baton off --project is in force here; baton on --project ends it.']
         : []),
       ...(quiet.length > 0 ? [`Silent in ${quiet.map(({ session_id }) => session_id.slice(0, 8)).join(', ')}.`] : []),

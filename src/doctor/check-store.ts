@@ -29,7 +29,7 @@ export function checkStore(context: DoctorContext): Finding {
         dependencies.openDatabase(path, { readOnly: true, timeout: BUSY_MS }),
         statSync(path).size,
       )
-      if (trouble) return broken(`The store ${path} is damaged (${trouble}).`, dependencies.recoverStore(path))
+      if (trouble) return broken(`The store ${path} is damaged (${trouble}).`, dependencies.recoverySteps(path))
       tryWriting(dependencies.openDatabase(path, { timeout: BUSY_MS }))
       return fine(told(path, app.store.sizes()))
     } finally {
@@ -37,7 +37,7 @@ export function checkStore(context: DoctorContext): Finding {
     }
   } catch (error) {
     if (error instanceof BatonError) return broken(error.message, error.hint)
-    return broken(`The store ${path} cannot be used (${reasonOf(error)}).`, dependencies.recoverStore(path))
+    return broken(`The store ${path} cannot be used (${reasonOf(error)}).`, dependencies.recoverySteps(path))
   }
 }
 

@@ -24,7 +24,7 @@ export interface OpenApp {
     segments(): SegmentRecord[]
     leftovers(): string[]
     lastDeliveries(): NoticeRecord[]
-    switched(scope: 'session' | 'project' | 'all', key: string): boolean | null
+    switchState(scope: 'session' | 'project' | 'all', key: string): boolean | null
     sizes(): { sessions: number; readings: number; events: number; messages: number; bytes: number }
   }
   policyOf(subject: PolicySubject): { policy: Policy }
@@ -70,7 +70,7 @@ export interface DoctorDependencies {
   /** Number of archives on the disk that are not in the store. `null`: there is no store. */
   unknownArchives(app: OpenApp | null): number
   /** Returns the steps to recover from a damaged store. */
-  recoverStore(path: string): string
+  recoverySteps(path: string): string
   /** Whether the file of a brief is what was kept. */
   isGenuine(brief: BriefRecord): boolean
   /** Whether something has to be typed for a handoff and nobody does. */

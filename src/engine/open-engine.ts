@@ -18,7 +18,7 @@ import { batonHome, type Home } from '../lib/home.js'
 import { openHomeFolder } from '../lib/home-safety.js'
 import { fileLog, type Log } from '../lib/log.js'
 import { COLOURS, statusText, WITHOUT_COLOURS } from '../policy/status-text.js'
-import type { Forgetting } from '../store/sqlite/open.js'
+import type { QuoteEraser } from '../store/sqlite/open.js'
 import { openStore } from '../store/sqlite/sqlite.js'
 import type { Store } from '../store/store.js'
 import { stepsToCompaction } from '../tracker/forecast.js'
@@ -59,7 +59,7 @@ export interface AppOptions {
   configMs?: number
   busyMs?: number
   /** What forgets words; absent: nothing can be forgotten. */
-  forgetting?: Forgetting
+  quoteEraser?: QuoteEraser
   /** What is done around a compaction; the hook passes a function that loads it only when it is called. */
   rareWork(): RareWork
   /** Called when archives, long transcripts, a handoff or a notice wait for a process that has time. Absent: whoever comes next sees to it. */
@@ -77,9 +77,9 @@ export function openApp(options: AppOptions): App {
   const log = fileLog(home.log, env)
   const store = openStore(home.store, {
     busyMs: options.busyMs,
-    ...(options.forgetting ? { forgetting: options.forgetting } : {}),
-    complain: (error) => log('warn', 'after a commit', { reason: String(error) }),
-    ...(options.resident ? { checkpointPages: 8_000, remember: true } : {}),
+    ...(options.quoteEraser ? { quoteEraser: options.quoteEraser } : {}),
+    onAfterCommitError: (error) => log('warn', 'after a commit', { reason: String(error) }),
+    ...(options.resident ? { checkpointPages: 8_000, cacheRecords: true } : {}),
   })
   const policyOf = configured(store, home, env, options.loadConfig, options.configMs ?? (options.resident ? 1_000 : 0))
   // The global, because importing node:crypto costs a hook two milliseconds it rarely needs.

@@ -33,7 +33,7 @@ function beginOnNamed(deps: JobDependencies, job: JobRecord, sessionId: string):
     const why = whyNotUsable(deps.store, sessionId, job.spec, folderOf(job), job.jobId)
     if (why !== null) throw why
     const known = deps.store.session(sessionId)!
-    const last = deps.store.attemptOf(sessionId)
+    const last = deps.store.attemptOfSession(sessionId)
     const { answers: _, ...spend } = known.spend
     const carried = last === null ? { spend, costUsd: known.costUsd } : carriedBy(last)
     const attempt: AttemptRecord = {

@@ -186,7 +186,7 @@ test('without a session id the agent session it runs in is meant, else a new one
 test('a session may sit on a named seat', () => {
   const home = libraryHome()
   home.open({ seat: 'reviewer' }).updateUsage(answer(10_000))
-  expect(home.look((store) => store.seatNamed('reviewer')?.seatId)).toBe(
+  expect(home.look((store) => store.seatByName('reviewer')?.seatId)).toBe(
     home.look((store) => store.session('s1')!.seatId),
   )
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { ArchiveRecord, SegmentRecord } from '../contract/records/archive.js'
 import { later } from './samples.cases.js'
-import { type StorePlace, storeIn } from './store.cases.js'
+import { type StorePlace, withStore } from './store.cases.js'
 
 export function sampleArchive(archiveId: string, changes: Partial<ArchiveRecord> = {}): ArchiveRecord {
   return {
@@ -40,14 +40,14 @@ export function sampleSegment(streamId: string, from: number, to: number, sessio
   return { streamId, sessionId, name: '', from, to, file, storedBytes: 3, sha256: 'bb', blocks: [2, 1], blockBytes: 4 }
 }
 
-/** What every backend must do with archives. */
+/** Test cases for archives that every store backend must pass. */
 export function archiveCases(backend: string, newPlace: () => StorePlace): void {
-  const inStore = storeIn(newPlace)
+  const inStore = withStore(newPlace)
   const ids = (records: ArchiveRecord[]): string[] => records.map(({ archiveId }) => archiveId)
 
   describe(`${backend}: archives`, () => {
     test(
-      'come back whole, also after closing and opening, and are replaced by what is put again',
+      'an archive comes back complete, also after reopening the store, and putting it again replaces it',
       inStore((store, place) => {
         store.putArchive(sampleArchive('a1'))
         store.putArchive(sampleArchive('a1', { reason: 'none', lease: { pid: 4, startedAt: '9' } }))
@@ -61,7 +61,7 @@ export function archiveCases(backend: string, newPlace: () => StorePlace): void 
     )
 
     test(
-      'are listed oldest first, by session and by project',
+      'archives are listed oldest first, by session and by project',
       inStore((store) => {
         store.putArchive(sampleArchive('a2', { createdAt: later(2) }))
         store.putArchive(sampleArchive('a1', { createdAt: later(1), sessionId: 's2' }))
@@ -74,7 +74,7 @@ export function archiveCases(backend: string, newPlace: () => StorePlace): void 
     )
 
     test(
-      'never share a stem',
+      'two archives never share a file stem',
       inStore((store) => {
         store.putArchive(sampleArchive('a1', { stem: 'same' }))
         expect(() => store.putArchive(sampleArchive('a2', { stem: 'same' }))).toThrow()
@@ -83,7 +83,7 @@ export function archiveCases(backend: string, newPlace: () => StorePlace): void 
     )
 
     test(
-      'with something left to do are those that wait, may be tried again or cannot be searched yet',
+      'archives that are pending, may be retried or are not yet searchable count as open',
       inStore((store) => {
         store.putArchive(sampleArchive('done'))
         store.putArchive(sampleArchive('given up', { status: 'failed', reason: 'gone', indexed: false }))
@@ -100,7 +100,7 @@ export function archiveCases(backend: string, newPlace: () => StorePlace): void 
     )
 
     test(
-      'have segments in the order of their bytes, by stream and by session',
+      'segments are listed by byte offset, by stream and by session',
       inStore((store) => {
         store.putSegment(sampleSegment('st2', 0, 5, 's2'))
         store.putSegment(sampleSegment('st1', 10_000_000_000, 10_000_000_001))
@@ -122,7 +122,7 @@ export function archiveCases(backend: string, newPlace: () => StorePlace): void 
     )
 
     test(
-      'leave word of what is still to be removed, once each',
+      'each leftover file is recorded once until it is removed',
       inStore((store) => {
         store.putLeftover('file b')
         store.putLeftover('file a')
@@ -134,7 +134,7 @@ export function archiveCases(backend: string, newPlace: () => StorePlace): void 
     )
 
     test(
-      'of a transaction that fails are as before',
+      'a failed transaction leaves archives unchanged',
       inStore((store) => {
         store.putArchive(sampleArchive('a1'))
         expect(() =>

@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import { HANDOFF_STATES } from '../contract/records/handoff.js'
 import { AT, later, sampleBrief, sampleHandoff } from './samples.cases.js'
-import { type StorePlace, storeIn } from './store.cases.js'
+import { type StorePlace, withStore } from './store.cases.js'
 
-/** What every store must do with briefs. */
+/** Test cases for briefs that every store backend must pass. */
 export function briefCases(backend: string, newPlace: () => StorePlace): void {
-  const inStore = storeIn(newPlace)
+  const inStore = withStore(newPlace)
   const idsOf = (found: { briefId: string }[]) => found.map(({ briefId }) => briefId)
 
   describe(`${backend}: briefs`, () => {
     test(
-      'come back whole, and null when they are not known',
+      'a brief comes back complete, and an unknown id gives null',
       inStore((store) => {
         const record = sampleBrief('b1', 1)
         store.putBrief(record)
@@ -23,7 +23,7 @@ export function briefCases(backend: string, newPlace: () => StorePlace): void {
     )
 
     test(
-      'are listed oldest first, by seat and by session; a limit keeps the newest',
+      'briefs are listed oldest first, by seat and by session, and a limit keeps the newest',
       inStore((store) => {
         store.putBrief(sampleBrief('b3', 3, { takenAt: later(3), sessionId: 's2' }))
         store.putBrief(sampleBrief('b1', 1, { takenAt: later(1) }))
@@ -42,7 +42,7 @@ export function briefCases(backend: string, newPlace: () => StorePlace): void {
     )
 
     test(
-      'are found by the session they were given to, of whatever seat, in the order it was given them',
+      'briefs used by a session are found across seats, in the order the session received them',
       inStore((store) => {
         store.putBrief(sampleBrief('b1', 1, { status: 'used', usedAt: later(9), usedBySessionId: 's5' }))
         store.putBrief(
@@ -61,7 +61,7 @@ export function briefCases(backend: string, newPlace: () => StorePlace): void {
     )
 
     test(
-      'of one seat are in their sequence, whatever a clock that was set back says, and those of one moment in the order they came',
+      'briefs of one seat are ordered by sequence even if the clock was set back, others by arrival',
       inStore((store) => {
         store.putBrief(sampleBrief('first', 1, { takenAt: later(1000) }))
         store.putBrief(sampleBrief('second', 2, { takenAt: later(0) }))
@@ -73,7 +73,7 @@ export function briefCases(backend: string, newPlace: () => StorePlace): void {
     )
 
     test(
-      'two of one seat never have the same sequence',
+      'two briefs of one seat never have the same sequence',
       inStore((store) => {
         store.putBrief(sampleBrief('b1', 1))
         expect(() => store.putBrief(sampleBrief('b2', 1))).toThrow()
@@ -87,7 +87,7 @@ export function briefCases(backend: string, newPlace: () => StorePlace): void {
     )
 
     test(
-      'of one session can be forgotten; the sequence goes on after them',
+      'the briefs of a session can be deleted, and the sequence continues after them',
       inStore((store) => {
         store.putBrief(sampleBrief('b1', 1))
         store.putBrief(sampleBrief('b2', 2, { sessionId: 's2' }))
@@ -105,14 +105,14 @@ export function briefCases(backend: string, newPlace: () => StorePlace): void {
   })
 }
 
-/** What every store must do with handoffs. */
+/** Test cases for handoffs that every store backend must pass. */
 export function handoffCases(backend: string, newPlace: () => StorePlace): void {
-  const inStore = storeIn(newPlace)
+  const inStore = withStore(newPlace)
   const idsOf = (found: { handoffId: string }[]) => found.map(({ handoffId }) => handoffId)
 
   describe(`${backend}: handoffs`, () => {
     test(
-      'come back whole, and null when they are not known',
+      'a handoff comes back complete, and an unknown id gives null',
       inStore((store) => {
         const record = sampleHandoff('h1', { dueAt: later(9), way: 'tmux', orderId: 'o1' })
         store.putHandoff(record)
@@ -122,7 +122,7 @@ export function handoffCases(backend: string, newPlace: () => StorePlace): void 
     )
 
     test(
-      'are listed oldest first, by seat and by session; a limit keeps the newest',
+      'handoffs are listed oldest first, by seat and by session, and a limit keeps the newest',
       inStore((store) => {
         store.putHandoff(sampleHandoff('h2', { requestedAt: later(2), sessionId: 's2' }))
         store.putHandoff(sampleHandoff('h1', { requestedAt: later(1), state: 'done' }))
@@ -139,7 +139,7 @@ export function handoffCases(backend: string, newPlace: () => StorePlace): void 
     )
 
     test(
-      'are open in every state but done, failed and cancelled',
+      'handoffs are open in every state except done, failed and cancelled',
       inStore((store) => {
         for (const [n, state] of HANDOFF_STATES.entries())
           store.putHandoff(sampleHandoff(state, { state, seatId: `seat_${state}`, requestedAt: later(n) }))
@@ -152,7 +152,7 @@ export function handoffCases(backend: string, newPlace: () => StorePlace): void 
     )
 
     test(
-      'the open ones of a seat are its own, oldest first, as another process left them',
+      'the open handoffs of a seat are listed oldest first, including those another process wrote',
       inStore((store, place) => {
         const other = place.open()
         const open = () => store.transaction(() => idsOf(store.openHandoffs({ seatId: 'seat_1' })))
@@ -174,7 +174,7 @@ export function handoffCases(backend: string, newPlace: () => StorePlace): void 
     )
 
     test(
-      'what a failed transaction did to one is not remembered',
+      'the cache forgets changes that a failed transaction made to a handoff',
       inStore((store) => {
         store.putHandoff(sampleHandoff('h1'))
         const failing = () => {
@@ -188,7 +188,7 @@ export function handoffCases(backend: string, newPlace: () => StorePlace): void 
     )
 
     test(
-      'are due from their time on while they are open, the longest overdue first',
+      'open handoffs are due from their due time on, the longest overdue first',
       inStore((store) => {
         store.putHandoff(sampleHandoff('later', { dueAt: later(3000) }))
         store.putHandoff(sampleHandoff('now', { dueAt: later(2000), state: 'review' }))

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type AttemptRecord, JOB_STATES, type JobRecord } from '../contract/records/job.js'
 import { AT, later } from './samples.cases.js'
-import { type StorePlace, storeIn } from './store.cases.js'
+import { type StorePlace, withStore } from './store.cases.js'
 
 export function sampleJob(jobId: string, changes: Partial<JobRecord> = {}): JobRecord {
   return {
@@ -86,14 +86,14 @@ function sampleAttempt(attemptId: string, number: number, changes: Partial<Attem
   }
 }
 
-/** What every store must do with jobs and their attempts. */
+/** Test cases for jobs and attempts that every store backend must pass. */
 export function jobCases(backend: string, newPlace: () => StorePlace): void {
-  const inStore = storeIn(newPlace)
+  const inStore = withStore(newPlace)
   const idsOf = (found: { jobId: string }[]) => found.map(({ jobId }) => jobId)
 
   describe(`${backend}: jobs`, () => {
     test(
-      'come back whole, and null when they are not known',
+      'a job comes back complete, and an unknown id gives null',
       inStore((store) => {
         const job = sampleJob('j1')
         store.putJob(job)
@@ -106,7 +106,7 @@ export function jobCases(backend: string, newPlace: () => StorePlace): void {
     )
 
     test(
-      'are listed oldest first; a limit keeps the newest',
+      'jobs are listed oldest first, and a limit keeps the newest',
       inStore((store) => {
         for (const [id, at] of [
           ['j2', later(2)],
@@ -122,7 +122,7 @@ export function jobCases(backend: string, newPlace: () => StorePlace): void {
     )
 
     test(
-      'are removed with their attempts and the words of their events, and nothing of others',
+      'removing a job deletes its attempts and the text of its events, and nothing of other jobs',
       inStore((store) => {
         for (const id of ['j1', 'j2']) {
           store.putJob(sampleJob(id))
@@ -131,7 +131,7 @@ export function jobCases(backend: string, newPlace: () => StorePlace): void {
           store.addEvent({ type: 'job_failed', at: AT, session_id: null, seat_id: null, job_id: id, data })
         }
         store.removeJob('j1')
-        expect([store.job('j1'), store.attempts('j1'), store.attemptOf('s-j1')]).toEqual([null, [], null])
+        expect([store.job('j1'), store.attempts('j1'), store.attemptOfSession('s-j1')]).toEqual([null, [], null])
         expect([idsOf(store.jobs()), idsOf(store.openJobs()), store.attempts('j2').length]).toEqual([['j2'], ['j2'], 1])
         expect(store.events({ limit: 9 }).map(({ data }) => data)).toEqual([
           { exit_reason: 'error', forgotten: true },
@@ -141,7 +141,7 @@ export function jobCases(backend: string, newPlace: () => StorePlace): void {
     )
 
     test(
-      'are open in every state but completed, failed and cancelled, also those that another process changed',
+      'jobs are open in every state except completed, failed and cancelled, also if another process changed them',
       inStore((store, place) => {
         for (const [n, state] of JOB_STATES.entries()) store.putJob(sampleJob(state, { state, createdAt: later(n) }))
         const open = JOB_STATES.filter((state) => !['completed', 'failed', 'cancelled'].includes(state))
@@ -160,20 +160,20 @@ export function jobCases(backend: string, newPlace: () => StorePlace): void {
 
   describe(`${backend}: attempts`, () => {
     test(
-      'of a job are in their order, and a session leads to its own',
+      'attempts of a job are listed by number, and a session leads to its attempt',
       inStore((store) => {
         const second = sampleAttempt('a2', 2)
         store.putAttempt(second)
         store.putAttempt(sampleAttempt('a1', 1))
         store.putAttempt(sampleAttempt('b1', 1, { jobId: 'j2', sessionId: 'other' }))
         expect(store.attempts('j1').map(({ attemptId }) => attemptId)).toEqual(['a1', 'a2'])
-        expect(store.attemptOf('s2')).toEqual(second)
-        expect([store.attemptOf('nobody'), store.attempts('j9')]).toEqual([null, []])
+        expect(store.attemptOfSession('s2')).toEqual(second)
+        expect([store.attemptOfSession('nobody'), store.attempts('j9')]).toEqual([null, []])
       }),
     )
 
     test(
-      'two of one job never have the same number',
+      'two attempts of one job never have the same number',
       inStore((store) => {
         store.putAttempt(sampleAttempt('a1', 1))
         expect(() => store.putAttempt(sampleAttempt('a2', 1))).toThrow()

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { later, sampleNotice } from './samples.cases.js'
-import { type StorePlace, storeIn } from './store.cases.js'
+import { type StorePlace, withStore } from './store.cases.js'
 
-/** Behaviour of notices in every backend. */
+/** Test cases for notices that every store backend must pass. */
 export function noticeCases(backend: string, newPlace: () => StorePlace): void {
-  const inStore = storeIn(newPlace)
+  const inStore = withStore(newPlace)
 
   describe(`${backend}: notices`, () => {
     test(
-      'a notice comes back whole, and null when it is not known',
+      'a notice comes back complete, and an unknown id gives null',
       inStore((store) => {
         const notice = sampleNotice('n1')
         expect(store.addNotice(notice)).toBe(true)
@@ -18,7 +18,7 @@ export function noticeCases(backend: string, newPlace: () => StorePlace): void {
     )
 
     test(
-      'a second notice of the same id is not stored, and the first stays as it is',
+      'a second notice with the same id is not stored, and the first stays unchanged',
       inStore((store) => {
         store.addNotice(sampleNotice('n1', { state: 'sent', dueAt: null }))
         expect(store.addNotice(sampleNotice('n1'))).toBe(false)
@@ -27,7 +27,7 @@ export function noticeCases(backend: string, newPlace: () => StorePlace): void {
     )
 
     test(
-      'those that are due are found, the longest overdue first, and the next one is known',
+      'due notices are listed longest overdue first, and the time of the next one is known',
       inStore((store) => {
         expect([store.dueNotices(later(0)), store.nextNoticeAt()]).toEqual([[], null])
         store.addNotice(sampleNotice('over', { state: 'sent', dueAt: null }))
@@ -42,7 +42,7 @@ export function noticeCases(backend: string, newPlace: () => StorePlace): void {
     )
 
     test(
-      'the last notice to a target counts by kind, while it is being sent and once it was, and not if its sender died',
+      'the last notice to a target counts per kind while it is sent or was sent, but not if its sender died',
       inStore((store) => {
         const { target } = sampleNotice('n')
         const last = () => store.lastNoticeAt(target, 'permission', later(10))
@@ -61,7 +61,7 @@ export function noticeCases(backend: string, newPlace: () => StorePlace): void {
     )
 
     test(
-      'the last delivery to each target is known, whatever its kind; dropped ones are none',
+      'the last delivery to each target is known across kinds, and dropped notices do not count',
       inStore((store) => {
         const other = { ...sampleNotice('n').target, via: 'ntfy' as const }
         const over = (state: 'sent' | 'failed' | 'dropped', ms: number) => ({
@@ -79,7 +79,7 @@ export function noticeCases(backend: string, newPlace: () => StorePlace): void {
     )
 
     test(
-      'notices of plan limits are found while they are recent or their limit is open, and never those of jobs',
+      'notices of plan limits are found while recent or not yet reset, without those of jobs',
       inStore((store) => {
         const limit = (id: string, ms: number, resetsAt: string | null, jobId: string | null = null) =>
           store.addNotice(
@@ -95,14 +95,14 @@ export function noticeCases(backend: string, newPlace: () => StorePlace): void {
     )
 
     test(
-      'notices that are over go after a month, others stay',
+      'finished notices are deleted after a month, and unfinished ones stay',
       inStore((store) => {
         const month = 30 * 24 * 3_600_000
         store.addNotice(sampleNotice('over', { state: 'sent', dueAt: null }))
         store.addNotice(sampleNotice('open', { dueAt: later(2 * month) }))
-        store.thin(new Date(later(month)))
+        store.deleteOldRows(new Date(later(month)))
         expect(store.notice('over')).not.toBeNull()
-        store.thin(new Date(later(month + 1)))
+        store.deleteOldRows(new Date(later(month + 1)))
         expect([store.notice('over'), store.notice('open')?.noticeId]).toEqual([null, 'open'])
       }),
     )

@@ -5,9 +5,13 @@ import type { Message } from '../contract/records/message.js'
 import type { NoticeRecord } from '../contract/records/notice.js'
 import type { SeatRecord, SessionRecord, StoredReading, SubagentRecord } from '../contract/records/session.js'
 
-/** Whole records for the cases, each with something a careless store would drop: nulls, nesting, letters beyond ASCII. */
+/**
+ * Complete records for the cases.
+ * Each contains values that a careless store would lose:
+ * nulls, nested objects and non-ASCII letters.
+ */
 export const AT = '2026-03-01T10:00:00.000Z'
-/** `AT` plus so many milliseconds. */
+/** Returns the ISO time that many milliseconds after `AT`. */
 export const later = (ms: number): string => new Date(Date.parse(AT) + ms).toISOString()
 
 const spend = { input: 1, cacheCreation: 2, cacheRead: 3, output: 4, answers: 5 }
@@ -108,7 +112,7 @@ export function sampleReading(sessionId: string, used: number, changes: Partial<
   }
 }
 
-/** The event a reading is kept as. */
+/** Returns the event that stores a reading. */
 export function readingEvent(reading: StoredReading): NewEvent {
   const { sessionId, at, used, window, point, ...rest } = reading
   const data = { used_tokens: used, window_tokens: window, compaction_tokens: point, ...rest }

@@ -12,7 +12,10 @@ import {
 } from './samples.cases.js'
 import type { Store } from './store.js'
 
-/** A place for one test: the store there can be opened several times, as several processes would. */
+/**
+ * Location of the store of one test.
+ * It can be opened several times, as several processes would.
+ */
 export interface StorePlace {
   open(): Store
   remove(): void
@@ -20,8 +23,8 @@ export interface StorePlace {
 
 const DAY = 24 * 3_600_000
 
-/** Runs a case in a store of its own. */
-export function storeIn(newPlace: () => StorePlace): (work: (store: Store, place: StorePlace) => void) => () => void {
+/** Returns a wrapper that runs a case in a new store. */
+export function withStore(newPlace: () => StorePlace): (work: (store: Store, place: StorePlace) => void) => () => void {
   return (work) => () => {
     const place = newPlace()
     try {
@@ -34,13 +37,13 @@ export function storeIn(newPlace: () => StorePlace): (work: (store: Store, place
   }
 }
 
-/** What every backend must do. */
+/** Test cases that every store backend must pass. */
 export function storeCases(backend: string, newPlace: () => StorePlace): void {
-  const inStore = storeIn(newPlace)
+  const inStore = withStore(newPlace)
 
-  describe(`${backend}: what is put in comes out`, () => {
+  describe(`${backend}: sessions, seats and readings`, () => {
     test(
-      'a session comes back whole, and null when it is not known',
+      'a session comes back complete, and an unknown id gives null',
       inStore((store) => {
         const record = sampleSession('s1')
         store.putSession(record)
@@ -51,26 +54,26 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
     )
 
     test(
-      'those that go on are found whenever they were seen, and those that are over by when they were',
+      'active sessions are found regardless of when they were seen, ended ones by when they were seen',
       inStore((store) => {
         store.putSession(sampleSession('old-over', { state: 'ended', seenAt: later(0) }))
         store.putSession(sampleSession('old-going', { state: 'idle', seenAt: later(0) }))
         store.putSession(sampleSession('over', { state: 'unknown', seenAt: later(2000) }))
         store.putSession(sampleSession('going', { state: 'working', seenAt: later(3000), project: '/other' }))
         const ids = (query: Parameters<Store['sessions']>[0]) => store.sessions(query).map((s) => s.sessionId)
-        expect(ids({ seenSince: later(1000), goingOn: 'too' })).toEqual(['going', 'over', 'old-going'])
-        expect(ids({ goingOn: 'only' })).toEqual(['going', 'old-going'])
-        expect(ids({ seenSince: later(1000), goingOn: 'too', project: '/other' })).toEqual(['going'])
+        expect(ids({ seenSince: later(1000), active: 'also' })).toEqual(['going', 'over', 'old-going'])
+        expect(ids({ active: 'only' })).toEqual(['going', 'old-going'])
+        expect(ids({ seenSince: later(1000), active: 'also', project: '/other' })).toEqual(['going'])
         expect(store.seenSince(later(1000)).sort()).toEqual(['going', 'over'])
         store.putSession(sampleSession('going', { state: 'ended', seenAt: later(4000) }))
         store.putSession(sampleSession('old-over', { state: 'working', seenAt: later(5000) }))
-        expect(ids({ goingOn: 'only' })).toEqual(['old-over', 'old-going'])
+        expect(ids({ active: 'only' })).toEqual(['old-over', 'old-going'])
         expect(store.seenSince(later(4000)).sort()).toEqual(['going', 'old-over'])
       }),
     )
 
     test(
-      'what is kept survives closing and opening',
+      'stored records survive closing and reopening',
       inStore((first, place) => {
         first.putSession(sampleSession('s1'))
         first.putSeat(sampleSeat('seat_1', { name: 'builder' }))
@@ -79,7 +82,7 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
         first.close()
         const again = place.open()
         expect(again.session('s1')).toEqual(sampleSession('s1'))
-        expect(again.seatNamed('builder')?.seatId).toBe('seat_1')
+        expect(again.seatByName('builder')?.seatId).toBe('seat_1')
         expect(again.events()).toHaveLength(1)
         expect(again.nearestSwitch('s1', null)).toBe(false)
         again.close()
@@ -102,7 +105,7 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
     )
 
     test(
-      'lists sessions newest first, by project and by when they were seen',
+      'sessions are listed newest first, by project and by when they were seen',
       inStore((store) => {
         store.putSession(sampleSession('old', { seenAt: later(0) }))
         store.putSession(sampleSession('new', { seenAt: later(2000) }))
@@ -116,7 +119,7 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
     )
 
     test(
-      "a seat's chain is in the order its sessions started, whatever was seen last",
+      "a seat's chain is in the order in which its sessions started, not in which they were last seen",
       inStore((store) => {
         store.putSession(sampleSession('b', { startedAt: later(2000), seenAt: later(3000) }))
         store.putSession(sampleSession('a', { startedAt: later(1000), seenAt: later(9000) }))
@@ -126,15 +129,15 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
     )
 
     test(
-      'seats are found by id, by name and by process; a reused pid is another process',
+      'seats are found by id, name and process, and a reused pid is another process',
       inStore((store) => {
         const process = { pid: 77, startedAt: 'boot+1' }
         store.putSeat(sampleSeat('seat_a', { name: 'builder', parentSeatId: 'seat_p', process }))
         store.putSeat(sampleSeat('seat_b'))
         expect(store.seat('seat_a')).toEqual(sampleSeat('seat_a', { name: 'builder', parentSeatId: 'seat_p', process }))
         expect(store.seat('seat_b')).toEqual(sampleSeat('seat_b'))
-        expect(store.seatNamed('builder')?.seatId).toBe('seat_a')
-        expect(store.seatNamed('Builder')).toBeNull()
+        expect(store.seatByName('builder')?.seatId).toBe('seat_a')
+        expect(store.seatByName('Builder')).toBeNull()
         expect(store.seatOfProcess(77, 'boot+1')?.seatId).toBe('seat_a')
         expect(store.seatOfProcess(77, 'boot+2')).toBeNull()
         store.putSeat(sampleSeat('seat_a', { name: 'builder', process: null }))
@@ -154,7 +157,7 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
     )
 
     test(
-      "a process's newest seat wins",
+      'the newest seat of a process is found',
       inStore((store) => {
         const process = { pid: 77, startedAt: '1' }
         store.putSeat(sampleSeat('seat_new', { process, createdAt: later(10) }))
@@ -164,7 +167,7 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
     )
 
     test(
-      "subagents belong to their session, and one session's say nothing of another's",
+      'subagents belong to their session alone',
       inStore((store) => {
         store.putSubagent(sampleSubagent('s1', 'a2', 100))
         store.putSubagent(sampleSubagent('s1', 'a1', null))
@@ -176,7 +179,7 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
     )
 
     test(
-      'readings keep their order, their nulls and whether they are exact; a limit keeps the newest',
+      'readings keep their order, nulls and exactness, and a limit keeps the newest',
       inStore((store) => {
         const known = { window: 1_000_000, point: 967_000, model: 'm', source: 'mod', exact: true, cycle: 3 } as const
         store.addEvent(readingEvent(sampleReading('s1', 10)))
@@ -195,7 +198,7 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
 
   describe(`${backend}: events`, () => {
     test(
-      'ids rise strictly, also over closing and opening',
+      'event ids rise strictly, also across closing and reopening',
       inStore((store, place) => {
         const ids = [1, 2, 3].map(() => store.addEvent(sampleEvent('reading')).id)
         const other = place.open()
@@ -209,7 +212,7 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
     )
 
     test(
-      'an event comes back as it was told',
+      'an event comes back as it was added',
       inStore((store) => {
         const told = store.addEvent(sampleEvent('level_crossed', { session_id: null, seat_id: null, job_id: 'job_1' }))
         expect(store.events()).toEqual([told])
@@ -218,7 +221,7 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
     )
 
     test(
-      'after an id the oldest come first within a limit; without one the newest; both in the order of ids',
+      'a limit returns the oldest events after an id, or the newest without one, always by ascending id',
       inStore((store) => {
         const ids = [0, 1, 2, 3, 4].map((n) => store.addEvent(sampleEvent('reading', { at: later(n) })).id)
         const found = (query: Parameters<Store['events']>[0]) => store.events(query).map((e) => e.id)
@@ -231,7 +234,7 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
     )
 
     test(
-      'of readings only the newest of each session, or none, where that is asked for',
+      'a query can return only the newest reading of each session, or no readings',
       inStore((store) => {
         const add = (type: 'reading' | 'level_crossed', session_id: string) =>
           store.addEvent(sampleEvent(type, { session_id })).id
@@ -253,7 +256,7 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
     )
 
     test(
-      'of one session only its own',
+      'a query for one session returns only its events',
       inStore((store) => {
         const mine = store.addEvent(sampleEvent('reading', { session_id: 's1' }))
         store.addEvent(sampleEvent('reading', { session_id: 's10' }))
@@ -264,10 +267,10 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
     )
 
     test(
-      'an id is never used again after its event was thinned out',
+      'an event id is never reused after its event was deleted',
       inStore((store) => {
         const first = store.addEvent(sampleEvent('reading'))
-        store.thin(new Date(Date.parse(AT) + 30 * DAY))
+        store.deleteOldRows(new Date(Date.parse(AT) + 30 * DAY))
         expect(store.addEvent(sampleEvent('reading')).id).toBeGreaterThan(first.id)
       }),
     )
@@ -275,7 +278,7 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
 
   describe(`${backend}: messages and switches`, () => {
     test(
-      'open are those queued or sent, oldest first; all are listed until thinned never',
+      'queued and sent messages are open, oldest first, and every message stays listed',
       inStore((store) => {
         store.putMessage(sampleMessage('m2', { queued_at: later(2) }))
         store.putMessage(sampleMessage('m1', { queued_at: later(1), status: 'sent' }))
@@ -293,7 +296,7 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
     )
 
     test(
-      'open ones of one moment stay in the order they came, also after one of them was sent and came back',
+      'open messages of the same moment keep their order of arrival, also after one was sent and queued again',
       inStore((store) => {
         for (const id of ['z', 'a', 'm']) store.putMessage(sampleMessage(id, { queued_at: AT }))
         store.putMessage(sampleMessage('z', { queued_at: AT, status: 'sent' }))
@@ -303,7 +306,7 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
     )
 
     test(
-      'a message that moves on keeps its text and is no longer open',
+      'a delivered message keeps its text and is no longer open',
       inStore((store) => {
         const told = sampleMessage('m1')
         store.putMessage(told)
@@ -314,31 +317,31 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
     )
 
     test(
-      'a signal is taken once, by whoever comes first',
+      'only the first caller can claim a signal',
       inStore((store, place) => {
         const other = place.open()
-        expect(store.takeOnce('signal', AT)).toBe(true)
-        expect(other.takeOnce('signal', AT)).toBe(false)
-        expect(store.takeOnce('signal', AT)).toBe(false)
-        expect(other.takeOnce('another', AT)).toBe(true)
+        expect(store.claimOnce('signal', AT)).toBe(true)
+        expect(other.claimOnce('signal', AT)).toBe(false)
+        expect(store.claimOnce('signal', AT)).toBe(false)
+        expect(other.claimOnce('another', AT)).toBe(true)
         other.close()
       }),
     )
 
     test(
-      'a signal whose transaction failed may be taken again',
+      'a signal whose transaction failed can be claimed again',
       inStore((store) => {
         const failing = () => {
-          store.takeOnce('signal', AT)
+          store.claimOnce('signal', AT)
           throw new Error('no')
         }
         expect(() => store.transaction(failing)).toThrow('no')
-        expect(store.takeOnce('signal', AT)).toBe(true)
+        expect(store.claimOnce('signal', AT)).toBe(true)
       }),
     )
 
     test(
-      'the nearest switch decides: session, project, all',
+      'the most specific switch decides: session, then project, then all',
       inStore((store) => {
         expect(store.nearestSwitch('s1', '/p')).toBeNull()
         store.setSwitch('all', '', false, AT)
@@ -351,8 +354,8 @@ export function storeCases(backend: string, newPlace: () => StorePlace): void {
         expect(store.nearestSwitch('s1', '/p')).toBe(false)
         expect(store.nearestSwitch('s2', '/p')).toBe(true)
         store.setSwitch('session', 's1', true, AT)
-        expect(store.switched('session', 's1')).toBe(true)
-        expect(store.switched('session', '/p')).toBeNull()
+        expect(store.switchState('session', 's1')).toBe(true)
+        expect(store.switchState('session', '/p')).toBeNull()
       }),
     )
   })

@@ -10,36 +10,40 @@ import type { SeatRecord, SessionRecord, StoredReading, SubagentRecord } from '.
 import type { SpendIncrement, SpendRow } from '../contract/records/spend.js'
 
 /**
- * Begins the ids of what the user is told once, however many sessions would have reason to say it.
+ * Prefix of `claimOnce` ids for warnings that the user sees once, however many sessions cause them.
  */
-export const TOLD = 'told.'
+export const SHOWN_ONCE_PREFIX = 'told.'
 
-/** Where `off` and `on` apply. `all` has no key. */
+/** Scope of a `baton off` or `baton on` switch. The scope `all` has an empty key. */
 export type SwitchScope = 'session' | 'project' | 'all'
 
 export interface EventQuery {
   sessionId?: string
   jobId?: string
-  /** Only events with a higher id. */
+  /** Returns only events with a higher id. */
   afterId?: number
-  /** Only events at or after this ISO time. */
+  /** Returns only events at or after this ISO time. */
   since?: string
-  /** Of the readings that match otherwise only the newest of each session, or none. */
+  /**
+   * `newest` returns only the newest matching reading of each session, `none` returns no readings.
+   */
   readings?: 'newest' | 'none'
   limit?: number
 }
 
 export interface SessionQuery {
-  /** Only sessions seen at or after this ISO time. */
+  /** Returns only sessions seen at or after this ISO time. */
   seenSince?: string
   project?: string
-  /** Only those a brief is still to be written of. */
+  /** Returns only sessions that still need a brief. */
   wantsBrief?: boolean
   /**
-   * `too`: beside those of `seenSince` all that go on, whenever they were seen; `only`: all that go on and no others. One goes on unless its
-   * state is `ended` or `unknown`. Left out: that does not matter.
+   * Selects active sessions: those whose state is neither `ended` nor `unknown`.
+   * `also` returns them in addition to the sessions that match `seenSince`.
+   * `only` returns active sessions alone.
+   * Without it, activity is not considered.
    */
-  goingOn?: 'too' | 'only'
+  active?: 'also' | 'only'
 }
 
 export interface ArchiveQuery {
@@ -47,7 +51,7 @@ export interface ArchiveQuery {
   project?: string
 }
 
-/** Of briefs and handoffs. With a limit, the newest. */
+/** Filter for briefs and handoffs. A limit returns the newest. */
 interface HandoffQuery {
   seatId?: string
   sessionId?: string
@@ -55,173 +59,192 @@ interface HandoffQuery {
 }
 
 /**
- * The one place where state is kept. Synchronous, because a hook lives for milliseconds and one transaction decides it.
- * Every write happens inside `transaction`; what a callback throws rolls everything back and is thrown on.
- * Two processes may hold the same store open: a transaction sees and keeps all that others committed.
+ * Keeps all state of Baton.
+ * Synchronous, because a hook lives for milliseconds and runs one transaction.
+ * Every write happens inside `transaction`; an exception from its callback rolls everything back.
+ * Several processes may open the same store: a transaction sees everything others committed.
  */
 export interface Store extends NoticeStore {
   /**
-   * `ahead`: what `readUnlocked` returns in this transaction, by key; it was read before the store
-   * was locked.
+   * Runs `work` in one transaction.
+   * `preloaded` holds results for `readUnlocked`, by key, that were read before the lock was taken.
    */
-  transaction<T>(work: () => T, ahead?: Map<string, unknown>): T
+  transaction<T>(work: () => T, preloaded?: Map<string, unknown>): T
   inTransaction(): boolean
   /**
-   * Inside a transaction, returns what `read` returns without holding the store's lock meanwhile:
-   * the transaction is rolled back, `read` runs, and the transaction runs again with its result.
-   * For files, which may be slow, while every other process waits for the lock. `key` names what is
-   * read and everything it depends on, so that a result that was read for another state of the
-   * store is not used. Outside of a transaction `read` simply runs.
+   * Runs `read` without holding the store's lock, then continues with its result.
+   * Rolls the transaction back, runs `read`, and runs the transaction again with the result.
+   * Files can be slow to read, and every other process waits for the lock meanwhile.
+   * `key` names the file and everything the read depends on: a result read for an older state
+   * of the store has another key and is not used. Outside a transaction, `read` simply runs.
    */
   readUnlocked<T>(key: string, read: () => T): T
   /**
-   * Reads inside `work` may be older than what other processes wrote last: for guesses that a
-   * transaction checks.
+   * Lets reads inside `work` return cached records that other processes may have replaced.
+   * Use the result only for guesses that a transaction verifies later.
    */
   peek<T>(work: () => T): T
-  /** Runs once the outermost transaction is committed, never if it fails: for what no rollback can undo. Outside one, at once. */
+  /**
+   * Runs `work` after the outermost transaction commits, never if it fails; outside one, at once.
+   * Meant for side effects that a rollback cannot undo.
+   */
   afterCommit(work: () => void): void
 
   session(sessionId: string): SessionRecord | null
   sessions(query?: SessionQuery): SessionRecord[]
-  /** Ids of the sessions seen at or after this ISO time. */
+  /** Returns the ids of sessions seen at or after this ISO time. */
   seenSince(time: string): string[]
-  /** Sessions of a seat, oldest first. */
+  /** Returns the sessions of a seat, oldest first. */
   chain(seatId: string): SessionRecord[]
   putSession(record: SessionRecord): void
 
   seat(seatId: string): SeatRecord | null
-  seatNamed(name: string): SeatRecord | null
-  /** The newest seat of a process, so that `/clear` stays in its seat. */
+  seatByName(name: string): SeatRecord | null
+  /** Returns the newest seat of a process, so that a session started by `/clear` keeps its seat. */
   seatOfProcess(pid: number, startedAt: string): SeatRecord | null
   putSeat(record: SeatRecord): void
 
   subagents(sessionId: string): SubagentRecord[]
   putSubagent(record: SubagentRecord): void
 
-  /** What the `reading` events of a session say, oldest first; with a limit the newest. */
+  /** Returns the readings of a session, oldest first; a limit returns the newest. */
   readings(sessionId: string, limit?: number): StoredReading[]
 
   addEvent(event: NewEvent): Event
-  /** In the order of their ids. With a limit, the oldest that match when `afterId` is given, else the newest. */
+  /**
+   * Returns events by ascending id.
+   * A limit returns the oldest matches when `afterId` is given, else the newest.
+   */
   events(query?: EventQuery): Event[]
 
   putMessage(message: Message): void
   message(messageId: string): Message | null
-  /** Those still to be given or confirmed, oldest first. */
+  /** Returns messages that are still undelivered or unconfirmed, oldest first. */
   openMessages(seatId: string): Message[]
   messages(query?: { seatId?: string; limit?: number }): Message[]
 
   /**
-   * False when this id was taken before: a signal replayed after a crash counts once. Forgotten
-   * after a day, with `TOLD` after a year.
+   * Returns false when this id was claimed before, so that
+   * a signal replayed after a crash counts once.
+   * Claims expire after a day, those with `SHOWN_ONCE_PREFIX` after a year.
    */
-  takeOnce(signalId: string, at: string): boolean
+  claimOnce(signalId: string, at: string): boolean
 
-  /** The nearest switch for a session: its own, then its project's, then the one for all. null: never switched. */
+  /**
+   * Returns the most specific switch for a session: its own, its project's, then the global one.
+   * Null when nothing was ever switchState.
+   */
   nearestSwitch(sessionId: string, project: string | null): boolean | null
-  /** null: never switched. */
-  switched(scope: SwitchScope, key: string): boolean | null
-  /** Forgets switches nearer than this one that it covers: the last word wins. */
+  /** Null when this scope and key were never switchState. */
+  switchState(scope: SwitchScope, key: string): boolean | null
+  /** Deletes more specific switches that a newer, broader switch overrides. */
   clearSwitches(scope: 'session' | 'project', keys: readonly string[] | 'all'): void
   setSwitch(scope: SwitchScope, key: string, enabled: boolean, at: string): void
 
-  /** null: nothing is known of it. */
+  /** Null when the compaction is unknown. */
   compaction(sessionId: string, startedAt: string): CompactionRecord | null
-  /** Of one session, oldest first. */
+  /** Returns the compactions of a session, oldest first. */
   compactions(sessionId: string): CompactionRecord[]
-  /** Those whose facts are still to be read. */
+  /** Returns compactions whose facts are still unread. */
   openCompactions(): CompactionRecord[]
-  /** Sessions with a compaction whose end is not told yet. */
+  /** Returns the ids of sessions with a compaction whose end has not been reported. */
   compacting(): string[]
   putCompaction(record: CompactionRecord): void
-  /** Its end was told. */
+  /** Marks a compaction as ended. */
   endCompaction(sessionId: string, startedAt: string): void
   /**
-   * What is quoted anywhere here of a session's conversation goes, its briefs as others were given them included; that things happened stays.
-   * Returns how many entries held words.
+   * Erases every quote of a session's conversation, also in copies of its briefs given to others.
+   * Records that something happened stay.
+   * Returns the number of entries that held text.
    */
-  forgetWords(sessionId: string): number
+  eraseQuotes(sessionId: string): number
 
   brief(briefId: string): BriefRecord | null
-  /** Oldest first; of one seat in their sequence. */
+  /** Returns briefs oldest first; those of one seat are ordered by sequence. */
   briefs(query?: HandoffQuery): BriefRecord[]
-  /** Those a session was given, of whatever seat, in the order it was given them. */
+  /** Returns the briefs a session received, from any seat, in the order it received them. */
   briefsUsedBy(sessionId: string): BriefRecord[]
   /** Throws when another brief of the seat has the same sequence. */
   putBrief(record: BriefRecord): void
-  /** 1 for a seat's first brief; never one that was given before, also not that of a forgotten brief. Asked and used in one transaction. */
+  /**
+   * Returns a seat's next brief number, starting at 1.
+   * Numbers of deleted briefs are never reused.
+   * Call it in the transaction that stores the brief.
+   */
   nextBriefSequence(seatId: string): number
-  /** Forgets the briefs of a session. Their files are another matter. */
+  /** Deletes the brief records of a session. Their files are not touched. */
   dropBriefs(sessionId: string): void
 
   handoff(handoffId: string): HandoffRecord | null
-  /** In the order they were asked for, oldest first. */
+  /** Returns handoffs in the order they were requested, oldest first. */
   handoffs(query?: HandoffQuery): HandoffRecord[]
-  /** Those neither done nor failed nor cancelled, oldest first. */
+  /** Returns handoffs that are not done, failed or cancelled, oldest first. */
   openHandoffs(query?: { seatId?: string }): HandoffRecord[]
-  /** Open ones whose time to be looked at again has come, the longest overdue first. */
+  /** Returns open handoffs whose due time has passed, the longest overdue first. */
   dueHandoffs(now: string): HandoffRecord[]
-  /** The seat of a handoff never changes. */
+  /** Stores a handoff. Its seat must never change. */
   putHandoff(record: HandoffRecord): void
 
   job(jobId: string): JobRecord | null
-  /** In the order they were asked for, oldest first; with a limit the newest. */
+  /** Returns jobs in the order they were requested, oldest first; a limit returns the newest. */
   jobs(query?: { limit?: number }): JobRecord[]
-  /** Those neither completed nor failed nor cancelled, oldest first. */
+  /** Returns jobs that are not completed, failed or cancelled, oldest first. */
   openJobs(): JobRecord[]
-  /** Its seat never changes. */
+  /** Stores a job. Its seat must never change. */
   putJob(record: JobRecord): void
-  /** With its attempts and the words of its events. */
+  /** Deletes a job with its attempts, and erases the text in its events. */
   removeJob(jobId: string): void
-  /** Of one job, in their order. */
+  /** Returns the attempts of a job by number. */
   attempts(jobId: string): AttemptRecord[]
-  /** The newest attempt of a session; null: no job ran it. */
-  attemptOf(sessionId: string): AttemptRecord | null
+  /** Returns the newest attempt that ran in a session. Null when the session belongs to no job. */
+  attemptOfSession(sessionId: string): AttemptRecord | null
   /** Throws when another attempt of the job has the same number. */
   putAttempt(record: AttemptRecord): void
 
   archive(archiveId: string): ArchiveRecord | null
-  /** Oldest first. */
+  /** Returns archives oldest first. */
   archives(query?: ArchiveQuery): ArchiveRecord[]
-  /** Those with something left to do: pending, to be tried again, or kept and not yet searchable. Oldest first. */
+  /**
+   * Returns archives with work left: pending, to be retried, or kept but not yet searchable.
+   * Oldest first.
+   */
   openArchives(): ArchiveRecord[]
   /** Throws when another archive has the same stem. */
   putArchive(record: ArchiveRecord): void
   dropArchive(archiveId: string): void
-  /** In the order of their streams and bytes. */
+  /** Returns segments ordered by stream and byte offset. */
   segments(query?: { streamId?: string; sessionId?: string }): SegmentRecord[]
   putSegment(record: SegmentRecord): void
   dropSegment(file: string): void
-  /** What is no longer named anywhere and still has to be removed outside the store. */
+  /** Returns files that no record refers to and that still have to be deleted from the disk. */
   leftovers(): string[]
   putLeftover(item: string): void
   dropLeftover(item: string): void
 
-  /** False when a notice of this id is there already: that one stays as it is. */
+  /** Returns false, and changes nothing, when a notice with this id exists already. */
   addNotice(record: NoticeRecord): boolean
   /**
-   * Notices of plan limits that were stored or whose limit resets since a time, oldest first. Those
-   * of jobs are left out.
+   * Returns notices of plan limits stored or resetting since a time, oldest first.
+   * Excludes notices of jobs.
    */
   limitNotices(since: string): NoticeRecord[]
-  /** The newest notice to each target that was sent or given up, newest first. */
+  /** Returns the newest notice per target that was sent or failed for good, newest first. */
   lastDeliveries(): NoticeRecord[]
 
-  /** Inside the transaction that keeps the session's new total. */
+  /** Adds spend. Call it in the transaction that stores the session's new total. */
   addSpend(spent: SpendIncrement): void
-  /** Oldest first. */
+  /** Returns spend rows, oldest first. */
   spend(query: { fromQuarter: number }): SpendRow[]
-  /** null: nothing was spent yet. */
+  /** Returns the first quarter hour with spend. Null when nothing was spent yet. */
   firstSpend(): number | null
-  /** Compactions that ended and handoffs that arrived since a time, oldest first. */
+  /** Returns ended compactions and completed handoffs since a time, oldest first. */
   milestones(since: string): Event[]
 
   /**
-   * Drops readings that are finer than their age deserves, old taken-once marks and old notices.
-   * Returns the rows removed.
+   * Deletes old readings but the last per hour, expired claims and old notices.
+   * Returns the number of deleted rows.
    */
-  thin(now: Date): number
+  deleteOldRows(now: Date): number
   sizes(): { sessions: number; readings: number; events: number; messages: number; notices: number; bytes: number }
   close(): void
 }

@@ -10,18 +10,20 @@ import {
   sampleSession,
   sampleSubagent,
 } from './samples.cases.js'
-import { type StorePlace, storeIn } from './store.cases.js'
-import { TOLD } from './store.js'
+import { type StorePlace, withStore } from './store.cases.js'
+import { SHOWN_ONCE_PREFIX } from './store.js'
 
 const DAY = 24 * 3_600_000
 
-/** What every backend must do with transactions, and what it may forget with time. */
+/**
+ * Test cases for transactions and for the deletion of old rows that every store backend must pass.
+ */
 export function transactionCases(backend: string, newPlace: () => StorePlace): void {
-  const inStore = storeIn(newPlace)
+  const inStore = withStore(newPlace)
 
   describe(`${backend}: transactions`, () => {
     test(
-      'what a callback throws is thrown on, and nothing of it stays',
+      'an exception from a transaction is rethrown, and all its writes are rolled back',
       inStore((store) => {
         store.putSession(sampleSession('s1'))
         const why = new Error('half way')
@@ -44,13 +46,13 @@ export function transactionCases(backend: string, newPlace: () => StorePlace): v
           [],
           [],
         ])
-        expect(store.switched('all', '')).toBeNull()
+        expect(store.switchState('all', '')).toBeNull()
         expect(store.transaction(() => store.addEvent(sampleEvent('reading')).type)).toBe('reading')
       }),
     )
 
     test(
-      'what a transaction reads unlocked is read outside of it, and what it wrote before that is written once',
+      'a file that a transaction reads unlocked is read outside of it, and earlier writes happen once',
       inStore((store) => {
         const locked: boolean[] = []
         const read = (): string => {
@@ -70,7 +72,7 @@ export function transactionCases(backend: string, newPlace: () => StorePlace): v
       }),
     )
 
-    test('while a transaction reads unlocked another connection can write, and the transaction sees it afterwards', () => {
+    test('other connections can write while a transaction reads unlocked, and the transaction sees their writes', () => {
       const place = newPlace()
       const store = place.open()
       const other = place.open()
@@ -88,7 +90,7 @@ export function transactionCases(backend: string, newPlace: () => StorePlace): v
     })
 
     test(
-      'a transaction that takes the wish to read for a failure of its own runs again all the same',
+      'a transaction that catches the unlocked-read exception is run again all the same',
       inStore((store) => {
         const trySome = (): string => {
           try {
@@ -102,7 +104,7 @@ export function transactionCases(backend: string, newPlace: () => StorePlace): v
     )
 
     test(
-      'what was read ahead is not read again',
+      'a preloaded result is not read again',
       inStore((store) => {
         let runs = 0
         const work = (): string => {
@@ -115,7 +117,7 @@ export function transactionCases(backend: string, newPlace: () => StorePlace): v
     )
 
     test(
-      'a transaction whose wishes change each time fails after a bounded number of tries, and nothing of it stays',
+      'a transaction that needs another file each time fails after a limited number of runs and writes nothing',
       inStore((store) => {
         let runs = 0
         const work = (): string => {
@@ -129,7 +131,7 @@ export function transactionCases(backend: string, newPlace: () => StorePlace): v
     )
 
     test(
-      'one inside another is part of it: a failure that reaches the outer one undoes both',
+      'a nested transaction belongs to the outer one, so a failure of the outer one undoes both',
       inStore((store) => {
         const result = store.transaction(() => {
           store.putSeat(sampleSeat('outer'))
@@ -150,7 +152,7 @@ export function transactionCases(backend: string, newPlace: () => StorePlace): v
     )
 
     test(
-      'nothing of an unfinished one is seen from outside, all of a finished one is',
+      'other connections see nothing of an open transaction and everything of a committed one',
       inStore((store, place) => {
         const other = place.open()
         store.transaction(() => {
@@ -163,7 +165,7 @@ export function transactionCases(backend: string, newPlace: () => StorePlace): v
     )
 
     test(
-      'what waits for the commit runs after it, once, and not after a failure',
+      'callbacks for the commit run once after it, and never after a failure',
       inStore((store, place) => {
         const other = place.open()
         const ran: string[] = []
@@ -186,12 +188,12 @@ export function transactionCases(backend: string, newPlace: () => StorePlace): v
     )
   })
 
-  describe(`${backend}: thinning`, () => {
+  describe(`${backend}: deleting old rows`, () => {
     const now = new Date(Date.parse(AT) + 8 * DAY)
     const minutesAfter = (minutes: number): string => later(minutes * 60_000)
 
     test(
-      'of readings older than a week the last of each hour and cycle stays; newer ones all stay',
+      'readings older than a week are reduced to the last per hour and cycle, and newer ones all stay',
       inStore((store) => {
         const put = (used: number, minutes: number, cycle = 1, sessionId = 's1') =>
           store.addEvent(readingEvent(sampleReading(sessionId, used, { at: minutesAfter(minutes), cycle })))
@@ -204,15 +206,15 @@ export function transactionCases(backend: string, newPlace: () => StorePlace): v
         const recent = 7.5 * 24 * 60
         put(50, recent)
         put(60, recent + 1)
-        expect(store.thin(now)).toBe(2)
+        expect(store.deleteOldRows(now)).toBe(2)
         expect(store.readings('s1').map((r) => r.used)).toEqual([30, 40, 5, 50, 60])
         expect(store.readings('s2').map((r) => r.used)).toEqual([77])
-        expect(store.thin(now)).toBe(0)
+        expect(store.deleteOldRows(now)).toBe(0)
       }),
     )
 
     test(
-      'of events only readings go; sessions, seats, messages and switches never',
+      'only readings are deleted from the events, and no sessions, seats, messages or switches',
       inStore((store) => {
         store.putSession(sampleSession('s1'))
         store.putSeat(sampleSeat('seat_1'))
@@ -223,7 +225,7 @@ export function transactionCases(backend: string, newPlace: () => StorePlace): v
           store.addEvent(sampleEvent(type))
         store.addEvent(sampleEvent('reading'))
         store.addEvent(sampleEvent('reading', { at: now.toISOString() }))
-        expect(store.thin(now)).toBe(1)
+        expect(store.deleteOldRows(now)).toBe(1)
         expect(store.events().map((e) => e.type)).toEqual([
           'level_crossed',
           'compaction_complete',
@@ -240,47 +242,47 @@ export function transactionCases(backend: string, newPlace: () => StorePlace): v
     )
 
     test(
-      'a mark of a taken signal lasts a day',
+      'the claim of a signal expires after a day',
       inStore((store) => {
-        store.takeOnce('old', later(0))
-        store.takeOnce('young', later(2 * 3_600_000))
-        store.thin(new Date(Date.parse(AT) + DAY + 3_600_000))
-        expect(store.takeOnce('young', AT)).toBe(false)
-        expect(store.takeOnce('old', AT)).toBe(true)
+        store.claimOnce('old', later(0))
+        store.claimOnce('young', later(2 * 3_600_000))
+        store.deleteOldRows(new Date(Date.parse(AT) + DAY + 3_600_000))
+        expect(store.claimOnce('young', AT)).toBe(false)
+        expect(store.claimOnce('old', AT)).toBe(true)
       }),
     )
 
     test(
-      'a mark of what the user was told lasts a year',
+      'the claim of a warning shown once expires after a year',
       inStore((store) => {
-        store.takeOnce(`${TOLD}once`, AT)
-        store.thin(new Date(Date.parse(AT) + 300 * DAY))
-        expect(store.takeOnce(`${TOLD}once`, AT)).toBe(false)
-        store.thin(new Date(Date.parse(AT) + 366 * DAY))
-        expect(store.takeOnce(`${TOLD}once`, AT)).toBe(true)
+        store.claimOnce(`${SHOWN_ONCE_PREFIX}once`, AT)
+        store.deleteOldRows(new Date(Date.parse(AT) + 300 * DAY))
+        expect(store.claimOnce(`${SHOWN_ONCE_PREFIX}once`, AT)).toBe(false)
+        store.deleteOldRows(new Date(Date.parse(AT) + 366 * DAY))
+        expect(store.claimOnce(`${SHOWN_ONCE_PREFIX}once`, AT)).toBe(true)
       }),
     )
 
     test(
-      'may be part of a transaction',
+      'old rows can be deleted inside another transaction',
       inStore((store) => {
         for (let n = 0; n < 3; n++) store.addEvent(sampleEvent('reading'))
-        expect(store.transaction(() => store.thin(now))).toBe(2)
+        expect(store.transaction(() => store.deleteOldRows(now))).toBe(2)
       }),
     )
 
     test(
-      'ids rise on, whatever was thinned out',
+      'event ids continue to rise after any deletion',
       inStore((store) => {
         for (let n = 0; n < 3; n++) store.addEvent(sampleEvent('reading'))
         const last = store.addEvent(readingEvent(sampleReading('s1', 1)))
-        store.thin(now)
+        store.deleteOldRows(now)
         expect(store.addEvent(sampleEvent('session_ended')).id).toBeGreaterThan(last.id)
       }),
     )
 
     test(
-      'sizes count what is there',
+      'sizes returns the number of stored rows',
       inStore((store) => {
         store.putSession(sampleSession('s1'))
         store.addEvent(readingEvent(sampleReading('s1', 1)))

@@ -14,7 +14,7 @@ import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { pasteBuffer, readPane } from '../../src/delivery/channels/tmux-pane.js'
 import { fileLog } from '../../src/lib/log.js'
-import { openSearchable } from '../../src/store/sqlite/driver.js'
+import { openFullTextDatabase } from '../../src/store/sqlite/driver.js'
 import { liveThrough, type Machine, machine, startBaton } from '../harness/full-life.js'
 import { pretend } from '../harness/hooks.js'
 import {
@@ -260,7 +260,7 @@ attackAsOtherUser(
     const seen = commandLinesAsOtherUser()
     await seen.looking()
     // A write lock on the index holds the search back, so that its process can be looked at.
-    const index = openSearchable(path.join(it.root, 'archive-index.db'), { timeout: 0 })
+    const index = openFullTextDatabase(path.join(it.root, 'archive-index.db'), { timeout: 0 })
     index.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
     const answer = fetch(`${url}/api/archives/search?q=${SECRET}`, { headers: { Authorization: `Bearer ${token}` } })
     try {

@@ -102,7 +102,7 @@ const open = ({ app, seatId }) => app.store.openMessages(seatId).length
 await Promise.all(seats.map((seat, n) => pause(Math.floor(n / 2) * 800).then(() => runSeat(seat, true, null))))
 for (const seat of seats) {
   seat.app.drain()
-  seat.seatId = seat.app.store.seatNamed(seat.name).seatId
+  seat.seatId = seat.app.store.seatByName(seat.name).seatId
 }
 
 const until = Date.now() + count('seconds') * 1000

@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { codeOf, reasonOf } from '../../lib/errors.js'
-import { type Database, inTransaction, openSearchable, type Statement } from '../../store/sqlite/driver.js'
+import { type Database, inTransaction, openFullTextDatabase, type Statement } from '../../store/sqlite/driver.js'
 import { ensureFolder } from '../archive-folders.js'
 
 /** What makes archives searchable. Everything in it can be made again from the archives. */
@@ -44,7 +44,7 @@ export function openIndex(path: string, emptied: () => void): Index {
   closeSync(openSync(path, 'a', 0o600))
   if ((statSync(path).mode & 0o777) !== 0o600) chmodSync(path, 0o600)
   const file = fileAt(path)
-  const db = openSearchable(path, { timeout: BUSY_MS })
+  const db = openFullTextDatabase(path, { timeout: BUSY_MS })
   try {
     prepare(db, emptied)
     rmSync(asideOf(path), { force: true })

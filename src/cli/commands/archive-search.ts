@@ -214,7 +214,7 @@ function newest(app: App, named: string | null, own: string | undefined, back: n
   }
   const chainOf = (seatId: string): string[] => store.chain(seatId).map(({ sessionId }) => sessionId)
   if (named !== null) {
-    const seat = store.seatNamed(named) ?? store.seat(named)
+    const seat = store.seatByName(named) ?? store.seat(named)
     return { ...among(seat ? chainOf(seat.seatId) : [sessionNamed(app, named).sessionId]), scope: 'session' }
   }
   const record = own ? store.session(own) : null

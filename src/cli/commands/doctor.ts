@@ -29,7 +29,7 @@ import { harmless } from '../../lib/shown-text.js'
 import { isSilent } from '../../policy/silence.js'
 import { isServerLocked, lockServer } from '../../store/server-lock.js'
 import { openDatabase } from '../../store/sqlite/driver.js'
-import { explained, recoverStore } from '../../store/sqlite/explain.js'
+import { recoverySteps, withExplainedErrors } from '../../store/sqlite/explain.js'
 import { VERSION } from '../../version.js'
 import type { Call, Cli, Command } from '../command.js'
 import type { Paint, Screen } from '../render/screen.js'
@@ -119,7 +119,7 @@ export function doctorDependencies(home: Home, env: Record<string, string | unde
       const app = openApp({ env: of, loadConfig, rareWork: () => rareWork, busyMs: 2_000 })
       return { ...app, ...shownBy(app), transcripts: () => judgeTranscripts(app, of) }
     },
-    openDatabase: (path, options) => explained(openDatabase(path, options), path),
+    openDatabase: (path, options) => withExplainedErrors(openDatabase(path, options), path),
     archiveFiles(app) {
       const { folder } = archivePlaces(home.root)
       const all = app.store.segments()
@@ -131,7 +131,7 @@ export function doctorDependencies(home: Home, env: Record<string, string | unde
         app?.store ?? { archives: () => [], segments: () => [], leftovers: () => [] },
         archivePlaces(home.root),
       ),
-    recoverStore,
+    recoverySteps,
     isGenuine: ({ path, sha256 }) =>
       existsSync(home.key) && readBrief(path, machineKey(home.key), sha256).verdict === 'genuine',
     isUndriven,

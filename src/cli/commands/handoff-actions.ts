@@ -15,7 +15,7 @@ import {
 } from '../../app/briefs.js'
 import { typeMessages } from '../../app/messages.js'
 import { withOpenApp } from '../../app/open-app.js'
-import { projectOf, seatName, seatNamed, sessionNamed } from '../../app/sessions.js'
+import { projectOf, seatByName, seatName, sessionNamed } from '../../app/sessions.js'
 import { withoutFrontMatter } from '../../briefs/front-matter.js'
 import { untrustedText } from '../../briefs/resume-text.js'
 import type { Verdict } from '../../briefs/sign.js'
@@ -51,7 +51,7 @@ const OUT = new Set<BriefStatus>(['superseded', 'cancelled', 'failed'])
 export async function list(call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, (app) => {
     const seat = call.value('seat')
-    const of = seat === null ? {} : { seatId: seatNamed(app, seat) }
+    const of = seat === null ? {} : { seatId: seatByName(app, seat) }
     const all = app.store.briefs(of).reverse()
     const wanted = call.flag('all') ? all : all.filter(({ status }) => !OUT.has(status)).slice(0, SHOWN)
     const briefs = wanted.map(viewBrief)
@@ -246,7 +246,7 @@ function drop(app: App, name: string, caller: Caller): { brief: BriefRecord | nu
 
 function known(app: App, name: string): string {
   try {
-    return seatNamed(app, name)
+    return seatByName(app, name)
   } catch (error) {
     if (!(error instanceof BatonError) || error.exit !== EXIT.notFound) throw error
     throw new BatonError(

@@ -1,7 +1,7 @@
 import { callingSession } from '../../agents/clients.js'
 import { sendText, typeMessages } from '../../app/messages.js'
 import { withOpenApp } from '../../app/open-app.js'
-import { seatNamed } from '../../app/sessions.js'
+import { seatByName } from '../../app/sessions.js'
 import type { Mode } from '../../contract/level.js'
 import type { Message } from '../../contract/records/message.js'
 import { sitting } from '../../engine/messages/bring-messages.js'
@@ -53,7 +53,7 @@ async function runSend(call: Call, cli: Cli): Promise<number> {
   const named = call.value('from')
   if (named !== null) checkName(named)
   return withOpenApp(cli, async (app) => {
-    const seatId = seatNamed(app, to)
+    const seatId = seatByName(app, to)
     if (call.flag('now')) checkRunning(app, seatId, to)
     const sender = named ?? callerOf(app, cli)
     const mode = (call.value('mode') ?? 'sequential') as Mode
@@ -133,7 +133,7 @@ async function runMessages(call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, (app) => {
     const seat = call.value('seat')
     const limit = call.flag('all') ? Number.MAX_SAFE_INTEGER : NEWEST
-    const messages = app.store.messages({ limit, ...(seat === null ? {} : { seatId: seatNamed(app, seat) }) })
+    const messages = app.store.messages({ limit, ...(seat === null ? {} : { seatId: seatByName(app, seat) }) })
     const reasons = waitReasons(app.engine.deps, messages)
     const reasonOf = ({ message_id: id }: Message): string | null => reasons.get(id) ?? null
     if (call.json) cli.print(JSON.stringify({ messages: messages.map((m) => ({ ...m, reason: reasonOf(m) })) }))

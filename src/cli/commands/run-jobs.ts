@@ -72,7 +72,7 @@ function callerOf({ store }: App, { env }: Cli): string | null {
   const session = caller ? store.session(caller) : null
   if (session !== null) return session.seatId
   for (const name of [env.BATON_SEAT, env.BATON_PARENT_SEAT]) {
-    const seat = name ? (store.seatNamed(name) ?? store.seat(name)) : null
+    const seat = name ? (store.seatByName(name) ?? store.seat(name)) : null
     if (seat) return seat.seatId
   }
   return null

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { callingSession, SESSION_VARIABLES } from '../../agents/clients.js'
 import { drain } from '../../app/background-work.js'
 import { withOpenApp } from '../../app/open-app.js'
-import { projectOf, seatNamed, sessionNamed, shownBy } from '../../app/sessions.js'
+import { projectOf, seatByName, sessionNamed, shownBy } from '../../app/sessions.js'
 import type { Event } from '../../contract/records/event.js'
 import type { App } from '../../engine/open-engine.js'
 import { setEnabled } from '../../engine/signals/switches.js'
@@ -203,9 +203,9 @@ async function runName(call: Call, cli: Cli): Promise<number> {
   checkName(name)
   return withOpenApp(cli, (app) => {
     const { store } = app
-    const seatId = seatNamed(app, seat)
+    const seatId = seatByName(app, seat)
     const former = store.transaction(() => {
-      const taken = store.seatNamed(name)
+      const taken = store.seatByName(name)
       if (taken && taken.seatId !== seatId)
         throw new BatonError(
           `Seat ${taken.seatId} is called "${name}" already.`,

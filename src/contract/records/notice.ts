@@ -93,7 +93,7 @@ export type NoticeData = Record<string, string | number | boolean | null>
 export interface NoticeStore {
   transaction<T>(work: () => T): T
   /** Returns true for the first caller with this id and false for every later one. */
-  takeOnce(id: string, at: string): boolean
+  claimOnce(id: string, at: string): boolean
   /** Notices whose time has come, and notices whose sender has died. Oldest first. */
   dueNotices(now: string): NoticeRecord[]
   /** When the next notice is due. Null when none is. */

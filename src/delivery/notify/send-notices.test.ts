@@ -244,7 +244,7 @@ test('the waiting process for a reset in seven days is started once, although ol
   for (let n = 0; n < 7; n++) {
     await run()
     clock += day - 3_600_000
-    store.thin(new Date(clock))
+    store.deleteOldRows(new Date(clock))
   }
   expect(woken).toEqual([resetsAt])
 })

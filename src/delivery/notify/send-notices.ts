@@ -165,6 +165,6 @@ async function askForWaking({ store, now, isServed, wakeAt }: SenderContext): Pr
   if (next === null || Date.parse(next) - now().getTime() <= STAY_MS) return
   if (await isServed()) return
   // Dated with its own time, the mark is kept until that has passed (see `thinOut`).
-  const isFirst = store.transaction(() => store.takeOnce(`notify-wake.${next}`, next))
+  const isFirst = store.transaction(() => store.claimOnce(`notify-wake.${next}`, next))
   if (isFirst) wakeAt(next)
 }

@@ -268,7 +268,7 @@ describe('around the reset', () => {
       '[baton] This conversation was compacted (150,000 tokens before). Details: baton show cccccccc',
     ])
     expect(answers.map(({ agent }) => agent).filter(Boolean)).toEqual([])
-    const boss = app.store.seatNamed('boss')!
+    const boss = app.store.seatByName('boss')!
     const forBoss = app.store.openMessages(boss.seatId).filter((message) => message.category === 'compaction')
     expect(forBoss).toHaveLength(1)
     expect(forBoss[0]?.agent_text).toMatch(

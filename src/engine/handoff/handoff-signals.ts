@@ -35,7 +35,7 @@ function typedRequest(context: SignalContext): { words: string } | null {
   const typed = agent.readRequest?.(deps.liveDir, sessionId) ?? null
   if (typed === null) return null
   deps.store.afterCommit(() => agent.dropRequest?.(deps.liveDir, sessionId, typed.at))
-  if (!deps.store.takeOnce(`request.${sessionId}.${typed.at}`, at)) return null
+  if (!deps.store.claimOnce(`request.${sessionId}.${typed.at}`, at)) return null
   if (enabled) return typed
   // Kept, it would come about whenever somebody switches Baton on again.
   const text = `[baton] Baton is off for this session, and /handoff does nothing. baton on ${sessionId.slice(0, 8)} lets it act again; then type /handoff once more.`

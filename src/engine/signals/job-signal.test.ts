@@ -22,7 +22,7 @@ const signal = (more: Partial<Signal> = {}): Signal => ({
 function parts(runner: JobRecord['runner']) {
   const store = {
     job: (id: string) => (id === 'job_1' ? ({ jobId: id, seatId: 'seat_1', runner } as JobRecord) : null),
-    attemptOf: (id: string) => (id === 'own' ? {} : null),
+    attemptOfSession: (id: string) => (id === 'own' ? {} : null),
   }
   return { agents, store: store as unknown as Store }
 }

@@ -160,7 +160,7 @@ export function resolveJobSignal(
   const job = store.job(signal.jobId)
   // Another program's.
   if (job === null) return signal
-  if (store.attemptOf(signal.sessionId) === null) {
+  if (store.attemptOfSession(signal.sessionId) === null) {
     const inherited = signal.seat === job.seatId
     return { ...signal, jobId: null, ...(inherited ? { seat: null, parentSeat: job.seatId } : {}) }
   }

@@ -137,7 +137,7 @@ describe('a parent', () => {
   test('is named by BATON_PARENT_SEAT, also before it was ever seen, and is itself when it comes', () => {
     const child = session({ BATON_SEAT: 'child', BATON_PARENT_SEAT: 'boss' })
     child.start()
-    const boss = app.store.seatNamed('boss')!
+    const boss = app.store.seatByName('boss')!
     expect(seatOf(child).parentSeatId).toBe(boss.seatId)
     const parent = session({ BATON_SEAT: 'boss' })
     parent.start()
@@ -148,7 +148,7 @@ describe('a parent', () => {
     session({ BATON_SEAT: 'child', BATON_PARENT_SEAT: 'boss' }).start()
     const boss = session({ BATON_SEAT: 'boss', BATON_PARENT_SEAT: 'owner' })
     boss.start()
-    expect(seatOf(boss).parentSeatId).toBe(app.store.seatNamed('owner')!.seatId)
+    expect(seatOf(boss).parentSeatId).toBe(app.store.seatByName('owner')!.seatId)
   })
 
   test('is nobody’s own self', () => {

@@ -43,7 +43,7 @@ export function seatFor(
   const known = knownSeatId === null ? null : store.seat(knownSeatId)
   if (known) return keep(known)
 
-  const named = signal.seat === null ? null : (store.seatNamed(signal.seat) ?? store.seat(signal.seat))
+  const named = signal.seat === null ? null : (store.seatByName(signal.seat) ?? store.seat(signal.seat))
   if (named) return keep(named.parentSeatId === null ? withParent(named) : named)
 
   const forked = observation.forkedFrom === null ? null : store.session(observation.forkedFrom)
@@ -71,7 +71,7 @@ export function seatFor(
 function parentOf(store: Store, signal: Signal, at: string, newId: () => string): string | null {
   const name = signal.parentSeat
   if (name === null || name === signal.seat) return null
-  const found = store.seat(name) ?? store.seatNamed(name)
+  const found = store.seat(name) ?? store.seatByName(name)
   if (found) return found.seatId
   const seat: SeatRecord = { seatId: `seat_${newId()}`, name, parentSeatId: null, process: null, createdAt: at }
   store.putSeat(seat)

@@ -5,7 +5,7 @@ import type { Observation, PlanLimit, RawSignal, Signal } from '../../contract/s
 import { asName } from '../../lib/quote.js'
 import { isNearLevel, resolveLevels } from '../../policy/levels.js'
 import { limitNotices, permissionNotice, SAME_LIMIT_MS } from '../../policy/notice-text.js'
-import { TOLD } from '../../store/store.js'
+import { SHOWN_ONCE_PREFIX } from '../../store/store.js'
 import { rearm } from '../../tracker/tracker.js'
 import {
   awaitsFigures,
@@ -76,7 +76,7 @@ export function takePrepared(deps: EngineDependencies, prepared: Prepared): Take
   const { opened, signal, doubt, options } = prepared
   if (signal === null) return { ...NOTHING, record: deps.store.session(opened.sessionId), repeated: true }
   const at = deps.now().toISOString()
-  if (options.signalId && !deps.store.takeOnce(options.signalId, at)) return repeated(deps, signal, options.signalId)
+  if (options.signalId && !deps.store.claimOnce(options.signalId, at)) return repeated(deps, signal, options.signalId)
   const ended = options.again ? [] : endDeadClients(deps, signal)
   const context = openContext(deps, prepared, signal, at, ended)
   const { record, observation } = context
@@ -287,7 +287,7 @@ function sayUntrusted(
   const { deps, record, at, enabled } = context
   const broken = problems.some(({ file }) => file === path)
   if ((ignored.length === 0 && !broken) || !enabled || record.jobId !== null) return
-  if (!deps.store.takeOnce(`${TOLD}untrusted.${path}.${sha256}`, at)) return
+  if (!deps.store.claimOnce(`${SHOWN_ONCE_PREFIX}untrusted.${path}.${sha256}`, at)) return
   tellOfConfiguration(
     context,
     broken

@@ -93,11 +93,11 @@ function switchFor(
   configured: boolean,
 ): { enabled: boolean; enabled_by: string } {
   const command = (enabled: boolean): string => (enabled ? 'baton on' : 'baton off')
-  const own = record ? store.switched('session', record.sessionId) : null
+  const own = record ? store.switchState('session', record.sessionId) : null
   if (own !== null) return { enabled: own, enabled_by: `${command(own)} for this session` }
-  const here = switchedAs === null ? null : store.switched('project', switchedAs)
+  const here = switchedAs === null ? null : store.switchState('project', switchedAs)
   if (here !== null) return { enabled: here, enabled_by: `${command(here)} --project` }
-  const all = store.switched('all', '')
+  const all = store.switchState('all', '')
   if (all !== null) return { enabled: all, enabled_by: `${command(all)} --all` }
   return { enabled: configured, enabled_by: 'configuration' }
 }

@@ -35,7 +35,7 @@ export function findSession(store: Store, id: string): SessionRecord | null {
  */
 export function seatCalled(store: Store, name: string): SeatRecord | null {
   const job = store.job(name)
-  return (job && store.seat(job.seatId)) ?? store.seat(name) ?? store.seatNamed(name)
+  return (job && store.seat(job.seatId)) ?? store.seat(name) ?? store.seatByName(name)
 }
 
 /** Whether a shortened id says enough to mean one session or seat. The prefix of seats says nothing. */
@@ -75,7 +75,7 @@ export function recentSessions(
   { all, live, now }: { all?: boolean; live?: boolean; now: Date },
 ): SessionRow[] {
   if (all && !live) return store.sessions().map(row).sort(compareSessions)
-  const some = store.sessions(live ? { goingOn: 'only' } : { seenSince: dayBefore(now), goingOn: 'too' })
+  const some = store.sessions(live ? { active: 'only' } : { seenSince: dayBefore(now), active: 'also' })
   // Of those that say they go on, many may be left by a client that died long ago.
   const isShown = (record: SessionRecord): boolean => {
     const session = view(record)

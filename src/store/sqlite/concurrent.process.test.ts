@@ -46,7 +46,7 @@ function integrity(): unknown {
   return found
 }
 
-test('twenty processes with twenty writes each: none is lost, and no file is left over', async () => {
+test('twenty processes with twenty writes each lose no write and leave no extra file', async () => {
   const children = Array.from({ length: 20 }, () => start('write', path, '20'))
   const ended = await Promise.all(children.map((one) => one.ended))
   expect(ended.filter((one) => one.code !== 0 || one.stderr !== '')).toEqual([])
@@ -55,11 +55,11 @@ test('twenty processes with twenty writes each: none is lost, and no file is lef
   const told = store.events().map((event) => event.data.answers)
   expect(told).toEqual(Array.from({ length: 400 }, (_, n) => n + 1))
   store.close()
-  // The two beside it are SQLite's own and belong to it.
+  // The -shm and -wal files are SQLite's own and belong to an open store.
   expect(readdirSync(join(folder, 'state'))).toEqual(['baton.db', 'baton.db-shm', 'baton.db-wal'])
 })
 
-test('twenty processes with ten briefs each of one seat: every sequence is given once, and none is left out', async () => {
+test('twenty processes that store ten briefs each of one seat use every sequence number exactly once', async () => {
   const ended = await Promise.all(Array.from({ length: 20 }, () => start('briefs', path, '10').ended))
   expect(ended.filter((one) => one.code !== 0 || one.stderr !== '')).toEqual([])
   const all = Array.from({ length: 200 }, (_, n) => n + 1)
@@ -70,7 +70,7 @@ test('twenty processes with ten briefs each of one seat: every sequence is given
   store.close()
 })
 
-test('processes that make the same new store at once all get it, migrated once', async () => {
+test('processes that create the same new store at the same time all get it, migrated once', async () => {
   for (let round = 0; round < 3; round++) {
     path = join(folder, `round-${round}`, 'baton.db')
     const ended = await Promise.all(Array.from({ length: 8 }, () => start('open', path).ended))
@@ -85,7 +85,7 @@ test('processes that make the same new store at once all get it, migrated once',
 test.each([
   ['inside a transaction', 'end-inside', 0],
   ['right after a commit', 'end-after', 1],
-])('a process killed %s leaves a store that opens, whole, with every committed write', async (_, moment, more) => {
+])('a process killed %s leaves an intact store with every committed write', async (_, moment, more) => {
   for (let round = 0; round < 3; round++) {
     const { stdout, signal, stderr } = await start(moment, path, '10').ended
     expect([signal, stderr]).toEqual(['SIGKILL', ''])
@@ -99,7 +99,7 @@ test.each([
   }
 })
 
-test('a process killed after any migration of a new store leaves a file that the next process makes a store of', async () => {
+test('a process killed after any migration of a new store leaves a file that the next process can migrate', async () => {
   for (let migrations = 0; migrations <= MIGRATIONS.length; migrations++) {
     path = join(folder, `killed-after-${migrations}`, 'baton.db')
     const { signal, stderr } = await start('end-making', path, String(migrations)).ended

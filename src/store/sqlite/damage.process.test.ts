@@ -32,8 +32,11 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Every file below the test's folder with a hash of its bytes, but for SQLite's own index, which holds no data. */
-function photograph(): Record<string, string> {
+/**
+ * Hashes every file below the test's folder, except
+ * SQLite's shared-memory index, which holds no data.
+ */
+function hashFiles(): Record<string, string> {
   const names = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
   const files = names.map((entry) => join(entry.parentPath, entry.name)).filter((name) => !name.endsWith('-shm'))
   return Object.fromEntries(files.map((name) => [name, createHash('sha256').update(readFileSync(name)).digest('hex')]))
@@ -52,13 +55,13 @@ function refusal(work: () => unknown): BatonError {
 }
 
 function expectUntouched(work: () => unknown): BatonError {
-  const before = photograph()
+  const before = hashFiles()
   const error = refusal(work)
-  expect(photograph()).toEqual(before)
+  expect(hashFiles()).toEqual(before)
   return error
 }
 
-/** A store with something in it, all of it in the one file. */
+/** Creates a store with one session, checkpointed into a single file. */
 function makeStore(): void {
   const store = openStore(path)
   store.transaction(() => {
@@ -86,8 +89,8 @@ function setVersion(version: number): void {
   db.close()
 }
 
-describe('a new store', () => {
-  test('is in WAL mode and at the newest version', () => {
+describe('creating a store', () => {
+  test('a new store is in WAL mode and at the newest version', () => {
     openStore(path).close()
     const db = openDatabase(path)
     expect(db.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' })
@@ -96,7 +99,7 @@ describe('a new store', () => {
   })
 
   test.each([0o000, 0o022, 0o077, 0o277])(
-    'is for its owner alone under umask %o, with all that lies beside it',
+    'a new store and the files beside it are readable by their owner alone under umask %o',
     (umask) => {
       const own = join(folder, 'a', 'b', 'baton.db')
       const before = process.umask(umask)
@@ -115,13 +118,13 @@ describe('a new store', () => {
     },
   )
 
-  test('does not change the mode of a folder that was there', () => {
+  test('a new store does not change the mode of an existing folder', () => {
     chmodSync(folder, 0o755)
     openStore(path).close()
     expect(statSync(folder).mode & 0o777).toBe(0o755)
   })
 
-  test('is made in an empty file, which a killed process may leave', () => {
+  test('a new store is created in an empty file, which a killed process may have left', () => {
     writeFileSync(path, '')
     const store = openStore(path)
     store.putSession(sampleSession('s1'))
@@ -131,22 +134,25 @@ describe('a new store', () => {
 })
 
 describe('migrations', () => {
-  test.each(MIGRATIONS.map((_, version) => version))('a store of version %i is brought to the newest', (version) => {
-    const db = openDatabase(path)
-    db.exec('PRAGMA journal_mode = WAL')
-    for (const migration of MIGRATIONS.slice(0, version)) db.exec(migration)
-    db.exec(`PRAGMA user_version = ${version}`)
-    db.close()
-    const store = openStore(path)
-    store.putSession(sampleSession('s1'))
-    expect(store.session('s1')).toEqual(sampleSession('s1'))
-    store.close()
-    const again = openDatabase(path)
-    expect(again.prepare('PRAGMA user_version').get()).toEqual({ user_version: MIGRATIONS.length })
-    again.close()
-  })
+  test.each(MIGRATIONS.map((_, version) => version))(
+    'a store of version %i is migrated to the newest version',
+    (version) => {
+      const db = openDatabase(path)
+      db.exec('PRAGMA journal_mode = WAL')
+      for (const migration of MIGRATIONS.slice(0, version)) db.exec(migration)
+      db.exec(`PRAGMA user_version = ${version}`)
+      db.close()
+      const store = openStore(path)
+      store.putSession(sampleSession('s1'))
+      expect(store.session('s1')).toEqual(sampleSession('s1'))
+      store.close()
+      const again = openDatabase(path)
+      expect(again.prepare('PRAGMA user_version').get()).toEqual({ user_version: MIGRATIONS.length })
+      again.close()
+    },
+  )
 
-  test('a store of a newer Baton is refused with its own exit code and stays as it is, byte for byte', () => {
+  test('a store of a newer Baton is refused with its own exit code and not changed by a single byte', () => {
     makeStore()
     setVersion(MIGRATIONS.length + 1)
     settle()
@@ -157,7 +163,7 @@ describe('migrations', () => {
     expect(readdirSync(folder)).toEqual(['baton.db'])
   })
 
-  test('one whose newer version is only in the log beside it is refused too', () => {
+  test('a store whose newer version is only in its write-ahead log is refused', () => {
     makeStore()
     const newer = openDatabase(path)
     newer.exec(`PRAGMA user_version = 99`)
@@ -172,7 +178,7 @@ describe('migrations', () => {
     db.close()
   })
 
-  test('a database of another program is refused and stays as it is', () => {
+  test('a database of another program is refused and not changed', () => {
     const other = openDatabase(path)
     other.exec('CREATE TABLE sessions (name TEXT)')
     other.close()
@@ -181,7 +187,7 @@ describe('migrations', () => {
   })
 })
 
-describe('a damaged store is refused with a sentence and a way out, and kept', () => {
+describe('refusing a damaged store', () => {
   test.each([
     ['text', Buffer.from('This is not a database, it is a shopping list.\n'.repeat(100))],
     ['a few bytes', Buffer.from('SQLite')],
@@ -191,14 +197,14 @@ describe('a damaged store is refused with a sentence and a way out, and kept', (
       Buffer.concat([Buffer.from('SQLite format 3\0'), Buffer.alloc(8176, 0xff)]),
     ],
     ['a header alone', Buffer.from('SQLite format 3\0')],
-  ])('%s', (_, bytes) => {
+  ])('a store file that contains %s is refused with an explanation and not changed', (_, bytes) => {
     writeFileSync(path, bytes)
     const error = expectUntouched(() => openStore(path))
     expect(error.message).toMatch(/damaged|newer/)
     expect(readdirSync(folder)).toEqual(['baton.db'])
   })
 
-  test('text, with changes beside it that belonged to another file', () => {
+  test('a text file with the write-ahead log of another file is refused and not changed', () => {
     makeStore()
     const open = openStore(path)
     open.putSession(sampleSession('s2'))
@@ -211,7 +217,7 @@ describe('a damaged store is refused with a sentence and a way out, and kept', (
     expectUntouched(() => openStore(path))
   })
 
-  test('empty, with changes beside it that SQLite would throw away', () => {
+  test('an empty file with a write-ahead log that SQLite would discard is refused and not changed', () => {
     makeStore()
     const open = openStore(path)
     open.putSession(sampleSession('s2'))
@@ -223,18 +229,21 @@ describe('a damaged store is refused with a sentence and a way out, and kept', (
     expectUntouched(() => openStore(path))
   })
 
-  test.each([1, 50, 99, 100, 1000, 4095, 4096, 4097, 8192, 20_000])('cut off after %i bytes', (length) => {
-    makeStore()
-    expect(statSync(path).size).toBeGreaterThan(length)
-    truncateSync(path, length)
-    expectUntouched(() => openStore(path))
-  })
+  test.each([1, 50, 99, 100, 1000, 4095, 4096, 4097, 8192, 20_000])(
+    'a store cut off after %i bytes is refused and not changed',
+    (length) => {
+      makeStore()
+      expect(statSync(path).size).toBeGreaterThan(length)
+      truncateSync(path, length)
+      expectUntouched(() => openStore(path))
+    },
+  )
 
-  test('a page overwritten in the middle: what it held is told as damage when it is asked for, the rest still answers', () => {
+  test('a page overwritten in the middle is reported as damage when it is read, and other pages stay readable', () => {
     makeStore()
     const bytes = readFileSync(path)
     const pages = bytes.length / 4096
-    // The tables themselves are named in the first pages; the last ones hold events.
+    // The first pages hold the list of tables; the last ones hold events.
     for (let page = pages - 10; page < pages; page++) bytes.fill(0xa5, page * 4096, (page + 1) * 4096)
     writeFileSync(path, bytes)
     const store = openStore(path)
@@ -248,19 +257,19 @@ describe('a damaged store is refused with a sentence and a way out, and kept', (
   })
 })
 
-describe('a place that cannot be used', () => {
-  test('a folder where the file should be', () => {
+describe('a path that cannot be used', () => {
+  test('a folder at the path of the store is refused with an explanation', () => {
     mkdirSync(path)
     expect(expectUntouched(() => openStore(path)).hint).toContain('BATON_HOME')
   })
 
-  test('a file where the folder should be', () => {
+  test("a file at the path of the store's folder is refused with an explanation", () => {
     writeFileSync(join(folder, 'state'), 'mine')
     path = join(folder, 'state', 'baton.db')
     expect(expectUntouched(() => openStore(path)).hint).toContain('BATON_HOME')
   })
 
-  test('a store that another process does not let go of', () => {
+  test('a store that another process keeps locked is refused with an explanation', () => {
     makeStore()
     const holder = openDatabase(path)
     holder.exec('BEGIN IMMEDIATE')
@@ -274,7 +283,7 @@ describe('a place that cannot be used', () => {
   })
 })
 
-describe('in a process of its own', () => {
+describe('storage limits, in a process of its own', () => {
   let child: string
   beforeAll(async () => {
     child = await bundleChild()
@@ -285,7 +294,7 @@ describe('in a process of its own', () => {
     spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'none', '/mnt'], { stdio: 'ignore' }).status === 0
   const isRoot = process.getuid?.() === 0
 
-  /** On a file system of its own that vanishes with the process. */
+  /** Runs the steps on a file system of its own that disappears with the process. */
   function inMount(run: (what: string) => string): Record<string, unknown> {
     const steps = run('"$2" "$3" ').replaceAll('STORE', '"$1/baton.db"')
     const script = `mount -t tmpfs -o size=1m none "$1" && ${steps}`
@@ -297,7 +306,7 @@ describe('in a process of its own', () => {
   }
 
   test.skipIf(!canMount)(
-    'on a full disk a signal fails with a sentence, nothing that was kept is lost, and with space it goes on',
+    'a full disk fails a write with an explanation, loses nothing stored, and works again with free space',
     () => {
       const { full, opened, kept, after, counted } = inMount((child) => `${child} fill STORE`)
       expect(full).toMatchObject({ failed: true, name: 'BatonError', hint: expect.stringContaining('Free some space') })
@@ -312,7 +321,7 @@ describe('in a process of its own', () => {
     },
   )
 
-  test.skipIf(!canMount)('on a file system that became read-only the store is refused with a sentence', () => {
+  test.skipIf(!canMount)('a store on a file system that became read-only is refused with an explanation', () => {
     const refused = { failed: true, name: 'BatonError', hint: expect.stringContaining('BATON_HOME') }
     const steps = (child: string) =>
       `${child} write STORE 1 >/dev/null; mount -o remount,ro "$1"; ${child} read-only STORE`
@@ -322,18 +331,18 @@ describe('in a process of its own', () => {
     })
   })
 
-  test.skipIf(!isRoot)('a store that belongs to somebody else, readable or not, is refused and kept', () => {
+  test.skipIf(!isRoot)('a store of another user, readable or not, is refused and not changed', () => {
     chmodSync(folder, 0o755)
     makeStore()
     for (const mode of [0o444, 0o600]) {
       chmodSync(path, mode)
       chownSync(path, 0, 0)
-      const before = photograph()
+      const before = hashFiles()
       const options = { uid: 65_534, gid: 65_534, encoding: 'utf8' } as const
       const run = spawnSync(process.execPath, [child, 'as-other-user', path], options)
       expect(run.stderr).toBe('')
       expect(JSON.parse(run.stdout)).toMatchObject({ opened: { failed: true, name: 'BatonError' } })
-      expect(photograph()).toEqual(before)
+      expect(hashFiles()).toEqual(before)
       expect(existsSync(`${path}-wal`)).toBe(false)
     }
   })

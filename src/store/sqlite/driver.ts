@@ -13,16 +13,22 @@ export interface Database {
 
 type Opener = new (path: string, options?: { readOnly?: boolean; timeout?: number }) => Database
 
-/** Built in from Node 22; on Node 20 the package with the same API. The built-in one warns that it is experimental on stderr, which a hook must not. */
+/**
+ * Opens a database with Node's built-in SQLite, or on Node 20 with a package that has the same API.
+ * The built-in one prints an experimental warning to stderr, where a hook must print nothing.
+ */
 export function openDatabase(path: string, options: { readOnly?: boolean; timeout?: number } = {}): Database {
-  const Sqlite = builtin() ?? packaged()
+  const Sqlite = builtinSqlite() ?? packagedSqlite()
   return new Sqlite(path, options)
 }
 
-/** The same where full-text search is needed: Node's own SQLite came without it for a while, the package always has it. */
-export function openSearchable(path: string, options: { timeout?: number } = {}): Database {
-  const own = builtin()
-  const Sqlite = own && hasFullText(own) ? own : packaged()
+/**
+ * Opens a database with full-text search.
+ * Some Node versions were built without FTS5, so the package is the fallback.
+ */
+export function openFullTextDatabase(path: string, options: { timeout?: number } = {}): Database {
+  const own = builtinSqlite()
+  const Sqlite = own && hasFullText(own) ? own : packagedSqlite()
   return new Sqlite(path, options)
 }
 
@@ -38,7 +44,7 @@ function hasFullText(Sqlite: Opener): boolean {
   }
 }
 
-function builtin(): Opener | null {
+function builtinSqlite(): Opener | null {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   if (major < 22 || (major === 22 && minor < 13)) return null
   const warn = process.emitWarning
@@ -51,14 +57,15 @@ function builtin(): Opener | null {
   }
 }
 
-function packaged(): Opener {
-  // The literal call lets the bundler take the package in; outside a bundle there is no `require`.
+function packagedSqlite(): Opener {
+  // The literal `require` call makes the bundler include the package.
+  // Outside a bundle `require` does not exist.
   if (typeof require === 'function') return require('@photostructure/sqlite').DatabaseSync as Opener
   const { createRequire } = process.getBuiltinModule('node:module')
   return createRequire(import.meta.url)('@photostructure/sqlite').DatabaseSync as Opener
 }
 
-/** All of the work or nothing of it; what it throws is thrown on. */
+/** Runs `work` in a transaction; rolls back and rethrows when it throws. */
 export function inTransaction<T>(db: Database, work: () => T): T {
   db.exec('BEGIN IMMEDIATE')
   try {
@@ -69,7 +76,7 @@ export function inTransaction<T>(db: Database, work: () => T): T {
     try {
       db.exec('ROLLBACK')
     } catch (failed) {
-      // SQLite rolls back by itself when the disk is full; there is nothing left to undo then.
+      // SQLite rolls back by itself when the disk is full, so nothing is left to undo.
       if (!/no transaction/i.test(String(failed))) throw failed
     }
     throw error

@@ -1,5 +1,5 @@
 import type { Event, EventType, NewEvent } from '../../contract/records/event.js'
-import { type EventQuery, type Store, TOLD } from '../store.js'
+import { type EventQuery, SHOWN_ONCE_PREFIX, type Store } from '../store.js'
 import type { Database, Statement } from './driver.js'
 import { MILESTONES } from './migrations.js'
 
@@ -13,7 +13,7 @@ export interface EventRow {
   data: string
 }
 
-/** The store's part about what happened. */
+/** Store methods for events. */
 export function eventRows(sql: (text: string) => Statement): Pick<Store, 'addEvent' | 'events' | 'milestones'> {
   return {
     addEvent(event: NewEvent): Event {
@@ -28,7 +28,8 @@ export function eventRows(sql: (text: string) => Statement): Pick<Store, 'addEve
       const where = `id > ? AND at >= ?${query.sessionId === undefined ? '' : ' AND session_id = ?'}${query.jobId === undefined ? '' : ' AND job_id = ?'}`
       const match = [query.afterId ?? 0, query.since ?? '', ...of]
       const thinned = query.readings === 'newest'
-      // The plus keeps SQLite from reading all there ever was in the order of sessions, for the few that came last.
+      // The unary plus stops SQLite from using the session
+      // index, which would scan the whole history.
       const newest = `AND (type <> 'reading' OR id IN (SELECT max(id) FROM events WHERE ${where} AND type = 'reading' GROUP BY +session_id))`
       const rows = sql(
         `SELECT * FROM events WHERE ${where} ${thinned ? newest : query.readings === 'none' ? "AND type <> 'reading'" : ''} ORDER BY id ${forward ? 'ASC' : 'DESC'} LIMIT ?`,
@@ -37,7 +38,7 @@ export function eventRows(sql: (text: string) => Statement): Pick<Store, 'addEve
       return forward ? events : events.reverse()
     },
     milestones(since) {
-      // The plus has it look into their own index, and sort the few it finds.
+      // The unary plus makes SQLite use the milestone index and sort the few rows it finds.
       const rows = sql(`SELECT * FROM events WHERE ${MILESTONES} AND at >= ? ORDER BY +id`).all(since) as EventRow[]
       return rows.map(eventOf)
     },
@@ -50,11 +51,12 @@ const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
 /**
- * Readings older than a week keep one per session, cycle and hour (the last); taken-once marks go
- * after a day, those of what the user was told after a year. Notices go after a month, when every
- * plan limit that they speak of has reset.
+ * Deletes old rows and returns how many.
+ * Readings older than a week: keeps the last one per session, cycle and hour.
+ * Claims: deleted after a day, those of warnings shown once to the user after a year.
+ * Notices: deleted after a month, when every plan limit they mention has reset.
  */
-export function thinOut(db: Database, now: Date): number {
+export function deleteOldRows(db: Database, now: Date): number {
   const week = new Date(now.getTime() - 7 * DAY).toISOString()
   const day = new Date(now.getTime() - DAY).toISOString()
   const year = new Date(now.getTime() - 365 * DAY).toISOString()
@@ -62,7 +64,7 @@ export function thinOut(db: Database, now: Date): number {
   const run = (text: string, ...values: unknown[]): void => {
     removed += Number(db.prepare(text).run(...values).changes)
   }
-  // The newest event stays whatever it is: ids are counted on from it.
+  // The newest event always stays, because new ids continue from it.
   run(
     `DELETE FROM events WHERE type = 'reading' AND at < ? AND id < (SELECT max(id) FROM events) AND id NOT IN
        (SELECT max(id) FROM events WHERE type = 'reading' AND at < ?
@@ -70,7 +72,13 @@ export function thinOut(db: Database, now: Date): number {
     week,
     week,
   )
-  run('DELETE FROM taken WHERE at < ? AND (at < ? OR substr(signal_id, 1, ?) <> ?)', day, year, TOLD.length, TOLD)
+  run(
+    'DELETE FROM taken WHERE at < ? AND (at < ? OR substr(signal_id, 1, ?) <> ?)',
+    day,
+    year,
+    SHOWN_ONCE_PREFIX.length,
+    SHOWN_ONCE_PREFIX,
+  )
   run('DELETE FROM notices WHERE at < ? AND due_at IS NULL', new Date(now.getTime() - 30 * DAY).toISOString())
   return removed
 }

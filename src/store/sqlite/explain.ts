@@ -6,28 +6,31 @@ const READ_ONLY = /readonly|read-only|unable to open|permission denied|EACCES|ER
 const DAMAGED = /not a database|malformed|corrupt/i
 const BUSY = /database (table )?is locked|database is busy/i
 
-/** What is wrong with the place the store lies in, as a sentence and what to do. Errors of another kind come back as they are. */
-export function explain(error: unknown, path: string): unknown {
+/**
+ * Turns a storage error into a sentence that says what is wrong and what to do.
+ * Returns errors of any other kind unchanged.
+ */
+export function explainStoreError(error: unknown, path: string): unknown {
   if (error instanceof BatonError) return error
   const reason = reasonOf(error)
-  const said = `${reason} ${codeOf(error) ?? ''}`
-  if (DAMAGED.test(said)) return damaged(path, reason)
-  if (FULL.test(said))
+  const text = `${reason} ${codeOf(error) ?? ''}`
+  if (DAMAGED.test(text)) return damagedStoreError(path, reason)
+  if (FULL.test(text))
     return new BatonError(
       `No space is left for the store ${path} (${reason}).`,
       'Free some space; nothing that was stored is lost.',
     )
-  if (READ_ONLY.test(said))
+  if (READ_ONLY.test(text))
     return new BatonError(
       `The store ${path} cannot be written (${reason}).`,
       'Check the owner and mode of the folder, or set BATON_HOME to a writable one.',
     )
-  if (BUSY.test(said))
+  if (BUSY.test(text))
     return new BatonError(
       `The store ${path} is in use by another process that does not let go of it (${reason}).`,
       'Try again in a moment; if it lasts, end the process that holds it (fuser names it).',
     )
-  if (/disk I\/O error/i.test(said))
+  if (/disk I\/O error/i.test(text))
     return new BatonError(
       `The store ${path} cannot be used (${reason}).`,
       'Check the disk and its free space; nothing that was stored is lost.',
@@ -35,35 +38,32 @@ export function explain(error: unknown, path: string): unknown {
   return error
 }
 
-/**
- * Returns the steps to recover from a store that cannot be read. docs/archive.md lists what they do
- * not bring back.
- */
-export const recoverStore = (path: string): string =>
+/** Returns the steps to recover from an unreadable store. docs/archive.md lists what stays lost. */
+export const recoverySteps = (path: string): string =>
   `Restore it from a backup, or: 1. Move it aside (mv '${path}' '${path}.damaged'). ` +
   '2. Run baton archive adopt: it takes the archives on the disk into a new store.'
 
-export function damaged(path: string, reason: string): BatonError {
-  return new BatonError(`The store ${path} is damaged (${reason}). It was left as it is.`, recoverStore(path))
+export function damagedStoreError(path: string, reason: string): BatonError {
+  return new BatonError(`The store ${path} is damaged (${reason}). It was left as it is.`, recoverySteps(path))
 }
 
-/** The same database; what goes wrong while it is used is explained too. */
-export function explained(db: Database, path: string): Database {
-  const telling = <T>(work: () => T): T => {
+/** Wraps a database so that its errors are explained by `explainStoreError`. */
+export function withExplainedErrors(db: Database, path: string): Database {
+  const rethrowExplained = <T>(work: () => T): T => {
     try {
       return work()
     } catch (error) {
-      throw explain(error, path)
+      throw explainStoreError(error, path)
     }
   }
   return {
-    exec: (sql) => telling(() => db.exec(sql)),
+    exec: (sql) => rethrowExplained(() => db.exec(sql)),
     prepare(sql) {
-      const statement = telling(() => db.prepare(sql))
+      const statement = rethrowExplained(() => db.prepare(sql))
       return {
-        run: (...values) => telling(() => statement.run(...values)),
-        get: (...values) => telling(() => statement.get(...values)),
-        all: (...values) => telling(() => statement.all(...values)),
+        run: (...values) => rethrowExplained(() => statement.run(...values)),
+        get: (...values) => rethrowExplained(() => statement.get(...values)),
+        all: (...values) => rethrowExplained(() => statement.all(...values)),
       }
     },
     close: () => db.close(),

@@ -2,17 +2,17 @@ import type { BriefRecord } from '../../contract/records/brief.js'
 import type { HandoffRecord } from '../../contract/records/handoff.js'
 import type { Store } from '../store.js'
 import { bodies, type Statement } from './driver.js'
-import type { Memory } from './memory.js'
+import type { RecordCache } from './memory.js'
 
-const EVERY = 1_000_000
+const NO_LIMIT = 1_000_000
 
 type BriefPart = 'brief' | 'briefs' | 'briefsUsedBy' | 'putBrief' | 'nextBriefSequence' | 'dropBriefs'
 
-/** The store's part about briefs. */
+/** Store methods for briefs. */
 export function briefRows(sql: (text: string) => Statement): Pick<Store, BriefPart> {
   return {
     brief: (id) => bodies<BriefRecord>(sql('SELECT body FROM briefs WHERE brief_id = ?').all(id))[0] ?? null,
-    briefs({ seatId, sessionId, limit = EVERY } = {}) {
+    briefs({ seatId, sessionId, limit = NO_LIMIT } = {}) {
       const newest = (where: string, order: string, ...values: string[]): BriefRecord[] =>
         bodies<BriefRecord>(
           sql(`SELECT body FROM briefs ${where} ORDER BY ${order} LIMIT ?`).all(...values, Math.max(0, limit)),
@@ -56,14 +56,14 @@ export function briefRows(sql: (text: string) => Statement): Pick<Store, BriefPa
 
 type HandoffPart = 'handoff' | 'handoffs' | 'openHandoffs' | 'dueHandoffs' | 'putHandoff'
 
-/** The store's part about handoffs. `memory`: what the store remembers inside a transaction. */
+/** Store methods for handoffs. `cache` remembers records inside a transaction. */
 export function handoffRows(
   sql: (text: string) => Statement,
-  memory: Pick<Memory, 'recall' | 'drop'>,
+  cache: Pick<RecordCache, 'getOrRead' | 'drop'>,
 ): Pick<Store, HandoffPart> {
   return {
     handoff: (id) => bodies<HandoffRecord>(sql('SELECT body FROM handoffs WHERE handoff_id = ?').all(id))[0] ?? null,
-    handoffs({ seatId, sessionId, limit = EVERY } = {}) {
+    handoffs({ seatId, sessionId, limit = NO_LIMIT } = {}) {
       const wanted = [
         seatId === undefined ? '' : 'seat_id = ?',
         sessionId === undefined ? '' : 'session_id = ?',
@@ -76,7 +76,7 @@ export function handoffRows(
     openHandoffs({ seatId } = {}) {
       if (seatId === undefined)
         return bodies<HandoffRecord>(sql('SELECT body FROM handoffs WHERE open = 1 ORDER BY requested_at, rowid').all())
-      return memory.recall(`handoffs ${seatId}`, () =>
+      return cache.getOrRead(`handoffs ${seatId}`, () =>
         bodies<HandoffRecord>(
           sql('SELECT body FROM handoffs WHERE seat_id = ? AND open = 1 ORDER BY requested_at, rowid').all(seatId),
         ),
@@ -92,7 +92,7 @@ export function handoffRows(
          ON CONFLICT (handoff_id) DO UPDATE SET session_id = excluded.session_id, due_at = excluded.due_at, open = excluded.open,
            body = excluded.body`,
       ).run(h.handoffId, h.seatId, h.sessionId, h.requestedAt, h.dueAt, isOpen(h) ? 1 : 0, JSON.stringify(h))
-      memory.drop(`handoffs ${h.seatId}`)
+      cache.drop(`handoffs ${h.seatId}`)
     },
   }
 }

@@ -1,54 +1,55 @@
 import type { Database, Statement } from './driver.js'
 
 /**
- * What a long-lived process has read, kept as long as nobody else writes. SQLite's `data_version` changes with every commit
- * of another connection, so one look at the beginning of a transaction tells whether all of it still holds.
- * Records are handed out as they are kept: nobody changes one in place.
+ * Cache of records for a long-lived process, valid until another process writes.
+ * SQLite's `data_version` changes with every commit of another connection, so one read at the
+ * start of a transaction tells whether the cache is still valid.
+ * Cached records are returned without a copy: callers must not modify them.
  */
-export interface Memory {
-  /** Called when a transaction begins. */
-  check(): void
-  recall<T>(key: string, read: () => T): T
-  keep(key: string, value: unknown): void
+export interface RecordCache {
+  /** Clears the cache if another process has written. Called when a transaction begins. */
+  clearIfStale(): void
+  getOrRead<T>(key: string, read: () => T): T
+  set(key: string, value: unknown): void
   drop(key: string): void
-  forget(): void
+  clear(): void
 }
 
-const MOST = 20_000
+const MAX_RECORDS = 20_000
 
-export function makeMemory(db: Database): Memory {
-  const kept = new Map<string, unknown>()
-  const look: Statement = db.prepare('PRAGMA data_version')
+export function makeRecordCache(db: Database): RecordCache {
+  const records = new Map<string, unknown>()
+  const dataVersion: Statement = db.prepare('PRAGMA data_version')
   let version = -1
   return {
-    check() {
-      const now = (look.get() as { data_version: number }).data_version
-      if (now !== version || kept.size > MOST) kept.clear()
+    clearIfStale() {
+      const now = (dataVersion.get() as { data_version: number }).data_version
+      if (now !== version || records.size > MAX_RECORDS) records.clear()
       version = now
     },
-    recall(key, read) {
-      if (kept.has(key)) return kept.get(key) as ReturnType<typeof read>
+    getOrRead(key, read) {
+      if (records.has(key)) return records.get(key) as ReturnType<typeof read>
       const value = read()
-      kept.set(key, value)
+      records.set(key, value)
       return value
     },
-    keep(key, value) {
-      kept.set(key, value)
+    set(key, value) {
+      records.set(key, value)
     },
     drop(key) {
-      kept.delete(key)
+      records.delete(key)
     },
-    forget() {
-      kept.clear()
+    clear() {
+      records.clear()
     },
   }
 }
 
-/** For processes that live for one signal: remembering would cost more than it saves. */
-export const NO_MEMORY: Memory = {
-  check() {},
-  recall: (_key, read) => read(),
-  keep() {},
+/** Used by processes that live for one signal, where caching costs more than it saves. */
+export const NO_CACHE: RecordCache = {
+  clearIfStale() {},
+  getOrRead: (_key, read) => read(),
+  set() {},
   drop() {},
-  forget() {},
+  clear() {},
 }

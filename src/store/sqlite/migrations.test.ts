@@ -23,7 +23,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-test('a store of the first version keeps its events and readings, and its ids rise on', () => {
+test('migrating a store of the first version keeps events and readings, and new ids continue to rise', () => {
   const path = join(folder, 'baton.db')
   const db = openDatabase(path)
   db.exec('PRAGMA journal_mode = WAL')
@@ -64,7 +64,7 @@ test('a store of the first version keeps its events and readings, and its ids ri
   store.close()
 })
 
-test('a store of the second version keeps all it holds, and briefs and handoffs find their place in it', () => {
+test('migrating a store of the second version keeps its records and adds briefs and handoffs', () => {
   const path = join(folder, 'baton.db')
   const db = openDatabase(path)
   db.exec('PRAGMA journal_mode = WAL')
@@ -107,7 +107,7 @@ test('a store of the second version keeps all it holds, and briefs and handoffs 
   store.close()
 })
 
-test('what sessions of before and their subagents spent counts when they were last seen, once', () => {
+test('earlier spend of sessions and subagents is dated once, to when they were last seen', () => {
   const path = join(folder, 'baton.db')
   const db = openDatabase(path)
   db.exec('PRAGMA journal_mode = WAL')
@@ -145,7 +145,7 @@ test('what sessions of before and their subagents spent counts when they were la
   }
 })
 
-test('sessions of before that go on are still known to, and those that are over not', () => {
+test('migrating a store marks active sessions as active and ended ones as over', () => {
   const path = join(folder, 'baton.db')
   const db = openDatabase(path)
   db.exec('PRAGMA journal_mode = WAL')
@@ -157,7 +157,7 @@ test('sessions of before that go on are still known to, and those that are over 
     )
   db.close()
   const store = openStore(path)
-  expect(store.sessions({ goingOn: 'only' }).map(({ sessionId }) => sessionId)).toEqual(['idle', 'working'])
+  expect(store.sessions({ active: 'only' }).map(({ sessionId }) => sessionId)).toEqual(['idle', 'working'])
   expect(store.seenSince(AT)).toHaveLength(4)
   store.close()
 })

@@ -1,10 +1,11 @@
-/** Events that a history is told from; an index holds them alone. */
+/** Event types shown in the history; a partial index contains only these. */
 export const MILESTONES = "type IN ('compaction_complete', 'handoff_completed')"
 
 /**
- * Why a migration is as it is stands beside it, not in it: every hook loads the texts.
- *
- * Forward only. The store's version is the number of migrations applied; a store with more is from a newer Baton and is refused.
+ * Migrations, forward only.
+ * The store's version is the number of migrations applied.
+ * A store with a higher version was written by a newer Baton and is refused.
+ * Explanations stay outside the SQL, because every hook loads these strings.
  */
 export const MIGRATIONS: readonly string[] = [
   `
@@ -44,8 +45,9 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TABLE taken (signal_id TEXT PRIMARY KEY, at TEXT NOT NULL) WITHOUT ROWID;
   CREATE TABLE switches (scope TEXT NOT NULL, key TEXT NOT NULL, enabled INTEGER NOT NULL, at TEXT NOT NULL, PRIMARY KEY (scope, key)) WITHOUT ROWID;
   `,
-  // Readings are events: one row instead of two with every signal. Ids go on from the newest event, which is never thinned out.
-  // Readings whose event was dropped long ago get ids below zero: before all others, and not on the timeline again.
+  // Stores readings as events: one row per signal instead of two.
+  // New ids continue from the newest event, which is never deleted.
+  // Readings whose event was deleted get negative ids: they sort first and stay off the timeline.
   `
   CREATE TABLE kept_events (
     id INTEGER PRIMARY KEY, type TEXT NOT NULL, at TEXT NOT NULL, session_id TEXT, seat_id TEXT, job_id TEXT, data TEXT NOT NULL
@@ -85,8 +87,8 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX compactions_open ON compactions (started_at) WHERE open = 1;
   CREATE INDEX compactions_not_ended ON compactions (started_at) WHERE ended = 0;
   `,
-  // forgotten_briefs has the highest sequence of forgotten ones: no later brief gets it again.
-  // handoffs_by_seat answers for one seat, which is asked with every signal; handoffs_open for all, and for what is due.
+  // forgotten_briefs holds the highest deleted sequence per seat, so that no brief reuses it.
+  // handoffs_by_seat serves one seat, queried with every signal; handoffs_open serves due handoffs.
   `
   CREATE TABLE briefs (
     brief_id TEXT PRIMARY KEY, seat_id TEXT NOT NULL, sequence INTEGER NOT NULL, session_id TEXT NOT NULL, taken_at TEXT NOT NULL,
@@ -115,7 +117,7 @@ export const MIGRATIONS: readonly string[] = [
   );
   CREATE INDEX attempts_by_session ON attempts (session_id);
   `,
-  // When sessions of before spent what is not known: it counts when they were last seen.
+  // The time of earlier spend is unknown, so it is dated to when the session was last seen.
   `
   CREATE TABLE spend (
     quarter INTEGER NOT NULL, session_id TEXT NOT NULL, model TEXT NOT NULL, steps INTEGER NOT NULL, input INTEGER NOT NULL,
@@ -142,8 +144,9 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX events_milestones ON events (at) WHERE ${MILESTONES};
   CREATE INDEX events_by_job ON events (job_id) WHERE job_id IS NOT NULL;
   `,
-  // Over: as its record tells it has ended, or nobody knows what it does. Few are not, and nearly every signal is of one of them: the index of
-  // those has no time in it, so that no signal has to write it.
+  // `over` is 1 for sessions that ended or whose state is unknown.
+  // Few sessions are active, and nearly every signal belongs to one of them.
+  // Their index contains no time, so that a signal does not have to update it.
   `
   ALTER TABLE sessions ADD COLUMN over INTEGER NOT NULL DEFAULT 1;
   UPDATE sessions SET over = 0 WHERE json_extract(body, '$.state') NOT IN ('ended', 'unknown');
@@ -151,7 +154,8 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX sessions_over ON sessions (seen_at) WHERE over = 1;
   CREATE INDEX events_but_readings ON events (id) WHERE type <> 'reading';
   `,
-  // notices_due answers what is to be sent now, which hooks without a server ask; notices_by_target when a target was last used.
+  // notices_due finds notices to send now, queried by hooks that run without a server.
+  // notices_by_target finds when a target was last used.
   `
   CREATE TABLE notices (
     notice_id TEXT PRIMARY KEY, target TEXT NOT NULL, kind TEXT NOT NULL, state TEXT NOT NULL, at TEXT NOT NULL, due_at TEXT, claimed_at TEXT,

@@ -2,44 +2,51 @@ import { chmodSync, closeSync, fstatSync, mkdirSync, openSync, readSync, statSyn
 import { dirname } from 'node:path'
 import { BatonError, codeOf, EXIT, reasonOf } from '../../lib/errors.js'
 import { type Database, inTransaction, openDatabase } from './driver.js'
-import { damaged, explain, explained } from './explain.js'
+import { damagedStoreError, explainStoreError, withExplainedErrors } from './explain.js'
 import { MIGRATIONS } from './migrations.js'
 
 const BUSY_MS = 5_000
 
-export type Forgetting = Pick<typeof import('./forget-words.js'), 'forgetWords' | 'withoutQuotes'>
+export type QuoteEraser = Pick<typeof import('./forget-words.js'), 'eraseQuotes' | 'withoutQuotes'>
 
 export interface OpenOptions {
   busyMs?: number
-  /** How many pages may wait in the write-ahead log: a server that commits hundreds of times a second sets it high. */
+  /**
+   * Pages the write-ahead log may hold.
+   * A server that commits hundreds of times a second sets it high.
+   */
   checkpointPages?: number
-  /** Keep what was read until another process writes; for processes that live long. */
-  remember?: boolean
-  /** What forgets words (`forget-words.ts`), for commands that do: hooks start without it. */
-  forgetting?: Forgetting
-  /** Told of what goes wrong after a commit. */
-  complain?: (error: unknown) => void
+  /** Caches records until another process writes; for long-lived processes. */
+  cacheRecords?: boolean
+  /**
+   * Functions that erase quotes (`forget-words.ts`).
+   * Hooks start without them to load less code.
+   */
+  quoteEraser?: QuoteEraser
+  /** Receives errors thrown by `afterCommit` callbacks. */
+  onAfterCommitError?: (error: unknown) => void
 }
 
 /**
- * Opens the store and brings it up to this version. The file is never deleted, truncated or overwritten: one that is
- * damaged, newer, foreign or unreadable is refused with a sentence and stays as it is.
+ * Opens the store and migrates it to this version.
+ * Never deletes, truncates or overwrites the file: a damaged, newer, foreign or unreadable store
+ * is refused with an explanation and stays unchanged.
  */
 export function openSqlite(path: string, options: OpenOptions = {}): Database {
   try {
-    lookFirst(path)
+    checkFile(path)
     const db = openDatabase(path, { timeout: options.busyMs ?? BUSY_MS })
     try {
       prepareFile(db, path)
       if (options.checkpointPages) db.exec(`PRAGMA wal_autocheckpoint = ${options.checkpointPages}`)
-      return explained(db, path)
+      return withExplainedErrors(db, path)
     } catch (error) {
       db.close()
       throw error
     }
   } catch (error) {
-    const told = explain(error, path)
-    if (told instanceof BatonError) throw told
+    const explained = explainStoreError(error, path)
+    if (explained instanceof BatonError) throw explained
     throw new BatonError(
       `The store ${path} cannot be opened (${reasonOf(error)}).`,
       'Run baton doctor to see what is wrong.',
@@ -47,38 +54,39 @@ export function openSqlite(path: string, options: OpenOptions = {}): Database {
   }
 }
 
-const LOOKS = 6
-const BETWEEN_MS = 40
+const CHECKS = 6
+const RETRY_MS = 40
 
 /**
- * Before SQLite: when it lets go of a file it does not understand, it may still bring in the changes that lie beside it.
- * File and log are two looks, and another process may be making the store between them: only what stays wrong is wrong.
+ * Checks the file before SQLite opens it, because SQLite may apply a foreign write-ahead log.
+ * File and log are read one after the other, and another process may be creating the store.
+ * So only a problem that persists over several checks counts.
  */
-function lookFirst(path: string): void {
-  for (let look = 1; ; look++) {
-    const wrong = troubleWith(path)
-    if (wrong === null) return
-    if (look === LOOKS) throw wrong
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BETWEEN_MS)
+function checkFile(path: string): void {
+  for (let check = 1; ; check++) {
+    const problem = findFileProblem(path)
+    if (problem === null) return
+    if (check === CHECKS) throw problem
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS)
   }
 }
 
-function troubleWith(path: string): BatonError | null {
+function findFileProblem(path: string): BatonError | null {
   const header = readHeader(path)
   if (header === null) {
     makeFile(path)
     return null
   }
-  if (header.empty && header.waiting) return damaged(path, 'it is empty, but changes to it lie beside it')
+  if (header.empty && header.waiting) return damagedStoreError(path, 'it is empty, but changes to it lie beside it')
   if (header.empty) return null
-  if (!header.sqlite) return damaged(path, 'file is not a database')
-  if (header.cutOff) return damaged(path, 'its end is missing')
-  return header.version > MIGRATIONS.length ? newer(path, header.version) : null
+  if (!header.sqlite) return damagedStoreError(path, 'file is not a database')
+  if (header.cutOff) return damagedStoreError(path, 'its end is missing')
+  return header.version > MIGRATIONS.length ? newerStoreError(path, header.version) : null
 }
 
 function makeFile(path: string): void {
   const folder = dirname(path)
-  // A umask takes bits away from the modes asked for, also the owner's own.
+  // The umask removes bits from requested modes, even the owner's own.
   if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined) chmodSync(folder, 0o700)
   closeSync(openSync(path, 'a', 0o600))
   chmodSync(path, 0o600)
@@ -86,11 +94,11 @@ function makeFile(path: string): void {
 
 function prepareFile(db: Database, path: string): void {
   if (version(db) < MIGRATIONS.length) migrate(db, path)
-  if (version(db) > MIGRATIONS.length) throw newer(path, version(db))
+  if (version(db) > MIGRATIONS.length) throw newerStoreError(path, version(db))
   db.exec('PRAGMA synchronous = NORMAL')
 }
 
-function newer(path: string, version: number): BatonError {
+function newerStoreError(path: string, version: number): BatonError {
   return new BatonError(
     `The store ${path} was written by a newer Baton (version ${version}, this one knows ${MIGRATIONS.length}). It was not touched.`,
     'Update Baton (npm install -g baton-cli), or point BATON_HOME at another folder.',
@@ -104,10 +112,10 @@ function version(db: Database): number {
 
 function migrate(db: Database, path: string): void {
   refuseForeign(db, path)
-  useLog(db)
+  enableWal(db)
   inTransaction(db, () => {
     const from = version(db)
-    // Another process, even of a newer Baton, may have been faster.
+    // Another process, even one of a newer Baton, may have migrated first.
     if (from >= MIGRATIONS.length) return
     for (const migration of MIGRATIONS.slice(from)) db.exec(migration)
     db.exec(`PRAGMA user_version = ${MIGRATIONS.length}`)
@@ -116,20 +124,26 @@ function migrate(db: Database, path: string): void {
 
 const LOG_MS = 2_000
 
-/** SQLite does not wait for others here, however long it was told to: two processes may be making the store at once. */
-function useLog(db: Database): void {
+/**
+ * Enables write-ahead logging, with retries: SQLite ignores its busy timeout here.
+ * Two processes may create the store at the same time.
+ */
+function enableWal(db: Database): void {
   for (const end = Date.now() + LOG_MS; ; ) {
     try {
       db.exec('PRAGMA journal_mode = WAL')
       return
     } catch (error) {
       if (!/locked|busy/i.test(reasonOf(error)) || Date.now() > end) throw error
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BETWEEN_MS / 4)
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS / 4)
     }
   }
 }
 
-/** Tables and version come into being in one transaction: tables without a version are another program's. */
+/**
+ * Refuses a database of another program: one with tables but without a version.
+ * Baton creates tables and version in one transaction.
+ */
 function refuseForeign(db: Database, path: string): void {
   const found = db.prepare(
     'SELECT count(*) AS tables, (SELECT user_version FROM pragma_user_version) AS version FROM sqlite_master',
@@ -151,19 +165,22 @@ const PAGES_AT = 28
 const VERSION_AT = 60
 const PAGES_VALID_FOR_AT = 92
 
-/** What the first bytes of a file say, before SQLite touches it or what lies beside it. */
+/** The file's header, read before SQLite touches the file or its log. */
 interface Header {
   empty: boolean
   sqlite: boolean
-  /** The version as of the last checkpoint. */
+  /** Schema version as of the last checkpoint. */
   version: number
-  /** Changes wait beside the file that were never brought into it. */
+  /** True when a write-ahead log beside the file holds changes. */
   waiting: boolean
-  /** It is shorter than it says it is, and nothing beside it holds the rest. SQLite itself would open it. */
+  /**
+   * True when the file is shorter than its header says and no log holds the rest.
+   * SQLite itself would open such a file.
+   */
   cutOff: boolean
 }
 
-/** null: there is no such file. */
+/** Returns the header. Null when the file does not exist. */
 function readHeader(path: string): Header | null {
   let fd: number
   try {
@@ -176,21 +193,21 @@ function readHeader(path: string): Header | null {
     const bytes = Buffer.alloc(LENGTH)
     const got = readSync(fd, bytes, 0, LENGTH, 0)
     const waiting = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0
-    // Looked at last: a file without a log is never about to grow.
+    // The size is read last: a file without a write-ahead log cannot grow meanwhile.
     const { size } = fstatSync(fd)
     return {
       empty: got === 0,
       sqlite: bytes.toString('latin1', 0, MAGIC.length) === MAGIC,
       version: bytes.readUInt32BE(VERSION_AT),
       waiting,
-      cutOff: got < LENGTH || (!waiting && size < lengthTold(bytes)),
+      cutOff: got < LENGTH || (!waiting && size < expectedLength(bytes)),
     }
   } finally {
     closeSync(fd)
   }
 }
 
-function lengthTold(header: Buffer): number {
+function expectedLength(header: Buffer): number {
   const counted = header.readUInt32BE(CHANGES_AT) === header.readUInt32BE(PAGES_VALID_FOR_AT)
   const pageSize = header.readUInt16BE(PAGE_SIZE_AT)
   return counted ? header.readUInt32BE(PAGES_AT) * (pageSize === 1 ? 65_536 : pageSize) : 0

@@ -8,7 +8,7 @@ import { jobCases } from '../jobs.cases.js'
 import { noticeCases } from '../notices.cases.js'
 import { storeCases } from '../store.cases.js'
 import { transactionCases } from '../transactions.cases.js'
-import * as forgetting from './forget-words.js'
+import * as quoteEraser from './forget-words.js'
 import type { OpenOptions } from './open.js'
 import { openStore } from './sqlite.js'
 
@@ -16,7 +16,7 @@ function placeWith(options: OpenOptions) {
   return () => {
     const folder = mkdtempSync(join(tmpdir(), 'baton-store-'))
     return {
-      open: () => openStore(join(folder, 'baton.db'), { forgetting, ...options }),
+      open: () => openStore(join(folder, 'baton.db'), { quoteEraser, ...options }),
       remove: () => rmSync(folder, { recursive: true, force: true }),
     }
   }
@@ -24,7 +24,7 @@ function placeWith(options: OpenOptions) {
 
 for (const [backend, options] of [
   ['sqlite', { busyMs: 200 }],
-  ['sqlite that remembers what it read', { busyMs: 200, remember: true }],
+  ['sqlite that remembers what it read', { busyMs: 200, cacheRecords: true }],
 ] as const) {
   storeCases(backend, placeWith(options))
   transactionCases(backend, placeWith(options))

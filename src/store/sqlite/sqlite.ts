@@ -4,9 +4,9 @@ import type { Message } from '../../contract/records/message.js'
 import type { SeatRecord, SessionRecord, StoredReading, SubagentRecord } from '../../contract/records/session.js'
 import type { Store, SwitchScope } from '../store.js'
 import { bodies, inTransaction, type Statement } from './driver.js'
-import { type EventRow, eventRows, thinOut } from './events.js'
+import { deleteOldRows, type EventRow, eventRows } from './events.js'
 import { briefRows, handoffRows } from './handoffs.js'
-import { makeMemory, NO_MEMORY } from './memory.js'
+import { makeRecordCache, NO_CACHE } from './memory.js'
 import { type OpenOptions, openSqlite } from './open.js'
 import { archiveRows, compactionRows, jobRows, noticeRows, sessionRows, spendRows } from './tables.js'
 
@@ -19,7 +19,7 @@ interface SeatRow {
   created_at: string
 }
 
-/** What the data of a `reading` event holds. */
+/** Data of a `reading` event. */
 interface ReadingData {
   used_tokens: number
   window_tokens: number | null
@@ -31,13 +31,14 @@ interface ReadingData {
 }
 
 /**
- * A transaction reads a few files at most. More tries than this mean that another process changes
- * the same session all the time.
+ * Limit of runs per transaction.
+ * A transaction reads a few files at most.
+ * More runs mean that another process keeps changing the same session.
  */
-const MOST_TRIES = 50
+const MAX_RUNS = 50
 
-/** Thrown to leave a transaction that needs something read outside of it. */
-class Lacking extends Error {
+/** Thrown to leave a transaction that needs a file read outside of it. */
+class UnlockedReadNeeded extends Error {
   constructor(
     readonly key: string,
     readonly read: () => unknown,
@@ -58,65 +59,62 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
     return statement
   }
   const body = <T>(row: unknown): T | null => (row ? (JSON.parse((row as { body: string }).body) as T) : null)
-  const memory = options.remember ? makeMemory(db) : NO_MEMORY
+  const cache = options.cacheRecords ? makeRecordCache(db) : NO_CACHE
   let depth = 0
   let isPeeking = false
-  /** Remembered inside transactions, where the version was looked at, and for guesses. */
-  const recall = <T>(key: string, read: () => T): T => (depth > 0 || isPeeking ? memory.recall(key, read) : read())
+  /** Uses the cache inside transactions, which validate it, and inside `peek`. */
+  const getOrRead = <T>(key: string, read: () => T): T => (depth > 0 || isPeeking ? cache.getOrRead(key, read) : read())
 
-  let waiting: (() => void)[] = []
+  let afterCommitCallbacks: (() => void)[] = []
   /** Results of `readUnlocked` for the running transaction, by key. */
   let unlocked = new Map<string, unknown>()
-  /**
-   * The read that the running transaction asked for and that is still to be done; null when there
-   * is none.
-   */
-  let lacking: Lacking | null = null
-  const transaction = <T>(work: () => T, ahead = new Map<string, unknown>()): T => {
+  /** The file read that the running transaction still needs. Null when it needs none. */
+  let pendingRead: UnlockedReadNeeded | null = null
+  const transaction = <T>(work: () => T, preloaded = new Map<string, unknown>()): T => {
     if (depth > 0) return work()
-    for (let tries = 1; ; tries++) {
-      unlocked = ahead
-      lacking = null
-      let missing: Lacking
+    for (let runs = 1; ; runs++) {
+      unlocked = preloaded
+      pendingRead = null
+      let missing: UnlockedReadNeeded
       try {
-        return runOnce(() => {
+        return runTransaction(() => {
           const result = work()
-          // The work has caught the exception as a failure of its own, which it is not.
-          if (lacking !== null) throw lacking
+          // `work` caught the exception as if it were its own failure, so throw it again.
+          if (pendingRead !== null) throw pendingRead
           return result
         })
       } catch (error) {
-        if (lacking === null || tries === MOST_TRIES) throw error
-        missing = lacking
+        if (pendingRead === null || runs === MAX_RUNS) throw error
+        missing = pendingRead
       }
-      ahead.set(missing.key, missing.read())
+      preloaded.set(missing.key, missing.read())
     }
   }
-  const runOnce = <T>(work: () => T): T => {
+  const runTransaction = <T>(work: () => T): T => {
     let result: T
     try {
       result = inTransaction(db, () => {
         depth++
         try {
-          memory.check()
+          cache.clearIfStale()
           return work()
         } finally {
           depth--
         }
       })
     } catch (error) {
-      memory.forget()
-      waiting = []
+      cache.clear()
+      afterCommitCallbacks = []
       throw error
     }
-    const after = waiting
-    waiting = []
-    // The transaction is done: what follows it must not look like its failure.
-    for (const one of after) {
+    const callbacks = afterCommitCallbacks
+    afterCommitCallbacks = []
+    // The transaction is committed, so errors of these callbacks must not look like its failure.
+    for (const one of callbacks) {
       try {
         one()
       } catch (error) {
-        options.complain?.(error)
+        options.onAfterCommitError?.(error)
       }
     }
     return result
@@ -128,8 +126,8 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
     readUnlocked<T>(key: string, read: () => T): T {
       if (depth === 0) return read()
       if (unlocked.has(key)) return unlocked.get(key) as T
-      lacking = new Lacking(key, read)
-      throw lacking
+      pendingRead = new UnlockedReadNeeded(key, read)
+      throw pendingRead
     },
     peek(work) {
       const before = isPeeking
@@ -141,14 +139,14 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
       }
     },
     afterCommit(work) {
-      if (depth > 0) waiting.push(work)
+      if (depth > 0) afterCommitCallbacks.push(work)
       else work()
     },
 
-    ...sessionRows(sql, { recall, keep: memory.keep }),
+    ...sessionRows(sql, { getOrRead, set: cache.set }),
 
-    seat: (id) => recall(`seat ${id}`, () => seatOf(sql('SELECT * FROM seats WHERE seat_id = ?').get(id))),
-    seatNamed: (name) => seatOf(sql('SELECT * FROM seats WHERE name = ?').get(name)),
+    seat: (id) => getOrRead(`seat ${id}`, () => seatOf(sql('SELECT * FROM seats WHERE seat_id = ?').get(id))),
+    seatByName: (name) => seatOf(sql('SELECT * FROM seats WHERE name = ?').get(name)),
     seatOfProcess: (pid, startedAt) =>
       seatOf(
         sql('SELECT * FROM seats WHERE pid = ? AND process_started_at = ? ORDER BY created_at DESC LIMIT 1').get(
@@ -169,11 +167,11 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
         seat.process?.startedAt ?? null,
         seat.createdAt,
       )
-      memory.keep(`seat ${seat.seatId}`, seat)
+      cache.set(`seat ${seat.seatId}`, seat)
     },
 
     subagents: (id) =>
-      recall(`subagents ${id}`, () =>
+      getOrRead(`subagents ${id}`, () =>
         bodies<SubagentRecord>(sql('SELECT body FROM subagents WHERE session_id = ? ORDER BY subagent_id').all(id)),
       ),
     putSubagent(record) {
@@ -181,7 +179,7 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
         `INSERT INTO subagents (session_id, subagent_id, updated_at, body) VALUES (?, ?, ?, ?)
          ON CONFLICT (session_id, subagent_id) DO UPDATE SET updated_at = excluded.updated_at, body = excluded.body`,
       ).run(record.sessionId, record.subagentId, record.updatedAt, JSON.stringify(record))
-      memory.drop(`subagents ${record.sessionId}`)
+      cache.drop(`subagents ${record.sessionId}`)
     },
 
     readings(id, limit = 1_000_000) {
@@ -196,11 +194,11 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
         `INSERT INTO messages (message_id, seat_id, session_id, status, queued_at, body) VALUES (?, ?, ?, ?, ?, ?)
          ON CONFLICT (message_id) DO UPDATE SET status = excluded.status, body = excluded.body`,
       ).run(m.message_id, m.seat_id, m.session_id, m.status, m.queued_at, JSON.stringify(m))
-      memory.drop(`open ${m.seat_id}`)
+      cache.drop(`open ${m.seat_id}`)
     },
     message: (id) => body<Message>(sql('SELECT body FROM messages WHERE message_id = ?').get(id)),
     openMessages: (seatId) =>
-      recall(`open ${seatId}`, () =>
+      getOrRead(`open ${seatId}`, () =>
         bodies<Message>(
           sql(
             "SELECT body FROM messages WHERE seat_id = ? AND status IN ('queued', 'sent') ORDER BY queued_at, rowid",
@@ -214,18 +212,18 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
       return bodies<Message>(rows.all(seatId ?? null, seatId ?? null, limit)).reverse()
     },
 
-    takeOnce: (id, at) =>
+    claimOnce: (id, at) =>
       Number(sql('INSERT OR IGNORE INTO taken (signal_id, at) VALUES (?, ?)').run(timeFirst(id), at).changes) === 1,
 
     nearestSwitch: (sessionId, project) =>
-      recall(`switch ${sessionId} ${project ?? ''}`, () => {
+      getOrRead(`switch ${sessionId} ${project ?? ''}`, () => {
         const row = sql(
           `SELECT enabled FROM switches WHERE (scope, key) IN (VALUES ('session', ?), ('project', ?), ('all', ''))
            ORDER BY CASE scope WHEN 'session' THEN 0 WHEN 'project' THEN 1 ELSE 2 END LIMIT 1`,
         ).get(sessionId, project ?? '') as { enabled: number } | undefined
         return row ? row.enabled === 1 : null
       }),
-    switched(scope: SwitchScope, key: string) {
+    switchState(scope: SwitchScope, key: string) {
       const row = sql('SELECT enabled FROM switches WHERE scope = ? AND key = ?').get(scope, key) as
         | { enabled: number }
         | undefined
@@ -234,39 +232,39 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
     clearSwitches(scope, keys) {
       if (keys === 'all') sql('DELETE FROM switches WHERE scope = ?').run(scope)
       else for (const key of keys) sql('DELETE FROM switches WHERE scope = ? AND key = ?').run(scope, key)
-      memory.forget()
+      cache.clear()
     },
     setSwitch(scope, key, enabled, at) {
       sql(
         'INSERT INTO switches (scope, key, enabled, at) VALUES (?, ?, ?, ?) ON CONFLICT (scope, key) DO UPDATE SET enabled = excluded.enabled, at = excluded.at',
       ).run(scope, key, enabled ? 1 : 0, at)
-      memory.forget()
+      cache.clear()
     },
 
     ...archiveRows(sql),
     ...compactionRows(sql),
     ...eventRows(sql),
     ...briefRows(sql),
-    ...handoffRows(sql, { recall, drop: memory.drop }),
+    ...handoffRows(sql, { getOrRead, drop: cache.drop }),
     ...jobRows(sql),
     ...noticeRows(sql),
     ...spendRows(sql),
-    forgetWords(sessionId) {
-      const { forgetting } = options
-      if (!forgetting) throw new Error('this store was opened by somebody who forgets nothing')
+    eraseQuotes(sessionId) {
+      const { quoteEraser } = options
+      if (!quoteEraser) throw new Error('this store was opened by somebody who forgets nothing')
       return transaction(() => {
         const record = body<SessionRecord>(sql('SELECT body FROM sessions WHERE session_id = ?').get(sessionId))
-        const bare = record && forgetting.withoutQuotes(record)
+        const bare = record && quoteEraser.withoutQuotes(record)
         if (bare) sql('UPDATE sessions SET body = ? WHERE session_id = ?').run(JSON.stringify(bare), sessionId)
-        const forgotten = forgetting.forgetWords(db, sql, sessionId)
-        memory.forget()
-        // The write-ahead log still holds the pages as they were.
-        waiting.push(() => db.exec('PRAGMA wal_checkpoint(TRUNCATE)'))
+        const forgotten = quoteEraser.eraseQuotes(db, sql, sessionId)
+        cache.clear()
+        // The write-ahead log still contains the old pages, so truncate it.
+        afterCommitCallbacks.push(() => db.exec('PRAGMA wal_checkpoint(TRUNCATE)'))
         return forgotten + (bare ? 1 : 0)
       })
     },
 
-    thin: (now) => transaction(() => thinOut(db, now)),
+    deleteOldRows: (now) => transaction(() => deleteOldRows(db, now)),
     sizes() {
       const count = (what: string): number => (sql(`SELECT count(*) AS n FROM ${what}`).get() as { n: number }).n
       return {
@@ -285,7 +283,11 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
   }
 }
 
-/** Ids are made of session, time, process and kind. With the time in front they are written side by side instead of all over the table. */
+/**
+ * Moves the time in a signal id to the front.
+ * Ids are made of session, time, process and kind; sorted
+ * by time, new rows are stored side by side.
+ */
 function timeFirst(signalId: string): string {
   const time = /\.(\d{9,}\.\d+)\./.exec(signalId)
   return time === null ? signalId : `${time[1]} ${signalId}`

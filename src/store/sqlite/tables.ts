@@ -6,18 +6,18 @@ import type { SessionRecord } from '../../contract/records/session.js'
 import { QUARTER_MS, type SpendRow } from '../../contract/records/spend.js'
 import type { SessionQuery, Store } from '../store.js'
 import { bodies, type Statement } from './driver.js'
-import type { Memory } from './memory.js'
+import type { RecordCache } from './memory.js'
 
-const EVERY = 1_000_000
-const OVER = new Set<JobRecord['state']>(['completed', 'failed', 'cancelled'])
+const NO_LIMIT = 1_000_000
+const FINAL_STATES = new Set<JobRecord['state']>(['completed', 'failed', 'cancelled'])
 
-type JobPart = 'job' | 'jobs' | 'openJobs' | 'putJob' | 'removeJob' | 'attempts' | 'attemptOf' | 'putAttempt'
+type JobPart = 'job' | 'jobs' | 'openJobs' | 'putJob' | 'removeJob' | 'attempts' | 'attemptOfSession' | 'putAttempt'
 
-/** The store's part about jobs and their sessions. */
+/** Store methods for jobs and attempts. */
 export function jobRows(sql: (text: string) => Statement): Pick<Store, JobPart> {
   return {
     job: (id) => bodies<JobRecord>(sql('SELECT body FROM jobs WHERE job_id = ?').all(id))[0] ?? null,
-    jobs: ({ limit = EVERY } = {}) =>
+    jobs: ({ limit = NO_LIMIT } = {}) =>
       bodies<JobRecord>(
         sql('SELECT body FROM jobs ORDER BY created_at DESC, rowid DESC LIMIT ?').all(Math.max(0, limit)),
       ).reverse(),
@@ -31,12 +31,13 @@ export function jobRows(sql: (text: string) => Statement): Pick<Store, JobPart> 
         j.seatId,
         j.spec.agentName,
         j.createdAt,
-        OVER.has(j.state) && !j.hooksDue ? 0 : 1,
+        FINAL_STATES.has(j.state) && !j.hooksDue ? 0 : 1,
         JSON.stringify(j),
       )
     },
     removeJob(jobId) {
-      // Events stay: their ids go on from the newest. What they quote goes.
+      // Events stay, because new ids continue from the newest.
+      // Only their text is erased.
       sql(
         `UPDATE events SET data = json_set(json_remove(data, '$.detail', '$.reason', '$.waiting', '$.name', '$.command', '$.output_path'), '$.forgotten', json('true'))
          WHERE job_id = ? AND (type LIKE 'job_%' OR type LIKE 'check%')`,
@@ -46,7 +47,7 @@ export function jobRows(sql: (text: string) => Statement): Pick<Store, JobPart> 
     },
     attempts: (jobId) =>
       bodies<AttemptRecord>(sql('SELECT body FROM attempts WHERE job_id = ? ORDER BY number').all(jobId)),
-    attemptOf: (sessionId) =>
+    attemptOfSession: (sessionId) =>
       bodies<AttemptRecord>(
         sql('SELECT body FROM attempts WHERE session_id = ? ORDER BY rowid DESC LIMIT 1').all(sessionId),
       )[0] ?? null,
@@ -72,7 +73,7 @@ type ArchivePart =
   | 'putLeftover'
   | 'dropLeftover'
 
-/** The store's part about archives. */
+/** Store methods for archives. */
 export function archiveRows(sql: (text: string) => Statement): Pick<Store, ArchivePart> {
   return {
     archive: (id) => bodies<ArchiveRecord>(sql('SELECT body FROM archives WHERE archive_id = ?').all(id))[0] ?? null,
@@ -129,13 +130,13 @@ export function archiveRows(sql: (text: string) => Statement): Pick<Store, Archi
   }
 }
 
-/** What went wrong once is only open while it has a time to be tried again. */
+/** An archive that failed is open only while a retry is scheduled. */
 function isOpen({ status, reason, retryAt, indexed }: ArchiveRecord): boolean {
   if (status === 'kept' && indexed) return false
   return reason === null || retryAt !== null
 }
 
-/** The store's part about compactions. */
+/** Store methods for compactions. */
 export function compactionRows(
   sql: (text: string) => Statement,
 ): Pick<Store, 'compaction' | 'compactions' | 'openCompactions' | 'compacting' | 'putCompaction' | 'endCompaction'> {
@@ -177,7 +178,7 @@ type NoticePart =
   | 'notice'
   | 'putNotice'
 
-/** The store's part about notices to the user outside the client. */
+/** Store methods for notices to the user outside the client. */
 export function noticeRows(sql: (text: string) => Statement): Pick<Store, NoticePart> {
   const insert = (otherwise: string, n: NoticeRecord): boolean =>
     Number(
@@ -238,7 +239,7 @@ interface SpendSqlRow {
   cost_usd: number | null
 }
 
-/** The store's part about what was spent when. */
+/** Store methods for spend by time. */
 export function spendRows(sql: (text: string) => Statement): Pick<Store, 'addSpend' | 'spend' | 'firstSpend'> {
   return {
     addSpend(s) {
@@ -282,30 +283,30 @@ const bodyOf = (row: unknown): SessionRecord => JSON.parse((row as { body: strin
 const isOver = ({ state }: SessionRecord): boolean => state === 'ended' || state === 'unknown'
 
 const SINCE = 'seen_at >= ?1'
-/** Those that go on, and those that are over since a time; each has an index of its own. */
-const idsOf = (goingOn: string): string =>
-  `SELECT session_id FROM sessions WHERE ${goingOn} UNION ALL SELECT session_id FROM sessions WHERE over = 1 AND ${SINCE}`
-const WHERE = { any: SINCE, only: 'over = 0', too: `session_id IN (${idsOf('over = 0')})` }
+/** Selects active sessions and those that ended since a time; each part uses its own index. */
+const idsOf = (activeOnes: string): string =>
+  `SELECT session_id FROM sessions WHERE ${activeOnes} UNION ALL SELECT session_id FROM sessions WHERE over = 1 AND ${SINCE}`
+const WHERE = { any: SINCE, only: 'over = 0', also: `session_id IN (${idsOf('over = 0')})` }
 
 type SessionPart = 'session' | 'sessions' | 'seenSince' | 'chain' | 'putSession'
 
-/** The store's part about sessions. */
+/** Store methods for sessions. */
 export function sessionRows(
   sql: (text: string) => Statement,
-  memory: Pick<Memory, 'recall' | 'keep'>,
+  cache: Pick<RecordCache, 'getOrRead' | 'set'>,
 ): Pick<Store, SessionPart> {
-  const { recall, keep } = memory
+  const { getOrRead, set } = cache
   return {
     session: (id) =>
-      recall(`session ${id}`, () => {
+      getOrRead(`session ${id}`, () => {
         const row = sql('SELECT body FROM sessions WHERE session_id = ?').get(id)
         return row ? bodyOf(row) : null
       }),
     sessions(query: SessionQuery = {}) {
-      const { seenSince = '', project = null, wantsBrief, goingOn = 'any' } = query
+      const { seenSince = '', project = null, wantsBrief, active = 'any' } = query
       const wants = wantsBrief ? " AND json_extract(body, '$.briefWanted') IS NOT NULL" : ''
       return sql(
-        `SELECT body FROM sessions WHERE ${WHERE[goingOn]} AND coalesce(?2, project) IS project${wants} ORDER BY seen_at DESC, session_id`,
+        `SELECT body FROM sessions WHERE ${WHERE[active]} AND coalesce(?2, project) IS project${wants} ORDER BY seen_at DESC, session_id`,
       )
         .all(seenSince, project)
         .map(bodyOf)
@@ -319,7 +320,8 @@ export function sessionRows(
     putSession(record) {
       const json = JSON.stringify(record)
       const over = isOver(record) ? 1 : 0
-      // Told apart from what follows because it leaves the indexes alone, and nearly every signal comes this way.
+      // This update leaves the indexes alone, which is faster,
+      // and nearly every signal takes this path.
       const known = sql(
         'UPDATE sessions SET project = ?, seen_at = ?, body = ? WHERE session_id = ? AND seat_id = ? AND over = ?',
       )
@@ -330,7 +332,7 @@ export function sessionRows(
              body = excluded.body, over = excluded.over`,
         ).run(record.sessionId, record.seatId, record.project, record.seenAt, record.startedAt, json, over)
       }
-      keep(`session ${record.sessionId}`, record)
+      set(`session ${record.sessionId}`, record)
     },
   }
 }
