@@ -22,7 +22,7 @@ import type { JobLimits } from '../jobs/its-turn.js'
 import { BatonError, EXIT, reasonOf } from '../lib/errors.js'
 import { gitState } from '../lib/git-state.js'
 import { patience } from '../lib/patience.js'
-import { asName } from '../lib/quote.js'
+import { sanitizeName } from '../lib/quote.js'
 import type { NoticeContent } from '../policy/notice-text.js'
 
 interface JobSurroundings {
@@ -127,7 +127,7 @@ function notifyOfJob(
   if (policy.notify.length === 0) return
   if (!isEnabled(store, { sessionId: sessionId ?? '', project: spec.folder }, policy.enabled)) return
   // Never the prompt: no conversation text leaves this machine.
-  const name = asName(spec.workItem ?? spec.agentName ?? jobId)
+  const name = sanitizeName(spec.workItem ?? spec.agentName ?? jobId)
   const origin = { name, subject, sessionId, seatId, jobId, terminal, at: now().toISOString() }
   storeNotices(engine.deps, origin, policy.notify, contents)
 }

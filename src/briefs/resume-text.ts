@@ -1,5 +1,5 @@
 import type { BriefAuthor } from '../contract/records/brief.js'
-import { asSaid } from '../lib/quote.js'
+import { sanitizeText } from '../lib/quote.js'
 import { withoutMark } from './complete-brief.js'
 import { closeFence } from './scan-markdown.js'
 import { BY_NEED, LATE_TITLE } from './sections.js'
@@ -65,7 +65,7 @@ function introOf({ sequence, author, seatName, takenAt, question }: Resumed): st
 
 /** The user has not answered yet, and the screen that showed the question is gone. */
 function askFirst(question: string): string {
-  return `That session ended with a question to the user, which is not answered yet. Before anything else repeat it to the user word for word, call no tool, and wait for the answer; only then go on where the brief says the next step is. The question: "${oneLine(asSaid(question), LONGEST_QUESTION)}".`
+  return `That session ended with a question to the user, which is not answered yet. Before anything else repeat it to the user word for word, call no tool, and wait for the answer; only then go on where the brief says the next step is. The question: "${oneLine(sanitizeText(question), LONGEST_QUESTION)}".`
 }
 
 /** What the person before the fresh session is told: their screen was emptied, and nothing on it says why. */

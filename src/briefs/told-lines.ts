@@ -1,5 +1,5 @@
 import type { FactKind } from '../contract/fact.js'
-import { asName, asSaid } from '../lib/quote.js'
+import { sanitizeName, sanitizeText } from '../lib/quote.js'
 
 /** How what is missing is called, in the order it is told. */
 export const KIND_TITLES: Record<FactKind, string> = {
@@ -21,7 +21,7 @@ export const KIND_TITLES: Record<FactKind, string> = {
  * Baton's or the client's own words. Cuts it where it is too long, and marks the cut.
  */
 export function oneLine(text: string, longest: number): string {
-  const line = asName(text)
+  const line = sanitizeName(text)
   return line.length <= longest ? line : `${line.slice(0, longest - 1).trimEnd()}…`
 }
 
@@ -38,7 +38,7 @@ export function listLine(text: string, longest: number): string {
 
 /** As a quotation, every line of it; a longer one says how much is left out. */
 export function quoted(text: string, longest: number): string {
-  const whole = asSaid(text).trim()
+  const whole = sanitizeText(text).trim()
   if (whole.length <= longest) return whole.replace(/^/gm, '> ')
   const kept = whole.slice(0, longest).trimEnd()
   return `${kept.replace(/^/gm, '> ')}…\n(cut here: ${whole.length - kept.length} more characters stand in the transcript)`

@@ -1,6 +1,6 @@
 import { BatonError, codeOf, EXIT, reasonOf } from '../lib/errors.js'
 import { nearestName } from '../lib/nearest-name.js'
-import { harmless } from '../lib/shown-text.js'
+import { replaceControls } from '../lib/shown-text.js'
 import { VERSION } from '../version.js'
 import type { Cli, Command } from './command.js'
 import { COMMAND_NAMES, loadCommand } from './commands.js'
@@ -99,7 +99,7 @@ export function tellError(error: unknown, json: boolean, paint: Paint): ErrorRep
 }
 
 /** Errors name paths, which may hold sequences that steer the terminal. */
-const shown = (text: string): string => text.split('\n').map(harmless).join('\n')
+const shown = (text: string): string => text.split('\n').map(replaceControls).join('\n')
 
 function unforeseen(error: unknown): BatonError {
   const code = codeOf(error)

@@ -1,6 +1,6 @@
 import type { Fact, FactKind } from '../contract/fact.js'
 import { keyOf } from '../facts/key-of.js'
-import { asData, asSaid } from '../lib/quote.js'
+import { quoteAsData, sanitizeText } from '../lib/quote.js'
 
 export interface Written {
   text: string
@@ -159,7 +159,7 @@ const spaced = (text: string): string => text.replace(/\s+/g, ' ').trim()
 /** Whether the words of the request that are shown say it, word for word. What was done, no request can say. */
 function isWithin(fact: Fact, quoted: string): boolean {
   if (quoted === '' || !SAID.has(fact.kind)) return false
-  const words = spaced(asSaid(fact.text))
+  const words = spaced(sanitizeText(fact.text))
   if (fact.kind === 'request') return !isLastRequest(fact) && words === quoted
   const at = quoted.indexOf(words)
   return at >= 0 && !/[\p{L}\p{N}]/u.test(`${quoted[at - 1] ?? ''}${quoted[at + words.length] ?? ''}`)
@@ -181,10 +181,13 @@ function linesOf({ quoted }: Section, all: readonly Fact[], said: ReadonlyMap<st
 function lineOf(fact: Fact, { title, longest, share, quoted }: Section, whole: number): string {
   if (quoted) {
     const room = whole * share - title.length - AROUND - CUT
-    return wholeOrCut(asSaid(fact.text).trim(), Math.max(CUT, Math.min(longest, Math.floor(room)))).replace(/^/gm, '> ')
+    return wholeOrCut(sanitizeText(fact.text).trim(), Math.max(CUT, Math.min(longest, Math.floor(room)))).replace(
+      /^/gm,
+      '> ',
+    )
   }
   const words = shorten(fact.text.slice(0, longest * 4), longest)
-  return `- ${isOfUser(fact) ? spaced(asSaid(words)) : asData(words)}${addition(fact)}`
+  return `- ${isOfUser(fact) ? spaced(sanitizeText(words)) : quoteAsData(words)}${addition(fact)}`
 }
 
 function isOfUser({ kind, detail }: Fact): boolean {

@@ -2,7 +2,7 @@ import type { Fact, FactKind } from '../contract/fact.js'
 import type { LossReport } from '../contract/records/compaction.js'
 import { makeCarrier } from '../facts/carries.js'
 import { keyOf, namedBy } from '../facts/key-of.js'
-import { asSaid } from '../lib/quote.js'
+import { sanitizeText } from '../lib/quote.js'
 import { type Written, writeBrief } from './brief.js'
 
 /** Both may travel in one answer, of which the client passes on ten thousand characters. */
@@ -21,7 +21,7 @@ const HANDED =
 /** Said with the first request after a compaction, before anybody knows the summary: what further work depends on most. */
 export function firstStep(facts: readonly Fact[], where: { brief: ToldBrief | null; archived: boolean }): Written {
   const { brief } = where
-  const said = brief === null || brief.text === '' ? '' : asSaid(brief.text)
+  const said = brief === null || brief.text === '' ? '' : sanitizeText(brief.text)
   const carrier = said === '' ? null : makeCarrier(said, facts)
   const inBrief = facts.filter((fact) => carrier?.carries(fact))
   const known = new Set(inBrief)
@@ -78,7 +78,7 @@ const INSTRUCTIONS_LONGEST = 4_000
  * come back as part of a summary, without its marks. '' when there is nothing.
  */
 export function instructions(mustSurvive: readonly string[], facts: readonly Fact[] | null): string {
-  const configured = mustSurvive.map((text) => `- ${asSaid(text)}`).join('\n')
+  const configured = mustSurvive.map((text) => `- ${sanitizeText(text)}`).join('\n')
   const { text } = writeBrief(
     (facts ?? []).filter(({ kind }) => kind !== 'command' && kind !== 'error'),
     INSTRUCTIONS_LONGEST,

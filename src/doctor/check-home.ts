@@ -14,7 +14,7 @@ import { dirname, join } from 'node:path'
 import { canMake } from '../install/apply.js'
 import { lookAtLauncher } from '../install/look.js'
 import { readIfThere, realTarget, removeFileIf } from '../lib/atomic-file.js'
-import { agoText, broken, bytesText, type Fault, type Finding, fine, listed, mends } from '../lib/finding.js'
+import { agoText, bytesText, type Fault, type Finding, fixHint, joinNames, noFaults, oneFault } from '../lib/finding.js'
 import type { Home } from '../lib/home.js'
 import { isFileSystemRoot, judgeHome } from '../lib/home-safety.js'
 import { isRunning } from '../lib/process-info.js'
@@ -27,30 +27,30 @@ export function checkHome(context: DoctorContext): Finding {
   const unusable = judgeHome(home)
   // The repairs below would close the root of the file system to all other users.
   if (unusable && (!existsSync(home.root) || isFileSystemRoot(home.root)))
-    return { told: '', faults: [{ detail: unusable.message, fix: unusable.hint }] }
+    return { summary: '', faults: [{ detail: unusable.message, fix: unusable.hint }] }
   if (!existsSync(home.root))
     return canMake(home.root)
-      ? fine(`${home.root} does not exist yet; install makes it.`)
-      : broken(
+      ? noFaults(`${home.root} does not exist yet; install makes it.`)
+      : oneFault(
           `${home.root} does not exist, and install cannot make it: the folder above it cannot be written.`,
           'Make that folder writable, or set BATON_HOME to another folder.',
         )
   if (!statSync(home.root).isDirectory()) {
     return {
-      told: '',
+      summary: '',
       faults: [{ detail: `${home.root} is not a folder.`, fix: 'Move it away, or set BATON_HOME to a folder.' }],
     }
   }
   const closed = judgeFolder(home.root, true)
   // While it is shut nothing can be said of what is in it.
-  if (closed.some(({ detail }) => detail.includes('cannot be used'))) return { told: '', faults: closed }
+  if (closed.some(({ detail }) => detail.includes('cannot be used'))) return { summary: '', faults: closed }
   const run = dirname(home.server)
   const wanted = [run, home.spool, home.outbox, home.live]
   const faults: Fault[] = [...closed, ...wanted.flatMap((path) => judgeFolder(path, false))]
   // Before install nothing needs them, and another check says that it was not done.
   if (existsSync(home.launcher)) faults.push(...judgeMissing(context, wanted), ...judgeTick(context, join(run, 'tick')))
   if (faults.length === 0 && unusable) faults.push({ detail: unusable.message, fix: unusable.hint })
-  return { told: `${home.root}: ${sizes(home) || 'empty'}.`, faults }
+  return { summary: `${home.root}: ${sizes(home) || 'empty'}.`, faults }
 }
 
 function judgeMissing({ dependencies }: DoctorContext, wanted: string[]): Fault[] {
@@ -58,8 +58,8 @@ function judgeMissing({ dependencies }: DoctorContext, wanted: string[]): Fault[
   if (missing.length === 0) return []
   return [
     {
-      detail: `Hooks need ${listed(missing)}, not there.`,
-      fix: mends('makes what is missing'),
+      detail: `Hooks need ${joinNames(missing)}, not there.`,
+      fix: fixHint('makes what is missing'),
       repair: dependencies.prepareHome,
     },
   ]
@@ -74,7 +74,7 @@ function judgeTick({ dependencies }: DoctorContext, path: string): Fault[] {
   return [
     {
       detail: `The pipe hooks wait on, ${path}, is missing.`,
-      fix: mends('makes it'),
+      fix: fixHint('makes it'),
       repair: dependencies.prepareHome,
     },
   ]
@@ -95,7 +95,7 @@ function judgeFolder(path: string, isHome: boolean): Fault[] {
     ]
   const repair = (): void => chmodSync(path, 0o700)
   const mode = (stat.mode & 0o777).toString(8).padStart(3, '0')
-  const fix = mends('gives it mode 700')
+  const fix = fixHint('gives it mode 700')
   if ((stat.mode & 0o700) !== 0o700)
     return [{ detail: `${path} cannot be used by its owner (mode ${mode}).`, fix, repair }]
   if (stat.mode & 0o022)
@@ -129,19 +129,19 @@ const DAY = 24 * 3_600_000
 
 export function checkLog({ home, now }: DoctorContext): Finding {
   const stat = statSync(home.log, { throwIfNoEntry: false })
-  if (!stat) return fine(`${home.log}: nothing was logged yet.`)
+  if (!stat) return noFaults(`${home.log}: nothing was logged yet.`)
   if (!stat.isFile())
-    return { told: '', faults: [{ detail: `${home.log} is not a file.`, fix: 'Move it away; a new one is made.' }] }
+    return { summary: '', faults: [{ detail: `${home.log} is not a file.`, fix: 'Move it away; a new one is made.' }] }
   const faults: Fault[] = []
   if (stat.mode & 0o077)
     faults.push({
       detail: `Others can read ${home.log} (mode ${(stat.mode & 0o777).toString(8)}).`,
-      fix: mends('gives it mode 600'),
+      fix: fixHint('gives it mode 600'),
       repair: () => chmodSync(home.log, 0o600),
     })
   const older = statSync(`${home.log}.1`, { throwIfNoEntry: false })?.size ?? 0
   const error = lastError(tailOf(home.log), now())
-  return { told: `${home.log}, ${bytesText(stat.size + older)}.${error ? ` ${error}` : ''}`, faults }
+  return { summary: `${home.log}, ${bytesText(stat.size + older)}.${error ? ` ${error}` : ''}`, faults }
 }
 
 /** The last error of the past day; null: none. */
@@ -183,7 +183,7 @@ export function checkLauncher(context: DoctorContext): Finding {
       chmodSync(path, 0o700)
       return repair?.()
     }
-    return { told: '', faults: [repair && text !== null ? { ...fault, repair: anew } : fault] }
+    return { summary: '', faults: [repair && text !== null ? { ...fault, repair: anew } : fault] }
   }
   if (text === null) return wrong(`There is no launcher at ${path}: hooks are silent and measure nothing.`, 'writes it')
   if (text === '') return wrong(`The launcher ${path} cannot be executed: hooks are silent and measure nothing.`)
@@ -192,9 +192,9 @@ export function checkLauncher(context: DoctorContext): Finding {
   const mode = statSync(path).mode & 0o777
   if (mode & 0o022) {
     const detail = `Others can change the launcher ${path} (mode ${mode.toString(8)}), and so what your client runs.`
-    return broken(detail, mends('gives it mode 700'), () => chmodSync(path, 0o700))
+    return oneFault(detail, fixHint('gives it mode 700'), () => chmodSync(path, 0o700))
   }
-  return fine(`${path}.`)
+  return noFaults(`${path}.`)
 }
 
 /**
@@ -216,14 +216,14 @@ const FRESH_MS = 5_000
 export function checkDrainLock({ home, now }: DoctorContext): Finding {
   const path = join(dirname(home.server), 'drain')
   const stat = statSync(path, { throwIfNoEntry: false })
-  if (!stat) return fine('No engine is at work.')
-  if (!stat.isFile()) return broken(`${path} is not a file, so no engine can start.`, 'Move it away.')
+  if (!stat) return noFaults('No engine is at work.')
+  if (!stat.isFile()) return oneFault(`${path} is not a file, so no engine can start.`, 'Move it away.')
   const bytes = readIfThere(path)
-  if (bytes === null) return fine('No engine is at work.')
+  if (bytes === null) return noFaults('No engine is at work.')
   const stale = judgeLock(bytes.toString(), stat.mtimeMs, now().getTime(), isRunning)
   return stale
-    ? broken(`${path} was left by an engine that ${stale}.`, mends('removes it'), () => removeFileIf(path, bytes))
-    : fine('An engine is at work.')
+    ? oneFault(`${path} was left by an engine that ${stale}.`, fixHint('removes it'), () => removeFileIf(path, bytes))
+    : noFaults('An engine is at work.')
 }
 
 /** Why a lock counts no longer; null: it does. */
@@ -257,14 +257,14 @@ interface Waiting {
 }
 
 function judgeSpool(waiting: readonly Waiting[], now: number, drain: () => void): Finding {
-  if (waiting.length === 0) return fine('Empty: every signal was taken.')
+  if (waiting.length === 0) return noFaults('Empty: every signal was taken.')
   const oldest = now - Math.min(...waiting.map(({ at }) => at))
   const bytes = waiting.reduce((sum, one) => sum + one.bytes, 0)
   const many = waiting.length === 1 ? '1 signal waits' : `${waiting.length} signals wait`
   const told = `${many} (${bytesText(bytes)}), the oldest for ${agoText(oldest)}`
   return oldest < LATE_MS
-    ? fine(`${told}.`)
-    : broken(`${told}: no engine took them.`, mends('takes them; none is lost or counted twice'), drain)
+    ? noFaults(`${told}.`)
+    : oneFault(`${told}: no engine took them.`, fixHint('takes them; none is lost or counted twice'), drain)
 }
 
 function lookAtSpool(folder: string): Waiting[] {
@@ -289,12 +289,12 @@ export function checkOutbox({ home, now }: DoctorContext): Finding {
   // The folder behind a symbolic link may hold files of the user, and every short name looks like
   // that of a session.
   if (lstatSync(home.outbox, { throwIfNoEntry: false })?.isSymbolicLink())
-    return fine(`${home.outbox} is a symbolic link; nothing behind it is removed.`)
+    return noFaults(`${home.outbox} is a symbolic link; nothing behind it is removed.`)
   let names: string[] = []
   try {
     names = readdirSync(home.outbox)
   } catch {
-    return fine('Empty.')
+    return noFaults('Empty.')
   }
   const entries = names.flatMap((name) => {
     const stat = statSync(join(home.outbox, name), { throwIfNoEntry: false })
@@ -303,9 +303,9 @@ export function checkOutbox({ home, now }: DoctorContext): Finding {
   const left = leftovers(entries, now().getTime(), isRunning)
   // `<session>.near` only says that a level is near; there is no answer in it.
   const waiting = entries.filter(({ name }) => !name.endsWith('.near')).length
-  if (left.length === 0) return fine(waiting === 0 ? 'Empty.' : `${waiting} waiting for their sessions.`)
+  if (left.length === 0) return noFaults(waiting === 0 ? 'Empty.' : `${waiting} waiting for their sessions.`)
   const many = left.length === 1 ? '1 answer was' : `${left.length} answers were`
-  return broken(`${many} left behind in ${home.outbox}.`, mends('removes what nobody will fetch'), () => {
+  return oneFault(`${many} left behind in ${home.outbox}.`, fixHint('removes what nobody will fetch'), () => {
     for (const name of left) rmSync(join(home.outbox, name), { recursive: true, force: true })
   })
 }

@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { ProjectFile } from '../contract/policy.js'
 import { lookAtLauncher } from '../install/look.js'
-import { broken, bytesText, type Fault, type Finding, fine, listed } from '../lib/finding.js'
+import { bytesText, type Fault, type Finding, joinNames, noFaults, oneFault } from '../lib/finding.js'
 import { type DoctorContext, withApp } from './context.js'
 import { byInstall, INSTALL_PACKAGE, type LauncherParts, launcherParts } from './targets.js'
 
@@ -14,9 +14,9 @@ const AGAIN = 'writes the launcher anew with the programs that are here'
 
 export function checkPlatform({ platform = process.platform }: DoctorContext): Finding {
   if (platform === 'linux' || platform === 'darwin')
-    return fine(`${platform === 'linux' ? 'Linux' : 'macOS'}, ${process.arch}.`)
+    return noFaults(`${platform === 'linux' ? 'Linux' : 'macOS'}, ${process.arch}.`)
   const name = platform === 'win32' ? 'Windows' : platform
-  return broken(
+  return oneFault(
     `Baton runs on Linux and macOS, not on ${name}.`,
     'On Windows, use it inside WSL together with the agent.',
   )
@@ -30,32 +30,32 @@ export async function checkNode(context: DoctorContext): Promise<Finding> {
     const other = context.dependencies.findProgram('node')
     const instead = other ? `hooks fall back on ${other}` : 'hooks measure nothing'
     faults.push(byInstall(context, `The launcher starts ${node}, which is not there: ${instead}.`, AGAIN))
-    return { told: '', faults }
+    return { summary: '', faults }
   }
   const version = node === own.node ? own.version : await versionOf(node)
   if (version === null) faults.push(byInstall(context, `${node}, which the launcher starts, does not run.`, AGAIN))
   else if (node !== own.node && !isNewEnough(version))
     faults.push(byInstall(context, tooOld(node, version).detail, AGAIN))
-  return { told: `Hooks start Node ${version} (${node}).`, faults }
+  return { summary: `Hooks start Node ${version} (${node}).`, faults }
 }
 
 export function checkBash(context: DoctorContext): Finding {
   const here = context.dependencies.findProgram('bash')
   const bash = installedParts(context)?.bash ?? here
-  if (bash !== null && canRun(bash)) return fine(`${bash}.`)
-  if (here === null) return broken('bash was not found: the hooks need it.', 'Install bash, then run baton install.')
-  return { told: '', faults: [byInstall(context, `The launcher needs ${bash}, which is not there.`, AGAIN)] }
+  if (bash !== null && canRun(bash)) return noFaults(`${bash}.`)
+  if (here === null) return oneFault('bash was not found: the hooks need it.', 'Install bash, then run baton install.')
+  return { summary: '', faults: [byInstall(context, `The launcher needs ${bash}, which is not there.`, AGAIN)] }
 }
 
 export function checkEngine(context: DoctorContext): Finding {
   const own = launcherParts(context.launcher)?.engine
   const engine = installedParts(context)?.engine ?? own
-  if (engine === undefined) return fine('')
+  if (engine === undefined) return noFaults('')
   const missing = [engine, join(dirname(engine), 'hook-config.cjs')].filter((path) => !existsSync(path))
-  if (missing.length === 0) return fine(`${engine}.${passing(engine)}`)
+  if (missing.length === 0) return noFaults(`${engine}.${passing(engine)}`)
   const detail = `Hooks are silent and measure nothing: of the engine they start, ${missing.join(' and ')} is missing.`
-  if (engine === own) return broken(detail, INSTALL_PACKAGE)
-  return { told: '', faults: [byInstall(context, detail, `makes the launcher start ${own}`)] }
+  if (engine === own) return oneFault(detail, INSTALL_PACKAGE)
+  return { summary: '', faults: [byInstall(context, detail, `makes the launcher start ${own}`)] }
 }
 
 /** Hooks go silent when npx clears its cache. */
@@ -113,9 +113,9 @@ export function checkDisk({ home }: DoctorContext): Finding {
 export function judgeDisk(folder: string, free: number, inodes: number | null): Finding {
   const fix = 'Free some space; nothing that was stored is lost, but new signals need room.'
   if (inodes !== null && inodes < 1000)
-    return broken(`The file system of ${folder} can hold only ${inodes} more files.`, fix)
-  if (free < LITTLE) return broken(`Only ${bytesText(free)} are left on the disk of ${folder}.`, fix)
-  return fine(`${bytesText(free)} free.`)
+    return oneFault(`The file system of ${folder} can hold only ${inodes} more files.`, fix)
+  if (free < LITTLE) return oneFault(`Only ${bytesText(free)} are left on the disk of ${folder}.`, fix)
+  return noFaults(`${bytesText(free)} free.`)
 }
 
 function existing(path: string): string {
@@ -127,17 +127,17 @@ export async function checkRuntimes({ dependencies, cwd }: DoctorContext): Promi
   const all = await dependencies.runtimes(cwd)
   const there = all.filter(({ missing }) => missing === null).map(({ name }) => name)
   const not = all.flatMap(({ name, missing }) => (missing === null ? [] : [` Not ${name}: ${missing}.`]))
-  return fine(`Jobs can be run with ${listed(there)}.${not.join('')}`)
+  return noFaults(`Jobs can be run with ${joinNames(there)}.${not.join('')}`)
 }
 
 export function checkConfiguration({ home, cwd, env, dependencies }: DoctorContext): Finding {
   const { problems, notes, files, project } = dependencies.loadConfig({ home, project: cwd, env })
   const read = files.filter(({ exists }) => exists).map(({ path }) => path)
-  const places = read.length > 0 ? `${listed(read)}.` : `No file; the defaults apply. Yours would be ${home.config}.`
+  const places = read.length > 0 ? `${joinNames(read)}.` : `No file; the defaults apply. Yours would be ${home.config}.`
   const noted =
     notes.length > 0 ? ` ${notes.length === 1 ? 'One note' : `${notes.length} notes`}: baton config check.` : ''
   return {
-    told: places + untrustedText(project) + noted,
+    summary: places + untrustedText(project) + noted,
     faults: problems.map(({ key, file, line, reason, hint }) => ({
       detail: `${file}${line ? `:${line}` : ''}: ${key ? `${key}: ` : ''}${reason}.`,
       fix: hint || `Correct it; baton config check says when it is right.`,
@@ -149,7 +149,7 @@ export function checkConfiguration({ home, cwd, env, dependencies }: DoctorConte
 function untrustedText(project: ProjectFile | null): string {
   if (project === null || project.trusted || project.ignored.length === 0) return ''
   const keys = [...new Set(project.ignored.map(({ key }) => key))]
-  return ` ${project.path} is not trusted (${project.reason}); ignored: ${listed(keys)}. To accept the file: baton trust.`
+  return ` ${project.path} is not trusted (${project.reason}); ignored: ${joinNames(keys)}. To accept the file: baton trust.`
 }
 
 /** Whether somebody has told Baton to be silent. A person's choice, so never a fault. */
@@ -172,5 +172,5 @@ export function checkSwitches(context: DoctorContext): Finding {
   const disabled =
     env.BATON_DISABLE === '1' ? ['BATON_DISABLE=1 is set here: in sessions started from here Baton does nothing.'] : []
   const all = [...disabled, ...(said ?? [])]
-  return fine(all.length > 0 ? all.join(' ') : 'On.')
+  return noFaults(all.length > 0 ? all.join(' ') : 'On.')
 }

@@ -9,7 +9,7 @@ import { keyOf, lookAtLauncher } from '../install/look.js'
 import { type AnnouncedServer, proveServer, readAnnouncement, type Unproven } from '../lib/announced-server.js'
 import { readIfThere, removeFileIf } from '../lib/atomic-file.js'
 import { reasonOf } from '../lib/errors.js'
-import { agoText, broken, type Finding, fine, mends } from '../lib/finding.js'
+import { agoText, type Finding, fixHint, noFaults, oneFault } from '../lib/finding.js'
 import { patience } from '../lib/patience.js'
 import { lastError, tailOf } from './check-home.js'
 import { installedParts } from './check-machine.js'
@@ -29,32 +29,32 @@ export async function checkServer(context: DoctorContext): Promise<Finding> {
   const bytes = readIfThere(home.server)
   const isServed = dependencies.isServed()
   if (bytes === null) {
-    if (isServed) return fine('A server runs on an address that hooks do not use; they work without it.')
-    return fine(`${ALONE}${await othersOn(Number(env.BATON_PORT) || PORT)}`)
+    if (isServed) return noFaults('A server runs on an address that hooks do not use; they work without it.')
+    return noFaults(`${ALONE}${await othersOn(Number(env.BATON_PORT) || PORT)}`)
   }
   if (!isServed) {
     const withdraw = (): void => dependencies.whileNotServed(() => removeFileIf(home.server, bytes))
-    return broken(`${home.server} names a server that is gone.`, mends('removes it'), withdraw)
+    return oneFault(`${home.server} names a server that is gone.`, fixHint('removes it'), withdraw)
   }
   const announced = readAnnouncement(home.server)
   if (announced === null)
-    return broken(
+    return oneFault(
       `${home.server} is not what this version writes; hooks go without the server.`,
       'End the server and start baton serve again.',
     )
   const connection = await proveServer(announced, patience(PATIENCE_MS))
-  if (typeof connection === 'string') return broken(...explainUnproven(announced, connection))
+  if (typeof connection === 'string') return oneFault(...explainUnproven(announced, connection))
   const answer = await askPort({ socket: connection, token: announced.token })
   const judged = judgeServer(announced, answer, context.version)
   if (judged.faults.length > 0) return judged
-  if (!lookAtLauncher(home.launcher)) return judgeSlow(context, judged.told)
+  if (!lookAtLauncher(home.launcher)) return judgeSlow(context, judged.summary)
   const ms = await askThroughLauncher(context, bytes)
   if (ms === null)
-    return broken(
+    return oneFault(
       `The launcher does not reach the server on port ${announced.port}, so hooks go without it.`,
       'Run baton install with another bash first on the PATH: this one may be built without /dev/tcp.',
     )
-  return judgeSlow(context, `${judged.told} Hooks reach it in ${ms} ms.`)
+  return judgeSlow(context, `${judged.summary} Hooks reach it in ${ms} ms.`)
 }
 
 function explainUnproven(
@@ -83,9 +83,9 @@ function explainUnproven(
 
 function judgeServer({ port, pid }: Pick<AnnouncedServer, 'port' | 'pid'>, answer: Answer, own: string): Finding {
   const restart = `End process ${pid} and start baton serve again.`
-  if (answer.kind !== 'baton') return broken(...explainUnproven({ port, pid }, 'silent'))
-  if (answer.version !== own) return broken(`The server is version ${answer.version}, this is ${own}.`, restart)
-  return fine(`http://127.0.0.1:${port}, version ${answer.version}, process ${pid}, answers in ${answer.ms} ms.`)
+  if (answer.kind !== 'baton') return oneFault(...explainUnproven({ port, pid }, 'silent'))
+  if (answer.version !== own) return oneFault(`The server is version ${answer.version}, this is ${own}.`, restart)
+  return noFaults(`http://127.0.0.1:${port}, version ${answer.version}, process ${pid}, answers in ${answer.ms} ms.`)
 }
 
 /** The mark a hook leaves when the server kept it waiting: others go without it for a minute. */
@@ -93,10 +93,10 @@ function judgeSlow({ home, now }: DoctorContext, told: string): Finding {
   const path = join(dirname(home.server), 'slow')
   const bytes = readIfThere(path)
   const left = Number(bytes?.toString().trim()) * 1000 - now().getTime()
-  if (bytes === null || !(left > 0)) return fine(told)
-  return broken(
+  if (bytes === null || !(left > 0)) return noFaults(told)
+  return oneFault(
     `The server kept a hook waiting; hooks go without it for another ${agoText(left)}.`,
-    mends('lets hooks ask it again, for it answers now'),
+    fixHint('lets hooks ask it again, for it answers now'),
     () => removeFileIf(path, bytes),
   )
 }
@@ -185,7 +185,7 @@ const MEND = 'Mend what the other checks name; if they name nothing, the log say
  */
 export async function checkSignal(context: DoctorContext): Promise<Finding> {
   if (!lookAtLauncher(context.home.launcher))
-    return broken('No signal arrives: there is no launcher to send one.', MEND)
+    return oneFault('No signal arrives: there is no launcher to send one.', MEND)
   return inTrialHome(context.env, (home, env) =>
     send(context, home, env, installers[context.agent]!.sample(home, crypto.randomUUID())),
   )
@@ -196,14 +196,15 @@ async function send(context: DoctorContext, home: string, env: Env, sample: Samp
   const began = performance.now()
   const start = await run(commands.hook, sample.sessionStart, env, home)
   if (start.code !== 0)
-    return broken(`The hook's command ends with ${start.code ?? 'no code'} instead of 0: ${commands.hook}`, MEND)
+    return oneFault(`The hook's command ends with ${start.code ?? 'no code'} instead of 0: ${commands.hook}`, MEND)
   await awaitEngine(home)
   const stored = Math.round(performance.now() - began)
   const line = await run(commands.line, sample.statusLine, env, home)
   const missing = look(context, env, sample)
-  if (missing) return broken(`No signal arrives: ${missing}. ${await reason(context, home, sample, env)}`.trim(), MEND)
-  if (line.stdout.trim() === '') return broken('A signal arrives, but the status line shows nothing.', MEND)
-  return fine(
+  if (missing)
+    return oneFault(`No signal arrives: ${missing}. ${await reason(context, home, sample, env)}`.trim(), MEND)
+  if (line.stdout.trim() === '') return oneFault('A signal arrives, but the status line shows nothing.', MEND)
+  return noFaults(
     `A signal arrives: hook answered in ${start.ms} ms and in the store after ${stored} ms, status line in ${line.ms} ms.`,
   )
 }

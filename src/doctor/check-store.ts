@@ -4,9 +4,9 @@ import type { BriefRecord } from '../contract/records/brief.js'
 import type { HandoffRecord } from '../contract/records/handoff.js'
 import { describeTarget, type NoticeRecord, sameTarget } from '../contract/records/notice.js'
 import type { SessionRecord } from '../contract/records/session.js'
-import { counted } from '../lib/counted.js'
+import { formatCount } from '../lib/counted.js'
 import { BatonError, reasonOf } from '../lib/errors.js'
-import { agoText, broken, bytesText, type Fault, type Finding, fine, mends } from '../lib/finding.js'
+import { agoText, bytesText, type Fault, type Finding, fixHint, noFaults, oneFault } from '../lib/finding.js'
 import { KeyTrouble, machineKey } from '../lib/machine-key.js'
 import { type DoctorContext, type RawDatabase, withApp } from './context.js'
 
@@ -18,7 +18,7 @@ const VITAL = ['sessions', 'seats', 'messages', 'switches']
 export function checkStore(context: DoctorContext): Finding {
   const { home, dependencies, env } = context
   const path = home.store
-  if (!existsSync(path)) return fine(`${path} does not exist yet; the first signal makes it.`)
+  if (!existsSync(path)) return noFaults(`${path} does not exist yet; the first signal makes it.`)
   const modes = judgeFile(path)
   if (modes) return modes
   try {
@@ -29,15 +29,15 @@ export function checkStore(context: DoctorContext): Finding {
         dependencies.openDatabase(path, { readOnly: true, timeout: BUSY_MS }),
         statSync(path).size,
       )
-      if (trouble) return broken(`The store ${path} is damaged (${trouble}).`, dependencies.recoverySteps(path))
+      if (trouble) return oneFault(`The store ${path} is damaged (${trouble}).`, dependencies.recoverySteps(path))
       tryWriting(dependencies.openDatabase(path, { timeout: BUSY_MS }))
-      return fine(told(path, app.store.sizes()))
+      return noFaults(told(path, app.store.sizes()))
     } finally {
       app.close()
     }
   } catch (error) {
-    if (error instanceof BatonError) return broken(error.message, error.hint)
-    return broken(`The store ${path} cannot be used (${reasonOf(error)}).`, dependencies.recoverySteps(path))
+    if (error instanceof BatonError) return oneFault(error.message, error.hint)
+    return oneFault(`The store ${path} cannot be used (${reasonOf(error)}).`, dependencies.recoverySteps(path))
   }
 }
 
@@ -46,16 +46,16 @@ function judgeFile(path: string): Finding | null {
   const shown = (mode & 0o777).toString(8).padStart(3, '0')
   const mine = process.getuid?.() ?? uid
   if (uid !== mine)
-    return broken(`The store ${path} belongs to another user (uid ${uid}).`, `Run sudo chown ${mine} '${path}'.`)
+    return oneFault(`The store ${path} belongs to another user (uid ${uid}).`, `Run sudo chown ${mine} '${path}'.`)
   const repair = (): void => chmodSync(path, 0o600)
   if ((mode & 0o600) !== 0o600)
-    return broken(
+    return oneFault(
       `The store ${path} is read-only (mode ${shown}): nothing new is kept.`,
-      mends('gives it mode 600'),
+      fixHint('gives it mode 600'),
       repair,
     )
   if (mode & 0o077)
-    return broken(`Others can read the store ${path} (mode ${shown}).`, mends('gives it mode 600'), repair)
+    return oneFault(`Others can read the store ${path} (mode ${shown}).`, fixHint('gives it mode 600'), repair)
   return null
 }
 
@@ -96,7 +96,7 @@ function told(
   }: { sessions: number; readings: number; events: number; messages: number; bytes: number },
 ): string {
   const wal = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
-  return `${path}, ${bytesText(bytes)}${wal > 0 ? ` and ${bytesText(wal)} on the way` : ''}: ${counted(sessions, 'session')}, ${counted(readings, 'reading')}, ${counted(events, 'event')}, ${counted(messages, 'message')}.`
+  return `${path}, ${bytesText(bytes)}${wal > 0 ? ` and ${bytesText(wal)} on the way` : ''}: ${formatCount(sessions, 'session')}, ${formatCount(readings, 'reading')}, ${formatCount(events, 'event')}, ${formatCount(messages, 'message')}.`
 }
 
 /**
@@ -110,7 +110,7 @@ export function checkArchives(context: DoctorContext): Finding {
     files: dependencies.archiveFiles(app),
     unknown: dependencies.unknownArchives(app),
   }))
-  if (found === null) return fine('They are looked at once the store can be opened.')
+  if (found === null) return noFaults('They are looked at once the store can be opened.')
   const { all, gone } = found.files
   const many = all === 1 ? '1 file' : `${all} files`
   const told = all === 0 ? 'None.' : `${many}, each at its full length.`
@@ -118,13 +118,13 @@ export function checkArchives(context: DoctorContext): Finding {
 }
 
 function judgeUnknown(unknown: number, faults: Fault[], told: string): Finding {
-  if (unknown === 0) return faults.length === 0 ? fine(told) : { told: '', faults }
+  if (unknown === 0) return faults.length === 0 ? noFaults(told) : { summary: '', faults }
   const archives = unknown === 1 ? '1 archive is' : `${unknown} archives are`
-  const lost = broken(
+  const lost = oneFault(
     `${archives} on disk but not in the store, as after a lost store.`,
     'Run baton archive adopt: it checks them and takes them into the store.',
   )
-  return { told: '', faults: [...faults, ...lost.faults] }
+  return { summary: '', faults: [...faults, ...lost.faults] }
 }
 
 function goneFault(many: string, gone: string[]): Fault {
@@ -144,7 +144,7 @@ const DAY_MS = 24 * 3_600_000
 export function checkTranscripts(context: DoctorContext): Finding {
   const { home, now } = context
   const found = existsSync(home.store) ? withApp(context, (app) => app.transcripts()) : null
-  if (found === null) return fine('They are looked at once the store can be opened.')
+  if (found === null) return noFaults('They are looked at once the store can be opened.')
   const { archived, unarchived, deletedAtMs, limits } = found
   const limited = limits.map(
     ({ days, setBy }) => `cleanupPeriodDays in ${setBy} limits archives too: to ${days} days after the last word.`,
@@ -154,7 +154,7 @@ export function checkTranscripts(context: DoctorContext): Finding {
       ? `${archived} archived, none is missing.`
       : `${archived} archived, ${unarchived.count} not (${megabytes(unarchived.bytes)}). Claude Code deletes the first of them ` +
         `${when(deletedAtMs, now().getTime())}; baton import archives them.`
-  return fine([told, ...limited].join(' '))
+  return noFaults([told, ...limited].join(' '))
 }
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`
@@ -189,12 +189,12 @@ export function checkHandoffs(context: DoctorContext): Finding {
     }
   })
   if (found === null || (found.open.length === 0 && found.briefs.length === 0))
-    return keyless.length > 0 ? { told: '', faults: keyless } : fine('None.')
+    return keyless.length > 0 ? { summary: '', faults: keyless } : noFaults('None.')
   const { open, briefs, bad } = found
   const late = judgeOpen(open, context.now().getTime(), dependencies.isUndriven, () => look(context))
   const faults = [...keyless, ...late, ...judgeBriefs(bad)]
   const many = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`
-  return { told: `${many(open.length, 'handoff')} under way, ${many(briefs.length, 'brief')} kept.`, faults }
+  return { summary: `${many(open.length, 'handoff')} under way, ${many(briefs.length, 'brief')} kept.`, faults }
 }
 
 /** Without the key that signs briefs none can be kept, and none is given to an agent. */
@@ -227,7 +227,10 @@ export function judgeOpen(
   )
   return [
     ...of(undriven, now, 'nobody types for', 'Type /clear in that session, or run baton handoffs cancel <seat>.'),
-    ...of(late, now, 'nobody has looked at', mends('looks at what is overdue')).map((fault) => ({ ...fault, repair })),
+    ...of(late, now, 'nobody has looked at', fixHint('looks at what is overdue')).map((fault) => ({
+      ...fault,
+      repair,
+    })),
     ...of(stuck, now, 'nothing moves on', 'Look at it with baton handoffs list; baton handoffs cancel <seat> ends it.'),
   ]
 }
@@ -260,9 +263,9 @@ export function checkNotify(context: DoctorContext): Finding {
       return app.policyOf(subject).policy.notify.some((one) => sameTarget(one, target))
     }),
   )
-  if (used === null || used.length === 0) return fine('No notify target was used yet.')
+  if (used === null || used.length === 0) return noFaults('No notify target was used yet.')
   const count = `${used.length} notify target${used.length === 1 ? '' : 's'}`
-  return { told: `${count}, and the last notice of each was sent.`, faults: judgeDeliveries(used, context) }
+  return { summary: `${count}, and the last notice of each was sent.`, faults: judgeDeliveries(used, context) }
 }
 
 /** Returns one fault for all targets that failed, with a line for each that names its entry. */
@@ -308,15 +311,15 @@ function judgeReadings(
   )
   if (silent.length > 0) {
     return {
-      told: '',
+      summary: '',
       faults: silent.map(({ session, record: { silence } }) => ({
-        detail: `Session ${session.session_id.slice(0, 8)} is at work, but no reading has arrived for ${counted(silence.toolCalls, 'tool call')} (${agoText(now.getTime() - Date.parse(silence.since))}).`,
+        detail: `Session ${session.session_id.slice(0, 8)} is at work, but no reading has arrived for ${formatCount(silence.toolCalls, 'tool call')} (${agoText(now.getTime() - Date.parse(silence.since))}).`,
         fix: 'Mend what the other checks name. If they name nothing, end the session and resume it: it has the settings it was started with.',
       })),
     }
   }
   const last = Math.max(0, ...found.map(({ record }) => Date.parse(record.track.readAt ?? '') || 0))
-  return fine(
+  return noFaults(
     last === 0
       ? 'None yet: open Claude Code and send a prompt.'
       : `The last one is ${agoText(now.getTime() - last)} old.`,

@@ -2,7 +2,7 @@ import { clients } from '../agents/clients.js'
 import { installers } from '../agents/installers.js'
 import { DEFAULT_AGENT } from '../contract/agent-ids.js'
 import { BatonError, reasonOf } from '../lib/errors.js'
-import { broken, type Finding } from '../lib/finding.js'
+import { type Finding, oneFault } from '../lib/finding.js'
 import { checkDrainLock, checkHome, checkLauncher, checkLog, checkOutbox, checkSpool } from './check-home.js'
 import {
   checkBash,
@@ -128,17 +128,17 @@ async function look(check: Check, context: DoctorContext): Promise<Finding> {
   try {
     return await check.look(context)
   } catch (error) {
-    if (error instanceof BatonError) return broken(`${error.message}.`, error.hint)
-    return broken(`It could not be looked at: ${reasonOf(error)}.`, 'Mend that and run baton doctor again.')
+    if (error instanceof BatonError) return oneFault(`${error.message}.`, error.hint)
+    return oneFault(`It could not be looked at: ${reasonOf(error)}.`, 'Mend that and run baton doctor again.')
   }
 }
 
-function result(name: string, { told, faults }: Finding): CheckResult {
+function result(name: string, { summary, faults }: Finding): CheckResult {
   const unique = [...new Set(faults.map(({ detail }) => detail))]
   return {
     name,
     ok: faults.length === 0,
-    detail: faults.length === 0 ? told : unique.join(' '),
+    detail: faults.length === 0 ? summary : unique.join(' '),
     fix: faults.length === 0 ? null : [...new Set(faults.map(({ fix }) => fix))].join(' '),
     fixed: false,
   }

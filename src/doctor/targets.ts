@@ -9,7 +9,7 @@ import { homeFiles } from '../install/home-files.js'
 import { install } from '../install/install.js'
 import { keyOf, launcherIdentity, lookAtEarlier, lookAtSettings, recordedKeys } from '../install/look.js'
 import { readIfThere, realTarget } from '../lib/atomic-file.js'
-import { type Fault, mends } from '../lib/finding.js'
+import { type Fault, fixHint } from '../lib/finding.js'
 import { type DoctorContext, type Env, withApp } from './context.js'
 
 /** Every settings file this home has been put into, and those of this environment and folder that call it without a record. */
@@ -78,7 +78,7 @@ export const INSTALL_PACKAGE = 'Install the package again (npm install -g baton-
 export function byInstall(context: DoctorContext, detail: string, what: string, target = targetsOf(context)[0]): Fault {
   if (!hasEngine(context)) return { detail, fix: INSTALL_PACKAGE }
   if (!target) return { detail, fix: 'Run baton install.' }
-  return { detail, fix: mends(what), repair: () => reinstall(context, target) }
+  return { detail, fix: fixHint(what), repair: () => reinstall(context, target) }
 }
 
 /** False: the package this doctor belongs to is not whole, so the launcher it would write could start nothing. */

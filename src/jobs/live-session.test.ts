@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import type { RuntimeListener, RuntimeMessage, SessionOptions } from '../contract/runtime.js'
 import { silentLog } from '../lib/log.js'
-import { Unread } from '../lib/unread.js'
+import { UnboundedQueue } from '../lib/unread.js'
 import { Journal, notTold, readJournal } from './journal.js'
 import { type Host, LiveSession } from './live-session.js'
 
@@ -12,13 +12,13 @@ import { type Host, LiveSession } from './live-session.js'
 function spoken() {
   const folder = mkdtempSync(join(tmpdir(), 'baton-live-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  const messages = new Unread<RuntimeMessage>()
+  const messages = new UnboundedQueue<RuntimeMessage>()
   let listener!: RuntimeListener
   let raw: (line: string) => void = () => {}
   const cuts: string[] = []
   const kill = (): void => {
     cuts.push('kill')
-    messages.tell({ kind: 'exit', code: null, signal: 'SIGKILL', trouble: null })
+    messages.push({ kind: 'exit', code: null, signal: 'SIGKILL', trouble: null })
   }
   const runtime = {
     name: 'scripted' as const,
@@ -68,7 +68,7 @@ function spoken() {
   const spend = { usage: { input: 0, output: 0, cacheCreation: 0, cacheRead: 0 }, costUsd: null }
   const plain = { terminal: 'completed', isError: false, status: null, text: '', turns: 1, spend, ofPrompt: true }
   const tell = (message: Partial<RuntimeMessage> & { kind: RuntimeMessage['kind'] }): void =>
-    messages.tell({ ...(message.kind === 'result' ? plain : {}), ...message } as RuntimeMessage)
+    messages.push({ ...(message.kind === 'result' ? plain : {}), ...message } as RuntimeMessage)
   return { live, host, tell, cuts, journal: journal.path, listener: () => listener, line: () => raw('{}') }
 }
 

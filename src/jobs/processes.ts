@@ -1,5 +1,5 @@
 import { signal } from '../lib/end-group.js'
-import { marked } from '../lib/marked-processes.js'
+import { processesMarkedWith } from '../lib/marked-processes.js'
 import { ancestorsOf, commandLine, isAlive, type ProcessIdentity, processInfo } from '../lib/process-info.js'
 
 /**
@@ -13,7 +13,7 @@ const OWN = 'hook-engine.cjs'
 /** The processes of a job, but for this one and whatever it runs in. */
 export function processesOf(jobId: string): ProcessIdentity[] {
   const spared = new Set([...ancestorsOf(process.pid), process.pid])
-  return marked(`${JOB_MARK}=${jobId}`)
+  return processesMarkedWith(`${JOB_MARK}=${jobId}`)
     .filter((pid) => !spared.has(pid) && !commandLine(pid)?.some((part) => part.endsWith(OWN)))
     .flatMap((pid) => {
       const found = processInfo(pid)

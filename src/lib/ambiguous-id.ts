@@ -1,10 +1,13 @@
 import { BatonError, EXIT } from './errors.js'
 
 const SHOWN = 4
-/** Fewer characters of an id are hard to recognise in a list. */
+/** Minimum characters of an id, because fewer are hard to recognise in a list. */
 const SHORTEST = 8
 
-/** The refusal of a shortened id that fits several. Names them with as many characters as tell them apart. */
+/**
+ * Creates the error for a shortened id that matches several.
+ * The message lists the ids with as many characters as distinguish them.
+ */
 export function ambiguousId(kind: string, written: string, ids: readonly string[]): BatonError {
   const length = distinctLength(ids)
   const names = ids.slice(0, SHOWN).map((id) => id.slice(0, length))
@@ -15,7 +18,7 @@ export function ambiguousId(kind: string, written: string, ids: readonly string[
   )
 }
 
-/** How many characters all ids must be given with so that each fits only one of them. */
+/** Returns how many characters of the ids are needed so that each matches only one. */
 function distinctLength(ids: readonly string[]): number {
   const prefix = /^[a-z]+_/.exec(ids[0] ?? '')?.[0].length ?? 0
   const shared = ids.toSorted().reduce((most, id, at, sorted) => Math.max(most, sharedLength(id, sorted[at + 1])), 0)

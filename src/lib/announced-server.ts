@@ -4,21 +4,21 @@ import { dirname, join } from 'node:path'
 import { patience } from './patience.js'
 
 /**
- * The line a running server keeps in `run/server` (mode 0600), where hooks and commands of the same
- * user find it.
+ * The line that a running server keeps in `run/server` (mode 0600).
+ * Hooks and commands of the same user find the server by it.
  */
 export interface AnnouncedServer {
   port: number
   token: string
   pid: number
   /**
-   * Sent first on a connection. Worthless to a foreign listener: only the real server knows the
-   * proof that answers it.
+   * The first text that a caller sends on a connection.
+   * A foreign listener gains nothing from it: only the real server knows the matching proof.
    */
   hello: string
   /**
-   * The server's answer to `hello`. Callers send the token and the conversation only after they
-   * have read it.
+   * The server's answer to `hello`.
+   * Callers send the token and the conversation only after they have read it.
    */
   proof: string
 }
@@ -27,13 +27,14 @@ export const PREFACE = 'BATON '
 
 const LINE = /^(\d{1,5}) ([\x21-\x7e]+) (\d{1,10}) ([0-9a-f]{16}) ([0-9a-f]{16})\n$/
 
+/** Formats the line for `run/server`. */
 export function announcementLine({ port, token, pid, hello, proof }: AnnouncedServer): string {
   return `${port} ${token} ${pid} ${hello} ${proof}\n`
 }
 
 /**
- * Null when no server of this user announced itself in the file. The server may have died since:
- * see `proveServer`.
+ * Reads the server's announcement. Null when no server of this user has written one.
+ * The server may have died since; `proveServer` finds out.
  */
 export function readAnnouncement(file: string): AnnouncedServer | null {
   let line: RegExpExecArray | null
@@ -49,15 +50,15 @@ export function readAnnouncement(file: string): AnnouncedServer | null {
 }
 
 /**
- * Why there is no proof. `nobody`: the port is closed. `silent`: no answer in time. `stranger`:
- * another program answers.
+ * Why a listener did not prove to be the server.
+ * nobody: the port is closed. silent: no answer in time. stranger: another program answered.
  */
 export type Unproven = 'nobody' | 'silent' | 'stranger'
 
 /**
- * Connects to the announced port and returns the connection once the listener has proven that it is
- * the server that wrote the announcement. The next bytes on the connection are an HTTP request; use
- * it instead of a second connection, which might reach another listener.
+ * Connects to the announced port and checks that the listener is the server that announced it.
+ * Returns the connection, whose next bytes are an HTTP request.
+ * Use it instead of a second connection, which might reach another listener.
  */
 export function proveServer(
   { port, hello, proof }: AnnouncedServer,
@@ -89,14 +90,15 @@ export function proveServer(
   })
 }
 
+/** A running server that proved its identity. */
 export interface FoundServer extends AnnouncedServer {
-  /** Proven to lead to the server; used once, for one HTTP request. */
+  /** Connection that was proven to lead to the server. It serves one HTTP request. */
   socket: Socket
 }
 
 /**
- * The running server of this user with a proven connection to it. Null when none runs or it does
- * not answer.
+ * Finds this user's running server and opens a proven connection to it.
+ * Null when none runs or it does not answer.
  */
 export async function findServer(file: string): Promise<FoundServer | null> {
   const announced = readAnnouncement(file)
@@ -105,10 +107,10 @@ export async function findServer(file: string): Promise<FoundServer | null> {
   return typeof socket === 'string' ? null : { ...announced, socket }
 }
 
-/** The file with the url and pid of the server that holds the lock of this home. */
+/** Path of the file with the URL and pid of the server that holds the lock of this home. */
 export const servingFile = (serverFile: string): string => join(dirname(serverFile), 'serving')
 
-/** Where the holder of the lock listens. Null while it starts. */
+/** Reads the address of the server that holds the lock. Null while that server starts. */
 export function readServingUrl(serverFile: string): { url: string; pid: number } | null {
   try {
     const [url = '', pid = ''] = readFileSync(servingFile(serverFile), 'utf8').trim().split(' ')

@@ -24,7 +24,7 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true, force: true }))
 
 describe('writing', () => {
-  test('keeps the mode of the file it replaces, and makes new ones private', () => {
+  test('an atomic write keeps the mode of the file it replaces and creates new files with mode 0600', () => {
     writeFileAtomic(file, 'a')
     expect(statSync(file).mode & 0o777).toBe(0o600)
     writeFileAtomic(file, 'b', { mode: 0o640 })
@@ -32,7 +32,7 @@ describe('writing', () => {
     expect([readFileSync(file, 'utf8'), statSync(file).mode & 0o777]).toEqual(['c', 0o640])
   })
 
-  test('goes through links, also to where nothing is yet, and leaves no other file', () => {
+  test('an atomic write follows links, also to a missing target, and leaves no temporary file', () => {
     mkdirSync(join(root, 'real'))
     symlinkSync('real/target', file)
     symlinkSync(file, join(root, 'again'))
@@ -42,7 +42,7 @@ describe('writing', () => {
     expect(readdirSync(join(root, 'real'))).toEqual(['target'])
   })
 
-  test('refuses when the file is not what was expected, and leaves it and the folder alone', () => {
+  test('an atomic write refuses a file with unexpected content and changes nothing in its folder', () => {
     writeFileSync(file, 'theirs')
     expect(() => writeFileAtomic(file, 'ours', { expect: Buffer.from('old') })).toThrow(FileChanged)
     expect(() => writeFileAtomic(file, 'ours', { expect: null })).toThrow(FileChanged)
@@ -50,20 +50,20 @@ describe('writing', () => {
     expect([readFileSync(file, 'utf8'), readdirSync(root)]).toEqual(['theirs', ['file']])
   })
 
-  test('shows the old bytes until the new ones are whole', () => {
+  test('readers see the old bytes until the new file is complete', () => {
     writeFileSync(file, 'old')
     const seen: string[] = []
     writeFileAtomic(file, 'new', { step: () => seen.push(readFileSync(file, 'utf8')) })
     expect([...seen, readFileSync(file, 'utf8')]).toEqual(['old', 'new'])
   })
 
-  test('says why when the folder is missing', () => {
+  test('an atomic write into a missing folder fails with the reason', () => {
     expect(() => writeFileAtomic(join(root, 'no', 'file'), 'x')).toThrow(/ENOENT/)
   })
 })
 
 describe('leftovers', () => {
-  test('of dead writers go, those of living ones and other files stay', () => {
+  test('temporary files of dead writers are removed, those of running writers and other files are kept', () => {
     const names = ['.file.baton-999999999-1', `.file.baton-${process.pid}-7`, '.file.baton-notes', 'file']
     for (const name of names) writeFileSync(join(root, name), '')
     removeLeftovers(root)
@@ -73,7 +73,7 @@ describe('leftovers', () => {
 })
 
 describe('where a path really leads', () => {
-  test('is found through links to folders, chains, and parts that do not exist', () => {
+  test('a real target is found through links to folders, chains of links and missing parts', () => {
     mkdirSync(join(root, 'a'))
     symlinkSync('a', join(root, 'b'))
     symlinkSync('b/none', join(root, 'c'))
@@ -82,7 +82,7 @@ describe('where a path really leads', () => {
     expect(existsSync(join(root, 'a', 'none'))).toBe(false)
   })
 
-  test('is the path itself when links go in a circle', () => {
+  test('the real target of links in a circle is the path itself', () => {
     symlinkSync('two', join(root, 'one'))
     symlinkSync('one', join(root, 'two'))
     expect(realTarget(join(root, 'one'))).toBe(join(root, 'one'))

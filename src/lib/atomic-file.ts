@@ -18,7 +18,7 @@ import { codeOf } from './errors.js'
 import { readNamedFile } from './named-file.js'
 import { isRunning } from './process-info.js'
 
-/** The file is no longer what the writer had read: somebody else wrote it meanwhile, and nothing was touched. */
+/** Thrown when another program changed a file since it was read. Nothing was written. */
 export class FileChanged extends Error {
   constructor(readonly path: string) {
     super(`${path} was changed by another program`)
@@ -26,22 +26,29 @@ export class FileChanged extends Error {
   }
 }
 
+/** Options of an atomic write. */
 interface AtomicWrite {
-  /** Mode of the new file. Left out: that of the file being replaced, else 0600. */
+  /** Mode of the new file. Absent: the mode of the replaced file, or 0600. */
   mode?: number
-  /** What the file must still hold just before it is replaced; null: it must not exist. Left out: whatever is there. */
+  /**
+   * Content that the file must still have just before it is replaced. Null: it must not exist.
+   * Absent: any content is replaced.
+   */
   expect?: Buffer | null
-  /** Called between the steps; a test ends the process there. */
+  /** Called between the steps, so that a test can kill the process there. */
   step?: (name: string) => void
 }
 
 let count = 0
 const TEMPORARY = /^\..+\.baton-(\d+)-\d+$/
 
-/** Whether a file name is that of a file on its way to being renamed. */
+/** Returns true for the name of a temporary file that was not renamed yet. */
 export const isLeftover = (name: string) => TEMPORARY.test(name)
 
-/** Readers see the old bytes or the new ones, never a mixture, also after a power cut. A symbolic link stays: its target is replaced. */
+/**
+ * Writes a file so that readers see the old or the new bytes, never a mix, even after a power cut.
+ * A symbolic link is kept; its target is replaced.
+ */
 export function writeFileAtomic(path: string, bytes: Buffer | string, options: AtomicWrite = {}): void {
   const target = realTarget(path)
   const before = statOf(target)
@@ -57,7 +64,7 @@ export function writeFileAtomic(path: string, bytes: Buffer | string, options: A
     step('temporary file written')
     if (options.expect !== undefined) expectBytes(target, options.expect)
     if (options.expect === null) {
-      linkSync(temp, target) // unlike rename, this refuses a file that has appeared meanwhile
+      linkSync(temp, target) // unlike rename, link fails if the file was created meanwhile
       unlinkSync(temp)
     } else renameSync(temp, target)
   } catch (error) {
@@ -67,7 +74,7 @@ export function writeFileAtomic(path: string, bytes: Buffer | string, options: A
   syncFolder(dirname(target))
 }
 
-/** Removes a file that still holds what was expected. */
+/** Removes a file if it still has the expected content. Throws FileChanged otherwise. */
 export function removeFileIf(path: string, expect: Buffer): void {
   const target = realTarget(path)
   expectBytes(target, expect)
@@ -75,10 +82,10 @@ export function removeFileIf(path: string, expect: Buffer): void {
   syncFolder(dirname(target))
 }
 
-/** Far above any settings file. */
+/** Limit far above the size of any settings file. */
 const LARGEST_FILE = 64 * 1024 * 1024
 
-/** The bytes, or null when there is no such file. Everything else that hinders reading is thrown. */
+/** Reads a file. Null when it does not exist; throws on every other failure. */
 export function readIfThere(path: string): Buffer | null {
   const read = readNamedFile(path, { owner: 'anyone', most: LARGEST_FILE })
   if (!('refused' in read) && !read.more) return read.bytes
@@ -87,7 +94,7 @@ export function readIfThere(path: string): Buffer | null {
   throw Object.assign(new Error(read.reason), read.code === null ? {} : { code: read.code })
 }
 
-/** Where a path really leads: every link followed, also when the last part, or a link's target, does not exist yet. */
+/** Resolves all links in a path, also when the last part or a link's target does not exist yet. */
 export function realTarget(path: string, depth = 0): string {
   const full = resolve(path)
   try {
@@ -101,7 +108,7 @@ export function realTarget(path: string, depth = 0): string {
   return leads === null ? here : realTarget(resolve(parent, leads), depth + 1)
 }
 
-/** Temporary files in a folder whose writers were killed before they could rename them. */
+/** Removes temporary files in a folder whose writers were killed before they could rename them. */
 export function removeLeftovers(folder: string): void {
   let names: string[] = []
   try {
@@ -148,7 +155,7 @@ function keepOwner(path: string, { uid, gid }: { uid: number; gid: number }): vo
   try {
     chownSync(path, uid, gid)
   } catch {
-    return // only root may give files away; the content matters more
+    return // only root may change the owner, and the content matters more
   }
 }
 
@@ -160,7 +167,7 @@ function removeQuietly(path: string): void {
   }
 }
 
-/** A rename is only for good once its folder is on the disk. */
+/** Flushes a folder to disk, because a rename is durable only after that. */
 export function syncFolder(folder: string): void {
   let fd: number | undefined
   try {

@@ -1,22 +1,23 @@
 import { codeOf } from './errors.js'
 
-const LOOK_EVERY_MS = 25
+const POLL_EVERY_MS = 25
 
 /**
- * Ends a process group whole: asked first, killed when some of it is still there after `graceMs`. The leader may be gone already; what
- * it started may not. Resolves when nothing of it is left, or everything was killed.
+ * Ends a whole process group: SIGTERM first, SIGKILL after `graceMs` if any process remains.
+ * Its leader may have ended already while its children still run.
+ * Resolves when the group is empty or was killed.
  */
 export async function endGroup(leader: number, graceMs: number): Promise<void> {
   if (!signalGroup(leader, 'SIGTERM')) return
-  const looks = Math.ceil(graceMs / LOOK_EVERY_MS)
-  for (let look = 0; look < looks; look++) {
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
+  const polls = Math.ceil(graceMs / POLL_EVERY_MS)
+  for (let poll = 0; poll < polls; poll++) {
+    await new Promise((resolve) => setTimeout(resolve, POLL_EVERY_MS))
     if (!signalGroup(leader, 0)) return
   }
   signalGroup(leader, 'SIGKILL')
 }
 
-/** False: nobody of the group is left. */
+/** Signals a process group. Returns false when the group has no process left. */
 function signalGroup(leader: number, signal: NodeJS.Signals | 0): boolean {
   try {
     process.kill(-leader, signal)
@@ -26,7 +27,10 @@ function signalGroup(leader: number, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-/** A negative `pid` is a process group. False: there is none, or it is not ours. */
+/**
+ * Signals a process, or a process group when `pid` is negative.
+ * Returns false when it does not exist or belongs to another user.
+ */
 export function signal(pid: number, name: NodeJS.Signals): boolean {
   try {
     return process.kill(pid, name)

@@ -1,8 +1,8 @@
-/** Documented exit codes of every command. */
+/** The documented exit codes of all commands. */
 export const EXIT = { done: 0, failed: 1, usage: 2, notFound: 3, refused: 4, resumable: 5 } as const
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
-/** An error a person can act on: a sentence, and what to do next. */
+/** An error that the user can act on: a sentence, and a hint what to do next. */
 export class BatonError extends Error {
   constructor(
     message: string,
@@ -15,15 +15,17 @@ export class BatonError extends Error {
   }
 }
 
+/** Returns the message of a thrown value. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** The same with what to do next. */
+/** Returns the message of a thrown value together with its hint, if it has one. */
 export function adviceOf(error: unknown): string {
   return error instanceof BatonError && error.hint !== '' ? `${error.message}; ${error.hint}` : reasonOf(error)
 }
 
+/** Returns the error code of a thrown value, such as `ENOENT`. Undefined when it has none. */
 export function codeOf(error: unknown): string | undefined {
   return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : undefined
 }

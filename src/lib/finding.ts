@@ -1,33 +1,38 @@
-/** One thing that is wrong. */
+/** A fault that a check of `baton doctor` found. */
 export interface Fault {
-  /** A sentence. */
+  /** The fault, in one sentence. */
   detail: string
-  /** What a person should do; for a fault with `repair`: what the command does. */
+  /** Advice to the user. For a fault with `repair`, what `baton doctor --fix` does. */
   fix: string
-  /** Mends it; may throw. Only where nobody's choice and nobody's data is touched. */
+  /**
+   * Repairs the fault; may throw.
+   * Allowed only when it overrides no choice of the user and touches no data.
+   */
   repair?: () => void | Promise<void>
 }
 
+/** The result of one check of `baton doctor`. */
 export interface Finding {
-  /** What there is to say beside the faults: figures, versions, places. */
-  told: string
+  /** Details besides the faults: numbers, versions, paths. */
+  summary: string
   faults: Fault[]
 }
 
-export const fine = (told: string): Finding => ({ told, faults: [] })
-export const broken = (detail: string, fix: string, repair?: Fault['repair']): Finding => ({
-  told: '',
+export const noFaults = (summary: string): Finding => ({ summary, faults: [] })
+export const oneFault = (detail: string, fix: string, repair?: Fault['repair']): Finding => ({
+  summary: '',
   faults: [{ detail, fix, ...(repair ? { repair } : {}) }],
 })
 
-/** The fix of what doctor can mend itself. */
-export const mends = (what: string): string => `Run baton doctor --fix: it ${what}.`
+/** Formats the hint for a fault that `baton doctor --fix` can repair. */
+export const fixHint = (what: string): string => `Run baton doctor --fix: it ${what}.`
 
-/** `a`, `a and b`, `a, b and c`. */
-export function listed(names: readonly string[]): string {
+/** Joins names: `a`, `a and b`, `a, b and c`. */
+export function joinNames(names: readonly string[]): string {
   return names.length < 2 ? (names[0] ?? '') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
 }
 
+/** Formats a size: `640 bytes`, `1.2 MB`. */
 export function bytesText(bytes: number): string {
   const units = ['bytes', 'kB', 'MB', 'GB', 'TB']
   const at = bytes < 1000 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))
@@ -35,6 +40,7 @@ export function bytesText(bytes: number): string {
   return `${at === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[at]}`
 }
 
+/** Formats an age: `45 s`, `12 min`, `3 h`, `5 days`. */
 export function agoText(ms: number): string {
   const [seconds, minutes, hours] = [ms / 1000, ms / 60_000, ms / 3_600_000]
   if (seconds < 90) return `${Math.max(0, Math.round(seconds))} s`

@@ -3,30 +3,30 @@ import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { isOwnedBy, lookAtNamedFile, readNamedText } from './named-file.js'
 
 /**
- * The folder in which git keeps a repository's state: `.git`, or for a worktree or submodule the
- * one its `.git` names.
+ * The folder in which git keeps a repository's state: `.git`,
+ * or for a worktree or submodule the folder that its `.git` file names.
  */
 interface GitFolder {
   path: string
   /**
-   * False: another user owns it. Git does not work there either unless the user lists it in
-   * `safe.directory`.
+   * False when another user owns the folder.
+   * Git refuses such a repository too, unless the user lists it in `safe.directory`.
    */
   isOwn: boolean
 }
 
 /**
- * No path on Linux or macOS is longer. A longer one is not searched, because every parent would be
- * looked at.
+ * The longest path on Linux and macOS.
+ * A longer path is not searched, because every parent folder would be checked.
  */
 export const LONGEST_PATH = 4096
 const LARGEST_FILE = 64 * 1024
-/** Files that git reads whole before it does anything. */
+/** Files that git reads completely before any other work. */
 const READ_BY_GIT = ['HEAD', 'config', 'commondir', 'packed-refs', 'index']
 
 /**
- * Finds the repository that a folder lies in. Null when there is none, or its HEAD is not a regular
- * file.
+ * Finds the repository that contains a folder.
+ * Null when there is none, or its HEAD is not a regular file.
  */
 export function gitFolderOf(folder: string): GitFolder | null {
   if (!isAbsolute(folder) || folder.length > LONGEST_PATH) return null
@@ -38,8 +38,8 @@ export function gitFolderOf(folder: string): GitFolder | null {
 }
 
 /**
- * True when git would take a folder between this one and its repository for a bare repository, and
- * use its configuration. Git before 2.38 has no setting against that.
+ * Returns true when git would take a folder on the way up for a bare repository.
+ * Git would use that folder's configuration, and git before 2.38 has no setting against it.
  */
 export function isInsideBareRepository(folder: string): boolean {
   for (let at = folder; ; at = dirname(at)) {
@@ -48,14 +48,14 @@ export function isInsideBareRepository(folder: string): boolean {
   }
 }
 
-/** HEAD of a repository; null when it cannot be read. */
+/** Reads HEAD of a repository. Null when it cannot be read. */
 export function headOf({ path }: GitFolder): string | null {
   return readNamedText(join(path, 'HEAD'), { owner: 'anyone', most: LARGEST_FILE })
 }
 
 /**
- * False when a file that git reads first is a pipe, a device or a folder: git would wait, or fill
- * the memory.
+ * Returns false when a file that git reads first is a pipe, a device or a folder.
+ * Git would wait on it without end, or fill the memory.
  */
 export function isReadableByGit({ path }: GitFolder): boolean {
   return READ_BY_GIT.every((name) => {

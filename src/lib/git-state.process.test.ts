@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { gitState } from './git-state.js'
 
-function folder(): string {
+function newFolder(): string {
   const dir = mkdtempSync(join(tmpdir(), 'baton-git-'))
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
   return dir
@@ -13,8 +13,8 @@ function folder(): string {
 const git = (dir: string, ...args: string[]) =>
   execFileSync('git', ['-C', dir, '-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { stdio: 'ignore' })
 
-test('tells branch, commit, what is not committed and what was done last', () => {
-  const dir = folder()
+test('git state lists branch, commit, uncommitted files and recent commits', () => {
+  const dir = newFolder()
   git(dir, 'init', '-q', '-b', 'fix/login')
   expect(gitState(dir)).toMatchObject({ branch: 'fix/login', commit: null, dirty: [], recent: [] })
   for (const name of ['a.ts', 'b.ts', 'old name.ts']) writeFileSync(join(dir, name), name.repeat(20))
@@ -34,14 +34,14 @@ test('tells branch, commit, what is not committed and what was done last', () =>
   expect(state.dirty.sort()).toEqual(['a.ts', 'moved.ts', 'new file.ts'])
 })
 
-test('without a repository there is nothing to tell', () => {
-  expect(gitState(folder())).toBeNull()
+test('a folder without a repository has no git state', () => {
+  expect(gitState(newFolder())).toBeNull()
   expect(gitState('/nowhere/at/all')).toBeNull()
 })
 
-/** A repository in which git starts `program`, which leaves `mark`, for every file it compares. */
-function hostile(): { dir: string; mark: string } {
-  const dir = folder()
+/** Creates a repository whose filter makes git start `program`, which creates `mark`. */
+function hostileRepository(): { dir: string; mark: string } {
+  const dir = newFolder()
   const mark = join(dir, 'started')
   const program = join(dir, 'program.sh')
   writeFileSync(program, `#!/bin/sh\ntouch '${mark}'\ncat\n`)
@@ -53,28 +53,28 @@ function hostile(): { dir: string; mark: string } {
   git(dir, 'config', 'filter.x.clean', program)
   mkdirSync(join(dir, '.git', 'info'), { recursive: true })
   writeFileSync(join(dir, '.git', 'info', 'attributes'), '*.ts filter=x\n')
-  // As long as before, so that git has to compare the text.
+  // The new text is as long as the old one, so that git has to compare the content.
   writeFileSync(join(dir, 'a.ts'), 'two\n')
   return { dir, mark }
 }
 
-test('a filter that the repository configures is not started', () => {
-  const { dir, mark } = hostile()
+test('reading the git state does not start a filter that the repository configures', () => {
+  const { dir, mark } = hostileRepository()
   expect(gitState(dir)).toMatchObject({ dirty: expect.arrayContaining(['a.ts']) })
   expect(existsSync(mark)).toBe(false)
 })
 
-test('a repository whose list of filters is too long to read is not looked at', () => {
-  const { dir, mark } = hostile()
+test('a repository whose list of filters is too long to read has no git state', () => {
+  const { dir, mark } = hostileRepository()
   const keys = Array.from({ length: 300 }, (_, n) => `\tk${n} = 1\n`).join('')
   appendFileSync(join(dir, '.git', 'config'), `[filter "${'y'.repeat(60_000)}"]\n${keys}`)
   expect(gitState(dir)).toBeNull()
   expect(existsSync(mark)).toBe(false)
 })
 
-test('a git that ignores settings from the environment is not asked for the state', () => {
-  const { dir, mark } = hostile()
-  const old = folder()
+test('the git state is not read with a git that ignores settings from the environment', () => {
+  const { dir, mark } = hostileRepository()
+  const old = newFolder()
   writeFileSync(join(old, 'git'), `#!/bin/sh\nunset GIT_CONFIG_COUNT\nPATH='${process.env.PATH}' exec git "$@"\n`)
   chmodSync(join(old, 'git'), 0o755)
   const path = process.env.PATH
@@ -86,9 +86,9 @@ test('a git that ignores settings from the environment is not asked for the stat
   expect(existsSync(mark)).toBe(false)
 })
 
-test('a bare repository that lies as a folder in another one is not used', () => {
-  const { dir, mark } = hostile()
-  const outer = folder()
+test('a bare repository inside another repository has no git state', () => {
+  const { dir, mark } = hostileRepository()
+  const outer = newFolder()
   git(outer, 'init', '-q')
   const inner = join(outer, 'sub')
   cpSync(join(dir, '.git'), inner, { recursive: true })

@@ -2,16 +2,16 @@ import { execFileSync } from 'node:child_process'
 import { gitFolderOf, isInsideBareRepository, isReadableByGit } from './git-folder.js'
 import { patience } from './patience.js'
 
-/** A repository as git tells it. */
+/** The state of a repository, as git reports it. */
 export interface GitState {
   branch: string | null
   commit: string | null
   subject: string | null
-  /** Paths of what is not committed. */
+  /** Paths with uncommitted changes. */
   dirty: string[]
-  /** Commits that were not pushed; null: not known. */
+  /** Commits that were not pushed. Null when the branch has no upstream. */
   ahead: number | null
-  /** Newest first. */
+  /** Newest commits first. */
   recent: { id: string; subject: string }[]
 }
 
@@ -19,15 +19,18 @@ const PATIENCE_MS = 1_500
 const MOST_DIRTY = 200
 const MOST_RECENT = 10
 
-/** null: no repository, no git, or one too slow to wait for. */
+/**
+ * Reads the state of the repository that contains a folder.
+ * Null when there is no repository, no git, or git is too slow.
+ */
 export function gitState(folder: string, withinMs = patience(PATIENCE_MS)): GitState | null {
   const repository = gitFolderOf(folder)
   if (repository === null || isInsideBareRepository(folder) || !isReadableByGit(repository)) return null
   const end = performance.now() + withinMs
   const left = (): number => Math.max(1, Math.ceil(end - performance.now()))
   const named = git(folder, ['config', '--show-scope', '--name-only', '-z', '--get-regexp', NAMED_SETTINGS], left())
-  // A list that is too long or came too late hides filters, and git before 2.31 ignores settings
-  // from the environment: git then might start a program that the repository names.
+  // A truncated list hides filters, and git before 2.31 ignores settings from the environment.
+  // In both cases git might start a program that the repository names.
   if (named === null || !named.includes(`command\0${PROBE}\0`)) return null
   const safe = [...SAFE_SETTINGS, ...filterKeysIn(named).map((key) => [key, ''] as const)]
   const status = git(folder, STATUS, left(), safe)
@@ -56,7 +59,10 @@ export function gitState(folder: string, withinMs = patience(PATIENCE_MS)): GitS
   }
 }
 
-/** `1 XY sub mH mI mW hH hI path`, `2 … path` followed by the old one, `u … path`, `? path`. */
+/**
+ * Extracts the paths from status lines: `1 XY sub mH mI mW hH hI path`, `2 … path` with the
+ * old path behind it, `u … path`, `? path`.
+ */
 function dirtyIn(entries: readonly string[]): string[] {
   const paths: string[] = []
   for (let at = 0; at < entries.length && paths.length < MOST_DIRTY; at++) {
@@ -70,23 +76,23 @@ function dirtyIn(entries: readonly string[]): string[] {
 }
 
 /**
- * Not looked into: a submodule has a configuration of its own, with filters of its own. Only its
- * commit counts.
+ * Arguments of git status. Submodules are not searched, because each has a configuration
+ * with filters of its own. Only a submodule's commit counts.
  */
 const STATUS = ['status', '--porcelain=v2', '--branch', '-z', '--untracked-files=normal', '--ignore-submodules=dirty']
 
 type Setting = readonly [key: string, value: string]
 
 /**
- * A repository can name programs for git to start, and its folder is named by a signal: these
- * settings go before those in `.git/config`. Whose repositories are read at all is git's own rule
- * (`safe.directory`), which nothing here changes.
+ * Settings that override `.git/config`. A repository can name programs for git to start,
+ * and signals name its folder, so those programs must never run.
+ * Git's own rule about the owner of a repository (`safe.directory`) stays in force.
  */
 const PROBE = 'baton.probe'
 const NAMED_SETTINGS = `^(filter\\.|baton\\.probe$)`
 const SAFE_SETTINGS: readonly Setting[] = [
   [PROBE, 'true'],
-  // A folder that was cloned can hold a whole repository, with a configuration of its own.
+  // A cloned folder can contain a whole bare repository with a configuration of its own.
   ['safe.bareRepository', 'explicit'],
   ['core.fsmonitor', 'false'],
   ['core.hooksPath', '/dev/null'],
@@ -94,8 +100,8 @@ const SAFE_SETTINGS: readonly Setting[] = [
 ]
 
 /**
- * The commands of filters that the repository itself configures. Those of the user's own
- * configuration, as for Git LFS, stay.
+ * Lists the filter commands that the repository itself configures.
+ * Filters of the user's own configuration, such as Git LFS, keep working.
  */
 function filterKeysIn(listed: string): string[] {
   const fields = listed.split('\0')
@@ -107,8 +113,9 @@ function filterKeysIn(listed: string): string[] {
 }
 
 /**
- * In the environment a key may hold any character, unlike behind `-c`. Overrides what the caller's
- * own environment says.
+ * Passes settings by environment variables, because a key after `-c` cannot contain every
+ * character.
+ * They override those of the caller's own environment.
  */
 function settingsAsEnvironment(settings: readonly Setting[]): Record<string, string> {
   const entries = settings.flatMap(([key, value], at) => [
@@ -119,8 +126,8 @@ function settingsAsEnvironment(settings: readonly Setting[]): Record<string, str
 }
 
 /**
- * Null when git failed or took too long. Never fetches: a partial clone would start what its remote
- * names.
+ * Runs git. Null when it failed or took too long.
+ * Fetching is turned off: a partial clone would start programs that its remote names.
  */
 function git(folder: string, args: string[], timeout: number, settings = SAFE_SETTINGS): string | null {
   try {

@@ -8,7 +8,7 @@ import { judgeHome } from './home-safety.js'
 const judge = (path: string) => judgeHome(batonHome({ BATON_HOME: path, HOME: '/me' }))
 
 test.each(['/', '//', '/./', '/..', '/usr/..'])(
-  'the root of the file system is not used as a home when spelled %s',
+  'the root of the file system is refused as a home when spelled %s',
   (path) => {
     expect(judge(path)).toMatchObject({
       message: `Baton's home (${path}) is the root of the file system.`,
@@ -17,7 +17,7 @@ test.each(['/', '//', '/./', '/..', '/usr/..'])(
   },
 )
 
-test('a link to the root of the file system is not used as a home, and a folder beside it is', () => {
+test('a link to the root of the file system is refused as a home, and a folder beside the link is accepted', () => {
   const dir = mkdtempSync(join(tmpdir(), 'baton-test-home-safety-'))
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
   symlinkSync('/', join(dir, 'link'))
@@ -25,7 +25,7 @@ test('a link to the root of the file system is not used as a home, and a folder 
   expect([judge(dir), judge(join(dir, 'missing'))]).toEqual([null, null])
 })
 
-test('a home in a folder where everybody can replace it is not used, and one in a sticky folder is', () => {
+test('a home is refused in a folder that everybody can write, and accepted in a sticky one', () => {
   const dir = mkdtempSync(join(tmpdir(), 'baton-test-home-safety-'))
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
   chmodSync(dir, 0o777)
@@ -39,7 +39,7 @@ test('a home in a folder where everybody can replace it is not used, and one in 
   expect(judge(join(dir, 'home'))).toBeNull()
 })
 
-test.runIf(process.getuid?.() === 0)('a home that is a symbolic link of another user is not used', () => {
+test.runIf(process.getuid?.() === 0)('a home that is a symbolic link of another user is refused', () => {
   const dir = mkdtempSync(join(tmpdir(), 'baton-test-home-safety-'))
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
   mkdirSync(join(dir, 'target'), { mode: 0o700 })

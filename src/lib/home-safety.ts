@@ -7,28 +7,28 @@ import { makePrivateFolder } from './private-folder.js'
 type Folders = Pick<Home, 'root' | 'server' | 'spool' | 'outbox' | 'live'>
 
 /**
- * SQLite opens no path of more than 512 bytes, and bash needs seconds for very long ones. The
- * launcher has the same limit.
+ * Limit for the path of the home; the launcher has the same.
+ * SQLite opens no path above 512 bytes, and bash needs seconds for very long ones.
  */
 const LONGEST_PATH = 400
 
-/** Whether a path is the root of the file system, however it is spelled and also through links. */
+/** Returns true for the root of the file system, however it is spelled and also through links. */
 export function isFileSystemRoot(path: string): boolean {
   const [stat, root] = [statSync(path, { throwIfNoEntry: false }), statSync('/')]
   return stat?.dev === root.dev && stat.ino === root.ino
 }
 
 /**
- * Explains why a home must not be used: another user owns it or one of its folders, or can write to
- * it, and so could forge signals and answers or read conversations. Null when it may be used, also
- * when it does not exist yet.
+ * Explains why a home must not be used. Null when it may be, also when it does not exist yet.
+ * A user who owns it, or can write to it or its folders, could forge signals and answers
+ * or read conversations.
  */
 export function judgeHome(home: Folders): BatonError | null {
   const { root } = home
   if (Buffer.byteLength(root) > LONGEST_PATH)
     return unusable(`Baton's home has a path of more than ${LONGEST_PATH} bytes`, 'Set BATON_HOME to a shorter path.')
-  // Node replaces bytes that are not UTF-8 by this character and so would use another folder than
-  // the hooks.
+  // Node replaces bytes that are not UTF-8 by this character.
+  // Baton would use another folder than the hooks do.
   if (root.includes('\ufffd'))
     return unusable(`The path of Baton's home (${root}) is not valid UTF-8`, 'Set BATON_HOME to another path.')
   try {
@@ -40,7 +40,8 @@ export function judgeHome(home: Folders): BatonError | null {
     const linked = judgeLink(root)
     if (linked) return linked
     for (const path of [root, dirname(home.server), home.spool, home.outbox, home.live]) {
-      // A linked home is the user's choice; hooks write no signals through a linked spool.
+      // A linked home is the user's choice.
+      // A linked spool is refused: hooks write no signals through it.
       if (path === home.spool && lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
         return unsafe(`${path} is a symbolic link`, 'Remove the link; hooks make the folder again.')
       const stat = statSync(path, { throwIfNoEntry: false })
@@ -54,8 +55,8 @@ export function judgeHome(home: Folders): BatonError | null {
 }
 
 /**
- * Another user could point the home to a folder of this user with content of his own: by a link
- * that he made before the home existed, or by replacing the home in a folder that he can write.
+ * Refuses a home that another user could redirect to a folder with content of his own:
+ * by a link made before the home existed, or by replacing the home in a folder he can write.
  */
 function judgeLink(root: string): BatonError | null {
   const uid = process.getuid?.()
@@ -64,7 +65,7 @@ function judgeLink(root: string): BatonError | null {
   if (entry?.isSymbolicLink() && !isTrusted(entry.uid))
     return unsafe(`${root} is a symbolic link of another user`, 'Set BATON_HOME to a folder of your own.')
   const parent = statSync(dirname(root), { throwIfNoEntry: false })
-  // Group write alone is usual where every user has a group of his own.
+  // Group write alone is allowed: on many systems every user has a group of his own.
   if (parent && (parent.mode & 0o002) !== 0 && (parent.mode & 0o1000) === 0)
     return unsafe(
       `other users can write to ${dirname(root)} and replace the home`,
@@ -89,8 +90,8 @@ const unsafe = (why: string, hint: string): BatonError =>
   new BatonError(`Baton does not use this home: ${why}.`, hint, EXIT.refused)
 
 /**
- * Makes the home's folder if it is missing. Throws a BatonError when the home is unsafe or nothing
- * can be made in it.
+ * Creates the home's folders if they are missing.
+ * Throws a BatonError when the home is unsafe or not writable.
  */
 export function openHomeFolder(home: Folders): void {
   const fault = judgeHome(home)
@@ -98,7 +99,7 @@ export function openHomeFolder(home: Folders): void {
   const run = dirname(home.server)
   try {
     makePrivateFolder(home.root)
-    // Not recursive: in folders such as /proc Node would try again without end.
+    // Not recursive: in folders such as /proc, Node would retry without end.
     mkdirSync(run, { mode: 0o700 })
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return

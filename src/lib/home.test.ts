@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { batonHome } from './home.js'
 
-test('with BATON_HOME everything lies in that one folder', () => {
+test('with BATON_HOME every path is in that one folder', () => {
   const home = batonHome({
     BATON_HOME: '/b',
     HOME: '/me',
@@ -13,7 +13,7 @@ test('with BATON_HOME everything lies in that one folder', () => {
   expect(home).toMatchObject({ root: '/b', config: '/b/config.yaml', store: '/b/baton.db', launcher: '/b/bin/hook' })
 })
 
-test('without it, in the XDG places, each where it belongs', () => {
+test('without BATON_HOME the paths are in the XDG folders', () => {
   const home = batonHome({ HOME: '/me', XDG_CONFIG_HOME: '/c', XDG_DATA_HOME: '/d', XDG_STATE_HOME: '/s' })
   expect(home).toMatchObject({
     root: '/d/baton',
@@ -26,7 +26,7 @@ test('without it, in the XDG places, each where it belongs', () => {
 test.each([
   { HOME: '/me' },
   { HOME: '/me', BATON_HOME: '', XDG_DATA_HOME: '', XDG_CONFIG_HOME: '', XDG_STATE_HOME: '' },
-])('and where nothing is said, or said emptily, in the usual ones: %j', (env) => {
+])('without any variable, or with empty ones, the paths are in the default XDG folders: %j', (env) => {
   expect(batonHome(env)).toMatchObject({
     root: '/me/.local/share/baton',
     config: '/me/.config/baton/config.yaml',
@@ -34,7 +34,7 @@ test.each([
   })
 })
 
-test('no two things share a path', () => {
+test('all paths of a home are different', () => {
   const paths = Object.values(batonHome({ BATON_HOME: '/b' }))
   expect(new Set(paths).size).toBe(paths.length)
 })

@@ -1,50 +1,52 @@
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 
-/** Where everything of Baton's lives. One folder with BATON_HOME, else the XDG places. */
+/** The paths of all files of Baton: one folder with BATON_HOME, else the XDG folders. */
 export interface Home {
   root: string
   /** The user's configuration file. */
   config: string
   store: string
   log: string
-  /** The stable launcher that agents' settings name. */
+  /** The launcher at a stable path, which the settings of agents name. */
   launcher: string
-  /** Written by a running server: port, token, pid. */
+  /** File with the port, token and pid of the running server. */
   server: string
-  /** Signals taken while no server ran, one file each. */
+  /** Signals that arrived while no server ran, one file each. */
   spool: string
-  /** Answers the engine left for the next hook of a session. */
+  /** Answers that the engine prepared for the next hook of a session. */
   outbox: string
-  /** Reports of the mod inside a client, one file a session. */
+  /** Live reports of the plugin module inside a client, one file per session. */
   live: string
   /** Compiled copies of the configuration. */
   compiled: string
-  /** Which project files the user accepted, one file a folder. */
+  /** Project files that the user accepted, one file per folder. */
   trust: string
-  /** Briefs, one folder a seat. */
+  /** Briefs, one folder per seat. */
   briefs: string
-  /** What briefs of this machine are signed with. */
+  /** The key that signs briefs of this machine. */
   key: string
-  /** Facts of sessions as far as their transcripts were read, one file a session. */
+  /** Facts extracted so far from transcripts, one file per session. */
   facts: string
   /** Settings of forks that write briefs, one file each, while they run. */
   forks: string
-  /** Messages too long for a client, one file each. */
+  /** Messages that are too long for a client, one file each. */
   messages: string
-  /** Signals that could not be taken, for somebody to look at. */
+  /** Signals that could not be processed, kept for inspection. */
   aside: string
   /** Compiled code of the engine. */
   code: string
-  /** Prompts, logs and journals of jobs, one folder a job. */
+  /** Prompts, logs and journals of jobs, one folder per job. */
   jobs: string
 }
 
 type Env = Record<string, string | undefined>
 
 /**
- * The launcher hands on the places it was installed with (`BATON_DATA`, `BATON_CONFIG`, `BATON_LOG_FILE`): a client's environment
- * need not be that of the shell Baton was installed from. `BATON_HOME` is the person's word and goes before all.
+ * Returns the paths of the home.
+ * `BATON_HOME` has priority. Next are the paths that the launcher was installed with
+ * (`BATON_DATA`, `BATON_CONFIG`, `BATON_LOG_FILE`), because the client's environment may differ
+ * from that of the shell in which Baton was installed.
  */
 export function batonHome(env: Env = process.env): Home {
   const own = env.BATON_HOME && isAbsolute(env.BATON_HOME) ? env.BATON_HOME : undefined

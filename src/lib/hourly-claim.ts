@@ -5,14 +5,14 @@ import type { Home } from './home.js'
 import { namesInFolder } from './named-file.js'
 
 const HOUR_MS = 3_600_000
-/** A folder with more entries than this is not Baton's own. */
+/** Limit of entries; a folder with more is not Baton's own. */
 const MOST_NAMES = 10_000
 
 /**
- * Lets one of many processes do something at most once an hour, without a lock that could be left
- * behind: `{name}-{hour}` is created exclusively, so one process wins, and a process that is killed
- * afterwards leaves nothing that has to be cleaned up. In a folder without such a file the first
- * hour begins now.
+ * Lets one of many processes do something at most once an hour, without a lock.
+ * The file `{name}-{hour}` is created exclusively, so one process wins, and a process that
+ * is killed afterwards leaves nothing to clean up.
+ * In a folder without such a file the first hour begins now.
  */
 interface HourlyClaim {
   folder: string
@@ -20,7 +20,10 @@ interface HourlyClaim {
   now: Date
 }
 
-/** True when nobody has claimed within the last hour. Changes nothing but to begin the first hour. */
+/**
+ * Returns true when no process has claimed within the last hour.
+ * Its only side effect is to begin the first hour.
+ */
 export function isDue(claim: HourlyClaim): boolean {
   const marks = marksOf(claim)
   if (marks.length > 0) return marks.every((mark) => isOld(claim, mark))
@@ -28,14 +31,14 @@ export function isDue(claim: HourlyClaim): boolean {
   return false
 }
 
-/** True for the one process that may do it now. */
+/** Returns true for the one process that may act now. */
 export function claimHour(claim: HourlyClaim): boolean {
   if (!isDue(claim) || !create(claim)) return false
   for (const mark of marksOf(claim)) if (mark !== markAt(claim)) rmSync(join(claim.folder, mark), { force: true })
   return true
 }
 
-/** The sweep for sessions that ended without a signal. */
+/** The claim for the sweep, which finds sessions that ended without a signal. */
 export function sweepClaim({ root }: Pick<Home, 'root'>, now: Date): HourlyClaim {
   return { folder: join(root, 'run'), name: 'swept', now }
 }
@@ -48,15 +51,17 @@ function marksOf({ folder, name }: HourlyClaim): string[] {
   return namesInFolder(folder, MOST_NAMES).filter((mark) => marks.test(mark))
 }
 
-/** A mark from the future counts as old: the clock was set back. */
+/**
+ * Returns true for a mark older than an hour, or from the future because the clock was set back.
+ */
 function isOld({ folder, now }: HourlyClaim, mark: string): boolean {
   const made = statSync(join(folder, mark), { throwIfNoEntry: false })?.mtimeMs ?? 0
   return Math.abs(now.getTime() - made) >= HOUR_MS
 }
 
 /**
- * False when another process was faster, or the folder cannot be written. It is not made: after an
- * uninstall nothing may come back.
+ * Creates the mark. False when another process was faster or the folder is not writable.
+ * The folder itself is never created, because nothing may reappear after an uninstall.
  */
 function create(claim: HourlyClaim): boolean {
   try {

@@ -1,7 +1,7 @@
 import { codeOf, reasonOf } from './errors.js'
 
 const MOST_REPLY = 1024 * 1024
-/** Beyond it a timer fires at once. */
+/** Longest delay of a timer in Node; a longer one fires at once. */
 const LONGEST_MS = 2 ** 31 - 1
 
 interface Post {
@@ -15,15 +15,18 @@ interface Post {
 
 export interface Reply {
   status: number
-  /** Bounded. */
+  /** Text of the reply, cut at 1 MB. */
   body: string
 }
 
-/** One request, with its reply read to the end, all within the timeout. Throws a sentence. */
+/**
+ * Sends a request and reads its reply, all within the timeout.
+ * Throws an error whose message is a sentence for the user.
+ */
 export async function httpPost({ url, method, headers, body, timeoutMs, signal }: Post): Promise<Reply> {
   const late = AbortSignal.timeout(Math.min(timeoutMs, LONGEST_MS))
   try {
-    // Not followed: the headers may hold a secret that was meant for this address alone.
+    // Redirects are not followed: the headers may contain a secret for this address alone.
     const response = await fetch(url, {
       method,
       body,
@@ -51,8 +54,8 @@ async function bodyOf(response: Response): Promise<string> {
   return Buffer.concat(chunks).subarray(0, MOST_REPLY).toString('utf8')
 }
 
-/** null: the reply says that it was taken. */
-export function refusal({ status }: Reply): string | null {
+/** Returns why a reply is a refusal. Null when its status is 2xx. */
+export function refusalReason({ status }: Reply): string | null {
   if (status >= 200 && status < 300) return null
   if (status >= 300 && status < 400)
     return `answered ${status}: redirects are not followed, write the address it leads to`

@@ -1,12 +1,12 @@
 import { type JsonArray, type JsonNode, type JsonObject, readJson } from './json-text.js'
 
-/** How the rest of the file is laid out; what is added follows it. */
+/** The layout of a JSON file, so that additions look like the rest. */
 interface Layout {
   eol: string
   unit: string
-  /** False: the whole file is one line. */
+  /** False when the whole file is one line. */
   lines: boolean
-  /** `"a": 1` rather than `"a":1`. */
+  /** True for `"a": 1`, false for `"a":1`. */
   spaced: boolean
 }
 
@@ -24,7 +24,7 @@ export function addItem(text: string, node: JsonArray, value: unknown): string {
   return add(text, node, (lay, indent, lines) => print(value, lay, indent, lines))
 }
 
-/** Takes one part out of an object or array, with its comma: the inverse of adding it. */
+/** Removes a part of an object or array with its comma: the inverse of adding it. */
 export function removePart(text: string, node: JsonObject | JsonArray, index: number): string {
   const { parts } = node
   const part = parts[index]!
@@ -34,7 +34,7 @@ export function removePart(text: string, node: JsonObject | JsonArray, index: nu
   return after ? splice(text, part.start, after.start, '') : splice(text, before!.end, part.end, '')
 }
 
-/** Puts other JSON in the place of a value; everything around it stays. */
+/** Replaces a value by other JSON and leaves everything around it unchanged. */
 export function replaceValue(text: string, node: JsonNode, literal: string): string {
   return splice(text, node.start, node.end, literal)
 }
@@ -60,7 +60,7 @@ function add(text: string, node: JsonObject | JsonArray, write: Write): string {
 function print(value: unknown, lay: Layout, indent: string, lines: boolean): string {
   if (!lines && !lay.spaced) return JSON.stringify(value)
   const tabbed = JSON.stringify(value, null, '\t')
-  // A string never holds a bare line break, so every one found here is layout.
+  // JSON strings contain no bare line break, so every line break found here is layout.
   if (!lines) return tabbed.replace(/\n\t*/g, ' ')
   return tabbed.replace(/\n(\t*)/g, (_, tabs: string) => `${lay.eol}${indent}${lay.unit.repeat(tabs.length)}`)
 }
@@ -79,7 +79,7 @@ function layoutOf(text: string): Layout {
   }
 }
 
-/** The white space its line begins with. */
+/** Returns the white space at the start of the line that contains `offset`. */
 function indentAt(text: string, offset: number): string {
   const line = text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset)
   return /^[ \t]*/.exec(line)?.[0] ?? ''

@@ -6,7 +6,7 @@ import { scanLines, scanLinesBackwards } from './json-lines.js'
 
 const LONGEST = { longestLine: 1000 }
 
-function file(text: string): { fd: number; size: () => number; append: (more: string) => void } {
+function openTemporaryFile(text: string): { fd: number; size: () => number; append: (more: string) => void } {
   const at = path.join(tempDir(), 'lines.jsonl')
   writeFileSync(at, text)
   const fd = openSync(at, 'r')
@@ -14,7 +14,12 @@ function file(text: string): { fd: number; size: () => number; append: (more: st
   return { fd, size: () => statSync(at).size, append: (more) => appendFileSync(at, more) }
 }
 
-function forward(fd: number, from: number, to: number, options: { longestLine: number; midLine?: boolean } = LONGEST) {
+function scanForward(
+  fd: number,
+  from: number,
+  to: number,
+  options: { longestLine: number; midLine?: boolean } = LONGEST,
+) {
   const lines: [number, string][] = []
   const scanned = scanLines(fd, from, to, options, (buffer, start, end, at) =>
     lines.push([at, buffer.toString('utf8', start, end)]),
@@ -22,7 +27,7 @@ function forward(fd: number, from: number, to: number, options: { longestLine: n
   return { lines, ...scanned }
 }
 
-function backward(
+function scanBackward(
   fd: number,
   to: number,
   options: { longestLine: number; most: number },
@@ -38,9 +43,9 @@ function backward(
 }
 
 describe('forward', () => {
-  test('every whole line is visited with its offset, line ends of either kind taken off', () => {
-    const { fd, size } = file('one\r\n\ntwo\nthrée\n')
-    expect(forward(fd, 0, size())).toEqual({
+  test('a forward scan visits every complete line with its offset and without its line end', () => {
+    const { fd, size } = openTemporaryFile('one\r\n\ntwo\nthrée\n')
+    expect(scanForward(fd, 0, size())).toEqual({
       lines: [
         [0, 'one'],
         [6, 'two'],
@@ -51,53 +56,53 @@ describe('forward', () => {
     })
   })
 
-  test('an unfinished last line waits for the next scan', () => {
-    const { fd, size, append } = file('one\ntw')
-    const first = forward(fd, 0, size())
+  test('a forward scan leaves an unfinished last line for the next scan', () => {
+    const { fd, size, append } = openTemporaryFile('one\ntw')
+    const first = scanForward(fd, 0, size())
     expect(first).toMatchObject({ lines: [[0, 'one']], next: 4 })
     append('o\n')
-    expect(forward(fd, first.next, size())).toMatchObject({ lines: [[4, 'two']], next: 8 })
+    expect(scanForward(fd, first.next, size())).toMatchObject({ lines: [[4, 'two']], next: 8 })
   })
 
-  test('lines on the seams of chunks come whole', () => {
+  test('a forward scan joins lines that cross chunk borders', () => {
     const texts = Array.from({ length: 3000 }, (_, i) => `${i} ${'x'.repeat((i * 37) % 900)}`)
-    const { fd, size } = file(texts.map((text) => `${text}\n`).join(''))
-    const { lines, next } = forward(fd, 0, size())
+    const { fd, size } = openTemporaryFile(texts.map((text) => `${text}\n`).join(''))
+    const { lines, next } = scanForward(fd, 0, size())
     expect(lines.map(([, line]) => line)).toEqual(texts)
     expect(next).toBe(size())
   })
 
-  test('a line longer than allowed is passed over, the ones around it are not', () => {
-    const { fd, size } = file(`one\n${'x'.repeat(700_000)}\ntwo\n`)
-    expect(forward(fd, 0, size()).lines).toEqual([
+  test('a forward scan skips a line longer than allowed and visits those around it', () => {
+    const { fd, size } = openTemporaryFile(`one\n${'x'.repeat(700_000)}\ntwo\n`)
+    expect(scanForward(fd, 0, size()).lines).toEqual([
       [0, 'one'],
       [700_005, 'two'],
     ])
   })
 
-  test('an unfinished line longer than allowed is not read again, and its end is dropped when it comes', () => {
-    const { fd, size, append } = file(`one\n${'x'.repeat(700_000)}`)
-    const first = forward(fd, 0, size())
+  test('a forward scan does not read an overlong unfinished line again and drops its end', () => {
+    const { fd, size, append } = openTemporaryFile(`one\n${'x'.repeat(700_000)}`)
+    const first = scanForward(fd, 0, size())
     expect(first).toMatchObject({ lines: [[0, 'one']], next: 700_004, midLine: true })
     append('xxx\ntwo\n')
-    expect(forward(fd, first.next, size(), { ...LONGEST, midLine: true })).toMatchObject({
+    expect(scanForward(fd, first.next, size(), { ...LONGEST, midLine: true })).toMatchObject({
       lines: [[700_008, 'two']],
       midLine: false,
     })
   })
 
-  test('a file cut off while it is read ends the scan', () => {
-    const { fd } = file('one\n')
-    expect(forward(fd, 0, 5000)).toMatchObject({ lines: [[0, 'one']], next: 4 })
+  test('a forward scan ends where the file was truncated meanwhile', () => {
+    const { fd } = openTemporaryFile('one\n')
+    expect(scanForward(fd, 0, 5000)).toMatchObject({ lines: [[0, 'one']], next: 4 })
   })
 })
 
 describe('backward', () => {
   const wide = { longestLine: 1000, most: 10_000_000 }
 
-  test('whole lines come newest first, the unfinished one not at all', () => {
-    const { fd, size } = file('one\ntwo\r\nthree\nfo')
-    expect(backward(fd, size(), wide)).toEqual({
+  test('a backward scan visits complete lines newest first and skips an unfinished one', () => {
+    const { fd, size } = openTemporaryFile('one\ntwo\r\nthree\nfo')
+    expect(scanBackward(fd, size(), wide)).toEqual({
       lines: [
         [9, 'three'],
         [4, 'two'],
@@ -107,40 +112,40 @@ describe('backward', () => {
     })
   })
 
-  test('it stops where the visitor is content', () => {
-    const { fd, size } = file('one\ntwo\nthree\n')
-    expect(backward(fd, size(), wide, (line) => line === 'two').lines).toEqual([
+  test('a backward scan stops when the visitor returns true', () => {
+    const { fd, size } = openTemporaryFile('one\ntwo\nthree\n')
+    expect(scanBackward(fd, size(), wide, (line) => line === 'two').lines).toEqual([
       [8, 'three'],
       [4, 'two'],
     ])
   })
 
-  test('lines on the seams of chunks come whole', () => {
+  test('a backward scan joins lines that cross chunk borders', () => {
     const texts = Array.from({ length: 3000 }, (_, i) => `${i} ${'x'.repeat((i * 37) % 900)}`)
-    const { fd, size } = file(texts.map((text) => `${text}\n`).join(''))
-    expect(backward(fd, size(), wide).lines.map(([, line]) => line)).toEqual(texts.reverse())
+    const { fd, size } = openTemporaryFile(texts.map((text) => `${text}\n`).join(''))
+    expect(scanBackward(fd, size(), wide).lines.map(([, line]) => line)).toEqual(texts.reverse())
   })
 
-  test('a line longer than allowed is passed over', () => {
-    const { fd, size } = file(`one\n${'x'.repeat(3_000_000)}\ntwo\n`)
-    expect(backward(fd, size(), wide).lines).toEqual([
+  test('a backward scan skips a line longer than allowed', () => {
+    const { fd, size } = openTemporaryFile(`one\n${'x'.repeat(3_000_000)}\ntwo\n`)
+    expect(scanBackward(fd, size(), wide).lines).toEqual([
       [3_000_005, 'two'],
       [0, 'one'],
     ])
   })
 
-  test('it reads no more than it may', () => {
-    const { fd, size } = file(`one\n${'x'.repeat(3_000_000)}\n`)
-    expect(backward(fd, size(), { longestLine: 1000, most: 100_000 })).toEqual({ lines: [], end: 3_000_005 })
+  test('a backward scan reads no more than its limit', () => {
+    const { fd, size } = openTemporaryFile(`one\n${'x'.repeat(3_000_000)}\n`)
+    expect(scanBackward(fd, size(), { longestLine: 1000, most: 100_000 })).toEqual({ lines: [], end: 3_000_005 })
   })
 
-  test('without any line end there is no whole line', () => {
-    const { fd, size } = file('x'.repeat(200_000))
-    expect(backward(fd, size(), wide)).toEqual({ lines: [], end: null })
+  test('a backward scan of a file without a line end visits nothing', () => {
+    const { fd, size } = openTemporaryFile('x'.repeat(200_000))
+    expect(scanBackward(fd, size(), wide)).toEqual({ lines: [], end: null })
   })
 
-  test('an empty file has none', () => {
-    const { fd } = file('')
-    expect(backward(fd, 0, wide)).toEqual({ lines: [], end: null })
+  test('a backward scan of an empty file visits nothing', () => {
+    const { fd } = openTemporaryFile('')
+    expect(scanBackward(fd, 0, wide)).toEqual({ lines: [], end: null })
   })
 })

@@ -5,24 +5,31 @@ const FORWARD_CHUNK = 256 * 1024
 const FIRST_BACKWARD_CHUNK = 64 * 1024
 const LAST_BACKWARD_CHUNK = 1024 * 1024
 
-/** One whole line inside `buffer`, without its line end. The bytes are only valid during the visit. */
+/**
+ * Receives a complete line inside `buffer`, without its line end.
+ * The bytes are valid only during the call.
+ */
 type VisitLine = (buffer: Buffer, start: number, end: number, offset: number) => void
 
 interface ScanOptions {
-  /** Lines longer than this are passed over without being kept in memory. */
+  /** Longer lines are skipped without being kept in memory. */
   longestLine: number
-  /** Begin by dropping bytes up to the first line end: `from` lies inside a line. */
+  /** True when `from` is inside a line: bytes up to the first line end are dropped. */
   midLine?: boolean
 }
 
+/** The end of a scan. */
 export interface Scanned {
-  /** Where the next scan begins: after the last whole line. */
+  /** Start of the next scan, after the last complete line. */
   next: number
-  /** `next` lies inside a line that is longer than `longestLine` and not finished yet. */
+  /** True when `next` is inside an unfinished line that is longer than `longestLine`. */
   midLine: boolean
 }
 
-/** Visits every whole line of [from, to) in order. An unfinished last line is left for the next scan. */
+/**
+ * Visits every complete line of [from, to) in order.
+ * An unfinished last line is left for the next scan.
+ */
 export function scanLines(fd: number, from: number, to: number, options: ScanOptions, visit: VisitLine): Scanned {
   const chunk = Buffer.allocUnsafe(Math.min(FORWARD_CHUNK, Math.max(to - from, 1)))
   let unfinished: Buffer[] = []
@@ -63,8 +70,9 @@ export function scanLines(fd: number, from: number, to: number, options: ScanOpt
 }
 
 /**
- * Visits whole lines from the end of [0, to) towards the beginning until the visitor returns true or `most` bytes were read. An
- * unfinished last line is not visited. Returns the end of the last whole line, or null when none was met.
+ * Visits complete lines of [0, to) from the last to the first.
+ * Stops when the visitor returns true or `most` bytes were read; skips an unfinished last line.
+ * Returns the end of the last complete line. Null when there is none.
  */
 export function scanLinesBackwards(
   fd: number,
@@ -94,7 +102,7 @@ export function scanLinesBackwards(
     }
     if (pos === 0 && endOfLines !== null && !dropping && visitLine(visit, buffer, 0, end, 0) === true) return endOfLines
     dropping = dropping || (endOfLines !== null && end > options.longestLine)
-    // Without any line end yet the bytes belong to an unfinished line, which nobody will visit.
+    // Without a line end so far, the bytes belong to an unfinished line, which is never visited.
     carry = dropping || endOfLines === null ? Buffer.alloc(0) : Buffer.from(buffer.subarray(0, end))
   }
   return endOfLines

@@ -11,7 +11,7 @@ const outcome = (read: () => unknown) => {
   }
 }
 
-/** Small, repeatable; a failure names the text. */
+/** Yields random changes of a text from a fixed seed, so that every run tests the same texts. */
 function* mutations(text: string, count: number): Generator<string> {
   let seed = 7
   const next = (n: number) => {
@@ -49,7 +49,7 @@ function* mutations(text: string, count: number): Generator<string> {
 }
 
 describe('reading', () => {
-  test('accepts what JSON.parse accepts, with the same values, and refuses the rest', () => {
+  test('the JSON reader accepts exactly the texts that JSON.parse accepts, with the same values', () => {
     const seedText = readFileSync(new URL('../install/fixtures/odd-keys.json', import.meta.url), 'utf8')
     const texts = [
       '',
@@ -89,7 +89,7 @@ describe('reading', () => {
     ['{"a": tru}', 1, '`tru`'],
     ['{"a": {', 1, 'too early'],
     ['{}\n{}', 2, 'follows'],
-  ])('says on which line %j goes wrong, and how', (text, line, words) => {
+  ])('the JSON reader reports the line and the reason for %j', (text, line, words) => {
     try {
       readJson(text)
       expect.unreachable()
@@ -100,7 +100,7 @@ describe('reading', () => {
     }
   })
 
-  test('refuses what is nested beyond reason instead of overflowing', () => {
+  test('the JSON reader refuses text nested 100,000 deep instead of overflowing the stack', () => {
     expect(() => readJson('['.repeat(100_000))).toThrow(JsonTextError)
   })
 })
@@ -118,7 +118,7 @@ describe('changing', () => {
     '{\n  "a": 1,\n\n  "b": 2\n\n}',
   ]
 
-  test.each(layouts)('a property added to %j and taken out again leaves the text as it was', (text) => {
+  test.each(layouts)('adding a property to %j and removing it again restores the text', (text) => {
     const added = addProperty(text, readJson(text) as JsonObject, 'new "key"', { x: [1, { y: 'line\nbreak' }] })
     const root = readJson(added) as JsonObject
     expect(toValue(root)).toEqual({
@@ -129,7 +129,7 @@ describe('changing', () => {
   })
 
   test.each(['[]', '[1]', '[\n  1\n]', '[ 1, 2 ]'])(
-    'an item added to %j and taken out again leaves the text as it was',
+    'adding an item to %j and removing it again restores the text',
     (text) => {
       const added = addItem(text, readJson(text) as JsonArray, { a: 1 })
       const root = readJson(added) as JsonArray
@@ -138,14 +138,14 @@ describe('changing', () => {
     },
   )
 
-  test.each([0, 1, 2])('part %i of three goes with one comma, and the others keep their places', (index) => {
+  test.each([0, 1, 2])('removing part %i of three removes one comma and leaves the other lines unchanged', (index) => {
     const text = '{\n  "a": 1,\n  "b": 2,\n  "c": 3\n}'
     const left = removePart(text, readJson(text) as JsonObject, index)
     const others = ['  "a": 1', '  "b": 2', '  "c": 3'].filter((_, i) => i !== index)
     expect(left).toBe(`{\n${others.join(',\n')}\n}`)
   })
 
-  test('follows the layout it finds', () => {
+  test('an added property follows the line ends, indents and spaces of the file', () => {
     const tabs = '{\r\n\t"a": {\r\n\t\t"b": []\r\n\t}\r\n}'
     expect(addProperty(tabs, readJson(tabs) as JsonObject, 'c', { d: 1 })).toBe(
       '{\r\n\t"a": {\r\n\t\t"b": []\r\n\t},\r\n\t"c": {\r\n\t\t"d": 1\r\n\t}\r\n}',

@@ -1,9 +1,9 @@
-/** JSON with places: what stands where in the text, so that a change touches nothing beside it. */
+/** JSON with the offsets of its parts, so that an edit changes nothing around it. */
 export type JsonNode = JsonObject | JsonArray | JsonScalar
 
 interface Place {
   start: number
-  /** First offset after it. */
+  /** First offset after the part. */
   end: number
 }
 interface JsonProperty extends Place {
@@ -23,6 +23,7 @@ interface JsonScalar extends Place {
   value: string | number | boolean | null
 }
 
+/** A syntax error with its line number. */
 export class JsonTextError extends Error {
   readonly line: number
   constructor(
@@ -39,7 +40,10 @@ export class JsonTextError extends Error {
 
 const MAX_DEPTH = 1000
 
-/** Accepts exactly what JSON.parse accepts (a byte order mark aside). Throws JsonTextError. */
+/**
+ * Parses JSON with offsets. Accepts what JSON.parse accepts, and a byte order mark before it.
+ * Throws JsonTextError.
+ */
 export function readJson(text: string): JsonNode {
   const reader = new Reader(text)
   const root = reader.value(0)
@@ -48,11 +52,12 @@ export function readJson(text: string): JsonNode {
   return root
 }
 
-/** The last one wins, as in JSON.parse. */
+/** Returns the property with this key; the last one if repeated, as in JSON.parse. */
 export function propertyOf(node: JsonObject, key: string): JsonProperty | undefined {
   return node.parts.findLast((p) => p.key === key)
 }
 
+/** Converts a node to the value that JSON.parse would return. */
 export function toValue(node: JsonNode): unknown {
   if (node.kind === 'scalar') return node.value
   if (node.kind === 'array') return node.parts.map(toValue)

@@ -7,24 +7,24 @@ const kept = (head: number, tail: number, ...chunks: string[]): KeptOutput => {
   return output
 }
 
-test('keeps all that fits, wherever it was cut into pieces', () => {
+test('output that fits is kept completely, however it was split into chunks', () => {
   expect(kept(4, 4, 'ab', 'cdef', 'gh').text()).toBe('abcdefgh')
   expect(kept(4, 4).text()).toBe('')
   expect(kept(0, 4, 'abcd').text()).toBe('abcd')
   expect(kept(3, 3, 'é', 'é').text()).toBe('éé')
 })
 
-test('of more it keeps both ends and says how much is gone', () => {
+test('longer output keeps its beginning and end and reports how many bytes are missing', () => {
   expect(kept(2, 3, 'abcdefghij').text()).toBe('ab\n… 5 bytes left out …\nhij')
   expect(kept(2, 3, ...'abcdefghij').text()).toBe('ab\n… 5 bytes left out …\nhij')
   expect(kept(0, 3, 'abcdef').text()).toBe('… 3 bytes left out …\ndef')
 })
 
-test('does not break a letter at its edges', () => {
+test('output is never cut inside a character', () => {
   expect(kept(3, 3, 'ééééé').text()).toBe('é\n… 4 bytes left out …\né')
 })
 
-test('holds little of much', () => {
+test('output of 288,890 bytes is held in about 2,000', () => {
   const output = new KeptOutput(1_000, 1_000)
   for (let i = 0; i < 50_000; i++) output.take(Buffer.from(`${i}\n`))
   expect(output.text().length).toBeLessThan(2_100)

@@ -1,6 +1,9 @@
 import { StringDecoder } from 'node:string_decoder'
 
-/** Whole lines out of pieces; a character may lie on a border. Returns what takes the pieces; without one the last line is given. */
+/**
+ * Returns a function that takes pieces of bytes and emits complete lines.
+ * A character may be split between two pieces. Call it without a piece to emit the last line.
+ */
 export function lineSplitter(take: (line: string) => void): (piece?: Buffer) => void {
   const decoder = new StringDecoder('utf8')
   let parts: string[] = []

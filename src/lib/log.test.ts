@@ -18,7 +18,7 @@ const lines = () =>
     .split('\n')
     .map((line) => JSON.parse(line) as Record<string, unknown>)
 
-test('makes its folder and writes one line of JSON for each entry, for its owner alone', () => {
+test('the log creates its folder and writes one line of JSON per entry with mode 0600', () => {
   const before = process.umask(0)
   try {
     const log = fileLog(path, {})
@@ -35,14 +35,14 @@ test('makes its folder and writes one line of JSON for each entry, for its owner
   expect(statSync(dirname(path)).mode & 0o777).toBe(0o700)
 })
 
-test('keeps what is meant for searching faults only when asked to', () => {
+test('the log keeps debug entries only with BATON_LOG=debug', () => {
   fileLog(path, {})('debug', 'hidden')
   fileLog(path, { BATON_LOG: 'debug' })('debug', 'shown')
   fileLog(path, { BATON_LOG: 'nonsense' })('debug', 'hidden too')
   expect(lines().map((line) => line.text)).toEqual(['shown'])
 })
 
-test('is rotated once, so that it never grows without bound', () => {
+test('the log is rotated at 2 MB and keeps one old file', () => {
   mkdirSync(dirname(path))
   writeFileSync(path, 'x'.repeat(2_000_001))
   writeFileSync(`${path}.1`, 'older')
@@ -54,7 +54,7 @@ test('is rotated once, so that it never grows without bound', () => {
   expect(readdirSync(dirname(path)).sort()).toEqual(['baton.log', 'baton.log.1'])
 })
 
-test('never disturbs anybody when it cannot be written', () => {
+test('the log never throws when it cannot be written', () => {
   writeFileSync(join(folder, 'state'), 'a file where the folder should be')
   expect(() => fileLog(path, {})('error', 'lost')).not.toThrow()
   expect(readFileSync(join(folder, 'state'), 'utf8')).toBe('a file where the folder should be')

@@ -6,7 +6,10 @@ export type Log = (level: 'debug' | 'info' | 'warn' | 'error', text: string, fie
 
 const MAX_BYTES = 2_000_000
 
-/** A log file of mode 0600, rotated once. A log that cannot be written is given up silently: it must never disturb a client. */
+/**
+ * Creates a log that appends to a file of mode 0600 and rotates it once.
+ * Write errors are ignored, because logging must never disturb a client.
+ */
 export function fileLog(path: string, env: Record<string, string | undefined> = process.env): Log {
   const debug = env.BATON_LOG === 'debug'
   return (level, text, fields) => {
@@ -27,8 +30,8 @@ export function fileLog(path: string, env: Record<string, string | undefined> = 
 }
 
 /**
- * Appends to a file or link of this user. In a folder that others can write to, one of theirs may
- * lead to a file of the user's or let them read along: it is left alone.
+ * Appends to a file or link of this user. A file of another user is left alone: in a folder
+ * that others can write, it may link to a file of this user or let them read the log.
  */
 function append(path: string, line: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false })

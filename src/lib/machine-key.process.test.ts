@@ -27,18 +27,18 @@ afterEach(() => rmSync(root, { recursive: true, force: true }))
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
 
-function refusal(): BatonError {
+function readRefusal(): BatonError {
   try {
     machineKey(file)
   } catch (error) {
     expect(error).toBeInstanceOf(BatonError)
     return error as BatonError
   }
-  throw new Error('it was not refused')
+  throw new Error('the key was not refused')
 }
 
 describe('the key of a machine', () => {
-  test('is 32 bytes, the same whenever it is asked for, and another on another machine', () => {
+  test('the machine key has 32 bytes, never changes, and differs between machines', () => {
     const key = machineKey(file)
     expect(key).toHaveLength(32)
     expect(machineKey(file)).toEqual(key)
@@ -46,7 +46,7 @@ describe('the key of a machine', () => {
     expect(readdirSync(join(root, 'home'))).toEqual(['key'])
   })
 
-  test.each([0o000, 0o077, 0o777])('is for its owner alone under umask %o', (umask) => {
+  test.each([0o000, 0o077, 0o777])('the machine key has mode 0600 under umask %o', (umask) => {
     const before = process.umask(umask)
     try {
       machineKey(file)
@@ -56,7 +56,7 @@ describe('the key of a machine', () => {
     expect([modeOf(file), modeOf(join(root, 'home'))]).toEqual(['600', '700'])
   })
 
-  test('leaves a folder that was there as it is, and closes a key that others could read', () => {
+  test('creating the key keeps the mode of an existing folder and closes a key that others could read', () => {
     mkdirSync(join(root, 'home'))
     chmodSync(join(root, 'home'), 0o755)
     const key = machineKey(file)
@@ -65,7 +65,7 @@ describe('the key of a machine', () => {
     expect([modeOf(file), modeOf(join(root, 'home'))]).toEqual(['600', '755'])
   })
 
-  test('may lie elsewhere, behind a link, also before it is made', () => {
+  test('the machine key may be behind a link, also before it exists', () => {
     mkdirSync(join(root, 'home'))
     symlinkSync('../elsewhere', file)
     const key = machineKey(file)
@@ -78,10 +78,10 @@ describe('the key of a machine', () => {
     ['too long', Buffer.from('ab'.repeat(33))],
     ['zeros, as a power cut may leave it', Buffer.alloc(65)],
     ['something else', Buffer.from('this is no key, but it is as long as one would have to be, here\n')],
-  ])('a file that is %s is told as damage and left as it is', (_, bytes) => {
+  ])('a key file that is %s is reported as damaged and left unchanged', (_, bytes) => {
     mkdirSync(join(root, 'home'))
     writeFileSync(file, bytes)
-    const error = refusal()
+    const error = readRefusal()
     expect(error.message).toContain(file)
     expect(error.message).toContain('damaged')
     expect(error.hint).toContain('untrusted')
@@ -89,16 +89,16 @@ describe('the key of a machine', () => {
     expect(readdirSync(join(root, 'home'))).toEqual(['key'])
   })
 
-  test('a folder in its place, and a file in the place of its folder, are told', () => {
+  test('a folder in place of the key, or a file in place of its folder, is reported', () => {
     mkdirSync(file, { recursive: true })
-    expect(refusal().message).toContain('cannot be read')
+    expect(readRefusal().message).toContain('cannot be read')
     writeFileSync(join(root, 'flat'), '')
     file = join(root, 'flat', 'key')
-    expect(refusal().message).toContain(file)
+    expect(readRefusal().message).toContain(file)
   })
 })
 
-test('twenty processes that ask at the same moment get one key, thirty times over, and nothing else is left behind', async () => {
+test('twenty processes that create a key at the same moment get the same key, thirty times in a row', async () => {
   const bundle = join(root, 'key.mjs')
   const entry = new URL('machine-key.ts', import.meta.url).pathname
   await build({

@@ -4,15 +4,16 @@ import { FileChanged, removeLeftovers, writeFileAtomic } from './atomic-file.js'
 import { BatonError, codeOf, reasonOf } from './errors.js'
 import { makePrivateFolder } from './private-folder.js'
 
-/** There is no key that could be used. */
+/** Thrown when the key that signs briefs is missing, unreadable or damaged. */
 export class KeyTrouble extends BatonError {}
 
 const BYTES = 32
 const WHOLE = /^[0-9a-f]{64}\n?$/
 
 /**
- * The secret by which this machine knows its own briefs, made when it is first asked for; of several processes that ask at once, all get the
- * same. A file that does not hold one is never replaced: everything signed before would become untrusted.
+ * Returns the secret that signs briefs of this machine, and creates it on first use.
+ * Processes that ask at the same time get the same key.
+ * A damaged file is never replaced, because all existing briefs would become untrusted.
  */
 export function machineKey(file: string): Buffer {
   const known = readKey(file)
@@ -20,7 +21,7 @@ export function machineKey(file: string): Buffer {
   try {
     makePrivateFolder(dirname(file))
     removeLeftovers(dirname(file))
-    // The global, because importing node:crypto costs milliseconds where the key is only read.
+    // The global `crypto` is used, because importing node:crypto costs milliseconds on every read.
     const key = Buffer.from(crypto.getRandomValues(new Uint8Array(BYTES)))
     writeFileAtomic(file, `${key.toString('hex')}\n`, { mode: 0o600, expect: null })
     return key
@@ -34,7 +35,7 @@ export function machineKey(file: string): Buffer {
   }
 }
 
-/** null: there is none yet. */
+/** Reads the key. Null when there is none yet. */
 function readKey(file: string): Buffer | null {
   let text: string
   try {
@@ -65,6 +66,6 @@ function closeToOthers(file: string): void {
     const mode = statSync(file).mode & 0o777
     if ((mode & 0o077) !== 0) chmodSync(file, mode & 0o700)
   } catch {
-    return // somebody else's file: it could be read, and that is all that was asked
+    return // another user owns the file; reading it was all that was needed
   }
 }

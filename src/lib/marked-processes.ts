@@ -2,8 +2,11 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { platform } from 'node:os'
 
-/** Processes of this user whose environment holds `name=value`. What they start inherits it, whatever group or parent it has. */
-export function marked(mark: string): number[] {
+/**
+ * Returns the processes of this user whose environment contains `name=value`.
+ * Child processes inherit it, whatever their group or parent.
+ */
+export function processesMarkedWith(mark: string): number[] {
   return platform() === 'linux' ? markedInProc(mark) : markedByPs(mark)
 }
 
@@ -14,7 +17,7 @@ function markedInProc(mark: string): number[] {
       const environment = readFileSync(`/proc/${name}/environ`, 'latin1')
       return environment.split('\0').includes(mark) ? [Number(name)] : []
     } catch {
-      // Another user's, or gone meanwhile.
+      // The process belongs to another user or has ended.
       return []
     }
   })

@@ -29,7 +29,7 @@ const refusal = (path: string): unknown => {
   return 'refused' in read ? [read.refused, read.kind] : read.bytes.toString()
 }
 
-test('a file is read up to a bound, and the answer says whether there is more', () => {
+test('a named file is read up to a limit, and the result says whether there is more', () => {
   const file = join(newFolder(), 'x')
   writeFileSync(file, 'abcdef')
   expect(readNamedFile(file, { owner: 'this-user', most: 4 })).toMatchObject({ bytes: Buffer.from('abcd'), more: true })
@@ -38,7 +38,7 @@ test('a file is read up to a bound, and the answer says whether there is more', 
   expect(sizeOfNamedFile(file, 'this-user')).toBe(6)
 })
 
-test('pipes, folders and devices are refused without being opened', () => {
+test('pipes, folders and devices at a named path are refused without being opened', () => {
   const folder = newFolder()
   execFileSync('mkfifo', [join(folder, 'pipe')])
   symlinkSync('/dev/zero', join(folder, 'zero'))
@@ -54,7 +54,7 @@ test('a path that no file can have is refused as missing', () => {
     expect(refusal(path)).toEqual(['missing', null])
 })
 
-test('a link is followed unless the caller refuses links', () => {
+test('a link at a named path is followed unless the caller refuses links', () => {
   const folder = newFolder()
   writeFileSync(join(folder, 'file'), 'text')
   symlinkSync('file', join(folder, 'link'))
@@ -68,7 +68,7 @@ test('a link that leads to itself is refused as unreadable', () => {
   expect(refusal(link)).toEqual(['unreadable', null])
 })
 
-test('a sparse file of 3 GB costs only the bytes that were asked for', () => {
+test('reading 10 bytes of a sparse file of 3 GB returns only those bytes', () => {
   const file = join(newFolder(), 'x')
   const fd = openSync(file, 'w')
   ftruncateSync(fd, 3 * 1024 ** 3)
@@ -76,11 +76,11 @@ test('a sparse file of 3 GB costs only the bytes that were asked for', () => {
   expect(readNamedFile(file, { owner: 'this-user', most: 10 })).toMatchObject({ bytes: Buffer.alloc(10), more: true })
 })
 
-test.skipIf(!existsSync('/proc/self/status'))('a file of /proc, which says that it is empty, is read as empty', () => {
+test.skipIf(!existsSync('/proc/self/status'))('a file of /proc, which reports size 0, is read as empty', () => {
   expect(refusal('/proc/self/status')).toBe('')
 })
 
-test.skipIf(!isRoot)('a file of another user is refused where it must be this user’s own', () => {
+test.skipIf(!isRoot)('a file of another user is refused unless any owner is allowed', () => {
   const file = join(newFolder(), 'x')
   writeFileSync(file, 'text')
   chownSync(file, 65_534, 65_534)
@@ -89,7 +89,7 @@ test.skipIf(!isRoot)('a file of another user is refused where it must be this us
   expect(readNamedText(file, { owner: 'anyone', most: 100 })).toBe('text')
 })
 
-test('the names in a folder are sorted and bounded, and a file has none', () => {
+test('the names in a folder are sorted and limited, and a file has none', () => {
   const folder = newFolder()
   for (const name of ['c', 'a', 'b']) mkdirSync(join(folder, name))
   writeFileSync(join(folder, 'd'), '')

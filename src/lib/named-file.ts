@@ -13,42 +13,44 @@ import { codeOf, reasonOf } from './errors.js'
 
 /**
  * Opens files whose path came from elsewhere: a signal, a transcript, a repository, a project, a
- * client's registry. Anything may lie at such a path, so:
+ * client's registry. Anything may be at such a path, so these rules apply:
  *
- * - only regular files are opened: opening a pipe waits for a writer, and some devices act on being
- *   opened;
- * - the open itself never waits (O_NONBLOCK), and the descriptor is checked again, because the path
- *   may lead elsewhere by then;
- * - the owner is checked where the file must be this user's own, because root can read what any
- *   user named;
- * - never more is read than the size that the descriptor had when it was opened. A file that grows
- *   cannot keep the reader busy, and the endless files of /proc (`kmsg`, `self/mem`) have size 0.
+ * - Only regular files are opened: opening a pipe waits for a writer, and some devices act on it.
+ * - The open never waits (O_NONBLOCK), and the descriptor is checked again, because the path may
+ *   lead elsewhere by then.
+ * - The owner is checked if the file must be this user's own, because root can read every file.
+ * - At most as many bytes are read as the file had when it was opened. A growing file cannot keep
+ *   the reader busy, and the endless files of /proc (`kmsg`, `self/mem`) have size 0.
  *
- * A network file system that does not answer still blocks: nothing in Node bounds that.
+ * A network file system that does not answer still blocks, because Node has no limit for that.
  */
 
 /**
- * Whose files are accepted. `this-user`: transcripts and what lies beside them.
- * `this-user-or-root`: settings, which an administrator or a package manager may own. `anyone`:
- * files in a project, which several users may share.
+ * Whose files are accepted.
+ *
+ * this-user          transcripts and the files beside them
+ * this-user-or-root  settings, which an administrator or a package manager may own
+ * anyone             files in a project, which several users may share
  */
 export type FileOwner = 'this-user' | 'this-user-or-root' | 'anyone'
 
+/** Why a file was not opened. */
 export interface RefusedFile {
   refused: 'missing' | 'not-a-file' | 'other-owner' | 'unreadable'
   /** A sentence that names the file. */
   reason: string
   /**
-   * The kind of thing that lies there instead of a file, as "a pipe"; null when it is a file or
-   * nothing.
+   * The kind of entry found instead of a file, such as "a pipe".
+   * Null when the path leads to a file or to nothing.
    */
   kind: string | null
-  /** The system's error code; null: the file was refused by rule, or the error had no code. */
+  /** The system's error code. Null when a rule refused the file, or the error had no code. */
   code: string | null
 }
 
+/** A file that passed all checks. */
 export interface OpenedFile {
-  /** To be closed by the caller. */
+  /** File descriptor; the caller closes it. */
   fd: number
   stats: Stats
 }
@@ -57,7 +59,10 @@ const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY
 const MISSING = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE']
 const CHUNK = 64 * 1024
 
-/** `links: 'refuse'`: the last part of the path must not be a symbolic link. */
+/**
+ * Opens a file by the rules above.
+ * `links: 'refuse'`: the last part of the path must not be a symbolic link.
+ */
 export function openNamedFile(
   path: string,
   owner: FileOwner,
@@ -80,7 +85,7 @@ export function openNamedFile(
   }
 }
 
-/** Checks what lies at a path without opening it. */
+/** Checks a path by the rules above without opening the file. */
 export function lookAtNamedFile(path: string, owner: FileOwner): Stats | RefusedFile {
   try {
     const stats = statSync(path, { throwIfNoEntry: false })
@@ -90,7 +95,7 @@ export function lookAtNamedFile(path: string, owner: FileOwner): Stats | Refused
   }
 }
 
-/** Size of a file that may be opened; null when it may not. */
+/** Returns the size of a file that may be opened. Null when it may not. */
 export function sizeOfNamedFile(path: string, owner: FileOwner): number | null {
   const looked = lookAtNamedFile(path, owner)
   return 'refused' in looked ? null : looked.size
@@ -113,15 +118,18 @@ export function readNamedFile(
   }
 }
 
-/** Text of a small file; null when it may not be opened or is longer than `most` bytes. */
+/**
+ * Reads the text of a small file. Null when it may not be opened or is longer than `most` bytes.
+ */
 export function readNamedText(path: string, limits: { owner: FileOwner; most: number }): string | null {
   const read = readNamedFile(path, limits)
   return 'refused' in read || read.more ? null : read.bytes.toString('utf8')
 }
 
 /**
- * Names in a folder of this owner, sorted, at most `most` of them; none when there is no such
- * folder. Bounded, because a signal may name a folder with millions of entries.
+ * Returns at most `most` names in a folder of this owner, sorted. Empty when there is no such
+ * folder.
+ * The limit is needed because a signal may name a folder with millions of entries.
  */
 export function namesInFolder(path: string, most: number, owner: FileOwner = 'this-user'): string[] {
   try {

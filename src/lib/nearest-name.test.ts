@@ -14,21 +14,21 @@ describe('nearestName', () => {
     ['hand_off', 'handoff'],
     ['enabld', 'enabled'],
     ['preset', 'presets'],
-  ])('takes %s for %s', (written, meant) => {
+  ])('the misspelled name %s is matched to %s', (written, meant) => {
     expect(nearestName(written, keys)).toBe(meant)
   })
 
-  test('suggests nothing when no name is near', () => {
+  test('no name is suggested when none is near', () => {
     expect(nearestName('colour', keys)).toBeNull()
     expect(nearestName('', keys)).toBeNull()
     expect(nearestName('levels', [])).toBeNull()
   })
 
-  test('prefers the nearer of two near names', () => {
+  test('the nearer of two near names is suggested', () => {
     expect(nearestName('keep_day', ['keep_bytes', 'keep_days'])).toBe('keep_days')
   })
 
-  test('a name of a megabyte is near to none, and a known one of a megabyte too', () => {
+  test('a name of a megabyte is near to none, and a known name of a megabyte is skipped', () => {
     const long = 'x'.repeat(1_000_000)
     expect(nearestName(long, keys)).toBeNull()
     expect(nearestName('levles', [long, ...keys])).toBe('levels')

@@ -1,4 +1,7 @@
-/** The known name a person most likely meant, or null when none is near enough to suggest. Case, `-`, `_` and spaces do not count. */
+/**
+ * Returns the known name that the user most likely meant. Null when none is near enough.
+ * Case, `-`, `_` and spaces are ignored.
+ */
 export function nearestName(written: string, known: readonly string[]): string | null {
   const from = plain(written)
   let best: string | null = null
@@ -6,7 +9,7 @@ export function nearestName(written: string, known: readonly string[]): string |
   for (const name of known) {
     const to = plain(name)
     const most = Math.max(1, Math.floor(Math.max(from.length, to.length) / 3))
-    // Every character that one name has more than the other costs a step.
+    // A difference in length costs one edit per character, so such names cannot be near.
     if (Math.abs(from.length - to.length) > most) continue
     const steps = distance(from, to)
     if (steps < least && steps <= most) {
@@ -24,7 +27,10 @@ function plain(name: string): string {
     .slice(0, 64)
 }
 
-/** Edit distance in which two swapped neighbours cost one step: the commonest slip of the hand. */
+/**
+ * Edit distance in which two swapped neighbours cost one step, because that is the most common
+ * typo.
+ */
 function distance(a: string, b: string): number {
   let before: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, column) => column)

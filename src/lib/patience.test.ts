@@ -3,7 +3,7 @@ import { patience } from './patience.js'
 
 afterEach(() => void vi.unstubAllEnvs())
 
-test('a time limit is multiplied by BATON_PATIENCE, and unchanged where that is not set or no number from 1 to 99', () => {
+test('a time limit is multiplied by BATON_PATIENCE if that is a number from 1 to 99', () => {
   vi.stubEnv('BATON_PATIENCE', undefined)
   expect(patience(200)).toBe(200)
   vi.stubEnv('BATON_PATIENCE', '10')

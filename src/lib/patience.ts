@@ -1,8 +1,7 @@
 /**
- * A time limit after which Baton gives up waiting for another program, in milliseconds. Multiplied
- * by BATON_PATIENCE (1 to 99), which tests and the demo set so that a busy machine does not change
- * what they see. Unchanged where the variable is not set, as everywhere else. The launcher does the
- * same.
+ * Scales the time limit for waiting for another program, in milliseconds.
+ * Tests and the demo set BATON_PATIENCE (1 to 99), so that a slow machine changes no result.
+ * Without the variable the limit is unchanged. The launcher does the same.
  */
 export function patience(ms: number): number {
   const times = process.env.BATON_PATIENCE ?? ''

@@ -13,18 +13,21 @@ afterEach(() => rmSync(root, { recursive: true, force: true }))
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
 
 describe('a folder for the owner alone', () => {
-  test.each([0o000, 0o022, 0o077, 0o777])('is made with those above it under umask %o', (umask) => {
-    const path = join(root, 'a', 'b', 'c')
-    const before = process.umask(umask)
-    try {
-      makePrivateFolder(path)
-    } finally {
-      process.umask(before)
-    }
-    expect([path, dirname(path), dirname(dirname(path))].map(modeOf)).toEqual(['700', '700', '700'])
-  })
+  test.each([0o000, 0o022, 0o077, 0o777])(
+    'a private folder and its missing parents are created with mode 0700 under umask %o',
+    (umask) => {
+      const path = join(root, 'a', 'b', 'c')
+      const before = process.umask(umask)
+      try {
+        makePrivateFolder(path)
+      } finally {
+        process.umask(before)
+      }
+      expect([path, dirname(path), dirname(dirname(path))].map(modeOf)).toEqual(['700', '700', '700'])
+    },
+  )
 
-  test('stays as it is when it is there, unless it is to be kept private; then it is closed, never opened', () => {
+  test('an existing folder keeps its mode, unless it must be private, and permissions are never added', () => {
     const path = join(root, 'a')
     mkdirSync(path)
     chmodSync(path, 0o755)
@@ -37,7 +40,7 @@ describe('a folder for the owner alone', () => {
     expect(modeOf(path)).toBe('500')
   })
 
-  test('may be reached through a link, and is refused where a file is', () => {
+  test('a private folder may be reached through a link and is refused in place of a file', () => {
     mkdirSync(join(root, 'real'))
     symlinkSync('real', join(root, 'link'))
     makePrivateFolder(join(root, 'link', 'in'))

@@ -2,13 +2,16 @@ import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { codeOf } from './errors.js'
 
-/** Makes a folder, and those above it that are missing, for the owner alone whatever the umask says. What is there stays as it is. */
+/**
+ * Creates a folder and its missing parents with mode 0700, whatever the umask.
+ * An existing folder keeps its mode.
+ */
 export function makePrivateFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 })
   } catch (error) {
     if (codeOf(error) === 'EEXIST' && statSync(path, { throwIfNoEntry: false })?.isDirectory()) return
-    // A folder that is there and lets nothing be made in it, such as /proc, says ENOENT too.
+    // ENOENT with an existing parent means that nothing can be created there, as in /proc.
     if (codeOf(error) !== 'ENOENT' || existsSync(dirname(path))) throw error
     makePrivateFolder(dirname(path))
     makePrivateFolder(path)
@@ -17,7 +20,10 @@ export function makePrivateFolder(path: string): void {
   chmodSync(path, 0o700)
 }
 
-/** The same, and one that is there is closed to others. Only for folders that are Baton's own. */
+/**
+ * Creates a private folder, and removes the access of others from an existing one.
+ * Only for folders that belong to Baton.
+ */
 export function keepFolderPrivate(path: string): void {
   makePrivateFolder(path)
   const mode = statSync(path).mode & 0o777

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
-import { ancestorsOf, commandLine, isAlive, ownProcess, processesWith, processInfo } from './process-info.js'
+import { ancestorsOf, commandLine, isAlive, ownProcess, processesWithVariable, processInfo } from './process-info.js'
 
-test('a running process is told by its start, and gone when it has ended', async () => {
+test('a running process is identified by its start time, and counts as gone once it ended', async () => {
   const before = Date.now()
   const child = spawn('sleep', ['60'])
   await once(child, 'spawn')
@@ -17,7 +17,7 @@ test('a running process is told by its start, and gone when it has ended', async
   expect(isAlive(info)).toBe(false)
 })
 
-test('the arguments are those the process was started with', async () => {
+test('the command line of a process has the arguments it was started with', async () => {
   const child = spawn('sleep', ['61'])
   await once(child, 'spawn')
   expect(commandLine(child.pid!)?.slice(-1)).toEqual(['61'])
@@ -25,12 +25,12 @@ test('the arguments are those the process was started with', async () => {
   await once(child, 'exit')
 })
 
-test('no process, no answer', () => {
+test('a pid without a process has no information and no command line', () => {
   expect(processInfo(2 ** 30)).toBeNull()
   expect(commandLine(2 ** 30)).toBeNull()
 })
 
-test('a process of this user is its own, and the one that started it is among its ancestors', async () => {
+test('a child process belongs to this user and has its parent among its ancestors', async () => {
   const child = spawn('sleep', ['62'])
   await once(child, 'spawn')
   expect(ownProcess(child.pid!)).toMatchObject({ pid: child.pid, owner: process.geteuid!() })
@@ -39,20 +39,20 @@ test('a process of this user is its own, and the one that started it is among it
   await once(child, 'exit')
 })
 
-test.runIf(process.geteuid?.() !== 0)('a process of root is not one of this user', () => {
+test.runIf(process.geteuid?.() !== 0)('a process of root does not count as one of this user', () => {
   expect(ownProcess(1)).toBeNull()
 })
 
 test.runIf(process.platform === 'linux')(
-  'finds processes by an entry of their environment, until they end',
+  'processes are found by an entry of their environment, until they end',
   async () => {
     const entry = `BATON_HOME=/nowhere/${process.pid}`
-    expect(processesWith(entry)).toEqual([])
+    expect(processesWithVariable(entry)).toEqual([])
     const child = spawn('sleep', ['300'], { stdio: 'ignore', env: { ...process.env, BATON_HOME: entry.slice(11) } })
     await once(child, 'spawn')
-    expect(processesWith(entry)).toEqual([child.pid])
+    expect(processesWithVariable(entry)).toEqual([child.pid])
     child.kill('SIGKILL')
     await once(child, 'exit')
-    expect(processesWith(entry)).toEqual([])
+    expect(processesWithVariable(entry)).toEqual([])
   },
 )

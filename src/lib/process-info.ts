@@ -1,38 +1,45 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { platform, uptime } from 'node:os'
 import { codeOf } from './errors.js'
-import { rememberFor } from './remember.js'
+import { cacheFor } from './remember.js'
 
-/** A process told apart from any later one that got the same pid. */
+/** A process, distinguished from later ones that get the same pid. */
 export interface ProcessIdentity {
   pid: number
-  /** Opaque; equal only for the same process. */
+  /** Opaque value that is equal only for the same process. */
   startedAt: string
 }
 
 interface ProcessInfo extends ProcessIdentity {
-  /** About when it started, milliseconds since the epoch; null: not known. */
+  /** Approximate start time, milliseconds since 1970. Null when unknown. */
   startedAtMs: number | null
-  /** The user id it runs as (the effective one); null: not known. */
+  /** Effective user id of the process. Null when unknown. */
   owner: number | null
 }
 
 const TICKS_PER_SECOND = 100
 
-/** null: no such process (a zombie counts as gone). No subprocess on Linux. */
+/**
+ * Returns information about a process. Null when it does not exist or is a zombie.
+ * On Linux this starts no subprocess.
+ */
 export function processInfo(pid: number): ProcessInfo | null {
-  return remembered(String(pid), () => look(pid))
+  return remembered(String(pid), () => readProcess(pid))
 }
 
-const look = (pid: number): ProcessInfo | null => (platform() === 'linux' ? fromProc(pid) : fromPs(pid))
-
-/** A server is asked about the same processes thousands of times a second, and on macOS every answer starts `ps`. */
-const remembered = rememberFor<ProcessInfo | null>(5_000, 1024)
+const readProcess = (pid: number): ProcessInfo | null => (platform() === 'linux' ? fromProc(pid) : fromPs(pid))
 
 /**
- * The process, if it runs as this user. Null when it runs as another user, is gone, or its owner
- * cannot be told. Every process id that a signal names passes through here, so that nobody can make
- * Baton read, type into or start anything of another user's process.
+ * Cached for 5 seconds: a server asks about the same processes thousands of times a second,
+ * and on macOS every lookup starts `ps`.
+ */
+const remembered = cacheFor<ProcessInfo | null>(5_000, 1024)
+
+/**
+ * Returns a process if it runs as this user. Null for another user, a dead process or an unknown
+ * owner.
+ * Every pid in a signal is checked here, so that no signal can make Baton read from,
+ * type into or start anything of another user's process.
  */
 export function ownProcess(pid: number): ProcessInfo | null {
   const info = processInfo(pid)
@@ -42,8 +49,7 @@ export function ownProcess(pid: number): ProcessInfo | null {
 const MOST_ANCESTORS = 64
 
 /**
- * Process ids of the parent, its parent and so on, up to but without the first process of the
- * system.
+ * Returns the pids of the parent, its parent and so on, without the first process of the system.
  */
 export function ancestorsOf(pid: number): number[] {
   const found: number[] = []
@@ -59,15 +65,16 @@ function parentOf(pid: number): number {
   }
 }
 
+/** Returns true while this very process runs; a later process with the same pid does not count. */
 export function isAlive(identity: ProcessIdentity): boolean {
-  return look(identity.pid)?.startedAt === identity.startedAt
+  return readProcess(identity.pid)?.startedAt === identity.startedAt
 }
 
 /**
- * Other processes of this user whose environment holds an entry such as `BATON_HOME=/x`. None where
- * the system does not show environments, as on macOS.
+ * Returns other processes of this user whose environment has an entry such as `BATON_HOME=/x`.
+ * Empty on systems that do not show environments, such as macOS.
  */
-export function processesWith(entry: string): number[] {
+export function processesWithVariable(entry: string): number[] {
   return namesIn('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
     .filter((name) => environmentOf(name).includes(entry))
@@ -82,7 +89,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** Empty for a process that is gone or of another user. */
+/** Reads the environment of a process. Empty when it has ended or belongs to another user. */
 function environmentOf(pid: string): string[] {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
@@ -91,7 +98,7 @@ function environmentOf(pid: string): string[] {
   }
 }
 
-/** Whether any process bears this pid now. */
+/** Returns true while any process has this pid. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -101,7 +108,7 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/** The arguments a process was started with, its own name first; null: not to be had. */
+/** Returns the arguments of a process, its program first. Null when they cannot be read. */
 export function commandLine(pid: number): string[] | null {
   try {
     if (platform() !== 'linux') return ps(pid, 'command=').split(/\s+/)
@@ -118,8 +125,8 @@ function fromProc(pid: number): ProcessInfo | null {
     const ticks = fields[19]
     if (fields[0] === 'Z' || ticks === undefined) return null
     const startedAtMs = Date.now() - uptime() * 1000 + (Number(ticks) / TICKS_PER_SECOND) * 1000
-    // Unlike the files in it, the folder belongs to the effective user also when the process may
-    // not be dumped (proc(5)).
+    // The folder's owner is the effective user even if the process may not be dumped;
+    // the owner of the files in it is not (proc(5)).
     const owner = statSync(`/proc/${pid}`).uid
     return { pid, startedAt: ticks, startedAtMs: Number.isFinite(startedAtMs) ? startedAtMs : null, owner }
   } catch {
@@ -128,8 +135,8 @@ function fromProc(pid: number): ProcessInfo | null {
 }
 
 /**
- * The fields of `/proc/<pid>/stat` behind the name: state, parent, … The name is in brackets and
- * may hold anything, also brackets.
+ * Returns the fields of `/proc/<pid>/stat` behind the name: state, parent, …
+ * The name is in brackets and may itself contain brackets.
  */
 function statFields(pid: number): string[] {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
@@ -148,7 +155,7 @@ function fromPs(pid: number): ProcessInfo | null {
 }
 
 function ps(pid: number, column: string): string {
-  // Not imported: only macOS comes here, and the module costs every hook three milliseconds.
+  // Loaded on demand: only macOS needs the module, and it costs every hook three milliseconds.
   const { execFileSync } = process.getBuiltinModule('node:child_process')
   return execFileSync('ps', ['-o', column, '-p', String(pid)], {
     encoding: 'utf8',

@@ -4,7 +4,11 @@ import { platform } from 'node:os'
 import { basename, isAbsolute } from 'node:path'
 import { commandLine } from './process-info.js'
 
-/** What started a process, so that another like it can be: its program, and the script it runs if that is an interpreter. null: not to be had, or replaced on disk since. */
+/**
+ * Returns the program of a process, and its script if that program is an interpreter,
+ * so that another process of its kind can be started.
+ * Null when it cannot be read, or the file was replaced since.
+ */
 export function programOf(pid: number): string[] | null {
   const program = executableOf(pid)
   if (program === null || !existsSync(program)) return null
@@ -23,7 +27,7 @@ function executableOf(pid: number): string | null {
   }
 }
 
-/** The environment a process was started with; null: not to be had. */
+/** Returns the environment that a process was started with. Null when it cannot be read. */
 export function environmentOf(pid: number): Record<string, string> | null {
   if (platform() !== 'linux') return null
   try {

@@ -7,5 +7,5 @@ export interface ProgramContext {
   now(): Date
 }
 
-/** The hook's engine, which also does background work. */
+/** Path of the hook's engine, which also does background work. */
 export const engineOf = ({ program }: Pick<ProgramContext, 'program'>): string => join(program, 'hook-engine.cjs')

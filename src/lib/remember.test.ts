@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { rememberFor } from './remember.js'
+import { cacheFor } from './remember.js'
 
-test('an answer is kept for a moment and then asked for again', () => {
+test('a cached answer is used until it expires', () => {
   let now = 0
   let asked = 0
-  const remember = rememberFor<number>(1000, 10, () => now)
+  const remember = cacheFor<number>(1000, 10, () => now)
   const ask = () => remember('one', () => ++asked)
   expect([ask(), ask()]).toEqual([1, 1])
   now = 999
@@ -13,9 +13,9 @@ test('an answer is kept for a moment and then asked for again', () => {
   expect([ask(), ask()]).toEqual([2, 2])
 })
 
-test('nothing known is an answer too', () => {
+test('an answer of null is cached too', () => {
   let asked = 0
-  const remember = rememberFor<null>(1000, 10, () => 0)
+  const remember = cacheFor<null>(1000, 10, () => 0)
   const ask = () => {
     asked++
     return null
@@ -24,9 +24,9 @@ test('nothing known is an answer too', () => {
   expect(asked).toBe(1)
 })
 
-test('is bounded: the longest unasked goes first', () => {
+test('a full cache drops the oldest answer', () => {
   const asked: string[] = []
-  const remember = rememberFor<string>(1000, 2, () => 0)
+  const remember = cacheFor<string>(1000, 2, () => 0)
   const ask = (key: string) =>
     remember(key, () => {
       asked.push(key)
@@ -36,8 +36,8 @@ test('is bounded: the longest unasked goes first', () => {
   expect(asked).toEqual(['a', 'b', 'c', 'a'])
 })
 
-test('a question that fails is asked again', () => {
-  const remember = rememberFor<number>(1000, 2, () => 0)
+test('a failed question is not cached', () => {
+  const remember = cacheFor<number>(1000, 2, () => 0)
   const failing = () => {
     throw new Error('no')
   }

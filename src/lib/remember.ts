@@ -1,5 +1,5 @@
-/** Keeps the answers to a question for a moment, for a process that is asked thousands of times a second. Bounded. */
-export function rememberFor<T>(
+/** Caches answers by key for `ms` milliseconds, at most `most` of them, oldest dropped first. */
+export function cacheFor<T>(
   ms: number,
   most: number,
   clock: () => number = Date.now,

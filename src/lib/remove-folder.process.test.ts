@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { removeFolder } from './remove-folder.js'
 
-test('a folder in which another process still writes is removed whole', async () => {
+test('a folder is removed completely while another process still writes into it', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'baton-remove-'))
   const writes = `const fs = require('node:fs')
     console.log('on')
@@ -20,4 +20,4 @@ test('a folder in which another process still writes is removed whole', async ()
   expect(existsSync(folder)).toBe(false)
 })
 
-test('what is not there is removed', () => removeFolder(join(tmpdir(), 'baton-never-was')))
+test('removing a folder that does not exist succeeds', () => removeFolder(join(tmpdir(), 'baton-never-was')))

@@ -5,8 +5,8 @@ const TRIES = 40
 const PAUSE_MS = 50
 
 /**
- * Removes a folder in which a process may still be writing its last files: `rmSync` tries the folder itself again, but not what
- * has come into it since.
+ * Removes a folder in which a process may still write its last files.
+ * `rmSync` retries the folder itself, but not the files that were added meanwhile.
  */
 export function removeFolder(path: string): void {
   for (let left = TRIES; ; left--) {

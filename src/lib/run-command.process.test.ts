@@ -16,11 +16,11 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 const run = (command: CommandOptions['command'], more: Partial<CommandOptions> = {}) =>
   runCommand({ command, cwd: folder, env: process.env, timeoutMs: 60_000, keep: { head: 0, tail: 100_000 }, ...more })
 const pid = (name: string): number => Number(readFileSync(join(folder, name), 'utf8'))
-/** A child that does not care about being asked to end, and tells its id. */
+/** A child that ignores SIGTERM and writes its pid to a file. */
 const STUBBORN = `sh -c 'trap "" TERM; echo $$ > stubborn; while :; do sleep 0.1; done'`
 const isWritten = (name: string): boolean => existsSync(join(folder, name)) && pid(name) > 0
 
-test('gives back what was printed, the exit code, and its input', async () => {
+test('a command returns its output, its exit code and the input it echoed', async () => {
   expect(await run('cat; echo oops >&2; exit 3', { input: 'hello' })).toMatchObject({
     exitCode: 3,
     stdout: 'hello',
@@ -33,17 +33,17 @@ test('gives back what was printed, the exit code, and its input', async () => {
   expect(await run(['printf', '%s', 'a b'])).toMatchObject({ exitCode: 0, stdout: 'a b' })
 })
 
-test('a program that does not read its input is none the worse', async () => {
+test('a command that does not read its input still succeeds', async () => {
   expect(await run('true', { input: 'x'.repeat(1_000_000) })).toMatchObject({ exitCode: 0 })
 })
 
-test('what cannot be started is told, not thrown', async () => {
+test('a command that cannot be started reports the reason and does not throw', async () => {
   expect((await run(['no-such-program-here'])).trouble).toContain('ENOENT')
   expect((await run('true', { cwd: join(folder, 'gone') })).trouble).toContain('is not there')
   expect(await run('kill -9 $$')).toMatchObject({ exitCode: null, endedBy: 'SIGKILL', trouble: null })
 })
 
-test('a program that prints without end never waits for a reader, and little of it is held', async () => {
+test('a command that prints 10 MB never blocks, and only the configured part is kept', async () => {
   let seen = 0
   const end = await run('head -c 10000000 /dev/zero | tr "\\\\0" x; echo; echo last', {
     onOutput: (chunk) => {
@@ -58,7 +58,7 @@ test('a program that prints without end never waits for a reader, and little of 
 })
 
 describe('at the timeout', () => {
-  test('at its timeout the whole group is ended, also children that do not care about being asked', async () => {
+  test('a timeout kills the whole process group, also children that ignore SIGTERM', async () => {
     const time = holdTime()
     let output = ''
     const running = run(`${STUBBORN} & echo started; wait`, {
@@ -74,7 +74,7 @@ describe('at the timeout', () => {
     await until('the stubborn one is gone', () => !isRunning(pid('stubborn')))
   })
 
-  test('a program that ends when asked is not waited for longer', async () => {
+  test('a command that ends on SIGTERM is not waited for longer', async () => {
     const time = holdTime()
     const graceMs = 1_000_000_000
     const end = await time.pass(run('exec sleep 60', { timeoutMs: 200, graceMs }))
@@ -83,7 +83,7 @@ describe('at the timeout', () => {
   })
 })
 
-test('is ended when it is stopped, and not begun when that was before', async () => {
+test('an aborted command is killed, and a command aborted before its start never runs', async () => {
   const stop = new AbortController()
   const going = run('echo $$ > leader; exec sleep 60', { signal: stop.signal })
   await until('it has begun', () => isWritten('leader'))
@@ -95,14 +95,14 @@ test('is ended when it is stopped, and not begun when that was before', async ()
 })
 
 describe('what is left in the background', () => {
-  test('is not waited for, though it holds the pipes open', async () => {
+  test('a background process that holds the pipes open does not delay the result', async () => {
     const end = await run('sleep 600 & echo $! > left; echo done')
     expect(end).toMatchObject({ exitCode: 0, stdout: 'done\n' })
     expect(isRunning(pid('left'))).toBe(true)
     process.kill(pid('left'), 'SIGKILL')
   })
 
-  test('is ended where that is asked for', async () => {
+  test('a background process is killed when endsGroup is set', async () => {
     const end = await run(`${STUBBORN} & until [ -s stubborn ]; do sleep 0.05; done; echo done`, {
       endsGroup: true,
       graceMs: 100,

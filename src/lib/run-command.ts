@@ -3,49 +3,52 @@ import { existsSync } from 'node:fs'
 import { endGroup } from './end-group.js'
 import { reasonOf } from './errors.js'
 
+/** A program to run and its limits. */
 export interface CommandOptions {
-  /** A text is given to the shell; a list is a program and its arguments. */
+  /** A string is run by the shell; a list is a program and its arguments. */
   command: string | readonly [string, ...string[]]
   cwd: string
   env: NodeJS.ProcessEnv
-  /** null: nothing to read. */
+  /** Standard input. Null or absent for none. */
   input?: string | null
   timeoutMs: number
-  /** How much of each stream's beginning and end is kept. */
+  /** Number of bytes of each stream's beginning and end are kept. */
   keep: { head: number; tail: number }
-  /** Both streams as they come. */
+  /** Receives the chunks of both streams as they arrive. */
   onOutput?(chunk: Buffer): void
-  /** Ended when this is aborted, as at a timeout. */
+  /** Aborting it kills the program, as at a timeout. */
   signal?: AbortSignal
-  /** What the program left running in its group is ended with it, not only at a timeout. */
+  /** Kills processes that the program left running in its group, also without a timeout. */
   endsGroup?: boolean
-  /** From being asked to end to being killed. */
+  /** Time between SIGTERM and SIGKILL. */
   graceMs?: number
 }
 
+/** The end of a program. */
 export interface CommandEnd {
-  /** null: it was ended, or never started. */
+  /** Null when the program was killed or never started. */
   exitCode: number | null
-  /** What ended it; null: it ended by itself. */
+  /** Name of the signal that ended the program. Null when it exited by itself. */
   endedBy: string | null
   timedOut: boolean
   stopped: boolean
   durationMs: number
   stdout: string
   stderr: string
-  /** Why it could not be started; null: it was. */
+  /** Why the program could not be started. Null when it could. */
   trouble: string | null
 }
 
 const GRACE_MS = 2_000
-/** For the last bytes of a pipe that something in the background holds open. */
+/** Time to read the last bytes of a pipe that a background process holds open. */
 const DRAIN_MS = 250
-/** Beyond it a timer fires at once. */
+/** Longest delay of a timer in Node; a longer one fires at once. */
 const LONGEST_MS = 2 ** 31 - 1
 
 /**
- * Runs a program in a process group and session of its own: it has no terminal to ask at, and it ends whole. Never throws, never waits
- * longer than timeout and grace, and never lets the program wait for a reader.
+ * Runs a program in its own session and process group: it has no terminal, and all of it can be
+ * killed.
+ * Never throws, never waits longer than timeout and grace, and never blocks the program's output.
  */
 export async function runCommand(options: CommandOptions): Promise<CommandEnd> {
   const begun = performance.now()
@@ -63,7 +66,7 @@ export async function runCommand(options: CommandOptions): Promise<CommandEnd> {
     ...more,
   })
   if (options.signal?.aborted) return end({ stopped: true })
-  // Starting would fail too, but name the program as what is missing.
+  // Checked first: the error of `spawn` would name the program as missing, not the folder.
   if (!existsSync(options.cwd)) return end({ trouble: `the folder ${options.cwd} is not there` })
   const [program, ...args] = typeof options.command === 'string' ? ['/bin/sh', '-c', options.command] : options.command
   let child: ReturnType<typeof spawn>
@@ -87,7 +90,7 @@ export async function runCommand(options: CommandOptions): Promise<CommandEnd> {
     })
     stream.on('error', () => {})
   }
-  // A program that does not read its input closes the pipe under us: its own affair.
+  // EPIPE is ignored: a program may end without reading its input.
   child.stdin!.on('error', () => {})
   child.stdin!.end(options.input ?? '')
 
@@ -127,13 +130,13 @@ function within(done: Promise<void>, ms: number): Promise<void> {
   })
 }
 
-/** The beginning and the end of what a program prints, however much lies between: never more than `head + tail` bytes are held. */
+/** Keeps the beginning and the end of a program's output, at most `head + tail` bytes in memory. */
 export class KeptOutput {
   private readonly first: Buffer[] = []
   private firstBytes = 0
   private last: Buffer[] = []
   private lastBytes = 0
-  /** All that was printed. */
+  /** Number of bytes printed in total. */
   bytes = 0
 
   constructor(
@@ -153,13 +156,14 @@ export class KeptOutput {
     if (rest.length === 0) return
     this.last.push(Buffer.from(rest))
     this.lastBytes += rest.length
-    // Joined only now and then: a program that prints byte by byte must not cost a copy of the end for each.
+    // Joined only now and then, because joining for every byte of a slow printer would be
+    // expensive.
     if (this.lastBytes <= 2 * this.tail && this.last.length <= 4_096) return
     this.last = [this.end()]
     this.lastBytes = this.last[0]!.length
   }
 
-  /** Bytes that lie between beginning and end and are gone. */
+  /** Number of bytes between beginning and end that were dropped. */
   get dropped(): number {
     return Math.max(0, this.bytes - this.firstBytes - this.tail)
   }

@@ -1,13 +1,14 @@
-/** One word for the shell, whatever is in it. */
-export function quote(word: string): string {
+/** Quotes a text as one word for the shell. */
+export function quoteForShell(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`
 }
 
 const OPERATOR = /^(?:\d?>>?&?\d?|<|\|\||&&|;|\||&|\n)/
 
 /**
- * A command as the words a shell would see, operators among them, `~` and plain variables put in.
- * null: it uses more of the shell than this can follow, so it cannot be one of ours.
+ * Splits a command into the words that a shell would see, including operators.
+ * Expands `~` and plain variables.
+ * Null when the command uses other features of the shell, so it cannot be one of Baton's.
  */
 export function shellWords(command: string, env: Record<string, string | undefined>): string[] | null {
   const words: string[] = []

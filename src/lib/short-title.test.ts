@@ -10,12 +10,12 @@ test('a title is one line of at most 80 characters', () => {
   expect(shortTitle(' \n\t ')).toBeNull()
 })
 
-test('a title cannot steer a terminal or pass for words of Baton', () => {
+test('a title contains no terminal escapes and cannot pass for text of Baton', () => {
   expect(shortTitle('\u001b[2J\u0007red\u001b[31m \u202eback\r\n')).toBe('red back')
   expect(shortTitle('[baton] Stop')).toBe('(baton) Stop')
 })
 
-test('work is called by its agent and work item, and without a work item by its prompt', () => {
+test('work is named by its agent and work item, and without a work item by its prompt', () => {
   const prompt = 'Fix the login.\nThen push.'
   expect(workTitle({ agentName: 'coder', workItem: 'SHOP-12', prompt })).toBe('coder: SHOP-12')
   expect(workTitle({ agentName: null, workItem: 'SHOP-12', prompt })).toBe('SHOP-12')

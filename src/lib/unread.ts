@@ -1,17 +1,17 @@
 /**
- * What was told and not read yet, in order. Nothing is lost on a slow reader and nothing is kept that was read: whoever tells is
- * never made to wait, because a client that waits to be read would also wait with its questions.
+ * A queue that one reader iterates. Pushing never waits and loses nothing; read items are dropped.
+ * A client that had to wait for the reader would also wait with its questions.
  */
-export class Unread<T> implements AsyncIterable<T> {
-  private told: T[] = []
+export class UnboundedQueue<T> implements AsyncIterable<T> {
+  private items: T[] = []
   private over = false
   private read = false
   private wake: () => void = () => {}
 
-  /** After `close` it is dropped. */
-  tell(item: T): void {
+  /** Appends an item. After `close` the item is dropped. */
+  push(item: T): void {
     if (this.over) return
-    this.told.push(item)
+    this.items.push(item)
     this.wake()
   }
 
@@ -21,17 +21,17 @@ export class Unread<T> implements AsyncIterable<T> {
   }
 
   get size(): number {
-    return this.told.length
+    return this.items.length
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<T> {
     if (this.read) throw new Error('the messages of a session may be read once')
     this.read = true
     for (;;) {
-      const batch = this.told.reverse()
-      this.told = []
+      const batch = this.items.reverse()
+      this.items = []
       while (batch.length > 0) yield batch.pop()!
-      if (this.told.length > 0) continue
+      if (this.items.length > 0) continue
       if (this.over) return
       await new Promise<void>((resolve) => {
         this.wake = resolve

@@ -1,4 +1,4 @@
-/** What was promised, or undefined once `ms` have passed. Rejects as the promise does. */
+/** Resolves like the promise, or with undefined after `ms`. Rejects if the promise does. */
 export async function within<T>(ms: number, promised: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<undefined>((resolve) => {

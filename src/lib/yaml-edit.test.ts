@@ -13,13 +13,13 @@ levels:
 notify:
 `
 
-test('a scalar in the place of a scalar changes no other character', () => {
+test('replacing a scalar by a scalar in YAML changes no other character', () => {
   expect(setYamlValue(TEXT, ['handoff', 'mode'], 'ask')).toBe(TEXT.replace('"auto"', 'ask'))
   expect(setYamlValue(TEXT, ['levels', 0, 'at'], '70% of window')).toBe(TEXT.replace('60k', '70% of window'))
   expect(setYamlValue(TEXT, ['handoff', 'mode'], 'a: b # c')).toBe(TEXT.replace('"auto"', '"a: b # c"'))
 })
 
-test('a new key, a list and a key below an empty one are added with all comments and the order kept', () => {
+test('adding keys and lists to YAML keeps all comments and the order', () => {
   for (const [path, value] of [
     [['guards', 'breaker_after'], 4],
     [['presets'], ['quiet']],
@@ -36,13 +36,13 @@ test('a new key, a list and a key below an empty one are added with all comments
   }
 })
 
-test('a file of comments alone, and an empty one, take their first key', () => {
+test('a YAML file that is empty or has only comments accepts its first key', () => {
   expect(setYamlValue('# mine\n#enabled: true\n', ['enabled'], false)).toBe(
     '# mine\n#enabled: true\n\nenabled: false\n',
   )
   expect(setYamlValue('', ['handoff', 'mode'], 'ask')).toBe('handoff:\n  mode: ask\n')
 })
 
-test('a key below a text is refused', () => {
+test('a YAML key below a text is refused', () => {
   expect(() => setYamlValue(TEXT, ['handoff', 'mode', 'x'], 1)).toThrow('mode is not a map')
 })

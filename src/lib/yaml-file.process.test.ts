@@ -12,13 +12,13 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('readYaml', () => {
-  test('reads a file into plain values', () => {
+  test('a YAML file is parsed into plain values', () => {
     const path = join(folder, 'a.yaml')
     writeFileSync(path, 'a: 1\r\nb:\r\n  - x\r\n')
     expect(readYaml(path)).toMatchObject({ value: { a: 1, b: ['x'] }, faults: [] })
   })
 
-  test('names a folder, a pipe, a missing file and an oversized file as faults', () => {
+  test('a folder, a pipe, a missing file and an oversized file are reported as faults', () => {
     mkdirSync(join(folder, 'd.yaml'))
     writeFileSync(join(folder, 'big.yaml'), `a: "${'x'.repeat(64_000)}"\n`)
     expect(readYaml(join(folder, 'd.yaml')).faults[0]?.reason).toBe('is not a file')
@@ -30,11 +30,11 @@ describe('readYaml', () => {
 })
 
 describe('parseYaml', () => {
-  test.each(['', '# only a comment\n', '---\n'])('gives null for the empty file %j', (text) => {
+  test.each(['', '# only a comment\n', '---\n'])('the empty YAML file %j has the value null', (text) => {
     expect(parseYaml('f', text)).toMatchObject({ value: null, faults: [] })
   })
 
-  test('gives the line of every syntax error', () => {
+  test('every YAML syntax error is reported with its line', () => {
     const { value, faults } = parseYaml('f', 'a: 1\na: 2\nb: [1,\n')
     expect(value).toBeUndefined()
     expect(faults[0]).toEqual({ line: 2, reason: 'Map keys must be unique', hint: 'write the key once' })
@@ -47,17 +47,17 @@ describe('parseYaml', () => {
     ['a: 1\n---\nb: 2\n', 2],
     ['a: *nowhere\n', 1],
     ['a: 1\nb: !!js/function x\n', 2],
-  ])('refuses %j at line %i', (text, line) => {
+  ])('the invalid YAML %j is refused at line %i', (text, line) => {
     expect(parseYaml('f', text).faults[0]?.line).toBe(line)
   })
 
-  test('tells that a pattern with a star in front needs quotes', () => {
+  test('a YAML pattern with a leading star is refused with a hint to quote it', () => {
     expect(parseYaml('f', 'when:\n  model: *opus*\n').faults).toEqual([
       { line: 2, reason: '`*opus*` refers to an anchor that is not there', hint: "in quotes it is a text: '*opus*'" },
     ])
   })
 
-  test('refuses aliases that unfold without end', () => {
+  test('YAML aliases that expand without end are refused', () => {
     const rows = Array.from({ length: 12 }, (_, i) => `x${i + 1}: &x${i + 1} [${Array(10).fill(`*x${i}`).join(',')}]`)
     const { value, faults } = parseYaml('f', `x0: &x0 [lol]\n${rows.join('\n')}\n`)
     expect(value).toBeUndefined()
@@ -65,21 +65,21 @@ describe('parseYaml', () => {
   })
 
   test.each([`a: ${'['.repeat(5_000)}`, '- '.repeat(2_000), '? '.repeat(1_000), '{a: '.repeat(1_000)])(
-    'refuses what nests deeper than can be read, before it ends the process (%#)',
+    'YAML nested deeper than 60 levels is refused before it overflows the stack (%#)',
     (text) => {
       expect(parseYaml('f', text).faults).toEqual([{ line: null, reason: 'nests more than 60 deep', hint: '' }])
     },
   )
 
-  test('refuses an anchor that holds itself', () => {
+  test('a YAML anchor that contains itself is refused', () => {
     expect(parseYaml('f', 'levels: &x [*x]\n').faults).toMatchObject([{ reason: 'an anchor holds itself' }])
   })
 
-  test('reads a file with a byte order mark', () => {
+  test('a YAML file with a byte order mark is accepted', () => {
     expect(parseYaml('f', '\uFEFFa: 1\n')).toMatchObject({ value: { a: 1 }, faults: [] })
   })
 
-  test('says nothing on the console about keys that are maps', () => {
+  test('YAML keys that are maps print no warning', () => {
     const warned: unknown[] = []
     const listen = (warning: unknown) => warned.push(warning)
     process.on('warning', listen)
@@ -107,11 +107,11 @@ describe('lineOf', () => {
     [['levels', 1, 'at'], 7],
     [['other', 'deep'], 9],
     [['same', 'deep'], 9],
-  ])('finds %j on line %i', (path, line) => {
+  ])('the YAML key %j is found on line %i', (path, line) => {
     expect(file.lineOf(path)).toBe(line)
   })
 
-  test('falls back to the nearest ancestor that is written, else says it does not know', () => {
+  test('a missing YAML key has the line of its nearest written ancestor, or null', () => {
     expect(file.lineOf(['levels', 1, 'mode'])).toBe(5)
     expect(file.lineOf(['levels', 9])).toBe(2)
     expect(file.lineOf(['nothing'])).toBeNull()
@@ -119,10 +119,10 @@ describe('lineOf', () => {
   })
 })
 
-/** Text of `count` lines, each made from its number. */
+/** Builds a text of `count` lines, each from its number. */
 const lines = (count: number, line: (i: number) => string) => Array.from({ length: count }, (_, i) => line(i)).join('')
 
-test('a file of exactly 64 kB is read and one byte more is refused with what to do', () => {
+test('a file of exactly 64 kB is read, and one byte more is refused with a hint', () => {
   const path = join(folder, 'size.yaml')
   writeFileSync(path, `a: "${'x'.repeat(64_000 - 6)}"\n`)
   expect(readYaml(path)).toMatchObject({ faults: [], bytes: { length: 64_000 } })
@@ -133,7 +133,7 @@ test('a file of exactly 64 kB is read and one byte more is refused with what to 
   })
 })
 
-test('the largest number of keys that is accepted is read, each with its line', () => {
+test('a YAML file with the largest accepted number of keys is read, each key with its line', () => {
   const { value, faults, lineOf } = parseYaml(
     'f',
     lines(857, (i) => `k${i}: x\n`),
@@ -150,19 +150,19 @@ test.each<[string, string]>([
   ['anchors', lines(5_000, (i) => `- &a${i} x\n`)],
   ['comments', lines(30_000, () => '#\n')],
   ['commas in brackets', `[${','.repeat(60_000)}]`],
-])('a file of 64 kB full of %s is refused before its tree is built', (_, text) => {
+])('a 64 kB YAML file full of %s is refused before its tree is built', (_, text) => {
   const reason = 'has more than 6,000 tokens (about 800 keys)'
   expect(parseYaml('f', text).faults).toMatchObject([{ line: null, reason }])
 })
 
-test('repeated keys are found at every depth, in braces and among numbers, each on its line', () => {
+test('repeated YAML keys are found at every depth, in braces and among numbers, each on its line', () => {
   const text = 'a:\n  b: 1\n  c: 2\n  b: 3\nd: {e: 1, e: 2}\n1: x\n1: y\n? [s]\n: - t: 1\n    t: 2\n'
   expect(parseYaml('f', text).faults).toEqual(
     [4, 5, 7, 10].map((line) => ({ line, reason: 'Map keys must be unique', hint: 'write the key once' })),
   )
 })
 
-test('a file with thousands of errors lists the first 20 and counts the others', () => {
+test('a YAML file with thousands of errors lists the first 20 and counts the others', () => {
   const { faults } = parseYaml(
     'f',
     lines(800, () => 'k: x\n'),
@@ -172,7 +172,7 @@ test('a file with thousands of errors lists the first 20 and counts the others',
   expect(faults[20]).toEqual({ line: null, reason: 'and 779 more errors', hint: '' })
 })
 
-test('100 aliases are read and more are refused, also when the anchor of each is its own', () => {
+test('100 YAML aliases are accepted and more are refused, even with one anchor each', () => {
   const aliases = (count: number) =>
     `a:\n${lines(count, (i) => `- &a${i} x\n`)}b: [${lines(count, (i) => `*a${i} ,`)}]\n`
   expect(parseYaml('f', aliases(100))).toMatchObject({ faults: [], value: { b: Array(100).fill('x') } })
@@ -180,7 +180,7 @@ test('100 aliases are read and more are refused, also when the anchor of each is
 })
 
 test.each(['!!omap\n- a: 1\n', '!!set\n? a\n', '!!binary aGk=\n'])(
-  'the tag in %j is refused, because no setting needs its type',
+  'the YAML tag in %j is refused, because no setting needs its type',
   (text) => {
     expect(parseYaml('f', text).faults).toMatchObject([{ line: 1, reason: expect.stringContaining('Unresolved tag') }])
   },

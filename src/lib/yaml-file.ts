@@ -18,48 +18,46 @@ import {
 import { reasonOf } from './errors.js'
 import { type RefusedFile, readNamedFile } from './named-file.js'
 
+/** Path of a key: names in maps, indexes in lists. */
 export type KeyPath = readonly (string | number)[]
 
-/** One YAML file, read. `value` is null for an empty file; with faults it is undefined and must not be used. */
+/** A parsed YAML file. `value` is null for an empty file, and undefined when there are faults. */
 interface YamlFile {
   path: string
   value: unknown
   faults: { line: number | null; reason: string; hint: string }[]
-  /** The line on which a key (or its nearest written ancestor) stands; null: unknown. */
+  /** Returns the line of a key, or of its nearest written ancestor. Null when unknown. */
   lineOf(path: KeyPath): number | null
 }
 
 /**
- * Limits of one file. Hooks and the server read files that come with a repository, and the YAML library needs time
- * that grows with the square of some of these counts, so every count must be small.
+ * Size limit of one file. Hooks and the server read files that come with a repository,
+ * and the YAML library takes quadratic time in some counts, so every count is limited.
  */
 export const MAX_BYTES = 64_000
 /**
- * About 800 keys with a value: a key, its colon, its value and the spaces between them are 7 lexemes.
- * The slowest of 40 texts with so many, commas in brackets, took 53 ms of processor time to read.
+ * About 800 keys with a value: key, colon, value and the spaces between are 7 lexemes.
+ * Reading the slowest of 40 texts of this size (commas in brackets) took 53 ms of CPU time.
  */
 const MAX_LEXEMES = 6_000
 const MAX_DEPTH = 60
 /** The library walks the whole document for each alias. */
 const MAX_ALIASES = 100
-/** Faults listed by themselves. The others are counted in one more. */
+/** Number of faults that are listed. One more entry counts the rest. */
 const MAX_FAULTS = 20
 
 /**
- * A YAML file together with the bytes it was parsed from, so that a hash of them speaks for exactly
- * what is in `value`.
+ * A parsed YAML file with the bytes it was parsed from,
+ * so that a hash of the bytes is valid for exactly this `value`.
  */
 interface YamlRead extends YamlFile {
   /** Null when the file could not be read. */
   bytes: Buffer | null
-  /** The uid that owns the file. Null when the file could not be opened. */
+  /** Owner's uid. Null when the file could not be opened. */
   owner: number | null
 }
 
-/**
- * Reads and parses a file, opening it once. Never throws: whatever keeps the file from being read
- * is a fault.
- */
+/** Reads and parses a file, opening it once. Never throws: every failure is reported as a fault. */
 export function readYaml(path: string): YamlRead {
   const read = readNamedFile(path, { owner: 'anyone', most: MAX_BYTES })
   if ('refused' in read)
@@ -82,20 +80,22 @@ function faultOf({ refused, code }: RefusedFile): string {
   return refused === 'not-a-file' ? 'is not a file' : `cannot be read: ${code ?? refused}`
 }
 
+/** Parses a text. Never throws: every error is reported as a fault. */
 export function parseYaml(path: string, text: string): YamlFile {
   const tooMuch = limitExceededBy(text)
   if (tooMuch) return unusable(path, { line: null, ...tooMuch })
   try {
     return parse(path, text)
   } catch (error) {
-    // The library throws where aliases unfold without end.
+    // The library throws when aliases expand without end.
     return unusable(path, { line: null, reason: reasonOf(error), hint: '' })
   }
 }
 
 /**
- * Returns why a text must not be given to the library, null when it may. The library builds its tree by recursion:
- * deep nesting overflows the stack and ends the whole process, with no error to catch.
+ * Returns why a text must not be parsed. Null when it may be.
+ * The library builds its tree by recursion: deep nesting overflows the stack
+ * and ends the whole process, with no error to catch.
  */
 function limitExceededBy(text: string): { reason: string; hint: string } | null {
   const lexemes: string[] = []
@@ -114,7 +114,7 @@ function limitExceededBy(text: string): { reason: string; hint: string } | null 
 function parse(path: string, text: string): YamlFile {
   const lines = new LineCounter()
   const lineAt = (node: Node) => (node.range ? lines.linePos(node.range[0]).line : null)
-  // The library's own check of unique keys compares every pair of keys.
+  // The library's own check for unique keys is quadratic, so it is turned off.
   const document = parseDocument(text, {
     lineCounter: lines,
     prettyErrors: false,
@@ -154,7 +154,7 @@ function parse(path: string, text: string): YamlFile {
   return { path, value, faults, lineOf: (key) => lineOf(document, lines, key) }
 }
 
-/** The keys of a map that stand there before already. */
+/** Returns the keys of a map that occur before in the same map. */
 function repeatedKeys(map: YAMLMap): Node[] {
   const seen = new Set<unknown>()
   return map.items.flatMap(({ key }) => {
@@ -206,16 +206,18 @@ function lineOf(document: Document, lines: LineCounter, path: KeyPath): number |
   return offset === null ? null : lines.linePos(offset).line
 }
 
-/** A value as a user writes it on a command line: `70%`, `false`, `[user, agent]`. Throws when it is no YAML. */
+/**
+ * Parses a value from a command line: `70%`, `false`, `[user, agent]`. Throws if it is not YAML.
+ */
 export function parseYamlValue(written: string): unknown {
   return parseValue(written, { schema: 'core' })
 }
 
 /**
- * The text with one value set, its comments and its order kept. A scalar in the place of a scalar
- * changes nothing else; otherwise the library writes the document again, which may change spaces and
- * indents. The text must be one that `parseYaml` accepts. Throws when a key stands below something
- * that is neither a map nor a list.
+ * Sets one value in a YAML text and keeps its comments and order.
+ * Replacing a scalar by a scalar changes nothing else. Otherwise the library rewrites the document,
+ * which may change spaces and indents. The text must be one that `parseYaml` accepts.
+ * Throws when a key is below something that is neither a map nor a list.
  */
 export function setYamlValue(text: string, path: KeyPath, value: unknown): string {
   const document = parseDocument(text, { schema: 'core', logLevel: 'error' })
@@ -225,10 +227,10 @@ export function setYamlValue(text: string, path: KeyPath, value: unknown): strin
     const written = stringify(value, { schema: 'core', lineWidth: 0 }).trimEnd()
     if (start < end && !written.includes('\n')) return `${text.slice(0, start)}${written}${text.slice(end)}`
   }
-  // A file of nothing but comments has no contents: setting a key makes a map of it.
+  // A file with only comments has no contents; setting a key creates the map.
   for (let length = 1; length < path.length; length++) {
     const node: unknown = document.getIn(path.slice(0, length), true)
-    // `handoff:` without a value is a place for a map too.
+    // A key without a value, such as `handoff:`, may become a map.
     if (isScalar(node) && node.value === null) document.setIn(path.slice(0, length), new YAMLMap(document.schema))
     else if (node !== undefined && !isMap(node) && !isSeq(node)) throw new Error(`${path[length - 1]} is not a map`)
   }

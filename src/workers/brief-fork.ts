@@ -9,7 +9,7 @@ import { isForking } from '../engine/handoff/handoffs.js'
 import type { App } from '../engine/open-engine.js'
 import { removeLeftovers, writeFileAtomic } from '../lib/atomic-file.js'
 import { endGroup } from '../lib/end-group.js'
-import { marked } from '../lib/marked-processes.js'
+import { processesMarkedWith } from '../lib/marked-processes.js'
 import { makePrivateFolder } from '../lib/private-folder.js'
 import type { ProcessIdentity } from '../lib/process-info.js'
 
@@ -68,7 +68,7 @@ export function removeLeftSettings({ engine, home }: ForkApp): void {
 
 /** The fork and whatever it has started. */
 async function endMarked(mark: string): Promise<void> {
-  const left = (): number[] => marked(mark).filter((pid) => pid !== process.pid)
+  const left = (): number[] => processesMarkedWith(mark).filter((pid) => pid !== process.pid)
   for (const pid of left()) await endGroup(pid, GRACE_MS)
   for (const pid of left()) signalOne(pid)
 }

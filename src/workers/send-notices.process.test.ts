@@ -10,7 +10,7 @@ import { REPOSITORY } from '../../test/harness/paths.js'
 import { end } from '../../test/harness/processes.js'
 import { trustProject } from '../../test/harness/trust.js'
 import { until } from '../../test/harness/wait.js'
-import { processesWith } from '../lib/process-info.js'
+import { processesWithVariable } from '../lib/process-info.js'
 import { newTrial } from '../testing/cli-home.js'
 
 const ENGINE = join(REPOSITORY, 'dist', 'hook-engine.cjs')
@@ -159,7 +159,7 @@ test('without a server the reset of a limit is told by a process that slept unti
 
 test('a process that slept until a reset starts nothing in a home that was purged meanwhile', async () => {
   const { trial, starts, wakeSleeper } = await untilReset()
-  const sleepers = () => processesWith(`BATON_HOME=${trial.env.BATON_HOME}`)
+  const sleepers = () => processesWithVariable(`BATON_HOME=${trial.env.BATON_HOME}`)
   expect([sleepers().length > 0, starts()]).toEqual([true, 1])
   rmSync(trial.env.BATON_HOME!, { recursive: true })
   wakeSleeper()

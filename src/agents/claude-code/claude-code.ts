@@ -2,7 +2,7 @@ import type { Limits } from '../../contract/reading.js'
 import type { Observation, RawSignal, Signal, TranscriptEvent } from '../../contract/signal.js'
 import { gitFolderOf, headOf } from '../../lib/git-folder.js'
 import { isAlive, ownProcess, processInfo } from '../../lib/process-info.js'
-import { rememberFor } from '../../lib/remember.js'
+import { cacheFor } from '../../lib/remember.js'
 import type { Agent, KnownSession } from '../agent.js'
 import { answer, block, carries, heard, insist, instruct } from './answer.js'
 import { argsOf, type ClientArgs } from './command-line.js'
@@ -203,7 +203,7 @@ export function readBranch(cwd: string | null): string | null {
   return cwd === null ? null : remembered(cwd, () => findBranch(cwd))
 }
 
-const remembered = rememberFor<string | null>(1000, 1024)
+const remembered = cacheFor<string | null>(1000, 1024)
 
 function findBranch(cwd: string): string | null {
   const repository = gitFolderOf(cwd)

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { broken, type Finding, fine } from '../../lib/finding.js'
+import { type Finding, noFaults, oneFault } from '../../lib/finding.js'
 import type { AgentInstaller, CheckContext, DemoClient, Sample } from '../installer.js'
 import { readStatusLine } from '../shared/launcher-call.js'
 import { checkMod } from './checks/check-mod.js'
@@ -174,16 +174,19 @@ function checkClient(context: CheckContext): Finding {
 /** `seen`: the version a session has told; null: none was seen yet. */
 export function judgeClient(path: string | null, version: string | null, seen: string | null): Finding {
   if (path === null && seen === null)
-    return broken(
+    return oneFault(
       'Claude Code was not found: there is no claude on the PATH, and no session was seen yet.',
       'Install Claude Code, or open a session where it runs.',
     )
-  if (path === null) return fine(`No claude on the PATH; the last session seen was of Claude Code ${seen}.`)
+  if (path === null) return noFaults(`No claude on the PATH; the last session seen was of Claude Code ${seen}.`)
   if (version === null)
-    return broken(`${path} --version did not answer.`, 'Try it by hand; if it is broken, install Claude Code again.')
+    return oneFault(`${path} --version did not answer.`, 'Try it by hand; if it is broken, install Claude Code again.')
   if (isOlder(version))
-    return broken(`Claude Code ${version} is too old: Baton needs ${OLDEST.join('.')} or newer.`, 'Run claude update.')
-  return fine(`Claude Code ${version} (${path}).`)
+    return oneFault(
+      `Claude Code ${version} is too old: Baton needs ${OLDEST.join('.')} or newer.`,
+      'Run claude update.',
+    )
+  return noFaults(`Claude Code ${version} (${path}).`)
 }
 
 function isOlder(version: string): boolean {

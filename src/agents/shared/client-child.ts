@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { signal } from '../../lib/end-group.js'
 import { BatonError } from '../../lib/errors.js'
-import { marked } from '../../lib/marked-processes.js'
+import { processesMarkedWith } from '../../lib/marked-processes.js'
 import { type ProcessIdentity, processInfo } from '../../lib/process-info.js'
 
 export interface ClientExit {
@@ -117,7 +117,7 @@ export function spawnClient({ program, args, cwd, env, sessionId }: SpawnOptions
 /** Ends at once what was started in one session and still lives, its client among them. What one of them starts meanwhile is found next. */
 function endStrays(sessionId: string): void {
   for (let round = 0; round < 3; round++) {
-    const left = marked(`${SESSION_MARK}=${sessionId}`).filter((pid) => pid !== process.pid)
+    const left = processesMarkedWith(`${SESSION_MARK}=${sessionId}`).filter((pid) => pid !== process.pid)
     if (left.length === 0) return
     for (const pid of left) signal(pid, 'SIGKILL')
   }

@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { quote, shellWords } from '../../lib/shell-words.js'
+import { quoteForShell, shellWords } from '../../lib/shell-words.js'
 
 /** Which program a path in a command means: our launcher, one of a home that is gone, a living one of another home, or something else. */
 export type Identify = (path: string) => 'ours' | 'gone' | 'other-home' | 'foreign'
@@ -25,12 +25,12 @@ export function statusLineCommand(launcher: string, key: string, former: string 
 
 /** Bash loads the person's locale before it reads a line of the launcher, which takes as long as the rest of its start: it is told none. */
 const call = (launcher: string, args: string) =>
-  `[ ! -f ${quote(launcher)} ] || [ ! -x ${quote(launcher)} ] || BATON_LC=$LC_ALL LC_ALL=C exec ${quote(launcher)} ${args} 2>/dev/null`
+  `[ ! -f ${quoteForShell(launcher)} ] || [ ! -x ${quoteForShell(launcher)} ] || BATON_LC=$LC_ALL LC_ALL=C exec ${quoteForShell(launcher)} ${args} 2>/dev/null`
 
 /** As earlier versions wrote it. */
 const formerCalls = (launcher: string, args: string) => [
-  `[ ! -x ${quote(launcher)} ] || exec ${quote(launcher)} ${args}`,
-  `[ ! -f ${quote(launcher)} ] || [ ! -x ${quote(launcher)} ] || exec ${quote(launcher)} ${args} 2>/dev/null`,
+  `[ ! -x ${quoteForShell(launcher)} ] || exec ${quoteForShell(launcher)} ${args}`,
+  `[ ! -f ${quoteForShell(launcher)} ] || [ ! -x ${quoteForShell(launcher)} ] || exec ${quoteForShell(launcher)} ${args} 2>/dev/null`,
 ]
 
 const PLUMBING = new Set(

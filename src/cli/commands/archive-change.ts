@@ -18,7 +18,7 @@ import { restoreArchive } from '../../archive/restore-archive.js'
 import { loadConfig } from '../../config/load-config.js'
 import type { ArchiveRecord } from '../../contract/records/archive.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
-import { harmless, tilde } from '../../lib/shown-text.js'
+import { replaceControls, shortenHome } from '../../lib/shown-text.js'
 import type { Call, Cli } from '../command.js'
 import { inArchives } from '../open-archives.js'
 import { wrong } from '../parse-call.js'
@@ -65,7 +65,7 @@ export async function takeOut(call: Call, cli: Cli, action: 'restore' | 'export'
       )
     else
       cli.print(
-        `${action === 'restore' ? 'Restored' : 'Exported'} ${bytesText(part.bytes)} to ${tilde(to, cli.env.HOME)}.${tail(redacting, removed)}`,
+        `${action === 'restore' ? 'Restored' : 'Exported'} ${bytesText(part.bytes)} to ${shortenHome(to, cli.env.HOME)}.${tail(redacting, removed)}`,
       )
     return EXIT.done
   })
@@ -131,7 +131,9 @@ export async function adopt(call: Call, cli: Cli): Promise<number> {
       const bytes = adopted.reduce((sum, { parts }) => sum + parts[0]!.bytes, 0)
       const { paint, columns } = cli.screen
       const lines = [
-        ...skipped.map(({ path, reason }) => `${paint('×', 'red')} ${harmless(path)}: ${harmless(reason)}`),
+        ...skipped.map(
+          ({ path, reason }) => `${paint('×', 'red')} ${replaceControls(path)}: ${replaceControls(reason)}`,
+        ),
         summary(adopted.length, sessions, bytes, dryRun),
         ...(skipped.length === 0 ? [] : [SKIPPED]),
       ]

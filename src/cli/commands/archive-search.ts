@@ -11,7 +11,7 @@ import type { CompactionRecord, LossReport } from '../../contract/records/compac
 import type { App } from '../../engine/open-engine.js'
 import { toldAgain } from '../../facts/key-of.js'
 import { EXIT } from '../../lib/errors.js'
-import { harmless } from '../../lib/shown-text.js'
+import { replaceControls } from '../../lib/shown-text.js'
 import type { Call, Cli, Command } from '../command.js'
 import { inArchives } from '../open-archives.js'
 import { wrong } from '../parse-call.js'
@@ -90,7 +90,7 @@ const MOST_NAMED = 3
 export function tellUnread(unread: readonly Unread[], cli: Cli): void {
   if (unread.length === 0) return
   const bytes = unread.reduce((sum, one) => sum + one.bytes, 0)
-  const sessions = [...new Set(unread.map((one) => harmless(one.session_id.slice(0, 8))))]
+  const sessions = [...new Set(unread.map((one) => replaceControls(one.session_id.slice(0, 8))))]
   const more = sessions.length > MOST_NAMED ? ` and ${sessions.length - MOST_NAMED} more` : ''
   cli.note(
     `Not read yet, there was no time: ${sessions.slice(0, MOST_NAMED).join(', ')}${more} (${bytesText(bytes)}). ` +
@@ -266,7 +266,7 @@ function page({ found, unreported, shown, matching, archived }: Found, { screen 
   return [
     ...note,
     ...wrap(
-      `${paint(harmless(found.sessionId.slice(0, 8)), 'bold')} compacted ${stamp(found.startedAt)}${place}`,
+      `${paint(replaceControls(found.sessionId.slice(0, 8)), 'bold')} compacted ${stamp(found.startedAt)}${place}`,
       columns,
       0,
     ),
@@ -284,22 +284,24 @@ type On = Pick<Cli, 'screen' | 'env'>
 /** Where it stands, and the words around the match below it. */
 function hitLines(hit: Hit, query: string, { screen, env }: On): string[] {
   const width = Math.min(screen.columns, 160) - 2
-  const text = wrap(harmless(hit.snippet), width, 0)
+  const text = wrap(replaceControls(hit.snippet), width, 0)
   return [head(hit, { screen, env }), ...text.map((line) => `  ${marked(line, query, screen.paint)}`)]
 }
 
 /** The same with everything that was said. */
 function wholeHit(hit: Hit, query: string, { screen, env }: On): string[] {
-  const lines = hit.text.split('\n').flatMap((line) => wrap(harmless(line), Math.min(screen.columns, 160) - 2, 0))
+  const lines = hit.text
+    .split('\n')
+    .flatMap((line) => wrap(replaceControls(line), Math.min(screen.columns, 160) - 2, 0))
   return [head(hit, { screen, env }), ...lines.map((line) => `  ${marked(line, query, screen.paint)}`.trimEnd())]
 }
 
 function head(hit: Hit, { screen, env }: On): string {
   const { paint, columns } = screen
-  const place = `${hit.archive_id}:${hit.line}${hit.subagent === null ? '' : ` in ${harmless(hit.subagent)}`}`
+  const place = `${hit.archive_id}:${hit.line}${hit.subagent === null ? '' : ` in ${replaceControls(hit.subagent)}`}`
   const about = [
     hit.kind,
-    harmless(hit.session_id.slice(0, 8)),
+    replaceControls(hit.session_id.slice(0, 8)),
     projectName(hit.project, env.HOME),
     ...(hit.at === null ? [] : [stamp(hit.at)]),
   ]

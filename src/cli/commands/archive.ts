@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { cleanupLimits } from '../../app/archives.js'
 import type { Archive, ArchiveRecord, SegmentRecord } from '../../contract/records/archive.js'
 import { EXIT } from '../../lib/errors.js'
-import { harmless, tilde } from '../../lib/shown-text.js'
+import { replaceControls, shortenHome } from '../../lib/shown-text.js'
 import type { Call, Cli, Command, Option } from '../command.js'
 import { inArchives } from '../open-archives.js'
 import { checkForm, wrong } from '../parse-call.js'
@@ -158,12 +158,12 @@ export async function list(call: Call, cli: Cli): Promise<number> {
     cli.print(archiveTable(shown, cli).join('\n'))
     const troubles = shown.filter(({ reason }) => reason !== null)
     for (const { archive_id: id, reason } of troubles)
-      cli.print(wrap(paint(harmless(`${id}: ${reason}`), 'yellow'), columns, 2).join('\n'))
+      cli.print(wrap(paint(replaceControls(`${id}: ${reason}`), 'yellow'), columns, 2).join('\n'))
     const all = wanted ? ' all' : ''
     const total = `${bytesText(sizes.bytes)} on the disk for${all} ${sizes.archives}, ${bytesText(sizes.indexBytes)} for searching them`
     cli.print(wrap(paint(total, 'dim'), columns, 0).join('\n'))
     for (const { days, setBy } of limits)
-      cli.print(wrap(paint(limitText(days, tilde(setBy!, cli.env.HOME)), 'dim'), columns, 0).join('\n'))
+      cli.print(wrap(paint(limitText(days, shortenHome(setBy!, cli.env.HOME)), 'dim'), columns, 0).join('\n'))
     return EXIT.done
   })
 }
@@ -181,9 +181,9 @@ export function archiveTable(archives: readonly Archive[], cli: Cli): string[] {
   const columns: Column<Archive>[] = [
     { title: 'ARCHIVE', dropAt: 0, cell: (a) => a.archive_id },
     created,
-    { title: 'SESSION', dropAt: 2, cell: (a) => harmless(a.session_id.slice(0, 8)) },
+    { title: 'SESSION', dropAt: 2, cell: (a) => replaceControls(a.session_id.slice(0, 8)) },
     ...(archives.some(({ title }) => title !== null)
-      ? [{ title: 'TITLE', dropAt: 4, shrinkTo: 14, cell: (a: Archive) => harmless(a.title ?? '–') }]
+      ? [{ title: 'TITLE', dropAt: 4, shrinkTo: 14, cell: (a: Archive) => replaceControls(a.title ?? '–') }]
       : []),
     { title: 'PROJECT', dropAt: 5, shrinkTo: 12, cutFrom: 'start', cell: (a) => projectName(a.project, env.HOME) },
     { title: 'TRIGGER', dropAt: 3, cell: (a) => a.trigger },
@@ -229,13 +229,13 @@ function page(
   const { paint, columns } = cli.screen
   const facts: [string, string | null][] = [
     ['session', archive.session_id],
-    ['project', archive.project === null ? null : tilde(archive.project, cli.env.HOME)],
+    ['project', archive.project === null ? null : shortenHome(archive.project, cli.env.HOME)],
     ['title', archive.title],
     [
       'created',
       `${stamp(archive.created_at)}, ${archive.trigger === 'auto' ? 'the client compacted' : trigger(archive.trigger)}`,
     ],
-    ['transcript', record.parts[0]?.path ? tilde(record.parts[0].path, cli.env.HOME) : null],
+    ['transcript', record.parts[0]?.path ? shortenHome(record.parts[0].path, cli.env.HOME) : null],
     ['size', archive.status === 'failed' ? null : `${bytesText(archive.bytes)} (${archive.bytes} bytes)`],
     ['stored', archive.status === 'kept' ? storedText(archive.stored_bytes, segments) : null],
     ['sha256', archive.sha256],
@@ -249,12 +249,12 @@ function page(
       'subagent',
       `${name}  ${trouble ?? bytesText(bytes)}`,
     ]),
-    ...segments.map(({ file }): [string, string] => ['file', tilde(join(folder, file), cli.env.HOME)]),
+    ...segments.map(({ file }): [string, string] => ['file', shortenHome(join(folder, file), cli.env.HOME)]),
   ]
   return [
     `${paint(archive.archive_id, 'bold')}  ${archive.status}`,
     ...facts.flatMap(([name, value]) =>
-      value === null ? [] : factLines(name, harmless(value), columns - 2).map((line) => `  ${line}`),
+      value === null ? [] : factLines(name, replaceControls(value), columns - 2).map((line) => `  ${line}`),
     ),
   ]
 }
@@ -329,12 +329,12 @@ export async function verify(call: Call, cli: Cli): Promise<number> {
       const { paint, columns } = cli.screen
       const cross = paint('×', 'red')
       const lines = [
-        ...wrong.map(({ archiveId, state, reason }) => `${cross} ${archiveId} ${state}: ${harmless(reason)}`),
-        ...unadopted.skipped.map(({ path, reason }) => `${cross} ${harmless(path)}: ${harmless(reason)}`),
-        ...extra.map((path) => `${cross} ${harmless(path)} was not made by Baton`),
+        ...wrong.map(({ archiveId, state, reason }) => `${cross} ${archiveId} ${state}: ${replaceControls(reason)}`),
+        ...unadopted.skipped.map(({ path, reason }) => `${cross} ${replaceControls(path)}: ${replaceControls(reason)}`),
+        ...extra.map((path) => `${cross} ${replaceControls(path)} was not made by Baton`),
         ...unkept.map(
           ({ archiveId, status, reason }) =>
-            `${paint('–', 'yellow')} ${archiveId} ${status}${reason === null ? '' : `: ${harmless(reason)}`}`,
+            `${paint('–', 'yellow')} ${archiveId} ${status}${reason === null ? '' : `: ${replaceControls(reason)}`}`,
         ),
         summary(found.archives.length - wrong.length, wrong.length),
         ...advice({

@@ -17,10 +17,10 @@ import type { SessionRecord } from '../../contract/records/session.js'
 import type { App } from '../../engine/open-engine.js'
 import { explainSettings, NO_SESSION } from '../../engine/views/explain-settings.js'
 import { FileChanged, readIfThere, writeFileAtomic } from '../../lib/atomic-file.js'
-import { counted } from '../../lib/counted.js'
+import { formatCount } from '../../lib/counted.js'
 import { BatonError, EXIT, reasonOf } from '../../lib/errors.js'
 import { batonHome } from '../../lib/home.js'
-import { harmless, tilde } from '../../lib/shown-text.js'
+import { replaceControls, shortenHome } from '../../lib/shown-text.js'
 import { type KeyPath, parseYamlValue, setYamlValue } from '../../lib/yaml-file.js'
 import { resolveLevels } from '../../policy/levels.js'
 import { grouped } from '../../policy/numbers.js'
@@ -104,7 +104,7 @@ function report(
   cli: Cli,
 ): string[] {
   const { paint, columns } = cli.screen
-  const place = (file: string, line?: number): string => `${tilde(file, cli.env.HOME)}${line ? `:${line}` : ''}`
+  const place = (file: string, line?: number): string => `${shortenHome(file, cli.env.HOME)}${line ? `:${line}` : ''}`
   const read = files.filter((file) => file.exists)
   const head =
     problems.length > 0
@@ -119,9 +119,9 @@ function report(
     head,
     ...problems.flatMap(({ key, file, line, reason, hint }) => [
       '',
-      `${paint(harmless(key === '' ? 'the whole file' : key), 'bold')}  ${paint(place(file, line), 'dim')}`,
-      ...wrap(`  ${harmless(reason)}`, columns, 2),
-      ...(hint === '' ? [] : wrap(`  ${harmless(hint)}`, columns, 2)),
+      `${paint(replaceControls(key === '' ? 'the whole file' : key), 'bold')}  ${paint(place(file, line), 'dim')}`,
+      ...wrap(`  ${replaceControls(reason)}`, columns, 2),
+      ...(hint === '' ? [] : wrap(`  ${replaceControls(hint)}`, columns, 2)),
     ]),
     ...(notes.length > 0
       ? [
@@ -134,7 +134,7 @@ function report(
 }
 
 function noteText({ key, text }: Note, place: string): string {
-  return harmless(key === '' ? `${place}: ${text}` : `${key} (${place}): ${text}`)
+  return replaceControls(key === '' ? `${place}: ${text}` : `${key} (${place}): ${text}`)
 }
 
 /** Which levels apply to a session, where they stand, and which line of which file says so. */
@@ -180,10 +180,12 @@ function explain(call: Call, cli: Cli, named: string | null): Promise<number> {
 /** Names the ignored keys of an untrusted project file, and how the user accepts it. */
 function untrustedLines(file: Settings['project_file'], { screen, env }: Cli): string[] {
   if (file === null || file.trusted || file.ignored.length === 0) return []
-  const head = `${tilde(file.path, env.HOME)} is not trusted (${file.reason}): of it only status_line and new levels that tell you and the agent apply. Ignored:`
+  const head = `${shortenHome(file.path, env.HOME)} is not trusted (${file.reason}): of it only status_line and new levels that tell you and the agent apply. Ignored:`
   return [
-    ...wrap(screen.paint(harmless(head), 'yellow'), screen.columns, 0),
-    ...file.ignored.flatMap(({ key, reason }) => wrap(`  ${harmless(key)}: ${harmless(reason)}`, screen.columns, 4)),
+    ...wrap(screen.paint(replaceControls(head), 'yellow'), screen.columns, 0),
+    ...file.ignored.flatMap(({ key, reason }) =>
+      wrap(`  ${replaceControls(key)}: ${replaceControls(reason)}`, screen.columns, 4),
+    ),
     'To accept the file as it is: baton trust.',
   ]
 }
@@ -193,7 +195,9 @@ const because = ({ enabled, enabled_by: by }: { enabled: boolean; enabled_by: st
 
 function compactionText({ compaction, mustSurvive }: Policy): string {
   const texts =
-    mustSurvive.length === 0 ? '' : `; must survive: ${mustSurvive.map((text) => `“${harmless(text)}”`).join(', ')}`
+    mustSurvive.length === 0
+      ? ''
+      : `; must survive: ${mustSurvive.map((text) => `“${replaceControls(text)}”`).join(', ')}`
   if (compaction === 'allow')
     return `Compactions are left alone (compaction: allow)${texts === '' ? '' : `${texts}, which nobody is told`}.`
   const told = `hat must survive is told to the summariser (compaction: ${compaction})${texts}.`
@@ -221,7 +225,7 @@ function handoffText({ mode, reviewSeconds }: Policy['handoff']): string {
 function archiveText({ enabled, at, keepDays, keepBytes }: Policy['archive']): string {
   if (!enabled) return 'Transcripts are not kept (archive.enabled: false).'
   const least = [
-    ...(keepDays === null ? [] : [counted(keepDays, 'day')]),
+    ...(keepDays === null ? [] : [formatCount(keepDays, 'day')]),
     ...(keepBytes === null ? [] : [`at most ${bytesText(keepBytes)} in all`]),
   ]
   return `Transcripts are kept at ${at.join(', ')}: ${least.length === 0 ? 'until you prune or forget them' : least.join(', ')}.`
@@ -229,7 +233,7 @@ function archiveText({ enabled, at, keepDays, keepBytes }: Policy['archive']): s
 
 function subjectOf(app: App, cli: Cli, named: string | null): { record: SessionRecord | null; because: string } {
   const title = (record: SessionRecord, why: string): string =>
-    `Session ${record.sessionId.slice(0, 8)}${why}: ${harmless(record.model ?? 'model not known')} in ${record.project === null ? '–' : tilde(record.project, cli.env.HOME)}`
+    `Session ${record.sessionId.slice(0, 8)}${why}: ${replaceControls(record.model ?? 'model not known')} in ${record.project === null ? '–' : shortenHome(record.project, cli.env.HOME)}`
   if (named !== null) {
     const record = sessionNamed(app, named)
     return { record, because: title(record, '') }
@@ -241,7 +245,7 @@ function subjectOf(app: App, cli: Cli, named: string | null): { record: SessionR
   const here = app.store.sessions().filter(({ project }) => project !== null && spellings.includes(project))
   const newest = here.find((record) => app.view(record).state !== 'ended') ?? here[0]
   if (newest) return { record: newest, because: title(newest, ' (the newest here)') }
-  return { record: null, because: `A new session in ${tilde(cli.cwd, cli.env.HOME)}` }
+  return { record: null, because: `A new session in ${shortenHome(cli.cwd, cli.env.HOME)}` }
 }
 
 /** Actions that do nothing where `handoff.mode` is off are in brackets. */
@@ -249,21 +253,21 @@ function actionsText({ actions }: ResolvedLevel, handoffsAreOff: boolean): strin
   const shown = actions.map((action) =>
     handoffsAreOff && asksForHandoff({ actions: [action] }) ? `[${action}]` : action,
   )
-  return harmless(shown.join(', ') || 'timeline only')
+  return replaceControls(shown.join(', ') || 'timeline only')
 }
 
 const columnsOf = (handoffsAreOff: boolean): Column<ResolvedLevel>[] => [
-  { title: 'LEVEL', dropAt: 0, cell: (level) => harmless(level.name) },
+  { title: 'LEVEL', dropAt: 0, cell: (level) => replaceControls(level.name) },
   {
     title: 'AT',
     dropAt: 0,
     align: 'right',
     cell: (level) => (level.atTokens === null ? '–' : grouped(level.atTokens)),
   },
-  { title: 'RULE', dropAt: 0, cell: (level) => harmless(level.rule) },
+  { title: 'RULE', dropAt: 0, cell: (level) => replaceControls(level.rule) },
   { title: 'DOES', dropAt: 2, shrinkTo: 12, cell: (level) => actionsText(level, handoffsAreOff) },
   { title: 'TELLS', dropAt: 3, cell: (level) => (level.actions.length === 0 ? '' : level.mode) },
-  { title: 'WRITTEN IN', dropAt: 1, shrinkTo: 16, cutFrom: 'start', cell: (level) => harmless(level.from) },
+  { title: 'WRITTEN IN', dropAt: 1, shrinkTo: 16, cutFrom: 'start', cell: (level) => replaceControls(level.from) },
 ]
 
 /** Where each level stands and who put it there; below it those that will never be reached. */
@@ -276,7 +280,7 @@ function levelTable(
   if (levels.length === 0) return ['There are no levels.']
   const beyond = levels.filter((level) => level.atTokens !== null && !level.reachable).map((level) => level.name)
   const end = limits.mode === 'off' ? 'refuses' : 'compacts'
-  const sentence = `Unreachable, because the agent ${end} first (at ${grouped(limits.point ?? 0)}): ${harmless(beyond.join(', '))}.`
+  const sentence = `Unreachable, because the agent ${end} first (at ${grouped(limits.point ?? 0)}): ${replaceControls(beyond.join(', '))}.`
   return [
     ...table(levels, columnsOf(handoffsAreOff), columns, paint),
     ...(handoffsAreOff && levels.some(asksForHandoff)
@@ -295,7 +299,7 @@ function limitsLine(limits: Limits, measured: boolean): string {
   const end = limits.mode === 'off' ? 'Refusal point' : 'Compaction point'
   const window = limits.window === null ? '' : `, window ${grouped(limits.window)}`
   const reactive = limits.mode === 'reactive' ? '; compacts only when the API refuses' : ''
-  return `${end} ${limits.exact ? '' : 'about '}${grouped(limits.point)}${window} (${harmless(limits.reason)}${reactive}).`
+  return `${end} ${limits.exact ? '' : 'about '}${grouped(limits.point)}${window} (${replaceControls(limits.reason)}${reactive}).`
 }
 
 /** Writes the commented file of all keys, where there is none yet. */
@@ -306,7 +310,7 @@ function init(call: Call, cli: Cli): number {
   const next =
     'Every key in it is commented out: the defaults apply until you change something. baton config edit opens it.'
   if (call.json) cli.print(JSON.stringify({ file, created: true }))
-  else cli.print(wrap(`${tilde(file, cli.env.HOME)} is written. ${next}`, cli.screen.columns, 2).join('\n'))
+  else cli.print(wrap(`${shortenHome(file, cli.env.HOME)} is written. ${next}`, cli.screen.columns, 2).join('\n'))
   return EXIT.done
 }
 
@@ -318,16 +322,18 @@ function set(call: Call, cli: Cli, key: string, written: string): number {
   const before = readIfThere(file)
   const text = before?.toString('utf8') ?? ''
   const broken = checkText(file, text).filter((problem) => problem.key === '' && text !== '')
-  if (broken.length > 0) throw refused(`${tilde(file, cli.env.HOME)} cannot be read as it is.`, broken)
+  if (broken.length > 0) throw refused(`${shortenHome(file, cli.env.HOME)} cannot be read as it is.`, broken)
   const after = withValue(text, path, value, key)
   const problems = checkText(file, after)
-  if (problems.length > 0) throw refused(`${harmless(key)} was not set: the file would be wrong.`, problems)
+  if (problems.length > 0) throw refused(`${replaceControls(key)} was not set: the file would be wrong.`, problems)
   const isChanged = after !== text
   if (isChanged) put(cli, file, after, before)
   if (call.json) cli.print(JSON.stringify({ file, key, value, changed: isChanged }))
   else {
-    const said = isChanged ? `${key} is ${harmless(written)} now` : `${key} was ${harmless(written)} already`
-    cli.print(wrap(`${said} (${tilde(file, cli.env.HOME)}).`, cli.screen.columns, 2).join('\n'))
+    const said = isChanged
+      ? `${key} is ${replaceControls(written)} now`
+      : `${key} was ${replaceControls(written)} already`
+    cli.print(wrap(`${said} (${shortenHome(file, cli.env.HOME)}).`, cli.screen.columns, 2).join('\n'))
   }
   return EXIT.done
 }
@@ -356,7 +362,7 @@ function edit(call: Call, cli: Cli): number {
     if (isChanged) put(cli, file, after, before)
     isKept = false
     if (call.json) cli.print(JSON.stringify({ file, changed: isChanged }))
-    else cli.print(`${tilde(file, cli.env.HOME)} ${isChanged ? 'is changed' : 'was left as it is'}.`)
+    else cli.print(`${shortenHome(file, cli.env.HOME)} ${isChanged ? 'is changed' : 'was left as it is'}.`)
     return EXIT.done
   } finally {
     // A text that could not be taken over is not thrown away.
@@ -373,7 +379,7 @@ function put(cli: Cli, file: string, text: string, before: Buffer | null): void 
     if (!(error instanceof FileChanged)) throw error
     if (before === null) throw exists(cli, file)
     throw new BatonError(
-      `${tilde(file, cli.env.HOME)} was changed by another program meanwhile.`,
+      `${shortenHome(file, cli.env.HOME)} was changed by another program meanwhile.`,
       'Nothing was written. Try again.',
       EXIT.refused,
     )
@@ -382,7 +388,7 @@ function put(cli: Cli, file: string, text: string, before: Buffer | null): void 
 
 function exists(cli: Cli, file: string): BatonError {
   return new BatonError(
-    `${tilde(file, cli.env.HOME)} is there already, and was left as it is.`,
+    `${shortenHome(file, cli.env.HOME)} is there already, and was left as it is.`,
     'baton config edit opens it, baton config set KEY VALUE changes one key.',
     EXIT.refused,
   )
@@ -391,7 +397,7 @@ function exists(cli: Cli, file: string): BatonError {
 function refused(message: string, problems: readonly ConfigProblem[]): BatonError {
   const lines = problems.map(({ key, line, reason, hint }) => {
     const place = key === '' ? '' : `${key}${line === undefined ? '' : ` (line ${line})`}: `
-    return harmless(`${place}${reason}${hint === '' ? '' : `; ${hint}`}`)
+    return replaceControls(`${place}${reason}${hint === '' ? '' : `; ${hint}`}`)
   })
   return new BatonError(message, lines.join('\n       '), EXIT.usage, { errors: problems })
 }
@@ -402,7 +408,7 @@ function keyPath(key: string): KeyPath {
   if (steps.length > 0 && steps.map(([step]) => step).join('') === key)
     return steps.map(([, name, index, quoted]) => name ?? (index === undefined ? JSON.parse(quoted!) : Number(index)))
   throw new BatonError(
-    `"${harmless(key)}" is no key.`,
+    `"${replaceControls(key)}" is no key.`,
     'Write it as baton config check names keys: handoff.mode, levels[0].at, hooks["save"].command.',
     EXIT.usage,
   )
@@ -425,7 +431,7 @@ function withValue(text: string, path: KeyPath, value: unknown, key: string): st
     return setYamlValue(text, path, value)
   } catch (error) {
     throw new BatonError(
-      `${harmless(key)} was not set: ${reasonOf(error)}.`,
+      `${replaceControls(key)} was not set: ${reasonOf(error)}.`,
       'baton config edit opens the file.',
       EXIT.usage,
     )

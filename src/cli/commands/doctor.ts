@@ -25,7 +25,7 @@ import { EXIT } from '../../lib/errors.js'
 import { findProgram } from '../../lib/find-program.js'
 import { batonHome, type Home } from '../../lib/home.js'
 import { machineKey } from '../../lib/machine-key.js'
-import { harmless } from '../../lib/shown-text.js'
+import { replaceControls } from '../../lib/shown-text.js'
 import { isSilent } from '../../policy/silence.js'
 import { isServerLocked, lockServer } from '../../store/server-lock.js'
 import { openDatabase } from '../../store/sqlite/driver.js'
@@ -89,7 +89,7 @@ export function checkLines(
 ): string[] {
   const mark = fixed ? paint('✓', 'yellow') : ok ? paint('✓', 'green') : paint('✗', 'red')
   const indent = NAME_WIDTH + 3
-  const shown = (text: string): string => harmless(home ? text.replaceAll(`${home}/`, '~/') : text)
+  const shown = (text: string): string => replaceControls(home ? text.replaceAll(`${home}/`, '~/') : text)
   const [first = '', ...others] = detail.split('\n')
   const lines = [
     ...wrap(`${mark} ${padEnd(name, NAME_WIDTH)} ${detail === '' ? paint('–', 'dim') : shown(first)}`, columns, indent),

@@ -36,7 +36,7 @@ import { takeUp, writeNow } from '../../engine/handoff/own-briefs.js'
 import type { App } from '../../engine/open-engine.js'
 import { viewBrief, viewCoverage, viewHandoff } from '../../engine/views/brief-view.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
-import { tilde } from '../../lib/shown-text.js'
+import { shortenHome } from '../../lib/shown-text.js'
 import type { Call, Cli } from '../command.js'
 import { briefPage, briefTable, coverageLines, handoffText, scoreText } from '../render/briefs.js'
 import { kindsText } from '../render/session-page.js'
@@ -298,9 +298,11 @@ function keep(app: App, call: Call, cli: Cli, old: BriefRecord, before: string, 
     const { columns } = cli.screen
     const text = `${brief.briefId} takes the place of ${old.briefId}. It carries ${scoreText(brief.coverage)} of what happened.`
     cli.print(
-      [...wrap(text, columns, 2), `  ${tilde(brief.path, cli.env.HOME)}`, ...(next ? wrap(next, columns, 2) : [])].join(
-        '\n',
-      ),
+      [
+        ...wrap(text, columns, 2),
+        `  ${shortenHome(brief.path, cli.env.HOME)}`,
+        ...(next ? wrap(next, columns, 2) : []),
+      ].join('\n'),
     )
   }
   return EXIT.done
@@ -318,7 +320,7 @@ export async function write(call: Call, cli: Cli): Promise<number> {
       const next = `The session goes on as it was. To give it to a running session: baton handoffs use ${brief.briefId}.`
       const { columns } = cli.screen
       cli.print(
-        [...wrap(said, columns, 2), `  ${tilde(brief.path, cli.env.HOME)}`, ...wrap(next, columns, 2)].join('\n'),
+        [...wrap(said, columns, 2), `  ${shortenHome(brief.path, cli.env.HOME)}`, ...wrap(next, columns, 2)].join('\n'),
       )
     }
     return EXIT.done

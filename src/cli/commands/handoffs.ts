@@ -12,7 +12,7 @@ import { isPrompt } from '../../engine/messages/wake-idle-session.js'
 import type { App } from '../../engine/open-engine.js'
 import { viewCoverage } from '../../engine/views/brief-view.js'
 import { BatonError, EXIT, type ExitCode } from '../../lib/errors.js'
-import { tilde } from '../../lib/shown-text.js'
+import { shortenHome } from '../../lib/shown-text.js'
 import type { Call, Cli, Command, Option } from '../command.js'
 import { checkForm, wrong } from '../parse-call.js'
 import { coverageLines, nextText, scoreText } from '../render/briefs.js'
@@ -209,7 +209,7 @@ function lines(app: App, cli: Cli, { brief }: Offered, next: string): string[] {
       columns,
       2,
     ),
-    `  ${tilde(brief.path, cli.env.HOME)}`,
+    `  ${shortenHome(brief.path, cli.env.HOME)}`,
     ...(coverage === null ? [] : coverageLines(viewCoverage(coverage), 'It lacked, and Baton added:', cli.screen)),
     ...wrap(next, columns, 2),
   ]

@@ -2,7 +2,7 @@ import { withOpenApp } from '../../app/open-app.js'
 import type { History, HistoryFigures } from '../../contract/api/history.js'
 import { readHistory } from '../../history/history.js'
 import { EXIT } from '../../lib/errors.js'
-import { harmless } from '../../lib/shown-text.js'
+import { replaceControls } from '../../lib/shown-text.js'
 import { short } from '../../policy/numbers.js'
 import type { Call, Cli, Command } from '../command.js'
 import { wrong } from '../parse-call.js'
@@ -95,7 +95,7 @@ function page(history: History, cli: Cli): string[] {
           ...title('Models'),
           ...rows(
             history.models,
-            named('MODEL', ({ model }) => harmless(model ?? NOT_KNOWN)),
+            named('MODEL', ({ model }) => replaceControls(model ?? NOT_KNOWN)),
           ),
         ]
       : []),

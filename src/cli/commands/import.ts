@@ -4,7 +4,7 @@ import { readers } from '../../agents/readers.js'
 import { type Imported, importTranscripts } from '../../app/archives.js'
 import { judgeStored, type Standing } from '../../engine/compaction/stored-transcripts.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
-import { harmless, tilde } from '../../lib/shown-text.js'
+import { replaceControls, shortenHome } from '../../lib/shown-text.js'
 import type { Call, Cli, Command } from '../command.js'
 import { inArchives } from '../open-archives.js'
 import { bytesText, wrap } from '../render/text.js'
@@ -83,7 +83,7 @@ async function run(call: Call, cli: Cli): Promise<number> {
             .join('\n'),
         )
       for (const { path, reason } of done.failed)
-        cli.note(harmless(`${tilde(path, cli.env.HOME)} was not archived: ${reason}`))
+        cli.note(replaceControls(`${shortenHome(path, cli.env.HOME)} was not archived: ${reason}`))
       return done.failed.length > 0 || (!dry && done.left > 0) ? EXIT.failed : EXIT.done
     },
     { finish: false },

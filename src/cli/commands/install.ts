@@ -23,7 +23,7 @@ import { readIfThere } from '../../lib/atomic-file.js'
 import { BatonError, EXIT, reasonOf } from '../../lib/errors.js'
 import { batonHome, type Home } from '../../lib/home.js'
 import { judgeHome } from '../../lib/home-safety.js'
-import { tilde } from '../../lib/shown-text.js'
+import { shortenHome } from '../../lib/shown-text.js'
 import { isServerLocked } from '../../store/server-lock.js'
 import type { Call, Cli, Command } from '../command.js'
 import { wrong } from '../parse-call.js'
@@ -236,7 +236,7 @@ interface Service {
 const NOTHING: Service = { files: [], notes: [] }
 
 function unitNote(unit: string, cli: Cli): Service {
-  const path = tilde(unit, cli.env.HOME)
+  const path = shortenHome(unit, cli.env.HOME)
   return {
     files: [],
     notes: [`The server still starts whenever you log in (${path}): baton serve remove takes that back.`],
@@ -263,7 +263,7 @@ function uninstallReport(
   cli: Cli,
 ): string[] {
   const { paint } = cli.screen
-  const root = tilde(home.root, cli.env.HOME)
+  const root = shortenHome(home.root, cli.env.HOME)
   const head = !done.installed
     ? 'Baton is not installed; nothing to take out.'
     : dryRun
@@ -276,7 +276,7 @@ function uninstallReport(
     : done.linked
       ? [`${root} is a symbolic link: ${dryRun ? 'only the link would be removed' : 'only the link was removed'}.`]
       : [dryRun ? `And what is stored in ${root} would be removed.` : `What was stored in ${root} is gone.`]
-  const left = done.left.map(({ path, reason }) => `  left ${tilde(path, cli.env.HOME)}: ${reason}`)
+  const left = done.left.map(({ path, reason }) => `  left ${shortenHome(path, cli.env.HOME)}: ${reason}`)
   const running =
     done.installed && !dryRun
       ? ['Sessions that are open now keep their settings until they end; the hooks they call do nothing any more.']
@@ -329,8 +329,8 @@ function changeLines(files: readonly Change[], home: string | undefined, paint: 
     const backup =
       file.backup === null
         ? []
-        : [`${' '.repeat(11)}${paint(`the bytes from before: ${tilde(file.backup, home)}`, 'dim')}`]
-    shown.push(`  ${padEnd(file.action, 9)}${tilde(root ?? file.path, home)}`, ...backup)
+        : [`${' '.repeat(11)}${paint(`the bytes from before: ${shortenHome(file.backup, home)}`, 'dim')}`]
+    shown.push(`  ${padEnd(file.action, 9)}${shortenHome(root ?? file.path, home)}`, ...backup)
   }
   return shown
 }

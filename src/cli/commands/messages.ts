@@ -10,7 +10,7 @@ import type { App } from '../../engine/open-engine.js'
 import { waitReasons, wordsOf } from '../../engine/views/message-view.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
 import { nearestName } from '../../lib/nearest-name.js'
-import { harmless } from '../../lib/shown-text.js'
+import { replaceControls } from '../../lib/shown-text.js'
 import type { Call, Cli, Command } from '../command.js'
 import { wrong } from '../parse-call.js'
 import { type Column, table } from '../render/table.js'
@@ -75,10 +75,10 @@ function sentence(app: App, id: string): string {
 }
 
 function checkName(name: string): void {
-  if (name !== harmless(name) || /[\r\n]/.test(name) || name.trim() === '' || name.length > LONGEST_NAME)
+  if (name !== replaceControls(name) || /[\r\n]/.test(name) || name.trim() === '' || name.length > LONGEST_NAME)
     throw wrong(
       sendCommand,
-      `--from cannot be "${cut(harmless(name), LONGEST_NAME)}".`,
+      `--from cannot be "${cut(replaceControls(name), LONGEST_NAME)}".`,
       `Give one line of at most ${LONGEST_NAME} characters.`,
     )
   if (/^baton$/i.test(name)) throw wrong(sendCommand, '--from cannot be "baton": that is Baton itself.')
@@ -89,7 +89,7 @@ function checkRunning(app: App, seatId: string, name: string): void {
   const agent = app.engine.deps.agents[record?.agent ?? '']
   if (record?.process && agent?.alive(record.process)) return
   throw new BatonError(
-    `Nobody is known to sit in "${harmless(name)}".`,
+    `Nobody is known to sit in "${replaceControls(name)}".`,
     'Without --now the message waits until somebody does. baton status --live lists who is there.',
     EXIT.refused,
   )
@@ -153,7 +153,7 @@ async function runMessages(call: Call, cli: Cli): Promise<number> {
 function cancel(action: string, id: string | undefined, call: Call, cli: Cli): Promise<number> {
   if (action !== 'cancel') {
     const near = nearestName(action, ['cancel']) === null ? undefined : 'Did you mean cancel?'
-    throw wrong(messagesCommand, `baton messages knows no "${harmless(action)}".`, near)
+    throw wrong(messagesCommand, `baton messages knows no "${replaceControls(action)}".`, near)
   }
   if (id === undefined) throw wrong(messagesCommand, 'baton messages cancel needs the id of a message.')
   return withOpenApp(cli, (app) => {
@@ -174,7 +174,7 @@ function messageNamed({ store }: App, written: string): string {
   const [one, ...others] = open.length > 0 ? open : found
   if (others.length === 0) return one!.message_id
   throw new BatonError(
-    `${others.length + 1} messages begin with "${harmless(written)}".`,
+    `${others.length + 1} messages begin with "${replaceControls(written)}".`,
     'Give more of the id; baton messages shows it.',
     EXIT.usage,
   )
@@ -217,11 +217,11 @@ function columns(app: App, cli: Cli, reasonOf: (message: Message) => string | nu
       title: 'SEAT',
       dropAt: 2,
       shrinkTo: 9,
-      cell: (m) => harmless(app.store.seat(m.seat_id)?.name ?? m.seat_id.slice(0, 9)),
+      cell: (m) => replaceControls(app.store.seat(m.seat_id)?.name ?? m.seat_id.slice(0, 9)),
     },
     { title: 'ABOUT', dropAt: 9, cell: (m) => m.session_id?.slice(0, 8) ?? '–' },
-    { title: 'FROM', dropAt: 8, shrinkTo: 8, cell: (m) => harmless(m.sender) },
-    { title: 'CATEGORY', dropAt: 7, cell: (m) => harmless(m.category) },
+    { title: 'FROM', dropAt: 8, shrinkTo: 8, cell: (m) => replaceControls(m.sender) },
+    { title: 'CATEGORY', dropAt: 7, cell: (m) => replaceControls(m.category) },
     { title: 'MODE', dropAt: 6, cell: (m) => m.mode },
     { title: 'STATUS', dropAt: 0, cell: (m) => `${m.status}${m.repeated ? ' (repeated)' : ''}` },
     { title: REASON_TITLE, dropAt: 5, cell: (m) => reasonOf(m) ?? '–' },
@@ -229,7 +229,7 @@ function columns(app: App, cli: Cli, reasonOf: (message: Message) => string | nu
       title: 'TEXT',
       dropAt: 1,
       shrinkTo: 20,
-      cell: (m) => cut(harmless(wordsOf(m)), LONGEST_SHOWN),
+      cell: (m) => cut(replaceControls(wordsOf(m)), LONGEST_SHOWN),
     },
     { title: 'ID', dropAt: 0, cell: (m) => m.message_id },
   ]

@@ -10,8 +10,8 @@ import { describeTarget, type NoticeRecord } from '../../contract/records/notice
 import { sendNotice } from '../../delivery/notify/send-notice.js'
 import type { App } from '../../engine/open-engine.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
-import { asName } from '../../lib/quote.js'
-import { harmless } from '../../lib/shown-text.js'
+import { sanitizeName } from '../../lib/quote.js'
+import { replaceControls } from '../../lib/shown-text.js'
 import { terminalOf } from '../../lib/terminal-of.js'
 import type { SendOutcome } from '../../policy/notice-schedule.js'
 import { sentText } from '../../policy/notice-text.js'
@@ -78,7 +78,7 @@ function entriesHere({ home }: App, cli: Cli): NotifyEntry[] {
       EXIT.usage,
     )
   if (project?.ignored.some(({ key }) => key.endsWith('notify')))
-    cli.note(`${asName(project.path)} is not trusted: its entries are not used (see baton trust).`)
+    cli.note(`${sanitizeName(project.path)} is not trusted: its entries are not used (see baton trust).`)
   const entries = notifyEntries(config)
   if (entries.length > 0) return entries
   throw new BatonError(
@@ -97,7 +97,7 @@ async function tryEntry(app: App, cli: Cli, { key, from, target }: NotifyEntry):
     state: 'sending',
     target,
     text: 'test notice of baton notify',
-    name: asName(basename(cli.cwd)) || 'baton',
+    name: sanitizeName(basename(cli.cwd)) || 'baton',
     at,
     dueAt: null,
     claimedAt: at,
@@ -149,9 +149,13 @@ function line({ key, from, target, ok, skipped, detail, duration_ms }: Tested, {
   const { paint, columns } = screen
   const mark = skipped ? paint('–', 'dim') : ok ? paint('✓', 'green') : paint('✗', 'red')
   const result = skipped
-    ? `skipped: ${harmless(detail)}`
+    ? `skipped: ${replaceControls(detail)}`
     : ok
       ? `sent in ${duration_ms} ms`
-      : `failed: ${harmless(detail)}`
-  return wrap(`${mark} ${key} ${paint(`(${harmless(from)})`, 'dim')} ${harmless(target)}: ${result}`, columns, 2)
+      : `failed: ${replaceControls(detail)}`
+  return wrap(
+    `${mark} ${key} ${paint(`(${replaceControls(from)})`, 'dim')} ${replaceControls(target)}: ${result}`,
+    columns,
+    2,
+  )
 }

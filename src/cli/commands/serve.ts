@@ -11,7 +11,7 @@ import { BatonError, EXIT, reasonOf } from '../../lib/errors.js'
 import { findProgram } from '../../lib/find-program.js'
 import { batonHome, type Home } from '../../lib/home.js'
 import { makePrivateFolder } from '../../lib/private-folder.js'
-import { tilde } from '../../lib/shown-text.js'
+import { shortenHome } from '../../lib/shown-text.js'
 import { isLoopback } from '../../server/guard.js'
 import { isServerLocked } from '../../store/server-lock.js'
 import type { Call, Cli, Command, Option } from '../command.js'
@@ -334,7 +334,7 @@ function tellService(call: Call, cli: Cli, { path: file, action, steps }: UnitCh
     cli.print(JSON.stringify({ changed: !dry && action !== 'unchanged', dry_run: dry, files, steps }))
     return EXIT.done
   }
-  const path = tilde(file, cli.env.HOME)
+  const path = shortenHome(file, cli.env.HOME)
   if (steps.length === 0) cli.print(`There is nothing to remove: ${path} is not there.`)
   else if (dry)
     cli.print([`Would be ${action}: ${path}`, ...steps.map(({ command }) => `Would run: ${command}`)].join('\n'))

@@ -8,7 +8,7 @@ import type { Event } from '../../contract/records/event.js'
 import type { App } from '../../engine/open-engine.js'
 import { setEnabled } from '../../engine/signals/switches.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
-import { harmless, tilde } from '../../lib/shown-text.js'
+import { replaceControls, shortenHome } from '../../lib/shown-text.js'
 import type { SwitchScope } from '../../store/store.js'
 import type { Call, Cli, Command } from '../command.js'
 import { wrong } from '../parse-call.js'
@@ -126,7 +126,7 @@ async function runEvents(call: Call, cli: Cli): Promise<number> {
 /** The reason for an empty list, on standard error: a pipe gets events and nothing else. */
 function nothingYet(app: App, session: string | null, isBounded: boolean): string {
   if (app.store.events({ limit: 1 }).length > 0) {
-    const of = session === null ? '' : ` of ${harmless(session)}`
+    const of = session === null ? '' : ` of ${replaceControls(session)}`
     return isBounded
       ? `Nothing happened${of} since then. Without --since all events are listed.`
       : `Nothing happened${of} yet.`
@@ -230,8 +230,8 @@ function sentence(seatId: string, name: string, former: string | null): string {
 
 /** Throws unless a seat may have the name: the names of ids would hide what they stand for. */
 function checkName(name: string): void {
-  const shown = cut(harmless(name), LONGEST)
-  if (name !== harmless(name) || name.trim() !== name || name === '' || name.length > LONGEST)
+  const shown = cut(replaceControls(name), LONGEST)
+  if (name !== replaceControls(name) || name.trim() !== name || name === '' || name.length > LONGEST)
     throw wrong(nameCommand, `A seat cannot be called "${shown}".`, `Give one line of at most ${LONGEST} characters.`)
   // A name is typed into commands and BATON_SEAT=<name>: a shell must read it as one word.
   if (!/^[\p{L}\p{N}_.:@+/-]+$/u.test(name) || name.startsWith('-'))
@@ -307,7 +307,7 @@ function targetOf(app: App, command: Command, call: Call, cli: Cli): Target {
     throw wrong(
       command,
       '--project takes no folder: it means the project that the current folder belongs to.',
-      `Run it there: cd '${harmless(named)}' && baton ${command.name} --project.`,
+      `Run it there: cd '${replaceControls(named)}' && baton ${command.name} --project.`,
     )
   const given = [named !== undefined, call.flag('project'), call.flag('all')].filter(Boolean).length
   if (given > 1)
@@ -321,7 +321,7 @@ function targetOf(app: App, command: Command, call: Call, cli: Cli): Target {
   return {
     scope: 'project',
     keys: spellings,
-    name: `the project ${tilde(project, cli.env.HOME)}${unseen}`,
+    name: `the project ${shortenHome(project, cli.env.HOME)}${unseen}`,
     json: { project },
   }
 }

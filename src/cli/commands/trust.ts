@@ -11,7 +11,7 @@ import { BatonError, EXIT } from '../../lib/errors.js'
 import { batonHome } from '../../lib/home.js'
 import { ancestorsOf } from '../../lib/process-info.js'
 import { environmentOf } from '../../lib/process-place.js'
-import { harmless, tilde } from '../../lib/shown-text.js'
+import { replaceControls, shortenHome } from '../../lib/shown-text.js'
 import type { Call, Cli, Command } from '../command.js'
 import { cut, wrap } from '../render/text.js'
 import { ask, canAsk } from '../terminal.js'
@@ -78,7 +78,7 @@ function acceptHere(call: Call, cli: Cli, folder: string): number {
   const loaded = loadConfig({ home, project: folder, env: cli.env })
   if (loaded.project === null)
     throw new BatonError(
-      `There is no ${PROJECT_FILE} for ${tilde(folder, cli.env.HOME)}.`,
+      `There is no ${PROJECT_FILE} for ${shortenHome(folder, cli.env.HOME)}.`,
       'Name the project: baton trust --project DIR.',
       EXIT.notFound,
     )
@@ -113,7 +113,7 @@ function remove(call: Call, cli: Cli, folder: string): number {
   if (call.json) cli.print(JSON.stringify({ changed, trusted: false, project, path }))
   else
     cli.print(
-      `${tilde(path, cli.env.HOME)} is ${changed ? 'no longer' : 'not'} trusted${changed ? '' : '; there was nothing to take back'}.`,
+      `${shortenHome(path, cli.env.HOME)} is ${changed ? 'no longer' : 'not'} trusted${changed ? '' : '; there was nothing to take back'}.`,
     )
   return EXIT.done
 }
@@ -168,20 +168,20 @@ function summary({ path, sha256, reason }: Acceptable, demands: Demands, { scree
   const { programs, addresses, settings } = demands
   const section = (title: string, lines: string[]): string[] =>
     lines.length === 0 ? [] : [paint(title, 'bold'), ...lines.map((line) => `  ${line}`)]
-  const value = (written: unknown): string => cut(harmless(JSON.stringify(written)), LONGEST_VALUE)
+  const value = (written: unknown): string => cut(replaceControls(JSON.stringify(written)), LONGEST_VALUE)
   return [
-    `${paint(harmless(tilde(path, env.HOME)), 'bold')}${reason === null ? '' : ` (${reason})`}, sha256 ${sha256}`,
+    `${paint(replaceControls(shortenHome(path, env.HOME)), 'bold')}${reason === null ? '' : ` (${reason})`}, sha256 ${sha256}`,
     ...section(
       'Sets',
-      settings.map(({ key, value: written }) => `${harmless(key)}: ${value(written)}`),
+      settings.map(({ key, value: written }) => `${replaceControls(key)}: ${value(written)}`),
     ),
     ...section(
       'Contacts',
-      addresses.map(({ key, url }) => `${harmless(key)}: ${harmless(url)}`),
+      addresses.map(({ key, url }) => `${replaceControls(key)}: ${replaceControls(url)}`),
     ),
     ...section(
       'Starts',
-      programs.map(({ key, command }) => `${harmless(key)}: ${harmless(command)}`),
+      programs.map(({ key, command }) => `${replaceControls(key)}: ${replaceControls(command)}`),
     ),
     ...(programs.length + addresses.length === 0 ? ['It starts no program and contacts no address by itself.'] : []),
     ...wrap(NOT_COVERED, columns, 0),

@@ -17,7 +17,7 @@ import { BatonError, EXIT } from '../../lib/errors.js'
 import { findProgram } from '../../lib/find-program.js'
 import { batonHome, type Home } from '../../lib/home.js'
 import { patience } from '../../lib/patience.js'
-import { isAlive, processesWith } from '../../lib/process-info.js'
+import { isAlive, processesWithVariable } from '../../lib/process-info.js'
 import { removeFolder } from '../../lib/remove-folder.js'
 import type { Cli } from '../command.js'
 import { cut, wrap } from '../render/text.js'
@@ -115,7 +115,7 @@ const ENGINES_MS = 10_000
 /** An engine keeps transcripts after it has given its lock back, and would make its folders again. */
 async function awaitProcesses(home: string): Promise<void> {
   const end = performance.now() + ENGINES_MS
-  while (processesWith(`BATON_HOME=${home}`).length > 0 && performance.now() < end)
+  while (processesWithVariable(`BATON_HOME=${home}`).length > 0 && performance.now() < end)
     await new Promise((resolve) => setTimeout(resolve, 10))
 }
 

@@ -5,8 +5,8 @@ import type { Fact } from '../../contract/fact.js'
 import type { HandoffState, HandoffWay } from '../../contract/records/handoff.js'
 import type { SessionRecord } from '../../contract/records/session.js'
 import type { BriefView, CoverageView, HandoffView } from '../../engine/views/brief-view.js'
-import { counted } from '../../lib/counted.js'
-import { harmless, tilde } from '../../lib/shown-text.js'
+import { formatCount } from '../../lib/counted.js'
+import { replaceControls, shortenHome } from '../../lib/shown-text.js'
 import { grouped } from '../../policy/numbers.js'
 import type { Cli } from '../command.js'
 import type { Colour, Paint } from './screen.js'
@@ -62,7 +62,7 @@ export function handoffText(
     hindered === undefined
       ? STATE_WORDS[handoff.state]
       : `the brief is ready, and the session is cleared when ${hindered}`
-  return harmless(`${handoff.state} for ${age(handoff.state_at, now)}, asked for by ${by}: ${doing}${due}${why}`)
+  return replaceControls(`${handoff.state} for ${age(handoff.state_at, now)}, asked for by ${by}: ${doing}${due}${why}`)
 }
 
 /** The handoff under way and the newest briefs of a seat, newest first. */
@@ -80,7 +80,7 @@ export function seatHandoffLines(handoff: HandoffView | null, briefs: readonly B
           columns,
           3,
         ),
-        `   ${tilde(brief.path, home)}`,
+        `   ${shortenHome(brief.path, home)}`,
       ]),
     ...(earlier > 0 ? [paint(`and ${earlier} earlier (baton handoffs list --all)`, 'dim')] : []),
   ]
@@ -101,7 +101,7 @@ export function coverageLines(
     ...(more > 0 ? [paint(`  and ${more} more`, 'dim')] : []),
     ...(unsupported.length === 0
       ? []
-      : wrap(harmless(`No reading or transcript supports: ${unsupported.join('; ')}`), columns, 2)),
+      : wrap(replaceControls(`No reading or transcript supports: ${unsupported.join('; ')}`), columns, 2)),
   ]
 }
 
@@ -183,11 +183,11 @@ export function briefPage(
   const { columns, paint } = on
   const title = (words: string): string[] => ['', paint(words, 'bold')]
   const words = (all: string): string[] =>
-    all.split('\n').map((line) => harmless(line.replaceAll('\t', '  ')).trimEnd())
+    all.split('\n').map((line) => replaceControls(line.replaceAll('\t', '  ')).trimEnd())
   return [
     `${paint(brief.brief_id, 'bold')}  ${statusText(brief.status, paint)}`,
     ...facts(page, on).flatMap(([name, value]) =>
-      value === null ? [] : wrap(`  ${padEnd(name, NAME_WIDTH)}${harmless(value)}`, columns, NAME_WIDTH + 2),
+      value === null ? [] : wrap(`  ${padEnd(name, NAME_WIDTH)}${replaceControls(value)}`, columns, NAME_WIDTH + 2),
     ),
     ...(brief.coverage ? coverageLines(brief.coverage, '  lacked, and added below by Baton:', on) : []),
     ...(text === null ? [] : [...title('Text'), ...words(text.trimEnd())]),
@@ -224,12 +224,12 @@ function facts(
     ['reason', brief.reason],
     [
       'project',
-      brief.project === null ? null : `${tilde(brief.project, home)}${brief.branch ? ` on ${brief.branch}` : ''}`,
+      brief.project === null ? null : `${shortenHome(brief.project, home)}${brief.branch ? ` on ${brief.branch}` : ''}`,
     ],
     ['commit', brief.commit],
     ['model', [brief.agent, brief.model].filter(Boolean).join(', ')],
     ['context', used && `${used}${of}`],
-    ['file', tilde(brief.path, home)],
+    ['file', shortenHome(brief.path, home)],
     ['signature', VERDICTS[verdict]],
     [
       'used',
@@ -242,7 +242,7 @@ function facts(
         ? 'not checked: there was no transcript to compare it with'
         : `${scoreText(brief.coverage)} of what happened, as it was given`,
     ],
-    ['added', added === null ? null : `${counted(added.split('\n').length, 'line')} by Baton, at its end`],
+    ['added', added === null ? null : `${formatCount(added.split('\n').length, 'line')} by Baton, at its end`],
   ]
   return rows
 }
@@ -260,12 +260,12 @@ export function briefTable(
   const columns: Column<BriefView>[] = [
     { title: 'BRIEF', dropAt: 0, shrinkTo: 12, cell: (b) => b.brief_id },
     taken,
-    { title: 'SEAT', dropAt: 4, shrinkTo: 9, cell: (b) => harmless(seatOf(b.seat_id)) },
+    { title: 'SEAT', dropAt: 4, shrinkTo: 9, cell: (b) => replaceControls(seatOf(b.seat_id)) },
     ...(briefs.some(({ title }) => title !== null)
-      ? [{ title: 'TITLE', dropAt: 2, shrinkTo: 14, cell: (b: BriefView) => harmless(b.title ?? '–') }]
+      ? [{ title: 'TITLE', dropAt: 2, shrinkTo: 14, cell: (b: BriefView) => replaceControls(b.title ?? '–') }]
       : []),
     { title: 'NO', dropAt: 2, align: 'right', cell: (b) => String(b.sequence) },
-    { title: 'SESSION', dropAt: 6, cell: (b) => harmless(b.session_id.slice(0, 8)) },
+    { title: 'SESSION', dropAt: 6, cell: (b) => replaceControls(b.session_id.slice(0, 8)) },
     { title: 'PROJECT', dropAt: 7, shrinkTo: 12, cutFrom: 'start', cell: (b) => projectName(b.project, env.HOME) },
     { title: 'AUTHOR', dropAt: 5, cell: (b) => b.author },
     { title: 'AS GIVEN', dropAt: 1, align: 'right', cell: (b) => scoreText(b.coverage) },
@@ -283,7 +283,7 @@ const PUT_BACK = ' ↩'
 /** `constraint  Never touch the migrations ↩`, in one line. */
 export function factLine(fact: Shown, back: boolean, columns: number, paint: Paint): string {
   const room = columns - KIND_WIDTH - 2 - (back ? PUT_BACK.length : 0)
-  const text = cut(harmless(fact.text.replace(/\s+/g, ' ')), room)
+  const text = cut(replaceControls(fact.text.replace(/\s+/g, ' ')), room)
   return `${paint(padEnd(fact.kind, KIND_WIDTH), 'dim')}  ${text}${back ? paint(PUT_BACK, 'green') : ''}`
 }
 
@@ -292,7 +292,7 @@ export function factLines(fact: Shown, back: boolean, columns: number, paint: Pa
   const indent = KIND_WIDTH + 2
   const lines = fact.text
     .split('\n')
-    .flatMap((line) => wrap(harmless(line.trimEnd()), Math.min(columns, 160) - indent, 0))
+    .flatMap((line) => wrap(replaceControls(line.trimEnd()), Math.min(columns, 160) - indent, 0))
   return lines.map((line, i) => {
     const head = i === 0 ? paint(padEnd(fact.kind, indent), 'dim') : ' '.repeat(indent)
     return `${head}${line}${back && i === lines.length - 1 ? paint(PUT_BACK, 'green') : ''}`.trimEnd()

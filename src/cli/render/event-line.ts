@@ -1,5 +1,5 @@
 import type { Event } from '../../contract/records/event.js'
-import { harmless } from '../../lib/shown-text.js'
+import { replaceControls } from '../../lib/shown-text.js'
 import { grouped, percentText } from '../../policy/numbers.js'
 import { jobEventText, progressLine } from './job-event.js'
 import { type Colour, type Paint, plain } from './screen.js'
@@ -69,10 +69,10 @@ const COLOURS: Partial<Record<Event['type'], Colour>> = {
 export function eventLine(event: Event, options: { paint: Paint; fullTime: boolean; session: boolean }): string {
   const time = options.fullTime ? stamp(event.at) : localTime(new Date(event.at))
   const session = options.session
-    ? `  ${padEnd(harmless((event.session_id ?? event.job_id ?? '–').slice(0, 8)), 8)}`
+    ? `  ${padEnd(replaceControls((event.session_id ?? event.job_id ?? '–').slice(0, 8)), 8)}`
     : ''
   const what = options.paint(padEnd(NAMES[event.type] ?? event.type, NAME_WIDTH), COLOURS[event.type] ?? 'bold')
-  return `${options.paint(time, 'dim')}${session}  ${what}  ${harmless(detail(event))}`.trimEnd()
+  return `${options.paint(time, 'dim')}${session}  ${what}  ${replaceControls(detail(event))}`.trimEnd()
 }
 
 /** The line above the first event of a day. */

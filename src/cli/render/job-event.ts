@@ -1,6 +1,6 @@
 import type { Event } from '../../contract/records/event.js'
-import { counted } from '../../lib/counted.js'
-import { harmless } from '../../lib/shown-text.js'
+import { formatCount } from '../../lib/counted.js'
+import { replaceControls } from '../../lib/shown-text.js'
 import { grouped, percentText, short as shortly } from '../../policy/numbers.js'
 import { bar } from './gauge.js'
 import type { Paint } from './screen.js'
@@ -116,7 +116,7 @@ export function jobEventLine(event: Event, paint: Paint): string | null {
 /** The same without the time. */
 export function jobEventText({ type, data, job_id }: Event): string | null {
   const said = type === 'job_started' && job_id ? `${job_id} started` : sentence(type, data)
-  return said === null ? null : harmless(said)
+  return said === null ? null : replaceControls(said)
 }
 
 /** `hook`: a line of the job's log alone, no event. */
@@ -160,7 +160,7 @@ function sentence(type: Event['type'] | 'hook', data: Record<string, unknown>): 
     case 'compaction_complete':
       return `compaction: ${text(data.outcome)}, ${tokens(data.tokensBefore)} → ${tokens(data.tokensAfter)}`
     case 'recovery_delivered':
-      return `${counted(Number(data.facts), 'fact')} told again`
+      return `${formatCount(Number(data.facts), 'fact')} told again`
     case 'job_paused':
     case 'job_failed':
     case 'job_cancelled':

@@ -2,8 +2,8 @@ import { readers } from '../../agents/readers.js'
 import type { JobLogLine } from '../../contract/api/jobs.js'
 import type { Entry } from '../../contract/conversation.js'
 import type { Event } from '../../contract/records/event.js'
-import { counted } from '../../lib/counted.js'
-import { harmless } from '../../lib/shown-text.js'
+import { formatCount } from '../../lib/counted.js'
+import { replaceControls } from '../../lib/shown-text.js'
 import { jobEventText } from './job-event.js'
 import type { Colour, Paint, Screen } from './screen.js'
 import { cut, localTime } from './text.js'
@@ -94,7 +94,7 @@ function wordsOf({ act }: Extract<Entry, { kind: 'called' }>): string {
     case 'delegate':
       return act.task
     case 'todos':
-      return counted(act.todos.length, 'todo')
+      return formatCount(act.todos.length, 'todo')
     case 'ask':
       return act.questions.join(' ')
     default:
@@ -130,7 +130,7 @@ function scriptedResult({ id, result, failed }: Record<string, unknown>): JobLog
   }
 }
 
-const harmlessLines = (text: string): string => text.trim().split('\n').map(harmless).join('\n')
+const harmlessLines = (text: string): string => text.trim().split('\n').map(replaceControls).join('\n')
 const flat = (text: string): string => text.replace(/\s+/g, ' ').trim()
 
 function isoOf(at: unknown): string | null {

@@ -1,8 +1,8 @@
 import type { JobLogLine, JobShown } from '../../contract/api/jobs.js'
 import type { Event } from '../../contract/records/event.js'
 import type { CheckSpec, JobRecord } from '../../contract/records/job.js'
-import { counted } from '../../lib/counted.js'
-import { harmless } from '../../lib/shown-text.js'
+import { formatCount } from '../../lib/counted.js'
+import { replaceControls } from '../../lib/shown-text.js'
 import { grouped } from '../../policy/numbers.js'
 import type { Call, Cli } from '../command.js'
 import { attemptText, checkAtWork, jobEventLine, progressLine, shortFigures } from './job-event.js'
@@ -39,7 +39,7 @@ export function jobTable(jobs: readonly JobShown[], screen: Screen, now: Date): 
   const columns: Column<JobShown>[] = [
     { title: 'JOB', cell: ({ job_id }) => job_id, dropAt: 0 },
     { title: 'STATUS', cell: (job) => status(job, screen.paint, now, 'lost'), dropAt: 0 },
-    { title: 'AGENT', cell: ({ agent }) => harmless(agent ?? '–'), dropAt: 3, shrinkTo: 8 },
+    { title: 'AGENT', cell: ({ agent }) => replaceControls(agent ?? '–'), dropAt: 3, shrinkTo: 8 },
     { title: 'STEPS', cell: ({ steps }) => String(steps), dropAt: 4, align: 'right' },
     {
       title: 'HANDOFFS',
@@ -49,7 +49,7 @@ export function jobTable(jobs: readonly JobShown[], screen: Screen, now: Date): 
     },
     { title: 'COST', cell: ({ spend }) => cost(spend.cost_usd), dropAt: 6, align: 'right' },
     { title: 'AGE', cell: ({ created_at }) => age(created_at, now), dropAt: 2, align: 'right' },
-    { title: 'TITLE', cell: ({ title }) => harmless(title ?? '–'), dropAt: 1, shrinkTo: 12 },
+    { title: 'TITLE', cell: ({ title }) => replaceControls(title ?? '–'), dropAt: 1, shrinkTo: 12 },
   ]
   const isAny = jobs.some((job) => isLost(job, now))
   const hint = isAny ? [screen.paint('lost: nobody runs it any more; baton jobs resume goes on', 'dim')] : []
@@ -60,10 +60,10 @@ const NOBODY = 'nobody runs it'
 
 export function jobPage(job: JobShown & { files: string }, { paint, columns }: Screen, now: Date): string[] {
   const row = (name: string, value: string | null): string[] =>
-    value === null ? [] : wrap(`${paint(name.padEnd(11), 'dim')} ${harmless(value)}`, columns, 12)
+    value === null ? [] : wrap(`${paint(name.padEnd(11), 'dim')} ${replaceControls(value)}`, columns, 12)
   const sessions = job.sessions.map(
     ({ session_id, number, used_tokens, compaction_tokens, steps, brief_id, compactions }) =>
-      `  ${number}. ${session_id}  ${counted(steps, 'step')}, ${used_tokens === null ? '–' : grouped(used_tokens)} of ${compaction_tokens === null ? '–' : grouped(compaction_tokens)} tokens${compactions > 0 ? `, ${counted(compactions, 'compaction')}` : ''}${brief_id === null ? '' : `, begun with ${brief_id}`}`,
+      `  ${number}. ${session_id}  ${formatCount(steps, 'step')}, ${used_tokens === null ? '–' : grouped(used_tokens)} of ${compaction_tokens === null ? '–' : grouped(compaction_tokens)} tokens${compactions > 0 ? `, ${formatCount(compactions, 'compaction')}` : ''}${brief_id === null ? '' : `, begun with ${brief_id}`}`,
   )
   return [
     `${paint(job.job_id, 'bold')}  ${status(job, paint, now, NOBODY)}${job.exit_reason && job.exit_reason !== 'success' ? ` (${job.exit_reason})` : ''}`,
@@ -93,17 +93,17 @@ export function jobPage(job: JobShown & { files: string }, { paint, columns }: S
 export function endLines(job: JobShown, { paint, columns }: Screen, now: Date): string[] {
   const result = (job.result ?? '').trim()
   const counts = [
-    counted(job.sessions.length, 'session'),
-    counted(job.handoffs, 'handoff'),
-    counted(job.steps, 'step'),
-    ...(job.compactions > 0 ? [counted(job.compactions, 'compaction')] : []),
+    formatCount(job.sessions.length, 'session'),
+    formatCount(job.handoffs, 'handoff'),
+    formatCount(job.steps, 'step'),
+    ...(job.compactions > 0 ? [formatCount(job.compactions, 'compaction')] : []),
     spendText(job),
     `${elapsedText(job.ran_ms)} of work`,
   ]
   return [
-    ...(job.status === 'completed' && result !== '' ? [...result.split('\n').map(harmless), ''] : []),
+    ...(job.status === 'completed' && result !== '' ? [...result.split('\n').map(replaceControls), ''] : []),
     ...wrap(`${paint(job.job_id, 'bold')} ${status(job, paint, now, NOBODY)}: ${counts.join(', ')}`, columns, 2),
-    ...(job.detail === null ? [] : wrap(harmless(job.detail), columns, 2)),
+    ...(job.detail === null ? [] : wrap(replaceControls(job.detail), columns, 2)),
     ...checkLines(job, paint),
     ...hint(job, paint, now),
   ]
@@ -115,8 +115,8 @@ function checkLines({ checks }: JobShown, paint: Paint): string[] {
     .filter(({ round }) => round === last)
     .map(({ name, ok, exit_code, timed_out, output_path }) =>
       ok
-        ? `  ${paint('✓', 'green')} ${harmless(name)}`
-        : `  ${paint('✗', 'red')} ${harmless(name)} (${timed_out ? 'did not end' : `exit ${exit_code ?? '–'}`}): ${output_path}`,
+        ? `  ${paint('✓', 'green')} ${replaceControls(name)}`
+        : `  ${paint('✗', 'red')} ${replaceControls(name)} (${timed_out ? 'did not end' : `exit ${exit_code ?? '–'}`}): ${output_path}`,
     )
 }
 
@@ -160,7 +160,7 @@ function spendText({ spend }: JobShown): string {
 
 const cost = (usd: number | null): string => (usd === null ? '–' : `$${usd.toFixed(2)}`)
 
-const firstLine = (text: string): string => cut(harmless(text.trim().split('\n', 1)[0] ?? ''), 100)
+const firstLine = (text: string): string => cut(replaceControls(text.trim().split('\n', 1)[0] ?? ''), 100)
 
 export interface Display {
   take(event: Event): void
@@ -325,8 +325,8 @@ export function displayOn(cli: Cli, call: Call, jobs: readonly JobRecord[]): Dis
 }
 
 function checksAhead({ at }: Event, checks: readonly CheckSpec[], paint: Paint): string {
-  const names = checks.map(({ name }) => cut(harmless(name.replace(/\s+/g, ' ')), 60)).join(', ')
-  return `${paint(localTime(new Date(at)), 'dim')} ${counted(checks.length, 'check')} before it counts as done: ${names}`
+  const names = checks.map(({ name }) => cut(replaceControls(name.replace(/\s+/g, ' ')), 60)).join(', ')
+  return `${paint(localTime(new Date(at)), 'dim')} ${formatCount(checks.length, 'check')} before it counts as done: ${names}`
 }
 
 /** Durations below this are not worth a figure. */
@@ -374,4 +374,4 @@ export class StepLines {
   }
 }
 
-const flat = (text: string): string => harmless(text.replace(/\s+/g, ' ').trim())
+const flat = (text: string): string => replaceControls(text.replace(/\s+/g, ' ').trim())

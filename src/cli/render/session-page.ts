@@ -5,7 +5,7 @@ import type { CompactionRecord, LossReport } from '../../contract/records/compac
 import type { Event } from '../../contract/records/event.js'
 import type { BriefView, HandoffView } from '../../engine/views/brief-view.js'
 import { toldAgain } from '../../facts/key-of.js'
-import { harmless, tilde } from '../../lib/shown-text.js'
+import { replaceControls, shortenHome } from '../../lib/shown-text.js'
 import { grouped, percentText } from '../../policy/numbers.js'
 import { factLine, seatHandoffLines } from './briefs.js'
 import { eventLine } from './event-line.js'
@@ -65,7 +65,7 @@ export function sessionPage(detail: Detail, options: PageOptions): string[] {
     lines.length === 0 ? [] : ['', paint(title, 'bold'), ...lines.map((line) => `  ${cut(line, columns - 2)}`)]
   const events = options.events.map((event) => eventLine(event, { paint, fullTime: false, session: false }))
   return [
-    `${paint(harmless(detail.session_id), 'bold')}  ${stateText(detail, paint)}${detail.enabled ? '' : `  ${paint('Baton is off for it', 'yellow')}`}`,
+    `${paint(replaceControls(detail.session_id), 'bold')}  ${stateText(detail, paint)}${detail.enabled ? '' : `  ${paint('Baton is off for it', 'yellow')}`}`,
     ...facts(identity(detail, options), columns).map((line) => `  ${line}`),
     ...section('Context', [...gauge(detail, options), ...facts(context(detail, options), columns)]),
     ...section('Levels', levels(detail, options)),
@@ -92,7 +92,9 @@ const NAME_WIDTH = 12
 function facts(rows: Fact[], columns: number): string[] {
   const room = Math.max(10, columns - 2 - NAME_WIDTH)
   return rows.flatMap(([name, value]) =>
-    value === null ? [] : wrap(padEnd(name, NAME_WIDTH) + breakLong(harmless(value), room), columns - 2, NAME_WIDTH),
+    value === null
+      ? []
+      : wrap(padEnd(name, NAME_WIDTH) + breakLong(replaceControls(value), room), columns - 2, NAME_WIDTH),
   )
 }
 
@@ -112,14 +114,16 @@ function identity(detail: Detail, { seatName, home, now }: PageOptions): Fact[] 
     ['seat', detail.parent_seat_id ? `${seat}, child of ${detail.parent_seat_id}` : seat],
     [
       'project',
-      detail.project === null ? null : `${tilde(detail.project, home)}${detail.branch ? ` on ${detail.branch}` : ''}`,
+      detail.project === null
+        ? null
+        : `${shortenHome(detail.project, home)}${detail.branch ? ` on ${detail.branch}` : ''}`,
     ],
-    ['folder', detail.cwd !== null && detail.cwd !== detail.project ? tilde(detail.cwd, home) : null],
+    ['folder', detail.cwd !== null && detail.cwd !== detail.project ? shortenHome(detail.cwd, home) : null],
     [
       'agent',
       `${detail.agent}${detail.agent_version ? ` ${detail.agent_version}` : ''}${detail.model ? `, ${detail.model}` : ''}`,
     ],
-    ['transcript', detail.transcript_path === null ? null : tilde(detail.transcript_path, home)],
+    ['transcript', detail.transcript_path === null ? null : shortenHome(detail.transcript_path, home)],
     ['reading', detail.updated_at === null ? 'none in this cycle' : read],
     [
       'trouble',
@@ -175,10 +179,10 @@ function beyond({ compaction_percent: percent, compaction_mode: mode }: Detail):
 }
 
 function levels(detail: Detail, { paint }: PageOptions): string[] {
-  const name = Math.max(0, ...detail.levels.map((level) => widthOf(harmless(level.name))))
+  const name = Math.max(0, ...detail.levels.map((level) => widthOf(replaceControls(level.name))))
   return detail.levels.map((level) => {
     const at = padStart(level.at_tokens === null ? '–' : grouped(level.at_tokens), 9)
-    const text = `${padEnd(harmless(level.name), name)}  ${at}`
+    const text = `${padEnd(replaceControls(level.name), name)}  ${at}`
     if (level.crossed_at !== null) return `${paint('●', 'yellow')} ${text}  crossed ${stamp(level.crossed_at)}`
     if (level.at_tokens === null) return `${paint('○', 'dim')} ${text}  cannot be placed: the window is not known`
     if (!level.reachable)
@@ -192,7 +196,7 @@ function levels(detail: Detail, { paint }: PageOptions): string[] {
 function subagentLine(one: Detail['subagents'][number]): string {
   const used = one.used_tokens === null ? '–' : `${one.exact ? '' : '~'}${grouped(one.used_tokens)} tokens`
   const window = one.used_percent === null ? '' : ` (${percentText(one.used_percent)} of its window)`
-  return harmless(
+  return replaceControls(
     `${padEnd(one.subagent_id.slice(0, 10), 10)}  ${padEnd(one.type ?? '–', 16)}  ${used}${window}${one.description ? `  ${one.description}` : ''}`,
   )
 }
@@ -202,7 +206,7 @@ function chain({ chain: sessions, session_id }: Detail, { paint }: PageOptions):
   if (sessions.length < 2) return []
   return sessions.map((one) => {
     const span = `${stamp(one.started_at)} – ${one.ended_at === null ? 'now' : stamp(one.ended_at)}`
-    const line = `${harmless(one.session_id.slice(0, 8))}  ${span}  compacted ${one.compactions}×`
+    const line = `${replaceControls(one.session_id.slice(0, 8))}  ${span}  compacted ${one.compactions}×`
     return one.session_id === session_id ? `${line}  ${paint('this one', 'dim')}` : line
   })
 }

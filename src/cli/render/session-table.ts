@@ -1,5 +1,5 @@
 import type { Session } from '../../contract/api/session.js'
-import { harmless } from '../../lib/shown-text.js'
+import { replaceControls } from '../../lib/shown-text.js'
 import { percentText, short } from '../../policy/numbers.js'
 import { bar, heat } from './gauge.js'
 import type { Paint } from './screen.js'
@@ -34,7 +34,7 @@ export function sessionTable(rows: readonly SessionRow[], options: TableOptions)
     title: 'TITLE',
     dropAt: 2,
     shrinkTo: 16,
-    cell: (row) => dimIfEnded(row, options, harmless(row.session.title ?? '–')),
+    cell: (row) => dimIfEnded(row, options, replaceControls(row.session.title ?? '–')),
   }
   const columns: Column<SessionRow>[] = [
     {
@@ -118,11 +118,11 @@ function dimIfEnded({ session }: SessionRow, { paint }: TableOptions, text: stri
 }
 
 function seatText({ session, seatName }: SessionRow): string {
-  return harmless(seatName ?? session.seat_id.slice(0, 9))
+  return replaceControls(seatName ?? session.seat_id.slice(0, 9))
 }
 
 function modelText(model: string | null): string {
-  return model === null ? '–' : harmless(model.replace(/^claude-/, ''))
+  return model === null ? '–' : replaceControls(model.replace(/^claude-/, ''))
 }
 
 export function stateText({ state }: Session, paint: Paint): string {
@@ -152,7 +152,7 @@ function tokensText({ session, pointExact }: SessionRow): string {
 
 function levelText(session: Session, paint: Paint): string {
   if (!session.enabled) return paint('off', 'dim')
-  return session.level === null ? '' : harmless(session.level)
+  return session.level === null ? '' : replaceControls(session.level)
 }
 
 function ageText({ session, seenAt }: SessionRow, { now, paint }: TableOptions): string {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { harmless } from '../../lib/shown-text.js'
+import { replaceControls } from '../../lib/shown-text.js'
 import { coloured } from './screen.js'
 import { age, bytesText, cut, offset, padEnd, padStart, stamp, widthOf, wrap } from './text.js'
 
@@ -30,7 +30,7 @@ test('a cut text is never wider than asked, and its colour ends', () => {
 })
 
 test('text from outside cannot steer the terminal', () => {
-  expect(harmless('a\u001b[2Jb\r\nc\u009bd\u202ee')).toBe('a [2Jb c d e')
+  expect(replaceControls('a\u001b[2Jb\r\nc\u009bd\u202ee')).toBe('a [2Jb c d e')
 })
 
 test('wrapped lines keep their indent and never break a word', () => {

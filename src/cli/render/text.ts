@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path'
-import { tilde } from '../../lib/shown-text.js'
+import { shortenHome } from '../../lib/shown-text.js'
 
 const PAINTED = /\u001b\[[0-9;]*m/g
 
@@ -167,7 +167,7 @@ const ROOM = 28
 /** The last two folders tell a project apart in little room, or else the last one. */
 export function projectName(path: string | null, home: string | undefined): string {
   if (path === null) return '–'
-  const full = tilde(path, home)
+  const full = shortenHome(path, home)
   if (full.length <= ROOM) return full
   const two = `…/${basename(dirname(full))}/${basename(full)}`
   return two.length <= ROOM ? two : `…/${basename(full)}`

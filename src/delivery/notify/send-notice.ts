@@ -2,7 +2,7 @@ import { closeSync, constants, existsSync, fstatSync, openSync, writeSync } from
 import { platform } from 'node:os'
 import type { NoticeData, NoticeRecord } from '../../contract/records/notice.js'
 import { reasonOf } from '../../lib/errors.js'
-import { httpPost, refusal } from '../../lib/http-post.js'
+import { httpPost, refusalReason } from '../../lib/http-post.js'
 import { runCommand } from '../../lib/run-command.js'
 import type { SendOutcome } from '../../policy/notice-schedule.js'
 
@@ -206,7 +206,7 @@ async function send(written: string, body: string, headers: Record<string, strin
       body,
       timeoutMs: WEB_TIMEOUT_MS,
     })
-    const reason = refusal(reply)
+    const reason = refusalReason(reply)
     if (reason === null) return { result: 'sent' }
     return { result: 'failed', reason, retryable: reply.status === 408 || reply.status === 429 || reply.status >= 500 }
   } catch (error) {

@@ -17,7 +17,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { holdTime } from '../../../test/harness/held-time.js'
 import { until } from '../../../test/harness/wait.js'
 import { describeTarget, type NoticeRecord, type NotifyTarget } from '../../contract/records/notice.js'
-import { processesWith } from '../../lib/process-info.js'
+import { processesWithVariable } from '../../lib/process-info.js'
 import { terminalOf } from '../../lib/terminal-of.js'
 import { sampleNotice } from '../../store/samples.cases.js'
 import { sendNotice, showOnDesktop } from './send-notice.js'
@@ -95,13 +95,13 @@ test('a command that fails says how, and one that hangs is ended with all it sta
   const mark = `NOTIFY_TEST=${folder}`
   const time = holdTime()
   const hanging = send({ via: 'command', command: `export ${mark}; sleep 600 & wait` })
-  await until('the command has started its child', () => processesWith(mark).length > 0)
+  await until('the command has started its child', () => processesWithVariable(mark).length > 0)
   expect(await time.pass(hanging)).toMatchObject({
     result: 'failed',
     retryable: true,
     reason: expect.stringContaining('did not end within 30 s and was ended'),
   })
-  expect(processesWith(mark)).toEqual([])
+  expect(processesWithVariable(mark)).toEqual([])
 })
 
 test('a webhook is posted JSON', async () => {

@@ -1,5 +1,13 @@
 import { FACTS_FORMAT, type FactsState } from '../../facts/facts.js'
-import { copyState, forget, isRemembered, type Memory, recall, recallOffset, remember } from '../../lib/growing-file.js'
+import {
+  hasState,
+  loadOffset,
+  loadState,
+  removeState,
+  type StateFile,
+  serializeState,
+  storeState,
+} from '../../lib/growing-file.js'
 
 /** Where facts are kept between two looks at a transcript, and which program keeps them: another one's are read anew. */
 export interface FactsPlace {
@@ -22,16 +30,16 @@ export interface KeptFacts {
 
 /** null: nothing is kept of this session, or not of this transcript as it is now, or it cannot be read. */
 export function loadFacts(place: FactsPlace, sessionId: string, transcript: string): KeptFacts | null {
-  return (recall(memoryOf(place, sessionId), transcript)?.state as KeptFacts | undefined) ?? null
+  return (loadState(memoryOf(place, sessionId), transcript)?.state as KeptFacts | undefined) ?? null
 }
 
 /** How far the facts that are kept reach; 0: none are that could be used. */
 export function keptOffset(place: FactsPlace, sessionId: string, transcript: string): number {
-  return recallOffset(memoryOf(place, sessionId), transcript)
+  return loadOffset(memoryOf(place, sessionId), transcript)
 }
 
 /** Taken at once, because whatever is read next changes it. null: there is too much of it to be kept. */
-export const copyFacts = (facts: KeptFacts): Buffer | null => copyState(facts)
+export const copyFacts = (facts: KeptFacts): Buffer | null => serializeState(facts)
 
 export function saveFacts(
   place: FactsPlace,
@@ -40,16 +48,16 @@ export function saveFacts(
   offset: number,
   copy: Buffer,
 ): void {
-  remember(memoryOf(place, sessionId), transcript, offset, copy)
+  storeState(memoryOf(place, sessionId), transcript, offset, copy)
 }
 
-export const hasFacts = (folder: string, sessionId: string): boolean => isRemembered({ folder, name: sessionId })
+export const hasFacts = (folder: string, sessionId: string): boolean => hasState({ folder, name: sessionId })
 
 /** What was kept of a session is quoted from its transcript. */
 export function forgetFacts(folder: string, sessionId: string): void {
-  forget({ folder, name: sessionId })
+  removeState({ folder, name: sessionId })
 }
 
-function memoryOf({ folder, program }: FactsPlace, sessionId: string): Memory {
+function memoryOf({ folder, program }: FactsPlace, sessionId: string): StateFile {
   return { folder, name: sessionId, format: `1 ${FACTS_FORMAT} ${program}` }
 }

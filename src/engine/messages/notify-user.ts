@@ -1,5 +1,5 @@
 import type { NotifyTarget } from '../../contract/records/notice.js'
-import { asName } from '../../lib/quote.js'
+import { sanitizeName } from '../../lib/quote.js'
 import { type NoticeContent, type NoticeOrigin, noticeName, noticesFor } from '../../policy/notice-text.js'
 import type { EngineDependencies } from '../context.js'
 import type { PolicyContext } from '../session-context.js'
@@ -13,7 +13,7 @@ export function notifyUser(
   if (!enabled || policy.notify.length === 0 || record.jobId !== null) return
   const { sessionId, seatId, agent, project, model } = record
   const origin = {
-    name: asName(noticeName(seatName, project, sessionId)),
+    name: sanitizeName(noticeName(seatName, project, sessionId)),
     subject: { agent, project, model, seat: seatName ?? seatId },
     sessionId,
     seatId,

@@ -1,7 +1,7 @@
 import type { Mode } from '../../contract/level.js'
 import type { Message } from '../../contract/records/message.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
-import { asName, withoutOwnMark } from '../../lib/quote.js'
+import { sanitizeName, withoutOwnMark } from '../../lib/quote.js'
 import type { EngineDependencies } from '../context.js'
 import { bringSoon, messageContext, sitting } from './bring-messages.js'
 import { newMessage } from './messages.js'
@@ -50,7 +50,7 @@ export function sendMessage(deps: EngineDependencies, letter: OutgoingMessage): 
 const after = (iso: string): string => new Date(Date.parse(iso) + 1).toISOString()
 
 function agentText({ sender, text, file }: OutgoingMessage): string {
-  const line = `[baton] Message from ${asName(sender)}: ${withoutOwnMark(text)}`
+  const line = `[baton] Message from ${sanitizeName(sender)}: ${withoutOwnMark(text)}`
   return file === null
     ? line
     : `${line}…\n[baton] This is only the beginning. Read all ${file.characters} characters in ${file.path}`

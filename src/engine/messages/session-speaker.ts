@@ -1,5 +1,5 @@
 import type { SessionRecord } from '../../contract/records/session.js'
-import { asName } from '../../lib/quote.js'
+import { sanitizeName } from '../../lib/quote.js'
 import type { Speaker } from '../../policy/texts.js'
 
 /**
@@ -12,7 +12,7 @@ export function speakerFor(
 ): Speaker {
   return {
     sessionId,
-    seatName: seatName === null ? null : asName(seatName),
-    project: project === null ? null : asName(project),
+    seatName: seatName === null ? null : sanitizeName(seatName),
+    project: project === null ? null : sanitizeName(project),
   }
 }

@@ -2,7 +2,7 @@ import type { ConfigProblem, ProjectFile } from '../../contract/policy.js'
 import type { Event } from '../../contract/records/event.js'
 import type { SessionRecord } from '../../contract/records/session.js'
 import type { Observation, PlanLimit, RawSignal, Signal } from '../../contract/signal.js'
-import { asName } from '../../lib/quote.js'
+import { sanitizeName } from '../../lib/quote.js'
 import { isNearLevel, resolveLevels } from '../../policy/levels.js'
 import { limitNotices, permissionNotice, SAME_LIMIT_MS } from '../../policy/notice-text.js'
 import { SHOWN_ONCE_PREFIX } from '../../store/store.js'
@@ -291,8 +291,8 @@ function sayUntrusted(
   tellOfConfiguration(
     context,
     broken
-      ? `${asName(path)} has errors and is not used. Run baton config check.`
-      : `${asName(path)} is not trusted, so only its status line and new levels apply. Run baton config explain to see what is ignored, and baton trust to accept the file.`,
+      ? `${sanitizeName(path)} has errors and is not used. Run baton config check.`
+      : `${sanitizeName(path)} is not trusted, so only its status line and new levels apply. Run baton config explain to see what is ignored, and baton trust to accept the file.`,
   )
 }
 

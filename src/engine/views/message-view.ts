@@ -1,6 +1,6 @@
 import type { MessageShown } from '../../contract/api/messages.js'
 import type { Message } from '../../contract/records/message.js'
-import { asName } from '../../lib/quote.js'
+import { sanitizeName } from '../../lib/quote.js'
 import type { EngineDependencies } from '../context.js'
 import { messageContext, sitting } from '../messages/bring-messages.js'
 import { pickMessages } from '../messages/pick-messages.js'
@@ -86,6 +86,6 @@ function queuedReasons(deps: EngineDependencies, seatId: string): (message: Mess
 /** What somebody said, without what stands around it for the agent. */
 export function wordsOf(message: Message): string {
   const text = (message.user_text ?? message.agent_text ?? '').replace(/^\[baton\] /, '')
-  const from = `Message from ${asName(message.sender)}: `
+  const from = `Message from ${sanitizeName(message.sender)}: `
   return text.startsWith(from) ? text.slice(from.length) : text
 }

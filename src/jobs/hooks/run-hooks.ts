@@ -1,6 +1,6 @@
 import type { HookEvent, HookSpec } from '../../contract/records/job.js'
 import { reasonOf } from '../../lib/errors.js'
-import { httpPost, refusal } from '../../lib/http-post.js'
+import { httpPost, refusalReason } from '../../lib/http-post.js'
 import { runCommand } from '../../lib/run-command.js'
 import { applies } from './applies.js'
 import { chatText, cut } from './chat-text.js'
@@ -137,7 +137,7 @@ async function callWebhook(
     timeoutMs: hook.timeoutMs,
     ...(context.signal ? { signal: context.signal } : {}),
   })
-  return { exitCode: null, output: reply.body, error: refusal(reply) }
+  return { exitCode: null, output: reply.body, error: refusalReason(reply) }
 }
 
 const SLACK_API = 'https://slack.com/api'
@@ -166,7 +166,7 @@ async function tellSlack(
     timeoutMs: hook.timeoutMs,
     ...(context.signal ? { signal: context.signal } : {}),
   })
-  return { exitCode: null, output: reply.body, error: refusal(reply) ?? troubleIn(reply.body) }
+  return { exitCode: null, output: reply.body, error: refusalReason(reply) ?? troubleIn(reply.body) }
 }
 
 /** Slack answers 200 to what it refuses too. */
@@ -209,7 +209,7 @@ async function tellDiscord(
     timeoutMs: hook.timeoutMs,
     ...(context.signal ? { signal: context.signal } : {}),
   })
-  return { exitCode: null, output: reply.body, error: refusal(reply) }
+  return { exitCode: null, output: reply.body, error: refusalReason(reply) }
 }
 
 const SECRET_NAME = /TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|CREDENTIAL|PRIVATE_KEY|(?:^|_)KEY$/i

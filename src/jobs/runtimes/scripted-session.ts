@@ -11,7 +11,7 @@ import type {
   ToolCall,
   ToolResult,
 } from '../../contract/runtime.js'
-import { Unread } from '../../lib/unread.js'
+import { UnboundedQueue } from '../../lib/unread.js'
 import { within } from '../../lib/within.js'
 import type { DeathPoint, RuntimeScript, ScriptedCall, ScriptedRequest, ScriptedStep } from './scripted-steps.js'
 
@@ -34,8 +34,8 @@ const GATE_MS = 10
 
 export class ScriptedSession implements RunningSession {
   readonly process = null
-  readonly messages: Unread<RuntimeMessage> = new Unread()
-  private readonly prompts = new Unread<string>()
+  readonly messages: UnboundedQueue<RuntimeMessage> = new UnboundedQueue()
+  private readonly prompts = new UnboundedQueue<string>()
   private readonly gone: Promise<void>
   private readonly takers: ((line: string) => void)[] = []
   private readonly spent: Usage = { input: 0, cacheCreation: 0, cacheRead: 0, output: 0 }
@@ -64,7 +64,7 @@ export class ScriptedSession implements RunningSession {
   async ready(): Promise<void> {}
 
   say(prompt: string): void {
-    this.prompts.tell(prompt)
+    this.prompts.push(prompt)
   }
 
   async usage(): Promise<ContextUsage | null> {
@@ -253,7 +253,7 @@ export class ScriptedSession implements RunningSession {
   private tell(message: RuntimeMessage): void {
     if (this.isGone) return
     this.write(message)
-    this.messages.tell(message)
+    this.messages.push(message)
   }
 
   private write(line: object): void {

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { AgentId } from '../../../contract/agent-ids.js'
 import type { SessionRecord } from '../../../contract/records/session.js'
-import { agoText, type Fault, type Finding, fine } from '../../../lib/finding.js'
+import { agoText, type Fault, type Finding, noFaults } from '../../../lib/finding.js'
 import { namesInFolder, readNamedText } from '../../../lib/named-file.js'
 import type { CheckContext, SettingsTarget } from '../../installer.js'
 import { InstallProblem } from '../../shared/install-problem.js'
@@ -20,7 +20,7 @@ const DERIVED = 'window and compaction point are derived, not exact'
 export function checkMod(context: CheckContext): Finding {
   const { client } = context
   if (!supportsMods(client.version))
-    return fine(`Claude Code ${client.version} loads no mods (2.1.287 and later do): ${DERIVED}.`)
+    return noFaults(`Claude Code ${client.version} loads no mods (2.1.287 and later do): ${DERIVED}.`)
   const faults: Fault[] = []
   const notes: string[] = []
   let since: number | null = null
@@ -31,12 +31,12 @@ export function checkMod(context: CheckContext): Finding {
     if (found.since !== null) since = Math.min(since ?? found.since, found.since)
   }
   if (since === null || faults.length > 0)
-    return { told: notes.join(' ') || `There is none yet: baton install puts it in. Without it ${DERIVED}.`, faults }
+    return { summary: notes.join(' ') || `There is none yet: baton install puts it in. Without it ${DERIVED}.`, faults }
   const reports = lookAtReports(context)
   const silent = judgeReports(reports, since, context.sessions(), context.now())
   if (silent)
     faults.push({ detail: silent, fix: 'Open a new session; if nothing changes, claude --debug names the reason.' })
-  return { told: [told(reports, context.now()), ...notes].join(' '), faults }
+  return { summary: [told(reports, context.now()), ...notes].join(' '), faults }
 }
 
 interface Found {

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path'
 import { readIfThere, realTarget } from '../../../lib/atomic-file.js'
-import { broken, type Fault, type Finding, fine, listed } from '../../../lib/finding.js'
+import { type Fault, type Finding, joinNames, noFaults, oneFault } from '../../../lib/finding.js'
 import { namesInFolder } from '../../../lib/named-file.js'
 import type { CheckContext, SettingsTarget } from '../../installer.js'
 import { asText, checked, InstallProblem } from '../../shared/install-problem.js'
@@ -25,12 +25,12 @@ export function checkSettings(context: CheckContext): Finding {
   if (targets.length === 0) {
     const faults = invalidSettings(context)
     return faults.length > 0
-      ? { told: '', faults }
-      : broken("Baton is in none of Claude Code's settings.", 'Run baton install.')
+      ? { summary: '', faults }
+      : oneFault("Baton is in none of Claude Code's settings.", 'Run baton install.')
   }
   const faults = [...targets.flatMap((target) => judgeTarget(context, target)), ...notRead(context, targets)]
   const places = targets.map(({ scope, path }) => `${path} (${scope})`)
-  return { told: `All ${Object.keys(EVENTS).length} events, in ${listed(places)}.`, faults }
+  return { summary: `All ${Object.keys(EVENTS).length} events, in ${joinNames(places)}.`, faults }
 }
 
 function judgeTarget(context: CheckContext, target: SettingsTarget): Fault[] {
@@ -80,11 +80,13 @@ export function judgeEntries(text: string, by: Recognise): string[] {
   const odd = all.filter((entry) => !doubled.includes(entry.event) && !isCurrent(entry)).map(({ event }) => event)
   return [
     ...(missing.length === events.length ? ["Baton's hooks are missing."] : []),
-    ...(missing.length > 0 && missing.length < events.length ? [`the hooks for ${listed(missing)} are missing.`] : []),
-    ...(doubled.length > 0
-      ? [`${listed(doubled)} call${doubled.length > 1 ? '' : 's'} Baton more than once, in different spellings.`]
+    ...(missing.length > 0 && missing.length < events.length
+      ? [`the hooks for ${joinNames(missing)} are missing.`]
       : []),
-    ...(odd.length > 0 ? [`the hooks for ${listed([...new Set(odd)])} are not as this version writes them.`] : []),
+    ...(doubled.length > 0
+      ? [`${joinNames(doubled)} call${doubled.length > 1 ? '' : 's'} Baton more than once, in different spellings.`]
+      : []),
+    ...(odd.length > 0 ? [`the hooks for ${joinNames([...new Set(odd)])} are not as this version writes them.`] : []),
   ]
 }
 
@@ -172,7 +174,7 @@ export function checkHooksRun(context: CheckContext): Finding {
   // Of a file with a mistake the client loads nothing, its hooks included.
   faults.push(...invalidSettings(context))
   const unique = new Map(faults.map((fault) => [fault.detail, fault]))
-  return unique.size === 0 ? fine('No settings forbid them.') : { told: '', faults: [...unique.values()] }
+  return unique.size === 0 ? noFaults('No settings forbid them.') : { summary: '', faults: [...unique.values()] }
 }
 
 export function judgeHooksRun(layers: readonly Layer[]): Fault[] {
@@ -215,7 +217,7 @@ export function checkStatusLine(context: CheckContext): Finding {
     if (says) told.add(says)
   }
   // What keeps it from being there is said by the check of the settings.
-  return { told: [...told].join(' ') || 'There is none of Baton’s yet: baton install puts it in.', faults }
+  return { summary: [...told].join(' ') || 'There is none of Baton’s yet: baton install puts it in.', faults }
 }
 
 function judgeLine(context: CheckContext, target: SettingsTarget): { fault?: Fault; says?: string } {

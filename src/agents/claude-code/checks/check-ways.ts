@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { readIfThere } from '../../../lib/atomic-file.js'
-import { type Fault, type Finding, listed } from '../../../lib/finding.js'
+import { type Fault, type Finding, joinNames } from '../../../lib/finding.js'
 import { processInfo } from '../../../lib/process-info.js'
 import type { CheckContext, SettingsTarget } from '../../installer.js'
 import { MARKER } from '../../shared/mod-marker.js'
@@ -33,7 +33,7 @@ export async function checkWays(context: CheckContext): Promise<Finding> {
   const here = targets.some((target) => hasMod(target) && supportsMods(context.client.version))
   const waits = targets.some((target) => hasWaiter(context, target))
   return {
-    told: [preferred({ mod: here, waits, tmux }), tally(reached, clients.length)].filter(Boolean).join(' '),
+    summary: [preferred({ mod: here, waits, tmux }), tally(reached, clients.length)].filter(Boolean).join(' '),
     faults,
   }
 }
@@ -64,7 +64,7 @@ export function tally(reached: readonly Reach[], all: number): string {
     ...by('hooks', 'only with its own next event'),
   ]
   const more = all > reached.length ? `, the others were not asked` : ''
-  return `Of ${all} client${all > 1 ? 's' : ''} running now Baton reaches ${listed(parts)}${more}.`
+  return `Of ${all} client${all > 1 ? 's' : ''} running now Baton reaches ${joinNames(parts)}${more}.`
 }
 
 async function reachOf({ home, typable }: CheckContext, client: LiveClient, tmux: boolean): Promise<Reach> {

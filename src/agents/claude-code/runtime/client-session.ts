@@ -1,7 +1,7 @@
 import type { ContextUsage, RunningSession, RuntimeMessage } from '../../../contract/runtime.js'
 import { reasonOf } from '../../../lib/errors.js'
 import type { Log } from '../../../lib/log.js'
-import { Unread } from '../../../lib/unread.js'
+import { UnboundedQueue } from '../../../lib/unread.js'
 import { within } from '../../../lib/within.js'
 import type { ClientChild } from '../../shared/client-child.js'
 import { readContextUsage } from '../sdk.js'
@@ -32,7 +32,7 @@ const TERMINATE_MS = 3_000
 /** A running client as its users see it, whichever way it is spoken to. */
 export class ClientSession implements RunningSession {
   readonly process
-  readonly messages: Unread<RuntimeMessage> = new Unread()
+  readonly messages: UnboundedQueue<RuntimeMessage> = new UnboundedQueue()
   private readonly translation = new ClientMessages()
   private readonly takers: ((line: string) => void)[] = []
   private control!: ClientControl
@@ -53,8 +53,8 @@ export class ClientSession implements RunningSession {
     this.control = control
     control.ready.catch(() => {})
     void Promise.all([this.child.gone, drained.catch(() => {})]).then(([exit]) => {
-      for (const message of this.translation.end()) this.messages.tell(message)
-      this.messages.tell({ kind: 'exit', ...exit })
+      for (const message of this.translation.end()) this.messages.push(message)
+      this.messages.push({ kind: 'exit', ...exit })
       this.messages.close()
     })
   }
@@ -74,7 +74,7 @@ export class ClientSession implements RunningSession {
     if (promptDone) this.prompts = Math.max(0, this.prompts - 1)
     for (const message of messages) {
       if (message.kind === 'state') this.working = message.state === 'working'
-      this.messages.tell(message)
+      this.messages.push(message)
     }
     if (this.atRest()) for (const rest of this.rests.splice(0)) rest()
   }

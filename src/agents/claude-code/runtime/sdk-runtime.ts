@@ -7,7 +7,7 @@ import type { RunningSession, Runtime, RuntimeListener, SessionOptions } from '.
 import { BatonError, reasonOf } from '../../../lib/errors.js'
 import { lineSplitter } from '../../../lib/line-splitter.js'
 import { type Log, silentLog } from '../../../lib/log.js'
-import { Unread } from '../../../lib/unread.js'
+import { UnboundedQueue } from '../../../lib/unread.js'
 import { boundedEars, EAR_MS } from '../../shared/bounded-ears.js'
 import { type ClientChild, spawnClient } from '../../shared/client-child.js'
 import { CLIENT_ENVIRONMENT, settingsOf } from './client-arguments.js'
@@ -58,7 +58,7 @@ function start(
 ): RunningSession {
   const env = { ...wish.env, ...CLIENT_ENVIRONMENT }
   const hooks = new ClientHooks(listener)
-  const prompts = new Unread<unknown>()
+  const prompts = new UnboundedQueue<unknown>()
   let started: { child: ClientChild; session: ClientSession } | null = null
   const spawn = (call: SpawnCall): unknown => {
     const child = spawnClient({
@@ -94,7 +94,7 @@ function start(
       ready: query.initializationResult().then(() => {}),
       say: (prompt) => {
         const message = { role: 'user', content: prompt }
-        prompts.tell({ type: 'user', message, parent_tool_use_id: null, priority: 'later', uuid: randomUUID() })
+        prompts.push({ type: 'user', message, parent_tool_use_id: null, priority: 'later', uuid: randomUUID() })
       },
       contextUsage: () => query.getContextUsage({ detail: 'summary' }),
       applySettings: (settings) => query.applyFlagSettings(settings),

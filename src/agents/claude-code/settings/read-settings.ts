@@ -1,7 +1,7 @@
 import { platform } from 'node:os'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { type FileOwner, lookAtNamedFile, readNamedText } from '../../../lib/named-file.js'
-import { rememberFor } from '../../../lib/remember.js'
+import { cacheFor } from '../../../lib/remember.js'
 import { type Fields, list, number, object, parseObject, text } from '../fields.js'
 
 /** The settings a measurement depends on, merged as the client merges them. */
@@ -44,7 +44,7 @@ export function readSettings(places: SettingsPlaces): ClientSettings {
   return remembered(JSON.stringify(places), () => mergeSettings(places))
 }
 
-const remembered = rememberFor<ClientSettings>(1000, 256)
+const remembered = cacheFor<ClientSettings>(1000, 256)
 
 function mergeSettings(places: SettingsPlaces): ClientSettings {
   const { configDir, project, flag, sources, cwd } = places
