@@ -64,10 +64,10 @@ async function planning(file, quick) {
 
 const PLAN = `
 const [, , rooms, root, transcript] = process.argv
-const { openStore, planArchive, archivePlaces } = await import(rooms)
+const { openStore, planArchive, archivePaths } = await import(rooms)
 const store = openStore(root + '/baton.db')
 const newId = () => crypto.randomUUID().slice(0, 16)
-store.transaction(() => planArchive({ store, places: archivePlaces(root), now: () => new Date(), newId, log() {} },
+store.transaction(() => planArchive({ store, places: archivePaths(root), now: () => new Date(), newId, log() {} },
   { sessionId: 's', agent: 'claude-code', project: null, trigger: 'auto', transcript, subagents: () => [] }))
 `
 

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { timeLimit } from '../archive/time-limit.js'
+import { startTimeLimit } from '../archive/time-limit.js'
 import type { Cli } from '../cli/command.js'
 import { tellUnread } from '../cli/commands/archive-search.js'
 import { loadConfig } from '../config/load-config.js'
@@ -175,7 +175,7 @@ function killed(texts: Record<string, string>) {
     archives,
     opened: { app, archives, progress: { add() {}, end() {} } },
     isLeft: () => isLeft,
-    find: (query: string, within = timeLimit(60_000)) => archives.search({ query, limit: 5, within }).length,
+    find: (query: string, within = startTimeLimit(60_000)) => archives.search({ query, limit: 5, within }).length,
   }
 }
 
@@ -188,7 +188,7 @@ test('a search finds what a killed session said', () => {
 
 test('transcripts for which there is no time are named, planned and left to a process in the background', () => {
   const it = killed({ s1: 'the heron builds a nest' })
-  const fresh = readNew(it.opened, timeLimit(0))
+  const fresh = readNew(it.opened, startTimeLimit(0))
   expect(it.find('heron', fresh.within)).toBe(0)
   expect(fresh.unread()).toMatchObject([{ session_id: 's1', archive_id: null }])
   expect(it.isLeft()).toBe(true)
@@ -202,7 +202,7 @@ test('a transcript that is too large for the time does not keep a small one from
   // Three milliseconds are left for the whole test, at 50 kB each: only the small one fits.
   const fresh = readNew(
     it.opened,
-    timeLimit(3, () => 0),
+    startTimeLimit(3, () => 0),
   )
   expect(it.find('heron')).toBe(1)
   expect(fresh.unread()).toMatchObject([{ session_id: 's2', archive_id: expect.stringMatching(/^arc_/) }])
@@ -213,7 +213,7 @@ test('an index that was lost is rebuilt only as far as the time allows, and the 
   readNew(it.opened)
   it.archives.close()
   rmSync(it.archives.places.index)
-  const fresh = readNew(it.opened, timeLimit(0))
+  const fresh = readNew(it.opened, startTimeLimit(0))
   expect(it.find('heron', fresh.within)).toBe(0)
   expect(fresh.unread()).toMatchObject([{ session_id: 's1' }])
   expect(it.find('heron')).toBe(1)

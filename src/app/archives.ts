@@ -4,9 +4,9 @@ import { readers } from '../agents/readers.js'
 import type { CleanupPeriod } from '../agents/transcript-reader.js'
 import { type Archives, type FinishOptions, makeArchives, type Removed } from '../archive/archive.js'
 import { DamagedArchive } from '../archive/blocks.js'
-import { chosen, partOf } from '../archive/choose-archives.js'
-import { type Place, readTranscript } from '../archive/read-transcript.js'
-import { type TimeLimit, timeLimit } from '../archive/time-limit.js'
+import { archiveFilter, partOf } from '../archive/choose-archives.js'
+import { type LineStart, readTranscript } from '../archive/read-transcript.js'
+import { startTimeLimit, type TimeLimit } from '../archive/time-limit.js'
 import { DEFAULT_AGENT } from '../contract/agent-ids.js'
 import type { ArchiveShown, HitsShown, TranscriptPart } from '../contract/api/archives.js'
 import type { ParsedBody, ReplyOf } from '../contract/api/routes.js'
@@ -43,7 +43,7 @@ export function finishArchives(
 ): ArchiveRecord[] {
   return archives.finish({
     ...options,
-    settled(record) {
+    onSettled(record) {
       const event = archives.createdEvent(record)
       if (event) app.store.addEvent(event)
     },
@@ -151,8 +151,8 @@ const MOST_PLACES = 50
 export function archiveUseCases(app: App, program: OwnProgram): ArchiveUseCases {
   const { store } = app
   let archives = archivesOf(app)
-  const places = new Map<string, Place[]>()
-  const placesOf = (streamId: string): Place[] => {
+  const places = new Map<string, LineStart[]>()
+  const placesOf = (streamId: string): LineStart[] => {
     const known = places.get(streamId) ?? []
     if (places.size > MOST_PLACES) places.clear()
     places.set(streamId, known)
@@ -160,7 +160,7 @@ export function archiveUseCases(app: App, program: OwnProgram): ArchiveUseCases 
   }
   return {
     archives({ session, project, limit = USUAL_ARCHIVES }) {
-      const wanted = chosen(app, { session: session ?? null, folder: project ?? null })
+      const wanted = archiveFilter(app, { session: session ?? null, folder: project ?? null })
       const records = store.archives().filter(wanted).slice(-limit)
       const sizes = archives.sizes()
       return { archives: archives.view(records).reverse(), total_bytes: sizes.bytes, index_bytes: sizes.indexBytes }
@@ -314,12 +314,12 @@ const MOST_PLANNED = 1_000
  * Archives what sessions said since their last archive, also those that were killed, and makes it
  * searchable, as far as the time allows. The rest is done by a process that this command leaves.
  */
-export function readNew({ app, archives, progress }: Opened, within = timeLimit(READ_MS)): ReadNew {
+export function readNew({ app, archives, progress }: Opened, within = startTimeLimit(READ_MS)): ReadNew {
   let left: Unread[] = []
   try {
     const swept = app.engine.planUnarchived({ first: 'newest', most: MOST_PLANNED, isOver: within.isOver })
     left = swept.left.map(({ record, bytes }) => ({ session_id: record.sessionId, archive_id: null, bytes }))
-    if (archives.unread().length > 0) finishAll({ app, archives, progress }, within)
+    if (archives.notSearchable().length > 0) finishAll({ app, archives, progress }, within)
   } catch (error) {
     // Archives that are complete can be searched all the same.
     app.log('error', 'new transcripts could not be read for a search', { reason: reasonOf(error) })
@@ -328,7 +328,7 @@ export function readNew({ app, archives, progress }: Opened, within = timeLimit(
   return {
     within,
     unread() {
-      const open = archives.unread().map(({ sessionId, archiveId, parts }) => ({
+      const open = archives.notSearchable().map(({ sessionId, archiveId, parts }) => ({
         session_id: sessionId,
         archive_id: archiveId,
         bytes: parts.reduce((sum, { bytes }) => sum + bytes, 0),

@@ -2,8 +2,8 @@ import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { clients } from '../agents/clients.js'
 import type { Archives } from '../archive/archive.js'
-import { ofProject, sessionsNamed } from '../archive/choose-archives.js'
-import { configuredRounds } from '../archive/choose-to-drop.js'
+import { findArchivedSessions, isInProject } from '../archive/choose-archives.js'
+import { configuredRetentions } from '../archive/choose-to-drop.js'
 import { forgetBriefs } from '../briefs/forget-briefs.js'
 import { DEFAULT_AGENT } from '../contract/agent-ids.js'
 import type { ArchiveRecord } from '../contract/records/archive.js'
@@ -65,7 +65,7 @@ function namesIn(folder: string): string[] {
 export function configuredPrune(app: App, archives: Archives): ArchiveRecord[] {
   const rules = (project: string | null) =>
     app.policyOf({ agent: DEFAULT_AGENT, project, model: null, seat: null }).policy.archive
-  const rounds = configuredRounds(app.store.archives(), rules, app.now())
+  const rounds = configuredRetentions(app.store.archives(), rules, app.now())
   const [problem] = app.policyOf({ agent: DEFAULT_AGENT, project: null, model: null, seat: null }).problems
   if (rounds.length === 0 && problem)
     throw new BatonError(
@@ -82,7 +82,7 @@ export function configuredPrune(app: App, archives: Archives): ArchiveRecord[] {
   const dropped = new Map<string, ArchiveRecord>()
   for (const { among, retention } of rounds) {
     const left = (record: ArchiveRecord): boolean => among(record) && !dropped.has(record.archiveId)
-    for (const record of archives.choose(retention, left)) dropped.set(record.archiveId, record)
+    for (const record of archives.chooseToDelete(retention, left)) dropped.set(record.archiveId, record)
   }
   return [...dropped.values()]
 }
@@ -90,7 +90,7 @@ export function configuredPrune(app: App, archives: Archives): ArchiveRecord[] {
 /** Whether archives that stay need everything these hold. What was never kept, or holds nothing, frees nothing for another reason. */
 export function isShared(archives: Archives, records: readonly ArchiveRecord[]): boolean {
   const holds = records.some(({ parts }) => parts.some(({ streamId }) => streamId !== null))
-  return holds && archives.frees(records) === 0
+  return holds && archives.freedBytes(records) === 0
 }
 
 /** What was read from the transcripts, and what of it was told, are words of them too. How many entries held some. */
@@ -137,12 +137,12 @@ export const isQuoted = (app: App, sessionId: string): boolean =>
 
 /** Sessions of a project that have archives, and those that were only read. */
 export function sessionsOfProject(app: App, folder: string): Set<string> {
-  const wanted = ofProject(folder)
+  const wanted = isInProject(folder)
   return new Set([...app.store.archives(), ...app.store.sessions()].filter(wanted).map(({ sessionId }) => sessionId))
 }
 
 export function oneSession(app: App, id: string): Set<string> {
-  const found = sessionsNamed(app, id)
+  const found = findArchivedSessions(app, id)
   if (found.length > 1)
     throw new BatonError(`${id} is a seat of ${found.length} sessions.`, 'Name one session at a time.', EXIT.usage)
   return new Set(found)

@@ -12,7 +12,7 @@ export async function withOpenArchives<T>(
   return withOpenApp(program, async (app) => {
     const archives = withProgress(archivesOf(app), progress)
     try {
-      if (finish && archives.waiting()) finishAll({ app, archives, progress })
+      if (finish && archives.hasWork()) finishAll({ app, archives, progress })
       return await work({ app, archives, progress })
     } finally {
       progress.end()

@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { archivePlaces } from '../archive/archive-folders.js'
+import { archivePaths } from '../archive/archive-folders.js'
 import { viewArchives } from '../archive/view-archives.js'
 import type { Session } from '../contract/api/session.js'
 import type { Forecast, SessionDetail, SessionRow } from '../contract/api/sessions.js'
@@ -37,7 +37,7 @@ export function shownBy(app: Pick<App, 'home' | 'store' | 'engine' | 'view' | 'p
       archives: viewArchives(
         store.archives({ sessionId: record.sessionId }),
         store.segments({ sessionId: record.sessionId }),
-        { pathOf: (file) => join(archivePlaces(home.root).folder, file), titleOf: () => record.title?.text ?? null },
+        { pathOf: (file) => join(archivePaths(home.root).folder, file), titleOf: () => record.title?.text ?? null },
       ),
     }),
     recent: (which) => recentSessions(store, { view: app.view, row }, { ...which, now: app.now() }),

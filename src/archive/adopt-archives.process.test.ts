@@ -31,10 +31,10 @@ function run(...args: string[]): Promise<{ code: number | null; signal: string |
 const SESSIONS = ['s1', 's2', 's3']
 
 /**
- * Makes homes without a store, each with two archives of every session. `records`: whether their
- * record files are there.
+ * Returns a function that creates homes without a store, each with two archives of every session.
+ * `records` says whether their record files exist.
  */
-function lostStores(records: boolean): () => { root: string; remove(): void } {
+function makeLostStores(records: boolean): () => { root: string; remove(): void } {
   const trial = newTrial()
   for (const session of SESSIONS)
     for (const text of ['first', 'second']) {
@@ -49,8 +49,8 @@ function lostStores(records: boolean): () => { root: string; remove(): void } {
   }
 }
 
-/** Everything of the home that must be the same however often adopt was killed or run at once. */
-function look(root: string) {
+/** Reads everything that must be equal however often adopt was killed or run concurrently. */
+function readHome(root: string) {
   const store = openStore(join(root, 'baton.db'))
   const archives = makeArchives({
     store,
@@ -68,7 +68,7 @@ function look(root: string) {
       damaged: archives.verify(store.archives()).archives.filter(({ state }) => state !== 'whole'),
       hits: archives.search({ query: 'second', limit: 50 }).length,
       records: readdirSync(join(root, 'archive', 'records')).sort(),
-      unknown: archives.unknown(),
+      unknown: archives.countUnknown(),
     }
   } finally {
     archives.close()
@@ -79,10 +79,10 @@ function look(root: string) {
 test.each([true, false])(
   'adopt killed at any step is completed by the next run (record files: %s)',
   async (records) => {
-    const lostStore = lostStores(records)
+    const lostStore = makeLostStores(records)
     const whole = lostStore()
     await run('adopt', whole.root)
-    const expected = look(whole.root)
+    const expected = readHome(whole.root)
     expect(expected).toMatchObject({ damaged: [], hits: 3, unknown: 0 })
     expect([expected.archives.length, expected.records.length]).toEqual([6, 6])
     whole.remove()
@@ -91,7 +91,7 @@ test.each([true, false])(
       const { signal } = await run('adopt', root, String(step))
       const { code, err } = await run('adopt', root)
       expect({ step, code, err }).toEqual({ step, code: 0, err: '' })
-      expect(look(root)).toEqual(expected)
+      expect(readHome(root)).toEqual(expected)
       remove()
       if (signal === null) break
       expect(signal).toBe('SIGKILL')
@@ -100,21 +100,21 @@ test.each([true, false])(
 )
 
 test.each([true, false])(
-  '20 processes that adopt at once store each archive once (record files: %s)',
+  '20 processes that adopt at the same time store each archive once (record files: %s)',
   async (records) => {
-    const { root, remove } = lostStores(records)()
+    const { root, remove } = makeLostStores(records)()
     const ended = await Promise.all(Array.from({ length: 20 }, () => run('adopt', root)))
     expect(ended.filter(({ code, err }) => code !== 0 || err !== '')).toEqual([])
     const adopted = ended.map(({ out }) => JSON.parse(out).adopted as number)
     expect(adopted.reduce((sum, count) => sum + count, 0)).toBe(6)
-    expect(look(root)).toMatchObject({ damaged: [], hits: 3, unknown: 0 })
-    expect(look(root).archives).toHaveLength(6)
+    expect(readHome(root)).toMatchObject({ damaged: [], hits: 3, unknown: 0 })
+    expect(readHome(root).archives).toHaveLength(6)
     remove()
   },
 )
 
-test('adopt does not wait for a pipe in the place of a segment or a record, and adopts the rest', async () => {
-  const { root, remove } = lostStores(true)()
+test('adopt does not block on a pipe in place of a segment or record, and adopts the rest', async () => {
+  const { root, remove } = makeLostStores(true)()
   const archive = join(root, 'archive')
   const stems = readdirSync(join(archive, 'records')).map((name) => name.slice(0, -'.json'.length))
   for (const path of [join(archive, `${stems[1]}.jsonl.br`), join(archive, 'records', `${stems[5]}.json`)]) {

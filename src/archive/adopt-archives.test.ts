@@ -20,12 +20,12 @@ import type { ArchiveRecord } from '../contract/records/archive.js'
 import { line, newTrial, type Trial } from '../testing/archive-home.js'
 
 const said = (text: string): string => line({ by: 'user', text })
-/** More than one block of a segment file. */
+/** Returns a line that needs more than one block of a segment file. */
 const long = (word: string): string => line({ out: `${word} `.repeat(45_000) })
 
 /**
- * A trial with an empty store whose archive folder is that of another trial. The search index
- * outlives the store.
+ * Returns a trial with an empty store and the archive folder of another trial.
+ * The search index survives the loss of the store.
  */
 function withoutStore(trial: Trial): Trial {
   const fresh = newTrial({ newId: () => randomBytes(8).toString('hex') })
@@ -37,14 +37,16 @@ function withoutStore(trial: Trial): Trial {
 const withoutRecords = (trial: Trial): void => rmSync(trial.places.records, { recursive: true })
 const record = (trial: Trial, { stem }: ArchiveRecord): string => join(trial.places.records, `${stem}.json`)
 const segment = (trial: Trial, { stem }: ArchiveRecord): string => join(trial.places.folder, `${stem}.jsonl.br`)
-const found = (trial: Trial, query: string): number => trial.archives.search({ query, limit: 50 }).length
-/** Comparing buffers of a megabyte element by element takes seconds. */
+const countHits = (trial: Trial, query: string): number => trial.archives.search({ query, limit: 50 }).length
+/**
+ * Hashes instead of comparing: a comparison of megabyte buffers element by element takes seconds.
+ */
 const hashOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex')
 const isWhole = (trial: Trial): boolean =>
   trial.archives.verify(trial.store.archives()).archives.every(({ state }) => state === 'whole')
 
-/** Two sessions, one of them archived three times with a subagent. */
-function filled() {
+/** Creates two sessions, one of them archived three times with a subagent. */
+function makeFilledTrial() {
   const trial = newTrial()
   trial.write('s1', said('alpha') + long('filler'))
   trial.write('agent-x', said('helper alpha'))
@@ -61,7 +63,7 @@ function filled() {
 }
 
 test('adopt brings every archive back with its id, session, project, trigger, time, subagents and hashes', () => {
-  const { trial, kept, bytes } = filled()
+  const { trial, kept, bytes } = makeFilledTrial()
   const fresh = withoutStore(trial)
   const { adopted, skipped } = fresh.archives.adopt()
   expect(skipped).toEqual([])
@@ -72,20 +74,20 @@ test('adopt brings every archive back with its id, session, project, trigger, ti
   expect(fresh.store.segments()).toEqual(trial.store.segments())
   for (const [at, archive] of kept.entries())
     for (const part of archive.parts.keys()) expect(hashOf(fresh.restored(archive, part))).toEqual(bytes[at]![part])
-  expect([found(fresh, 'alpha'), found(fresh, 'helper'), found(fresh, 'delta')]).toEqual([2, 2, 1])
+  expect([countHits(fresh, 'alpha'), countHits(fresh, 'helper'), countHits(fresh, 'delta')]).toEqual([2, 2, 1])
   expect(isWhole(fresh)).toBe(true)
 })
 
-test('adopt also rebuilds a search index that was lost with the store', () => {
-  const { trial } = filled()
+test('adopt rebuilds a search index that was lost with the store', () => {
+  const { trial } = makeFilledTrial()
   const fresh = withoutStore(trial)
   rmSync(fresh.places.index)
   fresh.archives.adopt()
-  expect([found(fresh, 'alpha'), found(fresh, 'gamma')]).toEqual([2, 2])
+  expect([countHits(fresh, 'alpha'), countHits(fresh, 'gamma')]).toEqual([2, 2])
 })
 
 test('adopt run twice changes nothing the second time', () => {
-  const { trial } = filled()
+  const { trial } = makeFilledTrial()
   const fresh = withoutStore(trial)
   fresh.archives.adopt()
   const before = [fresh.store.archives(), fresh.store.segments()]
@@ -94,22 +96,22 @@ test('adopt run twice changes nothing the second time', () => {
 })
 
 test('adopt with dryRun reports what it would store and stores nothing', () => {
-  const { trial, kept } = filled()
+  const { trial, kept } = makeFilledTrial()
   const fresh = withoutStore(trial)
   expect(fresh.archives.adopt({ dryRun: true }).adopted).toHaveLength(kept.length)
   expect([fresh.store.archives(), fresh.store.segments()]).toEqual([[], []])
 })
 
-test('adopt leaves archives alone that the store knows', () => {
-  const { trial } = filled()
+test('adopt does not touch archives that the store knows', () => {
+  const { trial } = makeFilledTrial()
   const before = trial.store.archives()
-  expect(trial.archives.unknown()).toBe(0)
+  expect(trial.archives.countUnknown()).toBe(0)
   expect(trial.archives.adopt()).toEqual({ adopted: [], skipped: [] })
   expect(trial.store.archives()).toEqual(before)
 })
 
-test('a session that was archived anew after the store was lost keeps both its old and its new archives', () => {
-  const { trial, kept, bytes } = filled()
+test('a session archived again after the store was lost keeps its old and its new archives', () => {
+  const { trial, kept, bytes } = makeFilledTrial()
   const fresh = withoutStore(trial)
   fresh.pass(3_600_000)
   cpSync(trial.path('s1'), fresh.write('s1', ''))
@@ -121,8 +123,8 @@ test('a session that was archived anew after the store was lost keeps both its o
   expect(isWhole(fresh)).toBe(true)
 })
 
-test('adopted archives can be extended, forgotten and pruned like any other', () => {
-  const { trial, kept } = filled()
+test('adopted archives can be extended, forgotten and pruned like any others', () => {
+  const { trial, kept } = makeFilledTrial()
   const fresh = withoutStore(trial)
   fresh.archives.adopt()
   fresh.pass(3_600_000)
@@ -132,15 +134,15 @@ test('adopted archives can be extended, forgotten and pruned like any other', ()
   expect(later.parts[0]!.streamId).toBe(kept[0]!.parts[0]!.streamId)
   fresh.archives.remove(fresh.store.archives({ sessionId: 's1' }), { thorough: true })
   expect([fresh.files().length, readdirSync(fresh.places.records)]).toEqual([1, [`${kept[3]!.stem}.json`]])
-  expect(found(fresh, 'alpha')).toBe(0)
+  expect(countHits(fresh, 'alpha')).toBe(0)
 })
 
-test('forgotten archives are not adopted again, also when the process that forgot them was ended', () => {
-  const { trial, kept } = filled()
+test('forgotten archives are not adopted again, even if the process that forgot them was killed', () => {
+  const { trial, kept } = makeFilledTrial()
   trial.archives.remove(kept.slice(0, 3))
   const fresh = withoutStore(trial)
   expect(fresh.archives.adopt().adopted.map(({ sessionId }) => sessionId)).toEqual(['s2'])
-  // The row is gone and the files are still there: what a process killed between the two leaves.
+  // A process killed between deleting the row and the files leaves this state.
   const [last] = fresh.store.archives()
   fresh.store.transaction(() => {
     fresh.store.dropArchive(last!.archiveId)
@@ -153,8 +155,8 @@ test('forgotten archives are not adopted again, also when the process that forgo
   expect(fresh.archives.adopt()).toEqual({ adopted: [], skipped: [] })
 })
 
-test('pruning an archive that later ones build on keeps them adoptable', () => {
-  const { trial, kept, bytes } = filled()
+test('pruning an archive that later ones build on keeps the later ones adoptable', () => {
+  const { trial, kept, bytes } = makeFilledTrial()
   trial.archives.remove([kept[0]!])
   const fresh = withoutStore(trial)
   expect(fresh.archives.adopt()).toMatchObject({ adopted: [{}, {}, {}], skipped: [] })
@@ -171,8 +173,8 @@ test('an archive of an empty transcript is adopted', () => {
   expect(fresh.restored(archive).length).toBe(0)
 })
 
-test('archives kept before record files existed get theirs the next time an archive is finished', () => {
-  const { trial, kept } = filled()
+test('archives kept before record files existed get one when the next archive is finished', () => {
+  const { trial, kept } = makeFilledTrial()
   withoutRecords(trial)
   trial.write('s3', said('zeta'))
   trial.keep('s3')
@@ -181,8 +183,8 @@ test('archives kept before record files existed get theirs the next time an arch
   expect(statSync(trial.places.records).mode & 0o777).toBe(0o700)
 })
 
-test('without record files every archive that stored something is rebuilt from file names and contents', () => {
-  const { trial, kept, bytes } = filled()
+test('without record files, every archive that stored something is rebuilt from file names and contents', () => {
+  const { trial, kept, bytes } = makeFilledTrial()
   withoutRecords(trial)
   const fresh = withoutStore(trial)
   const { adopted, skipped } = fresh.archives.adopt()
@@ -193,12 +195,12 @@ test('without record files every archive that stored something is rebuilt from f
   expect(adopted[0]).toMatchObject({ project: null, parts: [{ path: null, sha256: kept[0]!.parts[0]!.sha256 }, {}] })
   for (const [at, archive] of adopted.entries())
     for (const part of archive.parts.keys()) expect(hashOf(fresh.restored(archive, part))).toEqual(bytes[at]![part])
-  expect([found(fresh, 'alpha'), found(fresh, 'helper')]).toEqual([2, 2])
+  expect([countHits(fresh, 'alpha'), countHits(fresh, 'helper')]).toEqual([2, 2])
   expect(fresh.archives.adopt()).toEqual({ adopted: [], skipped: [] })
   expect(readdirSync(fresh.places.records)).toHaveLength(adopted.length)
 })
 
-test('without record files a transcript that began anew is not joined to the one before', () => {
+test('without record files, a transcript that was rewritten is not joined to the one before', () => {
   const trial = newTrial()
   trial.write('s1', said('alpha') + said('beta'))
   const first = trial.keep('s1')
@@ -220,8 +222,8 @@ test('the project of archives without record files is read from their transcript
   expect(fresh.archives.adopt().adopted).toMatchObject([{ agent: 'trial', project: '/found' }])
 })
 
-test('an index entry of an archive that could not be adopted is removed from the index', () => {
-  const { trial, kept } = filled()
+test('index entries of an archive that cannot be adopted are removed from the index', () => {
+  const { trial, kept } = makeFilledTrial()
   const fresh = withoutStore(trial)
   rmSync(segment(fresh, kept[3]!))
   fresh.archives.adopt()
@@ -245,36 +247,41 @@ const damages: [name: string, damage: (path: string) => void, reason: RegExp][] 
   ],
 ]
 
-test.each(damages)('a segment file that is %s is named and skipped, and the rest is adopted', (_, damage, reason) => {
-  const { trial, kept, bytes } = filled()
-  const fresh = withoutStore(trial)
-  damage(segment(fresh, kept[1]!))
-  const { adopted, skipped } = fresh.archives.adopt()
-  expect(adopted.map(({ archiveId }) => archiveId)).toEqual([kept[0]!.archiveId, kept[3]!.archiveId])
-  expect(skipped).toContainEqual({ path: segment(fresh, kept[1]!), reason: expect.stringMatching(reason) })
-  expect(skipped.map(({ path }) => path)).toContain(record(fresh, kept[2]!))
-  expect(hashOf(fresh.restored(kept[0]!))).toEqual(bytes[0]![0])
-  expect(isWhole(fresh)).toBe(true)
-  expect(fresh.archives.adopt()).toEqual({ adopted: [], skipped })
-})
+test.each(damages)(
+  'a segment file that is %s is reported and skipped, and the rest is adopted',
+  (_, damage, reason) => {
+    const { trial, kept, bytes } = makeFilledTrial()
+    const fresh = withoutStore(trial)
+    damage(segment(fresh, kept[1]!))
+    const { adopted, skipped } = fresh.archives.adopt()
+    expect(adopted.map(({ archiveId }) => archiveId)).toEqual([kept[0]!.archiveId, kept[3]!.archiveId])
+    expect(skipped).toContainEqual({ path: segment(fresh, kept[1]!), reason: expect.stringMatching(reason) })
+    expect(skipped.map(({ path }) => path)).toContain(record(fresh, kept[2]!))
+    expect(hashOf(fresh.restored(kept[0]!))).toEqual(bytes[0]![0])
+    expect(isWhole(fresh)).toBe(true)
+    expect(fresh.archives.adopt()).toEqual({ adopted: [], skipped })
+  },
+)
 
-// A file that is gone leaves no trace without records: the one after it then seems to continue the
-// first.
+// Without records, a missing file leaves no trace: the next file then seems to continue the first.
 const visible = damages.filter(([name]) => name !== 'missing')
 
-test.each(visible)('without record files a segment file that is %s is not joined over', (_, damage) => {
-  const { trial, kept, bytes } = filled()
-  withoutRecords(trial)
-  const fresh = withoutStore(trial)
-  damage(segment(fresh, kept[1]!))
-  const { adopted, skipped } = fresh.archives.adopt()
-  const restored = adopted.map((one) => hashOf(fresh.restored(one)))
-  expect(restored).toEqual([bytes[0]![0], bytes[3]![0]])
-  expect(skipped.map(({ path }) => path)).toEqual([segment(fresh, kept[1]!), segment(fresh, kept[2]!)])
-})
+test.each(visible)(
+  'without record files, a segment file that is %s is not skipped over when a stream is joined',
+  (_, damage) => {
+    const { trial, kept, bytes } = makeFilledTrial()
+    withoutRecords(trial)
+    const fresh = withoutStore(trial)
+    damage(segment(fresh, kept[1]!))
+    const { adopted, skipped } = fresh.archives.adopt()
+    const restored = adopted.map((one) => hashOf(fresh.restored(one)))
+    expect(restored).toEqual([bytes[0]![0], bytes[3]![0]])
+    expect(skipped.map(({ path }) => path)).toEqual([segment(fresh, kept[1]!), segment(fresh, kept[2]!)])
+  },
+)
 
-test('a damaged file of a subagent costs only that subagent, and comes back once its file does', () => {
-  const { trial, kept, bytes } = filled()
+test('a damaged file of a subagent affects only that subagent, and is adopted once the file is restored', () => {
+  const { trial, kept, bytes } = makeFilledTrial()
   const fresh = withoutStore(trial)
   const path = join(fresh.places.folder, `${kept[2]!.stem}_agent-x.jsonl.br`)
   const good = readFileSync(path)
@@ -286,11 +293,11 @@ test('a damaged file of a subagent costs only that subagent, and comes back once
   writeFileSync(path, good)
   expect(fresh.archives.adopt()).toMatchObject({ adopted: [{ archiveId: kept[2]!.archiveId }], skipped: [] })
   expect(hashOf(fresh.restored(kept[2]!, 1))).toEqual(bytes[2]![1])
-  expect(found(fresh, '"helper gamma"')).toBe(1)
+  expect(countHits(fresh, '"helper gamma"')).toBe(1)
 })
 
-test('a damaged record file is named, and its archive is rebuilt from its own files and gets a new record', () => {
-  const { trial, kept, bytes } = filled()
+test('a damaged record file is reported, and its archive is rebuilt from its files with a new record', () => {
+  const { trial, kept, bytes } = makeFilledTrial()
   const fresh = withoutStore(trial)
   truncateSync(record(fresh, kept[3]!), 40)
   const { adopted, skipped } = fresh.archives.adopt()
@@ -300,8 +307,8 @@ test('a damaged record file is named, and its archive is rebuilt from its own fi
   expect(JSON.parse(readFileSync(record(fresh, kept[3]!), 'utf8'))).toMatchObject({ session_id: 's2' })
 })
 
-test('an archive of a newer format is named, left alone and does not stop the others', () => {
-  const { trial, kept } = filled()
+test('an archive of a newer format is reported and skipped, and the others are adopted', () => {
+  const { trial, kept } = makeFilledTrial()
   const fresh = withoutStore(trial)
   const path = record(fresh, kept[3]!)
   const newer = JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), format: 2 })
@@ -313,8 +320,8 @@ test('an archive of a newer format is named, left alone and does not stop the ot
   expect(readFileSync(path, 'utf8')).toBe(newer)
 })
 
-test('a file with a trigger that this version does not know is named and left alone', () => {
-  const { trial, kept } = filled()
+test('a file with a trigger that this version does not know is reported and skipped', () => {
+  const { trial, kept } = makeFilledTrial()
   withoutRecords(trial)
   const fresh = withoutStore(trial)
   const path = segment(fresh, kept[3]!)
@@ -324,8 +331,8 @@ test('a file with a trigger that this version does not know is named and left al
   expect(skipped).toMatchObject([{ path: path.replace('_auto', '_starlight') }])
 })
 
-test.skipIf(process.getuid?.() !== 0)('segment and record files of another user are named and skipped', () => {
-  const { trial, kept } = filled()
+test.skipIf(process.getuid?.() !== 0)('segment and record files of another user are reported and skipped', () => {
+  const { trial, kept } = makeFilledTrial()
   const fresh = withoutStore(trial)
   chownSync(segment(fresh, kept[0]!), 65_534, 65_534)
   chownSync(record(fresh, kept[3]!), 65_534, 65_534)
@@ -339,7 +346,7 @@ test.skipIf(process.getuid?.() !== 0)('segment and record files of another user 
 })
 
 test('a record that names a file outside the archive folder is refused', () => {
-  const { trial, kept } = filled()
+  const { trial, kept } = makeFilledTrial()
   const fresh = withoutStore(trial)
   const path = record(fresh, kept[3]!)
   const told = JSON.parse(readFileSync(path, 'utf8'))
@@ -349,8 +356,8 @@ test('a record that names a file outside the archive folder is refused', () => {
   expect(skipped).toEqual([{ path, reason: 'it does not describe an archive' }])
 })
 
-test('a copied record under another name does not store the same archive twice', () => {
-  const { trial, kept } = filled()
+test('a record copied under another name does not store the same archive twice', () => {
+  const { trial, kept } = makeFilledTrial()
   const fresh = withoutStore(trial)
   const told = JSON.parse(readFileSync(record(fresh, kept[3]!), 'utf8'))
   const stem = 's2_20270101T000000.000000Z_auto'
@@ -364,8 +371,8 @@ test('a copied record under another name does not store the same archive twice',
   ])
 })
 
-test('a file that unpacks to more than a block per stream does not fill the memory', () => {
-  const { trial, kept } = filled()
+test('a file that unpacks to far more than its blocks should hold does not fill the memory', () => {
+  const { trial, kept } = makeFilledTrial()
   const fresh = withoutStore(trial)
   const quickly = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }
   writeFileSync(segment(fresh, kept[3]!), brotliCompressSync(Buffer.alloc(20_000_000), quickly))
@@ -374,7 +381,7 @@ test('a file that unpacks to more than a block per stream does not fill the memo
   expect(skipped[0]!.reason).toContain('cannot be unpacked')
 })
 
-test('archives of sessions with odd characters in their ids come back under the same ids', () => {
+test('archives of sessions with unusual characters in their ids come back under the same ids', () => {
   const trial = newTrial()
   const ids = ['日本', '../up', 'a b', '_', `${'x'.repeat(200)}`]
   for (const id of ids) {

@@ -3,7 +3,7 @@ import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ArchivePart, ArchiveRecord, SegmentRecord } from '../contract/records/archive.js'
 import type { Store } from '../store/store.js'
-import type { Places } from './archive-folders.js'
+import type { ArchivePaths } from './archive-folders.js'
 import { DamagedArchive } from './blocks.js'
 import { safeName } from './file-name.js'
 import { findUnknown, type NamedSegment, provenParts, type Skipped, scanSegment } from './find-unknown.js'
@@ -11,40 +11,39 @@ import { type RecordFile, recordName, type SegmentPlace } from './record-file.js
 import { BLOCK_BYTES, newHash } from './write-segment.js'
 
 /**
- * Takes archives that lie on the disk, but that the store does not know, back into the store: after
- * the store was lost.
+ * Restores archives on the disk that the store does not know, for example after the store was lost.
  *
- * 1. `findUnknown` lists record files and segment files that the store does not name.
- * 2. Each session is handled alone. Its archives come from their record files; files without one
- *    (made before Baton wrote them) are put in order by name, and each file name gives one archive.
+ * 1. `findUnknown` lists record files and segment files that the store does not reference.
+ * 2. Each session is handled alone. Its archives come from their record files. Files without one
+ *    (made before Baton wrote records) are ordered by name; each file name gives one archive.
  * 3. Every stream is unpacked once. The hash at the end of each archive must be the recorded one.
- * 4. One transaction per session stores the archives that were proven. Whatever ends the process
- *    leaves whole sessions adopted or untouched, and the next run continues with the rest.
+ * 4. One transaction per session stores the verified archives. A killed process leaves whole
+ *    sessions adopted or untouched, and the next run continues with the rest.
  *
- * Ids of archives without a record are derived from their file names, so processes that adopt at
- * once store the same rows.
+ * Ids of archives without a record are derived from their file names, so that processes which
+ * adopt at the same time store the same rows.
  */
 export interface AdoptDependencies {
   store: Store
-  places: Places
+  places: ArchivePaths
   /**
-   * The agent of archives without a record file, and the project as a line of their transcript
-   * tells it.
+   * Agent of archives without a record file, and a function
+   * that finds the project in a transcript line.
    */
   legacy: { agent: string; projectOfLine(line: string): string | null }
 }
 
 interface AdoptOptions {
-  /** Check everything and store nothing. */
+  /** Checks everything but stores nothing. */
   dryRun?: boolean
-  /** Told of bytes as they are unpacked. */
+  /** Receives the number of bytes as they are unpacked. */
   progress?(bytes: number): void
-  /** Called between the steps; a test ends the process there. */
+  /** Called between the steps; a test kills the process there. */
   step?(name: string): void
 }
 
 export interface Adoption {
-  /** Archives that were stored, or that would be stored without `dryRun`. Oldest first. */
+  /** Archives that were stored, or would be stored without `dryRun`. Oldest first. */
   adopted: ArchiveRecord[]
   skipped: Skipped[]
 }
@@ -62,7 +61,7 @@ export function adoptArchives(deps: AdoptDependencies, options: AdoptOptions = {
     )
     skipped.push(...proven.skipped)
     options.step?.(`proved ${session}`)
-    adopted.push(...(options.dryRun ? notStored(deps.store, proven.archives) : storeSession(deps, proven, options)))
+    adopted.push(...(options.dryRun ? findNotStored(deps.store, proven.archives) : storeSession(deps, proven, options)))
     options.step?.(`stored ${session}`)
   }
   adopted.sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1))
@@ -77,17 +76,17 @@ interface ProvenSession {
   skipped: Skipped[]
 }
 
-/** The results of unpacking the streams of one session. */
+/** Results of unpacking the streams of one session. */
 interface Evidence {
-  /** By file. */
+  /** Verified segments, by file. */
   segments: Map<string, SegmentRecord>
-  /** Why a file could not be used, by file. */
+  /** Reason why a file cannot be used, by file. */
   troubles: Map<string, string>
   /** Hash of a stream's first bytes, by stream and number of bytes. */
   hashes: Map<string, Map<number, string>>
 }
 
-/** Unpacks everything of one session and keeps the archives whose bytes are all there. */
+/** Unpacks everything of one session and returns the archives whose bytes are all present. */
 function proveSession(
   deps: AdoptDependencies,
   records: readonly RecordFile[],
@@ -120,15 +119,16 @@ function proveSession(
 }
 
 /**
- * Where a file stands in a stream. Without a record its bytes and hash are not known before it is
- * unpacked.
+ * Position of a file in a stream.
+ * `expected` is null without a record: bytes and hash are unknown before the file is unpacked.
  */
-type Place = Pick<SegmentRecord, 'streamId' | 'name' | 'file'> & { expected: SegmentPlace | null }
+type StreamFile = Pick<SegmentRecord, 'streamId' | 'name' | 'file'> & { expected: SegmentPlace | null }
 
 /**
- * The streams that records name, their segments in order. Archives of one session share streams.
+ * Returns the streams that records name, with their segments in order.
+ * Archives of one session share streams.
  */
-function streamsOfRecords(records: readonly RecordFile[]): Place[][] {
+function streamsOfRecords(records: readonly RecordFile[]): StreamFile[][] {
   const streams = new Map<string, Map<number, SegmentPlace>>()
   for (const segment of records.flatMap((record) => record.segments)) {
     const stream = streams.get(segment.streamId) ?? new Map<number, SegmentPlace>()
@@ -140,21 +140,22 @@ function streamsOfRecords(records: readonly RecordFile[]): Place[][] {
 }
 
 /**
- * The streams of files without records. Names hold the time, so their order is that of the bytes. A
- * file that begins like the first one holds the transcript from its first byte; every other file
- * continues the one before it.
+ * Returns the streams of files without records.
+ * File names contain the time, so sorting them gives the order of the bytes.
+ * A file that begins like the first one holds the transcript from its first byte.
+ * Every other file continues the file before it.
  */
-function streamsOfFiles(places: Places, files: readonly NamedSegment[], { troubles }: Evidence): Place[][] {
-  const streams: Place[][] = []
+function streamsOfFiles(places: ArchivePaths, files: readonly NamedSegment[], { troubles }: Evidence): StreamFile[][] {
+  const streams: StreamFile[][] = []
   for (const part of new Set(files.map((one) => one.part))) {
     let first: Buffer | null = null
     let broken: string | null = null
     for (const { file } of files.filter((one) => one.part === part)) {
       let beginning: Buffer
       try {
-        beginning = beginningOf(places, file)
+        beginning = readFirstBlock(places, file)
       } catch (error) {
-        troubles.set(file, troubleOf(error))
+        troubles.set(file, damageReason(error))
         broken = file
         continue
       }
@@ -173,7 +174,7 @@ function streamsOfFiles(places: Places, files: readonly NamedSegment[], { troubl
   return streams
 }
 
-function beginningOf({ folder }: Places, file: string): Buffer {
+function readFirstBlock({ folder }: ArchivePaths, file: string): Buffer {
   let beginning = Buffer.alloc(0)
   scanSegment(folder, file, (raw) => {
     beginning = Buffer.from(raw)
@@ -183,8 +184,8 @@ function beginningOf({ folder }: Places, file: string): Buffer {
 }
 
 /**
- * True when both begin with the same line. Lines of transcripts carry ids and times, so no later
- * one is like the first.
+ * True when both begin with the same line.
+ * Transcript lines contain ids and times, so no later line equals the first.
  */
 function isSameBeginning(first: Buffer, other: Buffer): boolean {
   const line = first.subarray(0, first.indexOf('\n') + 1 || first.length)
@@ -192,14 +193,14 @@ function isSameBeginning(first: Buffer, other: Buffer): boolean {
 }
 
 /**
- * Unpacks a stream from its first byte and adds what it shows to the evidence. Nothing after a file
- * that fails is proven.
+ * Unpacks a stream from its first byte and records segments, hashes and problems in the evidence.
+ * Nothing after a file that fails is verified.
  */
 function proveStream(
-  { folder }: Places,
+  { folder }: ArchivePaths,
   { segments, troubles, hashes }: Evidence,
   sessionId: string,
-  stream: readonly Place[],
+  stream: readonly StreamFile[],
   cuts: readonly number[],
   { progress }: AdoptOptions,
 ): void {
@@ -250,33 +251,33 @@ function proveStream(
         blockBytes: BLOCK_BYTES,
       })
     } catch (error) {
-      troubles.set(file, troubleOf(error))
+      troubles.set(file, damageReason(error))
       broken = file
     }
   }
 }
 
-function troubleOf(error: unknown): string {
+function damageReason(error: unknown): string {
   if (!(error instanceof DamagedArchive)) throw error
   return error.message.slice(`${error.file}: `.length)
 }
 
 /**
- * The archive as it is stored. A string says why it cannot be: its session's own transcript is not
- * whole.
+ * Returns the archive to store.
+ * A string is the reason why it cannot be stored: the session's own transcript is incomplete.
  */
 function judgeRecord(record: RecordFile, evidence: Evidence): ArchiveRecord | string {
   const parts: ArchivePart[] = []
   for (const part of record.parts) {
-    const reason = part.trouble ?? reasonAgainst(part, record, evidence)
+    const reason = part.trouble ?? findPartProblem(part, record, evidence)
     if (reason !== null && part.name === '') return reason
     parts.push(reason === null ? adoptedPart(part) : { ...adoptedPart(part), ...LOST, trouble: reason })
   }
   return adoptedArchive(record, parts)
 }
 
-/** Null when the bytes of the part are proven. */
-function reasonAgainst(part: RecordFile['parts'][number], record: RecordFile, evidence: Evidence): string | null {
+/** Returns why a part cannot be used. Null when all its bytes are verified. */
+function findPartProblem(part: RecordFile['parts'][number], record: RecordFile, evidence: Evidence): string | null {
   if (part.streamId === null)
     return part.bytes === 0 && part.sha256 === newHash().digest('hex') ? null : 'it was never kept'
   if (evidence.hashes.get(part.streamId)?.get(part.bytes) === part.sha256) {
@@ -321,10 +322,10 @@ function adoptedArchive(
 }
 
 /**
- * Archives that files without records prove: one for each time in their names, with the session's
- * own transcript and those of its subagents as far as they were written by then. An archive that
- * had nothing new to store left no file, so it is not among them. The project is read from the
- * transcript; its path is not known.
+ * Returns archives for files without records: one per time in the file names.
+ * Each has the session's own transcript and those of its subagents as far as written by then.
+ * An archive that had nothing new to store left no file, so it cannot be restored.
+ * The project is read from the transcript; the transcript's path is unknown.
  */
 function archivesOfFiles(
   { places, legacy }: AdoptDependencies,
@@ -344,7 +345,7 @@ function archivesOfFiles(
     })
     if (parts[0]?.name !== '') return []
     const main = files.find(({ part, file }) => part === '' && segments.has(file))!
-    project ??= projectOf(beginningOf(places, main.file), legacy.projectOfLine)
+    project ??= projectOf(readFirstBlock(places, main.file), legacy.projectOfLine)
     const archiveId = `arc_${idOf(stem)}`
     return [
       adoptedArchive(
@@ -355,7 +356,7 @@ function archivesOfFiles(
   })
 }
 
-/** The first project that a whole line names; null when none does. */
+/** Returns the first project that a complete line names. Null when no line names one. */
 function projectOf(beginning: Buffer, projectOfLine: (line: string) => string | null): string | null {
   for (const line of beginning.toString('utf8').split('\n')) {
     const project = projectOfLine(line)
@@ -364,12 +365,12 @@ function projectOf(beginning: Buffer, projectOfLine: (line: string) => string | 
   return null
 }
 
-/** The same for everybody who adopts the same file. */
+/** Derives an id from a file name, the same in every process that adopts the file. */
 const idOf = (name: string): string => createHash('sha256').update(name).digest('hex').slice(0, 16)
 
 /**
- * Stores what was proven, unless another process did so meanwhile or removed the files. Returns
- * what is new.
+ * Stores the verified archives, unless another process stored them or removed the files meanwhile.
+ * Returns the archives that are new.
  */
 function storeSession(
   { store, places }: AdoptDependencies,
@@ -388,7 +389,7 @@ function storeSession(
       removed.set(streamId, Math.min(from, removed.get(streamId) ?? Number.POSITIVE_INFINITY))
     const isThere = ({ streamId, bytes }: ArchivePart): boolean =>
       streamId === null || bytes <= (removed.get(streamId) ?? Number.POSITIVE_INFINITY)
-    const added = notStored(store, archives).filter(
+    const added = findNotStored(store, archives).filter(
       ({ stem, parts }) => parts.every(isThere) && !leaving.has(`record ${recordName(stem)}`),
     )
     const reach = new Map<string, number>()
@@ -401,8 +402,8 @@ function storeSession(
   })
 }
 
-/** The archives that the store does not have, or has with fewer transcripts. */
-function notStored(store: Store, archives: readonly ArchiveRecord[]): ArchiveRecord[] {
+/** Returns archives that the store lacks, or has with fewer transcripts. */
+function findNotStored(store: Store, archives: readonly ArchiveRecord[]): ArchiveRecord[] {
   const byStem = new Map(store.archives().map((archive) => [archive.stem, archive]))
   return archives.filter((archive) => {
     const stored = byStem.get(archive.stem)

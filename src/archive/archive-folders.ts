@@ -1,22 +1,24 @@
 import { chmodSync, lstatSync, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Where archives lie. */
-export interface Places {
-  /** Their files. */
+/** Folders and files of the archives. */
+export interface ArchivePaths {
+  /** Folder of the archive files. */
   folder: string
-  /** Hard links that hold on to transcripts until they are kept: on the same disk as the folder, or there are none. */
+  /**
+   * Folder of hard links that protect transcripts until they are copied.
+   * It must be on the same disk as `folder`; otherwise no links are made.
+   */
   links: string
   /**
-   * Copies of the store's records of kept archives, one file each, from which `adopt` restores
-   * them.
+   * Folder of record files: a copy of each kept archive's record, used by `baton archive adopt`.
    */
   records: string
-  /** What makes them searchable. It can be made again from the files. */
+  /** Path of the search index. It can be rebuilt from the archive files. */
   index: string
 }
 
-export function archivePlaces(root: string): Places {
+export function archivePaths(root: string): ArchivePaths {
   const folder = join(root, 'archive')
   return {
     folder,
@@ -26,7 +28,7 @@ export function archivePlaces(root: string): Places {
   }
 }
 
-/** For the owner alone, whatever the umask says. Throws when it cannot be made. */
+/** Creates a folder readable by its owner alone, regardless of the umask. Throws when it cannot. */
 export function ensureFolder(path: string): void {
   if (!statSync(path, { throwIfNoEntry: false })) mkdirSync(path, { recursive: true, mode: 0o700 })
   if ((lstatSync(path).mode & 0o777) !== 0o700) chmodSync(path, 0o700)

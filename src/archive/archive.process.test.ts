@@ -22,8 +22,8 @@ const sha = (bytes: Buffer | string): string => createHash('sha256').update(byte
 const prompt = (text: string): string => line({ by: 'user', text })
 const noise = (bytes: number): string => line({ out: randomBytes(bytes / 2).toString('hex') })
 
-describe('an archive', () => {
-  test('is the first bytes of the transcript as it was when it was planned, whatever was written later', () => {
+describe('creating an archive', () => {
+  test('an archive holds the transcript as it was when it was planned, without lines written later', () => {
     const trial = newTrial()
     const before = prompt('first') + noise(700_000)
     trial.write('s1', before)
@@ -38,7 +38,7 @@ describe('an archive', () => {
     expect(trial.archives.finish()).toEqual([])
   })
 
-  test('is for its owner alone, whatever the umask says', () => {
+  test('an archive is readable by its owner alone, whatever the umask is', () => {
     const umask = process.umask(0)
     try {
       const trial = newTrial()
@@ -55,7 +55,7 @@ describe('an archive', () => {
     }
   })
 
-  test('takes the transcripts of subagents along, and goes on without those that cannot be read', () => {
+  test('an archive includes the transcripts of subagents and skips those that cannot be read', () => {
     const trial = newTrial()
     trial.write('s1', prompt('main'))
     trial.write('agent-a', prompt('of a'))
@@ -76,14 +76,14 @@ describe('an archive', () => {
     ])
   })
 
-  test('stops at the size the signal told, if the transcript has grown since', () => {
+  test('an archive stops at the size the signal reported if the transcript has grown since', () => {
     const trial = newTrial()
     trial.write('s1', prompt('one') + prompt('two'))
     const kept = trial.keep('s1', { bytes: prompt('one').length })
     expect(trial.restored(kept).toString()).toBe(prompt('one'))
   })
 
-  test('of a session with odd characters in its id has a name any file system takes, and its own', () => {
+  test('a session id with unusual characters gives a file name that every file system accepts', () => {
     const trial = newTrial()
     const ids = ['../../etc/passwd', 'a b', 'a\tb', 'ünï', '会话', '.', '', 'x'.repeat(300), "'; rm -rf", 'a_b']
     const path = trial.write('odd', prompt('x'))
@@ -95,7 +95,7 @@ describe('an archive', () => {
     expect(trial.archives.verify(trial.store.archives())).toMatchObject({ extra: [] })
   })
 
-  test('of the same moment as another has a name of its own', () => {
+  test('two archives of the same moment get different names', () => {
     const trial = newTrial({ now: () => new Date('2026-03-01T10:00:00.000Z') })
     trial.write('s1', prompt('x'))
     const stems = [1, 2, 3].map(() => trial.plan('s1')!.stem)
@@ -107,7 +107,7 @@ describe('an archive', () => {
     expect(trial.archives.finish()).toHaveLength(3)
   })
 
-  test('can be unpacked without Baton, all files of a session together', () => {
+  test('all files of a session together can be unpacked without Baton', () => {
     const trial = newTrial()
     const text = noise(600_000)
     trial.write('s1', text)
@@ -128,7 +128,7 @@ describe('an archive', () => {
   })
 })
 
-describe('a transcript that is not what it should be', () => {
+describe('a transcript in an unexpected state', () => {
   const reasonOf = (prepare: (path: string) => void): [string, string | null] => {
     const trial = newTrial()
     const path = trial.write('s1', '')
@@ -141,7 +141,7 @@ describe('a transcript that is not what it should be', () => {
     return [after.status, after.reason]
   }
 
-  test('is told: missing, a folder, a pipe, a link that leads out', () => {
+  test('a missing transcript, a folder, a pipe and a link out of its folder are each reported', () => {
     expect(reasonOf(() => {})).toEqual(['failed', 'the transcript is not there'])
     expect(reasonOf((path) => mkdirSync(path))).toEqual(['failed', 'the transcript is a folder'])
     expect(reasonOf((path) => execFileSync('mkfifo', [path]))).toEqual(['failed', 'the transcript is a pipe'])
@@ -152,7 +152,7 @@ describe('a transcript that is not what it should be', () => {
     expect(reasonOf((path) => symlinkSync('/nowhere/at/all', path))).toEqual(['failed', 'the transcript is not there'])
   })
 
-  test.skipIf(process.getuid?.() === 0)('is told: unreadable', () => {
+  test.skipIf(process.getuid?.() === 0)('an unreadable transcript is reported', () => {
     expect(
       reasonOf((path) => {
         writeFileSync(path, 'x')
@@ -161,14 +161,14 @@ describe('a transcript that is not what it should be', () => {
     ).toEqual(['failed', 'the transcript cannot be read (EACCES)'])
   })
 
-  test('is followed where a link stays in its folder', () => {
+  test('a symbolic link that stays in its folder is followed', () => {
     const trial = newTrial()
     const real = trial.write('real', prompt('x'))
     symlinkSync(real, trial.path('s1'))
     expect(trial.restored(trial.keep('s1')).toString()).toBe(prompt('x'))
   })
 
-  test('of no bytes is kept as what it is, without a file', () => {
+  test('an empty transcript is kept without a file', () => {
     const trial = newTrial()
     trial.write('s1', '')
     const kept = trial.keep('s1')
@@ -177,14 +177,14 @@ describe('a transcript that is not what it should be', () => {
     expect(trial.archives.view([kept])[0]).toMatchObject({ path: null, stored_bytes: 0 })
   })
 
-  test('was not to be expected at the end of a session that never began', () => {
+  test('a session that never began has no transcript at its end, and no failed archive', () => {
     const trial = newTrial()
     expect(trial.plan('s1', { trigger: 'session-end' })).toBeNull()
     expect(trial.plan('s1', { trigger: 'session-end', transcript: null })).toBeNull()
     expect(trial.store.archives()).toEqual([])
   })
 
-  test('without a last line end, and with a line of 50 MB, is kept byte for byte and searchable', () => {
+  test('a transcript without a final newline and with a line of 50 MB is kept exactly and searchable', () => {
     const trial = newTrial()
     const long = line({ out: `needle-at-the-start ${'lorem ipsum '.repeat(4_300_000)} needle-at-the-end` })
     const text = `${prompt('before')}${long}${prompt('after').trimEnd()}`
@@ -197,7 +197,7 @@ describe('a transcript that is not what it should be', () => {
     expect(found('after')).toEqual([[3, 'prompt']])
   })
 
-  test('removed after the plan is kept all the same, because a link holds on to it', () => {
+  test('a transcript removed after planning is kept, because a hard link protects it', () => {
     const trial = newTrial()
     trial.write('s1', prompt('x'))
     const planned = trial.plan('s1')!
@@ -206,7 +206,7 @@ describe('a transcript that is not what it should be', () => {
     expect(trial.restored(planned).toString()).toBe(prompt('x'))
   })
 
-  test('replaced after the plan is kept as it was planned', () => {
+  test('a transcript replaced after planning is kept as it was planned', () => {
     const trial = newTrial()
     trial.write('s1', prompt('x'))
     const planned = trial.plan('s1')!
@@ -229,7 +229,7 @@ describe('a transcript that is not what it should be', () => {
     return reason
   }
 
-  test('cut, rewritten or gone before it was kept is told, and nothing is kept of it', () => {
+  test('a transcript truncated, rewritten or removed before copying is reported, and nothing is kept', () => {
     expect(lost((path) => truncateSync(path, 10), false)).toBe('the transcript became shorter before it was kept')
     expect(lost((path) => writeFileSync(path, 'y'.repeat(10_000)), false)).toBe(
       'the transcript was rewritten before it was kept',
@@ -241,8 +241,8 @@ describe('a transcript that is not what it should be', () => {
   })
 })
 
-describe('archives of a transcript that grows', () => {
-  test('share what they have in common, and each gives back its own bytes', () => {
+describe('archives of a growing transcript', () => {
+  test('archives of a growing transcript share common bytes, and each restores its own', () => {
     const trial = newTrial()
     const stages: { record: ReturnType<typeof trial.keep>; text: string }[] = []
     let text = ''
@@ -263,7 +263,7 @@ describe('archives of a transcript that grows', () => {
     expect(new Set(trial.store.segments().map(({ streamId }) => streamId)).size).toBe(1)
   })
 
-  test('of the same size store nothing', () => {
+  test('a second archive of an unchanged transcript stores nothing', () => {
     const trial = newTrial()
     trial.write('s1', prompt('x'))
     const first = trial.keep('s1')
@@ -276,7 +276,7 @@ describe('archives of a transcript that grows', () => {
     })
   })
 
-  test('are whole copies again after the transcript was rewritten', () => {
+  test('an archive is a full copy again after its transcript was rewritten', () => {
     const trial = newTrial()
     trial.write('s1', noise(400_000))
     const first = trial.keep('s1')
@@ -292,13 +292,13 @@ describe('archives of a transcript that grows', () => {
     expect(trial.archives.view([third])[0]!.stored_bytes).toBeLessThan(1_000)
   })
 
-  test('planned in one order and kept in another still give back their own bytes', () => {
+  test('archives planned in one order and copied in another still restore their own bytes', () => {
     const trial = newTrial()
     trial.write('s1', prompt('one'))
     const early = trial.plan('s1')!
     trial.write('s1', prompt('two'))
     const late = trial.plan('s1')!
-    // as if the early one had failed for a while
+    // Simulates that copying the early archive failed for a while.
     trial.store.putArchive({
       ...early,
       status: 'failed',
@@ -315,7 +315,7 @@ describe('archives of a transcript that grows', () => {
     expect(trial.files()).toHaveLength(1)
   })
 
-  test('that are cut in the middle of a line make the line searchable once it is whole, once', () => {
+  test('a line cut in the middle by an archive is indexed once, when it is complete', () => {
     const trial = newTrial()
     const whole = prompt('a wandering albatross')
     trial.write('s1', prompt('zero') + whole.slice(0, 20))
@@ -331,15 +331,15 @@ describe('archives of a transcript that grows', () => {
   })
 })
 
-describe('when the disk does not want', () => {
-  test('an archive folder that cannot be used is told, tried again later, and not for ever', () => {
+describe('disk errors', () => {
+  test('an unusable archive folder is reported and retried a limited number of times', () => {
     const trial = newTrial()
     writeFileSync(trial.places.folder, 'in the way')
     trial.write('s1', prompt('x'))
     const planned = trial.plan('s1')!
     expect(planned).toMatchObject({ status: 'pending', parts: [{ link: null }] })
     for (let attempt = 1; attempt <= 5; attempt++) {
-      expect(trial.archives.waiting()).toBe(true)
+      expect(trial.archives.hasWork()).toBe(true)
       trial.archives.finish()
       const { status, attempts, retryAt } = trial.store.archive(planned.archiveId)!
       expect([status, attempts]).toEqual(['failed', attempt])
@@ -348,10 +348,10 @@ describe('when the disk does not want', () => {
       expect(trial.store.archive(planned.archiveId)!.attempts).toBe(attempt)
       trial.pass(24 * 3_600_000)
     }
-    expect(trial.archives.waiting()).toBe(false)
+    expect(trial.archives.hasWork()).toBe(false)
   })
 
-  test('a retry that finds room again keeps it', () => {
+  test('a retry that finds free space keeps the archive', () => {
     const trial = newTrial()
     writeFileSync(trial.places.folder, 'in the way')
     trial.write('s1', prompt('x'))
@@ -363,7 +363,7 @@ describe('when the disk does not want', () => {
     expect(trial.restored(planned).toString()).toBe(prompt('x'))
   })
 
-  test('a file that got its name before a process ended is simply made again', () => {
+  test('a file renamed into place just before its process died is written again', () => {
     const trial = newTrial()
     trial.write('s1', prompt('x'))
     const planned = trial.plan('s1')!
@@ -375,7 +375,7 @@ describe('when the disk does not want', () => {
     expect(trial.files()).toEqual([`${planned.stem}.jsonl.br`])
   })
 
-  test('links of plans that never came to be are removed after a while, those of others stay', () => {
+  test('hard links of plans that were never stored are removed after a while, and other links stay', () => {
     const trial = newTrial({ now: () => new Date(Date.now() + 3_600_000) })
     trial.write('s1', prompt('x'))
     trial.keep('s1')

@@ -10,19 +10,26 @@ import type { Log } from '../lib/log.js'
 import { isAlive, processInfo } from '../lib/process-info.js'
 import type { Store } from '../store/store.js'
 import { type AdoptDependencies, type Adoption, adoptArchives } from './adopt-archives.js'
-import { archivePlaces, type Places } from './archive-folders.js'
+import { type ArchivePaths, archivePaths } from './archive-folders.js'
 import { type Blocks, makeBlocks } from './blocks.js'
-import { bytesNeeded, chooseToDrop, configuredRounds, needed, type Retention, sizeOf } from './choose-to-drop.js'
+import {
+  bytesNeeded,
+  chooseToDelete,
+  configuredRetentions,
+  neededSegments,
+  type Retention,
+  sizeOf,
+} from './choose-to-drop.js'
 import { countUnknown } from './find-unknown.js'
 import { finishArchives } from './finish-archives.js'
 import { hasWork } from './has-work.js'
 import { recordName, writeMissingRecords, writeRecord } from './record-file.js'
-import { removeArchives, sweep } from './remove-archives.js'
-import { healingIndex } from './search/healing-index.js'
+import { deleteLeftovers, removeArchives } from './remove-archives.js'
+import { makeRebuildingIndex } from './search/healing-index.js'
 import { type ReadLine, unindexStream } from './search/index-stream.js'
-import { makeSearchable, notSearchable } from './search/make-searchable.js'
+import { findUnindexed, indexArchives } from './search/make-searchable.js'
 import { indexBytes } from './search/open-index.js'
-import { explainSearch, type SearchRequest, searchArchives } from './search/search-archives.js'
+import { explainSearchError, type SearchRequest, searchArchives } from './search/search-archives.js'
 import { removeTemporary } from './temporary-files.js'
 import type { TimeLimit } from './time-limit.js'
 import { type Verification, verifyArchives } from './verify-archives.js'
@@ -30,32 +37,38 @@ import { viewArchives } from './view-archives.js'
 
 export interface ArchivesDependencies {
   store: Store
-  /** The folder of everything of Baton's. */
+  /** Root folder of all of Baton's state. */
   root: string
   now(): Date
   newId(): string
   log: Log
-  /** The entries of one line of an agent's transcript; null: nobody knows that agent's. */
+  /**
+   * Returns the function that parses a transcript line of this agent.
+   * Null for an unknown agent.
+   */
   readerOf(agent: string, chain: 'main' | 'subagent'): ReadLine | null
   legacy: AdoptDependencies['legacy']
 }
 
 interface AdoptRequest {
-  /** Check everything and change nothing. */
+  /** Checks everything but changes nothing. */
   dryRun?: boolean
   progress?(what: 'check' | 'index', bytes: number): void
-  /** Called between the steps; a test ends the process there. */
+  /** Called between the steps; a test kills the process there. */
   step?(name: string): void
 }
 
 export interface FinishOptions {
-  /** Only this session's. */
+  /** Finishes only the archives of this session. */
   sessionId?: string
-  /** Inside the transaction that settles an archive, kept or given up for good: for events that must not be lost. */
-  settled?(record: ArchiveRecord): void
-  /** Bytes read, so far so many more; `what` is being done with them. */
+  /**
+   * Called inside the transaction that keeps an archive or fails it for good.
+   * Meant for events that must not be lost.
+   */
+  onSettled?(record: ArchiveRecord): void
+  /** Receives the number of bytes just processed and the phase: copying or indexing. */
   progress?(what: 'keep' | 'index', bytes: number): void
-  /** The time for this call; the rest of the work is left for a later one. Absent: everything is done. */
+  /** Time limit of this call; a later call does the rest. Without it, everything is done. */
   limit?: TimeLimit
 }
 
@@ -64,45 +77,54 @@ export interface Removed {
   freedBytes: number
 }
 
-/** Everything that is done with archives, but for planning them (`plan-archive.ts`), which a hook has to afford. */
+/**
+ * All operations on archives except planning (`plan-archive.ts`), which must be cheap in a hook.
+ */
 export interface Archives {
-  readonly places: Places
+  readonly places: ArchivePaths
   readonly blocks: Blocks
-  /** Keeps what is planned and makes it searchable. Takes as long as it takes: for a process nobody waits for, or one that shows progress. */
+  /**
+   * Copies planned archives and indexes them.
+   * May take long: call it in a background process, or show progress.
+   */
   finish(options?: FinishOptions): ArchiveRecord[]
-  /** Whether there is anything to finish now. One look into the store. */
-  waiting(): boolean
-  /** Oldest first. */
+  /** True when there is something to finish now. Costs one query. */
+  hasWork(): boolean
+  /** Returns archives as they are shown, oldest first. */
   view(records: readonly ArchiveRecord[]): Archive[]
-  /** By its id or the beginning of it. Throws a BatonError when there is none, or several begin so. */
+  /** Finds an archive by id or id prefix. Throws a BatonError when none or several match. */
   find(id: string): ArchiveRecord
   segments(streamId: string | null): SegmentRecord[]
   /**
-   * Archives that are not searchable yet are made so first, as far as `within` allows: all of them
-   * where the index was lost or damaged.
+   * Searches the archives.
+   * Archives that are not indexed yet are indexed first, within the limit `within`.
+   * After the index was lost or damaged, that means all archives.
    */
   search(request: SearchRequest): Hit[]
-  /** Archives that a search does not look into yet: not copied, or not in the index. */
-  unread(): ArchiveRecord[]
-  /**
-   * Takes archives on the disk that the store does not know into the store, and makes them
-   * searchable.
-   */
+  /** Returns archives that a search does not cover yet: not copied, or not indexed. */
+  notSearchable(): ArchiveRecord[]
+  /** Stores and indexes archives on the disk that the store does not know. */
   adopt(request?: AdoptRequest): Adoption
-  /** Number of archives that `adopt` would look at. Reads names and record files only. */
-  unknown(): number
+  /** Returns the number of archives that `adopt` would check. Reads names and record files only. */
+  countUnknown(): number
   verify(records: readonly ArchiveRecord[], progress?: (bytes: number) => void): Verification
-  /** What a retention drops. */
-  choose(retention: Retention, among?: (record: ArchiveRecord) => boolean): ArchiveRecord[]
-  /** What removing archives would free. */
-  frees(records: readonly ArchiveRecord[]): number
-  /** Removes archives from the disk and from the index, and what others need stays. `thorough`: no word of them stays in the index either. */
+  /** Returns the archives that a retention rule deletes. */
+  chooseToDelete(retention: Retention, among?: (record: ArchiveRecord) => boolean): ArchiveRecord[]
+  /** Returns the bytes that removing these archives would free. */
+  freedBytes(records: readonly ArchiveRecord[]): number
+  /**
+   * Deletes archives from the disk and the index, except files that other archives need.
+   * With `thorough`, no deleted text stays in the index file either.
+   */
   remove(records: readonly ArchiveRecord[], options?: { thorough?: boolean }): Removed
-  /** Drops what the configuration says is too old or too much. For those who finish archives; cheap where it says nothing. */
+  /** Deletes archives beyond the configured age or size. Cheap when neither is configured. */
   retain(rulesOf: (project: string | null) => Pick<Policy['archive'], 'keepDays' | 'keepBytes'>): Removed
-  /** Drops archives whose transcript the client has deleted or is to delete by a period that somebody set. */
+  /**
+   * Deletes archives whose transcript the client has
+   * deleted, or will delete, by a configured period.
+   */
   expire(isExpired: (record: ArchiveRecord) => boolean): Removed
-  /** For `settled`: what tells others of an archive that was kept; null: this one was not. */
+  /** Returns the `archive_created` event. Null when the archive was not kept. */
   createdEvent(record: ArchiveRecord): NewEvent | null
   sizes(): { archives: number; bytes: number; indexBytes: number }
   close(): void
@@ -110,9 +132,9 @@ export interface Archives {
 
 export function makeArchives(deps: ArchivesDependencies): Archives {
   const { store, log } = deps
-  const places = archivePlaces(deps.root)
+  const places = archivePaths(deps.root)
   const blocks = makeBlocks(places.folder)
-  const index = healingIndex(places.index, store, log)
+  const index = makeRebuildingIndex(places.index, store, log)
   const unindex = (streamId: string, from: number): boolean => {
     try {
       index.use((open) => unindexStream(open, streamId, from))
@@ -124,7 +146,7 @@ export function makeArchives(deps: ArchivesDependencies): Archives {
   }
   const removing = { store, places, unindex }
   const view = (records: readonly ArchiveRecord[]): Archive[] => {
-    // Archives of different sessions share nothing: one session's can be told without the others'.
+    // Archives of different sessions share nothing, so one session can be shown without the others.
     const sessions = new Set(records.map(({ sessionId }) => sessionId))
     const query = sessions.size === 1 ? { sessionId: [...sessions][0]! } : {}
     const all = viewArchives(store.archives(query), store.segments(query), {
@@ -135,8 +157,8 @@ export function makeArchives(deps: ArchivesDependencies): Archives {
     return all.filter(({ archive_id: id }) => wanted.has(id))
   }
 
-  const choose: Archives['choose'] = (retention, among = () => true) =>
-    chooseToDrop(store.archives().filter(among), store.segments(), retention)
+  const choose: Archives['chooseToDelete'] = (retention, among = () => true) =>
+    chooseToDelete(store.archives().filter(among), store.segments(), retention)
   const remove: Archives['remove'] = (records, { thorough = false } = {}) => {
     const archives = view(records)
     const freedBytes = removeArchives(removing, records)
@@ -154,10 +176,10 @@ export function makeArchives(deps: ArchivesDependencies): Archives {
     places,
     blocks,
     view,
-    waiting: () => hasWork(store, deps.now()),
+    hasWork: () => hasWork(store, deps.now()),
     finish(options = {}) {
-      const self = { ...(processInfo(process.pid) ?? { pid: process.pid, startedAt: '' }), where: whereabouts() }
-      const { sessionId, settled, progress, limit } = options
+      const self = { ...(processInfo(process.pid) ?? { pid: process.pid, startedAt: '' }), where: pidNamespaceId() }
+      const { sessionId, onSettled: settled, progress, limit } = options
       const made = finishArchives(
         {
           store,
@@ -167,16 +189,16 @@ export function makeArchives(deps: ArchivesDependencies): Archives {
           log,
           now: deps.now,
           newId: deps.newId,
-          ...(settled ? { settled } : {}),
+          ...(settled ? { onSettled: settled } : {}),
           ...(limit ? { limit } : {}),
           ...(progress ? { progress: (bytes: number) => progress('keep', bytes) } : {}),
         },
         sessionId === undefined ? undefined : { sessionId },
       )
       writeMissingRecords(store, places, self.where, log, sessionId === undefined ? {} : { sessionId })
-      if (store.leftovers().length > 0) sweep(removing)
-      makeSearchable({ ...deps, blocks, index }, (bytes) => progress?.('index', bytes), limit)
-      if (store.leftovers().length > 0) sweep(removing)
+      if (store.leftovers().length > 0) deleteLeftovers(removing)
+      indexArchives({ ...deps, blocks, index }, (bytes) => progress?.('index', bytes), limit)
+      if (store.leftovers().length > 0) deleteLeftovers(removing)
       return made
     },
     find: (id) => findArchive(store, id),
@@ -196,17 +218,17 @@ export function makeArchives(deps: ArchivesDependencies): Archives {
       const before = index.changes()
       try {
         const hits = ask()
-        // Another process may be making it again right now.
-        if (index.changes() === before && notSearchable(store, deps.now()).length === 0) return hits
-        makeSearchable({ ...deps, blocks, index }, (bytes) => request.progress?.(bytes), request.within)
+        // Another process may be rebuilding the index right now.
+        if (index.changes() === before && findUnindexed(store, deps.now()).length === 0) return hits
+        indexArchives({ ...deps, blocks, index }, (bytes) => request.progress?.(bytes), request.within)
         return ask()
       } catch (error) {
-        throw explainSearch(error)
+        throw explainSearchError(error)
       }
     },
-    unread: () => store.openArchives(),
+    notSearchable: () => store.openArchives(),
     adopt({ dryRun = false, progress, step } = {}) {
-      const where = whereabouts()
+      const where = pidNamespaceId()
       const checked = (bytes: number): void => progress?.('check', bytes)
       const found = adoptArchives({ store, places, legacy: deps.legacy }, { dryRun, progress: checked, step })
       if (dryRun) return found
@@ -217,31 +239,31 @@ export function makeArchives(deps: ArchivesDependencies): Archives {
       writeMissingRecords(store, places, where, log)
       step?.('wrote records')
       index.use((open) => {
-        // The index may have outlived the store. What it knows of streams that no archive names
-        // could never be forgotten.
+        // The index may be older than the store.
+        // Streams that no archive references could never be erased.
         const indexed = open.sql('SELECT stream FROM streams').all() as { stream: string }[]
         const named = bytesNeeded(store.archives())
         for (const { stream } of indexed) if (!named.has(stream)) unindexStream(open, stream, 0)
       })
       step?.('cleaned the index')
-      makeSearchable({ ...deps, blocks, index }, (bytes) => progress?.('index', bytes))
+      indexArchives({ ...deps, blocks, index }, (bytes) => progress?.('index', bytes))
       return found
     },
-    unknown: () => countUnknown(store, places),
+    countUnknown: () => countUnknown(store, places),
     verify(records, progress) {
-      for (const folder of [places.folder, places.records]) removeTemporary(folder, whereabouts(), deps.now())
+      for (const folder of [places.folder, places.records]) removeTemporary(folder, pidNamespaceId(), deps.now())
       return verifyArchives(places, makeBlocks(places.folder, 0), records, store.segments(), progress)
     },
-    choose,
-    frees(records) {
+    chooseToDelete: choose,
+    freedBytes(records) {
       const gone = new Set(records.map(({ archiveId }) => archiveId))
       const left = store.archives().filter(({ archiveId }) => !gone.has(archiveId))
-      return sizeOf(store.segments()) - sizeOf(needed(left, store.segments()))
+      return sizeOf(store.segments()) - sizeOf(neededSegments(left, store.segments()))
     },
     remove,
     retain(rulesOf) {
       const total: Removed = { archives: [], freedBytes: 0 }
-      for (const { among, retention } of configuredRounds(store.archives(), rulesOf, deps.now())) {
+      for (const { among, retention } of configuredRetentions(store.archives(), rulesOf, deps.now())) {
         const records = choose(retention, among)
         if (records.length === 0) continue
         const { archives, freedBytes } = remove(records)
@@ -267,26 +289,26 @@ export function makeArchives(deps: ArchivesDependencies): Archives {
   }
 }
 
-const LEAST = 4
+const MIN_PREFIX = 4
 
 function findArchive(store: Store, id: string): ArchiveRecord {
   const exact = store.archive(id) ?? store.archive(`arc_${id}`)
   if (exact) return exact
   const bare = id.replace(/^arc_/, '')
   const alike = store.archives().filter(({ archiveId }) => archiveId.startsWith(`arc_${bare}`))
-  if (alike.length === 1 && bare.length >= LEAST) return alike[0]!
-  if (alike.length > 1 && bare.length >= LEAST) {
+  if (alike.length === 1 && bare.length >= MIN_PREFIX) return alike[0]!
+  if (alike.length > 1 && bare.length >= MIN_PREFIX) {
     throw ambiguousId(
       'archives',
       id,
       alike.map(({ archiveId }) => archiveId),
     )
   }
-  const short = bare.length < LEAST && alike.length > 0 ? 'Give at least four characters of the id. ' : ''
+  const short = bare.length < MIN_PREFIX && alike.length > 0 ? 'Give at least four characters of the id. ' : ''
   throw new BatonError(`There is no archive "${id}".`, `${short}baton archive list shows them all.`, EXIT.notFound)
 }
 
-/** What tells others that an archive is kept. */
+/** Builds the `archive_created` event. */
 function createdEvent(
   record: ArchiveRecord,
   { bytes, stored_bytes, sha256, path, subagents }: Archive,
@@ -314,10 +336,10 @@ function createdEvent(
 }
 
 /**
- * Among which processes a pid of this one means something: a container shares its host's files and not its pids. Without the boot, so
- * that what a machine left when it went down counts for nothing once it is up again.
+ * Identifies the PID namespace of this process, because a container shares files but not pids.
+ * Excludes the boot id, so that leases from before a reboot are not held by anyone.
  */
-export function whereabouts(): string {
+export function pidNamespaceId(): string {
   return `${hostname()} ${pidNamespace()}`.trim()
 }
 

@@ -4,7 +4,7 @@ import { brotliDecompressSync } from 'node:zlib'
 import type { SegmentRecord } from '../contract/records/archive.js'
 import { codeOf, reasonOf } from '../lib/errors.js'
 
-/** A file of an archive is not there, or does not hold what it should. */
+/** Thrown when a file of an archive is missing or has the wrong content. */
 export class DamagedArchive extends Error {
   constructor(
     readonly file: string,
@@ -16,11 +16,11 @@ export class DamagedArchive extends Error {
   }
 }
 
-/** Reads parts of streams without unpacking the rest; keeps the blocks it unpacked last. */
+/** Reads ranges of streams without unpacking the rest, with a cache of recently unpacked blocks. */
 export interface Blocks {
-  /** Bytes [from, to) of a stream, given its segments in order. Throws DamagedArchive. */
+  /** Returns bytes [from, to) of a stream, given its segments in order. Throws DamagedArchive. */
   read(segments: readonly SegmentRecord[], from: number, to: number): Buffer
-  /** Unpacks one segment, block by block; the stream's bytes, in order. */
+  /** Unpacks one segment block by block and passes the stream's bytes in order. */
   each(segment: SegmentRecord, visit: (bytes: Buffer) => void): void
 }
 

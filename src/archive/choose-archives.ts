@@ -4,19 +4,22 @@ import { ambiguousId } from '../lib/ambiguous-id.js'
 import { BatonError, EXIT } from '../lib/errors.js'
 import type { Store } from '../store/store.js'
 
-/** The archives of a folder's project, however it is spelled; a folder that is gone is compared as it is written. */
-export function ofProject(folder: string): (record: Pick<ArchiveRecord, 'project'>) => boolean {
-  const here = real(folder)
+/**
+ * Returns a filter for the archives of a project folder, with symbolic links resolved.
+ * A folder that no longer exists is compared by its path.
+ */
+export function isInProject(folder: string): (record: Pick<ArchiveRecord, 'project'>) => boolean {
+  const here = resolvePath(folder)
   const known = new Map<string, boolean>()
   return ({ project }) => {
     if (project === null) return false
-    const same = known.get(project) ?? (project === folder || real(project) === here)
+    const same = known.get(project) ?? (project === folder || resolvePath(project) === here)
     known.set(project, same)
     return same
   }
 }
 
-function real(path: string): string {
+function resolvePath(path: string): string {
   try {
     return realpathSync(path)
   } catch {
@@ -26,12 +29,12 @@ function real(path: string): string {
 
 interface ArchiveLookup {
   store: Store
-  /** A session, or the newest of a seat. */
+  /** Returns a session by id, or the newest session of a seat. */
   find(id: string): { sessionId: string } | null
 }
 
-/** A session of an archive by its id or the beginning of it, or all sessions of a seat. */
-export function sessionsNamed({ store, find }: ArchiveLookup, id: string): string[] {
+/** Returns a session that has archives, by id or id prefix, or all sessions of a seat. */
+export function findArchivedSessions({ store, find }: ArchiveLookup, id: string): string[] {
   const archived = [...new Set(store.archives().map(({ sessionId }) => sessionId))]
   if (archived.includes(id)) return [id]
   const seat = store.seatByName(id) ?? store.seat(id)
@@ -44,17 +47,23 @@ export function sessionsNamed({ store, find }: ArchiveLookup, id: string): strin
   throw new BatonError(`No session is known as "${id}".`, 'baton archive list shows them all.', EXIT.notFound)
 }
 
-/** Which archives a session and a folder leave. Throws when they name nothing. */
-export function chosen(
+/**
+ * Returns a filter for the archives of a session and a folder.
+ * Throws when the session is unknown.
+ */
+export function archiveFilter(
   app: ArchiveLookup,
   { session, folder }: { session: string | null; folder: string | null },
 ): (record: ArchiveRecord) => boolean {
-  const sessions = session === null ? null : new Set(sessionsNamed(app, session))
-  const inProject = folder === null ? () => true : ofProject(folder)
+  const sessions = session === null ? null : new Set(findArchivedSessions(app, session))
+  const inProject = folder === null ? () => true : isInProject(folder)
   return (record) => (sessions === null || sessions.has(record.sessionId)) && inProject(record)
 }
 
-/** The session's own transcript in an archive, or that of a subagent. Throws when it was not kept. */
+/**
+ * Returns the transcript of the session, or of a subagent, in an archive.
+ * Throws when it was not kept.
+ */
 export function partOf(record: ArchiveRecord, subagent: string | null): ArchivePart {
   const { archiveId, status, reason, parts } = record
   if (status !== 'kept')

@@ -3,15 +3,15 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { silentLog } from '../lib/log.js'
 import { line, newTrial, type Trial } from '../testing/archive-home.js'
-import { whereabouts } from './archive.js'
+import { pidNamespaceId } from './archive.js'
 import { claimArchive, type FinishDependencies, finishArchives } from './finish-archives.js'
 import { removeTemporary, temporaryName } from './temporary-files.js'
 
 const TEXT = line({ by: 'user', text: 'hello' })
 const MINUTE = 60_000
 
-/** A process that keeps archives; those in another place see it as dead. */
-function worker(
+/** Starts a process that keeps archives. Processes in another namespace see it as dead. */
+function startWorker(
   { deps, places, store }: Trial,
   where: string,
   changes: Partial<FinishDependencies> = {},
@@ -20,44 +20,44 @@ function worker(
   return { store, places, self, now: deps.now, newId: deps.newId, log: silentLog, isAlive: () => false, ...changes }
 }
 
-function planned() {
+function planArchives() {
   const trial = newTrial()
   trial.write('s1', TEXT)
   const { archiveId } = trial.plan('s1')!
   return { trial, record: () => trial.store.archive(archiveId)! }
 }
 
-describe('an archive another process works on', () => {
-  test('is left to one elsewhere, whose pid means nothing here, while that one has lately said so', () => {
-    const { trial, record } = planned()
-    claimArchive(worker(trial, 'container'), new Set())
-    expect(finishArchives(worker(trial, 'host'))).toEqual([])
+describe('the lease of an archive', () => {
+  test('a lease from another pid namespace is respected while it was renewed recently', () => {
+    const { trial, record } = planArchives()
+    claimArchive(startWorker(trial, 'container'), new Set())
+    expect(finishArchives(startWorker(trial, 'host'))).toEqual([])
     trial.pass(MINUTE)
-    expect(finishArchives(worker(trial, 'host'))).toEqual([])
+    expect(finishArchives(startWorker(trial, 'host'))).toEqual([])
     expect(record().lease).toMatchObject({ where: 'container' })
     trial.pass(2 * MINUTE)
-    expect(finishArchives(worker(trial, 'host'))).toHaveLength(1)
+    expect(finishArchives(startWorker(trial, 'host'))).toHaveLength(1)
     expect(trial.restored(record()).toString()).toBe(TEXT)
   })
 
-  test('is taken at once from one here that is dead, and left to one that lives', () => {
-    const { trial, record } = planned()
-    claimArchive(worker(trial, 'host'), new Set())
+  test('a lease is taken over at once from a dead process, and respected for a live one', () => {
+    const { trial, record } = planArchives()
+    claimArchive(startWorker(trial, 'host'), new Set())
     const other = { pid: 8, startedAt: '200', where: 'host' }
-    expect(finishArchives(worker(trial, 'host', { self: other, isAlive: ({ pid }) => pid === 7 }))).toEqual([])
-    expect(finishArchives(worker(trial, 'host', { self: other }))).toHaveLength(1)
+    expect(finishArchives(startWorker(trial, 'host', { self: other, isAlive: ({ pid }) => pid === 7 }))).toEqual([])
+    expect(finishArchives(startWorker(trial, 'host', { self: other }))).toHaveLength(1)
     expect(record().status).toBe('kept')
   })
 
-  test('stays its own however long it takes', () => {
+  test('a process keeps its lease however long the work takes', () => {
     const trial = newTrial()
     trial.write('s1', TEXT.repeat(100_000))
     trial.plan('s1')
     const tries: number[] = []
-    const slow = worker(trial, 'container', {
+    const slow = startWorker(trial, 'container', {
       progress() {
         trial.pass(MINUTE)
-        tries.push(finishArchives(worker(trial, 'host')).length)
+        tries.push(finishArchives(startWorker(trial, 'host')).length)
       },
     })
     expect(finishArchives(slow)).toHaveLength(1)
@@ -66,29 +66,29 @@ describe('an archive another process works on', () => {
   })
 })
 
-describe('a process wrongly taken for dead', () => {
-  const takenOver = (then: () => void) => {
-    const { trial, record } = planned()
-    const late = worker(trial, 'container', {
+describe('a process that lost its lease while alive', () => {
+  const runTakenOver = (then: () => void) => {
+    const { trial, record } = planArchives()
+    const late = startWorker(trial, 'container', {
       progress() {
         trial.pass(3 * MINUTE)
-        expect(finishArchives(worker(trial, 'host'))).toHaveLength(1)
+        expect(finishArchives(startWorker(trial, 'host'))).toHaveLength(1)
         then()
       },
     })
     return { trial, record, late }
   }
 
-  test('leaves what the other one kept as it is', () => {
-    const { trial, record, late } = takenOver(() => {})
+  test('a process that lost its lease does not change what the other one kept', () => {
+    const { trial, record, late } = runTakenOver(() => {})
     expect(finishArchives(late)).toEqual([])
     expect(record()).toMatchObject({ status: 'kept', reason: null })
     expect(trial.restored(record()).toString()).toBe(TEXT)
     expect(trial.archives.verify([record()])).toMatchObject({ archives: [{ state: 'whole' }], extra: [] })
   })
 
-  test('tells nothing of its own trouble with it', () => {
-    const { trial, record, late } = takenOver(() => {
+  test('a process that lost its lease does not report its own error', () => {
+    const { trial, record, late } = runTakenOver(() => {
       throw new Error('no room')
     })
     expect(finishArchives(late)).toEqual([])
@@ -96,9 +96,9 @@ describe('a process wrongly taken for dead', () => {
     expect(trial.restored(record()).toString()).toBe(TEXT)
   })
 
-  test('gives no file a name, and leaves the link, while the other one is still at work', () => {
-    const { trial, record } = planned()
-    const late = worker(trial, 'container', {
+  test('a process that lost its lease renames no file and keeps the link while the other one works', () => {
+    const { trial, record } = planArchives()
+    const late = startWorker(trial, 'container', {
       progress() {
         trial.store.putArchive({
           ...record(),
@@ -111,14 +111,14 @@ describe('a process wrongly taken for dead', () => {
     expect([trial.files(), trial.links()]).toEqual([[], [record().parts[0]!.link]])
   })
 
-  test('leaves a file alone that later archives need, also when the archive itself was removed', () => {
-    const { trial, record } = planned()
+  test('a process that lost its lease keeps a file that later archives need, even if the archive was removed', () => {
+    const { trial, record } = planArchives()
     let after: ReturnType<Trial['keep']> | undefined
-    const late = worker(trial, 'container', {
+    const late = startWorker(trial, 'container', {
       progress() {
         const first = record()
         trial.pass(3 * MINUTE)
-        finishArchives(worker(trial, 'host'))
+        finishArchives(startWorker(trial, 'host'))
         after = trial.keep('s1')
         trial.archives.remove([first])
       },
@@ -128,9 +128,9 @@ describe('a process wrongly taken for dead', () => {
   })
 })
 
-describe('files that never got their names', () => {
-  test('go when their process is gone, and of a process elsewhere after an hour', () => {
-    const { trial } = planned()
+describe('temporary files', () => {
+  test('temporary files are deleted when their process is dead, and after an hour in another namespace', () => {
+    const { trial } = planArchives()
     const { folder } = trial.places
     const now = new Date()
     const make = (name: string, age: number): string => {
@@ -156,7 +156,7 @@ describe('files that never got their names', () => {
   })
 })
 
-test('a place is the same for all processes that see each other', () => {
-  expect(whereabouts()).toBe(whereabouts())
-  expect(whereabouts()).not.toBe('')
+test('processes that can see each other have the same pid namespace id', () => {
+  expect(pidNamespaceId()).toBe(pidNamespaceId())
+  expect(pidNamespaceId()).not.toBe('')
 })

@@ -53,8 +53,8 @@ function transcript(name: string, bytes: number): string {
   return path
 }
 
-/** Looks at everything after the processes are gone. */
-function look<T>(work: (archives: Archives, records: ArchiveRecord[]) => T): T {
+/** Opens the store and the archives after all processes have ended. */
+function withArchives<T>(work: (archives: Archives, records: ArchiveRecord[]) => T): T {
   const store = openStore(join(root, 'baton.db'))
   const newId = (): string => randomBytes(8).toString('hex')
   const archives = makeArchives({
@@ -86,17 +86,17 @@ const visible = (): string[] => {
   return existsSync(archive) ? readdirSync(archive).filter((name) => name.includes('.')) : []
 }
 
-describe('a process that is killed', () => {
+describe('killing a process', () => {
   const moments: [name: string, gate: (folder: string) => ReturnType<typeof callGate>][] = [
-    ['when the transcript is linked', (at) => callGate(at, 'linkSync', /pending/)],
-    ['while it writes', (at) => faultGate(at, 'ARCHIVE_SEGMENT')],
-    ['when the file has its name', (at) => callGate(at, 'renameSync', /archive\/\./)],
-    ['when the link is gone', (at) => callGate(at, 'rmSync', /pending/)],
-    ['while it makes it searchable', (at) => callGate(at, 'openSync', /archive-index\.db/)],
+    ['after it linked the transcript', (at) => callGate(at, 'linkSync', /pending/)],
+    ['while it wrote a segment', (at) => faultGate(at, 'ARCHIVE_SEGMENT')],
+    ['after it renamed the file', (at) => callGate(at, 'renameSync', /archive\/\./)],
+    ['after it deleted the link', (at) => callGate(at, 'rmSync', /pending/)],
+    ['while it indexed the archive', (at) => callGate(at, 'openSync', /archive-index\.db/)],
   ]
 
   test.each(moments)(
-    '%s leaves an archive that is whole or absent, and the next process finishes it',
+    'a process killed %s leaves a complete or no archive, and the next process finishes it',
     async (_name, gateIn) => {
       const path = transcript('s1', 1_000_000)
       const bytes = readFileSync(path)
@@ -107,18 +107,18 @@ describe('a process that is killed', () => {
       await ended
       gate.open()
 
-      look((archives, records) => {
+      withArchives((archives, records) => {
         for (const record of records) {
           if (record.status === 'kept') expect(restored(archives, record).equals(bytes)).toBe(true)
           else expect(record.status).toBe('pending')
         }
         expect(archives.verify(records).archives.filter(({ state }) => state !== 'whole')).toEqual([])
       })
-      // Lines that are written afterwards are not part of the archive.
+      // Lines written later are not part of the archive.
       writeFileSync(path, '{"by":"user","text":"later"}\n', { flag: 'a' })
       const next = await start(['finish', root]).ended
       expect(next).toMatchObject({ code: 0, err: '' })
-      look((archives, records) => {
+      withArchives((archives, records) => {
         for (const record of records) {
           expect(record).toMatchObject({ status: 'kept', indexed: true })
           expect(restored(archives, record).equals(bytes)).toBe(true)
@@ -131,15 +131,15 @@ describe('a process that is killed', () => {
   )
 })
 
-describe('many processes at once', () => {
-  test('ten sessions at the same moment are all kept, each once', async () => {
+describe('many processes at the same time', () => {
+  test('ten sessions archived at the same moment are each kept once', async () => {
     const paths = Array.from({ length: 10 }, (_, i) => transcript(`s${i}`, 400_000))
     const ended = await Promise.all(paths.map((path, i) => start(['plan', root, `s${i}`, path]).ended))
     expect(ended.filter(({ code, err }) => code !== 0 || err !== '')).toEqual([])
     const told = ended.flatMap(({ out }) => out.split('\n').filter(Boolean))
     expect(new Set(told).size).toBe(told.length)
     await start(['finish', root]).ended
-    look((archives, records) => {
+    withArchives((archives, records) => {
       expect(records).toHaveLength(10)
       for (const record of records) {
         expect(record.status).toBe('kept')
@@ -155,7 +155,7 @@ describe('many processes at once', () => {
     const ended = await Promise.all(Array.from({ length: 20 }, () => start(['plan', root, 's1', path]).ended))
     expect(ended.filter(({ code, err }) => code !== 0 || err !== '')).toEqual([])
     await start(['finish', root]).ended
-    look((archives, records) => {
+    withArchives((archives, records) => {
       expect(records).toHaveLength(20)
       for (const record of records) expect(restored(archives, record).equals(bytes)).toBe(true)
       expect(visible()).toHaveLength(1)
@@ -164,7 +164,7 @@ describe('many processes at once', () => {
     })
   })
 
-  test('a session forgotten while it is being kept stays forgotten', async () => {
+  test('a session forgotten while it is copied stays forgotten', async () => {
     const path = transcript('s1', 200_000)
     const gate = faultGate(folder, 'ARCHIVE_SEGMENT')
     const keeping = start(['plan', root, 's1', path], gate.env)
@@ -173,7 +173,7 @@ describe('many processes at once', () => {
     gate.open()
     expect(await keeping.ended).toMatchObject({ code: 0 })
     await start(['finish', root]).ended
-    look((archives, records) => {
+    withArchives((archives, records) => {
       expect(records).toEqual([])
       expect(archives.search({ query: 'hello', limit: 5 })).toEqual([])
     })

@@ -4,28 +4,30 @@ import { join } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { line, newTrial, type Trial } from '../testing/archive-home.js'
-import { isSound } from './keep-part.js'
+import { matchesSource } from './keep-part.js'
 
 const said = (text: string): string => line({ by: 'user', text })
 const noise = (bytes: number): string => line({ out: randomBytes(bytes / 2).toString('hex') })
 const sha = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex')
 
-function flip(path: string, at: number): void {
+function flipByte(path: string, at: number): void {
   const bytes = readFileSync(path)
   bytes[at]! ^= 0x10
   writeFileSync(path, bytes)
 }
 
 const damages: [name: string, damage: (path: string) => void][] = [
-  ['is gone', (path) => rmSync(path)],
-  ['was cut', (path) => truncateSync(path, 1_000)],
-  ['has another byte at its beginning', (path) => flip(path, 40)],
-  ['has another byte in its middle', (path) => flip(path, statSync(path).size >> 1)],
-  ['holds something else of the same size', (path) => writeFileSync(path, randomBytes(statSync(path).size))],
+  ['was removed', (path) => rmSync(path)],
+  ['was truncated', (path) => truncateSync(path, 1_000)],
+  ['got a flipped byte at its beginning', (path) => flipByte(path, 40)],
+  ['got a flipped byte in its middle', (path) => flipByte(path, statSync(path).size >> 1)],
+  ['was replaced by random bytes of the same size', (path) => writeFileSync(path, randomBytes(statSync(path).size))],
 ]
 
-/** Two archives of s1, three blocks of noise each; `damage` meets the file of the first. */
-function damaged(damage: (path: string) => void) {
+/**
+ * Creates two archives of s1 with three blocks of noise each, and damages the file of the first.
+ */
+function makeDamagedTrial(damage: (path: string) => void) {
   const trial = newTrial()
   for (const stage of ['one', 'two']) {
     trial.write('s1', said(`stage ${stage}`) + noise(700_000))
@@ -37,38 +39,47 @@ function damaged(damage: (path: string) => void) {
 
 const states = (trial: Trial) => trial.archives.verify(trial.store.archives()).archives.map(({ state }) => state)
 
-describe('an archive after one whose file', () => {
-  test.each(damages)('%s stands by itself and is whole, and so is the next', (_name, damage) => {
-    const trial = damaged(damage)
-    trial.write('s1', said('stage three'))
-    const third = trial.keep('s1')
-    expect(trial.restored(third).equals(readFileSync(trial.path('s1')))).toBe(true)
-    trial.write('s1', said('stage four'))
-    const fourth = trial.keep('s1')
-    expect(trial.restored(fourth).equals(readFileSync(trial.path('s1')))).toBe(true)
-    expect(fourth.parts[0]!.streamId).toBe(third.parts[0]!.streamId)
-    expect(trial.archives.view([fourth])[0]!.stored_bytes).toBeLessThan(1_000)
-    expect(states(trial).map((state) => state === 'whole')).toEqual([false, false, true, true])
-    expect(trial.archives.search({ query: '"stage one"', limit: 5 }).length).toBeGreaterThan(0)
-  })
+describe('archiving after an older file was damaged', () => {
+  test.each(damages)(
+    'after an older file %s, the next two archives start a new stream and are intact',
+    (_name, damage) => {
+      const trial = makeDamagedTrial(damage)
+      trial.write('s1', said('stage three'))
+      const third = trial.keep('s1')
+      expect(trial.restored(third).equals(readFileSync(trial.path('s1')))).toBe(true)
+      trial.write('s1', said('stage four'))
+      const fourth = trial.keep('s1')
+      expect(trial.restored(fourth).equals(readFileSync(trial.path('s1')))).toBe(true)
+      expect(fourth.parts[0]!.streamId).toBe(third.parts[0]!.streamId)
+      expect(trial.archives.view([fourth])[0]!.stored_bytes).toBeLessThan(1_000)
+      expect(states(trial).map((state) => state === 'whole')).toEqual([false, false, true, true])
+      expect(trial.archives.search({ query: '"stage one"', limit: 5 }).length).toBeGreaterThan(0)
+    },
+  )
 
-  test.each(damages)('%s stands by itself also when nothing was added', (_name, damage) => {
-    const trial = damaged(damage)
-    const third = trial.keep('s1')
-    expect(trial.restored(third).equals(readFileSync(trial.path('s1')))).toBe(true)
-  })
+  test.each(damages)(
+    'after an older file %s, an archive of the unchanged transcript starts a new stream',
+    (_name, damage) => {
+      const trial = makeDamagedTrial(damage)
+      const third = trial.keep('s1')
+      expect(trial.restored(third).equals(readFileSync(trial.path('s1')))).toBe(true)
+    },
+  )
 
-  test.each(damages)('%s stands by itself also when it holds less', (_name, damage) => {
-    const trial = damaged(damage)
-    const bytes = 720_000
-    const third = trial.keep('s1', { bytes })
-    expect(third).toMatchObject({ status: 'kept', reason: null })
-    expect(trial.restored(third).equals(readFileSync(trial.path('s1')).subarray(0, bytes))).toBe(true)
-  })
+  test.each(damages)(
+    'after an older file %s, an archive of a shorter transcript starts a new stream',
+    (_name, damage) => {
+      const trial = makeDamagedTrial(damage)
+      const bytes = 720_000
+      const third = trial.keep('s1', { bytes })
+      expect(third).toMatchObject({ status: 'kept', reason: null })
+      expect(trial.restored(third).equals(readFileSync(trial.path('s1')).subarray(0, bytes))).toBe(true)
+    },
+  )
 })
 
-describe('the look at a stream before something is built on it', () => {
-  test('of a long one sees each file’s size and last block, and over time the other blocks too', () => {
+describe('checking a stream before an archive builds on it', () => {
+  test('the check of a long stream covers every file’s size and last block, and over time other blocks too', () => {
     const trial = newTrial()
     const text = noise(2_500_000)
     trial.write('s1', text)
@@ -79,22 +90,27 @@ describe('the look at a stream before something is built on it', () => {
     const source = openSync(trial.path('s1'), 'r')
     const limit = 600_000
     const offset = (block: number): number => segment!.blocks.slice(0, block).reduce((sum, size) => sum + size, 0)
-    /** In how many of five looks, the stream one file longer each time, a flipped byte in a block is seen. */
+    /**
+     * Counts in how many of five checks, each with one more
+     * file, a flipped byte in a block is detected.
+     */
     const seen = (block: number): number => {
-      flip(path, offset(block) + 60)
+      flipByte(path, offset(block) + 60)
       const rest = (n: number) => Array.from({ length: n }, () => ({ ...segment!, from: segment!.to, blocks: [] }))
-      const looks = [0, 1, 2, 3, 4].filter((n) => !isSound(trial.places.folder, [segment!, ...rest(n)], source, limit))
+      const looks = [0, 1, 2, 3, 4].filter(
+        (n) => !matchesSource(trial.places.folder, [segment!, ...rest(n)], source, limit),
+      )
       writeFileSync(path, whole)
       return looks.length
     }
-    expect(isSound(trial.places.folder, [segment!], source, limit)).toBe(true)
+    expect(matchesSource(trial.places.folder, [segment!], source, limit)).toBe(true)
     expect(seen(segment!.blocks.length - 1)).toBe(5)
     for (let block = 0; block < segment!.blocks.length - 1; block++) expect(seen(block)).toBe(1)
     truncateSync(path, whole.length - 1)
-    expect(isSound(trial.places.folder, [segment!], source, limit)).toBe(false)
+    expect(matchesSource(trial.places.folder, [segment!], source, limit)).toBe(false)
   })
 
-  test('costs no room: ten archives of a transcript that grows take what the last alone would', () => {
+  test('ten archives of a growing transcript take as much space as the last one alone', () => {
     const trial = newTrial()
     const alone = newTrial()
     for (let i = 0; i < 10; i++) {
@@ -109,8 +125,8 @@ describe('the look at a stream before something is built on it', () => {
   })
 })
 
-describe('while an archive is being kept', () => {
-  test('a file that does not read back as it was written gets no name', () => {
+describe('while an archive is copied', () => {
+  test('a file that does not read back as it was written is not renamed into place', () => {
     const trial = newTrial()
     trial.write('s1', said('good'))
     const planned = trial.plan('s1')!
@@ -130,7 +146,7 @@ describe('while an archive is being kept', () => {
     expect(trial.restored(planned).toString()).toBe(said('good'))
   })
 
-  test('older ones it builds on may be removed: it is not kept on their files, and begins again by itself', () => {
+  test('an archive whose older files were removed meanwhile is not kept on them, and starts again by itself', () => {
     const trial = newTrial()
     trial.write('s1', said('old'))
     const first = trial.keep('s1')
@@ -153,7 +169,7 @@ describe('while an archive is being kept', () => {
     expect(trial.archives.verify(trial.store.archives())).toMatchObject({ archives: [{ state: 'whole' }], extra: [] })
   })
 
-  test('a process that ended after it named a file leaves nothing once the archive is removed', () => {
+  test('a process that died after renaming a file leaves nothing once the archive is removed', () => {
     const trial = newTrial()
     trial.write('s1', said('x'))
     trial.write('agent-a', said('y'))

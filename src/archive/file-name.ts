@@ -3,25 +3,31 @@ import { TRIGGERS, type Trigger } from '../contract/records/archive.js'
 export const SUFFIX = '.jsonl.br'
 const SAFE = /^[A-Za-z0-9][A-Za-z0-9.-]{0,79}$/
 
-/** A name a file system takes as it is. What is not such a name keeps its readable part and gets a mark that tells it from others. */
+/**
+ * Returns a name that every file system accepts.
+ * Other names keep their readable part and get a hash that keeps them apart.
+ */
 export function safeName(name: string): string {
   if (SAFE.test(name)) return name
   const readable = name.replace(/[^A-Za-z0-9.-]+/g, '-').replace(/^[.-]+/, '')
   return `${readable.slice(0, 60)}-${shortHash(Buffer.from(name)).slice(0, 10)}`
 }
 
-/** Microseconds since the epoch as ISO 8601: `2026-11-15T22:54:48.123456Z`. */
+/** Formats microseconds since the epoch as ISO 8601: `2026-11-15T22:54:48.123456Z`. */
 export function isoMicros(micros: number): string {
   const ms = Math.floor(micros / 1000)
   return new Date(ms).toISOString().replace('Z', `${String(micros - ms * 1000).padStart(3, '0')}Z`)
 }
 
-/** What an archive's files are called, without the part and the suffix: `{session}_{UTC with microseconds}_{trigger}`. */
+/**
+ * Returns the common start of an archive's file names:
+ * `{session}_{UTC with microseconds}_{trigger}`.
+ */
 export function stemOf(sessionId: string, micros: number, trigger: Trigger): string {
   return `${safeName(sessionId)}_${isoMicros(micros).replace(/[-:]/g, '')}_${trigger}`
 }
 
-/** `part` is '' for the session's own transcript. */
+/** Returns the name of an archive file. `part` is '' for the session's own transcript. */
 export function fileName(stem: string, part: string): string {
   return `${stem}${part === '' ? '' : `_${safeName(part)}`}${SUFFIX}`
 }
@@ -31,16 +37,16 @@ const SHAPE =
 
 export interface NamedFile {
   stem: string
-  /** The session id, or what `safeName` made of it. */
+  /** Session id, or the result of `safeName` for it. */
   session: string
   createdAt: string
   /** Null when this version does not know the trigger. */
   trigger: Trigger | null
-  /** As in `ArchivePart`, or what `safeName` made of it. */
+  /** Name as in `ArchivePart`, or the result of `safeName` for it. */
   part: string
 }
 
-/** Reads the name of an archive's file. Null when it is not a name that archives have. */
+/** Parses the name of an archive file. Null when it is not such a name. */
 export function parseFileName(file: string): NamedFile | null {
   if (!file.endsWith(SUFFIX)) return null
   const found = SHAPE.exec(file.slice(0, -SUFFIX.length))
@@ -57,7 +63,10 @@ export function parseFileName(file: string): NamedFile | null {
   }
 }
 
-/** 53 bits as hexadecimal digits: to tell things apart, not to prove anything. Loads nothing, so that a hook can afford it. */
+/**
+ * Returns a 53-bit hash as hexadecimal digits: for distinguishing, not for security.
+ * Imports no module, so that hooks stay fast.
+ */
 export function shortHash(bytes: Uint8Array): string {
   let a = 0xdeadbeef
   let b = 0x41c6ce57

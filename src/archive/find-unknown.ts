@@ -4,7 +4,7 @@ import { brotliDecompressSync } from 'node:zlib'
 import { isLeftover } from '../lib/atomic-file.js'
 import { reasonOf } from '../lib/errors.js'
 import type { Store } from '../store/store.js'
-import type { Places } from './archive-folders.js'
+import type { ArchivePaths } from './archive-folders.js'
 import { DamagedArchive } from './blocks.js'
 import { fileName, type NamedFile, parseFileName } from './file-name.js'
 import { openOwnFile, type RecordFile, readRecord, recordNames, stemOfRecord } from './record-file.js'
@@ -16,33 +16,35 @@ export interface Skipped {
   reason: string
 }
 
-/** A segment file and what its name says. */
+/** Segment file with its parsed name. */
 export type NamedSegment = NamedFile & { file: string }
 
 export interface Unknown {
   records: RecordFile[]
-  /** Segment files that neither the store nor a usable record names, sorted. */
+  /** Segment files, sorted, that neither the store nor a usable record references. */
   files: NamedSegment[]
   skipped: Skipped[]
 }
 
-/** The part of a store that says which files it knows. */
+/** Store methods that tell which files are known. */
 type KnownArchives = Pick<Store, 'archives' | 'segments' | 'leftovers'>
 
 /**
- * How many archives seem to lie on the disk that the store does not know. Looks at names and
- * records only.
+ * Returns the number of archives on the disk that the store does not know.
+ * Reads names and records only.
  */
-export function countUnknown(store: KnownArchives, places: Places): number {
+export function countUnknown(store: KnownArchives, places: ArchivePaths): number {
   const { records, files } = findUnknown(store, places)
   return new Set([...records, ...files].map(({ stem }) => stem)).size
 }
 
-/** Lists what lies on the disk and is neither in the store nor on its way into it or out of it. */
-export function findUnknown(store: KnownArchives, places: Places): Unknown {
-  // The folders are listed before the store is read: a process that keeps an archive names its file
-  // first and stores its row afterwards, and the row of an archive that is being kept names the
-  // file in advance.
+/**
+ * Lists archive files on the disk that are not in the store and not about to be stored or deleted.
+ */
+export function findUnknown(store: KnownArchives, places: ArchivePaths): Unknown {
+  // List the folders before reading the store.
+  // A process that keeps an archive first names its file and then stores the
+  // segment; meanwhile the archive's own row already implies that name.
   const names = segmentNames(places)
   const recordFiles = recordNames(places)
   const stored = store.archives()
@@ -90,7 +92,7 @@ export function findUnknown(store: KnownArchives, places: Places): Unknown {
   return { records, files, skipped }
 }
 
-function segmentNames({ folder }: Places): string[] {
+function segmentNames({ folder }: ArchivePaths): string[] {
   try {
     return readdirSync(folder)
       .filter((name) => !isLeftover(name))
@@ -100,7 +102,7 @@ function segmentNames({ folder }: Places): string[] {
   }
 }
 
-/** Number of transcripts of an archive that are kept. */
+/** Returns the number of transcripts of an archive that are kept. */
 export const provenParts = ({ parts }: { parts: readonly { sha256: string | null }[] }): number =>
   parts.filter(({ sha256 }) => sha256 !== null).length
 
@@ -108,16 +110,16 @@ interface ScannedSegment {
   /** Compressed size of each block, in order. */
   blocks: number[]
   storedBytes: number
-  /** Bytes of the transcript that the file holds. */
+  /** Number of transcript bytes that the file holds. */
   bytes: number
 }
 
-/** Incompressible data grows by a few bytes; twice the size leaves room for every block. */
+/** Upper bound of a compressed block: incompressible data grows by only a few bytes. */
 const MOST_PACKED = 2 * BLOCK_BYTES
 
 /**
- * Unpacks a segment without knowing where its blocks begin, and measures them. Holds one block in
- * memory, whatever the file claims. Stops early when `visit` returns false. Throws DamagedArchive.
+ * Unpacks a segment whose block boundaries are unknown, and measures its blocks.
+ * Holds one block in memory. Stops when `visit` returns false. Throws DamagedArchive.
  */
 export function scanSegment(folder: string, file: string, visit: (raw: Buffer) => unknown): ScannedSegment {
   let fd: number
@@ -133,7 +135,7 @@ export function scanSegment(folder: string, file: string, visit: (raw: Buffer) =
     for (;;) {
       const got = readSync(fd, packed, 0, packed.length, scanned.storedBytes)
       if (got === 0) break
-      if (scanned.bytes % BLOCK_BYTES !== 0) throw damaged(file, scanned, 'something follows its last block')
+      if (scanned.bytes % BLOCK_BYTES !== 0) throw damagedBlockError(file, scanned, 'something follows its last block')
       const { raw, size } = unpackBlock(file, scanned, packed.subarray(0, got))
       scanned.blocks.push(size)
       scanned.storedBytes += size
@@ -149,8 +151,8 @@ export function scanSegment(folder: string, file: string, visit: (raw: Buffer) =
 
 function unpackBlock(file: string, before: ScannedSegment, packed: Buffer): { raw: Buffer; size: number } {
   try {
-    // With `info`, Node also returns the decoder, which knows how many bytes it consumed. Its types
-    // leave that out.
+    // With `info`, Node also returns the decoder, which knows how many bytes it consumed.
+    // Node's types omit this.
     const { buffer, engine } = brotliDecompressSync(packed, {
       maxOutputLength: BLOCK_BYTES,
       info: true,
@@ -158,10 +160,10 @@ function unpackBlock(file: string, before: ScannedSegment, packed: Buffer): { ra
     if (buffer.length === 0) throw new Error('it holds nothing')
     return { raw: buffer, size: engine.bytesWritten }
   } catch (error) {
-    throw damaged(file, before, reasonOf(error))
+    throw damagedBlockError(file, before, reasonOf(error))
   }
 }
 
-function damaged(file: string, { blocks }: ScannedSegment, reason: string): DamagedArchive {
+function damagedBlockError(file: string, { blocks }: ScannedSegment, reason: string): DamagedArchive {
   return new DamagedArchive(file, 'damaged', `block ${blocks.length + 1} cannot be unpacked (${reason})`)
 }

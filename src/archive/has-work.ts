@@ -1,13 +1,19 @@
 import type { Store } from '../store/store.js'
 
-/** Whether there is anything `finish` could do now. One look into the store, so that whoever may start a process for it can ask often. */
+/**
+ * True when `finish` has something to do now.
+ * Costs one query, so that hooks may ask before they start a process for it.
+ */
 export function hasWork(store: Store, now: Date): boolean {
   const due = now.toISOString()
   return (
     store.openArchives().some(({ retryAt }) => (retryAt ?? '') <= due) ||
-    store.leftovers().some((item) => !item.startsWith(STUCK))
+    store.leftovers().some((item) => !item.startsWith(STUCK_PREFIX))
   )
 }
 
-/** What could not be removed at the first try. It is tried again with whatever else is done, but calls for no work of its own. */
-export const STUCK = 'stuck '
+/**
+ * Prefix of leftovers that could not be deleted at the first try.
+ * They are retried along with other work but do not start a process of their own.
+ */
+export const STUCK_PREFIX = 'stuck '

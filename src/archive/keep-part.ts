@@ -3,47 +3,48 @@ import { join } from 'node:path'
 import type { ArchivePart, ArchiveRecord, SegmentRecord } from '../contract/records/archive.js'
 import type { OpenedFile } from '../lib/named-file.js'
 import type { Store } from '../store/store.js'
-import type { Places } from './archive-folders.js'
+import type { ArchivePaths } from './archive-folders.js'
 import { type Blocks, DamagedArchive, makeBlocks } from './blocks.js'
 import { fileName } from './file-name.js'
-import { markOf, openSource, troubleOf } from './look-at-source.js'
-import { hashBytes, newHash, SourceTrouble, writeSegment } from './write-segment.js'
+import { fingerprintOf, openSource, troubleOf } from './look-at-source.js'
+import { hashBytes, newHash, SourceChanged, writeSegment } from './write-segment.js'
 
 export interface KeepDependencies {
   store: Store
-  places: Places
+  places: ArchivePaths
   newId(): string
   self: { where: string }
   progress?(bytes: number): void
-  /** Called when a file is ready, to give it its name; may throw instead. */
+  /** Called when a file is complete, to rename it into place with `give`. May throw instead. */
   name?(give: () => void): void
 }
 
 export interface KeptPart {
   streamId: string | null
   sha256: string
-  /** What was new; null: nothing was. */
+  /** Newly written segment. Null when the transcript has nothing new. */
   segment: SegmentRecord | null
 }
 
 /**
- * Brings one transcript of an archive into its stream. The bytes that older archives hold are not stored again, once their hash has
- * proven that they are the same and their files were looked at; a transcript that was rewritten, or whose older archives are damaged,
- * begins a stream of its own.
+ * Copies one transcript of an archive into its stream.
+ * Bytes of older archives are not stored again if their hash
+ * proves them equal and their files are intact.
+ * A rewritten transcript, or one whose older archives are damaged, starts a new stream.
  */
 export function keepPart(deps: KeepDependencies, record: ArchiveRecord, part: ArchivePart): KeptPart {
   if (part.bytes === 0) return { streamId: null, sha256: newHash().digest('hex'), segment: null }
-  const source = openPlanned(deps.places, part)
+  const source = openPlannedSource(deps.places, part)
   try {
     const known = newestStream(deps.store, record.sessionId, part.name)
-    return (known && extended(deps, record, part, source, known)) ?? fresh(deps, record, part, source)
+    return (known && extendStream(deps, record, part, source, known)) ?? startStream(deps, record, part, source)
   } finally {
     closeSync(source)
   }
 }
 
-/** null: the stream begins otherwise than the transcript, or is damaged. */
-function extended(
+/** Extends an existing stream. Null when the stream differs from the transcript or is damaged. */
+function extendStream(
   deps: KeepDependencies,
   record: ArchiveRecord,
   part: ArchivePart,
@@ -58,18 +59,18 @@ function extended(
     const same = hashOfStream(makeBlocks(deps.places.folder, 0), known, part.bytes) === sha256
     return same ? { streamId: last.streamId, sha256, segment: null } : null
   }
-  if (!isSound(deps.places.folder, known, source)) return null
+  if (!matchesSource(deps.places.folder, known, source)) return null
   hashBytes(source, 0, last.to, hash, ({ length }) => deps.progress?.(length))
   if (hash.copy().digest('hex') !== last.sha256) return null
   if (part.bytes === last.to) return { streamId: last.streamId, sha256: last.sha256, segment: null }
-  return written(deps, record, part, source, { streamId: last.streamId, from: last.to, hash })
+  return writePart(deps, record, part, source, { streamId: last.streamId, from: last.to, hash })
 }
 
-function fresh(deps: KeepDependencies, record: ArchiveRecord, part: ArchivePart, source: number): KeptPart {
-  return written(deps, record, part, source, { streamId: `str_${deps.newId()}`, from: 0, hash: newHash() })
+function startStream(deps: KeepDependencies, record: ArchiveRecord, part: ArchivePart, source: number): KeptPart {
+  return writePart(deps, record, part, source, { streamId: `str_${deps.newId()}`, from: 0, hash: newHash() })
 }
 
-function written(
+function writePart(
   { places, self, progress, name: naming }: KeepDependencies,
   { sessionId, stem }: ArchiveRecord,
   { name, bytes }: ArchivePart,
@@ -89,23 +90,23 @@ function written(
   return { streamId, sha256: made.sha256, segment: made }
 }
 
-/** Its segments in order, without a gap; null: there is none. */
+/** Returns the segments of the newest gapless stream, in order. Null when there is none. */
 function newestStream(store: Store, sessionId: string, name: string): SegmentRecord[] | null {
   const streams = new Map<string, SegmentRecord[]>()
   for (const segment of store.segments({ sessionId })) {
     if (segment.name === name) streams.set(segment.streamId, [...(streams.get(segment.streamId) ?? []), segment])
   }
-  const whole = [...streams.values()].filter(isWhole)
-  // Names hold the time, so the newest file sorts last.
+  const whole = [...streams.values()].filter(isGapless)
+  // File names contain the time, so the newest file sorts last.
   return whole.sort((a, b) => (a.at(-1)!.file < b.at(-1)!.file ? -1 : 1)).at(-1) ?? null
 }
 
-/** From the first byte on, without a gap. */
-export function isWhole(segments: readonly SegmentRecord[]): boolean {
+/** True when the segments cover the stream from its first byte without a gap. */
+export function isGapless(segments: readonly SegmentRecord[]): boolean {
   return segments.every(({ from }, at) => from === (segments[at - 1]?.to ?? 0))
 }
 
-/** null: a file is not there or cannot be unpacked. */
+/** Hashes a stream's first bytes. Null when a file is missing or cannot be unpacked. */
 function hashOfStream(blocks: Blocks, segments: readonly SegmentRecord[], bytes: number): string | null {
   const hash = newHash()
   for (const segment of segments) {
@@ -124,43 +125,46 @@ function hashOfStream(blocks: Blocks, segments: readonly SegmentRecord[], bytes:
   return hash.digest('hex')
 }
 
-/** The link if there is one, else the transcript itself, as long as it still begins with what was planned. */
-function openPlanned({ links }: Places, part: ArchivePart): number {
+/**
+ * Opens the hard link, or else the transcript itself, if it still begins with the planned bytes.
+ */
+function openPlannedSource({ links }: ArchivePaths, part: ArchivePart): number {
   const places = [...(part.link === null ? [] : [join(links, part.link)]), part.path ?? '']
-  let trouble: SourceTrouble | null = null
+  let trouble: SourceChanged | null = null
   for (const place of places) {
     const opened = openSource(place)
     if ('refused' in opened) {
-      trouble = new SourceTrouble(
+      trouble = new SourceChanged(
         opened.refused === 'missing' ? 'the transcript was removed before it was kept' : troubleOf(opened),
       )
       continue
     }
-    const wrong = changeOf(opened, part)
+    const wrong = findChange(opened, part)
     if (wrong === null) return opened.fd
     closeSync(opened.fd)
-    trouble = new SourceTrouble(wrong)
+    trouble = new SourceChanged(wrong)
   }
   throw trouble!
 }
 
-function changeOf({ fd, stats }: OpenedFile, { bytes, mark }: ArchivePart): string | null {
+function findChange({ fd, stats }: OpenedFile, { bytes, mark }: ArchivePart): string | null {
   if (stats.size < bytes) return 'the transcript became shorter before it was kept'
-  return markOf(fd, bytes) === mark ? null : 'the transcript was rewritten before it was kept'
+  return fingerprintOf(fd, bytes) === mark ? null : 'the transcript was rewritten before it was kept'
 }
 
-export function dropLinks({ links }: Places, record: ArchiveRecord): void {
+export function deleteLinks({ links }: ArchivePaths, record: ArchiveRecord): void {
   for (const { link } of record.parts) if (link !== null) rmSync(join(links, link), { force: true })
 }
 
-/** Unpacked in about half a second. */
+/** Unpacking this many bytes takes about half a second. */
 const MOST_BYTES = 64 * 1024 * 1024
 
 /**
- * Whether an archive may build on a stream: each file is there in its size and unpacks to what the source begins with. Of a stream longer
- * than `mostBytes` the last block of each file is looked at, and others at even distances, not the same ones each time it has grown.
+ * True when a new archive may build on a stream: every file has its size and matches the source.
+ * Above `mostBytes`, only samples are compared: the last block of each file and
+ * others at even distances, shifted whenever the stream has grown.
  */
-export function isSound(
+export function matchesSource(
   folder: string,
   segments: readonly SegmentRecord[],
   source: number,
@@ -178,7 +182,7 @@ export function isSound(
   }
 }
 
-/** Bytes [from, to) of the stream, a block each. */
+/** Returns byte ranges [from, to) of the stream, one block each. */
 function spansOf(segments: readonly SegmentRecord[], mostBytes: number): [from: number, to: number][] {
   const stride = Math.ceil((segments.at(-1)?.to ?? 0) / mostBytes)
   let at = segments.length

@@ -8,7 +8,7 @@ function logging() {
   return { ...trial, logged }
 }
 
-test('an archive that was kept is logged as info, with its size and what it takes on the disk', () => {
+test('a kept archive is logged as info with its size and its size on the disk', () => {
   const trial = logging()
   trial.write('s1', line({ text: 'hello' }))
   const planned = trial.plan('s1')!
@@ -23,7 +23,7 @@ test('an archive that was kept is logged as info, with its size and what it take
   ])
 })
 
-test('a transcript that is not there is logged as a warning with its path', () => {
+test('a missing transcript is logged as a warning with its path', () => {
   const trial = logging()
   trial.plan('s1')
   expect(trial.logged).toMatchObject([
@@ -35,7 +35,7 @@ test('a transcript that is not there is logged as a warning with its path', () =
   ])
 })
 
-test('a transcript that was removed before it was kept is logged as a warning', () => {
+test('a transcript removed before it was copied is logged as a warning', () => {
   const trial = logging()
   const path = trial.write('s1', line({ text: 'hello' }))
   trial.plan('s1')
@@ -47,7 +47,7 @@ test('a transcript that was removed before it was kept is logged as a warning', 
   ])
 })
 
-test('an archive that cannot be written is logged as an error that names the next try', () => {
+test('an archive that cannot be written is logged as an error with the time of the next try', () => {
   const trial = logging()
   trial.write('s1', line({ text: 'hello' }))
   trial.plan('s1')

@@ -2,13 +2,13 @@ import type { ArchiveRecord, SegmentRecord } from '../contract/records/archive.j
 import type { Log } from '../lib/log.js'
 
 /**
- * Every line that the log gets about an archive:
+ * Outcome of an archive, which decides its log line:
  *
  * | outcome | level | when |
  * |---|---|---|
  * | kept | info | it was written and read back; the sizes show how fast archives grow |
- * | missing | warn | there is no transcript at the path that the client named, or none of this user |
- * | unwritten | error | the archive could not be written; `again` names the next try |
+ * | missing | warn | no transcript of this user is at the path that the client reported |
+ * | unwritten | error | the archive could not be written; `again` is the time of the next try |
  */
 type ArchiveOutcome =
   | { kept: readonly SegmentRecord[] }

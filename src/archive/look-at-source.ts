@@ -6,23 +6,27 @@ import { shortHash } from './file-name.js'
 
 const SAMPLE = 512
 
-export type Looked =
+export type SourceState =
   | { ok: true; path: string; bytes: number; mark: string; writtenMs: number }
-  /** `absent`: there is nothing at all at that place. */
+  /** `absent` is true when nothing exists at the path. */
   | { ok: false; absent: boolean; trouble: string }
 
-/** What lies where a transcript should, in time that does not depend on its size. `most`: bytes beyond it are not meant. Never throws. */
-export function lookAtSource(path: string, most = Number.POSITIVE_INFINITY): Looked {
+/**
+ * Checks the file at a transcript's path, in time independent of its size.
+ * Never throws.
+ * Bytes beyond `most` are ignored.
+ */
+export function checkSource(path: string, most = Number.POSITIVE_INFINITY): SourceState {
   let fd: number | undefined
   try {
-    const real = lstatSync(path).isSymbolicLink() ? followed(path) : path
+    const real = lstatSync(path).isSymbolicLink() ? resolveInFolder(path) : path
     if (real === null)
       return { ok: false, absent: false, trouble: 'the transcript is a symbolic link that leads out of its folder' }
     const opened = openSource(real)
     if ('refused' in opened) return { ok: false, absent: opened.refused === 'missing', trouble: troubleOf(opened) }
     fd = opened.fd
     const bytes = Math.min(most, opened.stats.size)
-    return { ok: true, path: real, bytes, mark: markOf(fd, bytes), writtenMs: opened.stats.mtimeMs }
+    return { ok: true, path: real, bytes, mark: fingerprintOf(fd, bytes), writtenMs: opened.stats.mtimeMs }
   } catch (error) {
     if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR')
       return { ok: false, absent: true, trouble: 'the transcript is not there' }
@@ -32,7 +36,7 @@ export function lookAtSource(path: string, most = Number.POSITIVE_INFINITY): Loo
   }
 }
 
-/** Opens a transcript of this user, and never by a link that appeared meanwhile. */
+/** Opens a transcript that belongs to this user, refusing a symlink that appeared meanwhile. */
 export function openSource(path: string): OpenedFile | RefusedFile {
   return openNamedFile(path, 'this-user', { links: 'refuse' })
 }
@@ -50,16 +54,19 @@ export function troubleOf({ refused, kind, code }: RefusedFile): string {
   }
 }
 
-/** The first and the last bytes of what is meant, in short: they name the session, its place in time and its ids. */
-export function markOf(fd: number, bytes: number): string {
+/**
+ * Returns a short hash of the first and last planned bytes.
+ * They contain the session's ids and times, so a rewritten transcript is detected.
+ */
+export function fingerprintOf(fd: number, bytes: number): string {
   const length = Math.min(SAMPLE, bytes)
   const sample = Buffer.alloc(2 * length)
   const got = readSync(fd, sample, 0, length, 0) + readSync(fd, sample, length, length, bytes - length)
   return got < sample.length ? 'short' : shortHash(sample)
 }
 
-/** null: it leads out of the folder it lies in. */
-function followed(path: string): string | null {
+/** Resolves a symbolic link. Null when it leads out of its folder. */
+function resolveInFolder(path: string): string | null {
   const real = realpathSync(path)
   return real.startsWith(realpathSync(dirname(path)) + sep) ? real : null
 }

@@ -1,13 +1,16 @@
-/** What is removed behind a match, or passed over; null: nothing stands there. */
-export type Reach = (text: string, at: number, match: RegExpExecArray) => (Span & { spare?: boolean }) | null
+/**
+ * Finds the value after a match.
+ * Null when there is none; `spare` marks a value that is not a secret.
+ */
+export type ValueFinder = (text: string, at: number, match: RegExpExecArray) => (Span & { spare?: boolean }) | null
 
 export interface Pattern {
-  /** What the removed text is called in its place. */
+  /** Name shown in place of the removed text. */
   name: string
-  /** Removed is what it matches, or with `reach` what that finds behind it. */
+  /** Matches the text to remove, or, with `reach`, the text in front of it. */
   expression: RegExp
-  reach?: Reach
-  /** Where this stands nowhere in a text, the expression need not be tried: most texts hold none of it. */
+  reach?: ValueFinder
+  /** Pre-check that most texts fail. Without a match, `expression` is not tried. */
   hint?: RegExp
 }
 
@@ -15,33 +18,33 @@ const SIGN = '\\\\{0,3}["\'`]?\\]?[ \\t]{0,3}(?::=|=>|={1,3}|:)[ \\t]{0,3}'
 const SECRET =
   '(?:password|passwd|passphrase|passcode|secret|credential|(?<=[_;])pwd|(?:api|access|private|auth|account|encryption|signing|storage)[_-]?key)'
 
-/** Secrets that are known by what stands in front of them, not by what they look like. */
-export const NAMED: readonly Pattern[] = [
-  { name: 'token', expression: authorization(), reach: afterAuthorization },
-  { name: 'cookie', expression: new RegExp(`\\b(?:set-)?cookie2?${SIGN}|--cookie[ =]`, 'gi'), reach: cookies },
-  { name: 'cookie', expression: /(?<![\w-])-b[ \t]{0,3}/g, reach: inCommand(/\bcurl\b/, cookies), hint: /curl/ },
+/** Secrets recognized by the name or flag in front of them, not by their own shape. */
+export const NAMED_SECRETS: readonly Pattern[] = [
+  { name: 'token', expression: authorization(), reach: findCredential },
+  { name: 'cookie', expression: new RegExp(`\\b(?:set-)?cookie2?${SIGN}|--cookie[ =]`, 'gi'), reach: findCookies },
+  { name: 'cookie', expression: /(?<![\w-])-b[ \t]{0,3}/g, reach: inCommand(/\bcurl\b/, findCookies), hint: /curl/ },
   {
     name: 'password',
     expression: /(?<![\w-])(?:-u|-U|--user|--proxy-user)[ \t=]{0,3}/g,
-    reach: inCommand(/\bcurl\b|\bwget\b|\blftp\b/, afterUser),
+    reach: inCommand(/\bcurl\b|\bwget\b|\blftp\b/, findPassword),
     hint: /curl|wget|lftp/,
   },
   {
     name: 'password',
     expression: /(?<![\w-])-p(?=\S)/g,
-    reach: inCommand(/\b(?:mysql|mariadb)[\w-]*|\bsshpass\b/, argument),
+    reach: inCommand(/\b(?:mysql|mariadb)[\w-]*|\bsshpass\b/, readArgument),
     hint: /mysql|mariadb|sshpass/,
   },
   {
     name: 'password',
     expression: /(?<![\w-])-p[ \t]{1,3}/g,
-    reach: inCommand(/\bsshpass\b/, argument),
+    reach: inCommand(/\bsshpass\b/, readArgument),
     hint: /sshpass/,
   },
   {
     name: 'password',
     expression: /(?<![\w-])-a[ \t]{1,3}/g,
-    reach: inCommand(/\bredis-cli\b/, argument),
+    reach: inCommand(/\bredis-cli\b/, readArgument),
     hint: /redis-cli/,
   },
   { name: 'password', expression: /(?<keep>-pass(?:in|out)?[ \t]{1,3}["']?pass:)[^\s"']+/g },
@@ -55,18 +58,22 @@ export const NAMED: readonly Pattern[] = [
     name: 'secret',
     expression:
       /(?<![\w-])--?(?:[a-z0-9]{1,20}-){0,4}(?:password|passwd|passphrase|token|secret|api-?key|access-?key|secret-?key)[ \t]{1,3}/gi,
-    reach: afterFlag,
+    reach: findAfterFlag,
     hint: /-(?:pass|token|secret|api|access)/i,
   },
-  { name: 'secret', expression: new RegExp(`${SECRET}(?:[A-Za-z0-9_]{0,20}|-key)${SIGN}`, 'gi'), reach: assigned(6) },
-  { name: 'secret', expression: new RegExp(`(?:token\\d{0,2}|\\b_auth)${SIGN}`, 'gi'), reach: assignedToken },
+  {
+    name: 'secret',
+    expression: new RegExp(`${SECRET}(?:[A-Za-z0-9_]{0,20}|-key)${SIGN}`, 'gi'),
+    reach: findAssigned(6),
+  },
+  { name: 'secret', expression: new RegExp(`(?:token\\d{0,2}|\\b_auth)${SIGN}`, 'gi'), reach: findAssignedToken },
 ]
 
-/** Words of a program's text, places to take a secret from, and what is removed already. */
+/** Values that are no secrets: type names, references to variables, and already removed text. */
 const NO_SECRET =
   /^(?:(?:string|number|boolean|undefined|unknown|required|optional|none|null|true|false)\b.{0,3}$|(?:process\.env|os\.environ|import\.meta|secrets\.)|\$[A-Z_][A-Z0-9_]*$|\$?\{\{?[\w. ]+\}?\}?$|\$\(|(?:\[?[a-z-]{1,12} )?(?:[a-z]{1,12} )?removed\]?$)/
 
-function assigned(least: number): Reach {
+function findAssigned(least: number): ValueFinder {
   return (text, at) => {
     const value = readValue(text, at)
     if (!value) return null
@@ -76,9 +83,11 @@ function assigned(least: number): Reach {
   }
 }
 
-/** Much is called a token: what stands apart from the name has to look like one. */
-function assignedToken(text: string, at: number, match: RegExpExecArray): ReturnType<Reach> {
-  const found = assigned(4)(text, at, match)
+/**
+ * Finds a token's value. "Token" is a common word, so a value after a space must look like a token.
+ */
+function findAssignedToken(text: string, at: number, match: RegExpExecArray): ReturnType<ValueFinder> {
+  const found = findAssigned(4)(text, at, match)
   if (!found || found.spare) return found
   const { from, to } = found
   const value = text.slice(from, Math.min(to, from + 24))
@@ -99,8 +108,8 @@ function isNoSecret(text: string, { from, to }: Span): boolean {
 const PROSE =
   /^(?:flags?|options?|arguments?|parameters?|switch|values?|is|was|are|to|and|or|for|from|with|in|on|as|if|when|that|which|must|should|can|needs?)$/
 
-function afterFlag(text: string, at: number): ReturnType<Reach> {
-  const value = argument(text, at)
+function findAfterFlag(text: string, at: number): ReturnType<ValueFinder> {
+  const value = readArgument(text, at)
   if (!value || text[value.from] === '-') return null
   return {
     ...value,
@@ -110,8 +119,8 @@ function afterFlag(text: string, at: number): ReturnType<Reach> {
 
 const SHELL_WORD = /[^\s"'`\\|;&<>()]+/y
 
-/** An argument of a command. */
-function argument(text: string, at: number): ReturnType<Reach> {
+/** Reads one argument of a shell command. */
+function readArgument(text: string, at: number): ReturnType<ValueFinder> {
   const quote = quoteAt(text, at)
   const span = quote ? readQuoted(text, quote) : { from: at, to: runEnd(SHELL_WORD, text, at) }
   return span.to === span.from ? null : { ...span, spare: isNoSecret(text, span) }
@@ -119,7 +128,7 @@ function argument(text: string, at: number): ReturnType<Reach> {
 
 const USER = /[^\s"'`:\\]{0,100}:/y
 
-function afterUser(text: string, at: number): ReturnType<Reach> {
+function findPassword(text: string, at: number): ReturnType<ValueFinder> {
   const quote = quoteAt(text, at)
   const start = quote?.from ?? at
   const from = runEnd(USER, text, start)
@@ -131,7 +140,7 @@ function afterUser(text: string, at: number): ReturnType<Reach> {
 const COOKIE = /[^\s=;,"'`\\]{1,100}=/y
 const LINE = /[^\r\n"'`\\]*/y
 
-function cookies(text: string, at: number): ReturnType<Reach> {
+function findCookies(text: string, at: number): ReturnType<ValueFinder> {
   const value = quoteAt(text, at) || text[at] === '[' ? readValue(text, at) : null
   const from = value?.from ?? at
   const spare = runEnd(COOKIE, text, from) === from
@@ -146,7 +155,7 @@ function authorization(): RegExp {
 
 const CREDENTIAL = /[^\s"'`\\,;<>]+/y
 
-function afterAuthorization(text: string, at: number, match: RegExpExecArray): ReturnType<Reach> {
+function findCredential(text: string, at: number, match: RegExpExecArray): ReturnType<ValueFinder> {
   const scheme = match.groups?.scheme?.trim().toLowerCase()
   const several = scheme === 'digest' || scheme === 'aws4-hmac-sha256'
   const span = { from: at, to: runEnd(several ? LINE : CREDENTIAL, text, at) }
@@ -159,8 +168,8 @@ function afterAuthorization(text: string, at: number, match: RegExpExecArray): R
 
 const BACK = 400
 
-/** Only where the command stands in front of it, with nothing between them that ends a command. */
-function inCommand(command: RegExp, reach: Reach): Reach {
+/** Applies `reach` only when the command stands before the match in the same shell command. */
+function inCommand(command: RegExp, reach: ValueFinder): ValueFinder {
   return (text, at, match) => {
     const before = text.slice(Math.max(0, match.index - BACK), match.index)
     const begin = Math.max(
@@ -173,22 +182,23 @@ function inCommand(command: RegExp, reach: Reach): Reach {
   }
 }
 
-/** A line that ends with a backslash goes on. */
+/** Returns where the current line begins; a backslash at a line's end continues it. */
 function lineBegin(text: string): number {
   let at = text.lastIndexOf('\n')
   while (at > 0 && text[at - 1] === '\\') at = text.lastIndexOf('\n', at - 1)
   return at
 }
 
-/** A place in a text that holds a value, brackets and quotes around it left out. */
+/** Range of a value in a text, without surrounding brackets and quotes. */
 interface Span {
   from: number
   to: number
 }
 
 /**
- * What stands after a name and its sign: quoted, in brackets, or bare. null: nothing does. Never looks further than it reaches, so that
- * whoever goes on behind it reads a text once.
+ * Reads the value after a name and its `=` or `:`: quoted, bracketed or bare.
+ * Null when there is none.
+ * Never reads beyond the value, so that redaction stays linear in the length of the text.
  */
 function readValue(text: string, at: number): (Span & { quoted: boolean }) | null {
   const opened = quoteAt(text, at)
@@ -208,15 +218,18 @@ const BARE = /[^\s"'`\\,;&|<>(){}[\]]*/y
 const WORD = /^[A-Za-z_$][\w$.]*$/
 const REST = /[^\s"'`\\]*/y
 
-/** A name before a bracket is a call; anything else with a bracket in it is still the value. */
+/**
+ * Reads a bare value.
+ * A name before a bracket is a function call; other brackets belong to the value.
+ */
 function readBare(text: string, from: number): (Span & { quoted: boolean }) | null {
   const to = runEnd(BARE, text, from)
   if (to === from) return null
-  const goesOn = CLOSING[text[to] ?? ''] !== undefined && !WORD.test(text.slice(from, to))
-  return { from, to: goesOn ? runEnd(REST, text, to) : to, quoted: false }
+  const continues = CLOSING[text[to] ?? ''] !== undefined && !WORD.test(text.slice(from, to))
+  return { from, to: continues ? runEnd(REST, text, to) : to, quoted: false }
 }
 
-/** How far an expression with the flag y reaches. */
+/** Returns where a match of a sticky expression ends. */
 function runEnd(expression: RegExp, text: string, at: number): number {
   expression.lastIndex = at
   return expression.test(text) ? expression.lastIndex : at
@@ -224,7 +237,7 @@ function runEnd(expression: RegExp, text: string, at: number): number {
 
 interface Quote {
   sign: string
-  /** Inside a text that was itself written as JSON. */
+  /** True for a quote inside a text that is itself JSON-encoded. */
   escaped: boolean
   from: number
 }
@@ -236,7 +249,7 @@ function quoteAt(text: string, at: number): Quote | null {
   return sign !== '' && '"\'`'.includes(sign) ? { sign, escaped: from > at, from: from + 1 } : null
 }
 
-/** To the closing quote, or to the end of the line where there is none. */
+/** Reads to the closing quote, or to the end of the line without one. */
 function readQuoted(text: string, { sign, escaped, from }: Quote): Span {
   let to = from
   for (; to < text.length; to++) {
@@ -249,7 +262,7 @@ function readQuoted(text: string, { sign, escaped, from }: Quote): Span {
   return { from, to: Math.min(to, text.length) }
 }
 
-/** Everything from the first to the last of several that stand one after the other. */
+/** Reads a list of quoted values, from the first to the last. */
 function readList(text: string, first: Quote): Span {
   let { to } = readQuoted(text, first)
   for (;;) {

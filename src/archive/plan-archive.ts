@@ -4,18 +4,18 @@ import type { ArchivePart, ArchiveRecord, Trigger } from '../contract/records/ar
 import { reasonOf } from '../lib/errors.js'
 import type { Log } from '../lib/log.js'
 import type { Store } from '../store/store.js'
-import { ensureFolder, type Places } from './archive-folders.js'
+import { type ArchivePaths, ensureFolder } from './archive-folders.js'
 import { isoMicros, stemOf } from './file-name.js'
 import { logArchive } from './log-archive.js'
-import { type Looked, lookAtSource } from './look-at-source.js'
+import { checkSource, type SourceState } from './look-at-source.js'
 
 interface PlanDependencies {
   store: Store
-  places: Places
+  places: ArchivePaths
   now(): Date
   newId(): string
   log: Log
-  /** Microseconds within the millisecond; absent: the machine's own. */
+  /** Microseconds within the millisecond. Without it, the machine's clock is used. */
   micros?(): number
 }
 
@@ -24,51 +24,52 @@ interface PlanRequest {
   agent: string
   project: string | null
   trigger: Trigger
-  /** The session's own transcript; null: the client did not say where it is. */
+  /** Path of the session's own transcript. Null when the client did not report it. */
   transcript: string | null
-  /** Its size when the signal was sent, where that is known: later bytes are not meant. */
+  /** Size when the signal was sent, if known. Later bytes are not archived. */
   bytes?: number
-  /** Lists the transcripts of its subagents. `name`: that of its file without the ending. */
+  /** Lists the transcripts of subagents. `name` is the file's name without its extension. */
   subagents(): readonly { name: string; path: string }[]
 }
 
-/** The files found where the transcripts of a session and of its subagents should be. */
-interface LookedSources {
-  main: Looked
-  subagents: { name: string; path: string; looked: Looked }[]
+/** Files found at the paths of a session's transcripts. */
+interface SourceStates {
+  main: SourceState
+  subagents: { name: string; path: string; looked: SourceState }[]
 }
 
 /**
- * Looks at the transcripts that an archive is to hold. Reads files, so not to be called inside a
- * transaction.
+ * Checks the transcripts that an archive will contain.
+ * Reads files, so it must not be called inside a transaction.
  */
-export function lookAtSources({ transcript, bytes, subagents }: Sources): LookedSources {
-  const main = lookAtSource(transcript ?? '', bytes)
+export function checkSources({ transcript, bytes, subagents }: Sources): SourceStates {
+  const main = checkSource(transcript ?? '', bytes)
   return {
     main,
-    subagents: main.ok ? subagents().map(({ name, path }) => ({ name, path, looked: lookAtSource(path) })) : [],
+    subagents: main.ok ? subagents().map(({ name, path }) => ({ name, path, looked: checkSource(path) })) : [],
   }
 }
 
 type Sources = Pick<PlanRequest, 'transcript' | 'bytes' | 'subagents'>
 
-/** The key of `lookAtSources` for `Store.readUnlocked`. */
+/** Key of `lookAtSources` for `Store.readUnlocked`. */
 export const sourcesKey = (transcript: string | null): string => `transcripts ${transcript}`
 
 /**
- * Makes sure that what the transcripts hold now will be kept: writes a row and links the files, in time that does not depend on their size.
- * The bytes are copied later by `finishArchives`, in any process. To be called inside a transaction; throws only what the store throws.
- * null: there is no transcript that could be archived, and none was to be expected.
+ * Plans an archive: stores a row and links the transcripts, in time independent of their size.
+ * `finishArchives` copies the bytes later, in any process.
+ * Call it inside a transaction; throws only what the store throws.
+ * Null when there is no transcript and none was expected.
  */
 export function planArchive(deps: PlanDependencies, request: PlanRequest): ArchiveRecord | null {
   const archiveId = `arc_${deps.newId()}`
   const planned: ArchivePart[] = []
-  const { main, subagents } = deps.store.readUnlocked(sourcesKey(request.transcript), () => lookAtSources(request))
+  const { main, subagents } = deps.store.readUnlocked(sourcesKey(request.transcript), () => checkSources(request))
   const wanted = [{ name: '', path: request.transcript ?? '', looked: main }, ...subagents]
   for (const [at, { name, path, looked }] of wanted.entries()) {
     if (!looked.ok) planned.push(part(name, path, 0, '', null, looked.trouble))
     else {
-      const link = looked.bytes === 0 ? null : linked(deps, `${archiveId}.${at}`, looked.path)
+      const link = looked.bytes === 0 ? null : linkTranscript(deps, `${archiveId}.${at}`, looked.path)
       planned.push(part(name, looked.path, looked.bytes, looked.mark, link, null))
     }
   }
@@ -90,16 +91,17 @@ export function planArchive(deps: PlanDependencies, request: PlanRequest): Archi
     indexed: false,
     parts: planned,
   }
-  const isLeftOut = !main.ok && mayBeLeftOut(trigger, main)
-  if (!main.ok && !(isLeftOut && main.absent)) logArchive(deps.log, record, { missing: main.trouble })
-  return isLeftOut ? null : put(deps, record)
+  const isOmitted = !main.ok && isExpectedMissing(trigger, main)
+  if (!main.ok && !(isOmitted && main.absent)) logArchive(deps.log, record, { missing: main.trouble })
+  return isOmitted ? null : storeUnderUniqueName(deps, record)
 }
 
 /**
- * A session that never began leaves no transcript at its end. Sweeps and imports look at the same
- * files again and again, and would leave a failed archive each time.
+ * True when a missing transcript should leave no failed archive.
+ * A session that never began has no transcript at its end.
+ * Sweeps and imports check the same files repeatedly and would fail each time.
  */
-function mayBeLeftOut(trigger: Trigger, { absent }: { absent: boolean }): boolean {
+function isExpectedMissing(trigger: Trigger, { absent }: { absent: boolean }): boolean {
   return trigger === 'sweep' || trigger === 'import' || (absent && trigger === 'session-end')
 }
 
@@ -114,8 +116,12 @@ function part(
   return { name, path, bytes, mark, link, streamId: null, sha256: null, trouble }
 }
 
-/** null: the disk or its rights do not allow it; then the transcript itself has to stay until it is kept. */
-function linked({ places, log }: PlanDependencies, name: string, path: string): string | null {
+/**
+ * Creates a hard link to a transcript.
+ * Null when the disk or its permissions do not allow it.
+ * Without a link, the transcript itself must stay until it is copied.
+ */
+function linkTranscript({ places, log }: PlanDependencies, name: string, path: string): string | null {
   try {
     ensureFolder(places.folder)
     ensureFolder(places.links)
@@ -127,8 +133,11 @@ function linked({ places, log }: PlanDependencies, name: string, path: string): 
   }
 }
 
-/** Two archives of one session may be planned in the same microsecond: the later one waits for the next. */
-function put(deps: PlanDependencies, record: ArchiveRecord): ArchiveRecord {
+/**
+ * Stores the record under a unique name.
+ * If an archive of this session has the same microsecond, the next free one is used.
+ */
+function storeUnderUniqueName(deps: PlanDependencies, record: ArchiveRecord): ArchiveRecord {
   const within = deps.micros?.() ?? Math.floor((performance.timeOrigin + performance.now()) * 1000) % 1000
   for (let micros = deps.now().getTime() * 1000 + within; ; micros++) {
     const named = { ...record, createdAt: isoMicros(micros), stem: stemOf(record.sessionId, micros, record.trigger) }

@@ -3,11 +3,11 @@ import { line, newTrial } from '../testing/archive-home.js'
 import { readTrialLine } from './fixtures/trial-line.js'
 import { readTranscript, type TranscriptRange } from './read-transcript.js'
 
-/** Every third line says nothing. */
+/** Returns line n; every third line has no text. */
 const said = (n: number): string =>
   n % 3 === 0 ? line({ kind: 'mode' }) : line({ by: n % 2 ? 'user' : 'agent', text: `line ${n}` })
 
-function kept(text: string) {
+function keepTranscript(text: string) {
   const trial = newTrial()
   trial.write('s1', text)
   const part = trial.keep('s1').parts[0]!
@@ -27,13 +27,13 @@ function kept(text: string) {
 }
 const linesOf = ({ entries }: { entries: { line: number }[] }) => entries.map((entry) => entry.line)
 
-describe('a kept transcript, either way', () => {
+describe('reading a kept transcript in both directions', () => {
   const LINES = 4_000
   const long = Array.from({ length: LINES }, (_, n) => said(n + 1)).join('')
   const speaking = Array.from({ length: LINES }, (_, n) => n + 1).filter((n) => n % 3 !== 0)
 
-  test('is read from its end to its beginning, each line once', async () => {
-    const read = kept(long)
+  test('a kept transcript can be read from its end to its beginning, each line once', async () => {
+    const read = keepTranscript(long)
     const last = await read({ before: 999_999_999 })
     expect([last.next_line, last.entries.length]).toEqual([null, 100])
     const seen = linesOf(last)
@@ -46,8 +46,8 @@ describe('a kept transcript, either way', () => {
     expect(seen).toEqual(speaking)
   })
 
-  test('what stands before a line and what begins with it are neighbours, wherever that is', async () => {
-    const read = kept(long)
+  test('the entries before a line and from that line on are adjacent, at any line', async () => {
+    const read = keepTranscript(long)
     for (const at of [1, 2, 3, 500, 501, 502, 2_741, LINES, LINES + 1, LINES + 9]) {
       const [back, on] = [await read({ before: at, limit: 7 }), await read({ from: at, limit: 7 })]
       const place = speaking.findIndex((n) => n >= at)
@@ -59,14 +59,16 @@ describe('a kept transcript, either way', () => {
     }
   })
 
-  test('far from anything that is said, what is said is found', async () => {
-    const read = kept(line({ by: 'user', text: 'once' }) + line({ kind: 'mode' }).repeat(3_000))
+  test('reading backwards finds text far away from the given line', async () => {
+    const read = keepTranscript(line({ by: 'user', text: 'once' }) + line({ kind: 'mode' }).repeat(3_000))
     expect(linesOf(await read({ before: 3_001, limit: 5 }))).toEqual([1])
     expect((await read({ before: 3_001, limit: 5 })).previous_line).toBeNull()
   })
 
-  test('a text that is cut is whole when that is asked for', async () => {
-    const read = kept(line({ by: 'agent', text: 'x'.repeat(30_000) }) + line({ by: 'user', text: 'last' }).trimEnd())
+  test('a text that was cut is returned whole on request', async () => {
+    const read = keepTranscript(
+      line({ by: 'agent', text: 'x'.repeat(30_000) }) + line({ by: 'user', text: 'last' }).trimEnd(),
+    )
     const [first, second] = (await read({})).entries
     expect([first?.text.length, first?.cut, second?.text]).toEqual([20_000, true, 'last'])
     const whole = await read({ limit: 1, whole: true })

@@ -4,13 +4,13 @@ import { describe, expect, test } from 'vitest'
 import type { Entry } from '../contract/conversation.js'
 import { newTrial, type Trial } from '../testing/archive-home.js'
 import { makeBlocks } from './blocks.js'
-import { type Place, readTranscript, type TranscriptRange } from './read-transcript.js'
+import { type LineStart, readTranscript, type TranscriptRange } from './read-transcript.js'
 
-/** One entry a line: what stands in it. */
+/** Parses one entry per line; its text is the whole line. */
 const read: TranscriptRange['read'] = (line, number): Entry[] =>
   line.startsWith('{') ? [] : [{ kind: 'said', by: 'agent', text: line, line: number, at: null }]
 
-function pages(trial: Trial, name: string, limit: number, places: Place[] = [], blocks = trial.archives.blocks) {
+function pages(trial: Trial, name: string, limit: number, places: LineStart[] = [], blocks = trial.archives.blocks) {
   const [part] = trial.keep(name).parts
   const segments = trial.archives.segments(part!.streamId)
   return (from: number) =>
@@ -27,22 +27,22 @@ async function all(page: ReturnType<typeof pages>, from = 1) {
   return found
 }
 
-describe('a kept transcript', () => {
-  test('is told page by page, every line once and with its number', async () => {
+describe('reading a kept transcript', () => {
+  test('a kept transcript is read page by page, every line once and with its number', async () => {
     const trial = newTrial()
     const lines = Array.from({ length: 5_000 }, (_, i) => `line ${i + 1} ${'é'.repeat(i % 700)}`)
     trial.write('s1', `${lines.join('\n')}\n`)
-    const places: Place[] = []
+    const places: LineStart[] = []
     const page = pages(trial, 's1', 300, places)
     const told = await all(page)
     expect(told.map(({ text }) => text)).toEqual(lines)
     expect(told.map(({ line }) => line)).toEqual(lines.map((_, i) => i + 1))
-    // What was read once is found again without beginning at the first line.
+    // A page read before is found again without starting at the first line.
     expect(places.length).toBeGreaterThan(5)
     expect((await page(4_321)).entries[0]).toMatchObject({ line: 4_321, text: lines[4_320] })
   })
 
-  test('ends with a last line that lacks its end, and behind it there is nothing', async () => {
+  test('reading ends with a last line without a newline, and nothing follows it', async () => {
     const trial = newTrial()
     trial.write('s1', 'one\n{"nothing":"said"}\nthree')
     const page = pages(trial, 's1', 10)
@@ -53,7 +53,7 @@ describe('a kept transcript', () => {
     expect(await page(99)).toMatchObject({ entries: [], next_line: null, lines: 3 })
   })
 
-  test('has long texts cut and says so; a line beyond all measure is passed over, and its number counts', async () => {
+  test('long texts are cut and marked, and a line beyond the limit is skipped but counted', async () => {
     const trial = newTrial()
     trial.write('s1', `${'x'.repeat(30_000)}\n${'y'.repeat(17 * 1024 * 1024)}\nlast\n`)
     const { entries } = await pages(trial, 's1', 10)(1)
@@ -64,7 +64,7 @@ describe('a kept transcript', () => {
     expect(entries[0]!.text).toHaveLength(20_000)
   })
 
-  test('fills a page by what is said, not only by how many say it', async () => {
+  test('a page is filled by the amount of text, not only by the number of entries', async () => {
     const trial = newTrial()
     trial.write('s1', `${Array.from({ length: 200 }, () => 'z'.repeat(19_000)).join('\n')}\n`)
     const { entries, next_line } = await pages(trial, 's1', 1_000)(1)
@@ -72,7 +72,7 @@ describe('a kept transcript', () => {
     expect(next_line).toBe(entries.length + 1)
   })
 
-  test('lets others have their turn, and holds little of it', async () => {
+  test('reading yields to other work between chunks and holds little in memory', async () => {
     const trial = newTrial()
     trial.write('s1', `${Array.from({ length: 60 }, (_, i) => `${i} ${'w'.repeat(1024 * 1024)}`).join('\n')}\n`)
     const page = pages(trial, 's1', 10)
@@ -89,7 +89,7 @@ describe('a kept transcript', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(150 * 1024 * 1024)
   })
 
-  test('whose file is gone says so', async () => {
+  test('a transcript whose file is missing is reported as damaged', async () => {
     const trial = newTrial()
     trial.write('s1', 'one\n')
     const page = pages(trial, 's1', 10, [], makeBlocks(trial.places.folder, 0))

@@ -6,37 +6,41 @@ import type { Blocks } from './blocks.js'
 import { textOfEntry } from './search/entry-text.js'
 import type { ReadLine } from './search/index-stream.js'
 
-type Shown = TranscriptPart['entries'][number]
+type ShownEntry = TranscriptPart['entries'][number]
 type Part = Pick<TranscriptPart, 'entries' | 'next_line' | 'previous_line' | 'lines'>
 
-export interface TranscriptRange extends Kept {
+export interface TranscriptRange extends KeptTranscript {
   read: ReadLine
-  /** From this line on; with `before` it does not count. */
+  /** First line to return. Ignored with `before`. */
   from: number
-  /** What stands before this line, the last of it; null: from `from` on. */
+  /** Returns the last entries before this line. Null to read from `from` on. */
   before: number | null
-  /** About so many entries: a line is told whole. */
+  /** Approximate number of entries: a line is never split. */
   limit: number
-  /** Texts are not cut. */
+  /** True to return texts without cutting them. */
   whole: boolean
 }
 
 const LONGEST_TEXT = 20_000
-/** Nobody reads on beyond that, and a browser would not bear it. */
+/** Limit of an uncut text; browsers cannot show more. */
 const WHOLE_TEXT = 5_000_000
-/** So much text fills a page, whatever its entries. */
+/** Amount of text that fills a page, regardless of the number of entries. */
 const PAGE_TEXT = 600_000
-/** So many bytes are gone through only to count their lines. */
+/** Most bytes read only to count lines. */
 const COUNTED_BYTES = 8 * 1024 * 1024
 
-/** What was said, called and returned in a kept transcript, from a line on or before one. Throws DamagedArchive. */
+/**
+ * Returns messages, calls and results of a kept transcript, from a line on or before one.
+ * Throws DamagedArchive.
+ */
 export async function readTranscript(blocks: Blocks, range: TranscriptRange): Promise<Part> {
-  const part = range.before === null ? await readOn(blocks, range) : await readBack(blocks, range, range.before)
+  const part =
+    range.before === null ? await readForward(blocks, range) : await readBackward(blocks, range, range.before)
   return { ...part, lines: await countLines(blocks, range) }
 }
 
-async function readOn(blocks: Blocks, range: TranscriptRange): Promise<Omit<Part, 'lines'>> {
-  const entries: Shown[] = []
+async function readForward(blocks: Blocks, range: TranscriptRange): Promise<Omit<Part, 'lines'>> {
+  const entries: ShownEntry[] = []
   let text = 0
   const end = await walkLines(blocks, range, range.from, (whole, line) => {
     for (const entry of entriesOf(range, whole, line)) {
@@ -52,21 +56,25 @@ async function readOn(blocks: Blocks, range: TranscriptRange): Promise<Omit<Part
   }
 }
 
-/** Lines can only be read forwards: so from a good way before, and further away where too little is said there. */
-async function readBack(blocks: Blocks, range: TranscriptRange, before: number): Promise<Omit<Part, 'lines'>> {
+/**
+ * Reads backwards.
+ * Lines can only be read forwards, so it starts well before the
+ * wanted line, and further back if too few entries are found.
+ */
+async function readBackward(blocks: Blocks, range: TranscriptRange, before: number): Promise<Omit<Part, 'lines'>> {
   const end = await lastLine(blocks, range, before)
   for (let span = range.limit * 3; ; span *= 4) {
     const from = Math.max(1, end - span)
-    const lines: Shown[][] = []
+    const lines: ShownEntry[][] = []
     await walkLines(blocks, range, from, (whole, line) => {
       if (line < end) lines.push(entriesOf(range, whole, line))
       return line >= end - 1
     })
-    const told = lines.filter((entries) => entries.length > 0)
-    const kept = lastOf(told, range.limit)
-    const isFull = kept.length < told.length || countOf(kept) >= range.limit
+    const linesWithText = lines.filter((entries) => entries.length > 0)
+    const kept = lastOf(linesWithText, range.limit)
+    const isFull = kept.length < linesWithText.length || countOf(kept) >= range.limit
     if (!isFull && from > 1) continue
-    const isAll = from === 1 && kept.length === told.length
+    const isAll = from === 1 && kept.length === linesWithText.length
     const entries = kept.flat()
     return {
       entries,
@@ -76,15 +84,15 @@ async function readBack(blocks: Blocks, range: TranscriptRange, before: number):
   }
 }
 
-/** The line itself, or the one after the last where there are not so many. */
+/** Returns the line itself, or the line after the last one when the transcript is shorter. */
 async function lastLine(blocks: Blocks, range: TranscriptRange, before: number): Promise<number> {
   if (before === 1) return 1
   const { line } = await walkLines(blocks, range, placeBefore(range, before).line, (_, at) => at >= before - 1)
   return Math.min(line, before)
 }
 
-/** As many lines from the end as fill a page. */
-function lastOf(lines: readonly Shown[][], limit: number): Shown[][] {
+/** Returns as many of the last lines as fill a page. */
+function lastOf(lines: readonly ShownEntry[][], limit: number): ShownEntry[][] {
   let [count, text, at] = [0, 0, lines.length]
   while (at > 0 && count < limit && text < PAGE_TEXT) {
     const line = lines[--at]!
@@ -94,24 +102,24 @@ function lastOf(lines: readonly Shown[][], limit: number): Shown[][] {
   return lines.slice(at)
 }
 
-const countOf = (lines: readonly Shown[][]): number => lines.reduce((sum, { length }) => sum + length, 0)
+const countOf = (lines: readonly ShownEntry[][]): number => lines.reduce((sum, { length }) => sum + length, 0)
 
-/** null: it would take long. Who goes to the end has them counted. */
-async function countLines(blocks: Blocks, kept: Kept): Promise<number | null> {
+/** Counts the lines. Null when counting would take long; reading to the end makes it cheap. */
+async function countLines(blocks: Blocks, kept: KeptTranscript): Promise<number | null> {
   const near = placeBefore(kept, Number.MAX_SAFE_INTEGER)
   if (kept.bytes - near.offset > COUNTED_BYTES) return null
   const { line } = await walkLines(blocks, kept, near.line, () => false)
   return line - 1
 }
 
-function entriesOf({ read, whole: isWhole }: TranscriptRange, whole: Buffer | null, line: number): Shown[] {
+function entriesOf({ read, whole: isWhole }: TranscriptRange, whole: Buffer | null, line: number): ShownEntry[] {
   if (whole === null) return []
   return read(whole.toString('utf8'), line).flatMap(
     (entry) => shownOf(entry, isWhole ? WHOLE_TEXT : LONGEST_TEXT) ?? [],
   )
 }
 
-function shownOf(entry: Entry, longest: number): Shown | null {
+function shownOf(entry: Entry, longest: number): ShownEntry | null {
   const found = textOfEntry(entry)
   if (found === null) return null
   const { text, cut } = cutOff(entry.kind === 'called' ? withoutTool(found.text, entry.tool) : found.text, longest)
@@ -136,40 +144,41 @@ function cutOff(text: string, longest: number): { text: string; cut: boolean } {
   return text.length <= longest ? { text, cut: false } : { text: text.slice(0, longest), cut: true }
 }
 
-/** Where a line begins: so that the next who asks for a later one need not begin at the first. */
-export interface Place {
+/** Known start of a line, so that later reads can begin there instead of at the first line. */
+export interface LineStart {
   line: number
   offset: number
 }
 
-interface Kept {
-  /** Those of its stream, in order. */
+interface KeptTranscript {
+  /** Segments of its stream, in order. */
   segments: readonly SegmentRecord[]
   bytes: number
-  /** What earlier reads of the stream have found; added to. */
-  places: Place[]
+  /** Line starts found by earlier reads of the stream; new ones are added. */
+  places: LineStart[]
 }
 
 const CHUNK = 1024 * 1024
 const EVERY_LINES = 500
-/** A longer line is a picture or a listing: it is passed over. */
+/** Longer lines are images or listings and are skipped. */
 const LONGEST_LINE = 16 * 1024 * 1024
 const NEWLINE = 10
 
-const placeBefore = ({ places }: Kept, line: number): Place =>
+const placeBefore = ({ places }: KeptTranscript, line: number): LineStart =>
   places.findLast((place) => place.line <= line) ?? { line: 1, offset: 0 }
 
 /**
- * Shows the lines of a kept transcript from `from` on, until `visit` says that it is enough; null: a line too long to be read. Answers where
- * it ended. Holds one piece of it at a time, and lets others have their turn between pieces: a transcript of hundreds of megabytes takes its
- * time, not everybody's. Throws DamagedArchive.
+ * Passes the lines of a kept transcript from `from` on, until `visit` returns true.
+ * A line that is too long is passed as null. Returns where it stopped. Throws DamagedArchive.
+ * Holds one chunk in memory and yields to other work between chunks,
+ * because a transcript of hundreds of megabytes takes long.
  */
 async function walkLines(
   blocks: Blocks,
-  kept: Kept,
+  kept: KeptTranscript,
   from: number,
   visit: (whole: Buffer | null, line: number) => boolean,
-): Promise<Place> {
+): Promise<LineStart> {
   let { line, offset } = placeBefore(kept, from)
   let rest: Buffer[] = []
   let held = 0
@@ -185,7 +194,7 @@ async function walkLines(
       line++
       begin = end + 1
       offset = at + begin
-      remember(kept.places, line, offset)
+      rememberLineStart(kept.places, line, offset)
       if (isEnough) return { line, offset }
     }
     const left = chunk.subarray(begin)
@@ -194,7 +203,7 @@ async function walkLines(
     at += chunk.length
     await breathe()
   }
-  // The last line may lack its end.
+  // The last line may lack its newline.
   if (held > 0) {
     show(held > LONGEST_LINE ? null : Buffer.concat(rest))
     line++
@@ -202,7 +211,7 @@ async function walkLines(
   return { line, offset: kept.bytes }
 }
 
-function remember(places: Place[], line: number, offset: number): void {
+function rememberLineStart(places: LineStart[], line: number, offset: number): void {
   const last = places.at(-1)
   if (line - (last?.line ?? 1) >= EVERY_LINES) places.push({ line, offset })
 }

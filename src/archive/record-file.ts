@@ -11,20 +11,21 @@ import { writeFileAtomic } from '../lib/atomic-file.js'
 import { codeOf, reasonOf } from '../lib/errors.js'
 import type { Log } from '../lib/log.js'
 import type { Store } from '../store/store.js'
-import { ensureFolder, type Places } from './archive-folders.js'
+import { type ArchivePaths, ensureFolder } from './archive-folders.js'
 import { temporaryName } from './temporary-files.js'
 
 /**
- * Raised when an older Baton would misread the file. Older versions then leave the archive alone.
+ * Version of the record file.
+ * Increase it when an older Baton would misread the file; older versions then ignore the archive.
  */
 const FORMAT = 1
-/** A record of an archive with 10,000 segments has about 2 MB. */
+/** Largest record file that is read. A record with 10,000 segments has about 2 MB. */
 const LARGEST = 64 * 1024 * 1024
 
-/** Where a segment belongs; sizes and blocks are measured again from the file itself. */
+/** Position of a segment; sizes and blocks are measured again from the file itself. */
 export type SegmentPlace = Pick<SegmentRecord, 'streamId' | 'name' | 'from' | 'to' | 'file' | 'sha256'>
 
-/** Everything needed to bring one archive back into an empty store, beside the archive's files. */
+/** Content of a record file: restores one archive into an empty store, together with its files. */
 export interface RecordFile {
   stem: string
   archiveId: string
@@ -33,26 +34,26 @@ export interface RecordFile {
   project: string | null
   trigger: Trigger
   createdAt: string
-  /** As in `ArchiveRecord`. */
+  /** Same as in `ArchiveRecord`. */
   writtenAt?: string
   parts: Pick<ArchivePart, 'name' | 'path' | 'bytes' | 'streamId' | 'sha256' | 'trouble'>[]
-  /** Every segment that the archive needs, also those that older archives brought. */
+  /** Every segment that the archive needs, including those written for older archives. */
   segments: SegmentPlace[]
 }
 
 type ReadRecord =
   | { state: 'read'; record: RecordFile }
   /**
-   * `reason` says why the record cannot be used. `newer`: a newer Baton wrote it, so its archive is
-   * left alone.
+   * `reason` says why the record cannot be used.
+   * `newer` means a newer Baton wrote it, so its archive is not touched.
    */
   | { state: 'newer' | 'unusable'; reason: string }
 
 export const recordName = (stem: string): string => `${stem}.json`
 export const stemOfRecord = (name: string): string => name.slice(0, -'.json'.length)
 
-/** Names of the record files, sorted. Empty when the folder cannot be listed. */
-export function recordNames({ records }: Places): string[] {
+/** Returns the names of the record files, sorted. Empty when the folder cannot be listed. */
+export function recordNames({ records }: ArchivePaths): string[] {
   try {
     return readdirSync(records)
       .filter((name) => name.endsWith('.json') && !name.startsWith('.'))
@@ -63,14 +64,14 @@ export function recordNames({ records }: Places): string[] {
 }
 
 /**
- * Writes the record file of every kept archive that has none. Called between keeping archives and
- * indexing them: a process killed before this point leaves an archive that is not indexed, so the
- * next `finish` comes here again. A record that cannot be written is logged and written at the next
- * call.
+ * Writes the missing record files of kept archives.
+ * Runs between copying and indexing.
+ * A process killed earlier leaves its archive unindexed, so the next `finish` comes here again.
+ * A record that cannot be written is logged and tried again at the next call.
  */
 export function writeMissingRecords(
   store: Store,
-  places: Places,
+  places: ArchivePaths,
   where: string,
   log: Log,
   only: { sessionId?: string } = {},
@@ -89,19 +90,16 @@ export function writeMissingRecords(
   }
 }
 
-/**
- * Writes one record file. Replaces what is there. Writes nothing when the archive was removed
- * meanwhile.
- */
-export function writeRecord(store: Store, places: Places, where: string, archive: ArchiveRecord): void {
+/** Writes one record file, replacing an existing one. Does nothing if the archive was removed. */
+export function writeRecord(store: Store, places: ArchivePaths, where: string, archive: ArchiveRecord): void {
   ensureFolder(places.folder)
   ensureFolder(places.records)
   const name = recordName(archive.stem)
   const temporary = join(places.records, temporaryName(name, where))
   try {
     writeFileAtomic(temporary, `${JSON.stringify(toJson(archive, store))}\n`, { mode: 0o600, expect: null })
-    // Inside a transaction no other process can remove the archive between the check and the
-    // rename.
+    // Inside a transaction no other process can remove the
+    // archive between the check and the rename.
     store.transaction(() => {
       if (store.archive(archive.archiveId)?.status === 'kept') renameSync(temporary, join(places.records, name))
     })
@@ -143,8 +141,8 @@ function toJson(archive: ArchiveRecord, store: Store): object {
   }
 }
 
-/** Reads a record file that may be damaged, planted or from another version. Never throws. */
-export function readRecord(places: Places, fileName: string): ReadRecord {
+/** Reads a record file that may be damaged, forged or from another version. Never throws. */
+export function readRecord(places: ArchivePaths, fileName: string): ReadRecord {
   let value: unknown
   try {
     value = JSON.parse(readOwnFile(join(places.records, fileName)))
@@ -164,8 +162,9 @@ export function readRecord(places: Places, fileName: string): ReadRecord {
 }
 
 /**
- * Opens a file in Baton's own folders for reading. Refuses links, pipes and files of other users,
- * and never waits. Throws an error whose message is the reason.
+ * Opens a file in Baton's own folders.
+ * Refuses links, pipes and files of other users; never blocks.
+ * Throws an error whose message is the reason.
  */
 export function openOwnFile(path: string): number {
   let fd: number
@@ -207,7 +206,7 @@ const isTextOrNull = (value: unknown): value is string | null => value === null 
 const isSize = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
 const isHash = (value: unknown): value is string => isText(value) && /^[0-9a-f]{64}$/.test(value)
 const isId = (value: unknown): value is string => isText(value) && /^[A-Za-z0-9_-]{1,80}$/.test(value)
-/** A name in the archive folder itself: no path leads out of it. */
+/** True for a plain file name, so that no path leads out of the archive folder. */
 const isFileName = (value: unknown): value is string => isText(value) && /^[A-Za-z0-9-][A-Za-z0-9._-]*$/.test(value)
 
 function fromJson(value: Fields): RecordFile | null {
@@ -243,7 +242,7 @@ function segmentFromJson(value: Fields): SegmentPlace | null {
   return isFileName(file) && isHash(sha256) ? { streamId, name, from, to, file, sha256 } : null
 }
 
-/** Null unless every element can be read. */
+/** Reads every element of a list. Null unless all elements are valid. */
 function listOf<T>(value: unknown, read: (element: Fields) => T | null): T[] | null {
   if (!Array.isArray(value)) return null
   const elements = value.map((element) => (isObject(element) ? read(element) : null))

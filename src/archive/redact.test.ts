@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { Pattern } from './named-secrets.js'
-import { BUILT_IN, E_MAIL, ownPatterns, redactLines, redactText } from './redact.js'
+import { BUILT_IN_PATTERNS, configuredPatterns, E_MAIL, redactLines, redactText } from './redact.js'
 
-const redacted = (text: string, patterns: readonly Pattern[] = BUILT_IN): string =>
+const redacted = (text: string, patterns: readonly Pattern[] = BUILT_IN_PATTERNS): string =>
   redactText(text, patterns, new Map())
 
-describe('redaction', () => {
+describe('redacting secrets', () => {
   test.each([
     ['sk-ant-api03-AbCdEf0123456789AbCdEf', '[key removed]'],
     ['export OPENAI=sk-proj-abcdefghijklmnopqrstuvwx', 'export OPENAI=[key removed]'],
@@ -64,15 +64,15 @@ describe('redaction', () => {
     ['<password>hunter2</password>', '<password>[secret removed]</password>'],
     ['Server=db;Uid=sa;Pwd=hunter2;', 'Server=db;Uid=sa;Pwd=[secret removed];'],
     ['machine x login me password hunter2', 'machine x login me password [password removed]'],
-  ])('removes %s', (text, expected) => expect(redacted(text)).toBe(expected))
+  ])('redaction turns %s into %s', (text, expected) => expect(redacted(text)).toBe(expected))
 
-  test('removes a private key over several lines, also one that is cut', () => {
+  test('redaction removes a private key of several lines, also a truncated one', () => {
     const key = '-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXk\nAAAA\n-----END OPENSSH PRIVATE KEY-----'
     expect(redacted(`before\n${key}\nafter`)).toBe('before\n[private key removed]\nafter')
     expect(redacted(`before\n${key.slice(0, 50)}`)).toBe('before\n[private key removed]')
   })
 
-  test('leaves ordinary text alone', () => {
+  test('redaction leaves ordinary text alone', () => {
     const texts = [
       'The password is wrong.',
       'git commit -m "fix tokens"',
@@ -113,18 +113,20 @@ describe('redaction', () => {
     for (const text of texts) expect(redacted(text)).toBe(text)
   })
 
-  test('removes e-mail addresses and own patterns when asked', () => {
+  test('redaction removes e-mail addresses and configured patterns on request', () => {
     expect(redacted('to me.too+x@mail.example.com now', [E_MAIL])).toBe('to [e-mail removed] now')
-    expect(redacted('ticket ACME-123 of ACME-9', ownPatterns(['ACME-\\d+']))).toBe('ticket [removed] of [removed]')
-    expect(redacted('abc', ownPatterns(['x*']))).toBe('abc')
-    expect(() => ownPatterns(['('])).toThrow()
+    expect(redacted('ticket ACME-123 of ACME-9', configuredPatterns(['ACME-\\d+']))).toBe(
+      'ticket [removed] of [removed]',
+    )
+    expect(redacted('abc', configuredPatterns(['x*']))).toBe('abc')
+    expect(() => configuredPatterns(['('])).toThrow()
   })
 })
 
-describe('a transcript on its way out', () => {
+describe('redacting a transcript', () => {
   const through = (text: Buffer, size: number) => {
     const counts = new Map<string, number>()
-    const lines = redactLines(BUILT_IN, counts)
+    const lines = redactLines(BUILT_IN_PATTERNS, counts)
     const out: Buffer[] = []
     for (let at = 0; at < text.length; at += size) out.push(lines.take(text.subarray(at, at + size)))
     return { out: Buffer.concat([...out, lines.end()]), counts }
@@ -144,7 +146,7 @@ describe('a transcript on its way out', () => {
     Buffer.from(plain),
   ])
 
-  test('keeps untouched lines as they are, byte for byte, and stays JSON, whatever pieces it comes in', () => {
+  test('redaction keeps lines without secrets byte for byte and stays valid JSON, whatever the chunk size', () => {
     const whole = through(text, text.length)
     for (const size of [1, 7, 64]) expect(through(text, size).out.equals(whole.out)).toBe(true)
     const lines = whole.out.toString('latin1').split('\n')

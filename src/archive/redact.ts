@@ -1,11 +1,12 @@
-import { NAMED, type Pattern, type Reach } from './named-secrets.js'
-import type { Lines } from './restore-archive.js'
+import { NAMED_SECRETS, type Pattern, type ValueFinder } from './named-secrets.js'
+import type { LineTransform } from './restore-archive.js'
 
 /**
- * What keys, tokens and passwords look like. Where a group `keep` matches, it stays in front: it tells what was removed.
- * Each is linear in the length of the text.
+ * Shapes of keys, tokens and passwords.
+ * Every expression is linear in the length of the text.
+ * Text matched by a group `keep` stays, because it shows what was removed.
  */
-export const BUILT_IN: readonly Pattern[] = [
+export const BUILT_IN_PATTERNS: readonly Pattern[] = [
   {
     name: 'private key',
     expression:
@@ -31,7 +32,7 @@ export const BUILT_IN: readonly Pattern[] = [
     expression: /(?<keep>\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@"'<>]{0,100}:)[^\s/@"'<>]{1,200}(?=@)/gi,
   },
   { name: 'token', expression: /(?<keep>\bbearer\s+)[A-Za-z0-9._~+/=-]{16,}/gi },
-  ...NAMED,
+  ...NAMED_SECRETS,
 ]
 
 export const E_MAIL: Pattern = {
@@ -39,38 +40,38 @@ export const E_MAIL: Pattern = {
   expression: /\b[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,4}\b/g,
 }
 
-const OWN = 'removed'
+const CONFIGURED_NAME = 'removed'
 
-/** Patterns of the configuration. Throws what `RegExp` throws. */
-export function ownPatterns(written: readonly string[]): Pattern[] {
-  return written.map((source) => ({ name: OWN, expression: new RegExp(source, 'gu') }))
+/** Compiles the patterns of the configuration. Throws what `RegExp` throws. */
+export function configuredPatterns(written: readonly string[]): Pattern[] {
+  return written.map((source) => ({ name: CONFIGURED_NAME, expression: new RegExp(source, 'gu') }))
 }
 
-/** Counts are by name. */
+/** Replaces secrets in a text. `counts` collects the number of replacements per pattern name. */
 export function redactText(text: string, patterns: readonly Pattern[], counts: Map<string, number>): string {
   let left = text
   for (const { name, expression, reach, hint } of patterns) {
     if (hint && !hint.test(left)) continue
-    if (reach) left = redactBehind(left, expression, reach, () => removed(name, counts))
+    if (reach) left = redactValues(left, expression, reach, () => countRemoval(name, counts))
     else
       left = left.replace(expression, (...found) => {
-        // An expression that matches nothing at all would put a mark between all letters.
+        // An empty match would put a mark between all characters.
         if (found[0] === '') return ''
         const groups = found.at(-1) as { keep?: string } | string
-        return `${typeof groups === 'object' ? (groups.keep ?? '') : ''}${removed(name, counts)}`
+        return `${typeof groups === 'object' ? (groups.keep ?? '') : ''}${countRemoval(name, counts)}`
       })
   }
   return left
 }
 
-function redactBehind(text: string, expression: RegExp, reach: Reach, mark: () => string): string {
+function redactValues(text: string, expression: RegExp, reach: ValueFinder, mark: () => string): string {
   let out = ''
   let done = 0
   expression.lastIndex = 0
   for (let found = expression.exec(text); found; found = expression.exec(text)) {
     const span = reach(text, expression.lastIndex, found)
     if (!span) continue
-    // Also what is spared is passed over: otherwise a long text of names would be read again from each of them.
+    // Skip spared values too; otherwise a long text of names would be read again from each of them.
     expression.lastIndex = Math.max(expression.lastIndex, span.to)
     if (span.spare) continue
     out += text.slice(done, span.from) + mark()
@@ -82,8 +83,12 @@ function redactBehind(text: string, expression: RegExp, reach: Reach, mark: () =
 const NEWLINE = 10
 const LINE_END = Buffer.from('\n')
 
-/** Redacts a transcript on its way out, line by line: in the texts of each line's JSON, so that it stays JSON. Untouched lines stay as they are. */
-export function redactLines(patterns: readonly Pattern[], counts: Map<string, number>): Lines {
+/**
+ * Redacts a transcript line by line while it is written.
+ * Replaces text inside the JSON values, so that lines stay valid
+ * JSON. Lines without secrets stay as they are.
+ */
+export function redactLines(patterns: readonly Pattern[], counts: Map<string, number>): LineTransform {
   let rest: Buffer[] = []
   return {
     take(bytes) {
@@ -107,7 +112,7 @@ export function redactLines(patterns: readonly Pattern[], counts: Map<string, nu
   }
 }
 
-/** What is called so is removed whatever it looks like. */
+/** JSON keys whose values are always removed, regardless of their shape. */
 const SECRET_KEY =
   /(?:password|passwd|passphrase|secret|(?:api|access|secret|private|auth|account)[_-]?key|token|authorization|(?:^|[_-])cookie)$/i
 
@@ -124,7 +129,7 @@ function redactLine(bytes: Buffer, patterns: readonly Pattern[], counts: Map<str
   const walk = (one: unknown, key: string): unknown => {
     if (typeof one === 'string') {
       const redacted =
-        one !== '' && SECRET_KEY.test(key) ? removed('secret', counts) : redactText(one, patterns, counts)
+        one !== '' && SECRET_KEY.test(key) ? countRemoval('secret', counts) : redactText(one, patterns, counts)
       if (redacted !== one) changed = true
       return redacted
     }
@@ -137,7 +142,7 @@ function redactLine(bytes: Buffer, patterns: readonly Pattern[], counts: Map<str
   return changed ? Buffer.from(JSON.stringify(redacted)) : bytes
 }
 
-function removed(name: string, counts: Map<string, number>): string {
+function countRemoval(name: string, counts: Map<string, number>): string {
   counts.set(name, (counts.get(name) ?? 0) + 1)
-  return `[${name === OWN ? name : `${name} removed`}]`
+  return `[${name === CONFIGURED_NAME ? name : `${name} removed`}]`
 }

@@ -11,10 +11,10 @@ const said = (text: string): string => line({ by: 'user', text })
 const noise = (): string => line({ out: randomBytes(40_000).toString('hex') })
 const disk = (trial: Trial): number =>
   trial.files().reduce((sum, file) => sum + statSync(join(trial.places.folder, file)).size, 0)
-const found = (trial: Trial, query: string): number => trial.archives.search({ query, limit: 9 }).length
+const countHits = (trial: Trial, query: string): number => trial.archives.search({ query, limit: 9 }).length
 
-/** Three archives of s1, one of s2 with a subagent. */
-function filled() {
+/** Creates three archives of s1 and one of s2 with a subagent. */
+function makeFilledTrial() {
   const trial = newTrial()
   const kept = [1, 2, 3].map((n) => {
     trial.write('s1', noise() + said(`stage${n}`))
@@ -29,23 +29,23 @@ function filled() {
 }
 
 describe('removing archives', () => {
-  test('of a whole session takes its files and its words, nothing else, and tells what that freed', () => {
-    const { trial, kept, other } = filled()
+  test('removing all archives of a session deletes its files and text only, and reports the freed bytes', () => {
+    const { trial, kept, other } = makeFilledTrial()
     const before = disk(trial)
-    const told = trial.archives.frees(kept)
+    const told = trial.archives.freedBytes(kept)
     const { archives, freedBytes } = trial.archives.remove(kept, { thorough: true })
     expect(archives).toHaveLength(3)
     expect(freedBytes).toBe(before - disk(trial))
     expect(freedBytes).toBe(told)
     expect(trial.files()).toHaveLength(2)
-    expect([found(trial, 'stage*'), found(trial, 'other'), found(trial, 'helper')]).toEqual([0, 1, 1])
+    expect([countHits(trial, 'stage*'), countHits(trial, 'other'), countHits(trial, 'helper')]).toEqual([0, 1, 1])
     expect(trial.archives.verify([other])).toMatchObject({ archives: [{ state: 'whole' }], extra: [] })
     const words = readFileSync(trial.places.index).includes('stage1')
     expect(words).toBe(false)
   })
 
-  test('of one that later ones build on frees nothing and breaks nothing', () => {
-    const { trial, kept, bytes } = filled()
+  test('removing an archive that later ones build on frees nothing and breaks nothing', () => {
+    const { trial, kept, bytes } = makeFilledTrial()
     const before = disk(trial)
     expect(trial.archives.remove([kept[0]!]).freedBytes).toBe(0)
     expect(disk(trial)).toBe(before)
@@ -55,20 +55,23 @@ describe('removing archives', () => {
     expect(trial.archives.view([kept[1]!])[0]!.stored_bytes).toBeGreaterThan(60_000)
   })
 
-  test('of the newest takes what only it held, and the next archive of the session goes on from there', () => {
-    const { trial, kept, bytes } = filled()
+  test('removing the newest archive deletes what only it held, and the next archive continues from there', () => {
+    const { trial, kept, bytes } = makeFilledTrial()
     expect(trial.archives.remove([kept[2]!]).freedBytes).toBeGreaterThan(30_000)
-    expect([found(trial, 'stage1'), found(trial, 'stage2'), found(trial, 'stage3')]).toEqual([1, 1, 0])
+    expect([countHits(trial, 'stage1'), countHits(trial, 'stage2'), countHits(trial, 'stage3')]).toEqual([1, 1, 0])
     trial.write('s1', said('stage4'))
     const again = trial.keep('s1')
     expect(trial.restored(again).equals(Buffer.concat([bytes[2]!, Buffer.from(said('stage4'))]))).toBe(true)
-    expect([found(trial, 'stage1'), found(trial, 'stage2'), found(trial, 'stage3'), found(trial, 'stage4')]).toEqual([
-      1, 1, 1, 1,
-    ])
+    expect([
+      countHits(trial, 'stage1'),
+      countHits(trial, 'stage2'),
+      countHits(trial, 'stage3'),
+      countHits(trial, 'stage4'),
+    ]).toEqual([1, 1, 1, 1])
     expect(trial.archives.search({ query: 'stage4', limit: 1 })[0]!.line).toBe(7)
   })
 
-  test('that were kept after they were chosen takes everything all the same', () => {
+  test('removing archives that were kept after they were chosen deletes everything', () => {
     const trial = newTrial()
     trial.write('s1', said('one'))
     trial.plan('s1')
@@ -76,7 +79,7 @@ describe('removing archives', () => {
     expect(chosen).toMatchObject([{ status: 'pending' }])
     trial.archives.finish()
     expect(trial.archives.remove(chosen).freedBytes).toBeGreaterThan(0)
-    expect([trial.store.archives(), trial.store.segments(), trial.files(), found(trial, 'one')]).toEqual([
+    expect([trial.store.archives(), trial.store.segments(), trial.files(), countHits(trial, 'one')]).toEqual([
       [],
       [],
       [],
@@ -86,18 +89,18 @@ describe('removing archives', () => {
     expect(trial.restored(trial.keep('s1')).toString()).toBe(said('one') + said('two'))
   })
 
-  test('that another process has removed already takes nothing else', () => {
-    const { trial, kept } = filled()
+  test('removing archives that another process removed already deletes nothing else', () => {
+    const { trial, kept } = makeFilledTrial()
     trial.archives.remove(kept)
     trial.write('s1', said('later'))
     const later = trial.keep('s1')
     expect(trial.archives.remove(kept).freedBytes).toBe(0)
     expect(trial.archives.verify([later]).archives).toMatchObject([{ state: 'whole' }])
-    expect(found(trial, 'later')).toBe(1)
+    expect(countHits(trial, 'later')).toBe(1)
   })
 
-  test('that is interrupted is finished by the next one', () => {
-    const { trial, kept } = filled()
+  test('an interrupted removal is finished by the next process', () => {
+    const { trial, kept } = makeFilledTrial()
     const cut = new Error('killed')
     const parts = { store: trial.store, places: trial.places }
     expect(() =>
@@ -113,31 +116,31 @@ describe('removing archives', () => {
     ).toThrow(cut)
     expect(trial.store.archives({ sessionId: 's1' })).toEqual([])
     expect(trial.store.leftovers().length).toBeGreaterThan(0)
-    expect(trial.archives.waiting()).toBe(true)
-    expect(found(trial, 'stage*')).toBe(0)
+    expect(trial.archives.hasWork()).toBe(true)
+    expect(countHits(trial, 'stage*')).toBe(0)
     trial.archives.finish()
     expect(trial.store.leftovers()).toEqual([])
     expect(trial.files()).toHaveLength(2)
-    expect(found(trial, 'stage*')).toBe(0)
-    expect(found(trial, 'other')).toBe(1)
+    expect(countHits(trial, 'stage*')).toBe(0)
+    expect(countHits(trial, 'other')).toBe(1)
   })
 
-  test('from an index that cannot be opened calls for no work for ever, and is made up for later', () => {
-    const { trial, kept } = filled()
+  test('a removal that cannot open the index does not cause endless work, and is completed later', () => {
+    const { trial, kept } = makeFilledTrial()
     trial.archives.close()
     renameSync(trial.places.index, `${trial.places.index}.away`)
     mkdirSync(trial.places.index)
     trial.archives.remove(kept)
-    expect(trial.archives.waiting()).toBe(false)
+    expect(trial.archives.hasWork()).toBe(false)
     expect(trial.store.leftovers()).toHaveLength(1)
     rmdirSync(trial.places.index)
     renameSync(`${trial.places.index}.away`, trial.places.index)
     trial.archives.finish()
     expect(trial.store.leftovers()).toEqual([])
-    expect([found(trial, 'stage*'), found(trial, 'other')]).toEqual([0, 1])
+    expect([countHits(trial, 'stage*'), countHits(trial, 'other')]).toEqual([0, 1])
   })
 
-  test('that are being made searchable leaves no word of them in the index', () => {
+  test('removing archives while they are indexed leaves no text of them in the index', () => {
     const forgotten: string[] = []
     const trial: Trial = newTrial({
       readerOf: () => (json, number) => {
@@ -160,7 +163,7 @@ describe('removing archives', () => {
     index.close()
   })
 
-  test('that were only planned takes their links too', () => {
+  test('removing planned archives deletes their links', () => {
     const trial = newTrial()
     trial.write('s1', said('x'))
     const planned = trial.plan('s1')!
@@ -171,8 +174,8 @@ describe('removing archives', () => {
 })
 
 describe('retention', () => {
-  test('drops what the configuration says is too old or too much, and nothing by default', () => {
-    const { trial } = filled()
+  test('retention deletes what the configuration calls too old or too large, and nothing by default', () => {
+    const { trial } = makeFilledTrial()
     expect(trial.archives.retain(() => ({ keepDays: null, keepBytes: null }))).toEqual({ archives: [], freedBytes: 0 })
     trial.pass(10 * 24 * 3_600_000)
     trial.write('s3', said('new'))
@@ -188,11 +191,11 @@ describe('retention', () => {
   })
 })
 
-describe('verifying', () => {
+describe('verifying archives', () => {
   const states = (trial: Trial) => trial.archives.verify(trial.store.archives()).archives.map(({ state }) => state)
 
-  test('tells what is whole, damaged and missing, and which files belong to nobody', () => {
-    const { trial } = filled()
+  test('verify reports intact, damaged and missing archives, and unknown files', () => {
+    const { trial } = makeFilledTrial()
     expect(states(trial)).toEqual(['whole', 'whole', 'whole', 'whole'])
     const [first, second] = trial.files()
     const path = join(trial.places.folder, second!)
@@ -206,8 +209,8 @@ describe('verifying', () => {
     expect(trial.archives.verify(trial.store.archives()).extra).toEqual(['stray.txt'])
   })
 
-  test('takes no offence at what another process is writing right now', () => {
-    const { trial } = filled()
+  test('verify ignores files that another process is writing', () => {
+    const { trial } = makeFilledTrial()
     trial.write('s4', said('now'))
     const { stem } = trial.plan('s4')!
     writeFileSync(join(trial.places.folder, `.${stem}.jsonl.br.baton-${process.pid}-1`), 'half')
@@ -217,8 +220,8 @@ describe('verifying', () => {
     expect(trial.files().filter((name) => name.includes('999999'))).toEqual([])
   })
 
-  test('sees a file that is cut, longer, or replaced by another whole one', () => {
-    const { trial } = filled()
+  test('verify detects a file that is truncated, longer, or replaced by another intact one', () => {
+    const { trial } = makeFilledTrial()
     const [first, second, third] = trial.files().map((file) => join(trial.places.folder, file))
     const keep = [first, second, third].map((path) => readFileSync(path!))
     const judged = (change: () => void): string => {
@@ -233,8 +236,8 @@ describe('verifying', () => {
     expect(states(trial)[0]).toBe('whole')
   })
 
-  test('refuses to restore what is damaged, and leaves no file', () => {
-    const { trial, kept } = filled()
+  test('restoring a damaged archive is refused and leaves no file', () => {
+    const { trial, kept } = makeFilledTrial()
     truncateSync(join(trial.places.folder, trial.files()[0]!), 100)
     expect(() => trial.restored(kept[0]!)).toThrow(/cannot be unpacked/)
   })

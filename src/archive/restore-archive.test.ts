@@ -5,7 +5,7 @@ import { BatonError, EXIT } from '../lib/errors.js'
 import { line, newTrial } from '../testing/archive-home.js'
 import { restoreArchive } from './restore-archive.js'
 
-function kept() {
+function keepTranscript() {
   const trial = newTrial()
   const text = line({ by: 'user', text: 'hello' })
   trial.write('s1', text)
@@ -29,9 +29,9 @@ function kept() {
   return { folder, restore, text }
 }
 
-describe('restoring', () => {
-  test('takes a name as long as a name can be, and says when one is too long', () => {
-    const { folder, restore, text } = kept()
+describe('restoring an archive', () => {
+  test('restore accepts a file name of maximum length, and reports one that is too long', () => {
+    const { folder, restore, text } = keepTranscript()
     const longest = join(folder, 'x'.repeat(255))
     expect(restore(longest)).toBeNull()
     expect(readFileSync(longest, 'utf8')).toBe(text)
@@ -42,8 +42,8 @@ describe('restoring', () => {
     expect(readdirSync(folder)).toHaveLength(1)
   })
 
-  test('says what is wrong with the place it is to write to, and leaves nothing there', () => {
-    const { folder, restore } = kept()
+  test('restore reports what is wrong with its target and leaves nothing there', () => {
+    const { folder, restore } = keepTranscript()
     const file = join(folder, 'file')
     writeFileSync(file, 'mine')
     expect(restore(join(file, 'x'))).toMatchObject({
@@ -60,10 +60,13 @@ describe('restoring', () => {
     expect(readdirSync(folder)).toEqual(['file'])
   })
 
-  test.runIf(process.platform === 'linux')('a folder that is there and takes no files is not called missing', () => {
-    const { restore } = kept()
-    expect(restore('/proc/restored')).toMatchObject({
-      message: expect.stringContaining('/proc/restored cannot be written'),
-    })
-  })
+  test.runIf(process.platform === 'linux')(
+    'a folder that exists but accepts no files is not reported as missing',
+    () => {
+      const { restore } = keepTranscript()
+      expect(restore('/proc/restored')).toMatchObject({
+        message: expect.stringContaining('/proc/restored cannot be written'),
+      })
+    },
+  )
 })

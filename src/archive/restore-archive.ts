@@ -18,29 +18,32 @@ import { newHash } from './write-segment.js'
 
 interface RestoreRequest {
   part: ArchivePart
-  /** Those of its stream, in order. */
+  /** Segments of its stream, in order. */
   segments: readonly SegmentRecord[]
   to: string
-  /** Replace a file that is there. */
+  /** True to replace an existing file. */
   force: boolean
   progress?(bytes: number): void
-  /** Changes the lines on their way out; the hash is that of what was kept all the same. */
-  through?: Lines
+  /** Transforms the text on its way out. The hash is still checked against the kept bytes. */
+  through?: LineTransform
 }
 
-export interface Lines {
-  /** Any piece of the transcript, not cut at line ends. */
+export interface LineTransform {
+  /** Accepts any piece of the transcript, not necessarily whole lines. */
   take(bytes: Buffer): Buffer
   end(): Buffer
 }
 
-/** Writes one kept transcript to a file of its owner's alone. It appears under its name whole and proven, or not at all. */
+/**
+ * Writes one kept transcript to a file readable by its owner alone.
+ * The file appears under its name complete and verified, or not at all.
+ */
 export function restoreArchive(blocks: Blocks, { part, segments, to, force, progress, through }: RestoreRequest): void {
-  const there = lookAt(to)
+  const there = statTarget(to)
   if (there?.isDirectory())
     throw new BatonError(`${to} is a folder.`, 'Name the file that is to be written.', EXIT.usage)
-  if (there && !force) throw exists(to)
-  // Not made from the file's own name, which may be as long as a name can be.
+  if (there && !force) throw existsError(to)
+  // A fixed name: the target's own name may already have the maximum length.
   const temporary = join(dirname(to), `.restored.baton-${process.pid}-${Date.now()}`)
   try {
     const fd = openSync(temporary, 'wx', 0o600)
@@ -61,15 +64,15 @@ export function restoreArchive(blocks: Blocks, { part, segments, to, force, prog
     if (force) renameSync(temporary, to)
     else linkSync(temporary, to) // unlike a rename, this refuses a file that has appeared meanwhile
   } catch (error) {
-    if (error instanceof DamagedArchive) throw damaged(error)
+    if (error instanceof DamagedArchive) throw damagedError(error)
     if (error instanceof BatonError) throw error
-    throw codeOf(error) === 'EEXIST' ? exists(to) : unwritable(to, error)
+    throw codeOf(error) === 'EEXIST' ? existsError(to) : unwritable(to, error)
   } finally {
     rmSync(temporary, { force: true })
   }
 }
 
-/** The bytes of a kept transcript, in order; throws DamagedArchive when they are not those that were kept. */
+/** Passes the bytes of a kept transcript in order. Throws DamagedArchive when they differ. */
 function unpackPart(
   blocks: Blocks,
   { bytes, sha256 }: ArchivePart,
@@ -98,7 +101,7 @@ function unpackPart(
     )
 }
 
-function lookAt(to: string): Stats | undefined {
+function statTarget(to: string): Stats | undefined {
   try {
     return statSync(to, { throwIfNoEntry: false })
   } catch (error) {
@@ -112,7 +115,7 @@ function unwritable(to: string, error: unknown): unknown {
   if (code === undefined || code.startsWith('ERR_')) return error
   switch (code) {
     case 'ENOENT':
-      // In /proc and the like the folder is there, and files in it cannot be made.
+      // In /proc and similar folders, the folder exists but files cannot be created.
       if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return notWritable(to, code)
       return new BatonError(
         `The folder ${folder} does not exist.`,
@@ -143,11 +146,11 @@ const notWritable = (to: string, code: string): BatonError =>
 
 const short = (name: string): string => (name.length > 40 ? `${name.slice(0, 40)}…` : name)
 
-function exists(to: string): BatonError {
+function existsError(to: string): BatonError {
   return new BatonError(`${to} is already there.`, 'Name another file, or replace it with --force.', EXIT.refused)
 }
 
-function damaged(error: DamagedArchive): BatonError {
+function damagedError(error: DamagedArchive): BatonError {
   return new BatonError(
     `The archive cannot be unpacked: ${error.message}.`,
     'baton archive verify tells which archives are whole.',

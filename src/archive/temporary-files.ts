@@ -9,12 +9,18 @@ const FOREIGN_MS = 3_600_000
 
 let count = 0
 
-/** A name nobody looks at, for a file that gets its own later. It tells which process writes it, and where that process is. */
+/**
+ * Returns a hidden name for a file that is renamed later.
+ * It contains the pid and namespace of the writing process.
+ */
 export function temporaryName(file: string, where: string): string {
   return `.${file}.at-${markOf(where)}.baton-${process.pid}-${++count}`
 }
 
-/** Removes the files of processes that were killed before they gave them their names. Of a process elsewhere only the age can tell. */
+/**
+ * Deletes temporary files of killed processes.
+ * Processes in another PID namespace cannot be checked, so their files are judged by age.
+ */
 export function removeTemporary(folder: string, where: string, now: Date): void {
   let names: string[] = []
   try {

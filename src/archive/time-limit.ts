@@ -1,15 +1,15 @@
-/** Bounds work on archives that somebody waits for. */
+/** Limits the time of work on archives that someone waits for. */
 export interface TimeLimit {
   isOver(): boolean
-  /** Whether so many bytes can probably be copied in the time that is left. */
+  /** True when that many bytes can probably be copied in the remaining time. */
   allows(bytes: number): boolean
 }
 
-/** Bytes copied in a millisecond, compressed, read back and hashed: an estimate. */
+/** Estimated bytes per millisecond that are copied, compressed, read back and hashed. */
 const BYTES_PER_MS = 50_000
 
-/** `elapsed` returns milliseconds of a clock that never goes back. */
-export function timeLimit(ms: number, elapsed: () => number = () => performance.now()): TimeLimit {
+/** Starts a time limit. `elapsed` returns milliseconds of a monotonic clock. */
+export function startTimeLimit(ms: number, elapsed: () => number = () => performance.now()): TimeLimit {
   const end = elapsed() + ms
   return {
     isOver: () => elapsed() >= end,
@@ -17,10 +17,13 @@ export function timeLimit(ms: number, elapsed: () => number = () => performance.
   }
 }
 
-const MOST = 5
+const MAX_ATTEMPTS = 5
 const FIRST_WAIT_MS = 60_000
 
-/** When something that failed is tried again: after a minute, then each time four times as long. null: often enough. */
-export function nextTry(attempts: number, now: Date): string | null {
-  return attempts >= MOST ? null : new Date(now.getTime() + FIRST_WAIT_MS * 4 ** (attempts - 1)).toISOString()
+/**
+ * Returns when to retry: after one minute, then four times as long each time.
+ * Null when the maximum number of attempts is reached.
+ */
+export function nextRetryAt(attempts: number, now: Date): string | null {
+  return attempts >= MAX_ATTEMPTS ? null : new Date(now.getTime() + FIRST_WAIT_MS * 4 ** (attempts - 1)).toISOString()
 }

@@ -1,44 +1,44 @@
 import { readdirSync } from 'node:fs'
 import type { ArchiveRecord, SegmentRecord } from '../contract/records/archive.js'
 import { isLeftover } from '../lib/atomic-file.js'
-import type { Places } from './archive-folders.js'
+import type { ArchivePaths } from './archive-folders.js'
 import { type Blocks, DamagedArchive } from './blocks.js'
 import { parseFileName } from './file-name.js'
-import { streamsOf } from './view-archives.js'
+import { groupByStream } from './view-archives.js'
 import { newHash } from './write-segment.js'
 
 interface Verified {
   archiveId: string
   state: 'whole' | 'missing' | 'damaged'
-  /** '' when it is whole. */
+  /** Empty when the archive is intact. */
   reason: string
 }
 
 export interface Verification {
   archives: Verified[]
-  /** Files in the archive folder that Baton did not make. */
+  /** Files in the archive folder that Baton did not create. */
   extra: string[]
 }
 
 /** Unpacks every stream once and compares the hash at the end of each archive. */
 export function verifyArchives(
-  places: Places,
+  places: ArchivePaths,
   blocks: Blocks,
   records: readonly ArchiveRecord[],
   segments: readonly SegmentRecord[],
   progress: (bytes: number) => void = () => {},
 ): Verification {
   const wanted = new Set(records.flatMap(({ parts }) => parts.flatMap(({ streamId }) => streamId ?? [])))
-  const found = new Map<string, Walked>()
-  for (const [streamId, of] of streamsOf(segments)) {
-    if (wanted.has(streamId)) found.set(streamId, walk(blocks, of, cutsOf(records, streamId), progress))
+  const found = new Map<string, StreamHashes>()
+  for (const [streamId, of] of groupByStream(segments)) {
+    if (wanted.has(streamId)) found.set(streamId, hashStream(blocks, of, cutsOf(records, streamId), progress))
   }
   const kept = records.filter(({ status }) => status === 'kept')
-  return { archives: kept.map((record) => judge(record, found)), extra: extraFiles(places) }
+  return { archives: kept.map((record) => verifyArchive(record, found)), extra: extraFiles(places) }
 }
 
-interface Walked {
-  /** The hash of the stream's first so many bytes, at each cut that could be reached. */
+interface StreamHashes {
+  /** Hash of the stream's first bytes, by number of bytes. */
   hashes: Map<number, string>
   trouble: DamagedArchive | null
 }
@@ -48,12 +48,12 @@ function cutsOf(records: readonly ArchiveRecord[], streamId: string): number[] {
   return [...new Set(cuts)].sort((a, b) => a - b)
 }
 
-function walk(
+function hashStream(
   blocks: Blocks,
   segments: readonly SegmentRecord[],
   cuts: number[],
   progress: (bytes: number) => void,
-): Walked {
+): StreamHashes {
   const hash = newHash()
   const hashes = new Map<number, string>()
   let at = 0
@@ -83,7 +83,7 @@ function walk(
   }
 }
 
-function judge(record: ArchiveRecord, found: ReadonlyMap<string, Walked>): Verified {
+function verifyArchive(record: ArchiveRecord, found: ReadonlyMap<string, StreamHashes>): Verified {
   const { archiveId } = record
   for (const { streamId, bytes, sha256 } of record.parts) {
     if (streamId === null) continue
@@ -99,10 +99,10 @@ function judge(record: ArchiveRecord, found: ReadonlyMap<string, Walked>): Verif
 }
 
 /**
- * Files whose names Baton never gives. Segments that the store does not know are the business of
- * `adopt`.
+ * Lists files with names that Baton never uses.
+ * Segments that the store does not know are left to `baton archive adopt`.
  */
-function extraFiles({ folder }: Places): string[] {
+function extraFiles({ folder }: ArchivePaths): string[] {
   try {
     return readdirSync(folder, { withFileTypes: true })
       .filter((entry) => !entry.isDirectory() && parseFileName(entry.name) === null && !isLeftover(entry.name))

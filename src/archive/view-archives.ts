@@ -1,13 +1,16 @@
 import type { Archive, ArchiveRecord, SegmentRecord } from '../contract/records/archive.js'
 
-/** How archives are shown. `stored_bytes` of all together is what lies on the disk, because each segment counts for one archive. */
+/**
+ * Returns archives as they are shown.
+ * Each segment counts for one archive, so the sum of `stored_bytes` is the size on the disk.
+ */
 export function viewArchives(
   records: readonly ArchiveRecord[],
   segments: readonly SegmentRecord[],
   { pathOf, titleOf }: { pathOf(file: string): string; titleOf(sessionId: string): string | null },
 ): Archive[] {
   const owned = ownersOf(records, segments)
-  const byStream = streamsOf(segments)
+  const byStream = groupByStream(segments)
   return records.map((record) => {
     const [main, ...subagents] = record.parts
     const last = byStream.get(main?.streamId ?? '')?.findLast(({ from }) => from < main!.bytes)
@@ -30,7 +33,7 @@ export function viewArchives(
   })
 }
 
-/** The segments each archive brought: those no older one holds. */
+/** Returns the segments first written for each archive. */
 function ownersOf(records: readonly ArchiveRecord[], segments: readonly SegmentRecord[]): Map<string, SegmentRecord[]> {
   const owned = new Map<string, SegmentRecord[]>()
   const holders = new Map<string, { archiveId: string; bytes: number }[]>()
@@ -46,7 +49,7 @@ function ownersOf(records: readonly ArchiveRecord[], segments: readonly SegmentR
   return owned
 }
 
-export function streamsOf(segments: readonly SegmentRecord[]): Map<string, SegmentRecord[]> {
+export function groupByStream(segments: readonly SegmentRecord[]): Map<string, SegmentRecord[]> {
   const streams = new Map<string, SegmentRecord[]>()
   for (const segment of segments) {
     const known = streams.get(segment.streamId)

@@ -9,17 +9,17 @@ import { ensureFolder } from './archive-folders.js'
 import { makeBlocks } from './blocks.js'
 import { temporaryName } from './temporary-files.js'
 
-/** Small enough to unpack one for every hit of a search, large enough to compress well. */
+/** Size of a block: small enough to unpack one per search hit, large enough to compress well. */
 export const BLOCK_BYTES = 256 * 1024
 const QUALITY = 1
 
 interface SegmentRequest {
   folder: string
-  /** Of this process: told in the names of files that are not yet whole. */
+  /** PID namespace of this process, part of temporary file names. */
   where: string
-  /** Where the bytes are read from. */
+  /** File descriptor of the transcript. */
   source: number
-  /** The hash of the stream's first `from` bytes; moved on to `to`. */
+  /** Hash of the stream's first `from` bytes; updated to cover `to` bytes. */
   hash: Hash
   segment: Pick<SegmentRecord, 'streamId' | 'sessionId' | 'name' | 'from' | 'to' | 'file'>
   progress?(bytes: number): void
@@ -27,8 +27,9 @@ interface SegmentRequest {
 }
 
 /**
- * Puts bytes [from, to) of a source into a file of its own: compressed into one that nobody looks at, brought to the disk, read back and
- * compared, and only then given its name. Whoever ends before that leaves nothing that counts.
+ * Compresses bytes [from, to) of a source into a file of its own.
+ * Writes a temporary file, syncs it, reads it back and compares it, and only then renames it.
+ * A process killed before leaves nothing that counts.
  */
 export function writeSegment({ folder, where, source, hash, segment, progress, name }: SegmentRequest): SegmentRecord {
   ensureFolder(folder)
@@ -79,7 +80,10 @@ function pack(
   }
 }
 
-/** Moves a hash over bytes [from, to) of a file, block by block; each block is only valid during the visit. */
+/**
+ * Updates a hash with bytes [from, to) of a file, block by block.
+ * Each block is valid only during the call of `visit`.
+ */
 export function hashBytes(
   fd: number,
   from: number,
@@ -93,7 +97,7 @@ export function hashBytes(
     let got = 0
     while (got < wanted) {
       const more = readSync(fd, room, got, wanted - got, at + got)
-      if (more === 0) throw new SourceTrouble('the transcript became shorter before it was kept')
+      if (more === 0) throw new SourceChanged('the transcript became shorter before it was kept')
       got += more
     }
     const raw = room.subarray(0, wanted)
@@ -105,8 +109,8 @@ export function hashBytes(
 
 export const newHash = (): Hash => createHash('sha256')
 
-/** The transcript is not what was planned any more: trying again cannot help. */
-export class SourceTrouble extends Error {
+/** Thrown when the transcript no longer matches the plan, so a retry cannot help. */
+export class SourceChanged extends Error {
   constructor(reason: string) {
     super(reason)
     this.name = 'SourceTrouble'

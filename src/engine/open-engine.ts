@@ -1,5 +1,5 @@
 import { agents } from '../agents/index.js'
-import { archivePlaces } from '../archive/archive-folders.js'
+import { archivePaths } from '../archive/archive-folders.js'
 import { sourcesKey } from '../archive/plan-archive.js'
 import { currentConfig } from '../config/current-config.js'
 import { stampOf } from '../config/find-project.js'
@@ -92,7 +92,7 @@ export function openApp(options: AppOptions): App {
     const subagents = subagentsOf(request)
     return options
       .rareWork()
-      .planArchive({ store, places: archivePlaces(home.root), now, newId, log }, { ...request, subagents })
+      .planArchive({ store, places: archivePaths(home.root), now, newId, log }, { ...request, subagents })
   }
   const briefs = { folder: home.briefs, keyFile: home.key }
   let sources: BriefSources | null = null

@@ -18,7 +18,7 @@ import { queue } from './messages/messages.js'
  * (`hook-keep.cjs`). Files that every signal needs call it by `load-rare-work.ts`; all others import
  * the functions themselves.
  */
-export { lookAtSources, planArchive } from '../archive/plan-archive.js'
+export { checkSources as lookAtSources, planArchive } from '../archive/plan-archive.js'
 export {
   discardKeptFacts,
   keepBefore,

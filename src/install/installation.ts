@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path'
 import { clients } from '../agents/clients.js'
 import type { ModFile } from '../agents/installer.js'
 import { installers } from '../agents/installers.js'
-import { archivePlaces } from '../archive/archive-folders.js'
+import { archivePaths } from '../archive/archive-folders.js'
 import { parseFileName, SUFFIX } from '../archive/file-name.js'
 import { briefSkill } from '../briefs/brief-skill.js'
 import { stemOf as briefStemOf } from '../briefs/keep-file.js'
@@ -61,7 +61,7 @@ const BESIDE = ['', '-wal', '-shm', '-journal', '.damaged']
 
 /** Everything Baton makes in its home. Not the configuration, which the user wrote. */
 function purgeRules({ root, config, ...places }: Home): PurgeRules {
-  const { index, ...archive } = archivePlaces(root)
+  const { index, ...archive } = archivePaths(root)
   const files = [
     ...Object.values(places),
     `${places.log}.1`,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { type ArchivesDependencies, makeArchives } from '../archive/archive.js'
-import { archivePlaces } from '../archive/archive-folders.js'
+import { archivePaths } from '../archive/archive-folders.js'
 import { readTrialLine } from '../archive/fixtures/trial-line.js'
 import { planArchive } from '../archive/plan-archive.js'
 import { restoreArchive } from '../archive/restore-archive.js'
@@ -36,7 +36,7 @@ export function newTrial(changes: Partial<ArchivesDependencies> = {}) {
     store.close()
     rmSync(dir, { recursive: true, force: true })
   })
-  const places = archivePlaces(root)
+  const places = archivePaths(root)
   const path = (name: string): string => join(dir, 'transcripts', `${name}.jsonl`)
   const planParts = { ...deps, places, micros: () => 7 }
 

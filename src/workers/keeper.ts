@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { withoutClient } from '../agents/clients.js'
 import { agents } from '../agents/index.js'
 import { archivesOf, finishArchives, retainArchives } from '../app/archives.js'
-import { timeLimit } from '../archive/time-limit.js'
+import { startTimeLimit } from '../archive/time-limit.js'
 import { sameTarget } from '../contract/records/notice.js'
 import { watchChanges } from '../delivery/channels/changes.js'
 import { sendNotices } from '../delivery/notify/send-notices.js'
@@ -35,7 +35,7 @@ export function keep(app: App): void {
   const swept = sweep(app)
   const archives = archivesOf(app)
   try {
-    if (!swept && !archives.waiting()) return
+    if (!swept && !archives.hasWork()) return
     finishArchives(app, archives)
     retainArchives(app, archives)
   } finally {
@@ -52,7 +52,7 @@ function sweep(app: App): boolean {
   try {
     if (!claimHour(sweepClaim(app.home, app.now()))) return false
     faultPoint('SWEEP_CLAIMED')
-    const limit = timeLimit(SWEEP_MS)
+    const limit = startTimeLimit(SWEEP_MS)
     const { planned, left } = app.engine.planUnarchived({ first: 'oldest', most: MOST_SWEPT, isOver: limit.isOver })
     if (planned.length + left.length > 0)
       app.log('info', 'sessions that ended without a signal are archived', {

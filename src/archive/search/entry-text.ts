@@ -1,7 +1,7 @@
 import type { Entry, ToolAction } from '../../contract/conversation.js'
 import type { HitKind } from '../../contract/records/archive.js'
 
-/** What can be found of an entry; null: nothing is said in it. */
+/** Returns the searchable text of an entry. Null when it has none. */
 export function textOfEntry(entry: Entry): { kind: HitKind; text: string } | null {
   const found = kindAndText(entry)
   return found.text.trim() === '' ? null : found
@@ -12,7 +12,7 @@ function kindAndText(entry: Entry): { kind: HitKind; text: string } {
     case 'said':
       return { kind: entry.by === 'user' ? 'prompt' : entry.by === 'agent' ? 'answer' : 'other', text: entry.text }
     case 'called':
-      return { kind: entry.act.type === 'command' ? 'command' : 'call', text: wordsOf(entry.tool, entry.act) }
+      return { kind: entry.act.type === 'command' ? 'command' : 'call', text: textOfAct(entry.tool, entry.act) }
     case 'returned':
       return { kind: 'result', text: [entry.text, ...entry.answers].join('\n') }
     case 'compacted':
@@ -20,7 +20,7 @@ function kindAndText(entry: Entry): { kind: HitKind; text: string } {
   }
 }
 
-function wordsOf(tool: string, act: ToolAction): string {
+function textOfAct(tool: string, act: ToolAction): string {
   switch (act.type) {
     case 'command':
       return act.command
@@ -41,7 +41,10 @@ function wordsOf(tool: string, act: ToolAction): string {
 const HEAD = 65_536
 const TAIL = 16_384
 
-/** Of a longer text only the beginning and the end can be found: a listing or a picture would fill the index and help nobody. */
-export function searchable(text: string): string {
+/**
+ * Shortens a text for the index to its beginning and end.
+ * The middle of long listings or images would fill the index and help nobody.
+ */
+export function shortenForIndex(text: string): string {
   return text.length <= HEAD + TAIL ? text : `${text.slice(0, HEAD)}\n${text.slice(-TAIL)}`
 }

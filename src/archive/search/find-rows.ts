@@ -12,11 +12,11 @@ export interface Row {
   stream: string
 }
 
-/** A word in more places than this says little about any of them, and counting them all would take too long. */
+/** A term in more rows than this says little about any of them, and counting all would be slow. */
 const COMMON = 5_000
-/** How many of the newest places are looked at when only such words are asked for. */
+/** Number of newest rows considered when all terms are common. */
 const NEWEST = 1_000
-/** How many of the best are weighed by who said it. */
+/** Number of best rows that are weighted by kind. */
 const BEST = 400
 
 const WEIGHT: Record<HitKind, number> = {
@@ -30,8 +30,10 @@ const WEIGHT: Record<HitKind, number> = {
 }
 
 /**
- * The rows in which every term stands, best first. Ranked by bm25 over the terms that are not common, by who said it, and by whether all of it
- * stands together; where every term is common, by who said it and by how new it is, among the newest. `streams`: only these; null: all.
+ * Returns the rows that contain every term, best first.
+ * Null `streams` searches all streams.
+ * Ranked by bm25 over the rare terms, by kind, and by whether the terms stand together.
+ * If every term is common, ranked by kind and age among the newest rows.
  */
 export function findRows(index: Index, terms: readonly Term[], streams: ReadonlySet<string> | null): Row[] {
   const matches = terms.map(matchOf)
@@ -57,7 +59,7 @@ interface Range {
   last: number
 }
 
-/** Where all that was asked for stands in one piece, as typed. */
+/** Returns rows that contain the whole query as one phrase, as typed. */
 function rowsTogether(index: Index, terms: readonly Term[]): ReadonlySet<number> {
   if (terms.length < 2) return new Set()
   const match = matchOf({ words: terms.map(({ words }) => words).join(' '), prefix: terms.at(-1)!.prefix })
@@ -102,7 +104,7 @@ function newestFirst(index: Index, match: string, ranges: Range[] | null): Score
   return found
 }
 
-/** Rows of the streams, neighbours joined, in order. */
+/** Returns the row ranges of the streams in order, adjacent ranges merged. */
 function rangesOf(index: Index, streams: ReadonlySet<string>): Range[] {
   const all = [...streams].flatMap(
     (stream) => index.sql('SELECT first, last FROM spans WHERE stream = ?').all(stream) as Range[],

@@ -4,15 +4,15 @@ import { describe, expect, test } from 'vitest'
 import { BatonError } from '../../lib/errors.js'
 import { line, newTrial, type Trial } from '../../testing/archive-home.js'
 import { makeArchives } from '../archive.js'
-import { healingIndex } from './healing-index.js'
+import { makeRebuildingIndex } from './healing-index.js'
 import { type Index, openIndex } from './open-index.js'
-import { explainSearch } from './search-archives.js'
+import { explainSearchError } from './search-archives.js'
 
 const PAGE = 4096
 const said = (text: string): string => line({ by: 'user', text })
 
-/** Two sessions with an index of many pages, and the troubles in the log. */
-function filled(): { trial: Trial; logged: string[] } {
+/** Creates two sessions with an index of many pages, and collects the warnings of the log. */
+function makeFilledTrial(): { trial: Trial; logged: string[] } {
   const logged: string[] = []
   const trial = newTrial({ log: (level, text) => void (level === 'info' || logged.push(text)) })
   for (const id of ['s1', 's2']) {
@@ -32,8 +32,8 @@ function filled(): { trial: Trial; logged: string[] } {
 
 const MADE_AGAIN = 'the index of the archives is damaged and is made again'
 
-/** Bytes that look random and are the same every time. */
-function scrambled(bytes: Buffer, from: number): Buffer {
+/** Fills bytes with pseudorandom data that is the same on every run. */
+function scrambleBytes(bytes: Buffer, from: number): Buffer {
   let state = 12345
   for (let at = from; at < bytes.length; at++) {
     state = (state * 1103515245 + 12345) & 0x7fffffff
@@ -42,8 +42,8 @@ function scrambled(bytes: Buffer, from: number): Buffer {
   return bytes
 }
 
-/** As another file: SQLite still remembers the one this process had open. */
-function spoil({ places }: Trial, change: (bytes: Buffer) => Buffer): void {
+/** Replaces the index by another file, because SQLite keeps the open file's state by inode. */
+function damageIndex({ places }: Trial, change: (bytes: Buffer) => Buffer): void {
   const bytes = change(readFileSync(places.index))
   for (const end of ['', '-wal', '-shm']) rmSync(places.index + end, { force: true })
   writeFileSync(`${places.index}.new`, bytes)
@@ -51,10 +51,10 @@ function spoil({ places }: Trial, change: (bytes: Buffer) => Buffer): void {
 }
 
 const damages: [name: string, change: (bytes: Buffer) => Buffer][] = [
-  ['pages of nothing', (bytes) => bytes.fill(0, 2 * PAGE)],
-  ['pages of noise', (bytes) => scrambled(bytes, 2 * PAGE)],
-  ['half of it', (bytes) => bytes.subarray(0, Math.floor(bytes.length / 2 / PAGE) * PAGE)],
-  ['noise from the beginning', (bytes) => scrambled(bytes, 0)],
+  ['pages of zeros', (bytes) => bytes.fill(0, 2 * PAGE)],
+  ['pages of noise', (bytes) => scrambleBytes(bytes, 2 * PAGE)],
+  ['half of its pages', (bytes) => bytes.subarray(0, Math.floor(bytes.length / 2 / PAGE) * PAGE)],
+  ['noise from its first byte on', (bytes) => scrambleBytes(bytes, 0)],
 ]
 
 const found = (trial: Trial, query: string): string[] =>
@@ -63,7 +63,7 @@ const found = (trial: Trial, query: string): string[] =>
     .map(({ text }) => text)
     .sort()
 
-/** Every file of Baton's but the archives, in one piece. */
+/** Returns the content of all of Baton's files except the archives. */
 const indexFiles = ({ root }: Trial): string =>
   readdirSync(root)
     .filter((name) => name.startsWith('archive-index'))
@@ -71,29 +71,32 @@ const indexFiles = ({ root }: Trial): string =>
     .join('')
 
 describe('a damaged index', () => {
-  test.each(damages)('that holds %s is made again by the first search, which finds everything', (_name, change) => {
-    const { trial, logged } = filled()
-    spoil(trial, change)
-    let bytes = 0
-    const hits = trial.archives.search({ query: 'albatross', limit: 9, progress: (more) => (bytes += more) })
-    expect(hits.map(({ session_id: id }) => id).sort()).toEqual(['s1', 's2'])
-    expect(bytes).toBe(statSync(trial.path('s1')).size + statSync(trial.path('s2')).size)
-    expect(logged).toEqual([MADE_AGAIN])
-    expect(found(trial, 'zebra')).toEqual(['zebra of s1', 'zebra of s2'])
-    expect(trial.store.archives().map(({ indexed, reason }) => [indexed, reason])).toEqual([
-      [true, null],
-      [true, null],
-    ])
-    expect(readdirSync(trial.root).filter((name) => name.includes('damaged'))).toEqual([])
-  })
+  test.each(damages)(
+    'an index that holds %s is rebuilt by the first search, which finds everything',
+    (_name, change) => {
+      const { trial, logged } = makeFilledTrial()
+      damageIndex(trial, change)
+      let bytes = 0
+      const hits = trial.archives.search({ query: 'albatross', limit: 9, progress: (more) => (bytes += more) })
+      expect(hits.map(({ session_id: id }) => id).sort()).toEqual(['s1', 's2'])
+      expect(bytes).toBe(statSync(trial.path('s1')).size + statSync(trial.path('s2')).size)
+      expect(logged).toEqual([MADE_AGAIN])
+      expect(found(trial, 'zebra')).toEqual(['zebra of s1', 'zebra of s2'])
+      expect(trial.store.archives().map(({ indexed, reason }) => [indexed, reason])).toEqual([
+        [true, null],
+        [true, null],
+      ])
+      expect(readdirSync(trial.root).filter((name) => name.includes('damaged'))).toEqual([])
+    },
+  )
 
-  test.each(damages)('that holds %s is made again when the next archive is kept', (_name, change) => {
-    const { trial, logged } = filled()
-    spoil(trial, change)
+  test.each(damages)('an index that holds %s is rebuilt when the next archive is kept', (_name, change) => {
+    const { trial, logged } = makeFilledTrial()
+    damageIndex(trial, change)
     trial.write('s2', said('walrus'))
     expect(trial.keep('s2')).toMatchObject({ status: 'kept', indexed: true, reason: null })
     expect(logged).toEqual([MADE_AGAIN])
-    expect(trial.archives.waiting()).toBe(false)
+    expect(trial.archives.hasWork()).toBe(false)
     expect([found(trial, 'walrus'), found(trial, 'albatross')]).toEqual([
       ['walrus'],
       ['albatross of s1', 'albatross of s2'],
@@ -101,12 +104,12 @@ describe('a damaged index', () => {
   })
 
   test.each(damages)(
-    'that holds %s keeps no word of what is forgotten, and all of the rest is found',
+    'an index that holds %s keeps no text of forgotten archives, and everything else is found',
     (_name, change) => {
-      const { trial, logged } = filled()
-      // Words are stored without the letters they share with the one before.
+      const { trial, logged } = makeFilledTrial()
+      // The index stores words without the letters they share with the previous word.
       expect(indexFiles(trial)).toContain('tross')
-      spoil(trial, change)
+      damageIndex(trial, change)
       const forgotten = trial.store.archives({ sessionId: 's1' })
       trial.archives.remove(forgotten, { thorough: true })
       expect(logged).toEqual([MADE_AGAIN])
@@ -117,10 +120,10 @@ describe('a damaged index', () => {
     },
   )
 
-  test('is made again once, also when another process has replaced it while this one was at work', () => {
-    const { trial, logged } = filled()
-    spoil(trial, damages[0]![1])
-    const [one, other] = [1, 2].map(() => healingIndex(trial.places.index, trial.store, trial.deps.log))
+  test('a damaged index is rebuilt once, even if another process replaced it meanwhile', () => {
+    const { trial, logged } = makeFilledTrial()
+    damageIndex(trial, damages[0]![1])
+    const [one, other] = [1, 2].map(() => makeRebuildingIndex(trial.places.index, trial.store, trial.deps.log))
     const rows = (index: Index): number =>
       index.sql('SELECT rowid FROM words WHERE words MATCH ?').all('albatross').length
     try {
@@ -141,30 +144,30 @@ describe('a damaged index', () => {
   })
 })
 
-describe('an index that is gone', () => {
+describe('a missing index', () => {
   const remove = ({ places }: Trial): void => {
     for (const end of ['', '-wal', '-shm']) rmSync(places.index + end, { force: true })
   }
 
-  test('is made again by the first search, also in a process that has it open', () => {
-    const { trial } = filled()
+  test('a missing index is rebuilt by the first search, also in a process that has it open', () => {
+    const { trial } = makeFilledTrial()
     remove(trial)
     expect(found(trial, 'zebra')).toHaveLength(2)
     remove(trial)
     expect(found(trial, 'zebra')).toHaveLength(2)
   })
 
-  test('and half made by another process is finished before it answers', () => {
-    const { trial } = filled()
+  test('a missing index that another process has half rebuilt is completed before a search answers', () => {
+    const { trial } = makeFilledTrial()
     remove(trial)
-    const other = healingIndex(trial.places.index, trial.store, trial.deps.log)
+    const other = makeRebuildingIndex(trial.places.index, trial.store, trial.deps.log)
     other.use(() => {})
     expect(found(trial, 'zebra')).toHaveLength(2)
     other.close()
   })
 
-  test('while archives are put into it leaves none that is said to be in it', () => {
-    const { trial } = filled()
+  test('an index that disappears while archives are indexed leaves no archive marked as indexed', () => {
+    const { trial } = makeFilledTrial()
     const record = trial.store.archives()[0]!
     const read = trial.deps.readerOf('trial', 'main')!
     let removed = false
@@ -189,8 +192,8 @@ describe('an index that is gone', () => {
     }
   })
 
-  test('and whose maker ended before it could say so is not taken for full', () => {
-    const { trial } = filled()
+  test('an index whose creator died before it reset the archives is not taken for complete', () => {
+    const { trial } = makeFilledTrial()
     remove(trial)
     const killed = new Error('killed')
     expect(() =>
@@ -202,19 +205,19 @@ describe('an index that is gone', () => {
   })
 })
 
-describe('what keeps archives from being searched', () => {
+describe('errors of a search', () => {
   test.each([
     ['database or disk is full', /No space is left on the disk.*cannot be searched/],
     ['unable to open database file', /index cannot be opened/],
     ['disk I/O error', /index cannot be read/],
-  ])('is told in a sentence: %s', (message, says) => {
-    const told = explainSearch(Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR' }))
+  ])('the search error %s is explained in a sentence', (message, says) => {
+    const told = explainSearchError(Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR' }))
     expect(told).toBeInstanceOf(BatonError)
     expect((told as BatonError).message).toMatch(says)
   })
 
-  test('is left as it is when it is something else', () => {
+  test('an unrelated error is returned unchanged', () => {
     const error = new Error('something else')
-    expect(explainSearch(error)).toBe(error)
+    expect(explainSearchError(error)).toBe(error)
   })
 })

@@ -1,21 +1,26 @@
 import { reasonOf } from '../../lib/errors.js'
 import type { Log } from '../../lib/log.js'
 import type { Store } from '../../store/store.js'
-import { fileAt, type Index, isDamage, openIndex, putAside } from './open-index.js'
+import { fileIdentity, type Index, isDamage, moveAside, openIndex } from './open-index.js'
 
-/** The index of one process: opened when it is needed, and made again when it is lost or damaged. */
-export interface HealingIndex {
+/** The search index of one process: opened on demand, and rebuilt when it is lost or damaged. */
+export interface RebuildingIndex {
   /**
-   * Works on the index. One that turns out to be damaged is removed with everything in it, every archive waits to be made searchable again, and
-   * the work is done once more on an empty one. Throws when there is no place for one.
+   * Runs `work` on the index.
+   * Throws when no index can be created.
+   * A damaged index is deleted, every archive is queued for
+   * indexing, and `work` runs again on an empty index.
    */
   use<T>(work: (index: Index) => T): T
-  /** How often it was made, or another one was found in its place. Those who asked the one before may have heard too little. */
+  /**
+   * Counts how often the index was rebuilt or replaced by another process.
+   * Results from before such a change may be incomplete.
+   */
   changes(): number
   close(): void
 }
 
-export function healingIndex(path: string, store: Store, log: Log): HealingIndex {
+export function makeRebuildingIndex(path: string, store: Store, log: Log): RebuildingIndex {
   let opened: Index | null = null
   let file: string | null = null
   let changes = 0
@@ -29,22 +34,23 @@ export function healingIndex(path: string, store: Store, log: Log): HealingIndex
       changes++
     }
     if (opened) return opened
-    file = fileAt(path)
+    file = fileIdentity(path)
     opened = openIndex(path, () => {
-      forgetIndexed(store)
+      markUnindexed(store)
       changes++
     })
     return opened
   }
 
   const replace = (error: unknown): void => {
-    // Inside the transaction no other process can do the same, nor say that it has put an archive into the file that goes.
+    // Inside the transaction no other process can replace the index, or
+    // mark an archive as indexed in the file that is deleted.
     store.transaction(() => {
-      const isCurrent = opened ? opened.isCurrent() : file === fileAt(path)
+      const isCurrent = opened ? opened.isCurrent() : file === fileIdentity(path)
       if (!isCurrent) return
       log('warn', 'the index of the archives is damaged and is made again', { reason: reasonOf(error) })
-      putAside(path)
-      forgetIndexed(store)
+      moveAside(path)
+      markUnindexed(store)
     })
     close()
     changes++
@@ -65,7 +71,7 @@ export function healingIndex(path: string, store: Store, log: Log): HealingIndex
   }
 }
 
-function forgetIndexed(store: Store): void {
+function markUnindexed(store: Store): void {
   store.transaction(() => {
     for (const record of store.archives())
       if (record.status === 'kept')

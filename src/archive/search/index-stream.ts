@@ -2,22 +2,22 @@ import type { Entry } from '../../contract/conversation.js'
 import { HIT_KINDS, type SegmentRecord } from '../../contract/records/archive.js'
 import type { Blocks } from '../blocks.js'
 import type { TimeLimit } from '../time-limit.js'
-import { searchable, textOfEntry } from './entry-text.js'
+import { shortenForIndex, textOfEntry } from './entry-text.js'
 import type { Index } from './open-index.js'
 import { foldText } from './parse-query.js'
 
-/** The entries one line of a transcript tells. Never throws. */
+/** Parses one line of a transcript into entries. Never throws. */
 export type ReadLine = (line: string, number: number) => readonly Entry[]
 
 interface IndexOptions {
   read: ReadLine
   progress?: (bytes: number) => void
-  /** The limit is looked at after each piece. Absent: there is none. */
+  /** Checked after each chunk. Without it, there is no limit. */
   limit?: TimeLimit | undefined
 }
 
 const CHUNK = 4 * 1024 * 1024
-/** Longer lines are kept but cannot be found. */
+/** Longer lines are kept but not indexed. */
 const LONGEST = 64 * 1024 * 1024
 const NEWLINE = 10
 
@@ -28,10 +28,11 @@ interface Progress {
 }
 
 /**
- * Makes what a stream holds up to a byte searchable, from where the last time ended: a piece of a few megabytes in each transaction, so that
- * others get their turn and a process that ends loses little. Two that do the same at once do each piece once.
- * Returns false when the limit was
- * over before all of it was done.
+ * Indexes a stream up to a byte, continuing where the last call stopped.
+ * Uses one transaction per chunk of a few megabytes, so that others
+ * can write in between and a killed process loses little.
+ * Concurrent callers index each chunk once.
+ * Returns false when the limit ended before everything was indexed.
  */
 export function indexStream(
   index: Index,
@@ -54,7 +55,7 @@ export function indexStream(
       progress(done.bytes - from.bytes)
       return done.bytes
     })
-    // What is left is the beginning of a line whose end belongs to a later archive.
+    // The rest is the beginning of a line whose end belongs to a later archive.
     if (at >= upTo || at === last) return true
     if (limit?.isOver()) return false
     last = at
@@ -68,7 +69,7 @@ function progressOf(index: Index, stream: string): Progress {
   return row ?? { bytes: 0, lines: 0, open_line: 0 }
 }
 
-/** A few megabytes, or as much as it takes to hold one line. */
+/** Reads a few megabytes, or as much as one line needs. */
 function nextChunk(blocks: Blocks, segments: readonly SegmentRecord[], from: number, upTo: number): Buffer {
   for (let size = CHUNK; ; size *= 4) {
     const chunk = blocks.read(segments, from, Math.min(upTo, from + size))
@@ -92,7 +93,7 @@ function addLines(
     for (const [nth, entry] of read(text, lines).entries()) {
       const found = textOfEntry(entry)
       if (!found) continue
-      index.sql('INSERT INTO words (rowid, text) VALUES (?, ?)').run(id, foldText(searchable(found.text)))
+      index.sql('INSERT INTO words (rowid, text) VALUES (?, ?)').run(id, foldText(shortenForIndex(found.text)))
       index
         .sql('INSERT INTO entries (id, off, len, line, kind, nth) VALUES (?, ?, ?, ?, ?, ?)')
         .run(id, off, len, entry.line, HIT_KINDS.indexOf(found.kind), nth)
@@ -111,14 +112,17 @@ function addLines(
     at = chunk.length
     openLine = 1
   } else if (at === 0 && chunk.length >= LONGEST) {
-    // Passed over; what follows up to its end is no line that could be read, but counts as one.
+    // The line is skipped; the rest of it up to its newline counts as one unreadable line.
     at = chunk.length
   }
   if (id > first) index.sql('INSERT INTO spans (first, last, stream) VALUES (?, ?, ?)').run(first, id - 1, stream)
   return { bytes: from.bytes + at, lines, open_line: openLine }
 }
 
-/** The last line of a transcript may lack its line end; one that was cut in the middle is left for the next archive. */
+/**
+ * True when the last line is a complete object without its newline.
+ * A line that was cut in the middle waits for the next archive.
+ */
 function isWholeObject(chunk: Buffer, at: number, isLast: boolean): boolean {
   if (!isLast || chunk[chunk.length - 1] !== 0x7d) return false
   try {
@@ -129,7 +133,11 @@ function isWholeObject(chunk: Buffer, at: number, isLast: boolean): boolean {
   }
 }
 
-/** Forgets what a stream holds from a byte on: a span in each transaction, so that others get their turn. Can be begun again at any point. */
+/**
+ * Deletes what the index holds of a stream from a byte on.
+ * Uses one transaction per span, so that others can write in between.
+ * Can be restarted at any point.
+ */
 export function unindexStream(index: Index, stream: string, from: number): void {
   const spans = index.sql('SELECT first, last FROM spans WHERE stream = ? ORDER BY first DESC').all(stream) as Span[]
   for (const span of spans) index.transaction(() => dropRows(index, span, from))
@@ -155,7 +163,7 @@ interface Span {
   last: number
 }
 
-/** Back to the line after the last one that stayed. */
+/** Resets progress to the line after the last remaining one. */
 function rewind(index: Index, stream: string, from: number): void {
   const known = progressOf(index, stream)
   if (known.bytes <= from) return

@@ -4,45 +4,49 @@ import type { Log } from '../../lib/log.js'
 import type { Store } from '../../store/store.js'
 import type { Blocks } from '../blocks.js'
 import { bytesNeeded } from '../choose-to-drop.js'
-import { nextTry, type TimeLimit } from '../time-limit.js'
-import type { HealingIndex } from './healing-index.js'
+import { nextRetryAt, type TimeLimit } from '../time-limit.js'
+import type { RebuildingIndex } from './healing-index.js'
 import { indexStream, type ReadLine } from './index-stream.js'
 import type { Index } from './open-index.js'
 
 interface IndexDependencies {
   store: Store
   blocks: Blocks
-  index: HealingIndex
+  index: RebuildingIndex
   now(): Date
   log: Log
   readerOf(agent: string, chain: 'main' | 'subagent'): ReadLine | null
 }
 
-/** An index that is found lost or damaged on the way makes all archives wait once more; twice in one go, and it is left for another time. */
+/**
+ * Rounds in one call.
+ * A lost or damaged index makes all archives wait again; after
+ * this many rounds, the rest is left for another call.
+ */
 const ROUNDS = 3
 
 /**
- * Puts every kept archive into the index that is not in it yet, until the limit is over: the next
- * call continues there. Errors cost only the search: the archives are kept.
+ * Indexes every kept archive that is not indexed yet, until the limit; the next call continues.
+ * Errors affect only the search: the archives stay kept.
  */
-export function makeSearchable(deps: IndexDependencies, progress: (bytes: number) => void, limit?: TimeLimit): void {
+export function indexArchives(deps: IndexDependencies, progress: (bytes: number) => void, limit?: TimeLimit): void {
   for (let round = 0; round < ROUNDS; round++) {
-    const waiting = notSearchable(deps.store, deps.now())
+    const waiting = findUnindexed(deps.store, deps.now())
     if (waiting.length === 0) return
     for (const record of waiting) {
       if (limit?.isOver()) return
-      makeOne(deps, record, progress, limit)
+      indexArchive(deps, record, progress, limit)
     }
   }
 }
 
-/** What is kept and could be put into the index now. */
-export function notSearchable(store: Store, now: Date): ArchiveRecord[] {
+/** Returns kept archives that can be indexed now. */
+export function findUnindexed(store: Store, now: Date): ArchiveRecord[] {
   const due = now.toISOString()
   return store.openArchives().filter(({ status, retryAt }) => status === 'kept' && (retryAt ?? '') <= due)
 }
 
-function makeOne(
+function indexArchive(
   deps: IndexDependencies,
   planned: ArchiveRecord,
   progress: (bytes: number) => void,
@@ -65,10 +69,10 @@ function makeOne(
   }
   store.transaction(() => {
     const record = store.archive(archiveId)
-    // An archive that was put into a file which was replaced meanwhile is in no index.
+    // An archive indexed in a file that was replaced meanwhile is in no index.
     const counts = used === null || (used.isCurrent() && isWhole)
-    if (record?.status === 'kept' && counts) store.putArchive(told(record, trouble, now()))
-    // Forgotten meanwhile: what was put into the index has to come out again.
+    if (record?.status === 'kept' && counts) store.putArchive(withIndexResult(record, trouble, now()))
+    // The archive was removed meanwhile, so its index entries must be deleted again.
     if (record) return
     const need = bytesNeeded(store.archives())
     for (const { streamId } of transcripts)
@@ -76,7 +80,7 @@ function makeOne(
   })
 }
 
-/** False when the limit was over before all of it was in the index. */
+/** Returns false when the limit ended before the whole archive was indexed. */
 function addArchive(
   { store, blocks, readerOf }: IndexDependencies,
   into: Index,
@@ -93,8 +97,8 @@ function addArchive(
   return isWhole
 }
 
-function told(record: ArchiveRecord, trouble: string | null, now: Date): ArchiveRecord {
+function withIndexResult(record: ArchiveRecord, trouble: string | null, now: Date): ArchiveRecord {
   if (trouble === null) return { ...record, indexed: true, reason: null, retryAt: null, attempts: 0 }
   const attempts = record.attempts + 1
-  return { ...record, indexed: false, reason: trouble, attempts, retryAt: nextTry(attempts, now) }
+  return { ...record, indexed: false, reason: trouble, attempts, retryAt: nextRetryAt(attempts, now) }
 }

@@ -4,26 +4,28 @@ import { codeOf, reasonOf } from '../../lib/errors.js'
 import { type Database, inTransaction, openFullTextDatabase, type Statement } from '../../store/sqlite/driver.js'
 import { ensureFolder } from '../archive-folders.js'
 
-/** What makes archives searchable. Everything in it can be made again from the archives. */
+/** Search index of the archives. Everything in it can be rebuilt from the archives. */
 export interface Index {
   sql(text: string): Statement
   transaction<T>(work: () => T): T
-  /** Gives back the room of what was deleted, and the words of it with it. */
+  /** Frees the space of deleted rows and erases their text from the file. */
   compact(): void
-  /** False once another file, or none, lies where it was opened: what is written to it then is lost. */
+  /** False once another file, or none, is at its path: writes to it would be lost. */
   isCurrent(): boolean
   close(): void
 }
 
 const BUSY_MS = 30_000
-/** SQLite's codes. */
+/** SQLite error codes. */
 const [GENERAL, CORRUPT, NOT_A_DATABASE] = [1, 11, 26]
 const DAMAGED = /not a database|malformed|corrupt|invalid fts5 file format|vtable constructor failed|no such table/i
 const VERSION = 2
 
 /**
- * `entries`: one row for each thing said or done; `off` and `len` are the line's place in its stream, `nth` the entry's place in the line.
- * `spans`: which rows belong to which stream. `streams`: how far each is indexed; `open_line` is 1 when the last line had no end yet.
+ * `entries`: one row per message, call or result.
+ * `off` and `len` locate the line in its stream, `nth` the entry in its line.
+ * `spans`: the rows that belong to a stream.
+ * `streams`: how far a stream is indexed; `open_line` is 1 when its last line had no newline yet.
  */
 const SCHEMA = `
   CREATE TABLE streams (stream TEXT PRIMARY KEY, bytes INTEGER NOT NULL, lines INTEGER NOT NULL, open_line INTEGER NOT NULL) WITHOUT ROWID;
@@ -35,27 +37,29 @@ const SCHEMA = `
 `
 
 /**
- * Throws when there is no place for it, when SQLite lacks its full-text search, or when it is damaged (`isDamage`). `emptied` is called before
- * one is made, because a process that ends between the two must not leave an empty one that everybody takes for full.
+ * Opens the index.
+ * Throws when it cannot be created, lacks full-text search, or is damaged (`isDamage`).
+ * Calls `emptied` before it creates an index: a process killed in between
+ * must not leave an empty index that others take for complete.
  */
-export function openIndex(path: string, emptied: () => void): Index {
+export function openIndex(path: string, onCreate: () => void): Index {
   ensureFolder(dirname(path))
-  // Files beside it take over its mode; a umask would take bits away, or leave too many.
+  // Set the mode explicitly: SQLite's own files inherit it, and the umask may change it.
   closeSync(openSync(path, 'a', 0o600))
   if ((statSync(path).mode & 0o777) !== 0o600) chmodSync(path, 0o600)
-  const file = fileAt(path)
+  const file = fileIdentity(path)
   const db = openFullTextDatabase(path, { timeout: BUSY_MS })
   try {
-    prepare(db, emptied)
+    prepare(db, onCreate)
     rmSync(asideOf(path), { force: true })
-    return indexOf(db, () => file !== null && file === fileAt(path))
+    return indexOf(db, () => file !== null && file === fileIdentity(path))
   } catch (error) {
     db.close()
     throw error
   }
 }
 
-/** Whether an error means that the index has to be made again. */
+/** True when an error means that the index must be rebuilt. */
 export function isDamage(error: unknown): boolean {
   if (error instanceof OtherVersion) return true
   if (codeOf(error) !== 'ERR_SQLITE_ERROR') return false
@@ -66,16 +70,19 @@ export function isDamage(error: unknown): boolean {
 
 class OtherVersion extends Error {}
 
-/** The old file goes only when the new one is there: SQLite may still remember its locks by its inode, which a new file could get. */
-export function putAside(path: string): void {
+/**
+ * Moves the index aside; it is deleted only once the new one exists.
+ * SQLite may still hold locks by its inode, which a new file could reuse.
+ */
+export function moveAside(path: string): void {
   renameSync(path, asideOf(path))
   for (const end of ['-wal', '-shm']) rmSync(path + end, { force: true })
 }
 
 const asideOf = (path: string): string => `${path}.damaged`
 
-/** Which file lies there now; null: none does. */
-export function fileAt(path: string): string | null {
+/** Returns the identity of the file at a path. Null when there is none. */
+export function fileIdentity(path: string): string | null {
   const stat = statSync(path, { throwIfNoEntry: false })
   return stat ? `${stat.dev} ${stat.ino}` : null
 }
@@ -118,7 +125,7 @@ function indexOf(db: Database, isCurrent: () => boolean): Index {
   }
 }
 
-/** What it takes on the disk; 0: there is none. */
+/** Returns the size of the index on the disk, 0 without one. */
 export function indexBytes(path: string): number {
   return ['', '-wal'].reduce((sum, end) => {
     try {

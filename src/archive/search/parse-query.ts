@@ -1,14 +1,20 @@
 export interface Term {
-  /** As typed, without quotes and star. */
+  /** Text as typed, without quotes and star. */
   words: string
   prefix: boolean
 }
 
 const PIECES = /"([^"]*)"?(\*?)|([^\s"]+)/g
-/** Letters but for a few the index takes for marks between words: asked for by themselves, they would be found nowhere. */
+/**
+ * Letters and digits, except a few that the index treats as
+ * separators: searched alone, they never match.
+ */
 const HAS_WORD = /(?![\u19b0-\u19c0\u19c8\u19c9\u1cf2\u1cf3])[\p{L}\p{N}\p{Co}]/u
 
-/** Words, "phrases" and beginnings* of words; everything else is taken for what it is, never for an operator. [] : nothing to look for. */
+/**
+ * Parses words, "phrases" and prefixes*. Everything else is literal, never an operator.
+ * Empty when there is nothing to search for.
+ */
 export function parseQuery(query: string): Term[] {
   const terms: Term[] = []
   for (const [, phrase, star, word] of query.replaceAll('\0', ' ').matchAll(PIECES)) {
@@ -20,19 +26,22 @@ export function parseQuery(query: string): Term[] {
   return terms
 }
 
-/** A term as the index is asked for it. */
+/** Returns a term in the query syntax of SQLite's full-text search. */
 export function matchOf({ words, prefix }: Term): string {
   return `"${foldText(words).replaceAll('"', ' ')}"${prefix ? '*' : ''}`
 }
 
 const BEYOND_LATIN = /[^\u0000-\u02ff]/
-/** Written without spaces between words, or with endings grown onto them: each sign is a word of its own, and a word is a phrase of signs. */
+/**
+ * Scripts without spaces between words, or with suffixes attached to them.
+ * Each character is indexed as a word, so a word becomes a phrase of characters.
+ */
 const SIGNS =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/gu
 
-/** A text as the index takes it; a query goes through the same. */
+/** Normalizes a text for the index; queries are normalized in the same way. */
 export function foldText(written: string): string {
-  // SQLite takes it for the end of the text.
+  // SQLite treats NUL as the end of the text.
   const text = written.replaceAll('\0', ' ')
   if (!BEYOND_LATIN.test(text)) return text
   return text.normalize('NFC').replace(SIGNS, ' $& ')

@@ -10,30 +10,33 @@ import { parseQuery, type Term } from './parse-query.js'
 
 export interface SearchRequest {
   query: string
-  /** Only in archives of which this is true. */
+  /** Searches only archives for which this returns true. */
   among?: (record: ArchiveRecord) => boolean
   limit: number
-  /** At most so many characters of each hit's text, around the first match. */
+  /** Maximum number of characters of each hit's text, around the first match. */
   textLength?: number
-  /** Told of each archive in which something was found that cannot be read any more. */
+  /** Called for each archive with a match that can no longer be read. */
   unreadable?: (archiveId: string) => void
-  /** Told of the bytes read where archives have to be made searchable first. */
+  /** Receives the bytes read when archives have to be indexed first. */
   progress?: (bytes: number) => void
-  /** Time for making archives searchable first. Absent: it takes as long as it takes. */
+  /** Time limit for indexing archives first. Without it, all are indexed. */
   within?: TimeLimit
 }
 
 interface SearchDependencies {
   index: Index
   blocks: Blocks
-  /** Oldest first. */
+  /** Archives, oldest first. */
   records: readonly ArchiveRecord[]
   segmentsOf(streamId: string): readonly SegmentRecord[]
-  /** null: nobody knows this agent's transcripts. */
+  /** Returns the function that parses a transcript line. Null for an unknown agent. */
   readerOf(agent: string, chain: 'main' | 'subagent'): ReadLine | null
 }
 
-/** Everything in the archives that matches, best first. The same words said twice are one hit. [] also when there is nothing to look for. */
+/**
+ * Returns everything in the archives that matches, best first; duplicate texts are one hit.
+ * Empty also for an empty query.
+ */
 export function searchArchives(
   deps: SearchDependencies,
   { query, among, limit, textLength = 4_000, unreadable = () => {} }: SearchRequest,
@@ -61,7 +64,7 @@ interface Holder {
   bytes: number
 }
 
-/** Which archives hold how much of each stream, oldest first. */
+/** Returns which archives hold how much of each stream, oldest first. */
 function holdersOf(records: readonly ArchiveRecord[]): Map<string, Holder[]> {
   const holders = new Map<string, Holder[]>()
   for (const record of records) {
@@ -76,7 +79,7 @@ function holdersOf(records: readonly ArchiveRecord[]): Map<string, Holder[]> {
   return holders
 }
 
-/** null: what was found is in no archive any more, or its file is damaged. */
+/** Returns the hit for a row. Null when no archive holds it any more, or its file is damaged. */
 function hitOf(
   deps: SearchDependencies & Required<Pick<SearchRequest, 'unreadable'>>,
   holders: readonly Holder[],
@@ -97,7 +100,7 @@ function hitOf(
     subagent: name === '' ? null : name,
     line: row.line,
     kind: row.kind,
-    text: around(found.text, terms, most),
+    text: cutAround(found.text, terms, most),
     snippet: snippetOf(found.text, terms),
     at: entry.at === null ? null : new Date(entry.at).toISOString(),
   }
@@ -119,28 +122,31 @@ function entryOf(
   }
 }
 
-function around(text: string, terms: readonly Term[], most: number): string {
+function cutAround(text: string, terms: readonly Term[], most: number): string {
   if (text.length <= most) return text
   const from = Math.max(0, Math.min(placeOf(text, terms) - Math.floor(most / 4), text.length - most))
   return `${from > 0 ? '…' : ''}${text.slice(from, from + most)}${from + most < text.length ? '…' : ''}`
 }
 
-/** What keeps archives from being searched, as a sentence and what to do. Errors of another kind come back as they are. */
-export function explainSearch(error: unknown): unknown {
+/**
+ * Turns an error of the search into a sentence that says what is wrong and what to do.
+ * Returns errors of any other kind unchanged.
+ */
+export function explainSearchError(error: unknown): unknown {
   if (error instanceof BatonError) return error
   const reason = reasonOf(error)
-  const said = `${reason} ${codeOf(error) ?? ''}`
-  if (/disk is full|no space left|ENOSPC|EDQUOT/i.test(said))
+  const text = `${reason} ${codeOf(error) ?? ''}`
+  if (/disk is full|no space left|ENOSPC|EDQUOT/i.test(text))
     return new BatonError(
       'No space is left on the disk, so the archives cannot be searched.',
       'Free some space and search again; nothing that was kept is lost.',
     )
-  if (/readonly|read-only|unable to open|EACCES|EROFS|EPERM|EISDIR/i.test(said))
+  if (/readonly|read-only|unable to open|EACCES|EROFS|EPERM|EISDIR/i.test(text))
     return new BatonError(
       `The archives cannot be searched: their index cannot be opened (${reason}).`,
       'Check the owner and mode of archive-index.db. It can be deleted at any time: it is made again from the archives.',
     )
-  if (/disk I\/O error/i.test(said))
+  if (/disk I\/O error/i.test(text))
     return new BatonError(
       `The archives cannot be searched: their index cannot be read (${reason}).`,
       'Check the disk and its free space. The index can be deleted at any time: it is made again from the archives.',
@@ -150,7 +156,7 @@ export function explainSearch(error: unknown): unknown {
 
 const AROUND = 80
 
-/** The words around the first place where one of the terms stands, on one line. */
+/** Returns the text around the first match, on one line. */
 function snippetOf(text: string, terms: readonly Term[], around = AROUND): string {
   const at = Math.max(0, placeOf(text, terms))
   const from = startOfWord(text, Math.max(0, at - around))
@@ -159,7 +165,7 @@ function snippetOf(text: string, terms: readonly Term[], around = AROUND): strin
   return `${from > 0 ? '…' : ''}${inner}${to < text.length ? '…' : ''}`
 }
 
-/** -1: none of them was found as written. */
+/** Returns the position of the first term in the text, -1 when none is found as written. */
 function placeOf(text: string, terms: readonly Term[]): number {
   const folded = fold(text)
   const places = terms.flatMap(({ words }) => {
@@ -171,7 +177,9 @@ function placeOf(text: string, terms: readonly Term[]): number {
   return places.length === 0 ? -1 : Math.min(...places)
 }
 
-/** Small letters without accents; as long as the text, so that a place in one is a place in the other. */
+/**
+ * Lowercases and removes accents, keeping the length, so that positions in both texts are the same.
+ */
 function fold(text: string): string {
   const small = text.toLowerCase()
   if (small.length === text.length && !/[^\u0000-\u007f]/.test(small)) return small
@@ -188,6 +196,6 @@ function startOfWord(text: string, from: number): number {
   if (from === 0 || /\s/.test(text[from - 1]!)) return from
   const space = text.slice(from, from + 20).search(/\s/)
   if (space >= 0) return from + space + 1
-  // Not between the two halves of one sign.
+  // Do not cut between the two halves of a surrogate pair.
   return /[\udc00-\udfff]/.test(text[from]!) ? from + 1 : from
 }

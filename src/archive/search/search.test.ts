@@ -7,7 +7,7 @@ import { makeArchives } from '../archive.js'
 const said = (text: string): string => line({ by: 'user', text })
 const answered = (text: string): string => line({ by: 'agent', text })
 
-function holding(...texts: string[]): Trial {
+function makeTrialWith(...texts: string[]): Trial {
   const trial = newTrial()
   trial.write('s1', texts.join(''))
   trial.keep('s1')
@@ -17,9 +17,9 @@ function holding(...texts: string[]): Trial {
 const texts = (trial: Trial, query: string, limit = 20): string[] =>
   trial.archives.search({ query, limit }).map(({ text }) => text)
 
-describe('a search', () => {
-  test('finds prompts, answers, commands and results, and tells which it is and where it stands', () => {
-    const trial = holding(
+describe('searching archives', () => {
+  test('a search finds prompts, answers, commands and results, with their kind and line', () => {
+    const trial = makeTrialWith(
       said('albatross one'),
       answered('albatross two'),
       line({ run: 'grep albatross' }),
@@ -44,24 +44,24 @@ describe('a search', () => {
     })
   })
 
-  test('wants all words in one place, in any order and case, with or without accents', () => {
-    const trial = holding(said('Über die Brücke'), said('die Katze'), said('the café by the bridge'))
+  test('a search requires all words in one entry, in any order and case, with or without accents', () => {
+    const trial = makeTrialWith(said('Über die Brücke'), said('die Katze'), said('the café by the bridge'))
     expect(texts(trial, 'brucke UBER')).toEqual(['Über die Brücke'])
     expect(texts(trial, 'Katze Brücke')).toEqual([])
     expect(texts(trial, 'cafe')).toEqual(['the café by the bridge'])
     expect(texts(trial, 'cafe\u0301')).toEqual(['the café by the bridge'])
   })
 
-  test('takes "phrases" word by word and star* as the beginning of a word', () => {
-    const trial = holding(said('the rate limit was hit'), said('limit the rate'), said('rating'))
+  test('a search matches "phrases" word by word, and star* as a prefix', () => {
+    const trial = makeTrialWith(said('the rate limit was hit'), said('limit the rate'), said('rating'))
     expect(texts(trial, '"rate limit"')).toEqual(['the rate limit was hit'])
     expect(texts(trial, 'rat*').sort()).toEqual(['limit the rate', 'rating', 'the rate limit was hit'])
     expect(texts(trial, '"the rat"*')).toEqual(expect.arrayContaining(['limit the rate', 'the rate limit was hit']))
     expect(texts(trial, '"rate lim"*')).toEqual(['the rate limit was hit'])
   })
 
-  test('finds names, paths and codes as they are written in programs', () => {
-    const trial = holding(
+  test('a search finds names, paths and codes as written in programs', () => {
+    const trial = makeTrialWith(
       line({ out: 'src/engine/signals/take-signal.ts: takeSignal(raw_signal) → exit code 137, ENOENT' }),
     )
     for (const query of [
@@ -77,8 +77,8 @@ describe('a search', () => {
     expect(texts(trial, 'take_engine')).toEqual([])
   })
 
-  test('finds Chinese, Japanese, Korean and Thai by any part of what was written', () => {
-    const trial = holding(
+  test('a search finds Chinese, Japanese, Korean and Thai by any part of the text', () => {
+    const trial = makeTrialWith(
       said('不要修改数据库迁移文件'),
       said('ログインを修正してください'),
       said('로그인 버그를 고쳐줘'),
@@ -96,8 +96,8 @@ describe('a search', () => {
     expect(texts(trial, '𠮷野家')).toEqual(['emoji 🚀 and 𠮷野家'])
   })
 
-  test('cannot be broken by quotes, operators or anything else', () => {
-    const trial = holding(said('a AND b OR "quoted" NOT near NEAR(x y) col:umn ^start -minus (paren) * star'))
+  test('a search cannot be broken by quotes, operators or anything else', () => {
+    const trial = makeTrialWith(said('a AND b OR "quoted" NOT near NEAR(x y) col:umn ^start -minus (paren) * star'))
     const queries = [
       '"',
       '""',
@@ -151,14 +151,14 @@ describe('a search', () => {
     expect(texts(trial, 'text:umn')).toEqual([])
   })
 
-  test('finds what stands after a NUL', () => {
-    const trial = holding(said('before \u0000 walrus\u0000after'))
+  test('a search finds text after a NUL character', () => {
+    const trial = makeTrialWith(said('before \u0000 walrus\u0000after'))
     for (const query of ['before', 'walrus', 'after', '"walrus after"'])
       expect(texts(trial, query), query).toHaveLength(1)
   })
 
-  test('passes over a word of signs the index takes for no word', () => {
-    const trial = holding(said('albatross'), ...Array.from({ length: 5_001 }, (_, n) => answered(`common ${n}`)))
+  test('a search ignores a word made only of characters that the index treats as separators', () => {
+    const trial = makeTrialWith(said('albatross'), ...Array.from({ length: 5_001 }, (_, n) => answered(`common ${n}`)))
     for (const sign of ['\u19b0', '\u19c9\u19b0', '\u1cf2']) {
       expect(texts(trial, `${sign} albatross`)).toEqual(['albatross'])
       expect(texts(trial, `common ${sign}*`, 1)).toHaveLength(1)
@@ -167,8 +167,8 @@ describe('a search', () => {
     expect(texts(trial, 'ꟑ albatross')).toEqual([])
   })
 
-  test('puts what says more first: rare words, what people said, what stands together', () => {
-    const trial = holding(
+  test('a search ranks rare words, user messages and adjacent words first', () => {
+    const trial = makeTrialWith(
       line({ out: `zebra ${'filler '.repeat(200)}` }),
       said('zebra crossing'),
       ...Array.from({ length: 30 }, (_, i) => answered(`crossing number ${i}`)),
@@ -179,8 +179,8 @@ describe('a search', () => {
     expect(texts(trial, 'the zebra', 1)).toEqual(['crossing the zebra'])
   })
 
-  test('finds rare words beside ones that stand everywhere, and the newest of those', () => {
-    const trial = holding(
+  test('a search finds rare words next to common ones, and the newest entries of common words', () => {
+    const trial = makeTrialWith(
       ...Array.from({ length: 5_200 }, (_, i) => answered(`common thing ${i}`)),
       said('common needle'),
     )
@@ -191,12 +191,12 @@ describe('a search', () => {
     expect(texts(trial, 'thing common 17')).toEqual(['common thing 17'])
   })
 
-  test('tells the same words once, however often they were said', () => {
-    const trial = holding(said('twice'), said('twice'), answered('twice'))
+  test('a search returns identical texts once', () => {
+    const trial = makeTrialWith(said('twice'), said('twice'), answered('twice'))
     expect(texts(trial, 'twice')).toEqual(['twice', 'twice'])
   })
 
-  test('looks only where it is told to: sessions, projects', () => {
+  test('a search can be limited to sessions and projects', () => {
     const trial = newTrial()
     for (const id of ['s1', 's2', 's3']) {
       trial.write(id, said(`hello from ${id}`))
@@ -209,7 +209,7 @@ describe('a search', () => {
     expect(found(() => false)).toEqual([])
   })
 
-  test('names the oldest archive that holds it, and the subagent', () => {
+  test('a hit names the oldest archive that holds it, and the subagent', () => {
     const trial = newTrial()
     trial.write('s1', said('early bird'))
     trial.write('agent-a', said('worker bee'))
@@ -222,8 +222,8 @@ describe('a search', () => {
     expect(hit('bee')).toMatchObject({ archive_id: second.archiveId, subagent: 'agent-a', line: 1 })
   })
 
-  test('shows the words around the match, and cuts a long text around it', () => {
-    const trial = holding(line({ out: `${'lorem '.repeat(3_000)}the NEEDLE in it${' ipsum'.repeat(3_000)}` }))
+  test('a hit shows the text around the match, and a long text is cut around it', () => {
+    const trial = makeTrialWith(line({ out: `${'lorem '.repeat(3_000)}the NEEDLE in it${' ipsum'.repeat(3_000)}` }))
     const [hit] = trial.archives.search({ query: 'needle', limit: 1, textLength: 400 })
     expect(hit!.snippet).toMatch(/^…lorem .*the NEEDLE in it ipsum.*…$/)
     expect(hit!.snippet.length).toBeLessThan(260)
@@ -231,8 +231,10 @@ describe('a search', () => {
     expect(hit!.text.length).toBeLessThan(410)
   })
 
-  test('finds the beginning and the end of a very long result, not its middle', () => {
-    const trial = holding(line({ out: `startword ${'x '.repeat(50_000)} middleword ${'y '.repeat(50_000)} endword` }))
+  test('a search finds the beginning and the end of a very long result, not its middle', () => {
+    const trial = makeTrialWith(
+      line({ out: `startword ${'x '.repeat(50_000)} middleword ${'y '.repeat(50_000)} endword` }),
+    )
     expect([
       texts(trial, 'startword').length,
       texts(trial, 'middleword').length,
@@ -240,8 +242,8 @@ describe('a search', () => {
     ]).toEqual([1, 0, 1])
   })
 
-  test('goes on when its index was lost, damaged, or is of another version', () => {
-    const trial = holding(said('albatross'))
+  test('a search works again after its index was lost, damaged, or of another version', () => {
+    const trial = makeTrialWith(said('albatross'))
     const again = (spoil: () => void): string[] => {
       trial.archives.close()
       spoil()
@@ -262,8 +264,8 @@ describe('a search', () => {
     ).toEqual(['albatross'])
   })
 
-  test('leaves out what can no longer be unpacked', () => {
-    const trial = holding(said('albatross'))
+  test('a search omits entries that can no longer be unpacked', () => {
+    const trial = makeTrialWith(said('albatross'))
     writeFileSync(join(trial.places.folder, trial.files()[0]!), 'x')
     const archives = makeArchives(trial.deps)
     expect(archives.search({ query: 'albatross', limit: 1 })).toEqual([])
@@ -271,8 +273,8 @@ describe('a search', () => {
   })
 })
 
-describe('what cannot be made searchable', () => {
-  test('is kept all the same, tried again a bounded number of times, and told', () => {
+describe('indexing errors', () => {
+  test('an archive that cannot be indexed is kept, retried a limited number of times, and reported', () => {
     const trial = newTrial()
     mkdirSync(trial.places.index)
     trial.write('s1', said('albatross'))
@@ -293,7 +295,7 @@ describe('what cannot be made searchable', () => {
       attempts: 5,
       retryAt: null,
     })
-    expect(trial.archives.waiting()).toBe(false)
+    expect(trial.archives.hasWork()).toBe(false)
     expect(trial.restored(kept).toString()).toBe(said('albatross'))
     rmdirSync(trial.places.index)
     expect(texts(trial, 'albatross')).toEqual(['albatross'])

@@ -13,7 +13,7 @@ import { sessionNamed } from '../../app/sessions.js'
 import type { Archives } from '../../archive/archive.js'
 import { partOf } from '../../archive/choose-archives.js'
 import type { Pattern } from '../../archive/named-secrets.js'
-import { BUILT_IN, E_MAIL, ownPatterns, redactLines } from '../../archive/redact.js'
+import { BUILT_IN_PATTERNS, configuredPatterns, E_MAIL, redactLines } from '../../archive/redact.js'
 import { restoreArchive } from '../../archive/restore-archive.js'
 import { loadConfig } from '../../config/load-config.js'
 import type { ArchiveRecord } from '../../contract/records/archive.js'
@@ -97,7 +97,7 @@ function patternsFor({ app }: Opened, cli: Cli, record: ArchiveRecord, emails: b
       EXIT.refused,
     )
   const { policy } = app.policyOf({ agent: record.agent, project: record.project, model: null, seat: null })
-  return [...ownPatterns(policy.archive.redact), ...BUILT_IN, ...(emails ? [E_MAIL] : [])]
+  return [...configuredPatterns(policy.archive.redact), ...BUILT_IN_PATTERNS, ...(emails ? [E_MAIL] : [])]
 }
 
 const DOING = { check: 'checking:', index: 'making them searchable:' }
@@ -243,7 +243,7 @@ export async function prune(call: Call, cli: Cli): Promise<number> {
     mostBytes: size === null ? null : parseSize(size),
   }
   return inArchives(call, cli, ({ app, archives }) => {
-    const chosen = age === null && size === null ? configuredPrune(app, archives) : archives.choose(retention)
+    const chosen = age === null && size === null ? configuredPrune(app, archives) : archives.chooseToDelete(retention)
     return drop(call, cli, archives, chosen, 'prune')
   })
 }
@@ -295,7 +295,7 @@ function drop(
   if (!dry && shown.length > 0 && before.indexBytes > LONG_BYTES)
     cli.note('Taking every word of it out of the index; that may take a minute …')
   const shared = isShared(archives, records)
-  const freed = dry ? archives.frees(records) : archives.remove(records, { thorough: true }).freedBytes
+  const freed = dry ? archives.freedBytes(records) : archives.remove(records, { thorough: true }).freedBytes
   const indexFreed = dry ? null : Math.max(0, before.indexBytes - archives.sizes().indexBytes)
   if (call.json) {
     const sizes = archives.sizes()

@@ -3,7 +3,7 @@ import { callingSession, SESSION_VARIABLES } from '../../agents/clients.js'
 import { type Opened, readNew, type Unread } from '../../app/archives.js'
 import { withOpenApp } from '../../app/open-app.js'
 import { sessionNamed } from '../../app/sessions.js'
-import { chosen, sessionsNamed } from '../../archive/choose-archives.js'
+import { archiveFilter, findArchivedSessions } from '../../archive/choose-archives.js'
 import { parseQuery } from '../../archive/search/parse-query.js'
 import type { SearchRequest } from '../../archive/search/search-archives.js'
 import type { ArchiveRecord, Hit } from '../../contract/records/archive.js'
@@ -82,7 +82,7 @@ export function among(call: Call, cli: Cli, app: App): ((record: ArchiveRecord) 
   const session = call.value('session')
   const project = call.value('project')
   if (session === null && project === null) return null
-  return chosen(app, { session, folder: project === null ? null : resolve(cli.cwd, project) })
+  return archiveFilter(app, { session, folder: project === null ? null : resolve(cli.cwd, project) })
 }
 
 const MOST_NAMED = 3
@@ -165,7 +165,7 @@ function look(
     const wanted = new Set(sessions)
     return archives.search({ ...asked, among: ({ sessionId }) => wanted.has(sessionId) })
   }
-  if (session !== null) return { hits: within(sessionsNamed(app, session)), scope: 'session' }
+  if (session !== null) return { hits: within(findArchivedSessions(app, session)), scope: 'session' }
   const record = own ? app.store.session(own) : null
   const near = record ? within(app.store.chain(record.seatId).map(({ sessionId }) => sessionId)) : []
   if (near.length > 0) return { hits: near, scope: 'seat' }

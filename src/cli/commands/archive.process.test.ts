@@ -92,11 +92,11 @@ describe('baton archive', () => {
     const trial = newTrial()
     session(trial, A, prompt('planned'))
     const { planArchive } = await import('../../archive/plan-archive.js')
-    const { archivePlaces } = await import('../../archive/archive-folders.js')
+    const { archivePaths } = await import('../../archive/archive-folders.js')
     trial.fill((app) => {
       const parts = {
         store: app.store,
-        places: archivePlaces(app.home.root),
+        places: archivePaths(app.home.root),
         now: app.now,
         newId: () => crypto.randomUUID(),
         log: app.log,

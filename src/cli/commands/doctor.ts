@@ -6,7 +6,7 @@ import { readers } from '../../agents/readers.js'
 import { typable } from '../../app/messages.js'
 import { openRuntime } from '../../app/open-runtime.js'
 import { shownBy } from '../../app/sessions.js'
-import { archivePlaces } from '../../archive/archive-folders.js'
+import { archivePaths } from '../../archive/archive-folders.js'
 import { countUnknown } from '../../archive/find-unknown.js'
 import { readBrief } from '../../briefs/read-brief.js'
 import { loadConfig } from '../../config/load-config.js'
@@ -121,7 +121,7 @@ export function doctorDependencies(home: Home, env: Record<string, string | unde
     },
     openDatabase: (path, options) => withExplainedErrors(openDatabase(path, options), path),
     archiveFiles(app) {
-      const { folder } = archivePlaces(home.root)
+      const { folder } = archivePaths(home.root)
       const all = app.store.segments()
       const gone = all.filter(({ file, storedBytes }) => sizeOf(join(folder, file)) !== storedBytes)
       return { all: all.length, gone: gone.map(({ file }) => join(folder, file)) }
@@ -129,7 +129,7 @@ export function doctorDependencies(home: Home, env: Record<string, string | unde
     unknownArchives: (app) =>
       countUnknown(
         app?.store ?? { archives: () => [], segments: () => [], leftovers: () => [] },
-        archivePlaces(home.root),
+        archivePaths(home.root),
       ),
     recoverySteps,
     isGenuine: ({ path, sha256 }) =>

@@ -6,7 +6,7 @@ import { makeHome } from '../../../test/harness/home.js'
 import { BATON } from '../../../test/harness/paths.js'
 import { runPrint } from '../../../test/harness/run-print.js'
 import { waitersFolder } from '../../agents/claude-code/waiter.js'
-import { archivePlaces } from '../../archive/archive-folders.js'
+import { archivePaths } from '../../archive/archive-folders.js'
 import { batonHome } from '../../lib/home.js'
 import { startModel } from '../../model/model.js'
 import { newTrial, Ran } from '../../testing/cli-home.js'
@@ -115,7 +115,7 @@ test('uninstall gives the bytes back and keeps the data; --purge leaves no trace
 test('--purge takes whatever Baton has a place for in its home, and leaves what others put there', async () => {
   const trial = newTrial()
   const home = batonHome(trial.env)
-  const { index, folder } = archivePlaces(home.root)
+  const { index, folder } = archivePaths(home.root)
   const rest = [
     index,
     folder,
