@@ -1,5 +1,5 @@
 import { isAbsolute, join } from 'node:path'
-import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { readers } from '../agents/readers.js'
 import type { CleanupPeriod } from '../agents/transcript-reader.js'
 import { type Archives, type FinishOptions, makeArchives, type Removed } from '../archive/archive.js'
@@ -12,7 +12,6 @@ import type { ArchiveShown, HitsShown, TranscriptPart } from '../contract/api/ar
 import type { ParsedBody, ReplyOf } from '../contract/api/routes.js'
 import type { ArchiveRecord } from '../contract/records/archive.js'
 import type { SessionRecord } from '../contract/records/session.js'
-import { type JudgedTranscript, planStored } from '../engine/compaction/stored-transcripts.js'
 import type { App } from '../engine/open-engine.js'
 import { BatonError, EXIT, reasonOf } from '../lib/errors.js'
 import type { Store } from '../store/store.js'
@@ -338,71 +337,4 @@ export function readNew({ app, archives, progress }: Opened, within = startTimeL
       return unread
     },
   }
-}
-
-export interface Imported {
-  /** Number of transcripts that are archived now, and their bytes. */
-  imported: number
-  bytes: number
-  /** Bytes on the disk. */
-  storedBytes: number
-  /** Transcripts that could not be archived. */
-  failed: { path: string; reason: string }[]
-  /** Transcripts that were not reached before the user stopped it. */
-  left: number
-}
-
-/**
- * Archives transcripts one after the other. Between two of them nothing is half done, so that it
- * can be stopped there: another call continues with the rest.
- */
-export async function importTranscripts(
-  { app, archives, progress }: Opened,
-  transcripts: readonly JudgedTranscript[],
-): Promise<Imported> {
-  const total: Imported = { imported: 0, bytes: 0, storedBytes: 0, failed: [], left: 0 }
-  const stop = stopOnSignals()
-  const before = archives.sizes().bytes
-  try {
-    for (const [at, transcript] of transcripts.entries()) {
-      // Copying blocks the process: a signal that came meanwhile arrives here.
-      await setImmediate()
-      if (stop.isAsked()) {
-        total.left = transcripts.length - at
-        break
-      }
-      const { path, bytes, sessionId } = transcript
-      if (!planStored(app.engine.deps, transcript)) continue
-      finishArchives(app, archives, {
-        sessionId,
-        progress: (what, done) => progress.add(what === 'keep' ? 'importing transcripts:' : 'indexing them:', done),
-      })
-      const newest = app.store.archives({ sessionId }).at(-1)
-      if (newest?.status === 'kept') {
-        total.imported++
-        total.bytes += bytes
-      } else total.failed.push({ path, reason: newest?.reason ?? 'another process archives it now' })
-    }
-  } finally {
-    stop.release()
-    progress.end()
-  }
-  total.storedBytes = Math.max(0, archives.sizes().bytes - before)
-  return total
-}
-
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-
-function stopOnSignals(): { isAsked(): boolean; release(): void } {
-  let asked = false
-  const release = (): void => {
-    for (const signal of SIGNALS) process.off(signal, ask)
-  }
-  // The second signal ends the process at once, as people expect of Ctrl-C.
-  const ask = (): void => {
-    asked = true
-    release()
-  }
-  for (const signal of SIGNALS) process.on(signal, ask)
-  return { isAsked: () => asked, release }
 }

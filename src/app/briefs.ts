@@ -20,11 +20,14 @@ import {
   endEditing,
   reviseBrief,
 } from '../engine/handoff/handoff-calls.js'
+import { isThere } from '../engine/handoff/leave-session.js'
+import { isPrompt } from '../engine/messages/wake-idle-session.js'
 import type { App } from '../engine/open-engine.js'
 import { viewBrief } from '../engine/views/brief-view.js'
 import { ambiguousId } from '../lib/ambiguous-id.js'
 import { BatonError, EXIT } from '../lib/errors.js'
 import { machineKey } from '../lib/machine-key.js'
+import { seatByName } from './sessions.js'
 
 interface BriefQuery {
   seat?: string | undefined
@@ -300,4 +303,40 @@ export function cancelBrief(
   if (held === null) return { handoff: null, brief: dropBrief(deps, { briefId: brief.briefId, caller }) }
   const handoff = dropHandoff(deps, { handoffId: held.handoffId, caller })
   return { handoff, brief: app.store.brief(brief.briefId)! }
+}
+
+/** Cancels a handoff, named by its brief or by the seat whose work would be handed over. */
+export function cancelNamed(
+  app: App,
+  name: string,
+  caller: Caller,
+): { brief: BriefRecord | null; handoff: HandoffRecord | null } {
+  const named = findBriefNamed(app, name)
+  if (named) return cancelBrief(app, caller, named)
+  const { handoffId } = handoffUnderWay(app, seatOrThrow(app, name), name)
+  const handoff = dropHandoff(app.engine.deps, { handoffId, caller })
+  return { handoff, brief: handoff.briefId === null ? null : app.store.brief(handoff.briefId) }
+}
+
+/** Returns the seat that is named. Throws an error that names briefs too when there is none. */
+function seatOrThrow(app: App, name: string): string {
+  try {
+    return seatByName(app, name)
+  } catch (error) {
+    if (!(error instanceof BatonError) || error.exit !== EXIT.notFound) throw error
+    throw new BatonError(
+      `There is no brief, seat or session "${name}".`,
+      'baton handoffs list --all shows the briefs and what is under way.',
+      EXIT.notFound,
+    )
+  }
+}
+
+/** Facts from which a command tells what happens next to a handoff. `caller`: null for the user. */
+export function handoffOutlook(app: App, handoff: HandoffRecord, caller: Caller) {
+  const session = app.store.session(handoff.sessionId)!
+  const agent = app.engine.deps.agents[session.agent]!
+  const open = app.store.openMessages(session.seatId)
+  const woken = open.some((message) => message.category === 'handoff' && message.status === 'sent' && isPrompt(message))
+  return { handoff, session, there: isThere({ agent, record: session }), own: caller === session.sessionId, woken }
 }

@@ -94,7 +94,7 @@ export function isShared(archives: Archives, records: readonly ArchiveRecord[]):
 }
 
 /** What was read from the transcripts, and what of it was told, are words of them too. How many entries held some. */
-export function forgetSession(app: App, sessions: ReadonlySet<string>): number {
+function forgetSession(app: App, sessions: ReadonlySet<string>): number {
   const { store, home } = app
   let words = 0
   const told = new Set([...sessions].flatMap((sessionId) => begunFrom(app, sessionId)))
@@ -136,14 +136,35 @@ export const isQuoted = (app: App, sessionId: string): boolean =>
   readWith(app, sessionId).length > 0
 
 /** Sessions of a project that have archives, and those that were only read. */
-export function sessionsOfProject(app: App, folder: string): Set<string> {
+function sessionsOfProject(app: App, folder: string): Set<string> {
   const wanted = isInProject(folder)
   return new Set([...app.store.archives(), ...app.store.sessions()].filter(wanted).map(({ sessionId }) => sessionId))
 }
 
-export function oneSession(app: App, id: string): Set<string> {
+function oneSession(app: App, id: string): Set<string> {
   const found = findArchivedSessions(app, id)
   if (found.length > 1)
     throw new BatonError(`${id} is a seat of ${found.length} sessions.`, 'Name one session at a time.', EXIT.usage)
   return new Set(found)
+}
+
+/**
+ * Removes what was quoted of a session, or of all sessions of a project, and returns their archives.
+ * Throws when nothing is kept of them. A dry run removes nothing.
+ */
+export function forgetWords(
+  app: App,
+  named: { session: string } | { project: string },
+  dry: boolean,
+): { records: ArchiveRecord[]; quoted: boolean; words: number } {
+  const sessions = 'session' in named ? oneSession(app, named.session) : sessionsOfProject(app, named.project)
+  const records = app.store.archives().filter(({ sessionId }) => sessions.has(sessionId))
+  const quoted = [...sessions].some((sessionId) => isQuoted(app, sessionId))
+  if (records.length === 0 && !quoted)
+    throw new BatonError(
+      `Nothing is kept of ${'session' in named ? named.session : `the project ${named.project}`}.`,
+      'baton archive list shows what is kept.',
+      EXIT.notFound,
+    )
+  return { records, quoted, words: dry ? 0 : forgetSession(app, sessions) }
 }

@@ -4,13 +4,12 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { BATON } from '../../test/harness/paths.js'
 import { until } from '../../test/harness/wait.js'
-import { partsHere } from '../cli/commands/run-jobs.js'
 import { loadConfig } from '../config/load-config.js'
 import { openApp } from '../engine/open-engine.js'
 import * as rareWork from '../engine/rare-work.js'
-import { cancelJob } from '../jobs/stop-job.js'
 import { newTrial } from '../testing/cli-home.js'
 import { resumeJob, startJob } from './jobs.js'
+import { stopJob } from './run-jobs.js'
 
 function place() {
   const trial = newTrial()
@@ -47,7 +46,7 @@ test('it takes what is wanted otherwise, and is cancelled from the process that 
   expect(app.store.job(jobId)!.spec.prompt).toBe('Another task.')
   await until('its check runs', () => app.store.job(jobId)!.result === 'Done.')
   expect(() => resumeJob(app, starter, jobId)).toThrow('is run by process')
-  expect((await cancelJob(partsHere(app, starter, trial.project), jobId)).state).toBe('cancelled')
+  expect((await stopJob(app, starter.env, jobId, 'cancel')).state).toBe('cancelled')
   app.close()
 })
 

@@ -12,12 +12,13 @@ import type { JobSpec } from '../contract/records/job.js'
 import type { App } from '../engine/open-engine.js'
 import { whyNotTaken } from '../jobs/claim.js'
 import { isRecent, jobNamed, recentJobs } from '../jobs/find-job.js'
+import { endedBefore, type ForgottenJob, forgetJob } from '../jobs/forget-job.js'
 import { readLogPart } from '../jobs/job-log.js'
 import { newJob } from '../jobs/new-job.js'
 import { logOf } from '../jobs/run-job.js'
 import { viewJob, viewJobDetail } from '../jobs/view-job.js'
 import { checkWorkspace } from '../jobs/workspace/set-up.js'
-import { BatonError, EXIT } from '../lib/errors.js'
+import { BatonError, EXIT, reasonOf } from '../lib/errors.js'
 import { batonHome } from '../lib/home.js'
 import { readNamedFile } from '../lib/named-file.js'
 import { jobFolder } from './open-jobs.js'
@@ -246,4 +247,27 @@ function readProjectText(path: string): string {
   if ('refused' in read) throw new Error(read.reason)
   if (read.more) throw new Error(`${path} is larger than 16 MB.`)
   return read.bytes.toString('utf8')
+}
+
+/** Removes what is kept of one job that has ended. */
+export function forgetNamedJob(app: App, name: string): ForgottenJob {
+  return forgetOne(app, jobNamed(app.store, name).jobId, false)
+}
+
+/** Removes what is kept of all jobs that ended before a time. `kept`: why one could not be removed. */
+export function pruneJobs(app: App, before: string, dry: boolean): { forgotten: ForgottenJob[]; kept: string[] } {
+  const kept: string[] = []
+  const forgotten = endedBefore(app.store.jobs(), before).flatMap(({ jobId }) => {
+    try {
+      return [forgetOne(app, jobId, dry)]
+    } catch (error) {
+      kept.push(`${jobId}: ${reasonOf(error)}`)
+      return []
+    }
+  })
+  return { forgotten, kept }
+}
+
+function forgetOne(app: App, jobId: string, dry: boolean): ForgottenJob {
+  return forgetJob({ store: app.store, folderOf: (id) => jobFolder(app, id) }, jobId, dry)
 }

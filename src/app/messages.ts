@@ -3,18 +3,20 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { TypedClient } from '../agents/agent.js'
+import { callingSession } from '../agents/clients.js'
 import type { MessageShown } from '../contract/api/messages.js'
 import type { Mode } from '../contract/level.js'
 import type { Message } from '../contract/records/message.js'
 import type { SessionRecord } from '../contract/records/session.js'
 import { pastePrompt, whyNotNow } from '../delivery/channels/tmux.js'
-import { beginTypingMessages, typable as idleUntold, typedNothing } from '../engine/messages/bring-messages.js'
+import { beginTypingMessages, typable as idleUntold, sitting, typedNothing } from '../engine/messages/bring-messages.js'
 import { LONGEST_TEXT, sendMessage, takeMessageBack } from '../engine/messages/send-message.js'
 import type { App } from '../engine/open-engine.js'
 import { viewMessage, viewMessages } from '../engine/views/message-view.js'
 import { writeFileAtomic } from '../lib/atomic-file.js'
-import { reasonOf } from '../lib/errors.js'
+import { BatonError, EXIT, reasonOf } from '../lib/errors.js'
 import { makePrivateFolder } from '../lib/private-folder.js'
+import { replaceControls } from '../lib/shown-text.js'
 import { QUIET_MS, terminalOf } from './client-terminals.js'
 import { seatByName } from './sessions.js'
 
@@ -108,4 +110,40 @@ export async function typable(agent: string, client: TypedClient & { sessionId: 
   const terminal = terminalOf(agent, client)
   const refused = terminal && (await whyNotNow(terminal, '[baton]', client))
   return terminal !== null && (refused === null || PASSING.includes(refused.why))
+}
+
+/** Throws unless a client is known to run in the seat. `name`: as the caller wrote it. */
+export function refuseUnlessRunning(app: App, seatId: string, name: string): void {
+  const record = sitting(app.engine.deps, seatId)
+  const agent = app.engine.deps.agents[record?.agent ?? '']
+  if (record?.process && agent?.alive(record.process)) return
+  throw new BatonError(
+    `Nobody is known to sit in "${replaceControls(name)}".`,
+    'Without --now the message waits until somebody does. baton status --live lists who is there.',
+    EXIT.refused,
+  )
+}
+
+/** Returns the seat of the session that runs this command, by its name; else `user`. */
+export function callingSender(app: App, env: Record<string, string | undefined>): string {
+  const session = callingSession(env)
+  const record = session ? app.store.session(session) : null
+  if (record === null) return 'user'
+  return app.store.seat(record.seatId)?.name ?? record.seatId
+}
+
+/** Returns the id that `written` is or begins. An unknown one is returned as it is written. */
+export function messageIdNamed({ store }: App, written: string): string {
+  if (store.message(written) !== null) return written
+  const beginning = written.startsWith('msg_') ? written : `msg_${written}`
+  const found = store.messages({ limit: Number.MAX_SAFE_INTEGER }).filter((m) => m.message_id.startsWith(beginning))
+  if (beginning === 'msg_' || found.length === 0) return written
+  const open = found.filter(({ status }) => status === 'queued' || status === 'sent')
+  const [one, ...others] = open.length > 0 ? open : found
+  if (others.length === 0) return one!.message_id
+  throw new BatonError(
+    `${others.length + 1} messages begin with "${replaceControls(written)}".`,
+    'Give more of the id; baton messages shows it.',
+    EXIT.usage,
+  )
 }

@@ -1,5 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { callingSession } from '../agents/clients.js'
 import { archivePaths } from '../archive/archive-folders.js'
 import { viewArchives } from '../archive/view-archives.js'
 import type { Session } from '../contract/api/session.js'
@@ -146,4 +147,72 @@ export function silentSessions(app: App, sessions: readonly Session[]): string[]
 /** The seat's name, else the beginning of its id. */
 export function seatName(app: App, seatId: string): string {
   return app.store.seat(seatId)?.name ?? seatId.slice(0, 12)
+}
+
+/** Gives a seat a name. Returns the name it had. Throws when another seat has the name. */
+export function nameSeat(app: App, seat: string, name: string): { seatId: string; former: string | null } {
+  const { store } = app
+  const seatId = seatByName(app, seat)
+  const former = store.transaction(() => {
+    const taken = store.seatByName(name)
+    if (taken && taken.seatId !== seatId)
+      throw new BatonError(
+        `Seat ${taken.seatId} is called "${name}" already.`,
+        `Choose another name, or rename that one first: baton name ${name} <other>.`,
+        EXIT.refused,
+      )
+    const record = store.seat(seatId)!
+    if (record.name !== name) store.putSeat({ ...record, name })
+    return record.name
+  })
+  return { seatId, former }
+}
+
+/** Returns the session that is named, else the one this command runs in; null when there is neither. */
+export function sessionMeant(
+  app: App,
+  env: Record<string, string | undefined>,
+  named: string | null,
+): SessionRecord | null {
+  if (named !== null) return sessionNamed(app, named)
+  const own = callingSession(env)
+  if (own === undefined) return null
+  const record = app.store.session(own)
+  if (record) return record
+  throw new BatonError(
+    `Baton has not heard of this session yet (${own.slice(0, 8)}).`,
+    'baton doctor tells whether its hooks are installed.',
+    EXIT.notFound,
+  )
+}
+
+/**
+ * Returns the newest session of the folder's project for which `isMeant` holds; null when it holds
+ * for none. Throws when no session was seen there.
+ */
+export function newestHere(app: App, cwd: string): SessionRecord
+export function newestHere(app: App, cwd: string, isMeant: (record: SessionRecord) => boolean): SessionRecord | null
+export function newestHere(app: App, cwd: string, isMeant = (_: SessionRecord) => true): SessionRecord | null {
+  const { spellings, project } = projectOf(app, cwd)
+  const here = app.store.sessions().filter((record) => record.project !== null && spellings.includes(record.project))
+  const newest = here
+    .filter(isMeant)
+    .reduce<SessionRecord | null>((a, b) => (a !== null && a.seenAt >= b.seenAt ? a : b), null)
+  if (newest || here.length > 0) return newest
+  throw new BatonError(
+    `No session was seen in ${project}.`,
+    'Name one with --session ID; baton status --all lists them.',
+    EXIT.notFound,
+  )
+}
+
+/** Returns the newest session of the folder's project that has not ended. */
+export function newestRunning(app: App, cwd: string): SessionRecord {
+  const record = newestHere(app, cwd, (one) => app.view(one).state !== 'ended')
+  if (record) return record
+  throw new BatonError(
+    'No session runs in this folder.',
+    'Start one here, or name one: baton handoffs use <brief> --session ID.',
+    EXIT.refused,
+  )
 }

@@ -1,12 +1,19 @@
+import { callingSession } from '../agents/clients.js'
 import { loadConfig } from '../config/load-config.js'
+import { DEFAULT_AGENT } from '../contract/agent-ids.js'
 import type { History } from '../contract/api/history.js'
 import type { Doctor, Settings } from '../contract/api/settings.js'
+import type { ResolvedLevel } from '../contract/level.js'
+import type { Policy } from '../contract/policy.js'
+import type { Limits } from '../contract/reading.js'
 import type { SessionRecord } from '../contract/records/session.js'
 import type { App } from '../engine/open-engine.js'
-import { explainSettings } from '../engine/views/explain-settings.js'
+import { explainSettings, NO_SESSION } from '../engine/views/explain-settings.js'
 import { calendarIn } from '../history/calendar.js'
 import { readHistory, spendToday } from '../history/history.js'
+import { resolveLevels } from '../policy/levels.js'
 import type { OwnProgram } from './own-program.js'
+import { projectOf, sessionNamed } from './sessions.js'
 
 export interface SettingsUseCases {
   /** null: for no session. */
@@ -60,4 +67,52 @@ function patientDoctor(examine: () => Promise<Pick<Doctor, 'ok' | 'checks'>>, no
     })
     return running
   }
+}
+
+/** Settings that apply to a session, or to a new one in a folder, and the values they were made of. */
+export interface ExplainedConfig {
+  settings: Omit<Settings, 'files'>
+  /** Null when no session was seen in the project. */
+  record: SessionRecord | null
+  /** How the session was chosen: by its name, as the caller's own, or as the newest of the project. */
+  chosen: 'named' | 'calling' | 'newest' | 'none'
+  policy: Policy
+  limits: Limits
+  levels: ResolvedLevel[]
+}
+
+/** Explains the settings of a session; without a name that of the caller, else the newest here. */
+export function explainConfig(
+  app: App,
+  { env, cwd }: { env: Record<string, string | undefined>; cwd: string },
+  named: string | null,
+): ExplainedConfig {
+  const { record, chosen } = chooseSession(app, env, cwd, named)
+  const project = record ? record.project : cwd
+  const switchedAs = record ? project : projectOf(app, cwd).project
+  const { policy } = app.policyOf({
+    agent: record?.agent ?? DEFAULT_AGENT,
+    project,
+    model: record?.model ?? null,
+    seat: record ? (app.store.seat(record.seatId)?.name ?? record.seatId) : null,
+  })
+  const limits = record?.track.limits ?? NO_SESSION
+  const settings = explainSettings(app.engine.deps, { record, project, switchedAs })
+  return { settings, record, chosen, policy, limits, levels: resolveLevels(policy.levels, limits) }
+}
+
+function chooseSession(
+  app: App,
+  env: Record<string, string | undefined>,
+  cwd: string,
+  named: string | null,
+): Pick<ExplainedConfig, 'record' | 'chosen'> {
+  if (named !== null) return { record: sessionNamed(app, named), chosen: 'named' }
+  const calling = callingSession(env)
+  const own = calling ? app.store.session(calling) : null
+  if (own) return { record: own, chosen: 'calling' }
+  const { spellings } = projectOf(app, cwd)
+  const here = app.store.sessions().filter(({ project }) => project !== null && spellings.includes(project))
+  const newest = here.find((record) => app.view(record).state !== 'ended') ?? here[0]
+  return newest ? { record: newest, chosen: 'newest' } : { record: null, chosen: 'none' }
 }

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
+import { clientVersion } from '../agents/client-version.js'
 import { clients } from '../agents/clients.js'
-import type { ModFile } from '../agents/installer.js'
+import type { ModFile, Scope } from '../agents/installer.js'
 import { installers } from '../agents/installers.js'
 import { archivePaths } from '../archive/archive-folders.js'
 import { parseFileName, SUFFIX } from '../archive/file-name.js'
@@ -9,16 +10,24 @@ import { briefSkill } from '../briefs/brief-skill.js'
 import { stemOf as briefStemOf } from '../briefs/keep-file.js'
 import { requestText } from '../briefs/request-text.js'
 import type { JobRecord } from '../contract/records/job.js'
+import { readServingUrl } from '../lib/announced-server.js'
+import { readIfThere } from '../lib/atomic-file.js'
 import { BatonError, EXIT } from '../lib/errors.js'
 import { findProgram } from '../lib/find-program.js'
-import type { Home } from '../lib/home.js'
+import { batonHome, type Home } from '../lib/home.js'
+import { judgeHome } from '../lib/home-safety.js'
 import { isAlive } from '../lib/process-info.js'
 import { engineOf, type ProgramContext } from '../lib/program-context.js'
+import { shortenHome } from '../lib/shown-text.js'
+import { isServerLocked } from '../store/server-lock.js'
 import { openStore } from '../store/sqlite/sqlite.js'
 import { VERSION } from '../version.js'
 import { homeFiles } from './home-files.js'
-import { foldersFile, rememberedFolders, removeEmptyFolders } from './made-folders.js'
+import { install, uninstall } from './install.js'
+import { foldersFile, missingFolders, rememberedFolders, rememberFolders, removeEmptyFolders } from './made-folders.js'
+import { prepareHome } from './prepare-home.js'
 import { isLink, type Left, type PurgeRules, purgeHome, removeLink } from './purge-home.js'
+import { dropUnit, servicePid, unitHere } from './system-unit.js'
 
 type InstalledProgram = Pick<ProgramContext, 'env' | 'program'>
 
@@ -91,7 +100,7 @@ function purgeRules({ root, config, ...places }: Home): PurgeRules {
  * Jobs in the store; none when there is no store or it cannot be read: a damaged one must not
  * prevent its own removal.
  */
-export function storedJobs(home: Home): JobRecord[] {
+function storedJobs(home: Home): JobRecord[] {
   if (!existsSync(home.store)) return []
   try {
     const store = openStore(home.store)
@@ -109,7 +118,7 @@ export function storedJobs(home: Home): JobRecord[] {
 /**
  * Removes the data, the log and the folders that were made for them. Returns what stays, and why.
  */
-export function purgeData(home: Home, jobs: readonly JobRecord[], dryRun: boolean): Left[] {
+function purgeData(home: Home, jobs: readonly JobRecord[], dryRun: boolean): Left[] {
   const folders = rememberedFolders(home.root)
   // Behind a linked home the configuration stays with everything else there, and the target of the
   // link is listed instead.
@@ -129,7 +138,7 @@ export function purgeData(home: Home, jobs: readonly JobRecord[], dryRun: boolea
   return left
 }
 
-export const isLinked = (home: Home): boolean => isLink(resolve(home.root))
+const isLinked = (home: Home): boolean => isLink(resolve(home.root))
 
 /**
  * Removes a log outside of the home, and its folder when that is empty then. Returns targets of
@@ -150,7 +159,7 @@ function removeLog(home: Home, dryRun: boolean): Left[] {
  * A job that runs would write its log and journal again, and its client would lose its hooks in the
  * middle of the work.
  */
-export function refuseWhileRunning(jobs: readonly JobRecord[]): void {
+function refuseWhileRunning(jobs: readonly JobRecord[]): void {
   const running = jobs.filter(({ runner }) => runner !== null && isAlive(runner))
   if (running.length === 0) return
   const ids = running.map(({ jobId }) => jobId)
@@ -159,5 +168,120 @@ export function refuseWhileRunning(jobs: readonly JobRecord[]): void {
     `Wait for the end, or end ${ids.length === 1 ? 'it' : 'each of them'} (baton jobs cancel ${ids[0]}), then run the command again.`,
     EXIT.refused,
     { jobs: ids },
+  )
+}
+
+/** The program that installs or uninstalls, and the folder it was started in. */
+type Caller = ProgramContext & { cwd: string }
+
+/** Installs Baton into the settings of an agent. `allows`: the agent may give a brief without a question. */
+export async function installHere(
+  caller: Caller,
+  { agent, scope, dryRun, allowHandoff }: { agent: string; scope: Scope; dryRun: boolean; allowHandoff: boolean },
+) {
+  const { env, cwd, now, program } = caller
+  const home = batonHome(env)
+  const unsafe = judgeHome(home)
+  if (unsafe) throw unsafe
+  const launcher = launcherFor(agent, home, caller)
+  const missing = [home.root, dirname(home.log)].flatMap(missingFolders)
+  const done = install({
+    agent,
+    home: home.root,
+    env,
+    project: cwd,
+    scope,
+    launcher,
+    mod: modHere(agent, home),
+    clientVersion: await clientVersion(env),
+    allowHandoff,
+    clock: now,
+    dryRun,
+  })
+  if (!dryRun) {
+    rememberFolders(home.root, missing)
+    prepareHome(home, env)
+  }
+  const passing = passingPlace(program)
+  const allows = installers[agent]!.hasHandoffRule(readIfThere(done.files[0]?.path ?? '')?.toString() ?? '')
+  return { ...done, notes: passing === null ? done.notes : [...done.notes, passing], allows }
+}
+
+/**
+ * Takes Baton out of the settings, and with `purge` removes its data and its service. Refused while
+ * a job runs, or a server that the user started. `scope`: null for everywhere it was installed.
+ */
+export async function uninstallHere(
+  caller: Caller,
+  { purge, dryRun, scope }: { purge: boolean; dryRun: boolean; scope: Scope | null },
+) {
+  const { env, cwd } = caller
+  const home = batonHome(env)
+  const unsafe = judgeHome(home)
+  if (unsafe) throw unsafe
+  const jobs = purge ? storedJobs(home) : []
+  if (purge) refuseWhileRunning(jobs)
+  const unit = unitHere(caller)
+  if (purge) await refuseWhileUserServes(caller, home, unit)
+  const service = unit === null ? NOTHING : purge ? await withoutUnit(caller, unit, dryRun) : unitNote(unit, caller)
+  // The service's server is stopped by now, unless the system failed to.
+  if (purge && unit !== null && !dryRun) refuseWhileServing(home)
+  const changes = uninstall({
+    home: home.root,
+    env,
+    project: cwd,
+    dryRun,
+    ...(scope === null ? {} : { scope }),
+  })
+  const hadData = purge && existsSync(home.root)
+  const linked = isLinked(home)
+  const left = purge ? purgeData(home, jobs, dryRun) : []
+  return {
+    installed: changes.changed,
+    changed: changes.changed || hadData || service.files.length > 0,
+    files: [...changes.files, ...service.files],
+    notes: [...changes.notes, ...service.notes],
+    left,
+    linked,
+  }
+}
+
+interface Service {
+  files: { path: string; action: 'removed'; backup: null }[]
+  notes: string[]
+}
+
+const NOTHING: Service = { files: [], notes: [] }
+
+function unitNote(unit: string, { env }: Caller): Service {
+  const path = shortenHome(unit, env.HOME)
+  return {
+    files: [],
+    notes: [`The server still starts whenever you log in (${path}): baton serve remove takes that back.`],
+  }
+}
+
+async function withoutUnit(caller: Caller, unit: string, dryRun: boolean): Promise<Service> {
+  const failed = dryRun ? null : await dropUnit(caller)
+  const note = failed && `${unit} is removed, but the system was not told (${failed.command}: ${failed.reason}).`
+  return { files: [{ path: unit, action: 'removed', backup: null }], notes: note ? [note] : [] }
+}
+
+/**
+ * Refuses while a server runs that is not the one of the installed service, which a purge stops by
+ * itself. Called before anything is changed.
+ */
+async function refuseWhileUserServes(caller: Caller, home: Home, unit: string | null): Promise<void> {
+  const pid = unit === null ? null : await servicePid(caller)
+  if (pid === null || readServingUrl(home.server)?.pid !== pid) refuseWhileServing(home)
+}
+
+function refuseWhileServing(home: Home): void {
+  if (!isServerLocked(home.server)) return
+  const serving = readServingUrl(home.server)
+  throw new BatonError(
+    `A Baton server still uses this home${serving ? ` (process ${serving.pid}, ${serving.url})` : ''}.`,
+    'End it first, then run the command again.',
+    EXIT.refused,
   )
 }

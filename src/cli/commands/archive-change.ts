@@ -1,21 +1,9 @@
 import { basename, resolve } from 'node:path'
 import { callingSession } from '../../agents/clients.js'
-import { finishAll, type Opened, retainArchives, waitForOther } from '../../app/archives.js'
-import {
-  configuredPrune,
-  forgetSession,
-  isQuoted,
-  isShared,
-  oneSession,
-  sessionsOfProject,
-} from '../../app/forget-sessions.js'
-import { sessionNamed } from '../../app/sessions.js'
+import { finishAll, retainArchives } from '../../app/archives.js'
+import { keepSession, removeArchives, takeOutArchive } from '../../app/change-archives.js'
+import { configuredPrune, forgetWords } from '../../app/forget-sessions.js'
 import type { Archives } from '../../archive/archive.js'
-import { partOf } from '../../archive/choose-archives.js'
-import type { Pattern } from '../../archive/named-secrets.js'
-import { BUILT_IN_PATTERNS, configuredPatterns, E_MAIL, redactLines } from '../../archive/redact.js'
-import { restoreArchive } from '../../archive/restore-archive.js'
-import { loadConfig } from '../../config/load-config.js'
 import type { ArchiveRecord } from '../../contract/records/archive.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
 import { replaceControls, shortenHome } from '../../lib/shown-text.js'
@@ -41,21 +29,14 @@ export async function takeOut(call: Call, cli: Cli, action: 'restore' | 'export'
     )
   const to = resolve(cli.cwd, written)
   return inArchives(call, cli, (opened) => {
-    const record = opened.archives.find(call.words[1]!)
-    const part = partOf(record, call.value('subagent'))
-    const counts = new Map<string, number>()
     const redacting = call.flag('redact')
-    const patterns = redacting ? patternsFor(opened, cli, record, call.flag('emails')) : []
-    restoreArchive(opened.archives.blocks, {
-      part,
+    const { record, part, removed } = takeOutArchive(opened, cli.env, {
+      archive: call.words[1]!,
+      subagent: call.value('subagent'),
       to,
       force: call.flag('force'),
-      segments: opened.archives.segments(part.streamId),
-      progress: (bytes) => opened.progress.add('unpacking:', bytes),
-      ...(redacting ? { through: redactLines(patterns, counts) } : {}),
+      redact: redacting ? { emails: call.flag('emails') } : null,
     })
-    opened.progress.end()
-    const removed = Object.fromEntries([...counts].sort())
     const about = { archive_id: record.archiveId, session_id: record.sessionId, path: to, bytes: part.bytes }
     if (call.json)
       cli.print(
@@ -77,27 +58,6 @@ function tail(redacting: boolean, removed: Record<string, number>): string {
   return list.length === 0
     ? ' Nothing in it looked like a secret.'
     : ` Removed: ${list.join(', ')}. Look it through before you give it away.`
-}
-
-/** A pattern that is missing because its file is wrong would let a secret out: then nothing is written. */
-function patternsFor({ app }: Opened, cli: Cli, record: ArchiveRecord, emails: boolean): Pattern[] {
-  const loaded = loadConfig({ home: app.home, project: record.project, env: cli.env })
-  const [problem] = loaded.problems
-  if (problem)
-    throw new BatonError(
-      `The configuration is wrong, so it is not known what to redact: ${problem.key} in ${problem.file} ${problem.reason}.`,
-      problem.hint === '' ? 'baton config check tells more.' : `${problem.hint} (baton config check tells more).`,
-      EXIT.usage,
-    )
-  const file = loaded.project
-  if (file?.trusted === false && file.ignored.some(({ key }) => /(^|\.)archive$/.test(key)))
-    throw new BatonError(
-      `${file.path} is not trusted (${file.reason}), so what it says about redaction is not used.`,
-      'Look at the file, then run baton trust in its folder; or take `archive` out of it.',
-      EXIT.refused,
-    )
-  const { policy } = app.policyOf({ agent: record.agent, project: record.project, model: null, seat: null })
-  return [...configuredPatterns(policy.archive.redact), ...BUILT_IN_PATTERNS, ...(emails ? [E_MAIL] : [])]
 }
 
 const DOING = { check: 'checking:', index: 'making them searchable:' }
@@ -157,38 +117,9 @@ export async function keep(call: Call, cli: Cli): Promise<number> {
   const id = call.words[1] ?? callingSession(cli.env)
   if (!id) throw wrong({ name: 'archive' }, 'Which session? baton archive keep <session>.', 'baton status lists them.')
   return inArchives(call, cli, async (opened) => {
-    const { app, archives } = opened
-    const session = sessionNamed(app, id)
-    const { policy } = app.policyOf({
-      agent: session.agent,
-      project: session.project,
-      model: session.model,
-      seat: null,
-    })
-    if (!policy.archive.enabled)
-      throw new BatonError(
-        'Archiving is turned off here (archive.enabled).',
-        'baton config explain tells where.',
-        EXIT.refused,
-      )
-    const { sessionId, agent, project, transcriptPath } = session
-    const planned = app.store.transaction(() =>
-      app.planArchive({ sessionId, agent, project, trigger: 'request', transcript: transcriptPath }),
-    )!
-    finishAll(opened)
-    const record = await waitForOther({
-      store: app.store,
-      archiveId: planned.archiveId,
-      finish: () => void finishAll(opened),
-      tell: () => cli.note('Another process is keeping transcripts of this session; waiting for it …'),
-    })
-    opened.progress.end()
-    const archive = record && archives.view([record])[0]
-    if (!archive)
-      throw new BatonError(
-        `${planned.archiveId} was forgotten meanwhile.`,
-        'Keep the session again if you still want it.',
-      )
+    const { archive, retryAt } = await keepSession(opened, id, () =>
+      cli.note('Another process is keeping transcripts of this session; waiting for it …'),
+    )
     if (call.json) cli.print(JSON.stringify(archive))
     else if (archive.status === 'kept')
       cli.print(
@@ -202,7 +133,7 @@ export async function keep(call: Call, cli: Cli): Promise<number> {
       )
     throw new BatonError(
       `${archive.archive_id} was not kept: ${archive.reason ?? 'for no known reason'}.`,
-      record.retryAt === null ? 'baton doctor tells what is wrong.' : 'It is tried again later.',
+      retryAt === null ? 'baton doctor tells what is wrong.' : 'It is tried again later.',
     )
   })
 }
@@ -232,9 +163,6 @@ export async function finish(call: Call, cli: Cli): Promise<number> {
   )
 }
 
-/** From here on people would wonder what it is doing. */
-const LONG_BYTES = 20_000_000
-
 /** Removes what is too old or too much, as asked for or as configured. */
 export async function prune(call: Call, cli: Cli): Promise<number> {
   const [age, size] = [call.value('older-than'), call.value('max-size')]
@@ -262,18 +190,8 @@ export async function forget(call: Call, cli: Cli): Promise<number> {
     cli,
     ({ app, archives }) => {
       if (session?.startsWith('arc_')) return drop(call, cli, archives, [archives.find(session)], 'forget')
-      const sessions = project === null ? oneSession(app, session!) : sessionsOfProject(app, resolve(cli.cwd, project))
-      const records = app.store.archives().filter(({ sessionId }) => sessions.has(sessionId))
-      const quoted = [...sessions].some((sessionId) => isQuoted(app, sessionId))
-      if (records.length === 0 && !quoted)
-        throw new BatonError(
-          project === null
-            ? `Nothing is kept of ${session}.`
-            : `Nothing is kept of the project ${resolve(cli.cwd, project)}.`,
-          'baton archive list shows what is kept.',
-          EXIT.notFound,
-        )
-      const words = call.flag('dry-run') ? 0 : forgetSession(app, sessions)
+      const named = project === null ? { session: session! } : { project: resolve(cli.cwd, project) }
+      const { records, quoted, words } = forgetWords(app, named, call.flag('dry-run'))
       return drop(call, cli, archives, records, 'forget', { quoted, words })
     },
     // What is only planned is forgotten too, so it need not be kept first.
@@ -290,23 +208,17 @@ function drop(
   { quoted, words: forgotten }: { quoted: boolean; words: number } = { quoted: false, words: 0 },
 ): number {
   const dry = call.flag('dry-run')
-  const before = archives.sizes()
-  const shown = archives.view(records)
-  if (!dry && shown.length > 0 && before.indexBytes > LONG_BYTES)
-    cli.note('Taking every word of it out of the index; that may take a minute …')
-  const shared = isShared(archives, records)
-  const freed = dry ? archives.freedBytes(records) : archives.remove(records, { thorough: true }).freedBytes
-  const indexFreed = dry ? null : Math.max(0, before.indexBytes - archives.sizes().indexBytes)
+  const slow = (): void => cli.note('Taking every word of it out of the index; that may take a minute …')
+  const { archives: shown, freed, indexFreed, shared, left, leftBytes } = removeArchives(archives, records, dry, slow)
   if (call.json) {
-    const sizes = archives.sizes()
     cli.print(
       JSON.stringify({
         dry_run: dry,
         archives: shown,
         freed_bytes: freed,
         freed_index_bytes: indexFreed,
-        left: dry ? before.archives - shown.length : sizes.archives,
-        left_bytes: dry ? before.bytes - freed : sizes.bytes,
+        left,
+        left_bytes: leftBytes,
         ...(action === 'forget' ? { words: forgotten } : {}),
       }),
     )

@@ -1,28 +1,16 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { callingSession } from '../../agents/clients.js'
 import { withOpenApp } from '../../app/open-app.js'
-import { projectOf, sessionNamed } from '../../app/sessions.js'
-import { checkText } from '../../config/check-settings.js'
+import { type ExplainedConfig, explainConfig } from '../../app/settings.js'
+import { createUserConfig, editUserConfig, setUserConfigKey } from '../../app/user-config.js'
 import type { Note } from '../../config/compiled.js'
-import { CONFIG_TEMPLATE } from '../../config/config-template.js'
 import { loadConfig } from '../../config/load-config.js'
-import { DEFAULT_AGENT } from '../../contract/agent-ids.js'
 import type { Settings } from '../../contract/api/settings.js'
 import { asksForHandoff, type ResolvedLevel } from '../../contract/level.js'
 import type { ConfigProblem, Policy } from '../../contract/policy.js'
 import type { Limits } from '../../contract/reading.js'
-import type { SessionRecord } from '../../contract/records/session.js'
-import type { App } from '../../engine/open-engine.js'
-import { explainSettings, NO_SESSION } from '../../engine/views/explain-settings.js'
-import { FileChanged, readIfThere, writeFileAtomic } from '../../lib/atomic-file.js'
 import { formatCount } from '../../lib/counted.js'
-import { BatonError, EXIT, reasonOf } from '../../lib/errors.js'
+import { EXIT } from '../../lib/errors.js'
 import { batonHome } from '../../lib/home.js'
 import { replaceControls, shortenHome } from '../../lib/shown-text.js'
-import { type KeyPath, parseYamlValue, setYamlValue } from '../../lib/yaml-file.js'
-import { resolveLevels } from '../../policy/levels.js'
 import { grouped } from '../../policy/numbers.js'
 import type { Call, Cli, Command } from '../command.js'
 import { checkForm } from '../parse-call.js'
@@ -140,26 +128,16 @@ function noteText({ key, text }: Note, place: string): string {
 /** Which levels apply to a session, where they stand, and which line of which file says so. */
 function explain(call: Call, cli: Cli, named: string | null): Promise<number> {
   return withOpenApp(cli, (app) => {
-    const { record, because: subject } = subjectOf(app, cli, named)
-    const project = record ? record.project : cli.cwd
-    const switchedAs = record ? project : projectOf(app, cli.cwd).project
-    const settings = explainSettings(app.engine.deps, { record, project, switchedAs })
+    const explained = explainConfig(app, cli, named)
+    const { settings, record, policy, limits, levels } = explained
     if (call.json) {
       cli.print(JSON.stringify(settings))
       return EXIT.done
     }
-    const seat = record ? (app.store.seat(record.seatId)?.name ?? record.seatId) : null
-    const { policy } = app.policyOf({
-      agent: record?.agent ?? DEFAULT_AGENT,
-      project,
-      model: record?.model ?? null,
-      seat,
-    })
-    const limits = record?.track.limits ?? NO_SESSION
     const { paint, columns } = cli.screen
     const off = settings.enabled ? '' : ': it measures and says nothing'
     const lines = [
-      paint(subject, 'bold'),
+      paint(subjectText(explained, cli), 'bold'),
       ...wrap(limitsLine(limits, record !== null), columns, 0),
       `Baton is ${settings.enabled ? 'on' : 'off'} (${because(settings)})${off}.`,
       ...(settings.errors.length > 0
@@ -170,7 +148,7 @@ function explain(call: Call, cli: Cli, named: string | null): Promise<number> {
       ...wrap(handoffText(policy.handoff), columns, 0),
       ...wrap(archiveText(policy.archive), columns, 0),
       '',
-      ...levelTable(resolveLevels(policy.levels, limits), limits, cli.screen, policy.handoff.mode === 'off'),
+      ...levelTable(levels, limits, cli.screen, policy.handoff.mode === 'off'),
     ]
     cli.print(lines.join('\n'))
     return EXIT.done
@@ -231,21 +209,12 @@ function archiveText({ enabled, at, keepDays, keepBytes }: Policy['archive']): s
   return `Transcripts are kept at ${at.join(', ')}: ${least.length === 0 ? 'until you prune or forget them' : least.join(', ')}.`
 }
 
-function subjectOf(app: App, cli: Cli, named: string | null): { record: SessionRecord | null; because: string } {
-  const title = (record: SessionRecord, why: string): string =>
-    `Session ${record.sessionId.slice(0, 8)}${why}: ${replaceControls(record.model ?? 'model not known')} in ${record.project === null ? '–' : shortenHome(record.project, cli.env.HOME)}`
-  if (named !== null) {
-    const record = sessionNamed(app, named)
-    return { record, because: title(record, '') }
-  }
-  const called = callingSession(cli.env)
-  const own = called ? app.store.session(called) : null
-  if (own) return { record: own, because: title(own, ' (this one)') }
-  const { spellings } = projectOf(app, cli.cwd)
-  const here = app.store.sessions().filter(({ project }) => project !== null && spellings.includes(project))
-  const newest = here.find((record) => app.view(record).state !== 'ended') ?? here[0]
-  if (newest) return { record: newest, because: title(newest, ' (the newest here)') }
-  return { record: null, because: `A new session in ${shortenHome(cli.cwd, cli.env.HOME)}` }
+const CHOSEN_BECAUSE = { named: '', calling: ' (this one)', newest: ' (the newest here)' }
+
+function subjectText({ record, chosen }: ExplainedConfig, { env, cwd }: Cli): string {
+  if (record === null || chosen === 'none') return `A new session in ${shortenHome(cwd, env.HOME)}`
+  const { sessionId, model, project } = record
+  return `Session ${sessionId.slice(0, 8)}${CHOSEN_BECAUSE[chosen]}: ${replaceControls(model ?? 'model not known')} in ${project === null ? '–' : shortenHome(project, env.HOME)}`
 }
 
 /** Actions that do nothing where `handoff.mode` is off are in brackets. */
@@ -302,11 +271,8 @@ function limitsLine(limits: Limits, measured: boolean): string {
   return `${end} ${limits.exact ? '' : 'about '}${grouped(limits.point)}${window} (${replaceControls(limits.reason)}${reactive}).`
 }
 
-/** Writes the commented file of all keys, where there is none yet. */
 function init(call: Call, cli: Cli): number {
-  const { config: file } = batonHome(cli.env)
-  if (readIfThere(file) !== null) throw exists(cli, file)
-  put(cli, file, CONFIG_TEMPLATE, null)
+  const { file } = createUserConfig(cli.env)
   const next =
     'Every key in it is commented out: the defaults apply until you change something. baton config edit opens it.'
   if (call.json) cli.print(JSON.stringify({ file, created: true }))
@@ -314,23 +280,11 @@ function init(call: Call, cli: Cli): number {
   return EXIT.done
 }
 
-/** Sets one key of the user's file, which must be right as a whole afterwards. */
 function set(call: Call, cli: Cli, key: string, written: string): number {
-  const { config: file } = batonHome(cli.env)
-  const path = keyPath(key)
-  const value = yamlValue(written)
-  const before = readIfThere(file)
-  const text = before?.toString('utf8') ?? ''
-  const broken = checkText(file, text).filter((problem) => problem.key === '' && text !== '')
-  if (broken.length > 0) throw refused(`${shortenHome(file, cli.env.HOME)} cannot be read as it is.`, broken)
-  const after = withValue(text, path, value, key)
-  const problems = checkText(file, after)
-  if (problems.length > 0) throw refused(`${replaceControls(key)} was not set: the file would be wrong.`, problems)
-  const isChanged = after !== text
-  if (isChanged) put(cli, file, after, before)
-  if (call.json) cli.print(JSON.stringify({ file, key, value, changed: isChanged }))
+  const { file, value, changed } = setUserConfigKey(cli.env, key, written)
+  if (call.json) cli.print(JSON.stringify({ file, key, value, changed }))
   else {
-    const said = isChanged
+    const said = changed
       ? `${key} is ${replaceControls(written)} now`
       : `${key} was ${replaceControls(written)} already`
     cli.print(wrap(`${said} (${shortenHome(file, cli.env.HOME)}).`, cli.screen.columns, 2).join('\n'))
@@ -338,102 +292,13 @@ function set(call: Call, cli: Cli, key: string, written: string): number {
   return EXIT.done
 }
 
-/** Opens a copy of the user's file in an editor, and takes it over if it is right. */
 function edit(call: Call, cli: Cli): number {
-  const { config: file } = batonHome(cli.env)
-  const before = readIfThere(file)
-  const text = before?.toString('utf8') ?? CONFIG_TEMPLATE
-  const folder = mkdtempSync(join(tmpdir(), 'baton-config-'))
-  chmodSync(folder, 0o700)
-  const copy = join(folder, 'config.yaml')
-  writeFileSync(copy, text, { mode: 0o600 })
-  let isKept = false
-  try {
-    openEditor(cli, copy, { json: call.json, unchanged: 'the file', instead: 'use baton config set KEY VALUE' })
-    const after = readFileSync(copy, 'utf8')
-    const isChanged = after !== text || before === null
-    const problems = isChanged ? checkText(file, after) : []
-    if (problems.length > 0) {
-      isKept = true
-      const stays = before === null ? 'no file was written' : 'the file was left as it was'
-      throw refused(`Your text is wrong, so ${stays}. Your text is in ${copy}.`, problems)
-    }
-    isKept = isChanged
-    if (isChanged) put(cli, file, after, before)
-    isKept = false
-    if (call.json) cli.print(JSON.stringify({ file, changed: isChanged }))
-    else cli.print(`${shortenHome(file, cli.env.HOME)} ${isChanged ? 'is changed' : 'was left as it is'}.`)
-    return EXIT.done
-  } finally {
-    // A text that could not be taken over is not thrown away.
-    if (!isKept) rmSync(folder, { recursive: true, force: true })
-    else cli.note(`Your text is still in ${copy}.`)
-  }
-}
-
-function put(cli: Cli, file: string, text: string, before: Buffer | null): void {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  try {
-    writeFileAtomic(file, text, { expect: before })
-  } catch (error) {
-    if (!(error instanceof FileChanged)) throw error
-    if (before === null) throw exists(cli, file)
-    throw new BatonError(
-      `${shortenHome(file, cli.env.HOME)} was changed by another program meanwhile.`,
-      'Nothing was written. Try again.',
-      EXIT.refused,
-    )
-  }
-}
-
-function exists(cli: Cli, file: string): BatonError {
-  return new BatonError(
-    `${shortenHome(file, cli.env.HOME)} is there already, and was left as it is.`,
-    'baton config edit opens it, baton config set KEY VALUE changes one key.',
-    EXIT.refused,
-  )
-}
-
-function refused(message: string, problems: readonly ConfigProblem[]): BatonError {
-  const lines = problems.map(({ key, line, reason, hint }) => {
-    const place = key === '' ? '' : `${key}${line === undefined ? '' : ` (line ${line})`}: `
-    return replaceControls(`${place}${reason}${hint === '' ? '' : `; ${hint}`}`)
+  const { file, changed } = editUserConfig(cli.env, {
+    openEditor: (copy) =>
+      openEditor(cli, copy, { json: call.json, unchanged: 'the file', instead: 'use baton config set KEY VALUE' }),
+    keptCopy: (copy) => cli.note(`Your text is still in ${copy}.`),
   })
-  return new BatonError(message, lines.join('\n       '), EXIT.usage, { errors: problems })
-}
-
-/** `handoff.mode`, `levels[0].at`, `hooks["save"].command`. Throws when it is none. */
-function keyPath(key: string): KeyPath {
-  const steps = [...key.matchAll(/(?:^|\.)([\w-]+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/g)]
-  if (steps.length > 0 && steps.map(([step]) => step).join('') === key)
-    return steps.map(([, name, index, quoted]) => name ?? (index === undefined ? JSON.parse(quoted!) : Number(index)))
-  throw new BatonError(
-    `"${replaceControls(key)}" is no key.`,
-    'Write it as baton config check names keys: handoff.mode, levels[0].at, hooks["save"].command.',
-    EXIT.usage,
-  )
-}
-
-function yamlValue(written: string): unknown {
-  try {
-    return parseYamlValue(written)
-  } catch (error) {
-    throw new BatonError(
-      `The value cannot be read: ${reasonOf(error).split('\n', 1)[0]}`,
-      'Write it as in the file: 70%, false, [user, agent], {mode: ask}.',
-      EXIT.usage,
-    )
-  }
-}
-
-function withValue(text: string, path: KeyPath, value: unknown, key: string): string {
-  try {
-    return setYamlValue(text, path, value)
-  } catch (error) {
-    throw new BatonError(
-      `${replaceControls(key)} was not set: ${reasonOf(error)}.`,
-      'baton config edit opens the file.',
-      EXIT.usage,
-    )
-  }
+  if (call.json) cli.print(JSON.stringify({ file, changed }))
+  else cli.print(`${shortenHome(file, cli.env.HOME)} ${changed ? 'is changed' : 'was left as it is'}.`)
+  return EXIT.done
 }

@@ -4,33 +4,21 @@ import { join } from 'node:path'
 import {
   addedIn,
   briefNamed,
-  cancelBrief,
+  cancelNamed,
   editableText,
   factsOf,
-  findBriefNamed,
-  handoffUnderWay,
   readWhole,
   reviseText,
   verdictOf,
 } from '../../app/briefs.js'
 import { typeMessages } from '../../app/messages.js'
 import { withOpenApp } from '../../app/open-app.js'
-import { projectOf, seatByName, seatName, sessionNamed } from '../../app/sessions.js'
+import { newestHere, newestRunning, seatByName, seatName, sessionMeant, sessionNamed } from '../../app/sessions.js'
 import { withoutFrontMatter } from '../../briefs/front-matter.js'
 import { untrustedText } from '../../briefs/resume-text.js'
 import type { Verdict } from '../../briefs/sign.js'
 import type { BriefOrigin, BriefRecord, BriefStatus } from '../../contract/records/brief.js'
-import type { HandoffRecord } from '../../contract/records/handoff.js'
-import type { SessionRecord } from '../../contract/records/session.js'
-import type { Caller } from '../../engine/handoff/authorize-caller.js'
-import {
-  approveBrief,
-  beginEditing,
-  checkText,
-  dropHandoff,
-  endEditing,
-  requestBrief,
-} from '../../engine/handoff/handoff-calls.js'
+import { approveBrief, beginEditing, checkText, endEditing, requestBrief } from '../../engine/handoff/handoff-calls.js'
 import { hindranceOf } from '../../engine/handoff/missed-orders.js'
 import { takeUp, writeNow } from '../../engine/handoff/own-briefs.js'
 import type { App } from '../../engine/open-engine.js'
@@ -42,7 +30,7 @@ import { briefPage, briefTable, coverageLines, handoffText, scoreText } from '..
 import { kindsText } from '../render/session-page.js'
 import { wrap } from '../render/text.js'
 import { openEditor } from '../terminal.js'
-import { bodyIn, callerOf, sessionMeant, textOf, whatNext } from './handoffs.js'
+import { bodyIn, callerOf, textOf, whatNext } from './handoffs.js'
 
 /** Briefs of the past that nobody asks for every day. */
 const SHOWN = 20
@@ -122,7 +110,7 @@ export async function check(call: Call, cli: Cli): Promise<number> {
   const bar = barOf(call.value('bar'))
   return withOpenApp(cli, (app) => {
     const text = textOf(cli, call.words[1]!)
-    const record = sessionMeant(app, cli, call.value('session')) ?? newestHere(app, cli)
+    const record = sessionMeant(app, cli.env, call.value('session')) ?? newestHere(app, cli.cwd)
     const read = factsOf(app, record)
     if (read.trouble !== null)
       throw new BatonError(
@@ -164,26 +152,6 @@ const VERDICTS: Record<Verdict, string> = {
   unsigned: 'Its front matter bears no signature: anybody may have written it.',
 }
 
-/**
- * The newest session of this folder's project. `isMeant`: only of these; null: there are sessions,
- * and none is meant.
- */
-function newestHere(app: App, cli: Cli): SessionRecord
-function newestHere(app: App, cli: Cli, isMeant: (record: SessionRecord) => boolean): SessionRecord | null
-function newestHere(app: App, cli: Cli, isMeant = (_: SessionRecord) => true): SessionRecord | null {
-  const { spellings, project } = projectOf(app, cli.cwd)
-  const here = app.store.sessions().filter((record) => record.project !== null && spellings.includes(record.project))
-  const newest = here
-    .filter(isMeant)
-    .reduce<SessionRecord | null>((a, b) => (a !== null && a.seenAt >= b.seenAt ? a : b), null)
-  if (newest || here.length > 0) return newest
-  throw new BatonError(
-    `No session was seen in ${project}.`,
-    'Name one with --session ID; baton status --all lists them.',
-    EXIT.notFound,
-  )
-}
-
 function barOf(written: string | null): number | null {
   if (written === null) return null
   const bar = Number(written)
@@ -222,7 +190,7 @@ export async function approve(call: Call, cli: Cli): Promise<number> {
 export async function cancel(call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, (app) => {
     const caller = callerOf(cli)
-    const { brief, handoff } = drop(app, call.words[1]!, caller)
+    const { brief, handoff } = cancelNamed(app, call.words[1]!, caller)
     if (call.json) {
       const told = { handoff: handoff ? viewHandoff(handoff) : null, brief: brief ? viewBrief(brief) : null }
       cli.print(JSON.stringify(told))
@@ -234,27 +202,6 @@ export async function cancel(call: Call, cli: Cli): Promise<number> {
     }
     return EXIT.done
   })
-}
-
-function drop(app: App, name: string, caller: Caller): { brief: BriefRecord | null; handoff: HandoffRecord | null } {
-  const named = findBriefNamed(app, name)
-  if (named) return cancelBrief(app, caller, named)
-  const { handoffId } = handoffUnderWay(app, known(app, name), name)
-  const handoff = dropHandoff(app.engine.deps, { handoffId, caller })
-  return { handoff, brief: handoff.briefId === null ? null : app.store.brief(handoff.briefId) }
-}
-
-function known(app: App, name: string): string {
-  try {
-    return seatByName(app, name)
-  } catch (error) {
-    if (!(error instanceof BatonError) || error.exit !== EXIT.notFound) throw error
-    throw new BatonError(
-      `There is no brief, seat or session "${name}".`,
-      'baton handoffs list --all shows the briefs and what is under way.',
-      EXIT.notFound,
-    )
-  }
 }
 
 export async function edit(call: Call, cli: Cli): Promise<number> {
@@ -311,7 +258,7 @@ function keep(app: App, call: Call, cli: Cli, old: BriefRecord, before: string, 
 /** A brief without a model, of a session that runs or ran. */
 export async function write(call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, (app) => {
-    const record = sessionMeant(app, cli, call.value('session')) ?? newestHere(app, cli)
+    const record = sessionMeant(app, cli.env, call.value('session')) ?? newestHere(app, cli.cwd)
     const { sessionId } = record
     const brief = writeNow(app.engine.deps, { sessionId, caller: callerOf(cli), read: factsOf(app, record) })
     if (call.json) cli.print(JSON.stringify(viewBrief(brief)))
@@ -331,7 +278,7 @@ export async function write(call: Call, cli: Cli): Promise<number> {
 export async function use(call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, (app) => {
     const { briefId } = briefNamed(app, call.words[1]!)
-    const target = sessionMeant(app, cli, call.value('session')) ?? newestRunning(app, cli)
+    const target = sessionMeant(app, cli.env, call.value('session')) ?? newestRunning(app, cli.cwd)
     const { sessionId } = target
     const brief = takeUp(app.engine.deps, { briefId, sessionId, caller: callerOf(cli) })
     const next = 'The agent has it with its next request; until then it is not used.'
@@ -344,14 +291,4 @@ export async function use(call: Call, cli: Cli): Promise<number> {
       )
     return EXIT.done
   })
-}
-
-function newestRunning(app: App, cli: Cli): SessionRecord {
-  const record = newestHere(app, cli, (one) => app.view(one).state !== 'ended')
-  if (record) return record
-  throw new BatonError(
-    'No session runs in this folder.',
-    'Start one here, or name one: baton handoffs use <brief> --session ID.',
-    EXIT.refused,
-  )
 }

@@ -1,14 +1,11 @@
 import { resolve } from 'node:path'
 import { callingSession, SESSION_VARIABLES } from '../../agents/clients.js'
-import { bodyOf, factsOf } from '../../app/briefs.js'
+import { bodyOf, factsOf, handoffOutlook } from '../../app/briefs.js'
 import { withOpenApp } from '../../app/open-app.js'
-import { sessionNamed } from '../../app/sessions.js'
+import { sessionMeant } from '../../app/sessions.js'
 import { acceptFile } from '../../briefs/read-brief.js'
-import type { SessionRecord } from '../../contract/records/session.js'
 import type { Caller } from '../../engine/handoff/authorize-caller.js'
 import { type Offered, offerBrief } from '../../engine/handoff/handoff-calls.js'
-import { isThere } from '../../engine/handoff/leave-session.js'
-import { isPrompt } from '../../engine/messages/wake-idle-session.js'
 import type { App } from '../../engine/open-engine.js'
 import { viewCoverage } from '../../engine/views/brief-view.js'
 import { BatonError, EXIT, type ExitCode } from '../../lib/errors.js'
@@ -153,7 +150,7 @@ export const handoffCommand: Command = {
 
 async function runHandoff(call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, (app) => {
-    const target = sessionMeant(app, cli, call.value('session'))
+    const target = sessionMeant(app, cli.env, call.value('session'))
     if (target === null)
       throw wrong(
         handoffCommand,
@@ -185,14 +182,9 @@ function view({ brief, handoff }: Offered) {
   }
 }
 
-/** What happens to the handoff of a brief that was just given or changed. */
+/** Describes what happens to the handoff of a brief that was just given or changed. */
 export function whatNext(app: App, cli: Cli, { handoff }: Pick<Offered, 'handoff'>): string {
-  const session = app.store.session(handoff.sessionId)!
-  const agent = app.engine.deps.agents[session.agent]!
-  const own = callerOf(cli) === session.sessionId
-  const open = app.store.openMessages(session.seatId)
-  const woken = open.some((message) => message.category === 'handoff' && message.status === 'sent' && isPrompt(message))
-  return nextText({ handoff, session, there: isThere({ agent, record: session }), own, woken })
+  return nextText(handoffOutlook(app, handoff, callerOf(cli)))
 }
 
 function lines(app: App, cli: Cli, { brief }: Offered, next: string): string[] {
@@ -217,20 +209,6 @@ function lines(app: App, cli: Cli, { brief }: Offered, next: string): string[] {
 
 /** The session this command runs in; null: a person's own terminal. */
 export const callerOf = ({ env }: Cli): Caller => callingSession(env) ?? null
-
-/** The session that is named, else the one this command runs in; null: neither. */
-export function sessionMeant(app: App, cli: Cli, named: string | null): SessionRecord | null {
-  if (named !== null) return sessionNamed(app, named)
-  const own = callerOf(cli)
-  if (own === null) return null
-  const record = app.store.session(own)
-  if (record) return record
-  throw new BatonError(
-    `Baton has not heard of this session yet (${own.slice(0, 8)}).`,
-    'baton doctor tells whether its hooks are installed.',
-    EXIT.notFound,
-  )
-}
 
 const EXITS: Record<'missing' | 'empty' | 'binary' | 'too-large' | 'not-a-file' | 'unreadable', ExitCode> = {
   missing: EXIT.notFound,

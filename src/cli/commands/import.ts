@@ -1,8 +1,13 @@
-import { existsSync, statSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { readers } from '../../agents/readers.js'
-import { type Imported, importTranscripts } from '../../app/archives.js'
-import { judgeStored, type Standing } from '../../engine/compaction/stored-transcripts.js'
+import { existsSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import {
+  hasStoredTranscripts,
+  type Imported,
+  importOffer,
+  importStored,
+  importTranscripts,
+  type LeftOut,
+} from '../../app/import-transcripts.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
 import { replaceControls, shortenHome } from '../../lib/shown-text.js'
 import type { Call, Cli, Command } from '../command.js'
@@ -40,31 +45,17 @@ async function run(call: Call, cli: Cli): Promise<number> {
     call,
     cli,
     async (opened) => {
-      const { deps } = opened.app.engine
-      const judged = judgeStored(deps, cli.env, from)
-      const wanted = judged.filter(
-        ({ standing }) => standing === 'unarchived' || (standing === 'headless' && call.flag('headless')),
-      )
-      const count = (standing: Standing): number =>
-        judged.filter((one) => one.standing === standing && !wanted.includes(one)).length
-      const leftOut = {
-        archived: count('archived'),
-        open: count('open'),
-        headless: count('headless'),
-        off: count('off'),
-        forgotten: count('forgotten'),
-        expired: count('expired'),
-      }
-      const bytes = wanted.reduce((sum, one) => sum + one.bytes, 0)
       const dry = call.flag('dry-run')
-      const done: Imported = dry
-        ? { imported: 0, bytes: 0, storedBytes: 0, failed: [], left: wanted.length }
-        : await importTranscripts(opened, wanted)
+      const { found, bytes, leftOut, done } = await importStored(opened, cli.env, {
+        from,
+        headless: call.flag('headless'),
+        dryRun: dry,
+      })
       if (call.json)
         cli.print(
           JSON.stringify({
             dry_run: dry,
-            found: wanted.length,
+            found,
             imported: done.imported,
             bytes: dry ? bytes : done.bytes,
             stored_bytes: done.storedBytes,
@@ -75,10 +66,7 @@ async function run(call: Call, cli: Cli): Promise<number> {
         )
       else
         cli.print(
-          [
-            ...(wanted.length === 0 ? [nothingText(leftOut)] : report(wanted.length, bytes, done, dry)),
-            ...leftOutLines(leftOut),
-          ]
+          [...(found === 0 ? [nothingText(leftOut)] : report(found, bytes, done, dry)), ...leftOutLines(leftOut)]
             .flatMap(wrapped(cli))
             .join('\n'),
         )
@@ -103,8 +91,6 @@ function report(found: number, bytes: number, done: Imported, dry = false): stri
   if (done.left === 0) return [stored]
   return [stored, `Stopped before the other ${done.left}; baton import continues with them.`]
 }
-
-type LeftOut = Record<Exclude<Standing, 'unarchived'>, number>
 
 /** Claims that everything is archived only where nothing else was left out. */
 function nothingText({ archived, ...others }: LeftOut): string {
@@ -145,24 +131,21 @@ export async function offerImport(
   ask: ((question: string) => Promise<boolean>) | null,
 ): Promise<void> {
   // Without a transcript there is no reason to make a store.
-  if (Object.values(readers).every((reader) => reader.storedTranscripts(cli.env, null).length === 0)) return
+  if (!hasStoredTranscripts(cli.env)) return
   await inArchives(
     call,
     cli,
     async (opened) => {
-      const { deps } = opened.app.engine
-      const asked = join(opened.app.home.root, 'run', 'import-asked')
-      if (existsSync(asked)) return
-      const found = judgeStored(deps, cli.env).filter(({ standing }) => standing === 'unarchived')
-      if (found.length === 0) return
-      const bytes = found.reduce((sum, one) => sum + one.bytes, 0)
+      const offer = importOffer(opened, cli.env)
+      if (offer === null) return
+      const { found, bytes } = offer
       const what = `${transcripts(found.length)} of earlier sessions (${bytesText(bytes)})`
       if (ask === null) {
         const line = `${what} can be archived before the client deletes them: baton import.`
         cli.print(wrap(line, cli.screen.columns, 0).join('\n'))
         return
       }
-      writeFileSync(asked, '', { mode: 0o600 })
+      offer.remember()
       if (!(await ask(`Archive ${what} before the client deletes them? [y/N] `))) {
         cli.print('Not imported. baton import does it later.')
         return

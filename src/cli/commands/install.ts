@@ -1,30 +1,12 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { clientVersion } from '../../agents/client-version.js'
 import { installers } from '../../agents/installers.js'
 import { DEFAULT_AGENT } from '../../contract/agent-ids.js'
-import { install, uninstall } from '../../install/install.js'
-import {
-  AGENT_NAMES,
-  isLinked,
-  launcherFor,
-  modHere,
-  passingPlace,
-  purgeData,
-  refuseWhileRunning,
-  storedJobs,
-} from '../../install/installation.js'
-import { missingFolders, rememberFolders } from '../../install/made-folders.js'
-import { prepareHome } from '../../install/prepare-home.js'
+import { AGENT_NAMES, installHere, uninstallHere } from '../../install/installation.js'
 import type { Left } from '../../install/purge-home.js'
-import { dropUnit, servicePid, unitHere } from '../../install/system-unit.js'
-import { readServingUrl } from '../../lib/announced-server.js'
-import { readIfThere } from '../../lib/atomic-file.js'
-import { BatonError, EXIT, reasonOf } from '../../lib/errors.js'
+import { EXIT, reasonOf } from '../../lib/errors.js'
 import { batonHome, type Home } from '../../lib/home.js'
-import { judgeHome } from '../../lib/home-safety.js'
 import { shortenHome } from '../../lib/shown-text.js'
-import { isServerLocked } from '../../store/server-lock.js'
 import type { Call, Cli, Command } from '../command.js'
 import { wrong } from '../parse-call.js'
 import type { Paint } from '../render/screen.js'
@@ -67,41 +49,18 @@ export const installCommand: Command = {
 }
 
 async function runInstall(call: Call, cli: Cli): Promise<number> {
-  const home = batonHome(cli.env)
   const agent = call.value('agent') ?? DEFAULT_AGENT
   const scope = call.value('scope') === 'project' ? 'project' : 'user'
   const dryRun = call.flag('dry-run')
-  const unsafe = judgeHome(home)
-  if (unsafe) throw unsafe
-  const launcher = launcherFor(agent, home, cli)
-  const missing = [home.root, dirname(home.log)].flatMap(missingFolders)
-  const done = install({
-    agent,
-    home: home.root,
-    env: cli.env,
-    project: cli.cwd,
-    scope,
-    launcher,
-    mod: modHere(agent, home),
-    clientVersion: await clientVersion(cli.env),
-    allowHandoff: call.flag('allow-handoff'),
-    clock: cli.now,
-    dryRun,
-  })
-  if (!dryRun) {
-    rememberFolders(home.root, missing)
-    prepareHome(home, cli.env)
-  }
-  const passing = passingPlace(cli.program)
-  const allows = installers[agent]!.hasHandoffRule(readIfThere(done.files[0]?.path ?? '')?.toString() ?? '')
-  const notes = passing === null ? done.notes : [...done.notes, passing]
-  if (call.json) cli.print(JSON.stringify({ changed: done.changed, files: done.files, notes, dry_run: dryRun }))
+  const options = { agent, scope, dryRun, allowHandoff: call.flag('allow-handoff') } as const
+  const { changed, files, notes, allows } = await installHere(cli, options)
+  if (call.json) cli.print(JSON.stringify({ changed, files, notes, dry_run: dryRun }))
   else
     cli.print(
       wrapLines(
         installReport(
-          done.changed,
-          changeLines(done.files, cli.env.HOME, cli.screen.paint),
+          changed,
+          changeLines(files, cli.env.HOME, cli.screen.paint),
           notes,
           { scope, dryRun, allows },
           cli,
@@ -195,58 +154,18 @@ async function runUninstall(call: Call, cli: Cli): Promise<number> {
     throw wrong(uninstallCommand, '--purge and --keep-data exclude each other.', 'Give one of them, or none.')
   if (purge && scope !== null)
     throw wrong(uninstallCommand, '--purge removes what every scope uses.', 'Leave --scope out.')
-  const unsafe = judgeHome(home)
-  if (unsafe) throw unsafe
-  const jobs = purge ? storedJobs(home) : []
-  if (purge) refuseWhileRunning(jobs)
-  const unit = unitHere(cli)
-  if (purge) await refuseWhileUserServes(cli, home, unit)
-  const service = unit === null ? NOTHING : purge ? await withoutUnit(cli, unit, dryRun) : unitNote(unit, cli)
-  // The service's server is stopped by now, unless the system failed to.
-  if (purge && unit !== null && !dryRun) refuseWhileServing(home)
-  const changes = uninstall({
-    home: home.root,
-    env: cli.env,
-    project: cli.cwd,
+  const { left, linked, installed, ...done } = await uninstallHere(cli, {
+    purge,
     dryRun,
-    ...(scope === null ? {} : { scope: scope as 'user' | 'project' }),
+    scope: scope as 'user' | 'project' | null,
   })
-  const hadData = purge && existsSync(home.root)
-  const linked = isLinked(home)
-  const left = purge ? purgeData(home, jobs, dryRun) : []
-  const done = {
-    changed: changes.changed || hadData || service.files.length > 0,
-    files: [...changes.files, ...service.files],
-    notes: [...changes.notes, ...service.notes],
-  }
   if (call.json)
     cli.print(JSON.stringify({ ...done, purged: purge && !dryRun, ...(purge ? { left } : {}), dry_run: dryRun }))
   else {
-    const lines = uninstallReport({ ...done, installed: changes.changed, left, linked }, purge, dryRun, home, cli)
+    const lines = uninstallReport({ ...done, installed, left, linked }, purge, dryRun, home, cli)
     cli.print(wrapLines(lines, cli.screen.columns).join('\n'))
   }
   return EXIT.done
-}
-
-interface Service {
-  files: { path: string; action: 'removed'; backup: null }[]
-  notes: string[]
-}
-
-const NOTHING: Service = { files: [], notes: [] }
-
-function unitNote(unit: string, cli: Cli): Service {
-  const path = shortenHome(unit, cli.env.HOME)
-  return {
-    files: [],
-    notes: [`The server still starts whenever you log in (${path}): baton serve remove takes that back.`],
-  }
-}
-
-async function withoutUnit(cli: Cli, unit: string, dryRun: boolean): Promise<Service> {
-  const failed = dryRun ? null : await dropUnit(cli)
-  const note = failed && `${unit} is removed, but the system was not told (${failed.command}: ${failed.reason}).`
-  return { files: [{ path: unit, action: 'removed', backup: null }], notes: note ? [note] : [] }
 }
 
 function uninstallReport(
@@ -289,25 +208,6 @@ function uninstallReport(
     ...data,
     ...left,
   ]
-}
-
-/**
- * Refuses while a server runs that is not the one of the installed service, which a purge stops by
- * itself. Called before anything is changed.
- */
-async function refuseWhileUserServes(cli: Cli, home: Home, unit: string | null): Promise<void> {
-  const pid = unit === null ? null : await servicePid(cli)
-  if (pid === null || readServingUrl(home.server)?.pid !== pid) refuseWhileServing(home)
-}
-
-function refuseWhileServing(home: Home): void {
-  if (!isServerLocked(home.server)) return
-  const serving = readServingUrl(home.server)
-  throw new BatonError(
-    `A Baton server still uses this home${serving ? ` (process ${serving.pid}, ${serving.url})` : ''}.`,
-    'End it first, then run the command again.',
-    EXIT.refused,
-  )
 }
 
 interface Change {

@@ -1,14 +1,12 @@
-import { callingSession } from '../../agents/clients.js'
-import { sendText, typeMessages } from '../../app/messages.js'
+import { callingSender, messageIdNamed, refuseUnlessRunning, sendText, typeMessages } from '../../app/messages.js'
 import { withOpenApp } from '../../app/open-app.js'
 import { seatByName } from '../../app/sessions.js'
 import type { Mode } from '../../contract/level.js'
 import type { Message } from '../../contract/records/message.js'
-import { sitting } from '../../engine/messages/bring-messages.js'
 import { takeMessageBack } from '../../engine/messages/send-message.js'
 import type { App } from '../../engine/open-engine.js'
 import { waitReasons, wordsOf } from '../../engine/views/message-view.js'
-import { BatonError, EXIT } from '../../lib/errors.js'
+import { EXIT } from '../../lib/errors.js'
 import { nearestName } from '../../lib/nearest-name.js'
 import { replaceControls } from '../../lib/shown-text.js'
 import type { Call, Cli, Command } from '../command.js'
@@ -54,8 +52,8 @@ async function runSend(call: Call, cli: Cli): Promise<number> {
   if (named !== null) checkName(named)
   return withOpenApp(cli, async (app) => {
     const seatId = seatByName(app, to)
-    if (call.flag('now')) checkRunning(app, seatId, to)
-    const sender = named ?? callerOf(app, cli)
+    if (call.flag('now')) refuseUnlessRunning(app, seatId, to)
+    const sender = named ?? callingSender(app, cli.env)
     const mode = (call.value('mode') ?? 'sequential') as Mode
     const sent = sendText(app, { seatId, sender, mode, text })
     const { message_id } = sent
@@ -82,25 +80,6 @@ function checkName(name: string): void {
       `Give one line of at most ${LONGEST_NAME} characters.`,
     )
   if (/^baton$/i.test(name)) throw wrong(sendCommand, '--from cannot be "baton": that is Baton itself.')
-}
-
-function checkRunning(app: App, seatId: string, name: string): void {
-  const record = sitting(app.engine.deps, seatId)
-  const agent = app.engine.deps.agents[record?.agent ?? '']
-  if (record?.process && agent?.alive(record.process)) return
-  throw new BatonError(
-    `Nobody is known to sit in "${replaceControls(name)}".`,
-    'Without --now the message waits until somebody does. baton status --live lists who is there.',
-    EXIT.refused,
-  )
-}
-
-/** The seat of the session this command is run by; else it is a person. */
-function callerOf(app: App, cli: Cli): string {
-  const session = callingSession(cli.env)
-  const record = session ? app.store.session(session) : null
-  if (record === null) return 'user'
-  return app.store.seat(record.seatId)?.name ?? record.seatId
 }
 
 export const messagesCommand: Command = {
@@ -157,27 +136,11 @@ function cancel(action: string, id: string | undefined, call: Call, cli: Cli): P
   }
   if (id === undefined) throw wrong(messagesCommand, 'baton messages cancel needs the id of a message.')
   return withOpenApp(cli, (app) => {
-    const message = takeMessageBack(app.engine.deps, messageNamed(app, id))
+    const message = takeMessageBack(app.engine.deps, messageIdNamed(app, id))
     if (call.json) cli.print(JSON.stringify({ message_id: message.message_id, status: message.status }))
     else cli.print(`${message.message_id} is cancelled.`)
     return EXIT.done
   })
-}
-
-/** The id that `written` is, or is the beginning of. An unknown one is returned as it is written. */
-function messageNamed({ store }: App, written: string): string {
-  if (store.message(written) !== null) return written
-  const beginning = written.startsWith('msg_') ? written : `msg_${written}`
-  const found = store.messages({ limit: Number.MAX_SAFE_INTEGER }).filter((m) => m.message_id.startsWith(beginning))
-  if (beginning === 'msg_' || found.length === 0) return written
-  const open = found.filter(({ status }) => status === 'queued' || status === 'sent')
-  const [one, ...others] = open.length > 0 ? open : found
-  if (others.length === 0) return one!.message_id
-  throw new BatonError(
-    `${others.length + 1} messages begin with "${replaceControls(written)}".`,
-    'Give more of the id; baton messages shows it.',
-    EXIT.usage,
-  )
 }
 
 /** Rows of the table. Where it has no room for the reason, each reason is on a line of its own. */

@@ -1,81 +1,37 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { callingSession } from '../../agents/clients.js'
-import { runtimes } from '../../agents/runtimes.js'
 import { settleOrder, startRunner } from '../../app/jobs.js'
 import { withOpenApp } from '../../app/open-app.js'
-import { jobsOf } from '../../app/open-jobs.js'
-import { openRuntime } from '../../app/open-runtime.js'
-import { sessionNamed } from '../../app/sessions.js'
-import { loadConfig } from '../../config/load-config.js'
+import { createJob, deniedEdits, IN_RUNNER, runJobsHere } from '../../app/run-jobs.js'
 import type { JobFlags } from '../../config/resolve-agent.js'
-import { accept } from '../../config/trust.js'
 import type { Event } from '../../contract/records/event.js'
 import type { JobBudgets, JobRecord, JobSpec, RuntimeName } from '../../contract/records/job.js'
-import type { Runtime } from '../../contract/runtime.js'
 import type { App } from '../../engine/open-engine.js'
-import type { JobDependencies } from '../../jobs/dependencies.js'
-import { whyNotUsable } from '../../jobs/first-session.js'
-import { newJob } from '../../jobs/new-job.js'
-import { runJob } from '../../jobs/run-job.js'
 import { wantStop } from '../../jobs/stop-job.js'
 import { viewJob } from '../../jobs/view-job.js'
-import { BatonError, EXIT, reasonOf } from '../../lib/errors.js'
-import { processInfo } from '../../lib/process-info.js'
-import { terminalOf } from '../../lib/terminal-of.js'
+import { EXIT, reasonOf } from '../../lib/errors.js'
 import type { Call, Cli, Command } from '../command.js'
 import { wrong } from '../parse-call.js'
 import { type Display, displayOn, endLines } from '../render/job-page.js'
 import { readInput } from '../terminal.js'
-import { trustBeforeRun } from './trust.js'
+import { offerTrust } from './trust.js'
 
 const FIRST_BYTE_MS = 30_000
 const WHOLE_MS = 60_000
 
 export async function run(call: Call, cli: Cli, command: Command): Promise<number> {
   const order = { folder: cli.cwd, agentName: call.words[0] ?? null, flags: await flagsOf(call, cli, command) }
-  await trustBeforeRun(call, cli)
+  await offerTrust(call, cli)
   const settled = await settleOrder(order, cli)
   warnOfDenials(settled, cli)
   return withOpenApp(
     cli,
     async (app) => {
-      const at = app.now().toISOString()
-      const spec = onSession(app, settled)
-      // Ours from the first moment: a server that starts just then leaves it alone.
-      const runner = call.flag('detach') ? null : ownIdentity()
-      const { jobId } = newJob(app.store, { spec, parentSeatId: callerOf(app, cli), runner }, at, app.newId)
+      const { jobId } = createJob(app, cli.env, settled, { runsHere: !call.flag('detach') })
       return call.flag('detach') ? tellDetached(app, cli, call, [jobId]) : runHere(app, cli, call, [jobId])
     },
     IN_RUNNER,
   )
-}
-
-/** Replaces the name of a session by its whole id. Throws where the job cannot run on that session. */
-function onSession(app: App, spec: JobSpec): JobSpec {
-  const named = spec.session?.resume
-  if (!named) return spec
-  const { sessionId } = sessionNamed(app, named)
-  const why = whyNotUsable(app.store, sessionId, spec, spec.folder)
-  if (why !== null) throw why
-  return { ...spec, session: { ...spec.session!, resume: sessionId } }
-}
-
-function ownIdentity(): JobRecord['runner'] {
-  const { pid, startedAt } = processInfo(process.pid)!
-  return { pid, startedAt }
-}
-
-/** The seat this is run in: that of the session whose command it is, else the one the environment names; null: a person's own. */
-function callerOf({ store }: App, { env }: Cli): string | null {
-  const caller = callingSession(env)
-  const session = caller ? store.session(caller) : null
-  if (session !== null) return session.seatId
-  for (const name of [env.BATON_SEAT, env.BATON_PARENT_SEAT]) {
-    const seat = name ? (store.seatByName(name) ?? store.seat(name)) : null
-    if (seat) return seat.seatId
-  }
-  return null
 }
 
 async function flagsOf(call: Call, cli: Cli, command: Command): Promise<JobFlags> {
@@ -145,55 +101,13 @@ async function promptOf(call: Call, cli: Cli, command: Command): Promise<string 
   }
 }
 
-/** How the house of a process that runs jobs is opened: it lives long, and others write beside it. */
-export const IN_RUNNER = { configMs: 1_000, busyMs: 30_000, keeps: true } as const
-
-/** What jobs need, in this process. */
-export function partsHere(
-  app: App,
-  cli: Pick<Cli, 'env'>,
-  folder: string,
-  tell: (events: readonly Event[]) => void = () => {},
-  showLine: JobDependencies['showLine'] = undefined,
-): JobDependencies {
-  const { limits } = loadConfig({ home: app.home, project: folder, env: cli.env }).config
-  const opened = new Map<string, Promise<Runtime>>()
-  return jobsOf(app, {
-    env: cli.env,
-    limits: { jobs: limits.jobs ?? 4, perAgent: limits.jobs_per_agent },
-    runtime(name: RuntimeName, at: string, agent: string) {
-      const key = `${agent} ${name} ${at}`
-      const found = opened.get(key) ?? openRuntime(agent, name, at, cli, app.log)
-      opened.set(key, found)
-      return found
-    },
-    trustWorktree: (from, worktree) => carryTrust(app, cli, from, worktree),
-    ...(showLine ? { showLine } : {}),
-    terminal: terminalOf(process.pid),
-    tell,
-  })
-}
-
-/**
- * Accepts the project's file in a worktree if it has the very bytes that the user accepted in the
- * project.
- */
-function carryTrust({ home, now }: App, { env }: Pick<Cli, 'env'>, from: string, worktree: string): void {
-  const fileIn = (project: string) => loadConfig({ home, project, env }).project
-  const [original, copy] = [fileIn(from), fileIn(worktree)]
-  if (!original?.trusted || copy?.reason !== 'not accepted yet') return
-  const { folder, sha256 } = copy
-  if (folder !== null && sha256 !== null && sha256 === original.sha256) accept(home.trust, { folder, sha256 }, now())
-}
-
 /** Says before a job starts that its permission mode will deny edits, and which option allows them. */
 export function warnOfDenials(spec: JobSpec, cli: Pick<Cli, 'env' | 'note'>): void {
-  const { env } = cli
-  const warning = runtimes[spec.agent]?.deniedEdits(spec, { ...env, ...spec.env })
+  const warning = deniedEdits(spec, cli.env)
   if (warning) cli.note(warning)
 }
 
-/** Runs jobs to their end in this process, shows how they come along, and returns the exit code for all of them. */
+/** Runs jobs to their end in this process, shows their progress, and returns the exit code for all of them. */
 export async function runHere(app: App, cli: Cli, call: Call, jobIds: readonly string[]): Promise<number> {
   const display = displayOn(
     cli,
@@ -203,35 +117,20 @@ export async function runHere(app: App, cli: Cli, call: Call, jobIds: readonly s
   const tell = (events: readonly Event[]): void => {
     for (const event of events) if (event.job_id !== null && jobIds.includes(event.job_id)) display.take(event)
   }
-  const deaf = app.engine.listen(tell)
-  const calm = stopOnSignals(app, jobIds, display)
+  const unsubscribe = app.engine.listen(tell)
+  const restoreSignals = stopOnSignals(app, jobIds, display)
   try {
-    // One that cannot go on is no reason to end the others, and none of them may outlive the house.
-    const all = await Promise.allSettled(
-      jobIds.map(async (jobId) => {
-        const deps = partsHere(app, cli, app.store.job(jobId)!.spec.folder, tell, display.line)
-        return runJob(deps, jobId).catch((error: unknown) => refused(error, jobId, display, jobIds.length))
-      }),
-    )
-    const broken = all.find((one) => one.status === 'rejected')
-    if (broken) throw broken.reason
-    const ended = all.map((one) => (one as PromiseFulfilledResult<JobRecord | null>).value)
+    const refused = (jobId: string, reason: string): void => display.note(`${jobId}: ${reason}`)
+    const ended = await runJobsHere(app, cli.env, jobIds, { tell, showLine: display.line, refused })
     display.end()
     const jobs = ended.filter((job) => job !== null)
     for (const job of jobs) tellEnd(app, cli, call, job)
     return Math.max(jobs.length < ended.length ? EXIT.refused : 0, ...jobs.map(exitOf))
   } finally {
     display.end()
-    calm()
-    deaf()
+    restoreSignals()
+    unsubscribe()
   }
-}
-
-/** Of several jobs, one that somebody else took meanwhile is no reason to end the others. */
-function refused(error: unknown, jobId: string, display: Display, count: number): null {
-  if (count === 1 || !(error instanceof BatonError)) throw error
-  display.note(`${jobId}: ${reasonOf(error)}`)
-  return null
 }
 
 function tellEnd(app: App, cli: Cli, call: Call, job: JobRecord): void {

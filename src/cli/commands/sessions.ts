@@ -3,11 +3,11 @@ import { resolve } from 'node:path'
 import { callingSession, SESSION_VARIABLES } from '../../agents/clients.js'
 import { drain } from '../../app/background-work.js'
 import { withOpenApp } from '../../app/open-app.js'
-import { projectOf, seatByName, sessionNamed, shownBy } from '../../app/sessions.js'
+import { nameSeat, projectOf, sessionNamed, shownBy } from '../../app/sessions.js'
 import type { Event } from '../../contract/records/event.js'
 import type { App } from '../../engine/open-engine.js'
 import { setEnabled } from '../../engine/signals/switches.js'
-import { BatonError, EXIT } from '../../lib/errors.js'
+import { EXIT } from '../../lib/errors.js'
 import { replaceControls, shortenHome } from '../../lib/shown-text.js'
 import type { SwitchScope } from '../../store/store.js'
 import type { Call, Cli, Command } from '../command.js'
@@ -202,20 +202,7 @@ async function runName(call: Call, cli: Cli): Promise<number> {
   const [seat, name] = call.words as [string, string]
   checkName(name)
   return withOpenApp(cli, (app) => {
-    const { store } = app
-    const seatId = seatByName(app, seat)
-    const former = store.transaction(() => {
-      const taken = store.seatByName(name)
-      if (taken && taken.seatId !== seatId)
-        throw new BatonError(
-          `Seat ${taken.seatId} is called "${name}" already.`,
-          `Choose another name, or rename that one first: baton name ${name} <other>.`,
-          EXIT.refused,
-        )
-      const record = store.seat(seatId)!
-      if (record.name !== name) store.putSeat({ ...record, name })
-      return record.name
-    })
+    const { seatId, former } = nameSeat(app, seat, name)
     if (call.json) cli.print(JSON.stringify({ seat_id: seatId, name, former_name: former }))
     else cli.print(wrap(sentence(seatId, name, former), cli.screen.columns, 2).join('\n'))
     return EXIT.done

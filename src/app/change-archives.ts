@@ -1,0 +1,133 @@
+import type { Archives } from '../archive/archive.js'
+import { partOf } from '../archive/choose-archives.js'
+import type { Pattern } from '../archive/named-secrets.js'
+import { BUILT_IN_PATTERNS, configuredPatterns, E_MAIL, redactLines } from '../archive/redact.js'
+import { restoreArchive } from '../archive/restore-archive.js'
+import { loadConfig } from '../config/load-config.js'
+import type { ArchiveRecord } from '../contract/records/archive.js'
+import { BatonError, EXIT } from '../lib/errors.js'
+import { finishAll, type Opened, waitForOther } from './archives.js'
+import { isShared } from './forget-sessions.js'
+import { sessionNamed } from './sessions.js'
+
+type Env = Record<string, string | undefined>
+
+interface TakeOutOptions {
+  /** The id of an archive, or its beginning. */
+  archive: string
+  /** The part of one subagent; null: the session's own transcript. */
+  subagent: string | null
+  to: string
+  /** True: replace a file that is there. */
+  force: boolean
+  /** Null: write the bytes as they were. */
+  redact: { emails: boolean } | null
+}
+
+/** Writes an archived transcript to a file. `removed`: how often each kind of secret was redacted. */
+export function takeOutArchive(
+  opened: Opened,
+  env: Env,
+  { archive, subagent, to, force, redact }: TakeOutOptions,
+): { record: ArchiveRecord; part: ArchiveRecord['parts'][number]; removed: Record<string, number> } {
+  const record = opened.archives.find(archive)
+  const part = partOf(record, subagent)
+  const counts = new Map<string, number>()
+  const patterns = redact ? patternsFor(opened, env, record, redact.emails) : []
+  restoreArchive(opened.archives.blocks, {
+    part,
+    to,
+    force,
+    segments: opened.archives.segments(part.streamId),
+    progress: (bytes) => opened.progress.add('unpacking:', bytes),
+    ...(redact ? { through: redactLines(patterns, counts) } : {}),
+  })
+  opened.progress.end()
+  return { record, part, removed: Object.fromEntries([...counts].sort()) }
+}
+
+/** Throws where the configuration cannot be used: a missing pattern would let a secret out. */
+function patternsFor({ app }: Opened, env: Env, record: ArchiveRecord, emails: boolean): Pattern[] {
+  const loaded = loadConfig({ home: app.home, project: record.project, env })
+  const [problem] = loaded.problems
+  if (problem)
+    throw new BatonError(
+      `The configuration is wrong, so it is not known what to redact: ${problem.key} in ${problem.file} ${problem.reason}.`,
+      problem.hint === '' ? 'baton config check tells more.' : `${problem.hint} (baton config check tells more).`,
+      EXIT.usage,
+    )
+  const file = loaded.project
+  if (file?.trusted === false && file.ignored.some(({ key }) => /(^|\.)archive$/.test(key)))
+    throw new BatonError(
+      `${file.path} is not trusted (${file.reason}), so what it says about redaction is not used.`,
+      'Look at the file, then run baton trust in its folder; or take `archive` out of it.',
+      EXIT.refused,
+    )
+  const { policy } = app.policyOf({ agent: record.agent, project: record.project, model: null, seat: null })
+  return [...configuredPatterns(policy.archive.redact), ...BUILT_IN_PATTERNS, ...(emails ? [E_MAIL] : [])]
+}
+
+/**
+ * Archives a session's transcript now. Where another process does so already it is waited for, and
+ * `waiting` is called. `retryAt`: null when nothing is tried again.
+ */
+export async function keepSession(opened: Opened, id: string, waiting: () => void) {
+  const { app, archives } = opened
+  const session = sessionNamed(app, id)
+  const { policy } = app.policyOf({
+    agent: session.agent,
+    project: session.project,
+    model: session.model,
+    seat: null,
+  })
+  if (!policy.archive.enabled)
+    throw new BatonError(
+      'Archiving is turned off here (archive.enabled).',
+      'baton config explain tells where.',
+      EXIT.refused,
+    )
+  const { sessionId, agent, project, transcriptPath } = session
+  const planned = app.store.transaction(() =>
+    app.planArchive({ sessionId, agent, project, trigger: 'request', transcript: transcriptPath }),
+  )!
+  finishAll(opened)
+  const record = await waitForOther({
+    store: app.store,
+    archiveId: planned.archiveId,
+    finish: () => void finishAll(opened),
+    tell: waiting,
+  })
+  opened.progress.end()
+  const archive = record && archives.view([record])[0]
+  if (!archive)
+    throw new BatonError(
+      `${planned.archiveId} was forgotten meanwhile.`,
+      'Keep the session again if you still want it.',
+    )
+  return { archive, retryAt: record.retryAt }
+}
+
+/** Size of the index from which removing something takes so long that users wonder. */
+const LONG_BYTES = 20_000_000
+
+/**
+ * Removes archives, also from the search index. A dry run only computes the figures; `indexFreed`
+ * is null then. `slow` is called before work that may take a minute.
+ */
+export function removeArchives(archives: Archives, records: readonly ArchiveRecord[], dry: boolean, slow: () => void) {
+  const before = archives.sizes()
+  const shown = archives.view(records)
+  if (!dry && shown.length > 0 && before.indexBytes > LONG_BYTES) slow()
+  const shared = isShared(archives, records)
+  const freed = dry ? archives.freedBytes(records) : archives.remove(records, { thorough: true }).freedBytes
+  const after = archives.sizes()
+  return {
+    archives: shown,
+    freed,
+    indexFreed: dry ? null : Math.max(0, before.indexBytes - after.indexBytes),
+    /** True when other archives of the same sessions hold the same bytes. */
+    shared,
+    left: dry ? before.archives - shown.length : after.archives,
+    leftBytes: dry ? before.bytes - freed : after.bytes,
+  }
+}

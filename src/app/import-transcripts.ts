@@ -1,0 +1,132 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import { readers } from '../agents/readers.js'
+import {
+  type JudgedTranscript,
+  judgeStored,
+  planStored,
+  type Standing,
+} from '../engine/compaction/stored-transcripts.js'
+import { finishArchives, type Opened } from './archives.js'
+
+type Env = Record<string, string | undefined>
+
+/** Number of transcripts that are not imported, by reason. */
+export type LeftOut = Record<Exclude<Standing, 'unarchived'>, number>
+
+/**
+ * Archives the transcripts that clients keep on this disk, or in the folder `from`. A dry run only
+ * counts them: `found` and `bytes` are what would be imported.
+ */
+export async function importStored(
+  opened: Opened,
+  env: Env,
+  { from, headless, dryRun }: { from: string | null; headless: boolean; dryRun: boolean },
+): Promise<{ found: number; bytes: number; leftOut: LeftOut; done: Imported }> {
+  const judged = judgeStored(opened.app.engine.deps, env, from)
+  const wanted = judged.filter(({ standing }) => standing === 'unarchived' || (standing === 'headless' && headless))
+  const count = (standing: Standing): number =>
+    judged.filter((one) => one.standing === standing && !wanted.includes(one)).length
+  const leftOut = {
+    archived: count('archived'),
+    open: count('open'),
+    headless: count('headless'),
+    off: count('off'),
+    forgotten: count('forgotten'),
+    expired: count('expired'),
+  }
+  const done: Imported = dryRun
+    ? { imported: 0, bytes: 0, storedBytes: 0, failed: [], left: wanted.length }
+    : await importTranscripts(opened, wanted)
+  return { found: wanted.length, bytes: bytesOf(wanted), leftOut, done }
+}
+
+const bytesOf = (transcripts: readonly JudgedTranscript[]): number =>
+  transcripts.reduce((sum, { bytes }) => sum + bytes, 0)
+
+export function hasStoredTranscripts(env: Env): boolean {
+  return Object.values(readers).some((reader) => reader.storedTranscripts(env, null).length > 0)
+}
+
+/**
+ * Returns the transcripts of before Baton was installed that can be offered for import; null when
+ * there are none or the user was asked before. `remember` stores that the user was asked.
+ */
+export function importOffer(
+  { app }: Opened,
+  env: Env,
+): { found: JudgedTranscript[]; bytes: number; remember(): void } | null {
+  const asked = join(app.home.root, 'run', 'import-asked')
+  if (existsSync(asked)) return null
+  const found = judgeStored(app.engine.deps, env).filter(({ standing }) => standing === 'unarchived')
+  if (found.length === 0) return null
+  return { found, bytes: bytesOf(found), remember: () => writeFileSync(asked, '', { mode: 0o600 }) }
+}
+
+export interface Imported {
+  /** Number of transcripts that are archived now, and their bytes. */
+  imported: number
+  bytes: number
+  /** Bytes on the disk. */
+  storedBytes: number
+  /** Transcripts that could not be archived. */
+  failed: { path: string; reason: string }[]
+  /** Transcripts that were not reached before the user stopped it. */
+  left: number
+}
+
+/**
+ * Archives transcripts one after the other. Between two of them nothing is half done, so that it
+ * can be stopped there: another call continues with the rest.
+ */
+export async function importTranscripts(
+  { app, archives, progress }: Opened,
+  transcripts: readonly JudgedTranscript[],
+): Promise<Imported> {
+  const total: Imported = { imported: 0, bytes: 0, storedBytes: 0, failed: [], left: 0 }
+  const stop = stopOnSignals()
+  const before = archives.sizes().bytes
+  try {
+    for (const [at, transcript] of transcripts.entries()) {
+      // Copying blocks the process: a signal that came meanwhile arrives here.
+      await setImmediate()
+      if (stop.isAsked()) {
+        total.left = transcripts.length - at
+        break
+      }
+      const { path, bytes, sessionId } = transcript
+      if (!planStored(app.engine.deps, transcript)) continue
+      finishArchives(app, archives, {
+        sessionId,
+        progress: (what, done) => progress.add(what === 'keep' ? 'importing transcripts:' : 'indexing them:', done),
+      })
+      const newest = app.store.archives({ sessionId }).at(-1)
+      if (newest?.status === 'kept') {
+        total.imported++
+        total.bytes += bytes
+      } else total.failed.push({ path, reason: newest?.reason ?? 'another process archives it now' })
+    }
+  } finally {
+    stop.release()
+    progress.end()
+  }
+  total.storedBytes = Math.max(0, archives.sizes().bytes - before)
+  return total
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+function stopOnSignals(): { isAsked(): boolean; release(): void } {
+  let asked = false
+  const release = (): void => {
+    for (const signal of SIGNALS) process.off(signal, ask)
+  }
+  // The second signal ends the process at once, as people expect of Ctrl-C.
+  const ask = (): void => {
+    asked = true
+    release()
+  }
+  for (const signal of SIGNALS) process.on(signal, ask)
+  return { isAsked: () => asked, release }
+}

@@ -1,0 +1,196 @@
+import { callingSession } from '../agents/clients.js'
+import { runtimes } from '../agents/runtimes.js'
+import { loadConfig } from '../config/load-config.js'
+import type { Event } from '../contract/records/event.js'
+import type { JobBudgets, JobRecord, JobSpec, RuntimeName } from '../contract/records/job.js'
+import type { Runtime } from '../contract/runtime.js'
+import type { App } from '../engine/open-engine.js'
+import { whyNotTaken } from '../jobs/claim.js'
+import type { JobDependencies } from '../jobs/dependencies.js'
+import { jobNamed, lostJobs } from '../jobs/find-job.js'
+import { whyNotUsable } from '../jobs/first-session.js'
+import { newJob } from '../jobs/new-job.js'
+import { runJob, sayEnd } from '../jobs/run-job.js'
+import { cancelJob, pauseJob, settleUnwanted } from '../jobs/stop-job.js'
+import { BatonError, reasonOf } from '../lib/errors.js'
+import { isAlive, processInfo } from '../lib/process-info.js'
+import { terminalOf } from '../lib/terminal-of.js'
+import { jobsOf } from './open-jobs.js'
+import { openRuntime } from './open-runtime.js'
+import { sessionNamed } from './sessions.js'
+import { carryTrust } from './trust-project.js'
+
+type Env = Record<string, string | undefined>
+
+/** How a process that runs jobs opens the app: it lives long, and others write beside it. */
+export const IN_RUNNER = { configMs: 1_000, busyMs: 30_000, keeps: true } as const
+
+/**
+ * Stores a job of a settled order. With `runsHere` this process is its runner from the first
+ * moment, so that a server that starts just then leaves it alone.
+ */
+export function createJob(app: App, env: Env, settled: JobSpec, { runsHere }: { runsHere: boolean }): JobRecord {
+  const at = app.now().toISOString()
+  const spec = onSession(app, settled)
+  const { pid, startedAt } = processInfo(process.pid)!
+  const runner = runsHere ? { pid, startedAt } : null
+  return newJob(app.store, { spec, parentSeatId: callingSeat(app, env), runner }, at, app.newId)
+}
+
+/** Replaces the name of a session by its whole id. Throws where the job cannot run on that session. */
+function onSession(app: App, spec: JobSpec): JobSpec {
+  const named = spec.session?.resume
+  if (!named) return spec
+  const { sessionId } = sessionNamed(app, named)
+  const why = whyNotUsable(app.store, sessionId, spec, spec.folder)
+  if (why !== null) throw why
+  return { ...spec, session: { ...spec.session!, resume: sessionId } }
+}
+
+/** Returns the caller's seat: that of its session, else the one the environment names; null for the user. */
+function callingSeat({ store }: App, env: Env): string | null {
+  const caller = callingSession(env)
+  const session = caller ? store.session(caller) : null
+  if (session !== null) return session.seatId
+  for (const name of [env.BATON_SEAT, env.BATON_PARENT_SEAT]) {
+    const seat = name ? (store.seatByName(name) ?? store.seat(name)) : null
+    if (seat) return seat.seatId
+  }
+  return null
+}
+
+/** Receivers of what a running job prints and does. */
+export interface JobListeners {
+  tell(events: readonly Event[]): void
+  showLine?: JobDependencies['showLine']
+}
+
+/** Dependencies of jobs that run in this process. */
+function dependenciesHere(
+  app: App,
+  env: Env,
+  folder: string,
+  { tell, showLine }: JobListeners = { tell() {} },
+): JobDependencies {
+  const { limits } = loadConfig({ home: app.home, project: folder, env }).config
+  const opened = new Map<string, Promise<Runtime>>()
+  return jobsOf(app, {
+    env,
+    limits: { jobs: limits.jobs ?? 4, perAgent: limits.jobs_per_agent },
+    runtime(name: RuntimeName, at: string, agent: string) {
+      const key = `${agent} ${name} ${at}`
+      const found = opened.get(key) ?? openRuntime(agent, name, at, { env }, app.log)
+      opened.set(key, found)
+      return found
+    },
+    trustWorktree: (from, worktree) => carryTrust(app.home, { env, now: app.now }, from, worktree),
+    ...(showLine ? { showLine } : {}),
+    terminal: terminalOf(process.pid),
+    tell,
+  })
+}
+
+/** Returns a warning when the permission mode of a job will deny edits; null when it will not. */
+export function deniedEdits(spec: JobSpec, env: Env): string | null {
+  return runtimes[spec.agent]?.deniedEdits(spec, { ...env, ...spec.env }) ?? null
+}
+
+/**
+ * Runs jobs to their end in this process. Of several jobs one that cannot be run does not end the
+ * others: it is passed to `refused` and is null in the result. None of them outlives the call.
+ */
+export async function runJobsHere(
+  app: App,
+  env: Env,
+  jobIds: readonly string[],
+  { refused, ...listeners }: JobListeners & { refused(jobId: string, reason: string): void },
+): Promise<(JobRecord | null)[]> {
+  const all = await Promise.allSettled(
+    jobIds.map(async (jobId) => {
+      const deps = dependenciesHere(app, env, app.store.job(jobId)!.spec.folder, listeners)
+      return runJob(deps, jobId).catch((error: unknown) => {
+        if (jobIds.length === 1 || !(error instanceof BatonError)) throw error
+        refused(jobId, reasonOf(error))
+        return null
+      })
+    }),
+  )
+  const broken = all.find((one) => one.status === 'rejected')
+  if (broken) throw broken.reason
+  return all.map((one) => (one as PromiseFulfilledResult<JobRecord | null>).value)
+}
+
+/** Pauses or cancels a job, whichever process runs it. */
+export async function stopJob(app: App, env: Env, name: string, how: 'pause' | 'cancel'): Promise<JobRecord> {
+  const { jobId, spec } = jobNamed(app.store, name)
+  return (how === 'pause' ? pauseJob : cancelJob)(dependenciesHere(app, env, spec.folder), jobId)
+}
+
+/** Changes for a resumed job; null leaves a value as it is. */
+export interface ResumeChanges {
+  budgets: Partial<JobBudgets>
+  maxHandoffs: number | null
+  permissionMode: string | null
+}
+
+/**
+ * Returns the jobs to resume, with their changes stored: the one that is named, or all whose runner
+ * is gone. A job that the user paused is left until it is named. Throws where the named one cannot
+ * be run now: a process in the background could write that only to its log.
+ */
+export async function jobsToResume(
+  app: App,
+  env: Env,
+  name: string | null,
+  changes: ResumeChanges,
+  settled: (jobId: string, state: JobRecord['state']) => void,
+): Promise<JobRecord[]> {
+  if (name === null) await settleLostJobs(app, env, settled)
+  const jobs = name === null ? lostJobs(app.store).cutOff : [takeable(app, name)]
+  return jobs.map(({ jobId }) => {
+    changeJob(app, jobId, changes)
+    return app.store.job(jobId)!
+  })
+}
+
+function takeable(app: App, name: string): JobRecord {
+  const job = jobNamed(app.store, name)
+  const why = whyNotTaken(app, job.jobId)
+  if (why !== null) throw why
+  return job
+}
+
+/**
+ * Settles jobs whose runner died: those that the user had paused or cancelled get that state, and
+ * those that had ended run the hooks of their end.
+ */
+async function settleLostJobs(
+  app: App,
+  env: Env,
+  settled: (jobId: string, state: JobRecord['state']) => void,
+): Promise<void> {
+  const { unwanted, unsaid } = lostJobs(app.store)
+  const each = async (job: JobRecord, settle: (deps: JobDependencies) => Promise<void>): Promise<void> => {
+    // One that cannot be settled is no reason to leave the others.
+    await settle(dependenciesHere(app, env, job.spec.folder)).catch((error: unknown) =>
+      app.log('warn', 'a lost job could not be seen to', { job: job.jobId, reason: reasonOf(error) }),
+    )
+  }
+  for (const job of unsaid) await each(job, (deps) => sayEnd(deps, job.jobId))
+  for (const job of unwanted)
+    await each(job, async (deps) => settled(job.jobId, (await settleUnwanted(deps, job.jobId)).state))
+}
+
+function changeJob({ store }: App, jobId: string, { budgets, maxHandoffs, permissionMode }: ResumeChanges): void {
+  if (Object.keys(budgets).length === 0 && maxHandoffs === null && permissionMode === null) return
+  store.transaction(() => {
+    const job = store.job(jobId)!
+    // A job that runs is refused next, and a refused call changes nothing.
+    if (job.runner !== null && isAlive(job.runner)) return
+    const changed = {
+      ...(maxHandoffs === null ? {} : { maxHandoffs }),
+      ...(permissionMode === null ? {} : { permissionMode }),
+    }
+    store.putJob({ ...job, spec: { ...job.spec, budgets: { ...job.spec.budgets, ...budgets }, ...changed } })
+  })
+}

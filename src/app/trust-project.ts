@@ -1,0 +1,162 @@
+import { homedir, userInfo } from 'node:os'
+import { join } from 'node:path'
+import { clients } from '../agents/clients.js'
+import { findProjectFile, PROJECT_FILE } from '../config/find-project.js'
+import { type Loaded, loadConfig } from '../config/load-config.js'
+import { accept, folderOf, withdraw } from '../config/trust.js'
+import { type Demands, demandsOf } from '../config/untrusted.js'
+import type { ProjectFile } from '../contract/policy.js'
+import { realTarget } from '../lib/atomic-file.js'
+import { BatonError, EXIT } from '../lib/errors.js'
+import { batonHome, type Home } from '../lib/home.js'
+import { ancestorsOf } from '../lib/process-info.js'
+import { environmentOf } from '../lib/process-place.js'
+import { shortenHome } from '../lib/shown-text.js'
+
+type Env = Record<string, string | undefined>
+
+/** The program in which the user gives or withdraws trust. */
+interface TrustContext {
+  env: Env
+  now(): Date
+}
+
+export interface AcceptableFile extends ProjectFile {
+  folder: string
+  sha256: string
+}
+
+/** Accepts the exact bytes of a project's file. Throws where there is none, or it cannot be accepted. */
+export function trustProject(
+  { env, now }: TrustContext,
+  folder: string,
+): { file: AcceptableFile; demands: Demands; changed: boolean } {
+  refuseInAgentSession(env)
+  const home = batonHome(env)
+  const loaded = loadConfig({ home, project: folder, env })
+  if (loaded.project === null)
+    throw new BatonError(
+      `There is no ${PROJECT_FILE} for ${shortenHome(folder, env.HOME)}.`,
+      'Name the project: baton trust --project DIR.',
+      EXIT.notFound,
+    )
+  const file = checkAcceptable(loaded)
+  const changed = loaded.project.trusted === false
+  if (changed) accept(home.trust, file, now())
+  return { file, demands: demandsOf(loaded.projectValue), changed }
+}
+
+/** Withdraws the trust in a project's file; the folder may be gone while its record is not. */
+export function withdrawTrust(
+  { env }: Pick<TrustContext, 'env'>,
+  folder: string,
+): { changed: boolean; project: string; path: string } {
+  refuseInAgentSession(env)
+  const path = findProjectFile(folder, env.HOME || homedir()) ?? join(folder, PROJECT_FILE)
+  const project = folderOf(path) ?? realTarget(folder)
+  return { changed: withdraw(batonHome(env).trust, project), project, path }
+}
+
+/**
+ * Before a job: accepts an untrusted file that sets something, with `--trust` (`isAccepted`) or by
+ * the user's answer. `confirm`: null when nobody can be asked.
+ */
+export async function trustBeforeRun(
+  { env, now, cwd }: TrustContext & { cwd: string },
+  isAccepted: boolean,
+  confirm: ((file: AcceptableFile, demands: Demands) => Promise<boolean>) | null,
+): Promise<void> {
+  const home = batonHome(env)
+  const loaded = loadConfig({ home, project: cwd, env })
+  const file = loaded.project
+  // `settleOrder` refuses files with errors, and untrusted files that nobody can be asked about.
+  if (file === null || file.trusted || file.ignored.length === 0 || !loaded.ok) return
+  if (isAccepted) refuseInAgentSession(env)
+  else if (confirm === null || agentSessionAround(env) !== null) return
+  const acceptable = checkAcceptable(loaded)
+  if (!isAccepted && !(await confirm!(acceptable, demandsOf(loaded.projectValue)))) return
+  accept(home.trust, acceptable, now())
+}
+
+/**
+ * Accepts the project's file in a worktree if it has the very bytes that the user accepted in the
+ * project.
+ */
+export function carryTrust(home: Home, { env, now }: TrustContext, from: string, worktree: string): void {
+  const fileIn = (project: string) => loadConfig({ home, project, env }).project
+  const [original, copy] = [fileIn(from), fileIn(worktree)]
+  if (!original?.trusted || copy?.reason !== 'not accepted yet') return
+  const { folder, sha256 } = copy
+  if (folder !== null && sha256 !== null && sha256 === original.sha256) accept(home.trust, { folder, sha256 }, now())
+}
+
+/**
+ * Throws when this file cannot be accepted: wrong, unreadable, or another user's, who could change
+ * it at any time.
+ */
+function checkAcceptable({ project, problems }: Loaded): AcceptableFile {
+  const { path, folder, sha256, reason } = project!
+  if (reason === 'belongs to another user')
+    throw new BatonError(
+      `${path} belongs to another user and cannot be trusted.`,
+      'Make a copy that belongs to you, look at it, then run baton trust.',
+      EXIT.refused,
+    )
+  const wrong = problems.find(({ file }) => file === path)
+  if (wrong)
+    throw new BatonError(
+      `${path} has errors: ${wrong.key ? `${wrong.key}: ` : ''}${wrong.reason}.`,
+      wrong.hint || 'See baton config check.',
+      EXIT.usage,
+      { problems },
+    )
+  if (folder === null || sha256 === null)
+    throw new BatonError(`${path} cannot be read.`, 'Check the path and its permissions.', EXIT.failed)
+  return { ...project!, folder, sha256 }
+}
+
+/** An agent that could accept a file could accept what it wrote into it. */
+function refuseInAgentSession(env: Env): void {
+  const why = agentSessionAround(env)
+  if (why === null) return
+  throw new BatonError(
+    `Trust is the user's to give, and this command runs inside an agent's session (${why}).`,
+    'Run it in a terminal of your own.',
+    EXIT.refused,
+  )
+}
+
+/** Variables that a client, or Baton for what it starts, sets for the commands of an agent. */
+const SIGNS = [...Object.values(clients).flatMap(({ signs }) => signs), 'BATON_JOB_ID', 'BATON_SEAT']
+
+/**
+ * Why this process counts as run by an agent; null when it does not. An agent can unset variables
+ * for one command, so the processes above are asked too: for the environment they were started
+ * with, and whether the client's registry lists them.
+ */
+function agentSessionAround(env: Env, ancestors: readonly number[] = ancestorsOf(process.pid)): string | null {
+  const own = findSign(env)
+  if (own !== null) return `${own} is set`
+  for (const pid of ancestors) {
+    const theirs = environmentOf(pid) ?? {}
+    const sign = findSign(theirs)
+    if (sign !== null) return `process ${pid} above this one has ${sign}`
+    const environments = [env, theirs, { HOME: ownHome() }]
+    if (Object.values(clients).some((client) => client.isClient?.(pid, environments)))
+      return `process ${pid} above this one is a client`
+  }
+  return null
+}
+
+function findSign(env: Env): string | null {
+  return SIGNS.find((name) => env[name]) ?? null
+}
+
+/** As the system knows it, whatever the environment says. */
+function ownHome(): string | undefined {
+  try {
+    return userInfo().homedir
+  } catch {
+    return undefined
+  }
+}

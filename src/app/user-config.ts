@@ -1,0 +1,150 @@
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { checkText } from '../config/check-settings.js'
+import { CONFIG_TEMPLATE } from '../config/config-template.js'
+import type { ConfigProblem } from '../contract/policy.js'
+import { FileChanged, readIfThere, writeFileAtomic } from '../lib/atomic-file.js'
+import { BatonError, EXIT, reasonOf } from '../lib/errors.js'
+import { batonHome } from '../lib/home.js'
+import { replaceControls, shortenHome } from '../lib/shown-text.js'
+import { type KeyPath, parseYamlValue, setYamlValue } from '../lib/yaml-file.js'
+
+type Env = Record<string, string | undefined>
+
+/** Writes the user's configuration file with all keys commented out. Throws when there is one. */
+export function createUserConfig(env: Env): { file: string } {
+  const { config: file } = batonHome(env)
+  if (readIfThere(file) !== null) throw alreadyThere(env, file)
+  writeConfig(env, file, CONFIG_TEMPLATE, null)
+  return { file }
+}
+
+/**
+ * Sets one key of the user's file, which must be right as a whole afterwards. `written` is YAML, as
+ * in the file.
+ */
+export function setUserConfigKey(
+  env: Env,
+  key: string,
+  written: string,
+): { file: string; value: unknown; changed: boolean } {
+  const { config: file } = batonHome(env)
+  const path = keyPath(key)
+  const value = yamlValue(written)
+  const before = readIfThere(file)
+  const text = before?.toString('utf8') ?? ''
+  const broken = checkText(file, text).filter((problem) => problem.key === '' && text !== '')
+  if (broken.length > 0) throw refused(`${shortenHome(file, env.HOME)} cannot be read as it is.`, broken)
+  const after = withValue(text, path, value, key)
+  const problems = checkText(file, after)
+  if (problems.length > 0) throw refused(`${replaceControls(key)} was not set: the file would be wrong.`, problems)
+  const changed = after !== text
+  if (changed) writeConfig(env, file, after, before)
+  return { file, value, changed }
+}
+
+/**
+ * Lets the user edit a copy of their file, and replaces the file by it if the copy is right.
+ * `openEditor` returns when the editor has ended, and throws where there is none. A text that could
+ * not be used is not deleted: `keptCopy` is then called with its path.
+ */
+export function editUserConfig(
+  env: Env,
+  { openEditor, keptCopy }: { openEditor(copy: string): void; keptCopy(copy: string): void },
+): { file: string; changed: boolean } {
+  const { config: file } = batonHome(env)
+  const before = readIfThere(file)
+  const text = before?.toString('utf8') ?? CONFIG_TEMPLATE
+  const folder = mkdtempSync(join(tmpdir(), 'baton-config-'))
+  chmodSync(folder, 0o700)
+  const copy = join(folder, 'config.yaml')
+  writeFileSync(copy, text, { mode: 0o600 })
+  let isKept = false
+  try {
+    openEditor(copy)
+    const after = readFileSync(copy, 'utf8')
+    const changed = after !== text || before === null
+    const problems = changed ? checkText(file, after) : []
+    if (problems.length > 0) {
+      isKept = true
+      const stays = before === null ? 'no file was written' : 'the file was left as it was'
+      throw refused(`Your text is wrong, so ${stays}. Your text is in ${copy}.`, problems)
+    }
+    isKept = changed
+    if (changed) writeConfig(env, file, after, before)
+    isKept = false
+    return { file, changed }
+  } finally {
+    if (!isKept) rmSync(folder, { recursive: true, force: true })
+    else keptCopy(copy)
+  }
+}
+
+/** Writes the file unless another program wrote it meanwhile. `before`: null when there was none. */
+function writeConfig(env: Env, file: string, text: string, before: Buffer | null): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  try {
+    writeFileAtomic(file, text, { expect: before })
+  } catch (error) {
+    if (!(error instanceof FileChanged)) throw error
+    if (before === null) throw alreadyThere(env, file)
+    throw new BatonError(
+      `${shortenHome(file, env.HOME)} was changed by another program meanwhile.`,
+      'Nothing was written. Try again.',
+      EXIT.refused,
+    )
+  }
+}
+
+function alreadyThere(env: Env, file: string): BatonError {
+  return new BatonError(
+    `${shortenHome(file, env.HOME)} is there already, and was left as it is.`,
+    'baton config edit opens it, baton config set KEY VALUE changes one key.',
+    EXIT.refused,
+  )
+}
+
+function refused(message: string, problems: readonly ConfigProblem[]): BatonError {
+  const lines = problems.map(({ key, line, reason, hint }) => {
+    const place = key === '' ? '' : `${key}${line === undefined ? '' : ` (line ${line})`}: `
+    return replaceControls(`${place}${reason}${hint === '' ? '' : `; ${hint}`}`)
+  })
+  return new BatonError(message, lines.join('\n       '), EXIT.usage, { errors: problems })
+}
+
+/** `handoff.mode`, `levels[0].at`, `hooks["save"].command`. Throws when it is none. */
+function keyPath(key: string): KeyPath {
+  const steps = [...key.matchAll(/(?:^|\.)([\w-]+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/g)]
+  if (steps.length > 0 && steps.map(([step]) => step).join('') === key)
+    return steps.map(([, name, index, quoted]) => name ?? (index === undefined ? JSON.parse(quoted!) : Number(index)))
+  throw new BatonError(
+    `"${replaceControls(key)}" is no key.`,
+    'Write it as baton config check names keys: handoff.mode, levels[0].at, hooks["save"].command.',
+    EXIT.usage,
+  )
+}
+
+function yamlValue(written: string): unknown {
+  try {
+    return parseYamlValue(written)
+  } catch (error) {
+    throw new BatonError(
+      `The value cannot be read: ${reasonOf(error).split('\n', 1)[0]}`,
+      'Write it as in the file: 70%, false, [user, agent], {mode: ask}.',
+      EXIT.usage,
+    )
+  }
+}
+
+function withValue(text: string, path: KeyPath, value: unknown, key: string): string {
+  try {
+    return setYamlValue(text, path, value)
+  } catch (error) {
+    throw new BatonError(
+      `${replaceControls(key)} was not set: ${reasonOf(error)}.`,
+      'baton config edit opens the file.',
+      EXIT.usage,
+    )
+  }
+}
