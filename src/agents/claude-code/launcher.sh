@@ -41,7 +41,9 @@ case $BATON_HOME in
     [ -n "$unusable" ] || home=$BATON_HOME ;;
 esac
 if [ "$kind" = status-line ]; then
-  if [ -n "$key" ] && [ -f "$home/former/$key" ] && [ -O "$home/former/$key" ]; then
+  # A link may lead to a file of this user that another one wrote, as in a cloned repository.
+  if [ -n "$key" ] && [ -f "$home/former/$key" ] && [ -O "$home/former/$key" ] &&
+    [ ! -L "$home/former/$key" ] && [ -O "$home/former" ] && [ ! -L "$home/former" ]; then
     IFS= read -r -d '' former <"$home/former/$key"
   fi
   [ -z "$BATON_IN_STATUS_LINE" ] || exit 0
@@ -62,7 +64,7 @@ now=$EPOCHSECONDS
 # Connect before reading stdin, so that the server accepts meanwhile. Only a file of this user says
 # where the server is.
 connected=
-if [ "$kind" != waiter ] && [ -O "$home/run/server" ] &&
+if [ "$kind" != waiter ] && [ -O "$home/run/server" ] && [ ! -L "$home/run" ] &&
   read -r port token pid hello proof <"$home/run/server" && [ -n "$proof" ]; then
   # The server keeps a byte in this pipe, which the kernel drops when the server ends. Without it,
   # another user's program may listen on the port by now, and even connecting to that could take
@@ -127,7 +129,7 @@ id=$session.${EPOCHREALTIME:-$now.$RANDOM}.$$.$name
 avoid_server() {
   connected=
   exec 3>&-
-  printf '%s\n' "$((now + 60))" >"$home/run/slow"
+  [ -L "$home/run/slow" ] || printf '%s\n' "$((now + 60))" >"$home/run/slow"
 }
 # Nothing of the conversation is sent to a listener that does not know the proof.
 if [ -n "$connected" ]; then
@@ -196,7 +198,7 @@ if [ "$kind" = waiter ]; then
   umask 077
   [ -e "$home" ] && ! [ -O "$home" ] && exit 0
   mkdir -p "$home/waiters" || exit 0
-  [ -O "$home" ] && [ -O "$home/waiters" ] || exit 0
+  [ -O "$home" ] && [ -O "$home/waiters" ] && [ ! -L "$home/waiters" ] || exit 0
   cd "$home/waiters" || exit 0
   pipe=$CLAUDE_PID.$$
   trap 'exit 0' TERM HUP INT
@@ -217,7 +219,7 @@ if [ "$kind" = waiter ]; then
   while :; do
     for message in "$CLAUDE_CODE_SESSION_ID".*.say; do
       # Only one waiter succeeds in renaming the message.
-      if [ -f "$message" ] && [ -O "$message" ] && mv "$message" "${message%.say}.said"; then
+      if [ -f "$message" ] && [ -O "$message" ] && [ ! -L "$message" ] && mv "$message" "${message%.say}.said"; then
         cat "${message%.say}.said"
         : >"${message%.say}.said"
         exit 2
@@ -438,7 +440,9 @@ while [ $tries -lt $((160 * patience)) ]; do
 done
 
 out=$home/outbox/$session
-if [ -f "$out/$kind" ] && [ -O "$out/$kind" ] && mv "$out" "$out.taken.$$"; then
+# Links are not followed, for the same reason as those to a former status line.
+if [ -f "$out/$kind" ] && [ -O "$out/$kind" ] && [ ! -L "$out/$kind" ] && [ -O "$out" ] && [ ! -L "$out" ] &&
+  [ -O "$home/outbox" ] && [ ! -L "$home/outbox" ] && mv "$out" "$out.taken.$$"; then
   IFS= read -r -d '' answer <"$out.taken.$$/$kind"
   printf '%s\n' "$answer"
   : >"$out.taken.$$/given.$kind"

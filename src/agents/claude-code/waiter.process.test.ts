@@ -1,5 +1,14 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
@@ -97,6 +106,18 @@ test('sleeps until it is told, says it, and ends as the client wakes by', async 
   expect(saidByWaiter(live, 's-1', 'order_1')).toBeGreaterThan(Date.now() - 60_000)
   expect(unsayByWaiter(live, 's-1', 'order_1')).toBe(false)
   expect(waiterOf(live, 4711)).toBe('known')
+})
+
+test('a message that is a link to another file of this user is not said', async () => {
+  mkdirSync(folder)
+  const cloned = join(root, 'cloned')
+  writeFileSync(cloned, 'forged')
+  symlinkSync(cloned, join(folder, 's-1.order_0.say'))
+  const waiter = start()
+  await waits(waiter)
+  sayByWaiter(live, wish('order_1', 'its own'))
+  expect(await waiter.ended).toEqual({ code: 2, said: 'its own' })
+  expect(readFileSync(cloned, 'utf8')).toBe('forged')
 })
 
 test('what lies there when it begins is said at once; what was taken back, or is another session’s, is not', async () => {
