@@ -16,9 +16,15 @@ interface Announcement {
   log: Log
 }
 
+interface Announced {
+  /** Lets hooks ask the server until this time, in seconds since 1970. 0: no longer. */
+  lease(until: number): void
+  /** Takes the announcement back. `holdsLock` false: the files may be those of another server. */
+  withdraw(holdsLock: boolean): void
+}
+
 /**
- * Tells hooks and commands where the server is; the returned function takes it back, unless the
- * lock was lost meanwhile. Only the holder of the home's server lock may call it, so one server
+ * Tells hooks and commands where the server is. Only the holder of the home's server lock may call it, so one server
  * never removes the announcement of another.
  *
  * - `run/serving`: url and pid, for the message of a second server.
@@ -26,17 +32,17 @@ interface Announcement {
  * - `run/alive`: a pipe with one byte in it. The kernel drops the byte when the server's process
  *   ends, so a hook sees without connecting that the server is gone and never talks to whoever
  *   listens on its port now.
+ * - `run/lease`: until when hooks ask the server, see `keep-lease.ts`.
  */
-export function announceServer(
-  serverFile: string,
-  { url, hooks, makePipe, log }: Announcement,
-): (holdsLock: boolean) => void {
+export function announceServer(serverFile: string, { url, hooks, makePipe, log }: Announcement): Announced {
   const folder = dirname(serverFile)
-  const [serving, alive] = [servingFile(serverFile), join(folder, 'alive')]
-  rmSync(serverFile, { force: true })
+  const [serving, alive, lease] = [servingFile(serverFile), join(folder, 'alive'), join(folder, 'lease')]
+  for (const file of [serverFile, lease]) rmSync(file, { force: true })
   writeFileAtomic(serving, `${url} ${process.pid}\n`, { mode: 0o600 })
   let pipe: number | null = null
+  let leased: number | null = null
   if (hooks !== null) {
+    leased = openSync(lease, 'wx', 0o600)
     try {
       if (makePipe) pipe = openFullPipe(alive, makePipe)
     } catch (error) {
@@ -45,9 +51,16 @@ export function announceServer(
     writeFileAtomic(serverFile, announcementLine(hooks), { mode: 0o600 })
     rmSync(join(folder, 'slow'), { force: true })
   }
-  return (holdsLock) => {
-    if (holdsLock) for (const file of [serverFile, alive, serving]) rmSync(file, { force: true })
-    if (pipe !== null) closeSync(pipe)
+  return {
+    lease(until) {
+      // Always ten digits, written over the former ones: a hook never reads a part of a number.
+      if (leased !== null) writeSync(leased, `${String(until).padStart(10, '0')}\n`, 0)
+    },
+    withdraw(holdsLock) {
+      if (holdsLock) for (const file of [serverFile, alive, serving, lease]) rmSync(file, { force: true })
+      for (const descriptor of [pipe, leased]) if (descriptor !== null) closeSync(descriptor)
+      leased = null
+    },
   }
 }
 

@@ -7,6 +7,7 @@ import { lockServer, type ServerLock } from '../store/server-lock.js'
 import { announceServer } from './announce.js'
 import type { ServerInput } from './dependencies.js'
 import { type Bound, judge } from './guard.js'
+import { keepLease, type Lease, type LeaseLimits } from './keep-lease.js'
 import { serveHttp } from './serve-http.js'
 import { admit, type SignalReceiver } from './signal-door.js'
 import { takeSignals } from './signals.js'
@@ -27,6 +28,8 @@ interface ListenOptions {
   stillMs?: number
   /** How long the head of a request, or a whole signal, may take to arrive; left out: ten seconds. */
   arrivalMs?: number
+  /** When hooks may ask the server; left out: see `keep-lease.ts`. */
+  lease?: LeaseLimits
 }
 
 export interface Listening {
@@ -75,6 +78,7 @@ async function listenLocked(deps: ServerInput, options: ListenOptions, lock: Ser
   const door: SignalReceiver = {
     identity,
     arrivalMs,
+    recognise: () => lease?.recognised(),
     judge: (asking) => judge({ ...asking, path: '/signals/', method: 'POST' }, bound, deps.now),
     take,
     pass(socket, read) {
@@ -83,7 +87,9 @@ async function listenLocked(deps: ServerInput, options: ListenOptions, lock: Ser
     },
   }
   const sockets = new Set<Socket>()
+  let lease: Lease | null = null
   const accept = (socket: Socket): void => {
+    lease?.accepted()
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
     admit(socket, door)
@@ -95,19 +101,21 @@ async function listenLocked(deps: ServerInput, options: ListenOptions, lock: Ser
   const page = address === '127.0.0.1' ? await listenForPage(accept, { token, port, log: deps.log }) : null
   bound.pageUrl = page === null ? null : `http://${pageAddress(token)}:${port}`
   const url = `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`
-  const withdraw = announceServer(options.serverFile, {
+  const announced = announceServer(options.serverFile, {
     url,
     // Hooks connect to 127.0.0.1 only, so a server elsewhere is not announced to them.
     hooks: REACHES_LOOPBACK.has(address) ? { port, token, pid: process.pid, ...identity } : null,
     ...(options.makePipe ? { makePipe: options.makePipe } : {}),
     log: deps.log,
   })
+  lease = keepLease(announced.lease, deps.log, options.lease)
   return {
     url,
     holdsLock: lock.isCurrent,
     async close() {
       // Without the lock the announcement may already be that of another server.
-      withdraw(lock.isCurrent())
+      lease?.stop()
+      announced.withdraw(lock.isCurrent())
       routes.close()
       http.close()
       page?.close()

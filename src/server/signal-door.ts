@@ -17,6 +17,8 @@ export interface SignalReceiver {
   identity: { hello: string; proof: string }
   /** How long a request that comes in pieces may take, however busy it is. */
   arrivalMs: number
+  /** Called once for a connection whose caller gave the hello or the token. */
+  recognise(): void
   judge(asking: RequestHead): Judged
   take(request: SignalRequest, reply: Reply): void
   /** Hands the connection to the HTTP server, with what was read of it. */
@@ -58,6 +60,11 @@ export function admit(socket: Socket, door: SignalReceiver): void {
   let isAnswering = false
   let isOver = false
   let mayPreface = true
+  let isKnown = false
+  const recognise = (): void => {
+    if (!isKnown) door.recognise()
+    isKnown = true
+  }
 
   const look = (): void => {
     if (isAnswering || isOver || read.length === 0) return
@@ -90,6 +97,7 @@ export function admit(socket: Socket, door: SignalReceiver): void {
       return false
     }
     mayPreface = false
+    recognise()
     rest()
     socket.write(`${door.identity.proof}\r\n`)
     read = read.subarray(PREFACE_BYTES)
@@ -111,7 +119,10 @@ export function admit(socket: Socket, door: SignalReceiver): void {
     }
     const { host, origin, authorization } = said.headers
     const judged = door.judge({ host, origin, authorization, site: said.headers['sec-fetch-site'] })
-    if (judged.status === null && judged.caller.by !== 'nobody') return said
+    if (judged.status === null && judged.caller.by !== 'nobody') {
+      recognise()
+      return said
+    }
     const { status, reason, hint } = judged.status === null ? TOKEN_NEEDED : judged
     release()
     answer(socket, status, JSON.stringify({ error: reason, hint }), false)

@@ -10,6 +10,7 @@ import { loadConfig } from '../config/load-config.js'
 import { openApp } from '../engine/open-engine.js'
 import * as rareWork from '../engine/rare-work.js'
 import type { ServerInput } from '../server/dependencies.js'
+import type { LeaseLimits } from '../server/keep-lease.js'
 import { type Listening, listen } from '../server/listen.js'
 
 export const TRIAL_TOKEN = 'the-token-of-a-trial'
@@ -25,6 +26,8 @@ export interface TrialOptions {
   stillMs?: number
   /** How long the head of a request, or a whole signal, may take to arrive. */
   arrivalMs?: number
+  /** When hooks may ask the server. */
+  lease?: LeaseLimits
   /** Requests that need more than the store wait for this before they are answered. */
   opened?: Promise<void>
 }
@@ -53,6 +56,7 @@ export async function trialServer(options: TrialOptions = {}) {
     serverFile: app.home.server,
     ...(options.stillMs === undefined ? {} : { stillMs: options.stillMs }),
     ...(options.arrivalMs === undefined ? {} : { arrivalMs: options.arrivalMs }),
+    ...(options.lease === undefined ? {} : { lease: options.lease }),
   })
   // Both give the token, unless another `Authorization` is passed.
   const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>

@@ -1,6 +1,8 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { closeSync, constants, existsSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { connect } from 'node:net'
+import { platform } from 'node:os'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { announcementLine, findServer, proveServer, readAnnouncement } from '../../src/lib/announced-server.js'
@@ -84,6 +86,17 @@ function pretendAlive(trial: Trial): void {
   const descriptor = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK)
   writeSync(descriptor, '.')
   onTestFinished(() => closeSync(descriptor))
+}
+
+/** Opens as many connections to a server that accepts none as its queue holds. */
+async function fillQueue(port: number): Promise<void> {
+  // Linux takes one more than the server asked for.
+  const room = 1 + Math.min(4096, Number(readFileSync('/proc/sys/net/core/somaxconn', 'utf8')))
+  const sockets = Array.from({ length: room }, () => connect(port, '127.0.0.1'))
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy()
+  })
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
 }
 
 const prompt = () => ({ input: eventJson('UserPromptSubmit', { prompt: SECRET }) })
@@ -240,6 +253,21 @@ test('a hook notices the death of the server at once, also when a listener takes
   expect(received).toBe('')
   await end(child.pid!)
 })
+
+test.skipIf(platform() !== 'linux')(
+  'a hook does not wait for a stopped server whose queue of connections is full',
+  async () => {
+    const trial = await installed()
+    const server = trial.start(['serve', '--port', '0', '--json'])
+    const { port } = new URL(JSON.parse(await server.firstLine()).url as string)
+    server.child.kill('SIGSTOP')
+    onTestFinished(() => void server.child.kill('SIGCONT'))
+    // The time until which the server promised to answer is over.
+    writeFileSync(runFile(trial, 'lease'), `${'1'.padStart(10, '0')}\n`)
+    await fillQueue(Number(port))
+    await workedAlone(trial, await runHook(trial, 'UserPromptSubmit', prompt()))
+  },
+)
 
 test('a hook does not take a regular file in place of the pipe for a living server', async () => {
   const trial = await installed()

@@ -78,9 +78,12 @@ if [ "$kind" != waiter ] && [ -O "$home/run/server" ] && [ ! -L "$home/run" ] &&
   else
     kill -0 "$pid" && alive=1
   fi
-  avoided_until=0
+  avoided_until=0 lease=$now
   [ -e "$home/run/slow" ] && read -r avoided_until <"$home/run/slow"
-  if [ -n "$alive" ] && [ "$now" -ge "${avoided_until:-0}" ] && exec 3<>"/dev/tcp/127.0.0.1/$port"; then
+  # A server that is stopped or flooded by connections does not renew its lease. Connecting to it
+  # could take minutes too, and bash has no timeout for that.
+  [ -e "$home/run/lease" ] && read -r lease <"$home/run/lease"
+  if [ -n "$alive" ] && [ "$now" -ge "${avoided_until:-0}" ] && [ "$now" -le "${lease:-0}" ] && exec 3<>"/dev/tcp/127.0.0.1/$port"; then
     connected=1
     printf 'BATON %s\r\n' "$hello" >&3
   fi

@@ -1,0 +1,58 @@
+import type { Log } from '../lib/log.js'
+import { patience } from '../lib/patience.js'
+
+export interface LeaseLimits {
+  /** How often the lease is renewed. */
+  everyMs: number
+  /** How long hooks ask the server after a renewal. */
+  seconds: number
+  /** Connections of unknown callers between two renewals that a server can still accept in time. */
+  mostUnknown: number
+}
+
+/**
+ * A hook that connects while the kernel's queue of connections is full waits for seconds, and bash
+ * cannot bound that. One process of another user fills the queue (4,096 on Linux) in less than a
+ * second. Hooks of this user make a few connections a second, all of them known.
+ */
+const LIMITS: LeaseLimits = { everyMs: 5_000, seconds: patience(15_000) / 1_000, mostUnknown: 1_000 }
+
+export interface Lease {
+  /** Counts a connection whose caller is not known yet. */
+  accepted(): void
+  /** Takes one such connection back: its caller knew the hello or the token. */
+  recognised(): void
+  stop(): void
+}
+
+/**
+ * Renews the time until which hooks ask this server. A server that is stopped or hangs does not
+ * renew it, and one that is flooded by unknown callers ends it at once, until the flood is over.
+ * Hooks then work alone.
+ */
+export function keepLease(write: (until: number) => void, log: Log, limits: LeaseLimits = LIMITS): Lease {
+  let unknown = 0
+  let isFlooded = false
+  const renew = (): void => {
+    isFlooded = unknown > limits.mostUnknown
+    unknown = 0
+    if (!isFlooded) write(Math.floor(Date.now() / 1_000) + limits.seconds)
+  }
+  renew()
+  const timer = setInterval(renew, limits.everyMs)
+  timer.unref()
+  return {
+    accepted() {
+      if (++unknown <= limits.mostUnknown || isFlooded) return
+      isFlooded = true
+      write(0)
+      log('warn', 'unknown programs open too many connections, so hooks work without the server', {
+        connections: unknown,
+      })
+    },
+    recognised() {
+      unknown--
+    },
+    stop: () => clearInterval(timer),
+  }
+}
