@@ -107,7 +107,7 @@ test.each(readdirSync(FIXTURES))(
   'the summariser of client %s is told what a compaction must carry',
   async (version) => {
     const listening = Object.assign(ears(), {
-      heard: async (event: string) => (event === 'PreCompact' ? 'carry this' : 'for nobody'),
+      onHookEvent: async (event: string) => (event === 'PreCompact' ? 'carry this' : 'for nobody'),
     })
     const { written } = await play(version, 'compaction', listening)
     const answers = written.map((line) => (line.response as Fields).response)
