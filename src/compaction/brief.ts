@@ -2,21 +2,25 @@ import type { Fact, FactKind } from '../contract/fact.js'
 import { keyOf } from '../facts/key-of.js'
 import { quoteAsData, sanitizeText } from '../lib/quote.js'
 
-export interface Written {
+/** A written text and the facts that it covers. */
+export interface WrittenText {
   text: string
-  /** The facts it tells of. */
+  /** Keys of the facts that the text covers. */
   keys: string[]
 }
 
+/** A section of a brief and its limits. */
 interface Section {
   title: string
+  /** Returns true for facts that belong to the section. */
   takes(fact: Fact): boolean
-  /** How many at most; the newest or most needed are named. */
+  /** Maximum number of facts; the newest or most needed are listed. */
   most: number
-  /** Longest one. */
+  /** Maximum length of one entry in characters. */
   longest: number
-  /** How much of the brief it may fill before all others had their turn. */
+  /** Share of the brief that the section may fill before all others had their turn. */
   share: number
+  /** True when entries are block quotations. */
   quoted?: boolean
 }
 
@@ -92,23 +96,25 @@ function isUnfinishedCommand({ kind, state }: Fact): boolean {
   return kind === 'command' && (state === 'failed' || state === 'running')
 }
 
-/** Title, marks and the line that counts what was left out. */
-const AROUND = 60
-/** What a cut says. */
-const CUT = 90
+/** Characters for the heading, marks and the line that counts omitted facts. */
+const HEADING_LENGTH = 60
+/** Characters for the note at a cut. */
+const CUT_NOTE_LENGTH = 90
 
 /**
- * A brief made by code from ranked facts, at most `longest` characters: what further work needs first, so that cutting it short costs
- * the least, and of every section something before any has all. What the quoted request says word for word is not said again, and a
- * command is named once. Only the user's words stand there as they are; those of tools and of the agent are marked as quoted.
- * '' when the facts hold nothing worth saying.
+ * Writes a brief from ranked facts, without a model, in at most `longest` characters.
+ * Most needed facts come first, so that cutting the text costs the least.
+ * Every section gets a share before any is complete.
+ * Facts that the quoted request already contains are omitted, and a command is named once.
+ * Only the user's text is given as it is; text of tools and the agent is marked as a quotation.
+ * Empty when there is no fact worth listing.
  */
-export function writeBrief(facts: readonly Fact[], longest: number): Written {
+export function writeBrief(facts: readonly Fact[], longest: number): WrittenText {
   const sections = SECTIONS.map((section) => ({
     section,
     all: facts.filter(section.takes),
     said: new Map<string, string>(),
-    /** Told by another section. */
+    /** Keys of facts that another section covers. */
     elsewhere: new Set<string>(),
     length: 0,
   }))
@@ -120,18 +126,18 @@ export function writeBrief(facts: readonly Fact[], longest: number): Written {
       for (const fact of one.all) {
         const key = keyOf(fact)
         if (one.said.has(key) || one.elsewhere.has(key)) continue
-        if (isWithin(fact, quoted) || (isCommand(fact) && commands.has(fact.text))) {
+        if (isQuoted(fact, quoted) || (isCommand(fact) && commands.has(fact.text))) {
           one.elsewhere.add(key)
           continue
         }
         if (one.said.size === one.section.most) continue
         const line = lineOf(fact, one.section, longest)
-        const cost = line.length + 1 + (one.said.size === 0 ? one.section.title.length + AROUND : 0)
+        const cost = line.length + 1 + (one.said.size === 0 ? one.section.title.length + HEADING_LENGTH : 0)
         if (length + cost > longest || (sharing && one.length + cost > longest * one.section.share)) continue
         one.said.set(key, line)
         one.length += cost
         length += cost
-        if (isLastRequest(fact)) quoted = spaced(line.replace(/^> /gm, ''))
+        if (isLastRequest(fact)) quoted = joinLines(line.replace(/^> /gm, ''))
         if (isCommand(fact)) commands.add(fact.text)
       }
     }
@@ -152,24 +158,28 @@ export function writeBrief(facts: readonly Fact[], longest: number): Written {
   }
 }
 
-const SAID = new Set<FactKind>(['request', 'constraint', 'question', 'decision'])
+/** Kinds of facts that are sentences, so that a quoted request can contain them. */
+const SENTENCE_KINDS = new Set<FactKind>(['request', 'constraint', 'question', 'decision'])
 
-const spaced = (text: string): string => text.replace(/\s+/g, ' ').trim()
+const joinLines = (text: string): string => text.replace(/\s+/g, ' ').trim()
 
-/** Whether the words of the request that are shown say it, word for word. What was done, no request can say. */
-function isWithin(fact: Fact, quoted: string): boolean {
-  if (quoted === '' || !SAID.has(fact.kind)) return false
-  const words = spaced(sanitizeText(fact.text))
+/**
+ * Returns true when the quoted request contains the fact verbatim.
+ * Only sentences can be contained: a request cannot say what was done.
+ */
+function isQuoted(fact: Fact, quoted: string): boolean {
+  if (quoted === '' || !SENTENCE_KINDS.has(fact.kind)) return false
+  const words = joinLines(sanitizeText(fact.text))
   if (fact.kind === 'request') return !isLastRequest(fact) && words === quoted
   const at = quoted.indexOf(words)
   return at >= 0 && !/[\p{L}\p{N}]/u.test(`${quoted[at - 1] ?? ''}${quoted[at + words.length] ?? ''}`)
 }
 
-/** A command, or a run of tests, which is known by its command. */
+/** Returns true for a command, or for a test run that is known by its command. */
 const isCommand = ({ kind, detail }: Fact): boolean =>
   kind === 'command' || (kind === 'test' && detail.command === undefined)
 
-/** In the order the facts were given, whichever turn they were taken in. */
+/** Returns the lines in the order of the facts, and how many facts were omitted. */
 function linesOf({ quoted }: Section, all: readonly Fact[], said: ReadonlyMap<string, string>): string[] {
   const keys = [...new Set(all.map(keyOf))]
   const lines = keys.flatMap((key) => said.get(key) ?? [])
@@ -180,14 +190,14 @@ function linesOf({ quoted }: Section, all: readonly Fact[], said: ReadonlyMap<st
 
 function lineOf(fact: Fact, { title, longest, share, quoted }: Section, whole: number): string {
   if (quoted) {
-    const room = whole * share - title.length - AROUND - CUT
-    return wholeOrCut(sanitizeText(fact.text).trim(), Math.max(CUT, Math.min(longest, Math.floor(room)))).replace(
-      /^/gm,
-      '> ',
-    )
+    const room = whole * share - title.length - HEADING_LENGTH - CUT_NOTE_LENGTH
+    return wholeOrCut(
+      sanitizeText(fact.text).trim(),
+      Math.max(CUT_NOTE_LENGTH, Math.min(longest, Math.floor(room))),
+    ).replace(/^/gm, '> ')
   }
   const words = shorten(fact.text.slice(0, longest * 4), longest)
-  return `- ${isOfUser(fact) ? spaced(sanitizeText(words)) : quoteAsData(words)}${addition(fact)}`
+  return `- ${isOfUser(fact) ? joinLines(sanitizeText(words)) : quoteAsData(words)}${addition(fact)}`
 }
 
 function isOfUser({ kind, detail }: Fact): boolean {
@@ -210,7 +220,7 @@ function addition(fact: Fact): string {
   return ''
 }
 
-/** Words that are quoted say where they were cut. */
+/** Cuts a quoted text at a word and says how much is missing. */
 function wholeOrCut(text: string, longest: number): string {
   if (text.length <= longest) return text
   const kept = text
@@ -220,6 +230,7 @@ function wholeOrCut(text: string, longest: number): string {
   return `${kept}…\n(cut here; ${text.length - kept.length} more characters)`
 }
 
+/** Cuts a text to `longest` characters and marks the cut with an ellipsis. */
 export function shorten(text: string, longest: number): string {
   const trimmed = text.trim()
   return trimmed.length <= longest ? trimmed : `${trimmed.slice(0, longest - 1).trimEnd()}…`

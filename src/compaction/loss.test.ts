@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { aFact } from '../testing/sample-fact.js'
-import { type Remains, reportLoss } from './recovery.js'
+import { type RemainingContext, reportLoss } from './recovery.js'
 
-const remains = (change: Partial<Remains> = {}): Remains => ({
+const remains = (change: Partial<RemainingContext> = {}): RemainingContext => ({
   summary: '',
   kept: '',
   keptLines: [],
@@ -17,7 +17,7 @@ const FACTS = [
   aFact('file', 'src/session.ts', { line: 9 }),
 ]
 
-test('every fact is counted once, by kind, and those not carried keep their order', () => {
+test('a loss report counts every fact once, by kind, and keeps the order of lost facts', () => {
   const report = reportLoss(FACTS, remains({ summary: 'The user wants the login form fixed. Changed src/login.ts.' }))
   expect(report).toEqual({
     total: 4,
@@ -27,13 +27,13 @@ test('every fact is counted once, by kind, and those not carried keep their orde
   })
 })
 
-test('what the agent still sees is kept: by its line, or by the words of the kept tail', () => {
+test('facts that the agent still sees count as kept, by their line or by the text of the kept tail', () => {
   expect(reportLoss(FACTS, remains({ keptLines: [1, 5, 9] }))).toMatchObject({ total: 4, kept: 4, lost: [] })
   expect(reportLoss(FACTS, remains({ kept: 'src/session.ts' })).lost).not.toContain(FACTS[3])
   expect(reportLoss(FACTS, remains({ summary: null })).kept).toBe(0)
 })
 
-test('of an earlier cycle only what still binds is asked for again', () => {
+test('from an earlier cycle, a loss report includes only facts that still bind', () => {
   const facts = [
     aFact('constraint', 'Keep the API', { line: 2 }),
     aFact('todo', 'Write docs', { line: 3 }),
@@ -48,7 +48,7 @@ test('of an earlier cycle only what still binds is asked for again', () => {
   ])
 })
 
-test('a report names at most 200 and still counts all', () => {
+test('a loss report lists at most 200 facts and counts all', () => {
   const many = Array.from({ length: 500 }, (_, i) => aFact('file', `src/part-${i}.ts`))
   const report = reportLoss(many, remains())
   expect(report).toMatchObject({ total: 500, kept: 0, byKind: { file: { total: 500, kept: 0 } } })

@@ -1,18 +1,21 @@
 import { BatonError, EXIT } from '../lib/errors.js'
 
-/** Which day it is where. */
+/** Maps times to dates in one timezone. */
 export interface Calendar {
   timezone: string
-  /** `2026-03-01`. */
+  /** Returns a date such as `2026-03-01`. */
   dateAt(ms: number): string
 }
 
 const QUARTER_MS = 15 * 60_000
 
-/** Left out: the machine's own timezone. Throws a `BatonError` for one that nobody knows. */
+/**
+ * Creates a calendar; without a timezone, that of the machine.
+ * Throws a BatonError for an unknown timezone.
+ */
 export function calendarIn(timezone?: string): Calendar {
   const days = formatIn(timezone)
-  // Asked for every row of a table: a quarter of an hour lies in one day everywhere.
+  // Cached per quarter of an hour, because every row asks. No timezone changes the date within one.
   const known = new Map<number, string>()
   return {
     timezone: days.resolvedOptions().timeZone,
@@ -28,7 +31,7 @@ export function calendarIn(timezone?: string): Calendar {
 function formatIn(timezone: string | undefined): Intl.DateTimeFormat {
   const digits = { year: 'numeric', month: '2-digit', day: '2-digit' } as const
   try {
-    // Sweden writes dates as ISO 8601 does.
+    // Swedish dates have the format of ISO 8601.
     return new Intl.DateTimeFormat('sv-SE', { ...digits, ...(timezone === undefined ? {} : { timeZone: timezone }) })
   } catch {
     throw new BatonError(
@@ -39,7 +42,7 @@ function formatIn(timezone: string | undefined): Intl.DateTimeFormat {
   }
 }
 
-/** Days of the calendar, whatever clocks do in between. */
+/** Adds calendar days to a date, unaffected by daylight saving time. */
 export function addDays(date: string, days: number): string {
   return new Date(Date.parse(`${date}T00:00:00Z`) + days * 24 * 3_600_000).toISOString().slice(0, 10)
 }

@@ -38,7 +38,7 @@ const read = (query: Parameters<typeof readHistory>[1] = {}) =>
   readHistory(store, { timezone: 'UTC', days: 3, ...query }, NOW)
 
 describe('what was spent', () => {
-  test('is told for each day, also for those without anything, newest last', () => {
+  test('history lists spend for each day, newest last, with zeros for days without activity', () => {
     spend('2026-03-08T09:00:00.000Z')
     spend('2026-03-10T09:00:00.000Z')
     spend('2026-03-10T09:05:00.000Z', { sessionId: 's2', costUsd: null })
@@ -65,7 +65,7 @@ describe('what was spent', () => {
     expect(history.since).toBe('2026-03-01')
   })
 
-  test('adds up within a quarter of an hour, and nothing told stays nothing told', () => {
+  test('spend within a quarter of an hour is added up, and an unknown cost stays null', () => {
     for (let i = 0; i < 10; i++) spend('2026-03-10T09:00:00.000Z', { costUsd: null })
     expect(store.spend({ fromQuarter: 0 })).toMatchObject([{ steps: 10, output: 50, costUsd: null }])
     expect(read().totals.cost_usd).toBeNull()
@@ -74,7 +74,7 @@ describe('what was spent', () => {
     expect(read().totals.cost_usd).toBe(0.1)
   })
 
-  test('falls on the day it is where one asks', () => {
+  test('spend counts for the day of the requested timezone', () => {
     spend('2026-03-09T23:30:00.000Z')
     expect(read().days.map(({ steps }) => steps)).toEqual([0, 1, 0])
     expect(read({ timezone: 'Europe/Berlin' }).days.map(({ steps }) => steps)).toEqual([0, 0, 1])
@@ -85,7 +85,7 @@ describe('what was spent', () => {
     expect(read({ timezone: 'Asia/Kathmandu' }).days.map(({ steps }) => steps)).toEqual([0, 1, 2])
   })
 
-  test('is told by project and model, what cost most first', () => {
+  test('history lists spend by project and model, most expensive first', () => {
     store.transaction(() => {
       store.putSession(sampleSession('s1', { project: '/shop' }))
       store.putSession(sampleSession('s2', { project: '/mill' }))
@@ -102,7 +102,7 @@ describe('what was spent', () => {
     expect(models.map(({ model }) => model)).toEqual(['haiku', 'opus', null])
   })
 
-  test('of a job in a worktree counts for its repository', () => {
+  test('spend of a job in a worktree counts for its repository', () => {
     const path = '/code/shop/.worktrees/job_1'
     const worktree = { path, branch: 'agent/job_1', base: 'main', repository: '/code/shop' }
     store.putJob(sampleJob('job_1', { workspace: { folder: path, worktree } }))
@@ -113,13 +113,13 @@ describe('what was spent', () => {
     expect(read().projects).toMatchObject([{ project: '/code/shop', sessions: 2 }])
   })
 
-  test('of today is what was spent since midnight', () => {
+  test('the spend of today is the spend since midnight', () => {
     spend('2026-03-09T23:59:00.000Z', { output: 1_000 })
     spend('2026-03-10T00:01:00.000Z')
     expect(spendToday(store, NOW, calendarIn('UTC'))).toEqual({ cost_usd: 0.25, input_tokens: 10, output_tokens: 5 })
   })
 
-  test('however much was spent, the store is asked for it once', () => {
+  test('history reads the store once, however much was spent', () => {
     const many = 1_000
     store.transaction(() => {
       for (let i = 0; i < many; i++)
@@ -139,7 +139,7 @@ describe('what was spent', () => {
 })
 
 describe('compactions and handoffs', () => {
-  test('count on their day with what they took out of windows; a compaction that failed took nothing', () => {
+  test('compactions and handoffs count on their day with the tokens they saved, failed compactions do not', () => {
     const at = '2026-03-10T10:00:00.000Z'
     store.putSession(sampleSession('s1', { project: '/shop' }))
     const event = (type: 'compaction_complete' | 'handoff_completed', data: object, when = at): void =>
@@ -156,12 +156,12 @@ describe('compactions and handoffs', () => {
 })
 
 describe('the calendar', () => {
-  test('refuses a timezone that nobody knows, and has the machine’s where none is named', () => {
+  test("an unknown timezone is refused, and without one the machine's timezone is used", () => {
     expect(() => calendarIn('Mars/Olympus')).toThrow('There is no timezone "Mars/Olympus".')
     expect(calendarIn().timezone).toBe(Intl.DateTimeFormat().resolvedOptions().timeZone)
   })
 
-  test('counts days whatever clocks do', () => {
+  test('days are counted correctly across changes of daylight saving time', () => {
     expect(addDays('2026-03-29', 1)).toBe('2026-03-30')
     expect(addDays('2026-03-01', -1)).toBe('2026-02-28')
     expect(calendarIn('Europe/Berlin').dateAt(Date.parse('2026-10-25T22:59:59.000Z'))).toBe('2026-10-25')

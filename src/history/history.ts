@@ -8,31 +8,34 @@ const DAY_MS = 24 * 3_600_000
 const USUAL_DAYS = 30
 
 interface HistoryQuery {
-  /** Today and so many days before it, less one. */
+  /** Number of days, today included. */
   days?: number | undefined
-  /** Whose days; left out: the machine's. */
+  /** Timezone of the days. Absent for the machine's. */
   timezone?: string | undefined
 }
 
 type HistoryStore = Pick<Store, 'spend' | 'firstSpend' | 'milestones' | 'session' | 'jobs'>
 
-/** What Baton recorded: spend, compactions and handoffs by day, project and model. Throws a `BatonError` for a timezone nobody knows. */
+/**
+ * Returns spend, compactions and handoffs by day, project and model.
+ * Throws a BatonError for an unknown timezone.
+ */
 export function readHistory(store: HistoryStore, { days = USUAL_DAYS, timezone }: HistoryQuery, now: Date): History {
   const calendar = calendarIn(timezone)
   const today = calendar.dateAt(now.getTime())
   const first = addDays(today, 1 - days)
-  // A day begins at another time in each zone: a day more is read, and what is not of these days is left out.
+  // An extra day is read, because days begin at other times in other timezones.
   const since = now.getTime() - (days + 1) * DAY_MS
-  const isMeant = (date: string): boolean => date >= first && date <= today
+  const isInRange = (date: string): boolean => date >= first && date <= today
   const sums = new Sums(repositoriesOf(store))
   for (const row of store.spend({ fromQuarter: Math.floor(since / QUARTER_MS) })) {
     const date = calendar.dateAt(row.quarter * QUARTER_MS)
-    if (isMeant(date)) sums.spent(date, row)
+    if (isInRange(date)) sums.spent(date, row)
   }
   for (const event of store.milestones(new Date(since).toISOString())) {
     const date = calendar.dateAt(Date.parse(event.at))
     const session = event.session_id === null ? null : store.session(event.session_id)
-    if (isMeant(date))
+    if (isInRange(date))
       sums.happened(date, event, session?.project ?? null, session?.model ?? session?.track.model ?? null)
   }
   const dates = Array.from({ length: days }, (_, i) => addDays(first, i))
@@ -47,10 +50,10 @@ export function readHistory(store: HistoryStore, { days = USUAL_DAYS, timezone }
   }
 }
 
-/** What was spent since midnight. */
+/** Returns the spend since midnight. */
 export function spendToday(store: Pick<Store, 'spend'>, now: Date, calendar: Calendar = calendarIn()) {
   const today = calendar.dateAt(now.getTime())
-  const sum = sumOf()
+  const sum = newSum()
   for (const row of store.spend({ fromQuarter: Math.floor((now.getTime() - 26 * 3_600_000) / QUARTER_MS) }))
     if (calendar.dateAt(row.quarter * QUARTER_MS) === today) sum.spent(row)
   const { cost_usd, input_tokens, output_tokens } = figuresOf(sum)
@@ -58,8 +61,8 @@ export function spendToday(store: Pick<Store, 'spend'>, now: Date, calendar: Cal
 }
 
 /**
- * The repository of each worktree that Baton made for a job. The folder of such a worktree is named
- * after the job, so each would be a project of its own that nobody recognises.
+ * Maps each worktree of a job to its repository.
+ * A worktree's folder is named after the job, so it would appear as an unknown project.
  */
 function repositoriesOf(store: Pick<Store, 'jobs'>): Map<string, string> {
   const worktrees = store.jobs().flatMap(({ workspace }) => workspace?.worktree ?? [])
@@ -67,12 +70,12 @@ function repositoriesOf(store: Pick<Store, 'jobs'>): Map<string, string> {
 }
 
 class Sums {
-  readonly total = sumOf()
+  readonly total = newSum()
   readonly days = new Map<string, Sum>()
   readonly projects = new Map<string | null, Sum>()
   readonly models = new Map<string | null, Sum>()
 
-  /** `repositories`: see `repositoriesOf`. */
+  /** `repositories`: the result of `repositoriesOf`. */
   constructor(private readonly repositories: ReadonlyMap<string, string>) {}
 
   spent(date: string, row: SpendRow): void {
@@ -85,17 +88,17 @@ class Sums {
 
   #of(date: string, project: string | null, model: string | null): Sum[] {
     const place = project === null ? null : (this.repositories.get(project) ?? project)
-    return [this.total, at(this.days, date), at(this.projects, place), at(this.models, model)]
+    return [this.total, sumFor(this.days, date), sumFor(this.projects, place), sumFor(this.models, model)]
   }
 }
 
-function at<K>(sums: Map<K, Sum>, key: K): Sum {
-  const known = sums.get(key) ?? sumOf()
+function sumFor<K>(sums: Map<K, Sum>, key: K): Sum {
+  const known = sums.get(key) ?? newSum()
   sums.set(key, known)
   return known
 }
 
-/** What cost most first; where nobody says what it cost, what said most. */
+/** Sorts by cost, most expensive first. Without costs, by output tokens. */
 function sorted<K>(sums: ReadonlyMap<K, Sum>): [K, Sum][] {
   const weight = ({ costUsd, output }: Sum): [number, number] => [costUsd ?? 0, output]
   return [...sums].sort(([, a], [, b]) => weight(b)[0] - weight(a)[0] || weight(b)[1] - weight(a)[1])
@@ -109,7 +112,7 @@ interface Sum {
   figures(): HistoryFigures
 }
 
-function sumOf(): Sum {
+function newSum(): Sum {
   const sessions = new Set<string>()
   let [steps, input, cacheCreation, cacheRead, compactions, handoffs, saved] = [0, 0, 0, 0, 0, 0, 0]
   const sum: Sum = {
@@ -127,10 +130,10 @@ function sumOf(): Sum {
     happened({ type, data }) {
       if (type === 'handoff_completed') {
         handoffs++
-        saved += count(data.inputTokens)
+        saved += positiveCount(data.inputTokens)
       } else if (data.outcome === 'completed' || data.outcome === undefined) {
         compactions++
-        saved += count(data.tokensSaved)
+        saved += positiveCount(data.tokensSaved)
       }
     },
     figures() {
@@ -143,7 +146,7 @@ function sumOf(): Sum {
         cache_creation_tokens: cacheCreation,
         cache_read_tokens: cacheRead,
         cache_hit_rate: all === 0 ? null : Math.round((cacheRead / all) * 1000) / 1000,
-        // Of many small amounts: what a client tells has fewer digits.
+        // Rounded, because the sum of many small amounts has more digits than the client reports.
         cost_usd: sum.costUsd === null ? null : Math.round(sum.costUsd * 1e6) / 1e6,
         compactions,
         handoffs,
@@ -154,8 +157,8 @@ function sumOf(): Sum {
   return sum
 }
 
-const NOTHING = sumOf().figures()
+const NO_SPEND = newSum().figures()
 
-const figuresOf = (sum: Sum | undefined): HistoryFigures => sum?.figures() ?? NOTHING
+const figuresOf = (sum: Sum | undefined): HistoryFigures => sum?.figures() ?? NO_SPEND
 
-const count = (value: unknown): number => (typeof value === 'number' && value > 0 ? Math.round(value) : 0)
+const positiveCount = (value: unknown): number => (typeof value === 'number' && value > 0 ? Math.round(value) : 0)

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { Action, Crossing } from '../contract/level.js'
-import { type Circumstances, decide } from './decide.js'
+import { type DecisionContext, decide } from './decide.js'
 import { sampleLevel, samplePolicy, sampleSpeaker, sampleTrack } from './samples.cases.js'
 
 const NOTHING = { resets: 0, sinceHandoff: null, failures: 0 }
-const about: Circumstances = {
+const about: DecisionContext = {
   speaker: sampleSpeaker,
   job: false,
   lately: NOTHING,
@@ -13,7 +13,7 @@ const about: Circumstances = {
   reported: false,
   handingOver: false,
 }
-const judge = (crossed: Crossing[], changes: Partial<Circumstances> = {}, track = sampleTrack(120_000)) =>
+const judge = (crossed: Crossing[], changes: Partial<DecisionContext> = {}, track = sampleTrack(120_000)) =>
   decide(crossed, track, samplePolicy, { ...about, ...changes })
 const listeners = (...actions: Action[]) => {
   const decision = judge([sampleLevel('one', actions)])
@@ -21,16 +21,16 @@ const listeners = (...actions: Action[]) => {
 }
 
 describe('who is told', () => {
-  test('nobody, when no level was crossed or none has anything to do', () => {
+  test('no message is sent when no level was crossed or no crossed level has an action', () => {
     expect(judge([])).toBeNull()
     expect(listeners()).toBeNull()
   })
 
-  test('nobody in a session Baton started itself: its runner decides', () => {
+  test('no message is sent in a session of a job, because its runner decides', () => {
     expect(judge([sampleLevel('critical', ['user', 'agent', 'parent', 'request-handoff'])], { job: true })).toBeNull()
   })
 
-  test('exactly those the level names', () => {
+  test('a message goes to exactly the recipients that the level names', () => {
     expect(listeners('user')).toEqual(['user'])
     expect(listeners('agent')).toEqual(['agent'])
     expect(listeners('parent')).toEqual(['parent'])
@@ -38,11 +38,11 @@ describe('who is told', () => {
   })
 
   test.each(['request-handoff', 'hand-off', 'pause', 'hook:mine', 'webhook:ours'] as const)(
-    '%s warns the user and the agent until it can do more',
+    'the action %s alone warns the user and the agent',
     (action) => expect(listeners(action)).toEqual(['agent', 'user']),
   )
 
-  test('all whom the jumped levels name together, in one message that names the highest', () => {
+  test('levels crossed in one jump send one message to all their recipients, naming the highest level', () => {
     const decision = judge([
       sampleLevel('notice', ['user'], 'sequential'),
       sampleLevel('warning', ['parent'], 'sequential'),
@@ -53,7 +53,7 @@ describe('who is told', () => {
     expect(decision.agent).toContain('120,000 tokens')
   })
 
-  test('a higher level that is less pressing does not delay the message of a lower one in the same jump', () => {
+  test('a higher level with a less urgent mode does not delay the message of a lower one in the same jump', () => {
     const decision = judge([
       sampleLevel('critical', ['agent', 'hand-off'], 'urgent'),
       sampleLevel('added-by-a-repository', ['user'], 'sequential'),
@@ -61,23 +61,23 @@ describe('who is told', () => {
     expect(decision).toMatchObject({ mode: 'urgent', handoff: true, lastCall: true })
   })
 
-  test('a higher level that only appears on the timeline lends the message neither name nor mode', () => {
+  test('a level without actions changes neither the name nor the mode of the message', () => {
     const decision = judge([sampleLevel('critical', ['agent'], 'urgent'), sampleLevel('tick', [], 'sequential')])!
     expect([decision.level.name, decision.mode]).toEqual(['critical', 'urgent'])
     expect(decision.agent).toContain('"critical"')
   })
 })
 
-describe('the person', () => {
+describe('the user', () => {
   const handoff = [sampleLevel('handoff', ['request-handoff'], 'important')]
 
-  test('hears that the session is about to be handed over, and how to stop it', () => {
+  test('the user is told that the session will be handed off, and how to cancel it', () => {
     const { user } = judge(handoff, { mayHandOver: true })!
     expect(user).toContain('a fresh session continues after this turn')
     expect(user).toContain('baton handoffs cancel 01234567')
   })
 
-  test('hears nothing of the kind where it is not: nobody may, a guard is in the way, or it was said before', () => {
+  test('the user is not told of a handoff that is not allowed, guarded or already announced', () => {
     const guarded = { mayHandOver: true, lately: { ...NOTHING, failures: 99 } }
     for (const about of [{}, guarded, { mayHandOver: true, handingOver: true }])
       expect(judge(handoff, about)!.user).not.toContain('fresh session')
@@ -89,7 +89,7 @@ describe('what the agent is advised beside the request for a brief', () => {
   const handoff = [sampleLevel('handoff', ['request-handoff'], 'important')]
   const advice = 'write down goal'
 
-  test('is nothing but the figures, and the person hears them too', () => {
+  test('the agent gets numbers without advice when a brief is requested, and the user gets them too', () => {
     const decision = judge(handoff, { mayHandOver: true })!
     expect(decision.agent).toContain('"handoff"')
     expect(decision.agent).toContain('120,000 tokens')
@@ -97,13 +97,13 @@ describe('what the agent is advised beside the request for a brief', () => {
     expect(decision.user).toContain('72% full')
   })
 
-  test('is nothing either at a later level while the brief is still wanted', () => {
+  test('the agent gets no advice at a later level while the brief is still requested', () => {
     const critical = [sampleLevel('critical', ['agent'], 'urgent')]
     expect(judge(critical, { handingOver: true })!.agent).not.toContain(advice)
     expect(judge(critical, { mayHandOver: true })!.agent).toContain(advice)
   })
 
-  test('is given where no brief is asked for: the session may not be handed over, or a guard stops it', () => {
+  test('the agent gets advice when no brief is requested: handoffs are not allowed or guarded', () => {
     expect(judge(handoff)!.agent).toContain(advice)
     const stopped = judge(handoff, { mayHandOver: true, lately: { ...NOTHING, sinceHandoff: 1 } })!
     expect(stopped.guard).not.toBeNull()
@@ -116,12 +116,12 @@ describe('guards', () => {
   const guard = (track = sampleTrack(120_000), recentResets = 0, levels = handoff) =>
     judge(levels, { lately: { ...NOTHING, resets: recentResets } }, track)?.guard
 
-  test('do not speak in the first cycle, nor where no handoff is wanted', () => {
+  test('guards stop nothing in the first cycle, and nothing where no handoff is wanted', () => {
     expect(guard()).toBeNull()
     expect(guard(sampleTrack(120_000, { cycle: 5, base: 119_000 }), 99, [sampleLevel('warning', ['user'])])).toBeNull()
   })
 
-  test('too little new work in this cycle', () => {
+  test('a guard stops a handoff after too little new work in the cycle', () => {
     expect(guard(sampleTrack(120_000, { cycle: 2, base: 100_001 }))).toMatchObject({
       name: 'min_new_tokens',
       reason: 'only 19,999 new tokens in this cycle, 20,000 wanted',
@@ -130,11 +130,11 @@ describe('guards', () => {
     expect(guard(sampleTrack(120_000, { cycle: 2, base: null }))?.reason).toMatch(/^only 0 new/)
   })
 
-  test('never counts new work below zero', () => {
+  test('new work is never counted as negative', () => {
     expect(guard(sampleTrack(50_000, { cycle: 2, base: 60_000 }))?.reason).toMatch(/^only 0 new tokens/)
   })
 
-  test('too many resets in an hour', () => {
+  test('a guard stops handoffs after too many resets in an hour', () => {
     expect(guard(sampleTrack(120_000), 5)).toBeNull()
     expect(guard(sampleTrack(120_000), 6)).toMatchObject({ name: 'max_unattended_per_hour' })
   })
@@ -142,10 +142,10 @@ describe('guards', () => {
 
 describe('guards of a seat that was handed over', () => {
   const handoff = [sampleLevel('handoff', ['request-handoff'])]
-  const guard = (lately: Partial<Circumstances['lately']>, used = 120_000) =>
+  const guard = (lately: Partial<DecisionContext['lately']>, used = 120_000) =>
     judge(handoff, { lately: { ...NOTHING, ...lately } }, sampleTrack(used))?.guard?.name ?? null
 
-  test('let it cool down, want new work, and stop after some failures in a row', () => {
+  test('guards stop a handoff during the cooldown, without new work, and after three failures in a row', () => {
     expect(guard({ sinceHandoff: 10 })).toBe('cooldown_seconds')
     expect(guard({ sinceHandoff: 600 }, 1_000)).toBe('min_new_tokens')
     expect(guard({ failures: 3 })).toBe('breaker_after')

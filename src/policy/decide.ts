@@ -1,47 +1,59 @@
 import { type Action, asksForHandoff, type Crossing, MODES, type Mode, type ResolvedLevel } from '../contract/level.js'
 import type { Policy } from '../contract/policy.js'
 import type { Track } from '../contract/records/session.js'
-import { guardHandoff, type Lately } from './guards.js'
-import { agentText, parentText, type Speaker, userText } from './texts.js'
+import { guardHandoff, type RecentHandoffs } from './guards.js'
+import { agentText, parentText, type TextSubject, userText } from './texts.js'
 
-/** What to do about the levels one reading crossed: at most one message to each listener, with the present figure. */
+/**
+ * The decision about the levels that one reading crossed:
+ * at most one message per recipient, with the current numbers.
+ */
 export interface Decision {
   level: ResolvedLevel
+  /** Text for the agent. Null when the agent gets none; the same for `user` and `parent`. */
   mode: Mode
   agent: string | null
   user: string | null
   parent: string | null
-  /** A handoff is asked for. */
+  /** True when a handoff is requested. */
   handoff: boolean
-  /** The user is offered a handoff in the same message: the level was reached through its cap. */
+  /**
+   * True when the message offers a handoff, because the level was reached through its token limit.
+   */
   offered: boolean
-  /** It is not waited for any longer than this turn: what there is of a brief at its end is used. */
+  /** True when the handoff waits only until this turn ends; it then uses the brief as it is. */
   lastCall: boolean
-  /** Set when an action was asked for and a guard stopped it. */
+  /** The guard that stopped a requested action. Null when none did. */
   guard: { name: string; reason: string } | null
 }
 
-export interface Circumstances {
-  speaker: Speaker
-  /** Sessions Baton started itself are only measured: their runner decides. */
+/** Everything besides levels and readings that a decision depends on. */
+export interface DecisionContext {
+  speaker: TextSubject
+  /** True for sessions of jobs. They are only measured, because their runner decides. */
   job: boolean
-  lately: Lately
-  /** Whether the session may be handed over by itself. */
+  lately: RecentHandoffs
+  /** True when the session may be handed off without a user. */
   mayHandOver: boolean
-  /** A monitor reported the figure: a handoff needs one of Baton's own. */
+  /** True when a monitor reported the number. A handoff needs a reading of Baton's own. */
   reported: boolean
-  /** A user sits at the session and handoffs are not turned off, so one can be offered. */
+  /**
+   * True when a user sits at the session and handoffs are not turned off, so one can be offered.
+   */
   mayOffer: boolean
-  /** Its handoff has begun: a brief was asked for, or is there. */
+  /** True when the handoff has begun: a brief was requested or exists. */
   handingOver: boolean
 }
 
-/** null: nothing to say (levels without actions only appear on the timeline). */
+/**
+ * Decides what crossed levels cause. Null when there is nothing to send.
+ * Levels without actions appear only on the timeline.
+ */
 export function decide(
   crossed: readonly Crossing[],
   track: Track,
   policy: Policy,
-  about: Circumstances,
+  about: DecisionContext,
 ): Decision | null {
   const speaking = crossed.filter((level) => level.actions.length > 0)
   const top = speaking.at(-1)
@@ -64,7 +76,7 @@ export function decide(
   const toUser = wanted.has('user') || tellsAll
   return {
     level: top,
-    mode: mostPressing(speaking),
+    mode: mostUrgent(speaking),
     agent: toAgent ? agentText(track, top, offered ? 'offered' : about.handingOver || begins ? 'asked' : 'none') : null,
     user: toUser ? userText(track, top, about.speaker, offered ? 'offered' : begins ? 'asked' : 'none') : null,
     handoff,
@@ -78,9 +90,10 @@ export function decide(
 const isNoHandoff = (action: Action): boolean => !asksForHandoff({ actions: [action] })
 
 /**
- * A level above another one must not make the message of both less pressing: an untrusted project
- * file may add levels.
+ * Returns the most urgent mode. A higher level must not make the message of a lower one less
+ * urgent,
+ * because an untrusted project file may add levels.
  */
-function mostPressing(levels: readonly ResolvedLevel[]): Mode {
+function mostUrgent(levels: readonly ResolvedLevel[]): Mode {
   return MODES[Math.max(...levels.map(({ mode }) => MODES.indexOf(mode)))]!
 }

@@ -1,15 +1,17 @@
 import type { Session } from '../contract/api/session.js'
 import { percentOf } from './percent.js'
 
-type Heat = 'green' | 'yellow' | 'red'
-type GaugePaint = (text: string, colour: Heat | 'dim') => string
+type GaugeColour = 'green' | 'yellow' | 'red'
+type GaugePaint = (text: string, colour: GaugeColour | 'dim') => string
 
-/** Percentage of the default handoff level, for sessions without a level that asks for a handoff. */
+/** Percentage of the default handoff level, for sessions in which no level asks for a handoff. */
 const USUAL_HANDOFF = 85
-/** Of the way to the handoff level: 70 % of the compaction point where the level stands at 85 %. */
+/** Share of the way to the handoff level: 70 % of the compaction point for a level at 85 %. */
 const YELLOW = 70 / 85
 
-/** The handoff level in percent of the compaction point; null when there is none to mark. */
+/**
+ * Returns the handoff level in percent of the compaction point. Null when there is none to mark.
+ */
 export function handoffPercent({
   handoff_tokens: at,
   compaction_tokens: point,
@@ -17,13 +19,13 @@ export function handoffPercent({
   return percentOf(at, point)
 }
 
-/** Red from the handoff level on. */
-export function heatAt(percent: number, handoff: number | null): Heat {
+/** Returns the colour of a percentage: red from the handoff level on. */
+export function gaugeColour(percent: number, handoff: number | null): GaugeColour {
   const red = handoff ?? USUAL_HANDOFF
   return percent >= red ? 'red' : percent >= red * YELLOW ? 'yellow' : 'green'
 }
 
-/** A bar of `cells` cells in which `┃` marks the handoff level. */
+/** Draws a bar of `cells` cells in which `┃` marks the handoff level. */
 export function gaugeBar(
   percent: number,
   handoff: number | null,
@@ -36,5 +38,5 @@ export function gaugeBar(
   const drawn = Array.from({ length: cells }, (_, cell) =>
     cell === marked ? mark : cell < filled ? full : empty,
   ).join('')
-  return paint(drawn.slice(0, filled), heatAt(percent, handoff)) + paint(drawn.slice(filled), 'dim')
+  return paint(drawn.slice(0, filled), gaugeColour(percent, handoff)) + paint(drawn.slice(filled), 'dim')
 }

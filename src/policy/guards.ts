@@ -1,22 +1,22 @@
 import type { Policy } from '../contract/policy.js'
 import type { Track } from '../contract/records/session.js'
-import { grouped } from './numbers.js'
+import { formatTokens } from './numbers.js'
 
-/** What happened to a seat lately. */
-export interface Lately {
+/** Recent resets and handoffs of a seat, which the guards check. */
+export interface RecentHandoffs {
   /** Resets and unattended handoffs in the last hour. */
   resets: number
-  /** Seconds since its last handoff was over; null: there was none. */
+  /** Seconds since the last handoff ended. Null when there was none. */
   sinceHandoff: number | null
-  /** Handoffs that failed since the last one that did not. */
+  /** Consecutive failed handoffs up to now. */
   failures: number
 }
 
-/** A guard that would stop an unattended handoff at this moment; null: none. */
+/** Returns the guard that stops an unattended handoff now. Null when none does. */
 export function guardHandoff(
   track: Track,
   guards: Policy['guards'],
-  lately: Lately,
+  lately: RecentHandoffs,
 ): { name: string; reason: string } | null {
   const work = track.used === null || track.base === null ? 0 : Math.max(0, track.used - track.base)
   if (lately.failures >= guards.breakerAfter) {
@@ -34,7 +34,7 @@ export function guardHandoff(
   if ((track.cycle > 1 || lately.sinceHandoff !== null) && work < guards.minNewTokens) {
     return {
       name: 'min_new_tokens',
-      reason: `only ${grouped(work)} new tokens in this cycle, ${grouped(guards.minNewTokens)} wanted`,
+      reason: `only ${formatTokens(work)} new tokens in this cycle, ${formatTokens(guards.minNewTokens)} wanted`,
     }
   }
   if (lately.resets >= guards.maxUnattendedPerHour) {

@@ -13,21 +13,21 @@ const large = sampleLimits(967_000)
 const windowOnly: Limits = { ...sampleLimits(null), window: 200_000 }
 
 describe('where a level stands', () => {
-  test('percent of the compaction point', () => {
+  test('a level in percent of the compaction point is placed only when that point is known', () => {
     expect(at({ of: 'compaction', percent: 50 }, small)).toEqual([83_500, true])
     expect(at({ of: 'compaction', percent: 85 }, large)).toEqual([821_950, true])
     expect(at({ of: 'compaction', percent: 33.3 }, small)).toEqual([55_611, true])
     expect(at({ of: 'compaction', percent: 50 }, windowOnly)).toEqual([null, false])
   })
 
-  test('percent of the window, also when the compaction point is not known', () => {
+  test('a level in percent of the window is placed even without a compaction point', () => {
     expect(at({ of: 'window', percent: 70 }, small)).toEqual([140_000, true])
     expect(at({ of: 'window', percent: 70 }, large)).toEqual([700_000, true])
     expect(at({ of: 'window', percent: 70 }, windowOnly)).toEqual([140_000, true])
     expect(at({ of: 'window', percent: 70 }, sampleLimits(null))).toEqual([null, false])
   })
 
-  test('tokens, whatever is known of the window', () => {
+  test('a level in tokens is placed without knowing the window', () => {
     expect(at({ of: 'tokens', tokens: 150_000 }, small)).toEqual([150_000, true])
     expect(at({ of: 'tokens', tokens: 150_000 }, sampleLimits(null))).toEqual([150_000, true])
   })
@@ -39,7 +39,7 @@ describe('where a level stands', () => {
       { of: 'tokens', tokens: 300_000 },
     ],
   }
-  test('at whichever of two positions comes first, and nowhere until the window is known', () => {
+  test('a level with two positions is placed at the first, and nowhere until the window is known', () => {
     expect(at(first, small)).toEqual([141_950, true])
     expect(at(first, large)).toEqual([300_000, true])
     expect(at(first, sampleLimits(null))).toEqual([null, false])
@@ -47,7 +47,7 @@ describe('where a level stands', () => {
     expect([small, large, sampleLimits(null)].map(isCapped)).toEqual([false, true, false])
   })
 
-  test('the first reachable level that asks for a handoff is the one that gauges mark', () => {
+  test('gauges mark the first reachable level that asks for a handoff', () => {
     const levels = [
       { ...levelAt('early', { of: 'tokens', tokens: 10 }) },
       { ...levelAt('asks', first), actions: ['request-handoff' as const] },
@@ -59,20 +59,20 @@ describe('where a level stands', () => {
     expect(handoffTokens(resolveLevels(levels.slice(2), small))).toBeNull()
   })
 
-  test('tokens before compaction; never below the first token', () => {
+  test('a level before compaction is placed at least at the first token', () => {
     expect(at({ of: 'before-compaction', tokens: 20_000 }, small)).toEqual([147_000, true])
     expect(at({ of: 'before-compaction', tokens: 500_000 }, small)).toEqual([1, true])
     expect(at({ of: 'before-compaction', tokens: 20_000 }, windowOnly)).toEqual([null, false])
   })
 
-  test('a level at or beyond the point is named unreachable', () => {
+  test('a level at or beyond the compaction point is unreachable', () => {
     expect(at({ of: 'tokens', tokens: 166_999 }, small)[1]).toBe(true)
     expect(at({ of: 'tokens', tokens: 167_000 }, small)[1]).toBe(false)
     expect(at({ of: 'window', percent: 90 }, small)).toEqual([180_000, false])
     expect(at({ of: 'compaction', percent: 100 }, small)).toEqual([167_000, false])
   })
 
-  test('a percentage is only reached when it is, never a token early', () => {
+  test('a percentage level is never reached a token early', () => {
     const [tokens] = at({ of: 'compaction', percent: 70 }, sampleLimits(99_999)) as [number]
     expect(tokens / 99_999).toBeGreaterThanOrEqual(0.7)
     expect((tokens - 1) / 99_999).toBeLessThan(0.7)
@@ -87,17 +87,17 @@ describe('several levels', () => {
   ]
   const names = (limits: Limits) => resolveLevels(levels, limits).map((level) => level.name)
 
-  test('come lowest first in each session’s own window', () => {
+  test("levels are sorted by their place in each session's window", () => {
     expect(names(small)).toEqual(['half', 'fixed', 'far'])
     expect(names(large)).toEqual(['fixed', 'half', 'far'])
     expect(names(small)).toEqual(['half', 'fixed', 'far'])
   })
 
-  test('that cannot be placed come last and keep their order', () => {
+  test('levels without a place are sorted last and keep their order', () => {
     expect(names(sampleLimits(null))).toEqual(['fixed', 'far', 'half'])
   })
 
-  test('keep what they do, their rule and where it was written', () => {
+  test('placed levels keep their actions, rule and origin', () => {
     expect(resolveLevels(levels, small)[0]).toMatchObject({ ...levels[2], atTokens: 83_500 })
     expect(levels.map((level) => level.name)).toEqual(['far', 'fixed', 'half'])
   })

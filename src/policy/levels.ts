@@ -2,7 +2,7 @@ import { asksForHandoff, type Level, type Position, type ResolvedLevel } from '.
 import type { Limits } from '../contract/reading.js'
 import type { Track } from '../contract/records/session.js'
 
-/** Places levels in one session's window, lowest first. A level that cannot be placed comes last. */
+/** Places levels in one session's window, lowest first. Levels without a place come last. */
 export function resolveLevels(levels: readonly Level[], limits: Limits): ResolvedLevel[] {
   const kept = placed.get(levels)
   if (kept && kept.window === limits.window && kept.point === limits.point) return kept.resolved
@@ -11,7 +11,7 @@ export function resolveLevels(levels: readonly Level[], limits: Limits): Resolve
   return resolved
 }
 
-/** The same levels are placed in the same window thousands of times. */
+/** Cached, because the same levels are placed in the same window thousands of times. */
 const placed = new WeakMap<
   readonly Level[],
   { window: number | null; point: number | null; resolved: ResolvedLevel[] }
@@ -29,7 +29,10 @@ function resolveLevel(level: Level, limits: Limits): ResolvedLevel {
   return { ...level, atTokens, reachable, capped: isCapped(level.at, limits) }
 }
 
-/** Null until the window is known: of `85% or 300k` nobody can tell then which comes first. */
+/**
+ * Returns the place of a level. Null until the window is known:
+ * for `85% or 300k` it decides which comes first.
+ */
 function tokensAt(at: Position, limits: Limits): number | null {
   switch (at.of) {
     case 'tokens':
@@ -55,20 +58,26 @@ function isCapped(at: Position, limits: Limits): boolean {
   return typeof capTokens === 'number' && typeof otherTokens === 'number' && capTokens < otherTokens
 }
 
-/** Where the first reachable level asks for a handoff; null when none does. Gauges mark it. */
+/**
+ * Returns the place of the first reachable level that asks for a handoff. Null when none does.
+ * Gauges mark it.
+ */
 export function handoffTokens(levels: readonly ResolvedLevel[]): number | null {
   return levels.find((level) => level.reachable && asksForHandoff(level))?.atTokens ?? null
 }
 
-/** Growth is uneven: a step is expected to bring up to twice what the last one did, and at least this share of the point. */
+/**
+ * Minimum growth of a step, as a share of the compaction point.
+ * Growth is uneven, so a step may also add twice as much as the one before.
+ */
 const LEAST_SHARE = 0.03
 
 /**
- * Whether one of the next two answers may reach a level that has something to say. Then a hook is worth waiting for, so that
- * the agent hears of it in the same batch.
+ * Returns true when one of the next two answers may reach a level that has actions.
+ * A hook is then worth waiting for, so that the agent gets the message in the same batch.
  */
 export function isNearLevel(track: Track, levels: readonly ResolvedLevel[]): boolean {
-  // Nothing answered since the reset: a cycle may begin above a level.
+  // Before the first answer of a cycle every level may be near: a cycle may begin above it.
   if (track.used === null) return true
   const latched = new Set(track.latched.map((latch) => latch.name))
   const next = levels.find((level) => level.atTokens !== null && level.actions.length > 0 && !latched.has(level.name))

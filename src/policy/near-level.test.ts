@@ -15,11 +15,11 @@ test('a level is near when two steps like the last could reach it', () => {
   expect(isNearLevel(sampleTrack(95_000, { seen: [94_990, 95_000] }), levels)).toBe(true)
 })
 
-test('any may be near before the first answer of a cycle, which can begin above it', () => {
+test('every level may be near before the first answer of a cycle', () => {
   expect(isNearLevel(sampleTrack(null), levels)).toBe(true)
 })
 
-test('is not near when it has been told, or when it says nothing', () => {
+test('a level is not near when it was crossed in this cycle, or has no actions', () => {
   expect(isNearLevel(sampleTrack(99_000, { latched }), levels)).toBe(false)
   expect(isNearLevel(sampleTrack(59_000), [levels[0]!])).toBe(false)
 })

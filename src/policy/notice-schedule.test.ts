@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { NoticeRecord, NotifyTarget } from '../contract/records/notice.js'
 import type { SessionRecord } from '../contract/records/session.js'
-import { afterTry, planDue, type SendOutcome, whyOutdated } from './notice-schedule.js'
+import { planDueNotices, recordOutcome, type SendOutcome, whyOutdated } from './notice-schedule.js'
 
 const START = Date.parse('2026-03-01T10:00:00.000Z')
 const at = (seconds: number): string => new Date(START + seconds * 1000).toISOString()
@@ -30,7 +30,7 @@ const aNotice = (noticeId: string, changes: Partial<NoticeRecord> = {}): NoticeR
 })
 
 const plan = (due: NoticeRecord[], seconds: number, lastAt: string | null = null, outdated: string | null = null) => {
-  const { send, settled } = planDue(due, {
+  const { send, settled } = planDueNotices(due, {
     now: new Date(START + seconds * 1000),
     lastAt: () => lastAt,
     outdated: () => outdated,
@@ -38,13 +38,13 @@ const plan = (due: NoticeRecord[], seconds: number, lastAt: string | null = null
   return { send: send.map((group) => group.map((one) => one.noticeId)), settled, claimed: send.flat() }
 }
 
-test('a notice is claimed before it is sent, with a lease', () => {
+test('a notice is claimed with a lease before it is sent', () => {
   const { send, settled, claimed } = plan([aNotice('a')], 1)
   expect([send, settled]).toEqual([[['a']], []])
   expect(claimed[0]).toMatchObject({ state: 'sending', tries: 1, claimedAt: at(1), dueAt: at(91), crashed: false })
 })
 
-test('notices of one target and kind go together, oldest first; other kinds and targets apart', () => {
+test('notices of one target and kind are sent together, oldest first, and others separately', () => {
   const other = { ...target, via: 'desktop' as const }
   const due = [
     aNotice('a'),
@@ -55,7 +55,7 @@ test('notices of one target and kind go together, oldest first; other kinds and 
   expect(plan(due, 2).send.sort()).toEqual([['a', 'b'], ['c'], ['d']])
 })
 
-test('within at_most_every a notice is held back, not lost', () => {
+test('a notice within at_most_every is delayed, not dropped', () => {
   const { send, settled } = plan([aNotice('a'), aNotice('b')], 10, at(5))
   expect(send).toEqual([])
   expect(settled.map(({ state, dueAt, tries }) => [state, dueAt, tries])).toEqual([
@@ -66,19 +66,19 @@ test('within at_most_every a notice is held back, not lost', () => {
   expect(plan(settled, 35, at(5)).send).toHaveLength(1)
 })
 
-test('of several notices of one session only the newest is sent', () => {
+test('only the newest of several notices of one session is sent', () => {
   const due = [aNotice('a', { sessionId: 's' }), aNotice('b', { sessionId: 's', at: at(1) }), aNotice('c')]
   const { send, settled } = plan(due, 2)
   expect(send).toEqual([['c', 'b']])
   expect(settled).toMatchObject([{ noticeId: 'a', state: 'dropped', dueAt: null }])
 })
 
-test('both moments of a limit are told', () => {
+test('both notices of a limit, reached and reset, are sent', () => {
   const limit = { kind: 'limit', sessionId: 's' } as const
   expect(plan([aNotice('a', limit), aNotice('b', { ...limit, at: at(1) })], 2).send).toEqual([['a', 'b']])
 })
 
-test('a sender that died is followed by one more try, and by no third', () => {
+test('a notice whose sender died is tried once more, and not a third time', () => {
   const first = plan([aNotice('a')], 0).claimed[0]!
   const second = plan([first], 91).claimed[0]!
   expect(second).toMatchObject({ state: 'sending', tries: 2, crashed: true })
@@ -90,7 +90,7 @@ test('a sender that died is followed by one more try, and by no third', () => {
 test('a crash is remembered while at_most_every holds the notice back', () => {
   const slow = { ...target, everyMs: 600_000 }
   const first = plan([aNotice('a', { target: slow })], 0).claimed[0]!
-  // Another notice of the kind was sent after the claim of the one whose sender died.
+  // Another notice of this kind was sent after the claim whose sender died.
   const held = plan([first], 91, at(60)).settled[0]!
   expect(held).toMatchObject({ state: 'waiting', crashed: true, tries: 1, dueAt: at(660) })
   const second = plan([held], 660, at(60)).claimed[0]!
@@ -98,51 +98,53 @@ test('a crash is remembered while at_most_every holds the notice back', () => {
   expect(plan([second], 751, at(60)).settled).toMatchObject([{ state: 'failed', dueAt: null }])
 })
 
-test('a notice whose tries are used up is not sent again, whatever became of its last one', () => {
+test('a notice without tries left is not sent again, whatever became of its last try', () => {
   const dead = aNotice('a', { state: 'sending', tries: 4 })
   expect(plan([dead], 1)).toMatchObject({ send: [], settled: [{ state: 'failed', dueAt: null, tries: 4 }] })
   const waiting = aNotice('a', { tries: 4, trouble: 'answered 500' })
   expect(plan([waiting], 1)).toMatchObject({ send: [], settled: [{ state: 'failed', trouble: 'answered 500' }] })
 })
 
-test('a notice that nobody came to send within an hour is dropped', () => {
+test('a notice that was not sent within an hour is dropped', () => {
   expect(plan([aNotice('a')], 3_600).send).toHaveLength(1)
   expect(plan([aNotice('a')], 3_601).settled).toMatchObject([{ state: 'dropped' }])
 })
 
-test('a notice that does not hold any more is dropped with the reason', () => {
+test('an outdated notice is dropped with the reason', () => {
   expect(plan([aNotice('a')], 1, null, 'its dialog was answered').settled).toMatchObject([
     { state: 'dropped', trouble: 'its dialog was answered' },
   ])
 })
 
-test('a failed notice is tried four times with growing pauses and then given up', () => {
+test('a failing notice is tried four times with growing pauses and then fails', () => {
   const failed: SendOutcome = { result: 'failed', reason: 'no answer', retryable: true }
-  const tried = (tries: number) => afterTry(aNotice('a', { state: 'sending', tries }), failed, new Date(START))
+  const tried = (tries: number) => recordOutcome(aNotice('a', { state: 'sending', tries }), failed, new Date(START))
   expect([1, 2, 3].map((tries) => [tried(tries).state, tried(tries).dueAt])).toEqual([
     ['waiting', at(5)],
     ['waiting', at(30)],
     ['waiting', at(120)],
   ])
   expect(tried(4)).toMatchObject({ state: 'failed', dueAt: null, trouble: 'no answer' })
-  expect(afterTry(aNotice('a', { tries: 1 }), { ...failed, retryable: false }, new Date(START)).state).toBe('failed')
+  expect(recordOutcome(aNotice('a', { tries: 1 }), { ...failed, retryable: false }, new Date(START)).state).toBe(
+    'failed',
+  )
 })
 
-test('a notice that was sent, or that nobody can be told, is over', () => {
+test('a notice that was sent, or has no recipient, is finished', () => {
   const now = new Date(START)
-  expect(afterTry(aNotice('a', { tries: 2, trouble: 'x' }), { result: 'sent' }, now)).toMatchObject({
+  expect(recordOutcome(aNotice('a', { tries: 2, trouble: 'x' }), { result: 'sent' }, now)).toMatchObject({
     state: 'sent',
     dueAt: null,
     trouble: null,
   })
-  expect(afterTry(aNotice('a'), { result: 'no-recipient', reason: 'no terminal' }, now)).toMatchObject({
+  expect(recordOutcome(aNotice('a'), { result: 'no-recipient', reason: 'no terminal' }, now)).toMatchObject({
     state: 'dropped',
     dueAt: null,
     trouble: 'no terminal',
   })
 })
 
-test('a notice holds as long as what it says is so', () => {
+test('a notice is outdated as soon as its session, handoff or job has moved on', () => {
   const session = (changes: object) => ({
     state: 'waiting',
     track: { cycle: 2 },

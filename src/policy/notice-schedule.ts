@@ -3,34 +3,36 @@ import type { JobRecord } from '../contract/records/job.js'
 import type { NoticeRecord, NotifyTarget } from '../contract/records/notice.js'
 import type { SessionRecord } from '../contract/records/session.js'
 
-/** Longer than any try takes: a command has 30 s and is then ended. */
+/** Longer than any try can take: a command is killed after 30 s. */
 const LEASE_MS = 90_000
-/** Pauses after the first, second and third failed try; the fourth is the last. */
+/** Pauses after the first, second and third failed try. The fourth try is the last. */
 const BACKOFF_MS = [5_000, 30_000, 120_000]
 const MOST_TRIES = BACKOFF_MS.length + 1
-/** A notice that nobody came to send in this time is out of date. */
+/** A notice that was not sent within this time is outdated. */
 const LATEST_MS = 3_600_000
 
+/** The decision about notices that are due. */
 interface DuePlan {
-  /** Claimed: each inner list goes to its target as one notice. */
+  /** Claimed notices. Each inner list is sent to its target as one notice. */
   send: NoticeRecord[][]
-  /** Held back, given up or dropped, as they are to be stored. */
+  /** Delayed, failed and dropped notices, as they are to be stored. */
   settled: NoticeRecord[]
 }
 
-interface DueCircumstances {
+/** Everything besides the notices that the plan depends on. */
+interface PlanContext {
   now: Date
-  /** See `NoticeStore.lastNoticeAt`: leaves out the claims of senders that died. */
+  /** See `NoticeStore.lastNoticeAt`: claims of senders that died do not count. */
   lastAt(target: NotifyTarget, kind: NoticeRecord['kind']): string | null
-  /** Why nobody has to be told any more; null: it still holds. */
+  /** Returns why a notice is no longer needed. Null when it is. */
   outdated(notice: NoticeRecord): string | null
 }
 
 /**
- * Decides about the notices that are due. Those of one target and kind go together. They wait until
- * `at_most_every` has passed since the last ones, so that none is lost by the limit.
+ * Plans the notices that are due. Notices of one target and kind are sent together.
+ * They wait until `at_most_every` has passed since the last one, so the limit loses none.
  */
-export function planDue(due: readonly NoticeRecord[], circumstances: DueCircumstances): DuePlan {
+export function planDueNotices(due: readonly NoticeRecord[], circumstances: PlanContext): DuePlan {
   const { now, lastAt } = circumstances
   const settled: NoticeRecord[] = []
   const groups = new Map<string, NoticeRecord[]>()
@@ -52,32 +54,33 @@ export function planDue(due: readonly NoticeRecord[], circumstances: DueCircumst
   return { send, settled }
 }
 
-/** Sorts by time. Among notices of the same moment, the one that was stored last is the newest. */
+/** Sorts by time, newest first. Of notices with the same time, the last stored is the newest. */
 const newestFirst = (due: readonly NoticeRecord[]): NoticeRecord[] =>
   [...due].reverse().sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0))
 
 /**
- * Returns the notice as it ends, or null when it is to be sent. `newer`: of its target and kind.
+ * Returns the notice in its final state. Null when it is to be sent.
+ * `newer`: newer notices of the same target and kind.
  */
 function settle(
   notice: NoticeRecord,
   newer: readonly NoticeRecord[],
-  { now, outdated }: DueCircumstances,
+  { now, outdated }: PlanContext,
 ): NoticeRecord | null {
-  if (notice.state === 'sending' && notice.crashed) return failed(notice, 'the process that sent it died, twice')
-  if (notice.tries >= MOST_TRIES) return failed(notice, notice.trouble ?? 'the process that sent it died')
+  if (notice.state === 'sending' && notice.crashed) return failNotice(notice, 'the process that sent it died, twice')
+  if (notice.tries >= MOST_TRIES) return failNotice(notice, notice.trouble ?? 'the process that sent it died')
   if (now.getTime() - Date.parse(notice.dueAt ?? notice.at) > LATEST_MS)
-    return dropped(notice, 'nobody came to send it within an hour')
+    return dropNotice(notice, 'nobody came to send it within an hour')
   const reason = outdated(notice)
-  if (reason !== null) return dropped(notice, reason)
+  if (reason !== null) return dropNotice(notice, reason)
   const isReplaced = newer.some((one) => one.sessionId === notice.sessionId && one.jobId === notice.jobId)
-  return isReplaced && REPLACED_BY_NEWER.has(notice.kind) ? dropped(notice, 'a newer one says more') : null
+  return isReplaced && REPLACED_BY_NEWER.has(notice.kind) ? dropNotice(notice, 'a newer one says more') : null
 }
 
-/** Kinds of which only the newest notice of a session matters. */
+/** Kinds for which only the newest notice of a session matters. */
 const REPLACED_BY_NEWER = new Set<NoticeRecord['kind']>(['level', 'review', 'permission', 'silence'])
 
-/** A notice that is due while it is being sent has a sender that died. */
+/** Records a crash: a notice that is due while it is being sent has a dead sender. */
 function noteCrash(notice: NoticeRecord): NoticeRecord {
   return { ...notice, crashed: notice.crashed || notice.state === 'sending' }
 }
@@ -98,33 +101,34 @@ const waitUntil = (notice: NoticeRecord, ms: number): NoticeRecord => ({
   dueAt: new Date(ms).toISOString(),
 })
 
-const failed = (notice: NoticeRecord, reason: string): NoticeRecord => ({
+const failNotice = (notice: NoticeRecord, reason: string): NoticeRecord => ({
   ...notice,
   state: 'failed',
   dueAt: null,
   trouble: reason,
 })
 
-export function dropped(notice: NoticeRecord, reason: string): NoticeRecord {
+export function dropNotice(notice: NoticeRecord, reason: string): NoticeRecord {
   return { ...notice, state: 'dropped', dueAt: null, trouble: reason }
 }
 
 /** Outcome of one try. */
 export type SendOutcome =
   | { result: 'sent' }
-  /** `retryable`: another try may help. */
+  /** `retryable`: another try may succeed. */
   | { result: 'failed'; reason: string; retryable: boolean }
-  /** There is nobody to tell, such as a session without a terminal for `bell`. */
+  /** No recipient exists, for example when `bell` has no terminal to ring. */
   | { result: 'no-recipient'; reason: string }
 
-export function afterTry(notice: NoticeRecord, outcome: SendOutcome, now: Date): NoticeRecord {
+/** Returns the notice after one try: sent, dropped, failed, or waiting for the next try. */
+export function recordOutcome(notice: NoticeRecord, outcome: SendOutcome, now: Date): NoticeRecord {
   if (outcome.result === 'sent') return { ...notice, state: 'sent', dueAt: null, trouble: null }
-  if (outcome.result === 'no-recipient') return dropped(notice, outcome.reason)
-  if (!outcome.retryable || notice.tries >= MOST_TRIES) return failed(notice, outcome.reason)
+  if (outcome.result === 'no-recipient') return dropNotice(notice, outcome.reason)
+  if (!outcome.retryable || notice.tries >= MOST_TRIES) return failNotice(notice, outcome.reason)
   return waitUntil({ ...notice, trouble: outcome.reason }, now.getTime() + BACKOFF_MS[notice.tries - 1]!)
 }
 
-/** The records that a notice speaks of, as they are now; null: there is none. */
+/** The current records that a notice is about. Null when there is no such record. */
 interface NoticeFacts {
   session: SessionRecord | null
   handoff: HandoffRecord | null
@@ -133,7 +137,7 @@ interface NoticeFacts {
 
 const STOPPED = new Set<JobRecord['state']>(['paused', 'completed', 'failed', 'cancelled'])
 
-/** Why nobody has to be told any more; null: the notice still holds. */
+/** Returns why a notice is no longer needed. Null when it still is. */
 export function whyOutdated(notice: NoticeRecord, { session, handoff, job }: NoticeFacts): string | null {
   switch (notice.kind) {
     case 'level':

@@ -37,7 +37,7 @@ const ids = () => {
   return { at: AT, newId: () => String(++count), hash: (text: string) => `hash of ${text}` }
 }
 
-test('each kind of event is one short line', () => {
+test('every kind of notice is one short line', () => {
   const track = sampleTrack(118_600)
   const line = (content: Parameters<typeof noticesFor>[0], jobId: string | null = null) =>
     sentText([{ ...content, name: 'api', jobId }])
@@ -60,7 +60,7 @@ test('each kind of event is one short line', () => {
   expect(line(limitNotices({ name: 'five_hour', resetsAt: null }, AT)[0]!)).toBe('Five-hour limit reached')
 })
 
-test('a review that ends by itself says when', () => {
+test('a review notice with a deadline says when the brief is used', () => {
   const at = new Date(2026, 2, 1, 14, 5, 30)
   expect(reviewNotice('h', 'brief_1', at.toISOString()).text).toContain('; used by itself at 14:05:')
 })
@@ -81,7 +81,7 @@ test('a notice goes to every target that wants its kind and to no other', () => 
   expect(noticesFor(silenceNotice(20, 1), origin, targets, ids())).toEqual([])
 })
 
-test('a plan limit is told when it is reached and when it resets, once for all sessions that see it', () => {
+test('a plan limit causes a notice when it is reached and when it resets, once for all sessions', () => {
   const resetsAt = '2026-03-01T13:00:00.000Z'
   const [reached, reset] = limitNotices({ name: 'five_hour', resetsAt }, AT)
   expect(reached).toMatchObject({ kind: 'limit', data: { moment: 'reached', resets_at: resetsAt } })
@@ -91,8 +91,8 @@ test('a plan limit is told when it is reached and when it resets, once for all s
   expect(limitNotices({ name: 'five_hour', resetsAt: '2026-03-01T09:00:00.000Z' }, AT)).toHaveLength(1)
 })
 
-/** The events that targets get for each report, as if each were stored before the next arrives. */
-const told = (...reports: [name: string, resetsAt: string | null, at: string][]): string[] => {
+/** Returns the limit events that targets get, if each report is stored before the next arrives. */
+const limitEvents = (...reports: [name: string, resetsAt: string | null, at: string][]): string[] => {
   const stored = new Map<string, NoticeRecord>()
   for (const [name, resetsAt, at] of reports)
     for (const content of limitNotices({ name, resetsAt }, at, [...stored.values()]))
@@ -101,31 +101,34 @@ const told = (...reports: [name: string, resetsAt: string | null, at: string][])
   return [...stored.values()].map(({ data }) => `${data.limit} ${data.moment}`)
 }
 
-test('a reset that sessions report seconds or minutes apart is one reset', () => {
+test('resets that sessions report up to ten minutes apart count as one reset', () => {
   const at = '2026-03-01T12:00:00.000Z'
   const both = ['five_hour reached', 'five_hour reset']
   const first = '2026-03-01T15:04:59.000Z'
-  expect(told(['five_hour', first, at], ['five_hour', '2026-03-01T15:05:01.000Z', at])).toEqual(both)
-  expect(told(['five_hour', first, at], ['five_hour', '2026-03-01T15:14:59.000Z', at])).toEqual(both)
-  expect(told(['five_hour', first, at], ['five_hour', '2026-03-01T15:15:00.000Z', at])).toEqual([...both, ...both])
-  expect(told(['five_hour', first, at], ['five_hour', null, at])).toEqual(both)
+  expect(limitEvents(['five_hour', first, at], ['five_hour', '2026-03-01T15:05:01.000Z', at])).toEqual(both)
+  expect(limitEvents(['five_hour', first, at], ['five_hour', '2026-03-01T15:14:59.000Z', at])).toEqual(both)
+  expect(limitEvents(['five_hour', first, at], ['five_hour', '2026-03-01T15:15:00.000Z', at])).toEqual([
+    ...both,
+    ...both,
+  ])
+  expect(limitEvents(['five_hour', first, at], ['five_hour', null, at])).toEqual(both)
 })
 
-test('a limit without a reset is told once within any hour', () => {
+test('a limit without a reset causes one notice within any hour', () => {
   const at = '2026-03-01T10:59:59.000Z'
-  expect(told(['usage', null, at], ['usage', null, '2026-03-01T11:00:01.000Z'])).toEqual(['usage reached'])
-  expect(told(['usage', null, at], ['usage', null, '2026-03-01T11:59:59.000Z'])).toHaveLength(2)
+  expect(limitEvents(['usage', null, at], ['usage', null, '2026-03-01T11:00:01.000Z'])).toEqual(['usage reached'])
+  expect(limitEvents(['usage', null, at], ['usage', null, '2026-03-01T11:59:59.000Z'])).toHaveLength(2)
 })
 
-test('a usage limit of unknown name is the named limit that is open', () => {
+test('a usage limit without a name counts as the named limit that is open', () => {
   const resetsAt = '2026-03-01T15:00:00.000Z'
   const named = ['five_hour', resetsAt, '2026-03-01T12:00:00.000Z'] as const
   const both = ['five_hour reached', 'five_hour reset']
-  expect(told([...named], ['usage', null, '2026-03-01T14:59:00.000Z'])).toEqual(both)
-  expect(told([...named], ['usage', null, '2026-03-01T15:01:00.000Z'])).toEqual([...both, 'usage reached'])
+  expect(limitEvents([...named], ['usage', null, '2026-03-01T14:59:00.000Z'])).toEqual(both)
+  expect(limitEvents([...named], ['usage', null, '2026-03-01T15:01:00.000Z'])).toEqual([...both, 'usage reached'])
 })
 
-test('a reset on another day is named with its day', () => {
+test('a reset on another day is shown with its date', () => {
   const at = new Date(2026, 10, 18, 20, 0)
   const resetsAt = new Date(2026, 10, 21, 9, 5).toISOString()
   expect(limitNotices({ name: 'seven_day', resetsAt }, at.toISOString())[0]!.text).toBe(
@@ -133,7 +136,7 @@ test('a reset on another day is named with its day', () => {
   )
 })
 
-test('a job that waits for a limit is told at both moments and under its own name', () => {
+test('a job that waits for a limit causes a notice at both moments under its own name', () => {
   const until = '2026-03-01T13:00:00.000Z'
   const [reached, continues] = jobLimitNotices('job_1', until, AT)
   expect(sentText([{ ...reached!, name: 'fix-login', jobId: 'job_1' }])).toMatch(
@@ -142,7 +145,7 @@ test('a job that waits for a limit is told at both moments and under its own nam
   expect(continues).toMatchObject({ text: 'continues after the usage limit', dueAt: until })
 })
 
-test('a reached limit says what the client does where its settings say so', () => {
+test('the notice of a reached limit says what the client does, if its settings tell', () => {
   expect([true, false, null].map(limitEnding)).toEqual([
     '; the client continues by itself',
     '; the client asks you what to do',
@@ -150,7 +153,7 @@ test('a reached limit says what the client does where its settings say so', () =
   ])
 })
 
-test('several notices make one line, the newest first, and at most three are spelled out', () => {
+test('several notices make one line, newest first, with at most three spelled out', () => {
   const many = ['a', 'b', 'c', 'd', 'e'].map((name) => ({ ...permissionNotice(false), name, jobId: null }))
   expect(sentText(many.slice(0, 2))).toBe('b: waits for your permission · a: waits for your permission')
   expect(sentText(many)).toMatch(/^e: .* · d: .* · c: waits for your permission · and 2 more$/)

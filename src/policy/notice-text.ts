@@ -12,15 +12,18 @@ export interface NoticeContent {
   text: string
   data: NoticeData
   /**
-   * * Names an event that several sessions see, so that each target gets it once; absent: each
-   * event is its own.
+   * Identifies an event that several sessions see, so that each target gets it once.
+   * Absent when every event counts on its own.
    */
   once?: string
-  /** ISO; absent: at once. */
+  /** When to send, ISO 8601. Absent means at once. */
   dueAt?: string
 }
 
-/** Who a notice is about. Names come from others and are one harmless line already. */
+/**
+ * The session or job that a notice is about.
+ * Its name is already one line without control characters.
+ */
 export interface NoticeOrigin {
   name: string
   subject: PolicySubject
@@ -31,8 +34,9 @@ export interface NoticeOrigin {
 }
 
 /**
- * A record for each target that wants this kind. `hash` makes the id of an event that is told once:
- * the id is sent to targets, and addresses and commands may hold passwords.
+ * Creates a record for each target that wants this kind.
+ * `hash` derives the id of an event that is sent once, because the id is visible to targets
+ * and addresses and commands may contain passwords.
  */
 export function noticesFor(
   content: NoticeContent,
@@ -59,7 +63,9 @@ export function noticesFor(
     }))
 }
 
-/** `api`, or `shop 1f2e3d4c` for a seat without a name: several sessions may share a folder. */
+/**
+ * Returns `api`, or `shop 1f2e3d4c` for a seat without a name, since sessions may share a folder.
+ */
 export function noticeName(seatName: string | null, project: string | null, sessionId: string): string {
   if (seatName !== null) return seatName
   const folder = project?.split('/').findLast((part) => part !== '') ?? 'session'
@@ -82,9 +88,9 @@ export function levelNotice(track: Track, level: ResolvedLevel): NoticeContent {
   }
 }
 
-/** `dueAt`: when the brief is used by itself; null when it waits for approval. */
+/** `dueAt`: when the brief is used without approval. Null when it waits for approval. */
 export function reviewNotice(handoffId: string, briefId: string, dueAt: string | null): NoticeContent {
-  const otherwise = dueAt === null ? '' : `; used by itself at ${clock(dueAt)}`
+  const otherwise = dueAt === null ? '' : `; used by itself at ${localTime(dueAt)}`
   return {
     kind: 'review',
     text: `a handoff brief waits for your review${otherwise}: baton handoffs approve ${shortId(briefId)}`,
@@ -92,7 +98,9 @@ export function reviewNotice(handoffId: string, briefId: string, dueAt: string |
   }
 }
 
-/** `subagent`: the dialog is about a call of a subagent, which leaves the state of its session. */
+/**
+ * `subagent`: the dialog is about a call of a subagent, which does not change the session's state.
+ */
 export function permissionNotice(subagent: boolean): NoticeContent {
   return { kind: 'permission', text: 'waits for your permission', data: { subagent } }
 }
@@ -112,7 +120,7 @@ interface EndedJob {
   durationMs: number
 }
 
-/** Leaves out the job's own words about its end, which may quote the conversation. */
+/** Describes the end of a job without the job's own text, which may quote the conversation. */
 export function jobNotice({ state, exitReason, handoffs, durationMs }: EndedJob): NoticeContent {
   const why = exitReason === null || state === 'completed' || exitReason === state ? '' : ` (${exitReason})`
   return {
@@ -128,17 +136,17 @@ const LIMIT_NAMES: Record<string, string> = {
   spend_limit: 'Spend limit',
 }
 
-/** Sessions may round the same reset differently: times within ten minutes are one reset. */
+/** Sessions may round the same reset differently, so times within ten minutes are one reset. */
 const SAME_RESET_MS = 600_000
-/** A limit without a known reset is told again after this time. */
+/** A limit without a known reset causes another notice after this time. */
 export const SAME_LIMIT_MS = 3_600_000
 
 type ReachedLimit = Pick<PlanLimit, 'name' | 'resetsAt'>
 
 /**
- * The notices of a plan limit that is used up: one now, one at its reset where the client says when
- * that is. Every session of the plan sees the same limit, so each target is told once for all of
- * them. `stored`: notices of plan limits from the last hour and of limits that are still open.
+ * Returns the notices of a plan limit that is used up: one now, and one at its reset if known.
+ * All sessions of the plan see the same limit, so each target gets them once for all sessions.
+ * `stored`: limit notices of the last hour, and those of limits that are still open.
  */
 export function limitNotices(reached: ReachedLimit, at: string, stored: readonly NoticeRecord[] = []): NoticeContent[] {
   const { name, resetsAt: reset, since } = sameLimit(reached, at, stored)
@@ -146,7 +154,7 @@ export function limitNotices(reached: ReachedLimit, at: string, stored: readonly
   const about = { limit: name, resets_at: reset }
   const now: NoticeContent = {
     kind: 'limit',
-    text: `${limit} reached${reset === null ? '' : `, resets at ${clock(reset, at)}`}`,
+    text: `${limit} reached${reset === null ? '' : `, resets at ${localTime(reset, at)}`}`,
     data: { ...about, moment: 'reached' },
     once: `limit ${name} ${reset ?? since} reached`,
   }
@@ -162,8 +170,8 @@ export function limitNotices(reached: ReachedLimit, at: string, stored: readonly
 }
 
 /**
- * The limit under the name and time with which it was stored first, if another session saw it.
- * `usage` is the limit of a client that does not say which one: it is the named limit that is open.
+ * Returns the limit with the name and time under which another session stored it first.
+ * `usage` comes from a client that does not name the limit: it means the named one that is open.
  */
 function sameLimit(
   { name, resetsAt }: ReachedLimit,
@@ -187,14 +195,14 @@ function sameLimit(
 
 const apartMs = (one: string, other: string): number => Math.abs(Date.parse(one) - Date.parse(other))
 
-/** A job waits for the end of a limit, and continues by itself. */
+/** Returns the notices of a job that waits for the end of a limit and then continues by itself. */
 export function jobLimitNotices(jobId: string, until: string, at: string): NoticeContent[] {
   const about = { limit: 'usage', resets_at: until }
   const row = `limit ${jobId} ${until}`
   return [
     {
       kind: 'limit',
-      text: `usage limit reached, continues at ${clock(until, at)}`,
+      text: `usage limit reached, continues at ${localTime(until, at)}`,
       data: { ...about, moment: 'reached' },
       once: `${row} reached`,
     },
@@ -208,14 +216,18 @@ export function jobLimitNotices(jobId: string, until: string, at: string): Notic
   ]
 }
 
-/** Added to a reached limit. `continues`: null when the settings of the client do not say. */
+/**
+ * Text that follows a reached limit.
+ * `continues` is null when the client's settings do not say what it does.
+ */
 export function limitEnding(continues: boolean | null): string {
   if (continues === null) return ''
   return continues ? '; the client continues by itself' : '; the client asks you what to do'
 }
 
 /**
- * The line that is sent. Gathered notices make one line, the newest first. `notices`: oldest first.
+ * Returns the line that is sent. Several notices make one line, newest first.
+ * `notices` are given oldest first.
  */
 export function sentText(notices: readonly Pick<NoticeRecord, 'name' | 'text' | 'kind' | 'jobId'>[]): string {
   const lines = notices.toReversed().map(({ kind, name, text, jobId }) => {
@@ -229,13 +241,13 @@ export function sentText(notices: readonly Pick<NoticeRecord, 'name' | 'text' | 
 
 const MOST_TOGETHER = 3
 
-/** Commands find a brief by the beginning of its random part. */
+/** Shortens a brief id to the first characters of its random part, which commands accept. */
 function shortId(briefId: string): string {
   return briefId.replace(/^brief_/, '').slice(0, 8)
 }
 
-/** Local time, with the day where `at` is on another one: `14:05`, `21 Nov 14:05`. */
-function clock(iso: string, at: string = iso): string {
+/** Formats a local time, with the date when it is on another day: `14:05`, `21 Nov 14:05`. */
+function localTime(iso: string, at: string = iso): string {
   const [then, now] = [new Date(iso), new Date(at)]
   const time = [then.getHours(), then.getMinutes()].map((part) => String(part).padStart(2, '0')).join(':')
   const isSameDay = then.getDate() === now.getDate() && Math.abs(then.getTime() - now.getTime()) < DAY_MS

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { grouped, percentText, short } from './numbers.js'
+import { formatTokens, percentText, shortenTokens } from './numbers.js'
 import { percentOf, remainingPercent } from './percent.js'
 import { isSilent } from './silence.js'
 
 describe('percentages', () => {
-  test('have one decimal and are unknown where a figure is', () => {
+  test('percentages have one decimal and are null when a number is unknown', () => {
     expect(percentOf(125_008, 200_000)).toBe(62.5)
     expect(percentOf(118_600, 167_000)).toBe(71)
     expect(percentOf(0, 200_000)).toBe(0)
@@ -14,27 +14,27 @@ describe('percentages', () => {
     expect(percentOf(1, -5)).toBeNull()
   })
 
-  test('are never negative; only what is used may pass 100', () => {
+  test('percentages are never negative, and only the used one may exceed 100', () => {
     expect(percentOf(-5, 100)).toBe(0)
     expect(percentOf(230, 200)).toBe(115)
     expect(remainingPercent(230, 200)).toBe(0)
     expect(remainingPercent(null, 200)).toBeNull()
   })
 
-  test('used and remaining add up to 100', () => {
+  test('used and remaining percentage add up to 100', () => {
     for (let used = 0; used <= 1670; used++) {
       expect(percentOf(used, 1670)! + remainingPercent(used, 1670)!).toBeCloseTo(100, 9)
     }
   })
 
-  test('are written whole where they are whole', () => {
+  test('whole percentages are written without a decimal', () => {
     expect([71, 62.5, 0, 100, 99.9].map(percentText)).toEqual(['71%', '62.5%', '0%', '100%', '99.9%'])
   })
 })
 
 describe('tokens', () => {
-  test('are grouped the same on every machine', () => {
-    expect([0, 999, 1000, 118_600, 1_000_000, 12_345.6].map(grouped)).toEqual([
+  test('token counts are grouped the same on every machine', () => {
+    expect([0, 999, 1000, 118_600, 1_000_000, 12_345.6].map(formatTokens)).toEqual([
       '0',
       '999',
       '1,000',
@@ -44,8 +44,8 @@ describe('tokens', () => {
     ])
   })
 
-  test('are short in the status line', () => {
-    expect([0, 999, 1000, 1499, 118_600, 167_000, 999_499, 999_500, 1_000_000, 1_250_000].map(short)).toEqual([
+  test('token counts in the status line are shortened', () => {
+    expect([0, 999, 1000, 1499, 118_600, 167_000, 999_499, 999_500, 1_000_000, 1_250_000].map(shortenTokens)).toEqual([
       '0',
       '999',
       '1k',
@@ -66,11 +66,11 @@ describe('silence', () => {
   const silent = (toolCalls: number, minutes: number, alarmed = false) =>
     isSilent({ toolCalls, since, alarmed }, after(minutes))
 
-  test('is twenty tool calls or ten minutes of work without a reading', () => {
+  test('a session is silent after twenty tool calls or ten minutes of work without a reading', () => {
     expect([silent(19, 9.9), silent(20, 0), silent(1, 10)]).toEqual([false, true, true])
   })
 
-  test('is not a session in which nothing happens, nor one that was told of already', () => {
+  test('a session without activity, or one that was already reported, is not silent', () => {
     expect([silent(0, 600), silent(50, 600, true)]).toEqual([false, false])
   })
 })

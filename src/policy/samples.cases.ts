@@ -3,7 +3,7 @@ import type { Policy } from '../contract/policy.js'
 import type { CompactionMode, Limits } from '../contract/reading.js'
 import type { Track } from '../contract/records/session.js'
 
-/** A climb as the policy meets it: only what it looks at differs from test to test. */
+/** A track with defaults for everything that a test does not set. */
 export function sampleTrack(used: number | null, changes: Partial<Track> = {}): Track {
   return {
     cycle: 1,

@@ -1,4 +1,4 @@
-/** Enabled, but no readings: an alarm after this much activity without one. */
+/** An enabled session without a reading raises an alarm after this much activity. */
 const SILENT_TOOL_CALLS = 20
 export const SILENT_MS = 10 * 60_000
 

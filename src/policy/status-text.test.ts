@@ -77,26 +77,26 @@ const colours = (used: number, changes: Partial<Session> = {}) => {
 }
 
 describe('the status line', () => {
-  test('shows a bar, the percentage of the compaction point and the figures', () => {
+  test('the status line shows a bar, the percentage of the compaction point and the token counts', () => {
     expect(plain(118_600)).toBe('▰▰▰▰▰▰▰▱▱▱ 71% of compaction point 119k/167k')
     expect(plain(967, { window_tokens: 1_000_000, compaction_tokens: 967_000 })).toBe(
       '▱▱▱▱▱▱▱▱▱▱ 0.1% of compaction point 967/967k',
     )
   })
 
-  test('marks a derived point, names the refusal point, and the window where there is no point', () => {
+  test('the status line marks a derived point and names a refusal point or the window instead', () => {
     expect(plain(118_600, { exact: false })).toContain('119k/~167k')
     expect(plain(118_600, { compaction_mode: 'off' })).toContain('71% of refusal point')
     expect(plain(100_000, { compaction_tokens: null, exact: false })).toBe('▰▰▰▰▰▱▱▱▱▱ 50% of window 100k/200k')
     expect(plain(100_000, { compaction_tokens: null, window_tokens: null })).toBe('ctx 100k')
   })
 
-  test('shows a figure not known as not known, never as 0', () => {
+  test('the status line shows an unknown number as unknown, never as 0', () => {
     expect(plain(null)).toBe('ctx – of 167k')
     expect(plain(null, { compaction_tokens: null })).toBe('ctx –')
   })
 
-  test('never overflows its bar, and above 100 % says why', () => {
+  test('the status line never overflows its bar, and above 100 % it says why', () => {
     expect(plain(230_000, { compaction_mode: 'reactive' })).toBe(
       '▰▰▰▰▰▰▰▰▰▰ 137.7% of compaction point 230k/167k · compacts when refused',
     )
@@ -106,19 +106,19 @@ describe('the status line', () => {
     expect(plain(167_000)).toBe('▰▰▰▰▰▰▰▰▰▰ 100% of compaction point 167k/167k')
   })
 
-  test('does not stumble over a point that cannot be', () => {
+  test('the status line ignores a compaction point below zero', () => {
     expect(plain(1000, { compaction_tokens: -3000 })).toBe('ctx 1k')
   })
 
-  test('adds the level reached and how often it was compacted', () => {
+  test('the status line shows the crossed level and the number of compactions', () => {
     expect(plain(118_600, { level: 'warning', compactions: 2 })).toMatch(/ · warning · compacted 2×$/)
   })
 
-  test('says that it is off, and then no figures', () => {
+  test('the status line of a disabled session says only that Baton is off', () => {
     expect(plain(118_600, { enabled: false })).toBe('baton off')
   })
 
-  test('turns yellow at 70 and red at 85', () => {
+  test('the status line turns yellow at 70 % and red at 85 %', () => {
     expect([116_000, 117_000, 141_000, 142_000].map((used) => colours(used)[0])).toEqual([
       'green',
       'yellow',
@@ -131,13 +131,13 @@ describe('the status line', () => {
 describe('the handoff level in the gauge', () => {
   const LARGE = { window_tokens: 1_000_000, compaction_tokens: 967_000, handoff_tokens: 300_000 }
 
-  test('is marked where it lies', () => {
+  test('the gauge marks the handoff level at its place', () => {
     expect(plain(118_600, { handoff_tokens: 141_950 })).toContain('▰▰▰▰▰▰▰▱┃▱ 71%')
     expect(plain(160_000, LARGE)).toContain('▰▰▱┃▱▱▱▱▱▱ 16.5%')
     expect(plain(500_000, LARGE)).toContain('▰▰▰┃▰▱▱▱▱▱ 51.7%')
   })
 
-  test('makes the figure red from there on and yellow shortly before', () => {
+  test('the percentage turns red at the handoff level and yellow shortly before', () => {
     expect([247_000, 248_000, 300_000].map((used) => colours(used, LARGE)[0])).toEqual(['green', 'yellow', 'red'])
     expect([116_000, 117_000, 142_000].map((used) => colours(used)[0])).toEqual(['green', 'yellow', 'red'])
   })
@@ -178,18 +178,18 @@ describe('segments', () => {
     ['cost', '$1.24'],
     ['limits', '5h 82% resets in 90m 7d 12%'],
     ['seat', 'api'],
-  ] as const)('%s shows %s', (segment, text) => {
+  ] as const)('the segment %s shows %s', (segment, text) => {
     expect(shown({ segments: [segment] })).toBe(text)
   })
 
-  test('stand in the order they are chosen in', () => {
+  test('segments appear in the configured order', () => {
     expect(shown({ segments: ['seat', 'gauge', 'tokens', 'cost'] })).toBe(
       'api · ▰▰▰▰▰▰▰▱▱▱ 71% of compaction point 119k/167k · $1.24',
     )
     expect(shown({ segments: ['tokens', 'gauge'] })).toBe('119k/167k · ▰▰▰▰▰▰▰▱▱▱ 71% of compaction point')
   })
 
-  test('with nothing to tell are left out', () => {
+  test('segments without content are left out', () => {
     const bare = factsOf(session(118_600))
     const all = {
       segments: ['seat', 'limits', 'cost', 'branch', 'model', 'handoff', 'level', 'forecast', 'tokens'] as const,
@@ -205,11 +205,11 @@ describe('segments', () => {
     ['clearing', null, 'handoff under way'],
     ['done', null, ''],
     ['review', '2026-03-01T11:59:00.000Z', 'handoff in 0s unless cancelled'],
-  ] as const)('a handoff that is %s until %s reads "%s"', (state, dueAt, text) => {
+  ] as const)('a handoff in state %s until %s is shown as "%s"', (state, dueAt, text) => {
     expect(shown({ segments: ['handoff'] }, rich({ handoff: { state, dueAt } }))).toBe(text)
   })
 
-  test('that do not fit the width are left out from the end', () => {
+  test('segments beyond the width are left out from the end', () => {
     const segments: StatusLineSettings['segments'] = ['gauge', 'tokens', 'level', 'cost']
     const whole = '▰▰▰▰▰▰▰▱▱▱ 71% of compaction point 119k/167k · warning · compacted 2× · $1.24'
     expect(shown({ segments, width: whole.length })).toBe(whole)
@@ -217,7 +217,7 @@ describe('segments', () => {
     expect(shown({ segments, width: 20 })).toBe('▰▰▰▰▰▰▰▱▱▱ 71% of compaction point')
   })
 
-  test('in ASCII hold nothing else, and as text no bar', () => {
+  test('the ASCII style has only ASCII characters, and the text style has no bar', () => {
     const segments: StatusLineSettings['segments'] = ['gauge', 'tokens', 'level', 'forecast']
     const marked = rich({ session: session(118_600, { handoff_tokens: 141_950, compactions: 1 }) })
     expect(shown({ segments, style: 'ascii' }, marked)).toBe(
@@ -228,7 +228,7 @@ describe('segments', () => {
     )
   })
 
-  test('that show names others chose hold no control characters', () => {
+  test('segments with names from outside contain no control characters', () => {
     const named = rich({
       session: session(1, { branch: 'a\u001b[31mb\n\u202ec', model: 'x\u0007' }),
       seatName: '\u001b]0;t',

@@ -2,23 +2,23 @@ import type { Session } from '../contract/api/session.js'
 import type { HandoffRecord } from '../contract/records/handoff.js'
 import type { PlanLimit } from '../contract/signal.js'
 import type { Segment, StatusLineSettings } from '../contract/status-line.js'
-import { gaugeBar, handoffPercent, heatAt } from './gauge.js'
-import { percentText, short } from './numbers.js'
+import { gaugeBar, gaugeColour, handoffPercent } from './gauge.js'
+import { percentText, shortenTokens } from './numbers.js'
 
 const CELLS = 10
 const ASCII_BAR = ['#', '-', '|'] as const
-/** Everything beyond ASCII that a segment may hold of Baton's own. */
+/** ASCII replacements for all other characters that Baton's segments use. */
 const ASCII: Record<string, string> = { '·': '|', '–': '-', '×': 'x', '≈': '~', '…': '...' }
 const CONTROL = /\p{C}/gu
 
 export type Paint = (text: string, colour: 'green' | 'yellow' | 'red' | 'dim') => string
 
-/** The data of the status line. Fields that no chosen segment shows may be left out. */
+/** The data of the status line. Fields that no chosen segment shows may be null. */
 export interface StatusFacts {
   session: Session
-  /** Steps until compaction; null when too few are known. */
+  /** Steps until compaction. Null when too few readings are known. */
   stepsLeft: number | null
-  /** The handoff the session takes part in; null without one. */
+  /** The handoff that the session takes part in. Null when there is none. */
   handoff: Pick<HandoffRecord, 'state' | 'dueAt' | 'offered'> | null
   planLimits: readonly PlanLimit[] | null
   /** Null when the seat has no name. */
@@ -31,7 +31,7 @@ interface Part {
   text: string
 }
 
-/** Baton's part of the status line, in one line. */
+/** Renders Baton's part of the status line as one line. */
 export function statusText(facts: StatusFacts, { segments, width, style }: StatusLineSettings, paint: Paint): string {
   if (!facts.session.enabled) return paint('baton off', 'dim')
   const plain: Paint = (text) => text
@@ -41,19 +41,19 @@ export function statusText(facts: StatusFacts, { segments, width, style }: Statu
       return text === null ? [] : [{ segment, text }]
     })
   const fitting = width === null ? Number.POSITIVE_INFINITY : countFitting(draw(plain), width)
-  const line = joined(draw(paint).slice(0, fitting), paint)
+  const line = joinParts(draw(paint).slice(0, fitting), paint)
   return style === 'ascii' ? line.replace(/[·–×≈…]/g, (character) => ASCII[character]!) : line
 }
 
-/** How many parts fit into the width; at least one, which the client may cut. */
+/** Counts the parts that fit into the width: at least one, which the client may cut. */
 function countFitting(parts: readonly Part[], width: number): number {
   for (let count = parts.length; count > 1; count--)
-    if ([...joined(parts.slice(0, count), (text) => text)].length <= width) return count
+    if ([...joinParts(parts.slice(0, count), (text) => text)].length <= width) return count
   return 1
 }
 
-/** Gauge and tokens belong together; everything else is set apart. */
-function joined(parts: readonly Part[], paint: Paint): string {
+/** Joins the parts. Gauge and tokens belong together; all others are separated. */
+function joinParts(parts: readonly Part[], paint: Paint): string {
   return parts
     .map(({ segment, text }, index) => {
       if (index === 0) return text
@@ -64,7 +64,7 @@ function joined(parts: readonly Part[], paint: Paint): string {
     .join('')
 }
 
-/** One function for each segment; null when it has nothing to tell. */
+/** Renders one segment each. Null when the segment has no content. */
 const SEGMENTS: Record<
   Segment,
   (facts: StatusFacts, style: StatusLineSettings['style'], paint: Paint) => string | null
@@ -73,17 +73,17 @@ const SEGMENTS: Record<
   tokens({ session }, _, paint) {
     const { used_tokens: used, compaction_tokens: point, window_tokens: window } = session
     const whole = point ?? window
-    // Without both figures the gauge tells what is known.
+    // Without both numbers the gauge shows what is known.
     if (used === null || whole === null || whole <= 0) return null
     const about = point !== null && !session.exact ? '~' : ''
-    return paint(`${short(used)}/${about}${short(whole)}`, 'dim')
+    return paint(`${shortenTokens(used)}/${about}${shortenTokens(whole)}`, 'dim')
   },
   forecast: ({ stepsLeft }, _, paint) =>
     stepsLeft === null ? null : paint(`≈${stepsLeft} ${stepsLeft === 1 ? 'step' : 'steps'} left`, 'dim'),
   level({ session }, _, paint) {
     const percent = session.compaction_tokens === null ? session.used_percent : session.compaction_percent
     const notes = [
-      percent !== null && percent > 100 ? beyond(session) : null,
+      percent !== null && percent > 100 ? overflowText(session) : null,
       session.level,
       session.compactions > 0 ? `compacted ${session.compactions}×` : null,
     ].filter((note) => note !== null)
@@ -93,25 +93,25 @@ const SEGMENTS: Record<
     const text = handoff === null ? null : handoffText(handoff, now)
     return text === null ? null : paint(text, 'yellow')
   },
-  model: ({ session }, _, paint) => named(session.model?.replace(/^claude-/, ''), paint),
-  branch: ({ session }, _, paint) => named(session.branch, paint),
+  model: ({ session }, _, paint) => renderName(session.model?.replace(/^claude-/, ''), paint),
+  branch: ({ session }, _, paint) => renderName(session.branch, paint),
   cost: ({ session }, _, paint) =>
     session.spend.cost_usd === null ? null : paint(`$${session.spend.cost_usd.toFixed(2)}`, 'dim'),
   limits({ planLimits, now }, _, paint) {
     if (!planLimits || planLimits.length === 0) return null
     return planLimits.map((limit) => limitText(limit, now, paint)).join(' ')
   },
-  seat: ({ seatName }, _, paint) => named(seatName, paint),
+  seat: ({ seatName }, _, paint) => renderName(seatName, paint),
 }
 
-/** A bar against the compaction point and the figure, or what is known without one. */
+/** Renders a bar and the percentage of the compaction point, or what is known without one. */
 function gauge({ session }: StatusFacts, style: StatusLineSettings['style'], paint: Paint): string {
   const { used_tokens: used, compaction_tokens: point, window_tokens: window } = session
-  if (used === null) return paint(point === null ? 'ctx –' : `ctx – of ${short(point)}`, 'dim')
+  if (used === null) return paint(point === null ? 'ctx –' : `ctx – of ${shortenTokens(point)}`, 'dim')
   const percent = point === null ? session.used_percent : session.compaction_percent
-  if (percent === null || (point ?? window) === null) return `ctx ${short(used)}`
+  if (percent === null || (point ?? window) === null) return `ctx ${shortenTokens(used)}`
   const handoff = handoffPercent(session)
-  const figure = paint(percentText(percent), heatAt(percent, handoff))
+  const figure = paint(percentText(percent), gaugeColour(percent, handoff))
   const end =
     point === null ? 'of window' : session.compaction_mode === 'off' ? 'of refusal point' : 'of compaction point'
   if (style === 'text') return `${figure} ${end}`
@@ -119,16 +119,16 @@ function gauge({ session }: StatusFacts, style: StatusLineSettings['style'], pai
   return `${bar} ${figure} ${end}`
 }
 
-/** Why a figure is above 100 %. */
-function beyond({ compaction_tokens: point, compaction_mode: mode }: Session): string {
+/** Explains a percentage above 100. */
+function overflowText({ compaction_tokens: point, compaction_mode: mode }: Session): string {
   if (point === null) return 'window larger than known'
   if (mode === 'reactive') return 'compacts when refused'
   return mode === 'off' ? 'may be refused' : 'compacts next'
 }
 
 /**
- * Null when the handoff is over, or was only offered. The client redraws the line with its next
- * event, so the countdown is of that moment.
+ * Describes a handoff. Null when it is over.
+ * The client redraws the line only with its next event, so a countdown is as of the last one.
  */
 function handoffText({ state, dueAt, offered }: NonNullable<StatusFacts['handoff']>, now: Date): string | null {
   if (offered) return 'handoff brief ready'
@@ -161,7 +161,7 @@ function limitText({ name, usedPercent, resetsAt }: PlanLimit, now: Date, paint:
   return paint(`${figure}${resets}`, usedPercent >= 95 ? 'red' : usedPercent >= 80 ? 'yellow' : 'dim')
 }
 
-/** `45s`, `12m`, `3h`, `2d`. */
+/** Formats the time until a moment: `45s`, `12m`, `3h`, `2d`. */
 function timeUntil(at: string, now: Date): string {
   const seconds = Math.max(0, Math.round((Date.parse(at) - now.getTime()) / 1000))
   if (seconds < 120) return `${seconds}s`
@@ -169,14 +169,14 @@ function timeUntil(at: string, now: Date): string {
   return seconds < 172_800 ? `${Math.round(seconds / 3_600)}h` : `${Math.round(seconds / 86_400)}d`
 }
 
-/** A name that others chose: branches of a repository may hold anything. */
-function named(name: string | null | undefined, paint: Paint): string | null {
-  const harmless = name?.replace(CONTROL, '').slice(0, 60)
-  return harmless ? paint(harmless, 'dim') : null
+/** Renders a name from outside; the branches of a repository may contain any character. */
+function renderName(name: string | null | undefined, paint: Paint): string | null {
+  const plain = name?.replace(CONTROL, '').slice(0, 60)
+  return plain ? paint(plain, 'dim') : null
 }
 
 const CODES = { green: '32', yellow: '33', red: '31', dim: '2' } as const
 
-/** The client shows colours in its status line; NO_COLOR is the person's word against it. */
+/** Colours for the status line of the client. NO_COLOR turns them off. */
 export const COLOURS: Paint = (text, colour) => (text === '' ? '' : `\u001b[${CODES[colour]}m${text}\u001b[0m`)
 export const WITHOUT_COLOURS: Paint = (text) => text

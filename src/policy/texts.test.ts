@@ -7,7 +7,7 @@ import { agentText, compactedText, fullness, fullnessInShort, parentText, silenc
 const full = (used: number | null, limits: Limits = sampleLimits(167_000)) => fullness(sampleTrack(used, { limits }))
 
 describe('how full', () => {
-  test('of the compaction point and of the window, each labelled', () => {
+  test('fullness names the percentage of the compaction point and of the window', () => {
     expect(full(118_600)).toBe(
       '118,600 tokens used, 71% of the compaction point (167,000); 59.3% of the 200,000 window',
     )
@@ -16,18 +16,18 @@ describe('how full', () => {
     )
   })
 
-  test('says “about” before a point that was derived', () => {
+  test('fullness says "about" before a derived compaction point', () => {
     expect(full(100, sampleLimits(167_000, 'proactive', false))).toContain('(about 167,000)')
     expect(full(100)).not.toContain('about')
   })
 
-  test('names the refusal point when compaction is off', () => {
+  test('fullness names the refusal point when compaction is off', () => {
     const text = full(88_500, sampleLimits(177_000, 'off'))
     expect(text).toContain('50% of the refusal point (compaction is off) (177,000)')
     expect(text).not.toContain('compaction point')
   })
 
-  test('is never above 100 % without the reason', () => {
+  test('fullness above 100 % always gives the reason', () => {
     expect(full(167_000)).not.toContain('above')
     expect(full(167_300)).toMatch(/100\.2% .*; above 100% because the next request will be compacted or refused$/)
     expect(full(230_000, sampleLimits(167_000, 'reactive'))).toMatch(/137\.7% .*only when the API refuses a request$/)
@@ -35,7 +35,7 @@ describe('how full', () => {
     expect(full(230_000, { ...sampleLimits(null), window: 200_000 })).toMatch(/115% of the window; above 100% because/)
   })
 
-  test('gives tokens alone where nothing else is known, and says when nothing is', () => {
+  test('fullness falls back to tokens alone, and says when nothing is known', () => {
     expect(full(1234, sampleLimits(null))).toBe('1,234 tokens used')
     expect(full(100_000, { ...sampleLimits(null), window: 200_000 })).toBe('100,000 tokens used, 50% of the window')
     expect(full(null)).toBe('context use is not known yet')
@@ -46,7 +46,7 @@ describe('how full in short, for the user', () => {
   const inShort = (used: number | null, limits: Limits = sampleLimits(167_000)) =>
     fullnessInShort(sampleTrack(used, { limits }))
 
-  test('is the percentage and what is left until compaction, or until the client refuses', () => {
+  test('the short fullness gives the percentage and the tokens until compaction or refusal', () => {
     expect(inShort(104_000)).toBe('62% full, about 63k tokens until compaction')
     expect(inShort(166_900)).toBe('99% full, about 100 tokens until compaction')
     expect(inShort(88_500, sampleLimits(177_000, 'off'))).toBe(
@@ -54,7 +54,7 @@ describe('how full in short, for the user', () => {
     )
   })
 
-  test('above 100 % says what the next request meets', () => {
+  test('the short fullness at 100 % and above says what happens to the next request', () => {
     expect(inShort(167_000)).toBe('100% full: the next request is compacted or refused')
     expect(inShort(230_000, sampleLimits(167_000, 'reactive'))).toBe(
       '138% full: compacted when the API refuses a request',
@@ -62,7 +62,7 @@ describe('how full in short, for the user', () => {
     expect(inShort(230_000, sampleLimits(177_000, 'off'))).toMatch(/^130% full: the next request may be refused/)
   })
 
-  test('is told as to the agent where the compaction point is not known', () => {
+  test('the short fullness equals the long one when the compaction point is unknown', () => {
     expect(inShort(1234, sampleLimits(null))).toBe('1,234 tokens used')
   })
 })
@@ -70,29 +70,32 @@ describe('how full in short, for the user', () => {
 describe('what is said', () => {
   const track = sampleTrack(118_600)
 
-  test.each(MODES)('to the agent (%s) begins with [baton], names the level, the figure and the switch', (mode) => {
-    const text = agentText(track, sampleLevel('warning', ['agent'], mode))
-    expect(text).toMatch(/^\[baton\] /)
-    expect(text).toContain('"warning"')
-    expect(text).toContain(fullness(track))
-    expect(text).toContain('`baton off`')
-    expect(text.length).toBeLessThan(1000)
-  })
+  test.each(MODES)(
+    'the text for the agent (%s) starts with [baton] and names the level, the numbers and the off switch',
+    (mode) => {
+      const text = agentText(track, sampleLevel('warning', ['agent'], mode))
+      expect(text).toMatch(/^\[baton\] /)
+      expect(text).toContain('"warning"')
+      expect(text).toContain(fullness(track))
+      expect(text).toContain('`baton off`')
+      expect(text.length).toBeLessThan(1000)
+    },
+  )
 
-  test('to the agent grows more pressing with the mode, and never asks for a brief that nobody takes yet', () => {
+  test('the text for the agent gets more urgent with the mode and never asks for a brief', () => {
     const texts = MODES.map((mode) => agentText(track, sampleLevel('one', ['agent'], mode)))
     expect(new Set(texts).size).toBe(3)
     for (const text of texts) expect(text).not.toContain('handoff brief')
   })
 
-  test('to the agent tells what happens at the point', () => {
+  test('the text for the agent says what happens at the compaction point', () => {
     const said = (limits: Limits) => agentText(sampleTrack(1, { limits }), sampleLevel('one'))
     expect(said(sampleLimits(167_000))).toContain('replaces the earlier conversation by a summary')
     expect(said(sampleLimits(167_000, 'reactive'))).toContain('when the API refuses a request')
     expect(said(sampleLimits(177_000, 'off'))).toContain('refuses to go on, because compaction is off')
   })
 
-  test('to the user is short and names the commands for this very session', () => {
+  test('the text for the user is one line with the commands for this session', () => {
     const text = userText(track, sampleLevel('warning'), sampleSpeaker)
     expect(text).toMatch(/^\[baton\] warning: 71% full, about 48k tokens until compaction · /)
     expect(text).not.toContain('\n')
@@ -100,7 +103,7 @@ describe('what is said', () => {
     expect(text).toContain('baton off 01234567')
   })
 
-  test('to a parent names the session and that it goes on', () => {
+  test('the text for a parent names the session and says that it is still running', () => {
     const text = parentText(track, sampleLevel('warning'), sampleSpeaker)
     expect(text).toMatch(
       /^\[baton\] Session 01234567-89ab-cdef \(seat builder\) in \/home\/me\/shop reached level "warning"/,
@@ -111,7 +114,7 @@ describe('what is said', () => {
     )
   })
 
-  test('of a compaction says “still running”, never that anything was lost', () => {
+  test('the text about a compaction says "still running" and never that anything was lost', () => {
     const text = compactedText(sampleSpeaker, ' (160,000 tokens before)')
     expect(text).toMatch(
       /^\[baton\] Session 01234567-89ab-cdef .* was compacted and is still running \(160,000 tokens before\)\.$/,
@@ -119,7 +122,7 @@ describe('what is said', () => {
     expect(text).not.toMatch(/lost/i)
   })
 
-  test('of silence names the session, how long, and what to do', () => {
+  test('the text about silence names the session, the duration and what to do', () => {
     expect(silenceText(sampleSpeaker, 20, 3)).toBe(
       '[baton] Enabled, but no reading has arrived for session 01234567 (20 tool calls, 3 min). Run baton doctor.',
     )

@@ -1,20 +1,24 @@
 import type { ResolvedLevel } from '../contract/level.js'
 import type { Track } from '../contract/records/session.js'
-import { grouped, percentText, short } from './numbers.js'
+import { formatTokens, percentText, shortenTokens } from './numbers.js'
 import { percentOf } from './percent.js'
 
-/** Who a text speaks of. */
-export interface Speaker {
+/** The session that a text is about. */
+export interface TextSubject {
   sessionId: string
   seatName: string | null
   project: string | null
 }
 
-/** `118,600 of 167,000 tokens, 71% of the way to compaction`, with the reason when the figure is not of the usual kind. */
+/**
+ * Describes the context use for agents: tokens, percentage of the compaction point and of the
+ * window.
+ * Percentages above 100 come with the reason.
+ */
 export function fullness(track: Track): string {
   const { used, limits } = track
   if (used === null) return 'context use is not known yet'
-  const tokens = grouped(used)
+  const tokens = formatTokens(used)
   const ofPoint = percentOf(used, limits.point)
   const ofWindow = percentOf(used, limits.window)
   if (ofPoint === null) {
@@ -24,11 +28,12 @@ export function fullness(track: Track): string {
   }
   const about = limits.exact ? '' : 'about '
   const end = limits.mode === 'off' ? 'the refusal point (compaction is off)' : 'the compaction point'
-  const window = ofWindow === null ? '' : `; ${percentText(ofWindow)} of the ${grouped(limits.window!)} window`
-  return `${tokens} tokens used, ${percentText(ofPoint)} of ${end} (${about}${grouped(limits.point!)})${window}${beyond(track, ofPoint)}`
+  const window = ofWindow === null ? '' : `; ${percentText(ofWindow)} of the ${formatTokens(limits.window!)} window`
+  return `${tokens} tokens used, ${percentText(ofPoint)} of ${end} (${about}${formatTokens(limits.point!)})${window}${overflowReason(track, ofPoint)}`
 }
 
-function beyond(track: Track, ofPoint: number): string {
+/** Explains a percentage above 100. Empty up to 100. */
+function overflowReason(track: Track, ofPoint: number): string {
   if (ofPoint <= 100) return ''
   if (track.limits.mode === 'reactive')
     return '; above 100% because this model compacts only when the API refuses a request'
@@ -36,7 +41,8 @@ function beyond(track: Track, ofPoint: number): string {
   return '; above 100% because the next request will be compacted or refused'
 }
 
-function ahead(track: Track): string {
+/** Describes what the client does at the compaction point. */
+function consequenceText(track: Track): string {
   if (track.limits.mode === 'off') return 'Past that point the client refuses to go on, because compaction is off.'
   if (track.limits.mode === 'reactive')
     return 'This model is compacted when the API refuses a request: earlier conversation is then replaced by a summary.'
@@ -51,12 +57,15 @@ const ADVICE = {
     'Little room is left: finish or stop the current step now and write down goal, decisions, changed files and the next exact step.',
 } as const
 
-/** The part that a message states of a handoff: `asked` a brief is asked for, `offered` the user may ask for one. */
+/**
+ * The mention of a handoff in a message.
+ * asked: a brief is requested. offered: the user may request one.
+ */
 type HandoffInText = 'none' | 'asked' | 'offered'
 
 /**
- * What the agent is told. Reports figures and suggests; never orders, never stops it. Where a brief is wanted of it, the request says
- * what to write and where: advice beside it would be a second answer to the same question.
+ * Returns the message for the agent. It reports numbers and suggests; it never orders or stops.
+ * When a brief is requested, the request says what to write, so the message gives no advice.
  */
 export function agentText(track: Track, level: ResolvedLevel, handoff: HandoffInText = 'none'): string {
   const advice = {
@@ -64,12 +73,12 @@ export function agentText(track: Track, level: ResolvedLevel, handoff: HandoffIn
     asked: '',
     offered: ' The user was offered a handoff to a fresh session; continue with the work until they ask for it.',
   }[handoff]
-  return `[baton] Context level "${level.name}": ${fullness(track)}. ${ahead(track)}${advice} (A notice from Baton, once per level; \`baton off\` turns these off.)`
+  return `[baton] Context level "${level.name}": ${fullness(track)}. ${consequenceText(track)}${advice} (A notice from Baton, once per level; \`baton off\` turns these off.)`
 }
 
 /**
- * `62% full, about 63k tokens until compaction`: what a user reads at a glance. Agents get the
- * exact figures of `fullness`.
+ * Describes the context use for users: `62% full, about 63k tokens until compaction`.
+ * Agents get the exact numbers of `fullness`.
  */
 export function fullnessInShort(track: Track): string {
   const { used, limits } = track
@@ -78,7 +87,7 @@ export function fullnessInShort(track: Track): string {
   const left = limits.point! - used
   if (left > 0) {
     const end = limits.mode === 'off' ? 'until the client refuses (compaction is off)' : 'until compaction'
-    return `${Math.min(99, Math.round(ofPoint))}% full, about ${short(left)} tokens ${end}`
+    return `${Math.min(99, Math.round(ofPoint))}% full, about ${shortenTokens(left)} tokens ${end}`
   }
   if (limits.mode === 'reactive') return `${Math.round(ofPoint)}% full: compacted when the API refuses a request`
   if (limits.mode === 'off') return `${Math.round(ofPoint)}% full: the next request may be refused (compaction is off)`
@@ -86,13 +95,13 @@ export function fullnessInShort(track: Track): string {
 }
 
 /**
- * The message for the user, in one line. A handoff is announced before it happens: nobody should
- * learn of it from an empty screen.
+ * Returns the message for the user, in one line.
+ * A handoff is announced before it happens, so that no user is surprised by an empty screen.
  */
 export function userText(
   track: Track,
   level: ResolvedLevel,
-  speaker: Speaker,
+  speaker: TextSubject,
   handoff: HandoffInText = 'none',
 ): string {
   const id = speaker.sessionId.slice(0, 8)
@@ -105,25 +114,25 @@ export function userText(
   return `[baton] ${level.name}: ${fullnessInShort(track)}${next} · details: baton show ${id} · turn off: baton off ${id}`
 }
 
-/** Said to the person with the level whose handoff did not come about. */
+/** Returns the text for the user when a guard stopped the handoff of a level. */
 export function guardText(guard: { name: string; reason: string }): string {
   return `No handoff this time: ${guard.reason} (guards.${guard.name}); baton handoffs request asks for one all the same`
 }
 
-export function parentText(track: Track, level: ResolvedLevel, speaker: Speaker): string {
+export function parentText(track: Track, level: ResolvedLevel, speaker: TextSubject): string {
   return `[baton] Session ${nameOf(speaker)} reached level "${level.name}" and is still running: ${fullness(track)}.`
 }
 
-export function compactedText(speaker: Speaker, detail: string): string {
+export function compactedText(speaker: TextSubject, detail: string): string {
   return `[baton] Session ${nameOf(speaker)} was compacted and is still running${detail}.`
 }
 
-/** For the person before the client, who knows which session it is. */
-export function compactedHereText(speaker: Speaker, detail: string): string {
+/** Returns the text for the user at the client, who knows which session it is. */
+export function compactedHereText(speaker: TextSubject, detail: string): string {
   return `[baton] This conversation was compacted${detail}. Details: baton show ${speaker.sessionId.slice(0, 8)}`
 }
 
-export function lossText(speaker: Speaker, loss: { total: number; kept: number; back: number }): string {
+export function lossText(speaker: TextSubject, loss: { total: number; kept: number; back: number }): string {
   const lost = loss.total - loss.kept
   const back =
     loss.back === lost
@@ -134,11 +143,11 @@ export function lossText(speaker: Speaker, loss: { total: number; kept: number; 
   return `[baton] The summary carries ${loss.kept} of ${loss.total} facts; ${back}. What it dropped: baton recall --lost --session ${speaker.sessionId.slice(0, 8)}`
 }
 
-export function silenceText(speaker: Speaker, toolCalls: number, minutes: number): string {
+export function silenceText(speaker: TextSubject, toolCalls: number, minutes: number): string {
   return `[baton] Enabled, but no reading has arrived for session ${speaker.sessionId.slice(0, 8)} (${toolCalls} tool ${toolCalls === 1 ? 'call' : 'calls'}, ${minutes} min). Run baton doctor.`
 }
 
-function nameOf(speaker: Speaker): string {
+function nameOf(speaker: TextSubject): string {
   const seat = speaker.seatName ? ` (seat ${speaker.seatName})` : ''
   const where = speaker.project ? ` in ${speaker.project}` : ''
   return `${speaker.sessionId}${seat}${where}`

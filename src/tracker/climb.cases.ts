@@ -1,7 +1,7 @@
 import type { ResolvedLevel } from '../contract/level.js'
 import type { Limits, Reading } from '../contract/reading.js'
 import type { Track } from '../contract/records/session.js'
-import { beginCycle, crossLevels, NO_LIMITS, type Outcome, startTrack, takeReading } from './tracker.js'
+import { applyReading, beginCycle, crossLevels, NO_LIMITS, type ReadingOutcome, startTrack } from './tracker.js'
 
 const START = Date.parse('2026-03-01T10:00:00.000Z')
 export const time = (seconds: number): string => new Date(START + seconds * 1000).toISOString()
@@ -32,8 +32,8 @@ export function levelsAt(places: Record<string, number | null>): ResolvedLevel[]
 
 export const LEVELS = levelsAt({ notice: 50, warning: 70, handoff: 85, critical: 95 })
 
-/** A climb under test: tell it readings, see what was thought of them and which levels were reached. */
-export function climb(levels = LEVELS) {
+/** Simulates a climb: `tell` feeds a reading, `crossed` collects the levels that were crossed. */
+export function simulateClimb(levels = LEVELS) {
   let track = startTrack(time(0), 'start')
   let seconds = 0
   const climbing = {
@@ -41,10 +41,13 @@ export function climb(levels = LEVELS) {
       return track
     },
     crossed: [] as string[],
-    tell(used: number | null, changes: Partial<Reading> & { transcript?: boolean; after?: number } = {}): Outcome {
+    tell(
+      used: number | null,
+      changes: Partial<Reading> & { transcript?: boolean; after?: number } = {},
+    ): ReadingOutcome {
       const { transcript = false, after = 1, ...rest } = changes
       seconds += after
-      const taken = takeReading(track, reading(used, rest), time(seconds), { transcript })
+      const taken = applyReading(track, reading(used, rest), time(seconds), { transcript })
       const result = crossLevels(taken.track, levels, time(seconds))
       track = result.track
       climbing.crossed.push(...result.crossed.map((level) => level.name))

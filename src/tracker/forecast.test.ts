@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest'
 import { growthOf, paceOf, stepsTo } from './forecast.js'
 
 describe('the growth of a climb', () => {
-  test('is not known before the second figure, nor while nothing grows', () => {
+  test('the growth is unknown before the second reading, and while nothing grows', () => {
     expect(growthOf({ seen: [] })).toBeNull()
     expect(growthOf({ seen: [50_000] })).toBeNull()
     expect(growthOf({ seen: [50_000, 50_000, 49_000] })).toBeNull()
   })
 
-  test('is what was added over the steps it took, whatever single steps did', () => {
+  test('the growth is the total increase divided by the number of steps', () => {
     expect(growthOf({ seen: [10_000, 11_000, 12_000, 13_000] })).toEqual({ perStep: 1_000, spread: 0, steps: 3 })
     expect(growthOf({ seen: [10_000, 16_000, 12_000, 13_000] })).toMatchObject({ perStep: 1_000, steps: 3 })
   })
@@ -17,17 +17,17 @@ describe('the growth of a climb', () => {
 describe('the steps left', () => {
   const even = { perStep: 1_000, spread: 0, steps: 10 }
 
-  test('are the tokens left over the growth, a begun step counted whole', () => {
+  test('the steps left are the remaining tokens divided by the growth, rounded up', () => {
     expect(stepsTo(10_000, even)).toEqual({ steps: 10, low: 10, high: 10 })
     expect(stepsTo(10_001, even)).toEqual({ steps: 11, low: 11, high: 11 })
   })
 
-  test('are none at the place and behind it', () => {
+  test('no steps are left at the target and behind it', () => {
     expect(stepsTo(0, even)).toEqual({ steps: 0, low: 0, high: 0 })
     expect(stepsTo(-5_000, even)).toEqual({ steps: 0, low: 0, high: 0 })
   })
 
-  test('have a range that is wider where steps differ more, and where fewer are known', () => {
+  test('the range of steps left is wider when steps differ more, or fewer of them are known', () => {
     const wide = stepsTo(50_000, { ...even, spread: 800 })
     const narrow = stepsTo(50_000, { ...even, spread: 200 })
     const few = stepsTo(50_000, { ...even, spread: 800, steps: 2 })
@@ -37,7 +37,7 @@ describe('the steps left', () => {
     expect(few.low).toBeGreaterThan(0)
   })
 
-  test('hold the true number in about four of five climbs of random steps', () => {
+  test('the range of steps left contains the true number in about four of five random climbs', () => {
     let seed = 7
     const random = (): number => {
       seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648
@@ -59,7 +59,7 @@ describe('the steps left', () => {
 })
 
 describe('the pace', () => {
-  test('is the mean time between readings, of which a long rest counts ten minutes', () => {
+  test('the pace is the mean time between readings, with a pause counted as at most ten minutes', () => {
     expect(paceOf([0])).toBeNull()
     expect(paceOf([0, 20_000, 60_000])).toBe(30_000)
     expect(paceOf([0, 20_000, 3 * 3_600_000])).toBe(310_000)

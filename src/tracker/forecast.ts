@@ -1,28 +1,31 @@
 import type { Track } from '../contract/records/session.js'
 
-/** How a climb grew lately: tokens per step, and how much single steps differ from that. */
+/** Recent growth of a climb: tokens per step, and the deviation of single steps from it. */
 export interface Growth {
   perStep: number
   spread: number
-  /** How many steps it was taken from. */
+  /** Number of steps that the growth was computed from. */
   steps: number
 }
 
-/** Steps until a place in the climb, and the range four of five such climbs end in. */
+/** Steps until a place in the climb, with the range that holds in four of five cases. */
 export interface StepsLeft {
   steps: number
   low: number
   high: number
 }
 
-/** Four of five: so many spreads to either side. */
+/** Standard deviations on either side of the mean that contain four of five cases. */
 const FOUR_OF_FIVE = 1.28
-/** A figure beyond says only that it is far. */
+/** Upper limit; a larger number only says that the target is far. */
 const FURTHEST = 1_000_000
-/** A person who went to lunch is not part of the pace. */
+/** Pauses count at most this long, so that a user's lunch break does not change the pace. */
 const LONGEST_GAP_MS = 10 * 60_000
 
-/** Plain growth over the figures of this cycle that are remembered. null: too few of them yet, or it did not grow. */
+/**
+ * Computes the average growth over the recorded readings of this cycle.
+ * Null when there are too few of them, or the context did not grow.
+ */
 export function growthOf({ seen }: Pick<Track, 'seen'>): Growth | null {
   const steps = seen.length - 1
   if (steps < 1) return null
@@ -33,8 +36,9 @@ export function growthOf({ seen }: Pick<Track, 'seen'>): Growth | null {
 }
 
 /**
- * How many steps lie before so many tokens. Two things make it unsure: single steps differ, which evens out over many of them, and the growth
- * itself was taken from a few steps, which does not.
+ * Estimates the steps until `tokens` more are used. Two things make the estimate uncertain:
+ * single steps differ, which evens out over many steps,
+ * and the growth comes from a few steps, which does not even out.
  */
 export function stepsTo(tokens: number, { perStep, spread, steps: known }: Growth): StepsLeft {
   if (tokens <= 0) return { steps: 0, low: 0, high: 0 }
@@ -44,14 +48,19 @@ export function stepsTo(tokens: number, { perStep, spread, steps: known }: Growt
   return { steps: whole(steps), low: whole(steps - unsure), high: whole(steps + unsure) }
 }
 
-/** Steps until compaction; null when its point or the growth is not known. */
+/**
+ * Estimates the steps until compaction. Null when the compaction point or the growth is unknown.
+ */
 export function stepsToCompaction(track: Pick<Track, 'seen' | 'used' | 'limits'>): number | null {
   const growth = growthOf(track)
   const { point } = track.limits
   return growth === null || point === null || track.used === null ? null : stepsTo(point - track.used, growth).steps
 }
 
-/** Milliseconds from one step to the next. null: too few are known. Times are those of readings, oldest first. */
+/**
+ * Returns the milliseconds between steps. `times` are those of readings, oldest first.
+ * Null when there are fewer than two.
+ */
 export function paceOf(times: readonly number[]): number | null {
   if (times.length < 2) return null
   const gaps = times.slice(1).map((time, i) => Math.min(LONGEST_GAP_MS, Math.max(0, time - times[i]!)))

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { SOURCES } from '../contract/reading.js'
-import { climb, LEVELS } from './climb.cases.js'
-import { randomFrom, told } from './random.cases.js'
+import { LEVELS, simulateClimb } from './climb.cases.js'
+import { randomFrom, reportsOf } from './random.cases.js'
 import { restartClocks } from './tracker.js'
 
 describe('late, repeated and out of order', () => {
-  test('a source’s older stamp is late, whatever the figure', () => {
-    const c = climb()
+  test('a reading with an older stamp of its source is late, whatever its number', () => {
+    const c = simulateClimb()
     c.tell(60, { source: 'status-line', stamp: 200 })
     expect(c.tell(96, { source: 'status-line', stamp: 199 })).toBe('late')
     expect(c.tell(null, { source: 'status-line', stamp: 199 })).toBe('late')
@@ -15,16 +15,16 @@ describe('late, repeated and out of order', () => {
     expect(c.tell(61, { source: 'status-line', stamp: 200 })).toBe('accepted')
   })
 
-  test('stamps of different sources are never compared: a clock years behind counts', () => {
-    const c = climb()
+  test('stamps of different sources are never compared, so a clock years behind is accepted', () => {
+    const c = simulateClimb()
     c.tell(60, { stamp: Date.parse('2026-03-01') })
     expect(c.tell(70, { source: 'sdk', stamp: Date.parse('1999-01-01') })).toBe('accepted')
     expect(c.tell(71, { source: 'mod', stamp: 3 })).toBe('accepted')
     expect(c.track.used).toBe(71)
   })
 
-  test('a clock that was set back is followed again once the source has been quiet too long to be merely late', () => {
-    const c = climb()
+  test('a source whose clock was set back is accepted again after ten quiet minutes', () => {
+    const c = simulateClimb()
     c.tell(60, { source: 'sdk', stamp: Date.parse('2031-01-01') })
     expect(c.tell(65, { source: 'sdk', stamp: Date.parse('2026-03-01') })).toBe('late')
     expect(c.tell(71, { source: 'sdk', stamp: Date.parse('2026-03-01'), after: 601 })).toBe('accepted')
@@ -32,16 +32,16 @@ describe('late, repeated and out of order', () => {
     expect(c.tell(60, { source: 'sdk', stamp: Date.parse('2026-02-01') })).toBe('late')
   })
 
-  test('a restarted client counts its time anew', () => {
-    const c = climb()
+  test('a restarted client may begin its stamps again at zero', () => {
+    const c = simulateClimb()
     c.tell(60, { source: 'status-line', stamp: 500_000 })
     c.change(restartClocks)
     expect(c.tell(61, { source: 'status-line', stamp: 10 })).toBe('accepted')
     expect(c.track).toMatchObject({ cycle: 1, latched: [{ name: 'notice' }] })
   })
 
-  test('the same answer from a second source is confirmed and improves where the figure comes from', () => {
-    const c = climb()
+  test('the same answer from a second source is confirmed and improves the recorded origin', () => {
+    const c = simulateClimb()
     c.tell(60, { source: 'sdk', answerId: null })
     expect(c.tell(60, { answerId: 'msg_1', usage: { input: 1, cacheCreation: 2, cacheRead: 57, output: 4 } })).toBe(
       'confirmed',
@@ -53,8 +53,8 @@ describe('late, repeated and out of order', () => {
     expect(c.track.source).toBe('mod')
   })
 
-  test('a figure one source doubts is not exact because another repeats it, unless it is the client’s own account', () => {
-    const c = climb()
+  test('an inexact number stays inexact when another source repeats it, unless that is the client itself', () => {
+    const c = simulateClimb()
     c.tell(60, { exact: false })
     c.tell(60, { source: 'status-line', exact: true })
     expect(c.track.exact).toBe(false)
@@ -62,14 +62,14 @@ describe('late, repeated and out of order', () => {
     expect(c.track.exact).toBe(true)
     c.tell(60, { exact: false })
     expect(c.track.exact).toBe(true)
-    const other = climb()
+    const other = simulateClimb()
     other.tell(60, { source: 'status-line', exact: true })
     other.tell(60, { exact: false })
     expect(other.track.exact).toBe(false)
   })
 
-  test('an answer told only after a later one changes nothing', () => {
-    const c = climb()
+  test('an answer reported after a later one changes nothing', () => {
+    const c = simulateClimb()
     c.tell(60, { source: 'status-line' })
     c.tell(80, { source: 'status-line' })
     for (const used of [55, 60, 72]) expect(c.tell(used)).toBe('late')
@@ -78,12 +78,12 @@ describe('late, repeated and out of order', () => {
     expect(c.tell(30)).toBe('accepted')
   })
 
-  test('in any order and from any sources, every level is reached exactly once and the figure is the highest told', () => {
+  test('in any order and from any sources, each level is crossed once and the highest number is kept', () => {
     for (let seed = 0; seed < 300; seed++) {
       const random = randomFrom(seed)
-      const c = climb()
+      const c = simulateClimb()
       const rising = Array.from({ length: 4 + random(10) }, (_, n) => 30 + n * 7 + random(6))
-      const figures = told(rising, SOURCES.slice(0, 1 + random(5)), random)
+      const figures = reportsOf(rising, SOURCES.slice(0, 1 + random(5)), random)
       for (const [source, used] of figures) c.tell(used, { source, after: 0.05, transcript: true })
       const highest = Math.max(0, ...figures.map(([, used]) => used))
       const reached = LEVELS.filter((level) => level.atTokens! <= highest).map((level) => level.name)
@@ -91,12 +91,12 @@ describe('late, repeated and out of order', () => {
     }
   })
 
-  test('in any order around a reset, no level of the new cycle is reached by a figure of the old one', () => {
+  test('in any order around a reset, no reading of the old cycle crosses a level of the new one', () => {
     for (let seed = 0; seed < 300; seed++) {
       const random = randomFrom(seed)
-      const c = climb()
+      const c = simulateClimb()
       const old = Array.from({ length: 3 + random(6) }, (_, n) => 52 + n * 5)
-      const figures = told(old, ['status-line', 'mod'], random)
+      const figures = reportsOf(old, ['status-line', 'mod'], random)
       const cut = random(figures.length + 1)
       for (const used of old) c.tell(used, { after: 0.05, transcript: true })
       for (const [source, used] of figures.slice(0, cut)) c.tell(used, { source, after: 0.05, transcript: true })

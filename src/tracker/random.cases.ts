@@ -1,6 +1,8 @@
 import type { Source } from '../contract/reading.js'
 
-/** Numbers that look random and are the same in every run: `random(n)` is a whole number below n. */
+/**
+ * Creates a random generator that is the same in every run: `random(n)` is a whole number below n.
+ */
 export function randomFrom(seed: number): (below: number) => number {
   let state = (seed + 1) * 0x9e3779b1
   return (below) => {
@@ -11,8 +13,11 @@ export function randomFrom(seed: number): (below: number) => number {
   }
 }
 
-/** What several sources tell of one climb: each a part of it, in its order, sometimes twice, and each late in its own way. */
-export function told(
+/**
+ * Returns what several sources report of one climb: each a part of it in order, sometimes twice,
+ * interleaved at random.
+ */
+export function reportsOf(
   climb: readonly number[],
   sources: readonly Source[],
   random: (below: number) => number,

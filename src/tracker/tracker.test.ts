@@ -1,11 +1,19 @@
 import { describe, expect, test } from 'vitest'
 import type { Track } from '../contract/records/session.js'
-import { climb, LEVELS, levelsAt, limitsOf, reading, time } from './climb.cases.js'
-import { addToPast, crossLevels, currentLevel, newsOf, rearm, relevel, startTrack } from './tracker.js'
+import { LEVELS, levelsAt, limitsOf, reading, simulateClimb, time } from './climb.cases.js'
+import {
+  addToPreviousCycle,
+  crossLevels,
+  currentLevel,
+  moveLevels,
+  newAnswers,
+  reopenLevels,
+  startTrack,
+} from './tracker.js'
 
 describe('levels', () => {
-  test('are reached once, in their order, however often the figure comes', () => {
-    const c = climb()
+  test('each level is crossed once, in order, however often the number is reported', () => {
+    const c = simulateClimb()
     for (const used of [10, 49, 50, 51, 51, 70, 71]) c.tell(used)
     expect(c.crossed).toEqual(['notice', 'warning'])
     expect(currentLevel(c.track)).toBe('warning')
@@ -15,35 +23,35 @@ describe('levels', () => {
     ])
   })
 
-  test('jumped over together are all reached by one reading, lowest first', () => {
-    const c = climb()
+  test('levels skipped in one jump are all crossed by one reading, lowest first', () => {
+    const c = simulateClimb()
     c.tell(10)
     c.tell(90)
     expect(c.crossed).toEqual(['notice', 'warning', 'handoff'])
     expect(currentLevel(c.track)).toBe('handoff')
   })
 
-  test('stay reached when the figure falls and climbs again', () => {
-    const c = climb()
+  test('a level stays crossed when the number falls and climbs again', () => {
+    const c = simulateClimb()
     for (const used of [75, 20, 60, 75, 10, 71]) c.tell(used)
     expect(c.crossed).toEqual(['notice', 'warning'])
   })
 
-  test('that cannot be placed are never reached', () => {
-    const c = climb(levelsAt({ notice: null, tokens: 40 }))
+  test('a level without a place is never crossed', () => {
+    const c = simulateClimb(levelsAt({ notice: null, tokens: 40 }))
     c.tell(1_000_000)
     expect(c.crossed).toEqual(['tokens'])
   })
 
-  test('are none while the figure is unknown', () => {
+  test('no level is crossed while the number is unknown', () => {
     expect(crossLevels(startTrack(time(0), 'start'), levelsAt({ zero: 0 }), time(1)).crossed).toEqual([])
     expect(currentLevel(startTrack(time(0), 'start'))).toBeNull()
   })
 })
 
 describe('a new cycle', () => {
-  test('knows no figure, has every level open, and is one further', () => {
-    const c = climb()
+  test('a new cycle has no number and no crossed levels', () => {
+    const c = simulateClimb()
     c.tell(90)
     c.reset()
     expect(c.track).toMatchObject({
@@ -60,8 +68,8 @@ describe('a new cycle', () => {
     expect(c.track.base).toBe(20)
   })
 
-  test('that starts above a level reaches it once', () => {
-    const c = climb()
+  test('a new cycle that starts above a level crosses it once', () => {
+    const c = simulateClimb()
     c.tell(90)
     c.reset()
     c.crossed.length = 0
@@ -71,23 +79,23 @@ describe('a new cycle', () => {
     expect(c.crossed).toEqual(['notice'])
   })
 
-  test('keeps limits, model and the producers’ clocks', () => {
-    const c = climb()
-    c.change((track) => relevel(track, limitsOf(100), []))
+  test('a new cycle keeps limits, model and the stamps of the producers', () => {
+    const c = simulateClimb()
+    c.change((track) => moveLevels(track, limitsOf(100), []))
     c.tell(90, { model: 'big', stamp: 7 })
     c.reset()
     expect(c.track).toMatchObject({ limits: limitsOf(100), model: 'big', stamps: { transcript: 7 } })
   })
 
-  test('begins by itself when a source that knew a figure knows none any more', () => {
-    const c = climb()
+  test('a new cycle begins when a source that reported a number reports none', () => {
+    const c = simulateClimb()
     c.tell(90, { source: 'status-line' })
     expect(c.tell(null, { source: 'status-line' })).toBe('unknown')
     expect(c.track).toMatchObject({ cycle: 2, cycleReason: 'compaction', used: null, latched: [] })
   })
 
-  test('does not begin because a source that never told a figure knows none', () => {
-    const c = climb()
+  test('no new cycle begins when a source that never reported a number reports none', () => {
+    const c = simulateClimb()
     c.tell(90)
     expect(c.tell(null, { source: 'status-line' })).toBe('unknown')
     expect(c.track).toMatchObject({ cycle: 1, used: 90 })
@@ -100,9 +108,9 @@ describe('a new cycle', () => {
 
 describe('after a reset, a late echo neither warns nor mutes', () => {
   test.each(['status-line', 'mod', 'sdk'] as const)(
-    'when %s repeats its last figure before anybody told a new one',
+    'after a reset, %s cannot cross a level by repeating its last number',
     (source) => {
-      const c = climb()
+      const c = simulateClimb()
       c.tell(90)
       c.tell(90, { source })
       c.reset()
@@ -115,8 +123,8 @@ describe('after a reset, a late echo neither warns nor mutes', () => {
     },
   )
 
-  test('when a source first tells the old figure after the new cycle was already measured', () => {
-    const c = climb()
+  test('after a reset, a source that first reports the old number late cannot cross a level', () => {
+    const c = simulateClimb()
     c.tell(60)
     c.tell(60, { source: 'status-line' })
     c.tell(90)
@@ -130,8 +138,8 @@ describe('after a reset, a late echo neither warns nor mutes', () => {
     expect(c.crossed).toEqual(['notice', 'warning', 'handoff'])
   })
 
-  test('when its figure was never heard before: with a transcript, that alone tells the first one', () => {
-    const c = climb()
+  test('after a reset, only the transcript may report the first number if it is readable', () => {
+    const c = simulateClimb()
     c.tell(60)
     c.reset()
     c.crossed.length = 0
@@ -142,19 +150,19 @@ describe('after a reset, a late echo neither warns nor mutes', () => {
     expect(c.crossed).toEqual([])
   })
 
-  test('when the transcript itself showed that figure only after the reset', () => {
-    const c = climb()
+  test('after a reset, a number that the transcript showed late for the old cycle cannot cross a level', () => {
+    const c = simulateClimb()
     c.tell(60)
     c.reset()
     c.crossed.length = 0
-    c.change((track) => addToPast(track, [reading(88), reading(null), reading(91)]))
+    c.change((track) => addToPreviousCycle(track, [reading(88), reading(null), reading(91)]))
     c.tell(20)
     expect(c.tell(91, { source: 'status-line' })).toBe('late')
     expect(c.track).toMatchObject({ used: 20, latched: [] })
   })
 
-  test('a transcript that never shows an answer does not silence the others for good', () => {
-    const c = climb()
+  test('a transcript that never shows an answer silences other sources for at most a minute', () => {
+    const c = simulateClimb()
     c.tell(60, { source: 'status-line' })
     c.reset()
     expect(c.tell(20, { source: 'status-line', transcript: true })).toBe('unvouched')
@@ -162,8 +170,8 @@ describe('after a reset, a late echo neither warns nor mutes', () => {
     expect(c.track).toMatchObject({ used: 25, fresh: false })
   })
 
-  test('without a transcript the first new figure of any source is taken', () => {
-    const c = climb()
+  test('without a transcript, the first new number of any source is accepted after a reset', () => {
+    const c = simulateClimb()
     c.tell(60, { source: 'status-line' })
     c.reset()
     expect(c.tell(20, { source: 'status-line' })).toBe('accepted')
@@ -171,11 +179,11 @@ describe('after a reset, a late echo neither warns nor mutes', () => {
 })
 
 describe('when the levels move', () => {
-  test('those that now lie above the figure are open again, those below and those that stayed are not', () => {
-    const c = climb()
+  test('a level that moved above the number is open again, one that moved below or stayed is not', () => {
+    const c = simulateClimb()
     c.tell(90)
     const moved = levelsAt({ notice: 50, warning: 88, handoff: 120, critical: 140 })
-    c.change((track) => relevel(track, limitsOf(150), moved))
+    c.change((track) => moveLevels(track, limitsOf(150), moved))
     expect(c.track.latched.map((latch) => [latch.name, latch.atTokens])).toEqual([
       ['notice', 50],
       ['warning', 88],
@@ -184,36 +192,38 @@ describe('when the levels move', () => {
     expect(c.track.limits).toEqual(limitsOf(150))
   })
 
-  test('a level that stayed put is not opened by a lower figure', () => {
-    const c = climb()
+  test('a level that did not move is not opened by a lower number', () => {
+    const c = simulateClimb()
     c.tell(90)
     c.tell(10)
-    c.change((track) => relevel(track, limitsOf(100), LEVELS))
+    c.change((track) => moveLevels(track, limitsOf(100), LEVELS))
     expect(c.track.latched).toHaveLength(3)
   })
 
-  test('while the figure is unknown, or where they stand is, nothing is opened', () => {
-    const c = climb()
+  test('no level is opened while the number or its place is unknown', () => {
+    const c = simulateClimb()
     c.tell(90)
     const unknown = levelsAt({ notice: null, warning: null, handoff: null, critical: null })
-    c.change((track) => relevel(track, limitsOf(null), unknown))
+    c.change((track) => moveLevels(track, limitsOf(null), unknown))
     expect(c.track.latched).toHaveLength(3)
     expect(crossLevels(c.track, LEVELS, time(9)).crossed).toEqual([])
     const blank = { ...startTrack(time(0), 'start'), latched: c.track.latched }
-    expect(relevel(blank, limitsOf(500), levelsAt({ notice: 400, warning: 401, handoff: 402 })).latched).toHaveLength(3)
+    expect(
+      moveLevels(blank, limitsOf(500), levelsAt({ notice: 400, warning: 401, handoff: 402 })).latched,
+    ).toHaveLength(3)
   })
 
-  test('a level that is configured no more keeps its latch', () => {
-    const c = climb()
+  test('a level that was removed from the configuration keeps its latch', () => {
+    const c = simulateClimb()
     c.tell(60)
-    c.change((track) => relevel(track, limitsOf(100), levelsAt({ warning: 70 })))
+    c.change((track) => moveLevels(track, limitsOf(100), levelsAt({ warning: 70 })))
     expect(c.track.latched.map((latch) => latch.name)).toEqual(['notice'])
   })
 
-  test('switching on opens every level and keeps the figure', () => {
-    const c = climb()
+  test('enabling Baton opens every level and keeps the number', () => {
+    const c = simulateClimb()
     c.tell(60)
-    c.change(rearm)
+    c.change(reopenLevels)
     expect(c.track).toMatchObject({ used: 60, cycle: 1, latched: [] })
     expect(crossLevels(c.track, LEVELS, time(9)).crossed.map((level) => level.name)).toEqual(['notice'])
   })
@@ -221,18 +231,18 @@ describe('when the levels move', () => {
 
 describe('what the transcript newly shows', () => {
   const used = (track: Track, figures: number[]) =>
-    newsOf(
+    newAnswers(
       track,
       figures.map((n) => reading(n)),
     ).map((one) => one.used)
 
-  test('is all of it, when no source told any', () => {
+  test('all answers of the transcript are new when no source reported any', () => {
     expect(used(startTrack(time(0), 'start'), [10, 20, 30])).toEqual([10, 20, 30])
     expect(used(startTrack(time(0), 'start'), [])).toEqual([])
   })
 
-  test('is only what comes from the newest answer another source already told', () => {
-    const c = climb()
+  test('only answers from the newest already reported one on are new', () => {
+    const c = simulateClimb()
     c.tell(20, { source: 'status-line' })
     expect(used(c.track, [10, 20, 30])).toEqual([20, 30])
     expect(used(c.track, [10, 20])).toEqual([20])

@@ -3,14 +3,19 @@ import type { Limits, Reading, Source } from '../contract/reading.js'
 import type { Latch, Track } from '../contract/records/session.js'
 
 /**
- * Readings become a climb, the climb has cycles, and a cycle reaches levels.
+ * Turns readings into a climb with cycles, and finds the levels that a cycle crosses.
  *
- * A cycle begins at a start, a compaction, a clear, a handoff or when Baton is switched on, and only there; a lower figure
- * alone begins nothing. From a reset until the first answer after it the figure is unknown. A level is reached once a
- * cycle: the latch is kept in the track, so it survives restarts.
+ * A cycle begins at a start, a compaction, a clear, a handoff or when Baton is switched on. A lower
+ * number alone begins no cycle. From a reset until the first answer after it the number is unknown.
+ * A level is crossed once per cycle; its latch is part of the track, so it survives restarts.
  */
 
-export type Outcome = 'accepted' | 'confirmed' | 'late' | 'unknown' | 'unvouched'
+/**
+ * Result of a reading.
+ * accepted: a new number. confirmed: the current number from another source. late: an older one.
+ * unknown: the source knows no number. unvouched: ignored until the transcript shows an answer.
+ */
+export type ReadingOutcome = 'accepted' | 'confirmed' | 'late' | 'unknown' | 'unvouched'
 
 export const NO_LIMITS: Limits = { window: null, point: null, mode: 'proactive', exact: false, reason: 'not known yet' }
 
@@ -36,7 +41,10 @@ export function startTrack(at: string, reason: Track['cycleReason']): Track {
   }
 }
 
-/** A reset: the figure is unknown, the latches are open, and what the last cycle's sources may still say is remembered. */
+/**
+ * Begins a new cycle: the number is unknown and every level is open.
+ * The last readings are kept to recognise reports that arrive late.
+ */
 export function beginCycle(track: Track, at: string, reason: Track['cycleReason']): Track {
   return {
     ...startTrack(at, reason),
@@ -49,66 +57,79 @@ export function beginCycle(track: Track, at: string, reason: Track['cycleReason'
   }
 }
 
-/** Answers of the cycle before that its transcript shows only now: other sources may tell them later still. */
-export function addToPast(track: Track, answers: readonly Reading[]): Track {
+/**
+ * Adds answers of the previous cycle that the transcript shows only now,
+ * because other sources may report them even later.
+ */
+export function addToPreviousCycle(track: Track, answers: readonly Reading[]): Track {
   let before = track.before
-  for (const { used } of answers) if (used !== null) before = place(before, 'transcript', used).sequence
+  for (const { used } of answers) if (used !== null) before = placeReading(before, 'transcript', used).sequence
   return { ...track, before }
 }
 
-/** Opens the latches without forgetting the figure: what `baton on` does. */
-export function rearm(track: Track): Track {
+/** Opens every level and keeps the number, as `baton on` does. */
+export function reopenLevels(track: Track): Track {
   return { ...track, latched: [] }
 }
 
 /**
- * A monitor reported a compaction: levels are open again, and a figure that a monitor reported is
- * from before it.
+ * Opens every level after a monitor reported a compaction.
+ * A number from a monitor is dropped, because it is from before the compaction.
  */
-export function rearmReported(track: Track): Track {
-  const opened = rearm(track)
+export function reopenAfterReport(track: Track): Track {
+  const opened = reopenLevels(track)
   return track.source === 'monitor' ? { ...opened, used: null, usage: null, exact: false, source: null } : opened
 }
 
-/** A resumed process starts its clocks anew, and at first may know no figure; the conversation, and so the cycle, goes on. */
+/**
+ * Forgets the clocks of a resumed process, which starts them anew.
+ * The conversation continues, and so does the cycle.
+ */
 export function restartClocks(track: Track): Track {
   const { transcript } = track.reached
   return { ...track, stamps: {}, reached: transcript === undefined ? {} : { transcript } }
 }
 
+/** Which sources can vouch for the first number of a cycle. */
 export interface Vouching {
-  /** The transcript was readable: in a fresh cycle it alone may tell the first figure. */
+  /** True when the transcript was readable: in a new cycle it alone may report the first number. */
   transcript: boolean
 }
 
-/** How long one source's figure may still be missing from another's reports. */
+/** Time for which another source may lag behind one that already reported a number. */
 const AHEAD_MS = 10_000
-/** How long a fresh cycle waits for the transcript: one that never shows an answer must not silence the others for good. */
+/**
+ * Time for which a new cycle waits for the transcript.
+ * A transcript that never shows an answer must not silence the other sources for good.
+ */
 const VOUCH_MS = 60_000
-/** What comes with an older stamp after so long is not late: its producer's clock was set back. */
+/** After this long, an older stamp means that the producer's clock was set back. */
 const LATEST_MS = 10 * 60_000
 
-/** Takes one reading, or says why not. A late, repeated or unvouched reading changes neither the figure nor a latch. */
-export function takeReading(
+/**
+ * Applies a reading, or says why it was ignored.
+ * A late, repeated or unvouched reading changes neither the number nor a latch.
+ */
+export function applyReading(
   track: Track,
   reading: Reading,
   at: string,
   vouching: Vouching,
-): { track: Track; outcome: Outcome } {
+): { track: Track; outcome: ReadingOutcome } {
   const quietMs = Date.parse(at) - Date.parse(track.readAt ?? track.cycleStartedAt)
   const lastStamp = track.stamps[reading.source]
   const older = reading.stamp !== null && lastStamp !== undefined && reading.stamp < lastStamp
   if (older && quietMs < LATEST_MS) return { track, outcome: 'late' }
   const stamps = reading.stamp === null ? track.stamps : { ...track.stamps, [reading.source]: reading.stamp }
 
-  if (reading.used === null) return takeUnknown({ ...track, stamps }, reading, at)
-  if (reading.source === 'monitor') return takeReport({ ...track, stamps }, reading.used, vouching, quietMs)
+  if (reading.used === null) return applyUnknown({ ...track, stamps }, reading, at)
+  if (reading.source === 'monitor') return applyReport({ ...track, stamps }, reading.used, vouching, quietMs)
   if (reading.source !== 'transcript') {
-    if (isEcho(track, reading.source, reading.used)) return { track, outcome: 'late' }
+    if (repeatsPreviousCycle(track, reading.source, reading.used)) return { track, outcome: 'late' }
     if (track.fresh && vouching.transcript && quietMs < VOUCH_MS) return { track, outcome: 'unvouched' }
   }
 
-  const { verdict, sequence } = place(track, reading.source, reading.used, quietMs < AHEAD_MS)
+  const { verdict, sequence } = placeReading(track, reading.source, reading.used, quietMs < AHEAD_MS)
   const placed = { ...track, ...sequence, stamps }
   if (verdict === 'late') return { track: placed, outcome: 'late' }
   if (verdict === 'same' && track.source !== 'monitor') return { track: confirm(placed, reading), outcome: 'confirmed' }
@@ -130,15 +151,15 @@ export function takeReading(
 }
 
 /**
- * Takes a figure that a monitor reported. It stays out of the sequence that Baton's own sources
- * form, so that no report can make one of their figures look late or repeated.
+ * Applies a number that a monitor reported. It stays out of the sequence of Baton's own sources,
+ * so that no report can make one of their readings look late or repeated.
  */
-function takeReport(
+function applyReport(
   track: Track,
   used: number,
   vouching: Vouching,
   quietMs: number,
-): { track: Track; outcome: Outcome } {
+): { track: Track; outcome: ReadingOutcome } {
   if (used === track.used) return { track, outcome: 'confirmed' }
   if (track.seen.includes(used) || (track.fresh && track.before.seen.includes(used))) return { track, outcome: 'late' }
   if (track.fresh && vouching.transcript && quietMs < VOUCH_MS) return { track, outcome: 'unvouched' }
@@ -148,13 +169,20 @@ function takeReport(
   }
 }
 
-/** The first a source tells in a cycle, known only from the end of the cycle before. */
-function isEcho(track: Track, source: Source, used: number): boolean {
-  return track.reached[source] === undefined && !track.seen.includes(used) && echoes(track.before, source, used)
+/**
+ * Returns true for a source's first report in a cycle that repeats the end of the previous cycle.
+ */
+function repeatsPreviousCycle(track: Track, source: Source, used: number): boolean {
+  return (
+    track.reached[source] === undefined && !track.seen.includes(used) && isFromPreviousCycle(track.before, source, used)
+  )
 }
 
-/** A source that knew a figure and now knows none has been reset without telling: that is a new cycle too. */
-function takeUnknown(track: Track, reading: Reading, at: string): { track: Track; outcome: Outcome } {
+/**
+ * Handles a source that knows no number.
+ * If it knew one before, the client was reset unnoticed, so a new cycle begins.
+ */
+function applyUnknown(track: Track, reading: Reading, at: string): { track: Track; outcome: ReadingOutcome } {
   const told = track.reached[reading.source] !== undefined
   if (!told || track.used === null) return { track, outcome: 'unknown' }
   return { track: beginCycle(track, at, 'compaction'), outcome: 'unknown' }
@@ -162,17 +190,23 @@ function takeUnknown(track: Track, reading: Reading, at: string): { track: Track
 
 const RANK = { mod: 0, query: 1, 'status-line': 2, transcript: 3, sdk: 4, monitor: 5 } as const
 
-/** The client's own account of its window: it knows what an answer's counts only let guess. */
-const isClients = (source: Source | null): boolean => source === 'mod' || source === 'query'
+/**
+ * Returns true for the client's own report about its context, which is exact.
+ * The counts of an answer only allow an estimate.
+ */
+const isClientReport = (source: Source | null): boolean => source === 'mod' || source === 'query'
 
-/** The same answer from another source: the figure stays, its origin can only improve, and what one of them doubts is in doubt. */
+/**
+ * Records the same answer from another source.
+ * The number stays, its origin can only improve, and it is exact only if both sources say so.
+ */
 function confirm(track: Track, reading: Reading): Track {
   const better = track.source === null || RANK[reading.source] < RANK[track.source]
-  const sure = isClients(track.source) ? track.exact : track.exact && reading.exact
+  const sure = isClientReport(track.source) ? track.exact : track.exact && reading.exact
   return {
     ...track,
     source: better ? reading.source : track.source,
-    exact: isClients(reading.source) ? reading.exact : sure,
+    exact: isClientReport(reading.source) ? reading.exact : sure,
     usage: track.usage ?? reading.usage,
     answerId: track.answerId ?? reading.answerId,
     model: reading.source === 'transcript' ? track.model : (reading.model ?? track.model),
@@ -180,8 +214,11 @@ function confirm(track: Track, reading: Reading): Track {
   }
 }
 
-/** New limits or new levels: a latched level that moved and now lies above the figure is open again. One that stayed put is not. */
-export function relevel(track: Track, limits: Limits, levels: readonly ResolvedLevel[]): Track {
+/**
+ * Applies new limits and levels.
+ * A crossed level that moved above the number is open again; one that did not move stays crossed.
+ */
+export function moveLevels(track: Track, limits: Limits, levels: readonly ResolvedLevel[]): Track {
   if (track.latched.length === 0) return { ...track, limits }
   const used = track.used ?? Number.POSITIVE_INFINITY
   const positions = new Map(levels.map((level) => [level.name, level.atTokens]))
@@ -194,9 +231,8 @@ export function relevel(track: Track, limits: Limits, levels: readonly ResolvedL
 }
 
 /**
- * The levels this figure reaches for the first time in this cycle, lowest first. A level that asks
- * for a handoff and was reached by a monitor's figure is reached once more by the first figure of
- * Baton's own.
+ * Returns the levels that the number crosses for the first time in this cycle, lowest first.
+ * A handoff level that a monitor's number crossed is crossed again by Baton's own reading.
  */
 export function crossLevels(
   track: Track,
@@ -219,7 +255,7 @@ export function crossLevels(
   return { track: { ...track, latched: [...kept, ...added] }, crossed }
 }
 
-/** The highest level reached in this cycle. */
+/** Returns the highest level crossed in this cycle. Null when there is none. */
 export function currentLevel(track: Track): string | null {
   let top: Latch | null = null
   for (const latch of track.latched) if (top === null || latch.atTokens >= top.atTokens) top = latch
@@ -227,18 +263,18 @@ export function currentLevel(track: Track): string | null {
 }
 
 /**
- * Of what the transcript newly shows, oldest first, the part that is news. Another source may already have told a later one
- * of these answers; then the ones before it are history.
+ * Returns the new part of the answers that the transcript shows, oldest first.
+ * If another source already reported one of them, the answers before it are history.
  */
-export function newsOf(track: Track, answers: readonly Reading[]): readonly Reading[] {
+export function newAnswers(track: Track, answers: readonly Reading[]): readonly Reading[] {
   for (let i = answers.length - 1; i > 0; i--) {
     const used = answers[i]!.used
-    if (used !== null && place(track, 'transcript', used).verdict !== 'new') return answers.slice(i)
+    if (used !== null && placeReading(track, 'transcript', used).verdict !== 'new') return answers.slice(i)
   }
   return answers
 }
 
-/** The sequence of figures all sources together have told in one cycle, and how far along it each source is. */
+/** The numbers that all sources together reported in one cycle, and the position of each source. */
 export interface Sequence {
   seen: number[]
   reached: Partial<Record<Source, number>>
@@ -251,13 +287,18 @@ const KEEP = 16
 export const emptySequence = (): Sequence => ({ seen: [], reached: {} })
 
 /**
- * Several sources report the same answers, each skipping some and each late in its own way, and none of their clocks can
- * be compared. Every source, though, tells its figures in the order they happened. So the figures already known form one
- * sequence, each source has a place in it, and a figure found ahead of the source's place is that same answer again:
- * at the end of the sequence it is the current one, before the end it is late. A figure not found there is new; but while
- * others are `ahead`, a lower one from a source that has not caught up with them is an answer they skipped.
+ * Finds the position of a reported number in the sequence.
+ *
+ * Several sources report the same answers. Each skips some, each is late in its own way, and their
+ * clocks cannot be compared. But every source reports in the order in which the answers happened.
+ * All known numbers therefore form one sequence in which every source has a position:
+ *
+ * - A number found ahead of the source's position is that answer again: `same` at the end of the
+ *   sequence, `late` before it.
+ * - A number not found is `new`. But while others are `ahead`, a lower number from a source that
+ *   has not caught up is an answer that they skipped, and so `late`.
  */
-export function place(
+export function placeReading(
   sequence: Sequence,
   source: Source,
   used: number,
@@ -273,8 +314,11 @@ export function place(
   return { verdict: 'new', sequence: insert(sequence, source, used, last + 1) }
 }
 
-/** Whether a source that has not yet reported in the present cycle may be telling the end of the cycle before. */
-export function echoes(before: Sequence, source: Source, used: number): boolean {
+/**
+ * Returns true when a source that has not reported in this cycle repeats the end of the previous
+ * one.
+ */
+export function isFromPreviousCycle(before: Sequence, source: Source, used: number): boolean {
   const from = Math.max(0, before.reached[source] ?? 0)
   return before.seen.indexOf(used, from) >= 0
 }

@@ -11,7 +11,7 @@ import { formatCount } from '../../lib/counted.js'
 import { EXIT } from '../../lib/errors.js'
 import { batonHome } from '../../lib/home.js'
 import { replaceControls, shortenHome } from '../../lib/shown-text.js'
-import { grouped } from '../../policy/numbers.js'
+import { formatTokens } from '../../policy/numbers.js'
 import type { Call, Cli, Command } from '../command.js'
 import { checkForm } from '../parse-call.js'
 import type { Screen } from '../render/screen.js'
@@ -231,7 +231,7 @@ const columnsOf = (handoffsAreOff: boolean): Column<ResolvedLevel>[] => [
     title: 'AT',
     dropAt: 0,
     align: 'right',
-    cell: (level) => (level.atTokens === null ? '–' : grouped(level.atTokens)),
+    cell: (level) => (level.atTokens === null ? '–' : formatTokens(level.atTokens)),
   },
   { title: 'RULE', dropAt: 0, cell: (level) => replaceControls(level.rule) },
   { title: 'DOES', dropAt: 2, shrinkTo: 12, cell: (level) => actionsText(level, handoffsAreOff) },
@@ -249,7 +249,7 @@ function levelTable(
   if (levels.length === 0) return ['There are no levels.']
   const beyond = levels.filter((level) => level.atTokens !== null && !level.reachable).map((level) => level.name)
   const end = limits.mode === 'off' ? 'refuses' : 'compacts'
-  const sentence = `Unreachable, because the agent ${end} first (at ${grouped(limits.point ?? 0)}): ${replaceControls(beyond.join(', '))}.`
+  const sentence = `Unreachable, because the agent ${end} first (at ${formatTokens(limits.point ?? 0)}): ${replaceControls(beyond.join(', '))}.`
   return [
     ...table(levels, columnsOf(handoffsAreOff), columns, paint),
     ...(handoffsAreOff && levels.some(asksForHandoff)
@@ -266,9 +266,9 @@ function limitsLine(limits: Limits, measured: boolean): string {
       : 'No session was seen here: levels in percent get their place when one is measured.'
   }
   const end = limits.mode === 'off' ? 'Refusal point' : 'Compaction point'
-  const window = limits.window === null ? '' : `, window ${grouped(limits.window)}`
+  const window = limits.window === null ? '' : `, window ${formatTokens(limits.window)}`
   const reactive = limits.mode === 'reactive' ? '; compacts only when the API refuses' : ''
-  return `${end} ${limits.exact ? '' : 'about '}${grouped(limits.point)}${window} (${replaceControls(limits.reason)}${reactive}).`
+  return `${end} ${limits.exact ? '' : 'about '}${formatTokens(limits.point)}${window} (${replaceControls(limits.reason)}${reactive}).`
 }
 
 function init(call: Call, cli: Cli): number {

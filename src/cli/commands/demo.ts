@@ -5,7 +5,7 @@ import * as rareWork from '../../engine/rare-work.js'
 import { EXIT } from '../../lib/errors.js'
 import { findProgram } from '../../lib/find-program.js'
 import { type Model, startModel } from '../../model/model.js'
-import { grouped } from '../../policy/numbers.js'
+import { formatTokens } from '../../policy/numbers.js'
 import type { Call, Cli, Command } from '../command.js'
 import {
   DEMO_PROMPT,
@@ -147,14 +147,14 @@ function pauseForKey(cli: Cli, stopped: Promise<void>): Promise<void> {
 
 /** The end of the demo, for a person: each claim with the request that proves it. */
 export function reportLines(summary: Summary, columns: number, paint: Paint): string[] {
-  const point = `compaction point ${grouped(summary.compaction_tokens ?? 0)} (${summary.exact ? 'told by the client itself' : 'derived'})`
+  const point = `compaction point ${formatTokens(summary.compaction_tokens ?? 0)} (${summary.exact ? 'told by the client itself' : 'derived'})`
   const lines = [
     `${summary.requests} requests of Claude Code ${summary.client ?? ''}, ${summary.readings} readings, ${point}`,
     ...summary.levels
       .filter((level) => level.told_in_request !== null)
       .map(
         (level) =>
-          `cycle ${level.cycle}  ${level.name.padEnd(9)} at ${grouped(level.used_tokens).padStart(7)} tokens; the agent read it in request ${level.told_in_request}`,
+          `cycle ${level.cycle}  ${level.name.padEnd(9)} at ${formatTokens(level.used_tokens).padStart(7)} tokens; the agent read it in request ${level.told_in_request}`,
       ),
     `every level spoke once a cycle; ${summary.compactions} compaction`,
     ...summary.archives
@@ -211,7 +211,7 @@ export function reportLines(summary: Summary, columns: number, paint: Paint): st
 }
 
 function handoffLines(it: HandedOver): string[] {
-  const tokens = (figure: number | null): string => (figure === null ? 'not known' : grouped(figure))
+  const tokens = (figure: number | null): string => (figure === null ? 'not known' : formatTokens(figure))
   const added = it.coverage?.missing.map(({ text }) => `“${text}”`) ?? []
   return [
     `at ${tokens(it.tokens_before)} tokens the agent of seat ${it.seat} was asked for its brief (request ${it.asked_in_request})`,
@@ -221,7 +221,9 @@ function handoffLines(it: HandedOver): string[] {
 }
 
 function jobLines(it: Carried): string[] {
-  const full = it.sessions.slice(0, -1).map(({ used_tokens: used }) => (used === null ? 'not known' : grouped(used)))
+  const full = it.sessions
+    .slice(0, -1)
+    .map(({ used_tokens: used }) => (used === null ? 'not known' : formatTokens(used)))
   const bad = it.checks.filter(({ ok }) => !ok).map(({ name }) => `“${name}”`)
   const rounds = Math.max(0, ...it.checks.map(({ round }) => round))
   return [

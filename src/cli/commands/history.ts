@@ -3,7 +3,7 @@ import type { History, HistoryFigures } from '../../contract/api/history.js'
 import { readHistory } from '../../history/history.js'
 import { EXIT } from '../../lib/errors.js'
 import { replaceControls } from '../../lib/shown-text.js'
-import { short } from '../../policy/numbers.js'
+import { shortenTokens } from '../../policy/numbers.js'
 import type { Call, Cli, Command } from '../command.js'
 import { wrong } from '../parse-call.js'
 import { type Column, table } from '../render/table.js'
@@ -112,11 +112,11 @@ const right = (title: string, dropAt: number, cell: (row: HistoryFigures) => str
 const FIGURES: Column<HistoryFigures>[] = [
   right('SESSIONS', 3, ({ sessions }) => String(sessions)),
   right('STEPS', 4, ({ steps }) => String(steps)),
-  right('IN', 2, (row) => short(row.input_tokens + row.cache_creation_tokens + row.cache_read_tokens)),
-  right('OUT', 2, ({ output_tokens }) => short(output_tokens)),
+  right('IN', 2, (row) => shortenTokens(row.input_tokens + row.cache_creation_tokens + row.cache_read_tokens)),
+  right('OUT', 2, ({ output_tokens }) => shortenTokens(output_tokens)),
   right('CACHE', 5, ({ cache_hit_rate }) => (cache_hit_rate === null ? '–' : `${Math.round(cache_hit_rate * 100)}%`)),
   right('COST', 1, ({ cost_usd }) => (cost_usd === null ? '–' : `$${cost_usd.toFixed(2)}`)),
   right('COMPACTIONS', 6, ({ compactions }) => String(compactions)),
   right('HANDOFFS', 7, ({ handoffs }) => String(handoffs)),
-  right('SAVED', 8, ({ tokens_saved }) => (tokens_saved === 0 ? '–' : short(tokens_saved))),
+  right('SAVED', 8, ({ tokens_saved }) => (tokens_saved === 0 ? '–' : shortenTokens(tokens_saved))),
 ]

@@ -1,7 +1,7 @@
 import type { BriefRecord } from '../../contract/records/brief.js'
 import type { Event } from '../../contract/records/event.js'
 import type { CheckResult } from '../../contract/records/job.js'
-import { grouped, percentText, short } from '../../policy/numbers.js'
+import { formatTokens, percentText, shortenTokens } from '../../policy/numbers.js'
 import { scoreText } from '../render/briefs.js'
 import { bar } from '../render/gauge.js'
 import type { Paint } from '../render/screen.js'
@@ -88,7 +88,7 @@ export function tell(
       }
     case 'level_crossed': {
       const level = { name: String(data.level), cycle: story.cycle, used: data.used_tokens as number }
-      const place = `${grouped(level.used)} tokens, ${percentText(data.compaction_percent as number)} of the compaction point`
+      const place = `${formatTokens(level.used)} tokens, ${percentText(data.compaction_percent as number)} of the compaction point`
       const line = `${paint('▲', 'yellow')} ${paint(level.name.padEnd(9), 'bold')} reached: ${place}`
       return { story: { ...story, levels: [...story.levels, level] }, line }
     }
@@ -154,7 +154,9 @@ function briefLine(brief: BriefRecord | null, paint: Paint): string | null {
 export function gaugeLine(story: Story, paint: Paint): string {
   const figure = story.used === null ? '– ' : `${percentText(story.percent ?? 0)} `
   const tokens =
-    story.used === null ? '' : `${short(story.used)} of ${story.exact ? '' : '~'}${short(story.point ?? 0)}`
+    story.used === null
+      ? ''
+      : `${shortenTokens(story.used)} of ${story.exact ? '' : '~'}${shortenTokens(story.point ?? 0)}`
   const place = story.session === null ? `cycle ${story.cycle}` : `session ${Math.max(1, story.session)}`
   return `${bar(story.percent, 30, paint)} ${figure}${paint(tokens, 'dim')}${paint(`  ${place}`, 'dim')}`
 }
@@ -177,7 +179,7 @@ export function tellJob(story: Story, event: Event, paint: Paint, briefs: Briefs
     case 'reading':
       return tell(story, event, paint)
     case 'handoff_started': {
-      const line = `${paint('◆', 'cyan')} ${grouped(Number(data.inputTokens))} tokens: stopped between two steps, asked for its brief`
+      const line = `${paint('◆', 'cyan')} ${formatTokens(Number(data.inputTokens))} tokens: stopped between two steps, asked for its brief`
       return { story, line }
     }
     case 'handoff_completed':

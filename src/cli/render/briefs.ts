@@ -7,7 +7,7 @@ import type { SessionRecord } from '../../contract/records/session.js'
 import type { BriefView, CoverageView, HandoffView } from '../../engine/views/brief-view.js'
 import { formatCount } from '../../lib/counted.js'
 import { replaceControls, shortenHome } from '../../lib/shown-text.js'
-import { grouped } from '../../policy/numbers.js'
+import { formatTokens } from '../../policy/numbers.js'
 import type { Cli } from '../command.js'
 import type { Colour, Paint } from './screen.js'
 import { type Column, table } from './table.js'
@@ -203,8 +203,8 @@ function facts(
   { brief, verdict, handoff, seatName, text }: BriefPage,
   { now, home }: { now: Date; home: string | undefined },
 ) {
-  const used = brief.used_tokens === null ? null : `${grouped(brief.used_tokens)} tokens used`
-  const of = brief.compaction_tokens === null ? '' : `, compaction at ${grouped(brief.compaction_tokens)}`
+  const used = brief.used_tokens === null ? null : `${formatTokens(brief.used_tokens)} tokens used`
+  const of = brief.compaction_tokens === null ? '' : `, compaction at ${formatTokens(brief.compaction_tokens)}`
   const added = addedIn(text)
   const rows: [string, string | null][] = [
     ['seat', `${seatName ? `${seatName} (${brief.seat_id})` : brief.seat_id}, brief ${brief.sequence}`],

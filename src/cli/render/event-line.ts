@@ -1,6 +1,6 @@
 import type { Event } from '../../contract/records/event.js'
 import { replaceControls } from '../../lib/shown-text.js'
-import { grouped, percentText } from '../../policy/numbers.js'
+import { formatTokens, percentText } from '../../policy/numbers.js'
 import { jobEventText, progressLine } from './job-event.js'
 import { type Colour, type Paint, plain } from './screen.js'
 import { bytesText, cut, localDay, localTime, offset, padEnd, stamp } from './text.js'
@@ -217,7 +217,7 @@ const words = (value: unknown): string | null => {
 
 const text = (value: unknown): string | null => (value === null || value === undefined ? null : String(value))
 const list = (parts: (string | null)[]): string => parts.filter((part) => part !== null && part !== '').join(' · ')
-const tokens = (value: unknown): string => (typeof value === 'number' ? grouped(value) : '–')
+const tokens = (value: unknown): string => (typeof value === 'number' ? formatTokens(value) : '–')
 const ofPoint = (value: unknown): string | null => (typeof value === 'number' ? `${percentText(value)} full` : null)
 const names = (value: unknown): string | null => (Array.isArray(value) ? value.join(', ') : null)
 const trigger = ({ triggerReason, overflow, idle }: Record<string, unknown>): string =>

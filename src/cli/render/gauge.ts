@@ -1,12 +1,12 @@
 import type { Session } from '../../contract/api/session.js'
-import { gaugeBar, handoffPercent, heatAt } from '../../policy/gauge.js'
+import { gaugeBar, gaugeColour, handoffPercent } from '../../policy/gauge.js'
 import type { Colour, Paint } from './screen.js'
 
 type Marked = Pick<Session, 'handoff_tokens' | 'compaction_tokens'>
 
 /** The same bounds as the status line's. */
 export function heat(percent: number, session: Marked | null = null): Colour {
-  return heatAt(percent, session && handoffPercent(session))
+  return gaugeColour(percent, session && handoffPercent(session))
 }
 
 /**

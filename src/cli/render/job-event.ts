@@ -1,7 +1,7 @@
 import type { Event } from '../../contract/records/event.js'
 import { formatCount } from '../../lib/counted.js'
 import { replaceControls } from '../../lib/shown-text.js'
-import { grouped, percentText, short as shortly } from '../../policy/numbers.js'
+import { formatTokens, percentText, shortenTokens as shortly } from '../../policy/numbers.js'
 import { bar } from './gauge.js'
 import type { Paint } from './screen.js'
 import { cut, localTime, widthOf } from './text.js'
@@ -33,9 +33,9 @@ export function progressLine(
     () => [
       `step ${step}`,
       `session ${text(data.session) ?? '–'}`,
-      full(grouped),
+      full(formatTokens),
       `handoffs ${handoffs}/${most}`,
-      spend(data, grouped),
+      spend(data, formatTokens),
       denied,
       waits ?? forecast(data, 'long'),
     ],
@@ -199,6 +199,6 @@ function roundText({ round, rounds, failed, of, next }: Record<string, unknown>)
 
 const figure = (value: unknown): number | null => (typeof value === 'number' ? value : null)
 const text = (value: unknown): string | null => (value === null || value === undefined ? null : String(value))
-const tokens = (value: unknown): string => (typeof value === 'number' ? grouped(value) : '–')
+const tokens = (value: unknown): string => (typeof value === 'number' ? formatTokens(value) : '–')
 const short = (value: unknown): string => text(value)?.slice(0, 8) ?? '–'
 const list = (parts: (string | null)[]): string => parts.filter((part) => part !== null && part !== '').join(' · ')

@@ -3,7 +3,7 @@ import type { Event } from '../../contract/records/event.js'
 import type { CheckSpec, JobRecord } from '../../contract/records/job.js'
 import { formatCount } from '../../lib/counted.js'
 import { replaceControls } from '../../lib/shown-text.js'
-import { grouped } from '../../policy/numbers.js'
+import { formatTokens } from '../../policy/numbers.js'
 import type { Call, Cli } from '../command.js'
 import { attemptText, checkAtWork, jobEventLine, progressLine, shortFigures } from './job-event.js'
 import { logPrinter, readLogLine } from './job-log-lines.js'
@@ -63,7 +63,7 @@ export function jobPage(job: JobShown & { files: string }, { paint, columns }: S
     value === null ? [] : wrap(`${paint(name.padEnd(11), 'dim')} ${replaceControls(value)}`, columns, 12)
   const sessions = job.sessions.map(
     ({ session_id, number, used_tokens, compaction_tokens, steps, brief_id, compactions }) =>
-      `  ${number}. ${session_id}  ${formatCount(steps, 'step')}, ${used_tokens === null ? '–' : grouped(used_tokens)} of ${compaction_tokens === null ? '–' : grouped(compaction_tokens)} tokens${compactions > 0 ? `, ${formatCount(compactions, 'compaction')}` : ''}${brief_id === null ? '' : `, begun with ${brief_id}`}`,
+      `  ${number}. ${session_id}  ${formatCount(steps, 'step')}, ${used_tokens === null ? '–' : formatTokens(used_tokens)} of ${compaction_tokens === null ? '–' : formatTokens(compaction_tokens)} tokens${compactions > 0 ? `, ${formatCount(compactions, 'compaction')}` : ''}${brief_id === null ? '' : `, begun with ${brief_id}`}`,
   )
   return [
     `${paint(job.job_id, 'bold')}  ${status(job, paint, now, NOBODY)}${job.exit_reason && job.exit_reason !== 'success' ? ` (${job.exit_reason})` : ''}`,
@@ -152,7 +152,7 @@ function deniedText({ denied_calls: calls, denied_edits: edits }: JobShown): str
 
 function spendText({ spend }: JobShown): string {
   const all = spend.input_tokens + spend.output_tokens + spend.cache_creation_tokens + spend.cache_read_tokens
-  return `${cost(spend.cost_usd)}${spend.cost_usd === null ? '' : ', '}${spend.cost_usd === null ? ` ${grouped(all)}` : grouped(all)} tokens`.replace(
+  return `${cost(spend.cost_usd)}${spend.cost_usd === null ? '' : ', '}${spend.cost_usd === null ? ` ${formatTokens(all)}` : formatTokens(all)} tokens`.replace(
     '– ',
     '',
   )

@@ -6,7 +6,7 @@ import type { Event } from '../../contract/records/event.js'
 import type { BriefView, HandoffView } from '../../engine/views/brief-view.js'
 import { toldAgain } from '../../facts/key-of.js'
 import { replaceControls, shortenHome } from '../../lib/shown-text.js'
-import { grouped, percentText } from '../../policy/numbers.js'
+import { formatTokens, percentText } from '../../policy/numbers.js'
 import { factLine, seatHandoffLines } from './briefs.js'
 import { eventLine } from './event-line.js'
 import { bar, heat } from './gauge.js'
@@ -142,18 +142,20 @@ function gauge(detail: Detail, { paint, columns }: PageOptions): string[] {
 
 function context(detail: Detail, { pointExact }: PageOptions): Fact[] {
   const { used_tokens: used, compaction_tokens: point, window_tokens: window, used_percent: ofWindow } = detail
-  const share = ofWindow === null ? '' : `, ${percentText(ofWindow)} of the ${grouped(window!)} window`
+  const share = ofWindow === null ? '' : `, ${percentText(ofWindow)} of the ${formatTokens(window!)} window`
   return [
     [
       'used',
       used === null
         ? 'not known: no answer since the last reset'
-        : `${grouped(used)} tokens${share} (by the ${detail.source?.replace('-', ' ')})`,
+        : `${formatTokens(used)} tokens${share} (by the ${detail.source?.replace('-', ' ')})`,
     ],
     ['note', beyond(detail)],
     [
       detail.compaction_mode === 'off' ? 'refuses at' : 'compacts at',
-      point === null ? 'not known yet' : `${pointExact ? '' : 'about '}${grouped(point)} (${detail.limits_reason})`,
+      point === null
+        ? 'not known yet'
+        : `${pointExact ? '' : 'about '}${formatTokens(point)} (${detail.limits_reason})`,
     ],
     ['cycle', `${detail.cycle}, begun by ${detail.cycle_reason} ${stamp(detail.cycle_started_at)}`],
     ['compactions', detail.compactions === 0 ? null : String(detail.compactions)],
@@ -181,20 +183,20 @@ function beyond({ compaction_percent: percent, compaction_mode: mode }: Detail):
 function levels(detail: Detail, { paint }: PageOptions): string[] {
   const name = Math.max(0, ...detail.levels.map((level) => widthOf(replaceControls(level.name))))
   return detail.levels.map((level) => {
-    const at = padStart(level.at_tokens === null ? '–' : grouped(level.at_tokens), 9)
+    const at = padStart(level.at_tokens === null ? '–' : formatTokens(level.at_tokens), 9)
     const text = `${padEnd(replaceControls(level.name), name)}  ${at}`
     if (level.crossed_at !== null) return `${paint('●', 'yellow')} ${text}  crossed ${stamp(level.crossed_at)}`
     if (level.at_tokens === null) return `${paint('○', 'dim')} ${text}  cannot be placed: the window is not known`
     if (!level.reachable)
       return `${paint('×', 'dim')} ${paint(`${text}  unreachable: at or beyond the compaction point`, 'dim')}`
     const left =
-      detail.used_tokens === null ? '' : `  ${grouped(Math.max(0, level.at_tokens - detail.used_tokens))} to go`
+      detail.used_tokens === null ? '' : `  ${formatTokens(Math.max(0, level.at_tokens - detail.used_tokens))} to go`
     return `${paint('○', 'dim')} ${text}${left}`
   })
 }
 
 function subagentLine(one: Detail['subagents'][number]): string {
-  const used = one.used_tokens === null ? '–' : `${one.exact ? '' : '~'}${grouped(one.used_tokens)} tokens`
+  const used = one.used_tokens === null ? '–' : `${one.exact ? '' : '~'}${formatTokens(one.used_tokens)} tokens`
   const window = one.used_percent === null ? '' : ` (${percentText(one.used_percent)} of its window)`
   return replaceControls(
     `${padEnd(one.subagent_id.slice(0, 10), 10)}  ${padEnd(one.type ?? '–', 16)}  ${used}${window}${one.description ? `  ${one.description}` : ''}`,
@@ -214,10 +216,10 @@ function chain({ chain: sessions, session_id }: Detail, { paint }: PageOptions):
 function spend({ spend: s }: Detail): Fact[] {
   const counted = s.input_tokens + s.output_tokens + s.cache_creation_tokens + s.cache_read_tokens > 0
   const tokens = [
-    `input ${grouped(s.input_tokens)}`,
-    `cache written ${grouped(s.cache_creation_tokens)}`,
-    `cache read ${grouped(s.cache_read_tokens)}`,
-    `output ${grouped(s.output_tokens)}`,
+    `input ${formatTokens(s.input_tokens)}`,
+    `cache written ${formatTokens(s.cache_creation_tokens)}`,
+    `cache read ${formatTokens(s.cache_read_tokens)}`,
+    `output ${formatTokens(s.output_tokens)}`,
   ].join(', ')
   return [
     ['cost', s.cost_usd === null ? null : `${s.cost_usd.toFixed(2)} USD (the client's own figure)`],

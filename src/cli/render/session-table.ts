@@ -1,6 +1,6 @@
 import type { Session } from '../../contract/api/session.js'
 import { replaceControls } from '../../lib/shown-text.js'
-import { percentText, short } from '../../policy/numbers.js'
+import { percentText, shortenTokens } from '../../policy/numbers.js'
 import { bar, heat } from './gauge.js'
 import type { Paint } from './screen.js'
 import { type Column, table } from './table.js'
@@ -146,8 +146,12 @@ function tokensText({ session, pointExact }: SessionRow): string {
   const { used_tokens: used, compaction_tokens: point, window_tokens: window } = session
   if (used === null && point === null) return '–'
   const whole =
-    point === null ? (window === null ? '' : `/${short(window)} window`) : `/${pointExact ? '' : '~'}${short(point)}`
-  return `${used === null ? '–' : short(used)}${whole}${session.compaction_mode === 'off' ? '†' : ''}`
+    point === null
+      ? window === null
+        ? ''
+        : `/${shortenTokens(window)} window`
+      : `/${pointExact ? '' : '~'}${shortenTokens(point)}`
+  return `${used === null ? '–' : shortenTokens(used)}${whole}${session.compaction_mode === 'off' ? '†' : ''}`
 }
 
 function levelText(session: Session, paint: Paint): string {

@@ -2,7 +2,13 @@ import { describeTarget, type NoticeRecord, type NoticeStore } from '../../contr
 import { reasonOf } from '../../lib/errors.js'
 import { faultPoint } from '../../lib/fault-point.js'
 import type { Log } from '../../lib/log.js'
-import { afterTry, dropped, planDue, type SendOutcome, whyOutdated } from '../../policy/notice-schedule.js'
+import {
+  dropNotice,
+  planDueNotices,
+  recordOutcome,
+  type SendOutcome,
+  whyOutdated,
+} from '../../policy/notice-schedule.js'
 import { limitEnding, sentText } from '../../policy/notice-text.js'
 import type { Changes } from '../channels/changes.js'
 import { type SendPlace, sendNotice } from './send-notice.js'
@@ -66,7 +72,7 @@ function claimDue({ store, now, log }: SenderContext, own: Set<string>): NoticeR
   if (store.dueNotices(now().toISOString()).length === 0) return []
   const claimed = store.transaction(() => {
     const at = now()
-    const plan = planDue(store.dueNotices(at.toISOString()), {
+    const plan = planDueNotices(store.dueNotices(at.toISOString()), {
       now: at,
       lastAt: (target, kind) => store.lastNoticeAt(target, kind, at.toISOString()),
       outdated: (notice) =>
@@ -106,13 +112,13 @@ async function sendWanted(context: SenderContext, claimed: readonly NoticeRecord
   const wanted = claimed.filter(context.isConfigured)
   for (const notice of claimed)
     if (!wanted.includes(notice))
-      keep(context, notice, dropped(notice, 'the configuration does not name its target any more'))
+      keep(context, notice, dropNotice(notice, 'the configuration does not name its target any more'))
   if (wanted.length === 0) return
   const outcome = await sendNotice(wanted, textOf(context, wanted), context).catch(
     (error: unknown): SendOutcome => ({ result: 'failed', reason: reasonOf(error), retryable: true }),
   )
   faultPoint('NOTICE_SENT')
-  for (const notice of wanted) keep(context, notice, afterTry(notice, outcome, context.now()))
+  for (const notice of wanted) keep(context, notice, recordOutcome(notice, outcome, context.now()))
 }
 
 function textOf(context: SenderContext, notices: readonly NoticeRecord[]): string {

@@ -1,8 +1,14 @@
 import { findBrief } from '../../briefs/find-brief.js'
 import { essentialsOf } from '../../briefs/resume-text.js'
 import { LATE_TITLE } from '../../briefs/sections.js'
-import type { Written } from '../../compaction/brief.js'
-import { firstStep, instructions, reportLoss, secondStep, type ToldBrief } from '../../compaction/recovery.js'
+import type { WrittenText } from '../../compaction/brief.js'
+import {
+  firstRecoveryText,
+  type RecoveryBrief,
+  reportLoss,
+  secondRecoveryText,
+  summaryInstructions,
+} from '../../compaction/recovery.js'
 import type { Entry } from '../../contract/conversation.js'
 import type { Fact } from '../../contract/fact.js'
 import type { Mode } from '../../contract/level.js'
@@ -128,7 +134,7 @@ export function keepBefore(context: SignalContext, trigger: 'auto' | 'manual'): 
   else briefBefore(context, briefMaterial({ deps, record, read: whole }))
   if (!mayTell(context) || policy.compaction === 'allow') return
   // By hand, the client keeps our words in the conversation and sends them with every later request: then only what was configured.
-  context.instructions = instructions(policy.mustSurvive, trigger === 'manual' ? null : compaction.facts)
+  context.instructions = summaryInstructions(policy.mustSurvive, trigger === 'manual' ? null : compaction.facts)
 }
 
 /** What a fresh session could work from, as things stood before a compaction. A trouble with it is no trouble of the compaction. */
@@ -183,8 +189,8 @@ export function recoverFirst(context: CompactionContext, summary: string | null)
   putBackSteps(context, known, 'urgent', first, told)
 }
 
-function firstStepOf(context: CompactionContext, { archiveId }: CompactionRecord, facts: readonly Fact[]): Written {
-  return firstStep(facts, { brief: briefToTell(context), archived: archiveId !== null })
+function firstStepOf(context: CompactionContext, { archiveId }: CompactionRecord, facts: readonly Fact[]): WrittenText {
+  return firstRecoveryText(facts, { brief: briefToTell(context), archived: archiveId !== null })
 }
 
 /** One message for the steps there are; null or without text: that step has nothing to say. */
@@ -192,8 +198,8 @@ function putBackSteps(
   context: CompactionContext,
   known: CompactionRecord,
   mode: Mode,
-  first: Written | null,
-  second: Written | null,
+  first: WrittenText | null,
+  second: WrittenText | null,
 ): void {
   const steps = [first, second].flatMap((written, i) =>
     written === null || written.text === '' ? [] : [{ ...written, step: (i + 1) as 1 | 2 }],
@@ -204,9 +210,9 @@ function putBackSteps(
   putBack(context, known, mode, text, told)
 }
 
-function secondStepOf(facts: readonly Fact[], loss: LossReport, said: readonly string[]): Written {
+function secondStepOf(facts: readonly Fact[], loss: LossReport, said: readonly string[]): WrittenText {
   const lastRequest = facts.reduce((last, fact) => (fact.kind === 'request' ? Math.max(last, fact.line) : last), 0)
-  return secondStep(loss.lost, said, (fact) => weightOf(fact, lastRequest))
+  return secondRecoveryText(loss.lost, said, (fact) => weightOf(fact, lastRequest))
 }
 
 function readSmall({ deps, record }: CompactionContext, known: CompactionRecord): ReadFacts | null {
@@ -357,7 +363,7 @@ const OUT = new Set<BriefRecord['status']>(['cancelled', 'failed', 'superseded']
  * Returns the newest brief that was written in this session or handed to it, else the one Baton made
  * before the compaction; null when there is none. A file that is gone or was changed is left out.
  */
-function briefToTell(context: Pick<SessionContext, 'deps' | 'record'>): ToldBrief | null {
+function briefToTell(context: Pick<SessionContext, 'deps' | 'record'>): RecoveryBrief | null {
   const { deps, record } = context
   const { keeper } = deps.sources()
   const written = deps.store

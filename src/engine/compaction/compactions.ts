@@ -1,10 +1,10 @@
 import type { Event } from '../../contract/records/event.js'
 import type { CompactionProgress, Track } from '../../contract/records/session.js'
 import type { FailedCompaction } from '../../contract/signal.js'
-import { grouped } from '../../policy/numbers.js'
+import { formatTokens } from '../../policy/numbers.js'
 import { contextPercentages } from '../../policy/percent.js'
 import { compactedHereText, compactedText } from '../../policy/texts.js'
-import { beginCycle, rearmReported } from '../../tracker/tracker.js'
+import { beginCycle, reopenAfterReport } from '../../tracker/tracker.js'
 import { type EngineDependencies, emit, type SessionContext, type SignalContext } from '../context.js'
 import { openHandoff } from '../handoff/handoffs.js'
 import { rareWork } from '../load-rare-work.js'
@@ -144,7 +144,7 @@ export function tellCompaction(
   const { record } = context
   if (record.jobId !== null) return
   const speaker = speakerFor(record, context.seatName)
-  const tokens = before === null ? '' : ` (${grouped(before)} tokens before)`
+  const tokens = before === null ? '' : ` (${formatTokens(before)} tokens before)`
   const detail = `${record.compaction?.idle ? ' while idle' : ''}${tokens}`
   if (context.enabled)
     queue(
@@ -271,7 +271,7 @@ export function reportCompaction(deps: EngineDependencies, sessionId: string): E
     const known = deps.store.session(sessionId)
     if (known === null) return events
     // The store hands out the records it remembers, so they are never changed in place.
-    const record = { ...known, track: rearmReported(known.track) }
+    const record = { ...known, track: reopenAfterReport(known.track) }
     if (record.process === null) {
       const context = sessionContext(deps, deps.agents[record.agent]!, record, events)
       const { enabled, seatName } = context

@@ -4,7 +4,7 @@ import type { BriefRecord, Coverage } from '../../contract/records/brief.js'
 import type { HandoffRecord } from '../../contract/records/handoff.js'
 import { closingQuestion } from '../../facts/questions.js'
 import { KeyTrouble } from '../../lib/machine-key.js'
-import { grouped } from '../../policy/numbers.js'
+import { formatTokens } from '../../policy/numbers.js'
 import { briefMaterial } from '../compaction/brief-sources.js'
 import { keepTranscript } from '../compaction/keep-transcript.js'
 import { lastLine } from '../compaction/late-findings.js'
@@ -114,7 +114,7 @@ export function reconsiderHandoff(context: SignalContext): void {
   cancelHandoff(context, handoff, 'the conversation was compacted', 'conversation-compacted')
   // With the figure the text differs from that of an earlier cycle: equal texts count as one message
   // when a conversation is searched for what it holds.
-  const when = handoff.usedTokens === null ? '' : ` at ${grouped(handoff.usedTokens)} tokens`
+  const when = handoff.usedTokens === null ? '' : ` at ${formatTokens(handoff.usedTokens)} tokens`
   const agent = isAsked
     ? `[baton] The handoff you were asked for${when} is cancelled: this conversation was compacted, and there is room again. Give no brief, and go on with the work.`
     : null

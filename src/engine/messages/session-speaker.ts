@@ -1,6 +1,6 @@
 import type { SessionRecord } from '../../contract/records/session.js'
 import { sanitizeName } from '../../lib/quote.js'
-import type { Speaker } from '../../policy/texts.js'
+import type { TextSubject } from '../../policy/texts.js'
 
 /**
  * Names a session in texts for users and agents. Seat and folder names are chosen by others, so
@@ -9,7 +9,7 @@ import type { Speaker } from '../../policy/texts.js'
 export function speakerFor(
   { sessionId, project }: Pick<SessionRecord, 'sessionId' | 'project'>,
   seatName: string | null,
-): Speaker {
+): TextSubject {
   return {
     sessionId,
     seatName: seatName === null ? null : sanitizeName(seatName),

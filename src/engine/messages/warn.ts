@@ -1,7 +1,7 @@
 import type { Crossing, ResolvedLevel } from '../../contract/level.js'
 import type { Observation } from '../../contract/signal.js'
 import { decide } from '../../policy/decide.js'
-import type { Lately } from '../../policy/guards.js'
+import type { RecentHandoffs } from '../../policy/guards.js'
 import { levelNotice, silenceNotice } from '../../policy/notice-text.js'
 import { contextPercentages } from '../../policy/percent.js'
 import { isSilent } from '../../policy/silence.js'
@@ -145,7 +145,7 @@ export function emitDueWarnings(context: SignalContext, { observed, settled }: O
   else delete record.dueWarnings
 }
 
-export function recentHandoffs({ deps, record, at }: Pick<SessionContext, 'deps' | 'record' | 'at'>): Lately {
+export function recentHandoffs({ deps, record, at }: Pick<SessionContext, 'deps' | 'record' | 'at'>): RecentHandoffs {
   const now = Date.parse(at)
   const since = new Date(now - HOUR).toISOString()
   const events = deps.store.events({ sessionId: record.sessionId, since })

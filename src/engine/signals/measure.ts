@@ -6,7 +6,7 @@ import type { Observation } from '../../contract/signal.js'
 import { resolveLevels } from '../../policy/levels.js'
 import { percentOf } from '../../policy/percent.js'
 import type { Store } from '../../store/store.js'
-import { addToPast, crossLevels, newsOf, relevel, takeReading } from '../../tracker/tracker.js'
+import { addToPreviousCycle, applyReading, crossLevels, moveLevels, newAnswers } from '../../tracker/tracker.js'
 import { compactionSign } from '../compaction/compactions.js'
 import { emit, type SignalContext } from '../context.js'
 import { cancelStale, ofSession } from '../messages/messages.js'
@@ -37,7 +37,7 @@ export function measure(context: SignalContext, observation: Observation): Measu
   }
   const take = (reading: Reading): void => {
     const { track } = context.record
-    const taken = takeReading(track, reading, context.at, { transcript: observation.cursor !== null })
+    const taken = applyReading(track, reading, context.at, { transcript: observation.cursor !== null })
     if (taken.track.cycle !== track.cycle) {
       crossed = []
       context.record.track = { ...track, stamps: taken.track.stamps }
@@ -58,7 +58,7 @@ export function measure(context: SignalContext, observation: Observation): Measu
       compactionSign(context, 'boundary', { before, after, durationMs, overflow, trigger })
       continue
     }
-    for (const reading of newsOf(context.record.track, step.answers)) take(reading)
+    for (const reading of newAnswers(context.record.track, step.answers)) take(reading)
   }
   if (observation.live) take(observation.live)
   const { reading, subagent } = context.signal
@@ -104,7 +104,7 @@ function presentOf(context: SignalContext, observation: Observation, met: boolea
   const boundary = steps.findIndex((step) => step.compaction !== null)
   const present = boundary < 0 ? steps.length : boundary
   const answers = steps.slice(0, present).flatMap((step) => step.answers)
-  context.record.track = addToPast(context.record.track, answers)
+  context.record.track = addToPreviousCycle(context.record.track, answers)
   const progress = context.record.compaction!
   const figures = answers.flatMap(({ used }) => used ?? [])
   if (figures.length > 0)
@@ -143,7 +143,7 @@ function placeLevels(context: SignalContext, limits: Limits): ResolvedLevel[] {
   if (context.record.levelsKey !== '' && context.record.levelsKey !== key)
     reconfigure(context, context.record.levelsKey.split('\n'))
   context.record.levelsKey = key
-  context.record.track = relevel(context.record.track, limits, levels)
+  context.record.track = moveLevels(context.record.track, limits, levels)
   return levels
 }
 

@@ -1,6 +1,6 @@
 import type { SessionRecord } from '../../contract/records/session.js'
 import type { Store, SwitchScope } from '../../store/store.js'
-import { rearm } from '../../tracker/tracker.js'
+import { reopenLevels } from '../../tracker/tracker.js'
 import type { EngineDependencies } from '../context.js'
 import { openHandoff } from '../handoff/handoffs.js'
 import { rareWork } from '../load-rare-work.js'
@@ -32,7 +32,7 @@ export function setEnabled(
       )
     store.setSwitch(scope, key, enabled, at)
     for (const record of changes) {
-      if (enabled) store.putSession({ ...record, enabled, track: rearm(record.track) })
+      if (enabled) store.putSession({ ...record, enabled, track: reopenLevels(record.track) })
       else cancelWaiting(deps, record, at, 'Baton was switched off')
     }
   })

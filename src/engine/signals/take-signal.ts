@@ -6,7 +6,7 @@ import { sanitizeName } from '../../lib/quote.js'
 import { isNearLevel, resolveLevels } from '../../policy/levels.js'
 import { limitNotices, permissionNotice, SAME_LIMIT_MS } from '../../policy/notice-text.js'
 import { SHOWN_ONCE_PREFIX } from '../../store/store.js'
-import { rearm } from '../../tracker/tracker.js'
+import { reopenLevels } from '../../tracker/tracker.js'
 import {
   awaitsFigures,
   closeUnfinished,
@@ -254,7 +254,7 @@ function noteLimits(context: SignalContext, before: SessionRecord['planLimits'])
 /** The configuration switched Baton on or off: the same as `baton on` and `baton off`. */
 function noteSwitch(context: SignalContext, before: boolean | undefined): void {
   if (before === undefined || before === context.enabled) return
-  if (context.enabled) context.record.track = rearm(context.record.track)
+  if (context.enabled) context.record.track = reopenLevels(context.record.track)
   else cancelWaiting(context.deps, context.record, context.at, 'Baton was switched off')
 }
 
