@@ -31,7 +31,7 @@ const counts = (it: Stage, words: string): number[] =>
 
 /** What was kept is what the transcript held then. */
 async function expectArchive(it: Stage, trigger: string): Promise<void> {
-  const { archives } = await it.json<{ archives: Archive[] }>('archive', 'list')
+  const { archives } = await it.ask<{ archives: Archive[] }>('archive', 'list')
   expect(archives).toMatchObject([{ trigger, status: 'kept' }])
   const { archive_id: id, bytes, session_id: session } = archives[0]!
   const to = path.join(it.home.project, 'restored.jsonl')

@@ -33,7 +33,7 @@ interface Brief {
 }
 
 const briefs = async (it: Stage): Promise<Brief[]> =>
-  (await it.json<{ briefs: Brief[] }>('handoffs', 'list', '--all')).briefs
+  (await it.ask<{ briefs: Brief[] }>('handoffs', 'list', '--all')).briefs
 
 /** What the model was asked with right after the compaction. */
 function nextRequest(it: Stage): string {
@@ -57,9 +57,9 @@ test('the very next request after a compaction carries the brief that was made b
   expect((await briefs(it)).map((one) => one.path)).toContain(path)
   expect(before).toMatchObject({ author: 'baton' })
   const [session] = (
-    await it.json<{ sessions: { session_id: string; last_handoff_path: string | null }[] }>('status', '--all')
+    await it.ask<{ sessions: { session_id: string; last_handoff_path: string | null }[] }>('status', '--all')
   ).sessions
   expect(session!.last_handoff_path).toBeNull()
-  const shown = await it.json<{ briefs: Brief[] }>('show', session!.session_id)
+  const shown = await it.ask<{ briefs: Brief[] }>('show', session!.session_id)
   expect(shown.briefs.map(({ brief_id }) => brief_id)).toContain(before.brief_id)
 })

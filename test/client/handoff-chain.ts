@@ -79,7 +79,7 @@ export async function threeInARow(): Promise<void> {
   await tui.waitFor(/The list is done/)
   await until('all three are over', async () => (await it.events('handoff_completed')).length === 3)
 
-  const seat = await it.json<Chain>('show', 'shop')
+  const seat = await it.ask<Chain>('show', 'shop')
   const sessions = seat.chain.map(({ session_id: id }) => id)
   expect(new Set(sessions).size).toBe(4)
   expect(sessions.at(-1)).toBe(tui.sessionId())
@@ -139,7 +139,7 @@ async function followed(it: Stage, sessions: string[], briefs: string[]): Promis
   const page = (await it.baton('show', 'shop')).stdout
   for (const id of sessions) expect(page).toContain(id.slice(0, 8))
   for (const [i, id] of briefs.entries()) {
-    const shown = await it.json<{ verdict: string; path: string; text: string }>('handoffs', 'show', id)
+    const shown = await it.ask<{ verdict: string; path: string; text: string }>('handoffs', 'show', id)
     expect(shown.verdict).toBe('genuine')
     expect(shown.text).toContain(reason(i + 1))
     expect(existsSync(shown.path)).toBe(true)

@@ -67,7 +67,7 @@ test('an agent that runs baton handoff in its shell is cleared when its turn end
   expect(texts).toContain('[baton] Continue the work')
 
   await until('it is done', async () => (await it.events('handoff_completed')).length === 1)
-  const detail = await it.json<Record<string, unknown>>('show', fresh)
+  const detail = await it.ask<Record<string, unknown>>('show', fresh)
   expect(detail).toMatchObject({
     handoff: null,
     handoffs: 1,
@@ -77,7 +77,7 @@ test('an agent that runs baton handoff in its shell is cleared when its turn end
     ],
     chain: [{ session_id: old }, { session_id: fresh }],
   })
-  const shown = await it.json<Record<string, unknown>>('handoffs', 'show', given.brief_id)
+  const shown = await it.ask<Record<string, unknown>>('handoffs', 'show', given.brief_id)
   expect(shown).toMatchObject({ verdict: 'genuine', handoff: { state: 'done', cause: 'agent', way: 'mod' } })
 })
 
@@ -101,7 +101,7 @@ test('/handoff of an idle session, answered at once and poorly: asked once more,
   const first = it.model.log().find((entry) => entry.kind === 'main' && entry.session_id === fresh)!
   expect(textsOf(first).join('\n')).toContain('because the shop opens on Monday')
   await until('it is done', async () => (await it.events('handoff_completed')).length === 1)
-  const { briefs } = await it.json<{ briefs: unknown[] }>('handoffs', 'list')
+  const { briefs } = await it.ask<{ briefs: unknown[] }>('handoffs', 'list')
   expect(briefs).toMatchObject([{ author: 'agent', status: 'used', session_id: old }])
 })
 
@@ -116,7 +116,7 @@ test('in a run without a terminal the brief is kept, and waits when the run is o
   await runPrint(it.home, { prompt: PROMPT, model: MODEL })
   const given = JSON.parse(readFileSync(path.join(it.home.project, 'given.json'), 'utf8'))
   expect(given.next).toMatch(/^The run ends with its turn/)
-  const { handoff } = await it.json<{ handoff: Record<string, unknown> }>('show', given.session_id)
+  const { handoff } = await it.ask<{ handoff: Record<string, unknown> }>('show', given.session_id)
   expect(handoff).toMatchObject({ state: 'waiting', way: 'start', brief_id: given.brief_id })
 })
 
@@ -140,7 +140,7 @@ test('asked by the user from another terminal, the agent gives its brief and is 
   const heard = it.model.log().filter((entry) => textsOf(entry).some((text) => text.includes('the model changes')))
   expect(heard[0]!.session_id).toBe(old)
   await until('it is done', async () => (await it.events('handoff_completed')).length === 1)
-  expect(await it.json('handoffs', 'list')).toMatchObject({
+  expect(await it.ask('handoffs', 'list')).toMatchObject({
     briefs: [{ author: 'agent', status: 'used', reason: 'the model changes', session_id: old }],
     handoffs: [],
   })

@@ -107,8 +107,8 @@ test.each([
     await tui.submit('Port 9000.')
     await tui.waitFor(/Port 9000 is written down/)
     expect(mainRequests(it.model, fresh)).toHaveLength(2)
-    const { briefs } = await it.json<{ briefs: { brief_id: string }[] }>('handoffs', 'list', '--all')
-    const { text } = await it.json<{ text: string }>('handoffs', 'show', briefs[0]!.brief_id)
+    const { briefs } = await it.ask<{ briefs: { brief_id: string }[] }>('handoffs', 'list', '--all')
+    const { text } = await it.ask<{ text: string }>('handoffs', 'show', briefs[0]!.brief_id)
     expect(text).toContain(QUESTION)
   },
 )

@@ -51,11 +51,11 @@ test('a fork writes the brief that the agent did not give, and nobody else notic
   expect(more).toEqual([])
   expect(textsOf(asked!).join('\n')).toContain(PROMPT)
   expect(asked!.session_id).not.toBe(it.old)
-  const sessions = (await it.json<{ sessions: { session_id: string; seat_id: string }[] }>('status', '--all')).sessions
+  const sessions = (await it.ask<{ sessions: { session_id: string; seat_id: string }[] }>('status', '--all')).sessions
   expect(sessions.map(({ session_id }) => session_id).sort()).toEqual([it.old, fresh].sort())
   expect(new Set(sessions.map(({ seat_id }) => seat_id)).size).toBe(1)
   expect(transcripts(it)).toHaveLength(2)
-  const [brief] = (await it.json<{ briefs: { author: string; status: string }[] }>('handoffs', 'list', '--all')).briefs
+  const [brief] = (await it.ask<{ briefs: { author: string; status: string }[] }>('handoffs', 'list', '--all')).briefs
   expect(brief).toMatchObject({ author: 'fork', status: 'used' })
   expect((await it.events('handoff_completed'))[0]!.data).toMatchObject({ fork: 'wrote' })
   expect((await it.events()).filter(({ session_id }) => session_id === asked!.session_id)).toEqual([])

@@ -15,7 +15,7 @@ interface Brief {
 
 const briefOf = (it: Stage, session: string): Promise<Brief> =>
   until('Baton has written a brief', async () => {
-    const { briefs } = await it.json<{ briefs: Brief[] }>('handoffs', 'list')
+    const { briefs } = await it.ask<{ briefs: Brief[] }>('handoffs', 'list')
     return briefs.find(({ session_id }) => session_id === session) ?? null
   })
 

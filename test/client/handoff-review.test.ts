@@ -123,7 +123,7 @@ test('whoever waits is killed and the window closes unseen: the next command goe
   await killed(it)
   closeWindow(it)
   expect(it.handoff().state).toBe('review')
-  await Promise.all([it.sessions(), it.sessions(), it.sessions()])
+  await Promise.all([it.json('status'), it.json('status'), it.json('status')])
   await freshHas(it, 'because the shop opens on Monday')
 })
 

@@ -46,7 +46,7 @@ test('with the rule that install offers, an agent gives its brief by the command
   await it.json('install', '--allow-handoff')
   const tui = await startTui(it.home, { model: MODEL, bypass: false, args: ['--permission-mode', 'default'] })
   await tui.submit('hand over')
-  const kept = async () => (await it.json<{ briefs: unknown[] }>('handoffs', 'list', '--all')).briefs.length === 1
+  const kept = async () => (await it.ask<{ briefs: unknown[] }>('handoffs', 'list', '--all')).briefs.length === 1
   await until('the brief is kept', async () => tui.registry()?.status !== 'waiting' && (await kept()))
   expect(await tui.screen(true)).not.toMatch(/Do you want to proceed/)
 })

@@ -7,6 +7,7 @@ import { type LogEntry, textsOf } from '../../src/model/log.js'
 import { type Model, startModel } from '../../src/model/model.js'
 import type { ScriptInput } from '../../src/model/script.js'
 import { type Home, makeHome } from '../harness/home.js'
+import { hostCommands } from '../harness/hosted-commands.js'
 import { BATON, clientBinary } from '../harness/paths.js'
 import { alive, end, withEnvironment } from '../harness/processes.js'
 import { mainRequests } from '../harness/stage.js'
@@ -73,12 +74,13 @@ export async function jobStage(script: ScriptInput, env: Record<string, string> 
     })
     return { pid, kill: (signal) => child.kill(signal), stdout: () => said.stdout, stderr: () => said.stderr, done }
   }
+  const hosted = hostCommands(home)
   const it: JobStage = {
     home,
     model,
     start,
     baton: (...args) => start(args).done,
-    jobs: async () => (JSON.parse((await it.baton('jobs', 'list', '--json')).stdout) as { jobs: JobShown[] }).jobs,
+    jobs: async () => (JSON.parse((await hosted.run(['jobs', 'list', '--json'])).stdout) as { jobs: JobShown[] }).jobs,
     job: async () => {
       const all = await it.jobs()
       if (all.length !== 1) throw new Error(`${all.length} jobs`)

@@ -46,7 +46,7 @@ test.each(PAIRS)('recall finds a session that ended and one that was killed: %s'
   const stork = await it.json<Recalled>('recall', 'stork')
   expect(stork.hits.map(({ session_id }) => session_id)).toContain(killed)
   expect(stork.unread).toEqual([])
-  const { archives } = await it.json<{ archives: { session_id: string; trigger: string }[] }>('archive', 'list')
+  const { archives } = await it.ask<{ archives: { session_id: string; trigger: string }[] }>('archive', 'list')
   expect(new Set(archives.map(({ session_id, trigger }) => `${session_id} ${trigger}`))).toEqual(
     new Set([`${ended} session-end`, `${killed} sweep`]),
   )

@@ -118,7 +118,7 @@ test('a person asks an idle session for a brief: it is woken and gives it', asyn
   await until('it is asked', () => requestsWith(it, 'A handoff brief for api is wanted').length > 0)
   await until(
     'the brief is taken',
-    async () => (await it.json<{ briefs: unknown[] }>('handoffs', 'list')).briefs.length === 1,
+    async () => (await it.ask<{ briefs: unknown[] }>('handoffs', 'list')).briefs.length === 1,
   )
 })
 

@@ -21,7 +21,7 @@ export interface Archive {
 }
 
 export async function archivesOf(it: Stage): Promise<Archive[]> {
-  return (await it.json<{ archives: Archive[] }>('archive', 'list')).archives
+  return (await it.ask<{ archives: Archive[] }>('archive', 'list')).archives
 }
 
 /** All archives, once no process works on one any more. */

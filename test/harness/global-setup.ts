@@ -2,7 +2,10 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import { build as bundle } from 'esbuild'
+import { textImports } from '../../scripts/text-imports.mjs'
 import { installDebianPackage, runs } from './debian-package.js'
+import { COMMAND_HOST } from './hosted-commands.js'
 import { BATON, clientBinary, REPOSITORY } from './paths.js'
 import { realHomeGuard } from './real-home-guard.js'
 import { until } from './wait.js'
@@ -44,12 +47,37 @@ async function build(): Promise<void> {
   const lock = path.join(os.tmpdir(), `baton-build-${REPOSITORY.replace(/\W/g, '-')}`)
   await until('another build ends', () => take(lock), { every: 100 })
   try {
-    if (newest([path.join(REPOSITORY, 'src'), path.join(REPOSITORY, 'web'), script]) > modified(BATON)) {
+    const source = path.join(REPOSITORY, 'src')
+    if (newest([source, path.join(REPOSITORY, 'web'), script]) > modified(BATON)) {
       execFileSync(process.execPath, [script], { cwd: REPOSITORY, stdio: 'inherit', timeout: 120_000 })
     }
+    if (newest([source, HOST_SOURCE]) > modified(COMMAND_HOST)) await buildCommandHost()
   } finally {
     rmSync(lock, { recursive: true, force: true })
   }
+}
+
+const HOST_SOURCE = path.join(import.meta.dirname, 'command-host.ts')
+
+/** Bundles the process that answers the questions of tests about a home. */
+async function buildCommandHost(): Promise<void> {
+  await bundle({
+    entryPoints: [HOST_SOURCE],
+    outdir: path.dirname(COMMAND_HOST),
+    outExtension: { '.js': '.mjs' },
+    // A command loads its own part of the program only, as the built one does.
+    splitting: true,
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    format: 'esm',
+    logLevel: 'warning',
+    external: ['@anthropic-ai/claude-agent-sdk', '@photostructure/sqlite'],
+    plugins: [textImports],
+    banner: {
+      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+    },
+  })
 }
 
 function take(lock: string): boolean {

@@ -9,6 +9,7 @@ import { copies, type LogEntry, textsOf } from '../../src/model/log.js'
 import { type Model, startModel } from '../../src/model/model.js'
 import type { ScriptInput } from '../../src/model/script.js'
 import { type Home, type HomeOptions, makeHome } from './home.js'
+import { hostCommands } from './hosted-commands.js'
 import { BATON, clientBinary } from './paths.js'
 import { alive, end } from './processes.js'
 import { PATIENCE_MS, until } from './wait.js'
@@ -21,6 +22,11 @@ export interface Stage {
   baton(...args: string[]): Promise<BatonRun>
   /** The same, its output opened; throws when the command fails. */
   json<T = Record<string, unknown>>(...args: string[]): Promise<T>
+  /**
+   * Runs a command that only reads, and parses what it prints; throws when the command fails. Cheap
+   * enough to ask again and again.
+   */
+  ask<T = Record<string, unknown>>(...args: string[]): Promise<T>
   sessions(): Promise<Session[]>
   /** The only session there is. */
   session(): Promise<Session>
@@ -109,28 +115,37 @@ function control(home: Home, model: Model): Stage {
     if (run.code !== 0) throw new Error(`baton ${args.join(' ')} ended with ${run.code}: ${run.stdout}${run.stderr}`)
     return JSON.parse(run.stdout) as T
   }
+  const hosted = hostCommands(home)
+  /** A clock or a gate is loaded into a process when it starts: then each command is one. */
+  const read = (...args: string[]): Promise<BatonRun> =>
+    home.env.NODE_OPTIONS ? baton(...args, '--json') : hosted.run([...args, '--json'])
+  const printed = async (...args: string[]): Promise<string> => {
+    const run = await read(...args)
+    if (run.code !== 0) throw new Error(`baton ${args.join(' ')} ended with ${run.code}: ${run.stdout}${run.stderr}`)
+    return run.stdout
+  }
+  const ask = async <T>(...args: string[]): Promise<T> => JSON.parse(await printed(...args)) as T
   const it: Stage = {
     home,
     model,
     baton,
     json,
-    sessions: async () => (await json<{ sessions: Session[] }>('status')).sessions,
+    ask,
+    sessions: async () => (await ask<{ sessions: Session[] }>('status')).sessions,
     session: async () => {
       const all = await it.sessions()
       if (all.length !== 1) throw new Error(`${all.length} sessions: ${JSON.stringify(all)}`)
       return all[0]!
     },
-    show: (id) => json<Detail>('show', id),
+    show: (id) => ask<Detail>('show', id),
     events: async (type, session) => {
-      const run = await baton('events', '--json', ...(session ? ['--session', session] : []))
-      if (run.code !== 0) throw new Error(run.stderr)
-      const events = run.stdout
+      const events = (await printed('events', ...(session ? ['--session', session] : [])))
         .split('\n')
         .filter(Boolean)
         .map((line) => JSON.parse(line) as Event)
       return type === undefined ? events : events.filter((event) => event.type === type)
     },
-    messages: async () => (await json<{ messages: Message[] }>('messages')).messages,
+    messages: async () => (await ask<{ messages: Message[] }>('messages')).messages,
     serve: (port, ...options) => serve(home, port, options),
     config: (text) => writeFileSync(path.join(home.batonHome, 'config.yaml'), text),
     strays: () =>

@@ -14,8 +14,8 @@ export const patient = (): Record<string, string> =>
 
 /**
  * Calls `ask` until it returns something other than null, undefined or false, and returns that.
- * Throws with `what` after PATIENCE_MS. Pauses between two calls at least twice as long as the last
- * one took, so that a question that starts a process does not take a core from what it waits for.
+ * Throws with `what` after PATIENCE_MS. Pauses between two calls longer than the last one took, so
+ * that the question does not take a core from what it waits for.
  */
 export async function until<T>(
   what: string | (() => string | Promise<string>),
@@ -26,7 +26,8 @@ export async function until<T>(
   for (;;) {
     const asked = performance.now()
     const answer = await ask()
-    const rest = Math.max(every, 2 * (performance.now() - asked))
+    const took = performance.now() - asked
+    const rest = Math.max(every, 2 * took, Math.min(8 * took, 200))
     if (answer !== null && answer !== undefined && answer !== false)
       return answer as Exclude<T, null | undefined | false>
     if (Date.now() > end)

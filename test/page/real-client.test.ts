@@ -205,7 +205,7 @@ test('a named agent that is started from the page works with the real client, an
     await page.getByText('1 check passed').waitFor()
     await page.getByText('echo done > result.txt').first().waitFor()
     const [job] = await it
-      .json<{ jobs: { status: string; exit_reason: string }[] }>('jobs', 'list')
+      .ask<{ jobs: { status: string; exit_reason: string }[] }>('jobs', 'list')
       .then(({ jobs }) => jobs)
     expect(job).toMatchObject({ status: 'completed', exit_reason: 'success' })
     expect(faults).toEqual([])
@@ -251,7 +251,7 @@ test('a job that is started by a task alone runs with the chosen permission mode
     await page.getByText('It rests until somebody resumes it.').waitFor()
     await page.getByRole('button', { name: 'Resume' }).click()
     await page.getByRole('heading', { name: 'What it said at the end' }).waitFor()
-    const { jobs } = await it.json<{ jobs: object[] }>('jobs', 'list')
+    const { jobs } = await it.ask<{ jobs: object[] }>('jobs', 'list')
     expect(jobs).toMatchObject([{ status: 'completed', agent: null, permission_mode: 'bypassPermissions' }])
     expect(readFileSync(path.join(project, 'result.txt'), 'utf8')).toContain('one')
     expect(faults).toEqual([])

@@ -1,0 +1,55 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import path from 'node:path'
+import type { HostedCall, HostedEnd } from './command-host.js'
+import type { Home } from './home.js'
+import { BATON, REPOSITORY } from './paths.js'
+
+/** The bundle of `command-host.ts`; inside the repository, because it imports packages. */
+export const COMMAND_HOST = path.join(REPOSITORY, 'dist.test', 'command-host.mjs')
+
+export interface HostedCommands {
+  /** Runs a command that only reads; throws nothing for a wrong exit. */
+  run(args: string[]): Promise<Omit<HostedEnd, 'id'>>
+}
+
+/**
+ * Commands of one home that are run in one process, which is started with the first of them. Use it
+ * for questions; a test of a command starts the built program.
+ */
+export function hostCommands(home: Pick<Home, 'env' | 'project' | 'onDispose'>): HostedCommands {
+  let host: ChildProcess | null = null
+  let calls = 0
+  const waiting = new Map<number, (end: HostedEnd) => void>()
+  const start = (): ChildProcess => {
+    // Not in the environment of the home: tests look there for processes that Baton left behind.
+    const child = fork(COMMAND_HOST, [], {
+      cwd: REPOSITORY,
+      env: { PATH: home.env.PATH ?? '' },
+      execArgv: [],
+      stdio: 'inherit',
+    })
+    child.on('message', (end: HostedEnd) => {
+      waiting.get(end.id)?.(end)
+      waiting.delete(end.id)
+    })
+    child.on('exit', (code, signal) => {
+      for (const [id, resolve] of waiting) resolve({ id, code: -1, stdout: '', stderr: `ended: ${code ?? signal}` })
+      waiting.clear()
+      host = null
+    })
+    child.unref()
+    child.channel?.unref()
+    home.onDispose(() => child.kill())
+    return child
+  }
+  return {
+    run: (args) =>
+      new Promise((resolve) => {
+        host ??= start()
+        const id = ++calls
+        waiting.set(id, ({ code, stdout, stderr }) => resolve({ code, stdout, stderr }))
+        const call: HostedCall = { id, args, env: home.env, cwd: home.project, program: path.dirname(BATON) }
+        host.send(call)
+      }),
+  }
+}
