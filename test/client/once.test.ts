@@ -1,15 +1,11 @@
-import { spawn } from 'node:child_process'
-import { appendFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { copies } from '../../src/model/log.js'
-import { type HookRun, pretend, said } from '../harness/hooks.js'
 import { runPrint, startPrint } from '../harness/run-print.js'
-import { levelMark, mainRequests, type Stage, stage, told } from '../harness/stage.js'
+import { levelMark, mainRequests, stage, told } from '../harness/stage.js'
 import { until } from '../harness/wait.js'
 
 const MODEL = 'claude-opus-4-6'
-const client = (it: Stage): number => spawn('sleep', ['300'], { env: it.home.env, stdio: 'ignore' }).pid!
-const toldBy = (runs: HookRun[]): string[] => said(runs).agent.flatMap((text) => text.match(/level "\w+"/g) ?? [])
 
 test('servers that come and go and an upgrade in between repeat nothing and forget nothing', async () => {
   const it = await stage({
@@ -43,58 +39,6 @@ test('servers that come and go and an upgrade in between repeat nothing and forg
     { status: 'delivered', repeated: false },
   ])
   expect(await it.session()).toMatchObject({ cycle: 1, used_tokens: 121_408 })
-})
-
-test('a clock years behind counts, and a late or doubled report neither warns nor mutes', async () => {
-  const it = await stage({}, { server: false })
-  const session = pretend(it.home, client(it))
-  const then = Date.parse('2009-01-01')
-  const runs: HookRun[] = []
-  const hook = async (): Promise<number | null> => {
-    runs.push(
-      await session.hook('Stop', { last_assistant_message: 'x' }),
-      await session.hook('UserPromptSubmit', { prompt: 'go' }),
-    )
-    return (await it.session()).used_tokens
-  }
-  session.live(60_008, then)
-  expect(await hook()).toBe(60_008)
-  session.live(90_008, then + 2)
-  expect(await hook()).toBe(90_008)
-  // late: written before the one we know of, by its own clock
-  session.live(150_008, then + 1)
-  expect(await hook()).toBe(90_008)
-  session.live(90_008, then + 3)
-  expect(await hook()).toBe(90_008)
-  session.live(120_008, then + 4)
-  expect(await hook()).toBe(120_008)
-  await hook()
-  expect(toldBy(runs)).toEqual(['level "notice"', 'level "warning"'])
-  expect((await it.events('reading')).map((event) => event.data.used_tokens)).toEqual([60_008, 90_008, 120_008])
-})
-
-test('a status line of before the compaction that arrives after it changes nothing', async () => {
-  // The transcript that a compaction waits for never comes: nobody writes it.
-  const it = await stage({}, { server: true, env: { BATON_PATIENCE: '1' } })
-  const session = pretend(it.home, client(it))
-  await session.hook('SessionStart', { source: 'startup' })
-  const runs = [await session.batch(150_008), await session.hook('UserPromptSubmit', { prompt: 'go' })]
-  await session.statusLine(150_008)
-  await session.hook('PreCompact', { trigger: 'auto', custom_instructions: null })
-  await session.hook('SessionStart', { source: 'compact', model: MODEL })
-  await session.hook('PostCompact', { trigger: 'auto', compact_summary: 'All.' })
-  appendFileSync(
-    session.transcript,
-    `${JSON.stringify({ type: 'system', subtype: 'compact_boundary', isSidechain: false, compactMetadata: { trigger: 'auto', preTokens: 150_008, postTokens: 3000 } })}\n`,
-  )
-  const late = await session.statusLine(150_008)
-  expect(late.stdout).toContain('ctx –')
-  expect(await it.session()).toMatchObject({ used_tokens: null, level: null, cycle: 2, compactions: 1 })
-  runs.push(await session.batch(90_008), await session.hook('UserPromptSubmit', { prompt: 'go' }))
-  expect(await it.session()).toMatchObject({ used_tokens: 90_008, level: 'notice', cycle: 2 })
-  runs.push(await session.hook('UserPromptSubmit', { prompt: 'go' }))
-  expect(toldBy(runs)).toEqual(['level "handoff"', 'level "notice"'])
-  expect(await it.events('compaction_complete')).toHaveLength(1)
 })
 
 const KILLED = [
