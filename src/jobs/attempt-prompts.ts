@@ -77,7 +77,7 @@ export class AttemptPrompts {
     const job = this.deps.store.job(this.jobId)!
     const calls = this.#untold(attempt)
     const failed = unmended(job)
-    if (failed === '') return resumePrompt(calls, job.detail || editsToRepeat(job) || 'whoever ran it was ended')
+    if (failed === '') return resumePrompt(calls, job.detail || editsToRepeat(job) || 'its process was ended')
     return [failed, untoldText(calls)].filter((part) => part !== '').join('\n\n')
   }
 

@@ -122,7 +122,7 @@ describe('what a job does when a session ends', () => {
     expect(next({ how: 'stopped', wanted: 'pause' }, { wanted: 'cancel' })).toMatchObject({ state: 'cancelled' })
     expect(next({ how: 'stopped', wanted: 'leave' })).toMatchObject({
       state: 'paused',
-      detail: 'whoever ran it was told to end',
+      detail: 'its process was told to end (SIGTERM or SIGHUP)',
     })
     expect(next({ how: 'stopped', wanted: 'leave' }, { wanted: 'pause' })).toMatchObject({
       detail: 'a person paused it',

@@ -110,7 +110,7 @@ function stopped(wanted: NonNullable<JobRecord['wanted']>, level: string | null)
     level === null
       ? 'a person paused it'
       : `it reached the level \`${level}\`, which pauses it; resumed, it goes on beyond it`
-  const detail = wanted === 'pause' ? who : 'whoever ran it was told to end'
+  const detail = wanted === 'pause' ? who : 'its process was told to end (SIGTERM or SIGHUP)'
   return { do: 'end', state: 'paused', reason: null, detail }
 }
 

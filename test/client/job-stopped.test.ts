@@ -34,7 +34,7 @@ test('Ctrl-C pauses until somebody names the job, the end of the machine until s
   expect(stdout).toContain(`baton jobs resume ${job.job_id}`)
   expect(it.left()).toEqual([])
   // Without a name only those are resumed that nobody paused.
-  expect((await it.baton('jobs', 'resume')).stdout).toMatch(/No job has lost its runner/)
+  expect((await it.baton('jobs', 'resume')).stdout).toMatch(/No job was cut off/)
   const again = it.start(['jobs', 'resume', job.job_id.slice(4, 12)])
   await reached(it, 6)
   again.kill('SIGTERM')

@@ -14,6 +14,7 @@ import { replaceControls, shortenHome } from '../../lib/shown-text.js'
 import { formatTokens } from '../../policy/numbers.js'
 import type { Call, Cli, Command } from '../command.js'
 import { checkForm } from '../parse-call.js'
+import { DELIVERY_MODES } from '../render/event-line.js'
 import type { Screen } from '../render/screen.js'
 import { type Column, table } from '../render/table.js'
 import { bytesText, wrap } from '../render/text.js'
@@ -235,7 +236,7 @@ const columnsOf = (handoffsAreOff: boolean): Column<ResolvedLevel>[] => [
   },
   { title: 'RULE', dropAt: 0, cell: (level) => replaceControls(level.rule) },
   { title: 'DOES', dropAt: 2, shrinkTo: 12, cell: (level) => actionsText(level, handoffsAreOff) },
-  { title: 'TELLS', dropAt: 3, cell: (level) => (level.actions.length === 0 ? '' : level.mode) },
+  { title: 'WHEN', dropAt: 3, cell: (level) => (level.actions.length === 0 ? '' : DELIVERY_MODES[level.mode]) },
   { title: 'WRITTEN IN', dropAt: 1, shrinkTo: 16, cutFrom: 'start', cell: (level) => replaceControls(level.from) },
 ]
 

@@ -215,7 +215,7 @@ function handoffLines(it: HandedOver): string[] {
   const added = it.coverage?.missing.map(({ text }) => `“${text}”`) ?? []
   return [
     `at ${tokens(it.tokens_before)} tokens the agent of seat ${it.seat} was asked for its brief (request ${it.asked_in_request})`,
-    `checked: the brief carries ${scoreText(it.coverage)} of what happened${added.length > 0 ? `; added by Baton: ${added.join(', ')}` : ''}`,
+    `checked: the brief covers ${scoreText(it.coverage)} of what happened${added.length > 0 ? `; added by Baton: ${added.join(', ')}` : ''}`,
     `fresh: session ${it.old_session_id.slice(0, 8)} was cleared in place, ${it.new_session_id?.slice(0, 8) ?? 'none'} began with the brief, at ${tokens(it.tokens_after)} tokens after its first answer, and worked on by itself`,
   ]
 }

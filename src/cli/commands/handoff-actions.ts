@@ -243,7 +243,7 @@ function keep(app: App, call: Call, cli: Cli, old: BriefRecord, before: string, 
     cli.print(JSON.stringify({ ...viewBrief(brief), changed: true, handoff: handoff && viewHandoff(handoff), next }))
   else {
     const { columns } = cli.screen
-    const text = `${brief.briefId} takes the place of ${old.briefId}. It carries ${scoreText(brief.coverage)} of what happened.`
+    const text = `${brief.briefId} takes the place of ${old.briefId}. It covers ${scoreText(brief.coverage)} of what happened.`
     cli.print(
       [
         ...wrap(text, columns, 2),
@@ -263,7 +263,7 @@ export async function write(call: Call, cli: Cli): Promise<number> {
     const brief = writeNow(app.engine.deps, { sessionId, caller: callerOf(cli), read: factsOf(app, record) })
     if (call.json) cli.print(JSON.stringify(viewBrief(brief)))
     else {
-      const said = `Brief ${brief.sequence} of seat ${seatName(app, brief.seatId)} is kept as ${brief.briefId}. It carries ${scoreText(brief.coverage)} of what happened.`
+      const said = `Brief ${brief.sequence} of seat ${seatName(app, brief.seatId)} is kept as ${brief.briefId}. It covers ${scoreText(brief.coverage)} of what happened.`
       const next = `The session goes on as it was. To give it to a running session: baton handoffs use ${brief.briefId}.`
       const { columns } = cli.screen
       cli.print(

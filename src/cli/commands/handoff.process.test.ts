@@ -53,7 +53,7 @@ test('people read the same in sentences, and the end of the turn carries it out'
   trial.put(join(trial.project, 'brief.md'), THIN)
   const { code, stdout } = await trial.run(['handoff', 'brief.md', '--session', 'api'])
   expect(code).toBe(0)
-  expect(stdout).toMatch(/^Brief 1 of seat api is kept as brief_\w+\. It carries \d+% of what happened\.\n {2}/)
+  expect(stdout).toMatch(/^Brief 1 of seat api is kept as brief_\w+\. It covers \d+% of what happened\.\n {2}/)
   expect(stdout).toContain('It lacked, and Baton added:\n')
   expect(stdout).toContain('constraint  Never touch legacy/a.ts.')
   expect(stdout).toMatch(/When its turn ends, the session is cleared and a fresh one goes on from the brief/)
@@ -67,7 +67,7 @@ test('people read the same in sentences, and the end of the turn carries it out'
   })
   const page = (await trial.run(['show', 'api'])).stdout
   expect(page).toMatch(
-    /Handoffs\n {2}under way {2}checked for .*\n {2}1 {2}checked {2}by user, \d+s ago, carried \d+% as given {2}brief_/,
+    /Handoffs\n {2}under way {2}checked for .*\n {2}1 {2}ready {2}by user, \d+s ago, covers \d+% {2}brief_/,
   )
   ended(trial)
   expect((await trial.run(['show', 'api', '--json'])).json.handoff).toMatchObject({ state: 'waiting', way: 'start' })
@@ -78,7 +78,7 @@ test('an idle session is told of as what it is', async () => {
   ended(trial)
   trial.put(join(trial.project, 'brief.md'), WHOLE)
   const { stdout } = await trial.run(['handoff', 'brief.md', '--session', A])
-  expect(stdout).toContain('It carries 100% of what happened.')
+  expect(stdout).toContain('It covers 100% of what happened.')
   expect(stdout).toContain('It is idle, and nothing here can clear it from outside: type /clear there')
   expect(stdout).not.toContain('lacked')
 })

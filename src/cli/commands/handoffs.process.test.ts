@@ -52,10 +52,10 @@ test('list: newest first, those replaced only with --all, one seat if wanted, an
   expect(await ids('--all')).toHaveLength(3)
   for (const seat of ['api', A, 'aaaa', second.seat_id]) expect(await ids('--seat', seat)).toEqual([second.brief_id])
   const { stdout } = await trial.run(['handoffs', 'list'])
-  expect(stdout).toMatch(/^BRIEF +TAKEN +SEAT +TITLE +NO +SESSION +PROJECT +AUTHOR +AS GIVEN +STATUS\n/)
+  expect(stdout).toMatch(/^BRIEF +WRITTEN +SEAT +TITLE +NO +SESSION +PROJECT +AUTHOR +COVERS +STATUS\n/)
   expect(stdout).toMatch(
     new RegExp(
-      `${second.brief_id} .* api +Never touch legacy/a.ts. Fix the login. +2 +aaaaaaaa +~/shop +agent +100% +checked`,
+      `${second.brief_id} .* api +Never touch legacy/a.ts. Fix the login. +2 +aaaaaaaa +~/shop +agent +100% +ready`,
     ),
   )
   expect(stdout).toContain('and 1 more: baton handoffs list --all')
@@ -79,7 +79,7 @@ test('show: text, front matter, check, what Baton added, its handoff; a tampered
   })
   expect(shown.added).not.toContain('Run the tests')
   const { stdout } = await trial.run(['handoffs', 'show', brief_id.slice(0, 10)])
-  expect(stdout).toMatch(new RegExp(`^${brief_id} {2}checked\n {2}seat {8}api \\(seat_\\w+\\), brief 1\n`))
+  expect(stdout).toMatch(new RegExp(`^${brief_id} {2}ready\n {2}seat {8}api \\(seat_\\w+\\), brief 1\n`))
   expect(stdout).toContain('  signature   genuine')
   expect(stdout).toMatch(/ {2}handoff {5}checked for /)
   expect(stdout).toContain('\nText\n# Handoff brief\n')
@@ -268,7 +268,7 @@ test('edit: opens the editor on a copy; what is saved is a new brief by the user
   rmSync(/still in (.*)\/.*\.md\.$/m.exec(spoiled.stderr)![1]!, { recursive: true })
   trial.put(join(trial.project, 'new.md'), WHOLE)
   const whole = await trial.run(['handoffs', 'edit', edited.json.brief_id, '--file', 'new.md'])
-  expect(whole.stdout).toMatch(/takes the place of brief_\w+\. It carries 100% of what happened\./)
+  expect(whole.stdout).toMatch(/takes the place of brief_\w+\. It covers 100% of what happened\./)
   expect(readdirSync(TMPDIR)).toEqual([])
 })
 

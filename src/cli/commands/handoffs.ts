@@ -191,13 +191,13 @@ function lines(app: App, cli: Cli, { brief }: Offered, next: string): string[] {
   const { columns, paint } = cli.screen
   const seat = app.store.seat(brief.seatId)?.name
   const { coverage } = brief
-  const carries =
+  const covers =
     coverage === null
       ? 'It could not be checked: no transcript of the session can be read.'
-      : `It carries ${scoreText(coverage)} of what happened.`
+      : `It covers ${scoreText(coverage)} of what happened.`
   return [
     ...wrap(
-      `${paint('Brief', 'green')} ${brief.sequence}${seat ? ` of seat ${seat}` : ''} is kept as ${brief.briefId}. ${carries}`,
+      `${paint('Brief', 'green')} ${brief.sequence}${seat ? ` of seat ${seat}` : ''} is kept as ${brief.briefId}. ${covers}`,
       columns,
       2,
     ),

@@ -119,8 +119,7 @@ export async function resume(call: Call, cli: Cli, command: Command): Promise<nu
       const jobIds = jobs.map(({ jobId }) => jobId)
       if (jobIds.length > 0)
         return call.flag('detach') ? tellDetached(app, cli, call, jobIds) : runHere(app, cli, call, jobIds)
-      if (!call.json)
-        cli.print('No job has lost its runner. baton jobs list shows those that are paused; name one to go on with it.')
+      if (!call.json) cli.print('No job was cut off. baton jobs list shows the paused ones; name one to resume it.')
       return EXIT.done
     },
     IN_RUNNER,

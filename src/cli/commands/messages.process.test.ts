@@ -36,9 +36,9 @@ test('messages are listed with their seat, mode and status, for all seats or one
   }
   expect((await trial.run(['messages', '--seat', 'lead', '--json'])).json).toEqual({ messages: [] })
   const { stdout } = await trial.run(['messages'])
-  expect(stdout).toMatch(/^QUEUED +SEAT +ABOUT +FROM +CATEGORY +MODE +STATUS +WAITS BECAUSE +TEXT +ID\n/)
+  expect(stdout).toMatch(/^QUEUED +SEAT +ABOUT +FROM +CATEGORY +WHEN +STATUS +WAITS BECAUSE +TEXT +ID\n/)
   expect(stdout).toMatch(
-    / api +aaaaaaaa +baton +context +sequential {2}queued {2}given with the next event .* notice: 54% full/,
+    / api +aaaaaaaa +baton +context +after the turn {2}queued {2}given with the next event .* notice: 54% full/,
   )
 })
 

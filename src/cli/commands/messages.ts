@@ -11,6 +11,7 @@ import { nearestName } from '../../lib/nearest-name.js'
 import { replaceControls } from '../../lib/shown-text.js'
 import type { Call, Cli, Command } from '../command.js'
 import { wrong } from '../parse-call.js'
+import { DELIVERY_MODES } from '../render/event-line.js'
 import { type Column, table } from '../render/table.js'
 import { age, cut, stamp, wrap } from '../render/text.js'
 import { readInput } from '../terminal.js'
@@ -185,7 +186,7 @@ function columns(app: App, cli: Cli, reasonOf: (message: Message) => string | nu
     { title: 'ABOUT', dropAt: 9, cell: (m) => m.session_id?.slice(0, 8) ?? '–' },
     { title: 'FROM', dropAt: 8, shrinkTo: 8, cell: (m) => replaceControls(m.sender) },
     { title: 'CATEGORY', dropAt: 7, cell: (m) => replaceControls(m.category) },
-    { title: 'MODE', dropAt: 6, cell: (m) => m.mode },
+    { title: 'WHEN', dropAt: 6, cell: (m) => DELIVERY_MODES[m.mode] },
     { title: 'STATUS', dropAt: 0, cell: (m) => `${m.status}${m.repeated ? ' (repeated)' : ''}` },
     { title: REASON_TITLE, dropAt: 5, cell: (m) => reasonOf(m) ?? '–' },
     {

@@ -41,7 +41,7 @@ export const serveCommand: Command = {
   ],
   about:
     'Runs in the foreground until Ctrl-C. Baton works without it; while it runs, hooks ask it instead of opening the store, and ' +
-    'baton open shows its page. When it starts, jobs that lost their runner go on, in a process of their own. ' +
+    'baton open shows its page. When it starts, jobs whose process died are resumed, each in a process of its own. ' +
     'It listens on 127.0.0.1 only, and callers must give its token: hooks, commands and the page do so by themselves. ' +
     'Any other address needs a token of your own. ' +
     'install has the system start it whenever you log in (systemd or launchd, yours alone); remove takes that back.',

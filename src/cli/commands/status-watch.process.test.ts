@@ -49,7 +49,7 @@ test('it refreshes in place, follows the terminal’s size, and Ctrl-C gives the
   expect(shell.screen().match(/aaaaaaaa/g)).toHaveLength(1)
   expect(shell.screen()).toMatch(/\d\d:\d\d:\d\d · q ends/)
   shell.tmux('resize-window', '-x', '34', '-y', '6')
-  await shell.shows(/^SESSION +OF POINT +LEVEL$/m)
+  await shell.shows(/^SESSION +STATE +FULL +LEVEL$/m)
   shell.tmux('resize-window', '-x', '100', '-y', '12')
   await shell.shows(/TOKENS/)
   shell.key('C-c')

@@ -54,7 +54,7 @@ test('a pipe gets the whole table without colours', async () => {
   const trial = newTrial()
   climb(trial)
   const [head, row, ...rest] = (await trial.run(['status'])).stdout.trimEnd().split('\n')
-  expect(head).toMatch(/^SESSION +SEAT +TITLE +PROJECT +MODEL +STATE +CONTEXT +OF POINT +TOKENS +LEVEL +CYCLE +AGE$/)
+  expect(head).toMatch(/^SESSION +SEAT +TITLE +PROJECT +MODEL +STATE +CONTEXT +FULL +TOKENS +LEVEL +CYCLE +AGE$/)
   expect(row).toMatch(
     /^aaaaaaaa {2}api {3}go {5}~\/shop {3}opus-4-6 {2}working {2}▰▰▰▰▰▰▰▱┃▱ {6}~71% {2}119k\/~167k {2}warning {6}1 +\ds$/,
   )

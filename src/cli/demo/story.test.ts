@@ -94,7 +94,7 @@ test('a handoff is told from the request to the fresh session that works, and no
   )
   expect(lines.slice(1)).toEqual([
     '◆ the agent is asked for a handoff brief',
-    '  checked: the brief carries 82% of what happened; Baton adds what it leaves out: “One a line”',
+    '  checked: the brief covers 82% of what happened; Baton adds what it leaves out: “One a line”',
     '■ the session is cleared where it stands; a fresh one begins with the brief',
     '● the fresh session goes on by itself: nobody typed, nobody clicked',
     '● the session ends',
@@ -133,7 +133,7 @@ test('a job is told by its sessions, its briefs and its end; levels are left asi
   expect(lines).toEqual([
     '● session 1 begins with the task',
     '◆ 151,016 tokens: stopped between two steps, asked for its brief',
-    '  checked: the brief carries 90% of what happened',
+    '  checked: the brief covers 90% of what happened',
     '● session 2 begins with the task and the brief',
     '● the job is completed: its checks say so, not the agent',
   ])

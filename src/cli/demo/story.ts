@@ -147,7 +147,7 @@ function briefLine(brief: BriefRecord | null, paint: Paint): string | null {
   const { missing } = brief.coverage
   const worst = missing[0]
   const added = worst ? `; Baton adds what it leaves out: “${worst.text}”` : ''
-  return `  ${paint('checked', 'green')}: the brief carries ${scoreText(brief.coverage)} of what happened${added}`
+  return `  ${paint('checked', 'green')}: the brief covers ${scoreText(brief.coverage)} of what happened${added}`
 }
 
 /** The gauge in its present state. */

@@ -85,9 +85,9 @@ test('a seat’s page names what is under way and its newest briefs first', () =
   const briefs = Array.from({ length: 7 }, (_, i) => aBrief({ sequence: i + 1, status: i < 6 ? 'used' : 'checked' }))
   const lines = seatHandoffLines(aHandoff(), briefs, on(200))
   expect(lines[0]).toMatch(/^under way {2}requested/)
-  expect(lines[1]).toBe('7  checked  by agent, 3m ago, carried 92% as given  brief_0123456789abcdef')
+  expect(lines[1]).toBe('7  ready  by agent, 3m ago, covers 92%  brief_0123456789abcdef')
   expect(lines[2]).toMatch(/^ {3}~\/\.local\/share\/baton\/briefs\//)
-  expect(lines[3]).toMatch(/^6 {2}used/)
+  expect(lines[3]).toMatch(/^6 {2}in use/)
   expect(lines.at(-1)).toBe('and 2 earlier (baton handoffs list --all)')
   expect(seatHandoffLines(null, [], on(80))).toEqual([])
 })
@@ -112,13 +112,13 @@ test('the table fits a narrow terminal and keeps id and status', () => {
     now: () => now,
   })
   const wide = briefTable([aBrief()], () => 'api', cli(120))
-  expect(wide[0]).toBe('BRIEF                   AGE  SEAT  NO  SESSION   PROJECT  AUTHOR  AS GIVEN  STATUS')
-  expect(wide[1]).toBe('brief_0123456789abcdef   3m  api    1  d76d6c4d  ~/shop   agent        92%  checked')
+  expect(wide[0]).toBe('BRIEF                   AGE  SEAT  NO  SESSION   PROJECT  AUTHOR  COVERS  STATUS')
+  expect(wide[1]).toBe('brief_0123456789abcdef   3m  api    1  d76d6c4d  ~/shop   agent      92%  ready')
   const titled = briefTable([aBrief({ title: 'Fix the login' })], () => 'api', cli(120))
   expect(titled[1]).toMatch(/^brief_0123456789abcdef +3m +api +Fix the login +1 /)
   for (const columns of [40, 30]) {
     const narrow = briefTable([aBrief()], () => 'api', cli(columns))
-    expect(narrow[1]).toMatch(/^brief_.* checked$/)
+    expect(narrow[1]).toMatch(/^brief_.* ready$/)
     for (const line of narrow) expect(widthOf(line), line).toBeLessThanOrEqual(columns)
   }
 })
@@ -130,7 +130,7 @@ test('the page of a brief shows what Baton added and keeps the terminal safe', (
   expect(addedIn('# Handoff brief\n')).toBeNull()
   const page = { brief: aBrief(), text, addenda: [], untrusted: null, handoff: null, seatName: 'api' }
   const lines = briefPage({ ...page, verdict: 'genuine' }, on(80))
-  expect(lines[0]).toBe('brief_0123456789abcdef  checked')
+  expect(lines[0]).toBe('brief_0123456789abcdef  ready')
   expect(lines).toContain('  seat        api (seat_0123456789abcdef), brief 1')
   expect(lines).toContain('  context     150,000 tokens used, compaction at 167,000')
   expect(lines.join('\n')).not.toContain('\u001b')

@@ -35,8 +35,16 @@ const STATUS_COLOURS: Partial<Record<BriefView['status'], Colour>> = {
   failed: 'red',
 }
 
+/** The stored names of a status that say little by themselves; all others are shown as they are. */
+const STATUS_WORDS: Partial<Record<BriefView['status'], string>> = {
+  written: 'ready',
+  checked: 'ready',
+  used: 'in use',
+  superseded: 'replaced',
+}
+
 const statusText = (status: BriefView['status'], paint: Paint): string =>
-  paint(status, STATUS_COLOURS[status] ?? 'bold')
+  paint(STATUS_WORDS[status] ?? status, STATUS_COLOURS[status] ?? 'bold')
 
 /** `92%` of what happened stands in it. Neither all nor nothing unless it is. */
 export function scoreText(coverage: Pick<CoverageView, 'score'> | null): string {
@@ -76,7 +84,7 @@ export function seatHandoffLines(handoff: HandoffView | null, briefs: readonly B
       .slice(0, SHOWN)
       .flatMap((brief) => [
         ...wrap(
-          `${brief.sequence}  ${statusText(brief.status, paint)}  by ${brief.author}, ${age(brief.taken_at, now)} ago, carried ${scoreText(brief.coverage)} as given  ${paint(brief.brief_id, 'dim')}`,
+          `${brief.sequence}  ${statusText(brief.status, paint)}  by ${brief.author}, ${age(brief.taken_at, now)} ago, covers ${scoreText(brief.coverage)}  ${paint(brief.brief_id, 'dim')}`,
           columns,
           3,
         ),
@@ -237,10 +245,10 @@ function facts(
     ],
     ['handoff', handoff === null ? null : handoffText(handoff, now)],
     [
-      'carries',
+      'covers',
       brief.coverage === null
         ? 'not checked: there was no transcript to compare it with'
-        : `${scoreText(brief.coverage)} of what happened, as it was given`,
+        : `${scoreText(brief.coverage)} of what happened, before Baton completed it`,
     ],
     ['added', added === null ? null : `${formatCount(added.split('\n').length, 'line')} by Baton, at its end`],
   ]
@@ -256,7 +264,7 @@ export function briefTable(
   const { screen, env } = cli
   const taken: Column<BriefView> = screen.terminal
     ? { title: 'AGE', dropAt: 3, align: 'right', cell: (b) => age(b.taken_at, cli.now()) }
-    : { title: 'TAKEN', dropAt: 3, cell: (b) => stamp(b.taken_at) }
+    : { title: 'WRITTEN', dropAt: 3, cell: (b) => stamp(b.taken_at) }
   const columns: Column<BriefView>[] = [
     { title: 'BRIEF', dropAt: 0, shrinkTo: 12, cell: (b) => b.brief_id },
     taken,
@@ -268,7 +276,7 @@ export function briefTable(
     { title: 'SESSION', dropAt: 6, cell: (b) => replaceControls(b.session_id.slice(0, 8)) },
     { title: 'PROJECT', dropAt: 7, shrinkTo: 12, cutFrom: 'start', cell: (b) => projectName(b.project, env.HOME) },
     { title: 'AUTHOR', dropAt: 5, cell: (b) => b.author },
-    { title: 'AS GIVEN', dropAt: 1, align: 'right', cell: (b) => scoreText(b.coverage) },
+    { title: 'COVERS', dropAt: 1, align: 'right', cell: (b) => scoreText(b.coverage) },
     { title: 'STATUS', dropAt: 0, cell: (b) => statusText(b.status, screen.paint) },
   ]
   return table(briefs, columns, screen.columns, screen.paint)

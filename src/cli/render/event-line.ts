@@ -1,3 +1,4 @@
+import type { Mode } from '../../contract/level.js'
 import type { Event } from '../../contract/records/event.js'
 import { replaceControls } from '../../lib/shown-text.js'
 import { formatTokens, percentText } from '../../policy/numbers.js'
@@ -186,6 +187,13 @@ function plainField([key, value]: [string, unknown]): string | null {
   return `${words.toLowerCase()} ${String(value)}`
 }
 
+/** When a message reaches the agent, by the mode it is sent with. */
+export const DELIVERY_MODES: Record<Mode, string> = {
+  sequential: 'after the turn',
+  important: 'at the next step',
+  urgent: 'now',
+}
+
 /** Names that clients and the store use for these values. */
 const WORDS: Record<string, string> = {
   'status-line': 'by the status line',
@@ -205,9 +213,7 @@ const WORDS: Record<string, string> = {
   compact: 'compacted',
   fork: 'forked',
   prompt_input_exit: 'left by the user',
-  sequential: 'after the turn',
-  important: 'at the next step',
-  urgent: 'now',
+  ...DELIVERY_MODES,
 }
 /** A value in words where it has some. */
 const words = (value: unknown): string | null => {

@@ -139,7 +139,7 @@ function sentence(type: Event['type'] | 'hook', data: Record<string, unknown>): 
     case 'handoff_started':
       return `handoff ${text(data.handoffNumber)}: the session holds ${tokens(data.inputTokens)} tokens and writes its brief`
     case 'handoff_completed':
-      return `handoff ${text(data.handoffNumber)}: session ${short(data.oldSessionId)} → ${short(data.newSessionId)}${data.coverage === null ? '' : `, the brief carries ${percentText(Number(data.coverage) * 100)}`}`
+      return `handoff ${text(data.handoffNumber)}: session ${short(data.oldSessionId)} → ${short(data.newSessionId)}${data.coverage === null ? '' : `, the brief covers ${percentText(Number(data.coverage) * 100)}`}`
     case 'handoff_failed':
       return `handoff ${text(data.handoffNumber)} failed: ${text(data.reason)}`
     case 'handoff_cancelled':

@@ -18,23 +18,23 @@ const draw = (rows: SessionRow[], columns = 200): string[] =>
 
 test('a wide terminal shows everything', () => {
   expect(draw([row()])).toEqual([
-    'SESSION   SEAT       PROJECT  MODEL     STATE    CONTEXT     OF POINT  TOKENS     LEVEL    CYCLE  AGE',
-    'd76d6c4d  seat_0123  ~/shop   opus-4-6  working  ▰▰▰▰▰▰▰▱┃▱       71%  119k/167k  warning      2  12s',
+    'SESSION   SEAT       PROJECT  MODEL     STATE    CONTEXT     FULL  TOKENS     LEVEL    CYCLE  AGE',
+    'd76d6c4d  seat_0123  ~/shop   opus-4-6  working  ▰▰▰▰▰▰▰▱┃▱   71%  119k/167k  warning      2  12s',
   ])
 })
 
 test('a narrow terminal drops columns; session and percentage stay', () => {
-  expect(draw([row()], 80)[0]).toBe('SESSION   SEAT       PROJECT  STATE    CONTEXT     OF POINT  LEVEL    AGE')
-  expect(draw([row()], 60)[0]).toBe('SESSION   PROJECT  STATE    CONTEXT     OF POINT  LEVEL')
-  expect(draw([row()], 30)).toEqual(['SESSION   OF POINT  LEVEL', 'd76d6c4d       71%  warning'])
-  expect(draw([row()], 10)).toEqual(['SESSION   OF POINT', 'd76d6c4d       71%'])
+  expect(draw([row()], 80)[0]).toBe('SESSION   SEAT       PROJECT  STATE    CONTEXT     FULL  TOKENS     LEVEL    AGE')
+  expect(draw([row()], 60)[0]).toBe('SESSION   PROJECT  STATE    CONTEXT     FULL  LEVEL')
+  expect(draw([row()], 30)).toEqual(['SESSION   FULL  LEVEL', 'd76d6c4d   71%  warning'])
+  expect(draw([row()], 10)).toEqual(['SESSION   FULL', 'd76d6c4d   71%'])
 })
 
 test('a seat with a name is kept when nearly all else is dropped', () => {
   const named = [row({}, { seatName: 'api' })]
   expect(draw(named, 80)[0]).toContain('SEAT')
-  expect(draw(named, 60)[0]).toBe('SESSION   SEAT  PROJECT  STATE    OF POINT  LEVEL')
-  expect(draw(named, 40)).toEqual(['SESSION   SEAT  OF POINT  LEVEL', 'd76d6c4d  api        71%  warning'])
+  expect(draw(named, 60)[0]).toBe('SESSION   SEAT  PROJECT  STATE    CONTEXT     FULL  LEVEL')
+  expect(draw(named, 40)).toEqual(['SESSION   SEAT  STATE    FULL  LEVEL', 'd76d6c4d  api   working   71%  warning'])
 })
 
 test('of each seat only who sits there is a row, or who sat there last', () => {
@@ -79,14 +79,14 @@ test('what is derived is marked, what is not known is a dash, and the marks are 
     exact: false,
     updated_at: null,
   })
-  expect(draw([unknown])[1]).toMatch(/·{10} {9}– {2}–\/167k .* 2m$/)
+  expect(draw([unknown])[1]).toMatch(/·{10} {5}– {2}–\/167k .* 2m$/)
   expect(legend([unknown])).toEqual(['– not known: no answer since the last reset'])
   expect(legend([row()])).toEqual([])
 })
 
 test('a figure above 100 comes with its reason, a refusal point with its name', () => {
   const over = row({ compaction_percent: 101.9, compaction_mode: 'reactive' })
-  expect(draw([over])[1]).toContain('▰▰▰▰▰▰▰▰┃▰   101.9%*')
+  expect(draw([over])[1]).toContain('▰▰▰▰▰▰▰▰┃▰  101.9%*')
   expect(legend([over])).toEqual(['* above 100% because this model compacts only when the API refuses'])
   expect(legend([row({ compaction_percent: 104 })])[0]).toContain('the next request will be compacted or refused')
   const off = row({ compaction_mode: 'off' })

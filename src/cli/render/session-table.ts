@@ -59,7 +59,7 @@ export function sessionTable(rows: readonly SessionRow[], options: TableOptions)
       cell: ({ session }) => bar(session.compaction_percent, CELLS, inRow(session, options.paint), session),
     },
     {
-      title: 'OF POINT',
+      title: 'FULL',
       dropAt: 0,
       align: 'right',
       cell: ({ session }) => percentOfPoint(session, inRow(session, options.paint)),
