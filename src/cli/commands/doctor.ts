@@ -40,13 +40,13 @@ export const command: Command = {
   summary: 'prove that everything works, from the settings to a signal that arrives',
   usage: ['[--fix]'],
   about:
-    'Looks at every part and says what is wrong and how to mend it; ends with 1 if something is. It changes nothing ' +
-    'unless --fix is given, and then only what touches nobody’s choices and data.',
-  options: { fix: { type: 'boolean', about: 'mend what can be mended' } },
+    'Checks every part and says what is wrong and how to fix it; exits with 1 if something is. It changes nothing ' +
+    'unless --fix is given, and then nothing that you chose or stored.',
+  options: { fix: { type: 'boolean', about: 'fix what can be fixed safely' } },
   words: { min: 0, max: 0 },
   examples: [
-    ['baton doctor', 'is everything all right?'],
-    ['baton doctor --fix', 'mend it'],
+    ['baton doctor', 'does everything work?'],
+    ['baton doctor --fix', 'fix what it can'],
   ],
   json: '{ok, checks: [{name, ok, detail, fix, fixed}]}',
   run,

@@ -56,7 +56,7 @@ test('a dry run says the same and touches nothing', async () => {
     dry_run: true,
     files: expect.arrayContaining([expect.objectContaining({ path: settings, action: 'changed' })]),
   })
-  expect((await trial.run(['install', '--dry-run'])).stdout).toMatch(/^This would be done \(nothing was\):/)
+  expect((await trial.run(['install', '--dry-run'])).stdout).toMatch(/^Dry run, nothing was changed\. It would be:/)
   expect(readFileSync(settings, 'utf8')).toBe(SETTINGS)
   expect(readdirSync(trial.dir)).toEqual(['me'])
 })

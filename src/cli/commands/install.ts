@@ -19,10 +19,10 @@ export const installCommand: Command = {
   summary: "put Baton into the agent's settings",
   usage: [`[--agent ${AGENT_NAMES.join('|')}] [--scope user|project] [--allow-handoff] [--dry-run]`],
   about:
-    'Adds hooks, a status line (yours goes on beside it) and, where the client knows them, a mod that tells the exact compaction point. ' +
+    'Adds hooks, a status line (yours stays beside it) and, where the client supports it, a plugin module that reports the exact compaction point. ' +
     'From then on a session that is nearly full is handed over to a fresh one, with a checked brief, at the end of its turn; ' +
     'handoff: {mode: ask} or {mode: off} in the configuration changes that. ' +
-    'Nothing else in the file changes; the bytes from before are kept, and baton uninstall gives them back. Twice is as good as once. On a terminal it asks once whether to archive the transcripts that are already on the disk (baton import).',
+    'Nothing else in the file changes; a backup is kept, and baton uninstall restores it byte for byte. Running it again changes nothing. On a terminal it asks once whether to archive the transcripts that are already on the disk (baton import).',
   options: {
     agent: { type: 'string', value: 'NAME', oneOf: AGENT_NAMES, about: 'the agent' },
     scope: {
@@ -35,7 +35,7 @@ export const installCommand: Command = {
       type: 'boolean',
       about: `let the agent run baton handoff without a question (${installers[DEFAULT_AGENT]!.handoffRule})`,
     },
-    'dry-run': { type: 'boolean', about: 'say what would be done, and do nothing' },
+    'dry-run': { type: 'boolean', about: 'say what would be done, and change nothing' },
   },
   words: { min: 0, max: 0 },
   examples: [
@@ -92,7 +92,7 @@ function installReport(
   const where = how.scope === 'user' ? 'for you, in all projects' : 'for this project'
   const head = how.dryRun
     ? changed
-      ? 'This would be done (nothing was):'
+      ? 'Dry run, nothing was changed. It would be:'
       : `Baton is installed ${where}; nothing would change.`
     : changed
       ? paint(`Baton is installed ${where}.`, 'green')
@@ -135,7 +135,7 @@ export const uninstallCommand: Command = {
     },
     purge: { type: 'boolean', about: 'also remove everything Baton has stored, archives and backups included' },
     'keep-data': { type: 'boolean', about: 'keep what was stored (the default)' },
-    'dry-run': { type: 'boolean', about: 'say what would be done, and do nothing' },
+    'dry-run': { type: 'boolean', about: 'say what would be done, and change nothing' },
   },
   words: { min: 0, max: 0 },
   examples: [
@@ -186,7 +186,7 @@ function uninstallReport(
   const head = !done.installed
     ? 'Baton is not installed; nothing to take out.'
     : dryRun
-      ? 'This would be done (nothing was):'
+      ? 'Dry run, nothing was changed. It would be:'
       : paint('Baton is uninstalled.', 'green')
   const data = !purge
     ? existsSync(home.store)

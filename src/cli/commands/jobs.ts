@@ -40,9 +40,9 @@ const FORMS: Record<Action, { does: string; least: number; most: number; options
   show: { does: 'show one job: its sessions, handoffs, checks and what it cost', least: 1, most: 1, options: [] },
   logs: { does: 'print what the agent of a job did and said', least: 1, most: 1, options: ['follow', 'raw'] },
   cancel: { does: 'end a job and everything it started', least: 1, most: 1, options: [] },
-  pause: { does: 'stop a job so that it can go on later', least: 1, most: 1, options: [] },
+  pause: { does: 'stop a job so that it can be resumed', least: 1, most: 1, options: [] },
   resume: {
-    does: 'go on with a job that was paused, failed or lost its runner; without an id, with all of the last kind',
+    does: 'resume a job that was paused, failed or whose process died; without an id, all of the last kind',
     least: 0,
     most: 1,
     options: [...BUDGETS, 'max-handoffs', 'permission-mode', 'detach', 'output-format', 'verbose', 'quiet'],
@@ -66,8 +66,8 @@ export const jobsCommand: Command = {
   ],
   about:
     'A job is what baton run began. An id may be shortened to four characters. cancel ends it and everything it started within five seconds, ' +
-    'also when whoever ran it is gone. pause lets the batch under way return and ends the client; the work stays as it is. resume goes on with a job that was paused, failed or lost its runner; without an id, with every job ' +
-    'whose runner is gone. It says to the agent what was done and what was cut off, so that no step is done twice. ' +
+    'also when its own process is dead. pause lets the running tool calls return and ends the client; the work stays as it is. resume continues a job that was paused, failed or whose process died; without an id, every job ' +
+    'whose process died. It tells the agent what was done and what was cut off, so that no step is done twice. ' +
     'forget and prune remove the record, log, journal and outputs of jobs that have ended; their sessions, briefs and archives stay ' +
     '(baton archive forget), and so does a worktree that is still there.',
   options,
@@ -79,7 +79,7 @@ export const jobsCommand: Command = {
     ['baton jobs show 3f2a', 'how far one has come'],
     ['baton jobs logs 3f2a --follow', 'watch one at work'],
     ['baton jobs resume', 'after a reboot: everything that was cut off'],
-    ['baton jobs resume 3f2a --budget-usd 10', 'go on with more money'],
+    ['baton jobs resume 3f2a --budget-usd 10', 'resume with a larger budget'],
     ['baton jobs resume 3f2a --permission-mode acceptEdits', 'after its edits were refused'],
     ['baton jobs pause 3f2a', 'stop it until baton jobs resume 3f2a'],
     ['baton jobs cancel 3f2a', 'end it'],
@@ -139,7 +139,7 @@ export const runCommand: Command = {
       type: 'string',
       value: 'R',
       oneOf: RUNTIMES,
-      about: 'cli (as without it), sdk or scripted; baton doctor says which are there',
+      about: 'how the client is run (default: cli); baton doctor says which are available',
     },
     'max-handoffs': {
       type: 'string',

@@ -24,19 +24,20 @@ const WHOLE_MS = 60_000
 
 export const sendCommand: Command = {
   name: 'send',
-  summary: 'say something to the agent that sits in a seat',
+  summary: 'send a message to the agent in a seat',
   usage: ['<seat|session> <text>', '<seat|session> -'],
   about:
-    'Whoever sits in the seat reads it, also after a clear, a handoff or a restart. sequential: at the end of the turn. important: at the next tool boundary. urgent: as soon as the client can take it without losing work.',
+    'A seat is one place where a client runs: a terminal or a job. It stays the same through a clear, a handoff or a restart, and whichever session is in it then reads the message. ' +
+    'sequential: after the turn. important: at the next step, between two tool calls. urgent: now, as soon as the client can take it without losing work.',
   options: {
-    mode: { type: 'string', value: 'MODE', oneOf: MODES, about: 'sequential (as without it), important or urgent' },
-    from: { type: 'string', value: 'NAME', about: 'who says it (as without it: the seat this runs in, else user)' },
+    mode: { type: 'string', value: 'MODE', oneOf: MODES, about: 'when it is read (default: sequential)' },
+    from: { type: 'string', value: 'NAME', about: 'the sender (default: the seat this runs in, else user)' },
     now: { type: 'boolean', about: 'only if the session is known to be running' },
   },
   words: { min: 2, max: 2 },
   examples: [
-    ['baton send api "The staging database is back."', 'read at the end of the turn'],
-    ['baton send api "Stop: main is broken." --mode urgent', 'read as soon as possible'],
+    ['baton send api "The staging database is back."', 'read after the turn'],
+    ['baton send api "Stop: main is broken." --mode urgent', 'read now'],
     ['git diff | baton send reviewer - --mode important', 'from standard input'],
   ],
   json: '{message_id, status, seat_id, mode, sender}',
@@ -85,10 +86,10 @@ function checkName(name: string): void {
 
 export const messagesCommand: Command = {
   name: 'messages',
-  summary: 'list what was said to seats, or still has to be',
+  summary: 'list messages to agents: delivered, or still waiting and why',
   usage: ['[--seat S] [--all]', 'cancel <id>'],
   about:
-    'queued: waits for an answer that can carry it. sent: given to the client. delivered: its next event confirmed it.',
+    'queued: waits until the client can take it. sent: given to the client. delivered: the next event of the client confirmed it.',
   options: {
     seat: { type: 'string', value: 'S', about: 'only those of this seat (its id, its name, or one of its sessions)' },
     all: { type: 'boolean', about: 'more than the newest thousand' },

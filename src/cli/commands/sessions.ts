@@ -25,7 +25,7 @@ export const showCommand: Command = {
   summary: 'show one session: context, levels, handoffs, archives, what compactions lost, spend',
   usage: ['<session|seat>'],
   about:
-    'Give the id of a session, its beginning (four characters or more), or a seat: then the session that sits in it is meant. ' +
+    'Give the id of a session, its beginning (four characters or more), or a seat: then its present session is meant. ' +
     `Run by an agent (${SESSION_VARIABLES} is set), it shows that session when none is named.`,
   options: {},
   words: { min: 0, max: 1 },
@@ -186,7 +186,7 @@ export const nameCommand: Command = {
   summary: 'give a seat a name, or another one',
   usage: ['<seat|session> <name>'],
   about:
-    'A seat is what a client sits in through all its sessions. Commands take its name in place of an id. ' +
+    'A seat is one place where a client runs, a terminal or a job; it stays the same through all sessions there. Commands take its name in place of an id. ' +
     'A client that runs keeps its seat; one that is started later joins it with BATON_SEAT=<name>.',
   options: {},
   words: { min: 2, max: 2 },

@@ -56,7 +56,7 @@ test('a pipe gets the whole table without colours', async () => {
   const [head, row, ...rest] = (await trial.run(['status'])).stdout.trimEnd().split('\n')
   expect(head).toMatch(/^SESSION +SEAT +TITLE +PROJECT +MODEL +STATE +CONTEXT +FULL +TOKENS +LEVEL +CYCLE +AGE$/)
   expect(row).toMatch(
-    /^aaaaaaaa {2}api {3}go {5}~\/shop {3}opus-4-6 {2}working {2}▰▰▰▰▰▰▰▱┃▱ {6}~71% {2}119k\/~167k {2}warning {6}1 +\ds$/,
+    /^aaaaaaaa {2}api {3}go {5}~\/shop {3}opus-4-6 {2}working {2}▰▰▰▰▰▰▰▱┃▱ {2}~71% {2}119k\/~167k {2}warning {6}1 +\ds$/,
   )
   expect(rest).toEqual(['', '~ derived, not told by the client'])
 })

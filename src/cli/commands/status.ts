@@ -18,7 +18,7 @@ export const command: Command = {
   summary: 'show how full every session is',
   usage: ['[--live] [--all] [--watch]'],
   about:
-    'Lists the seats of the last 24 hours, each with the session that sits there, or sat there last: those that wait for you first, then working, idle and ended ones. The bar and the percentage are of the point where ' +
+    'Lists the seats of the last 24 hours (a seat is a terminal or a job that a client runs in), each with its present or last session: those that wait for you first, then working, idle and ended ones. The bar and the percentage (FULL) are of the point where ' +
     'the agent compacts; ~ marks a point that is derived, – a figure that is not known.',
   options: {
     live: { type: 'boolean', about: 'only sessions whose agent still runs' },
