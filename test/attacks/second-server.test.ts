@@ -159,7 +159,7 @@ test('a server that ends takes its announcement, its pipe and its lock with it',
   expect(statSync(runFile(trial, 'alive')).isFIFO()).toBe(true)
   expect(statSync(runFile(trial, 'alive')).mode & 0o077).toBe(0)
   await server.stop()
-  for (const name of ['server', 'alive', 'serving']) expect(existsSync(runFile(trial, name))).toBe(false)
+  for (const name of ['server', 'alive', 'lease', 'serving']) expect(existsSync(runFile(trial, name))).toBe(false)
   await serving(trial)
 })
 
@@ -168,7 +168,7 @@ attackAsOtherUser('another user can neither read the announcement nor hold the l
   // The way to the home is open to everybody, as homes under /tmp are; the home itself is not.
   execFileSync('chmod', ['755', trial.dir])
   await serving(trial)
-  for (const name of ['server', 'server.lock', 'alive', 'serving']) {
+  for (const name of ['server', 'server.lock', 'alive', 'lease', 'serving']) {
     const file = runFile(trial, name)
     const source = `const fs = require('fs'); for (const flags of ['r', 'r+']) try { fs.openSync('${file}', flags); process.exit(1) } catch (error) { if (error.code !== 'EACCES') process.exit(2) }`
     expect(await runAsOtherUser(process.execPath, ['-e', source])).toMatchObject({ code: 0 })

@@ -162,7 +162,7 @@ function control(home: Home, model: Model): Stage {
  * The pipe launchers wait on, when was tidied up and swept, compiled configuration, and what a
  * running server wrote down.
  */
-const EXPECTED = /^run\/(tick|tidied|import-asked|swept-\d+|config.*|server|server\.lock|alive|serving)$/
+const EXPECTED = /^run\/(tick|tidied|import-asked|swept-\d+|config.*|server|server\.lock|alive|lease|serving)$/
 
 async function serve(home: Home, port = 0, options: string[] = []): Promise<Server> {
   const child = spawn(process.execPath, [BATON, 'serve', '--port', String(port), '--json', ...options], {
