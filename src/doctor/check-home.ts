@@ -13,12 +13,14 @@ import {
 import { dirname, join } from 'node:path'
 import { canMake } from '../install/apply.js'
 import { lookAtLauncher } from '../install/look.js'
+import { prepareHome } from '../install/prepare-home.js'
 import { readIfThere, realTarget, removeFileIf } from '../lib/atomic-file.js'
+import { findProgram } from '../lib/find-program.js'
 import { agoText, bytesText, type Fault, type Finding, fixHint, joinNames, noFaults, oneFault } from '../lib/finding.js'
 import type { Home } from '../lib/home.js'
 import { isFileSystemRoot, judgeHome } from '../lib/home-safety.js'
 import { isRunning } from '../lib/process-info.js'
-import type { DoctorContext } from './context.js'
+import { type DoctorContext, openForCheck } from './context.js'
 import { byInstall, launcherParts } from './targets.js'
 
 /** Where everything lies: there, ours, for us alone. */
@@ -53,29 +55,29 @@ export function checkHome(context: DoctorContext): Finding {
   return { summary: `${home.root}: ${sizes(home) || 'empty'}.`, faults }
 }
 
-function judgeMissing({ dependencies }: DoctorContext, wanted: string[]): Fault[] {
+function judgeMissing({ home, env }: DoctorContext, wanted: string[]): Fault[] {
   const missing = wanted.filter((path) => !existsSync(path))
   if (missing.length === 0) return []
   return [
     {
       detail: `Hooks need ${joinNames(missing)}, not there.`,
       fix: fixHint('makes what is missing'),
-      repair: dependencies.prepareHome,
+      repair: () => prepareHome(home, env),
     },
   ]
 }
 
 /** Without the pipe the launcher starts a process to wait a few milliseconds; with something else in its place it does, too. */
-function judgeTick({ dependencies }: DoctorContext, path: string): Fault[] {
+function judgeTick({ home, env }: DoctorContext, path: string): Fault[] {
   const tick = lstatSync(path, { throwIfNoEntry: false })
-  if (tick?.isFIFO() || dependencies.findProgram('mkfifo') === null) return []
+  if (tick?.isFIFO() || findProgram('mkfifo', env) === null) return []
   if (tick)
     return [{ detail: `${path} is not the pipe hooks wait on.`, fix: `Move it away and run baton doctor --fix.` }]
   return [
     {
       detail: `The pipe hooks wait on, ${path}, is missing.`,
       fix: fixHint('makes it'),
-      repair: dependencies.prepareHome,
+      repair: () => prepareHome(home, env),
     },
   ]
 }
@@ -239,10 +241,10 @@ const LATE_MS = 60_000
 
 /** Signals that hooks have left and nobody has taken yet. */
 export function checkSpool(context: DoctorContext): Finding {
-  const { home, dependencies, env, now } = context
+  const { home, env, now } = context
   const waiting = lookAtSpool(home.spool)
   return judgeSpool(waiting, now().getTime(), () => {
-    const app = dependencies.openApp(env)
+    const app = openForCheck(env)
     try {
       app.drain()
     } finally {

@@ -1,8 +1,12 @@
 import { execFile } from 'node:child_process'
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { openRuntime } from '../app/open-runtime.js'
+import { loadConfig } from '../config/load-config.js'
 import type { ProjectFile } from '../contract/policy.js'
+import { RUNTIMES } from '../contract/records/job.js'
 import { lookAtLauncher } from '../install/look.js'
+import { findProgram } from '../lib/find-program.js'
 import { bytesText, type Fault, type Finding, joinNames, noFaults, oneFault } from '../lib/finding.js'
 import { type DoctorContext, withApp } from './context.js'
 import { byInstall, INSTALL_PACKAGE, type LauncherParts, launcherParts } from './targets.js'
@@ -27,7 +31,7 @@ export async function checkNode(context: DoctorContext): Promise<Finding> {
   const node = installedParts(context)?.node ?? own.node
   const faults: Fault[] = isNewEnough(own.version) ? [] : [{ ...tooOld(own.node, own.version), fix: NEWER_NODE }]
   if (!canRun(node)) {
-    const other = context.dependencies.findProgram('node')
+    const other = findProgram('node', context.env)
     const instead = other ? `hooks fall back on ${other}` : 'hooks measure nothing'
     faults.push(byInstall(context, `The launcher starts ${node}, which is not there: ${instead}.`, AGAIN))
     return { summary: '', faults }
@@ -39,8 +43,8 @@ export async function checkNode(context: DoctorContext): Promise<Finding> {
   return { summary: `Hooks start Node ${version} (${node}).`, faults }
 }
 
-export function checkBash(context: DoctorContext): Finding {
-  const here = context.dependencies.findProgram('bash')
+/** `here`: the bash of this machine, null when it has none. */
+export function checkBash(context: DoctorContext, here = findProgram('bash', context.env)): Finding {
   const bash = installedParts(context)?.bash ?? here
   if (bash !== null && canRun(bash)) return noFaults(`${bash}.`)
   if (here === null) return oneFault('bash was not found: the hooks need it.', 'Install bash, then run baton install.')
@@ -123,15 +127,20 @@ function existing(path: string): string {
 }
 
 /** What `baton run` can use. One that is not there is no fault: nobody needs all of them. */
-export async function checkRuntimes({ dependencies, cwd }: DoctorContext): Promise<Finding> {
-  const all = await dependencies.runtimes(cwd)
+export async function checkRuntimes({ agent, env, cwd }: DoctorContext): Promise<Finding> {
+  const all = await Promise.all(
+    RUNTIMES.map(async (name) => ({
+      name,
+      missing: (await openRuntime(agent, name, cwd, { env: { PATH: env.PATH } })).missing(),
+    })),
+  )
   const there = all.filter(({ missing }) => missing === null).map(({ name }) => name)
   const not = all.flatMap(({ name, missing }) => (missing === null ? [] : [` Not ${name}: ${missing}.`]))
   return noFaults(`Jobs can be run with ${joinNames(there)}.${not.join('')}`)
 }
 
-export function checkConfiguration({ home, cwd, env, dependencies }: DoctorContext): Finding {
-  const { problems, notes, files, project } = dependencies.loadConfig({ home, project: cwd, env })
+export function checkConfiguration({ home, cwd, env }: DoctorContext): Finding {
+  const { problems, notes, files, project } = loadConfig({ home, project: cwd, env })
   const read = files.filter(({ exists }) => exists).map(({ path }) => path)
   const places = read.length > 0 ? `${joinNames(read)}.` : `No file; the defaults apply. Yours would be ${home.config}.`
   const noted =

@@ -11,9 +11,10 @@ import { readIfThere, removeFileIf } from '../lib/atomic-file.js'
 import { reasonOf } from '../lib/errors.js'
 import { agoText, type Finding, fixHint, noFaults, oneFault } from '../lib/finding.js'
 import { patience } from '../lib/patience.js'
+import { isServerLocked, lockServer } from '../store/server-lock.js'
 import { lastError, tailOf } from './check-home.js'
 import { installedParts } from './check-machine.js'
-import type { DoctorContext, Env } from './context.js'
+import { type DoctorContext, type Env, openForCheck } from './context.js'
 import { recognise, targetsOf } from './targets.js'
 import { awaitEngine, inTrialHome, run } from './trial-run.js'
 
@@ -25,15 +26,15 @@ const ALONE = 'None runs; none is needed.'
  * ours, or cannot keep up.
  */
 export async function checkServer(context: DoctorContext): Promise<Finding> {
-  const { home, env, dependencies } = context
+  const { home, env } = context
   const bytes = readIfThere(home.server)
-  const isServed = dependencies.isServed()
+  const isServed = isServerLocked(home.server)
   if (bytes === null) {
     if (isServed) return noFaults('A server runs on an address that hooks do not use; they work without it.')
     return noFaults(`${ALONE}${await othersOn(Number(env.BATON_PORT) || PORT)}`)
   }
   if (!isServed) {
-    const withdraw = (): void => dependencies.whileNotServed(() => removeFileIf(home.server, bytes))
+    const withdraw = (): void => whileNotServed(home.server, () => removeFileIf(home.server, bytes))
     return oneFault(`${home.server} names a server that is gone.`, fixHint('removes it'), withdraw)
   }
   const announced = readAnnouncement(home.server)
@@ -200,7 +201,7 @@ async function send(context: DoctorContext, home: string, env: Env, sample: Samp
   await awaitEngine(home)
   const stored = Math.round(performance.now() - began)
   const line = await run(commands.line, sample.statusLine, env, home)
-  const missing = look(context, env, sample)
+  const missing = look(env, sample)
   if (missing)
     return oneFault(`No signal arrives: ${missing}. ${await reason(context, home, sample, env)}`.trim(), MEND)
   if (line.stdout.trim() === '') return oneFault('A signal arrives, but the status line shows nothing.', MEND)
@@ -230,11 +231,22 @@ function commandsOf(context: DoctorContext): { hook: string; line: string } {
   return commands
 }
 
+/** Runs `work` while holding the lock of this home's server. Throws when a server runs. */
+function whileNotServed(serverFile: string, work: () => void): void {
+  const lock = lockServer(serverFile)
+  if (lock === null) throw new Error('a server of this home has started meanwhile')
+  try {
+    work()
+  } finally {
+    lock.release()
+  }
+}
+
 /** What did not arrive; null: all of it did. */
-function look(context: DoctorContext, env: Env, sample: Sample): string | null {
+function look(env: Env, sample: Sample): string | null {
   if (!existsSync(join(env.BATON_HOME!, 'baton.db'))) return 'the engine made no store'
   try {
-    const app = context.dependencies.openApp(env)
+    const app = openForCheck(env)
     try {
       const record = app.store.session(sample.sessionId)
       if (!record) return 'the session is not in the store'

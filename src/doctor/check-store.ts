@@ -1,43 +1,58 @@
 import { chmodSync, existsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { readers } from '../agents/readers.js'
+import { archivePaths } from '../archive/archive-folders.js'
+import { countUnknown } from '../archive/find-unknown.js'
+import { readBrief } from '../briefs/read-brief.js'
+import { loadConfig } from '../config/load-config.js'
+import { notifyEntries } from '../config/notify-schema.js'
 import type { Session } from '../contract/api/session.js'
 import type { BriefRecord } from '../contract/records/brief.js'
 import type { HandoffRecord } from '../contract/records/handoff.js'
 import { describeTarget, type NoticeRecord, sameTarget } from '../contract/records/notice.js'
 import type { SessionRecord } from '../contract/records/session.js'
+import { judgeStored } from '../engine/compaction/stored-transcripts.js'
+import { isUndriven } from '../engine/handoff/handoff-drivers.js'
 import { formatCount } from '../lib/counted.js'
 import { BatonError, reasonOf } from '../lib/errors.js'
 import { agoText, bytesText, type Fault, type Finding, fixHint, noFaults, oneFault } from '../lib/finding.js'
+import type { Home } from '../lib/home.js'
 import { KeyTrouble, machineKey } from '../lib/machine-key.js'
-import { type DoctorContext, type RawDatabase, withApp } from './context.js'
+import { isSilent } from '../policy/silence.js'
+import { openDatabase } from '../store/sqlite/driver.js'
+import { recoverySteps, withExplainedErrors } from '../store/sqlite/explain.js'
+import { type CheckedApp, type DoctorContext, type Env, openForCheck, type RawDatabase, withApp } from './context.js'
 
 const BUSY_MS = 2_000
+/** Archives that a store knows where there is none. */
+const NO_STORE = { archives: () => [], segments: () => [], leftovers: () => [] }
+/** Opens a database without any judgement of its content. Throws a BatonError when it cannot be used. */
+const openRaw = (path: string, options: { readOnly?: boolean; timeout?: number }): RawDatabase =>
+  withExplainedErrors(openDatabase(path, options), path)
 /** A larger store would keep a person waiting: then only the tables without which nothing works are looked through. */
 const WHOLE_CHECK = 256_000_000
 const VITAL = ['sessions', 'seats', 'messages', 'switches']
 /** Whether what was measured can be read and more can be written. Nothing is ever mended here: it is the person's data. */
 export function checkStore(context: DoctorContext): Finding {
-  const { home, dependencies, env } = context
+  const { home, env } = context
   const path = home.store
   if (!existsSync(path)) return noFaults(`${path} does not exist yet; the first signal makes it.`)
   const modes = judgeFile(path)
   if (modes) return modes
   try {
     // The house looks before SQLite touches the file, and has a sentence for most of what can be wrong.
-    const app = dependencies.openApp(env)
+    const app = openForCheck(env)
     try {
-      const trouble = inspect(
-        dependencies.openDatabase(path, { readOnly: true, timeout: BUSY_MS }),
-        statSync(path).size,
-      )
-      if (trouble) return oneFault(`The store ${path} is damaged (${trouble}).`, dependencies.recoverySteps(path))
-      tryWriting(dependencies.openDatabase(path, { timeout: BUSY_MS }))
+      const trouble = inspect(openRaw(path, { readOnly: true, timeout: BUSY_MS }), statSync(path).size)
+      if (trouble) return oneFault(`The store ${path} is damaged (${trouble}).`, recoverySteps(path))
+      tryWriting(openRaw(path, { timeout: BUSY_MS }))
       return noFaults(told(path, app.store.sizes()))
     } finally {
       app.close()
     }
   } catch (error) {
     if (error instanceof BatonError) return oneFault(error.message, error.hint)
-    return oneFault(`The store ${path} cannot be used (${reasonOf(error)}).`, dependencies.recoverySteps(path))
+    return oneFault(`The store ${path} cannot be used (${reasonOf(error)}).`, recoverySteps(path))
   }
 }
 
@@ -104,11 +119,12 @@ function told(
  * is in the store. What is in the files only `baton archive verify` can prove.
  */
 export function checkArchives(context: DoctorContext): Finding {
-  const { dependencies, home } = context
-  if (!existsSync(home.store)) return judgeUnknown(dependencies.unknownArchives(null), [], 'None.')
+  const { home } = context
+  const places = archivePaths(home.root)
+  if (!existsSync(home.store)) return judgeUnknown(countUnknown(NO_STORE, places), [], 'None.')
   const found = withApp(context, (app) => ({
-    files: dependencies.archiveFiles(app),
-    unknown: dependencies.unknownArchives(app),
+    files: archiveFiles(app, places.folder),
+    unknown: countUnknown(app.store, places),
   }))
   if (found === null) return noFaults('They are looked at once the store can be opened.')
   const { all, gone } = found.files
@@ -135,7 +151,33 @@ function goneFault(many: string, gone: string[]): Fault {
   }
 }
 
+/** Returns the files that archives need, and those that are not there at their full length. */
+function archiveFiles({ store }: CheckedApp, folder: string): { all: number; gone: string[] } {
+  const all = store.segments()
+  const sizeOf = (path: string): number | null => statSync(path, { throwIfNoEntry: false })?.size ?? null
+  const gone = all.filter(({ file, storedBytes }) => sizeOf(join(folder, file)) !== storedBytes)
+  return { all: all.length, gone: gone.map(({ file }) => join(folder, file)) }
+}
+
 const DAY_MS = 24 * 3_600_000
+
+/**
+ * Compares the transcripts on the disk with their archives. `deletedAtMs`: when the client deletes the
+ * first one that is not archived; null when all are. `limits`: periods set by somebody that limit archives.
+ */
+function judgeTranscripts({ engine: { deps } }: CheckedApp, env: Env) {
+  const judged = judgeStored(deps, env)
+  const waiting = judged.filter(({ standing }) => standing === 'unarchived')
+  const periodOf = ({ agent, path }: { agent: string; path: string }) => readers[agent]!.cleanupPeriod(path)
+  const deleted = waiting.map((one) => one.writtenMs + periodOf(one).days * DAY_MS)
+  const limits = new Map(judged.map(periodOf).flatMap(({ days, setBy }) => (setBy === null ? [] : [[setBy, days]])))
+  return {
+    archived: judged.filter(({ standing }) => standing === 'archived').length,
+    unarchived: { count: waiting.length, bytes: waiting.reduce((sum, { bytes }) => sum + bytes, 0) },
+    deletedAtMs: deleted.length === 0 ? null : Math.min(...deleted),
+    limits: [...limits].map(([setBy, days]) => ({ setBy, days })),
+  }
+}
 
 /**
  * How many transcripts on the disk are not archived, and when the client deletes the first of them.
@@ -143,7 +185,7 @@ const DAY_MS = 24 * 3_600_000
  */
 export function checkTranscripts(context: DoctorContext): Finding {
   const { home, now } = context
-  const found = existsSync(home.store) ? withApp(context, (app) => app.transcripts()) : null
+  const found = existsSync(home.store) ? withApp(context, (app) => judgeTranscripts(app, context.env)) : null
   if (found === null) return noFaults('They are looked at once the store can be opened.')
   const { archived, unarchived, deletedAtMs, limits } = found
   const limited = limits.map(
@@ -176,7 +218,7 @@ const PASSING = new Set<HandoffRecord['state']>(['written', 'clearing', 'confirm
 
 /** Handoffs that stand still, and briefs whose files are no longer what was kept. */
 export function checkHandoffs(context: DoctorContext): Finding {
-  const { dependencies, home } = context
+  const { home } = context
   const keyless = judgeKey(home.key)
   const found = withApp(context, (app) => {
     const briefs = app.store.briefs({ limit: NEWEST })
@@ -185,16 +227,21 @@ export function checkHandoffs(context: DoctorContext): Finding {
       briefs,
       bad: briefs
         .filter(({ status }) => keyless.length === 0 && USABLE.has(status))
-        .filter((brief) => !dependencies.isGenuine(brief)),
+        .filter((brief) => !isGenuine(home, brief)),
     }
   })
   if (found === null || (found.open.length === 0 && found.briefs.length === 0))
     return keyless.length > 0 ? { summary: '', faults: keyless } : noFaults('None.')
   const { open, briefs, bad } = found
-  const late = judgeOpen(open, context.now().getTime(), dependencies.isUndriven, () => look(context))
+  const late = judgeOpen(open, context.now().getTime(), isUndriven, () => look(context))
   const faults = [...keyless, ...late, ...judgeBriefs(bad)]
   const many = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`
   return { summary: `${many(open.length, 'handoff')} under way, ${many(briefs.length, 'brief')} kept.`, faults }
+}
+
+/** True when the file of a brief is what was kept. */
+function isGenuine({ key }: Home, { path, sha256 }: BriefRecord): boolean {
+  return existsSync(key) && readBrief(path, machineKey(key), sha256).verdict === 'genuine'
 }
 
 /** Without the key that signs briefs none can be kept, and none is given to an agent. */
@@ -270,11 +317,11 @@ export function checkNotify(context: DoctorContext): Finding {
 
 /** Returns one fault for all targets that failed, with a line for each that names its entry. */
 function judgeDeliveries(last: readonly NoticeRecord[], context: DoctorContext): Fault[] {
-  const { home, env, cwd, dependencies, now } = context
+  const { home, env, cwd, now } = context
   const lines = last
     .filter(({ state }) => state === 'failed')
     .map(({ target, claimedAt, trouble, at, subject }) => {
-      const entries = dependencies.notifyEntries({ home, env, project: subject.project ?? cwd })
+      const entries = notifyEntries(loadConfig({ home, env, project: subject.project ?? cwd }).config)
       const entry = entries.find((one) => sameTarget(one.target, target))
       const ago = agoText(now().getTime() - Date.parse(claimedAt ?? at))
       const by = `${describeTarget(target)}${entry ? ` (${entry.key})` : ''}`
@@ -289,21 +336,17 @@ const DAY = 24 * 3_600_000
 
 /** "Enabled, but no readings arrive" is an alarm of its own. */
 export function checkReadings(context: DoctorContext): Finding {
-  const { dependencies, now } = context
+  const { now } = context
   const found = withApp(context, (app) =>
     app.recent({}).flatMap((session) => {
       const record = app.store.session(session.session_id)
       return record ? [{ session, record }] : []
     }),
   )
-  return judgeReadings(found ?? [], dependencies.isSilent, now())
+  return judgeReadings(found ?? [], now())
 }
 
-function judgeReadings(
-  found: readonly { session: Session; record: SessionRecord }[],
-  isSilent: (silence: SessionRecord['silence'], now: Date) => boolean,
-  now: Date,
-): Finding {
+function judgeReadings(found: readonly { session: Session; record: SessionRecord }[], now: Date): Finding {
   const lately = found.filter(({ record }) => now.getTime() - Date.parse(record.seenAt) < DAY)
   const silent = lately.filter(
     ({ session, record }) =>

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync 
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { photograph } from '../install/fixtures/machine.js'
-import { CHECKS } from './doctor.js'
+import { CHECKS, runDoctor } from './doctor.js'
 import { newTrial } from './fixtures/trial.js'
 
 test('a healthy install is found healthy, and a signal is proven to arrive', async () => {
@@ -120,11 +120,12 @@ test('Windows is refused, and nothing else is looked at', async () => {
 test('a check that fails in an unforeseen way is a finding, and the others go on', async () => {
   const trial = newTrial()
   trial.install()
-  const { dependencies } = trial.input()
-  const loadConfig = () => {
+  const look = () => {
     throw new Error('out of order')
   }
-  const report = await trial.examine({ dependencies: { ...dependencies, loadConfig } })
-  expect(report.failed).toEqual(['configuration'])
-  expect(report.of('configuration').detail).toContain('out of order')
+  const { checks } = await runDoctor(trial.input(), [{ name: 'broken', look }, ...CHECKS])
+  expect(checks.filter(({ ok }) => !ok)).toMatchObject([
+    { name: 'broken', detail: expect.stringContaining('out of order') },
+  ])
+  expect(checks).toHaveLength(CHECKS.length + 1)
 })

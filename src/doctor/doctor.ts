@@ -1,8 +1,14 @@
+import { clientVersion } from '../agents/client-version.js'
 import { clients } from '../agents/clients.js'
 import { installers } from '../agents/installers.js'
 import { DEFAULT_AGENT } from '../contract/agent-ids.js'
+import { launcherHere, modHere } from '../install/installation.js'
 import { BatonError, reasonOf } from '../lib/errors.js'
+import { findProgram } from '../lib/find-program.js'
 import { type Finding, oneFault } from '../lib/finding.js'
+import { batonHome } from '../lib/home.js'
+import type { ProgramContext } from '../lib/program-context.js'
+import { VERSION } from '../version.js'
 import { checkDrainLock, checkHome, checkLauncher, checkLog, checkOutbox, checkSpool } from './check-home.js'
 import {
   checkBash,
@@ -76,15 +82,27 @@ export interface DoctorInput extends Omit<DoctorContext, 'agent' | 'client'> {
   tell?: (result: CheckResult) => void
 }
 
+/** Examines the installation of the home that an environment names, as seen from a folder. */
+export function examineInstallation(
+  { env, cwd, now, program }: ProgramContext & { cwd: string },
+  options: Pick<DoctorInput, 'fix' | 'tell'>,
+): Promise<{ ok: boolean; checks: CheckResult[] }> {
+  const home = batonHome(env)
+  const launcher = launcherHere(DEFAULT_AGENT, home, { env, program })
+  return runDoctor({ home, env, cwd, version: VERSION, launcher, mod: modHere(DEFAULT_AGENT, home), now, ...options })
+}
+
 /** Examines an installation, changes nothing unless asked to mend. Never throws: a check that fails in an unforeseen way is a finding. */
-export async function runDoctor(input: DoctorInput): Promise<{ ok: boolean; checks: CheckResult[] }> {
-  const { findProgram, clientVersion } = input.dependencies
+export async function runDoctor(
+  input: DoctorInput,
+  checksToRun: readonly Check[] = CHECKS,
+): Promise<{ ok: boolean; checks: CheckResult[] }> {
   const agent = DEFAULT_AGENT
-  const path = findProgram(clients[agent]!.program)
-  const version = path === null ? null : await clientVersion()
+  const path = findProgram(clients[agent]!.program, input.env)
+  const version = path === null ? null : await clientVersion(input.env)
   const context: DoctorContext = { ...input, agent, client: { path, version } }
   const checks: CheckResult[] = []
-  for (const check of CHECKS) {
+  for (const check of checksToRun) {
     const result = await examine(check, context, input.fix)
     checks.push(result)
     input.tell?.(result)

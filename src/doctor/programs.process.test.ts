@@ -1,7 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { isNewEnough } from './check-machine.js'
+import { DEFAULT_AGENT } from '../contract/agent-ids.js'
+import { checkBash, isNewEnough } from './check-machine.js'
 import { newTrial, writeProgram } from './fixtures/trial.js'
 
 const installed = () => {
@@ -57,12 +58,9 @@ test('a launcher whose bash is gone is named and mended', async () => {
   expect((await trial.fix()).failed).toEqual([])
 })
 
-test('a machine without bash is told to get it', async () => {
-  const trial = newTrial()
-  const { dependencies } = trial.input()
-  const findProgram = (name: string) => (name === 'bash' ? null : dependencies.findProgram(name))
-  const report = await trial.examine({ dependencies: { ...dependencies, findProgram } })
-  expect(report.of('bash')).toMatchObject({ ok: false, fix: 'Install bash, then run baton install.' })
+test('a machine without bash is told to get it', () => {
+  const context = { ...newTrial().input(), agent: DEFAULT_AGENT, client: { path: null, version: null } }
+  expect(checkBash(context, null).faults).toMatchObject([{ fix: 'Install bash, then run baton install.' }])
 })
 
 test('a launcher of a package that was removed is silent; doctor says so and points it to this one', async () => {

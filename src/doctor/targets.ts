@@ -1,14 +1,18 @@
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname } from 'node:path'
+import { clients } from '../agents/clients.js'
 import type { AgentInstaller, CheckContext, Scope, SettingsTarget as Target } from '../agents/installer.js'
 import { installers } from '../agents/installers.js'
 import type { Recognise } from '../agents/shared/launcher-call.js'
+import { typable } from '../app/messages.js'
 import type { Applied } from '../install/apply.js'
 import { homeFiles } from '../install/home-files.js'
 import { install } from '../install/install.js'
 import { keyOf, launcherIdentity, lookAtEarlier, lookAtSettings, recordedKeys } from '../install/look.js'
+import { prepareHome } from '../install/prepare-home.js'
 import { readIfThere, realTarget } from '../lib/atomic-file.js'
+import { findProgram } from '../lib/find-program.js'
 import { type Fault, fixHint } from '../lib/finding.js'
 import { type DoctorContext, type Env, withApp } from './context.js'
 
@@ -40,7 +44,7 @@ export function recognise({ home, env }: DoctorContext): Recognise {
 
 /** Returns everything the agent's own checks need. */
 export function checkContext(context: DoctorContext): CheckContext {
-  const { home, env, cwd, client, managed, now, dependencies } = context
+  const { agent, home, env, cwd, client, managed, now } = context
   return {
     home,
     env,
@@ -57,8 +61,11 @@ export function checkContext(context: DoctorContext): CheckContext {
     formerLine: (key) => readIfThere(homeFiles(home.root, key).former)?.toString() ?? '',
     // The store's own check says what is wrong with it.
     sessions: () => withApp(context, (app) => app.store.sessions()) ?? [],
-    findProgram: dependencies.findProgram,
-    typable: dependencies.typable,
+    findProgram: (name) => findProgram(name, env),
+    async typable(pid, sessionId) {
+      const configDir = clients[agent]?.configDir?.(env) ?? null
+      return configDir !== null && typable(agent, { pid, configDir, sessionId })
+    },
   }
 }
 
@@ -69,7 +76,7 @@ function rehearse(context: DoctorContext, target: Target): Applied {
 
 function reinstall(context: DoctorContext, target: Target): void {
   runInstall(context, target, false)
-  context.dependencies.prepareHome()
+  prepareHome(context.home, context.env)
 }
 
 export const INSTALL_PACKAGE = 'Install the package again (npm install -g baton-cli), then run baton install.'
